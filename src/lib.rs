@@ -1,0 +1,21 @@
+#![doc = include_str!("ARCHITECTURE.md")]
+
+// Reading order: the words first, then the pure rooms, then the rooms that touch the world.
+pub mod record;
+
+pub mod chess;
+pub mod stats;
+
+pub mod plan;
+
+pub mod game;
+pub mod uci;
+
+pub mod journal;
+pub mod source;
+
+pub mod schedule;
+
+pub mod report;
+
+pub mod cli;

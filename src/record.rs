@@ -1,0 +1,378 @@
+//! The vocabulary of the harness: who played, what was played, how it ended.
+//!
+//! Plain values without behaviour beyond their own invariants. Nothing here derives `Serialize`: the journal owns
+//! the on-disk shapes (`journal::format`), so a change of format never reaches the domain and back.
+
+use std::fmt;
+use std::time::Duration;
+
+/// A player's place in the plan's list. In an SPRT player 0 is `new` and player 1 is `base`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PlayerId(pub u16);
+
+impl PlayerId {
+    /// The tested engine of an SPRT.
+    pub const NEW: Self = Self(0);
+    /// The reference engine of an SPRT.
+    pub const BASE: Self = Self(1);
+}
+
+/// A game pair's place in schedule order, from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PairId(pub u64);
+
+/// Which of the two games of a pair. In the first, the pairing's first player has White.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Leg {
+    /// The pairing's first player has White.
+    First,
+    /// The same opening with colours reversed.
+    Second,
+}
+
+impl Leg {
+    /// Both legs in playing order.
+    pub const BOTH: [Self; 2] = [Self::First, Self::Second];
+
+    /// 0 for the first leg, 1 for the second.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        match self {
+            Self::First => 0,
+            Self::Second => 1,
+        }
+    }
+}
+
+/// One game of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct GameId {
+    /// The pair it belongs to.
+    pub pair: PairId,
+    /// Which of the pair's games.
+    pub leg: Leg,
+}
+
+impl GameId {
+    /// The game's number as users see it, from 1: pair `k` (from 0) holds games `2k+1` and `2k+2`.
+    #[must_use]
+    pub const fn number(self) -> u64 {
+        self.pair.0 * 2 + self.leg.index() as u64 + 1
+    }
+
+    /// The game with this user-visible number; `None` for 0.
+    #[must_use]
+    pub const fn from_number(number: u64) -> Option<Self> {
+        let Some(index) = number.checked_sub(1) else { return None };
+        let leg = if index % 2 == 0 { Leg::First } else { Leg::Second };
+        Some(Self { pair: PairId(index / 2), leg })
+    }
+}
+
+/// White or Black.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Color {
+    /// The side that moves first from the standard starting position.
+    White,
+    /// The other side.
+    Black,
+}
+
+impl Color {
+    /// The opponent.
+    #[must_use]
+    pub const fn other(self) -> Self {
+        match self {
+            Self::White => Self::Black,
+            Self::Black => Self::White,
+        }
+    }
+}
+
+impl fmt::Display for Color {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::White => "White",
+            Self::Black => "Black",
+        })
+    }
+}
+
+/// A value for each side.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ByColor<T> {
+    /// White's.
+    pub white: T,
+    /// Black's.
+    pub black: T,
+}
+
+impl<T> ByColor<T> {
+    /// One side's value.
+    pub const fn get(&self, color: Color) -> &T {
+        match color {
+            Color::White => &self.white,
+            Color::Black => &self.black,
+        }
+    }
+
+    /// One side's value, to change.
+    pub const fn get_mut(&mut self, color: Color) -> &mut T {
+        match color {
+            Color::White => &mut self.white,
+            Color::Black => &mut self.black,
+        }
+    }
+}
+
+/// Who scored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// 1-0
+    WhiteWins,
+    /// 0-1
+    BlackWins,
+    /// 1/2-1/2
+    Draw,
+}
+
+impl Outcome {
+    /// The outcome in which `winner` scored.
+    #[must_use]
+    pub const fn win(winner: Color) -> Self {
+        match winner {
+            Color::White => Self::WhiteWins,
+            Color::Black => Self::BlackWins,
+        }
+    }
+
+    /// Points of `color` in half points: 0, 1 or 2.
+    #[must_use]
+    pub const fn half_points(self, color: Color) -> u8 {
+        match (self, color) {
+            (Self::Draw, _) => 1,
+            (Self::WhiteWins, Color::White) | (Self::BlackWins, Color::Black) => 2,
+            _ => 0,
+        }
+    }
+
+    /// The PGN result token: `1-0`, `0-1` or `1/2-1/2`.
+    #[must_use]
+    pub const fn token(self) -> &'static str {
+        match self {
+            Self::WhiteWins => "1-0",
+            Self::BlackWins => "0-1",
+            Self::Draw => "1/2-1/2",
+        }
+    }
+}
+
+/// Why a game ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Termination {
+    /// By the rules: mate.
+    Checkmate,
+    /// By the rules: no legal move, not in check.
+    Stalemate,
+    /// By the rules: neither side can mate.
+    InsufficientMaterial,
+    /// By the rules: the position stood for the third time.
+    ThreefoldRepetition,
+    /// By the rules: 100 plies without capture or pawn move.
+    FiftyMoves,
+    /// Forfeit: the clock and its margin ran out.
+    TimeForfeit,
+    /// Forfeit: `bestmove` was no legal move.
+    IllegalMove,
+    /// The engine's process was gone before it answered.
+    Crash,
+    /// The engine was alive past a deadline that is not its clock (handshake, `readyok`, nodes or depth search).
+    Stall,
+    /// Given by the referee: the resign rule.
+    ResignAdjudication,
+    /// Given by the referee: the draw rule.
+    DrawAdjudication,
+    /// Given by the referee: the limit on the number of plies.
+    MaxPliesAdjudication,
+    /// Given by the referee: endgame tables.
+    TablebaseAdjudication,
+}
+
+impl Termination {
+    /// Every termination, in the order of declaration.
+    pub const ALL: [Self; 13] = [
+        Self::Checkmate,
+        Self::Stalemate,
+        Self::InsufficientMaterial,
+        Self::ThreefoldRepetition,
+        Self::FiftyMoves,
+        Self::TimeForfeit,
+        Self::IllegalMove,
+        Self::Crash,
+        Self::Stall,
+        Self::ResignAdjudication,
+        Self::DrawAdjudication,
+        Self::MaxPliesAdjudication,
+        Self::TablebaseAdjudication,
+    ];
+
+    /// True where the engine misbehaved in a way that counts towards `--max-failures`: crash, stall, illegal move.
+    #[must_use]
+    pub const fn is_failure(self) -> bool {
+        matches!(self, Self::IllegalMove | Self::Crash | Self::Stall)
+    }
+
+    /// The name used in files and queries, kebab case.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Checkmate => "checkmate",
+            Self::Stalemate => "stalemate",
+            Self::InsufficientMaterial => "insufficient-material",
+            Self::ThreefoldRepetition => "threefold-repetition",
+            Self::FiftyMoves => "fifty-moves",
+            Self::TimeForfeit => "time-forfeit",
+            Self::IllegalMove => "illegal-move",
+            Self::Crash => "crash",
+            Self::Stall => "stall",
+            Self::ResignAdjudication => "resign-adjudication",
+            Self::DrawAdjudication => "draw-adjudication",
+            Self::MaxPliesAdjudication => "max-plies-adjudication",
+            Self::TablebaseAdjudication => "tablebase-adjudication",
+        }
+    }
+
+    /// The termination with this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|t| t.name() == name)
+    }
+}
+
+/// How a finished game ended: who, why, and in words what the enum cannot hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ending {
+    /// Who scored.
+    pub outcome: Outcome,
+    /// Why.
+    pub termination: Termination,
+    /// Evidence in words for people (`exit status 3`, `e7e8 is not legal here`); empty where there is nothing to add.
+    pub detail: String,
+}
+
+/// An engine's evaluation from the mover's point of view, as UCI gives it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Score {
+    /// Centipawns.
+    Cp(i32),
+    /// Mate in so many of the mover's moves; negative: the mover is mated. 0 means mated now.
+    Mate(i32),
+}
+
+/// What an engine said of its last search; a field is `None` where it said nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SearchInfo {
+    /// Last exact score of the first PV.
+    pub score: Option<Score>,
+    /// Plies.
+    pub depth: Option<u32>,
+    /// Plies.
+    pub seldepth: Option<u32>,
+    /// Nodes searched.
+    pub nodes: Option<u64>,
+    /// Nodes per second.
+    pub nps: Option<u64>,
+    /// The engine's own account of its time.
+    pub time: Option<Duration>,
+    /// Per mille.
+    pub hashfull: Option<u16>,
+    /// Endgame table hits.
+    pub tbhits: Option<u64>,
+}
+
+/// One ply played by an engine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MoveRecord {
+    /// The move as sent to the engines, in UCI notation.
+    pub uci: String,
+    /// Time charged, from just before the write of `go` to the reader's stamp on `bestmove`.
+    pub elapsed: Duration,
+    /// What was left on the mover's clock after the charge and the increment; `None` without a clock.
+    pub left: Option<Duration>,
+    /// What the engine said.
+    pub info: SearchInfo,
+}
+
+/// Where a game starts: a position and the book plies played from it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opening {
+    /// Place in the book, from 0, before shuffling.
+    pub index: u64,
+    /// The position before the book plies (six-field FEN).
+    pub fen: String,
+    /// Book plies in UCI notation; empty for EPD books.
+    pub moves: Vec<String>,
+}
+
+/// One finished game: everything the journal, the PGN and the statistics need.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GameRecord {
+    /// Which game.
+    pub id: GameId,
+    /// Who had which side.
+    pub players: ByColor<PlayerId>,
+    /// The opening played.
+    pub opening: Opening,
+    /// The plies after the book.
+    pub moves: Vec<MoveRecord>,
+    /// How it ended.
+    pub ending: Ending,
+    /// When it began: time since the Unix epoch.
+    pub started: Duration,
+    /// How long it took by the wall clock.
+    pub took: Duration,
+}
+
+impl GameRecord {
+    /// Half points (0, 1, 2) of `player`; `None` if they did not play.
+    #[must_use]
+    pub fn half_points(&self, player: PlayerId) -> Option<u8> {
+        let color = if self.players.white == player {
+            Color::White
+        } else if self.players.black == player {
+            Color::Black
+        } else {
+            return None;
+        };
+        Some(self.ending.outcome.half_points(color))
+    }
+}
+
+/// A finished pair from the first player's point of view: half points of each leg (0, 1, 2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PairScore {
+    /// Half points in the leg played with White.
+    pub first: u8,
+    /// Half points in the leg played with Black.
+    pub second: u8,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn game_numbers_round_trip() {
+        assert_eq!(GameId::from_number(0), None);
+        for number in 1..20 {
+            assert_eq!(GameId::from_number(number).map(GameId::number), Some(number));
+        }
+    }
+
+    #[test]
+    fn termination_names_round_trip() {
+        for termination in Termination::ALL {
+            assert_eq!(Termination::from_name(termination.name()), Some(termination));
+        }
+    }
+}
