@@ -1,1 +1,235 @@
-//! stub
+//! The only truth about a run: one line a finished game, appended before the game counts.
+//!
+//! `games.jsonl` is JSON lines. Each line ends with a `crc` key: the CRC-32 of the bytes before it, so a torn or
+//! damaged line is told from a whole one. The first line is the header. A torn last line is dropped when the file is
+//! opened again; damage anywhere else is an error that names the line, for it means lost games.
+//!
+//! A line is handed to the kernel in one write, so a killed process loses nothing that was counted; [`Journal::sync`]
+//! makes it safe against a power cut too and is called about once a second by the dispatcher.
+
+mod format;
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use crate::record::GameRecord;
+
+/// The name of the journal in a run directory.
+pub const FILE_NAME: &str = "games.jsonl";
+
+/// The version of the format this program writes. Older ones are read.
+pub const VERSION: u32 = format::VERSION;
+
+/// What the first line says of the run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// SHA-256 of the run's `plan.toml`, in hex: games of another plan are never mixed in.
+    pub plan_sha256: String,
+    /// Version of the program that began the run.
+    pub program: String,
+}
+
+/// Why a journal could not be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// The operating system said no.
+    #[error("{path}: cannot {act}: {source}", path = path.display())]
+    Io {
+        /// The journal.
+        path: PathBuf,
+        /// What was tried.
+        act: &'static str,
+        /// The system's word.
+        source: std::io::Error,
+    },
+    /// A line that is not the last is damaged.
+    #[error("{path}:{line}: damaged record ({why}); restore the file from a copy, or cut it before this line to resume from there", path = path.display())]
+    Damaged {
+        /// The journal.
+        path: PathBuf,
+        /// From 1.
+        line: u64,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The first line is no header.
+    #[error("{path}: no journal header; is this a run directory?", path = path.display())]
+    NoHeader {
+        /// The journal.
+        path: PathBuf,
+    },
+    /// Written by a newer program.
+    #[error("{path}: journal format {found} is newer than this program reads ({VERSION}); update quintain", path = path.display())]
+    Newer {
+        /// The journal.
+        path: PathBuf,
+        /// Its version.
+        found: u32,
+    },
+    /// Another process writes to it.
+    #[error("{path}: another process is running this test; stop it first, or follow it with `quintain watch`", path = path.display())]
+    Locked {
+        /// The journal.
+        path: PathBuf,
+    },
+}
+
+/// What reading a journal found besides its games.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Replayed {
+    /// The first line.
+    pub header: Header,
+    /// Games read.
+    pub games: u64,
+    /// Bytes of a torn last line, not part of any game; 0 where the file is whole.
+    pub torn_bytes: u64,
+    /// Bytes of the whole lines.
+    whole_bytes: u64,
+}
+
+/// A journal open for appending, locked against other processes until dropped.
+#[derive(Debug)]
+pub struct Journal {
+    file: File,
+    path: PathBuf,
+    /// Length of the whole lines, to cut back to after a failed write.
+    length: u64,
+    dirty: bool,
+    line: Vec<u8>,
+}
+
+impl Journal {
+    /// Begins a journal at `path`, which must not exist.
+    ///
+    /// # Errors
+    /// [`JournalError::Io`] where the file exists or cannot be written.
+    pub fn create(path: &Path, header: &Header) -> Result<Self, JournalError> {
+        let file = OpenOptions::new().append(true).create_new(true).open(path).map_err(|source| JournalError::Io {
+            path: path.to_owned(),
+            act: "create it",
+            source,
+        })?;
+        let mut journal = Self::locked(file, path, 0)?;
+        format::write_header(header, &mut journal.line);
+        journal.write_line()?;
+        journal.sync()?;
+        Ok(journal)
+    }
+
+    /// Opens the journal of a stopped run, hands each of its games to `each`, drops a torn last line, and goes on after it.
+    ///
+    /// # Errors
+    /// As [`read`], and [`JournalError::Locked`] where another process has it.
+    pub fn resume(path: &Path, each: impl FnMut(GameRecord)) -> Result<(Self, Replayed), JournalError> {
+        let io = |act| move |source| JournalError::Io { path: path.to_owned(), act, source };
+        let file = OpenOptions::new().append(true).open(path).map_err(io("open it"))?;
+        let mut journal = Self::locked(file, path, 0)?;
+        let replayed = read(path, each)?;
+        if replayed.torn_bytes > 0 {
+            journal.file.set_len(replayed.whole_bytes).map_err(io("drop its torn last line"))?;
+        }
+        journal.length = replayed.whole_bytes;
+        journal.file.seek(SeekFrom::End(0)).map_err(io("seek in it"))?;
+        Ok((journal, replayed))
+    }
+
+    fn locked(file: File, path: &Path, length: u64) -> Result<Self, JournalError> {
+        match file.try_lock() {
+            Ok(()) => Ok(Self { file, path: path.to_owned(), length, dirty: false, line: Vec::new() }),
+            Err(TryLockError::WouldBlock) => Err(JournalError::Locked { path: path.to_owned() }),
+            Err(TryLockError::Error(source)) => Err(JournalError::Io { path: path.to_owned(), act: "lock it", source }),
+        }
+    }
+
+    /// Appends a finished game and hands it to the kernel. When this returns, the game may count.
+    ///
+    /// # Errors
+    /// [`JournalError::Io`], for one when the disk is full; what was partly written is cut off again where possible.
+    pub fn append(&mut self, game: &GameRecord) -> Result<(), JournalError> {
+        format::write_game(game, &mut self.line);
+        self.write_line()
+    }
+
+    fn write_line(&mut self) -> Result<(), JournalError> {
+        if let Err(source) = self.file.write_all(&self.line) {
+            // A torn line in the middle of the file would stop a later resume; at the end it would only be dropped.
+            let _ = self.file.set_len(self.length);
+            return Err(JournalError::Io { path: self.path.clone(), act: "append to it", source });
+        }
+        self.length += self.line.len() as u64;
+        self.dirty = true;
+        Ok(())
+    }
+
+    /// Asks the system to put what was appended on the disk. Does nothing where nothing was appended since the last call.
+    ///
+    /// # Errors
+    /// [`JournalError::Io`].
+    pub fn sync(&mut self) -> Result<(), JournalError> {
+        if self.dirty {
+            self.file.sync_data().map_err(|source| JournalError::Io {
+                path: self.path.clone(),
+                act: "write it to disk",
+                source,
+            })?;
+            self.dirty = false;
+        }
+        Ok(())
+    }
+}
+
+/// Reads a journal from its first line, a game at a time. Memory stays flat; a live journal may be read.
+///
+/// # Errors
+/// [`JournalError::Damaged`] for a bad line that is not the last, [`JournalError::NoHeader`], [`JournalError::Newer`],
+/// [`JournalError::Io`].
+pub fn read(path: &Path, mut each: impl FnMut(GameRecord)) -> Result<Replayed, JournalError> {
+    let io = |source| JournalError::Io { path: path.to_owned(), act: "read it", source };
+    let mut reader = BufReader::with_capacity(1 << 16, File::open(path).map_err(io)?);
+    let mut header = None;
+    let mut games = 0;
+    let mut whole_bytes = 0;
+    let mut number = 0;
+    let mut line = Vec::new();
+    // The bad line and why, kept until it is known whether it is the last.
+    let mut bad: Option<(u64, String, u64)> = None;
+    loop {
+        line.clear();
+        let length = reader.read_until(b'\n', &mut line).map_err(io)? as u64;
+        if length == 0 {
+            break;
+        }
+        number += 1;
+        if let Some((line, why, _)) = bad {
+            return Err(JournalError::Damaged { path: path.to_owned(), line, why });
+        }
+        match format::parse_line(&line) {
+            Ok(format::Line::Header(found)) if header.is_none() => header = Some(found),
+            Ok(format::Line::Header(_)) => {
+                return Err(JournalError::Damaged {
+                    path: path.to_owned(),
+                    line: number,
+                    why: "a second header".to_owned(),
+                });
+            }
+            Ok(_) if header.is_none() => return Err(JournalError::NoHeader { path: path.to_owned() }),
+            Ok(format::Line::Game(game)) => {
+                games += 1;
+                each(*game);
+            }
+            Ok(format::Line::Other) => {}
+            Err(format::LineError::Newer(found)) => return Err(JournalError::Newer { path: path.to_owned(), found }),
+            Err(format::LineError::Bad(why)) => {
+                bad = Some((number, why, length));
+                continue;
+            }
+        }
+        whole_bytes += length;
+    }
+    let Some(header) = header else { return Err(JournalError::NoHeader { path: path.to_owned() }) };
+    Ok(Replayed { header, games, torn_bytes: bad.map_or(0, |(_, _, length)| length), whole_bytes })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,250 @@
+//! The journal's lines as they lie on disk, version 1. Domain types stay free of serde; this file owns the shapes.
+
+use std::io::Write;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::record::{
+    ByColor, Ending, GameId, GameRecord, MoveRecord, Opening, Outcome, PlayerId, Score, SearchInfo, Termination,
+};
+
+/// Raised whenever an older reader would misread a line.
+pub(super) const VERSION: u32 = 1;
+
+/// A parsed line.
+pub(super) enum Line {
+    Header(super::Header),
+    Game(Box<GameRecord>),
+    /// A kind of line that this version does not know and may skip.
+    Other,
+}
+
+/// Why a line could not be read.
+pub(super) enum LineError {
+    Newer(u32),
+    Bad(String),
+}
+
+#[derive(Serialize, Deserialize)]
+struct Envelope {
+    v: u32,
+    kind: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct HeaderV1 {
+    v: u32,
+    kind: String,
+    plan_sha256: String,
+    program: String,
+}
+
+/// A game; `game` is the user-visible number, times are microseconds, players are places in the plan's list.
+#[derive(Serialize, Deserialize)]
+struct GameV1 {
+    v: u32,
+    kind: String,
+    game: u64,
+    white: u16,
+    black: u16,
+    result: String,
+    termination: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    detail: String,
+    started_us: u64,
+    took_us: u64,
+    opening: OpeningV1,
+    moves: Vec<MoveV1>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct OpeningV1 {
+    index: u64,
+    fen: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    moves: String,
+}
+
+/// A ply, with short keys because there are many: move, charged us, left us, score, depth, seldepth, nodes, nps,
+/// the engine's own time in us, hashfull, tbhits.
+#[derive(Serialize, Deserialize)]
+struct MoveV1 {
+    m: String,
+    us: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    left: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cp: Option<i32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    mate: Option<i32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    d: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sd: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    n: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    nps: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    t: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    hf: Option<u16>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tb: Option<u64>,
+}
+
+/// The last key of every line, with the CRC-32 in eight hex digits between its parts.
+const CRC_HEAD: &[u8] = b",\"crc\":\"";
+const CRC_TAIL: &[u8] = b"\"}\n";
+const CRC_BYTES: usize = CRC_HEAD.len() + 8 + CRC_TAIL.len();
+
+fn finish_line<T: Serialize>(value: &T, line: &mut Vec<u8>) {
+    line.clear();
+    serde_json::to_writer(&mut *line, value).expect("plain data always serialises into memory");
+    // The closing brace gives way to the checksum key, so that the line stays a JSON object for any reader.
+    line.pop();
+    let crc = crc32fast::hash(line);
+    line.extend_from_slice(CRC_HEAD);
+    write!(line, "{crc:08x}").expect("writing into memory");
+    line.extend_from_slice(CRC_TAIL);
+}
+
+/// Puts the header line into `line`.
+pub(super) fn write_header(header: &super::Header, line: &mut Vec<u8>) {
+    let header = HeaderV1 {
+        v: VERSION,
+        kind: "run".to_owned(),
+        plan_sha256: header.plan_sha256.clone(),
+        program: header.program.clone(),
+    };
+    finish_line(&header, line);
+}
+
+/// Puts a game's line into `line`.
+pub(super) fn write_game(game: &GameRecord, line: &mut Vec<u8>) {
+    let game = GameV1 {
+        v: VERSION,
+        kind: "game".to_owned(),
+        game: game.id.number(),
+        white: game.players.white.0,
+        black: game.players.black.0,
+        result: game.ending.outcome.token().to_owned(),
+        termination: game.ending.termination.name().to_owned(),
+        detail: game.ending.detail.clone(),
+        started_us: micros(game.started),
+        took_us: micros(game.took),
+        opening: OpeningV1 {
+            index: game.opening.index,
+            fen: game.opening.fen.clone(),
+            moves: game.opening.moves.join(" "),
+        },
+        moves: game.moves.iter().map(move_to_disk).collect(),
+    };
+    finish_line(&game, line);
+}
+
+fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
+}
+
+fn move_to_disk(ply: &MoveRecord) -> MoveV1 {
+    let (cp, mate) = match ply.info.score {
+        Some(Score::Cp(cp)) => (Some(cp), None),
+        Some(Score::Mate(mate)) => (None, Some(mate)),
+        None => (None, None),
+    };
+    MoveV1 {
+        m: ply.uci.clone(),
+        us: micros(ply.elapsed),
+        left: ply.left.map(micros),
+        cp,
+        mate,
+        d: ply.info.depth,
+        sd: ply.info.seldepth,
+        n: ply.info.nodes,
+        nps: ply.info.nps,
+        t: ply.info.time.map(micros),
+        hf: ply.info.hashfull,
+        tb: ply.info.tbhits,
+    }
+}
+
+fn move_from_disk(ply: MoveV1) -> MoveRecord {
+    let score = match (ply.cp, ply.mate) {
+        (Some(cp), _) => Some(Score::Cp(cp)),
+        (None, Some(mate)) => Some(Score::Mate(mate)),
+        (None, None) => None,
+    };
+    MoveRecord {
+        uci: ply.m,
+        elapsed: Duration::from_micros(ply.us),
+        left: ply.left.map(Duration::from_micros),
+        info: SearchInfo {
+            score,
+            depth: ply.d,
+            seldepth: ply.sd,
+            nodes: ply.n,
+            nps: ply.nps,
+            time: ply.t.map(Duration::from_micros),
+            hashfull: ply.hf,
+            tbhits: ply.tb,
+        },
+    }
+}
+
+/// Reads one line, its line feed included.
+pub(super) fn parse_line(line: &[u8]) -> Result<Line, LineError> {
+    let bad = |why: &str| LineError::Bad(why.to_owned());
+    let body = check_crc(line).ok_or_else(|| bad("the checksum does not match"))?;
+    let json = |error: serde_json::Error| LineError::Bad(error.to_string());
+    let mut object = Vec::with_capacity(body.len() + 1);
+    object.extend_from_slice(body);
+    object.push(b'}');
+    let envelope: Envelope = serde_json::from_slice(&object).map_err(json)?;
+    if envelope.v > VERSION {
+        return Err(LineError::Newer(envelope.v));
+    }
+    match envelope.kind.as_str() {
+        "run" => {
+            let header: HeaderV1 = serde_json::from_slice(&object).map_err(json)?;
+            Ok(Line::Header(super::Header { plan_sha256: header.plan_sha256, program: header.program }))
+        }
+        "game" => {
+            let game: GameV1 = serde_json::from_slice(&object).map_err(json)?;
+            Ok(Line::Game(Box::new(game_from_disk(game).map_err(LineError::Bad)?)))
+        }
+        _ => Ok(Line::Other),
+    }
+}
+
+/// The line without its checksum key and closing brace, where the checksum is right.
+fn check_crc(line: &[u8]) -> Option<&[u8]> {
+    let (body, crc) = line.split_at_checked(line.len().checked_sub(CRC_BYTES)?)?;
+    let digits = crc.strip_prefix(CRC_HEAD)?.strip_suffix(CRC_TAIL)?;
+    let stated = u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
+    (crc32fast::hash(body) == stated).then_some(body)
+}
+
+fn game_from_disk(game: GameV1) -> Result<GameRecord, String> {
+    let id = GameId::from_number(game.game).ok_or("game numbers begin at 1")?;
+    let outcome = [Outcome::WhiteWins, Outcome::BlackWins, Outcome::Draw]
+        .into_iter()
+        .find(|outcome| outcome.token() == game.result)
+        .ok_or_else(|| format!("unknown result `{}`", game.result))?;
+    let termination = Termination::from_name(&game.termination)
+        .ok_or_else(|| format!("unknown termination `{}`", game.termination))?;
+    Ok(GameRecord {
+        id,
+        players: ByColor { white: PlayerId(game.white), black: PlayerId(game.black) },
+        opening: Opening {
+            index: game.opening.index,
+            fen: game.opening.fen,
+            moves: game.opening.moves.split_ascii_whitespace().map(str::to_owned).collect(),
+        },
+        moves: game.moves.into_iter().map(move_from_disk).collect(),
+        ending: Ending { outcome, termination, detail: game.detail },
+        started: Duration::from_micros(game.started_us),
+        took: Duration::from_micros(game.took_us),
+    })
+}
