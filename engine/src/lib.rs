@@ -1,1 +1,9 @@
-//! x
+//! Destrier, the UCI chess engine bundled with Quintain.
+//!
+//! Import order, low to high: [`types`] < [`board`] < [`eval`] < `search` < `uci`, `bench`.
+
+pub mod types;
+
+pub mod board;
+
+pub mod eval;

@@ -1,0 +1,350 @@
+//! Which squares a piece attacks, and the lines between squares.
+//!
+//! Sliding attacks are looked up by "magic" multiplication: the relevant blockers times a constant, shifted down, give a
+//! dense index. All tables are computed by the compiler, so a look-up is a plain load.
+
+use super::magics::{BISHOP_MAGICS, ROOK_MAGICS};
+use crate::types::{Bitboard, Color, PieceType, Square};
+
+/// Blockers, multiplier and place of one square's part of [`SLIDING`].
+#[derive(Clone, Copy)]
+struct Magic {
+    mask: u64,
+    factor: u64,
+    offset: u32,
+    shift: u32,
+}
+
+/// A power of two above the 107,648 entries in use, so that a masked index needs no bounds check.
+const SLIDING_LEN: usize = 1 << 17;
+
+static ROOK: [Magic; 64] = magics(PieceType::Rook, 0);
+static BISHOP: [Magic; 64] = magics(PieceType::Bishop, 102_400);
+#[expect(long_running_const_eval, reason = "107,648 short entries take about a second")]
+static SLIDING: [u64; SLIDING_LEN] = sliding_table();
+static KNIGHT: [Bitboard; 64] = leaper_table(&[(1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1), (-2, 1), (-1, 2)]);
+static KING: [Bitboard; 64] = leaper_table(&[(1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1)]);
+static PAWN: [[Bitboard; 64]; 2] = [leaper_table(&[(-1, 1), (1, 1)]), leaper_table(&[(-1, -1), (1, -1)])];
+static BISHOP_RAYS: [Bitboard; 64] = ray_table(PieceType::Bishop);
+static ROOK_RAYS: [Bitboard; 64] = ray_table(PieceType::Rook);
+static RISING: [Bitboard; 64] = diagonal_table(0);
+static FALLING: [Bitboard; 64] = diagonal_table(1);
+static BETWEEN: [[Bitboard; 64]; 64] = line_tables().0;
+static LINE: [[Bitboard; 64]; 64] = line_tables().1;
+
+/// Squares a knight attacks.
+#[inline]
+pub fn knight_attacks(square: Square) -> Bitboard {
+    KNIGHT[square.index()]
+}
+
+/// Squares a king attacks.
+#[inline]
+pub fn king_attacks(square: Square) -> Bitboard {
+    KING[square.index()]
+}
+
+/// Squares a pawn of a side attacks.
+#[inline]
+pub fn pawn_attacks(color: Color, square: Square) -> Bitboard {
+    PAWN[color.index()][square.index()]
+}
+
+/// Squares the pawns of a side attack together.
+#[inline]
+pub fn pawn_set_attacks(color: Color, pawns: Bitboard) -> Bitboard {
+    let ahead = pawns.forward(color);
+    ahead.west() | ahead.east()
+}
+
+/// Squares a bishop attacks, the first blocker of each ray included.
+#[inline]
+pub fn bishop_attacks(square: Square, occupied: Bitboard) -> Bitboard {
+    look_up(&BISHOP[square.index()], occupied)
+}
+
+/// Squares a rook attacks, the first blocker of each ray included.
+#[inline]
+pub fn rook_attacks(square: Square, occupied: Bitboard) -> Bitboard {
+    look_up(&ROOK[square.index()], occupied)
+}
+
+/// Squares a queen attacks, the first blocker of each ray included.
+#[inline]
+pub fn queen_attacks(square: Square, occupied: Bitboard) -> Bitboard {
+    bishop_attacks(square, occupied) | rook_attacks(square, occupied)
+}
+
+/// Squares a bishop attacks on the empty board.
+#[inline]
+pub fn bishop_rays(square: Square) -> Bitboard {
+    BISHOP_RAYS[square.index()]
+}
+
+/// Squares a rook attacks on the empty board.
+#[inline]
+pub fn rook_rays(square: Square) -> Bitboard {
+    ROOK_RAYS[square.index()]
+}
+
+/// The diagonal through a square that runs towards a1 and h8, without the square.
+#[inline]
+pub fn rising_diagonal(square: Square) -> Bitboard {
+    RISING[square.index()]
+}
+
+/// The diagonal through a square that runs towards a8 and h1, without the square.
+#[inline]
+pub fn falling_diagonal(square: Square) -> Bitboard {
+    FALLING[square.index()]
+}
+
+/// Squares a piece other than a pawn attacks; empty for a pawn, whose attacks depend on its side.
+#[inline]
+pub fn piece_attacks(kind: PieceType, square: Square, occupied: Bitboard) -> Bitboard {
+    match kind {
+        PieceType::Pawn => Bitboard::EMPTY,
+        PieceType::Knight => knight_attacks(square),
+        PieceType::Bishop => bishop_attacks(square, occupied),
+        PieceType::Rook => rook_attacks(square, occupied),
+        PieceType::Queen => queen_attacks(square, occupied),
+        PieceType::King => king_attacks(square),
+    }
+}
+
+/// Squares strictly between two squares of one rank, file or diagonal; empty for all others.
+#[inline]
+pub fn between(a: Square, b: Square) -> Bitboard {
+    BETWEEN[a.index()][b.index()]
+}
+
+/// The whole rank, file or diagonal through two different squares, both included; empty when they share none.
+#[inline]
+pub fn line(a: Square, b: Square) -> Bitboard {
+    LINE[a.index()][b.index()]
+}
+
+#[inline]
+fn look_up(magic: &Magic, occupied: Bitboard) -> Bitboard {
+    let index = ((occupied.0 & magic.mask).wrapping_mul(magic.factor) >> magic.shift) as usize + magic.offset as usize;
+    Bitboard(SLIDING[index & (SLIDING_LEN - 1)])
+}
+
+const fn ray_table(kind: PieceType) -> [Bitboard; 64] {
+    let mut table = [Bitboard::EMPTY; 64];
+    let mut square = 0;
+    while square < 64 {
+        table[square] = Bitboard(slide(kind, square, 0));
+        square += 1;
+    }
+    table
+}
+
+const fn diagonal_table(which: usize) -> [Bitboard; 64] {
+    let mut table = [Bitboard::EMPTY; 64];
+    let mut square = 0;
+    while square < 64 {
+        table[square] = Bitboard(slider_lines(PieceType::Bishop, square)[which]);
+        square += 1;
+    }
+    table
+}
+
+/// The two lines of a slider through a square, without the square.
+const fn slider_lines(kind: PieceType, square: usize) -> [u64; 2] {
+    let bit = 1_u64 << square;
+    let (file, rank) = (square & 7, square >> 3);
+    if matches!(kind, PieceType::Rook) {
+        return [(0xFF << (8 * rank)) & !bit, (Bitboard::FILE_A.0 << file) & !bit];
+    }
+    let (mut rising, mut falling) = (0, 0);
+    let mut other = 0;
+    while other < 64 {
+        let (f, r) = (other & 7, other >> 3);
+        if f + rank == file + r {
+            rising |= 1_u64 << other;
+        }
+        if f + r == file + rank {
+            falling |= 1_u64 << other;
+        }
+        other += 1;
+    }
+    [rising & !bit, falling & !bit]
+}
+
+/// Attacks along one line by subtraction: `o ^ (o - 2s)` flips all bits from the slider up to the first blocker, and the same
+/// on the reversed board gives the other direction (the "o^(o-2r)" of the literature).
+const fn slide_line(bit: u64, line: u64, occupied: u64) -> u64 {
+    let blockers = occupied & line;
+    let up = blockers.wrapping_sub(bit << 1);
+    let down = blockers.reverse_bits().wrapping_sub(bit.reverse_bits() << 1).reverse_bits();
+    (up ^ down) & line
+}
+
+const fn slide(kind: PieceType, square: usize, occupied: u64) -> u64 {
+    let lines = slider_lines(kind, square);
+    let bit = 1 << square;
+    slide_line(bit, lines[0], occupied) | slide_line(bit, lines[1], occupied)
+}
+
+const fn magics(kind: PieceType, start: u32) -> [Magic; 64] {
+    let factors = if matches!(kind, PieceType::Rook) { ROOK_MAGICS } else { BISHOP_MAGICS };
+    let mut table = [Magic { mask: 0, factor: 0, offset: 0, shift: 0 }; 64];
+    let mut offset = start;
+    let mut square = 0;
+    while square < 64 {
+        // A blocker on the edge changes nothing, so edges count only along the slider's own edge.
+        let (file, rank) = (square & 7, square >> 3);
+        let files = (Bitboard::FILE_A.0 | Bitboard::FILE_H.0) & !(Bitboard::FILE_A.0 << file);
+        let ranks = (Bitboard::RANK_1.0 | Bitboard::RANK_8.0) & !(0xFF << (8 * rank));
+        let mask = slide(kind, square, 0) & !files & !ranks;
+        let bits = mask.count_ones();
+        table[square] = Magic { mask, factor: factors[square], offset, shift: 64 - bits };
+        offset += 1 << bits;
+        square += 1;
+    }
+    table
+}
+
+const fn fill(table: &mut [u64; SLIDING_LEN], kind: PieceType, magics: &[Magic; 64]) {
+    let mut square = 0;
+    while square < 64 {
+        let lines = slider_lines(kind, square);
+        let bit = 1 << square;
+        let Magic { mask, factor, offset, shift } = magics[square];
+        let mut blockers = 0_u64;
+        loop {
+            let index = (blockers.wrapping_mul(factor) >> shift) as usize + offset as usize;
+            table[index] = slide_line(bit, lines[0], blockers) | slide_line(bit, lines[1], blockers);
+            // Counts through the subsets of the mask.
+            blockers = blockers.wrapping_sub(mask) & mask;
+            if blockers == 0 {
+                break;
+            }
+        }
+        square += 1;
+    }
+}
+
+const fn sliding_table() -> [u64; SLIDING_LEN] {
+    let mut table = [0; SLIDING_LEN];
+    fill(&mut table, PieceType::Rook, &magics(PieceType::Rook, 0));
+    fill(&mut table, PieceType::Bishop, &magics(PieceType::Bishop, 102_400));
+    table
+}
+
+const fn leaper_table(steps: &[(i8, i8)]) -> [Bitboard; 64] {
+    let mut table = [Bitboard::EMPTY; 64];
+    let mut square = 0;
+    while square < 64 {
+        let mut step = 0;
+        while step < steps.len() {
+            let file = (square & 7) as i8 + steps[step].0;
+            let rank = (square >> 3) as i8 + steps[step].1;
+            if file >= 0 && file < 8 && rank >= 0 && rank < 8 {
+                table[square].0 |= 1 << (rank * 8 + file);
+            }
+            step += 1;
+        }
+        square += 1;
+    }
+    table
+}
+
+/// [`BETWEEN`] and [`LINE`].
+const fn line_tables() -> ([[Bitboard; 64]; 64], [[Bitboard; 64]; 64]) {
+    let mut between = [[Bitboard::EMPTY; 64]; 64];
+    let mut line = [[Bitboard::EMPTY; 64]; 64];
+    let kinds = [PieceType::Bishop, PieceType::Rook];
+    let mut a = 0;
+    while a < 64 {
+        let mut index = 0;
+        while index < 4 {
+            let through = slider_lines(kinds[index / 2], a)[index % 2];
+            let mut targets = Bitboard(through);
+            while let Some(target) = targets.pop() {
+                let b = target.index();
+                line[a][b] = Bitboard(through | 1 << a);
+                between[a][b] = Bitboard(
+                    slide_line(1 << a, through, 1 << b) & slide_line(1 << b, through | 1 << a, 1 << a) & !(1 << a),
+                );
+            }
+            index += 1;
+        }
+        a += 1;
+    }
+    (between, line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BISHOP_STEPS: [(i8, i8); 4] = [(1, 1), (1, -1), (-1, 1), (-1, -1)];
+    const ROOK_STEPS: [(i8, i8); 4] = [(1, 0), (-1, 0), (0, 1), (0, -1)];
+
+    fn walk(square: Square, occupied: Bitboard, steps: &[(i8, i8)]) -> Bitboard {
+        let mut attacks = Bitboard::EMPTY;
+        for (df, dr) in steps {
+            let (mut file, mut rank) = (square.file() as i8 + df, square.rank() as i8 + dr);
+            while (0..8).contains(&file) && (0..8).contains(&rank) {
+                let target = Square::at(file as u8, rank as u8);
+                attacks |= Bitboard::from(target);
+                if occupied.has(target) {
+                    break;
+                }
+                file += df;
+                rank += dr;
+            }
+        }
+        attacks
+    }
+
+    #[test]
+    fn sliding_look_ups_equal_walking_for_all_blockers() {
+        for square in Square::all() {
+            for (magics, steps) in [(&BISHOP, &BISHOP_STEPS), (&ROOK, &ROOK_STEPS)] {
+                let magic = &magics[square.index()];
+                let mut blockers = 0_u64;
+                loop {
+                    let occupied = Bitboard(blockers);
+                    assert_eq!(look_up(magic, occupied), walk(square, occupied, steps), "{square} {occupied:?}");
+                    blockers = blockers.wrapping_sub(magic.mask) & magic.mask;
+                    if blockers == 0 {
+                        break;
+                    }
+                }
+                // Blockers off the mask change nothing.
+                assert_eq!(look_up(magic, !Bitboard(magic.mask)), walk(square, Bitboard::EMPTY, steps));
+            }
+        }
+    }
+
+    #[test]
+    fn lines_equal_walking() {
+        for a in Square::all() {
+            for b in Square::all() {
+                let ends = Bitboard::from(a) | Bitboard::from(b);
+                let (mut inner, mut whole) = (Bitboard::EMPTY, Bitboard::EMPTY);
+                for steps in [&BISHOP_STEPS, &ROOK_STEPS] {
+                    if a != b && walk(a, Bitboard::EMPTY, steps).has(b) {
+                        inner = walk(a, ends, steps) & walk(b, ends, steps);
+                        whole = (walk(a, Bitboard::EMPTY, steps) & walk(b, Bitboard::EMPTY, steps)) | ends;
+                    }
+                }
+                // Two lines of the same slider cross off the line of the pair too: keep what is collinear.
+                let on_line = |square: Square| {
+                    let (x, y) = (i32::from(b.file()) - i32::from(a.file()), i32::from(b.rank()) - i32::from(a.rank()));
+                    let (u, v) = (
+                        i32::from(square.file()) - i32::from(a.file()),
+                        i32::from(square.rank()) - i32::from(a.rank()),
+                    );
+                    x * v == y * u
+                };
+                let keep = |set: Bitboard| set.iter().filter(|&square| on_line(square)).collect::<Bitboard>();
+                assert_eq!(between(a, b), keep(inner), "{a} {b}");
+                assert_eq!(line(a, b), keep(whole), "{a} {b}");
+            }
+        }
+    }
+}

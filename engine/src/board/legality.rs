@@ -1,0 +1,177 @@
+//! Questions about single moves and squares that move generation and the search ask.
+
+use super::attacks::{
+    between, bishop_attacks, king_attacks, knight_attacks, line, pawn_attacks, piece_attacks, rook_attacks,
+};
+use super::{Board, CastlingSide};
+use crate::types::{Bitboard, Color, Flag, Move, PieceType, Square};
+
+impl Board {
+    /// Pawns of the side to move that can legally take en passant on a square, if an enemy pawn just passed over it.
+    #[inline]
+    pub(super) fn en_passant_pawns(&self, square: Square) -> Bitboard {
+        let us = self.turn();
+        let candidates = pawn_attacks(!us, square) & self.pieces(us, PieceType::Pawn);
+        let victim = square.offset(-us.forward());
+        candidates.iter().filter(|&from| self.en_passant_keeps_king_safe(from, square, victim)).collect()
+    }
+
+    /// Two pawns leave a rank and a file at once, so sliders are looked up anew instead of trusting pins.
+    fn en_passant_keeps_king_safe(&self, from: Square, to: Square, victim: Square) -> bool {
+        let us = self.turn();
+        let king = self.king(us);
+        let enemies = self.colored(!us);
+        let moved = Bitboard::from(from) | Bitboard::from(to) | Bitboard::from(victim);
+        let occupied = self.occupied() ^ moved;
+        let leapers = (self.kind(PieceType::Knight) | self.kind(PieceType::Pawn)) - Bitboard::from(victim);
+        !self.checkers().intersects(leapers)
+            && !bishop_attacks(king, occupied).intersects(self.diagonal_sliders() & enemies)
+            && !rook_attacks(king, occupied).intersects(self.straight_sliders() & enemies)
+    }
+
+    /// True when the side to move may castle now: out of check, nothing in the way, no attacked square on the king's way.
+    pub(super) fn may_castle(&self, side: CastlingSide) -> bool {
+        let us = self.turn();
+        let Some(rook) = self.castling_rook(us, side) else { return false };
+        let king = self.king(us);
+        let (king_target, rook_target) = (side.king_target(us), side.rook_target(us));
+        let king_way = between(king, king_target) | Bitboard::from(king_target);
+        let rook_way = between(rook, rook_target) | Bitboard::from(rook_target);
+        let others = self.occupied() ^ Bitboard::from(king) ^ Bitboard::from(rook);
+        // A pinned rook shields the king from its own rank.
+        if self.in_check() || (king_way | rook_way | between(king, rook)).intersects(others) || self.pinned().has(rook)
+        {
+            return false;
+        }
+        let occupied = self.occupied() ^ Bitboard::from(king);
+        king_way.iter().all(|square| !self.is_attacked(square, !us, occupied))
+    }
+
+    /// Where a piece of the side to move may go to meet a check: on the checker or between it and the king.
+    /// All squares when there is no check, none on double check.
+    #[inline]
+    pub(super) fn check_mask(&self) -> Bitboard {
+        let checkers = self.checkers();
+        if checkers.is_empty() {
+            Bitboard::ALL
+        } else if checkers.many() {
+            Bitboard::EMPTY
+        } else {
+            checkers | between(self.king(self.turn()), checkers.lsb())
+        }
+    }
+
+    /// True when a move is legal here, whatever its sixteen bits are.
+    pub fn is_legal(&self, mv: Move) -> bool {
+        let us = self.turn();
+        let (from, to) = (mv.from(), mv.to());
+        let Some(piece) = self.piece_at(from) else { return false };
+        if piece.color() != us {
+            return false;
+        }
+        let kind = piece.kind();
+        if mv.is_castling() {
+            return kind == PieceType::King
+                && CastlingSide::ALL
+                    .iter()
+                    .any(|&side| self.castling_rook(us, side) == Some(to) && self.may_castle(side));
+        }
+        if kind == PieceType::Pawn {
+            return self.is_legal_pawn_move(mv);
+        }
+        let flag = if self.colored(!us).has(to) { Flag::Capture } else { Flag::Quiet };
+        if mv.flag_bits() != flag as u8 || self.colored(us).has(to) {
+            return false;
+        }
+        if kind == PieceType::King {
+            let occupied = self.occupied() ^ Bitboard::from(from);
+            return king_attacks(from).has(to) && !self.is_attacked(to, !us, occupied);
+        }
+        piece_attacks(kind, from, self.occupied()).has(to) && self.keeps_king_safe(from, to)
+    }
+
+    /// For pieces other than the king and moves other than en passant.
+    fn keeps_king_safe(&self, from: Square, to: Square) -> bool {
+        self.check_mask().has(to) && (!self.pinned().has(from) || line(self.king(self.turn()), from).has(to))
+    }
+
+    fn is_legal_pawn_move(&self, mv: Move) -> bool {
+        let us = self.turn();
+        let (from, to) = (mv.from(), mv.to());
+        let last_rank = Bitboard::relative_rank(us, 7).has(to);
+        if mv.is_promotion() != last_rank {
+            return false;
+        }
+        if mv.is_en_passant() {
+            return self.en_passant() == Some(to) && self.en_passant_pawns(to).has(from);
+        }
+        let occupied = self.occupied();
+        let reachable = if mv.is_capture() {
+            let plain = mv.is_promotion() || mv.flag_bits() == Flag::Capture as u8;
+            plain && pawn_attacks(us, from).has(to) && self.colored(!us).has(to)
+        } else {
+            let step = from.offset(us.forward());
+            match mv.is_double_push() {
+                true => {
+                    let way = Bitboard::from(step) | Bitboard::from(to);
+                    Bitboard::relative_rank(us, 1).has(from)
+                        && to == step.offset(us.forward())
+                        && !occupied.intersects(way)
+                }
+                false => {
+                    let plain = mv.is_promotion() || mv.flag_bits() == Flag::Quiet as u8;
+                    plain && to == step && !occupied.has(to)
+                }
+            }
+        };
+        reachable && self.keeps_king_safe(from, to)
+    }
+
+    /// True when a legal move gives check.
+    pub fn gives_check(&self, mv: Move) -> bool {
+        let us = self.turn();
+        let king = self.king(!us);
+        let (from, to) = (mv.from(), mv.to());
+        let Some(piece) = self.piece_at(from) else { return false };
+        if mv.is_castling() {
+            let side = if to > from { CastlingSide::King } else { CastlingSide::Queen };
+            let (king_target, rook_target) = (side.king_target(us), side.rook_target(us));
+            let gone = Bitboard::from(from) | Bitboard::from(to);
+            let occupied = (self.occupied() - gone) | Bitboard::from(king_target) | Bitboard::from(rook_target);
+            return rook_attacks(rook_target, occupied).has(king);
+        }
+        let mut occupied = (self.occupied() - Bitboard::from(from)) | Bitboard::from(to);
+        if mv.is_en_passant() {
+            occupied = occupied - Bitboard::from(to.offset(-us.forward()));
+        }
+        let direct = match mv.promotion().unwrap_or(piece.kind()) {
+            PieceType::Pawn => pawn_attacks(us, to).has(king),
+            PieceType::Knight => knight_attacks(to).has(king),
+            PieceType::King => false,
+            // No line, no check; most moves end here.
+            _ if line(to, king).is_empty() => false,
+            kind => piece_attacks(kind, to, occupied).has(king),
+        };
+        direct || self.discovers_check(mv, king, occupied)
+    }
+
+    /// True when a slider that has not moved attacks the enemy king through the occupation after the move.
+    fn discovers_check(&self, mv: Move, king: Square, occupied: Bitboard) -> bool {
+        let us = self.turn();
+        let from = mv.from();
+        // A piece that was not in line with the king, or stays in that line, uncovers nothing.
+        let way = line(from, king);
+        if !mv.is_en_passant() && (way.is_empty() || way.has(mv.to())) {
+            return false;
+        }
+        let sliders = self.colored(us) - Bitboard::from(from);
+        bishop_attacks(king, occupied).intersects(self.diagonal_sliders() & sliders)
+            || rook_attacks(king, occupied).intersects(self.straight_sliders() & sliders)
+    }
+
+    /// True when a side has a bishop on light and another on dark squares.
+    pub fn has_bishop_pair(&self, color: Color) -> bool {
+        let bishops = self.pieces(color, PieceType::Bishop);
+        bishops.intersects(Bitboard::LIGHT_SQUARES) && bishops.intersects(Bitboard::DARK_SQUARES)
+    }
+}

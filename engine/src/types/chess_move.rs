@@ -1,0 +1,168 @@
+//! Moves in sixteen bits.
+
+use super::{PieceType, Square};
+use std::fmt;
+
+/// A move: from in bits 0 to 5, to in bits 6 to 11, a [`Flag`] in bits 12 to 15.
+///
+/// Castling is written as the king taking its own rook, so that Chess960 needs nothing more.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Move(u16);
+
+/// The kind of a move. Bit 2 is "captures", bit 3 is "promotes", and then bits 0 and 1 are the piece.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Flag {
+    Quiet = 0,
+    DoublePush = 1,
+    Castling = 2,
+    Capture = 4,
+    EnPassant = 5,
+    KnightPromotion = 8,
+    BishopPromotion = 9,
+    RookPromotion = 10,
+    QueenPromotion = 11,
+    KnightPromotionCapture = 12,
+    BishopPromotionCapture = 13,
+    RookPromotionCapture = 14,
+    QueenPromotionCapture = 15,
+}
+
+impl Flag {
+    const CAPTURE: u16 = 4 << 12;
+    const PROMOTION: u16 = 8 << 12;
+
+    /// The flag of a promotion; any kind but knight, bishop and rook is read as the queen.
+    #[inline]
+    pub const fn promotion(kind: PieceType, captures: bool) -> Flag {
+        match (kind, captures) {
+            (PieceType::Knight, false) => Flag::KnightPromotion,
+            (PieceType::Bishop, false) => Flag::BishopPromotion,
+            (PieceType::Rook, false) => Flag::RookPromotion,
+            (_, false) => Flag::QueenPromotion,
+            (PieceType::Knight, true) => Flag::KnightPromotionCapture,
+            (PieceType::Bishop, true) => Flag::BishopPromotionCapture,
+            (PieceType::Rook, true) => Flag::RookPromotionCapture,
+            (_, true) => Flag::QueenPromotionCapture,
+        }
+    }
+}
+
+impl Move {
+    /// No move: a1a1, which is never legal.
+    pub const NULL: Move = Move(0);
+
+    #[inline]
+    pub const fn new(from: Square, to: Square, flag: Flag) -> Move {
+        Move(from.raw() as u16 | (to.raw() as u16) << 6 | (flag as u16) << 12)
+    }
+
+    /// Any sixteen bits; see [`crate::board::Board::is_legal`] for what may be played.
+    #[inline]
+    pub const fn from_raw(raw: u16) -> Move {
+        Move(raw)
+    }
+
+    #[inline]
+    pub const fn raw(self) -> u16 {
+        self.0
+    }
+
+    #[inline]
+    pub const fn from(self) -> Square {
+        Square::new(self.0 as u8)
+    }
+
+    /// The target; for castling the square of the own rook.
+    #[inline]
+    pub const fn to(self) -> Square {
+        Square::new((self.0 >> 6) as u8)
+    }
+
+    /// The four flag bits; not every value is a [`Flag`].
+    #[inline]
+    pub const fn flag_bits(self) -> u8 {
+        (self.0 >> 12) as u8
+    }
+
+    #[inline]
+    pub const fn is_null(self) -> bool {
+        self.0 == 0
+    }
+
+    /// True for en passant and capturing promotions as well.
+    #[inline]
+    pub const fn is_capture(self) -> bool {
+        self.0 & Flag::CAPTURE != 0
+    }
+
+    #[inline]
+    pub const fn is_promotion(self) -> bool {
+        self.0 & Flag::PROMOTION != 0
+    }
+
+    /// What the pawn becomes.
+    #[inline]
+    pub const fn promotion(self) -> Option<PieceType> {
+        if self.is_promotion() { Some(PieceType::from_index(1 + (self.0 >> 12 & 3) as usize)) } else { None }
+    }
+
+    #[inline]
+    pub const fn is_castling(self) -> bool {
+        self.0 >> 12 == Flag::Castling as u16
+    }
+
+    #[inline]
+    pub const fn is_en_passant(self) -> bool {
+        self.0 >> 12 == Flag::EnPassant as u16
+    }
+
+    #[inline]
+    pub const fn is_double_push(self) -> bool {
+        self.0 >> 12 == Flag::DoublePush as u16
+    }
+
+    /// Neither capture nor promotion.
+    #[inline]
+    pub const fn is_quiet(self) -> bool {
+        self.0 & (Flag::CAPTURE | Flag::PROMOTION) == 0
+    }
+}
+
+/// King takes rook for castling; [`crate::board::Board::to_uci`] writes what a GUI expects.
+impl fmt::Debug for Move {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.from(), self.to())?;
+        match self.promotion() {
+            Some(kind) => write!(f, "{}", kind.letter()),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_come_back() {
+        let flags = [Flag::Quiet, Flag::DoublePush, Flag::Castling, Flag::Capture, Flag::EnPassant];
+        let promotions = PieceType::PROMOTIONS.map(|kind| [Flag::promotion(kind, false), Flag::promotion(kind, true)]);
+        for flag in flags.into_iter().chain(promotions.into_iter().flatten()) {
+            for from in Square::all() {
+                for to in Square::all() {
+                    let mv = Move::new(from, to, flag);
+                    assert_eq!((mv.from(), mv.to(), mv.flag_bits()), (from, to, flag as u8));
+                    assert_eq!(Move::from_raw(mv.raw()), mv);
+                    assert_eq!(mv.is_quiet(), !mv.is_capture() && !mv.is_promotion());
+                }
+            }
+        }
+        for kind in PieceType::PROMOTIONS {
+            for captures in [false, true] {
+                let mv = Move::new(Square::A1, Square::H8, Flag::promotion(kind, captures));
+                assert_eq!((mv.promotion(), mv.is_capture()), (Some(kind), captures));
+            }
+        }
+    }
+}

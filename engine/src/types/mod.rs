@@ -1,0 +1,19 @@
+//! The vocabulary of the engine: colours, pieces, squares, sets of squares, moves and scores.
+//!
+//! Everything here is plain data without knowledge of the rules; those are in [`crate::board`].
+
+mod bitboard;
+mod chess_move;
+mod color;
+mod move_list;
+mod piece;
+mod score;
+mod square;
+
+pub use bitboard::{Bitboard, Squares};
+pub use chess_move::{Flag, Move};
+pub use color::Color;
+pub use move_list::{MAX_MOVES, MoveList};
+pub use piece::{Piece, PieceType};
+pub use score::{DRAW, INFINITE, MATE, MATE_IN_MAX, Score, is_mate, mate_in, mated_in};
+pub use square::Square;
