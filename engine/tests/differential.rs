@@ -1,4 +1,5 @@
 //! The board against shakmaty, an independent library, on random games.
+#![expect(clippy::print_stderr, reason = "a test whose data is missing says so")]
 
 use destrier::board::{Board, see_value};
 use destrier::types::{Bitboard, Color, Move, MoveList, PieceType, Square};
@@ -191,7 +192,7 @@ fn uci_words_come_back() {
 
 /// The best that the side to move can win by taking on a square, or nothing: plain recursion on a list of pieces.
 fn exchange(board: &Board, target: Square, occupied: Bitboard, side: Color, on_target: PieceType) -> i32 {
-    let attackers = board.attackers_to(target, occupied) & occupied - Bitboard::from(target);
+    let attackers = board.attackers_to(target, occupied) & (occupied - Bitboard::from(target));
     let own = attackers & board.colored(side);
     let Some(kind) = PieceType::ALL.into_iter().find(|&kind| own.intersects(board.kind(kind))) else { return 0 };
     if kind == PieceType::King && attackers.intersects(board.colored(!side)) {
@@ -204,7 +205,7 @@ fn exchange(board: &Board, target: Square, occupied: Bitboard, side: Color, on_t
 
 fn slow_see(board: &Board, mv: Move) -> i32 {
     let (from, to) = (mv.from(), mv.to());
-    let mut occupied = board.occupied() - Bitboard::from(from) | Bitboard::from(to);
+    let mut occupied = (board.occupied() - Bitboard::from(from)) | Bitboard::from(to);
     let mut gain = board.piece_at(to).map_or(0, |piece| see_value(piece.kind()));
     if mv.is_en_passant() {
         occupied = occupied - Bitboard::from(Square::at(to.file(), from.rank()));
