@@ -1,52 +1,129 @@
 //! Static evaluation of positions.
+//!
+//! The evaluation is linear in its weights: every term adds a whole number of times one weight of the table in `weights.rs`,
+//! once for each side. The same code, run with another [`Sink`], gives the coefficients instead of the sum ([`trace`]), which
+//! is what fitting the weights to game results needs.
+
+mod king;
+pub mod layout;
+mod pair;
+mod passed;
+mod pawns;
+mod pieces;
+mod render;
+mod scale;
+mod threats;
+mod trace;
+mod weights;
+
+pub use pair::Pair;
+pub use render::render_weights;
+pub use trace::{Trace, trace};
+pub use weights::WEIGHTS;
 
 use crate::board::Board;
-use crate::types::{Color, PieceType, Score, Square};
+use crate::types::{Color, PieceType, Score};
+use pawns::{PawnTable, PawnTerms};
+use pieces::Attacks;
 
-/// Evaluates positions; keeps what can be reused between them.
-#[derive(Debug, Clone, Default)]
-pub struct Evaluator {}
+/// What takes the terms: their sum, or a record of them.
+trait Sink {
+    /// Adds `count` times a weight for a side.
+    fn add(&mut self, side: Color, index: usize, count: i32);
+}
+
+/// The sum of weighted terms, from White's view.
+#[derive(Default)]
+struct Sum(Pair);
+
+impl Sink for Sum {
+    #[inline]
+    fn add(&mut self, side: Color, index: usize, count: i32) {
+        match side {
+            Color::White => self.0 += WEIGHTS[index] * count,
+            Color::Black => self.0 -= WEIGHTS[index] * count,
+        }
+    }
+}
+
+/// Evaluates positions; keeps what it found out about pawns between them.
+#[derive(Debug, Clone)]
+pub struct Evaluator {
+    pawns: PawnTable,
+}
 
 impl Evaluator {
     pub fn new() -> Evaluator {
-        Evaluator::default()
+        Evaluator { pawns: PawnTable::new() }
     }
 
-    /// The value of a quiet position in centipawns, from the side to move's view.
+    /// The value of a quiet position in centipawns, from the side to move's view. Far inside the mate scores.
     pub fn evaluate(&mut self, board: &Board) -> Score {
-        evaluate(board)
+        let (pawns, pawn_sum) = self.pawns.probe(board);
+        let mut sum = Sum(pawn_sum);
+        add_piece_terms(board, pawns, &mut sum);
+        finish(board, sum.0)
     }
 
     /// Forgets everything.
-    pub fn clear(&mut self) {}
-}
-
-/// The value of a quiet position in centipawns, from the side to move's view.
-pub fn evaluate(board: &Board) -> Score {
-    const MATERIAL: [Score; PieceType::COUNT] = [100, 320, 330, 500, 950, 0];
-    let side = |color: Color| -> Score {
-        let pieces =
-            PieceType::ALL.into_iter().flat_map(|kind| board.pieces(color, kind).iter().map(move |s| (kind, s)));
-        pieces.map(|(kind, square)| MATERIAL[kind.index()] + placement(kind, square.relative(color))).sum()
-    };
-    side(board.turn()) - side(!board.turn()) + 10
-}
-
-/// Pawns want to advance in the centre, pieces want the centre, the king wants the corner of its first rank.
-fn placement(kind: PieceType, square: Square) -> Score {
-    let (file, rank) = (Score::from(square.file()), Score::from(square.rank()));
-    let off_centre = (2 * file - 7).abs().max((2 * rank - 7).abs()) / 2;
-    match kind {
-        PieceType::Pawn => rank * rank + (4 - (2 * file - 7).abs() / 2) * rank,
-        PieceType::Knight => 15 - 12 * off_centre,
-        PieceType::Bishop | PieceType::Queen => 8 - 5 * off_centre,
-        PieceType::Rook => {
-            if rank == 6 {
-                15
-            } else {
-                0
-            }
-        }
-        PieceType::King => 4 * (2 * file - 7).abs() - 12 * rank,
+    pub fn clear(&mut self) {
+        self.pawns.clear();
     }
 }
+
+impl Default for Evaluator {
+    fn default() -> Evaluator {
+        Evaluator::new()
+    }
+}
+
+/// The value of a quiet position in centipawns, from the side to move's view, without any memory.
+pub fn evaluate(board: &Board) -> Score {
+    let mut sum = Sum::default();
+    add_all_terms(board, &mut sum);
+    finish(board, sum.0)
+}
+
+fn add_all_terms(board: &Board, sink: &mut impl Sink) {
+    let pawns = pawns::add_terms(board, sink);
+    add_piece_terms(board, &pawns, sink);
+}
+
+/// All terms but those of pawns and kings alone.
+fn add_piece_terms(board: &Board, pawns: &PawnTerms, sink: &mut impl Sink) {
+    let mut attacks = Attacks::new(board);
+    for us in Color::ALL {
+        pieces::add_terms(board, us, pawns, &mut attacks, sink);
+    }
+    for us in Color::ALL {
+        king::add_danger(board, us, &attacks, sink);
+        threats::add_terms(board, us, &attacks, sink);
+        passed::add_terms(board, us, pawns, &attacks, sink);
+    }
+    sink.add(board.turn(), layout::TEMPO.at(0), 1);
+}
+
+/// Mixes the halves by the material left and turns the view to the side to move.
+fn finish(board: &Board, sum: Pair) -> Score {
+    let strong = if sum.eg() >= 0 { Color::White } else { Color::Black };
+    let white = taper(sum.mg(), sum.eg() * scale::endgame_scale(board, strong), phase(board));
+    if board.turn() == Color::White { white } else { -white }
+}
+
+/// The middle-game value weighs `phase` in [`MAX_PHASE`], the endgame value, given in 64ths, the rest.
+fn taper(mg: i32, eg_64ths: i32, phase: i32) -> Score {
+    (mg * phase * scale::NORMAL + eg_64ths * (MAX_PHASE - phase)) / (MAX_PHASE * scale::NORMAL)
+}
+
+/// The phase of all pieces on the board.
+pub const MAX_PHASE: i32 = 24;
+
+/// 24 with all pieces, 0 with kings and pawns only.
+fn phase(board: &Board) -> i32 {
+    let count = |kind| board.kind(kind).count() as i32;
+    let minors = count(PieceType::Knight) + count(PieceType::Bishop);
+    (minors + 2 * count(PieceType::Rook) + 4 * count(PieceType::Queen)).min(MAX_PHASE)
+}
+
+#[cfg(test)]
+mod tests;

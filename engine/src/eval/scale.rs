@@ -1,0 +1,37 @@
+//! How much of an endgame advantage can be made good.
+
+use crate::board::Board;
+use crate::types::{Bitboard, Color, PieceType};
+
+/// All of it.
+pub const NORMAL: i32 = 64;
+
+/// What is left of an endgame advantage of a side, in 64ths: less with few or no pawns and with bishops of opposite colours.
+pub fn endgame_scale(board: &Board, strong: Color) -> i32 {
+    let pawns = board.pieces(strong, PieceType::Pawn).count() as i32;
+    if pawns == 0 {
+        let (own, other) = (pieces_value(board, strong), pieces_value(board, !strong));
+        if own <= other + 3 {
+            return if own <= 3 { 0 } else { 12 };
+        }
+    }
+    if opposite_bishops(board) {
+        let bare = board.kind(PieceType::Knight) | board.straight_sliders();
+        return if bare.is_empty() { 24 + 4 * pawns.min(4) } else { 48 };
+    }
+    (42 + 5 * pawns).min(NORMAL)
+}
+
+/// The usual 3, 3, 5, 9.
+fn pieces_value(board: &Board, color: Color) -> i32 {
+    let count = |kind| board.pieces(color, kind).count() as i32;
+    3 * (count(PieceType::Knight) + count(PieceType::Bishop)) + 5 * count(PieceType::Rook) + 9 * count(PieceType::Queen)
+}
+
+/// One bishop each, on squares of different colours.
+fn opposite_bishops(board: &Board) -> bool {
+    let bishops = board.kind(PieceType::Bishop);
+    bishops.count() == 2
+        && board.pieces(Color::White, PieceType::Bishop).count() == 1
+        && (bishops & Bitboard::LIGHT_SQUARES).count() == 1
+}
