@@ -19,6 +19,8 @@ const THREADS: usize = 2;
 const BLOCK_LINES: usize = 8192;
 const BATCH: usize = 16_384;
 const MAX_EPOCHS: usize = 200;
+/// How hard weights are held to where they began, as a share of the loss of all positions; it keeps the rare ones sane.
+const PULL: f32 = 0.003;
 /// Epochs without a better validation loss before the step is cut.
 const PATIENCE: usize = 3;
 /// The first step of Adam in centipawns; it is cut by half until it is below the last one.
@@ -77,7 +79,7 @@ fn main() -> Result<(), Error> {
     let scale = fit_scale(&training, &start);
     eprintln!("K = {scale:.6} per centipawn (10^(x/{:.0}))", std::f32::consts::LN_10 / scale);
 
-    let fitted = fit(&training, &validation, start, scale);
+    let fitted = fit(&training, &validation, &start, scale);
     let rounded: Vec<[i32; 2]> = fitted.iter().map(|weight| weight.map(|half| half.round() as i32)).collect();
     let written: Weights = rounded.iter().map(|weight| weight.map(|half| half as f32)).collect();
     report("as written", measure(&validation, &written, scale));
@@ -205,9 +207,9 @@ impl Adam {
 }
 
 /// Epochs of minibatches; returns the weights of the best validation loss.
-fn fit(training: &[Sample], validation: &[Sample], start: Weights, scale: f32) -> Weights {
+fn fit(training: &[Sample], validation: &[Sample], start: &Weights, scale: f32) -> Weights {
     let mut adam = Adam::new();
-    let mut weights = start;
+    let mut weights = start.clone();
     let mut best = (measure(validation, &weights, scale), weights.clone());
     report("before", best.0);
     let (mut size, mut stale) = (FIRST_STEP, 0);
@@ -219,7 +221,11 @@ fn fit(training: &[Sample], validation: &[Sample], start: Weights, scale: f32) -
         let mut train_loss = Loss::default();
         for group in order.chunks(64) {
             let parts: Vec<&[Sample]> = group.iter().map(|&index| batches[index]).collect();
-            let (loss, gradient) = gradient(&parts, &weights, scale);
+            let (loss, mut gradient) = gradient(&parts, &weights, scale);
+            let pull = PULL / training.len() as f32;
+            for (slope, (weight, origin)) in gradient.iter_mut().zip(weights.iter().zip(start)) {
+                *slope = [0, 1].map(|half| slope[half] + pull * (weight[half] - origin[half]));
+            }
             train_loss = train_loss.merged(loss);
             adam.step(&mut weights, &gradient, size);
         }
