@@ -1,0 +1,305 @@
+//! Move ordering: a picker that makes and sorts moves in stages, as late as it can.
+
+use super::history::Histories;
+use crate::board::{Board, see_value};
+use crate::types::{Move, MoveList, PieceType};
+
+/// Moves a line of search can have waiting at once, so that the arena never grows.
+const ARENA_CAPACITY: usize = 8192;
+
+#[derive(Clone, Copy)]
+struct Scored {
+    mv: Move,
+    score: i32,
+}
+
+/// Where the pickers of all plies keep their moves, one above the other.
+pub struct MoveArena {
+    generated: MoveList,
+    scored: Vec<Scored>,
+}
+
+impl MoveArena {
+    pub fn new() -> MoveArena {
+        MoveArena { generated: MoveList::new(), scored: Vec::with_capacity(ARENA_CAPACITY) }
+    }
+}
+
+/// The stages of a picker, in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    TableMove,
+    MakeCaptures,
+    GoodCaptures,
+    FirstKiller,
+    SecondKiller,
+    MakeQuiets,
+    Quiets,
+    BadCaptures,
+    Done,
+}
+
+/// Hands out the legal moves of a position, each once, the most promising first.
+pub struct MovePicker {
+    stage: Stage,
+    table_move: Move,
+    killers: [Move; 2],
+    captures_only: bool,
+    /// Captures that lose more than this in the exchange come last.
+    see_threshold: i32,
+    /// The arena's length when this picker began.
+    base: usize,
+    /// The end of the losing captures, which are kept from `base` on.
+    bad_end: usize,
+    next: usize,
+    end: usize,
+}
+
+impl MovePicker {
+    /// All legal moves. The table move and the killers are checked before they are handed out.
+    pub fn all(arena: &MoveArena, table_move: Move, killers: [Move; 2]) -> MovePicker {
+        let base = arena.scored.len();
+        MovePicker {
+            stage: Stage::TableMove,
+            table_move,
+            killers,
+            captures_only: false,
+            see_threshold: 0,
+            base,
+            bad_end: base,
+            next: base,
+            end: base,
+        }
+    }
+
+    /// Captures and promotions to a queen that do not lose more than `see_threshold`, and the table move whatever it is.
+    pub fn captures(arena: &MoveArena, table_move: Move, see_threshold: i32) -> MovePicker {
+        MovePicker { captures_only: true, see_threshold, ..MovePicker::all(arena, table_move, [Move::NULL; 2]) }
+    }
+
+    /// Gives the picker's room back. Must be called before a picker of a lower ply goes on.
+    pub fn finish(self, arena: &mut MoveArena) {
+        arena.scored.truncate(self.base);
+    }
+
+    /// The next move.
+    pub fn next(&mut self, board: &Board, arena: &mut MoveArena, histories: &Histories) -> Option<Move> {
+        loop {
+            match self.stage {
+                Stage::TableMove => {
+                    self.stage = Stage::MakeCaptures;
+                    if board.is_legal(self.table_move) {
+                        return Some(self.table_move);
+                    }
+                    self.table_move = Move::NULL;
+                }
+                Stage::MakeCaptures => {
+                    self.make_captures(board, arena);
+                    self.stage = Stage::GoodCaptures;
+                }
+                Stage::GoodCaptures => {
+                    if let Some(mv) = self.next_good_capture(board, arena) {
+                        return Some(mv);
+                    }
+                    self.stage = if self.captures_only { Stage::Done } else { Stage::FirstKiller };
+                }
+                Stage::FirstKiller => {
+                    self.stage = Stage::SecondKiller;
+                    if let Some(mv) = self.check_killer(board, 0) {
+                        return Some(mv);
+                    }
+                }
+                Stage::SecondKiller => {
+                    self.stage = Stage::MakeQuiets;
+                    if let Some(mv) = self.check_killer(board, 1) {
+                        return Some(mv);
+                    }
+                }
+                Stage::MakeQuiets => {
+                    self.make_quiets(board, arena, histories);
+                    self.stage = Stage::Quiets;
+                }
+                Stage::Quiets => {
+                    if let Some(mv) = self.take_best(arena) {
+                        return Some(mv);
+                    }
+                    (self.next, self.end) = (self.base, self.bad_end);
+                    self.stage = Stage::BadCaptures;
+                }
+                Stage::BadCaptures => {
+                    if self.next < self.end {
+                        self.next += 1;
+                        return Some(arena.scored[self.next - 1].mv);
+                    }
+                    self.stage = Stage::Done;
+                }
+                Stage::Done => return None,
+            }
+        }
+    }
+
+    /// The killer if it is a legal quiet move not yet handed out; else it is forgotten.
+    fn check_killer(&mut self, board: &Board, index: usize) -> Option<Move> {
+        let mv = self.killers[index];
+        let repeated = mv == self.table_move || (index == 1 && mv == self.killers[0]);
+        if repeated || !mv.is_quiet() || !board.is_legal(mv) {
+            self.killers[index] = Move::NULL;
+            return None;
+        }
+        Some(mv)
+    }
+
+    fn make_captures(&mut self, board: &Board, arena: &mut MoveArena) {
+        arena.generated.clear();
+        board.legal_captures(&mut arena.generated);
+        for &mv in &arena.generated {
+            if mv != self.table_move {
+                arena.scored.push(Scored { mv, score: victim_attacker_score(board, mv) });
+            }
+        }
+        self.end = arena.scored.len();
+    }
+
+    fn make_quiets(&mut self, board: &Board, arena: &mut MoveArena, histories: &Histories) {
+        arena.scored.truncate(self.bad_end);
+        self.next = self.bad_end;
+        arena.generated.clear();
+        board.legal_quiets(&mut arena.generated);
+        for &mv in &arena.generated {
+            if mv != self.table_move && !self.killers.contains(&mv) {
+                arena.scored.push(Scored { mv, score: quiet_score(board, mv, histories) });
+            }
+        }
+        self.end = arena.scored.len();
+    }
+
+    /// The best capture left that does not lose material; the losing ones are put aside on the way.
+    fn next_good_capture(&mut self, board: &Board, arena: &mut MoveArena) -> Option<Move> {
+        while let Some(mv) = self.take_best(arena) {
+            if board.see_ge(mv, self.see_threshold) {
+                return Some(mv);
+            }
+            // Places up to `next` are free: their moves are handed out.
+            arena.scored[self.bad_end].mv = mv;
+            self.bad_end += 1;
+        }
+        None
+    }
+
+    /// One step of a selection sort: most nodes want few of their moves.
+    fn take_best(&mut self, arena: &mut MoveArena) -> Option<Move> {
+        let waiting = &mut arena.scored[self.next..self.end];
+        let mut best = 0;
+        let mut best_score = waiting.first()?.score;
+        for (index, scored) in waiting.iter().enumerate().skip(1) {
+            if scored.score > best_score {
+                (best, best_score) = (index, scored.score);
+            }
+        }
+        waiting.swap(0, best);
+        self.next += 1;
+        Some(waiting[0].mv)
+    }
+}
+
+/// Most valuable victim first, then least valuable attacker.
+fn victim_attacker_score(board: &Board, mv: Move) -> i32 {
+    let victim = captured_kind(board, mv).map_or(0, see_value);
+    let attacker = board.piece_at(mv.from()).map_or(0, |piece| piece.kind().index() as i32);
+    let promotion = if mv.promotion() == Some(PieceType::Queen) { see_value(PieceType::Queen) } else { 0 };
+    16 * (victim + promotion) - attacker
+}
+
+/// Underpromotions last, the rest by what is remembered of them.
+fn quiet_score(board: &Board, mv: Move, histories: &Histories) -> i32 {
+    if mv.is_promotion() {
+        return i32::MIN / 2;
+    }
+    histories.quiet(board.turn(), mv)
+}
+
+/// What a move takes.
+pub fn captured_kind(board: &Board, mv: Move) -> Option<PieceType> {
+    if mv.is_en_passant() {
+        Some(PieceType::Pawn)
+    } else if mv.is_capture() {
+        board.piece_at(mv.to()).map(|piece| piece.kind())
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const POSITIONS: [&str; 6] = [
+        "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+        "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+        "r3k2r/Pppp1ppp/1b3nbN/nP6/BBP1P3/q4N2/Pp1P2PP/R2Q1RK1 w kq - 0 1",
+        "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N b - - 0 1",
+        "8/2p5/3p4/KP5r/1R2Pp1k/8/6P1/8 b - e3 0 1",
+        "4k3/8/8/8/7q/8/3PP3/3QK3 w - - 0 1",
+    ];
+
+    fn drain(board: &Board, mut picker: MovePicker, arena: &mut MoveArena) -> Vec<Move> {
+        let histories = Histories::new();
+        let mut moves = Vec::new();
+        while let Some(mv) = picker.next(board, arena, &histories) {
+            moves.push(mv);
+        }
+        picker.finish(arena);
+        moves
+    }
+
+    fn sorted(mut moves: Vec<Move>) -> Vec<Move> {
+        moves.sort_unstable();
+        moves
+    }
+
+    #[test]
+    fn every_legal_move_comes_once_whatever_the_hints() {
+        for fen in POSITIONS {
+            let board = Board::from_fen(fen).expect("a legal position");
+            let mut legal = MoveList::new();
+            board.legal_moves(&mut legal);
+            let foreign = [Move::NULL, Move::from_raw(0xFFFF), Move::from_raw(0x4321)];
+            let hints: Vec<Move> = legal.iter().copied().chain(foreign).collect();
+            let mut arena = MoveArena::new();
+            for (index, &table_move) in hints.iter().enumerate() {
+                let killers = [hints[(index * 7 + 1) % hints.len()], hints[(index * 3 + 2) % hints.len()]];
+                let moves = drain(&board, MovePicker::all(&arena, table_move, killers), &mut arena);
+                if legal.contains(&table_move) {
+                    assert_eq!(moves[0], table_move);
+                }
+                assert_eq!(sorted(moves), sorted(legal.to_vec()), "{fen} {table_move:?} {killers:?}");
+                assert!(arena.scored.is_empty());
+            }
+        }
+    }
+
+    #[test]
+    fn winning_captures_come_before_quiets_and_losing_ones_after() {
+        let board = Board::from_fen(POSITIONS[1]).expect("a legal position");
+        let mut arena = MoveArena::new();
+        let moves = drain(&board, MovePicker::all(&arena, Move::NULL, [Move::NULL; 2]), &mut arena);
+        let first_quiet = moves.iter().position(|mv| mv.is_quiet()).expect("a quiet move");
+        let last_quiet = moves.iter().rposition(|mv| mv.is_quiet()).expect("a quiet move");
+        assert!(moves[..first_quiet].iter().all(|&mv| board.see_ge(mv, 0)));
+        assert!(moves[last_quiet + 1..].iter().all(|&mv| !board.see_ge(mv, 0)));
+        assert!(moves[first_quiet..=last_quiet].iter().all(|mv| mv.is_quiet()));
+    }
+
+    #[test]
+    fn quiescence_gets_no_losing_capture() {
+        for fen in POSITIONS {
+            let board = Board::from_fen(fen).expect("a legal position");
+            let mut captures = MoveList::new();
+            board.legal_captures(&mut captures);
+            let wanted: Vec<Move> = captures.iter().copied().filter(|&mv| board.see_ge(mv, 0)).collect();
+            let mut arena = MoveArena::new();
+            let moves = drain(&board, MovePicker::captures(&arena, Move::NULL, 0), &mut arena);
+            assert_eq!(sorted(moves), sorted(wanted), "{fen}");
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! The numbers of the search, each in one row: name, default, range and step.
+//!
+//! In a normal build every name is a constant function. With the feature `tune` it reads a value that a UCI option of the same
+//! name sets. `destrier spsa` prints the rows for a tuner.
+
+/// A number that can be tuned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Param {
+    pub name: &'static str,
+    pub default: i32,
+    pub min: i32,
+    pub max: i32,
+    /// The distance a tuner perturbs by at its end (`c_end` of SPSA).
+    pub step: i32,
+}
+
+macro_rules! params {
+    ($($(#[$doc:meta])* $name:ident: $default:literal, $min:literal, $max:literal, $step:literal;)*) => {
+        /// All rows, in the order of the table.
+        pub const ALL: &[Param] = &[$(Param {
+            name: stringify!($name),
+            default: $default,
+            min: $min,
+            max: $max,
+            step: $step,
+        }),*];
+
+        $(
+            $(#[$doc])*
+            #[cfg(not(feature = "tune"))]
+            #[inline]
+            pub const fn $name() -> i32 {
+                $default
+            }
+        )*
+
+        #[cfg(feature = "tune")]
+        mod values {
+            use std::sync::atomic::AtomicI32;
+            $(
+                #[expect(non_upper_case_globals, reason = "named as the row")]
+                pub static $name: AtomicI32 = AtomicI32::new($default);
+            )*
+        }
+
+        $(
+            $(#[$doc])*
+            #[cfg(feature = "tune")]
+            #[inline]
+            pub fn $name() -> i32 {
+                values::$name.load(std::sync::atomic::Ordering::Relaxed)
+            }
+        )*
+
+        /// Sets a value for all searches of this process; false when there is no such name or the value is out of range.
+        #[cfg(feature = "tune")]
+        pub fn set(name: &str, value: i32) -> bool {
+            match name {
+                $(stringify!($name) if ($min..=$max).contains(&value) => {
+                    values::$name.store(value, std::sync::atomic::Ordering::Relaxed);
+                    true
+                })*
+                _ => false,
+            }
+        }
+    };
+}
+
+params! {
+    /// Half width of the first aspiration window, in centipawns.
+    aspiration_delta: 20, 5, 60, 4;
+    /// Null move: reduction at any depth, in plies.
+    null_move_base: 3, 2, 5, 1;
+    /// Null move: one ply more of reduction for so many plies of depth.
+    null_move_depth_divisor: 5, 2, 8, 1;
+    /// Quiescence: captures must not lose more than this in the exchange, in centipawns.
+    quiescence_see: 0, -200, 100, 15;
+}
+
+/// The rows as a tuner reads them: `name, int, default, min, max, step, learning rate`.
+pub fn spsa_rows() -> String {
+    ALL.iter()
+        .map(|p| format!("{}, int, {}.0, {}.0, {}.0, {}.0, 0.002\n", p.name, p.default, p.min, p.max, p.step))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_sane() {
+        for (index, row) in ALL.iter().enumerate() {
+            assert!(row.min < row.max && row.step > 0, "{row:?}");
+            assert!((row.min..=row.max).contains(&row.default), "{row:?}");
+            assert!(ALL[..index].iter().all(|other| other.name != row.name), "{row:?} twice");
+        }
+        assert_eq!(spsa_rows().lines().count(), ALL.len());
+    }
+}

@@ -1,0 +1,60 @@
+//! Margins and reductions: what may be left out, each as a pure function of what it depends on. Depths are in plies, scores in
+//! centipawns.
+
+use super::params;
+use crate::types::{Score, is_mate};
+
+/// Null-move pruning: true when the side to move may be allowed to pass, to see whether that already fails high (C. Donninger,
+/// "Null move and deep search", ICCA Journal 16(3), 1993). Without pieces zugzwang is too likely,
+/// and mates are to be proven by moves.
+pub fn may_try_null_move(depth: i32, static_eval: Score, beta: Score, has_pieces: bool) -> bool {
+    depth >= 3 && static_eval >= beta && has_pieces && !is_mate(beta)
+}
+
+/// Null-move pruning: how much less deep the position is searched after passing. Grows with depth ("adaptive null-move pruning",
+/// E. Heinz, ICCA Journal 22(3), 1999).
+pub fn null_move_reduction(depth: i32) -> i32 {
+    params::null_move_base() + depth / params::null_move_depth_divisor()
+}
+
+/// Late move reductions (LMR): how much less deep a quiet move is searched that comes late in the order (T. Romstad, "An
+/// introduction to late move reductions"). `move_number` counts from one.
+pub fn late_move_reduction(depth: i32, move_number: usize) -> i32 {
+    match move_number {
+        _ if depth < 3 => 0,
+        0..=3 => 0,
+        4..=11 => 1,
+        _ => 2,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::types::MATE_IN_MAX;
+
+    #[test]
+    fn reductions_grow_with_depth_and_move_number() {
+        for depth in 0..128 {
+            assert!(null_move_reduction(depth) <= null_move_reduction(depth + 1));
+            for move_number in 1..200 {
+                let reduction = late_move_reduction(depth, move_number);
+                assert!(reduction <= late_move_reduction(depth, move_number + 1));
+                assert!((0..depth.max(1)).contains(&reduction), "{depth} {move_number}: {reduction}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_null_move_needs_depth_value_and_pieces() {
+        for (depth, eval, beta, pieces, may) in [
+            (3, 10, 10, true, true),
+            (2, 10, 10, true, false),
+            (9, 9, 10, true, false),
+            (9, 50, 10, false, false),
+            (9, 0, -MATE_IN_MAX, true, false),
+        ] {
+            assert_eq!(may_try_null_move(depth, eval, beta, pieces), may, "{depth} {eval} {beta} {pieces}");
+        }
+    }
+}

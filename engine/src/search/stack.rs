@@ -1,0 +1,195 @@
+//! What a search keeps for each ply of the line it is in.
+
+use crate::types::{Move, Score};
+use std::ops::{Index, IndexMut};
+
+/// Plies a line may have below the root.
+pub const MAX_PLY: usize = 128;
+
+/// Frames above the root, so that a look a few plies back needs no test.
+const LOOKBACK: usize = 4;
+
+/// One ply.
+#[derive(Debug, Clone, Copy)]
+pub struct Frame {
+    /// The move being searched from here, [`Move::NULL`] for a passed one.
+    pub played: Move,
+    /// Quiet moves that refuted a sister position.
+    pub killers: [Move; 2],
+    /// Or [`super::tt::NO_EVAL`] when in check.
+    pub static_eval: Score,
+}
+
+/// The frames of a line, by ply.
+pub struct Stack(Vec<Frame>);
+
+impl Stack {
+    pub fn new() -> Stack {
+        let frame = Frame { played: Move::NULL, killers: [Move::NULL; 2], static_eval: super::tt::NO_EVAL };
+        Stack(vec![frame; LOOKBACK + MAX_PLY + 4])
+    }
+
+    /// The frame `distance` plies above, up to [`LOOKBACK`] and beyond the root if need be.
+    #[inline]
+    pub fn before(&self, ply: usize, distance: usize) -> &Frame {
+        &self.0[ply + LOOKBACK - distance]
+    }
+}
+
+impl Index<usize> for Stack {
+    type Output = Frame;
+
+    #[inline]
+    fn index(&self, ply: usize) -> &Frame {
+        &self.0[ply + LOOKBACK]
+    }
+}
+
+impl IndexMut<usize> for Stack {
+    #[inline]
+    fn index_mut(&mut self, ply: usize) -> &mut Frame {
+        &mut self.0[ply + LOOKBACK]
+    }
+}
+
+/// The keys of the positions before the present one, from the game's last irreversible move to the line being searched.
+pub struct Line {
+    keys: Vec<u64>,
+    /// Positions before this index are cut off by a passed move.
+    floor: usize,
+}
+
+impl Line {
+    /// A line that begins after the positions of a game.
+    pub fn new(game_keys: &[u64]) -> Line {
+        let mut keys = Vec::with_capacity(game_keys.len() + MAX_PLY + 2);
+        keys.extend_from_slice(game_keys);
+        Line { keys, floor: 0 }
+    }
+
+    /// Leaves the position of this key by a move.
+    #[inline]
+    pub fn push(&mut self, key: u64) {
+        self.keys.push(key);
+    }
+
+    #[inline]
+    pub fn pop(&mut self) {
+        self.keys.pop();
+    }
+
+    /// Leaves the position of this key by passing. Gives what [`Self::pop_null`] needs.
+    pub fn push_null(&mut self, key: u64) -> usize {
+        self.keys.push(key);
+        std::mem::replace(&mut self.floor, self.keys.len())
+    }
+
+    pub fn pop_null(&mut self, floor: usize) {
+        self.floor = floor;
+        self.keys.pop();
+    }
+
+    /// True when the present position is a draw by repetition: it was there once since the root, or twice before.
+    pub fn is_repetition(&self, key: u64, halfmove_clock: u16, ply: usize) -> bool {
+        let len = self.keys.len();
+        let reach = usize::from(halfmove_clock).min(len - self.floor);
+        let mut seen = 0;
+        for distance in (4..=reach).step_by(2) {
+            if self.keys[len - distance] == key {
+                seen += 1;
+                if distance < ply || seen == 2 {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+}
+
+/// The principal variations of all plies, each the best line found from that ply.
+pub struct PvTable {
+    lines: Vec<[Move; MAX_PLY + 1]>,
+    lens: [usize; MAX_PLY + 2],
+}
+
+impl PvTable {
+    pub fn new() -> PvTable {
+        PvTable { lines: vec![[Move::NULL; MAX_PLY + 1]; MAX_PLY + 2], lens: [0; MAX_PLY + 2] }
+    }
+
+    #[inline]
+    pub fn clear(&mut self, ply: usize) {
+        self.lens[ply] = 0;
+    }
+
+    /// Makes the line of a ply a move and the line after it.
+    pub fn update(&mut self, ply: usize, mv: Move) {
+        let (line, child) = self.lines.split_at_mut(ply + 1);
+        let len = self.lens[ply + 1].min(MAX_PLY);
+        line[ply][0] = mv;
+        line[ply][1..=len].copy_from_slice(&child[0][..len]);
+        self.lens[ply] = len + 1;
+    }
+
+    pub fn line(&self, ply: usize) -> &[Move] {
+        &self.lines[ply][..self.lens[ply]]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_repetition_counts_once_below_the_root_and_twice_above() {
+        // Keys of the game, keys of the search line, present key, halfmove clock, is it a draw?
+        type Case = (&'static [u64], &'static [u64], u64, u16, bool);
+        let cases: [Case; 8] = [
+            (&[], &[1, 2, 3, 4], 1, 4, false), // the root itself, once
+            (&[], &[9, 1, 2, 3, 4], 1, 5, true),
+            (&[], &[9, 1, 2, 3, 4], 1, 3, false), // an irreversible move between
+            (&[1, 2, 3, 4], &[], 1, 4, false),
+            (&[1, 2, 3, 4, 1, 2, 3, 4], &[], 1, 8, true),
+            (&[1, 2, 3, 4, 1, 2], &[3, 4], 1, 8, true),
+            (&[1, 2, 3, 4, 1, 2], &[3, 4], 1, 7, false),
+            (&[1, 2, 3, 4], &[5, 6], 7, 6, false),
+        ];
+        for (game, searched, key, halfmove_clock, draw) in cases {
+            let mut line = Line::new(game);
+            searched.iter().for_each(|&key| line.push(key));
+            let found = line.is_repetition(key, halfmove_clock, searched.len());
+            assert_eq!(found, draw, "{game:?} {searched:?} {key} {halfmove_clock}");
+        }
+    }
+
+    #[test]
+    fn a_passed_move_cuts_repetitions_off() {
+        let mut line = Line::new(&[]);
+        [9, 1, 2].into_iter().for_each(|key| line.push(key));
+        let floor = line.push_null(3);
+        line.push(4);
+        assert!(!line.is_repetition(1, 9, 5));
+        line.pop();
+        line.pop_null(floor);
+        [3, 4].into_iter().for_each(|key| line.push(key));
+        assert!(line.is_repetition(1, 9, 5));
+    }
+
+    #[test]
+    fn lines_grow_from_the_leaves() {
+        let mut pv = PvTable::new();
+        let moves: Vec<Move> = (1..=3).map(Move::from_raw).collect();
+        pv.clear(3);
+        for ply in (0..3).rev() {
+            pv.update(ply, moves[ply]);
+        }
+        assert_eq!(pv.line(0), moves);
+        pv.clear(1);
+        pv.update(0, moves[2]);
+        assert_eq!(pv.line(0), &moves[2..]);
+        for ply in (0..=MAX_PLY).rev() {
+            pv.update(ply, moves[0]);
+        }
+        assert_eq!(pv.line(0).len(), MAX_PLY + 1);
+    }
+}

@@ -1,0 +1,367 @@
+//! The transposition table: what earlier visits found out about positions.
+//!
+//! Buckets fill one cache line. An entry is two atomic words, the key being stored XORed with the data, so that two threads
+//! writing at once leave an entry that matches no position rather than a wrong one ("A lock-less transposition table
+//! implementation for parallel search", R. Hyatt and T. Mann, ICGA Journal 25(1), 2002).
+
+use crate::types::{MATE_IN_MAX, Move, Score};
+use std::collections::TryReserveError;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+
+/// Entries in a bucket.
+const WAYS: usize = 4;
+/// Searches an entry's age is counted over.
+const GENERATIONS: u8 = 32;
+/// How many plies of depth one search of age costs an entry when a place is needed.
+const DEPTH_PER_AGE: i32 = 4;
+/// Depths are stored with this offset, so that an entry in use is never all zero.
+const DEPTH_OFFSET: i32 = 8;
+
+/// What a stored score says about the true one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Bound {
+    /// Nothing: only move and evaluation are stored.
+    None = 0,
+    /// The true score is at most this (a fail low).
+    Upper = 1,
+    /// The true score is at least this (a fail high).
+    Lower = 2,
+    Exact = 3,
+}
+
+impl Bound {
+    const fn from_bits(bits: u8) -> Bound {
+        match bits & 3 {
+            0 => Bound::None,
+            1 => Bound::Upper,
+            2 => Bound::Lower,
+            _ => Bound::Exact,
+        }
+    }
+
+    /// True when a score with this bound settles that the true score is at least `beta`, or at most `beta - 1`.
+    #[inline]
+    pub const fn settles(self, score: Score, beta: Score) -> bool {
+        if score >= beta { self as u8 & 2 != 0 } else { self as u8 & 1 != 0 }
+    }
+}
+
+/// What the table knows of a position.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entry {
+    /// The best move, or [`Move::NULL`]. Not known to be legal.
+    pub mv: Move,
+    /// From the side to move's view, mates counted from this position.
+    pub score: Score,
+    /// The static evaluation, or [`NO_EVAL`] when in check.
+    pub eval: Score,
+    pub depth: i32,
+    pub bound: Bound,
+    /// The position was in the principal variation of some search.
+    pub pv: bool,
+}
+
+/// Stands for "no static evaluation".
+pub const NO_EVAL: Score = i16::MIN as Score;
+
+impl Entry {
+    /// Move 0-15, score 16-31, evaluation 32-47, depth 48-55, bound 56-57, pv 58, generation 59-63.
+    const fn pack(self, generation: u8) -> u64 {
+        self.mv.raw() as u64
+            | (self.score as i16 as u16 as u64) << 16
+            | (self.eval as i16 as u16 as u64) << 32
+            | ((self.depth + DEPTH_OFFSET) as u8 as u64) << 48
+            | (self.bound as u64) << 56
+            | (self.pv as u64) << 58
+            | (generation as u64) << 59
+    }
+
+    const fn unpack(data: u64) -> Entry {
+        Entry {
+            mv: Move::from_raw(data as u16),
+            score: (data >> 16) as i16 as Score,
+            eval: (data >> 32) as i16 as Score,
+            depth: (data >> 48) as u8 as i32 - DEPTH_OFFSET,
+            bound: Bound::from_bits((data >> 56) as u8),
+            pv: data >> 58 & 1 == 1,
+        }
+    }
+}
+
+/// The generation of a packed entry.
+const fn generation_of(data: u64) -> u8 {
+    (data >> 59) as u8
+}
+
+#[derive(Default)]
+struct Slot {
+    /// Key XOR data.
+    check: AtomicU64,
+    data: AtomicU64,
+}
+
+impl Slot {
+    #[inline]
+    fn load(&self) -> (u64, u64) {
+        let data = self.data.load(Ordering::Relaxed);
+        (self.check.load(Ordering::Relaxed) ^ data, data)
+    }
+
+    #[inline]
+    fn store(&self, key: u64, data: u64) {
+        self.check.store(key ^ data, Ordering::Relaxed);
+        self.data.store(data, Ordering::Relaxed);
+    }
+}
+
+#[derive(Default)]
+#[repr(align(64))]
+struct Bucket([Slot; WAYS]);
+
+/// A fixed number of buckets, shared by all search threads.
+pub struct TranspositionTable {
+    buckets: Vec<Bucket>,
+    generation: AtomicU8,
+}
+
+impl TranspositionTable {
+    /// An empty table.
+    ///
+    /// # Errors
+    /// When the memory cannot be had.
+    pub fn new(mib: usize) -> Result<TranspositionTable, TryReserveError> {
+        let len = (mib << 20) / size_of::<Bucket>();
+        let mut buckets = Vec::new();
+        buckets.try_reserve_exact(len)?;
+        buckets.resize_with(len, Bucket::default);
+        Ok(TranspositionTable { buckets, generation: AtomicU8::new(0) })
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.buckets.fill_with(Bucket::default);
+        *self.generation.get_mut() = 0;
+    }
+
+    /// Begins a new search: entries of earlier ones are replaced first.
+    pub fn age(&self) {
+        let next = (self.generation() + 1) % GENERATIONS;
+        self.generation.store(next, Ordering::Relaxed);
+    }
+
+    fn generation(&self) -> u8 {
+        self.generation.load(Ordering::Relaxed)
+    }
+
+    #[inline]
+    fn bucket(&self, key: u64) -> &[Slot; WAYS] {
+        let index = (u128::from(key) * self.buckets.len() as u128) >> 64;
+        &self.buckets[index as usize].0
+    }
+
+    /// What is known of a position `ply` plies below the root.
+    #[inline]
+    pub fn probe(&self, key: u64, ply: usize) -> Option<Entry> {
+        self.bucket(key).iter().map(Slot::load).find(|&(found, data)| found == key && data != 0).map(|(_, data)| {
+            let entry = Entry::unpack(data);
+            Entry { score: score_from_table(entry.score, ply), ..entry }
+        })
+    }
+
+    /// Stores what a search found out. A shallower entry does not replace a deeper one of the same position and search unless
+    /// it is exact; a missing move does not erase a known one.
+    pub fn store(&self, key: u64, ply: usize, entry: Entry) {
+        let generation = self.generation();
+        let mut victim: Option<(&Slot, i32)> = None;
+        let mut entry = Entry { score: score_to_table(entry.score, ply), ..entry };
+        for slot in self.bucket(key) {
+            let (found, data) = slot.load();
+            if found == key && data != 0 {
+                let old = Entry::unpack(data);
+                let fresh = generation_of(data) == generation;
+                if entry.bound != Bound::Exact && fresh && entry.depth + DEPTH_PER_AGE <= old.depth {
+                    return;
+                }
+                if entry.mv.is_null() {
+                    entry.mv = old.mv;
+                }
+                slot.store(key, entry.pack(generation));
+                return;
+            }
+            let worth = worth(data, generation);
+            if victim.is_none_or(|(_, least)| worth < least) {
+                victim = Some((slot, worth));
+            }
+        }
+        if let Some((slot, _)) = victim {
+            slot.store(key, entry.pack(generation));
+        }
+    }
+
+    /// Entries of the present search per mille of a sample.
+    pub fn hashfull(&self) -> usize {
+        let generation = self.generation();
+        let sample = self.buckets.len().min(250);
+        let used = self.buckets[..sample]
+            .iter()
+            .flat_map(|bucket| &bucket.0)
+            .map(|slot| slot.data.load(Ordering::Relaxed))
+            .filter(|&data| data != 0 && generation_of(data) == generation)
+            .count();
+        used * 1000 / (sample * WAYS).max(1)
+    }
+}
+
+/// How much a stored entry is worth keeping: its depth, less its age.
+#[inline]
+fn worth(data: u64, generation: u8) -> i32 {
+    if data == 0 {
+        return i32::MIN;
+    }
+    let age = (GENERATIONS + generation - generation_of(data)) % GENERATIONS;
+    Entry::unpack(data).depth - DEPTH_PER_AGE * i32::from(age)
+}
+
+/// Mates are counted from the root in the search and from the position in the table.
+#[inline]
+fn score_to_table(score: Score, ply: usize) -> Score {
+    match score {
+        MATE_IN_MAX.. => score + ply as Score,
+        _ if score <= -MATE_IN_MAX => score - ply as Score,
+        _ => score,
+    }
+}
+
+/// The inverse of [`score_to_table`], for a position perhaps reached by another way.
+#[inline]
+fn score_from_table(score: Score, ply: usize) -> Score {
+    match score {
+        MATE_IN_MAX.. => score - ply as Score,
+        _ if score <= -MATE_IN_MAX => score + ply as Score,
+        _ => score,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::types::{Flag, Square, mate_in, mated_in};
+
+    fn table(mib: usize) -> TranspositionTable {
+        TranspositionTable::new(mib).expect("a small table")
+    }
+
+    fn entry(score: Score, depth: i32, bound: Bound) -> Entry {
+        Entry { mv: Move::new(Square::A1, Square::H8, Flag::Capture), score, eval: -37, depth, bound, pv: true }
+    }
+
+    #[test]
+    fn an_entry_is_two_words_and_a_bucket_one_cache_line() {
+        assert_eq!(size_of::<Slot>(), 16);
+        assert_eq!((size_of::<Bucket>(), align_of::<Bucket>()), (64, 64));
+        assert_eq!(table(2).buckets.len() * 64, 2 << 20);
+    }
+
+    #[test]
+    fn what_is_stored_comes_back() {
+        for score in [0, 1, -1, 2500, -2500, MATE_IN_MAX - 1, 1 - MATE_IN_MAX] {
+            for depth in [-2, 0, 1, 127] {
+                for bound in [Bound::None, Bound::Upper, Bound::Lower, Bound::Exact] {
+                    for eval in [0, -3000, NO_EVAL] {
+                        let table = table(1);
+                        let stored = Entry { eval, ..entry(score, depth, bound) };
+                        table.store(0x1234_5678_9ABC_DEF0, 5, stored);
+                        assert_eq!(table.probe(0x1234_5678_9ABC_DEF0, 3), Some(stored));
+                        assert_eq!(table.probe(0x1234_5678_9ABC_DEF1, 3), None);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn mates_are_counted_from_the_position() {
+        let table = table(1);
+        table.store(1, 10, entry(mate_in(13), 4, Bound::Exact));
+        assert_eq!(table.probe(1, 2).map(|entry| entry.score), Some(mate_in(5)));
+        table.store(1, 10, entry(mated_in(14), 4, Bound::Exact));
+        assert_eq!(table.probe(1, 0).map(|entry| entry.score), Some(mated_in(4)));
+    }
+
+    #[test]
+    fn a_torn_entry_is_not_found() {
+        let table = table(1);
+        table.store(7, 0, entry(10, 4, Bound::Exact));
+        let slot = table.bucket(7).iter().find(|slot| slot.data.load(Ordering::Relaxed) != 0).expect("stored");
+        slot.data.fetch_xor(1 << 20, Ordering::Relaxed);
+        assert_eq!(table.probe(7, 0), None);
+    }
+
+    #[test]
+    fn a_missing_move_does_not_erase_a_known_one() {
+        let table = table(1);
+        table.store(7, 0, entry(10, 4, Bound::Lower));
+        table.store(7, 0, Entry { mv: Move::NULL, ..entry(5, 4, Bound::Upper) });
+        let found = table.probe(7, 0).expect("stored");
+        assert_eq!((found.mv, found.score), (entry(0, 0, Bound::None).mv, 5));
+    }
+
+    #[test]
+    fn a_much_shallower_bound_does_not_replace_its_own_position() {
+        let table = table(1);
+        table.store(7, 0, entry(10, 12, Bound::Lower));
+        table.store(7, 0, entry(20, 3, Bound::Lower));
+        assert_eq!(table.probe(7, 0).map(|entry| entry.depth), Some(12));
+        table.store(7, 0, entry(20, 3, Bound::Exact));
+        assert_eq!(table.probe(7, 0).map(|entry| entry.depth), Some(3));
+    }
+
+    #[test]
+    fn old_and_shallow_entries_go_first() {
+        let table = table(1);
+        // All these keys lie in bucket 0.
+        for key in 1..=4 {
+            table.store(key, 0, entry(0, 10 + key as i32, Bound::Lower));
+        }
+        table.store(5, 0, entry(0, 1, Bound::Lower));
+        assert!(table.probe(1, 0).is_none() && table.probe(5, 0).is_some(), "the shallowest goes");
+        for _ in 0..4 {
+            table.age();
+        }
+        table.store(5, 0, entry(0, 1, Bound::Lower));
+        table.store(6, 0, entry(0, 1, Bound::Lower));
+        assert!(table.probe(5, 0).is_some(), "an old deep entry goes before a new shallow one");
+        assert!(table.probe(2, 0).is_none());
+    }
+
+    #[test]
+    fn hashfull_counts_the_present_search() {
+        let mut table = table(1);
+        assert_eq!(table.hashfull(), 0);
+        let step = (u64::MAX / table.buckets.len() as u64) + 1;
+        for bucket in 0..250 {
+            table.store(bucket * step, 0, entry(0, 1, Bound::Exact));
+        }
+        assert_eq!(table.hashfull(), 250);
+        table.age();
+        assert_eq!(table.hashfull(), 0);
+        table.clear();
+        assert_eq!(table.probe(step, 0), None);
+    }
+
+    #[test]
+    fn bounds_settle_one_side() {
+        for (bound, score, beta, settled) in [
+            (Bound::Exact, 10, 5, true),
+            (Bound::Exact, 1, 5, true),
+            (Bound::Lower, 5, 5, true),
+            (Bound::Lower, 4, 5, false),
+            (Bound::Upper, 4, 5, true),
+            (Bound::Upper, 5, 5, false),
+            (Bound::None, 9, 5, false),
+        ] {
+            assert_eq!(bound.settles(score, beta), settled, "{bound:?} {score} {beta}");
+        }
+    }
+}
