@@ -1,1 +1,95 @@
-fn main() {}
+//! The command line of the engine. Without arguments it speaks UCI.
+
+use destrier::board::{Board, perft};
+use destrier::search::params::spsa_rows;
+use destrier::{bench, eval, uci};
+use std::fmt::Display;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+const USAGE: &str =
+    "usage: destrier [bench [DEPTH] | perft DEPTH [FEN] | eval FEN | spsa]; without arguments it speaks UCI";
+
+/// Bad usage.
+const EXIT_USAGE: u8 = 2;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match run(&words) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failure::Usage(message)) => fail(&format!("{message}; {USAGE}"), EXIT_USAGE),
+        // Whoever read our output is gone.
+        Err(Failure::Io(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(Failure::Io(error)) => fail(&error.to_string(), 1),
+    }
+}
+
+enum Failure {
+    Usage(String),
+    Io(io::Error),
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Failure {
+        Failure::Io(error)
+    }
+}
+
+fn usage(message: impl Display) -> Failure {
+    Failure::Usage(message.to_string())
+}
+
+fn fail(message: &str, code: u8) -> ExitCode {
+    // There is nobody left to tell when stderr is closed.
+    let _ = writeln!(io::stderr(), "destrier: {message}");
+    ExitCode::from(code)
+}
+
+fn run(words: &[&str]) -> Result<(), Failure> {
+    let mut out = io::stdout();
+    match words {
+        [] => uci::run(io::stdin().lock(), io::stdout())?,
+        ["bench"] => print_bench(bench::DEFAULT_DEPTH)?,
+        ["bench", depth] => print_bench(parse_depth(depth)?)?,
+        ["perft", depth, fen @ ..] => {
+            let (depth, board) = (parse_depth(depth)?, parse_fen(fen)?);
+            writeln!(out, "{}", perft(&board, depth as u32))?;
+        }
+        ["eval", fen @ ..] if !fen.is_empty() => {
+            let board = parse_fen(fen)?;
+            writeln!(out, "{} cp for the side to move", eval::evaluate(&board))?;
+        }
+        ["spsa"] => write!(out, "{}", spsa_rows())?,
+        ["-h" | "--help" | "help"] => writeln!(out, "{}\n{USAGE}", uci::NAME)?,
+        ["-V" | "--version"] => writeln!(out, "{}", uci::NAME)?,
+        _ => return Err(usage(format_args!("unknown arguments `{}`", words.join(" ")))),
+    }
+    out.flush()?;
+    Ok(())
+}
+
+fn parse_depth(word: &str) -> Result<i32, Failure> {
+    word.parse()
+        .ok()
+        .filter(|depth| (1..=127).contains(depth))
+        .ok_or_else(|| usage(format_args!("bad depth `{word}`, expected 1 to 127")))
+}
+
+/// A FEN in one argument or several; the start position when there is none.
+fn parse_fen(words: &[&str]) -> Result<Board, Failure> {
+    if words.is_empty() {
+        return Ok(Board::startpos());
+    }
+    Board::from_fen(&words.join(" ")).map_err(usage)
+}
+
+fn print_bench(depth: i32) -> io::Result<()> {
+    let mut number = 0;
+    let measured = bench::run(depth, |fen, nodes| {
+        number += 1;
+        // A closed stdout shows in the last line.
+        let _ = writeln!(io::stdout(), "{number:>2}/{} {nodes:>9} {fen}", bench::POSITIONS.len());
+    })?;
+    writeln!(io::stdout(), "{} nodes {} nps", measured.nodes, measured.nps())
+}

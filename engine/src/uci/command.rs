@@ -1,0 +1,294 @@
+//! What a GUI may say. Text in, values out; nothing here acts.
+
+use std::time::Duration;
+
+/// One line from the GUI.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Command {
+    Uci,
+    IsReady,
+    NewGame,
+    SetOption {
+        name: String,
+        value: Option<String>,
+    },
+    Position {
+        fen: Option<String>,
+        moves: Vec<String>,
+    },
+    Go(Go),
+    Stop,
+    PonderHit,
+    Quit,
+    /// `debug`, `register`: understood, without effect.
+    Ignored,
+    /// Shows the board.
+    Display,
+    /// Shows the static evaluation.
+    Eval,
+}
+
+/// The arguments of `go`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Go {
+    /// White's and Black's time left.
+    pub time: [Option<Duration>; 2],
+    pub increment: [Duration; 2],
+    pub moves_to_go: Option<u32>,
+    pub move_time: Option<Duration>,
+    pub depth: Option<i32>,
+    pub nodes: Option<u64>,
+    /// In moves.
+    pub mate: Option<u32>,
+    pub infinite: bool,
+    pub ponder: bool,
+    pub search_moves: Vec<String>,
+    pub perft: Option<u32>,
+    /// What could not be understood and is left out.
+    pub complaints: Vec<String>,
+}
+
+impl Go {
+    /// True when nothing but `stop` ends the search.
+    pub fn is_unlimited(&self) -> bool {
+        let timed = self.time.iter().any(Option::is_some) || self.move_time.is_some();
+        self.infinite || !(timed || self.depth.is_some() || self.nodes.is_some() || self.mate.is_some())
+    }
+}
+
+/// Reads a line; none when it is blank.
+///
+/// # Errors
+/// Says what is wrong with it.
+pub fn parse(line: &str) -> Option<Result<Command, String>> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let (&first, rest) = words.split_first()?;
+    Some(match first {
+        "uci" => Ok(Command::Uci),
+        "isready" => Ok(Command::IsReady),
+        "ucinewgame" => Ok(Command::NewGame),
+        "setoption" => parse_set_option(rest),
+        "position" => parse_position(rest),
+        "go" => Ok(Command::Go(parse_go(rest))),
+        "stop" => Ok(Command::Stop),
+        "ponderhit" => Ok(Command::PonderHit),
+        "quit" => Ok(Command::Quit),
+        "debug" | "register" => Ok(Command::Ignored),
+        "d" => Ok(Command::Display),
+        "eval" => Ok(Command::Eval),
+        _ => Err(format!("unknown command `{first}`")),
+    })
+}
+
+fn parse_set_option(words: &[&str]) -> Result<Command, String> {
+    let ["name", rest @ ..] = words else { return Err("setoption: expected `name`".to_owned()) };
+    let (name, value) = match rest.iter().position(|&word| word == "value") {
+        Some(at) => (&rest[..at], Some(rest[at + 1..].join(" "))),
+        None => (rest, None),
+    };
+    if name.is_empty() {
+        return Err("setoption: expected a name after `name`".to_owned());
+    }
+    Ok(Command::SetOption { name: name.join(" "), value })
+}
+
+fn parse_position(words: &[&str]) -> Result<Command, String> {
+    let (setup, moves) = match words.iter().position(|&word| word == "moves") {
+        Some(at) => (&words[..at], &words[at + 1..]),
+        None => (words, &[][..]),
+    };
+    let fen = match setup {
+        ["startpos"] => None,
+        ["fen", fields @ ..] => Some(fields.join(" ")),
+        _ => return Err("position: expected `startpos` or `fen FEN`, then perhaps `moves`".to_owned()),
+    };
+    Ok(Command::Position { fen, moves: moves.iter().map(|&mv| mv.to_owned()).collect() })
+}
+
+const GO_KEYS: [&str; 13] = [
+    "wtime",
+    "btime",
+    "winc",
+    "binc",
+    "movestogo",
+    "movetime",
+    "depth",
+    "nodes",
+    "mate",
+    "infinite",
+    "ponder",
+    "searchmoves",
+    "perft",
+];
+
+fn parse_go(words: &[&str]) -> Go {
+    let mut go = Go::default();
+    let mut words = words.iter().copied().peekable();
+    while let Some(key) = words.next() {
+        match key {
+            "infinite" => go.infinite = true,
+            "ponder" => go.ponder = true,
+            "searchmoves" => {
+                while let Some(mv) = words.next_if(|word| !GO_KEYS.contains(word)) {
+                    go.search_moves.push(mv.to_owned());
+                }
+            }
+            _ if GO_KEYS.contains(&key) => match words.next_if(|word| !GO_KEYS.contains(word)) {
+                Some(value) => set_number(&mut go, key, value),
+                None => go.complaints.push(format!("go: `{key}` needs a number")),
+            },
+            _ => go.complaints.push(format!("go: unknown word `{key}`")),
+        }
+    }
+    go
+}
+
+/// Sets a limit. Clocks may be negative, as some GUIs send them, and count as empty.
+fn set_number(go: &mut Go, key: &str, text: &str) {
+    let Ok(number) = text.parse::<i64>() else {
+        go.complaints.push(format!("go: bad number `{text}` for `{key}`"));
+        return;
+    };
+    let count = u64::try_from(number).unwrap_or(0);
+    let small = u32::try_from(count).unwrap_or(u32::MAX);
+    let time = Duration::from_millis(count);
+    match key {
+        "wtime" => go.time[0] = Some(time),
+        "btime" => go.time[1] = Some(time),
+        "winc" => go.increment[0] = time,
+        "binc" => go.increment[1] = time,
+        "movetime" => go.move_time = Some(time),
+        "movestogo" if count > 0 => go.moves_to_go = Some(small),
+        "movestogo" => {}
+        _ if count == 0 => go.complaints.push(format!("go: `{key}` must be at least 1, not `{text}`")),
+        "depth" => go.depth = Some(i32::try_from(count).unwrap_or(i32::MAX)),
+        "nodes" => go.nodes = Some(count),
+        "mate" => go.mate = Some(small),
+        _ => go.perft = Some(small),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(line: &str, expected: Command) {
+        assert_eq!(parse(line), Some(Ok(expected)), "{line}");
+    }
+
+    fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn plain_commands() {
+        for (line, command) in [
+            ("uci", Command::Uci),
+            ("  isready\r", Command::IsReady),
+            ("ucinewgame", Command::NewGame),
+            ("stop", Command::Stop),
+            ("ponderhit", Command::PonderHit),
+            ("quit now", Command::Quit),
+            ("debug on", Command::Ignored),
+            ("d", Command::Display),
+            ("eval", Command::Eval),
+        ] {
+            check(line, command);
+        }
+        assert_eq!(parse(" \t"), None);
+    }
+
+    #[test]
+    fn options() {
+        let option = |name: &str, value: Option<&str>| Command::SetOption {
+            name: name.to_owned(),
+            value: value.map(str::to_owned),
+        };
+        check("setoption name Hash value 64", option("Hash", Some("64")));
+        check("setoption name Move Overhead value  a b ", option("Move Overhead", Some("a b")));
+        check("setoption name Clear Hash", option("Clear Hash", None));
+        check("setoption name X value", option("X", Some("")));
+    }
+
+    #[test]
+    fn positions() {
+        let position = |fen: Option<&str>, moves: &[&str]| Command::Position {
+            fen: fen.map(str::to_owned),
+            moves: moves.iter().map(|&mv| mv.to_owned()).collect(),
+        };
+        check("position startpos", position(None, &[]));
+        check("position startpos moves e2e4  e7e5", position(None, &["e2e4", "e7e5"]));
+        check("position fen 8/8 w - - 0 1 moves", position(Some("8/8 w - - 0 1"), &[]));
+    }
+
+    #[test]
+    fn searches() {
+        check("go", Command::Go(Go::default()));
+        check(
+            "go wtime 1000 btime -5 winc 10 binc 20 movestogo 7",
+            Command::Go(Go {
+                time: [Some(ms(1000)), Some(ms(0))],
+                increment: [ms(10), ms(20)],
+                moves_to_go: Some(7),
+                ..Go::default()
+            }),
+        );
+        check(
+            "go searchmoves e2e4 d2d4 depth 9 nodes 100 mate 3 movetime 50 infinite ponder",
+            Command::Go(Go {
+                search_moves: vec!["e2e4".to_owned(), "d2d4".to_owned()],
+                depth: Some(9),
+                nodes: Some(100),
+                mate: Some(3),
+                move_time: Some(ms(50)),
+                infinite: true,
+                ponder: true,
+                ..Go::default()
+            }),
+        );
+        check("go perft 5", Command::Go(Go { perft: Some(5), ..Go::default() }));
+        check("go depth 99999999999", Command::Go(Go { depth: Some(i32::MAX), ..Go::default() }));
+    }
+
+    #[test]
+    fn limits_end_a_search() {
+        for (line, unlimited) in [
+            ("go", true),
+            ("go infinite", true),
+            ("go infinite depth 5", true),
+            ("go ponder", true),
+            ("go searchmoves e2e4", true),
+            ("go depth 5", false),
+            ("go ponder wtime 100", false),
+            ("go nodes 1", false),
+            ("go mate 2", false),
+            ("go movetime 100", false),
+        ] {
+            let Some(Ok(Command::Go(go))) = parse(line) else { panic!("{line}") };
+            assert_eq!(go.is_unlimited(), unlimited, "{line}");
+        }
+    }
+
+    #[test]
+    fn nonsense_is_named() {
+        for (line, message) in [
+            ("xyzzy 1", "unknown command `xyzzy`"),
+            ("setoption Hash 5", "setoption: expected `name`"),
+            ("setoption name value 5", "setoption: expected a name after `name`"),
+            ("position", "position: expected `startpos` or `fen FEN`, then perhaps `moves`"),
+            ("position startpos e2e4", "position: expected `startpos` or `fen FEN`, then perhaps `moves`"),
+        ] {
+            assert_eq!(parse(line), Some(Err(message.to_owned())), "{line}");
+        }
+        for (line, complaint) in [
+            ("go depth", "go: `depth` needs a number"),
+            ("go depth nodes 5", "go: `depth` needs a number"),
+            ("go depth x", "go: bad number `x` for `depth`"),
+            ("go depth 0", "go: `depth` must be at least 1, not `0`"),
+            ("go fast", "go: unknown word `fast`"),
+        ] {
+            let Some(Ok(Command::Go(go))) = parse(line) else { panic!("{line}") };
+            assert_eq!(go.complaints, [complaint], "{line}");
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Lines to the GUI, as text.
+
+use crate::board::Board;
+use crate::search::{Info, Outcome};
+use crate::types::{MATE, Move, Score, Square, is_mate};
+use std::fmt::Write;
+
+/// `cp` with centipawns, or `mate` with moves, negative when the side to move is mated.
+pub fn score(score: Score) -> String {
+    if !is_mate(score) {
+        return format!("cp {score}");
+    }
+    let plies = MATE - score.abs();
+    let moves = (plies + 1) / 2;
+    format!("mate {}", if score > 0 { moves } else { -moves })
+}
+
+/// An `info` line.
+pub fn info(info: &Info<'_>, board: &Board, chess960: bool) -> String {
+    let nps = u128::from(info.nodes) * 1_000_000 / info.elapsed.as_micros().max(1);
+    let mut line = format!(
+        "info depth {} seldepth {} multipv 1 score {} nodes {} nps {nps} hashfull {} time {} pv",
+        info.depth,
+        info.seldepth,
+        score(info.score),
+        info.nodes,
+        info.hashfull,
+        info.elapsed.as_millis(),
+    );
+    let mut board = *board;
+    for &mv in info.pv {
+        line.push(' ');
+        line.push_str(&board.to_uci(mv, chess960));
+        board.play(mv);
+    }
+    line
+}
+
+/// The `bestmove` line.
+pub fn best_move(outcome: &Outcome, board: &Board, chess960: bool) -> String {
+    let Some(best) = outcome.best else { return "bestmove (none)".to_owned() };
+    let answer = outcome.ponder.map_or_else(String::new, |mv: Move| {
+        let mut child = *board;
+        child.play(best);
+        format!(" ponder {}", child.to_uci(mv, chess960))
+    });
+    format!("bestmove {}{answer}", board.to_uci(best, chess960))
+}
+
+/// The board as a picture, with what a FEN says beside it.
+pub fn display(board: &Board, chess960: bool) -> String {
+    let mut text = String::new();
+    for rank in (0..8).rev() {
+        for file in 0..8 {
+            let letter = board.piece_at(Square::at(file, rank)).map_or('.', |piece| piece.letter());
+            text.push(letter);
+            text.push(if file == 7 { '\n' } else { ' ' });
+        }
+    }
+    let checkers: String = board.checkers().iter().map(|square| format!(" {square}")).collect();
+    let _ = write!(text, "Fen: {}\nKey: {:016x}\nCheckers:{checkers}", board.to_fen(chess960), board.key());
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::types::{mate_in, mated_in};
+
+    #[test]
+    fn mates_are_told_in_moves() {
+        for (value, text) in [
+            (0, "cp 0"),
+            (-153, "cp -153"),
+            (mate_in(1), "mate 1"),
+            (mate_in(3), "mate 2"),
+            (mate_in(4), "mate 2"),
+            (mated_in(0), "mate 0"),
+            (mated_in(2), "mate -1"),
+            (mated_in(4), "mate -2"),
+        ] {
+            assert_eq!(score(value), text);
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! The options: one table for what `uci` lists and `setoption` takes.
+
+#[cfg(feature = "tune")]
+use crate::search::params;
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+/// The default size of the table, in MiB.
+pub const DEFAULT_HASH_MIB: usize = 16;
+
+const HASH_MIB: RangeInclusive<i64> = 1..=65_536;
+const THREADS: RangeInclusive<i64> = 1..=1;
+const OVERHEAD_MS: RangeInclusive<i64> = 0..=5000;
+
+/// What the session keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// Time lost between engine and clock in each move.
+    pub move_overhead: Duration,
+    /// Castling is written as king takes rook.
+    pub chess960: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { move_overhead: Duration::from_millis(10), chess960: false }
+    }
+}
+
+/// What setting an option asks of the engine beyond [`Options`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    Nothing,
+    ResizeHash { mib: usize },
+    ClearHash,
+}
+
+/// The lines that answer `uci`.
+pub fn list() -> String {
+    let spin = |name: &str, default: i64, range: RangeInclusive<i64>| {
+        format!("option name {name} type spin default {default} min {} max {}\n", range.start(), range.end())
+    };
+    let text = [
+        spin("Hash", DEFAULT_HASH_MIB as i64, HASH_MIB),
+        spin("Threads", 1, THREADS),
+        spin("Move Overhead", Options::default().move_overhead.as_millis() as i64, OVERHEAD_MS),
+        "option name UCI_Chess960 type check default false\n".to_owned(),
+        "option name Ponder type check default false\n".to_owned(),
+        "option name Clear Hash type button\n".to_owned(),
+    ]
+    .concat();
+    #[cfg(feature = "tune")]
+    let text = params::ALL.iter().fold(text, |text, row| {
+        text + &spin(row.name, i64::from(row.default), i64::from(row.min)..=i64::from(row.max))
+    });
+    text
+}
+
+impl Options {
+    /// Sets an option; names do not care for case.
+    ///
+    /// # Errors
+    /// Says which name or value is wrong and what would be right.
+    pub fn set(&mut self, name: &str, value: Option<&str>) -> Result<Effect, String> {
+        let value = value.unwrap_or("");
+        match name.to_ascii_lowercase().as_str() {
+            "hash" => return Ok(Effect::ResizeHash { mib: spin(name, value, HASH_MIB)? as usize }),
+            "clear hash" => return Ok(Effect::ClearHash),
+            "threads" => drop(spin(name, value, THREADS)?),
+            "move overhead" => self.move_overhead = Duration::from_millis(spin(name, value, OVERHEAD_MS)? as u64),
+            "uci_chess960" => self.chess960 = check(name, value)?,
+            "ponder" => drop(check(name, value)?),
+            _ => set_param(name, value)?,
+        }
+        Ok(Effect::Nothing)
+    }
+}
+
+fn spin(name: &str, value: &str, range: RangeInclusive<i64>) -> Result<i64, String> {
+    value.parse().ok().filter(|number| range.contains(number)).ok_or_else(|| {
+        format!("setoption: bad value `{value}` for `{name}`, expected {} to {}", range.start(), range.end())
+    })
+}
+
+fn check(name: &str, value: &str) -> Result<bool, String> {
+    match value {
+        "true" => Ok(true),
+        "false" => Ok(false),
+        _ => Err(format!("setoption: bad value `{value}` for `{name}`, expected true or false")),
+    }
+}
+
+#[cfg(not(feature = "tune"))]
+fn set_param(name: &str, _: &str) -> Result<(), String> {
+    Err(format!("setoption: no option `{name}`"))
+}
+
+#[cfg(feature = "tune")]
+fn set_param(name: &str, value: &str) -> Result<(), String> {
+    let row = params::ALL.iter().find(|row| row.name.eq_ignore_ascii_case(name));
+    let row = row.ok_or_else(|| format!("setoption: no option `{name}`"))?;
+    let number = spin(name, value, i64::from(row.min)..=i64::from(row.max))?;
+    params::set(row.name, number as i32);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn good_values_are_taken() {
+        let mut options = Options::default();
+        for (name, value, effect) in [
+            ("Hash", Some("64"), Effect::ResizeHash { mib: 64 }),
+            ("hash", Some("1"), Effect::ResizeHash { mib: 1 }),
+            ("Clear Hash", None, Effect::ClearHash),
+            ("Threads", Some("1"), Effect::Nothing),
+            ("Ponder", Some("true"), Effect::Nothing),
+            ("Move Overhead", Some("123"), Effect::Nothing),
+            ("UCI_Chess960", Some("true"), Effect::Nothing),
+        ] {
+            assert_eq!(options.set(name, value), Ok(effect), "{name}");
+        }
+        assert_eq!(options, Options { move_overhead: Duration::from_millis(123), chess960: true });
+    }
+
+    #[test]
+    fn bad_values_change_nothing() {
+        let mut options = Options::default();
+        for (name, value, message) in [
+            ("Hash", Some("0"), "setoption: bad value `0` for `Hash`, expected 1 to 65536"),
+            ("Hash", None, "setoption: bad value `` for `Hash`, expected 1 to 65536"),
+            ("Threads", Some("2"), "setoption: bad value `2` for `Threads`, expected 1 to 1"),
+            ("Move Overhead", Some("x"), "setoption: bad value `x` for `Move Overhead`, expected 0 to 5000"),
+            ("UCI_Chess960", Some("1"), "setoption: bad value `1` for `UCI_Chess960`, expected true or false"),
+            ("Contempt", Some("1"), "setoption: no option `Contempt`"),
+        ] {
+            assert_eq!(options.set(name, value), Err(message.to_owned()));
+        }
+        assert_eq!(options, Options::default());
+    }
+
+    #[cfg(feature = "tune")]
+    #[test]
+    fn every_row_is_an_option() {
+        let mut options = Options::default();
+        for row in params::ALL {
+            assert!(list().contains(&format!("option name {} type spin default {}", row.name, row.default)));
+            assert_eq!(options.set(row.name, Some(&row.default.to_string())), Ok(Effect::Nothing));
+            assert!(options.set(row.name, Some(&(row.max + 1).to_string())).is_err());
+        }
+    }
+}

@@ -1,0 +1,318 @@
+//! The protocol as transcripts: lines in, lines out, in one process and without a clock.
+//!
+//! `> line` is sent; `< pattern` waits for the next line, which must match; `<* pattern` skips lines until one matches; `<!` says
+//! that nothing more was written up to here. In a pattern `*` stands for any text.
+
+use destrier::uci;
+use std::io::{self, BufReader, Read, Write};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+
+/// The input of a session: what the transcript sends.
+struct Lines {
+    receiver: Receiver<Vec<u8>>,
+    rest: Vec<u8>,
+}
+
+impl Read for Lines {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.rest.is_empty() {
+            // A closed channel is the end of the input.
+            self.rest = self.receiver.recv().unwrap_or_default();
+        }
+        let len = self.rest.len().min(buffer.len());
+        buffer[..len].copy_from_slice(&self.rest[..len]);
+        self.rest.drain(..len);
+        Ok(len)
+    }
+}
+
+/// The output of a session. Each write must be whole lines.
+struct Writes(Sender<String>);
+
+impl Write for Writes {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let text = std::str::from_utf8(bytes).map_err(io::Error::other)?;
+        assert!(text.ends_with('\n'), "a torn line: {text:?}");
+        for line in text.lines() {
+            let _ = self.0.send(line.to_owned());
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn matches(pattern: &str, line: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == line,
+        Some((head, tail)) => {
+            let Some(rest) = line.strip_prefix(head) else { return false };
+            (0..=rest.len()).filter(|&at| rest.is_char_boundary(at)).any(|at| matches(tail, &rest[at..]))
+        }
+    }
+}
+
+/// Plays a transcript, then ends the input and waits for the session to end. Gives all lines that were read.
+fn check(transcript: &str) -> Vec<String> {
+    let (input, receiver) = channel();
+    let (sender, output) = channel();
+    let session = thread::spawn(move || {
+        uci::run(BufReader::new(Lines { receiver, rest: Vec::new() }), Writes(sender)).expect("a session")
+    });
+    let mut seen = Vec::new();
+    for step in transcript.lines().map(str::trim).filter(|step| !step.is_empty()) {
+        let (kind, text) = step.split_once(' ').unwrap_or((step, ""));
+        match kind {
+            ">" => input.send(format!("{text}\n").into_bytes()).expect("the session listens"),
+            "<" => {
+                let line = output.recv().expect("a line");
+                assert!(matches(text, &line), "expected {text:?}, got {line:?}");
+                seen.push(line);
+            }
+            "<*" => loop {
+                let line = output.recv().unwrap_or_else(|_| panic!("no line matches {text:?}, seen {seen:#?}"));
+                seen.push(line);
+                if matches(text, &seen[seen.len() - 1]) {
+                    break;
+                }
+            },
+            "<!" => assert_eq!(output.try_recv().ok(), None),
+            _ => panic!("bad step {step:?}"),
+        }
+    }
+    drop(input);
+    session.join().expect("no panic");
+    seen.extend(output);
+    seen
+}
+
+#[test]
+fn the_handshake_lists_name_and_options() {
+    check(
+        "> uci
+         < id name Destrier *
+         < id author *
+         < option name Hash type spin default 16 min 1 max 65536
+         < option name Threads type spin default 1 min 1 max 1
+         < option name Move Overhead type spin default 10 min 0 max 5000
+         < option name UCI_Chess960 type check default false
+         < option name Ponder type check default false
+         < option name Clear Hash type button
+         <* uciok
+         > isready
+         < readyok
+         > quit",
+    );
+}
+
+#[test]
+fn every_kind_of_go_is_answered() {
+    for go in [
+        "go depth 3",
+        "go nodes 500",
+        "go movetime 20",
+        "go wtime 50 btime 50",
+        "go wtime 50 btime 50 winc 1 binc 1 movestogo 3",
+        "go wtime 0 btime 0",
+        "go wtime -100 btime 50",
+        "go mate 1 depth 3",
+        "go searchmoves a2a3 depth 2",
+    ] {
+        check(&format!("> position startpos\n> {go}\n<* info depth 1 *\n<* bestmove *\n> isready\n< readyok"));
+    }
+}
+
+#[test]
+fn nodes_are_exact_and_searches_repeat_after_a_new_game() {
+    let search = "> position startpos moves e2e4
+         > go nodes 12345
+         <* info *
+         <* bestmove *
+         ";
+    let strip = |lines: Vec<String>| -> Vec<String> {
+        let timeless = |line: String| match line.split_once(" nps ") {
+            None => line,
+            Some((head, tail)) => format!("{head} {}", tail.split_once(" pv ").map_or("", |(_, pv)| pv)),
+        };
+        lines.into_iter().filter(|line| !line.starts_with("readyok")).map(timeless).collect()
+    };
+    let once = strip(check(search));
+    let noise = "> position startpos\n> go nodes 30000\n<* bestmove *\n> ucinewgame\n> isready\n<* readyok\n";
+    let again = strip(check(&format!("{noise}{search}")));
+    let at = again.iter().position(|line| line.starts_with("bestmove")).expect("an answer") + 1;
+    assert_eq!(once, again[at..]);
+}
+
+#[test]
+fn stop_ends_an_infinite_search_and_isready_does_not() {
+    check(
+        "> go infinite
+         <* info depth 1 *
+         > isready
+         <* readyok
+         > stop
+         <* bestmove *
+         > stop
+         > isready
+         < readyok",
+    );
+}
+
+#[test]
+fn an_infinite_search_that_has_finished_waits_for_stop() {
+    check(
+        "> position fen 7k/6Q1/6K1/8/8/8/8/8 b - - 0 1
+         > go infinite
+         < info depth 0 score mate 0
+         > isready
+         < readyok
+         <!
+         > stop
+         < bestmove (none)
+         > position fen 8/8/8/8/8/2k5/2q5/K7 w - - 0 1
+         > go infinite depth 1
+         < info depth 0 score cp 0
+         > isready
+         < readyok
+         <!
+         > stop
+         < bestmove (none)",
+    );
+}
+
+#[test]
+fn pondering_waits_for_its_end() {
+    check(
+        "> position startpos
+         > go ponder wtime 20 btime 20
+         <* info depth 1 *
+         > isready
+         <* readyok
+         > ponderhit
+         <* bestmove *
+         > go ponder depth 1
+         <* info depth 1 *
+         > isready
+         < readyok
+         <!
+         > ponderhit
+         < bestmove *
+         > go ponder depth 1
+         <* info depth 1 *
+         > stop
+         < bestmove *",
+    );
+}
+
+#[test]
+fn a_second_go_stops_the_first() {
+    let seen = check(
+        "> go infinite
+         <* info depth 1 *
+         > go depth 1
+         <* bestmove *
+         <* bestmove *
+         > go infinite
+         > ucinewgame
+         <* bestmove *
+         > go infinite
+         > setoption name Hash value 2
+         <* bestmove *
+         > go infinite
+         > quit",
+    );
+    assert_eq!(seen.iter().filter(|line| line.starts_with("bestmove")).count(), 5);
+}
+
+#[test]
+fn what_makes_no_sense_is_remarked_and_changes_nothing() {
+    check(
+        "> position startpos moves e2e4
+         > position fen 8/8 w - - 0 1
+         < info string position: fen: *
+         > position startpos moves e2e4 e2e4
+         < info string position: move 2 `e2e4` is not legal, position not changed
+         > position
+         < info string position: expected *
+         > position fen
+         < info string position: fen: *
+         > d
+         <* Fen: rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1
+         < Key: *
+         < Checkers:
+         > xyzzy
+         < info string unknown command `xyzzy`
+         > setoption name Hash value many
+         < info string setoption: bad value `many` for `Hash`, expected 1 to 65536
+         > go depth x nodes 10
+         < info string go: bad number `x` for `depth`
+         <* bestmove *
+         > go searchmoves e2e4 depth 1
+         < info string go: `e2e4` of `searchmoves` is not legal here
+         <* bestmove *
+         > \u{0} \u{1F40E} \u{7F}
+         < info string unknown command *
+         > stop
+         > ponderhit
+         > isready
+         < readyok",
+    );
+}
+
+#[test]
+fn bytes_that_are_no_text_are_survived() {
+    let (input, receiver) = channel();
+    let (sender, output) = channel();
+    input.send(b"\xFF\xFE position \x80\nposition fen \xC3\x28\nisready".to_vec()).expect("it listens");
+    drop(input);
+    uci::run(BufReader::new(Lines { receiver, rest: Vec::new() }), Writes(sender)).expect("a session");
+    let lines: Vec<String> = output.iter().collect();
+    assert_eq!(lines.len(), 3, "{lines:?}");
+    assert_eq!(lines[2], "readyok");
+}
+
+#[test]
+fn castling_is_written_as_the_option_says() {
+    let setup = "position fen 4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1";
+    for (option, castling) in [("false", "e1g1"), ("true", "e1h1")] {
+        check(&format!(
+            "> setoption name UCI_Chess960 value {option}
+             > {setup}
+             > go searchmoves {castling} depth 1
+             < info depth 1 * pv {castling}*
+             < bestmove {castling}*
+             > {setup} moves {castling}
+             > d
+             <* Fen: 4k3/8/8/8/8/8/8/R4RK1 b - - 1 1"
+        ));
+    }
+}
+
+#[test]
+fn perft_and_eval() {
+    let seen = check(
+        "> position startpos
+         > go perft 5
+         <* Nodes searched: 4865609
+         > go perft 1
+         <* Nodes searched: 20
+         > eval
+         < * cp for the side to move
+         > go perft 12
+         > isready
+         <* readyok
+         > stop
+         > go depth 1
+         <* bestmove *",
+    );
+    assert!(seen.contains(&"e2e4: 405385".to_owned()));
+}
+
+#[test]
+fn the_end_of_the_input_ends_a_search() {
+    let seen = check("> go infinite\n<* info depth 1 *");
+    assert!(seen.last().is_some_and(|line| line.starts_with("bestmove")));
+}
