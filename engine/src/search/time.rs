@@ -27,11 +27,11 @@ const MAX_MOVES: u32 = 40;
 
 /// The budget of a move on a clock.
 ///
-/// `overhead` is the time lost between the engine and whoever holds the clock, for one move. Soft is an even share of the clock
-/// and most of the increment; hard is a few times that, and never more than a fixed part of what is left, so that no single
-/// move, however badly timed, loses the game.
+/// `overhead` is the time lost between the engine and whoever holds the clock, for one move; as much again is kept in reserve for
+/// a move that is lost twice that. Soft is an even share of the clock and most of the increment; hard is a few times that, and
+/// never more than a fixed part of what is left, so that no single move, however badly timed, loses the game.
 pub fn budget(clock: Clock, overhead: Duration) -> TimeBudget {
-    let usable = after_overhead(clock.remaining, overhead);
+    let usable = clock.remaining.saturating_sub(overhead * 2).max(clock.remaining / 20);
     let moves = clock.moves_to_go.unwrap_or(EXPECTED_MOVES).clamp(1, MAX_MOVES);
     // Each of the moves to come costs its overhead as well.
     let later = overhead.saturating_mul(moves - 1);
@@ -42,15 +42,10 @@ pub fn budget(clock: Clock, overhead: Duration) -> TimeBudget {
     TimeBudget { soft, hard }
 }
 
-/// The budget of `go movetime`: all of it, less the overhead.
+/// The budget of `go movetime`: all of it, less the overhead, or a tenth of a time hardly longer than that.
 pub fn fixed(movetime: Duration, overhead: Duration) -> TimeBudget {
-    let hard = after_overhead(movetime, overhead);
+    let hard = movetime.saturating_sub(overhead).max(movetime / 10);
     TimeBudget { soft: hard, hard }
-}
-
-/// What is left after the overhead; of a time hardly longer than that, a tenth.
-fn after_overhead(time: Duration, overhead: Duration) -> Duration {
-    time.saturating_sub(overhead).max(time / 10)
 }
 
 #[cfg(test)]
@@ -87,13 +82,13 @@ mod tests {
     #[test]
     fn shares_of_common_clocks() {
         for (remaining, increment, moves_to_go, overhead, soft, hard) in [
-            (8_000, 80, None, 10, 366, 1098),
-            (60_000, 600, None, 10, 2810, 8430),
-            (1_000, 10, None, 10, 37, 111),
+            (8_000, 80, None, 10, 365, 1096),
+            (60_000, 600, None, 10, 2809, 8428),
+            (1_000, 10, None, 10, 36, 109),
             (100, 1, None, 10, 1, 4),
-            (60_000, 0, Some(40), 10, 1490, 4470),
-            (1_000, 0, Some(1), 10, 792, 792),
-            (15, 1, None, 10, 0, 2),
+            (60_000, 0, Some(40), 10, 1489, 4469),
+            (1_000, 0, Some(1), 10, 784, 784),
+            (15, 1, None, 10, 0, 0),
         ] {
             let budget = budget(clock(remaining, increment, moves_to_go), ms(overhead));
             let case = format!("{remaining}+{increment}/{moves_to_go:?}");
