@@ -1,1 +1,560 @@
-//! stub
+//! The rules of chess, for the referee: the only file that knows the rules library (shakmaty).
+//!
+//! A [`Position`] is a game in progress: the board and as much of its past as the rules need. It is changed in place and
+//! answers in the harness's own words ([`Color`], [`Outcome`], [`Termination`], UCI text), so that the library can be
+//! exchanged without any other file noticing.
+
+use shakmaty::fen::Fen;
+use shakmaty::san::{SanPlus, Suffix};
+use shakmaty::uci::UciMove;
+use shakmaty::zobrist::Zobrist64;
+use shakmaty::{CastlingMode, CastlingSide, Chess, EnPassantMode, Move, Position as _, PositionErrorKinds};
+use thiserror::Error;
+
+use crate::record::{Color, Outcome, Termination};
+
+/// The standard starting position.
+pub const START_FEN: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+
+/// Whether castling follows Chess960: rooks anywhere, castling sent as king takes rook (`UCI_Chess960`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Variant {
+    /// Castling from e1/e8 with the corner rooks, sent as the king's own move (`e1g1`).
+    #[default]
+    Standard,
+    /// Castling from anywhere, sent as king takes rook (`e1h1`).
+    Chess960,
+}
+
+impl Variant {
+    const fn mode(self) -> CastlingMode {
+        match self {
+            Self::Standard => CastlingMode::Standard,
+            Self::Chess960 => CastlingMode::Chess960,
+        }
+    }
+}
+
+/// Why a FEN gives no position to play from.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum FenError {
+    /// It cannot be read.
+    #[error("malformed FEN ({0})")]
+    Malformed(String),
+    /// It can be read, but no game gets there.
+    #[error("{0}")]
+    Illegal(String),
+}
+
+/// Why a move text was not played. The position is unchanged.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum MoveError {
+    /// Not of the form the notation asks for. UCI is lower case: `E2E4` and `e7e8Q` are malformed.
+    #[error("`{0}` is not a move")]
+    Malformed(String),
+    /// A well-formed move that the position does not allow (the null move `0000` among them).
+    #[error("`{0}` is not legal here")]
+    Illegal(String),
+}
+
+impl MoveError {
+    fn malformed(text: &str) -> Self {
+        Self::Malformed(printable(text))
+    }
+
+    fn illegal(text: &str) -> Self {
+        Self::Illegal(printable(text))
+    }
+}
+
+/// `text` as it may be shown on a terminal or put into a file: control characters escaped, cut after 32 characters.
+/// Engines print what they like, and a mebibyte of it must not end up in a journal line.
+fn printable(text: &str) -> String {
+    const LONGEST: usize = 32;
+    let mut shown: String = text.chars().take(LONGEST).flat_map(char::escape_debug).collect();
+    if text.chars().nth(LONGEST).is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
+/// What was played.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Played {
+    /// The move in the notation of the game's variant, as it goes to the engines.
+    pub uci: String,
+    /// Castling came in the other variant's notation (`e1h1` in standard chess, `e1g1` in Chess960). It was understood
+    /// and played, and `uci` holds the proper form, but the engine should be told.
+    pub foreign_castling: bool,
+    /// A capture or pawn move: the fifty-move count starts anew.
+    pub zeroing: bool,
+}
+
+/// A game in progress. Playing a move, `over` after it included, costs well under a microsecond.
+#[derive(Clone, Debug)]
+pub struct Position {
+    chess: Chess,
+    variant: Variant,
+    /// FENs are written with Shredder's rook files (`HAha`), because the position was given so.
+    shredder: bool,
+    /// Keys of the positions since the last capture or pawn move, the current one last. Older ones can't come back.
+    keys: Vec<Zobrist64>,
+}
+
+impl Default for Position {
+    fn default() -> Self {
+        Self::from_chess(Chess::default(), Variant::Standard, false)
+    }
+}
+
+impl Position {
+    /// Reads a FEN of 4 to 6 fields; missing counters are 0 and 1. Castling rights as `KQkq`, X-FEN or Shredder-FEN.
+    ///
+    /// # Errors
+    /// [`FenError`] when it cannot be read, or is no legal position under `variant` (rights without king and rook in
+    /// place among the reasons: a Chess960 position read as standard chess).
+    pub fn from_fen(fen: &str, variant: Variant) -> Result<Self, FenError> {
+        if fen.split_ascii_whitespace().nth(3).is_none() {
+            return Err(FenError::Malformed("fewer than 4 fields".to_owned()));
+        }
+        let parsed = Fen::from_ascii(fen.as_bytes()).map_err(|error| FenError::Malformed(error.to_string()))?;
+        let setup = parsed.into_setup();
+        if setup.pockets.is_some() || setup.remaining_checks.is_some() {
+            return Err(FenError::Malformed("pockets and check counters belong to other variants".to_owned()));
+        }
+        let shredder = fen
+            .split_ascii_whitespace()
+            .nth(2)
+            .is_some_and(|rights| rights.bytes().any(|b| matches!(b.to_ascii_lowercase(), b'a'..=b'h')));
+        let chess: Chess = setup.position(variant.mode()).map_err(|error| {
+            let hint = if error.kinds().contains(PositionErrorKinds::INVALID_CASTLING_RIGHTS)
+                && variant == Variant::Standard
+            {
+                "; a Chess960 position needs `--chess960`"
+            } else {
+                ""
+            };
+            FenError::Illegal(format!("{error}{hint}"))
+        })?;
+        Ok(Self::from_chess(chess, variant, shredder))
+    }
+
+    fn from_chess(chess: Chess, variant: Variant, shredder: bool) -> Self {
+        let mut keys = Vec::with_capacity(128);
+        keys.push(chess.zobrist_hash(EnPassantMode::Legal));
+        Self { chess, variant, shredder, keys }
+    }
+
+    /// The side to move.
+    #[must_use]
+    pub fn turn(&self) -> Color {
+        match self.chess.turn() {
+            shakmaty::Color::White => Color::White,
+            shakmaty::Color::Black => Color::Black,
+        }
+    }
+
+    /// The rules in force.
+    #[must_use]
+    pub const fn variant(&self) -> Variant {
+        self.variant
+    }
+
+    /// Plies since the last capture or pawn move; the fifty-move rule ends the game at 100.
+    #[must_use]
+    pub fn halfmoves(&self) -> u32 {
+        self.chess.halfmoves()
+    }
+
+    /// The number of the coming full move, from 1; it grows after Black's move.
+    #[must_use]
+    pub fn fullmoves(&self) -> u32 {
+        self.chess.fullmoves().get()
+    }
+
+    /// Pieces and pawns of both sides, kings included: 2 to 32.
+    #[must_use]
+    pub fn men(&self) -> u32 {
+        u32::try_from(self.chess.board().occupied().count()).unwrap_or(u32::MAX)
+    }
+
+    /// Whether the side to move is in check.
+    #[must_use]
+    pub fn in_check(&self) -> bool {
+        self.chess.is_check()
+    }
+
+    /// The repetition key (Zobrist): equal for positions that the threefold rule takes as equal. An en-passant square counts
+    /// only where the capture is legal.
+    #[must_use]
+    pub fn key(&self) -> u64 {
+        self.keys.last().map_or(0, |key| key.0)
+    }
+
+    /// How often the current position has stood, this time included, since the FEN.
+    #[must_use]
+    pub fn repetitions(&self) -> usize {
+        let Some(current) = self.keys.last() else { return 0 };
+        // The side to move is part of the position: only every second key can be equal.
+        self.keys.iter().rev().step_by(2).filter(|key| *key == current).count()
+    }
+
+    /// The end of the game by the rules, if it is over. Mate comes first: a mate on the hundredth ply wins.
+    #[must_use]
+    pub fn over(&self) -> Option<(Outcome, Termination)> {
+        if self.chess.legal_moves().is_empty() {
+            return Some(if self.chess.is_check() {
+                (Outcome::win(self.turn().other()), Termination::Checkmate)
+            } else {
+                (Outcome::Draw, Termination::Stalemate)
+            });
+        }
+        let draw = if self.insufficient_material() {
+            Termination::InsufficientMaterial
+        } else if self.repetitions() >= 3 {
+            Termination::ThreefoldRepetition
+        } else if self.halfmoves() >= 100 {
+            Termination::FiftyMoves
+        } else {
+            return None;
+        };
+        Some((Outcome::Draw, draw))
+    }
+
+    /// Neither side can mate by any sequence of moves, as far as material alone tells: bare kings, a single minor piece, or
+    /// bishops all on squares of one colour.
+    #[must_use]
+    pub fn insufficient_material(&self) -> bool {
+        self.chess.is_insufficient_material()
+    }
+
+    /// Every legal move in UCI notation, in no stated order.
+    #[must_use]
+    pub fn legal_moves(&self) -> Vec<String> {
+        self.chess.legal_moves().iter().map(|m| self.uci(*m)).collect()
+    }
+
+    /// Plays a move given in UCI notation.
+    ///
+    /// # Errors
+    /// [`MoveError`]; the position is unchanged.
+    pub fn play(&mut self, text: &str) -> Result<Played, MoveError> {
+        let m = self.find_uci(text)?;
+        Ok(self.play_found(m, text))
+    }
+
+    /// Plays a move given in standard algebraic notation; check marks and `!?` are ignored, `0-0` is read as `O-O`.
+    ///
+    /// # Errors
+    /// [`MoveError`]; an ambiguous move is illegal. The position is unchanged.
+    pub fn play_san(&mut self, text: &str) -> Result<Played, MoveError> {
+        let bare = text.trim_end_matches(['!', '?']);
+        let zeros = bare.starts_with("0-0").then(|| bare.replace('0', "O"));
+        let letters = zeros.as_deref().unwrap_or(bare).as_bytes();
+        let san = SanPlus::from_ascii(letters).map_err(|_| MoveError::malformed(text))?.san;
+        let m = san.to_move(&self.chess).map_err(|_| MoveError::illegal(text))?;
+        let uci = self.uci(m);
+        Ok(self.play_found(m, &uci))
+    }
+
+    /// Plays a move given in UCI notation and tells its standard algebraic notation, check mark included.
+    ///
+    /// # Errors
+    /// [`MoveError`]; the position is unchanged.
+    pub fn play_to_san(&mut self, text: &str) -> Result<String, MoveError> {
+        let m = self.find_uci(text)?;
+        let san = shakmaty::san::San::from_move(&self.chess, m);
+        self.advance(m);
+        Ok(SanPlus { san, suffix: Suffix::from_position(&self.chess) }.to_string())
+    }
+
+    /// A legal move in standard algebraic notation, without playing it.
+    ///
+    /// # Errors
+    /// [`MoveError`].
+    pub fn san(&self, text: &str) -> Result<String, MoveError> {
+        let m = self.find_uci(text)?;
+        Ok(SanPlus::from_move(self.chess.clone(), m).to_string())
+    }
+
+    /// The position as a six-field FEN. Castling rights are written as they were read: `KQkq`, or rook files if the FEN came in
+    /// Shredder's form. An en-passant square stands only where the capture is legal.
+    #[must_use]
+    pub fn fen(&self) -> String {
+        let fen = Fen::from_position(&self.chess, EnPassantMode::Legal).to_string();
+        if !self.shredder {
+            return fen;
+        }
+        let rights = self.rook_files();
+        let fields = fen.split(' ').enumerate().map(|(i, field)| if i == 2 { rights.as_str() } else { field });
+        fields.collect::<Vec<_>>().join(" ")
+    }
+
+    fn rook_files(&self) -> String {
+        let mut rights = String::with_capacity(4);
+        for color in [shakmaty::Color::White, shakmaty::Color::Black] {
+            for side in [CastlingSide::KingSide, CastlingSide::QueenSide] {
+                if let Some(rook) = self.chess.castles().rook(color, side) {
+                    rights.push(color.fold_wb(rook.file().upper_char(), rook.file().char()));
+                }
+            }
+        }
+        if rights.is_empty() {
+            rights.push('-');
+        }
+        rights
+    }
+
+    fn uci(&self, m: Move) -> String {
+        m.to_uci(self.variant.mode()).to_string()
+    }
+
+    fn find_uci(&self, text: &str) -> Result<Move, MoveError> {
+        let shape = match *text.as_bytes() {
+            [from_file, from_rank, to_file, to_rank, ref promotion @ ..] => {
+                let square = |file: u8, rank: u8| (b'a'..=b'h').contains(&file) && (b'1'..=b'8').contains(&rank);
+                square(from_file, from_rank)
+                    && square(to_file, to_rank)
+                    && matches!(promotion, [] | [b'n' | b'b' | b'r' | b'q'])
+            }
+            _ => false,
+        };
+        if !shape && text != "0000" {
+            return Err(MoveError::malformed(text));
+        }
+        let parsed = UciMove::from_ascii(text.as_bytes()).map_err(|_| MoveError::malformed(text))?;
+        parsed.to_move(&self.chess).map_err(|_| MoveError::illegal(text))
+    }
+
+    fn play_found(&mut self, m: Move, text: &str) -> Played {
+        let uci = self.uci(m);
+        let foreign_castling = uci != text;
+        self.advance(m);
+        Played { uci, foreign_castling, zeroing: m.is_zeroing() }
+    }
+
+    fn advance(&mut self, m: Move) {
+        let current = self.keys.last().copied().unwrap_or_default();
+        let next = self.chess.update_zobrist_hash(current, m, EnPassantMode::Legal);
+        self.chess.play_unchecked(m);
+        if m.is_zeroing() {
+            self.keys.clear();
+        }
+        self.keys.push(next.unwrap_or_else(|| self.chess.zobrist_hash(EnPassantMode::Legal)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(fen: &str, variant: Variant, moves: &str) -> Position {
+        let mut position = Position::from_fen(fen, variant).expect(fen);
+        for m in moves.split_whitespace() {
+            position.play(m).expect(m);
+        }
+        position
+    }
+
+    #[test]
+    fn fens_that_are_refused() {
+        use Variant::{Chess960, Standard};
+        let cases = [
+            ("", Standard, "fewer than 4 fields"),
+            ("8/8/8/8/8/8/8/8", Standard, "fewer than 4 fields"),
+            ("rnbqkbnr/pppppppp/9/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", Standard, "board"),
+            ("4k3/8/8/8/8/8/8/4K3 x - - 0 1", Standard, "turn"),
+            ("4k3/8/8/8/8/8/8/4K3 w - - -1 1", Standard, "halfmove"),
+            ("4k3/8/8/8/8/8/8/4K3 w - - 0 1 junk", Standard, "malformed"),
+            ("4k3/8/8/8/8/8/8/4K3[Q] w - - 0 1", Standard, "other variants"),
+            ("8/8/8/8/8/8/8/4K3 w - - 0 1", Standard, "missing king"),
+            ("4k3/8/8/8/8/8/8/3KK3 w - - 0 1", Standard, "too many kings"),
+            ("4k3/8/8/8/8/8/8/P3K3 w - - 0 1", Standard, "backrank"),
+            ("4k3/8/8/8/8/8/4R3/4K3 w - - 0 1", Standard, "opposite check"),
+            ("4k3/8/8/8/8/8/8/4K3 w - e6 0 1", Standard, "invalid ep square"),
+            ("4k3/8/8/8/8/8/8/4K3 w K - 0 1", Standard, "--chess960"),
+            ("4k3/8/8/8/8/8/8/4K3 w K - 0 1", Chess960, "invalid castling rights"),
+            ("1k6/8/8/8/8/8/8/1R2K2R w HB - 0 1", Standard, "--chess960"),
+        ];
+        for (fen, variant, part) in cases {
+            let error = Position::from_fen(fen, variant).expect_err(fen).to_string();
+            assert!(error.contains(part), "{fen}: {error}");
+        }
+    }
+
+    #[test]
+    fn fens_are_written_as_they_were_read() {
+        use Variant::{Chess960, Standard};
+        let cases = [
+            (START_FEN, Standard, START_FEN),
+            ("4k3/8/8/8/8/8/8/4K3 b - -", Standard, "4k3/8/8/8/8/8/8/4K3 b - - 0 1"),
+            ("4k3/8/8/8/8/8/8/4K3 b - - 7 31", Standard, "4k3/8/8/8/8/8/8/4K3 b - - 7 31"),
+            // No pawn can take: the en-passant square says nothing.
+            (
+                "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1",
+                Standard,
+                "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1",
+            ),
+            ("1r2k2r/8/8/8/8/8/8/1R2K2R w HBhb - 0 1", Chess960, "1r2k2r/8/8/8/8/8/8/1R2K2R w HBhb - 0 1"),
+            ("1r2k2r/8/8/8/8/8/8/1R2K2R w KQkq - 0 1", Chess960, "1r2k2r/8/8/8/8/8/8/1R2K2R w KQkq - 0 1"),
+        ];
+        for (fen, variant, written) in cases {
+            assert_eq!(at(fen, variant, "").fen(), written, "{fen}");
+        }
+        // Rights that are lost on the way vanish in Shredder's form too.
+        let moved = at("1r2k2r/8/8/8/8/8/8/1R2K2R w HBhb - 0 1", Chess960, "h1h8");
+        assert_eq!(moved.fen(), "1r2k2R/8/8/8/8/8/8/1R2K3 b Bb - 0 1");
+        let bare = at("1r2k2r/8/8/8/8/8/8/1R2K2R w HBhb - 0 1", Chess960, "e1e2 e8e7");
+        assert_eq!(bare.fen(), "1r5r/4k3/8/8/8/8/4K3/1R5R w - - 2 2");
+    }
+
+    #[test]
+    fn move_texts_that_are_refused() {
+        let promotion = "8/4P3/8/8/8/8/k7/4K3 w - - 0 1";
+        let malformed = [
+            "", "e2", "(none)", "E2E4", "e2e4x", "e7e8Q", "e7e8=q", "e7e8k", "e2-e4", "P@e4", "e2e9", "i2i4", " e2e4",
+            "e2e4\r", "\0\0\0\0", "é2e4", "null", "O-O",
+        ];
+        let illegal = ["0000", "e2e4", "e7e8", "e1e3", "e1g1", "a2a3", "a1a1", "e7d8q"];
+        for text in malformed {
+            let error = at(promotion, Variant::Standard, "").play(text).expect_err(text);
+            assert!(matches!(error, MoveError::Malformed(_)), "{text}: {error:?}");
+        }
+        for text in illegal {
+            let error = at(promotion, Variant::Standard, "").play(text).expect_err(text);
+            assert!(matches!(error, MoveError::Illegal(_)), "{text}: {error:?}");
+        }
+        let flood = "\u{1b}[2J".repeat(1000);
+        let shown = at(promotion, Variant::Standard, "").play(&flood).expect_err("flood").to_string();
+        assert!(shown.len() < 300 && !shown.contains('\u{1b}'), "{shown}");
+    }
+
+    #[test]
+    fn a_refused_move_changes_nothing() {
+        let mut position = Position::default();
+        for text in ["e2e5", "junk", "0000"] {
+            position.play(text).expect_err(text);
+            position.play_to_san(text).expect_err(text);
+        }
+        position.play_san("Qq4").expect_err("Qq4");
+        assert_eq!((position.fen().as_str(), position.repetitions()), (START_FEN, 1));
+    }
+
+    #[test]
+    fn castling_in_either_notation() {
+        let castle = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1";
+        // King f1, rooks g1 and b1: f1g1 castles, f1e1 is a step.
+        let odd = "1r3kr1/pppppppp/8/8/8/8/PPPPPPPP/1R3KR1 w GBgb - 0 1";
+        let cases = [
+            (castle, Variant::Standard, "e1g1", "e1g1", false),
+            (castle, Variant::Standard, "e1h1", "e1g1", true),
+            (castle, Variant::Standard, "e1a1", "e1c1", true),
+            (castle, Variant::Chess960, "e1h1", "e1h1", false),
+            (castle, Variant::Chess960, "e1g1", "e1h1", true),
+            (castle, Variant::Chess960, "e1f1", "e1f1", false),
+            (odd, Variant::Chess960, "f1g1", "f1g1", false),
+            (odd, Variant::Chess960, "f1b1", "f1b1", false),
+            (odd, Variant::Chess960, "f1e1", "f1e1", false),
+        ];
+        for (fen, variant, text, uci, foreign_castling) in cases {
+            let played = at(fen, variant, "").play(text).expect(text);
+            assert_eq!(played, Played { uci: uci.to_owned(), foreign_castling, zeroing: false }, "{text}");
+        }
+    }
+
+    #[test]
+    fn ends_by_the_rules() {
+        use Outcome::{BlackWins, Draw, WhiteWins};
+        use Termination::{Checkmate, FiftyMoves, InsufficientMaterial, Stalemate, ThreefoldRepetition};
+        let shuffle = "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1";
+        let cases = [
+            (START_FEN, "", None),
+            (START_FEN, "f2f3 e7e5 g2g4 d8h4", Some((BlackWins, Checkmate))),
+            (START_FEN, "e2e4 e7e5 d1h5 b8c6 f1c4 g8f6 h5f7", Some((WhiteWins, Checkmate))),
+            (START_FEN, shuffle, None),
+            (START_FEN, &format!("{shuffle} f6g8"), Some((Draw, ThreefoldRepetition))),
+            // The double push can't be answered en passant, so the position after it counts from the first time.
+            (START_FEN, "e2e4 g8f6 g1f3 f6g8 f3g1 g8f6 g1f3 f6g8 f3g1", Some((Draw, ThreefoldRepetition))),
+            // Here it can: the first standing of the position is another one.
+            ("4k3/8/8/8/3p4/8/4P3/4K1N1 w - - 0 1", "e2e4 e8e7 g1f3 e7e8 f3g1 e8e7 g1f3 e7e8 f3g1", None),
+            ("7k/5Q2/8/8/8/8/8/K7 b - - 0 1", "", Some((Draw, Stalemate))),
+            ("7k/5Q2/6K1/8/8/8/8/8 w - - 99 80", "f7g7", Some((WhiteWins, Checkmate))),
+            ("7k/5Q2/6K1/8/8/8/8/8 w - - 99 80", "f7f1", Some((Draw, FiftyMoves))),
+            ("7k/5Q2/6K1/8/8/8/8/8 w - - 98 80", "f7f1", None),
+            ("4k3/8/8/8/8/8/4p3/4K3 w - - 50 80", "e1e2", Some((Draw, InsufficientMaterial))),
+            ("4k3/8/8/8/8/8/8/4KB2 w - - 0 1", "", Some((Draw, InsufficientMaterial))),
+            ("4k3/8/8/8/8/8/8/4KN2 w - - 0 1", "", Some((Draw, InsufficientMaterial))),
+            ("4kb2/8/8/8/8/8/8/2B1K3 w - - 0 1", "", Some((Draw, InsufficientMaterial))),
+            ("4kb2/8/8/8/8/8/8/4KB2 w - - 0 1", "", None),
+            ("4kn2/8/8/8/8/8/8/4KN2 w - - 0 1", "", None),
+            ("4k3/8/8/8/8/8/8/4KNN1 w - - 0 1", "", None),
+            ("4k3/8/8/8/8/8/8/4KR2 w - - 0 1", "", None),
+        ];
+        for (fen, moves, expected) in cases {
+            assert_eq!(at(fen, Variant::Standard, moves).over(), expected, "{fen} {moves}");
+        }
+    }
+
+    #[test]
+    fn algebraic_notation_both_ways() {
+        let cases = [
+            (START_FEN, "g1f3", "Nf3"),
+            ("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "e1g1", "O-O"),
+            ("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "e1c1", "O-O-O"),
+            ("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "h1h8", "Rxh8+"),
+            ("7k/5Q2/6K1/8/8/8/8/8 w - - 0 1", "f7g7", "Qg7#"),
+            ("8/4P3/8/8/8/8/k7/4K3 w - - 0 1", "e7e8n", "e8=N"),
+            ("4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1", "e5d6", "exd6"),
+            ("4k3/8/8/8/8/8/8/R3K2R w - - 0 1", "a1d1", "Rd1"),
+            ("4k3/8/8/8/R7/8/8/R3K3 w - - 0 1", "a1a2", "R1a2"),
+            ("3k4/8/8/8/8/N7/8/N1N1K3 w - - 0 1", "a1c2", "N1c2"),
+        ];
+        for (fen, uci, san) in cases {
+            let before = at(fen, Variant::Standard, "");
+            assert_eq!(before.san(uci).as_deref(), Ok(san), "{fen}");
+            let mut written = before.clone();
+            assert_eq!(written.play_to_san(uci).as_deref(), Ok(san), "{fen}");
+            let mut read = before.clone();
+            assert_eq!(read.play_san(san).map(|played| played.uci).as_deref(), Ok(uci), "{fen}");
+            assert_eq!(read.fen(), written.fen());
+        }
+        let mut position = at("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", Variant::Standard, "");
+        assert_eq!(position.play_san("0-0!?").expect("zeros").uci, "e1g1");
+        assert!(matches!(position.play_san("Ke8"), Err(MoveError::Illegal(_))));
+    }
+
+    /// Random games: the key kept step by step is the key computed anew, and repetitions are what a full list of
+    /// positions says.
+    #[test]
+    fn incremental_key_and_repetitions_on_random_games() {
+        let starts = [
+            (START_FEN, Variant::Standard),
+            ("r3k2r/pppppppp/8/8/8/8/PPPPPPPP/R3K2R w KQkq - 0 1", Variant::Standard),
+            ("1r3kr1/pppppppp/8/8/8/8/PPPPPPPP/1R3KR1 w GBgb - 0 1", Variant::Chess960),
+            ("8/8/4k3/8/8/2n5/8/R3K3 w - - 0 1", Variant::Standard),
+        ];
+        let mut random = 0x9e37_79b9_7f4a_7c15_u64;
+        for (fen, variant) in starts.into_iter().cycle().take(120) {
+            let mut position = at(fen, variant, "");
+            let mut seen = vec![position.chess.clone()];
+            for _ in 0..150 {
+                let moves = position.legal_moves();
+                if moves.is_empty() {
+                    break;
+                }
+                random ^= random << 13;
+                random ^= random >> 7;
+                random ^= random << 17;
+                let pick = &moves[usize::try_from(random % moves.len() as u64).expect("small")];
+                let played = position.play(pick).expect("legal");
+                assert_eq!((&played.uci, played.foreign_castling), (pick, false));
+                seen.push(position.chess.clone());
+                assert_eq!(position.key(), position.chess.zobrist_hash::<Zobrist64>(EnPassantMode::Legal).0);
+                let count = seen.iter().filter(|other| **other == position.chess).count();
+                assert_eq!(position.repetitions(), count, "{}", position.fen());
+                let again = Position::from_fen(&position.fen(), variant).expect("own FEN");
+                assert_eq!((again.key(), again.fen()), (position.key(), position.fen()));
+            }
+        }
+    }
+}

@@ -1,1 +1,384 @@
-//! stub
+//! The referee: one game between two engines, as a state machine without I/O.
+//!
+//! [`Game::new`] and [`Game::handle`] answer with a [`Step`]: either a [`Request`] to put to one engine, or the [`Ending`]. The
+//! driver (the worker) asks the engine, measures, and hands back what happened as an [`Input`]. Time comes in as a value,
+//! so every fault is a row in a table test.
+//!
+//! Reading order: this file, then `clock` (what is left of a side's time), then `adjudicate` (results by agreement).
+//!
+//! Who loses
+//! - A side whose answer comes after its clock and the margin loses on time, whatever the answer: a late illegal move is a time
+//!   forfeit, a late mate is too. It loses even where the opponent could not mate by any means: the draw that FIDE's
+//!   laws (6.9) give there would hide the fault that the forfeit is there to show.
+//! - After each legal move the rules are asked in this order: mate, stalemate, insufficient material, threefold repetition,
+//!   fifty moves; then the resign rule, the draw rule, the limit on plies.
+//! - A crash or a stall loses for the engine that has it, even when its opponent is to move.
+
+pub mod adjudicate;
+pub mod clock;
+
+use std::time::Duration;
+
+use thiserror::Error;
+
+use crate::chess::{FenError, MoveError, Position, START_FEN};
+use crate::plan::rules::Rules;
+use crate::plan::time_control::{Limit, Seconds};
+use crate::record::{ByColor, Color, Ending, MoveRecord, Opening, Outcome, SearchInfo, Termination};
+use adjudicate::{DrawCounter, ResignCounter};
+use clock::{ChargeResult, Clock};
+
+/// All that a game needs to start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GameSetup {
+    /// Where it starts.
+    pub opening: Opening,
+    /// What each side may spend.
+    pub limits: ByColor<Limit>,
+    /// What ends it besides the rules of chess.
+    pub rules: Rules,
+}
+
+/// Why no game can start from a setup.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum SetupError {
+    /// The opening's position.
+    #[error("opening {index}: `{fen}`: {source}")]
+    Fen {
+        /// Place in the book, from 1 as users count.
+        index: u64,
+        /// The position.
+        fen: String,
+        /// What is wrong with it.
+        source: FenError,
+    },
+    /// One of the opening's moves.
+    #[error("opening {index}: book ply {ply}: {source}")]
+    Move {
+        /// Place in the book, from 1 as users count.
+        index: u64,
+        /// Book ply, from 1.
+        ply: usize,
+        /// What is wrong with it.
+        source: MoveError,
+    },
+    /// Nothing would ever end a search.
+    #[error("{0} has no limit; give a time control, movetime, nodes or depth")]
+    NoLimit(Color),
+}
+
+/// What comes next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Ask an engine to search [`Game::position_line`] within these bounds, and hand back what happens.
+    Think(Request),
+    /// The game is over.
+    Over(Ending),
+}
+
+/// A search to ask for: everything that `go` says, and the one deadline of the wait for the answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// Who is to move.
+    pub color: Color,
+    /// When to stop waiting, from just before the write of `go`: clock (or time for the move) + margin, or the stall
+    /// timeout where no time runs.
+    pub deadline: Duration,
+    /// Time runs: the deadline is a forfeit on time. Otherwise it is a stall.
+    pub timed: bool,
+    /// What `wtime winc btime binc` say. `None` for a side without a clock, and for both where the mover has none: an
+    /// engine that is told a time would manage it.
+    pub clocks: ByColor<Option<ToldClock>>,
+    /// `movestogo`
+    pub moves_to_go: Option<u32>,
+    /// `movetime`
+    pub movetime: Option<Duration>,
+    /// `nodes`
+    pub nodes: Option<u64>,
+    /// `depth`
+    pub depth: Option<u32>,
+}
+
+/// A clock as an engine is told of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ToldClock {
+    /// What is left.
+    pub left: Duration,
+    /// What is added after each move.
+    pub increment: Duration,
+}
+
+/// What happened since the last [`Step`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Input<'a> {
+    /// The engine to move sent `bestmove`.
+    Move {
+        /// The word after `bestmove`, whatever it is.
+        text: &'a str,
+        /// From just before the write of `go` to the reader's stamp on the line.
+        elapsed: Duration,
+        /// What the engine said of its search.
+        info: SearchInfo,
+    },
+    /// The request's deadline passed without `bestmove`.
+    Overrun {
+        /// From just before the write of `go` to giving up.
+        elapsed: Duration,
+    },
+    /// An engine's process is gone.
+    Crashed {
+        /// Whose.
+        color: Color,
+        /// How (`exit status 3`).
+        detail: String,
+    },
+    /// An engine missed a deadline other than a search's (`readyok` before the game).
+    Stalled {
+        /// Whose.
+        color: Color,
+        /// Which.
+        detail: String,
+    },
+}
+
+/// A game in progress, or over.
+#[derive(Clone, Debug)]
+pub struct Game {
+    opening: Opening,
+    position: Position,
+    position_line: PositionLine,
+    limits: ByColor<Limit>,
+    clocks: ByColor<Clock>,
+    rules: Rules,
+    draw: Option<DrawCounter>,
+    resign: Option<ResignCounter>,
+    moves: Vec<MoveRecord>,
+    foreign_castling: ByColor<u32>,
+    ending: Option<Ending>,
+}
+
+/// A game taken apart for its record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GameParts {
+    /// The opening as it was played: the FEN with all six fields, the moves in the variant's notation.
+    pub opening: Opening,
+    /// The plies after the book.
+    pub moves: Vec<MoveRecord>,
+    /// How it ended; `None` if it is not over.
+    pub ending: Option<Ending>,
+}
+
+impl Game {
+    /// Plays the opening and asks for the first move. An opening after which the game is over by the rules ends at once.
+    ///
+    /// # Errors
+    /// [`SetupError`] for an opening that can't be played and for a side without any limit.
+    pub fn new(setup: GameSetup) -> Result<(Self, Step), SetupError> {
+        let GameSetup { mut opening, limits, rules } = setup;
+        let variant = rules.variant;
+        if let Some(color) = [Color::White, Color::Black].into_iter().find(|color| limits.get(*color).is_empty()) {
+            return Err(SetupError::NoLimit(color));
+        }
+        let index = opening.index.saturating_add(1);
+        let mut position = Position::from_fen(&opening.fen, variant).map_err(|source| SetupError::Fen {
+            index,
+            fen: opening.fen.clone(),
+            source,
+        })?;
+        opening.fen = position.fen();
+        let mut position_line = PositionLine::new(&opening.fen);
+        for (ply, text) in (1..).zip(&mut opening.moves) {
+            let played = position.play(text).map_err(|source| SetupError::Move { index, ply, source })?;
+            *text = played.uci;
+            position_line.push(text);
+        }
+        let mut game = Self {
+            opening,
+            position,
+            position_line,
+            limits,
+            clocks: ByColor { white: Clock::new(&limits.white), black: Clock::new(&limits.black) },
+            rules,
+            draw: rules.draw.map(DrawCounter::new),
+            resign: rules.resign.map(ResignCounter::new),
+            moves: Vec::new(),
+            foreign_castling: ByColor::default(),
+            ending: None,
+        };
+        let step = game.next_step();
+        Ok((game, step))
+    }
+
+    /// Takes note of what happened and says what comes next. A game that is over stays as it is.
+    pub fn handle(&mut self, input: Input<'_>) -> Step {
+        if let Some(ending) = &self.ending {
+            return Step::Over(ending.clone());
+        }
+        let mover = self.position.turn();
+        match input {
+            Input::Move { text, elapsed, info } => self.answered(mover, text, whole_micros(elapsed), info),
+            Input::Overrun { elapsed } if self.limits.get(mover).is_timed() => {
+                let overrun = whole_micros(elapsed).saturating_sub(self.clocks.get(mover).budget().unwrap_or(elapsed));
+                self.clocks.get_mut(mover).charge(Duration::MAX, self.rules.margin);
+                self.flag_fell(mover, overrun)
+            }
+            Input::Overrun { elapsed } => {
+                self.lost(mover, Termination::Stall, format!("no bestmove within {} s", Seconds(elapsed)))
+            }
+            Input::Crashed { color, detail } => self.lost(color, Termination::Crash, detail),
+            Input::Stalled { color, detail } => self.lost(color, Termination::Stall, detail),
+        }
+    }
+
+    /// The complete `position` command for the coming search, without line end.
+    #[must_use]
+    pub fn position_line(&self) -> &[u8] {
+        &self.position_line.line
+    }
+
+    /// The board as it stands.
+    #[must_use]
+    pub const fn position(&self) -> &Position {
+        &self.position
+    }
+
+    /// The plies after the book so far.
+    #[must_use]
+    pub fn moves(&self) -> &[MoveRecord] {
+        &self.moves
+    }
+
+    /// A side's clock.
+    #[must_use]
+    pub const fn clock(&self, color: Color) -> &Clock {
+        self.clocks.get(color)
+    }
+
+    /// How often each side castled in the other variant's notation; worth one warning a run.
+    #[must_use]
+    pub const fn foreign_castling(&self) -> &ByColor<u32> {
+        &self.foreign_castling
+    }
+
+    /// Takes the game apart for its record.
+    #[must_use]
+    pub fn into_parts(self) -> GameParts {
+        GameParts { opening: self.opening, moves: self.moves, ending: self.ending }
+    }
+
+    fn answered(&mut self, mover: Color, text: &str, elapsed: Duration, info: SearchInfo) -> Step {
+        if let ChargeResult::Flag { overrun } = self.clocks.get_mut(mover).charge(elapsed, self.rules.margin) {
+            return self.flag_fell(mover, overrun);
+        }
+        let played = match self.position.play(text) {
+            Ok(played) => played,
+            Err(error) => return self.lost(mover, Termination::IllegalMove, error.to_string()),
+        };
+        self.position_line.push(&played.uci);
+        if played.foreign_castling {
+            *self.foreign_castling.get_mut(mover) += 1;
+        }
+        let left = self.clocks.get(mover).left();
+        self.moves.push(MoveRecord { uci: played.uci, elapsed, left, info });
+        // Both counters see every ply, so that neither depends on what the other says.
+        let resigned = self.resign.as_mut().and_then(|rule| rule.feed(mover, info.score));
+        let moves_complete = self.position.fullmoves().saturating_sub(1);
+        let agreed = self.draw.as_mut().is_some_and(|rule| rule.feed(info.score, played.zeroing, moves_complete));
+        if self.position.over().is_some() {
+            return self.next_step();
+        }
+        if let Some(loser) = resigned {
+            return self.lost(loser, Termination::ResignAdjudication, String::new());
+        }
+        if agreed {
+            return self.ended(Outcome::Draw, Termination::DrawAdjudication, String::new());
+        }
+        self.next_step()
+    }
+
+    /// The rules, the limit on plies, or else the next search.
+    fn next_step(&mut self) -> Step {
+        if let Some((outcome, termination)) = self.position.over() {
+            return self.ended(outcome, termination, String::new());
+        }
+        if self.rules.max_plies.is_some_and(|max| self.moves.len() >= max as usize) {
+            return self.ended(Outcome::Draw, Termination::MaxPliesAdjudication, String::new());
+        }
+        Step::Think(self.request())
+    }
+
+    fn request(&self) -> Request {
+        let color = self.position.turn();
+        let (limit, clock) = (self.limits.get(color), self.clocks.get(color));
+        let told = |side: Color| {
+            let clock = self.clocks.get(side);
+            Some(ToldClock { left: clock.left()?, increment: clock.increment()? })
+        };
+        let clocks = match clock.left() {
+            Some(_) => ByColor { white: told(Color::White), black: told(Color::Black) },
+            None => ByColor::default(),
+        };
+        Request {
+            color,
+            deadline: clock.deadline(self.rules.margin).unwrap_or(self.rules.stall_timeout),
+            timed: limit.is_timed(),
+            clocks,
+            moves_to_go: clock.moves_to_go(),
+            movetime: limit.movetime,
+            nodes: limit.nodes,
+            depth: limit.depth,
+        }
+    }
+
+    fn flag_fell(&mut self, loser: Color, overrun: Duration) -> Step {
+        let millis = Seconds(overrun.saturating_mul(1000));
+        self.lost(loser, Termination::TimeForfeit, format!("{millis}ms overrun"))
+    }
+
+    fn lost(&mut self, loser: Color, termination: Termination, detail: String) -> Step {
+        self.ended(Outcome::win(loser.other()), termination, detail)
+    }
+
+    fn ended(&mut self, outcome: Outcome, termination: Termination, detail: String) -> Step {
+        let ending = Ending { outcome, termination, detail };
+        self.ending = Some(ending.clone());
+        Step::Over(ending)
+    }
+}
+
+/// The `position` command, grown by a word a ply.
+#[derive(Clone, Debug)]
+struct PositionLine {
+    line: Vec<u8>,
+    has_moves: bool,
+}
+
+impl PositionLine {
+    fn new(fen: &str) -> Self {
+        let mut line = b"position ".to_vec();
+        if fen == START_FEN {
+            line.extend_from_slice(b"startpos");
+        } else {
+            line.extend_from_slice(b"fen ");
+            line.extend_from_slice(fen.as_bytes());
+        }
+        Self { line, has_moves: false }
+    }
+
+    fn push(&mut self, uci: &str) {
+        if !self.has_moves {
+            self.line.extend_from_slice(b" moves");
+            self.has_moves = true;
+        }
+        self.line.push(b' ');
+        self.line.extend_from_slice(uci.as_bytes());
+    }
+}
+
+/// Whole microseconds: the unit of charge, of the records and of the journal, so that a record is the same read back.
+fn whole_micros(time: Duration) -> Duration {
+    Duration::new(time.as_secs(), time.subsec_micros() * 1000)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,177 @@
-//! Everything about a run, resolved and immutable.
+//! Everything about a run, resolved and immutable. Nothing below this room reads configuration.
 //!
-//! Reading order: `time_control` (what a side may spend), `openings` (where games start), `config` (the TOML a user
-//! writes and the `plan.toml` a run leaves), then [`Plan`] itself.
+//! Reading order: `time_control` (what a side may spend), `rules` (what the referee may decide), `openings` (where games
+//! start), `config` (the TOML a user writes), then [`Plan`] itself and `file`, its form in the run directory.
 
+pub mod book;
+pub mod config;
+pub mod file;
+pub mod openings;
+pub mod rules;
 pub mod time_control;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::plan::openings::order::Order;
+use crate::plan::rules::Rules;
+use crate::plan::time_control::Limit;
+use crate::stats::sprt::{Bounds, Model};
+
+/// A run: two players, where their games start, the rules, the test, and how to play it on this machine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// What the user calls the run; also the PGN's event.
+    pub name: String,
+    /// `new`, then `base`.
+    pub players: Vec<Player>,
+    /// Where games start.
+    pub book: BookRef,
+    /// Decides the order of openings; with the pair's id, everything random in a pair.
+    pub seed: u64,
+    /// What the referee may decide.
+    pub rules: Rules,
+    /// The test.
+    pub test: Test,
+    /// Pairs after which the run ends without a verdict; `None` for no limit.
+    pub max_pairs: Option<u64>,
+    /// Time after which the run stops without a verdict (this process's, not counting earlier ones); `None` for no limit.
+    pub max_time: Option<Duration>,
+    /// Games at once.
+    pub concurrency: u16,
+    /// True to give each slot a CPU of its own.
+    pub affinity: bool,
+    /// True to start engines anew for each game.
+    pub restart: bool,
+    /// Crashes, stalls and illegal moves that a run may have before it stops.
+    pub max_failures: u64,
+    /// Deadlines of the talk with an engine that are not its clock.
+    pub timeouts: Timeouts,
+    /// Where it was resolved.
+    pub machine: Machine,
+}
+
+/// An engine under test with its settings.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Player {
+    /// Unique in the plan.
+    pub name: String,
+    /// The program.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Where it runs; `None` for the current directory.
+    pub dir: Option<PathBuf>,
+    /// UCI options in the order they are sent.
+    pub options: Vec<(String, String)>,
+    /// What it may spend on a move.
+    pub limit: Limit,
+    /// What the program is.
+    pub origin: Origin,
+}
+
+/// What a player's program is and where it came from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// As typed: `.`, `git:REV`, a path, a name.
+    pub spec: String,
+    /// The commit it was built from, in full.
+    pub commit: Option<String>,
+    /// The Git tree it was built from; tells uncommitted states apart.
+    pub tree: Option<String>,
+    /// True where the tree had uncommitted changes.
+    pub dirty: bool,
+    /// The recipe's command.
+    pub recipe: Option<String>,
+    /// The compiler.
+    pub toolchain: Option<String>,
+    /// SHA-256 of the program file, in hex.
+    pub sha256: String,
+    /// Its `bench` signature: nodes over its fixed positions.
+    pub bench_nodes: Option<u64>,
+}
+
+/// A book and how it is used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BookRef {
+    /// A file, or the name of the book inside the program.
+    pub source: BookSource,
+    /// SHA-256 of its bytes, in hex.
+    pub sha256: String,
+    /// Openings in it.
+    pub openings: u64,
+    /// In which order they are taken.
+    pub order: Order,
+    /// The first opening taken, from 0.
+    pub start: u64,
+    /// Plies taken from each PGN game; `None` for all.
+    pub plies: Option<u32>,
+}
+
+/// Where a book lies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BookSource {
+    /// The one that ships inside the program.
+    Builtin,
+    /// A file.
+    File(PathBuf),
+}
+
+/// The settings of a sequential probability ratio test.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Test {
+    /// The hypotheses, in Elo of the model.
+    pub bounds: Bounds,
+    /// What the bounds are measured in.
+    pub model: Model,
+    /// Probability of accepting H1 where H0 is true.
+    pub alpha: f64,
+    /// Probability of accepting H0 where H1 is true.
+    pub beta: f64,
+}
+
+/// How long to wait for an engine where no clock runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timeouts {
+    /// From the start of the process to `uciok`.
+    pub start: Duration,
+    /// From the first `isready`, which follows the options, to `readyok`: hash tables and networks are made here.
+    pub ready: Duration,
+    /// From `ucinewgame` to `readyok`.
+    pub new_game: Duration,
+    /// From `stop`, after a deadline was missed, to `bestmove`.
+    pub stop: Duration,
+    /// From `quit` to the end of the process.
+    pub quit: Duration,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self {
+            start: Duration::from_secs(10),
+            ready: Duration::from_secs(30),
+            new_game: Duration::from_secs(30),
+            stop: Duration::from_millis(500),
+            quit: Duration::from_secs(1),
+        }
+    }
+}
+
+/// The machine a plan was resolved on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Machine {
+    /// As the system names it.
+    pub cpu: String,
+    /// Physical cores that this process may use.
+    pub cores: usize,
+    /// System and version.
+    pub os: String,
+}
+
+impl Player {
+    /// The name with everything outside `[A-Za-z0-9._-]` replaced, for file names.
+    #[must_use]
+    pub fn file_name(&self) -> String {
+        self.name.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' }).collect()
+    }
+}

@@ -1,6 +1,22 @@
 //! What a side may spend on a game or a move, as agreed before the run. What is left of it is `game::clock`.
+//!
+//! The texts are those of the command line, the plan file and the PGN:
+//!
+//! ```text
+//! tc     [moves/][min:]sec[+inc]        8+0.08   40/60   40/1:30+0.5
+//! limit  tc | movetime=sec | nodes=N | depth=N, one or more, separated by spaces
+//! ```
+//!
+//! Seconds have up to six decimals, so a time is always a whole number of microseconds.
 
+use std::fmt;
+use std::str::FromStr;
 use std::time::Duration;
+
+use thiserror::Error;
+
+/// The longest time a text may ask for: ten million seconds, about four months. Sums of a few of them stay far from overflow.
+const LONGEST_S: u64 = 10_000_000;
 
 /// A chess clock's settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,7 +29,7 @@ pub struct TimeControl {
     pub increment: Duration,
 }
 
-/// Everything that bounds one side's thinking. At least one field is set (`Limit::parse`-built plans hold to it).
+/// Everything that bounds one side's thinking. At least one field is set in a limit that was parsed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limit {
     /// A chess clock.
@@ -24,4 +40,340 @@ pub struct Limit {
     pub nodes: Option<u64>,
     /// Plies a move.
     pub depth: Option<u32>,
+}
+
+/// A limit text that says nothing the harness could hold an engine to.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum LimitError {
+    /// A time control.
+    #[error("`{text}` is not a time control: {reason}; write [moves/][min:]sec[+inc], as 8+0.08, 40/60 or 40/1:30+0.5")]
+    TimeControl {
+        /// What was given.
+        text: String,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// A time.
+    #[error("`{text}` is not a time: {reason}; write seconds, as 0.1 or 30")]
+    Seconds {
+        /// What was given.
+        text: String,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// One part of a limit.
+    #[error("`{text}` is not a limit; write a time control, movetime=SECONDS, nodes=N or depth=N, N from 1")]
+    Part {
+        /// What was given.
+        text: String,
+    },
+    /// A part that excludes another one, or stands twice.
+    #[error("`{text}` sets {what} twice; give one of them")]
+    Twice {
+        /// The whole limit.
+        text: String,
+        /// What is set twice.
+        what: &'static str,
+    },
+}
+
+impl Limit {
+    /// Nodes a move and nothing else.
+    #[must_use]
+    pub const fn nodes(nodes: u64) -> Self {
+        Self { clock: None, movetime: None, nodes: Some(nodes), depth: None }
+    }
+
+    /// True where a clock or a time for each move runs, so that overrunning it forfeits the game.
+    #[must_use]
+    pub const fn is_timed(&self) -> bool {
+        self.clock.is_some() || self.movetime.is_some()
+    }
+
+    /// True where nothing is set: no limit at all.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        !self.is_timed() && self.nodes.is_none() && self.depth.is_none()
+    }
+}
+
+impl From<TimeControl> for Limit {
+    fn from(clock: TimeControl) -> Self {
+        Self { clock: Some(clock), ..Self::default() }
+    }
+}
+
+/// Reads a time in seconds with up to six decimals: `30`, `0.1`, `.5`.
+///
+/// # Errors
+/// [`LimitError::Seconds`] for anything else, negative or above ten million seconds.
+pub fn parse_seconds(text: &str) -> Result<Duration, LimitError> {
+    seconds(text).map_err(|reason| LimitError::Seconds { text: text.to_owned(), reason })
+}
+
+fn seconds(text: &str) -> Result<Duration, &'static str> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    if whole.is_empty() && fraction.is_empty() {
+        return Err("the number of seconds is missing");
+    }
+    if !whole.bytes().chain(fraction.bytes()).all(|b| b.is_ascii_digit()) {
+        return Err("seconds are a plain decimal number");
+    }
+    if fraction.len() > 6 {
+        return Err("a time has at most six decimals (microseconds)");
+    }
+    let whole_s = if whole.is_empty() { 0 } else { whole.parse().unwrap_or(u64::MAX) };
+    if whole_s >= LONGEST_S {
+        return Err("a time is below 10000000 seconds");
+    }
+    // At most six digits: always a number once padded on the right.
+    let micros = format!("{fraction:0<6}").parse::<u64>().map_err(|_| "seconds are a plain decimal number")?;
+    Ok(Duration::from_micros(whole_s * 1_000_000 + micros))
+}
+
+/// `[min:]sec`
+fn minutes_and_seconds(text: &str) -> Result<Duration, &'static str> {
+    let Some((minutes, rest)) = text.split_once(':') else { return seconds(text) };
+    let minutes: u64 = digits(minutes).ok_or("minutes are a whole number")?;
+    let rest = seconds(rest)?;
+    let total = minutes.checked_mul(60).map(Duration::from_secs).and_then(|m| m.checked_add(rest));
+    total.filter(|total| total.as_secs() < LONGEST_S).ok_or("a time is below 10000000 seconds")
+}
+
+/// A whole number without a sign.
+fn digits<T: FromStr>(text: &str) -> Option<T> {
+    text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse().ok()).flatten()
+}
+
+impl FromStr for TimeControl {
+    type Err = LimitError;
+
+    fn from_str(text: &str) -> Result<Self, LimitError> {
+        let refuse = |reason| LimitError::TimeControl { text: text.to_owned(), reason };
+        let (moves, rest) = match text.split_once('/') {
+            Some((moves, rest)) => {
+                let moves = digits(moves).filter(|n: &u32| *n > 0);
+                (Some(moves.ok_or_else(|| refuse("moves in a session are a whole number from 1"))?), rest)
+            }
+            None => (None, text),
+        };
+        let (base, increment) = match rest.split_once('+') {
+            Some((base, increment)) => (base, seconds(increment).map_err(refuse)?),
+            None => (rest, Duration::ZERO),
+        };
+        let base = minutes_and_seconds(base).map_err(refuse)?;
+        if base.is_zero() && increment.is_zero() {
+            return Err(refuse("there is no time at all in it"));
+        }
+        Ok(Self { moves, base, increment })
+    }
+}
+
+/// Seconds without trailing zeros; what is below a microsecond is not shown.
+pub struct Seconds(pub Duration);
+
+impl fmt::Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (whole, micros) = (self.0.as_secs(), self.0.subsec_micros());
+        if micros == 0 {
+            return write!(f, "{whole}");
+        }
+        let fraction = format!("{micros:06}");
+        write!(f, "{whole}.{}", fraction.trim_end_matches('0'))
+    }
+}
+
+impl fmt::Display for TimeControl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(moves) = self.moves {
+            write!(f, "{moves}/")?;
+        }
+        write!(f, "{}", Seconds(self.base))?;
+        if !self.increment.is_zero() {
+            write!(f, "+{}", Seconds(self.increment))?;
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for Limit {
+    type Err = LimitError;
+
+    fn from_str(text: &str) -> Result<Self, LimitError> {
+        let mut limit = Self::default();
+        for part in text.split_whitespace() {
+            let refuse = || LimitError::Part { text: part.to_owned() };
+            let twice = |what| LimitError::Twice { text: text.to_owned(), what };
+            match part.split_once('=') {
+                None | Some(("tc", _)) if limit.is_timed() => return Err(twice("the time")),
+                Some(("movetime", _)) if limit.is_timed() => return Err(twice("the time")),
+                Some(("nodes", _)) if limit.nodes.is_some() => return Err(twice("the nodes")),
+                Some(("depth", _)) if limit.depth.is_some() => return Err(twice("the depth")),
+                None => limit.clock = Some(part.parse()?),
+                Some(("tc", clock)) => limit.clock = Some(clock.parse()?),
+                Some(("movetime", time)) => {
+                    limit.movetime = Some(parse_seconds(time)?).filter(|time| !time.is_zero());
+                    limit.movetime.ok_or_else(refuse)?;
+                }
+                Some(("nodes", n)) => limit.nodes = Some(digits(n).filter(|n: &u64| *n > 0).ok_or_else(refuse)?),
+                Some(("depth", n)) => limit.depth = Some(digits(n).filter(|n: &u32| *n > 0).ok_or_else(refuse)?),
+                Some(_) => return Err(refuse()),
+            }
+        }
+        if limit.is_empty() { Err(LimitError::Part { text: text.to_owned() }) } else { Ok(limit) }
+    }
+}
+
+impl fmt::Display for Limit {
+    /// `8+0.08`, `nodes=5000`, `movetime=0.1`, `8+0.08 depth=9`; `none` when nothing is set.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts = [
+            self.clock.map(|clock| clock.to_string()),
+            self.movetime.map(|time| format!("movetime={}", Seconds(time))),
+            self.nodes.map(|nodes| format!("nodes={nodes}")),
+            self.depth.map(|depth| format!("depth={depth}")),
+        ];
+        let parts: Vec<_> = parts.into_iter().flatten().collect();
+        f.write_str(if parts.is_empty() { "none".to_owned() } else { parts.join(" ") }.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn us(micros: u64) -> Duration {
+        Duration::from_micros(micros)
+    }
+
+    #[test]
+    fn time_controls_that_are_read() {
+        let tc = |moves, base, increment| TimeControl { moves, base: us(base), increment: us(increment) };
+        let cases = [
+            ("8+0.08", tc(None, 8_000_000, 80_000), "8+0.08"),
+            ("40/60", tc(Some(40), 60_000_000, 0), "40/60"),
+            ("40/1:30+0.5", tc(Some(40), 90_000_000, 500_000), "40/90+0.5"),
+            ("1:00", tc(None, 60_000_000, 0), "60"),
+            ("0:00.5", tc(None, 500_000, 0), "0.5"),
+            ("0+0.1", tc(None, 0, 100_000), "0+0.1"),
+            (".000001", tc(None, 1, 0), "0.000001"),
+            ("10.", tc(None, 10_000_000, 0), "10"),
+            ("60+0", tc(None, 60_000_000, 0), "60"),
+            (
+                "9999999.999999+9999999.999999",
+                tc(None, 9_999_999_999_999, 9_999_999_999_999),
+                "9999999.999999+9999999.999999",
+            ),
+        ];
+        for (text, expected, printed) in cases {
+            assert_eq!(text.parse(), Ok(expected), "{text}");
+            assert_eq!(expected.to_string(), printed, "{text}");
+        }
+    }
+
+    #[test]
+    fn time_controls_that_are_refused() {
+        let cases = [
+            ("", "missing"),
+            ("+", "missing"),
+            ("8+", "missing"),
+            ("+0.1", "missing"),
+            ("/60", "whole number from 1"),
+            ("0/60", "whole number from 1"),
+            ("+40/60", "whole number from 1"),
+            ("4294967296/60", "whole number from 1"),
+            ("0", "no time at all"),
+            ("0+0", "no time at all"),
+            ("-8+0.08", "plain decimal"),
+            ("8+-0.08", "plain decimal"),
+            ("8 + 0.08", "plain decimal"),
+            ("8,5", "plain decimal"),
+            ("1e3", "plain decimal"),
+            ("inf", "plain decimal"),
+            ("8+0.08+1", "plain decimal"),
+            ("8.0.1", "plain decimal"),
+            ("1:2:3", "plain decimal"),
+            (":30", "minutes"),
+            ("x:30", "minutes"),
+            ("0.0000001", "six decimals"),
+            ("10000000", "below"),
+            ("99999999999999999999999", "below"),
+            ("99999999999999999:00", "below"),
+            ("18446744073709551615:00", "below"),
+        ];
+        for (text, part) in cases {
+            let error = text.parse::<TimeControl>().expect_err(text).to_string();
+            assert!(error.contains(part) && error.contains(&format!("`{text}`")), "{text}: {error}");
+            assert!(error.contains("[moves/][min:]sec[+inc]"), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn limits() {
+        let good = [
+            ("8+0.08", "8+0.08", true),
+            ("tc=40/60", "40/60", true),
+            ("movetime=0.1", "movetime=0.1", true),
+            ("nodes=5000", "nodes=5000", false),
+            ("depth=9", "depth=9", false),
+            ("  depth=9   nodes=5000 8+0.08", "8+0.08 nodes=5000 depth=9", true),
+        ];
+        for (text, printed, timed) in good {
+            let limit: Limit = text.parse().expect(text);
+            assert_eq!((limit.to_string().as_str(), limit.is_timed()), (printed, timed), "{text}");
+            assert_eq!(printed.parse(), Ok(limit), "{text}");
+        }
+        let bad = [
+            ("", "not a limit"),
+            ("nodes=0", "`nodes=0` is not a limit"),
+            ("nodes=-1", "`nodes=-1` is not a limit"),
+            ("nodes=18446744073709551616", "not a limit"),
+            ("depth=4294967296", "not a limit"),
+            ("movetime=0", "`movetime=0` is not a limit"),
+            ("movetime=x", "`x` is not a time"),
+            ("colour=red", "`colour=red` is not a limit"),
+            ("nodes=5 nodes=6", "sets the nodes twice"),
+            ("depth=5 depth=6", "sets the depth twice"),
+            ("8+0.08 movetime=1", "sets the time twice"),
+            ("movetime=1 8+0.08", "sets the time twice"),
+            ("8+0.08 tc=9", "sets the time twice"),
+            ("fast", "`fast` is not a time control"),
+        ];
+        for (text, part) in bad {
+            let error = text.parse::<Limit>().expect_err(text).to_string();
+            assert!(error.contains(part), "{text}: {error}");
+        }
+        assert_eq!(Limit::default().to_string(), "none");
+        assert!(Limit::default().is_empty() && !Limit::nodes(1).is_empty());
+    }
+
+    fn any_time() -> impl Strategy<Value = Duration> {
+        (0..LONGEST_S * 1_000_000).prop_map(us)
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in ".*", near in "[0-9/:+. =a-z]{0,24}") {
+            for text in [text, near] {
+                if let Ok(limit) = text.parse::<Limit>() {
+                    prop_assert_eq!(limit.to_string().parse(), Ok(limit));
+                }
+            }
+        }
+
+        #[test]
+        fn what_is_printed_is_read_back(
+            moves in proptest::option::of(1u32..), base in any_time(), increment in any_time(),
+            nodes in proptest::option::of(1u64..), depth in proptest::option::of(1u32..),
+        ) {
+            prop_assume!(!base.is_zero() || !increment.is_zero());
+            let limit = Limit { clock: Some(TimeControl { moves, base, increment }), movetime: None, nodes, depth };
+            prop_assert_eq!(limit.to_string().parse(), Ok(limit));
+            if !base.is_zero() {
+                let limit = Limit { clock: None, movetime: Some(base), nodes, depth };
+                prop_assert_eq!(limit.to_string().parse(), Ok(limit));
+            }
+        }
+    }
 }

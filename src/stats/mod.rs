@@ -1,1 +1,192 @@
-//! stub
+//! Numbers in, numbers out: what a list of results says about the strength of an engine.
+//!
+//! Reading order: the counts below, [`elo`] (how much stronger), `likelihood` (the most likely distribution under a
+//! hypothesis), [`sprt`] (stronger or not, and when to stop), [`simulate`] (what a test will cost). Nothing here knows
+//! games, engines or files, and no input gives `NaN`: what is not defined is `None`, what is infinite says so.
+
+pub mod elo;
+mod likelihood;
+pub mod simulate;
+pub mod sprt;
+
+use crate::record::{Outcome, PairScore};
+
+/// Counts of independent samples by score class, lowest class first: the one view the algorithms need.
+///
+/// A sample is a game ([`Trinomial`]) or a game pair ([`Pentanomial`]). The two games of a pair share an opening and
+/// are not independent; pairs are.
+pub trait Counts {
+    /// Mean score per game of each class, rising from 0 to 1.
+    const SCORES: &'static [f64];
+    /// Games in a sample: 1 or 2.
+    const GAMES_PER_SAMPLE: u32;
+
+    /// Samples in class `class` of [`Self::SCORES`]; 0 beyond the last.
+    fn count(&self, class: usize) -> u64;
+
+    /// All samples.
+    fn samples(&self) -> u64 {
+        (0..Self::SCORES.len()).fold(0u64, |sum, class| sum.saturating_add(self.count(class)))
+    }
+
+    /// Mean score per game in `0.0..=1.0`; `None` without samples.
+    fn score(&self) -> Option<f64> {
+        // In floating point, so that no count can overflow the sum.
+        let total: f64 = (0..Self::SCORES.len()).map(|class| self.count(class) as f64).sum();
+        let points: f64 = Self::SCORES.iter().enumerate().map(|(class, score)| self.count(class) as f64 * score).sum();
+        (total > 0.0).then(|| points / total)
+    }
+}
+
+/// Counts of game pairs by the tested engine's points: `[LL, LD, DD+WL, WD, WW]`, that is 0, 1/2, 1, 3/2 and 2 points.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Pentanomial(pub [u64; 5]);
+
+impl Pentanomial {
+    /// Counts one finished pair. Half points beyond 2 a game do not exist; they are taken as a win.
+    pub fn add(&mut self, pair: PairScore) {
+        self.0[usize::from(pair.first.min(2)) + usize::from(pair.second.min(2))] += 1;
+    }
+
+    /// Pairs counted.
+    #[must_use]
+    pub fn pairs(&self) -> u64 {
+        self.samples()
+    }
+
+    /// Games in the pairs counted.
+    #[must_use]
+    pub fn games(&self) -> u64 {
+        self.samples().saturating_mul(2)
+    }
+
+    /// The same pairs from the other engine's view.
+    #[must_use]
+    pub fn reversed(&self) -> Self {
+        let [ll, ld, even, wd, ww] = self.0;
+        Self([ww, wd, even, ld, ll])
+    }
+
+    /// Share of pairs that ended level (DD or WL), `0.0..=1.0`; `None` without pairs.
+    #[must_use]
+    pub fn draw_ratio(&self) -> Option<f64> {
+        share(self.0[2], self.samples())
+    }
+
+    /// Pairs won over pairs lost, (WD+WW)/(LL+LD); `None` where none was lost.
+    #[must_use]
+    pub fn pairs_ratio(&self) -> Option<f64> {
+        let [ll, ld, _, wd, ww] = self.0.map(|count| count as f64);
+        (ll + ld > 0.0).then(|| (wd + ww) / (ll + ld))
+    }
+}
+
+impl Counts for Pentanomial {
+    const SCORES: &'static [f64] = &[0.0, 0.25, 0.5, 0.75, 1.0];
+    const GAMES_PER_SAMPLE: u32 = 2;
+
+    fn count(&self, class: usize) -> u64 {
+        self.0.get(class).copied().unwrap_or(0)
+    }
+}
+
+/// Counts of games from the tested engine's view, each taken as independent of the others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Trinomial {
+    /// Games won.
+    pub wins: u64,
+    /// Games drawn.
+    pub draws: u64,
+    /// Games lost.
+    pub losses: u64,
+}
+
+impl Trinomial {
+    /// Counts one game in which the tested engine made `half_points` (0, 1, 2; more is taken as a win).
+    pub fn add(&mut self, half_points: u8) {
+        match half_points {
+            0 => self.losses += 1,
+            1 => self.draws += 1,
+            _ => self.wins += 1,
+        }
+    }
+
+    /// Counts one game by who scored, for the tested engine playing `color`.
+    pub fn add_outcome(&mut self, outcome: Outcome, color: crate::record::Color) {
+        self.add(outcome.half_points(color));
+    }
+
+    /// Games counted.
+    #[must_use]
+    pub fn games(&self) -> u64 {
+        self.samples()
+    }
+
+    /// The same games from the other engine's view.
+    #[must_use]
+    pub fn reversed(&self) -> Self {
+        Self { wins: self.losses, draws: self.draws, losses: self.wins }
+    }
+
+    /// Share of games drawn, `0.0..=1.0`; `None` without games.
+    #[must_use]
+    pub fn draw_ratio(&self) -> Option<f64> {
+        share(self.draws, self.samples())
+    }
+}
+
+impl Counts for Trinomial {
+    const SCORES: &'static [f64] = &[0.0, 0.5, 1.0];
+    const GAMES_PER_SAMPLE: u32 = 1;
+
+    fn count(&self, class: usize) -> u64 {
+        [self.losses, self.draws, self.wins].get(class).copied().unwrap_or(0)
+    }
+}
+
+fn share(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pair_result_has_its_class() {
+        // (half points with White, with Black) -> class
+        let table = [(0, 0, 0), (0, 1, 1), (1, 0, 1), (1, 1, 2), (2, 0, 2), (0, 2, 2), (2, 1, 3), (1, 2, 3), (2, 2, 4)];
+        for (first, second, class) in table {
+            let mut counts = Pentanomial::default();
+            counts.add(PairScore { first, second });
+            let mut expected = [0; 5];
+            expected[class] = 1;
+            assert_eq!(counts.0, expected, "{first} {second}");
+            assert_eq!(counts.score(), Some(f64::from(first + second) / 4.0));
+        }
+    }
+
+    #[test]
+    fn scores_and_ratios() {
+        let none = Pentanomial::default();
+        assert_eq!((none.score(), none.draw_ratio(), none.pairs_ratio()), (None, None, None));
+        let counts = Pentanomial([1, 2, 3, 4, 0]);
+        assert_eq!((counts.pairs(), counts.games()), (10, 20));
+        assert_eq!(counts.score(), Some(0.5));
+        assert_eq!(counts.draw_ratio(), Some(0.3));
+        assert_eq!(counts.pairs_ratio(), Some(4.0 / 3.0));
+        assert_eq!(Pentanomial([0, 0, 3, 4, 0]).pairs_ratio(), None);
+        assert_eq!(counts.reversed().0, [0, 4, 3, 2, 1]);
+
+        let games = Trinomial { wins: 3, draws: 1, losses: 0 };
+        assert_eq!((games.games(), games.score(), games.draw_ratio()), (4, Some(0.875), Some(0.25)));
+        assert_eq!(games.reversed().score(), Some(0.125));
+    }
+
+    #[test]
+    fn the_largest_counts_do_not_overflow() {
+        let counts = Pentanomial([u64::MAX; 5]);
+        assert_eq!(counts.score(), Some(0.5));
+        assert_eq!(counts.games(), u64::MAX);
+    }
+}

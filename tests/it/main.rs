@@ -1,1 +1,7 @@
-fn main() {}
+//! The integration tests: one binary, so that one link serves them all.
+
+#![allow(clippy::unwrap_used, reason = "a test that can't go on has failed")]
+
+#[cfg(target_os = "linux")]
+mod process;
+mod tidy;

@@ -1,0 +1,202 @@
+//! What the harness's driver costs a ply: wall time of a round trip with an instant engine, beside a bare blocking driver that
+//! does the least that can be done (one write, reads until `bestmove`), in one run; and the cost of reading an `info` line.
+//!
+//! `cargo bench --bench overhead`. Everything is pinned to one CPU, so that what is measured is work and not the wake-up of a
+//! second core; then the same without pinning. Compare ratios of one run, not times of two.
+
+#![allow(clippy::print_stdout, reason = "a benchmark's output")]
+
+use std::hint::black_box;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Instant;
+
+use quintain::uci::process::{Engine, EngineConfig, SearchOutcome};
+use quintain::uci::session::Session;
+use quintain::uci::{Go, LineBuffer, PositionLine};
+
+const FAKE: &str = env!("CARGO_BIN_EXE_fake_engine");
+const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+const PLIES: usize = 100;
+const GAMES: usize = 40;
+const ROUNDS: usize = 7;
+
+fn main() {
+    parse();
+    match pin() {
+        Some(cpu) => compare(&format!("all on CPU {cpu}")),
+        None => println!("this system can't pin"),
+    }
+    unpin();
+    compare("free-floating");
+}
+
+/// Both drivers in turn, several times over; the median of each.
+fn compare(conditions: &str) {
+    let (mut ours, mut bare) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        bare.push(bare_match());
+        ours.push(our_match());
+    }
+    let (ours, bare) = (median(&mut ours), median(&mut bare));
+    println!("round trip, {conditions}: bare {bare:.2} us/ply, ours {ours:.2} us/ply, ratio {:.2}", ours / bare);
+}
+
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// Microseconds a ply of two engines that play through the harness's driver.
+fn our_match() -> f64 {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        let config = EngineConfig { name: "fake".into(), program: FAKE.into(), ..EngineConfig::default() };
+        let mut engines = [start(&config).await, start(&config).await];
+        let go = Go { nodes: Some(1), ..Go::default() };
+        let mut plies = 0;
+        let begun = Instant::now();
+        for _ in 0..GAMES {
+            for engine in &mut engines {
+                engine.new_game().await.expect("it is ready");
+            }
+            let mut line = PositionLine::new(START).expect("a FEN");
+            for ply in 0..PLIES {
+                let outcome = engines[ply % 2].go(line.as_bytes(), &go, None).await;
+                let SearchOutcome::BestMove { text, .. } = outcome else { panic!("{outcome:?}") };
+                plies += 1;
+                if text == "(none)" {
+                    break;
+                }
+                line.push(&text).expect("a move");
+            }
+        }
+        per_ply(begun, plies)
+    })
+}
+
+async fn start(config: &EngineConfig) -> Engine {
+    Engine::start(config, &[]).await.expect("the fake engine starts")
+}
+
+fn per_ply(begun: Instant, plies: u32) -> f64 {
+    begun.elapsed().as_secs_f64() * 1e6 / f64::from(plies)
+}
+
+/// The floor: a blocking driver without deadline, score, transcript or checks.
+fn bare_match() -> f64 {
+    let mut engines = [Bare::start(), Bare::start()];
+    let mut plies = 0;
+    let begun = Instant::now();
+    for _ in 0..GAMES {
+        for engine in &mut engines {
+            engine.ask("ucinewgame\nisready\n", "readyok");
+        }
+        let mut line = format!("position fen {START} moves");
+        for ply in 0..PLIES {
+            let answer = engines[ply % 2].ask(&format!("{line}\ngo nodes 1\n"), "bestmove");
+            plies += 1;
+            let Some(text) = answer.split_whitespace().nth(1).filter(|text| *text != "(none)") else { break };
+            line.push(' ');
+            line.push_str(text);
+        }
+    }
+    let took = per_ply(begun, plies);
+    for engine in &mut engines {
+        engine.stdin.write_all(b"quit\n").expect("it reads");
+        engine.child.wait().expect("it ends");
+    }
+    took
+}
+
+struct Bare {
+    child: Child,
+    stdin: ChildStdin,
+    stdout: BufReader<ChildStdout>,
+    line: String,
+}
+
+impl Bare {
+    fn start() -> Self {
+        let mut child =
+            Command::new(FAKE).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the fake engine starts");
+        let stdin = child.stdin.take().expect("a pipe");
+        let stdout = BufReader::new(child.stdout.take().expect("a pipe"));
+        let mut bare = Self { child, stdin, stdout, line: String::new() };
+        bare.ask("uci\n", "uciok");
+        bare
+    }
+
+    fn ask(&mut self, command: &str, answer: &str) -> &str {
+        self.stdin.write_all(command.as_bytes()).expect("it reads");
+        loop {
+            self.line.clear();
+            assert!(self.stdout.read_line(&mut self.line).expect("it writes") > 0);
+            if self.line.starts_with(answer) {
+                return &self.line;
+            }
+        }
+    }
+}
+
+/// Nanoseconds a line from bytes to `SearchInfo`.
+fn parse() {
+    const LINES: u32 = 400;
+    let lines = [
+        (
+            "info with pv",
+            "info depth 24 seldepth 31 multipv 1 score cp 33 nodes 1234567 nps 987654 hashfull 321 tbhits 0 time 1250 pv e2e4 e7e5 g1f3 b8c6\n",
+        ),
+        ("info currmove", "info depth 24 currmove e2e4 currmovenumber 1\n"),
+        ("info string", "info string NNUE evaluation using nn-1111cefa1111.nnue enabled and so on and so forth\n"),
+    ];
+    for (what, line) in lines {
+        let chunk = line.repeat(LINES as usize);
+        let mut session = Session::new();
+        session.on_line(b"uciok");
+        session.begin_search();
+        let mut buffer = LineBuffer::new();
+        let mut rounds: Vec<f64> = (0..200)
+            .map(|_| {
+                let begun = Instant::now();
+                buffer.space()[..chunk.len()].copy_from_slice(chunk.as_bytes());
+                buffer.advance(chunk.len());
+                while let Some(line) = buffer.next_line() {
+                    black_box(session.on_line(line));
+                }
+                begun.elapsed().as_secs_f64() * 1e9 / f64::from(LINES)
+            })
+            .collect();
+        println!("{what}, {} bytes: {:.0} ns/line", line.len(), median(&mut rounds));
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn pin() -> Option<usize> {
+    use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+    let allowed = sched_getaffinity(None).ok()?;
+    let cpu = (0..CpuSet::MAX_CPU).find(|&cpu| allowed.is_set(cpu))?;
+    let mut one = CpuSet::new();
+    one.set(cpu);
+    sched_setaffinity(None, &one).ok()?;
+    Some(cpu)
+}
+
+#[cfg(target_os = "linux")]
+fn unpin() {
+    use rustix::thread::{CpuSet, sched_setaffinity};
+    let mut all = CpuSet::new();
+    for cpu in 0..CpuSet::MAX_CPU {
+        all.set(cpu);
+    }
+    // The kernel takes out what the process may not use.
+    sched_setaffinity(None, &all).expect("some CPU is left");
+}
+
+#[cfg(not(target_os = "linux"))]
+fn pin() -> Option<usize> {
+    None
+}
+
+#[cfg(not(target_os = "linux"))]
+fn unpin() {}

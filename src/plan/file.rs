@@ -1,0 +1,342 @@
+//! `plan.toml` in a run directory: the resolved plan, readable by people, from which `quintain resume` goes on.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::chess::Variant;
+use crate::plan::openings::order::Order;
+use crate::plan::rules::{DrawRule, ResignRule, Rules};
+use crate::plan::time_control::{Limit, TimeControl};
+use crate::plan::{BookRef, BookSource, Machine, Origin, Plan, Player, Test, Timeouts};
+use crate::stats::sprt::{Bounds, Model};
+
+/// The file's name in a run directory.
+pub const FILE_NAME: &str = "plan.toml";
+
+/// Raised when an older reader would misread the file.
+const VERSION: u32 = 1;
+
+/// Why a `plan.toml` could not be read back.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanFileError {
+    /// Not TOML, or not a plan; the message holds the place.
+    #[error("{0}")]
+    Toml(#[from] Box<toml::de::Error>),
+    /// Written by a newer program.
+    #[error("plan format {0} is newer than this program reads ({VERSION}); update quintain")]
+    Newer(u32),
+    /// A value that this program would not have written.
+    #[error("`{key}`: {why}")]
+    Value {
+        /// Where.
+        key: &'static str,
+        /// What is wrong with it.
+        why: String,
+    },
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PlanV1 {
+    version: u32,
+    name: String,
+    seed: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_pairs: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_time_s: Option<f64>,
+    concurrency: u16,
+    affinity: bool,
+    restart: bool,
+    max_failures: u64,
+    test: TestV1,
+    book: BookV1,
+    rules: RulesV1,
+    timeouts: TimeoutsV1,
+    machine: MachineV1,
+    players: Vec<PlayerV1>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TestV1 {
+    model: String,
+    elo0: f64,
+    elo1: f64,
+    alpha: f64,
+    beta: f64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BookV1 {
+    /// `builtin` or `file`.
+    source: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<PathBuf>,
+    sha256: String,
+    openings: u64,
+    order: String,
+    start: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plies: Option<u32>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RulesV1 {
+    chess960: bool,
+    margin_ms: f64,
+    stall_timeout_s: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    draw: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resign: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_plies: Option<u32>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TimeoutsV1 {
+    start_s: f64,
+    ready_s: f64,
+    new_game_s: f64,
+    stop_s: f64,
+    quit_s: f64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MachineV1 {
+    cpu: String,
+    cores: usize,
+    os: String,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PlayerV1 {
+    name: String,
+    spec: String,
+    program: PathBuf,
+    args: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dir: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tc: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    movetime_s: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nodes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    depth: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    commit: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tree: Option<String>,
+    dirty: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recipe: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    toolchain: Option<String>,
+    sha256: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bench_nodes: Option<u64>,
+    /// In sending order: `[["Hash", "16"]]`.
+    options: Vec<(String, String)>,
+}
+
+/// The plan as the text of a `plan.toml`.
+#[must_use]
+pub fn to_toml(plan: &Plan) -> String {
+    let (source, path) = match &plan.book.source {
+        BookSource::Builtin => ("builtin", None),
+        BookSource::File(path) => ("file", Some(path.clone())),
+    };
+    let file = PlanV1 {
+        version: VERSION,
+        name: plan.name.clone(),
+        seed: plan.seed,
+        max_pairs: plan.max_pairs,
+        max_time_s: plan.max_time.map(|time| time.as_secs_f64()),
+        concurrency: plan.concurrency,
+        affinity: plan.affinity,
+        restart: plan.restart,
+        max_failures: plan.max_failures,
+        test: TestV1 {
+            model: plan.test.model.to_string(),
+            elo0: plan.test.bounds.elo0,
+            elo1: plan.test.bounds.elo1,
+            alpha: plan.test.alpha,
+            beta: plan.test.beta,
+        },
+        book: BookV1 {
+            source: source.to_owned(),
+            path,
+            sha256: plan.book.sha256.clone(),
+            openings: plan.book.openings,
+            order: match plan.book.order {
+                Order::Sequential => "sequential".to_owned(),
+                Order::Random { .. } => "random".to_owned(),
+            },
+            start: plan.book.start,
+            plies: plan.book.plies,
+        },
+        rules: RulesV1 {
+            chess960: plan.rules.variant == Variant::Chess960,
+            margin_ms: plan.rules.margin.as_secs_f64() * 1e3,
+            stall_timeout_s: plan.rules.stall_timeout.as_secs_f64(),
+            draw: plan.rules.draw.map(|rule| rule.to_string()),
+            resign: plan.rules.resign.map(|rule| rule.to_string()),
+            max_plies: plan.rules.max_plies,
+        },
+        timeouts: TimeoutsV1 {
+            start_s: plan.timeouts.start.as_secs_f64(),
+            ready_s: plan.timeouts.ready.as_secs_f64(),
+            new_game_s: plan.timeouts.new_game.as_secs_f64(),
+            stop_s: plan.timeouts.stop.as_secs_f64(),
+            quit_s: plan.timeouts.quit.as_secs_f64(),
+        },
+        machine: MachineV1 { cpu: plan.machine.cpu.clone(), cores: plan.machine.cores, os: plan.machine.os.clone() },
+        players: plan.players.iter().map(player_to_disk).collect(),
+    };
+    toml::to_string(&file).expect("tables come after values in every struct of this file")
+}
+
+fn player_to_disk(player: &Player) -> PlayerV1 {
+    let origin = player.origin.clone();
+    PlayerV1 {
+        name: player.name.clone(),
+        spec: origin.spec,
+        program: player.program.clone(),
+        args: player.args.clone(),
+        dir: player.dir.clone(),
+        tc: player.limit.clock.map(|clock| clock.to_string()),
+        movetime_s: player.limit.movetime.map(|time| time.as_secs_f64()),
+        nodes: player.limit.nodes,
+        depth: player.limit.depth,
+        commit: origin.commit,
+        tree: origin.tree,
+        dirty: origin.dirty,
+        recipe: origin.recipe,
+        toolchain: origin.toolchain,
+        sha256: origin.sha256,
+        bench_nodes: origin.bench_nodes,
+        options: player.options.clone(),
+    }
+}
+
+/// Reads the text of a `plan.toml`.
+///
+/// # Errors
+/// [`PlanFileError`], with line and column where the TOML is at fault.
+pub fn from_toml(text: &str) -> Result<Plan, PlanFileError> {
+    #[derive(Deserialize)]
+    struct Version {
+        version: u32,
+        #[serde(flatten)]
+        _rest: BTreeMap<String, toml::Value>,
+    }
+    let version: Version = toml::from_str(text).map_err(Box::new)?;
+    if version.version > VERSION {
+        return Err(PlanFileError::Newer(version.version));
+    }
+    let file: PlanV1 = toml::from_str(text).map_err(Box::new)?;
+    let source = match (file.book.source.as_str(), file.book.path) {
+        ("builtin", None) => BookSource::Builtin,
+        ("file", Some(path)) => BookSource::File(path),
+        (other, _) => {
+            return Err(PlanFileError::Value { key: "book.source", why: format!("`{other}` does not fit `path`") });
+        }
+    };
+    Ok(Plan {
+        name: file.name,
+        players: file.players.into_iter().map(player_from_disk).collect::<Result<_, _>>()?,
+        book: BookRef {
+            source,
+            sha256: file.book.sha256,
+            openings: file.book.openings,
+            order: order(&file.book.order, file.seed)?,
+            start: file.book.start,
+            plies: file.book.plies,
+        },
+        seed: file.seed,
+        rules: Rules {
+            variant: if file.rules.chess960 { Variant::Chess960 } else { Variant::Standard },
+            margin: seconds("rules.margin_ms", file.rules.margin_ms / 1e3)?,
+            stall_timeout: seconds("rules.stall_timeout_s", file.rules.stall_timeout_s)?,
+            draw: file.rules.draw.as_deref().map(|text| parse::<DrawRule>("rules.draw", text)).transpose()?,
+            resign: file.rules.resign.as_deref().map(|text| parse::<ResignRule>("rules.resign", text)).transpose()?,
+            max_plies: file.rules.max_plies,
+        },
+        test: Test {
+            bounds: Bounds { elo0: file.test.elo0, elo1: file.test.elo1 },
+            model: parse::<Model>("test.model", &file.test.model)?,
+            alpha: file.test.alpha,
+            beta: file.test.beta,
+        },
+        max_pairs: file.max_pairs,
+        max_time: file.max_time_s.map(|time| seconds("max_time_s", time)).transpose()?,
+        concurrency: file.concurrency,
+        affinity: file.affinity,
+        restart: file.restart,
+        max_failures: file.max_failures,
+        timeouts: Timeouts {
+            start: seconds("timeouts.start_s", file.timeouts.start_s)?,
+            ready: seconds("timeouts.ready_s", file.timeouts.ready_s)?,
+            new_game: seconds("timeouts.new_game_s", file.timeouts.new_game_s)?,
+            stop: seconds("timeouts.stop_s", file.timeouts.stop_s)?,
+            quit: seconds("timeouts.quit_s", file.timeouts.quit_s)?,
+        },
+        machine: Machine { cpu: file.machine.cpu, cores: file.machine.cores, os: file.machine.os },
+    })
+}
+
+fn player_from_disk(player: PlayerV1) -> Result<Player, PlanFileError> {
+    Ok(Player {
+        name: player.name,
+        program: player.program,
+        args: player.args,
+        dir: player.dir,
+        options: player.options,
+        limit: Limit {
+            clock: player.tc.as_deref().map(|text| parse::<TimeControl>("players.tc", text)).transpose()?,
+            movetime: player.movetime_s.map(|time| seconds("players.movetime_s", time)).transpose()?,
+            nodes: player.nodes,
+            depth: player.depth,
+        },
+        origin: Origin {
+            spec: player.spec,
+            commit: player.commit,
+            tree: player.tree,
+            dirty: player.dirty,
+            recipe: player.recipe,
+            toolchain: player.toolchain,
+            sha256: player.sha256,
+            bench_nodes: player.bench_nodes,
+        },
+    })
+}
+
+fn parse<T: FromStr<Err: std::fmt::Display>>(key: &'static str, text: &str) -> Result<T, PlanFileError> {
+    text.parse().map_err(|error: T::Err| PlanFileError::Value { key, why: error.to_string() })
+}
+
+fn order(text: &str, seed: u64) -> Result<Order, PlanFileError> {
+    match text {
+        "sequential" => Ok(Order::Sequential),
+        "random" => Ok(Order::Random { seed }),
+        other => {
+            Err(PlanFileError::Value { key: "book.order", why: format!("`{other}` is neither sequential nor random") })
+        }
+    }
+}
+
+fn seconds(key: &'static str, value: f64) -> Result<Duration, PlanFileError> {
+    Duration::try_from_secs_f64(value).map_err(|error| PlanFileError::Value { key, why: error.to_string() })
+}

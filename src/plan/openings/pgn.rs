@@ -1,0 +1,233 @@
+//! PGN as an opening book: the FEN tag and the first plies of each game's main line.
+//!
+//! An own reader, because a book must not be read leniently: general PGN readers skip a word that is no move (`Qq4`) and go on with
+//! another game than the book's author meant. Here every word is a move number, a move, a glyph, a comment, a variation or a
+//! result, and whatever else stands there is an error with its line. Tests compare it with such a reader on good input.
+
+use std::borrow::Cow;
+
+use super::{BookOptions, Fault, START_FEN, without_bom, words};
+use crate::chess::Position;
+
+/// Where the games begin. Every game is checked as far as it would be played.
+pub(super) fn check_games(bytes: &[u8], options: &BookOptions) -> Result<Vec<u32>, Fault> {
+    let mut offsets = Vec::new();
+    let mut lexer = Lexer::new(bytes, bytes.len() - without_bom(bytes).len());
+    let mut number = 1;
+    loop {
+        lexer.skip_space()?;
+        let (offset, line) = (lexer.at, lexer.line);
+        let in_game = |fault: Fault| Fault { what: format!("game {number}: {}", fault.what), ..fault };
+        let Some(game) = read_game(&mut lexer, options).map_err(in_game)? else { return Ok(offsets) };
+        if let Some((_, why)) = game.position.over() {
+            let remedy = if game.moves.is_empty() { "" } else { "; play fewer plies with `--book-plies`" };
+            let what = format!("the game is over after its {} book plies ({}){remedy}", game.moves.len(), words(why));
+            return Err(in_game(Fault { line, what }));
+        }
+        // The caller has seen to it that the book's length fits.
+        offsets.push(u32::try_from(offset).unwrap_or(u32::MAX));
+        number += 1;
+    }
+}
+
+/// FEN and moves of the game at the beginning of `bytes`, which was checked before.
+pub(super) fn reread(bytes: &[u8], options: &BookOptions) -> Option<(String, Vec<String>)> {
+    let game = read_game(&mut Lexer::new(bytes, 0), options).ok()??;
+    Some((game.fen, game.moves))
+}
+
+struct Game {
+    fen: String,
+    moves: Vec<String>,
+    position: Position,
+}
+
+/// Reads one game; `None` at the end of the file.
+fn read_game(lexer: &mut Lexer<'_>, options: &BookOptions) -> Result<Option<Game>, Fault> {
+    let mut fen = None;
+    let mut token = lexer.next()?;
+    if token.is_none() {
+        return Ok(None);
+    }
+    if matches!(token, Some(Token::Result)) {
+        return Err(lexer.fault("a result without tags and moves"));
+    }
+    while let Some(Token::Tag { name, value }) = token {
+        if name == b"FEN" {
+            fen = Some((lexer.line, value.into_owned()));
+        }
+        token = lexer.next()?;
+    }
+    let (line, fen) = fen.unwrap_or_else(|| (lexer.line, START_FEN.to_owned()));
+    let position =
+        Position::from_fen(&fen, options.variant).map_err(|error| Fault { line, what: format!("`{fen}`: {error}") })?;
+    let mut game = Game { fen, moves: Vec::new(), position };
+    let plies = options.plies.map_or(usize::MAX, |plies| plies as usize);
+    loop {
+        match token {
+            Some(Token::Move(san)) if game.moves.len() < plies => {
+                let played = game.position.play_san(&String::from_utf8_lossy(san));
+                let played = played.map_err(|error| Fault { line: lexer.line, what: error.to_string() })?;
+                game.moves.push(played.uci);
+            }
+            Some(Token::Move(_)) => {}
+            // A game without result ends where the next one's tags begin; they are read again.
+            Some(Token::Tag { .. }) => {
+                lexer.at = lexer.tag_at;
+                return Ok(Some(game));
+            }
+            Some(Token::Result) | None => return Ok(Some(game)),
+        }
+        token = lexer.next()?;
+    }
+}
+
+/// What matters of a PGN file.
+enum Token<'a> {
+    Tag { name: &'a [u8], value: Cow<'a, str> },
+    Move(&'a [u8]),
+    Result,
+}
+
+struct Lexer<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    line: u32,
+    /// Where the last tag began.
+    tag_at: usize,
+}
+
+impl<'a> Lexer<'a> {
+    const fn new(bytes: &'a [u8], at: usize) -> Self {
+        Self { bytes, at, line: 1, tag_at: at }
+    }
+
+    /// The next token of the main line; `None` at the end of the file.
+    fn next(&mut self) -> Result<Option<Token<'a>>, Fault> {
+        loop {
+            self.skip_space()?;
+            let Some(byte) = self.peek() else { return Ok(None) };
+            match byte {
+                b'[' => return self.tag().map(Some),
+                b'(' => self.skip_variation()?,
+                b')' => return Err(self.fault("`)` without `(`")),
+                b'$' | b'!' | b'?' => {
+                    self.word();
+                }
+                _ => {
+                    if let Some(token) = self.movetext_word()? {
+                        return Ok(Some(token));
+                    }
+                }
+            }
+        }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    fn fault(&self, what: &str) -> Fault {
+        Fault { line: self.line, what: what.to_owned() }
+    }
+
+    /// Moves on by `count` bytes, counting lines.
+    fn advance(&mut self, count: usize) {
+        let skipped = &self.bytes[self.at..self.at + count];
+        let lines = skipped.iter().filter(|byte| **byte == b'\n').count();
+        self.line = self.line.saturating_add(u32::try_from(lines).unwrap_or(u32::MAX));
+        self.at += count;
+    }
+
+    /// Skips white space, comments and escaped lines.
+    fn skip_space(&mut self) -> Result<(), Fault> {
+        while let Some(byte) = self.peek() {
+            let rest = &self.bytes[self.at..];
+            let line = || rest.iter().position(|b| *b == b'\n').unwrap_or(rest.len());
+            let new_line = self.at == 0 || self.bytes[self.at - 1] == b'\n';
+            let length = match byte {
+                b';' => line(),
+                b'%' if new_line => line(),
+                b'{' => match rest.iter().position(|b| *b == b'}') {
+                    Some(end) => end + 1,
+                    None => return Err(self.fault("comment `{` without `}`")),
+                },
+                _ if byte.is_ascii_whitespace() => 1,
+                _ => return Ok(()),
+            };
+            self.advance(length);
+        }
+        Ok(())
+    }
+
+    /// Skips a variation and those inside it.
+    fn skip_variation(&mut self) -> Result<(), Fault> {
+        let opened = self.line;
+        let mut depth = 0u32;
+        loop {
+            self.skip_space()?;
+            match self.peek() {
+                Some(b'(') => depth += 1,
+                Some(b')') => depth -= 1,
+                Some(_) => {}
+                None => return Err(Fault { line: opened, what: "variation `(` without `)`".to_owned() }),
+            }
+            self.advance(1);
+            if depth == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Takes what stands up to white space or punctuation; at least one byte.
+    fn word(&mut self) -> &'a [u8] {
+        let rest = &self.bytes[self.at..];
+        let ends = |b: &u8| b.is_ascii_whitespace() || b"{}();[]$".contains(b);
+        let length = rest.iter().skip(1).position(ends).map_or(rest.len(), |n| n + 1);
+        self.at += length;
+        &rest[..length]
+    }
+
+    /// A result, a move (its number taken off), or `None` for a move number alone.
+    fn movetext_word(&mut self) -> Result<Option<Token<'a>>, Fault> {
+        let word = self.word();
+        if matches!(word, b"1-0" | b"0-1" | b"1/2-1/2" | b"*") || word == "½-½".as_bytes() {
+            return Ok(Some(Token::Result));
+        }
+        let digits = word.iter().take_while(|b| b.is_ascii_digit()).count();
+        let dots = word[digits..].iter().take_while(|b| **b == b'.').count();
+        let san = match (digits, dots) {
+            // Castling with zeros begins with a digit and has no dot.
+            (_, 0) if digits < word.len() => word,
+            _ => &word[digits + dots..],
+        };
+        if san.is_empty() || san == b"e.p." {
+            return Ok(None);
+        }
+        if san.first().is_some_and(u8::is_ascii_alphabetic) || san.starts_with(b"0-0") {
+            return Ok(Some(Token::Move(san)));
+        }
+        Err(self.fault(&format!("`{}` is neither a move nor a result", String::from_utf8_lossy(san).escape_debug())))
+    }
+
+    /// `[Name "value"]` on one line.
+    fn tag(&mut self) -> Result<Token<'a>, Fault> {
+        let line = super::first_line(&self.bytes[self.at..]);
+        let broken = || self.fault("broken tag; it should read [Name \"value\"]");
+        let name_end = line.iter().position(|b| b.is_ascii_whitespace() || *b == b'"').ok_or_else(broken)?;
+        let open = line.iter().position(|b| *b == b'"').ok_or_else(broken)?;
+        let mut value = Vec::new();
+        let mut rest = line[open + 1..].iter().enumerate();
+        let close = loop {
+            match rest.next().ok_or_else(broken)? {
+                (i, b'"') => break open + 1 + i,
+                (_, b'\\') => value.push(*rest.next().ok_or_else(broken)?.1),
+                (_, byte) => value.push(*byte),
+            }
+        };
+        let bracket = line[close..].iter().position(|b| *b == b']').ok_or_else(broken)?;
+        (self.tag_at, self.at) = (self.at, self.at + close + bracket + 1);
+        let value = Cow::Owned(String::from_utf8_lossy(&value).into_owned());
+        Ok(Token::Tag { name: line[1..name_end].trim_ascii(), value })
+    }
+}

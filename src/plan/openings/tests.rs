@@ -1,0 +1,289 @@
+//! Books of both formats, good and broken.
+
+use std::ops::ControlFlow;
+
+use pgn_reader::{RawTag, Reader, SanPlus, Visitor};
+use proptest::prelude::*;
+
+use super::*;
+
+const CHESS960: BookOptions = BookOptions { variant: Variant::Chess960, plies: None, format: None };
+
+fn read(text: &str, options: &BookOptions) -> Result<Vec<(String, String)>, String> {
+    let book = Book::from_bytes("books/b", text.as_bytes().to_vec(), options).map_err(|error| error.to_string())?;
+    let openings = (0..book.len()).map(|index| {
+        let opening = book.opening(index).expect("in range");
+        assert_eq!(opening.index, index as u64);
+        (opening.fen, opening.moves.join(" "))
+    });
+    let openings = openings.collect();
+    assert_eq!(book.opening(book.len()), None);
+    Ok(openings)
+}
+
+fn check(text: &str, options: &BookOptions, expected: &[(&str, &str)]) {
+    let expected = expected.iter().map(|(fen, moves)| ((*fen).to_owned(), (*moves).to_owned())).collect();
+    assert_eq!(read(text, options), Ok(expected), "{text}");
+}
+
+#[test]
+fn positions_in_every_form() {
+    let standard = BookOptions::default();
+    let kings = "4k3/8/8/8/8/8/4P3/4K3 w - -";
+    let at = |counters: &str| format!("{kings} {counters}");
+    let lines = [
+        (kings.to_owned(), at("0 1")),
+        (at("7 31"), at("7 31")),
+        (at("7 31 ; a comment"), at("7 31")),
+        (at("7 31; bm e4;"), at("7 31")),
+        (at("hmvc 5; fmvn 20;"), at("5 20")),
+        (at("fmvn 20 ; hmvc 5"), at("5 20")),
+        (at("bm e4; id \"a; hmvc 9; b\"; fmvn 2;"), at("0 2")),
+        (at("c0 \"caf\u{e9}\";"), at("0 1")),
+        (at(";"), at("0 1")),
+        (format!("  \t{kings}\t"), at("0 1")),
+    ];
+    for (line, fen) in &lines {
+        check(line, &standard, &[(fen, "")]);
+    }
+    let (a, b) = (START_FEN, at("0 1"));
+    let expected = [(a, ""), (b.as_str(), "")];
+    check(&format!("{a}\n{kings}"), &standard, &expected);
+    check(&format!("\u{feff}{a}\r\n{kings}\r\n"), &standard, &expected);
+    check(&format!("# a book\n\n{a}\n   \n#{a}\n{kings}\n\n\n"), &standard, &expected);
+    let frc = "1r2k2r/8/8/8/8/8/8/1R2K2R w HBhb - 0 1";
+    check(frc, &CHESS960, &[(frc, "")]);
+}
+
+#[test]
+fn broken_positions() {
+    let standard = BookOptions::default();
+    let kings = "4k3/8/8/8/8/8/4P3/4K3 w - -";
+    let cases = [
+        ("", "the book books/b holds no opening"),
+        ("# nothing\n\n", "the book books/b holds no opening"),
+        (
+            "junk",
+            "books/b:1: a position has the four fields board, side to move, castling and en passant; correct or delete it",
+        ),
+        ("4k3/8/8/8/8/8/4P3/4K3 w -", "books/b:1: a position has the four fields"),
+        ("4k3/8/8/8/8/8/4P3/4K3 x - -", "books/b:1: malformed FEN (invalid turn part in fen)"),
+        ("4k3/8/8/8/8/8/4P3/8 w - -", "books/b:1: illegal position: missing king"),
+        ("4k3/8/8/8/8/8/4P3/4K3 w K -", "a Chess960 position needs `--chess960`"),
+        ("4k3/8/8/8/8/8/4P3/4K3 w - - 5", "books/b:1: the move number is not a number below 10000"),
+        ("4k3/8/8/8/8/8/4P3/4K3 w - - -1 1", "books/b:1: the halfmove clock is not a number below 10000"),
+        ("4k3/8/8/8/8/8/4P3/4K3 w - - 0 10000", "books/b:1: the move number is not a number below 10000"),
+        ("4k3/8/8/8/8/8/4P3/4K3 w - - hmvc x;", "books/b:1: hmvc is not a number below 10000"),
+        ("4k3/8/8/8/8/8/4P3/4K3 w - - fmvn;", "books/b:1: fmvn is not a number below 10000"),
+        ("4k3/8/8/8/8/8/8/4K3 w - -", "books/b:1: the game is over here already (insufficient material)"),
+        ("7k/5Q2/6K1/8/8/8/8/8 b - -", "books/b:1: the game is over here already (stalemate)"),
+        ("7k/6Q1/6K1/8/8/8/8/8 b - -", "books/b:1: the game is over here already (checkmate)"),
+        ("4k3/8/8/8/8/8/4P3/4K3 w - - 100 80", "books/b:1: the game is over here already (fifty moves)"),
+    ];
+    for (text, part) in cases {
+        let error = read(text, &standard).expect_err(text);
+        assert!(error.contains(part), "{text}: {error}");
+        if !error.contains("no opening") {
+            let later = read(&format!("{kings}\r\n#\n{text}\n{kings}\n"), &standard).expect_err(text);
+            assert_eq!(later, error.replace("books/b:1:", "books/b:3:"));
+        }
+    }
+}
+
+#[test]
+fn games() {
+    let all = BookOptions::default();
+    let two = BookOptions { plies: Some(2), ..all };
+    let fen = "r3k2r/8/8/8/8/8/8/R3K2R b KQkq - 3 9";
+    let with_fen = format!("[Event \"a \\\"b\\\" \\\\\"]\n[SetUp \"1\"]\n[FEN \"{fen}\"]\n\n9... O-O 10. 0-0-0 *\n");
+    check("1. e4 e5 2. Nf3 1-0", &all, &[(START_FEN, "e2e4 e7e5 g1f3")]);
+    check("1. e4 e5 2. Nf3 1-0", &two, &[(START_FEN, "e2e4 e7e5")]);
+    check("1.e4 e5 2.Nf3", &all, &[(START_FEN, "e2e4 e7e5 g1f3")]);
+    check("1 e4 1... e5!? 2. Nf3+- *", &two, &[(START_FEN, "e2e4 e7e5")]);
+    check(&with_fen, &all, &[(fen, "e8g8 e1c1")]);
+    check(&with_fen, &CHESS960, &[(fen, "e8h8 e1a1")]);
+    check(&with_fen, &BookOptions { plies: Some(0), ..all }, &[(fen, "")]);
+    let noisy = "\u{feff}[Event \"x\"]\r\n% escaped ( { line\r\n\r\n{ [not a tag] } 1. e4 $1 {comment\r\nover lines} (1. d4 d5 (1... Nf6 {)}) 2. c4) e5 ; rest ( of line\r\n2. Nf3 ?! 1/2-1/2\r\n\r\n[Event \"y\"]\r\n\r\n1. d4 *";
+    check(noisy, &all, &[(START_FEN, "e2e4 e7e5 g1f3"), (START_FEN, "d2d4")]);
+    // No result: the next game begins with its tags, on whatever line.
+    check("[A \"1\"]\n1. e4\n\n[A \"2\"]\n1. d4", &all, &[(START_FEN, "e2e4"), (START_FEN, "d2d4")]);
+    check("[A \"1\"] 1. e4 [A \"2\"] 1. d4", &all, &[(START_FEN, "e2e4"), (START_FEN, "d2d4")]);
+    check("[A \"1\"]\n*\n", &all, &[(START_FEN, "")]);
+    // What is beyond the book's plies does not matter.
+    check("1. e4 e5 2. Ke8 Qq4 *", &two, &[(START_FEN, "e2e4 e7e5")]);
+    check("1. f3 e5 2. g4 Qh4# 0-1", &BookOptions { plies: Some(3), ..all }, &[(START_FEN, "f2f3 e7e5 g2g4")]);
+}
+
+#[test]
+fn broken_games() {
+    let all = BookOptions::default();
+    let good = "[Event \"x\"]\n\n1. e4 *\n\n";
+    let cases = [
+        ("1. e4 e5\n2. Ke8 *", 2, "`Ke8` is not legal here"),
+        // A lenient reader would skip the word and play another opening.
+        ("1. e4 e5\n2. Qq4 Nf6 *", 2, "`Qq4` is not a move"),
+        ("1. e4 e5\n2. Nd2 *", 2, "`Nd2` is not legal here"),
+        ("1. e4 {never\nclosed", 1, "comment `{` without `}`"),
+        ("1. e4\n(1. d4 (1. c4) 1-0\n\n", 2, "variation `(` without `)`"),
+        ("1. e4\n) e5 *", 2, "`)` without `(`"),
+        ("1. e4 = *", 1, "`=` is neither a move nor a result"),
+        ("1. e4 -- 2. d4 *", 1, "`--` is neither a move nor a result"),
+        ("[Event x]\n\n1. e4 *", 1, "broken tag; it should read [Name \"value\"]"),
+        ("[Event \"x]\n\n1. e4 *", 1, "broken tag; it should read [Name \"value\"]"),
+        ("[FEN \"junk\"]\n\n1. e4 *", 1, "`junk`: malformed FEN (fewer than 4 fields)"),
+        (
+            "1. f3 e5 2. g4 Qh4# 0-1",
+            1,
+            "the game is over after its 4 book plies (checkmate); play fewer plies with `--book-plies`",
+        ),
+        (
+            "[FEN \"4k3/8/8/8/8/8/8/4K3 w - - 0 1\"]\n\n*",
+            1,
+            "the game is over after its 0 book plies (insufficient material)",
+        ),
+        ("* *", 1, "a result without tags and moves"),
+    ];
+    for (text, line, fault) in cases {
+        let error = read(&format!("{good}{text}"), &all).expect_err(text);
+        assert_eq!(error, format!("books/b:{}: game 2: {fault}; correct or delete it", line + 4), "{text}");
+    }
+}
+
+#[test]
+fn files_and_formats() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let write = |name: &str, bytes: &[u8]| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).expect("write");
+        path
+    };
+    let game = b"1. e4 *";
+    let line = START_FEN.as_bytes();
+    let cases: [(&str, &[u8], Format); 9] = [
+        ("a.pgn", game, Format::Pgn),
+        ("a.PGN", game, Format::Pgn),
+        ("a.epd", line, Format::Epd),
+        ("a.fen", line, Format::Epd),
+        ("a", game, Format::Pgn),
+        ("b.txt", line, Format::Epd),
+        ("c.txt", b"\xef\xbb\xbf\r\n[Event \"x\"]\r\n1. e4 *", Format::Pgn),
+        ("d.txt", b"# positions\n1k6/8/8/8/8/8/4P3/4K3 w - -", Format::Epd),
+        ("e.txt", b"{ a game } 1. e4 *", Format::Pgn),
+    ];
+    for (name, bytes, format) in cases {
+        let book = Book::load(&write(name, bytes), &BookOptions::default()).expect(name);
+        assert_eq!((book.format(), book.len()), (format, 1), "{name}");
+    }
+    // What the user says wins.
+    let forced = BookOptions { format: Some(Format::Pgn), ..BookOptions::default() };
+    assert_eq!(Book::load(&write("f.epd", game), &forced).expect("forced").format(), Format::Pgn);
+
+    let missing = folder.path().join("missing.epd");
+    let error = Book::load(&missing, &BookOptions::default()).expect_err("missing").to_string();
+    assert!(error.starts_with(&format!("cannot read the book {}: ", missing.display())), "{error}");
+    let packed = Book::load(&write("b.epd", b"\x1f\x8b\x08"), &BookOptions::default()).expect_err("packed");
+    assert!(packed.to_string().ends_with("is a gzip archive; unpack it first"), "{packed}");
+
+    // As the `sha256sum` program says of these bytes.
+    let book = Book::from_bytes("builtin", line, &BookOptions::default()).expect("builtin");
+    assert_eq!(book.sha256(), "b1791d7fc9ae3d38966568c257ffb3a02cbf8394cdb4805bc70f64fc3c0b6879");
+    assert_eq!(book.name(), "builtin");
+}
+
+/// The games as a general PGN reader sees them: FEN tag and main line.
+struct Games;
+
+impl Visitor for Games {
+    type Tags = Option<String>;
+    type Movetext = (String, Position, Vec<String>);
+    type Output = (String, String);
+
+    fn begin_tags(&mut self) -> ControlFlow<Self::Output, Self::Tags> {
+        ControlFlow::Continue(None)
+    }
+
+    fn tag(&mut self, tags: &mut Self::Tags, name: &[u8], value: RawTag<'_>) -> ControlFlow<Self::Output> {
+        if name == b"FEN" {
+            *tags = Some(value.decode_utf8_lossy().into_owned());
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn begin_movetext(&mut self, tags: Self::Tags) -> ControlFlow<Self::Output, Self::Movetext> {
+        let fen = tags.unwrap_or_else(|| START_FEN.to_owned());
+        let position = Position::from_fen(&fen, Variant::Standard).expect("good books only");
+        ControlFlow::Continue((fen, position, Vec::new()))
+    }
+
+    fn san(&mut self, game: &mut Self::Movetext, san: SanPlus) -> ControlFlow<Self::Output> {
+        game.2.push(game.1.play_san(&san.to_string()).expect("good books only").uci);
+        ControlFlow::Continue(())
+    }
+
+    fn end_game(&mut self, game: Self::Movetext) -> Self::Output {
+        (game.0, game.2.join(" "))
+    }
+}
+
+/// A game in the words of a PGN file, with whatever may stand between moves.
+fn any_game() -> impl Strategy<Value = String> {
+    let noise = prop_oneof![
+        8 => Just(" "),
+        1 => Just("\n"),
+        1 => Just(" {a comment ( [x] 1-0 ; }\n"),
+        1 => Just(" ; to the end of the line {\n"),
+        1 => Just(" (1. d4 {x)} (2. c4 Nf6) d5) "),
+        1 => Just(" $14 "),
+        1 => Just("!? "),
+    ];
+    let tags = prop_oneof![
+        Just(""),
+        Just("[Event \"a \\\"]\\\" b\"]\n[FEN \"4k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 w - - 0 1\"]\n\n")
+    ];
+    let result = prop_oneof![Just("1-0"), Just("0-1"), Just("1/2-1/2"), Just("*")];
+    (tags, proptest::collection::vec((any::<u16>(), noise, 0..3u8), 1..30), result).prop_map(|(tags, plies, result)| {
+        let fen = if tags.is_empty() { START_FEN } else { "4k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 w - - 0 1" };
+        let mut position = Position::from_fen(fen, Variant::Standard).expect("start");
+        let mut text = tags.to_owned();
+        for (ply, (pick, noise, number)) in plies.into_iter().enumerate() {
+            let legal = position.legal_moves();
+            let mut after = position.clone();
+            let san = after.play_to_san(&legal[usize::from(pick) % legal.len()]).expect("legal");
+            if after.over().is_some() {
+                break;
+            }
+            position = after;
+            let dots = if ply % 2 == 0 { "." } else { "..." };
+            match number {
+                0 => {}
+                1 => text.push_str(&format!("{}{dots}", ply / 2 + 1)),
+                _ => text.push_str(&format!("{}{dots} ", ply / 2 + 1)),
+            }
+            text.push_str(&san);
+            text.push_str(noise);
+        }
+        format!("{text} {result}\n\n")
+    })
+}
+
+proptest! {
+    #[test]
+    fn good_games_read_as_by_a_general_reader(games in proptest::collection::vec(any_game(), 1..4)) {
+        let text = games.concat();
+        let mut reader = Reader::new(text.as_bytes());
+        let expected: Vec<_> = reader.read_games(&mut Games).map(|game| game.expect("good books only")).collect();
+        prop_assert_eq!(read(&text, &BookOptions { format: Some(Format::Pgn), ..BookOptions::default() }), Ok(expected));
+    }
+
+    #[test]
+    fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200), near in "([\\[\\](){};$%*\"\\\\ \n0-9.]|[KQRNBa-h1-8x=+#O-]{1,4}){0,40}") {
+        for bytes in [bytes, near.into_bytes()] {
+            for format in [Format::Epd, Format::Pgn] {
+                let options = BookOptions { format: Some(format), ..BookOptions::default() };
+                if let Ok(book) = Book::from_bytes("b", bytes.clone(), &options) {
+                    prop_assert!((0..book.len()).all(|index| book.opening(index).is_some()));
+                }
+            }
+        }
+    }
+}

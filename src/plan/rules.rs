@@ -1,0 +1,190 @@
+//! What the referee applies besides the rules of chess, as agreed before the run. Applying it is `game::adjudicate`.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use thiserror::Error;
+
+use crate::chess::Variant;
+
+/// What the referee applies besides the rules of chess; the same for both sides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rules {
+    /// The rules of castling.
+    pub variant: Variant,
+    /// Draw by agreement of the scores.
+    pub draw: Option<DrawRule>,
+    /// Loss by a side's own scores.
+    pub resign: Option<ResignRule>,
+    /// Draw after so many plies, book plies not counted.
+    pub max_plies: Option<u32>,
+    /// Grace on every move before the flag falls.
+    pub margin: Duration,
+    /// How long a search without clock (nodes, depth) may take before the engine counts as stalled.
+    pub stall_timeout: Duration,
+}
+
+/// Draw when both engines have said so for a while.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DrawRule {
+    /// Not before this many full moves of the game are complete, book moves included (a book position's move number counts).
+    pub move_number: u32,
+    /// Consecutive full moves: twice as many plies, from 1.
+    pub count: u32,
+    /// Largest distance from zero, in centipawns, that counts as a draw.
+    pub score_cp: u32,
+}
+
+/// Resign for a side that has seen itself lost for a while.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ResignRule {
+    /// Consecutive moves of the losing side, from 1; with `two_sided` as many of the winner's between them.
+    pub count: u32,
+    /// Smallest distance from zero, in centipawns, that counts as lost (and won, with `two_sided`).
+    pub score_cp: u32,
+    /// The winner's scores must agree.
+    pub two_sided: bool,
+}
+
+/// A rule's text that can't be read.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("`{text}` is not a {rule} rule: {reason}; write {example}")]
+pub struct RuleError {
+    text: String,
+    rule: &'static str,
+    reason: String,
+    example: &'static str,
+}
+
+/// The keys of a rule's text, each at most once; a key without value has the value "".
+struct Keys<'a> {
+    pairs: Vec<(&'a str, &'a str)>,
+}
+
+impl<'a> Keys<'a> {
+    fn read(text: &'a str, known: &[&str]) -> Result<Self, String> {
+        let mut pairs: Vec<(&str, &str)> = Vec::new();
+        for part in text.split(',').map(str::trim) {
+            let (key, value) = part.split_once('=').unwrap_or((part, ""));
+            if !known.contains(&key) {
+                return Err(format!("`{part}` is none of {}", known.join(", ")));
+            }
+            if pairs.iter().any(|(seen, _)| *seen == key) {
+                return Err(format!("`{key}` stands twice"));
+            }
+            pairs.push((key, value));
+        }
+        Ok(Self { pairs })
+    }
+
+    fn get(&self, key: &str) -> Option<&'a str> {
+        self.pairs.iter().find(|(seen, _)| *seen == key).map(|(_, value)| *value)
+    }
+
+    /// A whole number from `min`, and at most `i32::MAX`: the range of scores.
+    fn number(&self, key: &str, min: u32) -> Result<u32, String> {
+        let value = self.get(key).ok_or_else(|| format!("`{key}` is missing"))?;
+        let plain = value.bytes().all(|b| b.is_ascii_digit()).then(|| value.parse::<u32>().ok()).flatten();
+        let max = i32::MAX.unsigned_abs();
+        plain.filter(|n| (min..=max).contains(n)).ok_or_else(|| format!("`{key}` is a whole number from {min}"))
+    }
+}
+
+impl FromStr for DrawRule {
+    type Err = RuleError;
+
+    /// `move=34,count=8,score=20`; `move` may be left out and is then 0.
+    fn from_str(text: &str) -> Result<Self, RuleError> {
+        let read = || {
+            let keys = Keys::read(text, &["move", "count", "score"])?;
+            let move_number = if keys.get("move").is_some() { keys.number("move", 0)? } else { 0 };
+            Ok(Self { move_number, count: keys.number("count", 1)?, score_cp: keys.number("score", 0)? })
+        };
+        let example = "move=34,count=8,score=20";
+        read().map_err(|reason| RuleError { text: text.to_owned(), rule: "draw", reason, example })
+    }
+}
+
+impl fmt::Display for DrawRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "move={},count={},score={}", self.move_number, self.count, self.score_cp)
+    }
+}
+
+impl FromStr for ResignRule {
+    type Err = RuleError;
+
+    /// `count=3,score=600[,twosided]`
+    fn from_str(text: &str) -> Result<Self, RuleError> {
+        let read = || {
+            let keys = Keys::read(text, &["count", "score", "twosided"])?;
+            let two_sided = match keys.get("twosided") {
+                None | Some("false") => false,
+                Some("" | "true") => true,
+                Some(_) => return Err("`twosided` stands alone, or is true or false".to_owned()),
+            };
+            Ok(Self { count: keys.number("count", 1)?, score_cp: keys.number("score", 1)?, two_sided })
+        };
+        let example = "count=3,score=600 or count=3,score=600,twosided";
+        read().map_err(|reason| RuleError { text: text.to_owned(), rule: "resign", reason, example })
+    }
+}
+
+impl fmt::Display for ResignRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "count={},score={}{}", self.count, self.score_cp, if self.two_sided { ",twosided" } else { "" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn rule_texts() {
+        for text in ["move=34,count=8,score=20", "move=0,count=1,score=0"] {
+            assert_eq!(text.parse::<DrawRule>().expect(text).to_string(), text);
+        }
+        for text in ["count=3,score=600", "count=3,score=600,twosided"] {
+            assert_eq!(text.parse::<ResignRule>().expect(text).to_string(), text);
+        }
+        assert_eq!("score=5, count=2".parse(), Ok(DrawRule { move_number: 0, count: 2, score_cp: 5 }));
+        assert_eq!("count=3,score=600,twosided=false".parse(), "count=3,score=600".parse::<ResignRule>());
+        let bad_draws = [
+            ("", "`` is none of move, count, score"),
+            ("count=8", "`score` is missing"),
+            ("score=8", "`count` is missing"),
+            ("count=0,score=8", "`count` is a whole number from 1"),
+            ("count=8,score=-1", "`score` is a whole number from 0"),
+            ("count=8,score=2147483648", "`score` is a whole number from 0"),
+            ("count=,score=1", "`count` is a whole number from 1"),
+            ("count=8,score=1,count=8", "`count` stands twice"),
+            ("count=8,score=1,twosided", "`twosided` is none of move, count, score"),
+        ];
+        for (text, reason) in bad_draws {
+            let error = text.parse::<DrawRule>().expect_err(text).to_string();
+            let expected = format!("`{text}` is not a draw rule: {reason}; write move=34,count=8,score=20");
+            assert_eq!(error, expected);
+        }
+        for text in ["count=3", "count=3,score=0", "count=3,score=1,twosided=maybe", "move=1,count=3,score=600"] {
+            let error = text.parse::<ResignRule>().expect_err(text).to_string();
+            assert!(error.starts_with(&format!("`{text}` is not a resign rule: ")), "{error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in ".*", near in "(move|count|score|twosided|[=,0-9a-z -]){0,12}") {
+            for text in [text, near] {
+                if let Ok(rule) = text.parse::<DrawRule>() {
+                    prop_assert_eq!(rule.to_string().parse(), Ok(rule));
+                }
+                if let Ok(rule) = text.parse::<ResignRule>() {
+                    prop_assert_eq!(rule.to_string().parse(), Ok(rule));
+                }
+            }
+        }
+    }
+}

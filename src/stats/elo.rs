@@ -1,0 +1,282 @@
+//! How much stronger: Elo, normalized Elo, likelihood of superiority, with 95 % intervals.
+//!
+//! Sources: fishtest `stat_util.py` and `LLRcalc.py` for the formulas; M. Van den Bergh, "Normalized Elo practical". The
+//! normal distribution is that of `statrs`.
+
+use super::Counts;
+use statrs::distribution::{ContinuousCDF, Normal};
+use std::f64::consts::LN_10;
+use std::fmt;
+
+/// The two-sided 95 % quantile of the normal distribution.
+const Z_95: f64 = 1.959_963_984_540_054;
+
+/// An Elo difference that may be infinite: a side that won every game has no finite one.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub enum Elo {
+    /// Every point lost.
+    MinusInfinity,
+    /// An ordinary number, neither NaN nor -0.
+    Finite(f64),
+    /// Every point won.
+    PlusInfinity,
+}
+
+impl Elo {
+    /// The number, `None` where it is infinite.
+    #[must_use]
+    pub fn finite(self) -> Option<f64> {
+        match self {
+            Self::Finite(value) => Some(value),
+            Self::MinusInfinity | Self::PlusInfinity => None,
+        }
+    }
+
+    /// Logistic Elo of a score; the scores of 0 and less and of 1 and more are infinite.
+    fn of_score(score: f64) -> Self {
+        if score <= 0.0 {
+            Self::MinusInfinity
+        } else if score >= 1.0 {
+            Self::PlusInfinity
+        } else {
+            // Adding 0 turns -0 into 0.
+            Self::Finite(400.0 * (score / (1.0 - score)).log10() + 0.0)
+        }
+    }
+
+    /// `value` where it is finite, else the infinity of its sign; `None` for NaN.
+    fn of(value: f64) -> Option<Self> {
+        if value.is_nan() {
+            None
+        } else if value.is_finite() {
+            Some(Self::Finite(value + 0.0))
+        } else if value > 0.0 {
+            Some(Self::PlusInfinity)
+        } else {
+            Some(Self::MinusInfinity)
+        }
+    }
+}
+
+impl fmt::Display for Elo {
+    /// With the formatter's precision (default 2), a rounded zero without a sign, infinities as `inf` and `-inf`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = match self {
+            Self::MinusInfinity => "-inf".to_owned(),
+            Self::PlusInfinity => "inf".to_owned(),
+            Self::Finite(value) => fixed(*value, f.precision().unwrap_or(2)),
+        };
+        // Not `pad`: that would take the precision for a maximal width.
+        match f.width() {
+            Some(width) => write!(f, "{text:>width$}"),
+            None => f.write_str(&text),
+        }
+    }
+}
+
+/// A finite number with so many decimals, never `-0.00`.
+#[must_use]
+pub fn fixed(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    match text.strip_prefix('-') {
+        Some(rest) if rest.bytes().all(|byte| byte == b'0' || byte == b'.') => rest.to_owned(),
+        _ => text,
+    }
+}
+
+/// An estimate with its 95 % interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// The estimate itself.
+    pub value: Elo,
+    /// Both ends of the interval; `None` where all samples fell into one class, which says nothing of their spread.
+    pub interval: Option<(Elo, Elo)>,
+}
+
+impl Estimate {
+    /// Half the interval's width, the figure after `+/-`; `None` where the interval is not finite.
+    #[must_use]
+    pub fn error(&self) -> Option<f64> {
+        let (low, high) = self.interval?;
+        Some((high.finite()? - low.finite()?) / 2.0)
+    }
+}
+
+/// Mean and spread of a sample's score per game, the score of a sample lying in `0.0..=1.0`.
+#[derive(Clone, Copy, Debug)]
+struct Spread {
+    samples: f64,
+    games_per_sample: f64,
+    score: f64,
+    /// `score - 1/2`, summed as such: subtracted, a lead of one pair in 1e18 would be lost.
+    lead: f64,
+    /// Of one sample, not of the mean; 0 only where all fell into one class.
+    variance: f64,
+    skewness: f64,
+    excess_kurtosis: f64,
+}
+
+impl Spread {
+    fn new<C: Counts>(counts: &C) -> Option<Self> {
+        let score = counts.score()?;
+        let weights = || (0..C::SCORES.len()).map(|class| (counts.count(class) as f64, C::SCORES[class] - score));
+        let samples: f64 = weights().map(|(count, _)| count).sum();
+        let lead = (0..C::SCORES.len()).map(|class| counts.count(class) as f64 * (C::SCORES[class] - 0.5)).sum::<f64>();
+        let moment = |power: i32| weights().map(|(count, offset)| count * offset.powi(power)).sum::<f64>() / samples;
+        let one_class = weights().filter(|(count, _)| *count > 0.0).count() == 1;
+        let variance = if one_class { 0.0 } else { moment(2) };
+        Some(Self {
+            samples,
+            games_per_sample: f64::from(C::GAMES_PER_SAMPLE),
+            score,
+            lead: lead / samples,
+            variance,
+            skewness: moment(3) / variance.powf(1.5),
+            excess_kurtosis: moment(4) / (variance * variance) - 3.0,
+        })
+    }
+
+    /// Standard deviation of the mean score.
+    fn deviation(&self) -> f64 {
+        (self.variance / self.samples).sqrt()
+    }
+}
+
+/// Logistic Elo: the mean score through -400 log10(1/s - 1), and the score's interval through the same, so that the
+/// interval is wider on the far side. `None` without samples.
+#[must_use]
+pub fn logistic<C: Counts>(counts: &C) -> Option<Estimate> {
+    let spread = Spread::new(counts)?;
+    let interval = (spread.variance > 0.0).then(|| {
+        let reach = Z_95 * spread.deviation();
+        (Elo::of_score(spread.score - reach), Elo::of_score(spread.score + reach))
+    });
+    Some(Estimate { value: Elo::of_score(spread.score), interval })
+}
+
+/// Normalized Elo: (s - 1/2)/(standard deviation of a game) * 800/ln 10, with the error by the delta method, which knows
+/// that the deviation is itself estimated. `None` where it is 0/0: no samples, or nothing but level ones.
+#[must_use]
+pub fn normalized<C: Counts>(counts: &C) -> Option<Estimate> {
+    let spread = Spread::new(counts)?;
+    let scale = 800.0 / LN_10;
+    let value = Elo::of(spread.lead / (spread.games_per_sample * spread.variance).sqrt() * scale)?;
+    let interval = value.finite().and_then(|nelo| {
+        let t = spread.lead / spread.variance.sqrt();
+        let factor = 1.0 - t * spread.skewness + t * t / 4.0 * (spread.excess_kurtosis + 2.0);
+        // The factor is a variance and so not negative, but for rounding.
+        let error = Z_95 / (spread.samples * spread.games_per_sample).sqrt() * scale * factor.max(0.0).sqrt();
+        Some((Elo::of(nelo - error)?, Elo::of(nelo + error)?))
+    });
+    Some(Estimate { value, interval })
+}
+
+/// Likelihood of superiority: the probability, `0.0..=1.0`, that the tested engine is the stronger one. `None` without
+/// samples and where all were level.
+#[must_use]
+pub fn superiority<C: Counts>(counts: &C) -> Option<f64> {
+    let spread = Spread::new(counts)?;
+    if spread.variance > 0.0 {
+        Some(Normal::standard().cdf(spread.lead / spread.deviation()))
+    } else if spread.lead == 0.0 {
+        None
+    } else {
+        Some(if spread.lead > 0.0 { 1.0 } else { 0.0 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Pentanomial, Trinomial};
+    use super::*;
+    use proptest::prelude::*;
+
+    fn check(estimate: Option<Estimate>, value: f64, error: f64) {
+        let estimate = estimate.expect("defined");
+        let (found, spread) = (estimate.value.finite().expect("finite"), estimate.error().expect("finite"));
+        assert!((found - value).abs() < 0.006, "{found}, not {value}");
+        assert!((spread - error).abs() < 0.006, "+/- {spread}, not {error}");
+    }
+
+    #[test]
+    fn published_values() {
+        // fastchess, app/tests/elo_test.cpp, classes LL, LD, DD+WL, WD, WW.
+        check(logistic(&Pentanomial([34, 54, 63, 64, 75])), 55.58, 27.65);
+        check(logistic(&Pentanomial([332, 433, 498, 333, 334])), -8.64, 10.33);
+        // A run of 43,360 pairs, Elo and nElo as the leading runner printed them.
+        check(logistic(&Pentanomial([379, 10170, 21828, 10640, 343])), 1.59, 1.21);
+        check(normalized(&Pentanomial([379, 10170, 21828, 10640, 343])), 3.05, 2.31);
+    }
+
+    #[test]
+    fn the_normalized_error_knows_the_results() {
+        let one_sided = Pentanomial([2, 10, 40, 120, 90]);
+        let estimate = normalized(&one_sided).expect("defined");
+        assert!((estimate.value.finite().expect("finite") - 318.0).abs() < 0.5);
+        // By bootstrap 54.3; the formula that ignores the results says 29.7.
+        assert!((estimate.error().expect("finite") - 53.8).abs() < 0.05);
+    }
+
+    #[test]
+    fn what_is_not_defined_says_so() {
+        let none = Pentanomial::default();
+        assert_eq!((logistic(&none), normalized(&none), superiority(&none)), (None, None, None));
+
+        let level = Pentanomial([0, 0, 500, 0, 0]);
+        assert_eq!(logistic(&level), Some(Estimate { value: Elo::Finite(0.0), interval: None }));
+        assert_eq!((normalized(&level), superiority(&level)), (None, None));
+
+        let won = Trinomial { wins: 100, draws: 0, losses: 0 };
+        let infinite = Some(Estimate { value: Elo::PlusInfinity, interval: None });
+        assert_eq!((logistic(&won), normalized(&won), superiority(&won)), (infinite, infinite, Some(1.0)));
+        let lost = Some(Estimate { value: Elo::MinusInfinity, interval: None });
+        assert_eq!((logistic(&won.reversed()), superiority(&won.reversed())), (lost, Some(0.0)));
+
+        // 30 WW and one WD: the score's interval passes 1, so Elo has no upper end.
+        let nearly = logistic(&Pentanomial([0, 0, 0, 1, 30])).expect("defined");
+        let (low, high) = nearly.interval.expect("two classes");
+        assert!((nearly.value.finite().expect("finite") - 835.96).abs() < 0.006);
+        assert!(low.finite().expect("finite") < 835.0);
+        assert_eq!((high, nearly.error()), (Elo::PlusInfinity, None));
+    }
+
+    #[test]
+    fn an_even_score_is_zero_without_a_sign() {
+        let even = logistic(&Pentanomial([1, 1, 1, 1, 1])).expect("defined");
+        assert!(matches!(even.value, Elo::Finite(value) if value == 0.0 && value.is_sign_positive()));
+        let table = [(0.0, "0.00"), (-0.001, "0.00"), (-0.005_1, "-0.01"), (12.345_6, "12.35")];
+        for (value, text) in table {
+            assert_eq!(Elo::Finite(value).to_string(), text);
+        }
+        assert_eq!(
+            format!("{:.1} {:>6} {}", Elo::Finite(-0.04), Elo::PlusInfinity, Elo::MinusInfinity),
+            "0.0    inf -inf"
+        );
+    }
+
+    fn sound(estimate: Option<Estimate>) {
+        let Some(estimate) = estimate else { return };
+        let ends = estimate.interval.map_or(vec![], |(low, high)| vec![low, estimate.value, high]);
+        assert!(ends.is_sorted(), "{ends:?}");
+        for elo in ends.into_iter().chain([estimate.value]) {
+            assert!(elo.finite().is_none_or(|value| value.is_finite() && !(value == 0.0 && value.is_sign_negative())));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_counts_give_nan(counts in prop::array::uniform5(prop_oneof![Just(0), 0u64..4, 0u64..1_000_000, any::<u64>()])) {
+            let pairs = Pentanomial(counts);
+            let games = Trinomial { wins: counts[0], draws: counts[1], losses: counts[2] };
+            for estimate in [logistic(&pairs), normalized(&pairs), logistic(&games), normalized(&games)] {
+                sound(estimate);
+            }
+            for los in [superiority(&pairs), superiority(&games)].into_iter().flatten() {
+                prop_assert!((0.0..=1.0).contains(&los));
+            }
+            if let (Some(los), Some(other)) = (superiority(&pairs), superiority(&pairs.reversed())) {
+                prop_assert!((los + other - 1.0).abs() < 1e-6);
+            }
+        }
+    }
+}

@@ -1,0 +1,332 @@
+//! The most likely distribution under a hypothesis: the engine room of the generalised SPRT.
+//!
+//! Given the observed shares `p` of the score classes, find the distribution `q` that maximises `sum p ln q` among those
+//! with a given mean ([`Observed::under_mean`]) or a given t-value ([`Observed::under_t_value`]). By Lagrange, `q =
+//! p/(1 + x f)` for a function `f` of the class and the multiplier `x` that makes `sum q f = 0`.
+//!
+//! Source: M. Van den Bergh, "The generalized maximum likelihood ratio for the expectation value of a distribution" and
+//! "Normalized Elo practical". The search over the t-value's tangents is ours: the published fixed point needs a start
+//! that straddles the hypothesis and may end on the lesser of two maxima.
+
+use super::Counts;
+
+/// As many classes as there are in a pair.
+const CLASSES: usize = 5;
+/// A class that never occurred counts as this much of a sample, as fishtest, fastchess and OpenBench have it.
+const ZERO_COUNT: f64 = 0.001;
+/// Points at which the likelihood of a t-value is looked at before a maximum is narrowed down.
+const GRID: usize = 32;
+
+type PerClass = [f64; CLASSES];
+
+/// Observed shares of the score classes, zero counts replaced by a thousandth.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Observed {
+    /// Classes in use; the arrays are zero beyond.
+    len: usize,
+    /// Samples, the thousandths included.
+    total: f64,
+    share: PerClass,
+    /// Score of the class, less one half: the classes are symmetric about 0.
+    offset: PerClass,
+}
+
+/// Logarithms of `q/p` by class, for the most likely `q`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LogRatios(PerClass);
+
+/// The mean and the variance of something in one sample.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moments {
+    pub(super) mean: f64,
+    pub(super) variance: f64,
+}
+
+impl Observed {
+    /// `None` without samples.
+    pub(super) fn new<C: Counts>(counts: &C) -> Option<Self> {
+        let len = C::SCORES.len().min(CLASSES);
+        let mut share = [0.0; CLASSES];
+        let mut offset = [0.0; CLASSES];
+        let mut samples = false;
+        for class in 0..len {
+            let count = counts.count(class);
+            samples |= count > 0;
+            share[class] = if count == 0 { ZERO_COUNT } else { count as f64 };
+            offset[class] = C::SCORES[class] - 0.5;
+        }
+        let total: f64 = share.iter().sum();
+        share = share.map(|count| count / total);
+        samples.then_some(Self { len, total, share, offset })
+    }
+
+    /// Samples, the thousandths for empty classes included.
+    pub(super) const fn total(&self) -> f64 {
+        self.total
+    }
+
+    /// Odds of a game not won to one won, and of a game not lost to one lost; a pair in the middle class is taken as two
+    /// draws. Summed and not taken from 1, so that a share of 1e-19 is not lost.
+    pub(super) fn odds_against(&self) -> (f64, f64) {
+        let odds = |share: fn(f64) -> f64| self.mean_of(|b| 1.0 - share(b)) / self.mean_of(share);
+        (odds(|b| (2.0 * b).max(0.0)), odds(|b| (-2.0 * b).max(0.0)))
+    }
+
+    /// The most likely distribution with mean score `score`, which lies strictly between 0 and 1.
+    pub(super) fn under_mean(&self, score: f64) -> LogRatios {
+        self.tilted(&self.offset.map(|offset| offset - (score - 0.5))).log_ratios()
+    }
+
+    /// The most likely distribution with (mean - 1/2)/(standard deviation) of a sample equal to `t`.
+    ///
+    /// For a standard deviation `s`, the distributions of that t-value touch a half-space in which the mean of
+    /// `f(b) = (1+t²)(bs - ts²/2) - tb²/2` is 0 (`b` the score less one half): by the inequality of arithmetic and
+    /// geometric mean, `s` is the least of all `(s' + E(b-m)²/s')/2`. So the search over distributions is a search over
+    /// the one number `s`, and each `s` is a linear problem.
+    /// Where `t` lies between 0 and the observed t-value the set of distributions not above it is convex, and the
+    /// likelihood has a single minimum over the tangents. Elsewhere it has a maximum, or two, and all are looked at.
+    pub(super) fn under_t_value(&self, t: f64) -> LogRatios {
+        if t == 0.0 {
+            return self.under_mean(0.5);
+        }
+        if t < 0.0 {
+            return self.mirrored().under_t_value(-t).mirrored(self.len);
+        }
+        let tangents = Tangents { observed: self, t };
+        let mean = self.mean_of(|b| b);
+        let square = self.mean_of(|b| b * b);
+        let discriminant = mean * mean - t * t * square / (1.0 + t * t);
+        let best = if mean > 0.0 && discriminant > 0.0 {
+            let root = discriminant.sqrt();
+            // The product of the two roots is `square/(1+t²)`; so the smaller one is free of cancellation.
+            let far = (mean + root) / t;
+            let near = square / ((1.0 + t * t) * far);
+            tangents.touching(near.ln(), far.ln())
+        } else {
+            tangents.highest()
+        };
+        tangents.fit(best).log_ratios()
+    }
+
+    /// The log-likelihood ratio of two fits, and its mean and variance a sample.
+    pub(super) fn ratio(&self, high: &LogRatios, low: &LogRatios) -> Moments {
+        let step = |class: usize| high.0[class] - low.0[class];
+        let mean: f64 = (0..self.len).map(|class| self.share[class] * step(class)).sum();
+        let variance = (0..self.len).map(|class| self.share[class] * (step(class) - mean).powi(2)).sum();
+        Moments { mean, variance }
+    }
+
+    fn mean_of(&self, value: impl Fn(f64) -> f64) -> f64 {
+        (0..self.len).map(|class| self.share[class] * value(self.offset[class])).sum()
+    }
+
+    fn mirrored(&self) -> Self {
+        let mut share = self.share;
+        share[..self.len].reverse();
+        Self { share, ..*self }
+    }
+
+    /// The most likely distribution under which the mean of `f` is 0. `f` has both signs.
+    ///
+    /// With `k` the class whose `1 + x f` can reach 0 on the root's side and `r = f/f_k`, the denominators are
+    /// `(1-r) + w r` for one `w` in `p_k..=1`. In `w` and not in `x` even a class with a share of 1e-20 keeps its digits.
+    fn tilted(&self, f: &PerClass) -> Fit<'_> {
+        let f = &f[..self.len];
+        let mean: f64 = f.iter().zip(&self.share).map(|(f, p)| f * p).sum();
+        let mut pole = 0;
+        for class in 1..self.len {
+            let beyond = if mean > 0.0 { f[class] < f[pole] } else { f[class] > f[pole] };
+            if beyond {
+                pole = class;
+            }
+        }
+        let mut ratio = [0.0; CLASSES];
+        for class in 0..self.len {
+            ratio[class] = f[class] / f[pole];
+        }
+        let weight = if mean == 0.0 { 1.0 } else { self.weight(&ratio, self.share[pole]) };
+        Fit { observed: self, ratio, weight }
+    }
+
+    /// The root `w` of `sum p r/((1-r) + w r)`, which falls from the pole at 0: Newton within a shrinking bracket.
+    fn weight(&self, ratio: &PerClass, least: f64) -> f64 {
+        let (mut low, mut high) = (least.min(1.0), 1.0);
+        let mut w: f64 = 1.0;
+        let mut before_last = f64::INFINITY;
+        let mut last = f64::INFINITY;
+        // Halving the logarithm of a range of 1e-23..1 to 1e-16 takes 60 rounds; the limit is never met.
+        for _ in 0..200 {
+            let (mut value, mut slope) = (0.0, 0.0);
+            for (p, r) in self.share[..self.len].iter().zip(ratio) {
+                let part = r / ((1.0 - r) + w * r);
+                value += p * part;
+                slope -= p * part * part;
+            }
+            if value > 0.0 {
+                low = w;
+            } else {
+                high = w;
+            }
+            // Newton on `w` times the function: next to the pole that product is a straight line.
+            let denominator = value + w * slope;
+            let mut next = w - w * value / denominator;
+            let step = (next - w).abs();
+            if !(next > low && next < high) || step > 0.5 * before_last {
+                next = (low * high).sqrt();
+            }
+            before_last = last;
+            last = (next - w).abs();
+            if last <= 2.0 * f64::EPSILON * w || high - low <= 2.0 * f64::EPSILON * high {
+                return next;
+            }
+            w = next;
+        }
+        w
+    }
+}
+
+/// `q = p/d` with `d = (1-r) + w r`.
+struct Fit<'a> {
+    observed: &'a Observed,
+    ratio: PerClass,
+    weight: f64,
+}
+
+impl Fit<'_> {
+    fn denominator(&self, class: usize) -> f64 {
+        (1.0 - self.ratio[class]) + self.weight * self.ratio[class]
+    }
+
+    fn log_ratios(&self) -> LogRatios {
+        let mut logs = [0.0; CLASSES];
+        for (class, log) in logs.iter_mut().enumerate().take(self.observed.len) {
+            // Near no tilt at all the digits are in `1 - w`, near the pole they are in `w`.
+            *log = if self.weight > 0.5 {
+                -(-(1.0 - self.weight) * self.ratio[class]).ln_1p()
+            } else {
+                -self.denominator(class).ln()
+            };
+        }
+        LogRatios(logs)
+    }
+
+    /// `sum p ln(q/p)`: the fit's log-likelihood a sample, less a constant. 0 is a perfect fit.
+    fn log_likelihood(&self) -> f64 {
+        let logs = self.log_ratios();
+        (0..self.observed.len).map(|class| self.observed.share[class] * logs.0[class]).sum()
+    }
+
+    fn mean_square_offset(&self) -> f64 {
+        let observed = self.observed;
+        (0..observed.len)
+            .map(|class| observed.share[class] / self.denominator(class) * observed.offset[class].powi(2))
+            .sum()
+    }
+}
+
+impl LogRatios {
+    fn mirrored(mut self, len: usize) -> Self {
+        self.0[..len].reverse();
+        self
+    }
+}
+
+/// The tangent half-spaces of the distributions with t-value `t > 0`, one for each standard deviation `s`, by `ln s`.
+struct Tangents<'a> {
+    observed: &'a Observed,
+    t: f64,
+}
+
+impl Tangents<'_> {
+    fn function(&self, log_s: f64) -> PerClass {
+        let (t, s) = (self.t, log_s.exp());
+        self.observed.offset.map(|b| (1.0 + t * t) * s * (b - t * s / 2.0) - t * b * b / 2.0)
+    }
+
+    /// False where no distribution at all lies on the tangent.
+    fn exists(&self, log_s: f64) -> bool {
+        let f = self.function(log_s);
+        let f = &f[..self.observed.len];
+        f.iter().any(|f| *f > 0.0) && f.iter().any(|f| *f < 0.0)
+    }
+
+    fn fit(&self, log_s: f64) -> Fit<'_> {
+        if self.exists(log_s) {
+            self.observed.tilted(&self.function(log_s))
+        } else {
+            // Only rounding leads here: the tangent passes through a single class at the edge of the range.
+            Fit { observed: self.observed, ratio: [0.0; CLASSES], weight: 1.0 }
+        }
+    }
+
+    /// Positive while the fitted distribution's own deviation is larger than the tangent's, 0 where the fit has t-value
+    /// `t`. It is the slope of the likelihood in `s`, but for a factor of constant sign.
+    fn slope(&self, log_s: f64) -> f64 {
+        let deviation = log_s.exp();
+        self.fit(log_s).mean_square_offset() - (1.0 + self.t * self.t) * deviation * deviation
+    }
+
+    fn touching(&self, low: f64, high: f64) -> f64 {
+        bracketed_root(|log_s| self.slope(log_s), low, high)
+    }
+
+    /// The tangent with the highest likelihood.
+    fn highest(&self) -> f64 {
+        let (low, high) = self.range();
+        let at = |index: usize| low + (high - low) * index as f64 / GRID as f64;
+        let mut best = (f64::NEG_INFINITY, f64::midpoint(low, high));
+        let mut rising = true;
+        let mut from = low;
+        for index in 1..=GRID {
+            let here = at(index);
+            // At the end of the range no distribution is as wide as the tangent asks.
+            let rises = index < GRID && self.exists(here) && self.slope(here) > 0.0;
+            if rising && !rises {
+                let top = self.touching(from, here);
+                let likelihood = if self.exists(top) { self.fit(top).log_likelihood() } else { f64::NEG_INFINITY };
+                if likelihood > best.0 {
+                    best = (likelihood, top);
+                }
+            }
+            rising = rises;
+            from = here;
+        }
+        best.1
+    }
+
+    /// `ln s` from the narrowest tangent on which a distribution lies to the widest a distribution can be.
+    fn range(&self) -> (f64, f64) {
+        let len = self.observed.len;
+        let root = (1.0 + self.t * self.t).sqrt();
+        let step = self.observed.offset[len - 1] - self.observed.offset[len - 2];
+        let low = step * self.t / (root * (root + 1.0));
+        ((low * (1.0 + 1e-9)).ln(), (0.5 / root).ln())
+    }
+}
+
+/// Where a function that is positive just above `low` and negative just below `high` crosses 0, to 1e-13: false position
+/// with halved weights (Illinois), and a bisection whenever that is slow. At the ends themselves the sign is taken as
+/// known, for there it may be lost to rounding.
+fn bracketed_root(function: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
+    let mut at_low = function(low).max(f64::MIN_POSITIVE);
+    let mut at_high = function(high).min(-f64::MIN_POSITIVE);
+    for round in 0..200 {
+        let width = high - low;
+        if width <= 1e-13 * (1.0 + low.abs()) || at_high == 0.0 {
+            break;
+        }
+        let mut middle = (low * at_high - high * at_low) / (at_high - at_low);
+        if round % 3 == 2 || !(middle > low && middle < high) {
+            middle = f64::midpoint(low, high);
+        }
+        let value = function(middle);
+        if value > 0.0 {
+            (low, at_low) = (middle, value);
+            at_high /= 2.0;
+        } else {
+            (high, at_high) = (middle, value);
+            at_low /= 2.0;
+        }
+    }
+    if at_high == 0.0 { high } else { f64::midpoint(low, high) }
+}

@@ -1,0 +1,303 @@
+//! What a test will cost, before it is started: how likely it passes and how many pairs it takes, for an engine of a
+//! supposed strength.
+//!
+//! [`forecast`] takes the log-likelihood ratio for a Brownian motion and is immediate; [`play`] draws pair results and
+//! runs the test itself, to see what the formula leaves out (steps over a bound, the ratio's own estimates).
+//! Sources: A. Wald, "Sequential Analysis" (1947); D. Siegmund, "Sequential Analysis" (1985), ch. 3, for the motion
+//! between two bounds.
+
+use super::likelihood::Observed;
+use super::sprt::{Exit, Model, Sprt, Verdict};
+use super::{Counts, Pentanomial};
+
+/// The tilt that makes nearly every pair a win; no supposed strength needs a stronger one.
+const STEEPEST: f64 = 200.0;
+
+/// Pairs stand for shares in the closed form; so many that rounding to whole ones does not matter.
+const PAIRS: f64 = 1e15;
+
+/// Shares of the pair results `[LL, LD, DD+WL, WD, WW]` from the tested engine's view, each positive, 1 in all.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Law([f64; 5]);
+
+impl Law {
+    /// What engines of like strength make from balanced, varied openings at fast clocks.
+    pub const TYPICAL: Self = Self([0.005, 0.235, 0.52, 0.235, 0.005]);
+
+    /// The shares in counts that were played; a class that never occurred counts as a thousandth. `None` without pairs.
+    #[must_use]
+    pub fn of_counts(counts: &Pentanomial) -> Option<Self> {
+        let counts = counts.0.map(|count| if count == 0 { 0.001 } else { count as f64 });
+        let total: f64 = counts.iter().sum();
+        (total > 1.0).then(|| Self(counts.map(|count| count / total)))
+    }
+
+    /// Two independent games of this share of draws and this score; `None` where no games are like that.
+    #[must_use]
+    pub fn independent(draws: f64, score: f64) -> Option<Self> {
+        let (win, loss) = (score - draws / 2.0, 1.0 - score - draws / 2.0);
+        let sound = draws > 0.0 && win > 0.0 && loss > 0.0;
+        sound.then_some(Self([
+            loss * loss,
+            2.0 * loss * draws,
+            draws * draws + 2.0 * win * loss,
+            2.0 * win * draws,
+            win * win,
+        ]))
+    }
+
+    /// The shares, lowest class first.
+    #[must_use]
+    pub const fn shares(&self) -> &[f64; 5] {
+        &self.0
+    }
+
+    /// Mean score per game.
+    #[must_use]
+    pub fn score(&self) -> f64 {
+        self.0.iter().zip(Pentanomial::SCORES).map(|(share, score)| share * score).sum()
+    }
+
+    /// Elo in the unit of `model`; BayesElo has none for pairs and is taken as logistic.
+    #[must_use]
+    pub fn elo(&self, model: Model) -> f64 {
+        let score = self.score();
+        match model {
+            Model::Normalized => {
+                let square = |value: f64| value * value;
+                let variance: f64 =
+                    self.0.iter().zip(Pentanomial::SCORES).map(|(share, a)| share * square(a - score)).sum();
+                (score - 0.5) / (2.0 * variance).sqrt() * 800.0 / std::f64::consts::LN_10
+            }
+            Model::Logistic | Model::Bayesian => 400.0 * (score / (1.0 - score)).log10(),
+        }
+    }
+
+    /// These shares leaned (by a factor that grows exponentially with the score) so far that the Elo is `elo`; as far as it
+    /// goes where it does not go that far.
+    #[must_use]
+    pub fn leaned(&self, elo: f64, model: Model) -> Self {
+        let (mut low, mut high) = (-STEEPEST, STEEPEST);
+        for _ in 0..100 {
+            let middle = f64::midpoint(low, high);
+            if self.tilted(middle).elo(model) < elo {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        self.tilted(f64::midpoint(low, high))
+    }
+
+    fn tilted(&self, slope: f64) -> Self {
+        let mut shares = [0.0; 5];
+        for (class, share) in shares.iter_mut().enumerate() {
+            // Shares stay positive; the least that a tilt leaves is far below one pair in any test.
+            *share = (self.0[class] * (slope * (Pentanomial::SCORES[class] - 0.5)).exp()).max(1e-300);
+        }
+        let total: f64 = shares.iter().sum();
+        Self(shares.map(|share| share / total))
+    }
+
+    /// The class of a uniformly random `u` in `0.0..1.0`.
+    fn class(&self, u: f64) -> usize {
+        let mut below = 0.0;
+        self.0
+            .iter()
+            .position(|share| {
+                below += share;
+                u < below
+            })
+            .unwrap_or(self.0.len() - 1)
+    }
+}
+
+/// What to expect of a test.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Forecast {
+    /// Probability, `0.0..=1.0`, that H1 is accepted.
+    pub pass: f64,
+    /// Mean number of pairs to the verdict.
+    pub pairs: f64,
+}
+
+/// The closed form. `None` where the law tells the hypotheses nothing from each other.
+#[must_use]
+pub fn forecast(sprt: &Sprt, law: &Law) -> Option<Forecast> {
+    let many = Pentanomial(law.0.map(|share| (share * PAIRS).round().max(1.0) as u64));
+    let observed = Observed::new(&many)?;
+    let step = sprt.step::<Pentanomial>(&observed);
+    let exit = Exit { drift: step.mean, variance: step.variance, below: -sprt.lower(), above: sprt.upper() };
+    let (pass, pairs) = (exit.pass_probability(), exit.mean_time());
+    (pass.is_finite() && pairs.is_finite()).then_some(Forecast { pass, pairs })
+}
+
+/// What came of simulated tests.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Simulation {
+    /// Tests run.
+    pub runs: u32,
+    /// Those in which H1 was accepted.
+    pub accepted_h1: u32,
+    /// Those without a verdict when the pairs ran out.
+    pub undecided: u32,
+    /// Pairs that each test took, rising.
+    pub pairs: Vec<u64>,
+}
+
+impl Simulation {
+    /// Share of tests that accepted H1; `None` without tests.
+    #[must_use]
+    pub fn pass(&self) -> Option<f64> {
+        (self.runs > 0).then(|| f64::from(self.accepted_h1) / f64::from(self.runs))
+    }
+
+    /// Mean number of pairs; `None` without tests.
+    #[must_use]
+    pub fn mean_pairs(&self) -> Option<f64> {
+        (!self.pairs.is_empty())
+            .then(|| self.pairs.iter().map(|pairs| *pairs as f64).sum::<f64>() / self.pairs.len() as f64)
+    }
+
+    /// The number of pairs within which this share (`0.0..=1.0`) of the tests ended; `None` without tests.
+    #[must_use]
+    pub fn quantile(&self, share: f64) -> Option<u64> {
+        let last = self.pairs.len().checked_sub(1)?;
+        self.pairs.get((last as f64 * share.clamp(0.0, 1.0)).round() as usize).copied()
+    }
+}
+
+/// Runs the test `runs` times on pairs drawn from `law`, looking at the exact ratio after each `step` pairs (0 is taken as
+/// 1), at most `max_pairs` a test. The same seed gives the same results.
+#[must_use]
+pub fn play(sprt: &Sprt, law: &Law, runs: u32, max_pairs: u64, step: u64, seed: u64) -> Simulation {
+    let mut simulation = Simulation { runs, accepted_h1: 0, undecided: 0, pairs: Vec::new() };
+    for run in 0..runs {
+        // A stream of its own for each test, so that none depends on how long another took.
+        let mut random = SplitMix64(SplitMix64(seed).next() ^ SplitMix64(u64::from(run)).next());
+        let mut counts = Pentanomial::default();
+        let mut verdict = Verdict::Continue;
+        while verdict == Verdict::Continue && counts.pairs() < max_pairs {
+            for _ in 0..step.max(1).min(max_pairs - counts.pairs()) {
+                counts.0[law.class(random.unit())] += 1;
+            }
+            verdict = sprt.verdict(&counts);
+        }
+        simulation.pairs.push(counts.pairs());
+        match verdict {
+            Verdict::AcceptH1 => simulation.accepted_h1 += 1,
+            Verdict::AcceptH0 => {}
+            Verdict::Continue => simulation.undecided += 1,
+        }
+    }
+    simulation.pairs.sort_unstable();
+    simulation
+}
+
+/// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014). This room imports nothing, so it has its own.
+struct SplitMix64(u64);
+
+impl SplitMix64 {
+    const fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// Uniform in `0.0..1.0`.
+    fn unit(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::elo;
+    use super::super::sprt::Bounds;
+    use super::*;
+
+    fn test(elo0: f64, elo1: f64, model: Model) -> Sprt {
+        Sprt::new(Bounds { elo0, elo1 }, model, 0.05, 0.05).expect("a sound test")
+    }
+
+    #[test]
+    fn laws_have_the_strength_asked_for() {
+        let independent = Law::independent(0.4, 0.55).expect("sound");
+        assert!((independent.score() - 0.55).abs() < 1e-12);
+        assert!((independent.shares().iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        assert_eq!((Law::independent(0.4, 0.9), Law::independent(1.2, 0.5)), (None, None));
+        for law in [Law::TYPICAL, independent] {
+            for (elo, model) in [
+                (0.0, Model::Normalized),
+                (5.0, Model::Normalized),
+                (-300.0, Model::Normalized),
+                (37.5, Model::Logistic),
+            ] {
+                let leaned = law.leaned(elo, model);
+                assert!((leaned.elo(model) - elo).abs() < 1e-9, "{leaned:?}");
+                assert!((leaned.shares().iter().sum::<f64>() - 1.0).abs() < 1e-12);
+            }
+        }
+        // The shares of counts have the Elo that the counts have.
+        let counts = Pentanomial([379, 10170, 21828, 10640, 343]);
+        let law = Law::of_counts(&counts).expect("pairs");
+        let estimates = [(Model::Normalized, elo::normalized(&counts)), (Model::Logistic, elo::logistic(&counts))];
+        for (model, estimate) in estimates {
+            let value = estimate.and_then(|estimate| estimate.value.finite()).expect("finite");
+            assert!((law.elo(model) - value).abs() < 1e-9);
+        }
+        assert_eq!(Law::of_counts(&Pentanomial::default()), None);
+    }
+
+    #[test]
+    fn a_test_keeps_its_error_rates() {
+        let sprt = test(0.0, 5.0, Model::Normalized);
+        let at = |elo: f64| forecast(&sprt, &Law::TYPICAL.leaned(elo, Model::Normalized)).expect("defined");
+        assert!((at(0.0).pass - 0.05).abs() < 0.002, "{:?}", at(0.0));
+        assert!((at(5.0).pass - 0.95).abs() < 0.002, "{:?}", at(5.0));
+        assert!((at(2.5).pass - 0.5).abs() < 0.002, "{:?}", at(2.5));
+        // Between the hypotheses it takes longest: (ln 19)^2 / variance, and the ratio's variance a pair is, for
+        // small Elo, 2 (nelo1 - nelo0)^2 (ln 10 / 800)^2.
+        let longest = 19f64.ln().powi(2) / (2.0 * (5.0 * std::f64::consts::LN_10 / 800.0).powi(2));
+        assert!((at(2.5).pairs / longest - 1.0).abs() < 0.01, "{:?}, not {longest}", at(2.5));
+        assert!(at(-20.0).pass < 1e-6 && at(30.0).pass > 1.0 - 1e-6);
+        assert!(at(-20.0).pairs < at(0.0).pairs && at(0.0).pairs < at(2.5).pairs);
+    }
+
+    #[test]
+    fn played_tests_agree_with_the_closed_form() {
+        for (elo, model) in [(0.0, Model::Normalized), (40.0, Model::Normalized), (20.0, Model::Logistic)] {
+            let sprt = test(0.0, 40.0, model);
+            let law = Law::TYPICAL.leaned(elo, model);
+            const RUNS: u32 = 200;
+            let played = play(&sprt, &law, RUNS, 100_000, 1, 11);
+            let formula = forecast(&sprt, &law).expect("defined");
+            let (pass, pairs) = (played.pass().expect("runs"), played.mean_pairs().expect("runs"));
+            let error = |variance: f64| 3.0 * (variance / f64::from(RUNS)).sqrt();
+            let spread = played.pairs.iter().map(|run| (*run as f64 - pairs).powi(2)).sum::<f64>() / f64::from(RUNS);
+            assert!(
+                (pass - formula.pass).abs() < error(formula.pass * (1.0 - formula.pass)) + 0.01,
+                "{elo} {model}: {pass} for {formula:?}"
+            );
+            // The step over the bound, which the formula leaves out, makes played tests a little longer.
+            assert!(
+                (pairs - formula.pairs).abs() < error(spread) + 0.08 * formula.pairs,
+                "{elo} {model}: {pairs} for {formula:?}"
+            );
+            assert_eq!(played.undecided, 0);
+            assert!(played.pairs.is_sorted() && played.quantile(0.5) < played.quantile(0.95));
+        }
+    }
+
+    #[test]
+    fn the_seed_decides_and_limits_hold() {
+        let sprt = test(0.0, 5.0, Model::Normalized);
+        let run = |seed| play(&sprt, &Law::TYPICAL, 5, 100, 7, seed);
+        assert_eq!(run(1), run(1));
+        assert_eq!((run(1).undecided, run(1).quantile(1.0)), (5, Some(100)));
+        let none = play(&sprt, &Law::TYPICAL, 0, 100, 1, 1);
+        assert_eq!((none.pass(), none.mean_pairs(), none.quantile(0.5)), (None, None, None));
+    }
+}

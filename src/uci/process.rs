@@ -1,0 +1,450 @@
+//! Engine processes: the only place that starts one, writes to it, reads from it and ends it.
+//!
+//! The clock's rules. The stamp `t0` is taken right before the write that carries `position` and `go`; after it, an engine that
+//! wakes first would think free of charge. The stamp `t1` is taken right after the read that brought the end of the `bestmove`
+//! line, before a byte of it is looked at. A wait has one deadline: an engine that prints without end is flagged like a silent one.
+//!
+//! Everything runs on the caller's current-thread runtime (with I/O and time enabled) without tasks of its own. On Linux an engine
+//! dies with the thread that started it, so that thread must outlive the engine.
+
+mod child;
+mod config;
+mod spawn;
+mod stderr;
+
+use std::future::pending;
+use std::io;
+use std::pin::pin;
+use std::process::ExitStatus;
+use std::time::{Duration, Instant};
+
+use tokio::time::sleep_until;
+
+use self::child::{Happened, Process};
+pub use self::config::{EngineConfig, Fault, StartError};
+pub use self::stderr::StderrSink;
+use super::command::{Command, Go};
+use super::framing::LineBuffer;
+use super::option::{EngineOption, set_option};
+use super::reply::BestMove;
+use super::session::{Identity, Session, SessionEvent, State, Warning};
+use super::transcript::{Direction, Transcript};
+use crate::record::SearchInfo;
+
+/// How a search ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SearchOutcome {
+    /// It answered; in time or not is the referee's to say.
+    BestMove {
+        /// The word after `bestmove` as it came: a move, `(none)`, `0000`, anything; empty where there was none.
+        text: String,
+        /// The word after `ponder`.
+        ponder: Option<String>,
+        /// From right before the write of `go` to right after the read that brought the answer.
+        elapsed: Duration,
+        /// What it said of the search.
+        info: SearchInfo,
+        /// What was odd.
+        warnings: Vec<Warning>,
+    },
+    /// The deadline passed without an answer while the process was alive.
+    Overrun {
+        /// When that was noticed.
+        elapsed: Duration,
+        /// The answer to `stop`, if one came within the grace; otherwise the process was killed and must be restarted.
+        late: Option<Late>,
+    },
+    /// The process was gone before it answered.
+    Exited {
+        /// When that was noticed.
+        elapsed: Duration,
+        /// `exit status 3`, `signal 11 (SIGSEGV)`, `closed its standard output`, ...
+        status: String,
+    },
+}
+
+/// An answer that came only after `stop`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Late {
+    /// The word after `bestmove`.
+    pub text: String,
+    /// From right before the write of `go`.
+    pub elapsed: Duration,
+}
+
+/// How an engine's process ended when it was asked to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QuitReport {
+    /// `exit status 0`, ...
+    pub status: String,
+    /// True if it ignored `quit` and was killed.
+    pub killed: bool,
+}
+
+/// A running engine. Dropping it kills its whole process group.
+#[derive(Debug)]
+pub struct Engine {
+    config: EngineConfig,
+    cpus: Vec<usize>,
+    process: Process,
+    session: Session,
+    lines: LineBuffer,
+    transcript: Transcript,
+    /// The bytes being sent; kept to be used again.
+    out: Vec<u8>,
+}
+
+/// What a wait came to.
+#[derive(Debug)]
+enum Waited {
+    /// What was waited for came, at that time.
+    Answer(Instant),
+    /// The deadline passed.
+    Deadline,
+    /// The process is gone, in these words.
+    Gone(String),
+}
+
+/// How long an unfinished line that reads as a whole `bestmove` is left to be finished.
+const LINE_END_GRACE: Duration = Duration::from_millis(500);
+
+/// Reads of a pipe that are done without a wait between them: an engine that prints all the time must not hold up its own clock's
+/// start, nor its deadline. One read empties a pipe of the usual size.
+const READS_AT_ONCE: usize = 4;
+
+/// How long a process that closed a pipe has to end, so that its status can be told.
+const EXIT_GRACE: Duration = Duration::from_secs(1);
+
+impl Engine {
+    /// Starts an engine on the given CPUs (any if empty), shakes hands, sets its options and waits until it is ready.
+    ///
+    /// # Errors
+    /// It can't be started, ends, stays silent, or does not take its options.
+    pub async fn start(config: &EngineConfig, cpus: &[usize]) -> Result<Self, StartError> {
+        let now = Instant::now();
+        let process = Process::start(config, cpus).await?;
+        let mut engine = Self {
+            config: config.clone(),
+            cpus: cpus.to_owned(),
+            process,
+            session: Session::new(),
+            lines: LineBuffer::new(),
+            transcript: Transcript::new(Transcript::CAPACITY, now),
+            out: Vec::with_capacity(2048),
+        };
+        let timeouts = engine.config.timeouts;
+        engine.say(&[Command::Uci]);
+        engine.await_start("uciok", now, timeouts.start).await?;
+        engine.read_what_is_there();
+        engine.out.clear();
+        engine.write_options()?;
+        engine.session.begin_sync();
+        Command::IsReady.write(&mut engine.out).expect("it has no argument");
+        engine.await_start("readyok", Instant::now(), timeouts.ready).await?;
+        Ok(engine)
+    }
+
+    /// `Threads` goes first: engines lay out their hash tables by it.
+    fn write_options(&mut self) -> Result<(), StartError> {
+        let is_threads = |name: &str| name.eq_ignore_ascii_case("Threads");
+        for first in [true, false] {
+            for (name, value) in self.config.options.iter().filter(|(name, _)| is_threads(name) == first) {
+                set_option(self.session.options(), name, value, &mut self.out)
+                    .map_err(|source| StartError::Option { name: self.config.name.clone(), source })?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn await_start(&mut self, awaited: &'static str, from: Instant, limit: Duration) -> Result<(), StartError> {
+        let waited = self.exchange(from, from.checked_add(limit)).await;
+        let name = || self.config.name.clone();
+        let said = || self.process.log.last_words();
+        match waited {
+            Waited::Answer(_) => Ok(()),
+            Waited::Deadline => Err(StartError::Silent { name: name(), awaited, waited: limit, said: said() }),
+            Waited::Gone(status) => Err(StartError::Exited { name: name(), status, awaited, said: said() }),
+        }
+    }
+
+    /// Announces a new game, waits until the engine is ready for it, and begins a new transcript.
+    ///
+    /// # Errors
+    /// The process is gone, or was killed because it stayed silent. [`restart`](Self::restart) it.
+    pub async fn new_game(&mut self) -> Result<(), Fault> {
+        let now = Instant::now();
+        self.transcript.clear(now);
+        if let Some(status) = self.process.ending() {
+            return Err(Fault::Exited { status });
+        }
+        self.read_what_is_there();
+        self.say(&[Command::UciNewGame, Command::IsReady]);
+        self.session.begin_sync();
+        let limit = self.config.timeouts.new_game;
+        match self.exchange(now, now.checked_add(limit)).await {
+            Waited::Answer(_) => Ok(()),
+            Waited::Gone(status) => Err(Fault::Exited { status }),
+            Waited::Deadline => {
+                self.process.kill();
+                Err(Fault::Silent { awaited: "readyok", waited: limit })
+            }
+        }
+    }
+
+    /// Has the engine search. `position` is a complete `position ...` line; it and `go` are sent in one write. `deadline` counts
+    /// from right before that write; `None` waits for ever.
+    ///
+    /// A missed deadline sends `stop`; an engine that does not answer that either is killed.
+    pub async fn go(&mut self, position: &[u8], go: &Go, deadline: Option<Duration>) -> SearchOutcome {
+        self.read_what_is_there();
+        self.out.clear();
+        self.out.extend_from_slice(position);
+        if !position.ends_with(b"\n") {
+            self.out.push(b'\n');
+        }
+        go.write(&mut self.out);
+        self.session.begin_search();
+        let t0 = Instant::now();
+        match self.exchange(t0, deadline.and_then(|deadline| t0.checked_add(deadline))).await {
+            Waited::Answer(t1) => {
+                let answer = self.session.answer();
+                SearchOutcome::BestMove {
+                    text: answer.text,
+                    ponder: answer.ponder,
+                    elapsed: t1 - t0,
+                    info: *self.session.info(),
+                    warnings: self.warnings(),
+                }
+            }
+            Waited::Gone(status) => SearchOutcome::Exited { elapsed: t0.elapsed(), status },
+            Waited::Deadline => {
+                let elapsed = t0.elapsed();
+                SearchOutcome::Overrun { elapsed, late: self.stop_search(t0).await }
+            }
+        }
+    }
+
+    /// Has a search that missed its deadline end, so that the process can go on.
+    async fn stop_search(&mut self, t0: Instant) -> Option<Late> {
+        self.say(&[Command::Stop]);
+        let now = Instant::now();
+        if let Waited::Answer(t1) = self.exchange(now, now.checked_add(self.config.timeouts.stop)).await {
+            return Some(Late { text: self.session.answer().text, elapsed: t1 - t0 });
+        }
+        self.session.abandon_search();
+        self.process.kill();
+        None
+    }
+
+    /// Asks the engine to end and waits for it; kills what is left of its process group in any case.
+    pub async fn quit(mut self) -> QuitReport {
+        if let Some(status) = self.process.ending() {
+            return QuitReport { status, killed: false };
+        }
+        self.read_what_is_there();
+        self.say(&[Command::Quit]);
+        let now = Instant::now();
+        self.transcript.push(now, Direction::ToEngine, &self.out);
+        let until = now.checked_add(self.config.timeouts.quit).unwrap_or(now + EXIT_GRACE);
+        if let Some(status) = self.process.wait_end(&self.out, &mut self.lines, until).await {
+            return QuitReport { status: spawn::describe(status), killed: false };
+        }
+        let status = self.end_now().await;
+        QuitReport { status: status.map_or_else(|| "killed".into(), spawn::describe), killed: true }
+    }
+
+    /// Kills the process, if it is still there, and starts it anew. Take the transcript first: the new process begins
+    /// its own.
+    ///
+    /// # Errors
+    /// As [`start`](Self::start); the engine is then gone.
+    pub async fn restart(&mut self) -> Result<(), StartError> {
+        self.read_what_is_there();
+        self.end_now().await;
+        *self = Self::start(&self.config.clone(), &self.cpus.clone()).await?;
+        Ok(())
+    }
+
+    /// True while the process has not been seen to end.
+    #[must_use]
+    pub fn alive(&self) -> bool {
+        self.process.exit.is_none() && !self.process.was_killed
+    }
+
+    /// The process's number; it leads a process group of the same number.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.process.pid
+    }
+
+    /// How it was started.
+    #[must_use]
+    pub fn config(&self) -> &EngineConfig {
+        &self.config
+    }
+
+    /// Who it says it is.
+    #[must_use]
+    pub fn identity(&self) -> &Identity {
+        self.session.identity()
+    }
+
+    /// What it advertises.
+    #[must_use]
+    pub fn options(&self) -> &[EngineOption] {
+        self.session.options()
+    }
+
+    /// The principal variation of the last search's last exact score: words separated by blanks, as they came.
+    #[must_use]
+    pub fn pv(&self) -> &[u8] {
+        self.session.pv()
+    }
+
+    /// What was said since the last new game, for a crash report.
+    #[must_use]
+    pub fn transcript(&self) -> String {
+        self.transcript.text()
+    }
+
+    /// The last KiB of its standard error.
+    #[must_use]
+    pub fn stderr_tail(&self) -> String {
+        self.process.log.tail()
+    }
+
+    fn warnings(&mut self) -> Vec<Warning> {
+        let overlong = self.lines.take_overlong();
+        if overlong > 0 {
+            self.session.warn(Warning::Overlong(overlong));
+        }
+        self.session.warnings()
+    }
+
+    /// Puts commands without arguments in the place of what was sent last.
+    fn say(&mut self, commands: &[Command<'_>]) {
+        self.out.clear();
+        for command in commands {
+            command.write(&mut self.out).expect("it has no argument");
+        }
+    }
+
+    /// Sends `out`, then reads until what the session waits for comes. `from` is when that began.
+    async fn exchange(&mut self, from: Instant, until: Option<Instant>) -> Waited {
+        let mut sent = 0;
+        let mut noted = false;
+        let mut last_read = from;
+        let mut timer = pin!(sleep_until(until.unwrap_or(from).into()));
+        let mut has_timer = until.is_some();
+        loop {
+            let timeout = async { if has_timer { timer.as_mut().await } else { pending().await } };
+            let happened = self.process.next(&self.out[sent..], &mut self.lines, timeout).await;
+            if !noted {
+                noted = true;
+                self.transcript.push(from, Direction::ToEngine, &self.out);
+            }
+            match happened {
+                Happened::Wrote(Ok(count)) => sent += count,
+                Happened::Wrote(Err(_)) => return self.gone("closed its standard input").await,
+                Happened::Read(Ok(count), at) if count > 0 => {
+                    last_read = at;
+                    if self.take_chunk(count, at) {
+                        return Waited::Answer(at);
+                    }
+                    let unfinished =
+                        self.session.state() == State::Searching && BestMove::is_whole(self.lines.partial());
+                    let next = unfinished.then(|| at + LINE_END_GRACE).into_iter().chain(until).min();
+                    has_timer = next.is_some();
+                    if let Some(next) = next.map(Into::into).filter(|next| timer.deadline() != *next) {
+                        timer.as_mut().reset(next);
+                    }
+                }
+                Happened::Read(..) if self.take_partial() => return Waited::Answer(last_read),
+                Happened::Read(..) => return self.gone("closed its standard output").await,
+                Happened::Said => {}
+                Happened::Ended(status) => return self.read_the_last(last_read, status),
+                Happened::TimeOut => return self.time_out(last_read),
+            }
+            // Looked at after every event: an engine that keeps the pipe full would keep the timer waiting.
+            if until.is_some_and(|until| Instant::now() >= until) {
+                return self.time_out(last_read);
+            }
+        }
+    }
+
+    /// The last look before a deadline is called missed: what came by now is returned with its own stamp.
+    fn time_out(&mut self, mut last_read: Instant) -> Waited {
+        if self.read_rest(&mut last_read) { Waited::Answer(last_read) } else { Waited::Deadline }
+    }
+
+    /// What a process wrote before its end still counts. Its children may hold the pipe open, so no end is waited for.
+    fn read_the_last(&mut self, mut last_read: Instant, status: io::Result<ExitStatus>) -> Waited {
+        if self.read_rest(&mut last_read) {
+            return Waited::Answer(last_read);
+        }
+        Waited::Gone(status.map_or_else(|error| error.to_string(), spawn::describe))
+    }
+
+    /// Takes what is in the pipe, the unfinished line with it; true if what was waited for is there.
+    fn read_rest(&mut self, last_read: &mut Instant) -> bool {
+        for _ in 0..READS_AT_ONCE {
+            let Some(count) = self.process.read_now(&mut self.lines) else { break };
+            *last_read = Instant::now();
+            if self.take_chunk(count, *last_read) {
+                return true;
+            }
+        }
+        self.take_partial()
+    }
+
+    /// Takes what a read brought; true at the line that was waited for, and what follows it is left for later.
+    fn take_chunk(&mut self, count: usize, at: Instant) -> bool {
+        self.transcript.push(at, Direction::FromEngine, &self.lines.space()[..count]);
+        self.lines.advance(count);
+        while let Some(line) = self.lines.next_line() {
+            if self.session.on_line(line) != SessionEvent::Nothing {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Takes an unfinished line as if it were finished; true if that was waited for.
+    fn take_partial(&mut self) -> bool {
+        if self.session.state() == State::Searching && !BestMove::is_whole(self.lines.partial()) {
+            return false;
+        }
+        let Some(line) = self.lines.take_partial() else { return false };
+        let event = self.session.on_line(line);
+        if event == SessionEvent::BestMove {
+            self.session.warn(Warning::NoNewline);
+        }
+        event != SessionEvent::Nothing
+    }
+
+    /// Reads what came since the last wait, so that it is not taken for an answer to what is asked next.
+    fn read_what_is_there(&mut self) {
+        while let Some(line) = self.lines.next_line() {
+            self.session.on_line(line);
+        }
+        for _ in 0..READS_AT_ONCE {
+            let Some(count) = self.process.read_now(&mut self.lines) else { break };
+            self.take_chunk(count, Instant::now());
+        }
+    }
+
+    /// A pipe is closed: finds out how the process ended, and ends it if it did not.
+    async fn gone(&mut self, why: &str) -> Waited {
+        if let Some(status) = self.process.wait_end(&[], &mut self.lines, Instant::now() + EXIT_GRACE).await {
+            return Waited::Gone(spawn::describe(status));
+        }
+        self.end_now().await;
+        Waited::Gone(format!("{why} and went on running; killed"))
+    }
+
+    /// Kills the process group and reaps its leader.
+    async fn end_now(&mut self) -> Option<ExitStatus> {
+        self.process.kill();
+        self.process.wait_end(&[], &mut self.lines, Instant::now() + EXIT_GRACE).await
+    }
+}

@@ -1,0 +1,177 @@
+//! One child process and its three pipes: what can happen to it, one thing at a time, and what is known of its end.
+
+use std::future::pending;
+use std::io;
+use std::pin::{Pin, pin};
+use std::process::ExitStatus;
+use std::task::{Context, Poll, Waker};
+use std::time::Instant;
+
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _, ReadBuf};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
+use tokio::time::sleep_until;
+
+use super::config::{EngineConfig, StartError};
+use super::spawn;
+use super::stderr::StderrLog;
+use crate::uci::framing::LineBuffer;
+
+/// The child, its pipes, and what is known of its end.
+#[derive(Debug)]
+pub(super) struct Process {
+    child: Child,
+    pub(super) pid: u32,
+    stdin: Option<ChildStdin>,
+    stdout: Option<ChildStdout>,
+    stderr: Option<ChildStderr>,
+    pub(super) log: StderrLog,
+    said: Box<[u8]>,
+    pub(super) exit: Option<ExitStatus>,
+    pub(super) was_killed: bool,
+}
+
+/// One thing that happened to a process.
+#[derive(Debug)]
+pub(super) enum Happened {
+    /// Some bytes went out.
+    Wrote(io::Result<usize>),
+    /// Some bytes came in, at that time; zero at the end of output.
+    Read(io::Result<usize>, Instant),
+    /// It said something on its standard error.
+    Said,
+    /// It ended.
+    Ended(io::Result<ExitStatus>),
+    /// The timer fired.
+    TimeOut,
+}
+
+impl Process {
+    pub(super) async fn start(config: &EngineConfig, cpus: &[usize]) -> Result<Self, StartError> {
+        let mut child = spawn::spawn(config, cpus).await?;
+        Ok(Self {
+            pid: child.id().unwrap_or(0),
+            stdin: child.stdin.take(),
+            stdout: child.stdout.take(),
+            stderr: child.stderr.take(),
+            child,
+            log: StderrLog::new(config.stderr.clone()),
+            said: vec![0; 4096].into_boxed_slice(),
+            exit: None,
+            was_killed: false,
+        })
+    }
+
+    /// Waits for one thing. The order is that of the tests: output before the end of the process, all of it before the timer.
+    pub(super) async fn next(
+        &mut self,
+        out: &[u8],
+        lines: &mut LineBuffer,
+        timer: impl Future<Output = ()>,
+    ) -> Happened {
+        tokio::select! {
+            biased;
+            result = write_some(&mut self.stdin, out), if !out.is_empty() => Happened::Wrote(result),
+            (result, at) = read_some(&mut self.stdout, lines.space()) => Happened::Read(result, at),
+            (result, _) = read_some(&mut self.stderr, &mut self.said) => {
+                self.note_said(result);
+                Happened::Said
+            }
+            result = self.child.wait() => Happened::Ended(self.note_end(result)),
+            () = timer => Happened::TimeOut,
+        }
+    }
+
+    fn note_said(&mut self, result: io::Result<usize>) {
+        match result {
+            Ok(count) if count > 0 => self.log.push(&self.said[..count]),
+            _ => self.stderr = None,
+        }
+    }
+
+    fn note_end(&mut self, result: io::Result<ExitStatus>) -> io::Result<ExitStatus> {
+        if self.exit.is_none() {
+            // Its children go with it. The leader was reaped a moment ago, so the number is not yet anybody else's.
+            spawn::kill_group(self.pid);
+        }
+        if let Ok(status) = result {
+            self.exit = Some(status);
+        }
+        while let Some(count) = read_now(&mut self.stderr, &mut self.said) {
+            self.note_said(Ok(count));
+        }
+        result
+    }
+
+    /// How the process ended, if it is known to have.
+    pub(super) fn ending(&self) -> Option<String> {
+        match self.exit {
+            Some(status) => Some(spawn::describe(status)),
+            None if self.was_killed => Some("killed by the harness".into()),
+            None => None,
+        }
+    }
+
+    pub(super) fn read_now(&mut self, lines: &mut LineBuffer) -> Option<usize> {
+        read_now(&mut self.stdout, lines.space())
+    }
+
+    /// Kills the whole process group.
+    pub(super) fn kill(&mut self) {
+        if self.exit.is_none() {
+            spawn::kill_group(self.pid);
+            self.was_killed = true;
+        }
+    }
+
+    /// Sends `out` and waits until the process ends, reading on so that it can; what it says is thrown away.
+    pub(super) async fn wait_end(&mut self, out: &[u8], lines: &mut LineBuffer, until: Instant) -> Option<ExitStatus> {
+        let mut timer = pin!(sleep_until(until.into()));
+        let mut sent = 0;
+        while self.exit.is_none() {
+            match self.next(&out[sent..], lines, timer.as_mut()).await {
+                Happened::Wrote(Ok(count)) => sent += count,
+                Happened::Wrote(Err(_)) => sent = out.len(),
+                // The bytes stay in the buffer's free space.
+                Happened::Read(Ok(count), _) if count > 0 => {}
+                Happened::Read(..) => self.stdout = None,
+                Happened::Said | Happened::Ended(Ok(_)) => {}
+                Happened::Ended(Err(_)) | Happened::TimeOut => break,
+            }
+            if Instant::now() >= until {
+                break;
+            }
+        }
+        self.exit
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+async fn write_some(pipe: &mut Option<ChildStdin>, bytes: &[u8]) -> io::Result<usize> {
+    match pipe {
+        Some(pipe) => pipe.write(bytes).await,
+        None => Err(io::ErrorKind::BrokenPipe.into()),
+    }
+}
+
+/// One read and its stamp. A closed pipe that was noted as such never has anything.
+async fn read_some(pipe: &mut Option<impl AsyncRead + Unpin>, space: &mut [u8]) -> (io::Result<usize>, Instant) {
+    match pipe {
+        Some(pipe) => {
+            let result = pipe.read(space).await;
+            (result, Instant::now())
+        }
+        None => pending().await,
+    }
+}
+
+/// One read if there is something to read: the number of bytes, at least 1.
+fn read_now(pipe: &mut Option<impl AsyncRead + Unpin>, space: &mut [u8]) -> Option<usize> {
+    let mut buffer = ReadBuf::new(space);
+    let result = Pin::new(pipe.as_mut()?).poll_read(&mut Context::from_waker(Waker::noop()), &mut buffer);
+    (matches!(result, Poll::Ready(Ok(()))) && !buffer.filled().is_empty()).then(|| buffer.filled().len())
+}

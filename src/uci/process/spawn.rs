@@ -1,0 +1,181 @@
+//! The operating system's part: start a process so that it can't outlive the harness, end all of it, say how it ended.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use tokio::process::{Child, Command};
+
+use super::config::{EngineConfig, StartError};
+
+/// Starts the program in a process group of its own, on the given CPUs (all if empty), with three pipes.
+///
+/// On Linux the kernel kills it when the *thread* that called this ends: call it on a thread that lives as long as the engine.
+pub(super) async fn spawn(config: &EngineConfig, cpus: &[usize]) -> Result<Child, StartError> {
+    // A binary that was just built can be busy for a moment: another thread's fork may still hold it open for writing.
+    const BUSY_TRIES: u32 = 50;
+    const BUSY_PAUSE: Duration = Duration::from_millis(10);
+    let mut command = command(config, cpus)?;
+    let mut tries = 0;
+    loop {
+        match command.spawn() {
+            Ok(child) => return Ok(child),
+            Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy && tries < BUSY_TRIES => {
+                tries += 1;
+                tokio::time::sleep(BUSY_PAUSE).await;
+            }
+            Err(error) => return Err(explain(config, error)),
+        }
+    }
+}
+
+fn command(config: &EngineConfig, cpus: &[usize]) -> Result<Command, StartError> {
+    let mut command = Command::new(resolve(&config.program));
+    command
+        .args(&config.args)
+        .envs(config.env.iter().map(|(key, value)| (key, value)))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true);
+    if let Some(dir) = &config.dir {
+        command.current_dir(dir);
+    }
+    #[cfg(unix)]
+    command.process_group(0);
+    #[cfg(target_os = "linux")]
+    linux::prepare(&mut command, cpus).map_err(|cpu| StartError::NoSuchCpu { name: config.name.clone(), cpu })?;
+    #[cfg(not(target_os = "linux"))]
+    let _ = cpus;
+    Ok(command)
+}
+
+/// A path with a folder in it is taken from the harness's folder, whatever folder the engine runs in; a bare name from `PATH`.
+fn resolve(program: &Path) -> PathBuf {
+    if program.components().count() > 1 {
+        std::path::absolute(program).unwrap_or_else(|_| program.to_owned())
+    } else {
+        program.to_owned()
+    }
+}
+
+fn explain(config: &EngineConfig, error: io::Error) -> StartError {
+    let (name, program) = (config.name.clone(), config.program.clone());
+    if let Some(dir) = config.dir.as_ref().filter(|dir| !dir.is_dir()) {
+        return StartError::NoSuchFolder { name, dir: dir.clone() };
+    }
+    match error.kind() {
+        io::ErrorKind::NotFound if !resolve(&program).exists() => StartError::Missing { name, program },
+        io::ErrorKind::NotFound => StartError::NoInterpreter { name, program },
+        io::ErrorKind::PermissionDenied => StartError::NotExecutable { name, program },
+        _ => StartError::Spawn { name, program, source: error },
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use rustix::io::Errno;
+    use rustix::process::{Signal, getpid, getppid, set_parent_process_death_signal};
+    use rustix::thread::{CpuSet, sched_setaffinity};
+    use tokio::process::Command;
+
+    /// Makes the child die with its parent and stay on its CPUs. The error is a CPU number the kernel's set does not hold.
+    pub(super) fn prepare(command: &mut Command, cpus: &[usize]) -> Result<(), usize> {
+        let mut set = CpuSet::new();
+        for &cpu in cpus {
+            if cpu >= CpuSet::MAX_CPU {
+                return Err(cpu);
+            }
+            set.set(cpu);
+        }
+        let pinned = !cpus.is_empty();
+        let parent = getpid();
+        let in_child = move || {
+            set_parent_process_death_signal(Some(Signal::KILL))?;
+            // The parent may have died before the line above: then no signal will come.
+            if getppid() != Some(parent) {
+                return Err(Errno::SRCH.into());
+            }
+            if pinned {
+                sched_setaffinity(None, &set)?;
+            }
+            Ok(())
+        };
+        #[expect(
+            unsafe_code,
+            reason = "the parent-death signal and the CPU set must be in place before the program starts"
+        )]
+        // SAFETY: between fork and exec only async-signal-safe calls are allowed. The closure makes four system calls, touches
+        // no lock and allocates nothing: its values were made above, and an error made of an OS code is a plain number.
+        unsafe {
+            command.pre_exec(in_child);
+        }
+        Ok(())
+    }
+}
+
+/// Kills every process of the group that `pid` leads. Call it before the leader is reaped, or at once after: the number is free
+/// for others later.
+pub(super) fn kill_group(pid: u32) {
+    #[cfg(unix)]
+    if let Some(pid) = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw) {
+        // It fails where nobody is left.
+        let _ = rustix::process::kill_process_group(pid, rustix::process::Signal::KILL);
+    }
+    #[cfg(not(unix))]
+    let _ = pid;
+}
+
+/// `exit status 3` or `signal 11 (SIGSEGV)`.
+pub(super) fn describe(status: ExitStatus) -> String {
+    #[cfg(unix)]
+    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+        return match signal_name(signal) {
+            Some(name) => format!("signal {signal} ({name})"),
+            None => format!("signal {signal}"),
+        };
+    }
+    match status.code() {
+        Some(code) => format!("exit status {code}"),
+        None => status.to_string(),
+    }
+}
+
+#[cfg(unix)]
+fn signal_name(number: i32) -> Option<&'static str> {
+    use rustix::process::Signal;
+    const NAMES: [(Signal, &str); 15] = [
+        (Signal::HUP, "SIGHUP"),
+        (Signal::INT, "SIGINT"),
+        (Signal::QUIT, "SIGQUIT"),
+        (Signal::ILL, "SIGILL"),
+        (Signal::TRAP, "SIGTRAP"),
+        (Signal::ABORT, "SIGABRT"),
+        (Signal::BUS, "SIGBUS"),
+        (Signal::FPE, "SIGFPE"),
+        (Signal::KILL, "SIGKILL"),
+        (Signal::SEGV, "SIGSEGV"),
+        (Signal::PIPE, "SIGPIPE"),
+        (Signal::TERM, "SIGTERM"),
+        (Signal::XCPU, "SIGXCPU"),
+        (Signal::XFSZ, "SIGXFSZ"),
+        (Signal::SYS, "SIGSYS"),
+    ];
+    NAMES.iter().find(|(signal, _)| signal.as_raw() == number).map(|(_, name)| *name)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::process::ExitStatusExt as _;
+
+    use super::*;
+
+    #[test]
+    fn endings_are_named() {
+        let cases = [(0, "exit status 0"), (3 << 8, "exit status 3"), (11, "signal 11 (SIGSEGV)"), (34, "signal 34")];
+        for (raw, expected) in cases {
+            assert_eq!(describe(ExitStatus::from_raw(raw)), expected);
+        }
+    }
+}

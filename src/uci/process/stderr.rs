@@ -1,0 +1,117 @@
+//! What an engine says on its standard error: a file that is made when there is something to put in it, up to a cap, and the
+//! last bytes for messages.
+
+use std::collections::VecDeque;
+use std::fs::{File, OpenOptions};
+use std::io::Write as _;
+use std::path::PathBuf;
+
+/// Where an engine's standard error goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StderrSink {
+    /// The file it is appended to; `None` keeps only the last few KiB in memory.
+    pub path: Option<PathBuf>,
+    /// Bytes written to the file by one process; what comes after is read and thrown away.
+    pub cap_bytes: u64,
+}
+
+impl Default for StderrSink {
+    fn default() -> Self {
+        Self { path: None, cap_bytes: 1 << 20 }
+    }
+}
+
+/// The reading end's state.
+#[derive(Debug)]
+pub(super) struct StderrLog {
+    sink: StderrSink,
+    file: Option<File>,
+    written: u64,
+    tail: VecDeque<u8>,
+}
+
+impl StderrLog {
+    const TAIL: usize = 8 * 1024;
+
+    pub(super) fn new(sink: StderrSink) -> Self {
+        Self { sink, file: None, written: 0, tail: VecDeque::new() }
+    }
+
+    pub(super) fn push(&mut self, bytes: &[u8]) {
+        let kept = &bytes[bytes.len().saturating_sub(Self::TAIL)..];
+        let excess = (self.tail.len() + kept.len()).saturating_sub(Self::TAIL);
+        self.tail.drain(..excess.min(self.tail.len()));
+        self.tail.extend(kept);
+        self.write(bytes);
+    }
+
+    /// A log that can't be written must not lose a game, so the first failure ends it.
+    fn write(&mut self, bytes: &[u8]) {
+        let left = self.sink.cap_bytes.saturating_sub(self.written);
+        let Some(path) = self.sink.path.as_ref().filter(|_| left > 0) else { return };
+        if self.file.is_none() {
+            self.file = OpenOptions::new().create(true).append(true).open(path).ok();
+        }
+        let count = bytes.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        let done = self.file.as_mut().is_some_and(|file| file.write_all(&bytes[..count]).is_ok());
+        self.written = if done { self.written + count as u64 } else { u64::MAX };
+        if done && self.written >= self.sink.cap_bytes {
+            let file = self.file.as_mut().expect("it was just written to");
+            // Nothing depends on the note.
+            let _ = writeln!(file, "\n(the rest is not kept: the cap is {} bytes)", self.sink.cap_bytes);
+        }
+        if self.written >= self.sink.cap_bytes {
+            self.file = None;
+        }
+    }
+
+    /// The last bytes, as text.
+    pub(super) fn tail(&self) -> String {
+        let (front, back) = self.tail.as_slices();
+        String::from_utf8_lossy(&[front, back].concat()).into_owned()
+    }
+
+    /// The last lines on one line, for a message; empty where nothing was said.
+    pub(super) fn last_words(&self) -> String {
+        const LINES: usize = 3;
+        const LONGEST: usize = 200;
+        let tail = self.tail();
+        let lines: Vec<&str> = tail.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        let last = lines[lines.len().saturating_sub(LINES)..].join(" | ");
+        let skip = last.chars().count().saturating_sub(LONGEST);
+        last.chars().skip(skip).map(|c| if c.is_control() { ' ' } else { c }).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flood_is_capped_and_its_end_quoted() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("engine.log");
+        let mut log = StderrLog::new(StderrSink { path: Some(path.clone()), cap_bytes: 10_000 });
+        assert_eq!(log.last_words(), "");
+        assert!(!path.exists());
+        for i in 0..3000 {
+            log.push(format!("line {i}\n").as_bytes());
+        }
+        log.push(b"panicked:\x1b here\n\n");
+        let kept = std::fs::read_to_string(&path).unwrap();
+        assert!(kept.starts_with("line 0\nline 1\n"));
+        assert!(kept.ends_with("(the rest is not kept: the cap is 10000 bytes)\n"), "{kept}");
+        assert!(kept.len() < 10_100);
+        assert!(log.tail().len() <= StderrLog::TAIL);
+        assert_eq!(log.last_words(), "line 2998 | line 2999 | panicked:  here");
+    }
+
+    #[test]
+    fn a_log_that_can_not_be_written_is_no_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut log = StderrLog::new(StderrSink { path: Some(folder.path().to_owned()), cap_bytes: 10 });
+        log.push(b"hello");
+        log.push(b" world");
+        assert_eq!(log.last_words(), "hello world");
+    }
+}

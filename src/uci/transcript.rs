@@ -1,0 +1,190 @@
+//! The last lines of a game, for crash reports.
+
+use std::collections::VecDeque;
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+/// Who spoke.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// The harness, to the engine.
+    ToEngine,
+    /// The engine.
+    FromEngine,
+}
+
+/// The last bytes that went either way, in memory of fixed size. Chunks are kept as they were written and read; lines are made
+/// when somebody asks.
+#[derive(Debug)]
+pub struct Transcript {
+    ring: VecDeque<u8>,
+    capacity: usize,
+    started: Instant,
+    dropped: bool,
+}
+
+/// Microseconds (8), direction (1), length (4), then the bytes.
+const HEADER: usize = 13;
+
+impl Transcript {
+    /// Enough for a game of a few hundred moves.
+    pub const CAPACITY: usize = 256 * 1024;
+
+    /// An empty transcript of at most `capacity` bytes, whose clock starts at `started`.
+    #[must_use]
+    pub fn new(capacity: usize, started: Instant) -> Self {
+        Self { ring: VecDeque::new(), capacity: capacity.max(2 * HEADER), started, dropped: false }
+    }
+
+    /// Forgets everything and starts the clock anew.
+    pub fn clear(&mut self, started: Instant) {
+        self.ring.clear();
+        self.started = started;
+        self.dropped = false;
+    }
+
+    /// Notes bytes that were written or read at `at`. Of a chunk that does not fit, the end is kept.
+    pub fn push(&mut self, at: Instant, direction: Direction, bytes: &[u8]) {
+        if bytes.is_empty() {
+            return;
+        }
+        // No chunk may push out more than half of what was said before it.
+        let keep = bytes.len().min(self.capacity / 2 - HEADER);
+        self.dropped |= keep < bytes.len();
+        let bytes = &bytes[bytes.len() - keep..];
+        while self.ring.len() + HEADER + bytes.len() > self.capacity {
+            self.drop_oldest();
+        }
+        let micros = u64::try_from(at.saturating_duration_since(self.started).as_micros()).unwrap_or(u64::MAX);
+        let mut header = [0; HEADER];
+        header[..8].copy_from_slice(&micros.to_le_bytes());
+        header[8] = u8::from(direction == Direction::FromEngine);
+        header[9..].copy_from_slice(&u32::try_from(keep).unwrap_or(u32::MAX).to_le_bytes());
+        self.ring.extend(&header);
+        self.ring.extend(bytes);
+    }
+
+    fn drop_oldest(&mut self) {
+        self.dropped = true;
+        match self.header_at(0) {
+            Some((_, _, length)) => drop(self.ring.drain(..(HEADER + length).min(self.ring.len()))),
+            None => self.ring.clear(),
+        }
+    }
+
+    fn header_at(&self, at: usize) -> Option<(Duration, Direction, usize)> {
+        let mut header = [0; HEADER];
+        for (to, from) in header.iter_mut().zip(self.ring.range(at.min(self.ring.len())..)) {
+            *to = *from;
+        }
+        if at + HEADER > self.ring.len() {
+            return None;
+        }
+        let (micros, rest) = header.split_first_chunk::<8>()?;
+        let direction = if rest[0] == 0 { Direction::ToEngine } else { Direction::FromEngine };
+        let length = u32::from_le_bytes(*rest.last_chunk::<4>()?);
+        Some((Duration::from_micros(u64::from_le_bytes(*micros)), direction, length as usize))
+    }
+
+    /// The lines, oldest first: microseconds since the start, `>` to the engine or `<` from it, the text. A line is stamped when
+    /// its end was read; control characters and bytes that are not UTF-8 are escaped.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = String::with_capacity(self.ring.len() + self.ring.len() / 4);
+        if self.dropped {
+            text.push_str("(earlier lines were dropped)\n");
+        }
+        let mut pending = [Vec::new(), Vec::new()];
+        let mut last = [Duration::ZERO; 2];
+        let mut at = 0;
+        while let Some((stamp, direction, length)) = self.header_at(at) {
+            let side = usize::from(direction == Direction::FromEngine);
+            last[side] = stamp;
+            for &byte in
+                self.ring.range((at + HEADER).min(self.ring.len())..(at + HEADER + length).min(self.ring.len()))
+            {
+                if byte == b'\n' {
+                    write_line(&mut text, stamp, direction, &pending[side]);
+                    pending[side].clear();
+                } else {
+                    pending[side].push(byte);
+                }
+            }
+            at += HEADER + length;
+        }
+        for (side, direction) in [Direction::ToEngine, Direction::FromEngine].into_iter().enumerate() {
+            if !pending[side].is_empty() {
+                pending[side].extend_from_slice(b" (no line end)");
+                write_line(&mut text, last[side], direction, &pending[side]);
+            }
+        }
+        text
+    }
+}
+
+fn write_line(text: &mut String, stamp: Duration, direction: Direction, line: &[u8]) {
+    let arrow = if direction == Direction::ToEngine { '>' } else { '<' };
+    write!(text, "{:>12} {arrow} ", stamp.as_micros()).expect("a String takes every character");
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    for chunk in line.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            if c.is_control() && c != '\t' {
+                text.extend(c.escape_default());
+            } else {
+                text.push(c);
+            }
+        }
+        for byte in chunk.invalid() {
+            write!(text, "\\x{byte:02x}").expect("a String takes every character");
+        }
+    }
+    text.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(start: Instant, micros: u64) -> Instant {
+        start + Duration::from_micros(micros)
+    }
+
+    #[test]
+    fn lines_are_put_together_and_stamped_at_their_end() {
+        let start = Instant::now();
+        let mut transcript = Transcript::new(Transcript::CAPACITY, start);
+        transcript.push(at(start, 5), Direction::ToEngine, b"position fen x\ngo nodes 1\n");
+        transcript.push(at(start, 10), Direction::FromEngine, b"info depth 1\r\nbest");
+        transcript.push(at(start, 30), Direction::FromEngine, b"move \xffe2\0\n");
+        transcript.push(at(start, 1_000_040), Direction::FromEngine, b"info str");
+        assert_eq!(
+            transcript.text(),
+            concat!(
+                "           5 > position fen x\n",
+                "           5 > go nodes 1\n",
+                "          10 < info depth 1\n",
+                "          30 < bestmove \\xffe2\\u{0}\n",
+                "     1000040 < info str (no line end)\n",
+            )
+        );
+        transcript.clear(start);
+        assert_eq!(transcript.text(), "");
+    }
+
+    #[test]
+    fn memory_stays_flat_and_the_end_is_kept() {
+        let start = Instant::now();
+        let mut transcript = Transcript::new(1000, start);
+        for i in 0..500u64 {
+            transcript.push(at(start, i), Direction::FromEngine, format!("info nodes {i}\n").as_bytes());
+            assert!(transcript.ring.len() <= 1000);
+        }
+        transcript.push(at(start, 500), Direction::FromEngine, &[b'x'; 5000]);
+        assert!(transcript.ring.len() <= 1000);
+        transcript.push(at(start, 501), Direction::FromEngine, b"\nbestmove e2e4\n");
+        let text = transcript.text();
+        assert!(text.starts_with("(earlier lines were dropped)\n"), "{text}");
+        assert!(text.contains("info nodes 499\n"), "{text}");
+        assert!(text.ends_with("501 < bestmove e2e4\n"), "{text}");
+    }
+}
