@@ -1,1 +1,9 @@
-//! stub
+//! Observers of a run and the pictures it leaves. Nothing here can stop a run.
+
+pub mod console;
+pub mod crashes;
+pub mod figures;
+pub mod pgn;
+pub mod pgn_file;
+pub mod plot;
+pub mod summary;

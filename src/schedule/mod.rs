@@ -1,1 +1,37 @@
-//! stub
+//! Who plays what when. One event loop owns the run; workers play pairs.
+//!
+//! Reading order: `events` (every message), `standing` (what counts), `dispatcher` (the loop), `worker` (one slot).
+
+pub mod affinity;
+pub mod dispatcher;
+pub mod events;
+pub mod standing;
+mod worker;
+
+use std::path::PathBuf;
+
+use crate::chess::Variant;
+use crate::plan::{Plan, Player};
+use crate::uci::process::{EngineConfig, StderrSink};
+
+/// Bytes of an engine's error output that are kept.
+const STDERR_CAP: u64 = 1 << 20;
+
+/// How to start a player's engine, with its error output in the file `stderr` (`None` to keep only the end of it).
+#[must_use]
+pub fn engine_config(plan: &Plan, player: &Player, stderr: Option<PathBuf>) -> EngineConfig {
+    let mut options = player.options.clone();
+    if plan.rules.variant == Variant::Chess960 {
+        options.push(("UCI_Chess960".to_owned(), "true".to_owned()));
+    }
+    EngineConfig {
+        name: player.name.clone(),
+        program: player.program.clone(),
+        args: player.args.clone(),
+        dir: player.dir.clone(),
+        env: Vec::new(),
+        options,
+        stderr: StderrSink { path: stderr, cap_bytes: STDERR_CAP },
+        timeouts: plan.timeouts,
+    }
+}

@@ -1,0 +1,207 @@
+//! What is in a book, and what is wrong with it.
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use anyhow::{Context as _, Result, bail};
+use serde::Serialize;
+
+use crate::chess::{Position, Variant};
+use crate::cli::progress;
+use crate::plan::book::place;
+use crate::plan::openings::{Book, BookError, BookOptions, Format};
+use crate::record::Color;
+
+/// Broken lines named one by one; after that only their number is told.
+const MOST_NAMED: u64 = 20;
+
+/// What a book holds.
+#[derive(Debug, Default, PartialEq, Eq, Serialize)]
+struct Description {
+    file: String,
+    format: &'static str,
+    openings: u64,
+    /// Openings that lead where an earlier one did: board, side to move, castling rights, en passant.
+    duplicates: u64,
+    white_to_move: u64,
+    black_to_move: u64,
+    /// Fewest and most plies from the starting position; `None` where the lines do not tell.
+    plies_min: Option<u32>,
+    plies_max: Option<u32>,
+    sha256: String,
+}
+
+/// A description of the book, for people or as JSON.
+pub(super) fn info(path: &Path, variant: Variant, json: bool) -> Result<String> {
+    let description = describe(&Book::load(path, &options(variant))?, variant)?;
+    Ok(if json { serde_json::to_string_pretty(&description)? } else { text(&description) })
+}
+
+/// Reads every opening and names those that are broken, on stderr; an error where there are any.
+pub(super) fn check(path: &Path, variant: Variant, json: bool) -> Result<String> {
+    let faults = match Book::load(path, &options(variant)) {
+        Ok(book) => {
+            let Description { file, openings, duplicates, .. } = describe(&book, variant)?;
+            return Ok(if json {
+                serde_json::to_string_pretty(
+                    &serde_json::json!({ "openings": openings, "duplicates": duplicates, "faults": 0 }),
+                )?
+            } else {
+                format!("{file}: all {openings} openings can be played, {duplicates} duplicates")
+            });
+        }
+        Err(error @ BookError::Opening { .. }) => match faults(path, variant)? {
+            // A PGN book is read up to its first fault.
+            0 => return Err(error.into()),
+            faults => faults,
+        },
+        Err(error) => return Err(error.into()),
+    };
+    if json {
+        progress::result(&serde_json::to_string_pretty(&serde_json::json!({ "faults": faults }))?);
+    }
+    bail!(
+        "{}: {faults} {} cannot be played; correct or delete them",
+        path.display(),
+        if faults == 1 { "line" } else { "lines" }
+    )
+}
+
+/// Names the broken lines of an EPD or FEN list and counts them; 0 for a PGN book.
+fn faults(path: &Path, variant: Variant) -> Result<u64> {
+    let bytes = std::fs::read(path).with_context(|| format!("{}: cannot read it", path.display()))?;
+    let name = path.display().to_string();
+    let is_pgn = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("pgn"));
+    if is_pgn {
+        return Ok(0);
+    }
+    let options = BookOptions { format: Some(Format::Epd), ..options(variant) };
+    let mut faults = 0;
+    for (line, text) in (1u64..).zip(bytes.split(|byte| *byte == b'\n')) {
+        // Each line as a book of its own: an empty one is no fault.
+        if let Err(BookError::Opening { fault, .. }) = Book::from_bytes(&name, text.to_vec(), &options) {
+            faults += 1;
+            if faults <= MOST_NAMED {
+                progress::note(&format!("{name}:{line}: {fault}"));
+            }
+        }
+    }
+    if faults > MOST_NAMED {
+        progress::note(&format!("and {} more", faults - MOST_NAMED));
+    }
+    Ok(faults)
+}
+
+fn options(variant: Variant) -> BookOptions {
+    BookOptions { variant, ..BookOptions::default() }
+}
+
+fn describe(book: &Book, variant: Variant) -> Result<Description> {
+    let mut description = Description {
+        file: book.name().to_owned(),
+        format: match book.format() {
+            Format::Epd => "EPD",
+            Format::Pgn => "PGN",
+        },
+        sha256: book.sha256().to_owned(),
+        ..Description::default()
+    };
+    let mut places = HashSet::new();
+    let mut plies: Option<(u32, u32)> = None;
+    for opening in (0..book.len()).filter_map(|index| book.opening(index)) {
+        let mut position = Position::from_fen(&opening.fen, variant)?;
+        for played in &opening.moves {
+            position.play(played)?;
+        }
+        let fen = position.fen();
+        description.openings += 1;
+        description.duplicates += u64::from(!places.insert(place(&fen).to_owned()));
+        let black = position.turn() == Color::Black;
+        *(if black { &mut description.black_to_move } else { &mut description.white_to_move }) += 1;
+        let depth = position.fullmoves().saturating_sub(1) * 2 + u32::from(black);
+        plies = Some(plies.map_or((depth, depth), |(least, most)| (least.min(depth), most.max(depth))));
+    }
+    // Lines without counters all stand at the first move: then they tell nothing.
+    let told = plies.filter(|(_, most)| *most > 1 || book.format() == Format::Pgn);
+    (description.plies_min, description.plies_max) = told.unzip();
+    Ok(description)
+}
+
+fn text(description: &Description) -> String {
+    let plies = match (description.plies_min, description.plies_max) {
+        (Some(least), Some(most)) if least == most => least.to_string(),
+        (Some(least), Some(most)) => format!("{least} to {most}"),
+        _ => "not told".to_owned(),
+    };
+    let mut out = String::new();
+    // Writing into memory cannot fail.
+    let _ = write!(
+        out,
+        "{}\nformat      {}\nopenings    {}\nduplicates  {}\nto move     White {}, Black {}\nplies       {plies}\nsha256      {}",
+        description.file,
+        description.format,
+        description.openings,
+        description.duplicates,
+        description.white_to_move,
+        description.black_to_move,
+        description.sha256,
+    );
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn book(bytes: &'static str) -> Book {
+        Book::from_bytes("book", bytes.as_bytes(), &BookOptions::default()).expect("a book")
+    }
+
+    fn check_counts(
+        bytes: &'static str,
+        openings: u64,
+        duplicates: u64,
+        to_move: (u64, u64),
+        plies: Option<(u32, u32)>,
+    ) {
+        let found = describe(&book(bytes), Variant::Standard).expect("described");
+        assert_eq!(
+            (found.openings, found.duplicates, (found.white_to_move, found.black_to_move)),
+            (openings, duplicates, to_move),
+            "{bytes}"
+        );
+        assert_eq!(found.plies_min.zip(found.plies_max), plies, "{bytes}");
+    }
+
+    #[test]
+    fn what_a_book_holds() {
+        const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -\n";
+        check_counts(START, 1, 0, (1, 0), None);
+        // An en-passant square that cannot be used makes no other position.
+        check_counts(
+            "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1\n\
+             rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1\n\
+             rnbqkbnr/pp1ppppp/8/2p5/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - hmvc 0; fmvn 2;\n",
+            3,
+            1,
+            (1, 2),
+            Some((1, 2)),
+        );
+        check_counts("[Event \"a\"]\n\n1. e4 e5 *\n\n[Event \"b\"]\n\n1. d4 *\n", 2, 0, (1, 1), Some((1, 2)));
+    }
+
+    #[test]
+    fn broken_lines_are_counted() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("book.epd");
+        let good = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -\n";
+        std::fs::write(&path, good).expect("written");
+        assert!(check(&path, Variant::Standard, false).expect("sound").contains("all 1 openings"));
+        std::fs::write(&path, format!("{good}junk\n\n# comment\n{good}8/8/8/8/8/8/8/8 w - -\n")).expect("written");
+        assert_eq!(faults(&path, Variant::Standard).expect("read"), 2);
+        let error = check(&path, Variant::Standard, false).expect_err("broken").to_string();
+        assert!(error.ends_with("2 lines cannot be played; correct or delete them"), "{error}");
+        assert!(info(&path, Variant::Standard, false).is_err());
+    }
+}

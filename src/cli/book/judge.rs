@@ -1,0 +1,186 @@
+//! Engines at work on a book's candidates.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+use crate::plan::book::{Candidate, Judgement, Selection, Walks, Window};
+use crate::record::Score;
+use crate::uci::Go;
+use crate::uci::process::{Engine, EngineConfig, SearchOutcome};
+
+/// A candidate is tried with one in so many nodes first.
+const SKIM_PART: u64 = 20;
+
+/// Searches shorter than this are not worth skimming before, nor to skim with.
+const LEAST_SKIM: u64 = 100;
+
+/// When a search counts as hanging.
+const STALL: Duration = Duration::from_secs(120);
+
+/// Who judges, and by what.
+#[derive(Clone, Debug)]
+pub(super) struct Judge {
+    pub(super) engine: EngineConfig,
+    /// Of the search that decides.
+    pub(super) nodes: u64,
+    pub(super) window: Window,
+}
+
+/// Judges walks with so many engines until the selection is full; `report` is called after each judgement. Returns the
+/// engine's name.
+pub(super) async fn fill(
+    selection: &mut Selection,
+    walks: Walks,
+    judge: &Judge,
+    engines: usize,
+    report: impl Fn(&Selection),
+) -> Result<String> {
+    // The first engine alone, so that one that does not start says so once.
+    let first = Engine::start(&judge.engine, &[]).await?;
+    let name = match first.identity().name.as_str() {
+        "" => judge.engine.program.display().to_string(),
+        name => name.to_owned(),
+    };
+    let walks = Arc::new(Mutex::new(walks));
+    let (sender, mut judgements) = mpsc::channel(2 * engines.max(1));
+    let mut workers = JoinSet::new();
+    workers.spawn(work(Some(first), judge.clone(), Arc::clone(&walks), sender.clone()));
+    for _ in 1..engines {
+        workers.spawn(work(None, judge.clone(), Arc::clone(&walks), sender.clone()));
+    }
+    drop(sender);
+    while let Some(judged) = judgements.recv().await {
+        let (candidate, judgement) = judged?;
+        selection.take(candidate, judgement);
+        report(selection);
+        if selection.is_full() {
+            return Ok(name);
+        }
+        if selection.is_hopeless() {
+            bail!(
+                "only {} of {} positions had a score in the window; widen --window, or change --plies",
+                selection.kept(),
+                selection.judged()
+            );
+        }
+    }
+    let found = walks.lock().unwrap_or_else(PoisonError::into_inner).found();
+    bail!(
+        "walks of this length lead to only {found} positions, of which {} are in the window; raise --plies, or lower --count",
+        selection.kept()
+    )
+}
+
+type Judged = Result<(Candidate, Judgement)>;
+
+/// Judges candidates until there are none, or nobody listens.
+async fn work(engine: Option<Engine>, judge: Judge, walks: Arc<Mutex<Walks>>, sender: mpsc::Sender<Judged>) {
+    let started = match engine {
+        Some(engine) => Ok(engine),
+        None => Engine::start(&judge.engine, &[]).await,
+    };
+    let mut engine = match started {
+        Ok(engine) => engine,
+        Err(error) => {
+            let _ = sender.send(Err(error.into())).await;
+            return;
+        }
+    };
+    loop {
+        let next = walks.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let Some(candidate) = next else { break };
+        let judged = judge.judge(&mut engine, &candidate).await;
+        let failed = judged.is_err();
+        if sender.send(judged.map(|judgement| (candidate, judgement))).await.is_err() || failed {
+            break;
+        }
+    }
+    engine.quit().await;
+}
+
+impl Judge {
+    async fn judge(&self, engine: &mut Engine, candidate: &Candidate) -> Result<Judgement> {
+        let skim = self.nodes / SKIM_PART;
+        if skim >= LEAST_SKIM && !self.window.hopes(score(engine, &candidate.fen, skim).await?) {
+            return Ok(Judgement::Skimmed);
+        }
+        let kept = self.window.keeps(score(engine, &candidate.fen, self.nodes).await?);
+        Ok(if kept { Judgement::Kept } else { Judgement::Refused })
+    }
+}
+
+/// The score of a position after so many nodes. The engine forgets what it knew first, so that the score is the same
+/// whatever it searched before.
+async fn score(engine: &mut Engine, fen: &str, nodes: u64) -> Result<Score> {
+    engine.new_game().await?;
+    let go = Go { nodes: Some(nodes), ..Go::default() };
+    match engine.go(format!("position fen {fen}").as_bytes(), &go, Some(STALL)).await {
+        SearchOutcome::BestMove { info, .. } => info.score.with_context(|| {
+            format!("the engine gave no score for `{fen}` with `go nodes {nodes}`; use another engine, or more --nodes")
+        }),
+        SearchOutcome::Overrun { elapsed, .. } => {
+            bail!("the engine did not end `go nodes {nodes}` at `{fen}` within {} s", elapsed.as_secs())
+        }
+        SearchOutcome::Exited { status, .. } => bail!("the engine ended ({status}) while searching `{fen}`"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An engine in the shell's own words: what it does on `go` is the case's.
+    fn judge(on_go: &str) -> Judge {
+        let script = format!(
+            "while read -r word kind fen; do case $word in uci) echo uciok;; isready) echo readyok;; \
+             position) cp=$((${{#fen}} % 7 * 20));; go) {on_go};; quit) exit;; esac; done"
+        );
+        let engine =
+            EngineConfig { program: "/bin/sh".into(), args: vec!["-c".to_owned(), script], ..EngineConfig::default() };
+        Judge { engine, nodes: 1000, window: Window { low_cp: 0, high_cp: 60 } }
+    }
+
+    fn make(on_go: &str, count: u64, plies: u32, engines: usize) -> Result<Selection, String> {
+        let mut selection = Selection::new(count);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        let judge = judge(on_go);
+        let filled = runtime.block_on(fill(&mut selection, Walks::new(plies, 1), &judge, engines, |_| {}));
+        filled.map(|_| selection).map_err(|error| error.to_string())
+    }
+
+    const SCORES: &str = "echo info score cp $cp; echo bestmove e2e4";
+
+    #[test]
+    fn the_book_does_not_depend_on_the_number_of_engines() {
+        let one = make(SCORES, 40, 6, 1).expect("made");
+        let four = make(SCORES, 40, 6, 4).expect("made");
+        assert_eq!(one.to_epd().lines().count(), 40);
+        assert_eq!((one.to_epd(), one.tally()), (four.to_epd(), four.tally()));
+        assert!(one.tally().refused > 0);
+    }
+
+    #[test]
+    fn what_an_engine_does_wrong_ends_the_work() {
+        let table = [
+            ("exit 3", "the engine ended (exit status 3) while searching"),
+            ("echo bestmove e2e4", "the engine gave no score"),
+            (
+                "echo info score mate 3; echo bestmove e2e4",
+                "walks of this length lead to only 20 positions, of which 0",
+            ),
+        ];
+        for (on_go, message) in table {
+            let error = make(on_go, 5, 1, 2).expect_err(message);
+            assert!(error.starts_with(message), "{error}");
+        }
+        let missing =
+            Judge { engine: EngineConfig { program: "./no-such-engine".into(), ..judge("").engine }, ..judge("") };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        let error = runtime.block_on(fill(&mut Selection::new(1), Walks::new(1, 1), &missing, 2, |_| {}));
+        assert!(error.expect_err("no engine").to_string().contains("./no-such-engine"));
+    }
+}

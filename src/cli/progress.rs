@@ -1,0 +1,33 @@
+//! The few lines that a command prints itself: results to stdout, the rest to stderr.
+//! A closed pipe is no reason to panic: what cannot be written is let go.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+/// A result.
+pub(super) fn result(text: &str) {
+    let _ = writeln!(std::io::stdout().lock(), "{}", text.trim_end());
+}
+
+/// Something worth knowing.
+pub(super) fn note(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
+/// Something to look at; the command goes on.
+pub(super) fn warn(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "warning: {text}");
+}
+
+/// Why the command failed, its causes on the same line.
+pub(super) fn error(error: &anyhow::Error) {
+    let mut line = String::new();
+    for cause in error.chain() {
+        let text = cause.to_string();
+        // A cause that its parent already quotes adds nothing.
+        if !line.contains(&text) {
+            let _ = write!(line, "{}{text}", if line.is_empty() { "" } else { ": " });
+        }
+    }
+    let _ = writeln!(std::io::stderr().lock(), "error: {line}");
+}

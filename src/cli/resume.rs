@@ -1,0 +1,33 @@
+//! `quintain resume DIR`.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::Result;
+
+use crate::cli::Exit;
+use crate::cli::run::{self, Output};
+use crate::cli::run_dir::RunDir;
+
+/// Replays what was played and plays the rest: the result is what an unbroken run would have counted.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  quintain resume results/runs/20260101-120000-sprt")]
+pub(super) struct ResumeArgs {
+    /// The run's directory.
+    #[arg(value_name = "DIR")]
+    dir: PathBuf,
+    /// Games at once, if not as before.
+    #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    concurrency: Option<u16>,
+    /// Print the summary as one JSON document.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &ResumeArgs) -> Result<Exit> {
+    let (dir, mut plan) = RunDir::open(&args.dir)?;
+    if let Some(concurrency) = args.concurrency {
+        plan.concurrency = concurrency;
+    }
+    run::resume(Arc::new(plan), &dir, Output::new(args.json))
+}

@@ -1,0 +1,211 @@
+//! Plays a resolved plan, new or resumed: opens the run directory, drives the dispatcher, leaves the summary.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use tokio::sync::mpsc;
+
+use crate::chess::Variant;
+use crate::cli::run_dir::{RunDir, sha256, write_atomically};
+use crate::cli::{Exit, progress};
+use crate::journal::{self, Journal};
+use crate::plan::openings::{Book, BookOptions};
+use crate::plan::{BookSource, Plan};
+use crate::report::console::{Console, Screen};
+use crate::report::crashes::Crashes;
+use crate::report::pgn_file::PgnFile;
+use crate::report::summary::Summary;
+use crate::schedule::dispatcher::{self, Run};
+use crate::schedule::engine_config;
+use crate::schedule::events::{Observer, Stop, StopReason};
+use crate::schedule::standing::Standing;
+use crate::stats::sprt::{Sprt, Verdict};
+use crate::uci::process::Engine;
+
+/// The book inside the program: `openings/quintain_8ply.epd`.
+pub(super) const BUILTIN_BOOK: (&str, &[u8]) =
+    ("quintain_8ply.epd", include_bytes!("../../openings/quintain_8ply.epd"));
+
+/// How results are printed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Output {
+    json: bool,
+}
+
+impl Output {
+    pub(super) const fn new(json: bool) -> Self {
+        Self { json }
+    }
+}
+
+/// Starts a new run in `root`. Nothing is left behind where an engine does not start.
+pub(super) fn start(plan: Arc<Plan>, book: Book, root: &Path, output: Output) -> Result<Exit> {
+    let runtime = runtime()?;
+    runtime.block_on(preflight(&plan))?;
+    let standing = Standing::new(sprt(&plan)?);
+    let (dir, journal) = RunDir::create(root, &plan)?;
+    let mut pgn = PgnFile::begin(&dir.path("games.pgn"), Arc::clone(&plan))?;
+    pgn.publish()?;
+    runtime.block_on(drive(plan, book, &dir, journal, standing, pgn, output))
+}
+
+/// Goes on with the run in `dir`.
+pub(super) fn resume(plan: Arc<Plan>, dir: &RunDir, output: Output) -> Result<Exit> {
+    let book = load_book(&plan)?;
+    for player in &plan.players {
+        let bytes = std::fs::read(&player.program).with_context(|| {
+            format!("{}: the program of `{}` is gone; restore it to go on", player.program.display(), player.name)
+        })?;
+        if sha256(&bytes) != player.origin.sha256 {
+            bail!(
+                "{}: changed since the run began, so its games would be of two programs; restore it, or start a new run",
+                player.program.display()
+            );
+        }
+    }
+    let mut standing = Standing::new(sprt(&plan)?);
+    let mut pgn = PgnFile::begin(&dir.path("games.pgn"), Arc::clone(&plan))
+        .with_context(|| format!("{}: cannot write games.pgn", dir.root().display()))?;
+    let mut written = Ok(());
+    let (journal, replayed) = Journal::resume(&dir.path(journal::FILE_NAME), |game| {
+        standing.tell(game, |_, games| {
+            if written.is_ok() {
+                written = pgn.add(games);
+            }
+        });
+    })?;
+    dir.check_plan(&replayed.header)?;
+    written
+        .and_then(|()| pgn.publish())
+        .with_context(|| format!("{}: cannot write games.pgn", dir.root().display()))?;
+    if replayed.torn_bytes > 0 {
+        progress::note(&format!("dropped {} bytes of a game that was not fully recorded", replayed.torn_bytes));
+    }
+    let runtime = runtime()?;
+    if standing.verdict() == Verdict::Continue {
+        runtime.block_on(preflight(&plan))?;
+    }
+    runtime.block_on(drive(plan, book, dir, journal, standing, pgn, output))
+}
+
+fn runtime() -> Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start the event loop")
+}
+
+fn sprt(plan: &Plan) -> Result<Sprt> {
+    let test = &plan.test;
+    Ok(Sprt::new(test.bounds, test.model, test.alpha, test.beta)?)
+}
+
+/// Reads the plan's book and checks that it is still the same.
+fn load_book(plan: &Plan) -> Result<Book> {
+    let book = read_book(&plan.book.source, plan.book.plies, plan.rules.variant)?;
+    if book.sha256() != plan.book.sha256 {
+        bail!(
+            "{}: changed since the run began, so pairs would get other openings; restore it, or start a new run",
+            book.name()
+        );
+    }
+    Ok(book)
+}
+
+/// Reads a book, checking each of its openings.
+pub(super) fn read_book(source: &BookSource, plies: Option<u32>, variant: Variant) -> Result<Book> {
+    let options = BookOptions { variant, plies, format: None };
+    match source {
+        BookSource::Builtin => Ok(Book::from_bytes(BUILTIN_BOOK.0, BUILTIN_BOOK.1, &options)?),
+        BookSource::File(path) => Ok(Book::load(path, &options)?),
+    }
+}
+
+/// Starts each engine once, so that one that does not start, or refuses an option, is known before a run exists.
+async fn preflight(plan: &Plan) -> Result<()> {
+    for player in &plan.players {
+        let config = engine_config(plan, player, None);
+        let mut engine = Engine::start(&config, &[]).await?;
+        engine.new_game().await.with_context(|| format!("engine `{}`", player.name))?;
+        engine.quit().await;
+    }
+    Ok(())
+}
+
+async fn drive(
+    plan: Arc<Plan>,
+    book: Book,
+    dir: &RunDir,
+    journal: Journal,
+    standing: Standing,
+    pgn: PgnFile,
+    output: Output,
+) -> Result<Exit> {
+    let names: Vec<_> = plan.players.iter().map(|player| player.name.clone()).collect();
+    let screen = Screen::open(&plan);
+    let mut observers: Vec<Box<dyn Observer>> = vec![
+        Box::new(pgn),
+        Box::new(Crashes::new(dir.path("crashes"), names)),
+        Box::new(Console::new(screen.handle(), &plan)),
+    ];
+    let run = Run { plan: Arc::clone(&plan), book, journal, standing, stderr_dir: dir.path("stderr") };
+    let (interrupts, seen) = mpsc::channel(4);
+    let signals = tokio::spawn(watch_signals(interrupts));
+    let finish = dispatcher::run(run, &mut observers, seen).await;
+    signals.abort();
+    drop(observers);
+    screen.close();
+    let summary = Summary::new(&plan, &finish, dir.root());
+    let json = summary.to_json();
+    write_atomically(&dir.path("summary.json"), json.as_bytes())
+        .and_then(|()| write_atomically(&dir.path("llr.svg"), summary.llr_svg().as_bytes()))
+        .with_context(|| format!("{}: cannot write the summary; the journal is whole", dir.root().display()))?;
+    progress::result(if output.json { &json } else { summary.text() });
+    if let StopReason::Broken { why } = &finish.reason {
+        progress::warn(why);
+    }
+    Ok(exit(&finish))
+}
+
+fn exit(finish: &dispatcher::Finish) -> Exit {
+    match (&finish.reason, finish.standing.verdict()) {
+        (_, Verdict::AcceptH1) => Exit::Done,
+        (_, Verdict::AcceptH0) => Exit::H0,
+        (StopReason::Interrupted, _) => Exit::Interrupted,
+        (StopReason::TooManyFailures { .. } | StopReason::Broken { .. }, _) => Exit::Aborted,
+        (StopReason::Verdict | StopReason::OutOfPairs | StopReason::OutOfTime, _) => Exit::Inconclusive,
+    }
+}
+
+/// Ctrl-C lets running games finish, a second one does not; the system's requests to end stop at once.
+async fn watch_signals(interrupts: mpsc::Sender<Stop>) {
+    use tokio::signal::unix::{SignalKind, signal};
+    let Ok(mut interrupt) = signal(SignalKind::interrupt()) else { return };
+    let Ok(mut terminate) = signal(SignalKind::terminate()) else { return };
+    let Ok(mut hangup) = signal(SignalKind::hangup()) else { return };
+    let mut seen = 0;
+    loop {
+        let level = tokio::select! {
+            _ = interrupt.recv() => {
+                seen += 1;
+                if seen == 1 {
+                    progress::note("finishing the running games; press Ctrl-C again to stop at once");
+                    Stop::AfterGame
+                } else {
+                    Stop::Now
+                }
+            }
+            _ = terminate.recv() => Stop::Now,
+            _ = hangup.recv() => Stop::Now,
+        };
+        if interrupts.send(level).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Where a new run goes unless told otherwise.
+pub(super) fn default_root(name: &str) -> PathBuf {
+    let stamp = chrono::Local::now().format("%Y%m%d-%H%M%S");
+    let name: String =
+        name.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' }).collect();
+    Path::new("results/runs").join(format!("{stamp}-{name}"))
+}

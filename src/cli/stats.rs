@@ -1,0 +1,359 @@
+//! `quintain stats`: what given counts say.
+
+use std::fmt::Write as _;
+use std::io::Write;
+
+use anyhow::{Context as _, Result, bail};
+use serde::Serialize;
+
+use crate::stats::elo::{self, Elo, Estimate, fixed};
+use crate::stats::sprt::{Bounds, Model, Sprt, Verdict};
+use crate::stats::{Counts, Pentanomial, Trinomial};
+
+const EXAMPLES: &str = "\
+Examples:
+  quintain stats --ptnml 379,10170,21828,10640,343 --bounds 0,2
+  quintain stats --wdl 36433,68692,36027 --bounds -3,1 --model logistic --json
+
+Estimates come with 95 % intervals. In JSON, null stands for what is infinite or not defined.";
+
+/// Elo, LOS and LLR of given counts, from the tested engine's view.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES, allow_negative_numbers = true)]
+#[command(group = clap::ArgGroup::new("counts").required(true).args(["ptnml", "wdl"]))]
+pub(super) struct StatsArgs {
+    /// Pairs by the tested engine's points 0, 1/2, 1, 3/2, 2.
+    #[arg(long, value_name = "LL,LD,DD+WL,WD,WW", allow_hyphen_values = true)]
+    ptnml: Option<String>,
+    /// Games won, drawn and lost, where the pairs are not known.
+    #[arg(long, value_name = "W,D,L", allow_hyphen_values = true)]
+    wdl: Option<String>,
+    /// The hypotheses in Elo of the model.
+    #[arg(long, value_name = "ELO0,ELO1", default_value = "0,5", allow_hyphen_values = true)]
+    bounds: String,
+    /// What the bounds are measured in: normalized, logistic or bayesian.
+    #[arg(long, value_name = "MODEL", default_value = "normalized")]
+    model: String,
+    /// Probability of accepting H1 where H0 is true.
+    #[arg(long, value_name = "P", default_value_t = 0.05)]
+    alpha: f64,
+    /// Probability of accepting H0 where H1 is true.
+    #[arg(long, value_name = "P", default_value_t = 0.05)]
+    beta: f64,
+    /// Print one JSON document.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Prints the statistics of the counts to `out`.
+pub(super) fn run(args: &StatsArgs, out: &mut impl Write) -> Result<()> {
+    let bounds = args.bounds.parse::<Bounds>().context("--bounds")?;
+    let model = args.model.parse::<Model>().context("--model")?;
+    let sprt = Sprt::new(bounds, model, args.alpha, args.beta)?;
+    let figures = match (&args.ptnml, &args.wdl) {
+        (Some(_), _) if model == Model::Bayesian => {
+            bail!(
+                "the bayesian model is one of games, not of pairs: give the counts with --wdl, or choose another --model"
+            )
+        }
+        (Some(text), _) => {
+            let counts = Pentanomial(counts("--ptnml", "LL,LD,DD+WL,WD,WW", text)?);
+            Figures { pairs_ratio: counts.pairs_ratio(), ..Figures::new(&counts, &sprt, counts.draw_ratio()) }
+        }
+        (None, Some(text)) => {
+            let [wins, draws, losses] = counts("--wdl", "W,D,L", text)?;
+            let counts = Trinomial { wins, draws, losses };
+            Figures::new(&counts, &sprt, counts.draw_ratio())
+        }
+        (None, None) => bail!("no counts: give --ptnml LL,LD,DD+WL,WD,WW or --wdl W,D,L"),
+    };
+    let text = if args.json { serde_json::to_string_pretty(&figures.json())? + "\n" } else { figures.text(&sprt) };
+    match out.write_all(text.as_bytes()) {
+        // The reader has seen enough.
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        written => Ok(written?),
+    }
+}
+
+/// Reads `N` whole numbers with commas between them.
+fn counts<const N: usize>(flag: &str, shape: &str, text: &str) -> Result<[u64; N]> {
+    let words: Vec<&str> = text.split(',').map(str::trim).collect();
+    let Ok(words) = <[&str; N]>::try_from(words) else {
+        bail!("{flag} `{text}`: {N} counts with commas between them are needed, {shape}");
+    };
+    let mut numbers = [0; N];
+    for (number, word) in numbers.iter_mut().zip(words) {
+        *number = word
+            .parse()
+            .ok()
+            .with_context(|| format!("{flag} `{text}`: `{word}` is no count; write whole numbers from 0, {shape}"))?;
+    }
+    Ok(numbers)
+}
+
+/// All there is to say.
+struct Figures {
+    /// `pairs` or `games`.
+    unit: &'static str,
+    samples: u64,
+    score: Option<f64>,
+    elo: Option<Estimate>,
+    nelo: Option<Estimate>,
+    los: Option<f64>,
+    llr: f64,
+    lower: f64,
+    upper: f64,
+    verdict: Verdict,
+    draw_ratio: Option<f64>,
+    /// `None` for games.
+    pairs_ratio: Option<f64>,
+}
+
+/// The document: names and order are the contract.
+#[derive(Serialize)]
+struct Json {
+    score: Option<f64>,
+    elo: Option<f64>,
+    elo_lo: Option<f64>,
+    elo_hi: Option<f64>,
+    nelo: Option<f64>,
+    nelo_lo: Option<f64>,
+    nelo_hi: Option<f64>,
+    los: Option<f64>,
+    llr: f64,
+    llr_lower: f64,
+    llr_upper: f64,
+    verdict: &'static str,
+    draw_ratio: Option<f64>,
+    pairs_ratio: Option<f64>,
+}
+
+impl Figures {
+    fn new<C: Counts>(counts: &C, sprt: &Sprt, draw_ratio: Option<f64>) -> Self {
+        let llr = sprt.llr(counts);
+        Self {
+            unit: if C::GAMES_PER_SAMPLE == 2 { "pairs" } else { "games" },
+            samples: counts.samples(),
+            score: counts.score(),
+            elo: elo::logistic(counts),
+            nelo: elo::normalized(counts),
+            los: elo::superiority(counts),
+            llr,
+            lower: sprt.lower(),
+            upper: sprt.upper(),
+            verdict: sprt.verdict_at(llr),
+            draw_ratio,
+            pairs_ratio: None,
+        }
+    }
+
+    fn json(&self) -> Json {
+        let value = |estimate: Option<Estimate>| estimate.and_then(|estimate| estimate.value.finite());
+        let ends = |estimate: Option<Estimate>| {
+            let (low, high) = estimate.and_then(|estimate| estimate.interval).unzip();
+            (low.and_then(Elo::finite), high.and_then(Elo::finite))
+        };
+        let ((elo_lo, elo_hi), (nelo_lo, nelo_hi)) = (ends(self.elo), ends(self.nelo));
+        Json {
+            score: self.score,
+            elo: value(self.elo),
+            elo_lo,
+            elo_hi,
+            nelo: value(self.nelo),
+            nelo_lo,
+            nelo_hi,
+            los: self.los,
+            llr: self.llr,
+            llr_lower: self.lower,
+            llr_upper: self.upper,
+            verdict: match self.verdict {
+                Verdict::AcceptH0 => "H0",
+                Verdict::AcceptH1 => "H1",
+                Verdict::Continue => "continue",
+            },
+            draw_ratio: self.draw_ratio,
+            pairs_ratio: self.pairs_ratio,
+        }
+    }
+
+    fn text(&self, sprt: &Sprt) -> String {
+        let percent =
+            |share: Option<f64>| share.map_or("not defined".to_owned(), |share| fixed(share * 100.0, 2) + " %");
+        let mut out = String::new();
+        let mut row = |name: &str, text: String| {
+            // Writing into memory cannot fail.
+            let _ = writeln!(out, "{name:<12} {text}");
+        };
+        row("score", format!("{} of {} {}", percent(self.score), self.samples, self.unit));
+        row("Elo", estimate(self.elo));
+        row("nElo", estimate(self.nelo));
+        row("LOS", percent(self.los));
+        if self.unit == "pairs" {
+            row("level pairs", percent(self.draw_ratio));
+            row(
+                "pairs ratio",
+                self.pairs_ratio.map_or("not defined".to_owned(), |ratio| fixed(ratio, 3) + " won for one lost"),
+            );
+        } else {
+            row("draws", percent(self.draw_ratio));
+        }
+        let verdict = match self.verdict {
+            Verdict::AcceptH0 => "H0 accepted",
+            Verdict::AcceptH1 => "H1 accepted",
+            Verdict::Continue => "no verdict yet",
+        };
+        row(
+            "LLR",
+            format!(
+                "{} ({} %) within ({}, {}): {verdict}",
+                fixed(self.llr, 2),
+                fixed(sprt.fraction(self.llr) * 100.0, 1),
+                fixed(self.lower, 2),
+                fixed(self.upper, 2),
+            ),
+        );
+        row("test", format!("{} {} Elo, alpha {}, beta {}", sprt.bounds(), sprt.model(), sprt.alpha(), sprt.beta()));
+        out
+    }
+}
+
+/// The estimate and its interval in words.
+fn estimate(estimate: Option<Estimate>) -> String {
+    match estimate {
+        None => "not defined".to_owned(),
+        Some(Estimate { value, interval: None }) => format!("{value}, interval not defined"),
+        Some(Estimate { value, interval: Some((low, high)) }) => format!("{value} [{low}, {high}]"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: StatsArgs,
+    }
+
+    fn output(line: &str) -> Result<String, String> {
+        let words = std::iter::once("stats").chain(line.split_whitespace());
+        let line = Line::try_parse_from(words).map_err(|error| error.to_string())?;
+        let mut out = Vec::new();
+        run(&line.args, &mut out).map_err(|error| format!("{error:#}"))?;
+        Ok(String::from_utf8(out).expect("text"))
+    }
+
+    fn json(line: &str) -> serde_json::Value {
+        serde_json::from_str(&output(&format!("{line} --json")).expect(line)).expect("JSON")
+    }
+
+    const KEYS: [&str; 14] = [
+        "score",
+        "elo",
+        "elo_lo",
+        "elo_hi",
+        "nelo",
+        "nelo_lo",
+        "nelo_hi",
+        "los",
+        "llr",
+        "llr_lower",
+        "llr_upper",
+        "verdict",
+        "draw_ratio",
+        "pairs_ratio",
+    ];
+
+    #[test]
+    fn the_document_has_its_keys_in_order() {
+        for line in ["--ptnml 1,2,3,4,5", "--wdl 0,0,0"] {
+            let text = output(&format!("{line} --json")).expect(line);
+            let places: Vec<_> = KEYS.iter().map(|key| text.find(&format!("\"{key}\":"))).collect();
+            assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{text}");
+            assert_eq!(text.matches(':').count(), KEYS.len(), "{text}");
+        }
+    }
+
+    #[test]
+    fn figures_of_known_counts() {
+        let near = |value: &serde_json::Value, expected: f64, what: &str| {
+            let value = value.as_f64().expect(what);
+            assert!((value - expected).abs() < 0.006, "{what}: {value}, not {expected}");
+        };
+        let doc = json("--ptnml 379,10170,21828,10640,343 --bounds 0,2");
+        for (key, value) in
+            [("llr", 2.95), ("nelo", 3.05), ("elo", 1.59), ("elo_lo", 0.38), ("elo_hi", 2.80), ("nelo_hi", 5.36)]
+        {
+            near(&doc[key], value, key);
+        }
+        assert_eq!(doc["verdict"], "H1");
+        near(&json("--wdl 36433,68692,36027 --bounds 0,2")["llr"], 0.92, "normalized");
+        near(&json("--wdl 21404,40708,21184 --bounds 0.5,2.5 --model logistic")["llr"], -1.57, "logistic");
+        near(&json("--wdl 68965,128429,68526 --bounds 0,2 --model bayesian")["llr"], -1.26, "bayesian");
+        near(&json("--wdl 10871,20431,10650 --bounds -1.75,0.25")["llr"], 2.30, "negative bounds");
+    }
+
+    #[test]
+    fn null_where_nothing_is_defined() {
+        let table: [(&str, &[&str]); 5] = [
+            (
+                "--ptnml 0,0,0,0,0",
+                &["score", "elo", "elo_lo", "elo_hi", "nelo", "nelo_lo", "nelo_hi", "los", "draw_ratio", "pairs_ratio"],
+            ),
+            ("--ptnml 0,0,500,0,0", &["elo_lo", "elo_hi", "nelo", "nelo_lo", "nelo_hi", "los", "pairs_ratio"]),
+            ("--wdl 100,0,0", &["elo", "elo_lo", "elo_hi", "nelo", "nelo_lo", "nelo_hi", "pairs_ratio"]),
+            ("--ptnml 0,0,0,1,30", &["elo_hi", "pairs_ratio"]),
+            ("--ptnml 1,1,1,1,1", &[]),
+        ];
+        for (line, nulls) in table {
+            let doc = json(line);
+            let found: Vec<&str> = KEYS.into_iter().filter(|key| doc[*key].is_null()).collect();
+            assert_eq!(found, nulls, "{line}: {doc}");
+            let text = output(line).expect(line).to_lowercase();
+            assert!(!text.contains("nan") && !text.contains("-0.00") && !text.contains("-0 "), "{text}");
+        }
+    }
+
+    #[test]
+    fn for_people() {
+        let text = output("--ptnml 379,10170,21828,10640,343 --bounds 0,2").expect("sound");
+        let expected = "\
+score        50.23 % of 43360 pairs
+Elo          1.59 [0.39, 2.80]
+nElo         3.05 [0.74, 5.36]
+LOS          99.51 %
+level pairs  50.34 %
+pairs ratio  1.041 won for one lost
+LLR          2.95 (100.0 %) within (-2.94, 2.94): H1 accepted
+test         [0, 2] normalized Elo, alpha 0.05, beta 0.05
+";
+        assert_eq!(text, expected);
+        let text = output("--wdl 100,0,0").expect("sound");
+        assert!(text.contains("Elo          inf, interval not defined\n"), "{text}");
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_in_one_line() {
+        let table = [
+            ("--ptnml 1,2,3 ", "--ptnml `1,2,3`: 5 counts with commas between them are needed, LL,LD,DD+WL,WD,WW"),
+            ("--wdl 1,-2,3", "--wdl `1,-2,3`: `-2` is no count; write whole numbers from 0, W,D,L"),
+            ("--wdl 1,2,3 --bounds 5,0", "bounds 5,0: elo0 must be below elo1, write 0,5"),
+            ("--wdl 1,2,3 --bounds 5", "--bounds: `5` are no bounds: write elo0,elo1 as in 0,5"),
+            ("--wdl 1,2,3 --model x", "--model: unknown model `x`: use normalized, logistic or bayesian"),
+            ("--wdl 1,2,3 --alpha -1", "alpha is -1: it must be more than 0 and less than 1, as in 0.05"),
+            ("--wdl 1,2,3 --alpha 0.6 --beta 0.5", "alpha 0.6 and beta 0.5 add up to 1 or more: lower one of them"),
+            (
+                "--ptnml 1,2,3,4,5 --model bayesian",
+                "the bayesian model is one of games, not of pairs: give the counts with --wdl, or choose another --model",
+            ),
+        ];
+        for (line, message) in table {
+            assert_eq!(output(line), Err(message.to_owned()));
+        }
+        for line in ["", "--wdl 1,2,3 --ptnml 1,2,3,4,5", "--wdl 1,2,3 --alpha x"] {
+            assert!(output(line).is_err(), "{line}");
+        }
+    }
+}

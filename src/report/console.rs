@@ -1,0 +1,284 @@
+//! The live view: a few lines redrawn on a terminal, a plain line now and then elsewhere.
+//!
+//! Drawing happens on a thread of its own behind a bounded channel. A terminal that stops reading costs the view some
+//! updates and the run nothing.
+
+use std::io::{IsTerminal, Write};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::plan::Plan;
+use crate::record::PlayerId;
+use crate::report::figures::{self, Figures, duration, signed};
+use crate::schedule::events::{Observer, RunEvent};
+use crate::schedule::standing::Standing;
+use crate::stats::sprt::Verdict;
+
+/// Without a terminal, a line is printed at most this often.
+const PLAIN_INTERVAL: Duration = Duration::from_secs(30);
+
+/// Messages that may wait for a slow terminal before updates are dropped.
+const BACKLOG: usize = 64;
+
+/// The LLR bar's resolution.
+const BAR_STEPS: u64 = 1_000;
+
+/// What the view shows at one moment.
+#[derive(Clone, Debug)]
+struct View {
+    /// The LLR between its bounds, 0 to 1.
+    fraction: f64,
+    llr: String,
+    elo: String,
+    counts: String,
+    pace: String,
+    faults: String,
+    plain: String,
+}
+
+enum Message {
+    View(Box<View>),
+    Line(String),
+}
+
+/// Where the view is drawn.
+pub struct Screen {
+    sender: Option<SyncSender<Message>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Screen {
+    /// Opens the view on standard error, with a heading that says what is tested.
+    #[must_use]
+    pub fn open(plan: &Plan) -> Self {
+        let (sender, receiver) = sync_channel(BACKLOG);
+        let heading = heading(plan);
+        let terminal = std::io::stderr().is_terminal();
+        let draw = move || {
+            if terminal { draw_live(&heading, &receiver) } else { draw_plain(&heading, &receiver) }
+        };
+        let thread = std::thread::Builder::new().name("screen".to_owned()).spawn(draw).ok();
+        Self { sender: Some(sender), thread }
+    }
+
+    /// A way for an observer to reach it.
+    #[must_use]
+    pub fn handle(&self) -> ScreenHandle {
+        ScreenHandle { sender: self.sender.clone() }
+    }
+
+    /// Draws what is left and ends the view. Every handle must be gone.
+    pub fn close(mut self) {
+        self.sender = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// A way to reach the [`Screen`] that never blocks.
+#[derive(Clone)]
+pub struct ScreenHandle {
+    sender: Option<SyncSender<Message>>,
+}
+
+impl ScreenHandle {
+    fn send(&self, message: Message) {
+        if let Some(sender) = &self.sender {
+            // Full: the terminal is slow, and the next view makes up for this one.
+            let _ = sender.try_send(message);
+        }
+    }
+}
+
+/// Follows a run and shows it.
+pub struct Console {
+    screen: ScreenHandle,
+    max_pairs: Option<u64>,
+    names: [String; 2],
+    /// Pairs that counted before this process began; they say nothing of the pace.
+    pairs_before: u64,
+}
+
+impl Console {
+    /// Shows `plan`'s run on `screen`.
+    #[must_use]
+    pub fn new(screen: ScreenHandle, plan: &Plan) -> Self {
+        let name = |place: usize| plan.players.get(place).map_or_else(String::new, |player| player.name.clone());
+        Self { screen, max_pairs: plan.max_pairs, names: [name(0), name(1)], pairs_before: 0 }
+    }
+
+    fn view(&self, standing: &Standing, elapsed: Duration) -> View {
+        let figures = Figures::of(standing);
+        let pace = Pace::new(standing, standing.pairs() - self.pairs_before, elapsed, self.max_pairs);
+        let [new, base] = [PlayerId::NEW, PlayerId::BASE].map(|player| standing.faults(player));
+        let faults = |kind: &str, new: u64, base: u64| format!("{kind} {new}/{base}");
+        let crashes = |f: crate::schedule::standing::Faults| f.crashes + f.stalls + f.illegal_moves;
+        let range = figures.upper - figures.lower;
+        View {
+            fraction: ((figures.llr - figures.lower) / range).clamp(0.0, 1.0),
+            llr: format!("LLR {} ({:.2}, {:.2})", signed(figures.llr, 2), figures.lower, figures.upper),
+            elo: figures.elo_line(),
+            counts: format!("ptnml {}   {} pairs", figures.ptnml_text(), standing.pairs()),
+            pace: pace.to_string(),
+            faults: format!(
+                "{}   {}   ({}/{})",
+                faults("time losses", new.time_forfeits, base.time_forfeits),
+                faults("crashes", crashes(new), crashes(base)),
+                self.names[0],
+                self.names[1],
+            ),
+            plain: format!(
+                "{} pairs, ptnml {}, LLR {} ({:.2}, {:.2}), {}, {pace}",
+                standing.pairs(),
+                figures.ptnml_text(),
+                signed(figures.llr, 2),
+                figures.lower,
+                figures.upper,
+                figures.elo_short(),
+            ),
+        }
+    }
+}
+
+impl Observer for Console {
+    fn observe(&mut self, event: RunEvent<'_>) {
+        match event {
+            RunEvent::Opened { standing } => {
+                self.pairs_before = standing.pairs();
+                if standing.pairs() > 0 {
+                    let text = format!("going on after {} pairs", standing.pairs());
+                    self.screen.send(Message::Line(text));
+                }
+                self.screen.send(Message::View(Box::new(self.view(standing, Duration::ZERO))));
+            }
+            RunEvent::Tick { standing, elapsed } | RunEvent::Closed { standing, elapsed, .. } => {
+                self.screen.send(Message::View(Box::new(self.view(standing, elapsed))));
+            }
+            RunEvent::GameEnded { record, failure: Some(failure) } => {
+                let name = self.names.get(usize::from(failure.player.0)).map_or("?", String::as_str);
+                self.screen.send(Message::Line(format!(
+                    "game {}: {name}: {}{}{}",
+                    record.id.number(),
+                    record.ending.termination.name(),
+                    if record.ending.detail.is_empty() { "" } else { ": " },
+                    printable(&record.ending.detail),
+                )));
+            }
+            RunEvent::Warning { text } => self.screen.send(Message::Line(format!("warning: {text}"))),
+            RunEvent::GameBegan { .. } | RunEvent::GameEnded { .. } | RunEvent::PairCounted { .. } => {}
+        }
+    }
+}
+
+/// What an engine said may hold anything; a terminal gets no control characters.
+fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+/// Pairs a minute, and how long it may still take.
+struct Pace {
+    pairs_per_minute: Option<f64>,
+    left: Option<Duration>,
+}
+
+impl Pace {
+    fn new(standing: &Standing, played: u64, elapsed: Duration, max_pairs: Option<u64>) -> Self {
+        let minutes = elapsed.as_secs_f64() / 60.0;
+        let rate = (played > 0 && minutes > 0.0).then(|| played as f64 / minutes);
+        let until_end = max_pairs.map(|limit| limit.saturating_sub(standing.pairs()) as f64);
+        let until_verdict = (standing.verdict() == Verdict::Continue && standing.pairs() >= 8)
+            .then(|| standing.expected_remaining())
+            .flatten();
+        let pairs = match (until_verdict, until_end) {
+            (Some(verdict), Some(end)) => Some(verdict.min(end)),
+            (one, other) => one.or(other),
+        };
+        let left = pairs.zip(rate).and_then(|(pairs, rate)| Duration::try_from_secs_f64(pairs / rate * 60.0).ok());
+        Self { pairs_per_minute: rate, left }
+    }
+}
+
+impl std::fmt::Display for Pace {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.pairs_per_minute {
+            Some(rate) => write!(f, "{rate:.1} pairs/min")?,
+            None => write!(f, "- pairs/min")?,
+        }
+        if let Some(left) = self.left {
+            write!(f, ", about {} left", duration(left))?;
+        }
+        Ok(())
+    }
+}
+
+fn heading(plan: &Plan) -> String {
+    let [new, base] = [0, 1].map(|place| &plan.players[place]);
+    format!(
+        "{} against {}, {}, {} game{} at once, {} openings, H0 {} H1 {} ({})",
+        new.name,
+        base.name,
+        figures::limits(plan),
+        plan.concurrency,
+        if plan.concurrency == 1 { "" } else { "s" },
+        plan.book.openings,
+        plan.test.bounds.elo0,
+        plan.test.bounds.elo1,
+        plan.test.model,
+    )
+}
+
+fn draw_live(heading: &str, messages: &Receiver<Message>) {
+    let screen = MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(10));
+    let text = ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
+    let bar_style = ProgressStyle::with_template("{msg}\nH0 [{bar:50.cyan}] H1")
+        .map(|style| style.progress_chars("=>-"))
+        .unwrap_or_else(|_| ProgressStyle::default_bar());
+    let title = screen.add(ProgressBar::no_length().with_style(text.clone()));
+    title.set_message(heading.to_owned());
+    let llr = screen.add(ProgressBar::new(BAR_STEPS).with_style(bar_style));
+    let lines: Vec<_> = (0..4).map(|_| screen.add(ProgressBar::no_length().with_style(text.clone()))).collect();
+    for message in messages {
+        match message {
+            Message::Line(line) => {
+                let _ = screen.println(line);
+            }
+            Message::View(view) => {
+                llr.set_position((view.fraction * BAR_STEPS as f64) as u64);
+                llr.set_message(view.llr);
+                for (line, text) in lines.iter().zip([view.elo, view.counts, view.pace, view.faults]) {
+                    line.set_message(text);
+                }
+            }
+        }
+    }
+    for bar in [title, llr].into_iter().chain(lines) {
+        bar.abandon();
+    }
+}
+
+fn draw_plain(heading: &str, messages: &Receiver<Message>) {
+    let say = |line: &str| {
+        let _ = writeln!(std::io::stderr().lock(), "{line}");
+    };
+    say(heading);
+    let mut last = Instant::now();
+    let mut unsaid = None;
+    for message in messages {
+        match message {
+            Message::Line(line) => say(&line),
+            Message::View(view) if last.elapsed() >= PLAIN_INTERVAL => {
+                last = Instant::now();
+                unsaid = None;
+                say(&view.plain);
+            }
+            Message::View(view) => unsaid = Some(view.plain),
+        }
+    }
+    if let Some(line) = unsaid {
+        say(&line);
+    }
+}

@@ -1,0 +1,139 @@
+//! The numbers of a standing, once, for the screen, the summary and the pictures.
+
+use crate::plan::{Plan, Player};
+use crate::schedule::standing::Standing;
+use crate::stats::elo::{self, Estimate, fixed};
+use crate::stats::{Counts, Pentanomial, Trinomial};
+
+/// What a standing says, from the view of `new`. 95 % intervals.
+#[derive(Clone, Copy, Debug)]
+pub struct Figures {
+    /// Points a game, 0 to 1; `None` before the first pair.
+    pub score: Option<f64>,
+    /// Logistic Elo of the pairs.
+    pub elo: Option<Estimate>,
+    /// Normalized Elo of the pairs.
+    pub nelo: Option<Estimate>,
+    /// Probability that `new` is the stronger one.
+    pub los: Option<f64>,
+    /// Log-likelihood ratio.
+    pub llr: f64,
+    /// H0 is accepted at or below it.
+    pub lower: f64,
+    /// H1 is accepted at or above it.
+    pub upper: f64,
+    /// Pairs by points.
+    pub ptnml: Pentanomial,
+    /// Games by result.
+    pub wdl: Trinomial,
+}
+
+impl Figures {
+    /// The figures of what counts so far.
+    #[must_use]
+    pub fn of(standing: &Standing) -> Self {
+        let ptnml = *standing.ptnml();
+        Self {
+            score: ptnml.score(),
+            elo: elo::logistic(&ptnml),
+            nelo: elo::normalized(&ptnml),
+            los: elo::superiority(&ptnml),
+            llr: standing.llr(),
+            lower: standing.sprt().lower(),
+            upper: standing.sprt().upper(),
+            ptnml,
+            wdl: *standing.wdl(),
+        }
+    }
+
+    /// `Elo +12.3 [+1.0, +23.6]  nElo ...  LOS 98.3 %`
+    #[must_use]
+    pub fn elo_line(&self) -> String {
+        let los = self.los.map_or_else(|| "-".to_owned(), |los| format!("{} %", fixed(los * 100.0, 1)));
+        format!("Elo {}   nElo {}   LOS {los}", estimate(self.elo), estimate(self.nelo))
+    }
+
+    /// `Elo +12.3 [+1.0, +23.6]`
+    #[must_use]
+    pub fn elo_short(&self) -> String {
+        format!("Elo {}", estimate(self.elo))
+    }
+
+    /// `[0, 4, 10, 5, 1]`
+    #[must_use]
+    pub fn ptnml_text(&self) -> String {
+        format!("{:?}", self.ptnml.0)
+    }
+
+    /// `+12 =20 -8`
+    #[must_use]
+    pub fn wdl_text(&self) -> String {
+        format!("+{} ={} -{}", self.wdl.wins, self.wdl.draws, self.wdl.losses)
+    }
+}
+
+/// `+12.3 [+1.0, +23.6]`; `-` where nothing is known.
+fn estimate(estimate: Option<Estimate>) -> String {
+    let Some(estimate) = estimate else { return "-".to_owned() };
+    let value = |elo: elo::Elo| match elo.finite() {
+        Some(value) => signed(value, 1),
+        None => elo.to_string(),
+    };
+    match estimate.interval {
+        Some((low, high)) => format!("{} [{}, {}]", value(estimate.value), value(low), value(high)),
+        None => value(estimate.value),
+    }
+}
+
+/// With a sign and so many decimals; a rounded zero has none.
+#[must_use]
+pub fn signed(value: f64, decimals: usize) -> String {
+    let text = fixed(value, decimals);
+    if text.starts_with('-') || text.bytes().all(|byte| matches!(byte, b'0' | b'.')) {
+        text
+    } else {
+        format!("+{text}")
+    }
+}
+
+/// `45 s`, `12 min`, `3 h 20 min`.
+#[must_use]
+pub fn duration(time: std::time::Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds {
+        0..100 => format!("{seconds} s"),
+        100..6_000 => format!("{} min", (seconds + 30) / 60),
+        _ => {
+            let minutes = (seconds + 30) / 60;
+            format!("{} h {} min", minutes / 60, minutes % 60)
+        }
+    }
+}
+
+/// What both sides may spend, in words.
+#[must_use]
+pub fn limits(plan: &Plan) -> String {
+    match plan.players.as_slice() {
+        [new, base] if new.limit != base.limit => format!("{} against {}", new.limit, base.limit),
+        [Player { limit, .. }, ..] => limit.to_string(),
+        [] => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn numbers_read_well() {
+        let cases = [(0.0, "0.0"), (-0.01, "0.0"), (0.04, "0.0"), (1.25, "+1.2"), (-3.0, "-3.0")];
+        for (value, expected) in cases {
+            assert_eq!(signed(value, 1), expected);
+        }
+        let cases = [(0, "0 s"), (99, "99 s"), (100, "2 min"), (5_999, "100 min"), (12_000, "3 h 20 min")];
+        for (seconds, expected) in cases {
+            assert_eq!(duration(Duration::from_secs(seconds)), expected);
+        }
+    }
+}

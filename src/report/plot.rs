@@ -1,0 +1,191 @@
+//! Pictures of a run as SVG, written by hand: the same numbers give the same bytes, on any machine.
+//!
+//! Every picture is 800 units wide, follows the reader's light or dark setting by itself, and uses colours that the
+//! colour-blind can tell apart, never colour alone. Input is plain numbers and strings; `chart` has the frame and axes.
+
+mod chart;
+
+use chart::{Chart, Frame, Span};
+
+/// Points drawn at most; more would not be visible and make files large.
+const MAX_POINTS: usize = 1000;
+
+/// Levels of a [`sparkline`], lowest first.
+const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/// The log-likelihood ratio of a test on its way between the bounds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LlrPlot {
+    /// What was tested.
+    pub title: String,
+    /// What came of it.
+    pub subtitle: String,
+    /// Small print: conditions, machine, date.
+    pub caption: String,
+    /// The ratio after each counted pair.
+    pub points: Vec<f64>,
+    /// The ratio at which H0 is accepted, negative.
+    pub lower: f64,
+    /// The ratio at which H1 is accepted, positive.
+    pub upper: f64,
+}
+
+impl LlrPlot {
+    /// The picture: a complete SVG document.
+    #[must_use]
+    pub fn to_svg(&self) -> String {
+        // The walk starts from nothing known.
+        let mut path = vec![(0.0, 0.0)];
+        path.extend(numbered(&self.points));
+        let path = thinned(&path);
+        let (pairs, last) = path[path.len() - 1];
+        let values = path.iter().map(|point| point.1).chain([self.lower, self.upper]);
+        // Room above and below the bounds for what is written there.
+        let frame = Frame {
+            title: &self.title,
+            subtitle: &self.subtitle,
+            caption: &self.caption,
+            x_label: "game pairs counted",
+            y_label: "log-likelihood ratio (natural log)",
+            x: Span { low: 0.0, high: pairs.max(1.0) },
+            y: Span::around(values).widened(0.1),
+        };
+        let mut chart = Chart::new(&frame);
+        chart.level(0.0, "zero", "");
+        chart.level(self.upper, "h1", &format!("H1 {}", chart::number(self.upper, 2)));
+        chart.level(self.lower, "h0", &format!("H0 {}", chart::number(self.lower, 2)));
+        chart.line(&path, "path");
+        let reached = chart::number(last, 2);
+        if path.len() == 1 {
+            chart.note("no pair counted yet");
+        } else if last >= self.upper {
+            chart.end_mark((pairs, last), "h1");
+            chart.verdict(last, "h1", &format!("{reached}: H1 accepted"));
+        } else if last <= self.lower {
+            chart.end_mark((pairs, last), "h0");
+            chart.verdict(last, "h0", &format!("{reached}: H0 accepted"));
+        } else {
+            chart.end_mark((pairs, last), "open");
+            chart.label(last, "open", &reached);
+        }
+        chart.finish()
+    }
+}
+
+/// An Elo estimate after so many pairs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EloPoint {
+    /// Pairs counted.
+    pub pairs: u64,
+    /// The estimate.
+    pub elo: f64,
+    /// Lower end of its interval.
+    pub low: f64,
+    /// Upper end of its interval.
+    pub high: f64,
+}
+
+/// An Elo estimate and its interval closing in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EloPlot {
+    /// What was measured.
+    pub title: String,
+    /// What came of it.
+    pub subtitle: String,
+    /// Small print: conditions, machine, date.
+    pub caption: String,
+    /// The unit of the estimates: `Elo` or `nElo`.
+    pub unit: &'static str,
+    /// By rising number of pairs. Those not yet finite are left out by the caller, or here.
+    pub points: Vec<EloPoint>,
+}
+
+impl EloPlot {
+    /// The picture: a complete SVG document.
+    #[must_use]
+    pub fn to_svg(&self) -> String {
+        let finite = |point: &&EloPoint| [point.elo, point.low, point.high].into_iter().all(f64::is_finite);
+        let points: Vec<&EloPoint> = self.points.iter().filter(finite).collect();
+        let along = |value: fn(&EloPoint) -> f64| -> Vec<(f64, f64)> {
+            evenly(&points).into_iter().map(|point| (point.pairs as f64, value(point))).collect()
+        };
+        let (middle, low, high) = (along(|point| point.elo), along(|point| point.low), along(|point| point.high));
+        // The first estimates are off the scale of all that follow; they are cut.
+        let settled = low.len() / 10;
+        let seen = low[settled..].iter().chain(&high[settled..]).map(|point| point.1).chain([0.0]);
+        let frame = Frame {
+            title: &self.title,
+            subtitle: &self.subtitle,
+            caption: &self.caption,
+            x_label: "game pairs counted",
+            y_label: &format!("{} with 95 % interval", self.unit),
+            x: Span { low: 0.0, high: middle.last().map_or(1.0, |point| point.0.max(1.0)) },
+            y: Span::around(seen).widened(0.05),
+        };
+        let mut chart = Chart::new(&frame);
+        chart.band(&low, &high);
+        chart.level(0.0, "zero", "");
+        chart.line(&middle, "path");
+        match points.last() {
+            Some(last) => {
+                chart.end_mark((last.pairs as f64, last.elo), "open");
+                chart.label(last.elo, "open", &chart::signed(last.elo, 1));
+                chart.label(last.high, "", &chart::signed(last.high, 1));
+                chart.label(last.low, "", &chart::signed(last.low, 1));
+            }
+            None => chart.note("no estimate yet"),
+        }
+        chart.finish()
+    }
+}
+
+/// The course of a ratio between its bounds in one line of a terminal, at most `width` characters.
+#[must_use]
+pub fn sparkline(points: &[f64], lower: f64, upper: f64, width: usize) -> String {
+    let points: Vec<&f64> = points.iter().filter(|point| point.is_finite()).collect();
+    let columns = width.min(points.len());
+    (1..=columns)
+        .map(|column| {
+            let value = points[column * points.len() / columns - 1];
+            let height =
+                ((value - lower) / (upper - lower) * LEVELS.len() as f64).clamp(0.0, LEVELS.len() as f64 - 1.0);
+            LEVELS[height as usize]
+        })
+        .collect()
+}
+
+/// Each finite value with its place from 1.
+fn numbered(values: &[f64]) -> impl Iterator<Item = (f64, f64)> {
+    values.iter().enumerate().filter(|(_, value)| value.is_finite()).map(|(place, value)| (place as f64 + 1.0, *value))
+}
+
+/// At most [`MAX_POINTS`] of the points: first, last, and of each stretch the lowest and the highest, so that no excursion
+/// towards a bound is lost.
+fn thinned(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    if points.len() <= MAX_POINTS {
+        return points.to_vec();
+    }
+    let stretches = MAX_POINTS / 2 - 1;
+    let inner = &points[1..points.len() - 1];
+    let mut kept = vec![points[0]];
+    for stretch in 0..stretches {
+        let part = &inner[stretch * inner.len() / stretches..(stretch + 1) * inner.len() / stretches];
+        let by_value = |a: &&(f64, f64), b: &&(f64, f64)| a.1.total_cmp(&b.1);
+        let (Some(low), Some(high)) = (part.iter().min_by(by_value), part.iter().max_by(by_value)) else { continue };
+        kept.push(if low.0 < high.0 { *low } else { *high });
+        if low.0 != high.0 {
+            kept.push(if low.0 < high.0 { *high } else { *low });
+        }
+    }
+    kept.push(points[points.len() - 1]);
+    kept
+}
+
+/// At most [`MAX_POINTS`] of the items at even steps, the last one among them.
+fn evenly<T: Copy>(items: &[T]) -> Vec<T> {
+    let kept = items.len().min(MAX_POINTS);
+    (1..=kept).map(|place| items[place * items.len() / kept - 1]).collect()
+}
+
+#[cfg(test)]
+mod tests;

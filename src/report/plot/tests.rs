@@ -1,0 +1,208 @@
+use super::*;
+
+/// A walk of `pairs` steps from a fixed generator, with this drift.
+fn walk(pairs: usize, drift: f64) -> Vec<f64> {
+    let mut state = 7u64;
+    let mut value = 0.0;
+    (0..pairs)
+        .map(|_| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            value += drift + ((state >> 33) as f64 / f64::from(1u32 << 31) - 0.5) * 0.12;
+            value
+        })
+        .collect()
+}
+
+fn llr_plot(points: Vec<f64>) -> LlrPlot {
+    LlrPlot {
+        title: "new against base".to_owned(),
+        subtitle: "inconclusive: out of pairs".to_owned(),
+        caption: "8+0.08, [0, 5] normalized".to_owned(),
+        points,
+        lower: -2.944_438_979_166_440_3,
+        upper: 2.944_438_979_166_440_3,
+    }
+}
+
+fn elo_plot(points: Vec<EloPoint>) -> EloPlot {
+    EloPlot {
+        title: "new against base".to_owned(),
+        subtitle: String::new(),
+        caption: String::new(),
+        unit: "Elo",
+        points,
+    }
+}
+
+/// Every start tag is closed, nothing is left that is no number, and all lies on the page.
+fn well_formed(svg: &str) {
+    let mut open = Vec::new();
+    for tag in svg.split('<').skip(1) {
+        let (tag, _) = tag.split_once('>').expect("a tag ends");
+        match tag.strip_prefix('/') {
+            Some(name) => assert_eq!(open.pop(), Some(name)),
+            None if tag.ends_with('/') => {}
+            None => open.push(tag.split(' ').next().unwrap_or_default()),
+        }
+    }
+    assert_eq!(open, Vec::<&str>::new());
+    assert!(!svg.contains("NaN") && !svg.contains("inf\"") && !svg.contains("inf,"), "{svg}");
+    for points in svg.split("points=\"").skip(1).filter_map(|rest| rest.split('"').next()) {
+        for pair in points.split_whitespace() {
+            let (x, y) = pair.split_once(',').expect("x,y");
+            let (x, y): (f64, f64) = (x.parse().expect(x), y.parse().expect(y));
+            assert!((0.0..=800.0).contains(&x) && (0.0..=480.0).contains(&y), "{pair}");
+        }
+    }
+}
+
+#[test]
+fn any_path_gives_a_picture() {
+    let cases = [
+        vec![],
+        vec![0.0],
+        vec![5.0],
+        vec![f64::NAN, 1.0, f64::INFINITY],
+        vec![1e12, -1e12],
+        walk(3, 0.0),
+        walk(100_000, 1e-4),
+    ];
+    for points in cases {
+        well_formed(&llr_plot(points.clone()).to_svg());
+        let points = points.iter().enumerate().map(|(i, elo)| EloPoint {
+            pairs: i as u64 + 1,
+            elo: *elo,
+            low: elo - 9.0,
+            high: elo + 9.0,
+        });
+        well_formed(&elo_plot(points.collect()).to_svg());
+    }
+}
+
+#[test]
+fn the_same_numbers_give_the_same_bytes() {
+    let plot = llr_plot(walk(5000, 1e-4));
+    assert_eq!(plot.to_svg(), plot.clone().to_svg());
+    let svg = llr_plot(vec![1.0, 2.0, 3.0]).to_svg();
+    assert!(svg.contains("<polyline class=\"path\" points=\"70.0,230.2 284.0,186.7 498.0,143.3 712.0,99.8\""), "{svg}");
+}
+
+#[test]
+fn the_verdict_is_marked_and_named() {
+    let table = [
+        (vec![1.0, 3.0], "3.00: H1 accepted", "<circle class=\"mark h1\""),
+        (vec![-1.0, -3.0], "\u{2212}3.00: H0 accepted", "<rect class=\"mark h0\""),
+        (vec![-1.0, 1.0], ">1.00</text>", "<circle class=\"mark open\""),
+        // Next to a bound's own label there is still a place.
+        (vec![-1.0, 2.8], ">2.80</text>", "<circle class=\"mark open\""),
+        (vec![], "no pair counted yet", "H1 2.94"),
+    ];
+    for (points, label, mark) in table {
+        let svg = llr_plot(points).to_svg();
+        assert!(svg.contains(label) && svg.contains(mark), "{label}: {svg}");
+    }
+}
+
+#[test]
+fn text_cannot_break_out() {
+    let plot = LlrPlot {
+        title: "<script>&\"'\u{1}".to_owned(),
+        subtitle: "x".repeat(500),
+        caption: "word ".repeat(500),
+        ..llr_plot(vec![1.0])
+    };
+    let svg = plot.to_svg();
+    well_formed(&svg);
+    assert!(svg.contains("&lt;script&gt;&amp;&quot;'\u{fffd}") && !svg.contains("<script"));
+    assert_eq!(svg.matches("class=\"caption\"").count(), 3);
+    assert!(svg.lines().all(|line| line.starts_with("<title>") || !line.contains(&"x".repeat(109))));
+}
+
+#[test]
+fn thinning_keeps_ends_and_extremes() {
+    let mut points: Vec<(f64, f64)> = numbered(&walk(50_000, 0.0)).collect();
+    points[23_456].1 = 100.0;
+    points[34_567].1 = -100.0;
+    let kept = thinned(&points);
+    assert!(kept.len() <= MAX_POINTS && kept.len() > MAX_POINTS / 2);
+    assert_eq!((kept[0], kept[kept.len() - 1]), (points[0], points[49_999]));
+    assert!(kept.contains(&points[23_456]) && kept.contains(&points[34_567]));
+    assert!(kept.is_sorted_by(|a, b| a.0 < b.0));
+    assert_eq!(thinned(&points[..1000]), points[..1000]);
+    assert_eq!(evenly(&[1, 2, 3]), [1, 2, 3]);
+    assert_eq!(evenly(&(0..10_000).collect::<Vec<_>>()).last(), Some(&9_999));
+}
+
+#[test]
+fn numbers_and_ticks() {
+    let numbers = [
+        (0.0, 0, "0"),
+        (-0.001, 2, "0.00"),
+        (-2.944, 2, "\u{2212}2.94"),
+        (1_234_567.0, 0, "1,234,567"),
+        (123.0, 0, "123"),
+    ];
+    for (value, decimals, text) in numbers {
+        assert_eq!(chart::number(value, decimals), text);
+    }
+    assert_eq!(
+        [chart::signed(1.25, 1), chart::signed(0.01, 1), chart::signed(-3.0, 1)],
+        ["+1.2", "0.0", "\u{2212}3.0"]
+    );
+}
+
+#[test]
+fn a_line_for_the_terminal() {
+    assert_eq!(sparkline(&[], -3.0, 3.0, 10), "");
+    assert_eq!(sparkline(&[-3.0, 0.0, 3.0, f64::NAN], -3.0, 3.0, 10), "▁▅█");
+    assert_eq!(sparkline(&[-99.0, 99.0], -3.0, 3.0, 10), "▁█");
+    let long = sparkline(&walk(1000, 0.001), -3.0, 3.0, 40);
+    assert_eq!(long.chars().count(), 40);
+    assert_eq!(sparkline(&walk(1000, 0.001), -3.0, 3.0, 0), "");
+}
+
+#[test]
+#[ignore = "writes samples to look at into the folder named by QUINTAIN_PLOT_SAMPLES"]
+fn samples() {
+    let Ok(folder) = std::env::var("QUINTAIN_PLOT_SAMPLES") else { return };
+    let write = |name: &str, svg: String| std::fs::write(format!("{folder}/{name}.svg"), svg).expect("written");
+    let up: Vec<f64> = walk(9000, 6e-4)
+        .into_iter()
+        .scan(false, |over, llr| {
+            let stop = *over;
+            *over = llr >= 2.944;
+            (!stop).then_some(llr)
+        })
+        .collect();
+    let down = up.iter().map(|llr| -llr).collect();
+    let elo = (1..=4000u64).map(|pairs| {
+        let (elo, error) =
+            (4.0 + 60.0 * (pairs as f64 / 90.0).sin() / (pairs as f64).sqrt(), 300.0 / (pairs as f64).sqrt());
+        EloPoint { pairs, elo, low: elo - error, high: elo + error }
+    });
+    let title = "lmr-history-v2 (3fa9c1e) against main (990a791)".to_owned();
+    let caption = "8+0.08, 4321 pairs, Elo +4.2 [+0.4, +8.1], [0, 5] normalized, 8 at once, AMD EPYC 7763 64-Core Processor, 2026-11-21 06:49 UTC, book quintain_8ply.epd, seed 12345".to_owned();
+    write(
+        "h1",
+        LlrPlot {
+            title: title.clone(),
+            subtitle: "H1 accepted: lmr-history-v2 is stronger than main (5 nElo rather than 0)".to_owned(),
+            caption: caption.clone(),
+            ..llr_plot(up)
+        }
+        .to_svg(),
+    );
+    write("h0", LlrPlot { title: title.clone(), caption: caption.clone(), ..llr_plot(down) }.to_svg());
+    write(
+        "open",
+        LlrPlot { caption: caption.clone(), ..llr_plot(walk(120_000, 0.0).iter().map(|x| x / 4.0).collect()) }.to_svg(),
+    );
+    write("near", llr_plot((1..400).map(|i| f64::from(i) * 0.0071).collect()).to_svg());
+    write("few", llr_plot(vec![0.02, 0.05]).to_svg());
+    write("none", llr_plot(vec![]).to_svg());
+    write(
+        "elo",
+        EloPlot { title, subtitle: "+4.2 Elo after 4000 pairs".to_owned(), caption, ..elo_plot(elo.collect()) }
+            .to_svg(),
+    );
+}

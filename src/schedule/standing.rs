@@ -1,0 +1,213 @@
+//! What counts so far: a pure fold over game records.
+//!
+//! Pairs count in the order they were scheduled. A pair that finishes early waits for those before it, so quick games
+//! cannot pull a verdict their way, and replaying a journal, whatever the order of its lines, gives the same stop.
+
+use std::collections::BTreeMap;
+
+use crate::record::{GameId, GameRecord, Leg, PairId, PairScore, PlayerId, Termination};
+use crate::stats::sprt::{Model, Sprt, Verdict};
+use crate::stats::{Pentanomial, Trinomial};
+
+/// Games lost by a player's own fault, by kind. Of counted games.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Faults {
+    /// Lost on time.
+    pub time_forfeits: u64,
+    /// Lost by an illegal move.
+    pub illegal_moves: u64,
+    /// Lost because the process was gone.
+    pub crashes: u64,
+    /// Lost because it did not answer.
+    pub stalls: u64,
+}
+
+/// What counts so far in a test of `new` against `base`.
+#[derive(Clone, Debug)]
+pub struct Standing {
+    sprt: Sprt,
+    ptnml: Pentanomial,
+    wdl: Trinomial,
+    llr_path: Vec<f64>,
+    verdict: Verdict,
+    next: PairId,
+    waiting: BTreeMap<PairId, [Option<Box<GameRecord>>; 2]>,
+    faults: [Faults; 2],
+    terminations: [u64; Termination::ALL.len()],
+    failures: u64,
+    plies: u64,
+}
+
+impl Standing {
+    /// Nothing played yet.
+    #[must_use]
+    pub fn new(sprt: Sprt) -> Self {
+        Self {
+            sprt,
+            ptnml: Pentanomial::default(),
+            wdl: Trinomial::default(),
+            llr_path: Vec::new(),
+            verdict: Verdict::Continue,
+            next: PairId(0),
+            waiting: BTreeMap::new(),
+            faults: [Faults::default(); 2],
+            terminations: [0; Termination::ALL.len()],
+            failures: 0,
+            plies: 0,
+        }
+    }
+
+    /// Takes a finished game and hands each pair that counts now, in order, to `counted`, with the standing including it.
+    /// A game told twice is taken once; after a verdict nothing counts.
+    pub fn tell(&mut self, record: GameRecord, mut counted: impl FnMut(&Self, &[GameRecord; 2])) {
+        let GameId { pair, leg } = record.id;
+        if record.ending.termination.is_failure() {
+            self.failures += 1;
+        }
+        if pair < self.next || self.verdict != Verdict::Continue {
+            return;
+        }
+        self.waiting.entry(pair).or_default()[leg.index()].get_or_insert_with(|| Box::new(record));
+        while self.verdict == Verdict::Continue {
+            let Some(games) = self.take_next() else { break };
+            self.count(&games);
+            counted(self, &games);
+        }
+    }
+
+    /// The next pair in order, if both its games are in.
+    fn take_next(&mut self) -> Option<[GameRecord; 2]> {
+        let entry = self.waiting.first_entry()?;
+        if *entry.key() != self.next || entry.get().iter().any(Option::is_none) {
+            return None;
+        }
+        let [Some(first), Some(second)] = entry.remove() else { return None };
+        Some([*first, *second])
+    }
+
+    fn count(&mut self, games: &[GameRecord; 2]) {
+        self.next = PairId(self.next.0 + 1);
+        let [first, second] = games.each_ref().map(|game| game.half_points(PlayerId::NEW).unwrap_or(1));
+        self.ptnml.add(PairScore { first, second });
+        for (game, half_points) in games.iter().zip([first, second]) {
+            self.wdl.add(half_points);
+            self.plies += game.moves.len() as u64;
+            let termination = game.ending.termination;
+            if let Some(place) = Termination::ALL.iter().position(|t| *t == termination) {
+                self.terminations[place] += 1;
+            }
+            let loser = match half_points {
+                0 => PlayerId::NEW,
+                2 => PlayerId::BASE,
+                _ => continue,
+            };
+            let faults = &mut self.faults[usize::from(loser.0)];
+            match termination {
+                Termination::TimeForfeit => faults.time_forfeits += 1,
+                Termination::IllegalMove => faults.illegal_moves += 1,
+                Termination::Crash => faults.crashes += 1,
+                Termination::Stall => faults.stalls += 1,
+                _ => {}
+            }
+        }
+        self.llr_path.push(self.llr());
+        self.verdict = self.sprt.verdict_at(self.llr());
+    }
+
+    /// The test being run.
+    #[must_use]
+    pub const fn sprt(&self) -> &Sprt {
+        &self.sprt
+    }
+
+    /// Counted pairs by the points of `new`.
+    #[must_use]
+    pub const fn ptnml(&self) -> &Pentanomial {
+        &self.ptnml
+    }
+
+    /// Counted games by the result of `new`.
+    #[must_use]
+    pub const fn wdl(&self) -> &Trinomial {
+        &self.wdl
+    }
+
+    /// Log-likelihood ratio of the counted pairs (natural log); 0 before the first.
+    #[must_use]
+    pub fn llr(&self) -> f64 {
+        match self.sprt.model() {
+            Model::Normalized | Model::Logistic => self.sprt.llr(&self.ptnml),
+            // BayesElo is a model of games.
+            Model::Bayesian => self.sprt.llr(&self.wdl),
+        }
+    }
+
+    /// Pairs still to be expected before a verdict, if the results go on as they came; `None` where nothing can be said.
+    #[must_use]
+    pub fn expected_remaining(&self) -> Option<f64> {
+        match self.sprt.model() {
+            Model::Normalized | Model::Logistic => self.sprt.expected_remaining(&self.ptnml),
+            Model::Bayesian => self.sprt.expected_remaining(&self.wdl).map(|games| games / 2.0),
+        }
+    }
+
+    /// The LLR after each counted pair.
+    #[must_use]
+    pub fn llr_path(&self) -> &[f64] {
+        &self.llr_path
+    }
+
+    /// What the test says.
+    pub const fn verdict(&self) -> Verdict {
+        self.verdict
+    }
+
+    /// Pairs that count.
+    #[must_use]
+    pub const fn pairs(&self) -> u64 {
+        self.next.0
+    }
+
+    /// Finished games that do not count yet, for a pair before them is not finished, or never will, after a verdict.
+    #[must_use]
+    pub fn waiting_games(&self) -> u64 {
+        self.waiting.values().flatten().flatten().count() as u64
+    }
+
+    /// The legs of `pair` that are not in yet; empty for a pair that counts or waits complete.
+    #[must_use]
+    pub fn missing_legs(&self, pair: PairId) -> Vec<Leg> {
+        if pair < self.next {
+            return Vec::new();
+        }
+        let games = self.waiting.get(&pair);
+        Leg::BOTH.into_iter().filter(|leg| games.is_none_or(|games| games[leg.index()].is_none())).collect()
+    }
+
+    /// Faults of a player in counted games.
+    #[must_use]
+    pub fn faults(&self, player: PlayerId) -> Faults {
+        self.faults.get(usize::from(player.0)).copied().unwrap_or_default()
+    }
+
+    /// How counted games ended, commonest first.
+    #[must_use]
+    pub fn terminations(&self) -> Vec<(Termination, u64)> {
+        let mut list: Vec<_> =
+            Termination::ALL.into_iter().zip(self.terminations).filter(|(_, games)| *games > 0).collect();
+        list.sort_by_key(|(_, games)| std::cmp::Reverse(*games));
+        list
+    }
+
+    /// Crashes, stalls and illegal moves in all finished games, counted or not.
+    #[must_use]
+    pub const fn failures(&self) -> u64 {
+        self.failures
+    }
+
+    /// Plies played by engines in counted games.
+    #[must_use]
+    pub const fn plies(&self) -> u64 {
+        self.plies
+    }
+}

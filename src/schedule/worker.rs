@@ -1,0 +1,307 @@
+//! One slot: plays one pair after another, performing what the referee asks on two engine processes.
+//!
+//! Each slot is an operating-system thread with its own current-thread runtime, so that nothing else (the journal, the
+//! statistics, the screen) shares the thread whose reader stamps the clock. Engines are spawned from this thread and
+//! die with it: the parent-death signal is tied to the thread that spawned.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use tokio::sync::{mpsc, watch};
+
+use crate::game::{Game, GameParts, GameSetup, Input, Request, Step, ToldClock};
+use crate::plan::Plan;
+use crate::record::{ByColor, Color, Ending, GameId, GameRecord, Leg, Outcome, PlayerId, Termination};
+use crate::schedule::affinity::Topology;
+use crate::schedule::engine_config;
+use crate::schedule::events::{Failure, PairTask, SlotId, Stop, WorkerEvent};
+use crate::uci::process::{Engine, EngineConfig, Fault, SearchOutcome, StartError};
+use crate::uci::{Go, SideClock};
+
+/// What a worker needs to know for its whole life.
+pub(super) struct Context {
+    pub(super) slot: SlotId,
+    pub(super) plan: Arc<Plan>,
+    pub(super) stderr_dir: PathBuf,
+    pub(super) events: mpsc::UnboundedSender<WorkerEvent>,
+    pub(super) stop: watch::Receiver<Stop>,
+}
+
+/// The dispatcher's end of a worker. Dropping it retires the worker once it is idle.
+pub(super) struct WorkerHandle {
+    tasks: mpsc::Sender<PairTask>,
+}
+
+impl WorkerHandle {
+    /// Gives an idle worker its next pair.
+    pub(super) fn play(&self, task: PairTask) {
+        // A full channel would mean two tasks for one `Idle`; a closed one, that the worker's `Broken` is on its way.
+        let _ = self.tasks.try_send(task);
+    }
+}
+
+/// Starts a worker's thread.
+pub(super) fn start(context: Context) -> WorkerHandle {
+    let (tasks, inbox) = mpsc::channel(1);
+    let slot = context.slot;
+    let events = context.events.clone();
+    let spawned = std::thread::Builder::new().name(format!("slot-{}", slot.0)).spawn(move || thread(context, inbox));
+    if let Err(error) = spawned {
+        let _ = events.send(WorkerEvent::Broken { slot, why: format!("cannot start a thread: {error}") });
+    }
+    WorkerHandle { tasks }
+}
+
+fn thread(context: Context, inbox: mpsc::Receiver<PairTask>) {
+    let slot = context.slot;
+    let events = context.events.clone();
+    let event = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => {
+            runtime.block_on(Worker::new(context).run(inbox));
+            WorkerEvent::Retired { slot }
+        }
+        Err(error) => WorkerEvent::Broken { slot, why: format!("cannot start a runtime: {error}") },
+    };
+    let _ = events.send(event);
+}
+
+struct Worker {
+    context: Context,
+    /// The CPUs of this slot; empty for all.
+    cpus: Vec<usize>,
+    /// By player; `None` where not running.
+    engines: Vec<Option<Engine>>,
+    /// False where the engine that was asked last can play no other game.
+    reusable: bool,
+}
+
+impl Worker {
+    fn new(context: Context) -> Self {
+        let cpus = context
+            .plan
+            .affinity
+            .then(|| Topology::detect().cpu_for_slot(usize::from(context.slot.0)))
+            .flatten()
+            .into_iter()
+            .collect();
+        let engines = context.plan.players.iter().map(|_| None).collect();
+        Self { context, cpus, engines, reusable: true }
+    }
+
+    async fn run(mut self, mut inbox: mpsc::Receiver<PairTask>) {
+        let slot = self.context.slot;
+        let mut stop = self.context.stop.clone();
+        'pairs: loop {
+            if self.context.events.send(WorkerEvent::Idle { slot }).is_err() {
+                break;
+            }
+            let Some(task) = inbox.recv().await else { break };
+            for leg in task.legs.iter().copied() {
+                if *stop.borrow() != Stop::No {
+                    break 'pairs;
+                }
+                tokio::select! {
+                    biased;
+                    _ = stop.wait_for(|level| *level == Stop::Now) => break 'pairs,
+                    () = self.play(&task, leg) => {}
+                }
+            }
+        }
+        self.quit().await;
+    }
+
+    /// Ends the engines politely and together, each within its grace.
+    async fn quit(&mut self) {
+        let mut leaving = tokio::task::JoinSet::new();
+        for engine in self.engines.iter_mut().filter_map(Option::take) {
+            leaving.spawn(engine.quit());
+        }
+        leaving.join_all().await;
+    }
+
+    async fn play(&mut self, task: &PairTask, leg: Leg) {
+        let players = task.sides(leg);
+        let id = GameId { pair: task.pair, leg };
+        let _ = self.context.events.send(WorkerEvent::Began { game: id, players });
+        let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let clock = Instant::now();
+        let Played { parts, ending, failure } = self.referee(task, players).await;
+        let GameParts { opening, moves, .. } = parts;
+        // Whole microseconds, as the journal keeps them.
+        let [started, took] = [started, clock.elapsed()]
+            .map(|time| Duration::from_micros(u64::try_from(time.as_micros()).unwrap_or(u64::MAX)));
+        let record = GameRecord { id, players, opening, moves, ending, started, took };
+        let failure = failure.map(|(player, transcript)| Box::new(Failure { game: id, player, transcript }));
+        let _ = self.context.events.send(WorkerEvent::Ended { record: Box::new(record), failure });
+    }
+
+    /// Gets both engines ready and plays until the referee says how it ended.
+    async fn referee(&mut self, task: &PairTask, players: ByColor<PlayerId>) -> Played {
+        let unplayed = || GameParts { opening: task.opening.clone(), moves: Vec::new(), ending: None };
+        for color in [Color::White, Color::Black] {
+            let player = *players.get(color);
+            if let Err(Unready { termination, detail, transcript }) = self.ready(player).await {
+                let ending = Ending { outcome: Outcome::win(color.other()), termination, detail };
+                return Played { parts: unplayed(), ending, failure: Some((player, transcript)) };
+            }
+        }
+        let plan = Arc::clone(&self.context.plan);
+        let limit = |player: PlayerId| plan.players[usize::from(player.0)].limit;
+        let setup = GameSetup {
+            opening: task.opening.clone(),
+            limits: ByColor { white: limit(players.white), black: limit(players.black) },
+            rules: plan.rules,
+        };
+        let (mut game, mut step) = match Game::new(setup) {
+            Ok(begun) => begun,
+            Err(error) => {
+                // Books are checked before the run, so this is no engine's fault: a draw leaves both scores alone.
+                let ending = Ending {
+                    outcome: Outcome::Draw,
+                    termination: Termination::DrawAdjudication,
+                    detail: error.to_string(),
+                };
+                return Played { parts: unplayed(), ending, failure: None };
+            }
+        };
+        loop {
+            let request = match step {
+                Step::Over(ending) => {
+                    return Played { parts: game.into_parts(), ending, failure: None };
+                }
+                Step::Think(request) => request,
+            };
+            let player = *players.get(request.color);
+            step = self.think(player, &mut game, &request).await;
+            if let Step::Over(ending) = &step
+                && is_fault(ending.termination)
+            {
+                // The engine that was asked is the one at fault; what it said is the evidence.
+                let transcript =
+                    self.engines[usize::from(player.0)].as_ref().map_or_else(String::new, Engine::transcript);
+                if !self.reusable {
+                    self.engines[usize::from(player.0)] = None;
+                }
+                return Played {
+                    parts: game.into_parts(),
+                    ending: ending.clone(),
+                    failure: Some((player, transcript)),
+                };
+            }
+        }
+    }
+
+    /// Starts the player's engine where it is not running, and begins a new game on it.
+    async fn ready(&mut self, player: PlayerId) -> Result<(), Unready> {
+        let place = usize::from(player.0);
+        if self.context.plan.restart
+            && let Some(engine) = self.engines[place].take()
+        {
+            engine.quit().await;
+        }
+        if self.engines[place].is_none() {
+            let config = self.config(place);
+            match Engine::start(&config, &self.cpus).await {
+                Ok(engine) => self.engines[place] = Some(engine),
+                Err(error) => return Err(Unready::at_start(&error)),
+            }
+        }
+        if let Some(engine) = &mut self.engines[place]
+            && let Err(error) = engine.new_game().await
+        {
+            let unready = Unready::between_games(&error, engine.transcript());
+            self.engines[place] = None;
+            return Err(unready);
+        }
+        Ok(())
+    }
+
+    fn config(&self, place: usize) -> EngineConfig {
+        let plan = &self.context.plan;
+        let player = &plan.players[place];
+        let log = self.context.stderr_dir.join(format!("{}-slot{}.log", player.file_name(), self.context.slot.0 + 1));
+        engine_config(plan, player, Some(log))
+    }
+
+    /// One ply: asks the engine, tells the referee.
+    async fn think(&mut self, player: PlayerId, game: &mut Game, request: &Request) -> Step {
+        let color = request.color;
+        self.reusable = true;
+        let Some(engine) = &mut self.engines[usize::from(player.0)] else {
+            return game.handle(Input::Crashed { color, detail: "not running".to_owned() });
+        };
+        match engine.go(game.position_line(), &go(request), Some(request.deadline)).await {
+            SearchOutcome::BestMove { text, elapsed, info, .. } => {
+                game.handle(Input::Move { text: &text, elapsed, info })
+            }
+            SearchOutcome::Overrun { elapsed, late } => {
+                self.reusable = late.is_some();
+                game.handle(Input::Overrun { elapsed })
+            }
+            SearchOutcome::Exited { status, .. } => {
+                self.reusable = false;
+                game.handle(Input::Crashed { color, detail: status })
+            }
+        }
+    }
+}
+
+/// A game as it was played, with the transcript of the engine at fault, if any.
+struct Played {
+    parts: GameParts,
+    ending: Ending,
+    failure: Option<(PlayerId, String)>,
+}
+
+/// An engine could not begin a game.
+struct Unready {
+    termination: Termination,
+    detail: String,
+    transcript: String,
+}
+
+impl Unready {
+    fn at_start(error: &StartError) -> Self {
+        let termination = match error {
+            StartError::Silent { .. } => Termination::Stall,
+            _ => Termination::Crash,
+        };
+        Self { termination, detail: error.to_string(), transcript: String::new() }
+    }
+
+    fn between_games(fault: &Fault, transcript: String) -> Self {
+        let termination = match fault {
+            Fault::Silent { .. } => Termination::Stall,
+            Fault::Exited { .. } => Termination::Crash,
+        };
+        Self { termination, detail: fault.to_string(), transcript }
+    }
+}
+
+/// True where the engine that was asked lost by its own doing.
+const fn is_fault(termination: Termination) -> bool {
+    termination.is_failure() || matches!(termination, Termination::TimeForfeit)
+}
+
+/// The referee's request in the protocol's words.
+fn go(request: &Request) -> Go {
+    let side = |clock: ToldClock| SideClock { time: clock.left, increment: clock.increment };
+    // The protocol has no way to tell of a side without a clock, so it is shown the other's.
+    let clocks = match request.clocks {
+        ByColor { white: Some(white), black: Some(black) } => Some(ByColor { white: side(white), black: side(black) }),
+        ByColor { white: Some(only), black: None } | ByColor { white: None, black: Some(only) } => {
+            Some(ByColor { white: side(only), black: side(only) })
+        }
+        ByColor { white: None, black: None } => None,
+    };
+    Go {
+        clocks,
+        moves_to_go: request.moves_to_go,
+        movetime: request.movetime,
+        nodes: request.nodes,
+        depth: request.depth,
+        infinite: false,
+        ponder: false,
+    }
+}
