@@ -314,8 +314,9 @@ pub fn default_base(context: &Context, new: &str) -> Result<String, SourceError>
     let tested = recipe.identity(&repository, &commit);
     for earlier in repository.history(&commit)? {
         let identity = recipe.identity(&repository, &earlier);
-        // Where a source is missing there was no engine yet.
-        if identity.iter().all(Option::is_some) && identity != tested {
+        // Where a source or the recipe is missing there was no engine yet, or none that is built in the same way.
+        let same_kind = Recipe::stands_in(&repository, &earlier) == Recipe::stands_in(&repository, &commit);
+        if same_kind && identity.iter().all(Option::is_some) && identity != tested {
             let at = place.map_or_else(String::new, |place| format!("@{place}"));
             return Ok(format!("git:{earlier}{at}"));
         }

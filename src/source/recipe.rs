@@ -73,6 +73,11 @@ impl Recipe {
         Err(SourceError::NoRecipe { commit: short(commit) })
     }
 
+    /// True where a commit states its recipe itself.
+    pub(super) fn stands_in(repository: &Repository, commit: &str) -> bool {
+        repository.object_at(commit, FILE_NAME).is_some()
+    }
+
     fn parse(text: &str) -> Result<Self, String> {
         let file: File = toml::from_str(text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
