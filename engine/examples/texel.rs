@@ -1,11 +1,12 @@
-//! Fits the weights of the evaluation to results of games ("Texel's tuning method", P. Österlund, 2014).
+//! Fits the weights of the evaluation to scored positions of games ("Texel's tuning method", P. Österlund, 2014).
 //!
-//!     zstdcat positions.txt.zst | cargo run --release -p destrier --example texel -- engine/src/eval/weights.rs
+//!     quiets < games.txt | texel engine/src/eval/weights.rs [RESULT_SHARE]
 //!
-//! Input lines are `FEN | centipawns for White | result for White`, quiet positions, those of one game together; the middle
-//! field is not used. The expected result of a position is `sigmoid(K * value)`, and the weights are moved against the gradient of
-//! the logistic loss with Adam (Kingma, Ba 2015). `K` is fitted first, to the weights as they are, so the scale of the values
-//! stays. Every fifth block of lines is kept back; its loss chooses the weights that are written.
+//! Input lines are `FEN | centipawns for White | result for White`, quiet positions, those of one game together. A position's
+//! target is a mixture of the result, with the share given (1 uses results alone), and of what the score promises,
+//! `sigmoid(k * score)` with `k` fitted to the results. The evaluation promises `sigmoid(K * value)`, and the weights are moved
+//! against the gradient of the logistic loss with Adam (Kingma, Ba 2015). `K` is fitted first, to the weights as they are, so
+//! the scale of the values stays. Every fifth block of lines is kept back; its loss chooses the weights that are written.
 #![expect(clippy::print_stderr, reason = "progress goes to the terminal")]
 
 use destrier::board::Board;
@@ -15,6 +16,8 @@ use std::io::{BufRead, Error};
 use std::thread;
 
 const THREADS: usize = 2;
+/// The share of the result in a target: scores of a stronger player say more about a position, but not all.
+const RESULT_SHARE: f32 = 0.2;
 /// Lines to a block; long enough that hardly a game lies in two.
 const BLOCK_LINES: usize = 8192;
 const BATCH: usize = 16_384;
@@ -29,10 +32,15 @@ const LAST_STEP: f32 = 0.05;
 
 type Weights = Vec<[f32; 2]>;
 
-/// One position: its trace, and White's result as 0, 1/2 or 1.
+/// One position.
 struct Sample {
     trace: Trace,
+    /// Centipawns for White.
+    score: f32,
+    /// White's result as 0, 1/2 or 1.
     result: f32,
+    /// What the evaluation should promise White, 0 to 1.
+    target: f32,
 }
 
 /// Sums over samples.
@@ -45,10 +53,10 @@ struct Loss {
 }
 
 impl Loss {
-    fn add(&mut self, expected: f32, result: f32) {
+    fn add(&mut self, expected: f32, target: f32) {
         let clamped = expected.clamp(1e-6, 1.0 - 1e-6);
-        self.logistic -= f64::from(result * clamped.ln() + (1.0 - result) * (1.0 - clamped).ln());
-        self.squared += f64::from((expected - result).powi(2));
+        self.logistic -= f64::from(target * clamped.ln() + (1.0 - target) * (1.0 - clamped).ln());
+        self.squared += f64::from((expected - target).powi(2));
         self.count += 1;
     }
 
@@ -71,12 +79,22 @@ impl Loss {
 
 fn main() -> Result<(), Error> {
     let Some(path) = std::env::args().nth(1) else {
-        return Err(Error::other("usage: texel WEIGHTS.RS < POSITIONS.TXT"));
+        return Err(Error::other("usage: texel WEIGHTS.RS [RESULT_SHARE] < POSITIONS.TXT"));
     };
-    let (training, validation) = read_samples()?;
+    let share = match std::env::args().nth(2).map(|text| text.parse()) {
+        None => RESULT_SHARE,
+        Some(Ok(share @ 0.0..=1.0)) => share,
+        Some(_) => return Err(Error::other("the share of the result is a number from 0 to 1")),
+    };
+    let (mut training, mut validation) = read_samples()?;
     eprintln!("{} positions to train, {} to validate", training.len(), validation.len());
+    let of_scores = fit_scale(|scale| mean_of_scores(&training, scale));
+    eprintln!("k = {of_scores:.6} per centipawn of the scores; share of results {share}");
+    for sample in training.iter_mut().chain(&mut validation) {
+        sample.target = share * sample.result + (1.0 - share) * sigmoid(of_scores * sample.score);
+    }
     let start: Weights = WEIGHTS.iter().map(|weight| [weight.mg() as f32, weight.eg() as f32]).collect();
-    let scale = fit_scale(&training, &start);
+    let scale = fit_scale(|scale| measure(&training, &start, scale).logistic_mean());
     eprintln!("K = {scale:.6} per centipawn (10^(x/{:.0}))", std::f32::consts::LN_10 / scale);
 
     let fitted = fit(&training, &validation, &start, scale);
@@ -124,10 +142,11 @@ fn at_line(number: usize, why: &str) -> Error {
 
 fn parse(line: &str) -> Result<Sample, String> {
     let fields: Vec<&str> = line.split('|').map(str::trim).collect();
-    let [fen, _, result] = fields[..] else { return Err("expected `fen | centipawns | result`".to_owned()) };
+    let [fen, score, result] = fields[..] else { return Err("expected `fen | centipawns | result`".to_owned()) };
     let board = Board::from_fen(fen).map_err(|error| error.to_string())?;
+    let score = score.parse().map_err(|_| format!("bad score `{score}`, expected centipawns"))?;
     match result.parse() {
-        Ok(result @ 0.0..=1.0) => Ok(Sample { trace: trace(&board), result }),
+        Ok(result @ 0.0..=1.0) => Ok(Sample { trace: trace(&board), score, result, target: result }),
         _ => Err(format!("bad result `{result}`, expected 0 to 1")),
     }
 }
@@ -141,7 +160,7 @@ fn measure(samples: &[Sample], weights: &Weights, scale: f32) -> Loss {
     on_threads(samples, |part| {
         let mut loss = Loss::default();
         for sample in part {
-            loss.add(sigmoid(scale * sample.trace.value_f32(weights).0), sample.result);
+            loss.add(sigmoid(scale * sample.trace.value_f32(weights).0), sample.target);
         }
         loss
     })
@@ -158,14 +177,22 @@ fn on_threads<T: Send>(samples: &[Sample], work: impl Fn(&[Sample]) -> T + Sync)
     })
 }
 
-/// The `K` of the least loss, by golden section.
-fn fit_scale(samples: &[Sample], weights: &Weights) -> f32 {
+/// The mean loss of the results as the scores foresee them.
+fn mean_of_scores(samples: &[Sample], scale: f32) -> f64 {
+    let mut loss = Loss::default();
+    for sample in samples {
+        loss.add(sigmoid(scale * sample.score), sample.result);
+    }
+    loss.logistic_mean()
+}
+
+/// The factor of values of the least loss, by golden section.
+fn fit_scale(loss: impl Fn(f32) -> f64) -> f32 {
     let ratio = (5_f32.sqrt() - 1.0) / 2.0;
     let (mut low, mut high) = (0.0005, 0.02);
     while high - low > 1e-5 {
         let step = ratio * (high - low);
         let (inner_low, inner_high) = (high - step, low + step);
-        let loss = |scale| measure(samples, weights, scale).logistic_mean();
         if loss(inner_low) < loss(inner_high) {
             high = inner_high;
         } else {
@@ -289,9 +316,9 @@ fn partial(parts: &[&[Sample]], weights: &Weights, scale: f32) -> (Loss, Weights
     for sample in parts.iter().copied().flatten() {
         let (value, factors) = sample.trace.value_f32(weights);
         let expected = sigmoid(scale * value);
-        loss.add(expected, sample.result);
-        // The logistic loss falls by `expected - result` per unit of `scale * value`.
-        let slope = (expected - sample.result) * scale;
+        loss.add(expected, sample.target);
+        // The logistic loss falls by `expected - target` per unit of `scale * value`.
+        let slope = (expected - sample.target) * scale;
         for &(index, count) in &sample.trace.coefficients {
             let total = &mut sum[usize::from(index)];
             total[0] += slope * factors[0] * f32::from(count);
