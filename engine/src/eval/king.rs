@@ -14,6 +14,7 @@ use crate::types::{Color, PieceType};
 const CHECK_UNITS: [i32; 4] = [4, 3, 5, 4];
 
 /// Adds what a side's attack on the enemy king is worth.
+#[inline(always)] // See `add_piece_terms`.
 pub(super) fn add_danger(board: &Board, us: Color, attacks: &Attacks, sink: &mut impl Sink) {
     let (own, other) = (us.index(), (!us).index());
     let king = board.king(!us);

@@ -68,6 +68,7 @@ impl Attacks {
 const ZONE_UNITS: [i32; PieceType::COUNT] = [0, 2, 2, 2, 4, 0];
 
 /// Adds the terms of a side's knights, bishops, rooks and queens.
+#[inline(always)] // See `add_piece_terms`.
 pub(super) fn add_terms(board: &Board, us: Color, pawns: &PawnTerms, attacks: &mut Attacks, sink: &mut impl Sink) {
     let occupied = board.occupied();
     let own = board.colored(us);

@@ -11,6 +11,7 @@ use crate::board::attacks::{bishop_attacks, knight_attacks, pawn_set_attacks, ro
 use crate::types::{Bitboard, Color, PieceType};
 
 /// Adds what a side threatens.
+#[inline(always)] // See `add_piece_terms`.
 pub(super) fn add_terms(board: &Board, us: Color, attacks: &Attacks, sink: &mut impl Sink) {
     let (own, other) = (us.index(), (!us).index());
     let by = |kind: PieceType| attacks.by_kind[own][kind.index()];
