@@ -11,7 +11,7 @@ use super::tt::{Bound, Entry, NO_EVAL, TranspositionTable};
 use super::{history::Histories, params, pruning};
 use crate::board::Board;
 use crate::eval::Evaluator;
-use crate::types::{DRAW, INFINITE, MATE_IN_MAX, Move, MoveList, Score, mate_in, mated_in};
+use crate::types::{DRAW, INFINITE, MATE_IN_MAX, Move, MoveList, Score, is_mate, mate_in, mated_in};
 
 /// Nearer than this to the fifty-move rule, stored scores are not trusted: they know nothing of the clock.
 const STALE_HALFMOVE_CLOCK: u16 = 90;
@@ -88,8 +88,8 @@ struct Node {
     window: Window,
     in_check: bool,
     table: Option<Entry>,
-    /// [`NO_EVAL`] when in check.
-    static_eval: Score,
+    /// The static evaluation, or a stored score that is nearer the truth; [`NO_EVAL`] when in check.
+    eval: Score,
 }
 
 /// The best move of a node so far.
@@ -149,7 +149,8 @@ impl Worker<'_> {
         // 4. The static evaluation.
         let static_eval = self.static_eval(board, table);
         self.stack[ply].static_eval = static_eval;
-        let node = Node { ply, depth, window, in_check, table, static_eval };
+        let eval = improved_by_table(static_eval, table);
+        let node = Node { ply, depth, window, in_check, table, eval };
 
         // 5. Reasons to leave without looking at moves.
         if !N::PV
@@ -215,13 +216,18 @@ impl Worker<'_> {
 
     /// A score for the whole node when no move needs to be looked at.
     fn prune_node(&mut self, board: &Board, node: &Node) -> Option<Score> {
-        let Node { ply, depth, window, static_eval, .. } = *node;
+        let Node { ply, depth, window, eval, .. } = *node;
         let beta = window.beta;
+
+        // Reverse futility pruning: so far above beta that no quiet answer brings it down.
+        if !is_mate(beta) && pruning::reverse_futility_margin(depth).is_some_and(|margin| eval - margin >= beta) {
+            return Some(eval);
+        }
 
         // Null-move pruning: passing is rarely the best move, so if even that fails high, so would the best.
         let passed_before = self.stack.before(ply, 1).played.is_null();
         let has_pieces = board.has_non_pawn_material(board.turn());
-        if !passed_before && pruning::may_try_null_move(depth, static_eval, beta, has_pieces) {
+        if !passed_before && pruning::may_try_null_move(depth, eval, beta, has_pieces) {
             let reduced = depth - pruning::null_move_reduction(depth);
             let score = self.search_null_move(board, beta, reduced, ply)?;
             if score >= beta {

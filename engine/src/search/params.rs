@@ -69,6 +69,10 @@ macro_rules! params {
 params! {
     /// Half width of the first aspiration window, in centipawns.
     aspiration_delta: 20, 5, 60, 4;
+    /// Reverse futility pruning: the greatest depth.
+    reverse_futility_depth: 8, 4, 12, 1;
+    /// Reverse futility pruning: margin in centipawns for each ply of depth.
+    reverse_futility_slope: 75, 30, 150, 8;
     /// Null move: reduction at any depth, in plies.
     null_move_base: 3, 2, 5, 1;
     /// Null move: one ply more of reduction for so many plies of depth.

@@ -4,6 +4,12 @@
 use super::params;
 use crate::types::{Score, is_mate};
 
+/// Reverse futility pruning, or static null-move pruning: how far the evaluation must be above beta at a depth for the node to be
+/// taken as failing high ("futility pruning", E. Heinz, ICCA Journal 21(2), 1998, turned to the other side).
+pub fn reverse_futility_margin(depth: i32) -> Option<Score> {
+    (depth <= params::reverse_futility_depth()).then(|| params::reverse_futility_slope() * depth)
+}
+
 /// Null-move pruning: true when the side to move may be allowed to pass, to see whether that already fails high (C. Donninger,
 /// "Null move and deep search", ICCA Journal 16(3), 1993). Without pieces zugzwang is too likely,
 /// and mates are to be proven by moves.
@@ -43,6 +49,13 @@ mod tests {
                 assert!((0..depth.max(1)).contains(&reduction), "{depth} {move_number}: {reduction}");
             }
         }
+    }
+
+    #[test]
+    fn reverse_futility_is_for_low_depths() {
+        assert_eq!(reverse_futility_margin(1), Some(params::reverse_futility_slope()));
+        assert!(reverse_futility_margin(2) > reverse_futility_margin(1));
+        assert_eq!(reverse_futility_margin(20), None);
     }
 
     #[test]
