@@ -1,30 +1,85 @@
 //! What moves did elsewhere in the tree, remembered for ordering.
 
-use crate::types::{Color, Move, Square};
+use super::params;
+use crate::board::Board;
+use crate::types::{Move, Piece, Square};
 
-/// Values are halved when one passes this.
-const LIMIT: i32 = 1 << 14;
+/// Values stay within this, either side of zero.
+pub const LIMIT: i32 = 1 << 14;
 
-/// How often a quiet move was good, by side, from and to ("The history heuristic and alpha-beta search enhancements in
-/// practice", J. Schaeffer, IEEE PAMI 11(11), 1989).
-struct ButterflyHistory([[[i32; Square::COUNT]; Square::COUNT]; 2]);
+/// How good a kind of move was so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Value(i16);
 
-impl ButterflyHistory {
-    fn halve(&mut self) {
-        for value in self.0.as_flattened_mut().as_flattened_mut() {
-            *value /= 2;
-        }
+impl Value {
+    #[inline]
+    fn get(self) -> i32 {
+        i32::from(self.0)
+    }
+
+    /// Moves the value by `bonus`, the less the nearer it already is to that end ("history gravity"): a value that is always
+    /// rewarded tends to [`LIMIT`], and new experience outweighs old.
+    #[inline]
+    fn learn(&mut self, bonus: i32) {
+        let bonus = bonus.clamp(-LIMIT, LIMIT);
+        let old = self.get();
+        // Both terms are within the limit, and so is their sum.
+        self.0 = (old + bonus - old * bonus.abs() / LIMIT) as i16;
     }
 }
 
+/// How much is learnt from a cutoff at a depth.
+pub fn bonus(depth: i32) -> i32 {
+    (params::history_bonus_slope() * depth - params::history_bonus_offset()).clamp(0, params::history_bonus_max())
+}
+
+/// By side, from and to ("The history heuristic and alpha-beta search enhancements in practice", J. Schaeffer, IEEE PAMI 11(11),
+/// 1989).
+#[derive(Clone)]
+struct Butterfly([[[Value; Square::COUNT]; Square::COUNT]; 2]);
+
+/// A moved piece and where it went: what other moves are seen in the light of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PieceTo(u16);
+
+impl PieceTo {
+    const COUNT: usize = Piece::COUNT * Square::COUNT + 1;
+    /// A passed move, or none.
+    pub const NONE: PieceTo = PieceTo((PieceTo::COUNT - 1) as u16);
+
+    /// Of a move about to be played.
+    #[inline]
+    pub fn new(board: &Board, mv: Move) -> PieceTo {
+        match board.piece_at(mv.from()) {
+            Some(piece) => PieceTo((piece.index() * Square::COUNT + mv.to().index()) as u16),
+            None => PieceTo::NONE,
+        }
+    }
+
+    const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// The moves before a position that its own moves are seen in the light of: the last and the one before.
+pub type Context = [PieceTo; 2];
+
+/// By an earlier piece and target, and the move's own ("continuation history": counter-moves, J. Uiterwijk, ICCA Journal 15(1),
+/// 1992, with a value for every pair, and follow-ups likewise).
+struct Continuation(Vec<[Value; PieceTo::COUNT]>);
+
 /// All that is learnt about moves in the course of a game.
 pub struct Histories {
-    butterfly: Box<ButterflyHistory>,
+    butterfly: Box<Butterfly>,
+    continuation: Continuation,
 }
 
 impl Histories {
     pub fn new() -> Histories {
-        Histories { butterfly: Box::new(ButterflyHistory([[[0; Square::COUNT]; Square::COUNT]; 2])) }
+        Histories {
+            butterfly: Box::new(Butterfly([[[Value::default(); Square::COUNT]; Square::COUNT]; 2])),
+            continuation: Continuation(vec![[Value::default(); PieceTo::COUNT]; PieceTo::COUNT]),
+        }
     }
 
     /// Forgets everything.
@@ -34,16 +89,19 @@ impl Histories {
 
     /// The value of a quiet move: the greater, the sooner it should be tried.
     #[inline]
-    pub fn quiet(&self, color: Color, mv: Move) -> i32 {
-        self.butterfly.0[color.index()][mv.from().index()][mv.to().index()]
+    pub fn quiet(&self, board: &Board, mv: Move, context: Context) -> i32 {
+        let piece_to = PieceTo::new(board, mv).index();
+        let plain = self.butterfly.0[board.turn().index()][mv.from().index()][mv.to().index()];
+        context.iter().map(|before| self.continuation.0[before.index()][piece_to].get()).sum::<i32>() + plain.get()
     }
 
-    /// Learns that a quiet move refuted a position at some depth.
-    pub fn reward_quiet(&mut self, color: Color, mv: Move, depth: i32) {
-        let value = &mut self.butterfly.0[color.index()][mv.from().index()][mv.to().index()];
-        *value += depth * depth;
-        if *value > LIMIT {
-            self.butterfly.halve();
+    /// Learns that a quiet move was good, by a positive bonus, or bad.
+    #[inline]
+    pub fn learn_quiet(&mut self, board: &Board, mv: Move, context: Context, bonus: i32) {
+        let piece_to = PieceTo::new(board, mv).index();
+        self.butterfly.0[board.turn().index()][mv.from().index()][mv.to().index()].learn(bonus);
+        for before in context {
+            self.continuation.0[before.index()][piece_to].learn(bonus);
         }
     }
 }
@@ -57,21 +115,49 @@ impl Default for Histories {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::types::Flag;
 
     #[test]
-    fn rewards_add_up_and_stay_bounded() {
-        let mut histories = Histories::new();
-        let good = Move::new(Square::A1, Square::H8, Flag::Quiet);
-        let other = Move::new(Square::H8, Square::A1, Flag::Quiet);
-        for _ in 0..10_000 {
-            histories.reward_quiet(Color::White, good, 9);
-            assert!(histories.quiet(Color::White, good) <= LIMIT);
+    fn values_tend_to_the_limit_and_turn_quickly() {
+        for bonus in [1, 100, 2000, LIMIT, 10 * LIMIT] {
+            let mut value = Value::default();
+            for _ in 0..100_000 {
+                let old = value;
+                value.learn(bonus);
+                assert!(value.0 >= old.0 && i32::from(value.0) <= LIMIT);
+            }
+            let high = i32::from(value.0);
+            assert!(high > LIMIT / 2 || bonus == 1, "{bonus}: {high}");
+            value.learn(-bonus);
+            assert!(i32::from(value.0) < high, "{bonus}");
         }
-        assert!(histories.quiet(Color::White, good) > LIMIT / 4);
-        assert_eq!(histories.quiet(Color::Black, good), 0);
-        assert_eq!(histories.quiet(Color::White, other), 0);
+    }
+
+    #[test]
+    fn the_bonus_grows_with_depth_up_to_its_end() {
+        assert!((0..128).all(|depth| bonus(depth) <= bonus(depth + 1)));
+        assert_eq!(bonus(0), 0);
+        assert_eq!(bonus(127), params::history_bonus_max());
+    }
+
+    #[test]
+    fn moves_are_told_apart_by_side_and_by_what_went_before() {
+        let mut histories = Histories::new();
+        let board = Board::startpos();
+        let good = board.parse_uci("g1f3").expect("legal");
+        let other = board.parse_uci("b1c3").expect("legal");
+        let after = |mv| [PieceTo::new(&board, mv), PieceTo::NONE];
+        histories.learn_quiet(&board, good, after(good), 500);
+        histories.learn_quiet(&board, other, after(good), -300);
+        for (mv, context, value) in [
+            (good, after(good), 1500),
+            (good, after(other), 1000),
+            (good, [after(other)[0]; 2], 500),
+            (good, [after(good)[0]; 2], 1500),
+            (other, after(good), -900),
+        ] {
+            assert_eq!(histories.quiet(&board, mv, context), value, "{mv:?} {context:?}");
+        }
         histories.clear();
-        assert_eq!(histories.quiet(Color::White, good), 0);
+        assert_eq!(histories.quiet(&board, good, after(good)), 0);
     }
 }

@@ -13,6 +13,7 @@ mod pruning;
 mod root;
 mod stack;
 pub mod time;
+mod tried;
 pub mod tt;
 
 pub use limits::{Limits, Signals};

@@ -3,12 +3,14 @@
 //! Both read as numbered steps. Whether a node is the root, in the principal variation or a mere test of a bound is a type
 //! ([`NodeKind`]), so that each kind compiles to its own code.
 
+use super::history::{self, Histories, PieceTo};
 use super::limits::Control;
 use super::ordering::{MoveArena, MovePicker};
 use super::root::Root;
 use super::stack::{Line, MAX_PLY, PvTable, Stack};
+use super::tried::Tried;
 use super::tt::{Bound, Entry, NO_EVAL, TranspositionTable};
-use super::{history::Histories, params, pruning};
+use super::{params, pruning};
 use crate::board::Board;
 use crate::eval::Evaluator;
 use crate::types::{DRAW, INFINITE, MATE_IN_MAX, Move, MoveList, Score, is_mate, mate_in, mated_in};
@@ -243,6 +245,7 @@ impl Worker<'_> {
             return None;
         }
         self.stack[ply].played = Move::NULL;
+        self.stack[ply].piece_to = PieceTo::NONE;
         let floor = self.line.push_null(board.key());
         let mut child = *board;
         child.play_null();
@@ -257,8 +260,9 @@ impl Worker<'_> {
         let mut alpha = node.window.alpha;
         let mut best = Best { mv: Move::NULL, score: -INFINITE };
         let mut move_number = 0;
+        let mut quiets = Tried::new();
         let table_move = if N::ROOT { self.root.best_move() } else { node.table.map_or(Move::NULL, |entry| entry.mv) };
-        let mut picker = MovePicker::all(&self.arena, table_move, self.stack[ply].killers);
+        let mut picker = MovePicker::all(&self.arena, table_move, self.stack[ply].killers, self.stack.context(ply));
         while let Some(mv) = picker.next(board, &mut self.arena, self.histories) {
             if N::ROOT && !self.root.is_allowed(mv) {
                 continue;
@@ -290,9 +294,12 @@ impl Worker<'_> {
                     }
                 }
                 if score >= node.window.beta {
-                    self.learn_from_cutoff(board, mv, node);
+                    self.learn_from_cutoff(board, mv, node, quiets.moves());
                     break;
                 }
+            }
+            if mv.is_quiet() {
+                quiets.push(mv);
             }
         }
         picker.finish(&mut self.arena);
@@ -309,6 +316,7 @@ impl Worker<'_> {
             return None;
         }
         self.stack[ply].played = mv;
+        self.stack[ply].piece_to = PieceTo::new(board, mv);
         self.line.push(board.key());
         let mut child = *board;
         child.play(mv);
@@ -345,8 +353,8 @@ impl Worker<'_> {
         score
     }
 
-    /// Remembers a move that was too good for the opponent.
-    fn learn_from_cutoff(&mut self, board: &Board, mv: Move, node: &Node) {
+    /// Remembers a move that was too good for the opponent, and that the quiet moves tried before it were not.
+    fn learn_from_cutoff(&mut self, board: &Board, mv: Move, node: &Node, tried: &[Move]) {
         if !mv.is_quiet() {
             return;
         }
@@ -354,7 +362,12 @@ impl Worker<'_> {
         if killers[0] != mv {
             *killers = [mv, killers[0]];
         }
-        self.histories.reward_quiet(board.turn(), mv, node.depth);
+        let bonus = history::bonus(node.depth);
+        let context = self.stack.context(node.ply);
+        self.histories.learn_quiet(board, mv, context, bonus);
+        for &other in tried {
+            self.histories.learn_quiet(board, other, context, -bonus);
+        }
     }
 
     /// The value of a position when only captures are looked at, or all moves when in check ("quiescence search").
@@ -389,7 +402,7 @@ impl Worker<'_> {
         // 4. The captures that do not lose material, or all evasions of a check.
         let table_move = table.map_or(Move::NULL, |entry| entry.mv);
         let mut picker = if in_check {
-            MovePicker::all(&self.arena, table_move, [Move::NULL; 2])
+            MovePicker::all(&self.arena, table_move, [Move::NULL; 2], self.stack.context(ply))
         } else {
             let hint = if table_move.is_quiet() { Move::NULL } else { table_move };
             MovePicker::captures(&self.arena, hint, params::quiescence_see())

@@ -1,6 +1,6 @@
 //! Move ordering: a picker that makes and sorts moves in stages, as late as it can.
 
-use super::history::Histories;
+use super::history::{Context, Histories, PieceTo};
 use crate::board::{Board, see_value};
 use crate::types::{Move, MoveList, PieceType};
 
@@ -44,6 +44,8 @@ pub struct MovePicker {
     stage: Stage,
     table_move: Move,
     killers: [Move; 2],
+    /// The moves that led here.
+    context: Context,
     captures_only: bool,
     /// Captures that lose more than this in the exchange come last.
     see_threshold: i32,
@@ -57,12 +59,13 @@ pub struct MovePicker {
 
 impl MovePicker {
     /// All legal moves. The table move and the killers are checked before they are handed out.
-    pub fn all(arena: &MoveArena, table_move: Move, killers: [Move; 2]) -> MovePicker {
+    pub fn all(arena: &MoveArena, table_move: Move, killers: [Move; 2], context: Context) -> MovePicker {
         let base = arena.scored.len();
         MovePicker {
             stage: Stage::TableMove,
             table_move,
             killers,
+            context,
             captures_only: false,
             see_threshold: 0,
             base,
@@ -74,7 +77,11 @@ impl MovePicker {
 
     /// Captures and promotions to a queen that do not lose more than `see_threshold`, and the table move whatever it is.
     pub fn captures(arena: &MoveArena, table_move: Move, see_threshold: i32) -> MovePicker {
-        MovePicker { captures_only: true, see_threshold, ..MovePicker::all(arena, table_move, [Move::NULL; 2]) }
+        MovePicker {
+            captures_only: true,
+            see_threshold,
+            ..MovePicker::all(arena, table_move, [Move::NULL; 2], [PieceTo::NONE; 2])
+        }
     }
 
     /// Gives the picker's room back. Must be called before a picker of a lower ply goes on.
@@ -167,7 +174,7 @@ impl MovePicker {
         board.legal_quiets(&mut arena.generated);
         for &mv in &arena.generated {
             if mv != self.table_move && !self.killers.contains(&mv) {
-                arena.scored.push(Scored { mv, score: quiet_score(board, mv, histories) });
+                arena.scored.push(Scored { mv, score: quiet_score(board, mv, histories, self.context) });
             }
         }
         self.end = arena.scored.len();
@@ -211,11 +218,11 @@ fn victim_attacker_score(board: &Board, mv: Move) -> i32 {
 }
 
 /// Underpromotions last, the rest by what is remembered of them.
-fn quiet_score(board: &Board, mv: Move, histories: &Histories) -> i32 {
+fn quiet_score(board: &Board, mv: Move, histories: &Histories, context: Context) -> i32 {
     if mv.is_promotion() {
         return i32::MIN / 2;
     }
-    histories.quiet(board.turn(), mv)
+    histories.quiet(board, mv, context)
 }
 
 /// What a move takes.
@@ -241,6 +248,8 @@ mod tests {
         "8/2p5/3p4/KP5r/1R2Pp1k/8/6P1/8 b - e3 0 1",
         "4k3/8/8/8/7q/8/3PP3/3QK3 w - - 0 1",
     ];
+
+    const NO_CONTEXT: Context = [PieceTo::NONE; 2];
 
     fn drain(board: &Board, mut picker: MovePicker, arena: &mut MoveArena) -> Vec<Move> {
         let histories = Histories::new();
@@ -268,7 +277,7 @@ mod tests {
             let mut arena = MoveArena::new();
             for (index, &table_move) in hints.iter().enumerate() {
                 let killers = [hints[(index * 7 + 1) % hints.len()], hints[(index * 3 + 2) % hints.len()]];
-                let moves = drain(&board, MovePicker::all(&arena, table_move, killers), &mut arena);
+                let moves = drain(&board, MovePicker::all(&arena, table_move, killers, NO_CONTEXT), &mut arena);
                 if legal.contains(&table_move) {
                     assert_eq!(moves[0], table_move);
                 }
@@ -282,7 +291,7 @@ mod tests {
     fn winning_captures_come_before_quiets_and_losing_ones_after() {
         let board = Board::from_fen(POSITIONS[1]).expect("a legal position");
         let mut arena = MoveArena::new();
-        let moves = drain(&board, MovePicker::all(&arena, Move::NULL, [Move::NULL; 2]), &mut arena);
+        let moves = drain(&board, MovePicker::all(&arena, Move::NULL, [Move::NULL; 2], NO_CONTEXT), &mut arena);
         let first_quiet = moves.iter().position(|mv| mv.is_quiet()).expect("a quiet move");
         let last_quiet = moves.iter().rposition(|mv| mv.is_quiet()).expect("a quiet move");
         assert!(moves[..first_quiet].iter().all(|&mv| board.see_ge(mv, 0)));

@@ -77,6 +77,12 @@ params! {
     null_move_base: 3, 2, 5, 1;
     /// Null move: one ply more of reduction for so many plies of depth.
     null_move_depth_divisor: 5, 2, 8, 1;
+    /// History: what one ply of depth adds to the bonus of a cutoff.
+    history_bonus_slope: 200, 50, 400, 20;
+    /// History: what is taken off every bonus.
+    history_bonus_offset: 150, 0, 400, 20;
+    /// History: the greatest bonus.
+    history_bonus_max: 1800, 500, 4000, 200;
     /// Quiescence: captures must not lose more than this in the exchange, in centipawns.
     quiescence_see: 0, -200, 100, 15;
 }

@@ -1,5 +1,7 @@
 //! What a search keeps for each ply of the line it is in.
 
+use super::history::{Context, PieceTo};
+use super::tt::NO_EVAL;
 use crate::types::{Move, Score};
 use std::ops::{Index, IndexMut};
 
@@ -14,9 +16,11 @@ const LOOKBACK: usize = 4;
 pub struct Frame {
     /// The move being searched from here, [`Move::NULL`] for a passed one.
     pub played: Move,
+    /// The piece that moves by it, and where to.
+    pub piece_to: PieceTo,
     /// Quiet moves that refuted a sister position.
     pub killers: [Move; 2],
-    /// Or [`super::tt::NO_EVAL`] when in check.
+    /// Or [`NO_EVAL`] when in check.
     pub static_eval: Score,
 }
 
@@ -25,7 +29,8 @@ pub struct Stack(Vec<Frame>);
 
 impl Stack {
     pub fn new() -> Stack {
-        let frame = Frame { played: Move::NULL, killers: [Move::NULL; 2], static_eval: super::tt::NO_EVAL };
+        let frame =
+            Frame { played: Move::NULL, piece_to: PieceTo::NONE, killers: [Move::NULL; 2], static_eval: NO_EVAL };
         Stack(vec![frame; LOOKBACK + MAX_PLY + 4])
     }
 
@@ -33,6 +38,12 @@ impl Stack {
     #[inline]
     pub fn before(&self, ply: usize, distance: usize) -> &Frame {
         &self.0[ply + LOOKBACK - distance]
+    }
+
+    /// The moves that led to a ply.
+    #[inline]
+    pub fn context(&self, ply: usize) -> Context {
+        [self.before(ply, 1).piece_to, self.before(ply, 2).piece_to]
     }
 }
 
