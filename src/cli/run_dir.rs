@@ -92,7 +92,9 @@ pub(super) fn sha256(bytes: &[u8]) -> String {
 pub(super) fn write_atomically(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     use std::io::Write as _;
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    // Readable as any other file: a temporary one is its owner's alone unless told otherwise.
+    let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o666);
+    let mut file = tempfile::Builder::new().permissions(permissions).tempfile_in(folder)?;
     file.write_all(bytes)?;
     file.as_file().sync_data()?;
     file.persist(path)?;
