@@ -1,71 +1,49 @@
-//! The TOML that a user writes for a run. Every key is a flag of the command line without its dashes; flags win.
+//! The TOML a user writes: a plan's keys, all optional, and how files and flags are laid over one another.
 
-use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, Visitor};
 use thiserror::Error;
 
-/// Why a plan file can't be used.
-#[derive(Debug, Error)]
-pub enum ConfigError {
-    /// It can't be read.
-    #[error("{path}: cannot read the plan: {source}", path = path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// The system's word.
-        source: std::io::Error,
-    },
-    /// It is no plan.
-    #[error("{path}:{line}:{column}: {why}", path = path.display())]
-    Toml {
-        /// The file.
-        path: PathBuf,
-        /// From 1.
-        line: usize,
-        /// From 1.
-        column: usize,
-        /// What is wrong, on one line.
-        why: String,
-    },
-}
-
-/// What was asked for, key by key; `None` where nothing was said.
+/// A plan as written: every key optional, values not yet checked against each other.
+///
+/// A relative `book` or `out` is relative to the current directory, in a file as on the command line.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct RawPlan {
-    /// Engine spec.
+    /// Spec of the tested engine.
     pub new: Option<String>,
-    /// Engine spec.
+    /// Spec of the reference engine.
     pub base: Option<String>,
-    /// UCI options of both sides.
-    #[serde(deserialize_with = "table")]
+    /// UCI options of both.
+    #[serde(deserialize_with = "options")]
     pub options: Vec<(String, String)>,
     /// UCI options of `new`.
-    #[serde(deserialize_with = "table")]
+    #[serde(deserialize_with = "options")]
     pub new_options: Vec<(String, String)>,
     /// UCI options of `base`.
-    #[serde(deserialize_with = "table")]
+    #[serde(deserialize_with = "options")]
     pub base_options: Vec<(String, String)>,
-    /// Hypotheses in Elo of the model.
-    #[serde(deserialize_with = "two")]
+    /// The hypotheses in Elo of the model.
     pub bounds: Option<[f64; 2]>,
-    /// `normalized`, `logistic` or `bayesian`.
+    /// What the bounds are measured in.
     pub model: Option<String>,
     /// Probability of accepting H1 where H0 is true.
     pub alpha: Option<f64>,
     /// Probability of accepting H0 where H1 is true.
     pub beta: Option<f64>,
-    /// Pairs.
+    /// Pairs after which the run stops.
     pub max_pairs: Option<u64>,
-    /// `90s`, `30m`, `8h`.
+    /// Time after which the run stops: `90s`, `30m`, `8h`.
     pub max_time: Option<String>,
-    /// `[moves/]base+increment` in seconds.
+    /// Clock of both.
     pub tc: Option<String>,
-    /// Of `new` alone.
+    /// Clock of `new`.
     pub new_tc: Option<String>,
-    /// Of `base` alone.
+    /// Clock of `base`.
     pub base_tc: Option<String>,
     /// Seconds a move.
     pub movetime: Option<f64>,
@@ -73,35 +51,35 @@ pub struct RawPlan {
     pub nodes: Option<u64>,
     /// Plies a move.
     pub depth: Option<u32>,
-    /// Milliseconds.
+    /// Grace on every move in milliseconds.
     pub margin_ms: Option<f64>,
-    /// Seconds.
+    /// Seconds after which a search without a clock counts as hanging.
     pub stall_timeout: Option<f64>,
-    /// A file.
+    /// Opening book.
     pub book: Option<PathBuf>,
     /// `random` or `sequential`.
     pub book_order: Option<String>,
     /// Plies taken from each PGN game.
     pub book_plies: Option<u32>,
-    /// From 1.
+    /// The first opening taken, from 1.
     pub book_start: Option<u64>,
-    /// Chess960 rules.
+    /// Chess960 rules and castling.
     pub chess960: Option<bool>,
-    /// `move=34,count=8,score=20`, or `none`.
+    /// Draw rule, as `--draw` takes it.
     pub draw: Option<String>,
-    /// `count=3,score=600[,twosided]`, or `none`.
+    /// Resign rule, as `--resign` takes it.
     pub resign: Option<String>,
-    /// Plies of play.
+    /// A draw after so many plies of play.
     pub max_plies: Option<u32>,
     /// Games at once.
     pub concurrency: Option<u16>,
-    /// A CPU for each slot.
+    /// Pin each slot to a CPU of its own.
     pub affinity: Option<bool>,
-    /// Engines anew for each game.
+    /// Start the engines anew for each game.
     pub restart: Option<bool>,
-    /// Crashes, stalls and illegal moves.
+    /// Failures after which the run stops.
     pub max_failures: Option<u64>,
-    /// Any number.
+    /// Decides the order of openings.
     pub seed: Option<u64>,
     /// The run's directory.
     pub out: Option<PathBuf>,
@@ -109,87 +87,69 @@ pub struct RawPlan {
     pub name: Option<String>,
 }
 
-/// An option table: texts, numbers and truth values, in the order of their names.
-fn table<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(String, String)>, D::Error> {
-    use serde::de::Error as _;
-    let table = BTreeMap::<String, toml::Value>::deserialize(deserializer)?;
-    table
-        .into_iter()
-        .map(|(name, value)| match value {
-            toml::Value::String(text) => Ok((name, text)),
-            toml::Value::Integer(number) => Ok((name, number.to_string())),
-            toml::Value::Boolean(truth) => Ok((name, truth.to_string())),
-            _ => Err(D::Error::custom(format!("option `{name}`: a text, a whole number, true or false"))),
-        })
-        .collect()
+/// Why a plan file could not be used.
+#[derive(Debug, Error)]
+pub enum ConfigError {
+    /// The file could not be read.
+    #[error("cannot read the plan {}: {source}", path.display())]
+    Read {
+        /// Which file.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// The file is no plan.
+    #[error("{0}")]
+    Toml(TomlError),
 }
 
-/// Two numbers, neither more nor less.
-fn two<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<[f64; 2]>, D::Error> {
-    use serde::de::Error as _;
-    let numbers = Vec::<f64>::deserialize(deserializer)?;
-    let two =
-        <[f64; 2]>::try_from(numbers).map_err(|_| D::Error::custom("`bounds` are two numbers, such as [0.0, 5.0]"))?;
-    Ok(Some(two))
+/// What is wrong in a TOML file and where; prints as `file:line:column: message`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TomlError {
+    /// Which file.
+    pub path: PathBuf,
+    /// From 1.
+    pub line: usize,
+    /// In characters, from 1.
+    pub column: usize,
+    /// One line.
+    pub message: String,
 }
+
+impl fmt::Display for TomlError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}: {}", self.path.display(), self.line, self.column, self.message)
+    }
+}
+
+impl std::error::Error for TomlError {}
 
 impl RawPlan {
     /// Reads a plan file.
     ///
     /// # Errors
-    /// [`ConfigError`], with line and column where the text is at fault.
+    /// When the file cannot be read, is not TOML, or has an unknown key or a value of the wrong type.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
         let text =
-            std::fs::read_to_string(path).map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
-        Self::parse(&text).map_err(|(line, column, why)| ConfigError::Toml { path: path.to_owned(), line, column, why })
+            std::fs::read_to_string(path).map_err(|source| ConfigError::Read { path: path.to_path_buf(), source })?;
+        from_toml(path, &text).map_err(ConfigError::Toml)
     }
 
-    /// Line, column and reason where the text is no plan.
-    fn parse(text: &str) -> Result<Self, (usize, usize, String)> {
-        toml::from_str(text).map_err(|error: toml::de::Error| {
-            let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
-            let line = before.matches('\n').count() + 1;
-            let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-            (line, column, error.message().replace('\n', " "))
-        })
-    }
-
-    /// This plan's keys over another's.
+    /// This plan's keys, and `lower`'s where this one is silent. Engine options are merged name by name.
     #[must_use]
     pub fn over(self, lower: Self) -> Self {
-        let either = |upper: Vec<(String, String)>, mut lower: Vec<(String, String)>| {
-            for (name, value) in upper {
-                lower.retain(|(known, _)| !known.eq_ignore_ascii_case(&name));
-                lower.push((name, value));
-            }
-            lower
-        };
-        // A side's own clock in the lower plan gives way to a clock for both sides in the upper one.
-        let own_tc = |own: Option<String>, lower: Option<String>| own.or(if self.tc.is_some() { None } else { lower });
-        // So does its clock to another kind of limit.
-        let untimed = self.nodes.is_some() || self.depth.is_some() || self.movetime.is_some();
-        let lower_tc = |tc: Option<String>| if untimed { None } else { tc };
-        let fixed = self.tc.is_some();
         Self {
             new: self.new.or(lower.new),
             base: self.base.or(lower.base),
-            options: either(self.options, lower.options),
-            new_options: either(self.new_options, lower.new_options),
-            base_options: either(self.base_options, lower.base_options),
+            options: merge(self.options, lower.options),
+            new_options: merge(self.new_options, lower.new_options),
+            base_options: merge(self.base_options, lower.base_options),
             bounds: self.bounds.or(lower.bounds),
             model: self.model.or(lower.model),
             alpha: self.alpha.or(lower.alpha),
             beta: self.beta.or(lower.beta),
             max_pairs: self.max_pairs.or(lower.max_pairs),
             max_time: self.max_time.or(lower.max_time),
-            new_tc: own_tc(self.new_tc, lower_tc(lower.new_tc)),
-            base_tc: own_tc(self.base_tc, lower_tc(lower.base_tc)),
-            tc: self.tc.or_else(|| lower_tc(lower.tc)),
-            movetime: self.movetime.or(lower.movetime.filter(|_| !fixed)),
-            nodes: self.nodes.or(lower.nodes.filter(|_| !fixed)),
-            depth: self.depth.or(lower.depth.filter(|_| !fixed)),
-            margin_ms: self.margin_ms.or(lower.margin_ms),
-            stall_timeout: self.stall_timeout.or(lower.stall_timeout),
             book: self.book.or(lower.book),
             book_order: self.book_order.or(lower.book_order),
             book_plies: self.book_plies.or(lower.book_plies),
@@ -198,6 +158,14 @@ impl RawPlan {
             draw: self.draw.or(lower.draw),
             resign: self.resign.or(lower.resign),
             max_plies: self.max_plies.or(lower.max_plies),
+            tc: self.tc.or(lower.tc),
+            new_tc: self.new_tc.or(lower.new_tc),
+            base_tc: self.base_tc.or(lower.base_tc),
+            movetime: self.movetime.or(lower.movetime),
+            nodes: self.nodes.or(lower.nodes),
+            depth: self.depth.or(lower.depth),
+            margin_ms: self.margin_ms.or(lower.margin_ms),
+            stall_timeout: self.stall_timeout.or(lower.stall_timeout),
             concurrency: self.concurrency.or(lower.concurrency),
             affinity: self.affinity.or(lower.affinity),
             restart: self.restart.or(lower.restart),
@@ -209,49 +177,188 @@ impl RawPlan {
     }
 }
 
+/// `upper`'s options over `lower`'s; UCI names do not tell upper case from lower.
+fn merge(upper: Vec<(String, String)>, lower: Vec<(String, String)>) -> Vec<(String, String)> {
+    let mut merged: Vec<_> = lower
+        .into_iter()
+        .filter(|(name, _)| !upper.iter().any(|(other, _)| other.eq_ignore_ascii_case(name)))
+        .collect();
+    merged.extend(upper);
+    merged
+}
+
+/// Reads a TOML document into `T`; `path` is for the message.
+///
+/// # Errors
+/// With place and remedy when the text is not TOML or does not fit `T`.
+pub fn from_toml<T: serde::de::DeserializeOwned>(path: &Path, text: &str) -> Result<T, TomlError> {
+    toml::from_str(text).map_err(|error| {
+        let (line, column) = place(text, error.span());
+        TomlError { path: path.to_path_buf(), line, column, message: explain(error.message()) }
+    })
+}
+
+fn place(text: &str, span: Option<Range<usize>>) -> (usize, usize) {
+    let before = span.and_then(|span| text.get(..span.start)).unwrap_or("");
+    let start = before.rfind('\n').map_or(0, |at| at + 1);
+    (before.matches('\n').count() + 1, before[start..].chars().count() + 1)
+}
+
+/// The parser's message on one line; an unknown key gets the nearest known one as remedy.
+fn explain(message: &str) -> String {
+    let message = message.lines().map(str::trim).collect::<Vec<_>>().join("; ");
+    let Some(rest) = message.strip_prefix("unknown field `") else { return message };
+    let mut words = rest.split('`');
+    let unknown = words.next().unwrap_or_default();
+    let known: Vec<&str> = words.skip(1).step_by(2).collect();
+    match nearest(unknown, known.iter().copied()).first() {
+        Some(key) => format!("unknown key `{unknown}`, did you mean `{key}`?"),
+        None if known.is_empty() => format!("unknown key `{unknown}`; remove it"),
+        None => format!("unknown key `{unknown}`; keys are {}", known.join(", ")),
+    }
+}
+
+/// The names most like `word`, best first; none where all are far.
+#[must_use]
+pub fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let word = word.to_lowercase().replace('_', "-");
+    let limit = (word.chars().count() / 3).max(1);
+    let mut near: Vec<(usize, &str)> = names
+        .map(|name| (distance(&word, &name.to_lowercase()), name))
+        .filter(|&(far, name)| far <= limit || (word.len() >= 3 && name.to_lowercase().starts_with(&word)))
+        .collect();
+    near.sort_unstable();
+    near.into_iter().take(3).map(|(_, name)| name).collect()
+}
+
+/// Edits between two words: insertions, deletions, substitutions.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, &y) in b.iter().enumerate() {
+            let cost = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = cost.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+/// A TOML table of strings, numbers and booleans as UCI options, in the parser's order.
+///
+/// # Errors
+/// When a value is an array or a table.
+pub fn options<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(String, String)>, D::Error> {
+    struct Options;
+
+    impl<'de> Visitor<'de> for Options {
+        type Value = Vec<(String, String)>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a table of options, as in { Hash = 16 }")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut options = Vec::new();
+            while let Some((name, value)) = map.next_entry::<String, OptionValue>()? {
+                options.push((name, value.0));
+            }
+            Ok(options)
+        }
+    }
+
+    deserializer.deserialize_map(Options)
+}
+
+/// An option's value as it goes to the engine.
+struct OptionValue(String);
+
+impl<'de> Deserialize<'de> for OptionValue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Value;
+
+        impl Visitor<'_> for Value {
+            type Value = OptionValue;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string, a number or a boolean")
+            }
+
+            fn visit_str<E>(self, value: &str) -> Result<OptionValue, E> {
+                Ok(OptionValue(value.to_owned()))
+            }
+
+            fn visit_bool<E>(self, value: bool) -> Result<OptionValue, E> {
+                Ok(OptionValue(value.to_string()))
+            }
+
+            fn visit_i64<E>(self, value: i64) -> Result<OptionValue, E> {
+                Ok(OptionValue(value.to_string()))
+            }
+
+            fn visit_u64<E>(self, value: u64) -> Result<OptionValue, E> {
+                Ok(OptionValue(value.to_string()))
+            }
+
+            fn visit_f64<E>(self, value: f64) -> Result<OptionValue, E> {
+                Ok(OptionValue(value.to_string()))
+            }
+        }
+
+        deserializer.deserialize_any(Value)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn faults_name_their_place() {
-        let cases = [
-            ("tc = \"8+0.08\"\nbuonds = [0, 5]\n", (2, 1), "unknown field `buonds`"),
-            ("seed = 1\nbounds = [0, 5, 6]", (2, 10), "`bounds` are two numbers"),
-            ("tc = ", (1, 6), ""),
-            ("[options]\nHash = 1.5\n", (1, 1), "option `Hash`: a text"),
-        ];
-        for (text, place, reason) in cases {
-            let (line, column, why) = RawPlan::parse(text).expect_err(text);
-            assert!(why.contains(reason) && !why.contains('\n'), "{text}: {why}");
-            assert_eq!((line, column), place, "{text}: {why}");
-        }
+    fn parse(text: &str) -> Result<RawPlan, String> {
+        from_toml(Path::new("p.toml"), text).map_err(|error| error.to_string())
     }
 
     #[test]
-    fn flags_win_key_by_key() {
-        let file = RawPlan::parse("tc = \"8+0.08\"\nseed = 1\n[options]\nHash = 16\nThreads = 1\n").unwrap();
-        let flags = RawPlan { seed: Some(2), options: vec![("hash".into(), "64".into())], ..RawPlan::default() };
-        let both = flags.over(file.clone());
-        assert_eq!((both.seed, both.tc.as_deref()), (Some(2), Some("8+0.08")));
-        let options: Vec<_> = both.options.iter().map(|(n, v)| format!("{n}={v}")).collect();
-        assert_eq!(options, ["Threads=1", "hash=64"]);
-        // Another kind of limit takes the file's clock away rather than adding to it.
-        let nodes = RawPlan { nodes: Some(9), ..RawPlan::default() }.over(file);
-        assert_eq!((nodes.tc, nodes.nodes), (None, Some(9)));
+    fn shipped_plans_parse() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("configs");
+        let read = |name: &str| RawPlan::read(&root.join(name)).unwrap();
+        let stc = read("sprt-stc.toml");
+        assert_eq!((stc.tc.as_deref(), stc.bounds), (Some("8+0.08"), Some([0.0, 5.0])));
+        let ltc = read("sprt-ltc.toml");
+        assert_eq!((ltc.tc.as_deref(), ltc.bounds), (Some("40+0.4"), Some([0.5, 2.5])));
+        let smoke = read("smoke.toml");
+        assert_eq!((smoke.nodes, smoke.max_pairs, smoke.bounds), (Some(5000), Some(8), Some([0.0, 50.0])));
     }
 
     #[test]
-    fn the_shipped_plans_are_plans() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("configs");
-        let mut plans = 0;
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.extension().is_some_and(|e| e == "toml") && !path.ends_with("engines.toml") {
-                RawPlan::read(&path).unwrap_or_else(|error| panic!("{error}"));
-                plans += 1;
-            }
-        }
-        assert!(plans >= 3);
+    fn options_take_any_scalar() {
+        let plan = parse("[new-options]\nHash = 16\nPonder = false\nBook = \"a b\"\n").unwrap();
+        let mut options = plan.new_options;
+        options.sort();
+        let want = [("Book", "a b"), ("Hash", "16"), ("Ponder", "false")];
+        assert_eq!(options, want.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    }
+
+    #[test]
+    fn errors_name_the_place_and_the_remedy() {
+        let error = parse("tc = \"8+0.08\"\nmax_pair = 5\n").unwrap_err();
+        assert_eq!(error, "p.toml:2:1: unknown key `max_pair`, did you mean `max-pairs`?");
+        let error = parse("nodes = \"many\"\n").unwrap_err();
+        assert!(error.starts_with("p.toml:1:9: invalid type"), "{error}");
+        let error = parse("nodes = \n").unwrap_err();
+        assert!(error.starts_with("p.toml:1:") && !error.contains('\n'), "{error}");
+        let error = parse("\n[options]\nHash = [1]\n").unwrap_err();
+        assert!(error.starts_with("p.toml:3:8: ") && error.contains("a string, a number"), "{error}");
+    }
+
+    #[test]
+    fn upper_keys_win() {
+        let upper = parse("nodes = 5\noptions = { hash = 1 }").unwrap();
+        let lower = parse("nodes = 6\ndepth = 7\noptions = { Hash = 2, Threads = 3 }").unwrap();
+        let plan = upper.over(lower);
+        assert_eq!((plan.nodes, plan.depth), (Some(5), Some(7)));
+        assert_eq!(plan.options, [("Threads".into(), "3".into()), ("hash".into(), "1".into())]);
     }
 }

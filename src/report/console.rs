@@ -189,10 +189,12 @@ impl Pace {
     fn new(standing: &Standing, played: u64, elapsed: Duration, max_pairs: Option<u64>) -> Self {
         let minutes = elapsed.as_secs_f64() / 60.0;
         let rate = (played > 0 && minutes > 0.0).then(|| played as f64 / minutes);
+        if standing.verdict() != Verdict::Continue {
+            return Self { pairs_per_minute: rate, left: None };
+        }
         let until_end = max_pairs.map(|limit| limit.saturating_sub(standing.pairs()) as f64);
-        let until_verdict = (standing.verdict() == Verdict::Continue && standing.pairs() >= 8)
-            .then(|| standing.expected_remaining())
-            .flatten();
+        // The first pairs say nothing of the drift.
+        let until_verdict = (standing.pairs() >= 8).then(|| standing.expected_remaining()).flatten();
         let pairs = match (until_verdict, until_end) {
             (Some(verdict), Some(end)) => Some(verdict.min(end)),
             (one, other) => one.or(other),

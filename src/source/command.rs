@@ -1,116 +1,222 @@
-//! The one place of this room that runs programs: Git, compilers, `bench`. Each run has a deadline and a process group.
+//! Runs programs for this room: Git, compilers, an engine's bench. Each has its own process group and a deadline.
 
-use std::io::Read;
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Read};
 use std::os::unix::process::CommandExt as _;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
+use thiserror::Error;
 
-/// How often a running program is looked at.
-const POLL: Duration = Duration::from_millis(5);
+/// Bytes of output kept; of more, the end.
+const KEPT: usize = 16 << 20;
+/// How long to wait for the rest of the output once the process group is gone.
+const DRAIN: Duration = Duration::from_secs(2);
 
-/// What a program left.
-#[derive(Clone, Debug)]
-pub(super) struct Output {
-    /// True for exit status 0.
-    pub(super) success: bool,
-    /// Standard output, invalid UTF-8 replaced.
-    pub(super) stdout: String,
-    /// Standard error, likewise.
-    pub(super) stderr: String,
-}
-
-/// Why a program left nothing.
-#[derive(Debug, thiserror::Error)]
+/// Why a program gave no exit status.
+#[derive(Debug, Error)]
 pub enum CommandError {
-    /// It could not be run.
-    #[error("cannot run `{program}`: {source}")]
-    Spawn {
-        /// The program.
+    /// It could not be started.
+    #[error("cannot start `{program}`: {source}; is it installed and on PATH?")]
+    Start {
+        /// Which.
         program: String,
-        /// The system's word.
-        source: std::io::Error,
+        /// The system's reason.
+        source: io::Error,
     },
-    /// It took too long and was killed.
-    #[error("`{program}` did not end within {seconds} s")]
-    TimedOut {
-        /// The program.
+    /// It could not be waited for.
+    #[error("cannot wait for `{program}`: {source}")]
+    Wait {
+        /// Which.
+        program: String,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// It ran past its deadline and was killed.
+    #[error("`{program}` did not end within {} s and was killed", limit.as_secs())]
+    Timeout {
+        /// Which.
         program: String,
         /// The deadline.
-        seconds: u64,
+        limit: Duration,
     },
 }
 
 /// A program to run.
-pub(super) struct Job<'a> {
+#[derive(Debug)]
+pub(super) struct Task {
     command: Command,
-    program: &'a str,
     limit: Duration,
+    merged: bool,
 }
 
-impl<'a> Job<'a> {
-    /// `program` in the folder `dir`, to be killed after `limit`.
-    pub(super) fn new(program: &'a str, dir: &Path, limit: Duration) -> Self {
-        let mut command = Command::new(program);
-        command.current_dir(dir);
-        Self { command, program, limit }
+/// What a program left behind.
+#[derive(Debug)]
+pub(super) struct Captured {
+    pub(super) status: ExitStatus,
+    pub(super) stdout: String,
+    /// Empty where the streams were merged.
+    pub(super) stderr: String,
+}
+
+impl Task {
+    pub(super) fn new(program: impl AsRef<OsStr>, limit: Duration) -> Self {
+        Self { command: Command::new(program), limit, merged: false }
     }
 
-    pub(super) fn args<S: AsRef<std::ffi::OsStr>>(mut self, args: impl IntoIterator<Item = S>) -> Self {
+    pub(super) fn args(mut self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
         self.command.args(args);
         self
     }
 
-    pub(super) fn env(mut self, key: &str, value: impl AsRef<std::ffi::OsStr>) -> Self {
-        self.command.env(key, value);
+    pub(super) fn dir(mut self, dir: &Path) -> Self {
+        self.command.current_dir(dir);
         self
     }
 
-    pub(super) fn without_env(mut self, key: &str) -> Self {
-        self.command.env_remove(key);
+    pub(super) fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
+        self.command.env(name, value);
         self
     }
 
-    /// Runs it without input and waits.
-    pub(super) fn run(mut self) -> Result<Output, CommandError> {
-        let program = self.program.to_owned();
-        self.command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
-        let spawn_error = |source| CommandError::Spawn { program: program.clone(), source };
-        let mut child = self.command.spawn().map_err(spawn_error)?;
-        let read = |pipe: Option<Box<dyn Read + Send>>| {
-            thread::spawn(move || {
-                let mut bytes = Vec::new();
-                if let Some(mut pipe) = pipe {
-                    // What was read before an error still counts.
-                    let _ = pipe.read_to_end(&mut bytes);
+    /// Hides the caller's `GIT_*` variables: in a hook they name another repository's index and directory.
+    pub(super) fn without_git_env(mut self) -> Self {
+        let ours = std::env::vars_os().map(|(name, _)| name);
+        for name in ours.filter(|name: &OsString| name.as_encoded_bytes().starts_with(b"GIT_")) {
+            self.command.env_remove(name);
+        }
+        self
+    }
+
+    /// Both streams into `stdout`, in the order they were written.
+    pub(super) fn merged(mut self) -> Self {
+        self.merged = true;
+        self
+    }
+
+    /// Runs to the end or the deadline; nothing of the process group outlives the call.
+    pub(super) fn run(mut self) -> Result<Captured, CommandError> {
+        let program = PathBuf::from(self.command.get_program()).display().to_string();
+        let start = |source| CommandError::Start { program: program.clone(), source };
+        let (out, out_end) = io::pipe().map_err(start)?;
+        let (err, err_end) = io::pipe().map_err(start)?;
+        let err_end = if self.merged {
+            drop(err_end);
+            out_end.try_clone().map_err(start)?
+        } else {
+            err_end
+        };
+        self.command.stdin(Stdio::null()).stdout(out_end).stderr(err_end).process_group(0);
+        let spawned = self.command.spawn();
+        let limit = self.limit;
+        drop(self); // and with it our copies of the writing ends, or the readers would never see the end
+        let mut child = spawned.map_err(start)?;
+
+        let (out, err) = (Reader::new(out), Reader::new(err));
+        let in_time = wait_until(&child, Instant::now() + limit);
+        kill_group(&child);
+        let status = child.wait().map_err(|source| CommandError::Wait { program: program.clone(), source })?;
+        let (stdout, stderr) = (out.finish(), err.finish());
+        match in_time {
+            Ok(true) => Ok(Captured { status, stdout, stderr }),
+            Ok(false) => Err(CommandError::Timeout { program, limit }),
+            Err(source) => Err(CommandError::Wait { program, source }),
+        }
+    }
+}
+
+/// True when the child ended in time. It is not reaped: its id, and so the group's, stays ours until `wait`.
+fn wait_until(child: &Child, deadline: Instant) -> io::Result<bool> {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+    let mut nap = Duration::from_millis(1);
+    loop {
+        match rustix::process::waitid(WaitId::Pid(Pid::from_child(child)), options) {
+            Ok(Some(_)) => return Ok(true),
+            Ok(None) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let now = Instant::now();
+        if now >= deadline {
+            return Ok(false);
+        }
+        thread::sleep(nap.min(deadline - now));
+        nap = (nap * 2).min(Duration::from_millis(20));
+    }
+}
+
+fn kill_group(child: &Child) {
+    // The one error possible, "no such group", is what we want.
+    let _ = rustix::process::kill_process_group(Pid::from_child(child), Signal::KILL);
+}
+
+/// Collects a stream's end on a thread of its own.
+struct Reader {
+    bytes: Arc<Mutex<Vec<u8>>>,
+    done: mpsc::Receiver<()>,
+}
+
+impl Reader {
+    fn new(mut stream: impl Read + Send + 'static) -> Self {
+        let bytes = Arc::new(Mutex::new(Vec::new()));
+        let (sender, done) = mpsc::channel::<()>();
+        let shared = Arc::clone(&bytes);
+        thread::spawn(move || {
+            let _sender = sender; // dropped at the end of the thread, which is what `finish` waits for
+            let mut buffer = vec![0; 1 << 14];
+            while let Ok(read @ 1..) = stream.read(&mut buffer) {
+                let mut bytes = shared.lock().unwrap_or_else(PoisonError::into_inner);
+                bytes.extend_from_slice(&buffer[..read]);
+                if bytes.len() > 2 * KEPT {
+                    let surplus = bytes.len() - KEPT;
+                    bytes.drain(..surplus);
                 }
-                String::from_utf8_lossy(&bytes).into_owned()
-            })
-        };
-        let stdout = read(child.stdout.take().map(|pipe| Box::new(pipe) as Box<dyn Read + Send>));
-        let stderr = read(child.stderr.take().map(|pipe| Box::new(pipe) as Box<dyn Read + Send>));
-        let deadline = Instant::now() + self.limit;
-        let status = loop {
-            match child.try_wait().map_err(spawn_error)? {
-                Some(status) => break Some(status),
-                None if Instant::now() >= deadline => break None,
-                None => thread::sleep(POLL),
             }
-        };
-        if status.is_none() {
-            if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-                let _ = kill_process_group(group, Signal::KILL);
-            }
-            let _ = child.wait();
-        }
-        let text = |reader: thread::JoinHandle<String>| reader.join().unwrap_or_default();
-        let (stdout, stderr) = (text(stdout), text(stderr));
-        match status {
-            Some(status) => Ok(Output { success: status.success(), stdout, stderr }),
-            None => Err(CommandError::TimedOut { program, seconds: self.limit.as_secs() }),
-        }
+        });
+        Self { bytes, done }
+    }
+
+    /// What came; a process that left its group may hold the stream open, so the wait for the rest is short.
+    fn finish(self) -> String {
+        let _ = self.done.recv_timeout(DRAIN);
+        let bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Task {
+        Task::new("sh", Duration::from_secs(20)).args(["-c", script])
+    }
+
+    #[test]
+    fn output_and_status_are_kept() {
+        let ran = shell("echo out; echo err >&2; exit 3").run().unwrap();
+        assert_eq!((ran.stdout.as_str(), ran.stderr.as_str(), ran.status.code()), ("out\n", "err\n", Some(3)));
+        let ran = shell("echo a; echo b >&2; echo c").merged().run().unwrap();
+        assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("a\nb\nc\n", ""));
+    }
+
+    #[test]
+    fn the_deadline_ends_the_whole_group() {
+        let began = Instant::now();
+        let task = Task::new("sh", Duration::from_millis(200)).args(["-c", "sleep 60 & sleep 60"]);
+        assert!(matches!(task.run(), Err(CommandError::Timeout { .. })));
+        assert!(began.elapsed() < Duration::from_secs(2));
+        let began = Instant::now();
+        assert!(shell("sleep 60 & true").run().unwrap().status.success());
+        assert!(began.elapsed() < Duration::from_secs(2));
+    }
+
+    #[test]
+    fn a_missing_program_is_named() {
+        let error = Task::new("no-such-program", DRAIN).run().unwrap_err();
+        assert!(error.to_string().starts_with("cannot start `no-such-program`"));
     }
 }

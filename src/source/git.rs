@@ -1,188 +1,259 @@
-//! Questions to Git, through its program: arguments as a list, no hooks, no prompts, no pager, no environment of the caller's.
+//! Git: revisions, the working tree as a commit, other repositories, checkouts to build in.
+//!
+//! Everything goes through the `git` program, without hooks, prompts, pager or signatures. The user's index, branches
+//! and working tree are never written.
 
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::SourceError;
-use super::command::{Job, Output};
+use crate::source::command::{Captured, Task};
+use crate::source::error::{SourceError, io_error};
+use crate::source::hash;
 
-/// No local question takes longer.
-const LOCAL: Duration = Duration::from_secs(120);
-
-/// Cloning and fetching.
-const REMOTE: Duration = Duration::from_secs(1800);
-
-/// Who makes the snapshots of a working tree. They are never pushed, referenced or seen.
-const IDENTITY: [(&str, &str); 4] = [
-    ("GIT_AUTHOR_NAME", "quintain"),
-    ("GIT_AUTHOR_EMAIL", "quintain@localhost"),
-    ("GIT_COMMITTER_NAME", "quintain"),
-    ("GIT_COMMITTER_EMAIL", "quintain@localhost"),
+const LIMIT: Duration = Duration::from_secs(120);
+const NETWORK_LIMIT: Duration = Duration::from_secs(1800);
+const QUIET: [&str; 14] = [
+    "--no-pager",
+    "--literal-pathspecs",
+    "-c",
+    "core.hooksPath=/dev/null",
+    "-c",
+    "commit.gpgSign=false",
+    "-c",
+    "gc.auto=0",
+    "-c",
+    "maintenance.auto=false",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "advice.detachedHead=false",
 ];
 
-/// A repository, by any folder in it.
+/// A repository on this machine.
 #[derive(Clone, Debug)]
 pub(super) struct Repository {
-    dir: PathBuf,
+    /// The root of the working tree, or the bare repository.
+    pub(super) dir: PathBuf,
+    bare: bool,
+    /// As the user calls it.
+    label: String,
+}
+
+/// The working tree as Git objects.
+#[derive(Clone, Debug)]
+pub(super) struct Snapshot {
+    /// HEAD.
+    pub(super) head: String,
+    /// A commit of the working tree; HEAD itself where nothing differs.
+    pub(super) commit: String,
 }
 
 impl Repository {
-    /// The repository that `dir` lies in; its root for one with a working tree.
-    pub(super) fn discover(dir: &Path) -> Result<Self, SourceError> {
-        let here = Self { dir: dir.to_owned() };
+    /// The repository that `dir` is in.
+    pub(super) fn open(dir: &Path) -> Result<Self, SourceError> {
+        let none = |detail| SourceError::NotARepository { path: dir.to_path_buf(), detail };
         if !dir.is_dir() {
-            return Err(SourceError::NoRepository { dir: dir.to_owned() });
+            return Err(none("no such folder".to_owned()));
         }
-        let bare = here
-            .ask(&["rev-parse", "--is-bare-repository"])
-            .map_err(|_| SourceError::NoRepository { dir: dir.to_owned() })?;
-        if bare == "true" {
-            return Ok(here);
+        let asked = git(dir, &["rev-parse", "--is-bare-repository"], LIMIT)?;
+        if !asked.status.success() {
+            return Err(none(last_line(&asked.stderr)));
         }
-        let root = here
-            .ask(&["rev-parse", "--show-toplevel"])
-            .map_err(|_| SourceError::NoRepository { dir: dir.to_owned() })?;
-        Ok(Self { dir: PathBuf::from(root) })
+        let bare = asked.stdout.trim() == "true";
+        let question = if bare { "--absolute-git-dir" } else { "--show-toplevel" };
+        let answer = git(dir, &["rev-parse", question], LIMIT)?;
+        if !answer.status.success() {
+            return Err(none(last_line(&answer.stderr)));
+        }
+        let root = PathBuf::from(answer.stdout.trim_end_matches('\n'));
+        Ok(Self { label: root.display().to_string(), dir: root, bare })
     }
 
-    /// A bare clone of `url` in `cache`, brought up to date where it lacks `revision`.
-    pub(super) fn cloned(url: &str, revision: &str, cache: &Path) -> Result<Self, SourceError> {
-        let dir = cache.join("clones").join(super::hash::text(url));
-        let clone = Self { dir: dir.clone() };
+    /// A bare clone of `url` in `cache`, made on first use.
+    pub(super) fn remote(url: &str, cache: &Path, progress: &mut dyn FnMut(&str)) -> Result<Self, SourceError> {
+        let repos = cache.join("repos");
+        fs::create_dir_all(&repos).map_err(io_error("create", &repos))?;
+        let id = hash::of_parts([url]);
+        let dir = repos.join(format!("{}.git", &id[..16]));
+        let _lock = lock(&repos.join(format!("{}.lock", &id[..16])))?;
         if !dir.is_dir() {
-            let parent = dir.parent().unwrap_or(cache);
-            std::fs::create_dir_all(parent).map_err(|source| SourceError::Cache { path: parent.to_owned(), source })?;
-            let scratch = tempfile::Builder::new()
-                .prefix(".clone-")
-                .tempdir_in(parent)
-                .map_err(|source| SourceError::Cache { path: parent.to_owned(), source })?;
-            let target = scratch.path().join("repository");
-            let args = ["clone", "--quiet", "--bare", "--", url, &target.to_string_lossy()];
-            let output = git(parent, REMOTE).args(args).run()?;
-            if !output.success {
-                return Err(SourceError::Clone { url: url.to_owned(), why: last_line(&output.stderr) });
-            }
-            // Another process may have been quicker; its clone is as good.
-            let _ = std::fs::rename(&target, &dir);
+            progress(&format!("cloning {url}"));
+            let scratch = tempfile::tempdir_in(&repos).map_err(io_error("write into", &repos))?;
+            let clone = scratch.path().join("clone.git");
+            let target = clone.to_string_lossy();
+            succeed(&repos, &["clone", "--quiet", "--bare", "--", url, &target], NETWORK_LIMIT)?;
+            fs::rename(&clone, &dir).map_err(io_error("create", &dir))?;
         }
-        if clone.commit(revision).is_err() {
-            let refs = "+refs/*:refs/*";
-            let output = git(&dir, REMOTE).args(["fetch", "--quiet", "--prune", "origin", refs]).run()?;
-            if !output.success {
-                return Err(SourceError::Clone { url: url.to_owned(), why: last_line(&output.stderr) });
-            }
+        Ok(Self { dir, bare: true, label: url.to_owned() })
+    }
+
+    /// The full id of the commit that `rev` names.
+    pub(super) fn commit(&self, rev: &str) -> Result<String, SourceError> {
+        let wanted = format!("{rev}^{{commit}}");
+        let found = self.git(&["rev-parse", "--verify", "--quiet", &wanted])?;
+        if found.status.success() {
+            return Ok(found.stdout.trim().to_owned());
         }
-        Ok(clone)
+        Err(SourceError::NoRevision { rev: rev.to_owned(), repository: self.label.clone() })
     }
 
-    /// Its folder.
-    pub(super) fn dir(&self) -> &Path {
-        &self.dir
-    }
-
-    /// The full id of the commit that `revision` names.
-    pub(super) fn commit(&self, revision: &str) -> Result<String, SourceError> {
-        let spec = format!("{revision}^{{commit}}");
-        self.ask(&["rev-parse", "--verify", "--quiet", "--end-of-options", &spec])
-            .map_err(|_| SourceError::NoRevision { revision: revision.to_owned(), repository: self.dir.clone() })
-    }
-
-    /// The id of what lies at `path` in `commit` (the whole tree for `""`); `None` where there is nothing.
-    pub(super) fn object_at(&self, commit: &str, path: &str) -> Option<String> {
-        self.ask(&["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{commit}:{path}")]).ok()
-    }
-
-    /// The text of a file in `commit`; `None` where there is none.
-    pub(super) fn file_at(&self, commit: &str, path: &str) -> Option<String> {
-        let output = git(&self.dir, LOCAL).args(["cat-file", "blob", &format!("{commit}:{path}")]).run().ok()?;
-        output.success.then_some(output.stdout)
-    }
-
-    /// First parents from `commit` on, newest first.
-    pub(super) fn history(&self, commit: &str) -> Result<Vec<String>, SourceError> {
-        let text = self.ask(&["rev-list", "--first-parent", commit])?;
-        Ok(text.lines().map(str::to_owned).collect())
-    }
-
-    /// The working tree as a commit that nothing refers to, with uncommitted changes and files that Git does not ignore.
-    /// Neither the index nor any branch is touched. Returns `HEAD` itself where nothing differs.
-    pub(super) fn snapshot(&self) -> Result<String, SourceError> {
-        let head = self.commit("HEAD")?;
-        let scratch =
-            tempfile::tempdir().map_err(|source| SourceError::Cache { path: std::env::temp_dir(), source })?;
-        let index = scratch.path().join("index");
-        let run = |args: &[&str]| -> Result<String, SourceError> {
-            let mut job = git(&self.dir, LOCAL).env("GIT_INDEX_FILE", &index).args(args);
-            for (key, value) in IDENTITY {
-                job = job.env(key, value);
+    /// As [`Self::commit`] in a clone: fetches where the commit is missing, and where `rev` is a name that may have moved.
+    pub(super) fn fetch(&self, rev: &str, progress: &mut dyn FnMut(&str)) -> Result<String, SourceError> {
+        let _lock = lock(&self.dir.with_extension("lock"))?;
+        let known = self.commit(rev);
+        let fixed = rev.len() >= 7 && rev.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if fixed && known.is_ok() {
+            return known;
+        }
+        progress(&format!("fetching from {}", self.label));
+        let all = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"];
+        let fetched = succeed(&self.dir, &["fetch", "--quiet", "--prune", "origin", all[0], all[1]], NETWORK_LIMIT);
+        match (fetched, known) {
+            (Ok(_), _) => {}
+            (Err(error), Ok(commit)) => {
+                progress(&format!("using the {rev} fetched before: {error}"));
+                return Ok(commit);
             }
-            answer(job.run()?, args)
+            (Err(error), Err(_)) => return Err(error),
+        }
+        if fixed && self.commit(rev).is_err() {
+            // On no branch or tag; some servers give such commits by their full id. If not, the error is below.
+            let _ = git(&self.dir, &["fetch", "--quiet", "origin", rev], NETWORK_LIMIT)?;
+        }
+        self.commit(rev)
+    }
+
+    /// The working tree with its uncommitted and untracked files, ignored ones excepted, as a commit that no ref names.
+    pub(super) fn snapshot(&self) -> Result<Snapshot, SourceError> {
+        if self.bare {
+            let detail = "it is bare, without a working tree".to_owned();
+            return Err(SourceError::NotARepository { path: self.dir.clone(), detail });
+        }
+        let head = self
+            .commit("HEAD")
+            .map_err(|_| SourceError::NotARepository { path: self.dir.clone(), detail: "no commit yet".to_owned() })?;
+        let folder = tempfile::tempdir().map_err(io_error("write into", &std::env::temp_dir()))?;
+        let index = folder.path().join("index");
+        let with_index = |args: &[&str]| -> Result<String, SourceError> {
+            let task = task(&self.dir, args, LIMIT).env("GIT_INDEX_FILE", &index);
+            checked(args, task.run()?)
         };
-        run(&["read-tree", &head])?;
-        run(&["add", "--all", "--", "."])?;
-        let tree = run(&["write-tree"])?;
-        if self.object_at(&head, "").as_deref() == Some(tree.as_str()) {
-            return Ok(head);
+        with_index(&["read-tree", "HEAD"])?;
+        with_index(&["add", "--all"])?;
+        let tree = with_index(&["write-tree"])?;
+        if self.tree_id(&head, "")?.as_deref() == Some(tree.as_str()) {
+            return Ok(Snapshot { commit: head.clone(), head });
         }
-        run(&["commit-tree", &tree, "-p", &head, "-m", "working tree"])
+        let args = ["commit-tree", &tree, "-p", &head, "-m", "Working tree"];
+        let mut task = task(&self.dir, &args, LIMIT);
+        for who in ["AUTHOR", "COMMITTER"] {
+            task = task
+                .env(format!("GIT_{who}_NAME"), "quintain")
+                .env(format!("GIT_{who}_EMAIL"), "quintain@localhost")
+                .env(format!("GIT_{who}_DATE"), "@0 +0000");
+        }
+        let commit = checked(&args, task.run()?)?;
+        Ok(Snapshot { head, commit })
     }
 
-    /// Checks `commit` out into the folder `target`, which must not exist, until the [`Worktree`] is dropped.
-    pub(super) fn worktree(&self, commit: &str, target: &Path) -> Result<Worktree, SourceError> {
-        let path = target.to_string_lossy();
-        self.ask(&["worktree", "add", "--quiet", "--detach", "--force", &path, commit])?;
-        Ok(Worktree { repository: self.clone(), path: target.to_owned() })
+    /// The id of what `path` is at `commit`, file or folder; the root for an empty path. `None` where it is missing.
+    pub(super) fn tree_id(&self, commit: &str, path: &str) -> Result<Option<String>, SourceError> {
+        let found = self.git(&["rev-parse", "--verify", "--quiet", &format!("{commit}:{path}")])?;
+        Ok(found.status.success().then(|| found.stdout.trim().to_owned()))
     }
 
-    fn ask(&self, args: &[&str]) -> Result<String, SourceError> {
-        answer(git(&self.dir, LOCAL).args(args).run()?, args)
+    /// A file's text at `commit`; `None` where it is missing.
+    pub(super) fn file(&self, commit: &str, path: &str) -> Result<Option<String>, SourceError> {
+        if self.tree_id(commit, path)?.is_none() {
+            return Ok(None);
+        }
+        let args = ["cat-file", "blob", &format!("{commit}:{path}")];
+        let shown = self.git(&args)?;
+        if shown.status.success() { Ok(Some(shown.stdout)) } else { checked(&args, shown).map(Some) }
+    }
+
+    /// A file of the checked-out working tree; `None` where there is none.
+    pub(super) fn working_file(&self, path: &str) -> Option<String> {
+        if self.bare { None } else { fs::read_to_string(self.dir.join(path)).ok() }
+    }
+
+    /// The commits on the first-parent line from `head` that touch one of `paths`, newest first.
+    pub(super) fn touching(&self, head: &str, paths: &[String]) -> Result<Vec<String>, SourceError> {
+        let mut args = vec!["rev-list", "--first-parent", head, "--"];
+        args.extend(paths.iter().map(String::as_str));
+        Ok(succeed(&self.dir, &args, LIMIT)?.lines().map(str::to_owned).collect())
+    }
+
+    /// Checks `commit` out into `dir`, which must not exist; it is removed with the returned value.
+    pub(super) fn checkout(&self, commit: &str, dir: PathBuf) -> Result<Checkout<'_>, SourceError> {
+        let checkout = Checkout { repository: self, dir };
+        let target = checkout.dir.to_string_lossy();
+        succeed(&self.dir, &["worktree", "add", "--quiet", "--force", "--detach", &target, commit], LIMIT)?;
+        Ok(checkout)
+    }
+
+    fn git(&self, args: &[&str]) -> Result<Captured, SourceError> {
+        git(&self.dir, args, LIMIT)
     }
 }
 
-/// A checked-out commit, removed when dropped.
-pub(super) struct Worktree {
-    repository: Repository,
-    path: PathBuf,
+/// A checked-out commit; dropping it removes the files and Git's note of them.
+#[derive(Debug)]
+pub(super) struct Checkout<'a> {
+    repository: &'a Repository,
+    pub(super) dir: PathBuf,
 }
 
-impl Worktree {
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
-}
-
-impl Drop for Worktree {
+impl Drop for Checkout<'_> {
     fn drop(&mut self) {
-        let path = self.path.to_string_lossy();
-        // Git keeps a note of each work tree; where this fails, `git worktree prune` clears it some day.
-        let _ = self.repository.ask(&["worktree", "remove", "--force", &path]);
-        let _ = std::fs::remove_dir_all(&self.path);
-        let _ = self.repository.ask(&["worktree", "prune"]);
+        // Nothing can be reported from here; what stays behind is swept by the next build.
+        let target = self.dir.to_string_lossy();
+        let removed = self.repository.git(&["worktree", "remove", "--force", "--force", &target]);
+        if !removed.is_ok_and(|ran| ran.status.success()) {
+            let _ = fs::remove_dir_all(&self.dir);
+            let _ = self.repository.git(&["worktree", "prune"]);
+        }
     }
 }
 
-fn git(dir: &Path, limit: Duration) -> Job<'static> {
-    let mut job = Job::new("git", dir, limit)
-        .args(["-c", "core.hooksPath=/dev/null", "-c", "commit.gpgSign=false", "-c", "advice.detachedHead=false"])
-        .args(["-c", "core.fsmonitor=false", "--no-pager"])
+/// Takes the lock file `path`, waiting for whoever has it.
+pub(super) fn lock(path: &Path) -> Result<File, SourceError> {
+    let file = File::create(path).map_err(io_error("create", path))?;
+    file.lock().map_err(io_error("lock", path))?;
+    Ok(file)
+}
+
+fn task(dir: &Path, args: &[&str], limit: Duration) -> Task {
+    Task::new("git", limit)
+        .without_git_env()
         .env("GIT_TERMINAL_PROMPT", "0")
-        .env("LC_ALL", "C");
-    for key in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR", "GIT_PREFIX"] {
-        job = job.without_env(key);
-    }
-    job
+        .env("GIT_SSH_COMMAND", "ssh -o BatchMode=yes")
+        .env("LC_ALL", "C")
+        .dir(dir)
+        .args(QUIET)
+        .args(args)
 }
 
-fn answer(output: Output, args: &[&str]) -> Result<String, SourceError> {
-    if output.success {
-        Ok(output.stdout.trim().to_owned())
-    } else {
-        let command = format!("git {}", args.first().copied().unwrap_or_default());
-        Err(SourceError::Git { command, why: last_line(&output.stderr) })
-    }
+fn git(dir: &Path, args: &[&str], limit: Duration) -> Result<Captured, SourceError> {
+    Ok(task(dir, args, limit).run()?)
 }
 
-/// The last line with something on it.
+fn succeed(dir: &Path, args: &[&str], limit: Duration) -> Result<String, SourceError> {
+    checked(args, git(dir, args, limit)?)
+}
+
+fn checked(args: &[&str], ran: Captured) -> Result<String, SourceError> {
+    if ran.status.success() {
+        return Ok(ran.stdout.trim().to_owned());
+    }
+    Err(SourceError::Git { command: args.join(" "), detail: last_line(&ran.stderr) })
+}
+
+/// The line that says why, without Git's prefix.
 fn last_line(text: &str) -> String {
-    text.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or("no reason given").to_owned()
+    let told = |line: &&str| line.starts_with("fatal: ") || line.starts_with("error: ");
+    let line = text.lines().find(told).or_else(|| text.lines().rev().find(|line| !line.trim().is_empty()));
+    let line = line.unwrap_or("no message").trim();
+    line.trim_start_matches("fatal: ").trim_start_matches("error: ").to_owned()
 }

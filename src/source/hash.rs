@@ -1,26 +1,48 @@
-//! SHA-256 in hex.
+//! SHA-256 in hex, of files and of keys.
 
-use std::fmt::Write as _;
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use super::SourceError;
+use crate::source::error::{SourceError, io_error};
 
-/// Of a text.
-pub(super) fn text(text: &str) -> String {
-    hex(&Sha256::digest(text.as_bytes()))
+/// The hash of a file's bytes.
+pub(super) fn of_file(path: &Path) -> Result<String, SourceError> {
+    let mut file = File::open(path).map_err(io_error("open", path))?;
+    let mut hasher = Sha256::new();
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        let read = file.read(&mut buffer).map_err(io_error("read", path))?;
+        if read == 0 {
+            return Ok(hex(&hasher.finalize()));
+        }
+        hasher.update(&buffer[..read]);
+    }
 }
 
-/// Of a file.
-pub(super) fn file(path: &Path) -> Result<String, SourceError> {
-    let bytes = std::fs::read(path).map_err(|source| SourceError::Program { path: path.to_owned(), source })?;
-    Ok(hex(&Sha256::digest(&bytes)))
+/// The hash of a list of parts; each is preceded by its length, so that no two lists collide.
+pub(super) fn of_parts<'a>(parts: impl IntoIterator<Item = &'a str>) -> String {
+    let mut hasher = Sha256::new();
+    for part in parts {
+        hasher.update((part.len() as u64).to_le_bytes());
+        hasher.update(part.as_bytes());
+    }
+    hex(&hasher.finalize())
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_do_not_run_together() {
+        assert_ne!(of_parts(["ab", "c"]), of_parts(["a", "bc"]));
+        assert_eq!(of_parts([]), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+    }
 }

@@ -1,44 +1,42 @@
-//! How a tree is built: `quintain.toml` in it, or what its files suggest.
+//! How a tree becomes an engine: its `quintain.toml`, or what its Cargo.toml or Makefile says.
 
 use std::collections::BTreeMap;
+use std::path::{Component, Path};
 
 use serde::Deserialize;
 
-use super::SourceError;
-use super::git::Repository;
+use crate::plan::config::{TomlError, from_toml, options};
 
-/// The file's name.
-const FILE_NAME: &str = "quintain.toml";
-
-/// How to build an engine and what decides whether two states of the repository are the same program.
+/// How a tree is built and what its engine is like.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Recipe {
-    /// Run by `sh -c` in the tree, with `CARGO_TARGET_DIR` set to a folder of its own.
-    pub(super) command: String,
-    /// The program, relative to the tree; `target/...` is looked up in that folder.
-    pub(super) binary: String,
-    /// Paths that decide what the program is; empty for the whole tree.
-    pub(super) sources: Vec<String>,
-    pub(super) env: BTreeMap<String, String>,
-    /// Arguments for the signature; `None` for an engine without.
-    pub(super) bench: Option<String>,
-    /// UCI options that the engine is always tested with.
-    pub(super) options: Vec<(String, String)>,
-    /// What tells one compiler from another.
-    pub(super) toolchain: &'static [&'static str],
+pub struct Recipe {
+    /// Run by `sh -c` at the root of the tree.
+    pub command: String,
+    /// What it makes, relative to the root; under `target/` where Cargo puts it.
+    pub binary: String,
+    /// Paths whose content decides what is built; empty for the whole tree.
+    pub sources: Vec<String>,
+    /// Environment of the command.
+    pub env: BTreeMap<String, String>,
+    /// The engine's name; for messages.
+    pub name: Option<String>,
+    /// Arguments that run its bench; empty for none.
+    pub bench: String,
+    /// UCI options that it always gets.
+    pub options: Vec<(String, String)>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
-    build: Build,
+struct RawRecipe {
+    build: RawBuild,
     #[serde(default)]
-    engine: Engine,
+    engine: RawEngine,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Build {
+struct RawBuild {
     command: String,
     binary: String,
     #[serde(default)]
@@ -47,130 +45,154 @@ struct Build {
     env: BTreeMap<String, String>,
 }
 
-#[derive(Deserialize, Default)]
-#[serde(deny_unknown_fields, default)]
-struct Engine {
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct RawEngine {
+    name: Option<String>,
     bench: Option<String>,
-    options: BTreeMap<String, toml::Value>,
+    #[serde(deserialize_with = "options")]
+    options: Vec<(String, String)>,
 }
 
-const RUSTC: &[&str] = &["rustc", "-vV"];
-const CC: &[&str] = &["cc", "--version"];
+#[derive(Deserialize)]
+struct Manifest {
+    package: Option<Package>,
+    #[serde(default)]
+    bin: Vec<Bin>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct Package {
+    name: String,
+    default_run: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Bin {
+    name: String,
+}
 
 impl Recipe {
-    /// The recipe of `commit`.
-    pub(super) fn of(repository: &Repository, commit: &str) -> Result<Self, SourceError> {
-        if let Some(text) = repository.file_at(commit, FILE_NAME) {
-            return Self::parse(&text).map_err(|why| SourceError::Recipe { commit: short(commit), why });
-        }
-        if let Some(manifest) = repository.file_at(commit, "Cargo.toml") {
-            return Ok(Self::cargo(&manifest));
-        }
-        if ["Makefile", "makefile", "src/Makefile"].iter().any(|path| repository.object_at(commit, path).is_some()) {
-            let in_src = repository.object_at(commit, "src/Makefile").is_some();
-            return Ok(Self::make(if in_src { "src" } else { "." }));
-        }
-        Err(SourceError::NoRecipe { commit: short(commit) })
-    }
+    /// The file's name in the tree.
+    pub const FILE: &'static str = "quintain.toml";
 
-    /// True where a commit states its recipe itself.
-    pub(super) fn stands_in(repository: &Repository, commit: &str) -> bool {
-        repository.object_at(commit, FILE_NAME).is_some()
-    }
-
-    fn parse(text: &str) -> Result<Self, String> {
-        let file: File = toml::from_str(text).map_err(|error| {
-            let at = error.span().map_or(0, |span| span.start);
-            let line = text.get(..at).unwrap_or_default().matches('\n').count() + 1;
-            format!("line {line}: {}", error.message().replace('\n', " "))
-        })?;
-        let options = file.engine.options.into_iter().map(|(name, value)| match value {
-            toml::Value::String(text) => (name, text),
-            other => (name, other.to_string()),
-        });
-        let rust = file.build.command.contains("cargo") || file.build.command.contains("rustc");
+    /// Reads a recipe; `path` is for messages.
+    ///
+    /// # Errors
+    /// With file and line when the text is not a recipe.
+    pub fn parse(path: &Path, text: &str) -> Result<Self, TomlError> {
+        let RawRecipe { build, engine } = from_toml(path, text)?;
+        let wrong = |key: &str, message: String| {
+            let line = text.lines().position(|line| line.trim_start().starts_with(key)).map_or(1, |at| at + 1);
+            TomlError { path: path.to_path_buf(), line, column: 1, message }
+        };
+        if build.command.trim().is_empty() {
+            return Err(wrong("command", "`command` is empty; write the command that builds the engine".to_owned()));
+        }
+        if !inside(&build.binary) {
+            let message = format!("`binary` is `{}`; write a path relative to the tree's root", build.binary);
+            return Err(wrong("binary", message));
+        }
+        if let Some(source) = build.sources.iter().find(|source| !inside(source)) {
+            let message =
+                format!("`sources` has `{source}`; write paths relative to the tree's root, [] for all of it");
+            return Err(wrong("sources", message));
+        }
+        if let Some(name) = build.env.keys().find(|name| name.is_empty() || name.contains(['=', '\0'])) {
+            return Err(wrong("env", format!("`env` has `{name}`, which is no variable's name; correct it")));
+        }
         Ok(Self {
-            command: file.build.command,
-            binary: file.build.binary,
-            sources: file.build.sources,
-            env: file.build.env,
-            bench: file.engine.bench.filter(|words| !words.is_empty()),
-            options: options.collect(),
-            toolchain: if rust { RUSTC } else { CC },
+            command: build.command,
+            binary: build.binary,
+            sources: build.sources.iter().map(|source| source.trim_end_matches('/').to_owned()).collect(),
+            env: build.env,
+            name: engine.name,
+            bench: engine.bench.unwrap_or_else(|| "bench".to_owned()),
+            options: engine.options,
         })
     }
 
-    /// A Cargo package whose program has the package's name.
-    fn cargo(manifest: &str) -> Self {
-        #[derive(Deserialize)]
-        struct Manifest {
-            package: Option<Package>,
-        }
-        #[derive(Deserialize)]
-        struct Package {
-            name: String,
-        }
-        let name = toml::from_str::<Manifest>(manifest).ok().and_then(|m| m.package).map(|package| package.name);
-        Self {
-            command: "cargo build --release".to_owned(),
-            binary: format!("target/release/{}", name.as_deref().unwrap_or("engine")),
-            sources: Vec::new(),
-            env: BTreeMap::new(),
-            bench: Some("bench".to_owned()),
-            options: Vec::new(),
-            toolchain: RUSTC,
-        }
+    /// The recipe of a Cargo package, from its manifest; `None` where the manifest has no package.
+    ///
+    /// # Errors
+    /// With file and line when the text is no manifest.
+    pub fn cargo(path: &Path, manifest: &str) -> Result<Option<Self>, TomlError> {
+        let manifest: Manifest = from_toml(path, manifest)?;
+        let Some(package) = manifest.package else { return Ok(None) };
+        let listed = manifest.bin.into_iter().next().map(|bin| bin.name);
+        let program = package.default_run.or(listed).unwrap_or(package.name);
+        let binary = format!("target/release/{program}");
+        Ok(Some(Self::detected("cargo build --release".to_owned(), binary, Some(program))))
     }
 
-    /// `make EXE=...`, the form that testing frameworks have made common.
-    fn make(folder: &str) -> Self {
-        Self {
-            command: format!("make -C {folder} -j EXE=quintain-engine"),
-            binary: format!("{folder}/quintain-engine"),
-            sources: Vec::new(),
-            env: BTreeMap::new(),
-            bench: Some("bench".to_owned()),
-            options: Vec::new(),
-            toolchain: CC,
-        }
+    /// The recipe of a tree with a Makefile, as testing frameworks have it.
+    #[must_use]
+    pub fn make() -> Self {
+        Self::detected("make -j2 EXE=engine".to_owned(), "engine".to_owned(), None)
     }
 
-    /// What decides whether two commits are the same program: the ids of their sources.
-    pub(super) fn identity(&self, repository: &Repository, commit: &str) -> Vec<Option<String>> {
-        if self.sources.is_empty() {
-            return vec![repository.object_at(commit, "")];
+    fn detected(command: String, binary: String, name: Option<String>) -> Self {
+        let (sources, env, options) = Default::default();
+        Self { command, binary, sources, env, name, bench: "bench".to_owned(), options }
+    }
+
+    /// The command that tells the compiler's version; `None` where the recipe does not say which compiler it uses.
+    pub(super) fn compiler(&self) -> Option<&'static [&'static str]> {
+        let has = |tool: &str| self.command.split(|c: char| !c.is_alphanumeric()).any(|word| word == tool);
+        if has("cargo") || has("rustc") {
+            Some(&["rustc", "-vV"])
+        } else if ["make", "cmake", "cc", "gcc", "clang", "ninja", "meson"].into_iter().any(has) {
+            Some(&["cc", "--version"])
+        } else {
+            None
         }
-        self.sources.iter().map(|path| repository.object_at(commit, path.trim_end_matches('/'))).collect()
     }
 }
 
-/// The first ten digits of a commit.
-pub(super) fn short(commit: &str) -> String {
-    commit.chars().take(10).collect()
+/// True for a path that stays inside the tree.
+fn inside(path: &str) -> bool {
+    !path.is_empty() && Path::new(path).components().all(|part| matches!(part, Component::Normal(_)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn recipes_parse_and_faults_name_their_line() {
-        let recipe = Recipe::parse(
-            "[build]\ncommand = \"cargo build\"\nbinary = \"target/x\"\nsources = [\"engine\"]\n[engine]\nbench = \"bench\"\noptions = { Hash = 16 }\n",
-        )
-        .unwrap();
-        assert_eq!((recipe.bench.as_deref(), recipe.toolchain), (Some("bench"), RUSTC));
-        assert_eq!(recipe.options, [("Hash".to_owned(), "16".to_owned())]);
-        let error = Recipe::parse("[build]\ncommand = \"make\"\nbinray = \"x\"\n").unwrap_err();
-        assert!(error.starts_with("line 3: unknown field `binray`"), "{error}");
-        let error = Recipe::parse("[build]\ncommand = \"make\"\n").unwrap_err();
-        assert!(error.contains("missing field `binary`"), "{error}");
+    fn parse(text: &str) -> Result<Recipe, String> {
+        Recipe::parse(Path::new("quintain.toml"), text).map_err(|error| error.to_string())
     }
 
     #[test]
-    fn this_repository_has_a_recipe() {
-        let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/quintain.toml")).unwrap();
-        let recipe = Recipe::parse(&text).unwrap();
+    fn the_shipped_recipe_parses() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(Recipe::FILE);
+        let recipe = Recipe::parse(&path, &std::fs::read_to_string(&path).unwrap()).unwrap();
+        assert_eq!(recipe.binary, "target/engine/destrier");
         assert_eq!(recipe.sources, ["engine"]);
+        assert_eq!(recipe.compiler(), Some(["rustc", "-vV"].as_slice()));
+    }
+
+    #[test]
+    fn errors_name_the_line() {
+        let error = parse("[build]\ncommand = \"make\"\nbinry = \"x\"\n").unwrap_err();
+        assert_eq!(error, "quintain.toml:3:1: unknown key `binry`, did you mean `binary`?");
+        for (text, line) in [
+            ("[build]\ncommand = \" \"\nbinary = \"x\"\n", 2),
+            ("[build]\ncommand = \"make\"\nbinary = \"/bin/x\"\n", 3),
+            ("[build]\ncommand = \"make\"\nbinary = \"x\"\nsources = [\"../y\"]\n", 4),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert!(error.starts_with(&format!("quintain.toml:{line}:1: ")), "{error}");
+        }
+    }
+
+    #[test]
+    fn trees_without_a_recipe_are_detected() {
+        let cargo = |text: &str| Recipe::cargo(Path::new("Cargo.toml"), text).unwrap();
+        let recipe = cargo("[package]\nname = \"a\"\nversion = \"0.1.0\"\n").unwrap();
+        assert_eq!((recipe.command.as_str(), recipe.binary.as_str()), ("cargo build --release", "target/release/a"));
+        assert_eq!(cargo("[package]\nname = \"a\"\n[[bin]]\nname = \"b\"\n").unwrap().binary, "target/release/b");
+        assert_eq!(cargo("[workspace]\nmembers = []\n"), None);
+        assert_eq!(Recipe::make().compiler(), Some(["cc", "--version"].as_slice()));
     }
 }

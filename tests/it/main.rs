@@ -4,4 +4,5 @@
 
 #[cfg(target_os = "linux")]
 mod process;
+mod source;
 mod tidy;

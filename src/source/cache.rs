@@ -1,0 +1,256 @@
+//! Builds a commit once: what was built from the same sources in the same way is taken from the cache.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use tempfile::TempDir;
+
+use crate::source::bench;
+use crate::source::command::Task;
+use crate::source::error::{SourceError, io_error};
+use crate::source::git::{self, Repository};
+use crate::source::hash;
+use crate::source::recipe::Recipe;
+
+/// Raised when the meaning of a key or of `build.json` changes.
+const FORMAT: u32 = 1;
+const BUILD_LIMIT: Duration = Duration::from_secs(3600);
+const VERSION_LIMIT: Duration = Duration::from_secs(60);
+const TAIL_LINES: usize = 20;
+/// Variables of the caller that compilers obey.
+const FLAGS: [&str; 9] =
+    ["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "MAKEFLAGS"];
+/// Files that choose the compiler.
+const PINS: [&str; 2] = ["rust-toolchain.toml", "rust-toolchain"];
+
+/// A commit to build.
+#[derive(Debug)]
+pub(super) struct Request<'a> {
+    pub(super) repository: &'a Repository,
+    pub(super) commit: &'a str,
+    pub(super) recipe: &'a Recipe,
+    /// For messages.
+    pub(super) label: &'a str,
+    pub(super) cache: &'a Path,
+}
+
+/// A program in the cache.
+#[derive(Debug)]
+pub(super) struct Built {
+    pub(super) program: PathBuf,
+    pub(super) toolchain: Option<String>,
+    pub(super) sha256: String,
+    pub(super) bench_nodes: Option<u64>,
+}
+
+/// `build.json`.
+#[derive(Debug, Serialize, Deserialize)]
+struct Note {
+    format: u32,
+    commit: String,
+    command: String,
+    binary: String,
+    toolchain: Option<String>,
+    sha256: String,
+    bench_nodes: Option<u64>,
+}
+
+/// The program of `request`, built now unless it is in the cache.
+pub(super) fn build(request: &Request<'_>, progress: &mut dyn FnMut(&str)) -> Result<Built, SourceError> {
+    let builds = request.cache.join("builds");
+    fs::create_dir_all(&builds).map_err(io_error("create", &builds))?;
+    let key = key(request)?;
+    let _lock = git::lock(&builds.join(format!("{key}.lock")))?;
+    let home = builds.join(key);
+    if let Some(built) = stored(&home) {
+        progress(&format!("{} is built already", request.label));
+        return Ok(built);
+    }
+    let scratch = Scratch::new(request.cache)?;
+    let stage = scratch.dir.path().join("stage");
+    fs::create_dir(&stage).map_err(io_error("create", &stage))?;
+    make(request, &scratch, &stage, progress)?;
+    if home.exists() {
+        fs::remove_dir_all(&home).map_err(io_error("remove the damaged build", &home))?;
+    }
+    fs::rename(&stage, &home).map_err(io_error("create", &home))?;
+    stored(&home).ok_or_else(|| SourceError::Program {
+        path: home,
+        reason: "the build changed while it was stored; try again".to_owned(),
+    })
+}
+
+/// What a commit's sources are: one id a source path, `None` where the commit lacks it.
+pub(super) fn source_ids(
+    repository: &Repository,
+    commit: &str,
+    recipe: &Recipe,
+) -> Result<Vec<Option<String>>, SourceError> {
+    if recipe.sources.is_empty() {
+        return Ok(vec![repository.tree_id(commit, "")?]);
+    }
+    recipe.sources.iter().map(|path| repository.tree_id(commit, path)).collect()
+}
+
+fn key(request: &Request<'_>) -> Result<String, SourceError> {
+    let Request { repository, commit, recipe, .. } = request;
+    let mut parts = vec![format!("quintain build {FORMAT}"), std::env::consts::ARCH.to_owned(), cpu()];
+    parts.extend([&recipe.command, &recipe.binary, &recipe.bench].map(Clone::clone));
+    parts.extend(recipe.env.iter().map(|(name, value)| format!("{name}={value}")));
+    for name in FLAGS {
+        let value = std::env::var_os(name).unwrap_or_default();
+        parts.push(format!("{name}={}", value.to_string_lossy()));
+    }
+    let ids = source_ids(repository, commit, recipe)?;
+    if let (Some(None), Some(path)) = (ids.first(), recipe.sources.first()) {
+        return Err(SourceError::NoSource { path: path.clone(), what: request.label.to_owned() });
+    }
+    for id in ids {
+        parts.push(id.unwrap_or_default());
+    }
+    for pin in PINS {
+        parts.push(repository.tree_id(commit, pin)?.unwrap_or_default());
+    }
+    parts.push(toolchain(recipe, &repository.dir)?.unwrap_or_default());
+    Ok(hash::of_parts(parts.iter().map(String::as_str)))
+}
+
+/// The processor's name: a program built for "this CPU" may not run on another that shares the cache.
+fn cpu() -> String {
+    let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    text.lines().find(|line| line.starts_with("model name")).unwrap_or_default().to_owned()
+}
+
+/// What the compiler says of itself in `dir`, on one line.
+fn toolchain(recipe: &Recipe, dir: &Path) -> Result<Option<String>, SourceError> {
+    let Some([program, args @ ..]) = recipe.compiler() else { return Ok(None) };
+    let ran = Task::new(program, VERSION_LIMIT).args(args).dir(dir).run()?;
+    if !ran.status.success() {
+        let reason = ran.stderr.lines().find(|line| !line.trim().is_empty()).unwrap_or("it fails to tell its version");
+        return Err(SourceError::Program { path: PathBuf::from(program), reason: format!("{reason}; install it") });
+    }
+    let lines: Vec<&str> = ran.stdout.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let kept = if *program == "rustc" { lines.as_slice() } else { &lines[..lines.len().min(1)] };
+    Ok(Some(kept.join("; ")))
+}
+
+/// The build in `home`, if it is whole.
+fn stored(home: &Path) -> Option<Built> {
+    let note: Note = serde_json::from_slice(&fs::read(home.join("build.json")).ok()?).ok()?;
+    let program = home.join(&note.binary);
+    let whole = note.format == FORMAT && hash::of_file(&program).ok()? == note.sha256;
+    whole.then_some(Built { program, toolchain: note.toolchain, sha256: note.sha256, bench_nodes: note.bench_nodes })
+}
+
+/// Builds into `stage`: the program and its note.
+fn make(
+    request: &Request<'_>,
+    scratch: &Scratch,
+    stage: &Path,
+    progress: &mut dyn FnMut(&str),
+) -> Result<(), SourceError> {
+    let Request { recipe, label, .. } = request;
+    let root = scratch.dir.path();
+    let checkout = request.repository.checkout(request.commit, root.join("tree"))?;
+    let toolchain = toolchain(recipe, &checkout.dir)?;
+    progress(&format!("building {label}: {}", recipe.command));
+    compile(request, &checkout.dir, &root.join("target"))?;
+
+    let made = locate(request, &checkout.dir, &root.join("target"))?;
+    let name = Path::new(&recipe.binary).file_name().unwrap_or("engine".as_ref());
+    let program = stage.join(name);
+    take(&made, &program, root)?;
+    let sha256 = hash::of_file(&program)?;
+    let bench_nodes = if recipe.bench.trim().is_empty() {
+        None
+    } else {
+        progress(&format!("running the bench of {label}"));
+        bench::run(&program, &recipe.bench, root)
+    };
+    let note = Note {
+        format: FORMAT,
+        commit: request.commit.to_owned(),
+        command: recipe.command.clone(),
+        binary: name.to_string_lossy().into_owned(),
+        toolchain,
+        sha256,
+        bench_nodes,
+    };
+    let path = stage.join("build.json");
+    let failed = |source: serde_json::Error| io_error("write", &path)(source.into());
+    fs::write(&path, serde_json::to_vec_pretty(&note).map_err(failed)?).map_err(io_error("write", &path))
+}
+
+fn compile(request: &Request<'_>, tree: &Path, target: &Path) -> Result<(), SourceError> {
+    let recipe = request.recipe;
+    let mut task = Task::new("sh", BUILD_LIMIT)
+        .without_git_env()
+        .args(["-c", &recipe.command])
+        .dir(tree)
+        .env("CARGO_TARGET_DIR", target)
+        .merged();
+    for (name, value) in &recipe.env {
+        task = task.env(name, value);
+    }
+    let ran = task.run()?;
+    if ran.status.success() {
+        return Ok(());
+    }
+    let lines: Vec<&str> = ran.stdout.lines().collect();
+    let tail = lines[lines.len().saturating_sub(TAIL_LINES)..].join("\n");
+    Err(SourceError::Build {
+        what: request.label.to_owned(),
+        command: recipe.command.clone(),
+        status: ran.status.to_string(),
+        tail: if tail.is_empty() { "(it printed nothing)".to_owned() } else { tail },
+    })
+}
+
+/// Where the build put the program.
+fn locate(request: &Request<'_>, tree: &Path, target: &Path) -> Result<PathBuf, SourceError> {
+    let binary = &request.recipe.binary;
+    let in_target = binary.strip_prefix("target/").map(|rest| target.join(rest));
+    in_target.into_iter().chain([tree.join(binary)]).find(|path| path.is_file()).ok_or_else(|| SourceError::NoBinary {
+        what: request.label.to_owned(),
+        command: request.recipe.command.clone(),
+        binary: binary.clone(),
+    })
+}
+
+/// Moves the program to `program`; copies it where it is a link to something outside of the scratch folder.
+fn take(made: &Path, program: &Path, scratch: &Path) -> Result<(), SourceError> {
+    let real = made.canonicalize().map_err(io_error("read", made))?;
+    let scratch = scratch.canonicalize().map_err(io_error("read", scratch))?;
+    if real.starts_with(&scratch) {
+        // Not copied: a file that was open for writing in this process may be "busy" when it is run at once.
+        return fs::rename(&real, program).map_err(io_error("store", program));
+    }
+    fs::copy(&real, program).map(|_| ()).map_err(io_error("store", program))
+}
+
+/// A folder to build in, removed at the end; one left by a killed process is removed by the next build.
+#[derive(Debug)]
+struct Scratch {
+    dir: TempDir,
+    _lock: File,
+}
+
+impl Scratch {
+    fn new(cache: &Path) -> Result<Self, SourceError> {
+        let root = cache.join("scratch");
+        fs::create_dir_all(&root).map_err(io_error("create", &root))?;
+        // Held while folders come and go, so that none is swept between its creation and the lock on it.
+        let _door = git::lock(&cache.join("scratch.lock"))?;
+        for entry in fs::read_dir(&root).map_err(io_error("read", &root))?.flatten() {
+            let free = File::open(entry.path().join("lock")).map_or(true, |file| file.try_lock().is_ok());
+            if free {
+                let _ = fs::remove_dir_all(entry.path());
+            }
+        }
+        let dir = tempfile::tempdir_in(&root).map_err(io_error("write into", &root))?;
+        let lock = git::lock(&dir.path().join("lock"))?;
+        Ok(Self { dir, _lock: lock })
+    }
+}

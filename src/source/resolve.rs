@@ -1,0 +1,262 @@
+//! From a spec to a program: looks it up, builds it where needed, and says what it is.
+
+use std::path::{Path, PathBuf};
+
+use crate::source::cache::{self, Request};
+use crate::source::error::{SourceError, io_error};
+use crate::source::git::{Repository, Snapshot};
+use crate::source::hash;
+use crate::source::recipe::Recipe;
+use crate::source::registry::{self, Registry};
+use crate::source::spec::{Spec, split_words};
+
+/// Where specs are seen from, and where builds are kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Context {
+    /// Paths and `.` are relative to it.
+    pub cwd: PathBuf,
+    /// Builds and clones; made when needed.
+    pub cache: PathBuf,
+}
+
+/// An engine ready to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resolved {
+    /// Short: a commit's first eight digits, a file's stem, a registry name.
+    pub name: String,
+    /// The program, absolute.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Where it runs; `None` for the current directory.
+    pub dir: Option<PathBuf>,
+    /// UCI options of its recipe or registry entry.
+    pub options: Vec<(String, String)>,
+    /// As typed.
+    pub spec: String,
+    /// The commit it was built from, in full; for the working tree, HEAD.
+    pub commit: Option<String>,
+    /// The Git tree it was built from.
+    pub tree: Option<String>,
+    /// True where its sources or its recipe had uncommitted changes.
+    pub dirty: bool,
+    /// The recipe's command.
+    pub recipe: Option<String>,
+    /// What the compiler says of itself.
+    pub toolchain: Option<String>,
+    /// SHA-256 of the program file, in hex.
+    pub sha256: String,
+    /// Nodes of its bench.
+    pub bench_nodes: Option<u64>,
+}
+
+/// A Git spec looked up: which commit to build, and how.
+#[derive(Debug)]
+pub(super) struct Revision {
+    pub(super) repository: Repository,
+    /// What is built: a commit, or the working tree as one.
+    pub(super) built: String,
+    /// What it is called: the commit, or HEAD.
+    pub(super) commit: String,
+    pub(super) dirty: bool,
+    pub(super) recipe: Recipe,
+}
+
+impl Context {
+    /// The current directory, and `$QUINTAIN_CACHE`, else `$XDG_CACHE_HOME/quintain`, else `~/.cache/quintain`.
+    ///
+    /// # Errors
+    /// When there is no current directory, or no home and no variable.
+    pub fn from_env() -> Result<Self, SourceError> {
+        let cwd = std::env::current_dir().map_err(io_error("find", Path::new("the current directory")))?;
+        let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let cache = variable("QUINTAIN_CACHE")
+            .or_else(|| variable("XDG_CACHE_HOME").map(|dir| dir.join("quintain")))
+            .or_else(|| registry::home().map(|home| home.join(".cache/quintain")))
+            .ok_or_else(|| SourceError::Program {
+                path: PathBuf::from("a build"),
+                reason: "there is no home directory for the cache; set QUINTAIN_CACHE".to_owned(),
+            })?;
+        Ok(Self { cache: cwd.join(cache), cwd })
+    }
+}
+
+/// The program that `spec` means. `progress` hears one line for each step that may take long.
+///
+/// # Errors
+/// When the spec means nothing, or what it means cannot be built or run.
+pub fn resolve(spec: &str, context: &Context, progress: &mut dyn FnMut(&str)) -> Result<Resolved, SourceError> {
+    match Spec::parse(spec)? {
+        Spec::Program(text) => program(spec, &text, context),
+        parsed => {
+            let revision = revision(&parsed, context, progress)?;
+            build(spec, &revision, context, progress)
+        }
+    }
+}
+
+/// Looks a Git spec or `.` up, without building.
+pub(super) fn revision(
+    spec: &Spec,
+    context: &Context,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Revision, SourceError> {
+    let (repository, rev) = match spec {
+        Spec::Git { rev, repository: None } => (Repository::open(&context.cwd)?, rev),
+        Spec::Git { rev, repository: Some(place) } if is_url(place) => {
+            let repository = Repository::remote(place, &context.cache, progress)?;
+            let commit = repository.fetch(rev, progress)?;
+            let recipe = recipe(&repository, &commit)?;
+            return Ok(Revision { repository, built: commit.clone(), commit, dirty: false, recipe });
+        }
+        Spec::Git { rev, repository: Some(place) } => (Repository::open(&context.cwd.join(place))?, rev),
+        Spec::Tree | Spec::Program(_) => return working_tree(Repository::open(&context.cwd)?),
+    };
+    let commit = repository.commit(rev)?;
+    let recipe = recipe(&repository, &commit)?;
+    Ok(Revision { repository, built: commit.clone(), commit, dirty: false, recipe })
+}
+
+/// Uncommitted changes outside of the engine's sources and recipe do not make it another engine.
+fn working_tree(repository: Repository) -> Result<Revision, SourceError> {
+    let Snapshot { head, commit: built } = repository.snapshot()?;
+    let recipe = recipe(&repository, &built)?;
+    let dirty = built != head
+        && (cache::source_ids(&repository, &built, &recipe)? != cache::source_ids(&repository, &head, &recipe)?
+            || repository.tree_id(&built, Recipe::FILE)? != repository.tree_id(&head, Recipe::FILE)?);
+    Ok(Revision { repository, built, commit: head, dirty, recipe })
+}
+
+/// The recipe of a commit: its own, else the checked-out tree's (an older commit may have none), else by detection.
+fn recipe(repository: &Repository, commit: &str) -> Result<Recipe, SourceError> {
+    let text = repository.file(commit, Recipe::FILE)?;
+    if let Some(text) = text.or_else(|| repository.working_file(Recipe::FILE)) {
+        return Ok(Recipe::parse(&repository.dir.join(Recipe::FILE), &text)?);
+    }
+    let mut reason = "it has no quintain.toml, Cargo.toml or Makefile at its root";
+    if let Some(manifest) = repository.file(commit, "Cargo.toml")? {
+        if let Some(recipe) = Recipe::cargo(&repository.dir.join("Cargo.toml"), &manifest)? {
+            return Ok(recipe);
+        }
+        reason = "its Cargo.toml is of a workspace without a package";
+    }
+    for name in ["GNUmakefile", "makefile", "Makefile"] {
+        if repository.tree_id(commit, name)?.is_some() {
+            return Ok(Recipe::make());
+        }
+    }
+    Err(SourceError::NoRecipe { what: short(commit).to_owned(), reason: reason.to_owned() })
+}
+
+fn build(
+    spec: &str,
+    revision: &Revision,
+    context: &Context,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Resolved, SourceError> {
+    let Revision { repository, built: target, commit, dirty, recipe } = revision;
+    let name = format!("{}{}", short(commit), if *dirty { "-dirty" } else { "" });
+    let label = recipe.name.as_ref().map_or_else(|| name.clone(), |engine| format!("{engine} {name}"));
+    let request = Request { repository, commit: target, recipe, label: &label, cache: &context.cache };
+    let built = cache::build(&request, progress)?;
+    Ok(Resolved {
+        name,
+        program: built.program,
+        args: Vec::new(),
+        dir: None,
+        options: recipe.options.clone(),
+        spec: spec.to_owned(),
+        commit: Some(commit.clone()),
+        tree: repository.tree_id(target, "")?,
+        dirty: *dirty,
+        recipe: Some(recipe.command.clone()),
+        toolchain: built.toolchain,
+        sha256: built.sha256,
+        bench_nodes: built.bench_nodes,
+    })
+}
+
+/// An executable by path, by registry name, or on PATH; its arguments follow, after ` -- ` or at once.
+fn program(spec: &str, text: &str, context: &Context) -> Result<Resolved, SourceError> {
+    let (word, args) = if is_file(text, context) {
+        (text.to_owned(), Vec::new())
+    } else if let Some((path, args)) = text.split_once(" -- ") {
+        let path = path.trim();
+        let word = if is_file(path, context) { path.to_owned() } else { split_words(path)?.join(" ") };
+        (word, split_words(args)?)
+    } else {
+        let mut words = split_words(text)?.into_iter();
+        (words.next().unwrap_or_default(), words.collect())
+    };
+    if word.is_empty() {
+        let reason = "write a path or a name before the arguments".to_owned();
+        return Err(SourceError::Spec { spec: spec.to_owned(), reason });
+    }
+    let mut resolved = Resolved {
+        name: Path::new(&word).file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+        program: context.cwd.join(&word),
+        args,
+        dir: None,
+        options: Vec::new(),
+        spec: spec.to_owned(),
+        commit: None,
+        tree: None,
+        dirty: false,
+        recipe: None,
+        toolchain: None,
+        sha256: String::new(),
+        bench_nodes: None,
+    };
+    if !word.contains('/') {
+        named(&word, &mut resolved, context)?;
+    }
+    check(&resolved.program)?;
+    resolved.program = std::path::absolute(&resolved.program).map_err(io_error("find", &resolved.program))?;
+    resolved.sha256 = hash::of_file(&resolved.program)?;
+    Ok(resolved)
+}
+
+/// Fills in what the registry knows of a name; else a file of the current directory, else PATH.
+fn named(word: &str, resolved: &mut Resolved, context: &Context) -> Result<(), SourceError> {
+    let registry = Registry::load(&context.cwd)?;
+    if let Some(engine) = registry.get(word) {
+        word.clone_into(&mut resolved.name);
+        resolved.program.clone_from(&engine.command);
+        if !engine.command.is_absolute() {
+            resolved.program = registry::on_path(&engine.command).ok_or_else(|| SourceError::Program {
+                path: engine.command.clone(),
+                reason: format!("the registry's `{word}` is not on PATH; install it, or correct its command"),
+            })?;
+        }
+        resolved.args.splice(..0, engine.args.iter().cloned());
+        resolved.options.clone_from(&engine.options);
+        resolved.dir.clone_from(&engine.dir);
+    } else if !is_file(word, context) {
+        resolved.program = registry::on_path(Path::new(word)).ok_or_else(|| registry.unknown(word))?;
+    }
+    Ok(())
+}
+
+fn check(program: &Path) -> Result<(), SourceError> {
+    let reason = match program.metadata() {
+        Err(error) => format!("{error}; give the path of an executable, a name or `git:REV`"),
+        Ok(meta) if meta.is_dir() => "it is a folder; give a program in it, or `git:REV@FOLDER`".to_owned(),
+        Ok(_) if !registry::executable(program) => "it is not executable; run `chmod +x` on it".to_owned(),
+        Ok(_) => return Ok(()),
+    };
+    Err(SourceError::Program { path: program.to_path_buf(), reason })
+}
+
+fn is_file(text: &str, context: &Context) -> bool {
+    context.cwd.join(text).is_file()
+}
+
+/// True for `scheme://...` and for `host:path`, as Git tells them from paths.
+pub(super) fn is_url(place: &str) -> bool {
+    place.contains("://") || place.split_once(':').is_some_and(|(host, _)| !host.contains('/'))
+}
+
+/// A commit's first eight digits.
+fn short(commit: &str) -> &str {
+    commit.get(..8).unwrap_or(commit)
+}

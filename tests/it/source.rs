@@ -1,0 +1,324 @@
+//! Engines from Git: revisions and working trees built by a recipe, the cache, what goes wrong, the default base.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests may stop at the first surprise, as tests do")]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use quintain::source::{Context, Resolved, SourceError, default_base, resolve};
+use tempfile::TempDir;
+
+/// Copies a shell script to where the program is expected, and leaves a mark in the log that it ran.
+const RECIPE: &str = "\
+[build]
+command = 'echo built >> \"$LOG\" && cp engine/main.sh engine.bin && chmod +x engine.bin'
+binary = 'engine.bin'
+sources = ['engine']
+env = { LOG = '@LOG@' }
+[engine]
+name = 'toy'
+options = { Hash = 16 }
+";
+
+/// A repository with a toy engine, and a cache of its own.
+struct Toy {
+    folder: TempDir,
+    context: Context,
+}
+
+impl Toy {
+    /// Without a commit.
+    fn bare() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let cwd = folder.path().join("repository");
+        fs::create_dir(&cwd).unwrap();
+        let context = Context { cwd, cache: folder.path().join("cache") };
+        let toy = Self { folder, context };
+        toy.git(&["init", "--quiet", "--initial-branch=main"]);
+        toy
+    }
+
+    /// With one commit.
+    fn new() -> Self {
+        let toy = Self::bare();
+        toy.write("quintain.toml", &RECIPE.replace("@LOG@", &toy.log().to_string_lossy()));
+        toy.write("engine/main.sh", &script(1));
+        toy.write(".gitignore", "*.log\n");
+        toy.commit("One");
+        toy
+    }
+
+    fn log(&self) -> PathBuf {
+        self.folder.path().join("log")
+    }
+
+    /// How often the recipe ran.
+    fn builds(&self) -> usize {
+        fs::read_to_string(self.log()).map_or(0, |log| log.lines().count())
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.context.cwd.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn git(&self, args: &[&str]) -> String {
+        let mut command = Command::new("git");
+        for name in ["GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE"] {
+            command.env_remove(name);
+        }
+        let identity = ["-c", "user.name=Test", "-c", "user.email=test@localhost", "-c", "commit.gpgSign=false"];
+        let ran =
+            command.args(identity).args(args).current_dir(&self.context.cwd).stdin(Stdio::null()).output().unwrap();
+        assert!(ran.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&ran.stderr));
+        String::from_utf8(ran.stdout).unwrap().trim().to_owned()
+    }
+
+    /// Commits everything; returns the commit.
+    fn commit(&self, message: &str) -> String {
+        self.git(&["add", "--all"]);
+        self.git(&["commit", "--quiet", "--allow-empty", "-m", message]);
+        self.git(&["rev-parse", "HEAD"])
+    }
+
+    fn resolve(&self, spec: &str) -> Result<Resolved, SourceError> {
+        resolve(spec, &self.context, &mut |_| {})
+    }
+
+    fn fails(&self, spec: &str) -> String {
+        self.resolve(spec).unwrap_err().to_string()
+    }
+
+    fn base(&self, new: &str) -> Result<String, String> {
+        default_base(&self.context, new).map_err(|error| error.to_string())
+    }
+
+    /// No checkout, no folder to build in, and no note of one in the repository is left.
+    fn assert_clean(&self) {
+        assert_eq!(fs::read_dir(self.context.cache.join("scratch")).unwrap().count(), 0);
+        assert_eq!(self.git(&["worktree", "list"]).lines().count(), 1);
+    }
+}
+
+/// An engine whose bench has this many nodes.
+fn script(nodes: u32) -> String {
+    format!("#!/bin/sh\n[ \"$1\" = bench ] && echo '{nodes} nodes 1 nps'\n")
+}
+
+fn executable(path: &Path, text: &str) {
+    fs::write(path, text).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn a_commit_is_built_once() {
+    let toy = Toy::new();
+    let head = toy.git(&["rev-parse", "HEAD"]);
+    let first = toy.resolve("git:main").unwrap();
+    assert_eq!(first.name, head[..8]);
+    assert_eq!(first.commit.as_deref(), Some(head.as_str()));
+    assert_eq!(first.tree, Some(toy.git(&["rev-parse", "HEAD^{tree}"])));
+    assert_eq!((first.dirty, first.bench_nodes, first.sha256.len()), (false, Some(1), 64));
+    assert_eq!(first.options, [("Hash".to_owned(), "16".to_owned())]);
+    assert!(first.program.is_absolute() && first.program.starts_with(&toy.context.cache));
+    assert_eq!(fs::read_to_string(&first.program).unwrap(), script(1));
+    toy.assert_clean();
+
+    let again = toy.resolve("git:HEAD").unwrap();
+    assert_eq!((again.program, again.bench_nodes, toy.builds()), (first.program.clone(), Some(1), 1));
+    toy.write("README", "no source of the engine");
+    let other = toy.commit("Two");
+    let same = toy.resolve("git:HEAD").unwrap();
+    assert_eq!((same.program, toy.builds(), same.name.as_str()), (first.program, 1, &other[..8]));
+}
+
+#[test]
+fn a_damaged_build_is_made_anew() {
+    let toy = Toy::new();
+    let built = toy.resolve("git:HEAD").unwrap();
+    fs::write(&built.program, "damaged").unwrap();
+    let again = toy.resolve("git:HEAD").unwrap();
+    assert_eq!((again.sha256, toy.builds()), (built.sha256, 2));
+}
+
+#[test]
+fn the_working_tree_counts_with_its_changes() {
+    let toy = Toy::new();
+    let clean = toy.resolve(".").unwrap();
+    assert_eq!((clean.dirty, clean.bench_nodes), (false, Some(1)));
+    toy.write("notes", "no source of the engine");
+    let clean = toy.resolve(".").unwrap();
+    assert_eq!((clean.dirty, clean.name.ends_with("-dirty"), toy.builds()), (false, false, 1));
+
+    toy.write("engine/main.sh", &script(2));
+    toy.git(&["add", "engine/main.sh"]);
+    toy.write("engine/main.sh", &script(3));
+    let before = toy.git(&["status", "--porcelain"]);
+    let dirty = toy.resolve(".").unwrap();
+    let head = toy.git(&["rev-parse", "HEAD"]);
+    assert_eq!((dirty.dirty, dirty.bench_nodes, dirty.name), (true, Some(3), format!("{}-dirty", &head[..8])));
+    assert_eq!(dirty.commit.as_deref(), Some(head.as_str()));
+    assert_ne!(dirty.tree, clean.tree);
+    assert_eq!(toy.git(&["status", "--porcelain"]), before, "the user's index is as it was");
+    assert_eq!(toy.git(&["show", ":engine/main.sh"]), script(2).trim());
+    toy.assert_clean();
+}
+
+#[test]
+fn untracked_files_count_and_ignored_ones_do_not() {
+    let toy = Toy::new();
+    toy.write("engine/trace.log", "ignored");
+    assert!(!toy.resolve(".").unwrap().dirty);
+    toy.write("engine/new.sh", "untracked");
+    assert!(toy.resolve(".").unwrap().dirty);
+    assert_eq!(toy.builds(), 2);
+    assert_eq!(toy.git(&["status", "--porcelain"]), "?? engine/new.sh");
+}
+
+#[test]
+fn missing_things_are_named() {
+    let toy = Toy::new();
+    let error = toy.fails("git:no-such-branch");
+    assert!(error.starts_with("no commit, branch or tag `no-such-branch` in "), "{error}");
+    let error = toy.fails("git:main@../nowhere");
+    assert!(error.contains("nowhere is not in a Git repository"), "{error}");
+    let error = toy.fails("./no-such-file");
+    assert!(error.starts_with("cannot run ") && error.contains("no-such-file"), "{error}");
+    let error = toy.fails("no-such-engine-anywhere");
+    assert!(error.starts_with("no engine called `no-such-engine-anywhere`"), "{error}");
+    let error = toy.fails("./engine/main.sh");
+    assert!(error.contains("chmod +x"), "{error}");
+    let error = Toy::bare().fails(".");
+    assert!(error.contains("no commit yet"), "{error}");
+}
+
+#[test]
+fn a_failed_build_shows_the_last_lines_and_leaves_nothing() {
+    let toy = Toy::new();
+    let recipe =
+        "[build]\ncommand = 'for i in $(seq 30); do echo line $i; done; echo broken >&2; exit 3'\nbinary = 'x'\n";
+    toy.write("quintain.toml", recipe);
+    toy.commit("Break");
+    let error = toy.fails("git:HEAD");
+    let lines: Vec<&str> = error.lines().collect();
+    assert!(lines[0].starts_with("cannot build ") && lines[0].contains("exit status: 3"), "{error}");
+    assert_eq!((lines.len(), lines[1], lines[20]), (21, "line 12", "broken"));
+    let kept = fs::read_dir(toy.context.cache.join("builds")).unwrap();
+    assert!(kept.flatten().all(|entry| entry.file_type().unwrap().is_file()), "only locks are left");
+    toy.assert_clean();
+
+    toy.write("quintain.toml", "[build]\ncommand = 'true'\nbinary = 'nothing'\n");
+    let error = toy.fails(".");
+    assert!(error.contains("left no `nothing`"), "{error}");
+}
+
+#[test]
+fn a_broken_recipe_is_named_with_its_line() {
+    let toy = Toy::new();
+    toy.write("quintain.toml", "[build]\ncommand = 'make'\nbinarry = 'x'\n");
+    let error = toy.fails(".");
+    assert!(error.ends_with("quintain.toml:3:1: unknown key `binarry`, did you mean `binary`?"), "{error}");
+    fs::remove_file(toy.context.cwd.join("quintain.toml")).unwrap();
+    let error = toy.fails(".");
+    assert!(error.contains("do not know how to build"), "{error}");
+}
+
+#[test]
+fn an_older_commit_is_built_by_the_present_recipe() {
+    let toy = Toy::bare();
+    toy.write("engine/main.sh", &script(7));
+    let old = toy.commit("Before the recipe");
+    toy.write("quintain.toml", &RECIPE.replace("@LOG@", &toy.log().to_string_lossy()));
+    toy.commit("Recipe");
+    assert_eq!(toy.resolve(&format!("git:{old}")).unwrap().bench_nodes, Some(7));
+}
+
+#[test]
+fn other_repositories_are_used_in_place_or_cloned() {
+    let toy = Toy::new();
+    let elsewhere = Context { cwd: toy.folder.path().to_path_buf(), cache: toy.context.cache.clone() };
+    let head = toy.git(&["rev-parse", "HEAD"]);
+    let in_place = resolve("git:main@repository", &elsewhere, &mut |_| {}).unwrap();
+    assert_eq!(in_place.commit.as_deref(), Some(head.as_str()));
+
+    let spec = format!("git:main@file://{}", toy.context.cwd.display());
+    let cloned = resolve(&spec, &elsewhere, &mut |_| {}).unwrap();
+    assert_eq!((cloned.commit.as_deref(), cloned.program), (Some(head.as_str()), in_place.program));
+    toy.write("engine/main.sh", &script(5));
+    let moved = toy.commit("Five");
+    let fetched = resolve(&spec, &elsewhere, &mut |_| {}).unwrap();
+    assert_eq!((fetched.commit, fetched.bench_nodes), (Some(moved), Some(5)));
+    let error = resolve(&spec.replace("main", "nothing"), &elsewhere, &mut |_| {}).unwrap_err().to_string();
+    assert!(error.starts_with("no commit, branch or tag `nothing` in file://"), "{error}");
+}
+
+#[test]
+fn the_default_base_is_the_newest_other_engine() {
+    let toy = Toy::new();
+    let none = toy.base(".").unwrap_err();
+    assert!(none.contains("no commit with other engine sources") && none.contains("--base"), "{none}");
+    let one = toy.git(&["rev-parse", "HEAD"]);
+    toy.write("engine/main.sh", &script(2));
+    assert_eq!(toy.base("."), Ok(format!("git:{one}")), "uncommitted changes are tested against HEAD");
+
+    toy.write("README", "text");
+    toy.git(&["add", "README"]);
+    toy.git(&["commit", "--quiet", "-m", "Text"]);
+    let text = toy.git(&["rev-parse", "HEAD"]);
+    let two = toy.commit("Two");
+    assert_eq!(toy.base("."), Ok(format!("git:{text}")));
+    toy.write("README", "more text");
+    toy.commit("More text");
+    assert_eq!(toy.base("."), Ok(format!("git:{text}")), "commits with the same engine are passed over");
+    assert_eq!(toy.base("git:HEAD"), Ok(format!("git:{text}")));
+    toy.write("engine/main.sh", &script(1));
+    let back = toy.commit("One again");
+    assert_eq!(toy.base("git:HEAD~1"), Ok(format!("git:{back}")));
+    let base = toy.base(&format!("git:{one}")).unwrap();
+    assert_ne!(toy.resolve(&base).unwrap().bench_nodes, Some(1));
+    assert_eq!(toy.resolve(&format!("git:{two}")).unwrap().bench_nodes, Some(2));
+    assert!(toy.base("stockfish").unwrap_err().contains("--base"));
+}
+
+#[test]
+fn commits_without_an_engine_are_no_base() {
+    let toy = Toy::bare();
+    toy.write("README", "text");
+    toy.commit("Text");
+    toy.write("quintain.toml", &RECIPE.replace("@LOG@", &toy.log().to_string_lossy()));
+    toy.write("engine/main.sh", &script(1));
+    let one = toy.commit("One");
+    assert!(toy.base(".").unwrap_err().contains("no commit with other engine sources"));
+    toy.write("engine/main.sh", &script(2));
+    toy.commit("Two");
+    assert_eq!(toy.base("."), Ok(format!("git:{one}")));
+}
+
+#[test]
+fn programs_take_arguments_and_names_come_from_the_registry() {
+    let toy = Toy::new();
+    let cwd = &toy.context.cwd;
+    executable(&cwd.join("a b.sh"), "#!/bin/sh\n");
+    executable(&cwd.join("plain.sh"), "#!/bin/sh\n");
+    let whole = toy.resolve("./a b.sh").unwrap();
+    assert_eq!((whole.name.as_str(), whole.program, whole.args.len()), ("a b", cwd.join("a b.sh"), 0));
+    let dashed = toy.resolve("./a b.sh -- --x 'y z'").unwrap();
+    assert_eq!(dashed.args, ["--x", "y z"]);
+    let split = toy.resolve("./plain.sh --threads 1").unwrap();
+    assert_eq!((split.name.as_str(), split.bench_nodes), ("plain", None));
+    assert_eq!(split.args, ["--threads", "1"]);
+
+    toy.write(
+        "configs/engines.toml",
+        "[engines.mine]\ncommand = '../plain.sh'\nargs = ['-q']\noptions = { Hash = 8 }\n",
+    );
+    let mine = toy.resolve("mine --more").unwrap();
+    assert_eq!(mine.name, "mine");
+    assert_eq!(mine.args, ["-q", "--more"]);
+    assert_eq!(mine.options, [("Hash".to_owned(), "8".to_owned())]);
+    assert!(toy.fails("mina").ends_with("did you mean `mine`?"));
+    assert_eq!(toy.resolve("sh").unwrap().name, "sh");
+}
