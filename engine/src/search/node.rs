@@ -268,6 +268,9 @@ impl Worker<'_> {
                 continue;
             }
             move_number += 1;
+            if !N::ROOT && mv.is_quiet() && best.score > -MATE_IN_MAX && skips_late_quiet(node, alpha, move_number) {
+                continue;
+            }
 
             let nodes_before = self.control.nodes();
             let Some(child) = self.play(board, mv, ply) else { break };
@@ -459,6 +462,17 @@ fn improved_by_table(static_eval: Score, table: Option<Entry>) -> Score {
         Some(entry) if entry.bound.settles(entry.score, static_eval + 1) => entry.score,
         _ => static_eval,
     }
+}
+
+/// True for a quiet move that is left out because of its place in the order. Not in check, where every move may be needed.
+#[inline]
+fn skips_late_quiet(node: &Node, alpha: Score, move_number: usize) -> bool {
+    if node.in_check || is_mate(alpha) {
+        return false;
+    }
+    let too_late = pruning::late_move_count(node.depth).is_some_and(|count| move_number > count);
+    let too_far = pruning::futility_margin(node.depth).is_some_and(|margin| node.eval + margin <= alpha);
+    too_late || too_far
 }
 
 fn has_legal_move(board: &Board) -> bool {

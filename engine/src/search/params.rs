@@ -73,6 +73,16 @@ params! {
     reverse_futility_depth: 8, 4, 12, 1;
     /// Reverse futility pruning: margin in centipawns for each ply of depth.
     reverse_futility_slope: 75, 30, 150, 8;
+    /// Late move pruning: the greatest depth.
+    late_move_depth: 8, 3, 12, 1;
+    /// Late move pruning: moves looked at beside the square of the depth.
+    late_move_base: 4, 1, 10, 1;
+    /// Futility pruning: the greatest depth.
+    futility_depth: 6, 2, 10, 1;
+    /// Futility pruning: margin in centipawns at any depth.
+    futility_base: 80, 0, 250, 15;
+    /// Futility pruning: margin in centipawns for each ply of depth.
+    futility_slope: 90, 30, 200, 10;
     /// Null move: reduction at any depth, in plies.
     null_move_base: 3, 2, 5, 1;
     /// Null move: one ply more of reduction for so many plies of depth.

@@ -34,6 +34,19 @@ pub fn late_move_reduction(depth: i32, move_number: usize) -> i32 {
     }
 }
 
+/// Late move pruning, or move-count pruning: how many moves of a node are looked at before its quiet moves are left out. With
+/// little depth left, a good quiet move that the ordering puts that late is rare.
+pub fn late_move_count(depth: i32) -> Option<usize> {
+    let count = params::late_move_base() + depth * depth;
+    (depth <= params::late_move_depth()).then(|| usize::try_from(count).unwrap_or(0))
+}
+
+/// Futility pruning: how far the evaluation may be below alpha at a depth for a quiet move still to be worth a look (E. Heinz,
+/// "Extended futility pruning", ICCA Journal 21(2), 1998).
+pub fn futility_margin(depth: i32) -> Option<Score> {
+    (depth <= params::futility_depth()).then(|| params::futility_base() + params::futility_slope() * depth)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -49,6 +62,15 @@ mod tests {
                 assert!((0..depth.max(1)).contains(&reduction), "{depth} {move_number}: {reduction}");
             }
         }
+    }
+
+    #[test]
+    fn quiet_moves_are_left_out_at_low_depths_only() {
+        for depth in 1..8 {
+            assert!(late_move_count(depth) < late_move_count(depth + 1) || late_move_count(depth + 1).is_none());
+        }
+        assert_eq!((late_move_count(30), futility_margin(30)), (None, None));
+        assert!(futility_margin(1) < futility_margin(2));
     }
 
     #[test]
