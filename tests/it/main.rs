@@ -4,5 +4,7 @@
 
 #[cfg(target_os = "linux")]
 mod process;
+#[cfg(target_os = "linux")]
+mod resume;
 mod source;
 mod tidy;
