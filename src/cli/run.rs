@@ -65,19 +65,22 @@ pub(super) fn resume(plan: Arc<Plan>, dir: &RunDir, output: Output) -> Result<Ex
         }
     }
     let mut standing = Standing::new(sprt(&plan)?);
-    let mut pgn = PgnFile::begin(&dir.path("games.pgn"), Arc::clone(&plan))
-        .with_context(|| format!("{}: cannot write games.pgn", dir.root().display()))?;
-    let mut written = Ok(());
+    // The journal's lock comes first: until it is held, another process may be writing games.pgn.
+    let mut begun = None;
     let (journal, replayed) = Journal::resume(&dir.path(journal::FILE_NAME), |game| {
         standing.tell(game, |_, games| {
-            if written.is_ok() {
-                written = pgn.add(games);
+            let pgn = begun.get_or_insert_with(|| PgnFile::begin(&dir.path("games.pgn"), Arc::clone(&plan)));
+            if let Ok(file) = pgn
+                && let Err(error) = file.add(games)
+            {
+                *pgn = Err(error);
             }
         });
     })?;
     dir.check_plan(&replayed.header)?;
-    written
-        .and_then(|()| pgn.publish())
+    let pgn = begun.unwrap_or_else(|| PgnFile::begin(&dir.path("games.pgn"), Arc::clone(&plan)));
+    let pgn = pgn
+        .and_then(|mut pgn| pgn.publish().map(|()| pgn))
         .with_context(|| format!("{}: cannot write games.pgn", dir.root().display()))?;
     if replayed.torn_bytes > 0 {
         progress::note(&format!("dropped {} bytes of a game that was not fully recorded", replayed.torn_bytes));

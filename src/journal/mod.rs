@@ -68,7 +68,7 @@ pub enum JournalError {
         found: u32,
     },
     /// Another process writes to it.
-    #[error("{path}: another process is running this test; stop it first, or follow it with `quintain watch`", path = path.display())]
+    #[error("{path}: another process is running this test; stop it first, or let it finish", path = path.display())]
     Locked {
         /// The journal.
         path: PathBuf,

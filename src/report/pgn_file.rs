@@ -15,6 +15,7 @@ pub struct PgnFile {
     plan: Arc<Plan>,
     path: PathBuf,
     out: Option<BufWriter<File>>,
+    published: bool,
 }
 
 impl PgnFile {
@@ -24,7 +25,7 @@ impl PgnFile {
     /// Where the folder cannot be written.
     pub fn begin(path: &Path, plan: Arc<Plan>) -> std::io::Result<Self> {
         let out = BufWriter::new(File::create(scratch_name(path))?);
-        Ok(Self { plan, path: path.to_owned(), out: Some(out) })
+        Ok(Self { plan, path: path.to_owned(), out: Some(out), published: false })
     }
 
     /// Adds a pair replayed from the journal.
@@ -67,7 +68,18 @@ impl PgnFile {
         if let Some(out) = &mut self.out {
             out.flush()?;
         }
-        std::fs::rename(scratch_name(&self.path), &self.path)
+        std::fs::rename(scratch_name(&self.path), &self.path)?;
+        self.published = true;
+        Ok(())
+    }
+}
+
+impl Drop for PgnFile {
+    fn drop(&mut self) {
+        if !self.published {
+            // A run that is refused keeps the file it has, and nothing beside it.
+            let _ = std::fs::remove_file(scratch_name(&self.path));
+        }
     }
 }
 
