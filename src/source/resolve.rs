@@ -106,21 +106,21 @@ pub(super) fn revision(
         Spec::Git { rev, repository: Some(place) } if is_url(place) => {
             let repository = Repository::remote(place, &context.cache, progress)?;
             let commit = repository.fetch(rev, progress)?;
-            let recipe = recipe(&repository, &commit)?;
+            let recipe = recipe(&repository, &commit, short(&commit))?;
             return Ok(Revision { repository, built: commit.clone(), commit, dirty: false, recipe });
         }
         Spec::Git { rev, repository: Some(place) } => (Repository::open(&context.cwd.join(place))?, rev),
         Spec::Tree | Spec::Program(_) => return working_tree(Repository::open(&context.cwd)?),
     };
     let commit = repository.commit(rev)?;
-    let recipe = recipe(&repository, &commit)?;
+    let recipe = recipe(&repository, &commit, short(&commit))?;
     Ok(Revision { repository, built: commit.clone(), commit, dirty: false, recipe })
 }
 
 /// Uncommitted changes outside of the engine's sources and recipe do not make it another engine.
 fn working_tree(repository: Repository) -> Result<Revision, SourceError> {
     let Snapshot { head, commit: built } = repository.snapshot()?;
-    let recipe = recipe(&repository, &built)?;
+    let recipe = recipe(&repository, &built, "")?;
     let dirty = built != head
         && (cache::source_ids(&repository, &built, &recipe)? != cache::source_ids(&repository, &head, &recipe)?
             || repository.tree_id(&built, Recipe::FILE)? != repository.tree_id(&head, Recipe::FILE)?);
@@ -128,14 +128,19 @@ fn working_tree(repository: Repository) -> Result<Revision, SourceError> {
 }
 
 /// The recipe of a commit: its own, else the checked-out tree's (an older commit may have none), else by detection.
-fn recipe(repository: &Repository, commit: &str) -> Result<Recipe, SourceError> {
-    let text = repository.file(commit, Recipe::FILE)?;
-    if let Some(text) = text.or_else(|| repository.working_file(Recipe::FILE)) {
-        return Ok(Recipe::parse(&repository.dir.join(Recipe::FILE), &text)?);
+/// Errors name files as `git show` takes them, `REV:FILE`, or by path where `rev` is empty: the working tree.
+fn recipe(repository: &Repository, commit: &str, rev: &str) -> Result<Recipe, SourceError> {
+    let checked_out = |file: &str| repository.dir.join(file);
+    let place = |file: &str| if rev.is_empty() { checked_out(file) } else { PathBuf::from(format!("{rev}:{file}")) };
+    if let Some(text) = repository.file(commit, Recipe::FILE)? {
+        return Ok(Recipe::parse(&place(Recipe::FILE), &text)?);
+    }
+    if let Some(text) = repository.working_file(Recipe::FILE) {
+        return Ok(Recipe::parse(&checked_out(Recipe::FILE), &text)?);
     }
     let mut reason = "it has no quintain.toml, Cargo.toml or Makefile at its root";
     if let Some(manifest) = repository.file(commit, "Cargo.toml")? {
-        if let Some(recipe) = Recipe::cargo(&repository.dir.join("Cargo.toml"), &manifest)? {
+        if let Some(recipe) = Recipe::cargo(&place("Cargo.toml"), &manifest)? {
             return Ok(recipe);
         }
         reason = "its Cargo.toml is of a workspace without a package";
