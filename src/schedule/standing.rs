@@ -64,7 +64,7 @@ impl Standing {
         if record.ending.termination.is_failure() {
             self.failures += 1;
         }
-        if pair < self.next || self.verdict != Verdict::Continue {
+        if pair < self.next {
             return;
         }
         self.waiting.entry(pair).or_default()[leg.index()].get_or_insert_with(|| Box::new(record));
