@@ -2,9 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that can't go on has failed")]
 
+mod errors;
+mod harness;
 #[cfg(target_os = "linux")]
 mod process;
 #[cfg(target_os = "linux")]
 mod resume;
+mod run;
 mod source;
 mod tidy;

@@ -1,211 +1,317 @@
-//! Runs that are stopped in every way, and what is left of them: nothing counted is lost, nothing counts twice.
+//! Runs that are killed, interrupted or cut off, and what `quintain resume` makes of them: the games of an unbroken run.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests may stop at the first surprise, as tests do")]
-
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Child, Stdio};
 
-use quintain::journal::{self, FILE_NAME};
-use quintain::plan::openings::order::SplitMix64;
-use quintain::record::GameRecord;
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
 
-/// Past this a test has hung.
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::harness::{FAKE, Game, Ran, check_summary, games, pgn_tags, quintain, run, sprt, sprt_args, summary, until};
 
-const PAIRS: u64 = 24;
-
-/// A run of two scripted engines that think for a moment, so that there is time to stop it.
-struct Run {
+/// A run that tests break: its folder, whose path the command line of each of its processes holds, and its flags.
+struct Broken {
     folder: tempfile::TempDir,
-    /// In the engines' command lines, to find them by.
-    mark: String,
+    sleep_us: u64,
+    more: String,
 }
 
-impl Run {
-    fn new(mark: &str) -> Self {
-        let mark = format!("{mark}-{}", std::process::id());
-        Self { folder: tempfile::tempdir().unwrap(), mark }
+impl Broken {
+    fn new(sleep_us: u64, more: &str) -> Self {
+        let more = format!("--nodes 1 --max-plies 40 --seed 11 {more}");
+        Self { folder: tempfile::tempdir().unwrap(), sleep_us, more }
     }
 
     fn dir(&self) -> PathBuf {
         self.folder.path().join("run")
     }
 
-    fn quintain(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_quintain"));
-        command.args(args).current_dir(self.folder.path()).stdin(Stdio::null());
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        command
+    fn sides(&self) -> [String; 2] {
+        let name = self.folder.path().display();
+        [1, 2].map(|seed| format!("--name {name} --seed {seed} --sleep-us {}", self.sleep_us))
     }
 
-    fn start(&self, sleep_us: u32) -> Command {
-        let engine = |seed| {
-            let program = env!("CARGO_BIN_EXE_fake_engine");
-            format!("{program} -- --name {} --seed {seed} --sleep-us {sleep_us}", self.mark)
-        };
-        let dir = self.dir();
-        let pairs = PAIRS.to_string();
-        let mut command = self.quintain(&["sprt", "--nodes", "1", "--seed", "7", "-j", "2", "--max-plies", "40"]);
-        command.args(["--new", &engine(1), "--base", &engine(2), "--max-pairs", &pairs]).arg("--out").arg(dir);
-        command
+    fn start(&self) -> Child {
+        let [new, base] = self.sides();
+        spawn(&sprt_args(&new, &base, &self.dir(), &self.more))
     }
 
-    fn resume(&self) -> Command {
-        let mut command = self.quintain(&["resume"]);
-        command.arg(self.dir());
-        command
+    fn resume_args(&self) -> [String; 2] {
+        ["resume".to_owned(), self.dir().display().to_string()]
     }
 
-    fn games(&self) -> Vec<GameRecord> {
-        let mut games = Vec::new();
-        journal::read(&self.dir().join(FILE_NAME), |game| games.push(game)).unwrap();
-        games
+    fn resume(&self) -> Ran {
+        run(&self.resume_args())
     }
 
-    /// Processes whose command line holds the mark, harness and engines alike.
-    fn processes(&self) -> usize {
-        let holds =
-            |path: &Path| fs::read(path.join("cmdline")).is_ok_and(|line| contains(&line, self.mark.as_bytes()));
-        fs::read_dir("/proc").unwrap().filter(|entry| entry.as_ref().is_ok_and(|entry| holds(&entry.path()))).count()
+    /// The same run from beginning to end, beside the broken one.
+    fn unbroken(&self, code: i32) -> PathBuf {
+        let dir = self.folder.path().join("unbroken");
+        let [new, base] = self.sides();
+        sprt(code, &new, &base, &dir, &self.more);
+        dir
+    }
+
+    fn journal_bytes(&self) -> u64 {
+        std::fs::metadata(self.dir().join("games.jsonl")).map_or(0, |about| about.len())
+    }
+
+    fn journal_lines(&self) -> usize {
+        std::fs::read(self.dir().join("games.jsonl")).map_or(0, |text| text.iter().filter(|b| **b == b'\n').count())
+    }
+
+    /// Processes of this run, by their command lines.
+    fn processes(&self) -> Vec<String> {
+        let marker = self.folder.path().display().to_string();
+        let lines = std::fs::read_dir("/proc").unwrap().filter_map(|entry| {
+            let line = std::fs::read(entry.ok()?.path().join("cmdline")).ok()?;
+            Some(String::from_utf8_lossy(&line).replace('\0', " "))
+        });
+        lines.filter(|line| line.contains(&marker)).collect()
+    }
+
+    #[track_caller]
+    fn check_no_orphans(&self) {
+        until("the end of every engine", || self.processes().is_empty());
     }
 }
 
-fn contains(text: &[u8], part: &[u8]) -> bool {
-    text.windows(part.len()).any(|window| window == part)
+/// Output nobody reads: a pipe that is full would stop what is to be killed while it runs.
+fn spawn<S: AsRef<str>>(args: &[S]) -> Child {
+    quintain(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
-    let end = Instant::now() + PATIENCE;
-    while !condition() {
-        assert!(Instant::now() < end, "waited in vain until {what}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+fn signal(child: &Child, signal: Signal) {
+    kill_process(Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap(), signal).unwrap();
 }
 
-fn said(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-/// Starts a command, waits until the journal is longer than `bytes`, and sends a signal. `None` where it was quicker.
-fn stop_at(run: &Run, mut command: Command, bytes: u64, signal: Signal) -> Option<ExitStatus> {
-    let mut child = command.spawn().unwrap();
-    let journal = run.dir().join(FILE_NAME);
-    let mut ended = None;
-    wait_until("the journal grows", || {
-        ended = child.try_wait().unwrap();
-        ended.is_some() || fs::metadata(&journal).is_ok_and(|about| about.len() > bytes)
-    });
-    if ended.is_none() {
-        kill_process(Pid::from_child(&child), signal).unwrap();
-    }
-    let status = child.wait().unwrap();
-    ended.is_none().then_some(status)
-}
-
-/// What two runs of one plan must share: everything but times.
-fn essence(mut games: Vec<GameRecord>) -> Vec<String> {
-    games.sort_by_key(|game| game.id);
-    games
-        .iter()
-        .map(|game| {
-            let moves: Vec<_> = game.moves.iter().map(|ply| (ply.uci.as_str(), ply.info.score)).collect();
-            format!("{:?} {:?} {:?} {:?} {moves:?}", game.id, game.players, game.opening, game.ending)
-        })
-        .collect()
-}
-
-/// The PGN without what depends on the clock.
-fn timeless_pgn(run: &Run) -> String {
-    let text = fs::read_to_string(run.dir().join("games.pgn")).unwrap();
-    let is_timeless = |line: &&str| {
-        let tag = line.strip_prefix('[').and_then(|line| line.split(' ').next());
-        !tag.is_some_and(|tag| tag.starts_with("Game") || tag.contains("Date"))
+/// The PGN without what no two runs share: dates, and the times that moves took. Lines may break elsewhere.
+fn timeless_pgn(dir: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(dir.join("games.pgn")).unwrap();
+    let dated = ["[Date ", "[GameStartTime ", "[GameEndTime ", "[GameDuration "];
+    let lines = text.lines().filter(|line| !dated.iter().any(|tag| line.starts_with(tag)));
+    let time = |word: &str| {
+        let number = word.trim_end_matches([',', '}']).strip_suffix('s');
+        number.is_some_and(|number| number.contains('.') && number.parse::<f64>().is_ok())
     };
-    let words = text.lines().filter(is_timeless).flat_map(|line| line.split(' ').chain(["\n"]));
-    let is_time =
-        |word: &str| word.trim_end_matches([',', '}']).strip_suffix('s').is_some_and(|n| n.parse::<f64>().is_ok());
-    // Comments are wrapped at a width, so where a line ends depends on how long the times are.
-    words.filter(|word| !is_time(word) && !word.trim().is_empty()).collect::<Vec<_>>().join(" ")
+    lines.flat_map(str::split_whitespace).filter(|word| !time(word)).map(str::to_owned).collect()
 }
 
-fn summary(run: &Run) -> serde_json::Value {
-    serde_json::from_str(&fs::read_to_string(run.dir().join("summary.json")).unwrap()).unwrap()
+/// The summary without the time it took and how many games were played at once.
+fn timeless_summary(dir: &Path) -> Value {
+    let mut summary = summary(dir);
+    for key in ["seconds", "concurrency", "not_counted_games"] {
+        summary.as_object_mut().unwrap().remove(key).unwrap();
+    }
+    summary
 }
+
+#[track_caller]
+fn check_same(broken: &Path, unbroken: &Path) {
+    let (found, expected) = (games(broken), games(unbroken));
+    for (found, expected) in found.iter().zip(&expected) {
+        assert_eq!(found, expected);
+    }
+    assert_eq!(found.len(), expected.len());
+    assert_eq!(timeless_pgn(broken), timeless_pgn(unbroken));
+    assert_eq!(timeless_summary(broken), timeless_summary(unbroken));
+    check_summary(&summary(broken), &found);
+    let results: Vec<_> = found.iter().map(|game: &Game| game.result.clone()).collect();
+    assert_eq!(pgn_tags(broken, "Result"), results);
+}
+
+/// Pseudo-random numbers, the same in each run of the tests.
+fn next(state: &mut u64) -> u64 {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    *state
+}
+
+const KILLS: u64 = 12;
 
 #[test]
-fn killed_at_many_points_a_run_becomes_the_unbroken_one() {
-    let whole = Run::new("unbroken");
-    let output = whole.start(0).output().unwrap();
-    assert_eq!(output.status.code(), Some(3), "{}", said(&output));
-    let length = fs::metadata(whole.dir().join(FILE_NAME)).unwrap().len();
-
-    let broken = Run::new("broken");
-    let mut random = SplitMix64::new(99);
+fn a_run_killed_at_any_moment_comes_to_the_same_games() {
+    let broken = Broken::new(200, "--max-pairs 40 -j 3");
+    let unbroken = broken.unbroken(3);
+    let whole = std::fs::metadata(unbroken.join("games.jsonl")).unwrap().len();
+    let mut state = 0x5eed;
     let mut kills = 0;
-    let mut begun = false;
-    for part in 0..10 {
-        let command = if begun { broken.resume() } else { broken.start(400) };
-        let bytes = length * part / 11 + u64::from(random.below(u32::try_from(length / 11).unwrap()));
-        if stop_at(&broken, command, bytes, Signal::KILL).is_some() {
+    let mut begun = 0;
+    for kill in 0..KILLS {
+        // The first kills may come before there is a run; then it starts anew, as its user would.
+        let mut child = if broken.dir().exists() { spawn(&broken.resume_args()) } else { broken.start() };
+        begun = begun.max(broken.journal_bytes());
+        // Some kills strike while the run is being set up or replayed, most of them between or within two games.
+        let target = if kill % 4 == 3 { 0 } else { begun + next(&mut state) % (2 * whole / KILLS) };
+        let mut polls = next(&mut state) % 64;
+        let mut ended = None;
+        until("the moment to kill", || {
+            ended = child.try_wait().unwrap();
+            polls = polls.saturating_sub(1);
+            ended.is_some() || polls == 0 && broken.journal_bytes() >= target
+        });
+        if ended.is_none() {
+            child.kill().unwrap();
             kills += 1;
         }
-        begun = broken.dir().is_dir();
-        wait_until("no engine outlives the harness", || broken.processes() == 0);
+        child.wait().unwrap();
+        broken.check_no_orphans();
     }
-    assert!(kills >= 8, "only {kills} of 10 kills struck a running test");
-    let output = broken.resume().output().unwrap();
-    assert_eq!(output.status.code(), Some(3), "{}", said(&output));
+    assert!(kills >= KILLS / 2, "only {kills} kills");
+    let ran = broken.resume();
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    check_same(&broken.dir(), &unbroken);
+    broken.check_no_orphans();
+}
 
-    let games = broken.games();
-    let mut ids: Vec<_> = games.iter().map(|game| game.id).collect();
-    ids.sort_unstable();
-    ids.dedup();
-    assert_eq!((ids.len(), games.len() as u64), (games.len(), PAIRS * 2), "a game was lost or played twice");
-    assert_eq!(essence(games), essence(whole.games()));
-    assert_eq!(timeless_pgn(&broken), timeless_pgn(&whole));
-    for key in ["ptnml", "wdl", "pairs", "llr", "endings", "verdict", "stopped_by"] {
-        assert_eq!(summary(&broken)[key], summary(&whole)[key], "{key}");
+#[test]
+fn an_interrupt_lets_running_games_finish() {
+    let broken = Broken::new(4_000, "--max-pairs 4 -j 1");
+    let mut child = broken.start();
+    // The header and one game: the second game has begun.
+    until("a game", || broken.journal_lines() == 2);
+    signal(&child, Signal::INT);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let found = games(&broken.dir());
+    assert_eq!(found.len(), 2, "the running game was played to its end, and no other");
+    let interrupted = summary(&broken.dir());
+    assert_eq!((&interrupted["stopped_by"], &interrupted["pairs"]), (&"interrupted".into(), &1.into()));
+    broken.check_no_orphans();
+    let ran = broken.resume();
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert!(ran.stderr.contains("going on after 1 pairs"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("dropped"), "{}", ran.stderr);
+    check_same(&broken.dir(), &broken.unbroken(3));
+}
+
+/// Signals that stop at once, in the middle of a game.
+#[test]
+fn a_request_to_end_stops_at_once_and_can_be_resumed() {
+    for signals in [&[Signal::TERM][..], &[Signal::HUP], &[Signal::INT, Signal::INT]] {
+        let broken = Broken::new(500, "--max-pairs 6 -j 2");
+        let [new, base] = broken.sides();
+        let mut child = quintain(&sprt_args(&new, &base, &broken.dir(), &broken.more))
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        until("a game", || broken.journal_lines() > 1);
+        for (sent, which) in signals.iter().enumerate() {
+            if sent > 0 {
+                // Two of one kind at once would arrive as one.
+                let mut stderr = child.stderr.take().unwrap();
+                let mut said = String::new();
+                while !said.contains("Ctrl-C again") {
+                    let mut byte = [0];
+                    assert_eq!(std::io::Read::read(&mut stderr, &mut byte).unwrap(), 1, "{said}");
+                    said.push(char::from(byte[0]));
+                }
+                child.stderr = Some(stderr);
+            }
+            signal(&child, *which);
+        }
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{signals:?}");
+        broken.check_no_orphans();
+        assert!(games(&broken.dir()).len() < 12, "{signals:?}");
+        assert_eq!(broken.resume().code, Some(3), "{signals:?}");
+        check_same(&broken.dir(), &broken.unbroken(3));
     }
 }
 
 #[test]
-fn asked_to_stop_a_run_ends_resumable() {
-    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
-        let run = Run::new(&format!("signal-{signal:?}").replace(['(', ')', ' '], ""));
-        let status = stop_at(&run, run.start(400), 2_000, signal).expect("it was to be running");
-        assert_eq!(status.code(), Some(130), "{signal:?}");
-        wait_until("the engines are gone", || run.processes() == 0);
-        assert_eq!(summary(&run)["stopped_by"], "interrupted");
-        let output = run.resume().output().unwrap();
-        assert_eq!((output.status.code(), run.games().len() as u64), (Some(3), PAIRS * 2), "{}", said(&output));
+fn two_processes_cannot_play_one_run() {
+    let broken = Broken::new(4_000, "--max-pairs 100 -j 1");
+    let mut child = broken.start();
+    until("a game", || broken.journal_lines() > 1);
+    let before = entries(&broken.dir());
+    let ran = broken.resume();
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(ran.stderr.starts_with("error: ") && ran.stderr.lines().count() == 1, "{}", ran.stderr);
+    assert!(ran.stderr.contains("another process is running this test"), "{}", ran.stderr);
+    assert_eq!(entries(&broken.dir()), before, "the second one leaves nothing in the run's directory");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    broken.check_no_orphans();
+}
+
+/// A finished run of a few pairs between copies of the peer, so that they can be changed.
+fn finished(folder: &Path, new: &str, more: &str, code: i32) -> (PathBuf, PathBuf, Ran) {
+    let engine = folder.join("engine");
+    std::fs::copy(FAKE, &engine).unwrap();
+    let dir = folder.join("run");
+    let [out, program] = [&dir, &engine].map(|path| path.display().to_string());
+    let (new, base) = (format!("{program} -- --seed 1 {new}"), format!("{program} -- --seed 2"));
+    let mut args = ["sprt", "--new", &new, "--base", &base, "--out", &out, "--nodes", "1"].map(str::to_owned).to_vec();
+    args.extend(more.split_whitespace().map(str::to_owned));
+    let ran = run(&args);
+    assert_eq!(ran.code, Some(code), "{ran:?}");
+    (dir, engine, ran)
+}
+
+const FEW: &str = "--max-plies 40 --max-pairs 3 --seed 1 -j 1";
+
+fn resume(dir: &Path) -> Ran {
+    run(&["resume", &dir.display().to_string()])
+}
+
+#[test]
+fn a_changed_run_is_refused() {
+    let refusals: [(&str, fn(&Path, &Path)); 3] = [
+        ("engine: changed since the run began", |_, engine| append(engine)),
+        ("engine: the program of `engine-new` is gone", |_, engine| std::fs::remove_file(engine).unwrap()),
+        ("plan.toml: changed since the run began", |dir, _| append(&dir.join("plan.toml"))),
+    ];
+    for (words, change) in refusals {
+        let folder = tempfile::tempdir().unwrap();
+        let (dir, engine, _) = finished(folder.path(), "", FEW, 3);
+        let before = (games(&dir), entries(&dir));
+        change(&dir, &engine);
+        let ran = resume(&dir);
+        assert_eq!((ran.code, ran.stderr.lines().count()), (Some(2), 1), "{words}: {ran:?}");
+        assert!(ran.stderr.starts_with("error: ") && ran.stderr.contains(words), "{words}: {ran:?}");
+        assert_eq!((games(&dir), entries(&dir)), before, "{words}");
     }
 }
 
-#[test]
-fn one_process_at_a_time() {
-    let run = Run::new("lock");
-    let mut first = run.start(2_000).spawn().unwrap();
-    wait_until("the journal is there", || run.dir().join(FILE_NAME).exists());
-    let second = run.resume().output().unwrap();
-    let _ = first.kill();
-    let _ = first.wait();
-    assert_eq!(second.status.code(), Some(2));
-    assert!(said(&second).contains("another process is running this test"), "{}", said(&second));
+fn entries(dir: &Path) -> usize {
+    std::fs::read_dir(dir).unwrap().count()
+}
+
+fn append(path: &Path) {
+    use std::io::Write as _;
+    std::fs::OpenOptions::new().append(true).open(path).unwrap().write_all(b"\n").unwrap();
 }
 
 #[test]
-fn what_was_agreed_cannot_change_under_a_run() {
-    let run = Run::new("changed");
-    assert_eq!(run.start(0).output().unwrap().status.code(), Some(3));
-    let finished = run.resume().output().unwrap();
-    assert_eq!((finished.status.code(), run.games().len() as u64), (Some(3), PAIRS * 2));
-    let plan = run.dir().join("plan.toml");
-    let text = fs::read_to_string(&plan).unwrap();
-    fs::write(&plan, text.replace("seed = 7", "seed = 8")).unwrap();
-    let output = run.resume().output().unwrap();
-    assert_eq!(output.status.code(), Some(2));
-    assert!(said(&output).contains("changed since the run began"), "{}", said(&output));
+fn a_torn_last_line_is_played_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let (dir, ..) = finished(folder.path(), "", FEW, 3);
+    let (whole, before) = (games(&dir), timeless_pgn(&dir));
+    let journal = dir.join("games.jsonl");
+    let bytes = std::fs::read(&journal).unwrap();
+    std::fs::write(&journal, &bytes[..bytes.len() - 100]).unwrap();
+    let ran = resume(&dir);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert!(ran.stderr.contains("of a game that was not fully recorded"), "{}", ran.stderr);
+    assert_eq!(games(&dir), whole);
+    assert_eq!(timeless_pgn(&dir), before);
+}
+
+#[test]
+fn a_finished_run_says_the_same_again() {
+    check_said_again("", FEW, 3);
+    let verdict = "--max-plies 60 --seed 1 -j 2 --bounds 0,200 --model logistic --resign count=3,score=600";
+    check_said_again("--resigns 100", verdict, 1);
+}
+
+#[track_caller]
+fn check_said_again(new: &str, more: &str, code: i32) {
+    let folder = tempfile::tempdir().unwrap();
+    let (dir, _, first) = finished(folder.path(), new, more, code);
+    let before = (games(&dir), timeless_pgn(&dir), timeless_summary(&dir));
+    let again = resume(&dir);
+    assert_eq!(again.code, Some(code), "{again:?}");
+    let said = |ran: &Ran| ran.stdout.lines().filter(|line| !line.starts_with("took ")).collect::<Vec<_>>().join("\n");
+    assert_eq!(said(&again), said(&first));
+    assert_eq!((games(&dir), timeless_pgn(&dir), timeless_summary(&dir)), before);
 }

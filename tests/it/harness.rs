@@ -1,0 +1,150 @@
+//! What the end-to-end tests share: the program, its run directories, and journals read as any JSON reader would.
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// The scripted peer.
+pub(crate) const FAKE: &str = env!("CARGO_BIN_EXE_fake_engine");
+
+/// Past this a test has hung.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How a command of the program came out.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl From<Output> for Ran {
+    fn from(output: Output) -> Self {
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        Self { code: output.status.code(), stdout: text(&output.stdout), stderr: text(&output.stderr) }
+    }
+}
+
+/// The program with arguments and nothing from the environment that would change what it does.
+pub(crate) fn quintain<S: AsRef<str>>(args: &[S]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_quintain"));
+    command.args(args.iter().map(AsRef::as_ref)).env_remove("QUINTAIN_LOG").stdin(Stdio::null());
+    command
+}
+
+/// Runs it to its end.
+pub(crate) fn run<S: AsRef<str>>(args: &[S]) -> Ran {
+    quintain(args).output().unwrap().into()
+}
+
+/// The spec of a scripted peer.
+pub(crate) fn fake(args: &str) -> String {
+    format!("'{FAKE}' -- {args}")
+}
+
+/// `sprt` between two scripted peers at one node a move, into `out`; `more` are words of the command line.
+pub(crate) fn sprt_args(new: &str, base: &str, out: &Path, more: &str) -> Vec<String> {
+    let out = out.display().to_string();
+    let mut args = ["sprt", "--new", &fake(new), "--base", &fake(base), "--out", &out].map(str::to_owned).to_vec();
+    args.extend(more.split_whitespace().map(str::to_owned));
+    args
+}
+
+/// Runs it and checks the exit code.
+#[track_caller]
+pub(crate) fn sprt(code: i32, new: &str, base: &str, out: &Path, more: &str) -> Ran {
+    let ran = run(&sprt_args(new, base, out, more));
+    assert_eq!(ran.code, Some(code), "new {new}, base {base}, {more}: {ran:?}");
+    ran
+}
+
+/// What two runs of one plan agree on in a game.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Game {
+    /// The user's number: 1 and 2 are the first pair's.
+    pub(crate) number: u64,
+    /// Places in the plan: 0 for `new`, 1 for `base`.
+    pub(crate) white: u64,
+    pub(crate) black: u64,
+    pub(crate) result: String,
+    pub(crate) termination: String,
+    pub(crate) opening: (u64, String, String),
+    pub(crate) moves: Vec<String>,
+}
+
+impl Game {
+    fn read(line: &Value) -> Self {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let opening = &line["opening"];
+        Self {
+            number: line["game"].as_u64().unwrap(),
+            white: line["white"].as_u64().unwrap(),
+            black: line["black"].as_u64().unwrap(),
+            result: text(&line["result"]),
+            termination: text(&line["termination"]),
+            opening: (opening["index"].as_u64().unwrap(), text(&opening["fen"]), text(&opening["moves"])),
+            moves: line["moves"].as_array().unwrap().iter().map(|ply| text(&ply["m"])).collect(),
+        }
+    }
+
+    /// Half points of `new`.
+    pub(crate) fn score(&self) -> usize {
+        match (self.result.as_str(), self.white) {
+            ("1/2-1/2", _) => 1,
+            ("1-0", 0) | ("0-1", 1) => 2,
+            _ => 0,
+        }
+    }
+}
+
+/// The games of a run by number; each is there once.
+#[track_caller]
+pub(crate) fn games(dir: &Path) -> Vec<Game> {
+    let text = std::fs::read_to_string(dir.join("games.jsonl")).unwrap();
+    assert!(text.ends_with('\n'), "a torn line");
+    let mut games: Vec<_> = text.lines().skip(1).map(|line| Game::read(&serde_json::from_str(line).unwrap())).collect();
+    games.sort();
+    assert!(games.windows(2).all(|two| two[0].number < two[1].number), "a game stands twice");
+    games
+}
+
+/// The values of a tag in the run's PGN, in the order of the file.
+pub(crate) fn pgn_tags(dir: &Path, tag: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(dir.join("games.pgn")).unwrap();
+    let head = format!("[{tag} \"");
+    text.lines().filter_map(|line| Some(line.strip_prefix(&head)?.trim_end_matches("\"]").to_owned())).collect()
+}
+
+/// The run's `summary.json`.
+pub(crate) fn summary(dir: &Path) -> Value {
+    serde_json::from_str(&std::fs::read_to_string(dir.join("summary.json")).unwrap()).unwrap()
+}
+
+/// What the summary must say of `counted` games: their number, the pairs by the points of `new`, and the endings.
+#[track_caller]
+pub(crate) fn check_summary(summary: &Value, counted: &[Game]) {
+    let mut ptnml = [0; 5];
+    for pair in counted.chunks(2) {
+        ptnml[pair.iter().map(Game::score).sum::<usize>()] += 1;
+    }
+    let scored = |points: usize| counted.iter().filter(|game| game.score() == points).count();
+    assert_eq!(summary["pairs"], counted.len() / 2);
+    assert_eq!(summary["games"], counted.len());
+    assert_eq!(summary["ptnml"], serde_json::json!(ptnml));
+    assert_eq!(summary["wdl"], serde_json::json!([scored(2), scored(1), scored(0)]));
+    for (ending, count) in summary["endings"].as_object().unwrap() {
+        assert_eq!(*count, counted.iter().filter(|game| game.termination == *ending).count(), "{ending}");
+    }
+}
+
+/// Waits for something that another process is about to do.
+#[track_caller]
+pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < PATIENCE, "{what}: it never came");
+        std::thread::sleep(Duration::from_micros(500));
+    }
+}

@@ -1,0 +1,230 @@
+//! `quintain sprt` from the command line to the files it leaves, with scripted peers for engines.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use crate::harness::{FAKE, Game, check_summary, fake, games, pgn_tags, run, sprt, summary};
+
+/// Instant games: one node a move, sixty plies at most.
+const QUICK: &str = "--nodes 1 --max-plies 60";
+
+/// Rounds as the PGN has them: pair, then leg.
+fn rounds(games: usize) -> Vec<String> {
+    (0..games).map(|game| format!("{}.{}", game / 2 + 1, game % 2 + 1)).collect()
+}
+
+/// What holds for every run: pairs with colours reversed, a PGN and a summary of exactly the counted games. Returns those.
+#[track_caller]
+fn check_run(dir: &Path) -> Vec<Game> {
+    let mut games = games(dir);
+    for pair in games.chunk_by(|a, b| (a.number + 1) / 2 == (b.number + 1) / 2) {
+        if let [first, second] = pair {
+            assert_eq!((first.white, first.black), (second.black, second.white));
+            assert_eq!(first.opening, second.opening);
+        }
+    }
+    let summary = summary(dir);
+    let counted = usize::try_from(summary["games"].as_u64().unwrap()).unwrap();
+    assert_eq!(summary["not_counted_games"].as_u64().is_some_and(|rest| rest > 0), games.len() > counted);
+    games.truncate(counted);
+    assert!((1..).zip(&games).all(|(number, game)| game.number == number), "the counted games are a prefix");
+    check_summary(&summary, &games);
+    assert_eq!(pgn_tags(dir, "Round"), rounds(counted));
+    assert_eq!(pgn_tags(dir, "Result"), games.iter().map(|game| game.result.clone()).collect::<Vec<_>>());
+    let plies: Vec<_> =
+        games.iter().map(|game| (game.opening.2.split_whitespace().count() + game.moves.len()).to_string()).collect();
+    assert_eq!(pgn_tags(dir, "PlyCount"), plies);
+    games
+}
+
+#[test]
+fn a_run_leaves_its_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("deep/run");
+    let ran = sprt(3, "--seed 1", "--seed 2", &dir, &format!("{QUICK} --max-pairs 8 --seed 7 -j 2 --json --name mine"));
+    let counted = check_run(&dir);
+    assert_eq!(counted.len(), 16);
+    let printed: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(printed, summary(&dir));
+    assert_eq!((&printed["verdict"], &printed["stopped_by"]), (&"continue".into(), &"out-of-pairs".into()));
+    assert_eq!((&printed["name"], &printed["seed"], &printed["book"]), (&"mine".into(), &7.into(), &"builtin".into()));
+    let mut files: Vec<_> =
+        std::fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    files.sort();
+    assert_eq!(files, ["games.jsonl", "games.pgn", "llr.svg", "plan.toml", "stderr", "summary.json"]);
+    assert_eq!(pgn_tags(&dir, "Event"), vec!["mine"; 16]);
+    let white = pgn_tags(&dir, "White");
+    assert_eq!(white[..2], ["fake_engine-new", "fake_engine-base"], "two players of one name are told apart");
+    assert!(!ran.stderr.contains("warning"), "{}", ran.stderr);
+    assert!(std::fs::read_dir(folder.path().join("deep")).unwrap().count() == 1, "nothing beside the run");
+}
+
+#[test]
+fn a_seed_means_the_same_games() {
+    let folder = tempfile::tempdir().unwrap();
+    let play = |name: &str, more: &str| {
+        let dir = folder.path().join(name);
+        sprt(3, "--seed 1", "--seed 2", &dir, &format!("{QUICK} --max-pairs 6 {more}"));
+        check_run(&dir)
+    };
+    let games = play("a", "--seed 5 -j 1");
+    assert_eq!(play("b", "--seed 5 -j 1"), games);
+    assert_eq!(play("c", "--seed 5 -j 3 --restart"), games);
+    let openings = |games: &[Game]| games.iter().map(|game| game.opening.clone()).collect::<BTreeSet<_>>();
+    assert_eq!(openings(&games).len(), 6);
+    assert!(openings(&play("d", "--seed 6 -j 2")).is_disjoint(&openings(&games)));
+}
+
+#[test]
+fn a_book_is_played_once_a_lap() {
+    let folder = tempfile::tempdir().unwrap();
+    let epd = folder.path().join("book.epd");
+    std::fs::write(
+        &epd,
+        "# three openings\nrnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1\n\
+         rnbqkbnr/pppppppp/8/8/3P4/8/PPP1PPPP/RNBQKBNR b KQkq - id \"d4\";\n\
+         rnbqkbnr/pppppppp/8/8/2P5/8/PP1PPPPP/RNBQKBNR b KQkq -\n",
+    )
+    .unwrap();
+    let pgn = folder.path().join("book.pgn");
+    let game = |moves: &str| format!("[Event \"?\"]\n[Result \"*\"]\n\n{moves} *\n\n");
+    std::fs::write(&pgn, [game("1. e4 e5 2. Nf3 Nc6"), game("1. d4 d5 2. c4 e6"), game("1. c4 c5 2. g3 g6")].concat())
+        .unwrap();
+    for (book, order, plies) in [(&epd, "random", 0), (&pgn, "random --book-plies 3", 3), (&pgn, "sequential", 4)] {
+        let dir = folder.path().join(format!("run-{plies}"));
+        let more = format!("{QUICK} --max-pairs 6 --seed 3 -j 2 --book {} --book-order {order}", book.display());
+        sprt(3, "--seed 1", "--seed 2", &dir, &more);
+        let games = check_run(&dir);
+        let openings: Vec<_> = games.iter().step_by(2).map(|game| game.opening.0).collect();
+        for lap in openings.chunks(3) {
+            assert_eq!(lap.iter().collect::<BTreeSet<_>>(), BTreeSet::from([&0, &1, &2]), "{order}");
+        }
+        assert!(order != "sequential" || openings == [0, 1, 2, 0, 1, 2]);
+        assert!(games.iter().all(|game| game.opening.2.split_whitespace().count() == plies), "{order}");
+        // A game at two plies with 1. e4 on the board starts with Black.
+        assert_eq!(pgn_tags(&dir, "FEN").len(), if plies == 0 { 12 } else { 0 });
+    }
+}
+
+/// Plays until a verdict where one side always loses.
+#[track_caller]
+fn check_verdict(new: &str, base: &str, rule: &str, code: i32, verdict: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("run");
+    let more = format!("--bounds 0,200 --model logistic --max-failures 1000 --max-pairs 200 --seed 1 -j 3 {rule}");
+    let ran = sprt(code, new, base, &dir, &format!("{QUICK} {more}"));
+    let counted = check_run(&dir);
+    let points = if verdict == "H1" { 2 } else { 0 };
+    assert!(counted.iter().all(|game| game.score() == points), "{new}, {base}");
+    assert!(ran.stdout.starts_with(&format!("{verdict} accepted")), "{}", ran.stdout);
+    let summary = summary(&dir);
+    assert_eq!((&summary["verdict"], &summary["stopped_by"]), (&verdict.into(), &"verdict".into()));
+    let (llr, lower, upper) = (&summary["llr"], &summary["llr_lower"], &summary["llr_upper"]);
+    let [llr, lower, upper] = [llr, lower, upper].map(|value| value.as_f64().unwrap());
+    assert!(if verdict == "H1" { llr >= upper } else { llr <= lower }, "{llr} ({lower}, {upper})");
+    assert!(counted.len() < 400, "it stopped at the verdict");
+}
+
+#[test]
+fn a_side_that_always_loses_brings_a_verdict() {
+    let resign = "--resign count=3,score=600";
+    check_verdict("--resigns 100", "--seed 2", resign, 1, "H0");
+    check_verdict("--seed 1", "--resigns 100", resign, 0, "H1");
+    check_verdict("--seed 1 --fault illegal", "--seed 2", "", 1, "H0");
+    check_verdict("--seed 1", "--seed 2 --fault illegal", "", 0, "H1");
+}
+
+/// One pair, lost twice by the side with the fault; `count` is the summary's word for it.
+#[track_caller]
+fn check_loser(fault: &str, more: &str, termination: &str, count: &str) {
+    for (loser, new, base) in [(0, fault, "--seed 2"), (1, "--seed 1", fault)] {
+        let folder = tempfile::tempdir().unwrap();
+        let dir = folder.path().join("run");
+        // Only the side with the fault is short of time: the other one must not lose by a busy machine.
+        let more = more.replace("SIDE", if loser == 0 { "new" } else { "base" });
+        let more = more.replace("OTHER", if loser == 0 { "base" } else { "new" });
+        sprt(3, new, base, &dir, &format!("--max-plies 60 --max-pairs 1 --seed 1 -j 1 {more}"));
+        let counted = check_run(&dir);
+        for game in &counted {
+            assert_eq!(game.termination, termination, "{fault}");
+            assert_eq!(game.score(), if loser == 0 { 0 } else { 2 }, "{fault}");
+        }
+        let players = &summary(&dir)["players"];
+        assert_eq!((&players[loser][count], &players[1 - loser][count]), (&2.into(), &0.into()), "{fault}");
+        for game in 1..=2 {
+            let crash = dir.join(format!("crashes/game-{game}"));
+            let transcript = std::fs::read_to_string(crash.join("transcript.txt")).unwrap();
+            assert!(transcript.contains("> ucinewgame") && transcript.contains("> go "), "{fault}: {transcript}");
+            let about = std::fs::read_to_string(crash.join("about.txt")).unwrap();
+            assert!(about.contains(&format!("termination: {termination}\n")), "{about}");
+            let name = ["fake_engine-new", "fake_engine-base"][loser];
+            assert!(about.contains(&format!("engine: {name}\n")), "{about}");
+        }
+    }
+}
+
+#[test]
+fn the_side_at_fault_loses() {
+    let nodes = "--nodes 1";
+    check_loser("--fault illegal", nodes, "illegal-move", "illegal_moves");
+    check_loser("--fault none@1", nodes, "illegal-move", "illegal_moves");
+    check_loser("--fault exit-in-search", nodes, "crash", "crashes");
+    check_loser("--fault abort@2", nodes, "crash", "crashes");
+    check_loser("--fault hang", "--nodes 1 --stall-timeout 0.5", "stall", "stalls");
+    check_loser("--sleep-us 60000", "--SIDE-tc 0.02 --OTHER-tc 1000", "time-forfeit", "time_losses");
+}
+
+#[test]
+fn too_many_failures_stop_a_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("run");
+    let ran = sprt(
+        4,
+        "--fault abort",
+        "--seed 2",
+        &dir,
+        &format!("{QUICK} --max-pairs 50 --seed 1 -j 2 --max-failures 2 --json"),
+    );
+    check_run(&dir);
+    let summary: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(summary["stopped_by"], "too-many-failures");
+    assert!(games(&dir).len() < 20);
+    assert!(ran.stderr.contains("crash"), "{}", ran.stderr);
+    // The stderr of the engines is kept with the run.
+    assert!(dir.join("stderr").is_dir());
+}
+
+#[test]
+fn the_same_program_twice_is_warned_about() {
+    let folder = tempfile::tempdir().unwrap();
+    let words = "warning: both sides are the same program";
+    for (new, base, more, warns) in [
+        ("--seed 1", "--seed 1", "", true),
+        ("--seed 1", "--seed 2", "", false),
+        ("--seed 1", "--seed 1", "--new-option Hash=32", false),
+    ] {
+        let dir = folder.path().join(format!("{base}{more}").replace(' ', "-"));
+        let ran = sprt(3, new, base, &dir, &format!("{QUICK} --max-pairs 1 {more}"));
+        assert_eq!(ran.stderr.contains(words), warns, "{more}: {}", ran.stderr);
+        std::fs::remove_dir_all(dir).unwrap();
+    }
+}
+
+/// A plan file's keys stand for flags, and flags win.
+#[test]
+fn a_plan_file_does_what_its_flags_would() {
+    let folder = tempfile::tempdir().unwrap();
+    let [plan, dir, other] = ["plan.toml", "run", "other"].map(|name| folder.path().join(name));
+    let text = format!(
+        "new = {:?}\nbase = {:?}\nnodes = 1\nmax-plies = 60\nmax-pairs = 9\nseed = 5\nconcurrency = 2\nout = {:?}\n",
+        fake("--seed 1"),
+        fake("--seed 2"),
+        dir.display().to_string()
+    );
+    std::fs::write(&plan, text).unwrap();
+    let ran = run(&["sprt", &plan.display().to_string(), "--max-pairs", "3"]);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    sprt(3, "--seed 1", "--seed 2", &other, &format!("{QUICK} --max-pairs 3 --seed 5"));
+    assert_eq!(check_run(&dir), check_run(&other));
+    assert!(std::fs::read_to_string(dir.join("plan.toml")).unwrap().contains(FAKE));
+}
