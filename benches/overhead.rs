@@ -9,7 +9,7 @@
 use std::hint::black_box;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use quintain::uci::process::{Engine, EngineConfig, SearchOutcome};
 use quintain::uci::session::Session;
@@ -31,15 +31,42 @@ fn main() {
     compare("free-floating");
 }
 
-/// Both drivers in turn, several times over; the median of each.
+/// All drivers in turn, several times over; the median of each.
 fn compare(conditions: &str) {
-    let (mut ours, mut bare) = (Vec::new(), Vec::new());
+    let (mut ours, mut bare, mut runs) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
         bare.push(bare_match());
         ours.push(our_match());
+        runs.push(whole_run());
     }
-    let (ours, bare) = (median(&mut ours), median(&mut bare));
+    let (ours, bare, run) = (median(&mut ours), median(&mut bare), median(&mut runs));
     println!("round trip, {conditions}: bare {bare:.2} us/ply, ours {ours:.2} us/ply, ratio {:.2}", ours / bare);
+    println!("whole run, {conditions}: {run:.2} us/ply, ratio to bare {:.2}", run / bare);
+}
+
+/// Microseconds a ply of a whole `quintain sprt`, one game at a time: referee, journal, PGN and statistics included, from the
+/// first game to the last. The runner and its engines inherit our CPU.
+fn whole_run() -> f64 {
+    let folder = tempfile::tempdir().expect("a folder");
+    let dir = folder.path().join("run");
+    let engine = |seed| format!("{FAKE} -- --seed {seed}");
+    let output = Command::new(env!("CARGO_BIN_EXE_quintain"))
+        .args(["sprt", "--nodes", "1", "--max-plies", "200", "--seed", "1", "-j", "1", "--max-pairs", "50"])
+        .args(["--new", &engine(1), "--base", &engine(2)])
+        .arg("--out")
+        .arg(&dir)
+        .output()
+        .expect("the runner runs");
+    assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
+    let (mut plies, mut first, mut last) = (0, Duration::MAX, Duration::ZERO);
+    let journal = dir.join(quintain::journal::FILE_NAME);
+    quintain::journal::read(&journal, |game| {
+        plies += game.moves.len();
+        first = first.min(game.started);
+        last = last.max(game.started + game.took);
+    })
+    .expect("a journal");
+    (last - first).as_secs_f64() * 1e6 / plies as f64
 }
 
 fn median(values: &mut [f64]) -> f64 {
