@@ -189,12 +189,7 @@ async fn watch_signals(interrupts: mpsc::Sender<Stop>) {
         let level = tokio::select! {
             _ = interrupt.recv() => {
                 seen += 1;
-                if seen == 1 {
-                    progress::note("finishing the running games; press Ctrl-C again to stop at once");
-                    Stop::AfterGame
-                } else {
-                    Stop::Now
-                }
+                if seen == 1 { Stop::AfterGame } else { Stop::Now }
             }
             _ = terminate.recv() => Stop::Now,
             _ = hangup.recv() => Stop::Now,

@@ -169,6 +169,10 @@ impl Observer for Console {
                 )));
             }
             RunEvent::Warning { text } => self.screen.send(Message::Line(format!("warning: {text}"))),
+            RunEvent::Finishing => {
+                let text = "finishing the running games; press Ctrl-C again to stop at once";
+                self.screen.send(Message::Line(text.to_owned()));
+            }
             RunEvent::GameBegan { .. } | RunEvent::GameEnded { .. } | RunEvent::PairCounted { .. } => {}
         }
     }

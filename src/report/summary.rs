@@ -145,8 +145,10 @@ fn text(plan: &Plan, finish: &Finish, figures: &Figures, root: &Path) -> String 
     if standing.waiting_games() > 0 {
         line(format!("not counted: {} finished games of pairs after the stop", standing.waiting_games()));
     }
-    line(format!("took {}, run in {}", duration(finish.elapsed), root.display()));
-    if standing.verdict() == Verdict::Continue {
+    let since = if finish.resumed { " since it was resumed" } else { "" };
+    line(format!("took {}{since}, run in {}", duration(finish.elapsed), root.display()));
+    // After the last pair of the plan there is nothing to go on with.
+    if standing.verdict() == Verdict::Continue && !matches!(finish.reason, StopReason::OutOfPairs) {
         line(format!("go on with: quintain resume {}", root.display()));
     }
     out

@@ -43,6 +43,8 @@ pub struct Finish {
     pub reason: StopReason,
     /// Since this process began or resumed the run.
     pub elapsed: Duration,
+    /// Whether games were there already when this process began.
+    pub resumed: bool,
 }
 
 struct Dispatcher<'a> {
@@ -55,6 +57,7 @@ struct Dispatcher<'a> {
     stop: watch::Sender<Stop>,
     reason: Option<StopReason>,
     began: Instant,
+    resumed: bool,
 }
 
 /// Plays the plan until a verdict, its end, or a stop; returns when every worker is done and its engines are gone.
@@ -81,6 +84,7 @@ pub async fn run(run: Run, observers: &mut [Box<dyn Observer>], mut interrupts: 
     drop((events_in, stop_seen));
     let mut dispatcher = Dispatcher {
         next: PairId(run.standing.pairs()),
+        resumed: run.standing.pairs() + run.standing.waiting_games() > 0,
         run,
         order,
         observers,
@@ -97,7 +101,7 @@ pub async fn run(run: Run, observers: &mut [Box<dyn Observer>], mut interrupts: 
     loop {
         tokio::select! {
             biased;
-            Some(level) = interrupts.recv() => dispatcher.halt(level, StopReason::Interrupted),
+            Some(level) = interrupts.recv() => dispatcher.interrupt(level),
             event = events.recv() => match event {
                 Some(event) => dispatcher.on_event(event),
                 None => break,
@@ -128,6 +132,13 @@ impl Dispatcher<'_> {
         if self.run.standing.verdict() != Verdict::Continue {
             self.halt(Stop::Now, StopReason::Verdict);
         }
+    }
+
+    fn interrupt(&mut self, level: Stop) {
+        if level == Stop::AfterGame {
+            self.tell(RunEvent::Finishing);
+        }
+        self.halt(level, StopReason::Interrupted);
     }
 
     /// Raises the stop level; the first reason given stays.
@@ -232,7 +243,7 @@ impl Dispatcher<'_> {
         }
         let elapsed = self.began.elapsed();
         tell(self.observers, RunEvent::Closed { standing: &self.run.standing, reason: &reason, elapsed });
-        Finish { standing: self.run.standing, reason, elapsed }
+        Finish { standing: self.run.standing, reason, elapsed, resumed: self.resumed }
     }
 }
 

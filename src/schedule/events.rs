@@ -132,6 +132,8 @@ pub enum RunEvent<'a> {
         /// One line.
         text: &'a str,
     },
+    /// The user asked for a stop: running games are finished, no other begins.
+    Finishing,
     /// The run stops: no event follows.
     Closed {
         /// What counts.
