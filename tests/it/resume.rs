@@ -256,7 +256,9 @@ fn resume(dir: &Path) -> Ran {
 
 #[test]
 fn a_changed_run_is_refused() {
-    let refusals: [(&str, fn(&Path, &Path)); 3] = [
+    /// What happens to the run's directory or to its engine.
+    type Change = fn(&Path, &Path);
+    let refusals: [(&str, Change); 3] = [
         ("engine: changed since the run began", |_, engine| append(engine)),
         ("engine: the program of `engine-new` is gone", |_, engine| std::fs::remove_file(engine).unwrap()),
         ("plan.toml: changed since the run began", |dir, _| append(&dir.join("plan.toml"))),

@@ -17,7 +17,7 @@ fn rounds(games: usize) -> Vec<String> {
 #[track_caller]
 fn check_run(dir: &Path) -> Vec<Game> {
     let mut games = games(dir);
-    for pair in games.chunk_by(|a, b| (a.number + 1) / 2 == (b.number + 1) / 2) {
+    for pair in games.chunk_by(|a, b| a.number.div_ceil(2) == b.number.div_ceil(2)) {
         if let [first, second] = pair {
             assert_eq!((first.white, first.black), (second.black, second.white));
             assert_eq!(first.opening, second.opening);
