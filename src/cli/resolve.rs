@@ -167,10 +167,11 @@ pub(super) fn sprt(raw: RawPlan) -> Result<(Plan, Book)> {
         None => u16::try_from(topology.physical_cores()).unwrap_or(u16::MAX),
     };
     let timed = limits.iter().any(Limit::is_timed);
-    if timed && usize::from(concurrency) > topology.cpus() {
+    let forced = raw.force_concurrency == Some(true);
+    if timed && !forced && usize::from(concurrency) > topology.cpus() {
         bail!(
             "--concurrency {concurrency}: this machine has {} CPUs, and games that share one are charged for each other's \
-             time; use at most that many, or --nodes or --depth",
+             time; use at most that many, --nodes or --depth, or --force-concurrency",
             topology.cpus()
         );
     }

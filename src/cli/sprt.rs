@@ -120,6 +120,9 @@ pub(super) struct SprtArgs {
     /// Games at once [default: physical cores].
     #[arg(short = 'j', long, value_name = "N", help_heading = "Running")]
     concurrency: Option<u16>,
+    /// Allow more games at once than CPUs under a clock: each is charged for the others' time.
+    #[arg(long, help_heading = "Running")]
+    force_concurrency: bool,
     /// Pin each slot to a CPU of its own.
     #[arg(long, help_heading = "Running")]
     affinity: bool,
@@ -176,6 +179,7 @@ impl SprtArgs {
             resign: self.resign.clone(),
             max_plies: self.max_plies,
             concurrency: self.concurrency,
+            force_concurrency: self.force_concurrency.then_some(true),
             affinity: self.affinity.then_some(true),
             restart: self.restart.then_some(true),
             max_failures: self.max_failures,

@@ -73,6 +73,8 @@ pub struct RawPlan {
     pub max_plies: Option<u32>,
     /// Games at once.
     pub concurrency: Option<u16>,
+    /// Allow more timed games at once than there are CPUs.
+    pub force_concurrency: Option<bool>,
     /// Pin each slot to a CPU of its own.
     pub affinity: Option<bool>,
     /// Start the engines anew for each game.
@@ -167,6 +169,7 @@ impl RawPlan {
             margin_ms: self.margin_ms.or(lower.margin_ms),
             stall_timeout: self.stall_timeout.or(lower.stall_timeout),
             concurrency: self.concurrency.or(lower.concurrency),
+            force_concurrency: self.force_concurrency.or(lower.force_concurrency),
             affinity: self.affinity.or(lower.affinity),
             restart: self.restart.or(lower.restart),
             max_failures: self.max_failures.or(lower.max_failures),

@@ -1,0 +1,122 @@
+//! How truly moves are charged. Engines that sleep or spin for a known time say with each move how long they took by their own
+//! monotonic clock, from having read `go` to writing `bestmove`; whole runs are played with 1, 2, 4 and 8 games at once, and what the
+//! journal charged is set against it. Nothing an engine did may be free, so charged minus true must not be below zero by more than
+//! the noise of two stamps; above zero it is the way of two lines through two pipes, and what else the machine had to do.
+//!
+//! `cargo bench --bench clock`. Where `fastchess` is on the PATH, or named by `QUINTAIN_LEADER`, the same games under it stand beside
+//! ours (it charges whole milliseconds, rounded down).
+
+#![allow(clippy::print_stdout, reason = "a benchmark's output")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use quintain::journal;
+
+const FAKE: &str = env!("CARGO_BIN_EXE_fake_engine");
+const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+/// Moves a game: 200 of each slot.
+const PLIES: u32 = 100;
+
+const ENGINES: [(&str, &str); 3] =
+    [("sleeps 0.5 ms", "--sleep-us 500"), ("sleeps 10 ms", "--sleep-us 10000"), ("spins 10 ms", "--spin-us 10000")];
+
+fn main() {
+    let leader = leader();
+    println!("{} CPUs; charged minus true time of a move, us", quintain_cpus());
+    println!("| engine | at once | runner | moves | min | 1 % | median | 99 % | max | under by > 50 us |");
+    println!("| --- | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
+    for (what, args) in ENGINES {
+        for games in [1, 2, 4, 8] {
+            row(what, games, "quintain", &mut ours(args, games));
+            if let Some(program) = &leader {
+                row(what, games, "fastchess", &mut theirs(program, args, games));
+            }
+        }
+    }
+    if leader.is_none() {
+        println!("fastchess is not installed: its rows are left out");
+    }
+}
+
+fn quintain_cpus() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+fn row(what: &str, games: u32, runner: &str, differences: &mut [i64]) {
+    differences.sort_unstable();
+    let at = |share: usize| differences[(differences.len() - 1) * share / 100];
+    let under = differences.partition_point(|difference| *difference < -50);
+    println!(
+        "| {what} | {games} | {runner} | {} | {} | {} | {} | {} | {} | {under} |",
+        differences.len(),
+        at(0),
+        at(1),
+        at(50),
+        at(99),
+        at(100)
+    );
+}
+
+/// Charged minus true microseconds of every move of a run: one pair a slot.
+fn ours(engine: &str, games: u32) -> Vec<i64> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let dir = folder.path().join("run");
+    let spec = |seed| format!("{FAKE} -- --clock --seed {seed} {engine}");
+    let [games, plies] = [games, PLIES].map(|number| number.to_string());
+    let output = Command::new(env!("CARGO_BIN_EXE_quintain"))
+        .args(["sprt", "--tc", "10+0.1", "--seed", "1", "--force-concurrency", "--max-plies", &plies, "-j", &games])
+        .args(["--max-pairs", &games, "--new", &spec(1), "--base", &spec(2)])
+        .arg("--out")
+        .arg(&dir)
+        .output()
+        .expect("the runner runs");
+    assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
+    let mut differences = Vec::new();
+    journal::read(&dir.join(journal::FILE_NAME), |game| {
+        differences.extend(game.moves.iter().filter_map(|ply| {
+            let own = i64::try_from(ply.info.nodes?).ok()?;
+            Some(i64::try_from(ply.elapsed.as_micros()).ok()? - own)
+        }));
+    })
+    .expect("a journal");
+    differences
+}
+
+fn leader() -> Option<PathBuf> {
+    let named = std::env::var_os("QUINTAIN_LEADER").map(PathBuf::from);
+    let on_path = || {
+        let path = std::env::var_os("PATH")?;
+        std::env::split_paths(&path).map(|folder| folder.join("fastchess")).find(|program| program.is_file())
+    };
+    named.or_else(on_path)
+}
+
+/// The same under fastchess, from the comments of its PGN: `{+0.00/1 0.010s, n=10031}`.
+fn theirs(program: &Path, engine: &str, games: u32) -> Vec<i64> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [book, pgn] = ["book.epd", "games.pgn"].map(|name| folder.path().join(name));
+    fs::write(&book, format!("{START}\n")).expect("a book");
+    let mut command = Command::new(program);
+    for (name, seed) in [("a", 1), ("b", 2)] {
+        command.args(["-engine", &format!("cmd={FAKE}"), &format!("name={name}")]);
+        command.arg(format!("args=--clock --seed {seed} {engine}"));
+    }
+    let [games, moves] = [games, PLIES / 2].map(|number| number.to_string());
+    command.args(["-each", "tc=10+0.1", "-rounds", &games, "-repeat", "-concurrency", &games, "-force-concurrency"]);
+    command.args(["-openings", &format!("file={}", book.display()), "format=epd", "-maxmoves", &moves]);
+    command.args(["-pgnout", &format!("file={}", pgn.display()), "nodes=true", "append=false"]);
+    let status = command.current_dir(folder.path()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    assert!(status.expect("the leader runs").success(), "fastchess failed");
+    let text = fs::read_to_string(&pgn).expect("its PGN").replace('\n', " ");
+    let comment = |text: &str| -> Option<i64> {
+        let mut words = text.split([' ', ',']).filter(|word| !word.is_empty());
+        let seconds: f64 = words.find_map(|word| word.strip_suffix('s')?.parse().ok())?;
+        let own: i64 = words.find_map(|word| word.strip_prefix("n=")?.parse().ok())?;
+        Some((seconds * 1e6).round() as i64 - own)
+    };
+    let differences: Vec<_> = text.split('{').skip(1).filter_map(|part| comment(part.split('}').next()?)).collect();
+    assert!(!differences.is_empty(), "its PGN holds no times and nodes");
+    differences
+}
