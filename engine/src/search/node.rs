@@ -268,7 +268,8 @@ impl Worker<'_> {
                 continue;
             }
             move_number += 1;
-            if !N::ROOT && mv.is_quiet() && best.score > -MATE_IN_MAX && skips_late_quiet(node, alpha, move_number) {
+            let may_leave_out = !N::ROOT && best.score > -MATE_IN_MAX && !node.in_check;
+            if may_leave_out && (skips_late_quiet(node, alpha, mv, move_number) || loses_exchange(board, node, mv)) {
                 continue;
             }
 
@@ -464,15 +465,21 @@ fn improved_by_table(static_eval: Score, table: Option<Entry>) -> Score {
     }
 }
 
-/// True for a quiet move that is left out because of its place in the order. Not in check, where every move may be needed.
+/// True for a quiet move that is left out because of its place in the order.
 #[inline]
-fn skips_late_quiet(node: &Node, alpha: Score, move_number: usize) -> bool {
-    if node.in_check || is_mate(alpha) {
+fn skips_late_quiet(node: &Node, alpha: Score, mv: Move, move_number: usize) -> bool {
+    if !mv.is_quiet() || is_mate(alpha) {
         return false;
     }
     let too_late = pruning::late_move_count(node.depth).is_some_and(|count| move_number > count);
     let too_far = pruning::futility_margin(node.depth).is_some_and(|margin| node.eval + margin <= alpha);
     too_late || too_far
+}
+
+/// True for a move that loses more in the static exchange than the depth that is left may win back.
+#[inline]
+fn loses_exchange(board: &Board, node: &Node, mv: Move) -> bool {
+    pruning::exchange_threshold(node.depth, mv.is_quiet()).is_some_and(|least| !board.see_ge(mv, least))
 }
 
 fn has_legal_move(board: &Board) -> bool {

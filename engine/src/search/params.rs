@@ -83,6 +83,12 @@ params! {
     futility_base: 80, 0, 250, 15;
     /// Futility pruning: margin in centipawns for each ply of depth.
     futility_slope: 90, 30, 200, 10;
+    /// Exchange pruning: the greatest depth.
+    exchange_pruning_depth: 8, 3, 12, 1;
+    /// Exchange pruning: what a quiet move may lose for each ply of depth, in centipawns.
+    quiet_exchange_slope: 60, 20, 120, 6;
+    /// Exchange pruning: what a capture may lose for each ply of depth, in centipawns.
+    capture_exchange_slope: 100, 40, 200, 10;
     /// Null move: reduction at any depth, in plies.
     null_move_base: 3, 2, 5, 1;
     /// Null move: one ply more of reduction for so many plies of depth.

@@ -47,6 +47,13 @@ pub fn futility_margin(depth: i32) -> Option<Score> {
     (depth <= params::futility_depth()).then(|| params::futility_base() + params::futility_slope() * depth)
 }
 
+/// Exchange pruning (SEE pruning): the least that a move must come to in the static exchange at a depth, in centipawns. Negative:
+/// the more depth is left, the more may come back. Captures, which have a point more often, may lose more.
+pub fn exchange_threshold(depth: i32, is_quiet: bool) -> Option<Score> {
+    let slope = if is_quiet { params::quiet_exchange_slope() } else { params::capture_exchange_slope() };
+    (depth <= params::exchange_pruning_depth()).then_some(-slope * depth)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -78,6 +85,16 @@ mod tests {
         assert_eq!(reverse_futility_margin(1), Some(params::reverse_futility_slope()));
         assert!(reverse_futility_margin(2) > reverse_futility_margin(1));
         assert_eq!(reverse_futility_margin(20), None);
+    }
+
+    #[test]
+    fn an_exchange_may_lose_more_with_more_depth() {
+        for is_quiet in [false, true] {
+            for depth in 1..8 {
+                assert!(exchange_threshold(depth, is_quiet) > exchange_threshold(depth + 1, is_quiet));
+            }
+            assert_eq!(exchange_threshold(20, is_quiet), None);
+        }
     }
 
     #[test]
