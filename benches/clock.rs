@@ -9,10 +9,12 @@
 #![allow(clippy::print_stdout, reason = "a benchmark's output")]
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use quintain::journal;
+
+mod leader;
 
 const FAKE: &str = env!("CARGO_BIN_EXE_fake_engine");
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
@@ -23,7 +25,7 @@ const ENGINES: [(&str, &str); 3] =
     [("sleeps 0.5 ms", "--sleep-us 500"), ("sleeps 10 ms", "--sleep-us 10000"), ("spins 10 ms", "--spin-us 10000")];
 
 fn main() {
-    let leader = leader();
+    let leader = leader::find();
     println!("{} CPUs; charged minus true time of a move, us", quintain_cpus());
     println!("| engine | at once | runner | moves | min | 1 % | median | 99 % | max | under by > 50 us |");
     println!("| --- | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
@@ -84,39 +86,23 @@ fn ours(engine: &str, games: u32) -> Vec<i64> {
     differences
 }
 
-fn leader() -> Option<PathBuf> {
-    let named = std::env::var_os("QUINTAIN_LEADER").map(PathBuf::from);
-    let on_path = || {
-        let path = std::env::var_os("PATH")?;
-        std::env::split_paths(&path).map(|folder| folder.join("fastchess")).find(|program| program.is_file())
-    };
-    named.or_else(on_path)
-}
-
 /// The same under fastchess, from the comments of its PGN: `{+0.00/1 0.010s, n=10031}`.
 fn theirs(program: &Path, engine: &str, games: u32) -> Vec<i64> {
     let folder = tempfile::tempdir().expect("a folder");
-    let [book, pgn] = ["book.epd", "games.pgn"].map(|name| folder.path().join(name));
-    fs::write(&book, format!("{START}\n")).expect("a book");
-    let mut command = Command::new(program);
-    for (name, seed) in [("a", 1), ("b", 2)] {
-        command.args(["-engine", &format!("cmd={FAKE}"), &format!("name={name}")]);
-        command.arg(format!("args=--clock --seed {seed} {engine}"));
-    }
-    let [games, moves] = [games, PLIES / 2].map(|number| number.to_string());
-    command.args(["-each", "tc=10+0.1", "-rounds", &games, "-repeat", "-concurrency", &games, "-force-concurrency"]);
-    command.args(["-openings", &format!("file={}", book.display()), "format=epd", "-maxmoves", &moves]);
-    command.args(["-pgnout", &format!("file={}", pgn.display()), "nodes=true", "append=false"]);
-    let status = command.current_dir(folder.path()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    fs::write(folder.path().join("book.epd"), format!("{START}\n")).expect("a book");
+    let args = [1, 2].map(|seed| format!("--clock --seed {seed} {engine}"));
+    let args = [args[0].as_str(), &args[1]];
+    let mut command = leader::command(program, folder.path(), FAKE, args, "tc=10+0.1", games, games);
+    let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
     assert!(status.expect("the leader runs").success(), "fastchess failed");
-    let text = fs::read_to_string(&pgn).expect("its PGN").replace('\n', " ");
-    let comment = |text: &str| -> Option<i64> {
-        let mut words = text.split([' ', ',']).filter(|word| !word.is_empty());
+    let difference = |comment: &String| -> Option<i64> {
+        let mut words = comment.split([' ', ',']).filter(|word| !word.is_empty());
         let seconds: f64 = words.find_map(|word| word.strip_suffix('s')?.parse().ok())?;
         let own: i64 = words.find_map(|word| word.strip_prefix("n=")?.parse().ok())?;
         Some((seconds * 1e6).round() as i64 - own)
     };
-    let differences: Vec<_> = text.split('{').skip(1).filter_map(|part| comment(part.split('}').next()?)).collect();
+    let pgn = fs::read_to_string(folder.path().join("games.pgn")).expect("its PGN");
+    let differences: Vec<_> = leader::comments(&pgn).iter().filter_map(difference).collect();
     assert!(!differences.is_empty(), "its PGN holds no times and nodes");
     differences
 }

@@ -1,6 +1,9 @@
 //! What the harness's driver costs a ply: wall time of a round trip with an instant engine, beside a bare blocking driver that
 //! does the least that can be done (one write, reads until `bestmove`), in one run; and the cost of reading an `info` line.
 //!
+//! Whole runs stand beside it: what an author waits for, from `quintain sprt` to the last game's line in journal and PGN, and the same
+//! games under `fastchess` where it is on the PATH or named by `QUINTAIN_LEADER`.
+//!
 //! `cargo bench --bench overhead`. Everything is pinned to one CPU, so that what is measured is work and not the wake-up of a
 //! second core; then the same without pinning. Compare ratios of one run, not times of two.
 
@@ -8,8 +11,11 @@
 
 use std::hint::black_box;
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
+
+mod leader;
 
 use quintain::uci::process::{Engine, EngineConfig, SearchOutcome};
 use quintain::uci::session::Session;
@@ -20,6 +26,8 @@ const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 const PLIES: usize = 100;
 const GAMES: usize = 40;
 const ROUNDS: usize = 7;
+/// Of a whole run.
+const PAIRS: u32 = 50;
 
 fn main() {
     parse();
@@ -33,30 +41,42 @@ fn main() {
 
 /// All drivers in turn, several times over; the median of each.
 fn compare(conditions: &str) {
-    let (mut ours, mut bare, mut runs) = (Vec::new(), Vec::new(), Vec::new());
+    let leader = leader::find();
+    let (mut ours, mut bare, mut runs, mut theirs) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut exits, mut their_exits) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
         bare.push(bare_match());
         ours.push(our_match());
-        runs.push(whole_run());
+        runs.push(our_run(PAIRS).0);
+        exits.push(our_run(1).1);
+        if let Some(program) = &leader {
+            theirs.push(their_run(program, PAIRS).0);
+            their_exits.push(their_run(program, 1).1);
+        }
     }
     let (ours, bare, run) = (median(&mut ours), median(&mut bare), median(&mut runs));
     println!("round trip, {conditions}: bare {bare:.2} us/ply, ours {ours:.2} us/ply, ratio {:.2}", ours / bare);
     println!("whole run, {conditions}: {run:.2} us/ply, ratio to bare {:.2}", run / bare);
+    println!("run of two games, {conditions}: {:.0} ms from start to exit", median(&mut exits) * 1e3);
+    if leader.is_some() {
+        let theirs = median(&mut theirs);
+        println!("fastchess, {conditions}: {theirs:.2} us/ply, ratio to our whole run {:.2}", theirs / run);
+        println!("fastchess, two games, {conditions}: {:.0} ms from start to exit", median(&mut their_exits) * 1e3);
+    }
 }
 
-/// Microseconds a ply of a whole `quintain sprt`, one game at a time: referee, journal, PGN and statistics included, from the
-/// first game to the last. The runner and its engines inherit our CPU.
-fn whole_run() -> f64 {
+/// Microseconds a ply of a whole `quintain sprt`, one game at a time, from the first game to the last: referee, journal, PGN and
+/// statistics included; and the seconds from its start to its exit. The runner and its engines inherit our CPU.
+fn our_run(pairs: u32) -> (f64, f64) {
     let folder = tempfile::tempdir().expect("a folder");
     let dir = folder.path().join("run");
     let engine = |seed| format!("{FAKE} -- --seed {seed}");
-    let output = Command::new(env!("CARGO_BIN_EXE_quintain"))
-        .args(["sprt", "--nodes", "1", "--max-plies", "200", "--seed", "1", "-j", "1", "--max-pairs", "50"])
-        .args(["--new", &engine(1), "--base", &engine(2)])
-        .arg("--out")
-        .arg(&dir)
-        .output()
-        .expect("the runner runs");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_quintain"));
+    command.args(["sprt", "--nodes", "1", "--max-plies", "100", "--seed", "1", "-j", "1"]);
+    command.args(["--max-pairs", &pairs.to_string(), "--new", &engine(1), "--base", &engine(2)]).arg("--out").arg(&dir);
+    let begun = Instant::now();
+    let output = command.output().expect("the runner runs");
+    let wall = begun.elapsed();
     assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
     let (mut plies, mut first, mut last) = (0, Duration::MAX, Duration::ZERO);
     let journal = dir.join(quintain::journal::FILE_NAME);
@@ -66,7 +86,35 @@ fn whole_run() -> f64 {
         last = last.max(game.started + game.took);
     })
     .expect("a journal");
-    (last - first).as_secs_f64() * 1e6 / plies as f64
+    ((last - first).as_secs_f64() * 1e6 / plies as f64, wall.as_secs_f64())
+}
+
+/// The same of fastchess, from its first line about a game to the last.
+fn their_run(program: &Path, pairs: u32) -> (f64, f64) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let book: String =
+        include_str!("../openings/quintain_8ply.epd").lines().take(1000).map(|line| format!("{line}\n")).collect();
+    std::fs::write(folder.path().join("book.epd"), book).expect("a book");
+    let args = ["--seed 1", "--seed 2"];
+    let mut command = leader::command(program, folder.path(), FAKE, args, "nodes=1", pairs, 1);
+    let begun = Instant::now();
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the leader runs");
+    let (mut first, mut last) = (None, begun);
+    for line in BufReader::new(child.stdout.take().expect("a pipe")).lines() {
+        let line = line.expect("text");
+        if line.starts_with("Started game") {
+            first.get_or_insert_with(Instant::now);
+        }
+        if line.starts_with("Finished game") {
+            last = Instant::now();
+        }
+    }
+    assert!(child.wait().expect("it ends").success(), "fastchess failed");
+    let wall = begun.elapsed();
+    let pgn = std::fs::read_to_string(folder.path().join("games.pgn")).expect("its PGN");
+    let plies = leader::comments(&pgn).len();
+    let between = last - first.expect("it says when a game begins");
+    (between.as_secs_f64() * 1e6 / plies as f64, wall.as_secs_f64())
 }
 
 fn median(values: &mut [f64]) -> f64 {
