@@ -301,6 +301,71 @@ pub struct MoveRecord {
     pub left: Option<Duration>,
     /// What the engine said.
     pub info: SearchInfo,
+    /// How long engine and runner were ready to run without a CPU, of the time charged; `None` without a clock, or where the
+    /// system does not tell.
+    pub waited: Option<Duration>,
+}
+
+/// What the system did during a move. A part is `None` where it does not tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MoveLoad {
+    /// CPU time of all threads of the engine.
+    pub engine_ran: Option<Duration>,
+    /// How long the engine's threads were ready to run without a CPU, summed.
+    pub engine_waited: Option<Duration>,
+    /// The same of the thread that runs the game and holds the clock.
+    pub runner_waited: Option<Duration>,
+    /// What a host took from all CPUs of this (virtual) machine, during the move and up to 0.1 s before it. In steps of a clock
+    /// tick, 10 ms on most systems.
+    pub stolen: Option<Duration>,
+}
+
+impl MoveLoad {
+    /// How long engine and runner were kept waiting for a CPU.
+    #[must_use]
+    pub fn waited(&self) -> Option<Duration> {
+        Some(self.engine_waited? + self.runner_waited.unwrap_or_default())
+    }
+}
+
+impl fmt::Display for MoveLoad {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts = [
+            ("engine ran", self.engine_ran),
+            ("engine waited for a CPU", self.engine_waited),
+            ("clock's thread waited for a CPU", self.runner_waited),
+            ("taken by the host", self.stolen),
+        ];
+        let mut first = true;
+        for (what, time) in parts {
+            let Some(time) = time else { continue };
+            write!(f, "{}{what} {:.1} ms", if first { "" } else { ", " }, time.as_secs_f64() * 1e3)?;
+            first = false;
+        }
+        if first { f.write_str("the system does not tell what it did") } else { Ok(()) }
+    }
+}
+
+/// Evidence about a move that was not made in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Overstep {
+    /// What the move might take: clock and margin.
+    pub allowed: Duration,
+    /// When the answer came, from just before the write of `go`; `None` where none came even after `stop`.
+    pub answered: Option<Duration>,
+    /// What the system did.
+    pub load: MoveLoad,
+}
+
+impl Overstep {
+    /// True where the machine is to blame by this rule: the engine answered, and was late by no more than the time for which
+    /// engine and runner waited for a CPU and the host took CPUs away.
+    #[must_use]
+    pub fn is_disturbed(&self) -> bool {
+        let Some(late) = self.answered.map(|answered| answered.saturating_sub(self.allowed)) else { return false };
+        let kept = self.load.waited().unwrap_or_default() + self.load.stolen.unwrap_or_default();
+        !kept.is_zero() && late <= kept
+    }
 }
 
 /// Where a game starts: a position and the book plies played from it.
@@ -331,6 +396,10 @@ pub struct GameRecord {
     pub started: Duration,
     /// How long it took by the wall clock.
     pub took: Duration,
+    /// Evidence where it was lost on time.
+    pub overstep: Option<Overstep>,
+    /// True where the game does not count, and its pair is played again: the machine disturbed it, and the plan voids such games.
+    pub is_void: bool,
 }
 
 impl GameRecord {
@@ -366,6 +435,25 @@ mod tests {
         assert_eq!(GameId::from_number(0), None);
         for number in 1..20 {
             assert_eq!(GameId::from_number(number).map(GameId::number), Some(number));
+        }
+    }
+
+    #[test]
+    fn a_late_move_is_the_machines_doing_where_the_wait_covers_it() {
+        let ms = |ms: u64| Some(Duration::from_millis(ms));
+        for (answered, engine, runner, stolen, is_disturbed) in [
+            (ms(130), ms(30), ms(0), None, true),
+            (ms(130), ms(29), ms(0), None, false),
+            (ms(130), ms(20), ms(10), None, true),
+            (ms(130), None, None, ms(30), true),
+            (ms(130), ms(10), None, ms(10), false),
+            (ms(130), None, None, None, false),
+            (ms(100), ms(0), ms(0), ms(0), false),
+            (None, ms(1_000), ms(1_000), ms(1_000), false),
+        ] {
+            let load = MoveLoad { engine_ran: ms(1), engine_waited: engine, runner_waited: runner, stolen };
+            let overstep = Overstep { allowed: Duration::from_millis(100), answered, load };
+            assert_eq!(overstep.is_disturbed(), is_disturbed, "{overstep:?}");
         }
     }
 

@@ -190,6 +190,7 @@ pub(super) fn sprt(raw: RawPlan) -> Result<(Plan, Book)> {
         concurrency,
         affinity: raw.affinity == Some(true),
         restart: raw.restart == Some(true),
+        void_disturbed: raw.void_disturbed == Some(true),
         max_failures: raw.max_failures.unwrap_or(DEFAULT_MAX_FAILURES),
         timeouts: Timeouts::default(),
         machine: machine(&topology),

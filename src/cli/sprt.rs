@@ -129,6 +129,10 @@ pub(super) struct SprtArgs {
     /// Start the engines anew for each game.
     #[arg(long, help_heading = "Running")]
     restart: bool,
+    /// Play a pair again where an engine lost on time by no more than the time for which the machine kept it or the clock waiting
+    /// for a CPU (at most three times a pair; the number is reported).
+    #[arg(long, help_heading = "Running")]
+    void_disturbed: bool,
     /// Crashes, stalls and illegal moves after which the run stops [default: 10].
     #[arg(long, value_name = "N", help_heading = "Running")]
     max_failures: Option<u64>,
@@ -182,6 +186,7 @@ impl SprtArgs {
             force_concurrency: self.force_concurrency.then_some(true),
             affinity: self.affinity.then_some(true),
             restart: self.restart.then_some(true),
+            void_disturbed: self.void_disturbed.then_some(true),
             max_failures: self.max_failures,
             seed: self.seed,
             out: self.out.clone(),

@@ -279,7 +279,7 @@ impl Game {
             *self.foreign_castling.get_mut(mover) += 1;
         }
         let left = self.clocks.get(mover).left();
-        self.moves.push(MoveRecord { uci: played.uci, elapsed, left, info });
+        self.moves.push(MoveRecord { uci: played.uci, elapsed, left, info, waited: None });
         // Both counters see every ply, so that neither depends on what the other says.
         let resigned = self.resign.as_mut().and_then(|rule| rule.feed(mover, info.score));
         let moves_complete = self.position.fullmoves().saturating_sub(1);

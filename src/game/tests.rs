@@ -487,6 +487,7 @@ fn records_hold_what_was_charged() {
         elapsed: Duration::from_micros(250_123),
         left: Some(Duration::from_micros(949_877)),
         info,
+        waited: None,
     };
     assert_eq!(game.moves(), std::slice::from_ref(&record));
     assert_eq!(game.position().turn(), Color::White);

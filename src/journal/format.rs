@@ -1,4 +1,4 @@
-//! The journal's lines as they lie on disk, version 1. Domain types stay free of serde; this file owns the shapes.
+//! The journal's lines as they lie on disk, version 1; a void game's is version 2, so that a reader of the first stops there. Domain types stay free of serde; this file owns the shapes.
 
 use std::io::Write;
 use std::time::Duration;
@@ -6,11 +6,15 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::record::{
-    ByColor, Ending, GameId, GameRecord, MoveRecord, Opening, Outcome, PlayerId, Score, SearchInfo, Termination,
+    ByColor, Ending, GameId, GameRecord, MoveLoad, MoveRecord, Opening, Outcome, Overstep, PlayerId, Score, SearchInfo,
+    Termination,
 };
 
 /// Raised whenever an older reader would misread a line.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
+
+/// What any reader understands: every line but those of void games.
+const FIRST_VERSION: u32 = 1;
 
 /// A parsed line.
 pub(super) enum Line {
@@ -56,6 +60,24 @@ struct GameV1 {
     took_us: u64,
     opening: OpeningV1,
     moves: Vec<MoveV1>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    overstep: Option<OverstepV1>,
+}
+
+/// Evidence about a loss on time, in microseconds.
+#[derive(Serialize, Deserialize)]
+struct OverstepV1 {
+    allowed_us: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    answered_us: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    engine_ran_us: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    engine_waited_us: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    runner_waited_us: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    stolen_us: Option<u64>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -67,7 +89,7 @@ struct OpeningV1 {
 }
 
 /// A ply, with short keys because there are many: move, charged us, left us, score, depth, seldepth, nodes, nps,
-/// the engine's own time in us, hashfull, tbhits.
+/// the engine's own time in us, hashfull, tbhits, and how long engine and runner waited for a CPU in us.
 #[derive(Serialize, Deserialize)]
 struct MoveV1 {
     m: String,
@@ -92,6 +114,8 @@ struct MoveV1 {
     hf: Option<u16>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tb: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    w: Option<u64>,
 }
 
 /// The last key of every line, with the CRC-32 in eight hex digits between its parts.
@@ -113,7 +137,7 @@ fn finish_line<T: Serialize>(value: &T, line: &mut Vec<u8>) {
 /// Puts the header line into `line`.
 pub(super) fn write_header(header: &super::Header, line: &mut Vec<u8>) {
     let header = HeaderV1 {
-        v: VERSION,
+        v: FIRST_VERSION,
         kind: "run".to_owned(),
         plan_sha256: header.plan_sha256.clone(),
         program: header.program.clone(),
@@ -124,8 +148,8 @@ pub(super) fn write_header(header: &super::Header, line: &mut Vec<u8>) {
 /// Puts a game's line into `line`.
 pub(super) fn write_game(game: &GameRecord, line: &mut Vec<u8>) {
     let game = GameV1 {
-        v: VERSION,
-        kind: "game".to_owned(),
+        v: if game.is_void { VERSION } else { FIRST_VERSION },
+        kind: if game.is_void { "void" } else { "game" }.to_owned(),
         game: game.id.number(),
         white: game.players.white.0,
         black: game.players.black.0,
@@ -140,6 +164,14 @@ pub(super) fn write_game(game: &GameRecord, line: &mut Vec<u8>) {
             moves: game.opening.moves.join(" "),
         },
         moves: game.moves.iter().map(move_to_disk).collect(),
+        overstep: game.overstep.as_ref().map(|overstep| OverstepV1 {
+            allowed_us: micros(overstep.allowed),
+            answered_us: overstep.answered.map(micros),
+            engine_ran_us: overstep.load.engine_ran.map(micros),
+            engine_waited_us: overstep.load.engine_waited.map(micros),
+            runner_waited_us: overstep.load.runner_waited.map(micros),
+            stolen_us: overstep.load.stolen.map(micros),
+        }),
     };
     finish_line(&game, line);
 }
@@ -167,6 +199,7 @@ fn move_to_disk(ply: &MoveRecord) -> MoveV1 {
         t: ply.info.time.map(micros),
         hf: ply.info.hashfull,
         tb: ply.info.tbhits,
+        w: ply.waited.map(micros),
     }
 }
 
@@ -190,6 +223,7 @@ fn move_from_disk(ply: MoveV1) -> MoveRecord {
             hashfull: ply.hf,
             tbhits: ply.tb,
         },
+        waited: ply.w.map(Duration::from_micros),
     }
 }
 
@@ -210,7 +244,7 @@ pub(super) fn parse_line(line: &[u8]) -> Result<Line, LineError> {
             let header: HeaderV1 = serde_json::from_slice(&object).map_err(json)?;
             Ok(Line::Header(super::Header { plan_sha256: header.plan_sha256, program: header.program }))
         }
-        "game" => {
+        "game" | "void" => {
             let game: GameV1 = serde_json::from_slice(&object).map_err(json)?;
             Ok(Line::Game(Box::new(game_from_disk(game).map_err(LineError::Bad)?)))
         }
@@ -227,6 +261,7 @@ fn check_crc(line: &[u8]) -> Option<&[u8]> {
 }
 
 fn game_from_disk(game: GameV1) -> Result<GameRecord, String> {
+    let is_void = game.kind == "void";
     let id = GameId::from_number(game.game).ok_or("game numbers begin at 1")?;
     let outcome = [Outcome::WhiteWins, Outcome::BlackWins, Outcome::Draw]
         .into_iter()
@@ -246,5 +281,21 @@ fn game_from_disk(game: GameV1) -> Result<GameRecord, String> {
         ending: Ending { outcome, termination, detail: game.detail },
         started: Duration::from_micros(game.started_us),
         took: Duration::from_micros(game.took_us),
+        overstep: game.overstep.map(overstep_from_disk),
+        is_void,
     })
+}
+
+fn overstep_from_disk(overstep: OverstepV1) -> Overstep {
+    let time = |us: Option<u64>| us.map(Duration::from_micros);
+    Overstep {
+        allowed: Duration::from_micros(overstep.allowed_us),
+        answered: time(overstep.answered_us),
+        load: MoveLoad {
+            engine_ran: time(overstep.engine_ran_us),
+            engine_waited: time(overstep.engine_waited_us),
+            runner_waited: time(overstep.runner_waited_us),
+            stolen: time(overstep.stolen_us),
+        },
+    }
 }

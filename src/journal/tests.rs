@@ -1,7 +1,9 @@
 use std::time::Duration;
 
 use super::*;
-use crate::record::{ByColor, Ending, GameId, MoveRecord, Opening, Outcome, PlayerId, Score, SearchInfo, Termination};
+use crate::record::{
+    ByColor, Ending, GameId, MoveLoad, MoveRecord, Opening, Outcome, Overstep, PlayerId, Score, SearchInfo, Termination,
+};
 
 fn game(number: u64) -> GameRecord {
     let score = if number.is_multiple_of(2) { Score::Cp(-31) } else { Score::Mate(3) };
@@ -14,6 +16,7 @@ fn game(number: u64) -> GameRecord {
             elapsed: Duration::from_micros(1_234),
             left: Some(Duration::from_micros(998_766)),
             info: SearchInfo { score: Some(score), depth: Some(9), nodes: Some(u64::MAX), ..SearchInfo::default() },
+            waited: number.is_multiple_of(3).then_some(Duration::from_micros(17)),
         }],
         ending: Ending {
             outcome: Outcome::Draw,
@@ -22,6 +25,12 @@ fn game(number: u64) -> GameRecord {
         },
         started: Duration::from_micros(1_700_000_000_000_000),
         took: Duration::from_micros(77),
+        overstep: number.is_multiple_of(3).then_some(Overstep {
+            allowed: Duration::from_micros(105_000),
+            answered: Some(Duration::from_micros(171_964)),
+            load: MoveLoad { engine_waited: Some(Duration::from_micros(90_001)), ..MoveLoad::default() },
+        }),
+        is_void: number == 3,
     }
 }
 

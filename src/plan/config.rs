@@ -79,6 +79,8 @@ pub struct RawPlan {
     pub affinity: Option<bool>,
     /// Start the engines anew for each game.
     pub restart: Option<bool>,
+    /// Play a pair again where the machine made an engine lose on time.
+    pub void_disturbed: Option<bool>,
     /// Failures after which the run stops.
     pub max_failures: Option<u64>,
     /// Decides the order of openings.
@@ -172,6 +174,7 @@ impl RawPlan {
             force_concurrency: self.force_concurrency.or(lower.force_concurrency),
             affinity: self.affinity.or(lower.affinity),
             restart: self.restart.or(lower.restart),
+            void_disturbed: self.void_disturbed.or(lower.void_disturbed),
             max_failures: self.max_failures.or(lower.max_failures),
             seed: self.seed.or(lower.seed),
             out: self.out.or(lower.out),

@@ -52,6 +52,8 @@ struct PlanV1 {
     concurrency: u16,
     affinity: bool,
     restart: bool,
+    #[serde(default)]
+    void_disturbed: bool,
     max_failures: u64,
     test: TestV1,
     book: BookV1,
@@ -167,6 +169,7 @@ pub fn to_toml(plan: &Plan) -> String {
         concurrency: plan.concurrency,
         affinity: plan.affinity,
         restart: plan.restart,
+        void_disturbed: plan.void_disturbed,
         max_failures: plan.max_failures,
         test: TestV1 {
             model: plan.test.model.to_string(),
@@ -285,6 +288,7 @@ pub fn from_toml(text: &str) -> Result<Plan, PlanFileError> {
         concurrency: file.concurrency,
         affinity: file.affinity,
         restart: file.restart,
+        void_disturbed: file.void_disturbed,
         max_failures: file.max_failures,
         timeouts: Timeouts {
             start: seconds("timeouts.start_s", file.timeouts.start_s)?,

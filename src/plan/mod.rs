@@ -43,6 +43,8 @@ pub struct Plan {
     pub affinity: bool,
     /// True to start engines anew for each game.
     pub restart: bool,
+    /// True to play a pair again where a game was lost on time by the machine's doing ([`crate::record::Overstep::is_disturbed`]).
+    pub void_disturbed: bool,
     /// Crashes, stalls and illegal moves that a run may have before it stops.
     pub max_failures: u64,
     /// Deadlines of the talk with an engine that are not its clock.

@@ -160,8 +160,10 @@ impl Observer for Console {
             }
             RunEvent::GameEnded { record, failure: Some(failure) } => {
                 let name = self.names.get(usize::from(failure.player.0)).map_or("?", String::as_str);
+                let evidence = record.overstep.map(|overstep| format!(" ({})", overstep.load)).unwrap_or_default();
+                let fate = if record.is_void { "; void, its pair is played again" } else { "" };
                 self.screen.send(Message::Line(format!(
-                    "game {}: {name}: {}{}{}",
+                    "game {}: {name}: {}{}{}{evidence}{fate}",
                     record.id.number(),
                     record.ending.termination.name(),
                     if record.ending.detail.is_empty() { "" } else { ": " },

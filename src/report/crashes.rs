@@ -25,8 +25,12 @@ impl Crashes {
         fs::write(folder.join("transcript.txt"), &failure.transcript)?;
         let engine = self.names.get(usize::from(failure.player.0)).map_or("?", String::as_str);
         let moves: Vec<_> = record.opening.moves.iter().chain(record.moves.iter().map(|ply| &ply.uci)).collect();
+        let evidence = record.overstep.map_or_else(String::new, |overstep| {
+            let answered = overstep.answered.map_or_else(|| "never".to_owned(), |at| format!("after {at:?}"));
+            format!("allowed: {:?}\nanswered: {answered}\nmachine: {}\n", overstep.allowed, overstep.load)
+        });
         let about = format!(
-            "game: {}\nengine: {engine}\ntermination: {}\ndetail: {}\nfen: {}\nmoves: {}\n",
+            "game: {}\nengine: {engine}\ntermination: {}\ndetail: {}\n{evidence}fen: {}\nmoves: {}\n",
             failure.game.number(),
             record.ending.termination.name(),
             record.ending.detail,

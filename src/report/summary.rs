@@ -142,6 +142,9 @@ fn text(plan: &Plan, finish: &Finish, figures: &Figures, root: &Path) -> String 
     if !ends.is_empty() {
         line(format!("endings: {}", ends.join(", ")));
     }
+    if standing.voided() > 0 {
+        line(format!("void: {} pairs disturbed by the machine were played again", standing.voided()));
+    }
     if standing.waiting_games() > 0 {
         line(format!("not counted: {} finished games of pairs after the stop", standing.waiting_games()));
     }
@@ -234,6 +237,7 @@ fn json(plan: &Plan, finish: &Finish, figures: &Figures) -> serde_json::Value {
         "nelo_hi": interval(figures.nelo).map(|(_, high)| high),
         "los": figures.los,
         "not_counted_games": standing.waiting_games(),
+        "voided_pairs": standing.voided(),
         "endings": endings,
         "seconds": finish.elapsed.as_secs_f64(),
         "seed": plan.seed,

@@ -35,6 +35,7 @@ pub struct Standing {
     faults: [Faults; 2],
     terminations: [u64; Termination::ALL.len()],
     failures: u64,
+    voided: u64,
     plies: u64,
 }
 
@@ -53,6 +54,7 @@ impl Standing {
             faults: [Faults::default(); 2],
             terminations: [0; Termination::ALL.len()],
             failures: 0,
+            voided: 0,
             plies: 0,
         }
     }
@@ -65,6 +67,12 @@ impl Standing {
             self.failures += 1;
         }
         if pair < self.next {
+            return;
+        }
+        if record.is_void {
+            // Its other game goes with it: a pair is played under one roof or not at all.
+            self.waiting.remove(&pair);
+            self.voided += 1;
             return;
         }
         self.waiting.entry(pair).or_default()[leg.index()].get_or_insert_with(|| Box::new(record));
@@ -174,6 +182,12 @@ impl Standing {
         self.waiting.values().flatten().flatten().count() as u64
     }
 
+    /// How often a pair was void and played again.
+    #[must_use]
+    pub const fn voided(&self) -> u64 {
+        self.voided
+    }
+
     /// The legs of `pair` that are not in yet; empty for a pair that counts or waits complete.
     #[must_use]
     pub fn missing_legs(&self, pair: PairId) -> Vec<Leg> {
@@ -209,5 +223,95 @@ impl Standing {
     #[must_use]
     pub const fn plies(&self) -> u64 {
         self.plies
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{ByColor, Color, Ending, Opening, Outcome};
+    use crate::stats::sprt::Bounds;
+
+    fn standing() -> Standing {
+        Standing::new(Sprt::new(Bounds { elo0: 0.0, elo1: 200.0 }, Model::Logistic, 0.05, 0.05).unwrap())
+    }
+
+    /// A game of `pair`, 0 or 1 half points above a loss for `new`.
+    fn game(pair: u64, leg: Leg, half_points: u8) -> GameRecord {
+        let (white, black) =
+            if leg == Leg::First { (PlayerId::NEW, PlayerId::BASE) } else { (PlayerId::BASE, PlayerId::NEW) };
+        let new = if leg == Leg::First { Color::White } else { Color::Black };
+        let outcome = match half_points {
+            0 => Outcome::win(new.other()),
+            1 => Outcome::Draw,
+            _ => Outcome::win(new),
+        };
+        GameRecord {
+            id: GameId { pair: PairId(pair), leg },
+            players: ByColor { white, black },
+            opening: Opening { index: pair, fen: String::new(), moves: Vec::new() },
+            moves: Vec::new(),
+            ending: Ending { outcome, termination: Termination::Checkmate, detail: String::new() },
+            started: std::time::Duration::ZERO,
+            took: std::time::Duration::ZERO,
+            overstep: None,
+            is_void: false,
+        }
+    }
+
+    fn void(pair: u64, leg: Leg) -> GameRecord {
+        GameRecord { is_void: true, ..game(pair, leg, 0) }
+    }
+
+    /// Tells games and returns the pairs that counted, in the order in which they did.
+    fn tell(standing: &mut Standing, games: impl IntoIterator<Item = GameRecord>) -> Vec<u64> {
+        let mut counted = Vec::new();
+        for record in games {
+            standing.tell(record, |_, [first, second]| {
+                assert_eq!((first.id.pair, first.id.leg, second.id.leg), (second.id.pair, Leg::First, Leg::Second));
+                counted.push(first.id.pair.0);
+            });
+        }
+        counted
+    }
+
+    #[test]
+    fn pairs_count_in_the_order_they_were_scheduled() {
+        let mut standing = standing();
+        let early = [game(1, Leg::First, 2), game(1, Leg::Second, 2), game(0, Leg::Second, 1), game(2, Leg::First, 0)];
+        assert!(tell(&mut standing, early).is_empty());
+        assert_eq!((standing.pairs(), standing.waiting_games()), (0, 4));
+        assert_eq!(standing.missing_legs(PairId(0)), [Leg::First]);
+        assert_eq!(tell(&mut standing, [game(0, Leg::First, 1)]), [0, 1]);
+        assert_eq!(standing.ptnml(), &Pentanomial([0, 0, 1, 0, 1]));
+        assert_eq!((standing.pairs(), standing.waiting_games()), (2, 1));
+    }
+
+    #[test]
+    fn a_game_told_twice_is_taken_once() {
+        let mut standing = standing();
+        let games = [game(0, Leg::First, 2), game(0, Leg::First, 0), game(0, Leg::Second, 2), game(0, Leg::Second, 0)];
+        assert_eq!(tell(&mut standing, games), [0]);
+        assert_eq!((standing.ptnml(), standing.waiting_games()), (&Pentanomial([0, 0, 0, 0, 1]), 0));
+    }
+
+    #[test]
+    fn after_a_verdict_nothing_counts() {
+        let mut standing = standing();
+        let wins = |pair| [game(pair, Leg::First, 2), game(pair, Leg::Second, 2)];
+        let counted = tell(&mut standing, (0..200).flat_map(wins));
+        assert_eq!(standing.verdict(), Verdict::AcceptH1);
+        let pairs = standing.pairs();
+        assert!(counted.into_iter().eq(0..pairs) && pairs < 200);
+        assert_eq!(standing.waiting_games(), 2 * (200 - pairs));
+    }
+
+    #[test]
+    fn a_void_game_takes_its_pair_with_it() {
+        let mut standing = standing();
+        assert!(tell(&mut standing, [game(0, Leg::First, 2), void(0, Leg::Second)]).is_empty());
+        assert_eq!(standing.missing_legs(PairId(0)), [Leg::First, Leg::Second]);
+        assert_eq!(tell(&mut standing, [game(0, Leg::First, 1), game(0, Leg::Second, 1)]), [0]);
+        assert_eq!((standing.voided(), standing.ptnml()), (1, &Pentanomial([0, 0, 1, 0, 0])));
     }
 }

@@ -12,12 +12,15 @@ use tokio::sync::{mpsc, watch};
 
 use crate::game::{Game, GameParts, GameSetup, Input, Request, Step, ToldClock};
 use crate::plan::Plan;
-use crate::record::{ByColor, Color, Ending, GameId, GameRecord, Leg, Outcome, PlayerId, Termination};
+use crate::record::{ByColor, Color, Ending, GameId, GameRecord, Leg, Outcome, Overstep, PlayerId, Termination};
 use crate::schedule::affinity::Topology;
 use crate::schedule::engine_config;
 use crate::schedule::events::{Failure, PairTask, SlotId, Stop, WorkerEvent};
 use crate::uci::process::{Engine, EngineConfig, Fault, SearchOutcome, StartError};
 use crate::uci::{Go, SideClock};
+
+/// A pair may be void so often; then it counts as it is, for a machine that disturbs every game would never come to an end.
+const MAX_VOIDS: u32 = 3;
 
 /// What a worker needs to know for its whole life.
 pub(super) struct Context {
@@ -74,6 +77,8 @@ struct Worker {
     engines: Vec<Option<Engine>>,
     /// False where the engine that was asked last can play no other game.
     reusable: bool,
+    /// By ply of the game being played: how long engine and runner waited for a CPU.
+    waits: Vec<Option<Duration>>,
 }
 
 impl Worker {
@@ -86,7 +91,7 @@ impl Worker {
             .into_iter()
             .collect();
         let engines = context.plan.players.iter().map(|_| None).collect();
-        Self { context, cpus, engines, reusable: true }
+        Self { context, cpus, engines, reusable: true, waits: Vec::new() }
     }
 
     async fn run(mut self, mut inbox: mpsc::Receiver<PairTask>) {
@@ -97,14 +102,21 @@ impl Worker {
                 break;
             }
             let Some(task) = inbox.recv().await else { break };
-            for leg in task.legs.iter().copied() {
+            let mut legs = task.legs.clone();
+            let mut voids_left = MAX_VOIDS;
+            while !legs.is_empty() {
+                let leg = legs.remove(0);
                 if *stop.borrow() != Stop::No {
                     break 'pairs;
                 }
-                tokio::select! {
+                let counts = tokio::select! {
                     biased;
                     _ = stop.wait_for(|level| *level == Stop::Now) => break 'pairs,
-                    () = self.play(&task, leg) => {}
+                    counts = self.play(&task, leg, voids_left > 0) => counts,
+                };
+                if !counts {
+                    voids_left -= 1;
+                    legs = vec![Leg::First, Leg::Second];
                 }
             }
         }
@@ -120,20 +132,28 @@ impl Worker {
         leaving.join_all().await;
     }
 
-    async fn play(&mut self, task: &PairTask, leg: Leg) {
+    /// One game. False where it is void, which it can only be where it `may_be_void`.
+    async fn play(&mut self, task: &PairTask, leg: Leg, may_be_void: bool) -> bool {
         let players = task.sides(leg);
         let id = GameId { pair: task.pair, leg };
         let _ = self.context.events.send(WorkerEvent::Began { game: id, players });
         let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let clock = Instant::now();
-        let Played { parts, ending, failure } = self.referee(task, players).await;
-        let GameParts { opening, moves, .. } = parts;
+        self.waits.clear();
+        let Played { parts, ending, failure, overstep } = self.referee(task, players).await;
+        let GameParts { opening, mut moves, .. } = parts;
+        for (ply, waited) in moves.iter_mut().zip(&self.waits) {
+            ply.waited = *waited;
+        }
+        let is_void =
+            may_be_void && self.context.plan.void_disturbed && overstep.as_ref().is_some_and(Overstep::is_disturbed);
         // Whole microseconds, as the journal keeps them.
         let [started, took] = [started, clock.elapsed()]
             .map(|time| Duration::from_micros(u64::try_from(time.as_micros()).unwrap_or(u64::MAX)));
-        let record = GameRecord { id, players, opening, moves, ending, started, took };
+        let record = GameRecord { id, players, opening, moves, ending, started, took, overstep, is_void };
         let failure = failure.map(|(player, transcript)| Box::new(Failure { game: id, player, transcript }));
         let _ = self.context.events.send(WorkerEvent::Ended { record: Box::new(record), failure });
+        !is_void
     }
 
     /// Gets both engines ready and plays until the referee says how it ended.
@@ -143,7 +163,7 @@ impl Worker {
             let player = *players.get(color);
             if let Err(Unready { termination, detail, transcript }) = self.ready(player).await {
                 let ending = Ending { outcome: Outcome::win(color.other()), termination, detail };
-                return Played { parts: unplayed(), ending, failure: Some((player, transcript)) };
+                return Played { parts: unplayed(), ending, failure: Some((player, transcript)), overstep: None };
             }
         }
         let plan = Arc::clone(&self.context.plan);
@@ -162,18 +182,19 @@ impl Worker {
                     termination: Termination::DrawAdjudication,
                     detail: error.to_string(),
                 };
-                return Played { parts: unplayed(), ending, failure: None };
+                return Played { parts: unplayed(), ending, failure: None, overstep: None };
             }
         };
         loop {
             let request = match step {
                 Step::Over(ending) => {
-                    return Played { parts: game.into_parts(), ending, failure: None };
+                    return Played { parts: game.into_parts(), ending, failure: None, overstep: None };
                 }
                 Step::Think(request) => request,
             };
             let player = *players.get(request.color);
-            step = self.think(player, &mut game, &request).await;
+            let overstep;
+            (step, overstep) = self.think(player, &mut game, &request).await;
             if let Step::Over(ending) = &step
                 && is_fault(ending.termination)
             {
@@ -187,6 +208,7 @@ impl Worker {
                     parts: game.into_parts(),
                     ending: ending.clone(),
                     failure: Some((player, transcript)),
+                    overstep: overstep.filter(|_| ending.termination == Termination::TimeForfeit),
                 };
             }
         }
@@ -224,24 +246,28 @@ impl Worker {
         engine_config(plan, player, Some(log))
     }
 
-    /// One ply: asks the engine, tells the referee.
-    async fn think(&mut self, player: PlayerId, game: &mut Game, request: &Request) -> Step {
+    /// One ply: asks the engine, tells the referee. With what there is to say should the move prove to be late.
+    async fn think(&mut self, player: PlayerId, game: &mut Game, request: &Request) -> (Step, Option<Overstep>) {
         let color = request.color;
         self.reusable = true;
         let Some(engine) = &mut self.engines[usize::from(player.0)] else {
-            return game.handle(Input::Crashed { color, detail: "not running".to_owned() });
+            return (game.handle(Input::Crashed { color, detail: "not running".to_owned() }), None);
         };
         match engine.go(game.position_line(), &go(request), Some(request.deadline)).await {
-            SearchOutcome::BestMove { text, elapsed, info, .. } => {
-                game.handle(Input::Move { text: &text, elapsed, info })
+            SearchOutcome::BestMove { text, elapsed, info, load, .. } => {
+                self.waits.push(load.waited());
+                let overstep = Overstep { allowed: request.deadline, answered: Some(elapsed), load };
+                (game.handle(Input::Move { text: &text, elapsed, info }), Some(overstep))
             }
-            SearchOutcome::Overrun { elapsed, late } => {
+            SearchOutcome::Overrun { elapsed, late, load } => {
                 self.reusable = late.is_some();
-                game.handle(Input::Overrun { elapsed })
+                let answered = late.map(|late| late.elapsed);
+                let overstep = Overstep { allowed: request.deadline, answered, load };
+                (game.handle(Input::Overrun { elapsed }), Some(overstep))
             }
             SearchOutcome::Exited { status, .. } => {
                 self.reusable = false;
-                game.handle(Input::Crashed { color, detail: status })
+                (game.handle(Input::Crashed { color, detail: status }), None)
             }
         }
     }
@@ -252,6 +278,8 @@ struct Played {
     parts: GameParts,
     ending: Ending,
     failure: Option<(PlayerId, String)>,
+    /// Where it was lost on time.
+    overstep: Option<Overstep>,
 }
 
 /// An engine could not begin a game.

@@ -9,6 +9,7 @@
 
 mod child;
 mod config;
+mod load;
 mod spawn;
 mod stderr;
 
@@ -22,6 +23,7 @@ use tokio::time::sleep_until;
 
 use self::child::{Happened, Process};
 pub use self::config::{EngineConfig, Fault, StartError};
+use self::load::LoadMeter;
 pub use self::stderr::StderrSink;
 use super::command::{Command, Go};
 use super::framing::LineBuffer;
@@ -29,7 +31,7 @@ use super::option::{EngineOption, set_option};
 use super::reply::BestMove;
 use super::session::{Identity, Session, SessionEvent, State, Warning};
 use super::transcript::{Direction, Transcript};
-use crate::record::SearchInfo;
+use crate::record::{MoveLoad, SearchInfo};
 
 /// How a search ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +46,8 @@ pub enum SearchOutcome {
         elapsed: Duration,
         /// What it said of the search.
         info: SearchInfo,
+        /// What the system did meanwhile; all `None` without a clock.
+        load: MoveLoad,
         /// What was odd.
         warnings: Vec<Warning>,
     },
@@ -53,6 +57,8 @@ pub enum SearchOutcome {
         elapsed: Duration,
         /// The answer to `stop`, if one came within the grace; otherwise the process was killed and must be restarted.
         late: Option<Late>,
+        /// What the system did until that was noticed, or, where an answer came late, until then; all `None` without a clock.
+        load: MoveLoad,
     },
     /// The process was gone before it answered.
     Exited {
@@ -90,6 +96,7 @@ pub struct Engine {
     session: Session,
     lines: LineBuffer,
     transcript: Transcript,
+    load: LoadMeter,
     /// The bytes being sent; kept to be used again.
     out: Vec<u8>,
 }
@@ -130,6 +137,7 @@ impl Engine {
             session: Session::new(),
             lines: LineBuffer::new(),
             transcript: Transcript::new(Transcript::CAPACITY, now),
+            load: LoadMeter::default(),
             out: Vec::with_capacity(2048),
         };
         let timeouts = engine.config.timeouts;
@@ -182,7 +190,10 @@ impl Engine {
         self.session.begin_sync();
         let limit = self.config.timeouts.new_game;
         match self.exchange(now, now.checked_add(limit)).await {
-            Waited::Answer(_) => Ok(()),
+            Waited::Answer(_) => {
+                self.load.watch(self.process.pid);
+                Ok(())
+            }
             Waited::Gone(status) => Err(Fault::Exited { status }),
             Waited::Deadline => {
                 self.process.kill();
@@ -204,22 +215,32 @@ impl Engine {
         }
         go.write(&mut self.out);
         self.session.begin_search();
+        let is_timed = go.clocks.is_some() || go.movetime.is_some();
+        if is_timed {
+            self.load.begin();
+        }
         let t0 = Instant::now();
         match self.exchange(t0, deadline.and_then(|deadline| t0.checked_add(deadline))).await {
             Waited::Answer(t1) => {
+                let elapsed = t1 - t0;
+                let late = deadline.is_some_and(|deadline| elapsed > deadline);
+                let load = if is_timed { self.load.end(late) } else { MoveLoad::default() };
                 let answer = self.session.answer();
                 SearchOutcome::BestMove {
                     text: answer.text,
                     ponder: answer.ponder,
-                    elapsed: t1 - t0,
+                    elapsed,
                     info: *self.session.info(),
+                    load,
                     warnings: self.warnings(),
                 }
             }
             Waited::Gone(status) => SearchOutcome::Exited { elapsed: t0.elapsed(), status },
             Waited::Deadline => {
                 let elapsed = t0.elapsed();
-                SearchOutcome::Overrun { elapsed, late: self.stop_search(t0).await }
+                let late = self.stop_search(t0).await;
+                let load = if is_timed { self.load.end(true) } else { MoveLoad::default() };
+                SearchOutcome::Overrun { elapsed, late, load }
             }
         }
     }

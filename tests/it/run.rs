@@ -174,6 +174,21 @@ fn the_side_at_fault_loses() {
     check_loser("--sleep-us 60000", "--SIDE-tc 0.02 --OTHER-tc 1000", "time-forfeit", "time_losses");
 }
 
+/// An engine that sleeps past its time was not kept from its CPU, so its loss stands.
+#[test]
+fn a_loss_by_the_engines_own_doing_is_not_void() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("run");
+    let more = "--new-tc 0.02 --base-tc 1000 --max-plies 60 --max-pairs 1 --seed 1 -j 1 --void-disturbed";
+    sprt(3, "--sleep-us 500000", "--seed 2", &dir, more);
+    for game in check_run(&dir) {
+        assert_eq!((game.termination.as_str(), game.score()), ("time-forfeit", 0));
+    }
+    assert_eq!(summary(&dir)["voided_pairs"], 0);
+    let about = std::fs::read_to_string(dir.join("crashes/game-1/about.txt")).unwrap();
+    assert!(about.contains("allowed: 20ms\nanswered: after 5") && about.contains("\nmachine: "), "{about}");
+}
+
 #[test]
 fn too_many_failures_stop_a_run() {
     let folder = tempfile::tempdir().unwrap();

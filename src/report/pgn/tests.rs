@@ -8,7 +8,7 @@ use crate::record::{Ending, GameId, Leg, Opening, PairId, PlayerId, SearchInfo};
 
 fn played(uci: &str, micros: u64, score: Option<Score>, depth: Option<u32>, nodes: Option<u64>) -> MoveRecord {
     let info = SearchInfo { score, depth, nodes, ..SearchInfo::default() };
-    MoveRecord { uci: uci.to_owned(), elapsed: Duration::from_micros(micros), left: None, info }
+    MoveRecord { uci: uci.to_owned(), elapsed: Duration::from_micros(micros), left: None, info, waited: None }
 }
 
 fn record(fen: &str, book: &[&str], moves: Vec<MoveRecord>, outcome: Outcome, termination: Termination) -> GameRecord {
@@ -20,6 +20,8 @@ fn record(fen: &str, book: &[&str], moves: Vec<MoveRecord>, outcome: Outcome, te
         ending: Ending { outcome, termination, detail: String::new() },
         started: Duration::from_secs(1_795_240_440),
         took: Duration::from_millis(3_723_999),
+        overstep: None,
+        is_void: false,
     }
 }
 

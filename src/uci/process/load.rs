@@ -1,0 +1,156 @@
+//! What the system did while an engine thought: evidence for the question whether a late move was the engine's doing or the machine's.
+//!
+//! Linux counts for each thread how long it ran and how long it was ready to run without a CPU (`schedstat`, in nanoseconds; see
+//! Documentation/scheduler/sched-stats.rst in its sources), and for the whole machine how long its host ran something else ("steal",
+//! `/proc/stat`, in clock ticks). Both are read right before and right after a move, outside of what is charged, through files that
+//! stay open: about a microsecond a thread. Other systems tell nothing, and then every part is `None`.
+
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt as _;
+use std::time::{Duration, Instant};
+
+use crate::record::MoveLoad;
+
+/// Engines with more threads are not looked into: reading all of them would take longer than it is worth.
+const MAX_THREADS: usize = 64;
+
+/// The machine's figures cost more to read than a thread's: for quick moves an older reading will do.
+const STEAL_AGE: Duration = Duration::from_millis(100);
+
+/// Reads what the scheduler says of one engine and of the thread that runs the game.
+#[derive(Debug, Default)]
+pub(super) struct LoadMeter {
+    engine: Vec<File>,
+    runner: Option<File>,
+    machine: Option<File>,
+    before: Reading,
+    stolen_before: Option<(Instant, Duration)>,
+}
+
+/// Totals since the threads began.
+#[derive(Clone, Copy, Debug, Default)]
+struct Reading {
+    engine: Option<Share>,
+    runner: Option<Share>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Share {
+    ran: Duration,
+    waited: Duration,
+}
+
+impl LoadMeter {
+    /// Looks up the threads of the process `pid`. Call it on the thread that runs the game.
+    pub(super) fn watch(&mut self, pid: u32) {
+        self.engine.clear();
+        if let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) {
+            let files = threads.flatten().filter_map(|thread| File::open(thread.path().join("schedstat")).ok());
+            self.engine.extend(files.take(MAX_THREADS + 1));
+        }
+        if self.engine.len() > MAX_THREADS {
+            self.engine.clear();
+        }
+        if self.runner.is_none() {
+            self.runner = File::open("/proc/thread-self/schedstat").ok();
+            self.machine = File::open("/proc/stat").ok();
+        }
+    }
+
+    /// A move is about to be asked for.
+    pub(super) fn begin(&mut self) {
+        let fresh = |(at, _): &(Instant, Duration)| at.elapsed() < STEAL_AGE;
+        if !self.stolen_before.as_ref().is_some_and(fresh) {
+            self.stolen_before = self.stolen().map(|stolen| (Instant::now(), stolen));
+        }
+        self.before = self.read();
+    }
+
+    /// What happened since [`begin`](Self::begin). The machine's figures are read only for a `late` move.
+    pub(super) fn end(&self, late: bool) -> MoveLoad {
+        let now = self.read();
+        let since = |now: Option<Share>, before: Option<Share>, part: fn(Share) -> Duration| {
+            Some(part(now?).saturating_sub(part(before?)))
+        };
+        let stolen = || Some(self.stolen()?.saturating_sub(self.stolen_before?.1));
+        MoveLoad {
+            engine_ran: since(now.engine, self.before.engine, |share| share.ran),
+            engine_waited: since(now.engine, self.before.engine, |share| share.waited),
+            runner_waited: since(now.runner, self.before.runner, |share| share.waited),
+            stolen: if late { stolen() } else { None },
+        }
+    }
+
+    fn read(&self) -> Reading {
+        // A thread that ended counts no more: a sum without it would run backwards, which `end` takes for nothing.
+        let engine = self
+            .engine
+            .iter()
+            .filter_map(read_share)
+            .reduce(|sum, share| Share { ran: sum.ran + share.ran, waited: sum.waited + share.waited });
+        Reading { engine, runner: self.runner.as_ref().and_then(read_share) }
+    }
+
+    fn stolen(&self) -> Option<Duration> {
+        let mut text = [0; 512];
+        let count = self.machine.as_ref()?.read_at(&mut text, 0).ok()?;
+        let ticks = stolen_ticks(&text[..count])?;
+        Some(Duration::from_secs_f64(ticks as f64 / rustix::param::clock_ticks_per_second() as f64))
+    }
+}
+
+fn read_share(file: &File) -> Option<Share> {
+    let mut text = [0; 96];
+    let count = file.read_at(&mut text, 0).ok()?;
+    share(&text[..count])
+}
+
+/// `ran waited slices`, nanoseconds.
+fn share(text: &[u8]) -> Option<Share> {
+    let mut numbers = std::str::from_utf8(text).ok()?.split_ascii_whitespace().map(str::parse);
+    let mut next = || Some(Duration::from_nanos(numbers.next()?.ok()?));
+    Some(Share { ran: next()?, waited: next()? })
+}
+
+/// The eighth number of the first line, `cpu user nice system idle iowait irq softirq steal ...`.
+fn stolen_ticks(text: &[u8]) -> Option<u64> {
+    let line = text.split(|byte| *byte == b'\n').next()?;
+    std::str::from_utf8(line).ok()?.strip_prefix("cpu ")?.split_ascii_whitespace().nth(7)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_what_the_kernel_writes() {
+        let read = share(b"746353 373027 5\n").unwrap();
+        assert_eq!((read.ran.as_nanos(), read.waited.as_nanos()), (746_353, 373_027));
+        assert_eq!(stolen_ticks(b"cpu  833659 388193 89867 1921201 3758 0 694 444 0 0\ncpu0 1"), Some(444));
+        for text in [&b""[..], b"1", b"a b c", b"-1 2 3", b"\xff 1 2", b"99999999999999999999999 1 1"] {
+            assert!(share(text).is_none(), "{text:?}");
+        }
+        for text in [&b""[..], b"cpu", b"cpu  1 2 3", b"intr 1 2 3 4 5 6 7 8", b"cpu  1 2 3 4 5 6 7 x"] {
+            assert!(stolen_ticks(text).is_none(), "{text:?}");
+        }
+    }
+
+    /// On Linux: a thread that spins for some CPU time is seen to have run that long.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn sees_a_thread_run() {
+        let mut meter = LoadMeter::default();
+        meter.watch(std::process::id());
+        if meter.runner.is_none() {
+            eprintln!("SKIPPED: this kernel keeps no scheduler statistics");
+            return;
+        }
+        meter.begin();
+        let ran = |load: MoveLoad| load.engine_ran.unwrap_or_default();
+        while ran(meter.end(false)) < Duration::from_millis(5) {
+            std::hint::spin_loop();
+        }
+        let load = meter.end(true);
+        assert!(load.engine_waited.is_some() && load.runner_waited.is_some() && load.stolen.is_some(), "{load:?}");
+    }
+}
