@@ -9,6 +9,7 @@ use tokio::sync::mpsc;
 use crate::chess::Variant;
 use crate::cli::run_dir::{RunDir, sha256, write_atomically};
 use crate::cli::{Exit, progress};
+use crate::control::server::Server;
 use crate::journal::{self, Journal};
 use crate::plan::openings::{Book, BookOptions};
 use crate::plan::{BookSource, Plan};
@@ -16,7 +17,7 @@ use crate::report::console::{Console, Screen};
 use crate::report::crashes::Crashes;
 use crate::report::pgn_file::PgnFile;
 use crate::report::summary::Summary;
-use crate::schedule::dispatcher::{self, Run};
+use crate::schedule::dispatcher::{self, Inbox, Run};
 use crate::schedule::engine_config;
 use crate::schedule::events::{Observer, Stop, StopReason};
 use crate::schedule::standing::Standing;
@@ -96,7 +97,7 @@ fn runtime() -> Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start the event loop")
 }
 
-fn sprt(plan: &Plan) -> Result<Sprt> {
+pub(super) fn sprt(plan: &Plan) -> Result<Sprt> {
     let test = &plan.test;
     Ok(Sprt::new(test.bounds, test.model, test.alpha, test.beta)?)
 }
@@ -149,26 +150,45 @@ async fn drive(
         Box::new(Crashes::new(dir.path("crashes"), names)),
         Box::new(Console::new(screen.handle(), &plan)),
     ];
+    let (commands, asked) = mpsc::channel(4);
+    let server = match Server::open(dir.root(), &plan, commands) {
+        Ok((server, publisher)) => {
+            observers.push(Box::new(publisher));
+            Some(server)
+        }
+        Err(error) => {
+            progress::warn(&format!("no control socket, so `watch` and `ctl` cannot reach this run: {error}"));
+            None
+        }
+    };
     let run = Run { plan: Arc::clone(&plan), book, journal, standing, stderr_dir: dir.path("stderr") };
     let (interrupts, seen) = mpsc::channel(4);
     let signals = tokio::spawn(watch_signals(interrupts));
-    let finish = dispatcher::run(run, &mut observers, seen).await;
+    let finish = dispatcher::run(run, &mut observers, Inbox { interrupts: seen, commands: asked }).await;
     signals.abort();
     drop(observers);
     screen.close();
     let summary = Summary::new(&plan, &finish, dir.root());
     let json = summary.to_json();
-    write_atomically(&dir.path("summary.json"), json.as_bytes())
-        .and_then(|()| write_atomically(&dir.path("llr.svg"), summary.llr_svg().as_bytes()))
-        .with_context(|| format!("{}: cannot write the summary; the journal is whole", dir.root().display()))?;
+    // The journal is the truth and has its games: a summary that finds no room changes nothing of how the run came out.
+    let written = write_atomically(&dir.path("summary.json"), json.as_bytes())
+        .and_then(|()| write_atomically(&dir.path("llr.svg"), summary.llr_svg().as_bytes()));
+    if let Err(error) = written {
+        progress::warn(&format!("{}: cannot write the summary; the journal is whole: {error}", dir.root().display()));
+    }
+    let exit = exit(&finish);
+    if let Some(server) = server {
+        server.close(exit.code(), summary.json().clone()).await;
+    }
     progress::result(if output.json { &json } else { summary.text() });
     if let StopReason::Broken { why } = &finish.reason {
-        progress::warn(why);
+        progress::broken(why, dir.root());
     }
-    Ok(exit(&finish))
+    Ok(exit)
 }
 
-fn exit(finish: &dispatcher::Finish) -> Exit {
+/// What a run's process tells the shell.
+pub(super) fn exit(finish: &dispatcher::Finish) -> Exit {
     match (&finish.reason, finish.standing.verdict()) {
         (_, Verdict::AcceptH1) => Exit::Done,
         (_, Verdict::AcceptH0) => Exit::H0,
@@ -184,6 +204,8 @@ async fn watch_signals(interrupts: mpsc::Sender<Stop>) {
     let Ok(mut interrupt) = signal(SignalKind::interrupt()) else { return };
     let Ok(mut terminate) = signal(SignalKind::terminate()) else { return };
     let Ok(mut hangup) = signal(SignalKind::hangup()) else { return };
+    // A file at the size the system allows is an error of the write then, as a full disk is, and not the end of the process.
+    let _file_size = signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()));
     let mut seen = 0;
     loop {
         let level = tokio::select! {
