@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
 use crate::chess::Variant;
@@ -53,6 +54,7 @@ pub(super) fn start(plan: Arc<Plan>, book: Book, root: &Path, output: Output) ->
 
 /// Goes on with the run in `dir`.
 pub(super) fn resume(plan: Arc<Plan>, dir: &RunDir, output: Output) -> Result<Exit> {
+    let runtime = runtime()?;
     let book = load_book(&plan)?;
     for player in &plan.players {
         let bytes = std::fs::read(&player.program).with_context(|| {
@@ -86,7 +88,6 @@ pub(super) fn resume(plan: Arc<Plan>, dir: &RunDir, output: Output) -> Result<Ex
     if replayed.torn_bytes > 0 {
         progress::note(&format!("dropped {} bytes of a game that was not fully recorded", replayed.torn_bytes));
     }
-    let runtime = runtime()?;
     if standing.verdict() == Verdict::Continue {
         runtime.block_on(preflight(&plan))?;
     }
@@ -94,7 +95,14 @@ pub(super) fn resume(plan: Arc<Plan>, dir: &RunDir, output: Output) -> Result<Ex
 }
 
 fn runtime() -> Result<tokio::runtime::Runtime> {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start the event loop")
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.context("cannot start the event loop")?;
+    let entered = runtime.enter();
+    // A file at the size the system allows is an error of the write then, as a full disk is, and not the end of the process.
+    // The handler stays, whoever listens.
+    let _ = signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()));
+    drop(entered);
+    Ok(runtime)
 }
 
 pub(super) fn sprt(plan: &Plan) -> Result<Sprt> {
@@ -200,12 +208,9 @@ pub(super) fn exit(finish: &dispatcher::Finish) -> Exit {
 
 /// Ctrl-C lets running games finish, a second one does not; the system's requests to end stop at once.
 async fn watch_signals(interrupts: mpsc::Sender<Stop>) {
-    use tokio::signal::unix::{SignalKind, signal};
     let Ok(mut interrupt) = signal(SignalKind::interrupt()) else { return };
     let Ok(mut terminate) = signal(SignalKind::terminate()) else { return };
     let Ok(mut hangup) = signal(SignalKind::hangup()) else { return };
-    // A file at the size the system allows is an error of the write then, as a full disk is, and not the end of the process.
-    let _file_size = signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()));
     let mut seen = 0;
     loop {
         let level = tokio::select! {
