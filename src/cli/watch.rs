@@ -63,7 +63,7 @@ pub(super) fn run(args: &WatchArgs) -> Result<Exit> {
 /// Passes the run's lines on; returns how it ended, if it said so.
 fn stream(mut client: Client) -> Result<Option<Exit>> {
     client.watch()?;
-    while let Some((text, say)) = client.next()? {
+    while let Some((text, say)) = client.read()? {
         progress::result(&text);
         if let Say::End { exit, .. } = say {
             return Ok(Exit::from_code(exit));
@@ -79,7 +79,7 @@ fn follow(mut client: Client, plan: &Plan) -> Result<Option<Exit>> {
     // Without a terminal a view is printed now and then: one at once says where the run is.
     let mut plain = !std::io::stderr().is_terminal();
     let mut ended = None;
-    while let Some((_, say)) = client.next()? {
+    while let Some((_, say)) = client.read()? {
         match say {
             Say::Progress(now) => {
                 let view = View::from(now.shown);

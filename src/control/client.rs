@@ -71,10 +71,10 @@ impl Client {
         let limited = self.stream.get_ref().set_read_timeout(Some(PATIENCE));
         limited.map_err(|source| self.failed(source))?;
         self.write(ask)?;
-        self.next()?.ok_or_else(|| self.failed(std::io::ErrorKind::UnexpectedEof.into()))
+        self.read()?.ok_or_else(|| self.failed(std::io::ErrorKind::UnexpectedEof.into()))
     }
 
-    /// Asks for the run's events; [`Client::next`] yields them.
+    /// Asks for the run's events; [`Client::read`] yields them.
     ///
     /// # Errors
     /// [`ClientError::Io`].
@@ -86,7 +86,7 @@ impl Client {
     ///
     /// # Errors
     /// [`ClientError::Io`].
-    pub fn next(&mut self) -> Result<Option<(String, Say)>, ClientError> {
+    pub fn read(&mut self) -> Result<Option<(String, Say)>, ClientError> {
         let mut text = String::new();
         let read = self.stream.read_line(&mut text);
         match read {
