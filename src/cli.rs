@@ -1,6 +1,7 @@
 //! What was typed, and what the shell gets back.
 
 mod book;
+mod ctl;
 mod progress;
 mod resolve;
 mod resume;
@@ -8,6 +9,7 @@ mod run;
 mod run_dir;
 mod sprt;
 mod stats;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -29,6 +31,18 @@ pub enum Exit {
 }
 
 impl Exit {
+    /// What a process with exit code `code` told the shell; `None` for a code that no run has.
+    const fn from_code(code: u8) -> Option<Self> {
+        match code {
+            0 => Some(Self::Done),
+            1 => Some(Self::H0),
+            3 => Some(Self::Inconclusive),
+            4 => Some(Self::Aborted),
+            130 => Some(Self::Interrupted),
+            _ => None,
+        }
+    }
+
     /// The exit code.
     #[must_use]
     pub const fn code(self) -> u8 {
@@ -51,13 +65,15 @@ Exit codes:
   1    sprt: H0 accepted
   2    bad usage, plan, file, or engine that does not start
   3    inconclusive: out of pairs or time
-  4    aborted by engine failures beyond the limit
+  4    aborted: engine failures beyond the limit, or a run that could not be recorded, as on a full disk
   130  interrupted; `quintain resume` goes on
 
 Examples:
   quintain sprt                                     is the working tree stronger than the last engine commit?
   quintain sprt --new git:my-branch --base git:main --tc 8+0.08 --bounds 0,5
   quintain resume results/runs/20260101-120000-sprt
+  quintain watch results/runs/20260101-120000-sprt
+  quintain ctl results/runs/20260101-120000-sprt concurrency 4
   quintain stats --ptnml 379,10170,21828,10640,343 --bounds 0,2";
 
 /// Tests UCI chess engines: is this commit stronger than that one?
@@ -77,6 +93,10 @@ enum Command {
     Sprt(Box<sprt::SprtArgs>),
     /// Goes on with a run that was stopped, killed or cut off by a power failure.
     Resume(resume::ResumeArgs),
+    /// Follows a live run from another terminal, and says how it came out.
+    Watch(watch::WatchArgs),
+    /// Steers a live run: pause, resume, stop, more or fewer games at once.
+    Ctl(ctl::CtlArgs),
     /// Elo, LOS and LLR of given counts.
     Stats(stats::StatsArgs),
     /// Makes, describes and checks opening books.
@@ -102,6 +122,8 @@ pub fn main() -> ExitCode {
     let result = match cli.command {
         Command::Sprt(args) => sprt::run(&args),
         Command::Resume(args) => resume::run(&args),
+        Command::Watch(args) => watch::run(&args),
+        Command::Ctl(args) => ctl::run(&args).map(|()| Exit::Done),
         Command::Stats(args) => stats::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),
         Command::Book(args) => book::run(&args),
     };

@@ -18,4 +18,6 @@ pub mod schedule;
 
 pub mod report;
 
+pub mod control;
+
 pub mod cli;

@@ -19,6 +19,15 @@ pub(super) fn warn(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "warning: {text}");
 }
 
+/// Why a run could not go on, and how it can.
+pub(super) fn broken(why: &str, run: &std::path::Path) {
+    let run = run.display();
+    let _ = writeln!(
+        std::io::stderr().lock(),
+        "error: {why}; what counted is kept, go on with `quintain resume {run}` once it can be written"
+    );
+}
+
 /// Why the command failed, its causes on the same line.
 pub(super) fn error(error: &anyhow::Error) {
     let mut line = String::new();

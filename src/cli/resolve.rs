@@ -13,7 +13,7 @@ use crate::plan::openings::order::Order;
 use crate::plan::rules::{DrawRule, ResignRule, Rules};
 use crate::plan::time_control::Limit;
 use crate::plan::{BookRef, BookSource, Machine, Origin, Plan, Player, Test, Timeouts};
-use crate::schedule::affinity::Topology;
+use crate::schedule::affinity::{self, Topology};
 use crate::source::{self, Context, Resolved};
 use crate::stats::sprt::{Bounds, Model, Sprt};
 
@@ -168,13 +168,7 @@ pub(super) fn sprt(raw: RawPlan) -> Result<(Plan, Book)> {
     };
     let timed = limits.iter().any(Limit::is_timed);
     let forced = raw.force_concurrency == Some(true);
-    if timed && !forced && usize::from(concurrency) > topology.cpus() {
-        bail!(
-            "--concurrency {concurrency}: this machine has {} CPUs, and games that share one are charged for each other's \
-             time; use at most that many, --nodes or --depth, or --force-concurrency",
-            topology.cpus()
-        );
-    }
+    affinity::check_concurrency(concurrency, timed && !forced, &topology)?;
     let seed = raw.seed.unwrap_or_else(random_seed);
     let (book, openings) = book(&raw, rules.variant, seed)?;
     let players = players(&raw, limits)?;

@@ -4,11 +4,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
 use crate::chess::Variant;
 use crate::cli::run_dir::{RunDir, sha256, write_atomically};
 use crate::cli::{Exit, progress};
+use crate::control::server::Server;
 use crate::journal::{self, Journal};
 use crate::plan::openings::{Book, BookOptions};
 use crate::plan::{BookSource, Plan};
@@ -16,7 +18,7 @@ use crate::report::console::{Console, Screen};
 use crate::report::crashes::Crashes;
 use crate::report::pgn_file::PgnFile;
 use crate::report::summary::Summary;
-use crate::schedule::dispatcher::{self, Run};
+use crate::schedule::dispatcher::{self, Inbox, Run};
 use crate::schedule::engine_config;
 use crate::schedule::events::{Observer, Stop, StopReason};
 use crate::schedule::standing::Standing;
@@ -52,6 +54,7 @@ pub(super) fn start(plan: Arc<Plan>, book: Book, root: &Path, output: Output) ->
 
 /// Goes on with the run in `dir`.
 pub(super) fn resume(plan: Arc<Plan>, dir: &RunDir, output: Output) -> Result<Exit> {
+    let runtime = runtime()?;
     let book = load_book(&plan)?;
     for player in &plan.players {
         let bytes = std::fs::read(&player.program).with_context(|| {
@@ -85,7 +88,6 @@ pub(super) fn resume(plan: Arc<Plan>, dir: &RunDir, output: Output) -> Result<Ex
     if replayed.torn_bytes > 0 {
         progress::note(&format!("dropped {} bytes of a game that was not fully recorded", replayed.torn_bytes));
     }
-    let runtime = runtime()?;
     if standing.verdict() == Verdict::Continue {
         runtime.block_on(preflight(&plan))?;
     }
@@ -93,10 +95,17 @@ pub(super) fn resume(plan: Arc<Plan>, dir: &RunDir, output: Output) -> Result<Ex
 }
 
 fn runtime() -> Result<tokio::runtime::Runtime> {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start the event loop")
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.context("cannot start the event loop")?;
+    let entered = runtime.enter();
+    // A file at the size the system allows is an error of the write then, as a full disk is, and not the end of the process.
+    // The handler stays, whoever listens.
+    let _ = signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()));
+    drop(entered);
+    Ok(runtime)
 }
 
-fn sprt(plan: &Plan) -> Result<Sprt> {
+pub(super) fn sprt(plan: &Plan) -> Result<Sprt> {
     let test = &plan.test;
     Ok(Sprt::new(test.bounds, test.model, test.alpha, test.beta)?)
 }
@@ -149,26 +158,45 @@ async fn drive(
         Box::new(Crashes::new(dir.path("crashes"), names)),
         Box::new(Console::new(screen.handle(), &plan)),
     ];
+    let (commands, asked) = mpsc::channel(4);
+    let server = match Server::open(dir.root(), &plan, commands) {
+        Ok((server, publisher)) => {
+            observers.push(Box::new(publisher));
+            Some(server)
+        }
+        Err(error) => {
+            progress::warn(&format!("no control socket, so `watch` and `ctl` cannot reach this run: {error}"));
+            None
+        }
+    };
     let run = Run { plan: Arc::clone(&plan), book, journal, standing, stderr_dir: dir.path("stderr") };
     let (interrupts, seen) = mpsc::channel(4);
     let signals = tokio::spawn(watch_signals(interrupts));
-    let finish = dispatcher::run(run, &mut observers, seen).await;
+    let finish = dispatcher::run(run, &mut observers, Inbox { interrupts: seen, commands: asked }).await;
     signals.abort();
     drop(observers);
     screen.close();
     let summary = Summary::new(&plan, &finish, dir.root());
     let json = summary.to_json();
-    write_atomically(&dir.path("summary.json"), json.as_bytes())
-        .and_then(|()| write_atomically(&dir.path("llr.svg"), summary.llr_svg().as_bytes()))
-        .with_context(|| format!("{}: cannot write the summary; the journal is whole", dir.root().display()))?;
+    // The journal is the truth and has its games: a summary that finds no room changes nothing of how the run came out.
+    let written = write_atomically(&dir.path("summary.json"), json.as_bytes())
+        .and_then(|()| write_atomically(&dir.path("llr.svg"), summary.llr_svg().as_bytes()));
+    if let Err(error) = written {
+        progress::warn(&format!("{}: cannot write the summary; the journal is whole: {error}", dir.root().display()));
+    }
+    let exit = exit(&finish);
+    if let Some(server) = server {
+        server.close(exit.code(), summary.json().clone()).await;
+    }
     progress::result(if output.json { &json } else { summary.text() });
     if let StopReason::Broken { why } = &finish.reason {
-        progress::warn(why);
+        progress::broken(why, dir.root());
     }
-    Ok(exit(&finish))
+    Ok(exit)
 }
 
-fn exit(finish: &dispatcher::Finish) -> Exit {
+/// What a run's process tells the shell.
+pub(super) fn exit(finish: &dispatcher::Finish) -> Exit {
     match (&finish.reason, finish.standing.verdict()) {
         (_, Verdict::AcceptH1) => Exit::Done,
         (_, Verdict::AcceptH0) => Exit::H0,
@@ -180,7 +208,6 @@ fn exit(finish: &dispatcher::Finish) -> Exit {
 
 /// Ctrl-C lets running games finish, a second one does not; the system's requests to end stop at once.
 async fn watch_signals(interrupts: mpsc::Sender<Stop>) {
-    use tokio::signal::unix::{SignalKind, signal};
     let Ok(mut interrupt) = signal(SignalKind::interrupt()) else { return };
     let Ok(mut terminate) = signal(SignalKind::terminate()) else { return };
     let Ok(mut hangup) = signal(SignalKind::hangup()) else { return };

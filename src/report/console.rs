@@ -13,7 +13,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::plan::Plan;
 use crate::record::PlayerId;
 use crate::report::figures::{self, Figures, duration, signed};
-use crate::schedule::events::{Observer, RunEvent};
+use crate::schedule::events::{Observer, Phase, RunEvent};
 use crate::schedule::standing::Standing;
 use crate::stats::sprt::Verdict;
 
@@ -28,15 +28,21 @@ const BAR_STEPS: u64 = 1_000;
 
 /// What the view shows at one moment.
 #[derive(Clone, Debug)]
-struct View {
+pub struct View {
     /// The LLR between its bounds, 0 to 1.
-    fraction: f64,
-    llr: String,
-    elo: String,
-    counts: String,
-    pace: String,
-    faults: String,
-    plain: String,
+    pub fraction: f64,
+    /// The LLR and its bounds.
+    pub llr: String,
+    /// Elo, nElo and LOS.
+    pub elo: String,
+    /// Pairs by points.
+    pub counts: String,
+    /// Pairs a minute and the time left.
+    pub pace: String,
+    /// Time losses and crashes of both sides.
+    pub faults: String,
+    /// All of it that matters, in one line.
+    pub plain: String,
 }
 
 enum Message {
@@ -70,6 +76,16 @@ impl Screen {
         ScreenHandle { sender: self.sender.clone() }
     }
 
+    /// Shows how the run stands.
+    pub fn show(&self, view: View) {
+        self.handle().send(Message::View(Box::new(view)));
+    }
+
+    /// Prints a line that stays.
+    pub fn line(&self, text: String) {
+        self.handle().send(Message::Line(text));
+    }
+
     /// Draws what is left and ends the view. Every handle must be gone.
     pub fn close(mut self) {
         self.sender = None;
@@ -94,26 +110,43 @@ impl ScreenHandle {
     }
 }
 
-/// Follows a run and shows it.
-pub struct Console {
-    screen: ScreenHandle,
+/// Puts a run into the words of the live view.
+#[derive(Clone, Debug)]
+pub struct Viewer {
     max_pairs: Option<u64>,
     names: [String; 2],
     /// Pairs that counted before this process began; they say nothing of the pace.
     pairs_before: u64,
 }
 
-impl Console {
-    /// Shows `plan`'s run on `screen`.
+impl Viewer {
+    /// For `plan`'s run.
     #[must_use]
-    pub fn new(screen: ScreenHandle, plan: &Plan) -> Self {
+    pub fn new(plan: &Plan) -> Self {
         let name = |place: usize| plan.players.get(place).map_or_else(String::new, |player| player.name.clone());
-        Self { screen, max_pairs: plan.max_pairs, names: [name(0), name(1)], pairs_before: 0 }
+        Self { max_pairs: plan.max_pairs, names: [name(0), name(1)], pairs_before: 0 }
     }
 
-    fn view(&self, standing: &Standing, elapsed: Duration) -> View {
+    /// Takes note of the pairs that counted before this process began: they say nothing of the pace.
+    pub fn begin(&mut self, standing: &Standing) {
+        self.pairs_before = standing.pairs();
+    }
+
+    /// Pairs a minute since this process began; `None` before the first.
+    #[must_use]
+    pub fn pairs_per_minute(&self, standing: &Standing, elapsed: Duration) -> Option<f64> {
+        self.pace(standing, elapsed).pairs_per_minute
+    }
+
+    fn pace(&self, standing: &Standing, elapsed: Duration) -> Pace {
+        Pace::new(standing, standing.pairs().saturating_sub(self.pairs_before), elapsed, self.max_pairs)
+    }
+
+    /// How the run stands.
+    #[must_use]
+    pub fn view(&self, standing: &Standing, elapsed: Duration) -> View {
         let figures = Figures::of(standing);
-        let pace = Pace::new(standing, standing.pairs() - self.pairs_before, elapsed, self.max_pairs);
+        let pace = self.pace(standing, elapsed);
         let [new, base] = [PlayerId::NEW, PlayerId::BASE].map(|player| standing.faults(player));
         let faults = |kind: &str, new: u64, base: u64| format!("{kind} {new}/{base}");
         let crashes = |f: crate::schedule::standing::Faults| f.crashes + f.stalls + f.illegal_moves;
@@ -142,41 +175,71 @@ impl Console {
             ),
         }
     }
-}
 
-impl Observer for Console {
-    fn observe(&mut self, event: RunEvent<'_>) {
+    /// The line that an event is worth, for one that stays on the screen.
+    #[must_use]
+    pub fn line(&self, event: &RunEvent<'_>) -> Option<String> {
         match event {
-            RunEvent::Opened { standing } => {
-                self.pairs_before = standing.pairs();
-                if standing.pairs() > 0 {
-                    let text = format!("going on after {} pairs", standing.pairs());
-                    self.screen.send(Message::Line(text));
-                }
-                self.screen.send(Message::View(Box::new(self.view(standing, Duration::ZERO))));
-            }
-            RunEvent::Tick { standing, elapsed } | RunEvent::Closed { standing, elapsed, .. } => {
-                self.screen.send(Message::View(Box::new(self.view(standing, elapsed))));
+            RunEvent::Opened { standing } if standing.pairs() > 0 => {
+                Some(format!("going on after {} pairs", standing.pairs()))
             }
             RunEvent::GameEnded { record, failure: Some(failure) } => {
                 let name = self.names.get(usize::from(failure.player.0)).map_or("?", String::as_str);
                 let evidence = record.overstep.map(|overstep| format!(" ({})", overstep.load)).unwrap_or_default();
                 let fate = if record.is_void { "; void, its pair is played again" } else { "" };
-                self.screen.send(Message::Line(format!(
+                Some(format!(
                     "game {}: {name}: {}{}{}{evidence}{fate}",
                     record.id.number(),
                     record.ending.termination.name(),
                     if record.ending.detail.is_empty() { "" } else { ": " },
                     printable(&record.ending.detail),
-                )));
+                ))
             }
-            RunEvent::Warning { text } => self.screen.send(Message::Line(format!("warning: {text}"))),
-            RunEvent::Finishing => {
-                let text = "finishing the running games; press Ctrl-C again to stop at once";
-                self.screen.send(Message::Line(text.to_owned()));
-            }
-            RunEvent::GameBegan { .. } | RunEvent::GameEnded { .. } | RunEvent::PairCounted { .. } => {}
+            RunEvent::Warning { text } => Some(format!("warning: {text}")),
+            RunEvent::Steered { status } => Some(match status.phase {
+                Phase::Running => format!("playing, {} at once", status.concurrency),
+                Phase::Paused => format!("paused, {} at once after `quintain ctl RUN resume`", status.concurrency),
+                Phase::Stopping => "stopping".to_owned(),
+            }),
+            RunEvent::Finishing => Some("finishing the running games; press Ctrl-C again to stop at once".to_owned()),
+            RunEvent::Opened { .. }
+            | RunEvent::GameBegan { .. }
+            | RunEvent::GameEnded { .. }
+            | RunEvent::PairCounted { .. }
+            | RunEvent::Tick { .. }
+            | RunEvent::Closed { .. } => None,
         }
+    }
+}
+
+/// Follows a run and shows it.
+pub struct Console {
+    screen: ScreenHandle,
+    viewer: Viewer,
+}
+
+impl Console {
+    /// Shows `plan`'s run on `screen`.
+    #[must_use]
+    pub fn new(screen: ScreenHandle, plan: &Plan) -> Self {
+        Self { screen, viewer: Viewer::new(plan) }
+    }
+}
+
+impl Observer for Console {
+    fn observe(&mut self, event: RunEvent<'_>) {
+        if let Some(line) = self.viewer.line(&event) {
+            self.screen.send(Message::Line(line));
+        }
+        let (standing, elapsed) = match event {
+            RunEvent::Opened { standing } => {
+                self.viewer.begin(standing);
+                (standing, Duration::ZERO)
+            }
+            RunEvent::Tick { standing, elapsed } | RunEvent::Closed { standing, elapsed, .. } => (standing, elapsed),
+            _ => return,
+        };
+        self.screen.send(Message::View(Box::new(self.viewer.view(standing, elapsed))));
     }
 }
 

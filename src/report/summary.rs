@@ -64,6 +64,12 @@ impl Summary {
         text
     }
 
+    /// The JSON document as a value.
+    #[must_use]
+    pub const fn json(&self) -> &serde_json::Value {
+        &self.json
+    }
+
     /// The LLR over the counted pairs, between its bounds.
     #[must_use]
     pub fn llr_svg(&self) -> &str {

@@ -61,6 +61,26 @@ impl Topology {
     }
 }
 
+/// More timed games at once than there are CPUs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "--concurrency {games}: this machine has {cpus} CPUs, and games that share one are charged for each other's time; \
+     use at most that many, --nodes or --depth, or begin the run with --force-concurrency"
+)]
+pub struct TooManyGames {
+    games: u16,
+    cpus: usize,
+}
+
+/// Whether `games` may run at once: as many as there are CPUs where a clock runs, any number otherwise.
+///
+/// # Errors
+/// [`TooManyGames`].
+pub fn check_concurrency(games: u16, timed: bool, topology: &Topology) -> Result<(), TooManyGames> {
+    let cpus = topology.cpus();
+    if timed && usize::from(games) > cpus { Err(TooManyGames { games, cpus }) } else { Ok(()) }
+}
+
 #[cfg(target_os = "linux")]
 fn allowed_cpus() -> Vec<usize> {
     use rustix::thread::{CpuSet, sched_getaffinity};
@@ -109,6 +129,15 @@ mod tests {
         let topology = Topology::from_siblings(&[1, 2], |cpu| Some(vec![cpu % 2, cpu % 2 + 2]));
         assert_eq!([0, 1].map(|slot| topology.cpu_for_slot(slot)), [Some(1), Some(2)]);
         assert_eq!(topology.physical_cores(), 2);
+    }
+
+    #[test]
+    fn timed_games_need_a_cpu_each() {
+        let topology = Topology::from_siblings(&[0, 1], |_| None);
+        let cases = [(2, true, true), (3, true, false), (64, false, true)];
+        for (games, timed, fits) in cases {
+            assert_eq!(check_concurrency(games, timed, &topology).is_ok(), fits, "{games}");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The one event loop of a run. It alone owns the journal and the standing; workers and observers hear from it.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,7 +12,11 @@ use crate::plan::Plan;
 use crate::plan::openings::Book;
 use crate::plan::openings::order::OpeningOrder;
 use crate::record::{GameRecord, PairId, PlayerId};
-use crate::schedule::events::{Failure, Observer, PairTask, RunEvent, SlotId, Stop, StopReason, WorkerEvent};
+use crate::schedule::affinity::{self, Topology};
+use crate::schedule::events::{
+    Command, Failure, Observer, Orders, PairTask, Phase, Request, RunEvent, SlotId, Status, Stop, StopReason,
+    WorkerEvent,
+};
 use crate::schedule::standing::Standing;
 use crate::schedule::worker::{self, WorkerHandle};
 use crate::stats::sprt::Verdict;
@@ -47,50 +51,62 @@ pub struct Finish {
     pub resumed: bool,
 }
 
+/// What may be asked of a run while it is played.
+#[derive(Debug)]
+pub struct Inbox {
+    /// Requests of the system and its user to end: the first lets running games finish, the second does not.
+    pub interrupts: mpsc::Receiver<Stop>,
+    /// Requests of `quintain ctl`.
+    pub commands: mpsc::Receiver<Request>,
+}
+
+/// What is known of a slot.
+enum Slot {
+    /// No thread.
+    Free,
+    /// A thread plays, or waits for a pair.
+    Taken(WorkerHandle),
+    /// Its thread was let go and is about to end.
+    Leaving,
+}
+
 struct Dispatcher<'a> {
     run: Run,
     order: OpeningOrder,
     observers: &'a mut [Box<dyn Observer>],
-    workers: Vec<Option<WorkerHandle>>,
+    slots: Vec<Slot>,
+    /// Slots that wait for the end of a pause.
     idle: VecDeque<SlotId>,
     next: PairId,
-    stop: watch::Sender<Stop>,
+    /// What slots left unplayed when they retired. It goes first: no later pair counts before it.
+    leftover: BTreeMap<PairId, PairTask>,
+    orders: watch::Sender<Orders>,
+    events: mpsc::UnboundedSender<WorkerEvent>,
+    playing: u16,
     reason: Option<StopReason>,
     began: Instant,
     resumed: bool,
 }
 
 /// Plays the plan until a verdict, its end, or a stop; returns when every worker is done and its engines are gone.
-///
-/// `interrupts` yields one item for each request to stop: the first lets running games finish, the second does not.
-pub async fn run(run: Run, observers: &mut [Box<dyn Observer>], mut interrupts: mpsc::Receiver<Stop>) -> Finish {
+pub async fn run(run: Run, observers: &mut [Box<dyn Observer>], mut inbox: Inbox) -> Finish {
     let (events_in, mut events) = mpsc::unbounded_channel();
-    let (stop, stop_seen) = watch::channel(Stop::No);
     let began = Instant::now();
     let len = u32::try_from(run.book.len()).unwrap_or(u32::MAX);
     let order = OpeningOrder::new(len, run.plan.book.order, run.plan.book.start);
-    let workers = (0..run.plan.concurrency)
-        .map(|slot| {
-            let context = worker::Context {
-                slot: SlotId(slot),
-                plan: Arc::clone(&run.plan),
-                stderr_dir: run.stderr_dir.clone(),
-                events: events_in.clone(),
-                stop: stop_seen.clone(),
-            };
-            Some(worker::start(context))
-        })
-        .collect();
-    drop((events_in, stop_seen));
+    let orders = Orders { stop: Stop::No, paused: false, slots: run.plan.concurrency };
     let mut dispatcher = Dispatcher {
         next: PairId(run.standing.pairs()),
         resumed: run.standing.pairs() + run.standing.waiting_games() > 0,
         run,
         order,
         observers,
-        workers,
+        slots: Vec::new(),
         idle: VecDeque::new(),
-        stop,
+        leftover: BTreeMap::new(),
+        orders: watch::Sender::new(orders),
+        events: events_in,
+        playing: 0,
         reason: None,
         began,
     };
@@ -98,17 +114,21 @@ pub async fn run(run: Run, observers: &mut [Box<dyn Observer>], mut interrupts: 
     let deadline = dispatcher.run.plan.max_time.map(|limit| began + limit);
     let mut tick = tokio::time::interval_at(began + TICK, TICK);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    loop {
+    while dispatcher.slots.iter().any(|slot| !matches!(slot, Slot::Free)) {
         tokio::select! {
             biased;
-            Some(level) = interrupts.recv() => dispatcher.interrupt(level),
-            event = events.recv() => match event {
-                Some(event) => dispatcher.on_event(event),
-                None => break,
-            },
+            Some(level) = inbox.interrupts.recv() => dispatcher.interrupt(level),
+            // The dispatcher has a sender itself: this never yields `None`.
+            Some(event) = events.recv() => dispatcher.on_event(event),
             _ = tick.tick() => dispatcher.on_tick(),
             () = sleep_until(deadline), if dispatcher.reason.is_none() => {
                 dispatcher.halt(Stop::AfterGame, StopReason::OutOfTime);
+            }
+            // Last, so that no flood of commands keeps a game waiting.
+            Some(request) = inbox.commands.recv() => {
+                let answer = dispatcher.on_command(request.command);
+                // A client that left before its answer came is no loss.
+                let _ = request.reply.send(answer);
             }
         }
     }
@@ -132,6 +152,110 @@ impl Dispatcher<'_> {
         if self.run.standing.verdict() != Verdict::Continue {
             self.halt(Stop::Now, StopReason::Verdict);
         }
+        self.fill();
+    }
+
+    /// Starts a thread for each slot that has none, as long as there is something to play.
+    fn fill(&mut self) {
+        let wanted = self.orders.borrow().slots;
+        for slot in 0..wanted {
+            let place = usize::from(slot);
+            if self.slots.len() <= place {
+                self.slots.push(Slot::Free);
+            }
+            if !matches!(self.slots[place], Slot::Free) {
+                continue;
+            }
+            if self.reason.is_some() || !self.has_task() {
+                return;
+            }
+            let context = worker::Context {
+                slot: SlotId(slot),
+                plan: Arc::clone(&self.run.plan),
+                stderr_dir: self.run.stderr_dir.clone(),
+                events: self.events.clone(),
+                orders: self.orders.subscribe(),
+            };
+            match worker::start(context) {
+                Ok(worker) => self.slots[place] = Slot::Taken(worker),
+                Err(error) if slot == 0 => {
+                    self.halt(Stop::Now, StopReason::Broken { why: format!("cannot start a thread: {error}") });
+                }
+                Err(error) => {
+                    let text = format!("cannot start a thread: {error}; going on with {slot} games at once");
+                    self.tell(RunEvent::Warning { text: &text });
+                    self.orders.send_modify(|orders| orders.slots = slot);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Lets the thread of a slot go: it ends once it is idle.
+    fn let_go(&mut self, slot: SlotId) {
+        self.slots[usize::from(slot.0)] = Slot::Leaving;
+    }
+
+    fn status(&self) -> Status {
+        let orders = *self.orders.borrow();
+        let phase = match (orders.stop, orders.paused) {
+            (Stop::AfterGame | Stop::Now, _) => Phase::Stopping,
+            (Stop::No, true) => Phase::Paused,
+            (Stop::No, false) => Phase::Running,
+        };
+        Status { phase, concurrency: orders.slots, playing: self.playing }
+    }
+
+    /// Does what a user asks, or says why not.
+    fn on_command(&mut self, command: Command) -> Result<Status, String> {
+        let before = self.status();
+        let steers = matches!(command, Command::Pause | Command::Resume | Command::Concurrency(_));
+        if steers && self.reason.is_some() {
+            return Err("the run is stopping already".to_owned());
+        }
+        match command {
+            Command::Status => {}
+            Command::Stop => {
+                if self.reason.is_none() {
+                    self.interrupt(Stop::AfterGame);
+                }
+            }
+            Command::Pause => self.orders.send_modify(|orders| orders.paused = true),
+            Command::Resume => {
+                self.orders.send_modify(|orders| orders.paused = false);
+                self.wake();
+            }
+            Command::Concurrency(games) => self.set_concurrency(games)?,
+        }
+        let status = self.status();
+        if (status.phase, status.concurrency) != (before.phase, before.concurrency) {
+            self.tell(RunEvent::Steered { status });
+        }
+        Ok(status)
+    }
+
+    fn set_concurrency(&mut self, games: u16) -> Result<(), String> {
+        if games == 0 {
+            return Err("concurrency 0 plays nothing; 1 is the least, or pause the run".to_owned());
+        }
+        let plan = &self.run.plan;
+        let timed = plan.players.iter().any(|player| player.limit.is_timed());
+        // A run that was made to begin with more may have as many again.
+        if games > plan.concurrency {
+            affinity::check_concurrency(games, timed, &Topology::detect()).map_err(|error| error.to_string())?;
+        }
+        self.orders.send_modify(|orders| orders.slots = games);
+        self.wake();
+        self.fill();
+        let got = self.orders.borrow().slots;
+        if got < games { Err(format!("the system grants only {got} threads")) } else { Ok(()) }
+    }
+
+    /// Looks again at each slot that waits.
+    fn wake(&mut self) {
+        for slot in std::mem::take(&mut self.idle) {
+            self.on_idle(slot);
+        }
     }
 
     fn interrupt(&mut self, level: Stop) {
@@ -144,27 +268,38 @@ impl Dispatcher<'_> {
     /// Raises the stop level; the first reason given stays.
     fn halt(&mut self, level: Stop, reason: StopReason) {
         self.reason.get_or_insert(reason);
-        self.stop.send_if_modified(|now| {
-            let rises = level > *now;
+        self.orders.send_if_modified(|now| {
+            let rises = level > now.stop;
             if rises {
-                *now = level;
+                now.stop = level;
             }
             rises
         });
         // Idle workers wait on their channels: closing those retires them.
         while let Some(slot) = self.idle.pop_front() {
-            self.workers[usize::from(slot.0)] = None;
+            self.let_go(slot);
         }
     }
 
     fn on_event(&mut self, event: WorkerEvent) {
         match event {
             WorkerEvent::Idle { slot } => self.on_idle(slot),
-            WorkerEvent::Began { game, players } => self.tell(RunEvent::GameBegan { game, players }),
-            WorkerEvent::Ended { record, failure } => self.on_ended(*record, failure.as_deref()),
-            WorkerEvent::Retired { slot } => self.workers[usize::from(slot.0)] = None,
+            WorkerEvent::Began { game, players } => {
+                self.playing += 1;
+                self.tell(RunEvent::GameBegan { game, players });
+            }
+            WorkerEvent::Ended { record, failure } => {
+                self.playing = self.playing.saturating_sub(1);
+                self.on_ended(*record, failure.as_deref());
+            }
+            WorkerEvent::Retired { slot, left } => {
+                self.slots[usize::from(slot.0)] = Slot::Free;
+                self.leftover.extend(left.map(|task| (task.pair, task)));
+                // What it left is for another slot, and the slot itself may be wanted again by now.
+                self.fill();
+            }
             WorkerEvent::Broken { slot, why } => {
-                self.workers[usize::from(slot.0)] = None;
+                self.slots[usize::from(slot.0)] = Slot::Free;
                 // A pair that this slot had is missing from the prefix now, so nothing after it could count.
                 self.halt(Stop::AfterGame, StopReason::Broken { why });
             }
@@ -172,23 +307,34 @@ impl Dispatcher<'_> {
     }
 
     fn on_idle(&mut self, slot: SlotId) {
-        if self.reason.is_some() {
-            self.workers[usize::from(slot.0)] = None;
-            return;
-        }
-        match self.next_task() {
-            Some(task) => {
-                if let Some(worker) = &self.workers[usize::from(slot.0)] {
-                    worker.play(task);
-                }
+        let Orders { paused, slots, .. } = *self.orders.borrow();
+        if self.reason.is_some() || slot.0 >= slots {
+            self.let_go(slot);
+        } else if paused {
+            self.idle.push_back(slot);
+        } else if let Some(task) = self.next_task() {
+            if let Slot::Taken(worker) = &self.slots[usize::from(slot.0)] {
+                worker.play(task);
             }
+        } else {
             // Others may still play: this worker is not needed, and the run ends when the last one is done.
-            None => self.workers[usize::from(slot.0)] = None,
+            self.let_go(slot);
         }
+    }
+
+    /// Whether anything is left to begin.
+    fn has_task(&mut self) -> bool {
+        let next = self.next_task();
+        let found = next.is_some();
+        self.leftover.extend(next.map(|task| (task.pair, task)));
+        found
     }
 
     /// The next pair with a leg to play, with its opening; `None` after the last.
     fn next_task(&mut self) -> Option<PairTask> {
+        if let Some((_, task)) = self.leftover.pop_first() {
+            return Some(task);
+        }
         loop {
             let pair = self.next;
             if self.run.plan.max_pairs.is_some_and(|limit| pair.0 >= limit) {

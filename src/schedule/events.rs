@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use tokio::sync::oneshot;
+
 use crate::record::{ByColor, GameId, GameRecord, Leg, Opening, PairId, PlayerId};
 use crate::schedule::standing::Standing;
 
@@ -44,6 +46,63 @@ pub enum Stop {
     Now,
 }
 
+/// What the dispatcher wants of the workers now. Each looks at it before a game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Orders {
+    /// Whether to go on at all.
+    pub stop: Stop,
+    /// Begin no game until this is false again.
+    pub paused: bool,
+    /// Games at once: slots from this one up retire after their game.
+    pub slots: u16,
+}
+
+/// What a user asks of a live run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Finish the running games and begin no other until told to.
+    Pause,
+    /// Go on after a pause.
+    Resume,
+    /// As one Ctrl-C: finish the running games, then end.
+    Stop,
+    /// Play so many games at once from now on.
+    Concurrency(u16),
+    /// Only answer.
+    Status,
+}
+
+/// A command and where its answer goes: how the run stands after it, or why it was refused.
+#[derive(Debug)]
+pub struct Request {
+    /// What is asked.
+    pub command: Command,
+    /// Takes the answer. Nobody need wait for it.
+    pub reply: oneshot::Sender<Result<Status, String>>,
+}
+
+/// What a live run is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Games begin and end.
+    Running,
+    /// No game begins until the user says so.
+    Paused,
+    /// No game begins any more.
+    Stopping,
+}
+
+/// How a live run is being played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Status {
+    /// What it is doing.
+    pub phase: Phase,
+    /// Games at once, as last told.
+    pub concurrency: u16,
+    /// Games that are being played at this moment.
+    pub playing: u16,
+}
+
 /// From a worker to the dispatcher.
 #[derive(Debug)]
 pub enum WorkerEvent {
@@ -66,10 +125,12 @@ pub enum WorkerEvent {
         /// Evidence, where an engine failed or lost on time.
         failure: Option<Box<Failure>>,
     },
-    /// The worker's thread is done: it was told to stop, or its channel closed.
+    /// The worker's thread is done: it was told to stop or to retire, or its channel closed.
     Retired {
         /// The slot it had.
         slot: SlotId,
+        /// What it was given and has not played.
+        left: Option<PairTask>,
     },
     /// The worker could not go on for a reason that is no engine's fault.
     Broken {
@@ -131,6 +192,11 @@ pub enum RunEvent<'a> {
     Warning {
         /// One line.
         text: &'a str,
+    },
+    /// The user changed how the run is played.
+    Steered {
+        /// How it is played now.
+        status: Status,
     },
     /// The user asked for a stop: running games are finished, no other begins.
     Finishing,

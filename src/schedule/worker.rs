@@ -15,7 +15,7 @@ use crate::plan::Plan;
 use crate::record::{ByColor, Color, Ending, GameId, GameRecord, Leg, Outcome, Overstep, PlayerId, Termination};
 use crate::schedule::affinity::Topology;
 use crate::schedule::engine_config;
-use crate::schedule::events::{Failure, PairTask, SlotId, Stop, WorkerEvent};
+use crate::schedule::events::{Failure, Orders, PairTask, SlotId, Stop, WorkerEvent};
 use crate::uci::process::{Engine, EngineConfig, Fault, SearchOutcome, StartError};
 use crate::uci::{Go, SideClock};
 
@@ -28,7 +28,7 @@ pub(super) struct Context {
     pub(super) plan: Arc<Plan>,
     pub(super) stderr_dir: PathBuf,
     pub(super) events: mpsc::UnboundedSender<WorkerEvent>,
-    pub(super) stop: watch::Receiver<Stop>,
+    pub(super) orders: watch::Receiver<Orders>,
 }
 
 /// The dispatcher's end of a worker. Dropping it retires the worker once it is idle.
@@ -45,28 +45,37 @@ impl WorkerHandle {
 }
 
 /// Starts a worker's thread.
-pub(super) fn start(context: Context) -> WorkerHandle {
+///
+/// # Errors
+/// Where the system has no thread to give.
+pub(super) fn start(context: Context) -> std::io::Result<WorkerHandle> {
     let (tasks, inbox) = mpsc::channel(1);
-    let slot = context.slot;
-    let events = context.events.clone();
-    let spawned = std::thread::Builder::new().name(format!("slot-{}", slot.0)).spawn(move || thread(context, inbox));
-    if let Err(error) = spawned {
-        let _ = events.send(WorkerEvent::Broken { slot, why: format!("cannot start a thread: {error}") });
-    }
-    WorkerHandle { tasks }
+    std::thread::Builder::new().name(format!("slot-{}", context.slot.0)).spawn(move || thread(context, inbox))?;
+    Ok(WorkerHandle { tasks })
 }
 
 fn thread(context: Context, inbox: mpsc::Receiver<PairTask>) {
     let slot = context.slot;
-    let events = context.events.clone();
-    let event = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-        Ok(runtime) => {
-            runtime.block_on(Worker::new(context).run(inbox));
-            WorkerEvent::Retired { slot }
-        }
+    let mut farewell = Farewell { slot, events: context.events.clone(), event: None };
+    farewell.event = Some(match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => WorkerEvent::Retired { slot, left: runtime.block_on(Worker::new(context).run(inbox)) },
         Err(error) => WorkerEvent::Broken { slot, why: format!("cannot start a runtime: {error}") },
-    };
-    let _ = events.send(event);
+    });
+}
+
+/// Tells the dispatcher that the thread is done, however it ends: a run waits for each of its slots.
+struct Farewell {
+    slot: SlotId,
+    events: mpsc::UnboundedSender<WorkerEvent>,
+    event: Option<WorkerEvent>,
+}
+
+impl Drop for Farewell {
+    fn drop(&mut self) {
+        let panicked = || WorkerEvent::Broken { slot: self.slot, why: format!("slot {} panicked", self.slot.0 + 1) };
+        let event = self.event.take().unwrap_or_else(panicked);
+        let _ = self.events.send(event);
+    }
 }
 
 struct Worker {
@@ -94,33 +103,43 @@ impl Worker {
         Self { context, cpus, engines, reusable: true, waits: Vec::new() }
     }
 
-    async fn run(mut self, mut inbox: mpsc::Receiver<PairTask>) {
+    /// Plays what comes until there is no more to come; returns what it was given and did not play.
+    async fn run(mut self, mut inbox: mpsc::Receiver<PairTask>) -> Option<PairTask> {
         let slot = self.context.slot;
-        let mut stop = self.context.stop.clone();
-        'pairs: loop {
-            if self.context.events.send(WorkerEvent::Idle { slot }).is_err() {
-                break;
-            }
+        let mut left = None;
+        while left.is_none() && self.context.events.send(WorkerEvent::Idle { slot }).is_ok() {
             let Some(task) = inbox.recv().await else { break };
-            let mut legs = task.legs.clone();
-            let mut voids_left = MAX_VOIDS;
-            while !legs.is_empty() {
-                let leg = legs.remove(0);
-                if *stop.borrow() != Stop::No {
-                    break 'pairs;
-                }
-                let counts = tokio::select! {
-                    biased;
-                    _ = stop.wait_for(|level| *level == Stop::Now) => break 'pairs,
-                    counts = self.play(&task, leg, voids_left > 0) => counts,
-                };
-                if !counts {
-                    voids_left -= 1;
-                    legs = vec![Leg::First, Leg::Second];
-                }
-            }
+            left = self.play_pair(task).await;
         }
         self.quit().await;
+        left
+    }
+
+    /// Plays a pair's games; returns the rest of the pair where the slot is to end or retire before it is over.
+    async fn play_pair(&mut self, mut task: PairTask) -> Option<PairTask> {
+        let slot = self.context.slot;
+        let mut orders = self.context.orders.clone();
+        let mut voids_left = MAX_VOIDS;
+        while let Some(leg) = task.legs.first().copied() {
+            // A pause waits here, its engines idle; a stop or a smaller concurrency ends it.
+            let go_on = |orders: &Orders| orders.stop == Stop::No && slot.0 < orders.slots;
+            match orders.wait_for(|orders| !orders.paused || !go_on(orders)).await {
+                Ok(orders) if go_on(&orders) => {}
+                _ => return Some(task),
+            }
+            let counts = tokio::select! {
+                biased;
+                _ = orders.wait_for(|orders| orders.stop == Stop::Now) => return Some(task),
+                counts = self.play(&task, leg, voids_left > 0) => counts,
+            };
+            if counts {
+                task.legs.remove(0);
+            } else {
+                voids_left -= 1;
+                task.legs = vec![Leg::First, Leg::Second];
+            }
+        }
+        None
     }
 
     /// Ends the engines politely and together, each within its grace.

@@ -2,8 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that can't go on has failed")]
 
+#[cfg(target_os = "linux")]
+mod control;
 mod errors;
 mod harness;
+#[cfg(target_os = "linux")]
+mod persist;
 #[cfg(target_os = "linux")]
 mod process;
 #[cfg(target_os = "linux")]

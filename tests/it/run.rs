@@ -186,7 +186,7 @@ fn a_loss_by_the_engines_own_doing_is_not_void() {
     }
     assert_eq!(summary(&dir)["voided_pairs"], 0);
     let about = std::fs::read_to_string(dir.join("crashes/game-1/about.txt")).unwrap();
-    assert!(about.contains("allowed: 20ms\nanswered: after 5") && about.contains("\nmachine: "), "{about}");
+    assert!(about.contains("allowed: 30ms\nanswered: after 5") && about.contains("\nmachine: "), "{about}");
 }
 
 #[test]

@@ -13,6 +13,7 @@ const HARNESS: &[&[&str]] = &[
     &["journal", "source", "uci/process"],
     &["schedule"],
     &["report"],
+    &["control"],
     &["cli"],
     &["main", "lib"],
 ];

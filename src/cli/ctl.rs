@@ -1,0 +1,68 @@
+//! `quintain ctl DIR COMMAND`.
+
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+use clap::Subcommand;
+
+use crate::cli::progress;
+use crate::cli::run_dir::RunDir;
+use crate::control::client::Client;
+use crate::control::protocol::{Ask, Say};
+
+/// Steers a live run over the socket in its directory, and prints how it is played then.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Exit codes: 0 done, 2 not done: the run is not live, or it refused.\n\nExamples:\n  \
+                  quintain ctl results/runs/20260101-120000-sprt pause\n  \
+                  quintain ctl results/runs/20260101-120000-sprt concurrency 4")]
+pub(super) struct CtlArgs {
+    /// The run's directory.
+    #[arg(value_name = "RUN")]
+    dir: PathBuf,
+    /// Print the answer as one line of JSON.
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    command: Steer,
+}
+
+#[derive(Clone, Copy, Debug, Subcommand)]
+enum Steer {
+    /// How the run is being played.
+    Status,
+    /// Let running games finish and begin no other until `resume`.
+    Pause,
+    /// Go on after `pause`.
+    Resume,
+    /// Let running games finish, then end, as one Ctrl-C does; `quintain resume` goes on.
+    Stop,
+    /// Play N games at once from now on: new slots begin at once, slots too many end after their game.
+    Concurrency {
+        /// At least 1; under a clock at most one for each CPU.
+        #[arg(value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+        games: u16,
+    },
+}
+
+pub(super) fn run(args: &CtlArgs) -> Result<()> {
+    let (dir, _) = RunDir::open(&args.dir)?;
+    let ask = match args.command {
+        Steer::Status => Ask::Status,
+        Steer::Pause => Ask::Pause,
+        Steer::Resume => Ask::Resume,
+        Steer::Stop => Ask::Stop,
+        Steer::Concurrency { games } => Ask::Concurrency { games },
+    };
+    let (text, answer) = Client::connect(dir.root())?.ask(ask)?;
+    match answer {
+        Say::Status { .. } if args.json => progress::result(&text),
+        Say::Status { phase, concurrency, playing, .. } => {
+            progress::result(&format!("{phase}, concurrency {concurrency}, {playing} being played"));
+        }
+        Say::Error { error } => bail!("{}: {error}", dir.root().display()),
+        _ => {
+            bail!("{}: the run answered in words this program does not know: {}", dir.root().display(), text.trim_end())
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,131 @@
+//! `quintain watch DIR`.
+
+use std::io::IsTerminal as _;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Result;
+
+use crate::cli::run_dir::RunDir;
+use crate::cli::{Exit, progress, run};
+use crate::control::client::{Client, ClientError};
+use crate::control::protocol::{Say, line};
+use crate::journal;
+use crate::plan::Plan;
+use crate::report::console::{Screen, View};
+use crate::report::summary::Summary;
+use crate::schedule::dispatcher::Finish;
+use crate::schedule::events::StopReason;
+use crate::schedule::standing::Standing;
+use crate::stats::sprt::Verdict;
+
+/// Shows a live run as its own terminal does, until it ends; of a run that is over, its summary. It can be left at any
+/// time: the run does not notice.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Exit codes: those of the run, as if it had been played here: 0 H1 accepted, 1 H0 accepted, 3 inconclusive, \
+                  4 aborted, 130 stopped or killed before its end; 2 where there is no run.\n\n\
+                  Example:\n  quintain watch results/runs/20260101-120000-sprt"
+)]
+pub(super) struct WatchArgs {
+    /// The run's directory.
+    #[arg(value_name = "RUN")]
+    dir: PathBuf,
+    /// Print JSON lines, told apart by `event`: `progress` about once a second, `line` for what happens, `end` last.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &WatchArgs) -> Result<Exit> {
+    let (dir, plan) = RunDir::open(&args.dir)?;
+    let exit = match Client::connect(dir.root()) {
+        Ok(client) if args.json => stream(client)?,
+        Ok(client) => follow(client, &plan)?,
+        Err(ClientError::NotLive { .. }) => None,
+        Err(error) => return Err(error.into()),
+    };
+    if args.json
+        && let Some(exit) = exit
+    {
+        return Ok(exit);
+    }
+    let finish = over(&dir, &plan)?;
+    let summary = Summary::new(&plan, &finish, dir.root());
+    let exit = exit.unwrap_or_else(|| run::exit(&finish));
+    if args.json {
+        progress::result(&line(&Say::End { exit: exit.code(), summary: summary.json().clone() }));
+    } else {
+        progress::result(summary.text());
+    }
+    Ok(exit)
+}
+
+/// Passes the run's lines on; returns how it ended, if it said so.
+fn stream(mut client: Client) -> Result<Option<Exit>> {
+    client.watch()?;
+    while let Some((text, say)) = client.read()? {
+        progress::result(&text);
+        if let Say::End { exit, .. } = say {
+            return Ok(Exit::from_code(exit));
+        }
+    }
+    Ok(None)
+}
+
+/// Shows the run; returns how it ended, if it said so.
+fn follow(mut client: Client, plan: &Plan) -> Result<Option<Exit>> {
+    client.watch()?;
+    let screen = Screen::open(plan);
+    // Without a terminal a view is printed now and then: one at once says where the run is.
+    let mut plain = !std::io::stderr().is_terminal();
+    let mut ended = None;
+    while let Some((_, say)) = client.read()? {
+        match say {
+            Say::Progress(now) => {
+                let view = View::from(now.shown);
+                if std::mem::take(&mut plain) {
+                    screen.line(view.plain.clone());
+                }
+                screen.show(view);
+            }
+            Say::Line { text } => screen.line(text),
+            Say::End { exit, .. } => {
+                ended = Exit::from_code(exit);
+                break;
+            }
+            Say::Status { .. } | Say::Error { .. } | Say::Other => {}
+        }
+    }
+    screen.close();
+    Ok(ended)
+}
+
+/// A run that nobody plays, as its journal and its last summary have it.
+fn over(dir: &RunDir, plan: &Plan) -> Result<Finish> {
+    let mut standing = Standing::new(run::sprt(plan)?);
+    let replayed = journal::read(&dir.path(journal::FILE_NAME), |game| standing.tell(game, |_, _| {}))?;
+    dir.check_plan(&replayed.header)?;
+    let summary: Option<serde_json::Value> =
+        std::fs::read(dir.path("summary.json")).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    // A summary of fewer pairs was left by an earlier stop of a run that was killed later.
+    let summary = summary.filter(|summary| summary["pairs"] == standing.pairs());
+    let reason = reason(summary.as_ref(), plan, &standing);
+    let seconds = summary.and_then(|summary| summary["seconds"].as_f64()).unwrap_or(0.0);
+    let elapsed = Duration::try_from_secs_f64(seconds).unwrap_or_default();
+    Ok(Finish { standing, reason, elapsed, resumed: false })
+}
+
+fn reason(summary: Option<&serde_json::Value>, plan: &Plan, standing: &Standing) -> StopReason {
+    if standing.verdict() != Verdict::Continue {
+        return StopReason::Verdict;
+    }
+    if plan.max_pairs.is_some_and(|limit| standing.pairs() >= limit) {
+        return StopReason::OutOfPairs;
+    }
+    match summary.and_then(|summary| summary["stopped_by"].as_str()) {
+        Some("out-of-time") => StopReason::OutOfTime,
+        Some("too-many-failures") => StopReason::TooManyFailures { failures: standing.failures() },
+        Some("broken") => StopReason::Broken { why: "the run could not be recorded".to_owned() },
+        _ => StopReason::Interrupted,
+    }
+}

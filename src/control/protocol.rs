@@ -1,0 +1,200 @@
+//! The lines on the socket, version 1: their own types, apart from the run's.
+
+use serde::{Deserialize, Serialize};
+
+use crate::report::console::View;
+use crate::schedule::events::{Command, Phase, Status};
+
+/// Raised whenever an older client would misread a line.
+pub const VERSION: u32 = 1;
+
+/// From a client: one JSON object a line, such as `{"cmd":"concurrency","games":4}`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "cmd", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Ask {
+    /// How is the run being played?
+    Status,
+    /// Finish the running games and begin no other.
+    Pause,
+    /// Go on after a pause.
+    Resume,
+    /// As one Ctrl-C.
+    Stop,
+    /// Play so many games at once.
+    Concurrency {
+        /// At least 1.
+        games: u16,
+    },
+    /// Send the run's events until it ends.
+    Watch,
+}
+
+impl Ask {
+    /// What it asks of the run; `None` for `watch`, which is between client and server.
+    #[must_use]
+    pub const fn command(self) -> Option<Command> {
+        match self {
+            Self::Status => Some(Command::Status),
+            Self::Pause => Some(Command::Pause),
+            Self::Resume => Some(Command::Resume),
+            Self::Stop => Some(Command::Stop),
+            Self::Concurrency { games } => Some(Command::Concurrency(games)),
+            Self::Watch => None,
+        }
+    }
+}
+
+/// From the run: one JSON object a line, told apart by `event`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum Say {
+    /// The answer to a command: how the run is played after it.
+    Status {
+        /// [`VERSION`].
+        v: u32,
+        /// `running`, `paused` or `stopping`.
+        phase: String,
+        /// Games at once, as last told.
+        concurrency: u16,
+        /// Games being played at this moment.
+        playing: u16,
+    },
+    /// A command that was not done.
+    Error {
+        /// Why, in one line.
+        error: String,
+    },
+    /// How the run stands, about once a second.
+    Progress(Box<Progress>),
+    /// Something that happened.
+    Line {
+        /// In words.
+        text: String,
+    },
+    /// The run is over; no line follows.
+    End {
+        /// The exit code of the run's process.
+        exit: u8,
+        /// What `summary.json` holds.
+        summary: serde_json::Value,
+    },
+    /// A kind of line that this version does not know and may skip.
+    #[serde(other)]
+    Other,
+}
+
+/// How a run stands, from the view of `new`; 95 % intervals. Null where nothing is known yet.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Progress {
+    /// [`VERSION`].
+    pub v: u32,
+    /// Pairs that count.
+    pub pairs: u64,
+    /// Pairs by points: LL, LD, DD and WL, WD, WW.
+    pub ptnml: [u64; 5],
+    /// Log-likelihood ratio.
+    pub llr: f64,
+    /// H0 is accepted at or below it.
+    pub llr_lower: f64,
+    /// H1 is accepted at or above it.
+    pub llr_upper: f64,
+    /// Logistic Elo.
+    pub elo: Option<f64>,
+    /// Low end of its interval.
+    pub elo_lo: Option<f64>,
+    /// High end of its interval.
+    pub elo_hi: Option<f64>,
+    /// Since the process began.
+    pub pairs_per_minute: Option<f64>,
+    /// Since the process began.
+    pub seconds: f64,
+    /// The lines of the run's own screen.
+    pub shown: Shown,
+}
+
+/// The lines of the live view.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Shown {
+    /// The LLR between its bounds, 0 to 1.
+    pub fraction: f64,
+    /// The LLR and its bounds.
+    pub llr: String,
+    /// Elo, nElo and LOS.
+    pub elo: String,
+    /// Pairs by points.
+    pub counts: String,
+    /// Pairs a minute and the time left.
+    pub pace: String,
+    /// Time losses and crashes of both sides.
+    pub faults: String,
+    /// All of it that matters, in one line.
+    pub plain: String,
+}
+
+impl From<View> for Shown {
+    fn from(view: View) -> Self {
+        let View { fraction, llr, elo, counts, pace, faults, plain } = view;
+        Self { fraction, llr, elo, counts, pace, faults, plain }
+    }
+}
+
+impl From<Shown> for View {
+    fn from(shown: Shown) -> Self {
+        let Shown { fraction, llr, elo, counts, pace, faults, plain } = shown;
+        Self { fraction, llr, elo, counts, pace, faults, plain }
+    }
+}
+
+impl From<Result<Status, String>> for Say {
+    fn from(answer: Result<Status, String>) -> Self {
+        match answer {
+            Ok(Status { phase, concurrency, playing }) => {
+                let phase = match phase {
+                    Phase::Running => "running",
+                    Phase::Paused => "paused",
+                    Phase::Stopping => "stopping",
+                };
+                Self::Status { v: VERSION, phase: phase.to_owned(), concurrency, playing }
+            }
+            Err(error) => Self::Error { error },
+        }
+    }
+}
+
+/// A value as its line.
+#[must_use]
+pub fn line<T: Serialize>(value: &T) -> String {
+    // Plain data always serialises; an empty line says nothing and harms nothing.
+    let mut line = serde_json::to_string(value).unwrap_or_default();
+    line.push('\n');
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_read_as_documented() {
+        let cases = [
+            (r#"{"cmd":"pause"}"#, Some(Ask::Pause)),
+            (r#"{"cmd":"resume"}"#, Some(Ask::Resume)),
+            (r#"{"cmd":"stop"}"#, Some(Ask::Stop)),
+            (r#"{"cmd":"status"}"#, Some(Ask::Status)),
+            (r#"{"cmd":"watch"}"#, Some(Ask::Watch)),
+            (r#"{"cmd":"concurrency","games":4}"#, Some(Ask::Concurrency { games: 4 })),
+            (r#"{"cmd":"concurrency","games":-1}"#, None),
+            (r#"{"cmd":"concurrency"}"#, None),
+            (r#"{"cmd":"reboot"}"#, None),
+            ("pause", None),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(serde_json::from_str::<Ask>(text).ok(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_newer_kind_of_line_is_skipped() {
+        assert_eq!(serde_json::from_str::<Say>(r#"{"event":"weather","sky":"blue"}"#).unwrap(), Say::Other);
+    }
+}

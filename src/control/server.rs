@@ -1,0 +1,261 @@
+//! The run's end of the socket: tasks on the main thread's runtime that carry lines between clients and the dispatcher.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::{broadcast, mpsc, oneshot, watch};
+use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+
+use crate::control::place::{self, Place};
+use crate::control::protocol::{Ask, Progress, Say, VERSION, line};
+use crate::plan::Plan;
+use crate::report::console::Viewer;
+use crate::report::figures::Figures;
+use crate::schedule::events::{Observer, Request, RunEvent};
+use crate::schedule::standing::Standing;
+
+/// Clients at once; more are turned away.
+const MAX_CLIENTS: usize = 32;
+
+/// Bytes of the longest line that a client may send.
+const MAX_LINE: usize = 1_024;
+
+/// Lines that may wait for a client that watches; one that falls further behind is dropped.
+const BACKLOG: usize = 256;
+
+/// How long a client may take to read what it was sent.
+const WRITE_PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long a client that does not watch may stay.
+const VISIT: Duration = Duration::from_secs(10);
+
+/// Least time between two commands of one client, so that a flood of them costs the games nothing.
+const PACE: Duration = Duration::from_millis(10);
+
+/// How long clients may take to read the end of a run.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// An open socket.
+pub struct Server {
+    lines: broadcast::Sender<Arc<str>>,
+    closing: oneshot::Sender<()>,
+    task: JoinHandle<()>,
+    place: Place,
+}
+
+/// What the task of a client knows.
+#[derive(Clone)]
+struct Context {
+    commands: mpsc::Sender<Request>,
+    last: watch::Receiver<Arc<str>>,
+}
+
+impl Server {
+    /// Opens the socket of the run in `dir`, which this process must have locked, on the current runtime. Commands go to
+    /// `commands`; the publisher is to be told of the run's events.
+    ///
+    /// # Errors
+    /// Where no socket can be made.
+    pub fn open(dir: &Path, plan: &Plan, commands: mpsc::Sender<Request>) -> std::io::Result<(Self, Publisher)> {
+        let (listener, place) = place::bind(dir)?;
+        let lines = broadcast::Sender::new(BACKLOG);
+        let (progress, last) = watch::channel(Arc::from(""));
+        let (closing, closed) = oneshot::channel();
+        let task = tokio::spawn(serve(listener, Context { commands, last }, lines.clone(), closed));
+        let publisher = Publisher { viewer: Viewer::new(plan), lines: lines.clone(), progress };
+        Ok((Self { lines, closing, task, place }, publisher))
+    }
+
+    /// Tells those that watch how the run came out, and removes the socket. The publisher must be gone.
+    pub async fn close(self, exit: u8, summary: serde_json::Value) {
+        let Self { lines, closing, task, place } = self;
+        let _ = lines.send(Arc::from(line(&Say::End { exit, summary })));
+        drop((lines, closing));
+        let stop = task.abort_handle();
+        if timeout(FAREWELL, task).await.is_err() {
+            stop.abort();
+        }
+        drop(place);
+    }
+}
+
+async fn serve(
+    listener: UnixListener,
+    context: Context,
+    lines: broadcast::Sender<Arc<str>>,
+    mut closed: oneshot::Receiver<()>,
+) {
+    let mut clients = JoinSet::new();
+    loop {
+        tokio::select! {
+            // The other end is dropped, never used.
+            _ = &mut closed => break,
+            Some(_) = clients.join_next() => {}
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _)) if clients.len() < MAX_CLIENTS && is_ours(&stream) => {
+                    clients.spawn(client(stream, context.clone(), lines.subscribe()));
+                }
+                Ok(_) => {}
+                // No file descriptors left, for one: it would be so again at once.
+                Err(_) => sleep(Duration::from_millis(100)).await,
+            }
+        }
+    }
+    drop((listener, lines));
+    clients.join_all().await;
+}
+
+/// Whether the same user is at the other end.
+fn is_ours(stream: &UnixStream) -> bool {
+    stream.peer_cred().is_ok_and(|peer| peer.uid() == rustix::process::geteuid().as_raw())
+}
+
+/// Serves a client until it leaves, breaks a bound, or the run is over.
+async fn client(stream: UnixStream, context: Context, mut events: broadcast::Receiver<Arc<str>>) {
+    let (read, mut write) = stream.into_split();
+    let mut asked = Lines { read, held: Vec::new() };
+    let mut reads = true;
+    let mut watches = false;
+    let leave = Instant::now() + VISIT;
+    loop {
+        let sent = tokio::select! {
+            line = asked.next(), if reads => match line {
+                Some(line) => match answer(&line, &context).await {
+                    Answer::Say(text) => send(&mut write, &text).await,
+                    Answer::Watch if watches => true,
+                    Answer::Watch => {
+                        watches = true;
+                        events = events.resubscribe();
+                        let last = Arc::clone(&context.last.borrow());
+                        send(&mut write, &last).await
+                    }
+                },
+                // One that watches may have closed its end for writing.
+                None => {
+                    reads = false;
+                    watches
+                }
+            },
+            event = events.recv() => match event {
+                Ok(text) if watches => send(&mut write, &text).await,
+                Ok(_) => true,
+                Err(broadcast::error::RecvError::Lagged(_)) => !watches,
+                Err(broadcast::error::RecvError::Closed) => false,
+            },
+            () = sleep_until(leave), if !watches => false,
+        };
+        if !sent {
+            return;
+        }
+    }
+}
+
+/// False where the client is gone, or too slow.
+async fn send(write: &mut OwnedWriteHalf, text: &str) -> bool {
+    matches!(timeout(WRITE_PATIENCE, write.write_all(text.as_bytes())).await, Ok(Ok(())))
+}
+
+enum Answer {
+    Say(String),
+    Watch,
+}
+
+async fn answer(text: &[u8], context: &Context) -> Answer {
+    let error = |error: String| Answer::Say(line(&Say::Error { error }));
+    let ask = match serde_json::from_slice::<Ask>(text) {
+        Ok(ask) => ask,
+        Err(why) => return error(format!("not a command: {why}")),
+    };
+    let Some(command) = ask.command() else { return Answer::Watch };
+    sleep(PACE).await;
+    let (reply, answer) = oneshot::channel();
+    let over = || error("the run is over".to_owned());
+    if context.commands.send(Request { command, reply }).await.is_err() {
+        return over();
+    }
+    match answer.await {
+        Ok(answer) => Answer::Say(line(&Say::from(answer))),
+        Err(_) => over(),
+    }
+}
+
+/// Lines of bounded length. What is half read stays where a wait for it is given up.
+struct Lines {
+    read: OwnedReadHalf,
+    held: Vec<u8>,
+}
+
+impl Lines {
+    /// The next line without its end; `None` at the end of the stream, or where a line is too long.
+    async fn next(&mut self) -> Option<Vec<u8>> {
+        loop {
+            if let Some(end) = self.held.iter().position(|byte| *byte == b'\n') {
+                let rest = self.held.split_off(end + 1);
+                let mut line = std::mem::replace(&mut self.held, rest);
+                line.pop();
+                return Some(line);
+            }
+            if self.held.len() > MAX_LINE {
+                return None;
+            }
+            let mut chunk = [0; MAX_LINE];
+            match self.read.read(&mut chunk).await {
+                Ok(0) | Err(_) => return None,
+                Ok(length) => self.held.extend_from_slice(&chunk[..length]),
+            }
+        }
+    }
+}
+
+/// Hands a run's events to those that watch. It never waits for them.
+pub struct Publisher {
+    viewer: Viewer,
+    lines: broadcast::Sender<Arc<str>>,
+    progress: watch::Sender<Arc<str>>,
+}
+
+impl Publisher {
+    fn progress(&self, standing: &Standing, elapsed: Duration) -> Progress {
+        let figures = Figures::of(standing);
+        let interval = figures.elo.and_then(|elo| elo.interval);
+        Progress {
+            v: VERSION,
+            pairs: standing.pairs(),
+            ptnml: figures.ptnml.0,
+            llr: figures.llr,
+            llr_lower: figures.lower,
+            llr_upper: figures.upper,
+            elo: figures.elo.and_then(|elo| elo.value.finite()),
+            elo_lo: interval.and_then(|(low, _)| low.finite()),
+            elo_hi: interval.and_then(|(_, high)| high.finite()),
+            pairs_per_minute: self.viewer.pairs_per_minute(standing, elapsed),
+            seconds: elapsed.as_secs_f64(),
+            shown: self.viewer.view(standing, elapsed).into(),
+        }
+    }
+}
+
+impl Observer for Publisher {
+    fn observe(&mut self, event: RunEvent<'_>) {
+        if let Some(text) = self.viewer.line(&event) {
+            // An error only says that nobody watches.
+            let _ = self.lines.send(Arc::from(line(&Say::Line { text })));
+        }
+        let (standing, elapsed) = match event {
+            RunEvent::Opened { standing } => {
+                self.viewer.begin(standing);
+                (standing, Duration::ZERO)
+            }
+            RunEvent::Tick { standing, elapsed } | RunEvent::Closed { standing, elapsed, .. } => (standing, elapsed),
+            _ => return,
+        };
+        let text: Arc<str> = Arc::from(line(&Say::Progress(Box::new(self.progress(standing, elapsed)))));
+        self.progress.send_replace(Arc::clone(&text));
+        let _ = self.lines.send(text);
+    }
+}

@@ -1,0 +1,293 @@
+//! `quintain watch` and `quintain ctl` on live runs of scripted peers.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+
+use serde_json::Value;
+
+use crate::harness::{Game, Ran, games, quintain, run, sprt, sprt_args, summary, until};
+
+/// A run that is being played, killed should its test fail.
+struct Live {
+    folder: tempfile::TempDir,
+    dir: PathBuf,
+    more: String,
+    child: Child,
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+const PEERS: [&str; 2] = ["--seed 1 --sleep-us 500", "--seed 2 --sleep-us 500"];
+
+impl Live {
+    fn start(more: &str) -> Self {
+        Self::start_in(more, "run", &[])
+    }
+
+    fn start_in(more: &str, name: &str, env: &[(&str, &Path)]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let dir = folder.path().join(name);
+        let more = format!("--nodes 1 --max-plies 40 --seed 11 {more}");
+        let mut command = quintain(&sprt_args(PEERS[0], PEERS[1], &dir, &more));
+        command.envs(env.iter().copied()).stdout(Stdio::null()).stderr(Stdio::null());
+        let child = command.spawn().unwrap();
+        let mut live = Self { folder, dir, more, child };
+        live.until_it_listens();
+        live
+    }
+
+    fn until_it_listens(&mut self) {
+        let Self { dir, child, .. } = self;
+        until("the socket", || {
+            assert!(child.try_wait().unwrap().is_none(), "the run is over already");
+            run(&["ctl", &dir.display().to_string(), "status"]).code == Some(0)
+        });
+    }
+
+    fn ctl(&self, words: &str) -> Ran {
+        let dir = self.dir.display().to_string();
+        let mut args = vec!["ctl", &dir];
+        args.extend(words.split_whitespace());
+        run(&args)
+    }
+
+    /// A command that is done, and its answer.
+    #[track_caller]
+    fn steer(&self, words: &str) -> Value {
+        let ran = self.ctl(&format!("{words} --json"));
+        assert_eq!(ran.code, Some(0), "{words}: {ran:?}");
+        serde_json::from_str(&ran.stdout).unwrap()
+    }
+
+    fn lines(&self) -> usize {
+        std::fs::read(self.dir.join("games.jsonl")).map_or(0, |text| text.iter().filter(|b| **b == b'\n').count())
+    }
+
+    #[track_caller]
+    fn ends(&mut self, code: i32) {
+        assert_eq!(self.child.wait().unwrap().code(), Some(code));
+    }
+
+    fn socket(&self) -> PathBuf {
+        self.dir.join("control.sock")
+    }
+
+    fn connect(&self) -> UnixStream {
+        UnixStream::connect(self.socket()).unwrap()
+    }
+
+    #[track_caller]
+    fn check_as_unsteered(&self, code: i32) {
+        let dir = self.folder.path().join("unsteered");
+        sprt(code, PEERS[0], PEERS[1], &dir, &self.more);
+        let found: Vec<Game> = games(&self.dir);
+        assert_eq!(found, games(&dir));
+    }
+}
+
+#[test]
+fn a_paused_run_begins_no_game_until_it_is_resumed() {
+    let mut live = Live::start("--max-pairs 12 -j 2");
+    let answer = live.steer("pause");
+    assert_eq!((&answer["phase"], &answer["concurrency"]), (&"paused".into(), &2.into()));
+    until("the running games", || live.steer("status")["playing"] == 0);
+    let lines = live.lines();
+    for _ in 0..5 {
+        assert_eq!(live.steer("status")["playing"], 0);
+    }
+    assert_eq!((live.lines(), live.child.try_wait().unwrap().is_none()), (lines, true));
+    assert_eq!(live.steer("resume")["phase"], "running");
+    live.ends(3);
+    live.check_as_unsteered(3);
+}
+
+/// More slots, fewer slots, back and forth: each game is played once, and none is lost.
+#[test]
+fn concurrency_grows_and_shrinks() {
+    let mut live = Live::start("--max-pairs 30 -j 2");
+    for games in [5, 1, 4, 1, 1, 6, 2, 1] {
+        assert_eq!(live.steer(&format!("concurrency {games}"))["concurrency"], games);
+        let most = |now: &Value| now["playing"].as_u64().unwrap() <= games;
+        until("so many games at once", || most(&live.steer("status")));
+        if games == 5 {
+            until("all slots", || live.steer("status")["playing"] == games);
+        }
+    }
+    live.ends(3);
+    live.check_as_unsteered(3);
+}
+
+/// A pause, then fewer slots: half-played pairs are passed on.
+#[test]
+fn a_pair_that_a_slot_leaves_half_played_is_finished_by_another() {
+    let mut live = Live::start("--max-pairs 3 -j 3");
+    live.steer("pause");
+    live.steer("concurrency 1");
+    until("the running games", || live.steer("status")["playing"] == 0);
+    assert!(live.lines() < 7, "over already");
+    live.steer("resume");
+    live.ends(3);
+    live.check_as_unsteered(3);
+}
+
+#[test]
+fn a_stop_is_as_one_interrupt() {
+    for pause in [false, true] {
+        let mut live = Live::start("--max-pairs 200 -j 2");
+        if pause {
+            live.steer("pause");
+        }
+        assert_eq!(live.steer("stop")["phase"], "stopping");
+        live.ends(130);
+        assert_eq!(summary(&live.dir)["stopped_by"], "interrupted");
+        assert!(!live.socket().exists());
+    }
+}
+
+#[test]
+fn what_cannot_be_done_is_refused_in_one_line() {
+    let live = Live::start("--max-pairs 2000 -j 1");
+    let ran = live.ctl("concurrency 0");
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    let timed = Live::start("--max-pairs 2000 -j 1 --new-tc 10+0.1");
+    let ran = timed.ctl("concurrency 60000");
+    assert_eq!((ran.code, ran.stderr.lines().count()), (Some(2), 1), "{ran:?}");
+    assert!(ran.stderr.contains("charged for each other's time"), "{ran:?}");
+    assert_eq!(timed.steer("status")["concurrency"], 1);
+}
+
+#[test]
+fn a_run_that_nobody_plays_is_not_steered_but_watched() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("run");
+    let path = dir.display().to_string();
+    let first = sprt(3, "--seed 1", "--seed 2", &dir, "--nodes 1 --max-plies 40 --max-pairs 2");
+    for words in ["pause", "resume", "stop", "status", "concurrency 2"] {
+        let args: Vec<_> = ["ctl", &path].into_iter().chain(words.split_whitespace()).collect();
+        let ran = run(&args);
+        assert_eq!((ran.code, ran.stderr.lines().count()), (Some(2), 1), "{words}: {ran:?}");
+        assert!(ran.stderr.contains("no process is playing this run"), "{words}: {ran:?}");
+    }
+    let watched = run(&["watch", &path]);
+    assert_eq!((watched.code, &watched.stdout), (Some(3), &first.stdout), "{watched:?}");
+    let watched = run(&["watch", &path, "--json"]);
+    let end: Value = serde_json::from_str(&watched.stdout).unwrap();
+    assert_eq!((watched.code, &end["event"], &end["exit"]), (Some(3), &"end".into(), &3.into()));
+    assert_eq!(end["summary"]["ptnml"], summary(&dir)["ptnml"]);
+    let nothing = folder.path().display().to_string();
+    assert_eq!([run(&["watch", &nothing]).code, run(&["ctl", &nothing, "pause"]).code], [Some(2); 2]);
+}
+
+#[test]
+fn a_watcher_sees_the_run_to_its_end() {
+    let mut live = Live::start("--max-pairs 40 -j 1");
+    live.steer("pause");
+    let path = live.dir.display().to_string();
+    let piped = |args: &[&str]| quintain(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut text = piped(&["watch", &path]);
+    // The heading, then at once where the run is: both have joined before it goes on.
+    let mut shown = BufReader::new(text.stderr.take().unwrap());
+    let mut heard = String::new();
+    while !heard.contains("ptnml") {
+        assert!(shown.read_line(&mut heard).unwrap() > 0, "{heard}");
+    }
+    assert!(heard.contains(" against ") && heard.contains("LLR"), "{heard}");
+    let mut stream = piped(&["watch", &path, "--json"]);
+    let mut lines = BufReader::new(stream.stdout.take().unwrap()).lines();
+    let first: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+    assert_eq!((&first["event"], &first["v"]), (&"progress".into(), &1.into()));
+    live.steer("resume");
+    live.ends(3);
+    shown.read_to_string(&mut heard).unwrap();
+    assert!(heard.contains("playing, 1 at once"), "{heard}");
+    let text = Ran::from(text.wait_with_output().unwrap());
+    assert_eq!(text.code, Some(3), "{text:?}");
+    assert!(text.stdout.starts_with("inconclusive: out of pairs"), "{text:?}");
+    let events: Vec<Value> = lines.map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect();
+    assert_eq!(stream.wait().unwrap().code(), Some(3));
+    let (end, before) = events.split_last().unwrap();
+    assert_eq!((&end["event"], &end["summary"]), (&"end".into(), &summary(&live.dir)));
+    let last = before.iter().rfind(|event| event["event"] == "progress").unwrap();
+    assert_eq!((&last["pairs"], &last["ptnml"]), (&40.into(), &summary(&live.dir)["ptnml"]));
+    assert!(!live.socket().exists());
+}
+
+/// Also: a socket that a killed process left gives way, and a resumed run can be steered.
+#[test]
+fn a_resumed_run_takes_the_place_of_a_killed_one() {
+    let mut live = Live::start("--max-pairs 60 -j 1");
+    live.steer("pause");
+    let path = live.dir.display().to_string();
+    live.child.kill().unwrap();
+    live.child.wait().unwrap();
+    assert!(live.socket().exists());
+    assert_eq!(live.ctl("status").code, Some(2));
+    assert_eq!(run(&["watch", &path]).code, Some(130));
+    live.child = quintain(&["resume", &path]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    live.until_it_listens();
+    live.steer("concurrency 3");
+    live.ends(3);
+    assert!(!live.socket().exists());
+    live.check_as_unsteered(3);
+}
+
+/// Where the run's path is too long for a socket's address, the socket lies elsewhere and the run says where.
+#[test]
+fn a_long_path_has_its_socket_elsewhere() {
+    let runtime = tempfile::tempdir().unwrap();
+    let long = format!("{}/run", "d".repeat(120));
+    let mut live = Live::start_in("--max-pairs 2000 -j 1", &long, &[("XDG_RUNTIME_DIR", runtime.path())]);
+    let noted = std::fs::read_to_string(live.dir.join("control.path")).unwrap();
+    assert!(Path::new(&noted).starts_with(runtime.path()), "{noted}");
+    check_private(Path::new(&noted));
+    live.steer("stop");
+    live.ends(130);
+    assert!(!live.dir.join("control.path").exists() && !Path::new(&noted).exists());
+}
+
+#[track_caller]
+fn check_private(socket: &Path) {
+    let about = std::fs::metadata(socket).unwrap();
+    assert!(about.file_type().is_socket());
+    assert_eq!(about.permissions().mode() & 0o777, 0o600);
+}
+
+/// Clients that say nothing, too much, nonsense, or never read: the run and its other clients go on.
+#[test]
+fn no_client_can_stall_a_run() {
+    let mut live = Live::start("--max-pairs 60 -j 2");
+    check_private(&live.socket());
+    let _silent: Vec<_> = (0..8).map(|_| live.connect()).collect();
+    let mut deaf = live.connect();
+    deaf.write_all(b"{\"cmd\":\"watch\"}\n").unwrap();
+    let mut half = live.connect();
+    half.write_all(b"{\"cmd\":").unwrap();
+    for nonsense in ["{}", "pause", "{\"cmd\":\"reboot\"}", "{\"cmd\":\"concurrency\",\"games\":0}", "\0\0", "[]"] {
+        let mut stream = live.connect();
+        stream.write_all(format!("{nonsense}\n").as_bytes()).unwrap();
+        let mut answer = String::new();
+        BufReader::new(&stream).read_line(&mut answer).unwrap();
+        let answer: Value = serde_json::from_str(&answer).unwrap();
+        assert_eq!(answer["event"], "error", "{nonsense}: {answer}");
+    }
+    let mut long = live.connect();
+    // A line without an end is cut off, so that its writer fails sooner or later.
+    while long.write_all(&[b'x'; 4096]).is_ok() {}
+    let flood = live.connect();
+    let mut out = flood.try_clone().unwrap();
+    let writer = std::thread::spawn(move || while out.write_all(b"{\"cmd\":\"status\"}\n").is_ok() {});
+    assert_eq!(live.steer("status")["phase"], "running");
+    live.ends(3);
+    // Nobody read the answers, and what was not read is dropped with the socket.
+    flood.shutdown(std::net::Shutdown::Both).unwrap();
+    writer.join().unwrap();
+    live.check_as_unsteered(3);
+}

@@ -1,0 +1,145 @@
+//! What a run leaves where it cannot write, and what later versions must still read.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::harness::{FAKE, Ran, check_summary, games, quintain, run, sprt, sprt_args, summary};
+
+const PEERS: [&str; 2] = ["--seed 1", "--seed 2"];
+const RULES: &str = "--nodes 1 --max-plies 40 --max-pairs 20 --seed 11 -j 2";
+
+/// The program under a limit on the size of its files, in the shell's blocks of 512 or 1024 bytes: past it, a write fails as
+/// it does on a full disk.
+fn with_small_files(blocks: u32, args: &[String]) -> Ran {
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("ulimit -c 0; ulimit -f {blocks}; exec \"$@\""), "sh"]);
+    command.arg(env!("CARGO_BIN_EXE_quintain")).args(args).env_remove("QUINTAIN_LOG");
+    command.output().unwrap().into()
+}
+
+#[test]
+fn a_disk_that_fills_up_keeps_what_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("run");
+    let ran = with_small_files(24, &sprt_args(PEERS[0], PEERS[1], &dir, RULES));
+    assert_eq!(ran.code, Some(4), "{ran:?}");
+    let kept = games(&dir);
+    assert!((2..40).contains(&kept.len()), "{} games", kept.len());
+    let errors: Vec<_> = ran.stderr.lines().filter(|line| line.starts_with("error: ")).collect();
+    let [error] = errors[..] else { panic!("{}", ran.stderr) };
+    assert!(error.contains("games.jsonl: cannot append to it"), "{error}");
+    assert!(error.contains("what counted is kept, go on with `quintain resume"), "{error}");
+    assert!(ran.stdout.starts_with("aborted: "), "{}", ran.stdout);
+    assert_eq!(summary(&dir)["stopped_by"], "broken");
+    let resume = ["resume".to_owned(), dir.display().to_string()];
+    // No more room than before: it stops again, and what is there stays.
+    let again = with_small_files(24, &resume);
+    assert!(matches!(again.code, Some(2 | 4)), "{again:?}");
+    assert!(games(&dir).len() >= kept.len());
+    let ran = run(&resume);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert!(!ran.stderr.contains("dropped"), "the torn line was cut off at once: {}", ran.stderr);
+    let unbroken = folder.path().join("unbroken");
+    sprt(3, PEERS[0], PEERS[1], &unbroken, RULES);
+    assert_eq!(games(&dir), games(&unbroken));
+    check_summary(&summary(&dir), &games(&dir));
+}
+
+/// A disk that is full from the beginning: there is no run.
+#[test]
+fn a_full_disk_begins_no_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("run");
+    let ran = with_small_files(0, &sprt_args(PEERS[0], PEERS[1], &dir, RULES));
+    check_refused(&ran, "");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left behind");
+}
+
+#[track_caller]
+fn check_refused(ran: &Ran, words: &str) {
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(ran.stderr.starts_with("error: ") && ran.stderr.lines().count() == 1, "{}", ran.stderr);
+    assert!(ran.stderr.contains(words), "{}", ran.stderr);
+}
+
+/// Places where not even root can make a folder.
+#[test]
+fn a_results_folder_that_cannot_be_written_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    for place in [file.join("runs/run"), PathBuf::from("/proc/quintain/run"), PathBuf::from("/dev/null/run")] {
+        let ran = run(&sprt_args(PEERS[0], PEERS[1], &place, RULES));
+        check_refused(&ran, "choose another with --out");
+    }
+}
+
+/// Permission bits don't bind root, so root tries as a user who has nothing.
+#[test]
+fn a_read_only_folder_is_refused_and_left_alone() {
+    const NOBODY: u32 = 65_534;
+    let root = rustix::process::geteuid().is_root();
+    let as_user = |mut command: Command| {
+        if root {
+            command.uid(NOBODY).gid(NOBODY);
+        }
+        command.output()
+    };
+    if !as_user(quintain(&["--version"])).is_ok_and(|output| output.status.success()) {
+        eprintln!("SKIPPED a_read_only_folder_is_refused_and_left_alone: root, and nobody else may run the program");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let runs = folder.path().join("runs");
+    let dir = runs.join("run");
+    sprt(3, PEERS[0], PEERS[1], &dir, RULES);
+    let before = games(&dir);
+    chmod(folder.path(), 0o755);
+    chmod(&runs, 0o555);
+    chmod(&dir, 0o555);
+    chmod(&dir.join("games.jsonl"), 0o444);
+    let begun: Ran = as_user(quintain(&sprt_args(PEERS[0], PEERS[1], &runs.join("other"), RULES))).unwrap().into();
+    check_refused(&begun, "cannot write there; choose another place with --out");
+    let resumed: Ran = as_user(quintain(&["resume", &dir.display().to_string()])).unwrap().into();
+    check_refused(&resumed, "games.jsonl: cannot open it");
+    let watched: Ran = as_user(quintain(&["watch", &dir.display().to_string()])).unwrap().into();
+    assert_eq!(watched.code, Some(3), "reading is enough to watch: {watched:?}");
+    chmod(&runs, 0o755);
+    chmod(&dir, 0o755);
+    assert_eq!(games(&dir), before);
+    assert_eq!(std::fs::read_dir(&runs).unwrap().count(), 1, "nothing beside the run");
+}
+
+fn chmod(path: &Path, mode: u32) {
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+}
+
+/// A run of format 1, stopped after five of eight games: every later version reads it and goes on.
+#[test]
+fn a_run_of_format_1_is_read_and_resumed() {
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/fixtures/v1");
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["plan.toml", "games.jsonl", "book.epd", "engine.sh"] {
+        std::fs::copy(fixture.join(name), folder.path().join(name)).unwrap();
+    }
+    let before = games(folder.path());
+    assert_eq!(before.len(), 5);
+    let quintain = |command: &str| -> Ran {
+        let mut command = quintain(&[command, "."]);
+        command.current_dir(folder.path()).env("QUINTAIN_TEST_PEER", FAKE).output().unwrap().into()
+    };
+    let watched = quintain("watch");
+    assert_eq!(watched.code, Some(130), "{watched:?}");
+    assert!(watched.stdout.contains("pairs 2, ptnml [0, 0, 2, 0, 0], games 4 (+0 =4 -0)"), "{watched:?}");
+    std::fs::create_dir(folder.path().join("stderr")).unwrap();
+    let ran = quintain("resume");
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert!(ran.stderr.contains("going on after 2 pairs"), "{}", ran.stderr);
+    let after = games(folder.path());
+    assert_eq!((after.len(), &after[..5]), (8, &before[..]));
+    let kept = std::fs::read(fixture.join("games.jsonl")).unwrap();
+    assert!(std::fs::read(folder.path().join("games.jsonl")).unwrap().starts_with(&kept), "no line was changed");
+    check_summary(&summary(folder.path()), &after);
+}
