@@ -11,6 +11,7 @@ mod child;
 mod config;
 mod spawn;
 mod stderr;
+mod talk;
 
 use std::future::pending;
 use std::io;
@@ -23,6 +24,7 @@ use tokio::time::sleep_until;
 use self::child::{Happened, Process};
 pub use self::config::{EngineConfig, Fault, StartError};
 pub use self::stderr::StderrSink;
+pub use self::talk::{Heard, Talk};
 use super::command::{Command, Go};
 use super::framing::LineBuffer;
 use super::option::{EngineOption, set_option};
