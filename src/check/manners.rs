@@ -96,6 +96,7 @@ pub(super) fn bad_go(peer: &mut Peer, _: &Bench) -> Answer {
         "go wtime x btime y",
         "go searchmoves e9e9",
         "go sideways 7",
+        "go wtime -20 btime -20",
         "go movetime -50",
     ];
     for text in texts {

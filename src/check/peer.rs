@@ -177,8 +177,19 @@ impl Peer {
 
     /// Has it search, without waiting. `position` is what follows the word.
     pub(super) fn begin(&mut self, position: &str, go: &str) -> Instant {
+        self.drain();
         self.infos.clear();
         self.say_bytes(format!("position {position}\ngo {go}\n").as_bytes())
+    }
+
+    /// Takes what was said already, so that it is not taken for an answer to what is asked next.
+    fn drain(&mut self) {
+        /// An engine may print for ever.
+        const LINES: usize = 10_000;
+        for _ in 0..LINES {
+            let Heard::Line(line, _) = self.runtime.block_on(self.talk.hear(Instant::now())) else { break };
+            self.note(&line, Awaited::Nothing);
+        }
     }
 
     /// Waits for the answer to a search.
@@ -345,10 +356,12 @@ impl At {
         Ok(at)
     }
 
-    /// Plays a move; castling in the other variant's notation is refused.
+    /// Plays a move of the check's own choice, or one that was checked; castling in the other variant's notation is refused.
     pub(super) fn play(&mut self, word: &str) -> Result<(), String> {
-        self.check(word)?;
-        self.position.play(word).map_err(|error| error.to_string())?;
+        let played = self.position.play(word).map_err(|error| format!("{error}, at `{}`", self.position.fen()))?;
+        if played.foreign_castling {
+            return Err(format!("{word} castles in the wrong notation, it is {}", played.uci));
+        }
         self.moves.push(word.to_owned());
         Ok(())
     }
