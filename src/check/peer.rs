@@ -241,10 +241,7 @@ impl Peer {
     /// Waits for the end of the process; its exit status in words.
     pub(super) fn end(&mut self, from: Instant, limit: Duration) -> Option<String> {
         let until = from + limit;
-        match self.wait_or_silence(Awaited::Nothing, until) {
-            Ok(_) => None,
-            Err(status) => Some(status),
-        }
+        self.wait_or_silence(Awaited::Nothing, until).err()
     }
 
     /// Closes its input.
