@@ -1,6 +1,7 @@
 //! What was typed, and what the shell gets back.
 
 mod book;
+mod check;
 mod ctl;
 mod progress;
 mod resolve;
@@ -22,6 +23,8 @@ pub enum Exit {
     Done,
     /// H0 was accepted.
     H0,
+    /// A check found something wrong.
+    Failed,
     /// Out of pairs, time or patience.
     Inconclusive,
     /// Too many engine failures, or the run could not be recorded.
@@ -48,7 +51,7 @@ impl Exit {
     pub const fn code(self) -> u8 {
         match self {
             Self::Done => 0,
-            Self::H0 => 1,
+            Self::H0 | Self::Failed => 1,
             Self::Inconclusive => 3,
             Self::Aborted => 4,
             Self::Interrupted => 130,
@@ -62,7 +65,7 @@ const EXIT_USAGE: u8 = 2;
 const AFTER_HELP: &str = "\
 Exit codes:
   0    done (sprt: H1 accepted)
-  1    sprt: H0 accepted
+  1    sprt: H0 accepted; check: something failed
   2    bad usage, plan, file, or engine that does not start
   3    inconclusive: out of pairs or time
   4    aborted: engine failures beyond the limit, or a run that could not be recorded, as on a full disk
@@ -74,6 +77,7 @@ Examples:
   quintain resume results/runs/20260101-120000-sprt
   quintain watch results/runs/20260101-120000-sprt
   quintain ctl results/runs/20260101-120000-sprt concurrency 4
+  quintain check ./my-engine                         does it keep to the protocol and to its clock?
   quintain stats --ptnml 379,10170,21828,10640,343 --bounds 0,2";
 
 /// Tests UCI chess engines: is this commit stronger than that one?
@@ -101,6 +105,8 @@ enum Command {
     Stats(stats::StatsArgs),
     /// Makes, describes and checks opening books.
     Book(book::BookArgs),
+    /// Does an engine keep to the protocol and to its clock?
+    Check(check::CheckArgs),
 }
 
 /// Parses the command line, runs the command, and reports errors in one line.
@@ -126,6 +132,7 @@ pub fn main() -> ExitCode {
         Command::Ctl(args) => ctl::run(&args).map(|()| Exit::Done),
         Command::Stats(args) => stats::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),
         Command::Book(args) => book::run(&args),
+        Command::Check(args) => check::run(&args),
     };
     match result {
         Ok(exit) => ExitCode::from(exit.code()),

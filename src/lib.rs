@@ -14,6 +14,7 @@ pub mod uci;
 pub mod journal;
 pub mod source;
 
+pub mod check;
 pub mod schedule;
 
 pub mod report;

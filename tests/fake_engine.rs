@@ -34,13 +34,21 @@ enum When {
 /// Every fault and when it strikes.
 const FAULTS: &[(&str, When)] = &[
     ("abort", When::Once),
+    ("bad-default", When::Start),
     ("bad-option-lines", When::Start),
+    ("bench-drifts", When::Start),
     ("byte-by-byte", When::From),
     ("castling-other-notation", When::From),
     ("chatter", When::Once),
     ("close-stdin", When::Once),
     ("close-stdout", When::Once),
     ("crlf", When::From),
+    ("deaf-in-search", When::Start),
+    ("die-on-junk", When::Start),
+    ("die-on-mated", When::Start),
+    ("die-on-new-game", When::Start),
+    ("early-infinite", When::Start),
+    ("early-ponder", When::Start),
     ("exit-after-bestmove", When::Once),
     ("exit-at-start", When::Start),
     ("exit-in-search", When::Once),
@@ -51,15 +59,21 @@ const FAULTS: &[(&str, When)] = &[
     ("huge-numbers", When::From),
     ("ignore-quit", When::Start),
     ("ignore-sigterm", When::Start),
+    ("ignore-eof", When::Start),
     ("illegal", When::Once),
+    ("illegal-pv", When::Start),
     ("invalid-utf8", When::From),
+    ("late-on-clock", When::Start),
     ("leading-spaces", When::From),
     ("long-line", When::From),
     ("mate-scores", When::From),
     ("missing-move", When::Once),
+    ("no-author", When::Start),
     ("no-newline", When::From),
     ("no-read", When::Once),
     ("no-readyok", When::Start),
+    ("no-searchmoves", When::Start),
+    ("no-stop", When::Start),
     ("no-uciok", When::Start),
     ("none", When::Once),
     ("nul-bytes", When::From),
@@ -108,6 +122,7 @@ struct Settings {
     stop: Duration,
     clock: bool,
     linger: bool,
+    bench: bool,
     faults: Vec<Fault>,
 }
 
@@ -132,6 +147,7 @@ impl Settings {
                 "--fault" => settings.faults.push(Fault::parse(&value()?)?),
                 // What `fork-child` starts: a process that does nothing but hold the pipes open.
                 "--linger" => settings.linger = true,
+                "bench" => settings.bench = true,
                 _ => return Err(format!("no flag {flag}")),
             }
         }
@@ -154,7 +170,17 @@ fn main() -> ExitCode {
     if settings.linger {
         park();
     }
+    if settings.bench {
+        return bench(&settings);
+    }
     Engine::new(settings).run()
+}
+
+/// A count of nodes, always the same unless told otherwise.
+fn bench(settings: &Settings) -> ExitCode {
+    let drift = if settings.faults.iter().any(|fault| fault.name == "bench-drifts") { std::process::id() } else { 0 };
+    let _ = writeln!(io::stdout(), "{} nodes 1000 nps", 4711 + drift);
+    ExitCode::SUCCESS
 }
 
 fn park() -> ! {
@@ -183,6 +209,10 @@ struct Engine {
     /// The last `position` line, for `position` to be carried on from it.
     line: String,
     first_hash: u64,
+    /// What `go` allows; anything if empty.
+    searchmoves: Vec<String>,
+    /// `go mate` asks for one.
+    wants_mate: bool,
     gos: u64,
     positions: u64,
     out: Vec<u8>,
@@ -196,6 +226,8 @@ impl Engine {
             position: Chess::default(),
             line: String::new(),
             first_hash: 0,
+            searchmoves: Vec::new(),
+            wants_mate: false,
             gos: 0,
             positions: 0,
             out: Vec::new(),
@@ -209,15 +241,15 @@ impl Engine {
             return ExitCode::from(7);
         }
         let mut input = io::stdin().lock();
-        let mut line = String::new();
+        let mut line = Vec::new();
         loop {
             line.clear();
-            match input.read_line(&mut line) {
-                Ok(count) if count > 0 => match self.handle(line.trim_end(), &mut input) {
+            match input.read_until(b'\n', &mut line) {
+                Ok(count) if count > 0 => match self.handle(&String::from_utf8_lossy(&line), &mut input) {
                     Next::Continue => {}
                     Next::Exit(code) => return ExitCode::from(code),
                 },
-                _ if self.at_start("ignore-quit") => park(),
+                _ if self.at_start("ignore-quit") || self.at_start("ignore-eof") => park(),
                 _ => break,
             }
         }
@@ -243,10 +275,13 @@ impl Engine {
     }
 
     fn handle(&mut self, line: &str, input: &mut impl BufRead) -> Next {
-        let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+        let line = line.trim();
+        let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let rest = rest.trim_start();
         match word {
             "uci" => self.introduce(),
             "isready" if !self.at_start("no-readyok") => self.say("readyok"),
+            "ucinewgame" if self.at_start("die-on-new-game") && self.gos > 0 => return Next::Exit(0),
             "ucinewgame" => {
                 self.gos = 0;
                 self.positions = 0;
@@ -262,6 +297,7 @@ impl Engine {
             }
             "go" => return self.go(rest, input),
             "quit" if !self.at_start("ignore-quit") => return Next::Exit(0),
+            "xyzzy" if self.at_start("die-on-junk") => return Next::Exit(9),
             _ => {}
         }
         Next::Continue
@@ -274,13 +310,19 @@ impl Engine {
         let name = self.settings.name.clone();
         self.say("Fake engine, a scripted peer");
         self.say(&format!("id name {name}"));
-        self.say("id author The Quintain authors");
+        if !self.at_start("no-author") {
+            self.say("id author The Quintain authors");
+        }
         self.say("option name Hash type spin default 16 min 1 max 33554432");
         self.say("option name Threads type spin default 1 min 1 max 1024");
+        self.say("option name Ponder type check default false");
         self.say("option name UCI_Chess960 type check default false");
         self.say("option name Clear Hash type button");
         self.say("option name Style type combo default Normal var Solid var Normal var Risky");
         self.say("option name SyzygyPath type string default <empty>");
+        if self.at_start("bad-default") {
+            self.say("option name Contempt type spin default 10 min -5 max 5");
+        }
         if self.at_start("weird-options") {
             self.say("option name Book file name type string default my minimum files");
             self.say("option name Typeface type string default x");
@@ -359,10 +401,26 @@ impl Engine {
             return Next::Exit(code);
         }
         self.think(begun);
-        let waits = self.now("only-after-stop") || rest.split(' ').any(|word| word == "infinite" || word == "ponder");
+        if self.at_start("late-on-clock") && rest.contains("time") {
+            std::thread::sleep(Duration::from_millis(300));
+        }
+        if self.at_start("die-on-mated") && self.position.legal_moves().is_empty() {
+            return Next::Exit(0);
+        }
+        self.wants_mate = rest.starts_with("mate ");
+        let says = |word: &str| rest.split_ascii_whitespace().any(|said| said == word);
+        let waits = self.now("only-after-stop")
+            || says("infinite") && !self.at_start("early-infinite")
+            || says("ponder") && !self.at_start("early-ponder");
         if waits && !self.wait_for_stop(input) {
             return Next::Exit(0);
         }
+        self.searchmoves = match rest.split_once("searchmoves ") {
+            Some((_, moves)) if !self.at_start("no-searchmoves") => {
+                moves.split_ascii_whitespace().map(str::to_owned).collect()
+            }
+            _ => Vec::new(),
+        };
         if self.now("close-stdin") {
             rustix::stdio::dup2_stdin(std::fs::File::open("/dev/null").expect("it is there"))
                 .expect("it can be closed");
@@ -424,12 +482,13 @@ impl Engine {
             line.clear();
             match input.read_line(&mut line) {
                 Ok(count) if count > 0 => match line.trim() {
+                    "stop" if self.at_start("no-stop") => {}
                     "stop" | "ponderhit" => {
                         std::thread::sleep(self.settings.stop);
                         return true;
                     }
                     "quit" => return false,
-                    "isready" => self.say("readyok"),
+                    "isready" if !self.at_start("deaf-in-search") => self.say("readyok"),
                     _ => {}
                 },
                 _ => return false,
@@ -475,7 +534,8 @@ impl Engine {
         }
         let nodes = if self.settings.clock { begun.elapsed().as_micros() } else { 1 };
         let score = self.score();
-        self.say(&format!("info depth 1 score {score} nodes {nodes} time {}", begun.elapsed().as_millis()));
+        let pv = if self.at_start("illegal-pv") { " pv a1a1" } else { "" };
+        self.say(&format!("info depth 1 score {score} nodes {nodes} time {}{pv}", begun.elapsed().as_millis()));
     }
 
     fn score(&self) -> String {
@@ -549,8 +609,19 @@ impl Engine {
             uci.truncate(4);
             return uci;
         }
+        let mates = |m: &&Move| self.position.clone().play(**m).is_ok_and(|after| after.is_checkmate());
+        if self.wants_mate
+            && let Some(mate) = moves.iter().find(mates)
+        {
+            return mate.to_uci(self.mode).to_string();
+        }
         let key = |m: &&Move| (m.from().map(u32::from), u32::from(m.to()), m.promotion());
-        let mut sorted: Vec<&Move> = moves.iter().collect();
+        let allowed =
+            |m: &&Move| self.searchmoves.is_empty() || self.searchmoves.contains(&m.to_uci(self.mode).to_string());
+        let mut sorted: Vec<&Move> = moves.iter().filter(allowed).collect();
+        if sorted.is_empty() {
+            sorted = moves.iter().collect();
+        }
         sorted.sort_by_key(key);
         let index = self.hash() % sorted.len() as u64;
         sorted[usize::try_from(index).expect("an index")].to_uci(self.mode).to_string()

@@ -184,9 +184,21 @@ impl Journal {
 /// # Errors
 /// [`JournalError::Damaged`] for a bad line that is not the last, [`JournalError::NoHeader`], [`JournalError::Newer`],
 /// [`JournalError::Io`].
-pub fn read(path: &Path, mut each: impl FnMut(GameRecord)) -> Result<Replayed, JournalError> {
+pub fn read(path: &Path, each: impl FnMut(GameRecord)) -> Result<Replayed, JournalError> {
+    let file = File::open(path).map_err(|source| JournalError::Io { path: path.to_owned(), act: "read it", source })?;
+    read_from(BufReader::with_capacity(1 << 16, file), path, each)
+}
+
+/// [`read`] from anywhere; `path` stands in messages.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_from(
+    mut reader: impl BufRead,
+    path: &Path,
+    mut each: impl FnMut(GameRecord),
+) -> Result<Replayed, JournalError> {
     let io = |source| JournalError::Io { path: path.to_owned(), act: "read it", source };
-    let mut reader = BufReader::with_capacity(1 << 16, File::open(path).map_err(io)?);
     let mut header = None;
     let mut games = 0;
     let mut whole_bytes = 0;

@@ -1,5 +1,7 @@
 use std::time::Duration;
 
+use proptest::prelude::*;
+
 use super::*;
 use crate::record::{
     ByColor, Ending, GameId, MoveLoad, MoveRecord, Opening, Outcome, Overstep, PlayerId, Score, SearchInfo, Termination,
@@ -133,4 +135,97 @@ fn a_newer_format_is_refused() {
     let line = format!("{},\"crc\":\"{:08x}\"}}\n", std::str::from_utf8(body).unwrap(), crc32fast::hash(body));
     std::fs::write(&path, line).unwrap();
     assert!(matches!(collect(&path).unwrap_err(), JournalError::Newer { found: 99, .. }));
+}
+
+/// What the reader makes of some bytes: the games it handed out, and its verdict.
+fn replay(bytes: &[u8]) -> (Vec<GameRecord>, Result<Replayed, JournalError>) {
+    let mut games = Vec::new();
+    let replayed = read_from(bytes, Path::new(FILE_NAME), |game| games.push(game));
+    (games, replayed)
+}
+
+/// The bytes of a whole journal of some games.
+fn journal_of(games: &[GameRecord]) -> Vec<u8> {
+    let (mut bytes, mut line) = (Vec::new(), Vec::new());
+    format::write_header(&header(), &mut line);
+    bytes.append(&mut line);
+    for game in games {
+        line.clear();
+        format::write_game(game, &mut line);
+        bytes.append(&mut line);
+    }
+    bytes
+}
+
+fn any_game() -> impl Strategy<Value = GameRecord> {
+    let info = (any::<Option<i32>>(), any::<bool>(), any::<Option<u32>>(), any::<Option<u64>>());
+    let ply = ("[a-h][1-8][a-h][1-8][qrbn]?|.{0,6}", any::<u32>(), any::<Option<u32>>(), info);
+    (1u64..1 << 40, ".{0,30}", ".{0,30}", proptest::collection::vec(ply, 0..20)).prop_map(
+        |(number, fen, detail, plies)| {
+            let us = |n: u32| Duration::from_micros(n.into());
+            let moves = plies.into_iter().map(|(uci, elapsed, left, (score, mate, depth, nodes))| MoveRecord {
+                uci,
+                elapsed: us(elapsed),
+                left: left.map(us),
+                info: SearchInfo {
+                    score: score.map(|n| if mate { Score::Mate(n) } else { Score::Cp(n) }),
+                    depth,
+                    nodes,
+                    ..SearchInfo::default()
+                },
+                waited: left.map(us),
+            });
+            let like = game(number);
+            GameRecord {
+                opening: Opening { fen, ..like.opening },
+                ending: Ending { detail, ..like.ending },
+                moves: moves.collect(),
+                ..like
+            }
+        },
+    )
+}
+
+proptest! {
+    /// Whatever is in a game, it comes back; a journal cut anywhere gives the whole games before the cut, and says what is torn.
+    #[test]
+    fn no_game_is_lost(games in proptest::collection::vec(any_game(), 0..6), cut in any::<proptest::sample::Index>()) {
+        let bytes = journal_of(&games);
+        let (read, replayed) = replay(&bytes);
+        prop_assert_eq!(&read, &games);
+        prop_assert_eq!(replayed.unwrap().torn_bytes, 0);
+        let cut = cut.index(bytes.len() + 1);
+        let lines = bytes[..cut].iter().filter(|b| **b == b'\n').count();
+        let (read, replayed) = replay(&bytes[..cut]);
+        if lines == 0 {
+            prop_assert!(matches!(replayed, Err(JournalError::NoHeader { .. })), "cut at {}", cut);
+        } else {
+            prop_assert_eq!(&read[..], &games[..lines - 1]);
+            let whole = bytes[..cut].iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
+            prop_assert_eq!(replayed.unwrap().torn_bytes, (cut - whole) as u64);
+        }
+    }
+
+    /// A changed byte never makes another game, and costs none before it.
+    #[test]
+    fn no_game_is_made_up(
+        games in proptest::collection::vec(any_game(), 1..5), at in any::<proptest::sample::Index>(), by in 1u8..,
+    ) {
+        let mut bytes = journal_of(&games);
+        let at = at.index(bytes.len());
+        let line = bytes[..at].iter().filter(|b| **b == b'\n').count();
+        bytes[at] ^= by;
+        let (read, _) = replay(&bytes);
+        prop_assert!(games.starts_with(&read), "byte {} of line {}", at, line);
+        prop_assert!(read.len() >= line.saturating_sub(1));
+    }
+
+    #[test]
+    fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300), tail in proptest::collection::vec(any::<u8>(), 0..80)) {
+        let _ = replay(&bytes);
+        let (read, replayed) = replay(&[journal_of(&[game(1)]), tail].concat());
+        prop_assert_eq!(&read[0], &game(1));
+        let refused = matches!(replayed, Err(JournalError::Damaged { .. }));
+        prop_assert!(replayed.is_ok() || refused, "{:?}", replayed);
+    }
 }

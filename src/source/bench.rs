@@ -14,6 +14,14 @@ pub(super) fn run(program: &Path, bench: &str, dir: &Path) -> Option<u64> {
     if ran.status.success() { bench_nodes(&ran.stdout) } else { None }
 }
 
+/// Runs `program` with `args` and `bench` after them; the nodes it counts, `None` where it fails, hangs or prints no count.
+#[must_use]
+pub fn bench(program: &Path, args: &[String], dir: Option<&Path>) -> Option<u64> {
+    let task = Task::new(program, LIMIT).args(args).args(["bench"]).dir(dir.unwrap_or(Path::new("."))).merged();
+    let ran = task.run().ok()?;
+    if ran.status.success() { bench_nodes(&ran.stdout) } else { None }
+}
+
 /// The node count in a bench's output: `N nodes M nps`, `Nodes searched : N` or `bench: N`; the last one counts.
 #[must_use]
 pub fn bench_nodes(output: &str) -> Option<u64> {

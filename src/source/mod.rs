@@ -17,7 +17,7 @@ mod resolve;
 mod spec;
 
 pub use base::default_base;
-pub use bench::bench_nodes;
+pub use bench::{bench, bench_nodes};
 pub use error::SourceError;
 pub use recipe::Recipe;
 pub use registry::{Engine, Registry};

@@ -12,6 +12,7 @@ mod config;
 mod load;
 mod spawn;
 mod stderr;
+mod talk;
 
 use std::future::pending;
 use std::io;
@@ -25,6 +26,7 @@ use self::child::{Happened, Process};
 pub use self::config::{EngineConfig, Fault, StartError};
 use self::load::LoadMeter;
 pub use self::stderr::StderrSink;
+pub use self::talk::{Heard, Talk};
 use super::command::{Command, Go};
 use super::framing::LineBuffer;
 use super::option::{EngineOption, set_option};

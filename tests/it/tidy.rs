@@ -11,7 +11,7 @@ const HARNESS: &[&[&str]] = &[
     &["uci"],
     &["game"],
     &["journal", "source", "uci/process"],
-    &["schedule"],
+    &["check", "schedule"],
     &["report"],
     &["control"],
     &["cli"],

@@ -286,4 +286,36 @@ proptest! {
             }
         }
     }
+
+    /// Positions of random games, in every form a line may have, with whatever may stand between lines.
+    #[test]
+    fn no_position_is_lost(lines in proptest::collection::vec(
+        (proptest::collection::vec(any::<u16>(), 0..30), 0..4u8, prop_oneof![Just("\n"), Just("\r\n"), Just(" \n\n# a comment\n\t\n")]), 1..12,
+    )) {
+        let mut text = String::new();
+        let mut expected = Vec::new();
+        for (picks, form, end) in lines {
+            let mut position = Position::default();
+            for pick in picks {
+                let mut after = position.clone();
+                let legal = position.legal_moves();
+                after.play(&legal[usize::from(pick) % legal.len()]).expect("legal");
+                if after.over().is_some() {
+                    break;
+                }
+                position = after;
+            }
+            let fen = position.fen();
+            let (bare, halfmoves, fullmoves) = (fen.split(' ').take(4).collect::<Vec<_>>().join(" "), position.halfmoves(), position.fullmoves());
+            text.push_str(&match form {
+                0 => fen.clone(),
+                1 => format!("{bare} hmvc {halfmoves}; fmvn {fullmoves}; id \"a; b\";"),
+                2 => format!("  {fen} ; c0 x"),
+                _ => format!("{bare} fmvn {fullmoves} ; hmvc {halfmoves}"),
+            });
+            text.push_str(end);
+            expected.push((fen, String::new()));
+        }
+        prop_assert_eq!(read(&text, &BookOptions::default()), Ok(expected), "{}", text);
+    }
 }

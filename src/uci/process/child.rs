@@ -115,6 +115,16 @@ impl Process {
         read_now(&mut self.stdout, lines.space())
     }
 
+    /// Closes the pipe to the process: it reads the end of its input.
+    pub(super) fn close_input(&mut self) {
+        self.stdin = None;
+    }
+
+    /// Notes that no more output will come.
+    pub(super) fn close_output(&mut self) {
+        self.stdout = None;
+    }
+
     /// Kills the whole process group.
     pub(super) fn kill(&mut self) {
         if self.exit.is_none() {

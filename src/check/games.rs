@@ -1,0 +1,143 @@
+//! Games in one process, and the clock as the harness reads it.
+
+use std::time::Duration;
+
+use super::peer::{At, Peer};
+use super::{Answer, Bench, Finding};
+use crate::plan::openings::order::SplitMix64;
+
+/// What a clock may be overstepped by, as in a plan that says nothing else.
+const MARGIN: Duration = Duration::from_millis(10);
+
+/// A legal move that nobody thought about.
+fn any_move(at: &At, random: &mut SplitMix64) -> Option<String> {
+    let mut moves = at.position().legal_moves();
+    moves.sort();
+    let count = u32::try_from(moves.len()).ok().filter(|count| *count > 0)?;
+    moves.into_iter().nth(random.below(count) as usize)
+}
+
+pub(super) fn games(peer: &mut Peer, _: &Bench) -> Answer {
+    const GAMES: u64 = 4;
+    const PLIES: usize = 60;
+    let mut searches = 0;
+    for game in 0..GAMES {
+        peer.say("ucinewgame");
+        peer.ready()?;
+        let mut random = SplitMix64::new(game);
+        let mut at = At::start();
+        // In the first game it plays both sides, then Black or White against moves at random.
+        for ply in 0..PLIES {
+            if at.position().over().is_some() {
+                break;
+            }
+            if game > 0 && ply as u64 % 2 == game % 2 {
+                let Some(word) = any_move(&at, &mut random) else { break };
+                at.play(&word)?;
+            } else {
+                let search = peer.go_legal(&at, "depth 3").map_err(|why| format!("game {}: {why}", game + 1))?;
+                at.play(&search.best)?;
+                searches += 1;
+            }
+        }
+    }
+    Finding::pass(format!("{GAMES} games, {searches} moves"))
+}
+
+/// How a try at a clock came out.
+enum Try {
+    /// In time; what is worth telling.
+    InTime(String),
+    /// Late, and this machine was not.
+    Late(String),
+    /// Late, and this machine was late by as much.
+    Disturbed(String),
+}
+
+/// A machine that does other things may hold up a reader without a trace. So an overrun counts when it comes twice: what an
+/// engine does wrong it does again.
+fn again(peer: &mut Peer, bench: &Bench, attempt: fn(&mut Peer, &Bench) -> Result<Try, String>) -> Answer {
+    const TRIES: usize = 3;
+    let mut late: Option<String> = None;
+    let mut disturbed = None;
+    for _ in 0..TRIES {
+        peer.say("ucinewgame");
+        peer.ready()?;
+        match (attempt(peer, bench)?, &late) {
+            (Try::InTime(text), None) => return Finding::pass(text),
+            (Try::InTime(_), Some(first)) => return Finding::warn(format!("{first}; not when it was tried again")),
+            (Try::Late(text), Some(_)) => return Err(text),
+            (Try::Late(text), None) => late = Some(text),
+            (Try::Disturbed(text), _) => disturbed = Some(text),
+        }
+    }
+    Finding::warn(late.or(disturbed).unwrap_or_default())
+}
+
+/// Whether a search overstepped what it had.
+fn overstep(bench: &Bench, taken: Duration, had: Duration, what: &str) -> Option<Try> {
+    let over = taken.checked_sub(had + MARGIN).filter(|over| !over.is_zero())?;
+    let ms = |time: Duration| time.as_secs_f64() * 1e3;
+    let text = format!("{what}: took {:.1} ms of {:.1} ms (margin {:.0} ms)", ms(taken), ms(had), ms(MARGIN));
+    let lag = bench.lag.worst();
+    Some(if lag >= over {
+        Try::Disturbed(format!("{text}, but this machine woke a thread {:.1} ms late meanwhile", ms(lag)))
+    } else {
+        Try::Late(text)
+    })
+}
+
+pub(super) fn clock(peer: &mut Peer, bench: &Bench) -> Answer {
+    again(peer, bench, game_under_a_clock)
+}
+
+fn game_under_a_clock(peer: &mut Peer, bench: &Bench) -> Result<Try, String> {
+    const BASE: Duration = Duration::from_millis(200);
+    const INCREMENT: Duration = Duration::from_millis(10);
+    const PLIES: usize = 120;
+    let ms = |time: Duration| time.as_millis().max(1);
+    let mut at = At::start();
+    let mut left = [BASE; 2];
+    let mut least = BASE;
+    let mut plies = 0;
+    while plies < PLIES && at.position().over().is_none() {
+        let had = left[plies % 2];
+        bench.lag.reset();
+        let begun = peer.begin(&at.text(), &format!("wtime {} btime {} winc 10 binc 10", ms(left[0]), ms(left[1])));
+        let search = peer.answer(begun, had + peer.patience)?;
+        at.check(&search.best)?;
+        if let Some(late) = overstep(bench, search.elapsed, had, &format!("move {} at 0.2+0.01", plies + 1)) {
+            return Ok(late);
+        }
+        let rest = had.saturating_sub(search.elapsed);
+        least = least.min(rest);
+        left[plies % 2] = rest + INCREMENT;
+        at.play(&search.best)?;
+        plies += 1;
+    }
+    Ok(Try::InTime(format!("{plies} moves at 0.2+0.01, least left {:.1} ms", least.as_secs_f64() * 1e3)))
+}
+
+pub(super) fn fixed_time(peer: &mut Peer, bench: &Bench) -> Answer {
+    again(peer, bench, moves_of_fixed_time)
+}
+
+fn moves_of_fixed_time(peer: &mut Peer, bench: &Bench) -> Result<Try, String> {
+    const TIME: Duration = Duration::from_millis(100);
+    const PLIES: usize = 10;
+    let mut at = At::start();
+    let mut worst = Duration::ZERO;
+    for ply in 0..PLIES {
+        bench.lag.reset();
+        let search = peer.go_legal(&at, "movetime 100")?;
+        if let Some(late) = overstep(bench, search.elapsed, TIME, &format!("move {} at 0.1 s a move", ply + 1)) {
+            return Ok(late);
+        }
+        worst = worst.max(search.elapsed);
+        at.play(&search.best)?;
+        if at.position().over().is_some() {
+            break;
+        }
+    }
+    Ok(Try::InTime(format!("longest of {PLIES} moves at 0.1 s: {:.1} ms", worst.as_secs_f64() * 1e3)))
+}

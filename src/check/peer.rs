@@ -1,0 +1,388 @@
+//! The engine as the checks see it: asked one thing at a time, with one deadline for each answer.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use tokio::runtime::Runtime;
+
+use crate::chess::{Position, START_FEN, Variant};
+use crate::record::Score;
+use crate::uci::process::{EngineConfig, Heard, StartError, Talk};
+use crate::uci::{BestMove, Command, EngineOption, IdField, InfoLine, Reply, set_option};
+
+/// What an engine says between `uci` and `uciok`.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Handshake {
+    pub(super) names: Vec<String>,
+    pub(super) authors: Vec<String>,
+    pub(super) options: Vec<EngineOption>,
+    /// Lines that begin like an option and are none.
+    pub(super) unreadable: Vec<String>,
+    /// From the start of the process to `uciok`.
+    pub(super) took: Duration,
+}
+
+impl Handshake {
+    /// An option by its name in any case.
+    pub(super) fn option(&self, name: &str) -> Option<&EngineOption> {
+        self.options.iter().find(|option| option.name.eq_ignore_ascii_case(name))
+    }
+}
+
+/// Why there is nobody to check.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The program can't be started, or does not take an option that was asked for.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// It does not shake hands.
+    #[error("engine {name}: {why} while starting: is it a UCI engine?")]
+    Handshake {
+        /// The engine.
+        name: String,
+        /// What happened instead.
+        why: String,
+    },
+    /// No runtime for its pipes.
+    #[error("cannot watch pipes: {0}")]
+    Runtime(#[from] io::Error),
+}
+
+/// What one `info` line said.
+#[derive(Clone, Debug)]
+pub(super) struct Info {
+    pub(super) line: String,
+    pub(super) depth: Option<u32>,
+    pub(super) score: Option<Score>,
+    pub(super) nodes: Option<u64>,
+    pub(super) multipv: u32,
+    pub(super) pv: String,
+}
+
+impl Info {
+    fn read(line: &[u8], info: &InfoLine<'_>) -> Self {
+        Self {
+            line: String::from_utf8_lossy(line).into_owned(),
+            depth: info.depth,
+            score: info.score,
+            nodes: info.nodes,
+            multipv: info.multipv.unwrap_or(1),
+            pv: String::from_utf8_lossy(info.pv).into_owned(),
+        }
+    }
+}
+
+/// An answered search.
+#[derive(Clone, Debug)]
+pub(super) struct Search {
+    pub(super) best: String,
+    /// From right before `go` was written to right after the read that brought the answer.
+    pub(super) elapsed: Duration,
+    /// The last of them.
+    pub(super) infos: Vec<Info>,
+}
+
+/// What a wait is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Awaited {
+    UciOk,
+    ReadyOk,
+    BestMove,
+    Info,
+    Nothing,
+}
+
+impl Awaited {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::UciOk => "uciok",
+            Self::ReadyOk => "readyok",
+            Self::BestMove => "bestmove",
+            Self::Info => "info",
+            Self::Nothing => "output",
+        }
+    }
+}
+
+/// One process of the engine under check.
+pub(super) struct Peer {
+    // Before the runtime, so that it is dropped before it.
+    talk: Talk,
+    runtime: Runtime,
+    /// How long an answer that is owed may take.
+    pub(super) patience: Duration,
+    /// Answers to searches that nobody waited for.
+    pub(super) strays: Vec<String>,
+    infos: Vec<Info>,
+    best: String,
+    handshake: Handshake,
+}
+
+impl Peer {
+    /// The last lines kept of a search.
+    const INFOS: usize = 2000;
+
+    /// Starts the engine, shakes hands, sets the options of its configuration, waits until it is ready.
+    pub(super) fn open(config: &EngineConfig, patience: Duration) -> Result<(Self, Handshake), OpenError> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let begun = Instant::now();
+        let talk = runtime.block_on(Talk::start(config, &[]))?;
+        let mut peer = Self {
+            talk,
+            runtime,
+            patience,
+            strays: Vec::new(),
+            infos: Vec::new(),
+            best: String::new(),
+            handshake: Handshake::default(),
+        };
+        let refuse = |why| OpenError::Handshake { name: config.name.clone(), why };
+        peer.say("uci");
+        peer.wait(Awaited::UciOk, begun, config.timeouts.start).map_err(refuse)?;
+        let handshake = Handshake { took: begun.elapsed(), ..std::mem::take(&mut peer.handshake) };
+        let mut out = Vec::new();
+        for (name, value) in &config.options {
+            set_option(&handshake.options, name, value, &mut out)
+                .map_err(|source| StartError::Option { name: config.name.clone(), source })?;
+        }
+        peer.talk.say(&out);
+        peer.say("isready");
+        peer.wait(Awaited::ReadyOk, Instant::now(), config.timeouts.ready).map_err(refuse)?;
+        Ok((peer, handshake))
+    }
+
+    /// Sends a line.
+    pub(super) fn say(&mut self, line: &str) -> Instant {
+        self.say_bytes(format!("{line}\n").as_bytes())
+    }
+
+    /// Sends bytes as they are.
+    pub(super) fn say_bytes(&mut self, bytes: &[u8]) -> Instant {
+        self.talk.say(bytes)
+    }
+
+    /// Sets an option as its engine spells it; `None` presses a button.
+    pub(super) fn set(&mut self, name: &str, value: Option<&str>) -> Result<(), String> {
+        let mut out = Vec::new();
+        Command::SetOption { name, value }.write(&mut out).map_err(|error| error.to_string())?;
+        self.say_bytes(&out);
+        Ok(())
+    }
+
+    /// Asks whether it is there; tells how long the answer took.
+    pub(super) fn ready(&mut self) -> Result<Duration, String> {
+        let asked = self.say("isready");
+        Ok(self.wait(Awaited::ReadyOk, asked, self.patience)? - asked)
+    }
+
+    /// Has it search, without waiting. `position` is what follows the word.
+    pub(super) fn begin(&mut self, position: &str, go: &str) -> Instant {
+        self.drain();
+        self.infos.clear();
+        self.say_bytes(format!("position {position}\ngo {go}\n").as_bytes())
+    }
+
+    /// Takes what was said already, so that it is not taken for an answer to what is asked next.
+    fn drain(&mut self) {
+        /// An engine may print for ever.
+        const LINES: usize = 10_000;
+        for _ in 0..LINES {
+            let Heard::Line(line, _) = self.runtime.block_on(self.talk.hear(Instant::now())) else { break };
+            self.note(&line, Awaited::Nothing);
+        }
+    }
+
+    /// Waits for the answer to a search.
+    pub(super) fn answer(&mut self, begun: Instant, limit: Duration) -> Result<Search, String> {
+        let at = self.wait(Awaited::BestMove, begun, limit)?;
+        Ok(Search {
+            best: std::mem::take(&mut self.best),
+            elapsed: at.saturating_duration_since(begun),
+            infos: std::mem::take(&mut self.infos),
+        })
+    }
+
+    /// Has it search and waits.
+    pub(super) fn go(&mut self, position: &str, go: &str) -> Result<Search, String> {
+        let begun = self.begin(position, go);
+        self.answer(begun, self.patience)
+    }
+
+    /// Has it search; the answer must be legal in the position.
+    pub(super) fn go_legal(&mut self, position: &At, go: &str) -> Result<Search, String> {
+        let search = self.go(&position.text(), go)?;
+        position.check(&search.best)?;
+        Ok(search)
+    }
+
+    /// A short search from the starting position, for a sign of life.
+    pub(super) fn still_plays(&mut self) -> Result<(), String> {
+        self.ready()?;
+        self.go_legal(&At::start(), "depth 1").map(drop)
+    }
+
+    /// Listens for so long; true if a `bestmove` came.
+    pub(super) fn answers_within(&mut self, time: Duration) -> Result<bool, String> {
+        let now = Instant::now();
+        match self.wait_or_silence(Awaited::BestMove, now + time)? {
+            Some(_) => {
+                self.strays.push(std::mem::take(&mut self.best));
+                Ok(true)
+            }
+            None => Ok(false),
+        }
+    }
+
+    /// Waits until a search shows that it is under way, but not for long: it may say nothing.
+    pub(super) fn sees_thinking(&mut self) -> Result<(), String> {
+        self.wait_or_silence(Awaited::Info, Instant::now() + Duration::from_millis(100)).map(drop)
+    }
+
+    /// Waits for the end of the process; its exit status in words.
+    pub(super) fn end(&mut self, from: Instant, limit: Duration) -> Option<String> {
+        let until = from + limit;
+        self.wait_or_silence(Awaited::Nothing, until).err()
+    }
+
+    /// Closes its input.
+    pub(super) fn close_input(&mut self) -> Instant {
+        self.talk.close_input();
+        Instant::now()
+    }
+
+    /// What was said, and the end of its standard error.
+    pub(super) fn transcript(&self) -> String {
+        let (mut text, stderr) = (self.talk.transcript(), self.talk.stderr_tail());
+        if !stderr.trim().is_empty() {
+            text.push_str("standard error:\n");
+            text.push_str(stderr.trim_end());
+            text.push('\n');
+        }
+        text
+    }
+
+    fn wait(&mut self, awaited: Awaited, from: Instant, limit: Duration) -> Result<Instant, String> {
+        match self.wait_or_silence(awaited, from + limit) {
+            Ok(Some(at)) => Ok(at),
+            Ok(None) => Err(format!("no `{}` within {:.1} s", awaited.word(), limit.as_secs_f64())),
+            Err(status) => Err(format!("{status} before `{}`", awaited.word())),
+        }
+    }
+
+    /// The stamp of what was awaited, nothing at the deadline, or the end of the process as an error.
+    fn wait_or_silence(&mut self, awaited: Awaited, until: Instant) -> Result<Option<Instant>, String> {
+        loop {
+            match self.runtime.block_on(self.talk.hear(until)) {
+                Heard::Silence => return Ok(None),
+                Heard::Ended(status) => return Err(status),
+                Heard::Line(line, at) => {
+                    if self.note(&line, awaited) {
+                        return Ok(Some(at));
+                    }
+                }
+            }
+            if Instant::now() >= until {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Takes a line; true if it is what is waited for.
+    fn note(&mut self, line: &[u8], awaited: Awaited) -> bool {
+        match Reply::read(line) {
+            Reply::UciOk => return awaited == Awaited::UciOk,
+            Reply::ReadyOk => return awaited == Awaited::ReadyOk,
+            Reply::BestMove(best) => return self.note_best(&best, awaited),
+            Reply::Info(info) => {
+                if self.infos.len() >= Self::INFOS {
+                    self.infos.drain(..Self::INFOS / 2);
+                }
+                self.infos.push(Info::read(line, &info));
+                return awaited == Awaited::Info;
+            }
+            Reply::Id(IdField::Name, name) => self.handshake.names.push(name),
+            Reply::Id(IdField::Author, author) => self.handshake.authors.push(author),
+            Reply::Option(option) => self.handshake.options.push(option),
+            Reply::Unknown if line.starts_with(b"option") => {
+                self.handshake.unreadable.push(shown(&String::from_utf8_lossy(line)));
+            }
+            Reply::Unknown => {}
+        }
+        false
+    }
+
+    fn note_best(&mut self, best: &BestMove<'_>, awaited: Awaited) -> bool {
+        let text = shown(&String::from_utf8_lossy(best.text));
+        if awaited == Awaited::BestMove {
+            self.best = text;
+            return true;
+        }
+        self.strays.push(text);
+        false
+    }
+}
+
+/// Text as it may stand in a report: one line, not too long.
+pub(super) fn shown(text: &str) -> String {
+    const LONGEST: usize = 80;
+    let mut shown: String = text.chars().take(LONGEST).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    if text.chars().nth(LONGEST).is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
+/// A position as it is sent, and what is legal in it.
+#[derive(Clone, Debug)]
+pub(super) struct At {
+    fen: String,
+    moves: Vec<String>,
+    position: Position,
+}
+
+impl At {
+    pub(super) fn start() -> Self {
+        Self { fen: START_FEN.to_owned(), moves: Vec::new(), position: Position::default() }
+    }
+
+    /// A position of the check's own tables.
+    pub(super) fn new(fen: &str, variant: Variant, moves: &str) -> Result<Self, String> {
+        let position = Position::from_fen(fen, variant).map_err(|error| format!("{fen}: {error}"))?;
+        let mut at = Self { fen: fen.to_owned(), moves: Vec::new(), position };
+        moves.split_whitespace().try_for_each(|word| at.play(word))?;
+        Ok(at)
+    }
+
+    /// Plays a move of the check's own choice, or one that was checked; castling in the other variant's notation is refused.
+    pub(super) fn play(&mut self, word: &str) -> Result<(), String> {
+        let played = self.position.play(word).map_err(|error| format!("{error}, at `{}`", self.position.fen()))?;
+        if played.foreign_castling {
+            return Err(format!("{word} castles in the wrong notation, it is {}", played.uci));
+        }
+        self.moves.push(word.to_owned());
+        Ok(())
+    }
+
+    /// Checks an answer.
+    pub(super) fn check(&self, word: &str) -> Result<(), String> {
+        let mut after = self.position.clone();
+        let place = || format!("in `position {}`", shown(&self.text()));
+        match after.play(word) {
+            Err(error) => Err(format!("bestmove {error}, {}", place())),
+            Ok(played) if played.foreign_castling => {
+                Err(format!("bestmove {word} castles in the wrong notation, it is {}, {}", played.uci, place()))
+            }
+            Ok(_) => Ok(()),
+        }
+    }
+
+    pub(super) const fn position(&self) -> &Position {
+        &self.position
+    }
+
+    /// What follows the word `position`.
+    pub(super) fn text(&self) -> String {
+        let start = if self.fen == START_FEN { "startpos".to_owned() } else { format!("fen {}", self.fen) };
+        if self.moves.is_empty() { start } else { format!("{start} moves {}", self.moves.join(" ")) }
+    }
+}

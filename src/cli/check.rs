@@ -1,0 +1,247 @@
+//! `quintain check`: does this engine behave?
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+use serde::Serialize;
+
+use crate::check::{Bench, Outcome, Row, Severity, TABLE, Verdict};
+use crate::cli::run_dir::write_atomically;
+use crate::cli::{Exit, progress, resolve};
+use crate::plan::Timeouts;
+use crate::source;
+use crate::uci::process::EngineConfig;
+
+const EXAMPLES: &str = "\
+Exit codes:
+  0  nothing failed; warnings and skipped checks do not count
+  1  something failed
+  2  bad usage, or an engine that does not start
+
+Examples:
+  quintain check ./my-engine
+  quintain check git:my-branch --option Threads=2 --out check-report
+  quintain check stockfish --only stop,infinite,clock --json
+  quintain check --list";
+
+/// Checks an engine's protocol, clock, options, and what it does with nonsense.
+///
+/// Every check is made with a process of its own. Time is taken by this program's clock; an overrun fails when it comes twice,
+/// and is a warning where the machine itself was late by as much.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct CheckArgs {
+    /// The engine: a path, a name of the registry, `.` or `git:REV`.
+    #[arg(value_name = "SPEC", required_unless_present = "list")]
+    engine: Option<String>,
+    /// A UCI option for it; may be repeated.
+    #[arg(long = "option", value_name = "NAME=VALUE")]
+    options: Vec<String>,
+    /// Make these checks and no others; names with commas between them.
+    #[arg(long, value_name = "CHECK,...", value_delimiter = ',')]
+    only: Vec<String>,
+    /// Seconds that an answer may take which is owed at once.
+    #[arg(long, value_name = "SECONDS", default_value_t = 5.0)]
+    patience: f64,
+    /// A folder for the report and for the transcript of everything that did not pass.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Print one JSON document.
+    #[arg(long)]
+    json: bool,
+    /// Print the names of the checks and what they test.
+    #[arg(long)]
+    list: bool,
+}
+
+/// Lines of a transcript that are printed.
+const SHOWN_LINES: usize = 12;
+
+/// Characters of such a line.
+const SHOWN_WIDTH: usize = 140;
+
+pub(super) fn run(args: &CheckArgs) -> Result<Exit> {
+    if args.list {
+        progress::result(&list());
+        return Ok(Exit::Done);
+    }
+    let rows = rows(&args.only)?;
+    let config = config(args)?;
+    let patience = match Duration::try_from_secs_f64(args.patience) {
+        Ok(patience) if !patience.is_zero() && patience < Duration::from_secs(3600) => patience,
+        _ => bail!("--patience `{}`: a number of seconds above 0 and below 3600", args.patience),
+    };
+    let (spec, program) = (args.engine.clone().unwrap_or_default(), config.program.clone());
+    let bench = Bench::new(config, patience)?;
+    if !args.json {
+        progress::result(&format!("{} ({})", bench.name(), program.display()));
+    }
+    let mut outcomes = Vec::with_capacity(rows.len());
+    for row in rows {
+        let outcome = bench.run(row);
+        if !args.json {
+            progress::result(&line(&outcome));
+        }
+        outcomes.push(outcome);
+    }
+    let report = Report::new(&spec, &program, &bench, &outcomes);
+    let json = serde_json::to_string_pretty(&report)? + "\n";
+    if let Some(dir) = &args.out {
+        save(dir, &json, &outcomes).with_context(|| format!("--out {}", dir.display()))?;
+    }
+    progress::result(&if args.json { json } else { text(&outcomes, args.out.as_deref()) });
+    let failed = outcomes.iter().any(|outcome| outcome.verdict == Verdict::Fail);
+    Ok(if failed { Exit::Failed } else { Exit::Done })
+}
+
+fn rows(only: &[String]) -> Result<Vec<&'static Row>> {
+    if let Some(unknown) = only.iter().find(|name| !TABLE.iter().any(|row| row.name == name.trim())) {
+        bail!("--only `{unknown}`: no such check, `quintain check --list` names them");
+    }
+    Ok(TABLE.iter().filter(|row| only.is_empty() || only.iter().any(|name| name.trim() == row.name)).collect())
+}
+
+fn config(args: &CheckArgs) -> Result<EngineConfig> {
+    let typed = resolve::options(&args.options)?;
+    let context = source::Context::from_env()?;
+    let spec = args.engine.as_deref().unwrap_or_default();
+    let found = source::resolve(spec, &context, &mut |step| progress::note(step))?;
+    let mut options = found.options;
+    for (name, value) in typed {
+        options.retain(|(known, _)| !known.eq_ignore_ascii_case(&name));
+        options.push((name, value));
+    }
+    Ok(EngineConfig {
+        name: found.name,
+        program: found.program,
+        args: found.args,
+        dir: found.dir,
+        options,
+        timeouts: Timeouts::default(),
+        ..EngineConfig::default()
+    })
+}
+
+fn list() -> String {
+    TABLE.iter().fold(String::new(), |mut text, row| {
+        let _ = writeln!(text, "{:<24} {:<7} {}", row.name, severity(row.severity), row.what);
+        text
+    })
+}
+
+const fn severity(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Must => "must",
+        Severity::Should => "should",
+    }
+}
+
+fn line(outcome: &Outcome) -> String {
+    format!("{}  {:<24} {}", outcome.verdict.word(), outcome.row.name, outcome.reason)
+}
+
+/// What follows the table: the last words of what failed, and the counts.
+fn text(outcomes: &[Outcome], dir: Option<&Path>) -> String {
+    let mut text = String::new();
+    for outcome in outcomes.iter().filter(|outcome| outcome.verdict == Verdict::Fail) {
+        let _ = writeln!(text, "\n{}: {}\n  {}", outcome.row.name, outcome.row.what, outcome.reason);
+        let lines: Vec<&str> = outcome.transcript.lines().collect();
+        if lines.len() > SHOWN_LINES {
+            text.push_str("  ...\n");
+        }
+        for line in &lines[lines.len().saturating_sub(SHOWN_LINES)..] {
+            let cut: String = line.chars().take(SHOWN_WIDTH).collect();
+            let _ = writeln!(text, "  {cut}");
+        }
+    }
+    let count = |verdict| outcomes.iter().filter(|outcome| outcome.verdict == verdict).count();
+    let _ = write!(
+        text,
+        "\n{} passed, {} warnings, {} failed, {} skipped",
+        count(Verdict::Pass),
+        count(Verdict::Warn),
+        count(Verdict::Fail),
+        count(Verdict::Skip)
+    );
+    if let Some(dir) = dir {
+        let _ = write!(text, "; transcripts in {}", dir.display());
+    }
+    text
+}
+
+fn save(dir: &Path, json: &str, outcomes: &[Outcome]) -> Result<()> {
+    std::fs::create_dir_all(dir)?;
+    write_atomically(&dir.join("check.json"), json.as_bytes())?;
+    for outcome in outcomes {
+        let path = dir.join(format!("{}.log", outcome.row.name));
+        if outcome.transcript.is_empty() {
+            // One of an earlier check would be taken for this one's.
+            let _ = std::fs::remove_file(path);
+        } else {
+            let text = format!("{}\n\n{}", line(outcome), outcome.transcript);
+            write_atomically(&path, text.as_bytes())?;
+        }
+    }
+    Ok(())
+}
+
+/// The report as JSON.
+#[derive(Serialize)]
+struct Report<'a> {
+    spec: &'a str,
+    program: String,
+    name: &'a str,
+    author: &'a str,
+    passed: usize,
+    warnings: usize,
+    failed: usize,
+    skipped: usize,
+    checks: Vec<CheckJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct CheckJson<'a> {
+    name: &'a str,
+    what: &'a str,
+    severity: &'a str,
+    verdict: &'a str,
+    reason: &'a str,
+    took_ms: u64,
+    /// The last lines, of what failed.
+    transcript: Vec<&'a str>,
+}
+
+impl<'a> Report<'a> {
+    fn new(spec: &'a str, program: &Path, bench: &'a Bench, outcomes: &'a [Outcome]) -> Self {
+        let count = |verdict| outcomes.iter().filter(|outcome| outcome.verdict == verdict).count();
+        Self {
+            spec,
+            program: program.display().to_string(),
+            name: bench.name(),
+            author: bench.author(),
+            passed: count(Verdict::Pass),
+            warnings: count(Verdict::Warn),
+            failed: count(Verdict::Fail),
+            skipped: count(Verdict::Skip),
+            checks: outcomes.iter().map(CheckJson::new).collect(),
+        }
+    }
+}
+
+impl<'a> CheckJson<'a> {
+    fn new(outcome: &'a Outcome) -> Self {
+        let failed = outcome.verdict == Verdict::Fail;
+        let lines: Vec<&str> = outcome.transcript.lines().filter(|_| failed).collect();
+        Self {
+            name: outcome.row.name,
+            what: outcome.row.what,
+            severity: severity(outcome.row.severity),
+            verdict: outcome.verdict.word(),
+            reason: &outcome.reason,
+            took_ms: u64::try_from(outcome.took.as_millis()).unwrap_or(u64::MAX),
+            transcript: lines[lines.len().saturating_sub(SHOWN_LINES)..].to_vec(),
+        }
+    }
+}

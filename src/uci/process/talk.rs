@@ -1,0 +1,128 @@
+//! A conversation without a protocol: any bytes go out, every line that comes is handed on with its stamp. For whoever looks into
+//! an engine's manners; games are played through [`Engine`](super::Engine), which knows what may be said when.
+
+use std::time::Instant;
+
+use tokio::time::sleep_until;
+
+use super::child::{Happened, Process};
+use super::config::{EngineConfig, StartError};
+use super::{READS_AT_ONCE, spawn};
+use crate::uci::framing::LineBuffer;
+use crate::uci::transcript::{Direction, Transcript};
+
+/// A running process and what was said. Dropping it kills its whole process group.
+#[derive(Debug)]
+pub struct Talk {
+    process: Process,
+    lines: LineBuffer,
+    transcript: Transcript,
+    out: Vec<u8>,
+    sent: usize,
+    last_read: Instant,
+    ended: Option<String>,
+}
+
+/// What a wait for a line came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Heard {
+    /// A line without its end, and the stamp of the read that completed it.
+    Line(Vec<u8>, Instant),
+    /// Nothing until the deadline.
+    Silence,
+    /// The process ended, in these words, and all of its lines were handed on.
+    Ended(String),
+}
+
+impl Talk {
+    /// Starts a program; nothing is said to it, and its options are not looked at.
+    ///
+    /// # Errors
+    /// It can't be started.
+    pub async fn start(config: &EngineConfig, cpus: &[usize]) -> Result<Self, StartError> {
+        let process = Process::start(config, cpus).await?;
+        let now = Instant::now();
+        Ok(Self {
+            process,
+            lines: LineBuffer::new(),
+            transcript: Transcript::new(Transcript::CAPACITY, now),
+            out: Vec::new(),
+            sent: 0,
+            last_read: now,
+            ended: None,
+        })
+    }
+
+    /// Has bytes sent as they are, by the waits that follow; tells when that was. Of many bytes the transcript keeps the end.
+    pub fn say(&mut self, bytes: &[u8]) -> Instant {
+        let now = Instant::now();
+        self.out.drain(..self.sent);
+        self.sent = 0;
+        self.out.extend_from_slice(bytes);
+        self.transcript.push(now, Direction::ToEngine, bytes);
+        now
+    }
+
+    /// Closes the process's input. What was not sent yet is lost.
+    pub fn close_input(&mut self) {
+        self.out.clear();
+        self.sent = 0;
+        self.process.close_input();
+    }
+
+    /// Sends what is to be sent and waits for the next line.
+    pub async fn hear(&mut self, until: Instant) -> Heard {
+        loop {
+            if let Some(line) = self.lines.next_line() {
+                return Heard::Line(line.to_vec(), self.last_read);
+            }
+            if let Some(status) = &self.ended {
+                return match self.lines.take_partial() {
+                    Some(line) => Heard::Line(line.to_vec(), self.last_read),
+                    None => Heard::Ended(status.clone()),
+                };
+            }
+            match self.process.next(&self.out[self.sent..], &mut self.lines, sleep_until(until.into())).await {
+                Happened::Wrote(Ok(count)) => self.sent += count,
+                // It may still have something to say, and its end will be told.
+                Happened::Wrote(Err(_)) => self.sent = self.out.len(),
+                Happened::Read(Ok(count), at) if count > 0 => self.take(count, at),
+                Happened::Read(..) => self.process.close_output(),
+                Happened::Said => {}
+                Happened::Ended(status) => {
+                    for _ in 0..READS_AT_ONCE {
+                        let Some(count) = self.process.read_now(&mut self.lines) else { break };
+                        self.take(count, Instant::now());
+                    }
+                    self.ended = Some(status.map_or_else(|error| error.to_string(), spawn::describe));
+                }
+                Happened::TimeOut => return Heard::Silence,
+            }
+            // Looked at after every event: a process that fills the pipe without a line end would keep the timer waiting.
+            if Instant::now() >= until && self.ended.is_none() {
+                return self
+                    .lines
+                    .next_line()
+                    .map_or(Heard::Silence, |line| Heard::Line(line.to_vec(), self.last_read));
+            }
+        }
+    }
+
+    fn take(&mut self, count: usize, at: Instant) {
+        self.last_read = at;
+        self.transcript.push(at, Direction::FromEngine, &self.lines.space()[..count]);
+        self.lines.advance(count);
+    }
+
+    /// What was said, with microseconds since the start.
+    #[must_use]
+    pub fn transcript(&self) -> String {
+        self.transcript.text()
+    }
+
+    /// The last KiB of its standard error.
+    #[must_use]
+    pub fn stderr_tail(&self) -> String {
+        self.process.log.tail()
+    }
+}
