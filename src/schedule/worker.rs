@@ -16,7 +16,7 @@ use crate::record::{ByColor, Color, Ending, GameId, GameRecord, Leg, Outcome, Pl
 use crate::schedule::affinity::Topology;
 use crate::schedule::engine_config;
 use crate::schedule::events::{Failure, PairTask, SlotId, Stop, WorkerEvent};
-use crate::uci::process::{Engine, EngineConfig, Fault, SearchOutcome, StartError};
+use crate::uci::process::{Engine, EngineConfig, Evidence, Fault, SearchOutcome, StartError};
 use crate::uci::{Go, SideClock};
 
 /// What a worker needs to know for its whole life.
@@ -132,7 +132,10 @@ impl Worker {
         let [started, took] = [started, clock.elapsed()]
             .map(|time| Duration::from_micros(u64::try_from(time.as_micros()).unwrap_or(u64::MAX)));
         let record = GameRecord { id, players, opening, moves, ending, started, took };
-        let failure = failure.map(|(player, transcript)| Box::new(Failure { game: id, player, transcript }));
+        let failure = failure.map(|(player, evidence)| {
+            let Evidence { transcript, stderr, status } = evidence;
+            Box::new(Failure { game: id, player, transcript, stderr, status })
+        });
         let _ = self.context.events.send(WorkerEvent::Ended { record: Box::new(record), failure });
     }
 
@@ -141,9 +144,9 @@ impl Worker {
         let unplayed = || GameParts { opening: task.opening.clone(), moves: Vec::new(), ending: None };
         for color in [Color::White, Color::Black] {
             let player = *players.get(color);
-            if let Err(Unready { termination, detail, transcript }) = self.ready(player).await {
+            if let Err(Unready { termination, detail, evidence }) = self.ready(player).await {
                 let ending = Ending { outcome: Outcome::win(color.other()), termination, detail };
-                return Played { parts: unplayed(), ending, failure: Some((player, transcript)) };
+                return Played { parts: unplayed(), ending, failure: Some((player, evidence)) };
             }
         }
         let plan = Arc::clone(&self.context.plan);
@@ -178,15 +181,15 @@ impl Worker {
                 && is_fault(ending.termination)
             {
                 // The engine that was asked is the one at fault; what it said is the evidence.
-                let transcript =
-                    self.engines[usize::from(player.0)].as_ref().map_or_else(String::new, Engine::transcript);
+                let evidence =
+                    self.engines[usize::from(player.0)].as_mut().map(Engine::evidence).unwrap_or_default();
                 if !self.reusable {
                     self.engines[usize::from(player.0)] = None;
                 }
                 return Played {
                     parts: game.into_parts(),
                     ending: ending.clone(),
-                    failure: Some((player, transcript)),
+                    failure: Some((player, evidence)),
                 };
             }
         }
@@ -210,7 +213,7 @@ impl Worker {
         if let Some(engine) = &mut self.engines[place]
             && let Err(error) = engine.new_game().await
         {
-            let unready = Unready::between_games(&error, engine.transcript());
+            let unready = Unready::between_games(&error, engine.evidence());
             self.engines[place] = None;
             return Err(unready);
         }
@@ -247,18 +250,18 @@ impl Worker {
     }
 }
 
-/// A game as it was played, with the transcript of the engine at fault, if any.
+/// A game as it was played, with what is known of the engine at fault, if any.
 struct Played {
     parts: GameParts,
     ending: Ending,
-    failure: Option<(PlayerId, String)>,
+    failure: Option<(PlayerId, Evidence)>,
 }
 
 /// An engine could not begin a game.
 struct Unready {
     termination: Termination,
     detail: String,
-    transcript: String,
+    evidence: Evidence,
 }
 
 impl Unready {
@@ -267,15 +270,17 @@ impl Unready {
             StartError::Silent { .. } => Termination::Stall,
             _ => Termination::Crash,
         };
-        Self { termination, detail: error.to_string(), transcript: String::new() }
+        let (status, said) = error.last_words();
+        let evidence = Evidence { transcript: String::new(), stderr: said.to_owned(), status: status.to_owned() };
+        Self { termination, detail: error.to_string(), evidence }
     }
 
-    fn between_games(fault: &Fault, transcript: String) -> Self {
+    fn between_games(fault: &Fault, evidence: Evidence) -> Self {
         let termination = match fault {
             Fault::Silent { .. } => Termination::Stall,
             Fault::Exited { .. } => Termination::Crash,
         };
-        Self { termination, detail: fault.to_string(), transcript }
+        Self { termination, detail: fault.to_string(), evidence }
     }
 }
 

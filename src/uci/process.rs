@@ -72,6 +72,17 @@ pub struct Late {
     pub elapsed: Duration,
 }
 
+/// What a crash report says of an engine.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Evidence {
+    /// What was said since the last new game, with microsecond stamps.
+    pub transcript: String,
+    /// The last KiB of its standard error.
+    pub stderr: String,
+    /// `exit status 3`, `signal 11 (SIGSEGV)`, `killed by the harness`, `still running`.
+    pub status: String,
+}
+
 /// How an engine's process ended when it was asked to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuitReport {
@@ -305,6 +316,17 @@ impl Engine {
     #[must_use]
     pub fn transcript(&self) -> String {
         self.transcript.text()
+    }
+
+    /// What is known of it at this moment, for a crash report: the transcript of the game, the end of its standard error with
+    /// what is still in the pipe, and how its process ended.
+    pub fn evidence(&mut self) -> Evidence {
+        self.process.read_said();
+        Evidence {
+            transcript: self.transcript.text(),
+            stderr: self.process.log.tail(),
+            status: self.process.ending().unwrap_or_else(|| "still running".to_owned()),
+        }
     }
 
     /// The last KiB of its standard error.
