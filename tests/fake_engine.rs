@@ -2,13 +2,14 @@
 //!
 //! ```text
 //! fake_engine [--name NAME] [--seed N] [--sleep-us N] [--spin-us N] [--info N] [--score CP] [--mate N] [--resigns PERCENT]
-//!             [--start-ms N] [--stop-ms N] [--clock] [--fault NAME[@K]]...
+//!             [--start-ms N] [--stop-ms N] [--clock] [--announce] [--pv MOVES] [--fault NAME[@K]]...
 //! ```
 //!
 //! The move is a function of the position and `--seed` alone, so two runs of a match play the same games. The score is the
 //! mover's material balance, or `--score`, or mate in `--mate`; with `--resigns` the engine claims to be lost from the first ply in
 //! that share of its games, chosen by the game's first position. With `--clock` it gives as `nodes` the microseconds between its
-//! own stamps on `go` and on `bestmove`. A fault strikes at the K-th `go` of a game, or from then on, or at the
+//! own stamps on `go` and on `bestmove`; with `--announce` it says `started` on standard error, so that starts can be counted.
+//! `--pv` is a PV, `BEST` in it the move to be played, its words joined by commas. A fault strikes at the K-th `go` of a game, or from then on, or at the
 //! start: see `FAULTS`.
 
 use std::io::{self, BufRead, Write};
@@ -59,7 +60,7 @@ const FAULTS: &[(&str, When)] = &[
     ("missing-move", When::Once),
     ("no-newline", When::From),
     ("no-read", When::Once),
-    ("no-readyok", When::Start),
+    ("no-readyok", When::From),
     ("no-uciok", When::Start),
     ("none", When::Once),
     ("nul-bytes", When::From),
@@ -107,6 +108,8 @@ struct Settings {
     start: Duration,
     stop: Duration,
     clock: bool,
+    announce: bool,
+    pv: Option<String>,
     linger: bool,
     faults: Vec<Fault>,
 }
@@ -129,6 +132,8 @@ impl Settings {
                 "--start-ms" => settings.start = Duration::from_millis(number(&value()?)?),
                 "--stop-ms" => settings.stop = Duration::from_millis(number(&value()?)?),
                 "--clock" => settings.clock = true,
+                "--announce" => settings.announce = true,
+                "--pv" => settings.pv = Some(value()?.replace(',', " ")),
                 "--fault" => settings.faults.push(Fault::parse(&value()?)?),
                 // What `fork-child` starts: a process that does nothing but hold the pipes open.
                 "--linger" => settings.linger = true,
@@ -185,6 +190,8 @@ struct Engine {
     first_hash: u64,
     gos: u64,
     positions: u64,
+    /// `isready` commands of the process.
+    syncs: u64,
     out: Vec<u8>,
 }
 
@@ -198,6 +205,7 @@ impl Engine {
             first_hash: 0,
             gos: 0,
             positions: 0,
+            syncs: 0,
             out: Vec::new(),
         }
     }
@@ -227,6 +235,9 @@ impl Engine {
 
     /// What strikes before the first command.
     fn begin(&self) -> Option<tokio::runtime::Runtime> {
+        if self.settings.announce {
+            let _ = writeln!(io::stderr(), "started");
+        }
         std::thread::sleep(self.settings.start);
         if self.at_start("fork-child") {
             fork_child();
@@ -246,7 +257,12 @@ impl Engine {
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         match word {
             "uci" => self.introduce(),
-            "isready" if !self.at_start("no-readyok") => self.say("readyok"),
+            "isready" => {
+                self.syncs += 1;
+                if !self.strikes("no-readyok", self.syncs) {
+                    self.say("readyok");
+                }
+            }
             "ucinewgame" => {
                 self.gos = 0;
                 self.positions = 0;
@@ -475,7 +491,12 @@ impl Engine {
         }
         let nodes = if self.settings.clock { begun.elapsed().as_micros() } else { 1 };
         let score = self.score();
-        self.say(&format!("info depth 1 score {score} nodes {nodes} time {}", begun.elapsed().as_millis()));
+        let pv = self.settings.pv.as_ref().map(|pv| format!(" pv {}", pv.replace("BEST", &self.choose())));
+        self.say(&format!(
+            "info depth 1 score {score} nodes {nodes} time {}{}",
+            begun.elapsed().as_millis(),
+            pv.unwrap_or_default()
+        ));
     }
 
     fn score(&self) -> String {

@@ -65,8 +65,8 @@ impl Crashes {
         let (rules, timeouts) = (&self.plan.rules, &self.plan.timeouts);
         line("margin ms", &(rules.margin.as_secs_f64() * 1e3).to_string());
         line("stall timeout s", &rules.stall_timeout.as_secs_f64().to_string());
-        let [start, ready, new_game, stop] = [timeouts.start, timeouts.ready, timeouts.new_game, timeouts.stop]
-            .map(|timeout| timeout.as_secs_f64());
+        let [start, ready, new_game, stop] =
+            [timeouts.start, timeouts.ready, timeouts.new_game, timeouts.stop].map(|timeout| timeout.as_secs_f64());
         line("other timeouts s", &format!("uciok {start}, readyok {ready}, new game {new_game}, stop {stop}"));
         line("load average", &load_average());
         line("cpus", &std::thread::available_parallelism().map_or_else(|_| "?".to_owned(), |cpus| cpus.to_string()));

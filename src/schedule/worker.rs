@@ -181,16 +181,11 @@ impl Worker {
                 && is_fault(ending.termination)
             {
                 // The engine that was asked is the one at fault; what it said is the evidence.
-                let evidence =
-                    self.engines[usize::from(player.0)].as_mut().map(Engine::evidence).unwrap_or_default();
+                let evidence = self.engines[usize::from(player.0)].as_mut().map(Engine::evidence).unwrap_or_default();
                 if !self.reusable {
                     self.engines[usize::from(player.0)] = None;
                 }
-                return Played {
-                    parts: game.into_parts(),
-                    ending: ending.clone(),
-                    failure: Some((player, evidence)),
-                };
+                return Played { parts: game.into_parts(), ending: ending.clone(), failure: Some((player, evidence)) };
             }
         }
     }

@@ -4,6 +4,7 @@
 
 mod errors;
 mod harness;
+mod hostile;
 #[cfg(target_os = "linux")]
 mod process;
 #[cfg(target_os = "linux")]
