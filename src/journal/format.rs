@@ -1,12 +1,14 @@
 //! The journal's lines as they lie on disk, version 1. Domain types stay free of serde; this file owns the shapes.
 
+use std::borrow::Cow;
 use std::io::Write;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use crate::record::{
-    ByColor, Ending, GameId, GameRecord, MoveRecord, Opening, Outcome, PlayerId, Score, SearchInfo, Termination,
+    ByColor, Ending, GameId, GameRecord, MoveRecord, Opening, Outcome, PlayerId, PvFault, Score, SearchInfo,
+    Termination,
 };
 
 /// Raised whenever an older reader would misread a line.
@@ -67,7 +69,7 @@ struct OpeningV1 {
 }
 
 /// A ply, with short keys because there are many: move, charged us, left us, score, depth, seldepth, nodes, nps,
-/// the engine's own time in us, hashfull, tbhits.
+/// the engine's own time in us, hashfull, tbhits, what is wrong with the PV.
 #[derive(Serialize, Deserialize)]
 struct MoveV1 {
     m: String,
@@ -92,6 +94,8 @@ struct MoveV1 {
     hf: Option<u16>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tb: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pv: Option<Cow<'static, str>>,
 }
 
 /// The last key of every line, with the CRC-32 in eight hex digits between its parts.
@@ -167,6 +171,7 @@ fn move_to_disk(ply: &MoveRecord) -> MoveV1 {
         t: ply.info.time.map(micros),
         hf: ply.info.hashfull,
         tb: ply.info.tbhits,
+        pv: ply.info.pv_fault.map(|fault| Cow::Borrowed(fault.name())),
     }
 }
 
@@ -189,6 +194,8 @@ fn move_from_disk(ply: MoveV1) -> MoveRecord {
             time: ply.t.map(Duration::from_micros),
             hashfull: ply.hf,
             tbhits: ply.tb,
+            // A kind that a later program found is no reason to refuse the game.
+            pv_fault: ply.pv.as_deref().and_then(PvFault::from_name),
         },
     }
 }

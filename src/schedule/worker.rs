@@ -10,7 +10,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use tokio::sync::{mpsc, watch};
 
-use crate::game::{Game, GameParts, GameSetup, Input, Request, Step, ToldClock};
+use crate::game::{Game, GameParts, GameSetup, Input, Request, Step, ToldClock, pv};
 use crate::plan::Plan;
 use crate::record::{ByColor, Color, Ending, GameId, GameRecord, Leg, Outcome, PlayerId, Termination};
 use crate::schedule::affinity::Topology;
@@ -230,7 +230,9 @@ impl Worker {
             return game.handle(Input::Crashed { color, detail: "not running".to_owned() });
         };
         match engine.go(game.position_line(), &go(request), Some(request.deadline)).await {
-            SearchOutcome::BestMove { text, elapsed, info, .. } => {
+            SearchOutcome::BestMove { text, elapsed, mut info, .. } => {
+                let (variation, score) = engine.last_pv();
+                info.pv_fault = pv::check(game.position(), variation, score, &text);
                 game.handle(Input::Move { text: &text, elapsed, info })
             }
             SearchOutcome::Overrun { elapsed, late } => {

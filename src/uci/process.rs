@@ -29,7 +29,7 @@ use super::option::{EngineOption, set_option};
 use super::reply::BestMove;
 use super::session::{Identity, Session, SessionEvent, State, Warning};
 use super::transcript::{Direction, Transcript};
-use crate::record::SearchInfo;
+use crate::record::{Score, SearchInfo};
 
 /// How a search ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -310,6 +310,12 @@ impl Engine {
     #[must_use]
     pub fn pv(&self) -> &[u8] {
         self.session.pv()
+    }
+
+    /// The last principal variation of the last search, and its score if that was exact.
+    #[must_use]
+    pub fn last_pv(&self) -> (&[u8], Option<Score>) {
+        self.session.last_pv()
     }
 
     /// What was said since the last new game, for a crash report.

@@ -232,6 +232,8 @@ fn check(row: &Row) {
         let crash = dir.join(format!("crashes/game-{}", game.number));
         assert_eq!(crash.exists(), *lost, "{what}");
         if !lost {
+            let castled = ["e1g1", "e1c1", "e8g8", "e8c8"].contains(&game.moves[usize::from(game.white != 0)].as_str());
+            assert!(castled || !matches!(row.limits, Limits::Castling), "{what}: {game:?}");
             let ends = ["max-plies-adjudication", "checkmate", "stalemate", "insufficient-material"];
             assert!(ends.contains(&game.termination.as_str()), "{what}: {game:?}");
             continue;
