@@ -2,6 +2,7 @@
 
 mod book;
 mod progress;
+mod replay;
 mod resolve;
 mod resume;
 mod run;
@@ -20,6 +21,8 @@ pub enum Exit {
     Done,
     /// H0 was accepted.
     H0,
+    /// A replayed engine failed again.
+    FailedAgain,
     /// Out of pairs, time or patience.
     Inconclusive,
     /// Too many engine failures, or the run could not be recorded.
@@ -34,7 +37,7 @@ impl Exit {
     pub const fn code(self) -> u8 {
         match self {
             Self::Done => 0,
-            Self::H0 => 1,
+            Self::H0 | Self::FailedAgain => 1,
             Self::Inconclusive => 3,
             Self::Aborted => 4,
             Self::Interrupted => 130,
@@ -48,7 +51,7 @@ const EXIT_USAGE: u8 = 2;
 const AFTER_HELP: &str = "\
 Exit codes:
   0    done (sprt: H1 accepted)
-  1    sprt: H0 accepted
+  1    sprt: H0 accepted; replay: the engine failed again
   2    bad usage, plan, file, or engine that does not start
   3    inconclusive: out of pairs or time
   4    aborted by engine failures beyond the limit
@@ -77,6 +80,8 @@ enum Command {
     Sprt(Box<sprt::SprtArgs>),
     /// Goes on with a run that was stopped, killed or cut off by a power failure.
     Resume(resume::ResumeArgs),
+    /// Says to an engine again what it was told in a game of a run: does it fail again?
+    Replay(replay::ReplayArgs),
     /// Elo, LOS and LLR of given counts.
     Stats(stats::StatsArgs),
     /// Makes, describes and checks opening books.
@@ -102,6 +107,7 @@ pub fn main() -> ExitCode {
     let result = match cli.command {
         Command::Sprt(args) => sprt::run(&args),
         Command::Resume(args) => resume::run(&args),
+        Command::Replay(args) => replay::run(&args),
         Command::Stats(args) => stats::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),
         Command::Book(args) => book::run(&args),
     };

@@ -287,7 +287,7 @@ const fn is_fault(termination: Termination) -> bool {
 }
 
 /// The referee's request in the protocol's words.
-fn go(request: &Request) -> Go {
+pub(super) fn go(request: &Request) -> Go {
     let side = |clock: ToldClock| SideClock { time: clock.left, increment: clock.increment };
     // The protocol has no way to tell of a side without a clock, so it is shown the other's.
     let clocks = match request.clocks {

@@ -207,13 +207,29 @@ impl Engine {
     ///
     /// A missed deadline sends `stop`; an engine that does not answer that either is killed.
     pub async fn go(&mut self, position: &[u8], go: &Go, deadline: Option<Duration>) -> SearchOutcome {
+        self.begin(position);
+        go.write(&mut self.out);
+        self.search(deadline).await
+    }
+
+    /// As [`go`](Self::go), with the `go` line as it was once sent. `lines` are whole commands, the last of them `go`.
+    pub async fn go_again(&mut self, lines: &[u8], deadline: Option<Duration>) -> SearchOutcome {
+        self.begin(lines);
+        self.search(deadline).await
+    }
+
+    /// Puts lines in the place of what was sent last.
+    fn begin(&mut self, lines: &[u8]) {
         self.read_what_is_there();
         self.out.clear();
-        self.out.extend_from_slice(position);
-        if !position.ends_with(b"\n") {
+        self.out.extend_from_slice(lines);
+        if !lines.ends_with(b"\n") {
             self.out.push(b'\n');
         }
-        go.write(&mut self.out);
+    }
+
+    /// Sends `out`, which ends with `go`, and waits for the answer.
+    async fn search(&mut self, deadline: Option<Duration>) -> SearchOutcome {
         self.session.begin_search();
         let t0 = Instant::now();
         match self.exchange(t0, deadline.and_then(|deadline| t0.checked_add(deadline))).await {

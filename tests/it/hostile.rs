@@ -294,3 +294,39 @@ fn check_summary(what: &str, summary: &Value, lost: usize, termination: &str) {
         assert_eq!(summary["players"][1][key], 0, "{what}: {key}");
     }
 }
+
+/// A pair in which `new` prints the same PV before each move; `kind` is what the summary counts, on each of its moves.
+#[track_caller]
+fn check_pv(new: &str, kind: Option<&str>) {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("run");
+    let args = sprt_args(new, "--seed 2 --pv BEST", &dir, "--nodes 1 --max-plies 16 --max-pairs 1 --seed 1 -j 1");
+    let ran = run(&args);
+    assert_eq!(ran.code, Some(3), "{new}: {ran:?}");
+    let summary = summary(&dir);
+    assert_eq!(summary["players"][1]["pv_faults"], serde_json::json!({}), "{new}");
+    assert!(!dir.join("crashes").exists(), "{new}");
+    let told: Vec<_> = ran.stderr.lines().filter(|line| line.contains(": the PV ")).collect();
+    let Some(kind) = kind else {
+        assert_eq!(summary["players"][0]["pv_faults"], serde_json::json!({}), "{new}");
+        assert!(told.is_empty(), "{new}: {told:?}");
+        return;
+    };
+    assert_eq!(summary["players"][0]["pv_faults"], serde_json::json!({ kind: 16 }), "{new}");
+    assert!(ran.stdout.contains("wrong PVs: 16 times"), "{new}: {}", ran.stdout);
+    assert_eq!(told.len(), 5, "{new}: {told:?}");
+    assert!(
+        told[0].contains("game 1, ply 1: fake_engine-new: the PV ") && told[4].ends_with("only counted"),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn a_wrong_variation_is_reported_and_costs_nothing() {
+    check_pv("--pv BEST", None);
+    check_pv("--pv BEST --score 5", None);
+    check_pv("--pv BEST,a1a1", Some("illegal-move"));
+    check_pv("--pv nonsense", Some("illegal-move"));
+    check_pv("--pv BEST --mate 1", Some("mate-length"));
+    check_pv("--pv BEST --mate 4", None);
+}

@@ -8,6 +8,8 @@ mod hostile;
 #[cfg(target_os = "linux")]
 mod process;
 #[cfg(target_os = "linux")]
+mod replay;
+#[cfg(target_os = "linux")]
 mod resume;
 mod run;
 mod source;
