@@ -68,7 +68,7 @@ mod tests {
             check_pv(START_FEN, best, pv, None, expected);
         }
         let castling = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1";
-        check_pv(castling, "e1g1", "e1h1 e8g8", None, None);
+        check_pv(castling, "e1g1", "e1h1 e8c8", None, None);
         // Nobody can mate after the capture.
         check_pv("7k/8/8/8/8/8/6q1/7K w - - 0 1", "h1g2", "h1g2 h8g8", None, Some(PastEnd));
         for (pv, score, expected) in [
