@@ -243,6 +243,22 @@ impl Position {
         Ok(self.play_found(m, text))
     }
 
+    /// True where both texts are legal here and mean one move (castling has two notations).
+    #[must_use]
+    pub fn same_move(&self, one: &str, other: &str) -> bool {
+        self.find_uci(one).is_ok_and(|one| self.find_uci(other) == Ok(one))
+    }
+
+    /// Plays a move without telling what it was: [`play`](Self::play) for many moves in a row.
+    ///
+    /// # Errors
+    /// [`MoveError`]; the position is unchanged.
+    pub fn advance_by(&mut self, text: &str) -> Result<(), MoveError> {
+        let m = self.find_uci(text)?;
+        self.advance(m);
+        Ok(())
+    }
+
     /// Plays a move given in standard algebraic notation; check marks and `!?` are ignored, `0-0` is read as `O-O`.
     ///
     /// # Errors

@@ -4,6 +4,7 @@ mod book;
 mod check;
 mod ctl;
 mod progress;
+mod replay;
 mod resolve;
 mod resume;
 mod run;
@@ -23,7 +24,7 @@ pub enum Exit {
     Done,
     /// H0 was accepted.
     H0,
-    /// A check found something wrong.
+    /// A check found something wrong, or a replayed engine failed again.
     Failed,
     /// Out of pairs, time or patience.
     Inconclusive,
@@ -65,7 +66,7 @@ const EXIT_USAGE: u8 = 2;
 const AFTER_HELP: &str = "\
 Exit codes:
   0    done (sprt: H1 accepted)
-  1    sprt: H0 accepted; check: something failed
+  1    sprt: H0 accepted; check: something failed; replay: the engine failed again
   2    bad usage, plan, file, or engine that does not start
   3    inconclusive: out of pairs or time
   4    aborted: engine failures beyond the limit, or a run that could not be recorded, as on a full disk
@@ -101,6 +102,8 @@ enum Command {
     Watch(watch::WatchArgs),
     /// Steers a live run: pause, resume, stop, more or fewer games at once.
     Ctl(ctl::CtlArgs),
+    /// Says to an engine again what it was told in a game of a run: does it fail again?
+    Replay(replay::ReplayArgs),
     /// Elo, LOS and LLR of given counts.
     Stats(stats::StatsArgs),
     /// Makes, describes and checks opening books.
@@ -130,6 +133,7 @@ pub fn main() -> ExitCode {
         Command::Resume(args) => resume::run(&args),
         Command::Watch(args) => watch::run(&args),
         Command::Ctl(args) => ctl::run(&args).map(|()| Exit::Done),
+        Command::Replay(args) => replay::run(&args),
         Command::Stats(args) => stats::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),
         Command::Book(args) => book::run(&args),
         Command::Check(args) => check::run(&args),

@@ -269,6 +269,52 @@ pub enum Score {
     Mate(i32),
 }
 
+/// What is wrong with a principal variation. The game goes on: the move counts, not the talk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PvFault {
+    /// Its first move is not the one that was played.
+    OtherMove,
+    /// A move in it is not legal.
+    IllegalMove,
+    /// It goes on after the end of the game.
+    PastEnd,
+    /// It contradicts the mate score that came with it.
+    MateLength,
+}
+
+impl PvFault {
+    /// Every fault, in the order of declaration.
+    pub const ALL: [Self; 4] = [Self::OtherMove, Self::IllegalMove, Self::PastEnd, Self::MateLength];
+
+    /// The name used in files, kebab case.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::OtherMove => "other-move",
+            Self::IllegalMove => "illegal-move",
+            Self::PastEnd => "past-end",
+            Self::MateLength => "mate-length",
+        }
+    }
+
+    /// The fault with this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|fault| fault.name() == name)
+    }
+
+    /// In words, after `the PV`.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::OtherMove => "does not begin with the move played",
+            Self::IllegalMove => "holds an illegal move",
+            Self::PastEnd => "goes on after the end of the game",
+            Self::MateLength => "contradicts its mate score",
+        }
+    }
+}
+
 /// What an engine said of its last search; a field is `None` where it said nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SearchInfo {
@@ -288,6 +334,8 @@ pub struct SearchInfo {
     pub hashfull: Option<u16>,
     /// Endgame table hits.
     pub tbhits: Option<u64>,
+    /// What is wrong with its last principal variation, found by the referee.
+    pub pv_fault: Option<PvFault>,
 }
 
 /// One ply played by an engine.

@@ -2,13 +2,14 @@
 //!
 //! ```text
 //! fake_engine [--name NAME] [--seed N] [--sleep-us N] [--spin-us N] [--info N] [--score CP] [--mate N] [--resigns PERCENT]
-//!             [--start-ms N] [--stop-ms N] [--clock] [--fault NAME[@K]]...
+//!             [--start-ms N] [--stop-ms N] [--clock] [--announce] [--pv MOVES] [--fault NAME[@K]]...
 //! ```
 //!
 //! The move is a function of the position and `--seed` alone, so two runs of a match play the same games. The score is the
 //! mover's material balance, or `--score`, or mate in `--mate`; with `--resigns` the engine claims to be lost from the first ply in
 //! that share of its games, chosen by the game's first position. With `--clock` it gives as `nodes` the microseconds between its
-//! own stamps on `go` and on `bestmove`. A fault strikes at the K-th `go` of a game, or from then on, or at the
+//! own stamps on `go` and on `bestmove`; with `--announce` it says `started` on standard error, so that starts can be counted.
+//! `--pv` is a PV, `BEST` in it the move to be played, its words joined by commas. A fault strikes at the K-th `go` of a game, or from then on, or at the
 //! start: see `FAULTS`.
 
 use std::io::{self, BufRead, Write};
@@ -71,7 +72,7 @@ const FAULTS: &[(&str, When)] = &[
     ("no-author", When::Start),
     ("no-newline", When::From),
     ("no-read", When::Once),
-    ("no-readyok", When::Start),
+    ("no-readyok", When::From),
     ("no-searchmoves", When::Start),
     ("no-stop", When::Start),
     ("no-uciok", When::Start),
@@ -121,6 +122,8 @@ struct Settings {
     start: Duration,
     stop: Duration,
     clock: bool,
+    announce: bool,
+    pv: Option<String>,
     linger: bool,
     bench: bool,
     faults: Vec<Fault>,
@@ -144,6 +147,8 @@ impl Settings {
                 "--start-ms" => settings.start = Duration::from_millis(number(&value()?)?),
                 "--stop-ms" => settings.stop = Duration::from_millis(number(&value()?)?),
                 "--clock" => settings.clock = true,
+                "--announce" => settings.announce = true,
+                "--pv" => settings.pv = Some(value()?.replace(',', " ")),
                 "--fault" => settings.faults.push(Fault::parse(&value()?)?),
                 // What `fork-child` starts: a process that does nothing but hold the pipes open.
                 "--linger" => settings.linger = true,
@@ -215,6 +220,8 @@ struct Engine {
     wants_mate: bool,
     gos: u64,
     positions: u64,
+    /// `isready` commands of the process.
+    syncs: u64,
     out: Vec<u8>,
 }
 
@@ -230,6 +237,7 @@ impl Engine {
             wants_mate: false,
             gos: 0,
             positions: 0,
+            syncs: 0,
             out: Vec::new(),
         }
     }
@@ -259,6 +267,9 @@ impl Engine {
 
     /// What strikes before the first command.
     fn begin(&self) -> Option<tokio::runtime::Runtime> {
+        if self.settings.announce {
+            let _ = writeln!(io::stderr(), "started");
+        }
         std::thread::sleep(self.settings.start);
         if self.at_start("fork-child") {
             fork_child();
@@ -280,7 +291,12 @@ impl Engine {
         let rest = rest.trim_start();
         match word {
             "uci" => self.introduce(),
-            "isready" if !self.at_start("no-readyok") => self.say("readyok"),
+            "isready" => {
+                self.syncs += 1;
+                if !self.strikes("no-readyok", self.syncs) {
+                    self.say("readyok");
+                }
+            }
             "ucinewgame" if self.at_start("die-on-new-game") && self.gos > 0 => return Next::Exit(0),
             "ucinewgame" => {
                 self.gos = 0;
@@ -534,7 +550,8 @@ impl Engine {
         }
         let nodes = if self.settings.clock { begun.elapsed().as_micros() } else { 1 };
         let score = self.score();
-        let pv = if self.at_start("illegal-pv") { " pv a1a1" } else { "" };
+        let pv = self.settings.pv.as_ref().map(|pv| format!(" pv {}", pv.replace("BEST", &self.choose())));
+        let pv = if self.at_start("illegal-pv") { " pv a1a1".to_owned() } else { pv.unwrap_or_default() };
         self.say(&format!("info depth 1 score {score} nodes {nodes} time {}{pv}", begun.elapsed().as_millis()));
     }
 

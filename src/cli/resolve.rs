@@ -186,10 +186,17 @@ pub(super) fn sprt(raw: RawPlan) -> Result<(Plan, Book)> {
         restart: raw.restart == Some(true),
         void_disturbed: raw.void_disturbed == Some(true),
         max_failures: raw.max_failures.unwrap_or(DEFAULT_MAX_FAILURES),
-        timeouts: Timeouts::default(),
+        timeouts: timeouts(&raw)?,
         machine: machine(&topology),
     };
     Ok((plan, openings))
+}
+
+/// The deadlines besides the clock.
+fn timeouts(raw: &RawPlan) -> Result<Timeouts> {
+    let Some(limit) = raw.start_timeout else { return Ok(Timeouts::default()) };
+    let limit = seconds("--start-timeout", limit)?;
+    Ok(Timeouts { start: limit, ready: limit, new_game: limit, ..Timeouts::default() })
 }
 
 /// Builds or finds both engines.

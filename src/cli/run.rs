@@ -151,11 +151,10 @@ async fn drive(
     pgn: PgnFile,
     output: Output,
 ) -> Result<Exit> {
-    let names: Vec<_> = plan.players.iter().map(|player| player.name.clone()).collect();
     let screen = Screen::open(&plan);
     let mut observers: Vec<Box<dyn Observer>> = vec![
         Box::new(pgn),
-        Box::new(Crashes::new(dir.path("crashes"), names)),
+        Box::new(Crashes::new(dir.path("crashes"), Arc::clone(&plan))),
         Box::new(Console::new(screen.handle(), &plan)),
     ];
     let (commands, asked) = mpsc::channel(4);

@@ -90,6 +90,9 @@ pub(super) struct SprtArgs {
     /// When a search without a clock counts as hanging, in seconds [default: 60].
     #[arg(long, value_name = "S", help_heading = "Limits")]
     stall_timeout: Option<f64>,
+    /// What an engine may take to say `uciok`, and again `readyok` before a game, in seconds [default: 10 and 30].
+    #[arg(long, value_name = "S", help_heading = "Limits")]
+    start_timeout: Option<f64>,
 
     /// Opening book, EPD, FEN list or PGN [default: the balanced book inside the program].
     #[arg(long, value_name = "FILE", help_heading = "Openings")]
@@ -174,6 +177,7 @@ impl SprtArgs {
             depth: self.depth,
             margin_ms: self.margin_ms,
             stall_timeout: self.stall_timeout,
+            start_timeout: self.start_timeout,
             book: self.book.clone(),
             book_order: self.book_order.clone(),
             book_plies: self.book_plies,

@@ -4,7 +4,8 @@
 //! driver (the worker) asks the engine, measures, and hands back what happened as an [`Input`]. Time comes in as a value,
 //! so every fault is a row in a table test.
 //!
-//! Reading order: this file, then `clock` (what is left of a side's time), then `adjudicate` (results by agreement).
+//! Reading order: this file, then `clock` (what is left of a side's time), then `adjudicate` (results by agreement), `pv` (what
+//! engines say of moves to come).
 //!
 //! Who loses
 //! - A side whose answer comes after its clock and the margin loses on time, whatever the answer: a late illegal move is a time
@@ -13,9 +14,12 @@
 //! - After each legal move the rules are asked in this order: mate, stalemate, insufficient material, threefold repetition,
 //!   fifty moves; then the resign rule, the draw rule, the limit on plies.
 //! - A crash or a stall loses for the engine that has it, even when its opponent is to move.
+//! - What is odd but clear (line ends, blanks, castling in the other notation, any number in `info`) costs nothing; a wrong PV is
+//!   counted and reported. `tests/it/hostile.rs` holds the whole policy as a table, a run for each row.
 
 pub mod adjudicate;
 pub mod clock;
+pub mod pv;
 
 use std::time::Duration;
 

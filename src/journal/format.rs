@@ -1,13 +1,15 @@
-//! The journal's lines as they lie on disk, version 1; a void game's is version 2, so that a reader of the first stops there. Domain types stay free of serde; this file owns the shapes.
+//! The journal's lines as they lie on disk, version 1; a void game's is version 2, so that a reader of the first stops there.
+//! Domain types stay free of serde; this file owns the shapes.
 
+use std::borrow::Cow;
 use std::io::Write;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use crate::record::{
-    ByColor, Ending, GameId, GameRecord, MoveLoad, MoveRecord, Opening, Outcome, Overstep, PlayerId, Score, SearchInfo,
-    Termination,
+    ByColor, Ending, GameId, GameRecord, MoveLoad, MoveRecord, Opening, Outcome, Overstep, PlayerId, PvFault, Score,
+    SearchInfo, Termination,
 };
 
 /// Raised whenever an older reader would misread a line.
@@ -89,7 +91,7 @@ struct OpeningV1 {
 }
 
 /// A ply, with short keys because there are many: move, charged us, left us, score, depth, seldepth, nodes, nps,
-/// the engine's own time in us, hashfull, tbhits, and how long engine and runner waited for a CPU in us.
+/// the engine's own time in us, hashfull, tbhits, how long engine and runner waited for a CPU in us, and what is wrong with the PV.
 #[derive(Serialize, Deserialize)]
 struct MoveV1 {
     m: String,
@@ -116,6 +118,8 @@ struct MoveV1 {
     tb: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     w: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pv: Option<Cow<'static, str>>,
 }
 
 /// The last key of every line, with the CRC-32 in eight hex digits between its parts.
@@ -200,6 +204,7 @@ fn move_to_disk(ply: &MoveRecord) -> MoveV1 {
         hf: ply.info.hashfull,
         tb: ply.info.tbhits,
         w: ply.waited.map(micros),
+        pv: ply.info.pv_fault.map(|fault| Cow::Borrowed(fault.name())),
     }
 }
 
@@ -222,6 +227,8 @@ fn move_from_disk(ply: MoveV1) -> MoveRecord {
             time: ply.t.map(Duration::from_micros),
             hashfull: ply.hf,
             tbhits: ply.tb,
+            // A kind that a later program found is no reason to refuse the game.
+            pv_fault: ply.pv.as_deref().and_then(PvFault::from_name),
         },
         waited: ply.w.map(Duration::from_micros),
     }

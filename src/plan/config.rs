@@ -55,6 +55,8 @@ pub struct RawPlan {
     pub margin_ms: Option<f64>,
     /// Seconds after which a search without a clock counts as hanging.
     pub stall_timeout: Option<f64>,
+    /// Seconds an engine may take to say `uciok`, and again `readyok` before a game.
+    pub start_timeout: Option<f64>,
     /// Opening book.
     pub book: Option<PathBuf>,
     /// `random` or `sequential`.
@@ -170,6 +172,7 @@ impl RawPlan {
             depth: self.depth.or(lower.depth),
             margin_ms: self.margin_ms.or(lower.margin_ms),
             stall_timeout: self.stall_timeout.or(lower.stall_timeout),
+            start_timeout: self.start_timeout.or(lower.start_timeout),
             concurrency: self.concurrency.or(lower.concurrency),
             force_concurrency: self.force_concurrency.or(lower.force_concurrency),
             affinity: self.affinity.or(lower.affinity),

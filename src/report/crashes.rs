@@ -1,44 +1,92 @@
 //! `crashes/` of a run: for each game lost by an engine's fault, what a bug report needs.
+//!
+//! `game-N/transcript.txt` is the conversation with the engine at fault, a line each with microsecond stamps; `stderr.txt` the end
+//! of its standard error; `about.txt` everything else, a `key: value` line each. `quintain replay` reads the first and the last.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use crate::plan::Plan;
 use crate::record::GameRecord;
 use crate::schedule::events::{Failure, Observer, RunEvent};
 
-/// Writes `crashes/game-N/` with the transcript and a summary.
+/// The conversation's file in a game's folder.
+pub const TRANSCRIPT: &str = "transcript.txt";
+
+/// The name of a game's folder in `crashes/`.
+#[must_use]
+pub fn folder_name(game: u64) -> String {
+    format!("game-{game}")
+}
+
+/// The engine at fault by the text of an `about.txt`.
+#[must_use]
+pub fn engine_named(about: &str) -> Option<&str> {
+    about.lines().find_map(|line| line.strip_prefix("engine: "))
+}
+
+/// Writes `crashes/game-N/` with the transcript, the standard error and a summary.
 pub struct Crashes {
     folder: PathBuf,
-    names: Vec<String>,
+    plan: Arc<Plan>,
 }
 
 impl Crashes {
-    /// Will write under `folder`, which is made when the first engine fails. `names` are the players' in plan order.
+    /// Will write under `folder`, which is made when the first engine fails.
     #[must_use]
-    pub const fn new(folder: PathBuf, names: Vec<String>) -> Self {
-        Self { folder, names }
+    pub const fn new(folder: PathBuf, plan: Arc<Plan>) -> Self {
+        Self { folder, plan }
     }
 
     fn write(&self, record: &GameRecord, failure: &Failure) -> std::io::Result<()> {
-        let folder = self.folder.join(format!("game-{}", failure.game.number()));
+        let folder = self.folder.join(folder_name(failure.game.number()));
         fs::create_dir_all(&folder)?;
-        fs::write(folder.join("transcript.txt"), &failure.transcript)?;
-        let engine = self.names.get(usize::from(failure.player.0)).map_or("?", String::as_str);
-        let moves: Vec<_> = record.opening.moves.iter().chain(record.moves.iter().map(|ply| &ply.uci)).collect();
-        let evidence = record.overstep.map_or_else(String::new, |overstep| {
-            let answered = overstep.answered.map_or_else(|| "never".to_owned(), |at| format!("after {at:?}"));
-            format!("allowed: {:?}\nanswered: {answered}\nmachine: {}\n", overstep.allowed, overstep.load)
-        });
-        let about = format!(
-            "game: {}\nengine: {engine}\ntermination: {}\ndetail: {}\n{evidence}fen: {}\nmoves: {}\n",
-            failure.game.number(),
-            record.ending.termination.name(),
-            record.ending.detail,
-            record.opening.fen,
-            moves.iter().map(|text| text.as_str()).collect::<Vec<_>>().join(" "),
-        );
-        fs::write(folder.join("about.txt"), about)
+        fs::write(folder.join(TRANSCRIPT), &failure.transcript)?;
+        fs::write(folder.join("stderr.txt"), &failure.stderr)?;
+        fs::write(folder.join("about.txt"), self.about(record, failure))
     }
+
+    fn about(&self, record: &GameRecord, failure: &Failure) -> String {
+        let player = self.plan.players.get(usize::from(failure.player.0));
+        let moves: Vec<_> = record.opening.moves.iter().chain(record.moves.iter().map(|ply| &ply.uci)).collect();
+        let mut about = String::new();
+        let mut line = |key: &str, value: &str| {
+            let _ = writeln!(about, "{key}: {value}");
+        };
+        line("game", &failure.game.number().to_string());
+        line("engine", player.map_or("?", |player| player.name.as_str()));
+        line("program", &player.map_or_else(String::new, |player| player.program.display().to_string()));
+        line("termination", record.ending.termination.name());
+        line("detail", &record.ending.detail);
+        line("status", &failure.status);
+        if let Some(overstep) = &record.overstep {
+            line("allowed", &format!("{:?}", overstep.allowed));
+            line("answered", &overstep.answered.map_or_else(|| "never".to_owned(), |at| format!("after {at:?}")));
+            line("machine", &overstep.load.to_string());
+        }
+        line("limit", &player.map_or_else(String::new, |player| player.limit.to_string()));
+        let (rules, timeouts) = (&self.plan.rules, &self.plan.timeouts);
+        line("margin ms", &(rules.margin.as_secs_f64() * 1e3).to_string());
+        line("stall timeout s", &rules.stall_timeout.as_secs_f64().to_string());
+        let [start, ready, new_game, stop] =
+            [timeouts.start, timeouts.ready, timeouts.new_game, timeouts.stop].map(|timeout| timeout.as_secs_f64());
+        line("other timeouts s", &format!("uciok {start}, readyok {ready}, new game {new_game}, stop {stop}"));
+        line("load average", &load_average());
+        line("cpus", &std::thread::available_parallelism().map_or_else(|_| "?".to_owned(), |cpus| cpus.to_string()));
+        line("games at once", &self.plan.concurrency.to_string());
+        line("fen", &record.opening.fen);
+        line("moves", &moves.iter().map(|text| text.as_str()).collect::<Vec<_>>().join(" "));
+        about
+    }
+}
+
+/// Over 1, 5 and 15 minutes, then runnable and all threads, as the kernel tells it; `?` where it does not.
+fn load_average() -> String {
+    let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    // The last field is the number of the newest process.
+    text.trim().rsplit_once(' ').map_or_else(|| "?".to_owned(), |(load, _)| load.to_owned())
 }
 
 impl Observer for Crashes {

@@ -7,11 +7,12 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::plan::{BookSource, Plan};
-use crate::record::PlayerId;
+use crate::record::{PlayerId, PvFault};
 use crate::report::figures::{self, Figures, duration, signed};
 use crate::report::plot::LlrPlot;
 use crate::schedule::dispatcher::Finish;
 use crate::schedule::events::StopReason;
+use crate::schedule::standing::Faults;
 use crate::stats::elo::Estimate;
 use crate::stats::sprt::Verdict;
 
@@ -36,6 +37,8 @@ struct PlayerJson<'a> {
     illegal_moves: u64,
     crashes: u64,
     stalls: u64,
+    /// Moves whose PV was wrong, by kind; a kind that did not happen is not there.
+    pv_faults: serde_json::Map<String, serde_json::Value>,
 }
 
 impl Summary {
@@ -143,6 +146,11 @@ fn text(plan: &Plan, finish: &Finish, figures: &Figures, root: &Path) -> String 
             faults.time_forfeits, faults.crashes, faults.stalls, faults.illegal_moves
         );
         line(about);
+        let wrong: Vec<_> =
+            pv_counts(&faults).map(|(kind, count)| format!("{count} times it {}", kind.words())).collect();
+        if !wrong.is_empty() {
+            line(format!("     {}: wrong PVs: {}", player.name, wrong.join(", ")));
+        }
     }
     let ends: Vec<_> = standing.terminations().iter().map(|(why, games)| format!("{} {games}", why.name())).collect();
     if !ends.is_empty() {
@@ -161,6 +169,11 @@ fn text(plan: &Plan, finish: &Finish, figures: &Figures, root: &Path) -> String 
         line(format!("go on with: quintain resume {}", root.display()));
     }
     out
+}
+
+/// The kinds of wrong PV that a player had, with their numbers.
+fn pv_counts(faults: &Faults) -> impl Iterator<Item = (PvFault, u64)> {
+    PvFault::ALL.into_iter().zip(faults.pv).filter(|(_, count)| *count > 0)
 }
 
 /// The estimate where it is finite.
@@ -208,6 +221,7 @@ fn json(plan: &Plan, finish: &Finish, figures: &Figures) -> serde_json::Value {
                 illegal_moves: faults.illegal_moves,
                 crashes: faults.crashes,
                 stalls: faults.stalls,
+                pv_faults: pv_counts(&faults).map(|(kind, count)| (kind.name().to_owned(), json!(count))).collect(),
             }
         })
         .collect();

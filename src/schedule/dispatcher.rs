@@ -17,12 +17,15 @@ use crate::schedule::events::{
     Command, Failure, Observer, Orders, PairTask, Phase, Request, RunEvent, SlotId, Status, Stop, StopReason,
     WorkerEvent,
 };
-use crate::schedule::standing::Standing;
+use crate::schedule::standing::{Standing, pv_faults};
 use crate::schedule::worker::{self, WorkerHandle};
 use crate::stats::sprt::Verdict;
 
 /// How often the journal is put on disk and observers hear a tick.
 const TICK: Duration = Duration::from_secs(1);
+
+/// So many wrong PVs are told of one by one.
+const PV_WARNINGS: u32 = 5;
 
 /// Everything a run needs: its plan and what was made of it.
 pub struct Run {
@@ -86,6 +89,8 @@ struct Dispatcher<'a> {
     reason: Option<StopReason>,
     began: Instant,
     resumed: bool,
+    /// Wrong PVs that were told of one by one.
+    pv_told: u32,
 }
 
 /// Plays the plan until a verdict, its end, or a stop; returns when every worker is done and its engines are gone.
@@ -109,6 +114,7 @@ pub async fn run(run: Run, observers: &mut [Box<dyn Observer>], mut inbox: Inbox
         playing: 0,
         reason: None,
         began,
+        pv_told: 0,
     };
     dispatcher.opened();
     let deadline = dispatcher.run.plan.max_time.map(|limit| began + limit);
@@ -358,6 +364,7 @@ impl Dispatcher<'_> {
             return;
         }
         tell(self.observers, RunEvent::GameEnded { record: &record, failure });
+        self.warn_of_pvs(&record);
         let Self { run, observers, .. } = self;
         run.standing.tell(record, |standing, games| tell(observers, RunEvent::PairCounted { games, standing }));
         if self.run.standing.verdict() != Verdict::Continue {
@@ -366,6 +373,20 @@ impl Dispatcher<'_> {
         let failures = self.run.standing.failures();
         if failures > self.run.plan.max_failures {
             self.halt(Stop::Now, StopReason::TooManyFailures { failures });
+        }
+    }
+
+    /// Says where the first few wrong PVs were; the summary counts them all.
+    fn warn_of_pvs(&mut self, record: &GameRecord) {
+        for (ply, player, fault) in pv_faults(record) {
+            if self.pv_told >= PV_WARNINGS {
+                return;
+            }
+            self.pv_told += 1;
+            let name = self.run.plan.players.get(usize::from(player.0)).map_or("?", |player| player.name.as_str());
+            let more = if self.pv_told == PV_WARNINGS { "; from here on they are only counted" } else { "" };
+            let text = format!("game {}, ply {ply}: {name}: the PV {}{more}", record.id.number(), fault.words());
+            tell(self.observers, RunEvent::Warning { text: &text });
         }
     }
 

@@ -150,6 +150,10 @@ pub struct Failure {
     pub player: PlayerId,
     /// Both ways, with microsecond stamps.
     pub transcript: String,
+    /// The end of what it said on standard error.
+    pub stderr: String,
+    /// `exit status 3`, `signal 11 (SIGSEGV)`, or that it was killed or goes on running.
+    pub status: String,
 }
 
 /// From the dispatcher to the observers, in order. Observers cannot answer, slow a game down or stop a run.

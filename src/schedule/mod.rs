@@ -11,8 +11,16 @@ mod worker;
 use std::path::PathBuf;
 
 use crate::chess::Variant;
+use crate::game::Request;
 use crate::plan::{Plan, Player};
+use crate::uci::Go;
 use crate::uci::process::{EngineConfig, StderrSink};
+
+/// The referee's request as the `go` command that a worker sends.
+#[must_use]
+pub fn go_command(request: &Request) -> Go {
+    worker::go(request)
+}
 
 /// Bytes of an engine's error output that are kept.
 const STDERR_CAP: u64 = 1 << 20;

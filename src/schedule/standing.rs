@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::record::{GameId, GameRecord, Leg, PairId, PairScore, PlayerId, Termination};
+use crate::record::{Color, GameId, GameRecord, Leg, PairId, PairScore, PlayerId, PvFault, Termination};
 use crate::stats::sprt::{Model, Sprt, Verdict};
 use crate::stats::{Pentanomial, Trinomial};
 
@@ -20,6 +20,19 @@ pub struct Faults {
     pub crashes: u64,
     /// Lost because it did not answer.
     pub stalls: u64,
+    /// Moves whose PV was wrong, in the order of [`PvFault::ALL`]. They cost nothing.
+    pub pv: [u64; PvFault::ALL.len()],
+}
+
+/// The plies of a game whose PV was wrong: place in the game from 1, the book's plies included, who had it, and what.
+pub fn pv_faults(game: &GameRecord) -> impl Iterator<Item = (usize, PlayerId, PvFault)> {
+    let book = game.opening.moves.len();
+    let white_first = game.opening.fen.split_ascii_whitespace().nth(1) != Some("b");
+    game.moves.iter().enumerate().filter_map(move |(place, ply)| {
+        let fault = ply.info.pv_fault?;
+        let color = if (book + place).is_multiple_of(2) == white_first { Color::White } else { Color::Black };
+        Some((book + place + 1, *game.players.get(color), fault))
+    })
 }
 
 /// What counts so far in a test of `new` against `base`.
@@ -100,6 +113,11 @@ impl Standing {
         for (game, half_points) in games.iter().zip([first, second]) {
             self.wdl.add(half_points);
             self.plies += game.moves.len() as u64;
+            for (_, player, fault) in pv_faults(game) {
+                if let Some(faults) = self.faults.get_mut(usize::from(player.0)) {
+                    faults.pv[fault as usize] += 1;
+                }
+            }
             let termination = game.ending.termination;
             if let Some(place) = Termination::ALL.iter().position(|t| *t == termination) {
                 self.terminations[place] += 1;

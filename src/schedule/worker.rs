@@ -10,13 +10,13 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use tokio::sync::{mpsc, watch};
 
-use crate::game::{Game, GameParts, GameSetup, Input, Request, Step, ToldClock};
+use crate::game::{Game, GameParts, GameSetup, Input, Request, Step, ToldClock, pv};
 use crate::plan::Plan;
 use crate::record::{ByColor, Color, Ending, GameId, GameRecord, Leg, Outcome, Overstep, PlayerId, Termination};
 use crate::schedule::affinity::Topology;
 use crate::schedule::engine_config;
 use crate::schedule::events::{Failure, Orders, PairTask, SlotId, Stop, WorkerEvent};
-use crate::uci::process::{Engine, EngineConfig, Fault, SearchOutcome, StartError};
+use crate::uci::process::{Engine, EngineConfig, Evidence, Fault, SearchOutcome, StartError};
 use crate::uci::{Go, SideClock};
 
 /// A pair may be void so often; then it counts as it is, for a machine that disturbs every game would never come to an end.
@@ -170,7 +170,10 @@ impl Worker {
         let [started, took] = [started, clock.elapsed()]
             .map(|time| Duration::from_micros(u64::try_from(time.as_micros()).unwrap_or(u64::MAX)));
         let record = GameRecord { id, players, opening, moves, ending, started, took, overstep, is_void };
-        let failure = failure.map(|(player, transcript)| Box::new(Failure { game: id, player, transcript }));
+        let failure = failure.map(|(player, evidence)| {
+            let Evidence { transcript, stderr, status } = evidence;
+            Box::new(Failure { game: id, player, transcript, stderr, status })
+        });
         let _ = self.context.events.send(WorkerEvent::Ended { record: Box::new(record), failure });
         !is_void
     }
@@ -180,9 +183,9 @@ impl Worker {
         let unplayed = || GameParts { opening: task.opening.clone(), moves: Vec::new(), ending: None };
         for color in [Color::White, Color::Black] {
             let player = *players.get(color);
-            if let Err(Unready { termination, detail, transcript }) = self.ready(player).await {
+            if let Err(Unready { termination, detail, evidence }) = self.ready(player).await {
                 let ending = Ending { outcome: Outcome::win(color.other()), termination, detail };
-                return Played { parts: unplayed(), ending, failure: Some((player, transcript)), overstep: None };
+                return Played { parts: unplayed(), ending, failure: Some((player, evidence)), overstep: None };
             }
         }
         let plan = Arc::clone(&self.context.plan);
@@ -218,15 +221,14 @@ impl Worker {
                 && is_fault(ending.termination)
             {
                 // The engine that was asked is the one at fault; what it said is the evidence.
-                let transcript =
-                    self.engines[usize::from(player.0)].as_ref().map_or_else(String::new, Engine::transcript);
+                let evidence = self.engines[usize::from(player.0)].as_mut().map(Engine::evidence).unwrap_or_default();
                 if !self.reusable {
                     self.engines[usize::from(player.0)] = None;
                 }
                 return Played {
                     parts: game.into_parts(),
                     ending: ending.clone(),
-                    failure: Some((player, transcript)),
+                    failure: Some((player, evidence)),
                     overstep: overstep.filter(|_| ending.termination == Termination::TimeForfeit),
                 };
             }
@@ -251,7 +253,7 @@ impl Worker {
         if let Some(engine) = &mut self.engines[place]
             && let Err(error) = engine.new_game().await
         {
-            let unready = Unready::between_games(&error, engine.transcript());
+            let unready = Unready::between_games(&error, engine.evidence());
             self.engines[place] = None;
             return Err(unready);
         }
@@ -273,9 +275,11 @@ impl Worker {
             return (game.handle(Input::Crashed { color, detail: "not running".to_owned() }), None);
         };
         match engine.go(game.position_line(), &go(request), Some(request.deadline)).await {
-            SearchOutcome::BestMove { text, elapsed, info, load, .. } => {
+            SearchOutcome::BestMove { text, elapsed, mut info, load, .. } => {
                 self.waits.push(load.waited());
                 let overstep = Overstep { allowed: request.deadline, answered: Some(elapsed), load };
+                let (variation, score) = engine.last_pv();
+                info.pv_fault = pv::check(game.position(), variation, score, &text);
                 (game.handle(Input::Move { text: &text, elapsed, info }), Some(overstep))
             }
             SearchOutcome::Overrun { elapsed, late, load } => {
@@ -292,11 +296,11 @@ impl Worker {
     }
 }
 
-/// A game as it was played, with the transcript of the engine at fault, if any.
+/// A game as it was played, with what is known of the engine at fault, if any.
 struct Played {
     parts: GameParts,
     ending: Ending,
-    failure: Option<(PlayerId, String)>,
+    failure: Option<(PlayerId, Evidence)>,
     /// Where it was lost on time.
     overstep: Option<Overstep>,
 }
@@ -305,7 +309,7 @@ struct Played {
 struct Unready {
     termination: Termination,
     detail: String,
-    transcript: String,
+    evidence: Evidence,
 }
 
 impl Unready {
@@ -314,15 +318,17 @@ impl Unready {
             StartError::Silent { .. } => Termination::Stall,
             _ => Termination::Crash,
         };
-        Self { termination, detail: error.to_string(), transcript: String::new() }
+        let (status, said) = error.last_words();
+        let evidence = Evidence { transcript: String::new(), stderr: said.to_owned(), status: status.to_owned() };
+        Self { termination, detail: error.to_string(), evidence }
     }
 
-    fn between_games(fault: &Fault, transcript: String) -> Self {
+    fn between_games(fault: &Fault, evidence: Evidence) -> Self {
         let termination = match fault {
             Fault::Silent { .. } => Termination::Stall,
             Fault::Exited { .. } => Termination::Crash,
         };
-        Self { termination, detail: fault.to_string(), transcript }
+        Self { termination, detail: fault.to_string(), evidence }
     }
 }
 
@@ -332,7 +338,7 @@ const fn is_fault(termination: Termination) -> bool {
 }
 
 /// The referee's request in the protocol's words.
-fn go(request: &Request) -> Go {
+pub(super) fn go(request: &Request) -> Go {
     let side = |clock: ToldClock| SideClock { time: clock.left, increment: clock.increment };
     // The protocol has no way to tell of a side without a clock, so it is shown the other's.
     let clocks = match request.clocks {

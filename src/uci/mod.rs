@@ -22,7 +22,7 @@ mod option;
 pub mod process;
 mod reply;
 pub mod session;
-mod transcript;
+pub mod transcript;
 
 pub use command::{Command, CommandError, Go, PositionLine, SideClock};
 pub use framing::{LineBuffer, MAX_LINE};

@@ -33,7 +33,7 @@ use super::option::{EngineOption, set_option};
 use super::reply::BestMove;
 use super::session::{Identity, Session, SessionEvent, State, Warning};
 use super::transcript::{Direction, Transcript};
-use crate::record::{MoveLoad, SearchInfo};
+use crate::record::{MoveLoad, Score, SearchInfo};
 
 /// How a search ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,6 +78,17 @@ pub struct Late {
     pub text: String,
     /// From right before the write of `go`.
     pub elapsed: Duration,
+}
+
+/// What a crash report says of an engine.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Evidence {
+    /// What was said since the last new game, with microsecond stamps.
+    pub transcript: String,
+    /// The last KiB of its standard error.
+    pub stderr: String,
+    /// `exit status 3`, `signal 11 (SIGSEGV)`, `killed by the harness`, `still running`.
+    pub status: String,
 }
 
 /// How an engine's process ended when it was asked to.
@@ -209,15 +220,30 @@ impl Engine {
     ///
     /// A missed deadline sends `stop`; an engine that does not answer that either is killed.
     pub async fn go(&mut self, position: &[u8], go: &Go, deadline: Option<Duration>) -> SearchOutcome {
+        self.begin(position);
+        go.write(&mut self.out);
+        self.search(deadline, go.clocks.is_some() || go.movetime.is_some()).await
+    }
+
+    /// As [`go`](Self::go), with the `go` line as it was once sent. `lines` are whole commands, the last of them `go`.
+    pub async fn go_again(&mut self, lines: &[u8], deadline: Option<Duration>) -> SearchOutcome {
+        self.begin(lines);
+        self.search(deadline, false).await
+    }
+
+    /// Puts lines in the place of what was sent last.
+    fn begin(&mut self, lines: &[u8]) {
         self.read_what_is_there();
         self.out.clear();
-        self.out.extend_from_slice(position);
-        if !position.ends_with(b"\n") {
+        self.out.extend_from_slice(lines);
+        if !lines.ends_with(b"\n") {
             self.out.push(b'\n');
         }
-        go.write(&mut self.out);
+    }
+
+    /// Sends `out`, which ends with `go`, and waits for the answer; where the search `is_timed`, with what the system did.
+    async fn search(&mut self, deadline: Option<Duration>, is_timed: bool) -> SearchOutcome {
         self.session.begin_search();
-        let is_timed = go.clocks.is_some() || go.movetime.is_some();
         if is_timed {
             self.load.begin();
         }
@@ -324,10 +350,27 @@ impl Engine {
         self.session.pv()
     }
 
+    /// The last principal variation of the last search, and its score if that was exact.
+    #[must_use]
+    pub fn last_pv(&self) -> (&[u8], Option<Score>) {
+        self.session.last_pv()
+    }
+
     /// What was said since the last new game, for a crash report.
     #[must_use]
     pub fn transcript(&self) -> String {
         self.transcript.text()
+    }
+
+    /// What is known of it at this moment, for a crash report: the transcript of the game, the end of its standard error with
+    /// what is still in the pipe, and how its process ended.
+    pub fn evidence(&mut self) -> Evidence {
+        self.process.read_said();
+        Evidence {
+            transcript: self.transcript.text(),
+            stderr: self.process.log.tail(),
+            status: self.process.ending().unwrap_or_else(|| "still running".to_owned()),
+        }
     }
 
     /// The last KiB of its standard error.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::option::EngineOption;
 use super::reply::{BestMove, Bound, IdField, InfoLine, Reply};
-use crate::record::SearchInfo;
+use crate::record::{Score, SearchInfo};
 
 /// What the harness waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,6 +89,8 @@ pub struct Session {
     option_bytes: usize,
     info: SearchInfo,
     pv: Vec<u8>,
+    /// A variation that came after `pv`, with a bound.
+    bound_pv: Vec<u8>,
     answer: Answer,
     warnings: Vec<Warning>,
 }
@@ -118,6 +120,7 @@ impl Session {
             option_bytes: 0,
             info: SearchInfo::default(),
             pv: Vec::new(),
+            bound_pv: Vec::new(),
             answer: Answer::default(),
             warnings: Vec::new(),
         }
@@ -153,6 +156,12 @@ impl Session {
         &self.pv
     }
 
+    /// The last principal variation that came, and the score if that was exact.
+    #[must_use]
+    pub fn last_pv(&self) -> (&[u8], Option<Score>) {
+        if self.bound_pv.is_empty() { (&self.pv, self.info.score) } else { (&self.bound_pv, None) }
+    }
+
     /// Takes the answer to the last search.
     pub fn answer(&mut self) -> Answer {
         std::mem::take(&mut self.answer)
@@ -180,6 +189,7 @@ impl Session {
         self.state = State::Searching;
         self.info = SearchInfo::default();
         self.pv.clear();
+        self.bound_pv.clear();
     }
 
     /// Says that the search is given up: a `bestmove` that still comes is not the next search's.
@@ -255,8 +265,23 @@ impl Session {
         if exact {
             info.score = line.score;
             self.pv.clear();
-            self.pv.extend_from_slice(&line.pv[..line.pv.len().min(Self::MAX_PV)]);
+            self.pv.extend_from_slice(whole_words(line.pv, Self::MAX_PV));
+            self.bound_pv.clear();
+        } else if !line.pv.is_empty() {
+            self.bound_pv.clear();
+            self.bound_pv.extend_from_slice(whole_words(line.pv, Self::MAX_PV));
         }
+    }
+}
+
+/// At most `most` bytes, cut between two words: half a move would be an illegal one.
+fn whole_words(bytes: &[u8], most: usize) -> &[u8] {
+    match bytes.get(..most) {
+        Some(head) if bytes.len() > most => {
+            let end = head.iter().rposition(|byte| super::framing::is_blank(*byte)).unwrap_or(0);
+            &head[..end]
+        }
+        _ => bytes,
     }
 }
 

@@ -122,6 +122,15 @@ impl Transcript {
     }
 }
 
+/// The lines to the engine in a transcript's text, in order.
+pub fn sent(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(|line| {
+        let (stamp, rest) = line.trim_start().split_once(' ')?;
+        let digits = !stamp.is_empty() && stamp.bytes().all(|byte| byte.is_ascii_digit());
+        if digits { rest.strip_prefix("> ") } else { None }
+    })
+}
+
 fn write_line(text: &mut String, stamp: Duration, direction: Direction, line: &[u8]) {
     let arrow = if direction == Direction::ToEngine { '>' } else { '<' };
     write!(text, "{:>12} {arrow} ", stamp.as_micros()).expect("a String takes every character");
@@ -167,6 +176,7 @@ mod tests {
                 "     1000040 < info str (no line end)\n",
             )
         );
+        assert_eq!(sent(&transcript.text()).collect::<Vec<_>>(), ["position fen x", "go nodes 1"]);
         transcript.clear(start);
         assert_eq!(transcript.text(), "");
     }

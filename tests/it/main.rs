@@ -7,10 +7,13 @@ mod check;
 mod control;
 mod errors;
 mod harness;
+mod hostile;
 #[cfg(target_os = "linux")]
 mod persist;
 #[cfg(target_os = "linux")]
 mod process;
+#[cfg(target_os = "linux")]
+mod replay;
 #[cfg(target_os = "linux")]
 mod resume;
 mod run;

@@ -96,10 +96,17 @@ impl Process {
         if let Ok(status) = result {
             self.exit = Some(status);
         }
-        while let Some(count) = read_now(&mut self.stderr, &mut self.said) {
+        self.read_said();
+        result
+    }
+
+    /// Takes what is in the pipe of standard error. Bounded: an engine that floods it is not read for ever.
+    pub(super) fn read_said(&mut self) {
+        const READS: usize = 64;
+        for _ in 0..READS {
+            let Some(count) = read_now(&mut self.stderr, &mut self.said) else { break };
             self.note_said(Ok(count));
         }
-        result
     }
 
     /// How the process ended, if it is known to have.

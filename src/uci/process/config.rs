@@ -118,6 +118,19 @@ pub enum StartError {
     },
 }
 
+impl StartError {
+    /// How the process ended and what it said last, where there was one.
+    #[must_use]
+    pub fn last_words(&self) -> (&str, &str) {
+        match self {
+            Self::Exited { status, said, .. } => (status, said),
+            Self::Silent { said, .. } => ("killed by the harness", said),
+            Self::Option { .. } => ("killed by the harness", ""),
+            _ => ("not started", ""),
+        }
+    }
+}
+
 fn quote(said: &str) -> String {
     if said.is_empty() { String::new() } else { format!("; it said: {said}") }
 }

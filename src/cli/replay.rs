@@ -1,0 +1,237 @@
+//! `quintain replay DIR --game N`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, Result, anyhow, bail};
+
+use crate::chess::{Position, START_FEN, Variant};
+use crate::cli::run_dir::RunDir;
+use crate::cli::{Exit, progress};
+use crate::game::{Game, GameSetup, Input, Step};
+use crate::journal;
+use crate::plan::Plan;
+use crate::record::{ByColor, Color, GameRecord, PlayerId, Termination};
+use crate::report::crashes;
+use crate::schedule::{engine_config, go_command};
+use crate::uci::process::{Engine, SearchOutcome};
+use crate::uci::transcript;
+
+const AFTER_HELP: &str = "\
+The commands come from crashes/game-N/transcript.txt. A game that left none is put together again from the journal.
+Each search has the deadline that it had: the engine's clock and the margin, or the plan's stall timeout.
+
+Exit codes:
+  0  the engine got through
+  1  it failed again: it ended, stayed silent past a deadline, or played an illegal move
+  2  bad usage, no such game, or a run that cannot be read
+
+Example:
+  quintain replay results/runs/20260101-120000-sprt --game 17";
+
+/// Says to an engine again what it was told in a game, waits for the same answers, and prints the conversation.
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(super) struct ReplayArgs {
+    /// The run's directory.
+    #[arg(value_name = "DIR")]
+    dir: PathBuf,
+    /// The game's number.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    game: u64,
+    /// The engine to replay, `new`, `base` or its name [default: the one that failed, else `new`].
+    #[arg(long, value_name = "PLAYER")]
+    player: Option<String>,
+}
+
+/// A search to ask for again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Search {
+    /// `position` and `go`, a line each.
+    lines: String,
+    deadline: Duration,
+}
+
+/// How a replay came out.
+enum Came {
+    Through,
+    Failed(String),
+}
+
+pub(super) fn run(args: &ReplayArgs) -> Result<Exit> {
+    let (dir, plan) = RunDir::open(&args.dir)?;
+    let record = find(&dir, args.game)?;
+    let folder = dir.path("crashes").join(crashes::folder_name(args.game));
+    let kept = std::fs::read_to_string(folder.join(crashes::TRANSCRIPT)).ok();
+    let about = std::fs::read_to_string(folder.join("about.txt")).unwrap_or_default();
+    let failed = crashes::engine_named(&about).and_then(|name| plan.players.iter().position(|p| p.name == name));
+    let place = player(&plan, args.player.as_deref())?.or(failed).unwrap_or(0);
+    let color = match u16::try_from(place).map(PlayerId) {
+        Ok(id) if id == record.players.white => Color::White,
+        Ok(id) if id == record.players.black => Color::Black,
+        _ => bail!("{} did not play game {}", plan.players[place].name, args.game),
+    };
+    let searches = match kept.filter(|_| failed == Some(place)) {
+        Some(text) => of_transcript(&text, &plan, color),
+        None => of_record(&record, &plan, color)?,
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let (came, said) = runtime.context("cannot start the event loop")?.block_on(replay(&plan, place, &searches));
+    progress::result(&said);
+    let was = match &record.ending.detail {
+        detail if detail.is_empty() => record.ending.termination.name().to_owned(),
+        detail => format!("{}: {detail}", record.ending.termination.name()),
+    };
+    let name = &plan.players[place].name;
+    Ok(match came {
+        Came::Through => {
+            progress::result(&format!("{name} got through {} searches (the game ended by {was})", searches.len()));
+            Exit::Done
+        }
+        Came::Failed(why) => {
+            progress::result(&format!("{name} failed: {why} (the game ended by {was})"));
+            Exit::Failed
+        }
+    })
+}
+
+/// The game's record. The journal may be that of a live run.
+fn find(dir: &RunDir, number: u64) -> Result<GameRecord> {
+    let mut found = None;
+    let replayed = journal::read(&dir.path(journal::FILE_NAME), |game| {
+        if game.id.number() == number {
+            found = Some(game);
+        }
+    })?;
+    found.ok_or_else(|| {
+        anyhow!("{}: no game {number} among the {} in its journal", dir.root().display(), replayed.games)
+    })
+}
+
+/// The place in the plan of the player that was typed.
+fn player(plan: &Plan, typed: Option<&str>) -> Result<Option<usize>> {
+    let Some(typed) = typed else { return Ok(None) };
+    let place = match typed {
+        "new" => Some(0),
+        "base" => Some(1),
+        name => plan.players.iter().position(|player| player.name == name),
+    };
+    match place.filter(|place| *place < plan.players.len()) {
+        Some(place) => Ok(Some(place)),
+        None => {
+            let names: Vec<_> = plan.players.iter().map(|player| player.name.as_str()).collect();
+            bail!("--player `{typed}` is none of new, base, {}", names.join(", "))
+        }
+    }
+}
+
+/// The searches of a transcript. What was sent around them (`ucinewgame`, `stop`) the driver sends again by itself, and
+/// each `position` line holds the whole game, so a transcript that lost its beginning will do.
+fn of_transcript(text: &str, plan: &Plan, color: Color) -> Vec<Search> {
+    let mut searches = Vec::new();
+    let mut position = None;
+    for line in transcript::sent(text) {
+        match line.split_ascii_whitespace().next() {
+            Some("position") => position = Some(line),
+            Some("go") => {
+                if let Some(position) = position.take() {
+                    let deadline = deadline(line, plan, color);
+                    searches.push(Search { lines: format!("{position}\n{line}\n"), deadline });
+                }
+            }
+            _ => {}
+        }
+    }
+    searches
+}
+
+/// How long the harness waited for the answer to a `go` line.
+fn deadline(go: &str, plan: &Plan, color: Color) -> Duration {
+    let clock = if color == Color::White { "wtime" } else { "btime" };
+    let value = |key: &str| {
+        let mut words = go.split_ascii_whitespace().skip_while(|word| *word != key).skip(1);
+        words.next().and_then(|word| word.parse().ok()).map(Duration::from_millis)
+    };
+    let time = [value(clock), value("movetime")].into_iter().flatten().min();
+    time.map_or(plan.rules.stall_timeout, |time| time.saturating_add(plan.rules.margin))
+}
+
+/// The searches of one side by the referee itself, told what happened in the game.
+fn of_record(record: &GameRecord, plan: &Plan, color: Color) -> Result<Vec<Search>> {
+    let limit = |id: PlayerId| plan.players.get(usize::from(id.0)).map(|player| player.limit).unwrap_or_default();
+    let setup = GameSetup {
+        opening: record.opening.clone(),
+        limits: ByColor { white: limit(record.players.white), black: limit(record.players.black) },
+        rules: plan.rules,
+    };
+    let (mut game, mut step) = Game::new(setup)?;
+    let mut searches = Vec::new();
+    let mut played = record.moves.iter();
+    let why = record.ending.termination;
+    let faulty = why.is_failure() || why == Termination::TimeForfeit;
+    while let Step::Think(request) = step {
+        let next = played.next();
+        // After the last move came a search only where the game ended by a side's fault.
+        if request.color == color && (next.is_some() || faulty) {
+            let mut lines = [game.position_line(), b"\n"].concat();
+            go_command(&request).write(&mut lines);
+            let lines = String::from_utf8(lines).context("a position line is plain text")?;
+            searches.push(Search { lines, deadline: request.deadline });
+        }
+        let Some(ply) = next else { break };
+        step = game.handle(Input::Move { text: &ply.uci, elapsed: ply.elapsed, info: ply.info });
+    }
+    Ok(searches)
+}
+
+/// Starts the engine and asks for one search after another, until it fails or has done them all. Comes with the conversation.
+async fn replay(plan: &Plan, place: usize, searches: &[Search]) -> (Came, String) {
+    let config = engine_config(plan, &plan.players[place], None);
+    let mut engine = match Engine::start(&config, &[]).await {
+        Ok(engine) => engine,
+        Err(error) => return (Came::Failed(error.to_string()), String::new()),
+    };
+    let mut came = match engine.new_game().await {
+        Ok(()) => Came::Through,
+        Err(fault) => Came::Failed(fault.to_string()),
+    };
+    for search in searches {
+        if matches!(came, Came::Failed(_)) {
+            break;
+        }
+        came = match engine.go_again(search.lines.as_bytes(), Some(search.deadline)).await {
+            SearchOutcome::BestMove { text, .. } => judge(&search.lines, &text, plan.rules.variant),
+            SearchOutcome::Overrun { elapsed, .. } => {
+                Came::Failed(format!("no bestmove within {:.3} s", elapsed.as_secs_f64()))
+            }
+            SearchOutcome::Exited { status, .. } => Came::Failed(status),
+        };
+    }
+    let evidence = engine.evidence();
+    let mut said = evidence.transcript;
+    for line in evidence.stderr.lines() {
+        said.push_str("      stderr ! ");
+        said.extend(line.chars().map(|c| if c.is_control() { ' ' } else { c }));
+        said.push('\n');
+    }
+    engine.quit().await;
+    (came, said)
+}
+
+/// Whether an answer is legal where it was given.
+fn judge(lines: &str, best: &str, variant: Variant) -> Came {
+    match position(lines, variant).map(|mut position| position.play(best)) {
+        Some(Err(error)) => Came::Failed(error.to_string()),
+        Some(Ok(_)) | None => Came::Through,
+    }
+}
+
+/// The position that a `position` line describes, if it does.
+fn position(lines: &str, variant: Variant) -> Option<Position> {
+    let line = lines.lines().next()?.strip_prefix("position ")?;
+    let (start, moves) = line.split_once(" moves").unwrap_or((line, ""));
+    let fen = start.strip_prefix("fen ").unwrap_or(START_FEN);
+    let mut position = Position::from_fen(fen, variant).ok()?;
+    moves.split_ascii_whitespace().try_for_each(|uci| position.advance_by(uci)).ok()?;
+    Some(position)
+}

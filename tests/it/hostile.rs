@@ -1,0 +1,332 @@
+//! What the harness does about an engine that misbehaves: one table, each row a whole `quintain sprt` of one pair in which `new`
+//! shows the behaviour in both games and `base` none.
+//!
+//! A row states how the games end and whether they are lost, what is journalled (the ending's detail and how many moves of the
+//! engine count), which limit of the plan bounds the wait, and how many processes it takes for the two games: one, or two where it
+//! is restarted. What a whole run cannot show (a full pipe, children that outlive their parent, what is in a transcript) is tested
+//! at the process level, in `process`.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::Value;
+
+use crate::harness::{fake, games, run, sprt_args, summary};
+
+/// What becomes of the run.
+#[derive(Clone, Copy)]
+enum Then {
+    /// Both games go on to their ends by rule or by the limit on plies.
+    GoesOn,
+    /// `new` loses both: the termination, words of the detail, its moves that count in each.
+    Loses(&'static str, &'static str, usize),
+    /// The first game goes on, `new` loses the second.
+    LosesSecond(&'static str, &'static str),
+    /// No run begins; words of the message.
+    Refused(&'static str),
+}
+
+struct Row {
+    /// The behaviour, in the words of the policy.
+    behaviour: &'static str,
+    /// Arguments of the scripted peer; or `@plain`, `@missing`: a file that is not executable, none at all.
+    new: &'static str,
+    /// Limits and what else the run is told.
+    limits: Limits,
+    then: Then,
+    /// Processes of `new` for two games.
+    starts: usize,
+}
+
+/// The plan's limits of a row, with the longest wait that follows from them.
+#[derive(Clone, Copy)]
+enum Limits {
+    /// One node a move, so many plies, and no wait at all: the stall limit is longer than the test may take.
+    Plies(u32),
+    /// One node a move, half a second before a search is stalled.
+    Stall,
+    /// A clock of 0.3 s for `new`, an endless one for `base`.
+    Clock,
+    /// One second to start and to get ready.
+    Start,
+    /// Both sides can castle both ways.
+    Castling,
+    /// Both sides have a pawn to promote.
+    Promotion,
+}
+
+impl Limits {
+    fn words(self, book: &Path) -> String {
+        let calm = "--nodes 1 --stall-timeout 600";
+        match self {
+            Self::Plies(plies) => format!("{calm} --max-plies {plies}"),
+            Self::Stall => "--nodes 1 --stall-timeout 0.5 --max-plies 16".to_owned(),
+            Self::Clock => "--new-tc 0.3 --base-tc 1000 --margin-ms 20 --max-plies 16".to_owned(),
+            Self::Start => format!("{calm} --start-timeout 1 --max-plies 16"),
+            Self::Castling | Self::Promotion => format!("{calm} --max-plies 2 --book {}", book.display()),
+        }
+    }
+
+    /// The least and the most that a lost game may take, in seconds. The most leaves room for a busy machine.
+    const fn took(self) -> (f64, f64) {
+        match self {
+            Self::Plies(_) | Self::Castling | Self::Promotion => (0.0, 20.0),
+            Self::Stall => (0.5, 20.5),
+            Self::Clock => (0.3, 20.3),
+            Self::Start => (1.0, 21.0),
+        }
+    }
+
+    const fn opening(self) -> &'static str {
+        match self {
+            Self::Promotion => "8/P6k/8/8/8/8/p6K/8 w - -\n",
+            _ => "r3k2r/8/8/8/8/8/8/R3K2R w KQkq -\n",
+        }
+    }
+}
+
+const fn row(behaviour: &'static str, new: &'static str, limits: Limits, then: Then, starts: usize) -> Row {
+    Row { behaviour, new, limits, then, starts }
+}
+
+const QUICK: Limits = Limits::Plies(16);
+const BRIEF: Limits = Limits::Plies(4);
+const CLOSED_IN: &str = "closed its standard input and went on running; killed";
+const CLOSED_OUT: &str = "closed its standard output and went on running; killed";
+
+use Then::{GoesOn, Loses, LosesSecond, Refused};
+
+/// The policy. A fault strikes at the engine's fourth search of a game unless the row says otherwise.
+const POLICY: &[Row] = &[
+    // It is gone: the game is lost, the report names exit status or signal, a new process plays the next game.
+    row("exits while thinking", "--fault exit-in-search", QUICK, Loses("crash", "exit status 3", 3), 2),
+    row("aborts while thinking", "--fault abort", QUICK, Loses("crash", "signal 6 (SIGABRT)", 3), 2),
+    row("is killed while thinking", "--fault segv", QUICK, Loses("crash", "signal 11 (SIGSEGV)", 3), 2),
+    row("exits after bestmove", "--fault exit-after-bestmove", QUICK, Loses("crash", "exit status 0", 4), 2),
+    row("exits while position is sent", "--fault exit-on-position@2", QUICK, Loses("crash", "exit status 0", 1), 2),
+    row("closes stdin", "--fault close-stdin", QUICK, Loses("crash", CLOSED_IN, 4), 2),
+    row("closes stdout", "--fault close-stdout", QUICK, Loses("crash", CLOSED_OUT, 3), 2),
+    // It stays silent: `stop` after the deadline; who answers that plays on in the next game, who does not is killed.
+    row("hangs under a clock", "--fault hang@2", Limits::Clock, Loses("time-forfeit", "overrun", 1), 2),
+    row("hangs under nodes", "--fault hang", Limits::Stall, Loses("stall", "no bestmove within 0.5", 3), 2),
+    row("prints info for ever, clock", "--fault chatter@2", Limits::Clock, Loses("time-forfeit", "overrun", 1), 2),
+    row(
+        "prints info for ever, nodes",
+        "--fault chatter",
+        Limits::Stall,
+        Loses("stall", "no bestmove within 0.5", 3),
+        2,
+    ),
+    row("answers stop only, clock", "--fault only-after-stop", Limits::Clock, Loses("time-forfeit", "overrun", 0), 1),
+    row("answers stop only, nodes", "--fault only-after-stop", Limits::Stall, Loses("stall", "no bestmove", 0), 1),
+    row("does not read stdin", "--fault no-read@2", Limits::Stall, Loses("stall", "no bestmove within 0.5", 2), 2),
+    // It does not get ready: no run begins; between games, that game is lost.
+    row("never says uciok", "--fault no-uciok", Limits::Start, Refused("no `uciok` within 1.0 s"), 0),
+    row("never says readyok", "--fault no-readyok", Limits::Start, Refused("no `readyok` within 1.0 s"), 0),
+    row(
+        "never says readyok again",
+        "--fault no-readyok@3",
+        Limits::Start,
+        LosesSecond("stall", "no `readyok` within 1.0 s"),
+        1,
+    ),
+    row("exits at once", "--fault exit-at-start", Limits::Start, Refused("exit status 7 before `uciok`"), 0),
+    row("starts slower than it may", "--start-ms 5000", Limits::Start, Refused("no `uciok` within 1.0 s"), 0),
+    row("starts slowly", "--start-ms 200", QUICK, GoesOn, 1),
+    row("is not executable", "@plain", QUICK, Refused("not executable"), 0),
+    row("is not there", "@missing", QUICK, Refused("No such file"), 0),
+    // It answers no legal move: the game is lost, the process plays on.
+    row("illegal move", "--fault illegal", QUICK, Loses("illegal-move", "`a1a1` is not legal here", 3), 1),
+    row("(none)", "--fault none", QUICK, Loses("illegal-move", "`(none)` is not a move", 3), 1),
+    row("0000", "--fault null-move", QUICK, Loses("illegal-move", "`0000` is not legal here", 3), 1),
+    row("bestmove alone", "--fault missing-move", QUICK, Loses("illegal-move", "`` is not a move", 3), 1),
+    row("upper case", "--fault uppercase", QUICK, Loses("illegal-move", "is not a move", 3), 1),
+    row(
+        "promotion without a piece",
+        "--fault promo-without-piece",
+        Limits::Promotion,
+        Loses("illegal-move", "is not legal here", 0),
+        1,
+    ),
+    // It is odd, and what it means is clear: the game goes on.
+    row("castles in the other notation", "--fault castling-other-notation", Limits::Castling, GoesOn, 1),
+    row("bestmove without a newline", "--fault no-newline", BRIEF, GoesOn, 1),
+    row("byte by byte", "--fault byte-by-byte", QUICK, GoesOn, 1),
+    row("two in one write", "--fault two-bestmoves", QUICK, GoesOn, 1),
+    row("CR LF", "--fault crlf", QUICK, GoesOn, 1),
+    row("tabs", "--fault tabs", QUICK, GoesOn, 1),
+    row("leading spaces", "--fault leading-spaces", QUICK, GoesOn, 1),
+    row("invalid UTF-8", "--fault invalid-utf8", QUICK, GoesOn, 1),
+    row("NUL bytes", "--fault nul-bytes", QUICK, GoesOn, 1),
+    row("a line of 8 MB", "--fault long-line", BRIEF, GoesOn, 1),
+    row("20 MB of info string a move", "--fault flood", BRIEF, GoesOn, 1),
+    row("floods stderr", "--fault stderr-flood", BRIEF, GoesOn, 1),
+    row("2^63 nodes, cp 999999999", "--fault huge-numbers", QUICK, GoesOn, 1),
+    row("mate scores of either sign", "--fault mate-scores", QUICK, GoesOn, 1),
+    row("option names with spaces", "--fault weird-options", QUICK, GoesOn, 1),
+    row("malformed option lines", "--fault bad-option-lines", QUICK, GoesOn, 1),
+    row("arguments with spaces and quotes", "--name \"It's \\\"Fake\\\"  2\"", QUICK, GoesOn, 1),
+    // It does not go: it is killed after the plan's grace, with its process group.
+    row("ignores quit", "--fault ignore-quit", QUICK, GoesOn, 1),
+    row("ignores SIGTERM", "--fault ignore-sigterm --fault ignore-quit", QUICK, GoesOn, 1),
+    row(
+        "forks a child that outlives it",
+        "--fault fork-child --fault exit-in-search",
+        QUICK,
+        Loses("crash", "3", 3),
+        2,
+    ),
+];
+
+#[test]
+fn the_policy_holds() {
+    // Most of a row is waiting, for a limit or for a process to go.
+    const AT_ONCE: usize = 6;
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                while let Some(row) = POLICY.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    check(row);
+                }
+            });
+        }
+    });
+}
+
+#[track_caller]
+fn check(row: &Row) {
+    let what = row.behaviour;
+    let folder = tempfile::tempdir().unwrap();
+    let [dir, book, plain] = ["run", "book.epd", "plain"].map(|name| folder.path().join(name));
+    std::fs::write(&book, row.limits.opening()).unwrap();
+    std::fs::write(&plain, "#!/bin/sh\n").unwrap();
+    std::fs::set_permissions(&plain, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let more = format!("{} --max-pairs 1 --seed 1 -j 1", row.limits.words(&book));
+    let mut args = sprt_args(&format!("--announce {}", row.new), "--seed 2", &dir, &more);
+    match row.new {
+        "@plain" => args[2] = plain.display().to_string(),
+        "@missing" => args[2] = folder.path().join("missing").display().to_string(),
+        _ => assert_eq!(args[2], fake(&format!("--announce {}", row.new))),
+    }
+    let ran = run(&args);
+    if let Refused(words) = row.then {
+        assert_eq!(ran.code, Some(2), "{what}: {ran:?}");
+        assert!(ran.stderr.contains(words) && ran.stderr.lines().count() == 1, "{what}: {ran:?}");
+        assert!(!dir.exists(), "{what}");
+        return;
+    }
+    assert_eq!(ran.code, Some(3), "{what}: {ran:?}");
+    let log = std::fs::read(dir.join("stderr/fake_engine-new-slot1.log")).unwrap();
+    let starts = String::from_utf8_lossy(&log).lines().filter(|line| *line == "started").count();
+    assert_eq!(starts, row.starts, "{what}: processes for two games");
+    let (lost, termination, words, moves) = match row.then {
+        Loses(termination, words, moves) => (&[true, true], termination, words, Some(moves)),
+        LosesSecond(termination, words) => (&[false, true], termination, words, None),
+        _ => (&[false, false], "", "", None),
+    };
+    let journal = std::fs::read_to_string(dir.join("games.jsonl")).unwrap();
+    let lines: Vec<Value> = journal.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect();
+    for ((game, line), lost) in games(&dir).iter().zip(&lines).zip(lost) {
+        let crash = dir.join(format!("crashes/game-{}", game.number));
+        assert_eq!(crash.exists(), *lost, "{what}");
+        if !lost {
+            let castled = ["e1g1", "e1c1", "e8g8", "e8c8"].contains(&game.moves[usize::from(game.white != 0)].as_str());
+            assert!(castled || !matches!(row.limits, Limits::Castling), "{what}: {game:?}");
+            let ends = ["max-plies-adjudication", "checkmate", "stalemate", "insufficient-material"];
+            assert!(ends.contains(&game.termination.as_str()), "{what}: {game:?}");
+            continue;
+        }
+        assert_eq!((game.termination.as_str(), game.score()), (termination, 0), "{what}: {line}");
+        assert!(line["detail"].as_str().unwrap().contains(words), "{what}: {line}");
+        let own = game.moves.iter().skip(usize::from(game.white != 0)).step_by(2).count();
+        assert!(moves.is_none_or(|moves| own == moves), "{what}: {own} moves: {line}");
+        let took = line["took_us"].as_u64().unwrap() as f64 / 1e6;
+        let (least, most) = row.limits.took();
+        assert!((least..most).contains(&took), "{what}: {took} s");
+        check_evidence(what, &crash, termination, words);
+    }
+    assert_eq!(lines.len(), 2, "{what}");
+    check_summary(what, &summary(&dir), lost.iter().filter(|lost| **lost).count(), termination);
+}
+
+/// What lies in a failed game's folder.
+#[track_caller]
+fn check_evidence(what: &str, crash: &Path, termination: &str, words: &str) {
+    let read = |name: &str| std::fs::read_to_string(crash.join(name)).unwrap();
+    let transcript = read("transcript.txt");
+    assert!(transcript.contains(" > ucinewgame\n") || transcript.contains("were dropped"), "{what}: {transcript}");
+    for line in transcript.lines().filter(|line| !line.starts_with('(')) {
+        let (stamp, rest) = line.trim_start().split_once(' ').unwrap();
+        assert!(stamp.parse::<u64>().is_ok() && rest.starts_with(['<', '>']), "{what}: {line}");
+    }
+    let about = read("about.txt");
+    let value = |key: &str| {
+        let head = format!("{key}: ");
+        let line = about.lines().find_map(|line| line.strip_prefix(&head));
+        line.unwrap_or_else(|| panic!("{what}: no {key}: {about}")).to_owned()
+    };
+    assert_eq!(value("termination"), termination, "{what}");
+    assert!(value("detail").contains(words), "{what}: {about}");
+    let gone = value("status");
+    match termination {
+        "crash" => assert!(words.starts_with("closed") || gone.contains(words), "{what}: {gone}"),
+        "illegal-move" => assert_eq!(gone, "still running", "{what}"),
+        _ => assert!(["still running", "killed by the harness"].contains(&gone.as_str()), "{what}: {gone}"),
+    }
+    assert_eq!(value("load average").split(' ').count(), 4, "{what}: {about}");
+    assert!(value("cpus").parse::<usize>().unwrap() > 0, "{what}");
+    for key in ["limit", "margin ms", "stall timeout s", "other timeouts s", "fen", "moves", "engine", "program"] {
+        value(key);
+    }
+    let said = read("stderr.txt");
+    assert!(what != "exits while thinking" || said.contains("assertion failed: depth > 0"), "{what}: {said}");
+}
+
+/// The failures are counted, for the side at fault alone.
+#[track_caller]
+fn check_summary(what: &str, summary: &Value, lost: usize, termination: &str) {
+    let kinds =
+        [("time_losses", "time-forfeit"), ("illegal_moves", "illegal-move"), ("crashes", "crash"), ("stalls", "stall")];
+    for (key, kind) in kinds {
+        assert_eq!(summary["players"][0][key], if kind == termination { lost } else { 0 }, "{what}: {key}");
+        assert_eq!(summary["players"][1][key], 0, "{what}: {key}");
+    }
+}
+
+/// A pair in which `new` prints the same PV before each move; `kind` is what the summary counts, on each of its moves.
+#[track_caller]
+fn check_pv(new: &str, kind: Option<&str>) {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("run");
+    let args = sprt_args(new, "--seed 2 --pv BEST", &dir, "--nodes 1 --max-plies 16 --max-pairs 1 --seed 1 -j 1");
+    let ran = run(&args);
+    assert_eq!(ran.code, Some(3), "{new}: {ran:?}");
+    let summary = summary(&dir);
+    assert_eq!(summary["players"][1]["pv_faults"], serde_json::json!({}), "{new}");
+    assert!(!dir.join("crashes").exists(), "{new}");
+    let told: Vec<_> = ran.stderr.lines().filter(|line| line.contains(": the PV ")).collect();
+    let Some(kind) = kind else {
+        assert_eq!(summary["players"][0]["pv_faults"], serde_json::json!({}), "{new}");
+        assert!(told.is_empty(), "{new}: {told:?}");
+        return;
+    };
+    assert_eq!(summary["players"][0]["pv_faults"], serde_json::json!({ kind: 16 }), "{new}");
+    assert!(ran.stdout.contains("wrong PVs: 16 times"), "{new}: {}", ran.stdout);
+    assert_eq!(told.len(), 5, "{new}: {told:?}");
+    assert!(
+        told[0].contains("game 1, ply 1: fake_engine-new: the PV ") && told[4].ends_with("only counted"),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn a_wrong_variation_is_reported_and_costs_nothing() {
+    check_pv("--pv BEST", None);
+    check_pv("--pv BEST --score 5", None);
+    check_pv("--pv BEST,a1a1", Some("illegal-move"));
+    check_pv("--pv nonsense", Some("illegal-move"));
+    check_pv("--pv BEST --mate 1", Some("mate-length"));
+    check_pv("--pv BEST --mate 4", None);
+}

@@ -1,0 +1,81 @@
+//! `quintain replay`: what an engine was told is told again, from a crash folder or from the journal.
+
+use std::path::Path;
+
+use crate::harness::{Ran, run, sprt};
+
+fn replay(dir: &Path, more: &str) -> Ran {
+    let mut args = vec!["replay".to_owned(), dir.display().to_string()];
+    args.extend(more.split_whitespace().map(str::to_owned));
+    run(&args)
+}
+
+/// The lines to the engine; what it said on standard error may hold anything.
+fn told(text: &str) -> Vec<String> {
+    text.lines()
+        .filter_map(|line| line.trim_start().split_once(" > "))
+        .filter(|(stamp, _)| stamp.bytes().all(|byte| byte.is_ascii_digit()))
+        .map(|(_, line)| line.to_owned())
+        .collect()
+}
+
+/// A pair in which `new` has `fault`; its replay must come out with `code` and say `words`, with as many searches as the run had.
+#[track_caller]
+fn check(fault: &str, limits: &str, crashed: bool, code: i32, words: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("run");
+    sprt(3, fault, "--seed 2", &dir, &format!("--max-pairs 1 --seed 1 -j 1 --max-plies 12 {limits}"));
+    for game in 1..=2 {
+        let crash = dir.join(format!("crashes/game-{game}"));
+        assert_eq!(crash.exists(), crashed, "{fault}");
+        let from_folder = replay(&dir, &format!("--game {game}"));
+        let again = told(&from_folder.stdout);
+        let gos = again.iter().filter(|line| line.starts_with("go ")).count();
+        let last = from_folder.stdout.lines().last().unwrap().to_owned();
+        assert_eq!(from_folder.code, Some(code), "{fault}: {from_folder:?}");
+        assert!(last.contains(words), "{fault}: {last}");
+        if crashed {
+            let first = told(&std::fs::read_to_string(crash.join("transcript.txt")).unwrap());
+            assert_eq!(again, first, "{fault}");
+            std::fs::remove_dir_all(&crash).unwrap();
+            // The journal knows as much, but for times that were never played out.
+            let from_journal = replay(&dir, &format!("--game {game} --player new"));
+            assert_eq!(from_journal.code, Some(code), "{fault}: {from_journal:?}");
+            assert_eq!(told(&from_journal.stdout), again, "{fault}");
+        } else {
+            assert_eq!(gos, 6, "{fault}: {from_folder:?}");
+        }
+    }
+}
+
+#[test]
+fn a_failure_comes_again() {
+    let calm = "--nodes 1";
+    check("--fault exit-in-search", calm, true, 1, "failed: exit status 3 (the game ended by crash");
+    check("--fault segv@2", calm, true, 1, "failed: signal 11 (SIGSEGV)");
+    check("--fault exit-after-bestmove", calm, true, 1, "failed: exit status 0");
+    check("--fault illegal", calm, true, 1, "failed: `a1a1` is not legal here");
+    check("--fault hang", "--nodes 1 --stall-timeout 0.5", true, 1, "failed: no bestmove within 0.5");
+    check("--seed 3", calm, false, 0, "got through 6 searches (the game ended by max-plies-adjudication)");
+    check("--seed 3", "--tc 1000+1", false, 0, "got through 6 searches");
+}
+
+#[test]
+fn what_cannot_be_replayed_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("run");
+    sprt(3, "--seed 1", "--seed 2", &dir, "--nodes 1 --max-pairs 1 --max-plies 4 -j 1");
+    for (more, words) in [
+        ("--game 3", "no game 3 among the 2"),
+        ("--game 0", "--game"),
+        ("--game 1 --player other", "--player `other` is none of new, base, fake_engine-new, fake_engine-base"),
+    ] {
+        let ran = replay(&dir, more);
+        assert_eq!(ran.code, Some(2), "{more}: {ran:?}");
+        assert!(ran.stderr.contains(words), "{more}: {ran:?}");
+    }
+    let ran = replay(folder.path(), "--game 1");
+    assert!(ran.code == Some(2) && ran.stderr.contains("a run directory?"), "{ran:?}");
+    // Either side of a sound game can be asked.
+    assert_eq!(replay(&dir, "--game 2 --player base").code, Some(0));
+}
