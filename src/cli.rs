@@ -13,9 +13,10 @@ mod sprt;
 mod stats;
 mod watch;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{ColorChoice, Parser, Subcommand};
+use clap::{ColorChoice, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 /// What a command tells the shell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,19 +113,43 @@ enum Command {
     Check(check::CheckArgs),
 }
 
+/// What `--color` says, before anything is parsed: help and usage errors are coloured as well. What it should not say is refused later.
+fn color(args: impl Iterator<Item = OsString>) -> ColorChoice {
+    let mut words = args.skip(1).take_while(|word| word != "--").map(|word| word.to_string_lossy().into_owned());
+    let mut choice = None;
+    while let Some(word) = words.next() {
+        choice = match word.strip_prefix("--color") {
+            Some("") => words.next(),
+            Some(rest) => rest.strip_prefix('=').map(str::to_owned).or(choice),
+            None => choice,
+        };
+    }
+    choice.and_then(|choice| choice.parse().ok()).unwrap_or(ColorChoice::Auto)
+}
+
 /// Parses the command line, runs the command, and reports errors in one line.
 #[must_use]
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let color = color(std::env::args_os());
+    let parsed = Cli::command().color(color).try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => {
             let _ = error.print();
             return ExitCode::from(if error.use_stderr() { EXIT_USAGE } else { 0 });
         }
     };
+    match color {
+        ColorChoice::Auto => {}
+        choice => {
+            console::set_colors_enabled(choice == ColorChoice::Always);
+            console::set_colors_enabled_stderr(choice == ColorChoice::Always);
+        }
+    }
     tracing_subscriber::fmt()
         .with_env_filter(tracing_subscriber::EnvFilter::try_from_env("QUINTAIN_LOG").unwrap_or_else(|_| "warn".into()))
         .with_writer(std::io::stderr)
+        .with_ansi(console::colors_enabled_stderr())
         .without_time()
         .with_target(false)
         .init();
@@ -143,6 +168,30 @@ pub fn main() -> ExitCode {
         Err(error) => {
             progress::error(&error);
             ExitCode::from(EXIT_USAGE)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn the_colour_is_known_before_the_rest() {
+        for (line, choice) in [
+            ("q sprt", ColorChoice::Auto),
+            ("q --color never sprt --help", ColorChoice::Never),
+            ("q sprt --color=always --json", ColorChoice::Always),
+            ("q sprt --color", ColorChoice::Auto),
+            ("q sprt --color blue", ColorChoice::Auto),
+            ("q sprt -- --color never", ColorChoice::Auto),
+        ] {
+            assert_eq!(color(line.split(' ').map(OsString::from)), choice, "{line}");
         }
     }
 }

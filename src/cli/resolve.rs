@@ -72,6 +72,13 @@ fn seconds(key: &str, value: f64) -> Result<Duration> {
     }
 }
 
+fn positive_seconds(key: &str, value: f64) -> Result<Duration> {
+    match seconds(key, value)? {
+        Duration::ZERO => bail!("{key} 0 gives no engine the time to answer; give a positive number of seconds"),
+        time => Ok(time),
+    }
+}
+
 /// The limits of `new` and `base`.
 fn limits(raw: &RawPlan) -> Result<[Limit; 2]> {
     let untimed = raw.nodes.is_some() || raw.depth.is_some() || raw.movetime.is_some();
@@ -112,7 +119,7 @@ fn rules(raw: &RawPlan) -> Result<Rules> {
         resign: rule::<ResignRule>(raw.resign.as_deref())?,
         max_plies: raw.max_plies,
         margin: seconds("--margin-ms", margin / 1e3)?,
-        stall_timeout: seconds("--stall-timeout", raw.stall_timeout.unwrap_or(60.0))?,
+        stall_timeout: positive_seconds("--stall-timeout", raw.stall_timeout.unwrap_or(60.0))?,
     })
 }
 
@@ -164,15 +171,14 @@ pub(super) fn sprt(raw: RawPlan) -> Result<(Plan, Book)> {
     let concurrency = match raw.concurrency {
         Some(0) => bail!("--concurrency 0 plays nothing; 1 is the least"),
         Some(games) => games,
-        None => u16::try_from(topology.physical_cores()).unwrap_or(u16::MAX),
+        None => topology.default_concurrency(1),
     };
-    let timed = limits.iter().any(Limit::is_timed);
-    let forced = raw.force_concurrency == Some(true);
-    affinity::check_concurrency(concurrency, timed && !forced, &topology)?;
+    let timed = limits.iter().any(Limit::is_timed) && raw.force_concurrency != Some(true);
+    affinity::check_concurrency(concurrency, 1, timed, &topology)?;
     let seed = raw.seed.unwrap_or_else(random_seed);
     let (book, openings) = book(&raw, rules.variant, seed)?;
     let players = players(&raw, limits)?;
-    let plan = Plan {
+    let mut plan = Plan {
         name: raw.name.clone().unwrap_or_else(|| "sprt".to_owned()),
         players,
         book,
@@ -189,13 +195,18 @@ pub(super) fn sprt(raw: RawPlan) -> Result<(Plan, Book)> {
         timeouts: timeouts(&raw)?,
         machine: machine(&topology),
     };
+    // What a recipe or the registry says of an engine's threads is known only now.
+    if raw.concurrency.is_none() {
+        plan.concurrency = topology.default_concurrency(plan.threads());
+    }
+    affinity::check_concurrency(plan.concurrency, plan.threads(), timed, &topology)?;
     Ok((plan, openings))
 }
 
 /// The deadlines besides the clock.
 fn timeouts(raw: &RawPlan) -> Result<Timeouts> {
     let Some(limit) = raw.start_timeout else { return Ok(Timeouts::default()) };
-    let limit = seconds("--start-timeout", limit)?;
+    let limit = positive_seconds("--start-timeout", limit)?;
     Ok(Timeouts { start: limit, ready: limit, new_game: limit, ..Timeouts::default() })
 }
 

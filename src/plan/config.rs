@@ -141,9 +141,14 @@ impl RawPlan {
         from_toml(path, &text).map_err(ConfigError::Toml)
     }
 
-    /// This plan's keys, and `lower`'s where this one is silent. Engine options are merged name by name.
+    /// This plan's keys, and `lower`'s where this one is silent. Engine options are merged name by name. What both sides may spend
+    /// on a move is one thing: where this plan says it, all that `lower` says of it gives way.
     #[must_use]
-    pub fn over(self, lower: Self) -> Self {
+    pub fn over(self, mut lower: Self) -> Self {
+        if self.tc.is_some() || self.movetime.is_some() || self.nodes.is_some() || self.depth.is_some() {
+            (lower.tc, lower.new_tc, lower.base_tc) = (None, None, None);
+            (lower.movetime, lower.nodes, lower.depth) = (None, None, None);
+        }
         Self {
             new: self.new.or(lower.new),
             base: self.base.or(lower.base),
@@ -351,6 +356,16 @@ mod tests {
     }
 
     #[test]
+    fn a_limit_takes_the_place_of_all_limits() {
+        let file = || parse("tc = \"8+0.08\"\nnew-tc = \"4+0.04\"\nseed = 3\n").unwrap();
+        let nodes = RawPlan { nodes: Some(100), ..RawPlan::default() }.over(file());
+        assert_eq!((nodes.tc, nodes.new_tc, nodes.nodes, nodes.seed), (None, None, Some(100), Some(3)));
+        let base = RawPlan { base_tc: Some("2+0.02".to_owned()), ..RawPlan::default() }.over(file());
+        let [tc, new, base] = [base.tc, base.new_tc, base.base_tc].map(Option::unwrap);
+        assert_eq!([tc.as_str(), &new, &base], ["8+0.08", "4+0.04", "2+0.02"]);
+    }
+
+    #[test]
     fn errors_name_the_place_and_the_remedy() {
         let error = parse("tc = \"8+0.08\"\nmax_pair = 5\n").unwrap_err();
         assert_eq!(error, "p.toml:2:1: unknown key `max_pair`, did you mean `max-pairs`?");
@@ -364,10 +379,10 @@ mod tests {
 
     #[test]
     fn upper_keys_win() {
-        let upper = parse("nodes = 5\noptions = { hash = 1 }").unwrap();
-        let lower = parse("nodes = 6\ndepth = 7\noptions = { Hash = 2, Threads = 3 }").unwrap();
+        let upper = parse("max-pairs = 5\noptions = { hash = 1 }").unwrap();
+        let lower = parse("max-pairs = 6\nseed = 7\noptions = { Hash = 2, Threads = 3 }").unwrap();
         let plan = upper.over(lower);
-        assert_eq!((plan.nodes, plan.depth), (Some(5), Some(7)));
+        assert_eq!((plan.max_pairs, plan.seed), (Some(5), Some(7)));
         assert_eq!(plan.options, [("Threads".into(), "3".into()), ("hash".into(), "1".into())]);
     }
 }

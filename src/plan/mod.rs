@@ -53,6 +53,14 @@ pub struct Plan {
     pub machine: Machine,
 }
 
+impl Plan {
+    /// The most threads that an engine is told to think with (its option `Threads`), at least 1.
+    #[must_use]
+    pub fn threads(&self) -> usize {
+        self.players.iter().filter_map(Player::threads).max().unwrap_or(1).max(1)
+    }
+}
+
 /// An engine under test with its settings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Player {
@@ -70,6 +78,12 @@ pub struct Player {
     pub limit: Limit,
     /// What the program is.
     pub origin: Origin,
+}
+
+impl Player {
+    fn threads(&self) -> Option<usize> {
+        self.options.iter().rev().find(|(name, _)| name.eq_ignore_ascii_case("Threads"))?.1.trim().parse().ok()
+    }
 }
 
 /// What a player's program is and where it came from.

@@ -121,16 +121,23 @@ impl Book {
     /// [`BookError`] with path and line for the first opening that can't be read, is not legal, or leaves nothing to play.
     pub fn load(path: &Path, options: &BookOptions) -> Result<Self, BookError> {
         let name = path.display().to_string();
-        let extension = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
-        let by_extension = match extension.as_deref() {
-            Some("pgn") => Some(Format::Pgn),
-            Some("epd" | "fen") => Some(Format::Epd),
-            _ => None,
-        };
-        let options = BookOptions { format: options.format.or(by_extension), ..*options };
         match std::fs::read(path) {
-            Ok(bytes) => Self::from_bytes(&name, bytes, &options),
+            Ok(bytes) => {
+                let format = options.format.unwrap_or_else(|| Self::format_of(path, &bytes));
+                Self::from_bytes(&name, bytes, &BookOptions { format: Some(format), ..*options })
+            }
             Err(source) => Err(BookError::Read { name, source }),
+        }
+    }
+
+    /// What a file's bytes mean, by its extension or else by what they look like.
+    #[must_use]
+    pub fn format_of(path: &Path, bytes: &[u8]) -> Format {
+        let extension = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
+        match extension.as_deref() {
+            Some("pgn") => Format::Pgn,
+            Some("epd" | "fen") => Format::Epd,
+            _ => sniff(bytes),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Which CPUs a slot gets: one physical core each, hyper-thread siblings only when the cores are used up.
+//! Which CPUs a slot gets: a physical core for each thread of an engine, hyper-thread siblings only when the cores are used up.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -8,6 +8,8 @@ use std::path::Path;
 pub struct Topology {
     /// One group for each physical core: its CPUs, lowest first. Lowest core first.
     cores: Vec<Vec<usize>>,
+    /// How many of them may run at once: a container may be allowed the time of fewer than it sees.
+    quota: usize,
 }
 
 impl Topology {
@@ -19,7 +21,7 @@ impl Topology {
             let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
             std::fs::read_to_string(Path::new(&path)).ok().and_then(|text| parse_cpu_list(&text))
         };
-        Self::from_siblings(&allowed, siblings)
+        Self { quota: parallelism(), ..Self::from_siblings(&allowed, siblings) }
     }
 
     fn from_siblings(allowed: &[usize], siblings: impl Fn(usize) -> Option<Vec<usize>>) -> Self {
@@ -38,47 +40,60 @@ impl Topology {
             seen.extend(group.iter().copied());
             cores.push(group);
         }
-        Self { cores }
+        Self { cores, quota: usize::MAX }
     }
 
     /// Physical cores that this process may use, at least 1.
     #[must_use]
     pub fn physical_cores(&self) -> usize {
-        self.cores.len().max(1)
+        self.cores.len().min(self.quota).max(1)
     }
 
     /// CPUs that this process may use, at least 1.
     #[must_use]
     pub fn cpus(&self) -> usize {
-        self.cores.iter().map(Vec::len).sum::<usize>().max(1)
+        self.cores.iter().map(Vec::len).sum::<usize>().min(self.quota).max(1)
     }
 
-    /// The CPU for slot `slot` (from 0): first CPUs of all cores before second CPUs of any. `None` past the last CPU.
+    /// The CPUs for slot `slot` (from 0), one for each of `threads`: first CPUs of all cores before second CPUs of any. Empty where
+    /// there are not so many left.
     #[must_use]
-    pub fn cpu_for_slot(&self, slot: usize) -> Option<usize> {
+    pub fn cpus_for_slot(&self, slot: usize, threads: usize) -> Vec<usize> {
         let widest = self.cores.iter().map(Vec::len).max().unwrap_or(0);
-        (0..widest).flat_map(|nth| self.cores.iter().filter_map(move |core| core.get(nth))).nth(slot).copied()
+        let all = (0..widest).flat_map(|nth| self.cores.iter().filter_map(move |core| core.get(nth)));
+        let mine: Vec<_> = all.skip(slot.saturating_mul(threads)).take(threads).copied().collect();
+        if mine.len() == threads { mine } else { Vec::new() }
+    }
+
+    /// Games at once with a physical core for each thread of the engine that thinks; at least 1.
+    #[must_use]
+    pub fn default_concurrency(&self, threads: usize) -> u16 {
+        u16::try_from(self.physical_cores() / threads.max(1)).unwrap_or(u16::MAX).max(1)
     }
 }
 
 /// More timed games at once than there are CPUs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "--concurrency {games}: this machine has {cpus} CPUs, and games that share one are charged for each other's time; \
-     use at most that many, --nodes or --depth, or begin the run with --force-concurrency"
+    "--concurrency {games}{}: this machine has {cpus} CPUs, and games that share one are charged for each other's time; \
+     use fewer, --nodes or --depth, or begin the run with --force-concurrency",
+    if *threads == 1 { String::new() } else { format!(" with {threads} threads each") }
 )]
 pub struct TooManyGames {
     games: u16,
+    threads: usize,
     cpus: usize,
 }
 
-/// Whether `games` may run at once: as many as there are CPUs where a clock runs, any number otherwise.
+/// Whether `games` may run at once: where a clock runs, one for each CPU, or for each `threads` CPUs with engines of so many threads
+/// (of a game's two engines one thinks at a time); any number otherwise.
 ///
 /// # Errors
 /// [`TooManyGames`].
-pub fn check_concurrency(games: u16, timed: bool, topology: &Topology) -> Result<(), TooManyGames> {
+pub fn check_concurrency(games: u16, threads: usize, timed: bool, topology: &Topology) -> Result<(), TooManyGames> {
     let cpus = topology.cpus();
-    if timed && usize::from(games) > cpus { Err(TooManyGames { games, cpus }) } else { Ok(()) }
+    let needed = usize::from(games).saturating_mul(threads);
+    if timed && needed > cpus { Err(TooManyGames { games, threads, cpus }) } else { Ok(()) }
 }
 
 #[cfg(target_os = "linux")]
@@ -119,25 +134,37 @@ mod tests {
     fn cores_come_before_their_siblings() {
         // Four CPUs on two cores, paired 0+2 and 1+3.
         let topology = Topology::from_siblings(&[0, 1, 2, 3], |cpu| Some(vec![cpu % 2, cpu % 2 + 2]));
-        let order: Vec<_> = (0..5).map(|slot| topology.cpu_for_slot(slot)).collect();
-        assert_eq!(order, [Some(0), Some(1), Some(2), Some(3), None]);
+        let order: Vec<_> = (0..5).flat_map(|slot| topology.cpus_for_slot(slot, 1)).collect();
+        assert_eq!(order, [0, 1, 2, 3]);
+        let pairs: Vec<_> = (0..3).map(|slot| topology.cpus_for_slot(slot, 2)).collect();
+        assert_eq!(pairs, [vec![0, 1], vec![2, 3], vec![]]);
+        assert!(topology.cpus_for_slot(0, 5).is_empty());
         assert_eq!((topology.physical_cores(), topology.cpus()), (2, 4));
     }
 
     #[test]
     fn a_cpu_we_may_not_use_is_left_out() {
         let topology = Topology::from_siblings(&[1, 2], |cpu| Some(vec![cpu % 2, cpu % 2 + 2]));
-        assert_eq!([0, 1].map(|slot| topology.cpu_for_slot(slot)), [Some(1), Some(2)]);
+        assert_eq!([0, 1].map(|slot| topology.cpus_for_slot(slot, 1)), [[1], [2]]);
         assert_eq!(topology.physical_cores(), 2);
     }
 
     #[test]
     fn timed_games_need_a_cpu_each() {
         let topology = Topology::from_siblings(&[0, 1], |_| None);
-        let cases = [(2, true, true), (3, true, false), (64, false, true)];
-        for (games, timed, fits) in cases {
-            assert_eq!(check_concurrency(games, timed, &topology).is_ok(), fits, "{games}");
+        let cases =
+            [(2, 1, true, true), (3, 1, true, false), (64, 1, false, true), (1, 2, true, true), (2, 2, true, false)];
+        for (games, threads, timed, fits) in cases {
+            assert_eq!(check_concurrency(games, threads, timed, &topology).is_ok(), fits, "{games} x {threads}");
         }
+        assert_eq!([1, 2, 3, 0].map(|threads| topology.default_concurrency(threads)), [2, 1, 1, 2]);
+    }
+
+    #[test]
+    fn a_quota_counts_as_fewer_cpus() {
+        let topology = Topology { quota: 2, ..Topology::from_siblings(&[0, 1, 2, 3, 4, 5, 6, 7], |_| None) };
+        assert_eq!((topology.physical_cores(), topology.cpus()), (2, 2));
+        assert!(check_concurrency(3, 1, true, &topology).is_err());
     }
 
     #[test]

@@ -248,7 +248,8 @@ impl Dispatcher<'_> {
         let timed = plan.players.iter().any(|player| player.limit.is_timed());
         // A run that was made to begin with more may have as many again.
         if games > plan.concurrency {
-            affinity::check_concurrency(games, timed, &Topology::detect()).map_err(|error| error.to_string())?;
+            affinity::check_concurrency(games, plan.threads(), timed, &Topology::detect())
+                .map_err(|error| error.to_string())?;
         }
         self.orders.send_modify(|orders| orders.slots = games);
         self.wake();

@@ -80,7 +80,7 @@ impl Drop for Farewell {
 
 struct Worker {
     context: Context,
-    /// The CPUs of this slot; empty for all.
+    /// The CPUs of this slot, one for each thread of the engine that thinks; empty for all.
     cpus: Vec<usize>,
     /// By player; `None` where not running.
     engines: Vec<Option<Engine>>,
@@ -92,13 +92,12 @@ struct Worker {
 
 impl Worker {
     fn new(context: Context) -> Self {
-        let cpus = context
-            .plan
-            .affinity
-            .then(|| Topology::detect().cpu_for_slot(usize::from(context.slot.0)))
-            .flatten()
-            .into_iter()
-            .collect();
+        let plan = &context.plan;
+        let cpus = if plan.affinity {
+            Topology::detect().cpus_for_slot(usize::from(context.slot.0), plan.threads())
+        } else {
+            Vec::new()
+        };
         let engines = context.plan.players.iter().map(|_| None).collect();
         Self { context, cpus, engines, reusable: true, waits: Vec::new() }
     }

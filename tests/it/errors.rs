@@ -105,6 +105,11 @@ fn flags_that_cannot_be() {
         (&["--max-time", "soon"], &["--max-time `soon`", "30m"]),
         (&["-j", "0"], &["--concurrency 0"]),
         (&["-j", "60000", "--tc", "8+0.08"], &["--concurrency 60000", "CPUs"]),
+        (
+            &["-j", "1", "--option", "Threads=1024", "--tc", "8+0.08"],
+            &["--concurrency 1 with 1024 threads each", "CPUs"],
+        ),
+        (&["--stall-timeout", "0"], &["--stall-timeout 0", "positive"]),
         (&["--tc", "nonsense"], &["nonsense", "8+0.08"]),
         (&["--tc", "1+1", "--movetime", "1"], &["--tc", "--movetime"]),
         (&["--depth", "0"], &["limit of 0"]),

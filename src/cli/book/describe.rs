@@ -72,8 +72,7 @@ pub(super) fn check(path: &Path, variant: Variant, json: bool) -> Result<String>
 fn faults(path: &Path, variant: Variant) -> Result<u64> {
     let bytes = std::fs::read(path).with_context(|| format!("{}: cannot read it", path.display()))?;
     let name = path.display().to_string();
-    let is_pgn = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("pgn"));
-    if is_pgn {
+    if Book::format_of(path, &bytes) == Format::Pgn {
         return Ok(0);
     }
     let options = BookOptions { format: Some(Format::Epd), ..options(variant) };
