@@ -6,6 +6,7 @@
 use super::history::{self, Histories, PieceTo};
 use super::limits::Control;
 use super::ordering::{MoveArena, MovePicker};
+use super::pruning::LateMove;
 use super::root::Root;
 use super::stack::{Line, MAX_PLY, PvTable, Stack};
 use super::tried::Tried;
@@ -92,6 +93,16 @@ struct Node {
     table: Option<Entry>,
     /// The static evaluation, or a stored score that is nearer the truth; [`NO_EVAL`] when in check.
     eval: Score,
+}
+
+/// A move about to be searched.
+#[derive(Clone, Copy)]
+struct Candidate {
+    mv: Move,
+    /// From one.
+    number: usize,
+    /// What is remembered of a quiet move.
+    history: i32,
 }
 
 /// The best move of a node so far.
@@ -262,7 +273,8 @@ impl Worker<'_> {
         let mut move_number = 0;
         let mut quiets = Tried::new();
         let table_move = if N::ROOT { self.root.best_move() } else { node.table.map_or(Move::NULL, |entry| entry.mv) };
-        let mut picker = MovePicker::all(&self.arena, table_move, self.stack[ply].killers, self.stack.context(ply));
+        let context = self.stack.context(ply);
+        let mut picker = MovePicker::all(&self.arena, table_move, self.stack[ply].killers, context);
         while let Some(mv) = picker.next(board, &mut self.arena, self.histories) {
             if N::ROOT && !self.root.is_allowed(mv) {
                 continue;
@@ -272,11 +284,13 @@ impl Worker<'_> {
             if may_leave_out && (skips_late_quiet(node, alpha, mv, move_number) || loses_exchange(board, node, mv)) {
                 continue;
             }
+            let history = if mv.is_quiet() { self.histories.quiet(board, mv, context) } else { 0 };
+            let candidate = Candidate { mv, number: move_number, history };
 
             let nodes_before = self.control.nodes();
             let Some(child) = self.play(board, mv, ply) else { break };
             let window = Window { alpha, ..node.window };
-            let score = self.search_child::<N>(&child, node, window, (mv, move_number));
+            let score = self.search_child::<N>(&child, node, window, candidate);
             self.line.pop();
             if self.control.is_stopped() {
                 break;
@@ -329,20 +343,19 @@ impl Worker<'_> {
 
     /// The score of a move just played: the first with the whole window, the others with a test that must be failed to earn
     /// more, late ones less deep at first.
-    fn search_child<N: NodeKind>(
-        &mut self,
-        child: &Board,
-        node: &Node,
-        window: Window,
-        (mv, move_number): (Move, usize),
-    ) -> Score {
+    fn search_child<N: NodeKind>(&mut self, child: &Board, node: &Node, window: Window, candidate: Candidate) -> Score {
         let ply = node.ply + 1;
         let depth = node.depth - 1;
-        if move_number == 1 {
+        if candidate.number == 1 {
             return -self.search::<N::First>(child, window.flip(), depth, ply);
         }
-        let reduction = if mv.is_quiet() && !node.in_check && !child.in_check() {
-            pruning::late_move_reduction(node.depth, move_number)
+        let reduction = if candidate.mv.is_quiet() && !node.in_check && !child.in_check() {
+            pruning::late_move_reduction(LateMove {
+                depth: node.depth,
+                number: candidate.number,
+                is_pv: N::PV,
+                history: candidate.history,
+            })
         } else {
             0
         };

@@ -93,12 +93,18 @@ params! {
     null_move_base: 3, 2, 5, 1;
     /// Null move: one ply more of reduction for so many plies of depth.
     null_move_depth_divisor: 5, 2, 8, 1;
+    /// Late move reductions: one ply less for so much history.
+    reduction_history_divisor: 16384, 4000, 40000, 1500;
     /// History: what one ply of depth adds to the bonus of a cutoff.
     history_bonus_slope: 200, 50, 400, 20;
     /// History: what is taken off every bonus.
     history_bonus_offset: 150, 0, 400, 20;
     /// History: the greatest bonus.
     history_bonus_max: 1800, 500, 4000, 200;
+    /// Late move reductions: what every late move is reduced by, in 1024ths of a ply.
+    reduction_base: 800, 0, 2000, 100;
+    /// Late move reductions: one ply for so many hundredths of the product of the logarithms.
+    reduction_divisor: 225, 120, 400, 20;
     /// Quiescence: captures must not lose more than this in the exchange, in centipawns.
     quiescence_see: 0, -200, 100, 15;
 }

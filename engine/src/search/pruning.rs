@@ -23,15 +23,62 @@ pub fn null_move_reduction(depth: i32) -> i32 {
     params::null_move_base() + depth / params::null_move_depth_divisor()
 }
 
+/// A move as late move reductions see it.
+#[derive(Debug, Clone, Copy)]
+pub struct LateMove {
+    pub depth: i32,
+    /// From one.
+    pub number: usize,
+    pub is_pv: bool,
+    /// What is remembered of it.
+    pub history: i32,
+}
+
 /// Late move reductions (LMR): how much less deep a quiet move is searched that comes late in the order (T. Romstad, "An
-/// introduction to late move reductions"). `move_number` counts from one.
-pub fn late_move_reduction(depth: i32, move_number: usize) -> i32 {
-    match move_number {
-        _ if depth < 3 => 0,
-        0..=3 => 0,
-        4..=11 => 1,
-        _ => 2,
+/// introduction to late move reductions"). Grows with the logarithms of depth and move number, and is less for moves that were
+/// good before.
+pub fn late_move_reduction(mv: LateMove) -> i32 {
+    if mv.depth < 3 || mv.number < 3 {
+        return 0;
     }
+    let logarithms = natural_log_1024(mv.depth as usize) * natural_log_1024(mv.number) / 1024;
+    let mut reduction = params::reduction_base() + 100 * logarithms / params::reduction_divisor();
+    reduction -= 1024 * mv.history / params::reduction_history_divisor();
+    reduction -= 1024 * i32::from(mv.is_pv);
+    (reduction / 1024).clamp(0, mv.depth - 2)
+}
+
+/// 1024 times the natural logarithm of a number from 1, which beyond the table counts as its last.
+fn natural_log_1024(n: usize) -> i32 {
+    NATURAL_LOG_1024[n.min(NATURAL_LOG_1024.len() - 1)]
+}
+
+/// Made without floating point, so that it is the same on every machine.
+static NATURAL_LOG_1024: [i32; 128] = {
+    let mut table = [0; 128];
+    let mut n = 2;
+    while n < table.len() {
+        // ln 2 is 45426 in 65536ths.
+        table[n] = ((log2_65536(n as u64) * 45_426 + (1 << 21)) >> 22) as i32;
+        n += 1;
+    }
+    table
+};
+
+/// 65536 times the binary logarithm: each squaring of the mantissa gives one more binary place.
+const fn log2_65536(n: u64) -> u64 {
+    let whole = n.ilog2();
+    let mut mantissa = (n << 32) >> whole;
+    let mut places = 0;
+    let mut place = 0;
+    while place < 16 {
+        mantissa = ((mantissa as u128 * mantissa as u128) >> 32) as u64;
+        let carry = mantissa >> 33;
+        mantissa >>= carry;
+        places = places << 1 | carry;
+        place += 1;
+    }
+    (whole as u64) << 16 | places
 }
 
 /// Late move pruning, or move-count pruning: how many moves of a node are looked at before its quiet moves are left out. With
@@ -63,10 +110,15 @@ mod tests {
     fn reductions_grow_with_depth_and_move_number() {
         for depth in 0..128 {
             assert!(null_move_reduction(depth) <= null_move_reduction(depth + 1));
-            for move_number in 1..200 {
-                let reduction = late_move_reduction(depth, move_number);
-                assert!(reduction <= late_move_reduction(depth, move_number + 1));
-                assert!((0..depth.max(1)).contains(&reduction), "{depth} {move_number}: {reduction}");
+            for number in 1..200 {
+                let plain = LateMove { depth, number, is_pv: false, history: 0 };
+                let reduction = late_move_reduction(plain);
+                assert!(reduction <= late_move_reduction(LateMove { number: number + 1, ..plain }));
+                assert!(reduction <= late_move_reduction(LateMove { depth: depth + 1, ..plain }));
+                assert!(reduction >= late_move_reduction(LateMove { is_pv: true, ..plain }));
+                assert!(reduction >= late_move_reduction(LateMove { history: 20_000, ..plain }));
+                assert!(reduction <= late_move_reduction(LateMove { history: -20_000, ..plain }));
+                assert!((0..depth.max(1)).contains(&reduction), "{depth} {number}: {reduction}");
             }
         }
     }
@@ -78,6 +130,15 @@ mod tests {
         }
         assert_eq!((late_move_count(30), futility_margin(30)), (None, None));
         assert!(futility_margin(1) < futility_margin(2));
+    }
+
+    #[test]
+    fn logarithms_are_right_to_one_in_1024() {
+        for n in 1..128 {
+            let exact = 1024.0 * f64::from(n).ln();
+            assert!((f64::from(natural_log_1024(n as usize)) - exact).abs() < 1.0, "{n}");
+        }
+        assert_eq!(natural_log_1024(1000), natural_log_1024(127));
     }
 
     #[test]
