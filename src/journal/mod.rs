@@ -12,6 +12,7 @@ mod format;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::record::GameRecord;
 
@@ -75,6 +76,10 @@ pub enum JournalError {
     },
 }
 
+/// How often and after which pause a lock that is taken is tried again.
+const LOCK_TRIES: u32 = 10;
+const LOCK_PAUSE: Duration = Duration::from_millis(20);
+
 /// What reading a journal found besides its games.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replayed {
@@ -135,10 +140,20 @@ impl Journal {
     }
 
     fn locked(file: File, path: &Path, length: u64) -> Result<Self, JournalError> {
-        match file.try_lock() {
-            Ok(()) => Ok(Self { file, path: path.to_owned(), length, dirty: false, line: Vec::new() }),
-            Err(TryLockError::WouldBlock) => Err(JournalError::Locked { path: path.to_owned() }),
-            Err(TryLockError::Error(source)) => Err(JournalError::Io { path: path.to_owned(), act: "lock it", source }),
+        // A process that was being started when the last owner let go shares its lock until it runs its own program.
+        let mut patience = LOCK_TRIES;
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(Self { file, path: path.to_owned(), length, dirty: false, line: Vec::new() }),
+                Err(TryLockError::WouldBlock) if patience > 0 => {
+                    patience -= 1;
+                    std::thread::sleep(LOCK_PAUSE);
+                }
+                Err(TryLockError::WouldBlock) => return Err(JournalError::Locked { path: path.to_owned() }),
+                Err(TryLockError::Error(source)) => {
+                    return Err(JournalError::Io { path: path.to_owned(), act: "lock it", source });
+                }
+            }
         }
     }
 
