@@ -1,6 +1,7 @@
 //! What was typed, and what the shell gets back.
 
 mod book;
+mod calibrate;
 mod check;
 mod ctl;
 mod progress;
@@ -105,6 +106,8 @@ enum Command {
     Ctl(ctl::CtlArgs),
     /// Says to an engine again what it was told in a game of a run: does it fail again?
     Replay(replay::ReplayArgs),
+    /// Measures how many games at once this machine can hold at which clock.
+    Calibrate(calibrate::CalibrateArgs),
     /// Elo, LOS and LLR of given counts.
     Stats(stats::StatsArgs),
     /// Makes, describes and checks opening books.
@@ -159,6 +162,7 @@ pub fn main() -> ExitCode {
         Command::Watch(args) => watch::run(&args),
         Command::Ctl(args) => ctl::run(&args).map(|()| Exit::Done),
         Command::Replay(args) => replay::run(&args),
+        Command::Calibrate(args) => calibrate::run(&args),
         Command::Stats(args) => stats::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),
         Command::Book(args) => book::run(&args),
         Command::Check(args) => check::run(&args),

@@ -51,7 +51,7 @@ pub(super) fn options(words: &[String]) -> Result<Vec<(String, String)>> {
 }
 
 /// `90s`, `30m`, `8h`, or plain seconds.
-fn time(key: &str, text: &str) -> Result<Duration> {
+pub(super) fn time(key: &str, text: &str) -> Result<Duration> {
     let (number, unit) = match text.trim().split_at_checked(text.trim().len().saturating_sub(1)) {
         Some((number, "s")) => (number, 1.0),
         Some((number, "m")) => (number, 60.0),

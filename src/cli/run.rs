@@ -94,7 +94,7 @@ pub(super) fn resume(plan: Arc<Plan>, dir: &RunDir, output: Output) -> Result<Ex
     runtime.block_on(drive(plan, book, dir, journal, standing, pgn, output))
 }
 
-fn runtime() -> Result<tokio::runtime::Runtime> {
+pub(super) fn runtime() -> Result<tokio::runtime::Runtime> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("cannot start the event loop")?;
     let entered = runtime.enter();
@@ -132,7 +132,7 @@ pub(super) fn read_book(source: &BookSource, plies: Option<u32>, variant: Varian
 }
 
 /// Starts each engine once, so that one that does not start, or refuses an option, is known before a run exists.
-async fn preflight(plan: &Plan) -> Result<()> {
+pub(super) async fn preflight(plan: &Plan) -> Result<()> {
     for player in &plan.players {
         let config = engine_config(plan, player, None);
         let mut engine = Engine::start(&config, &[]).await?;
@@ -206,7 +206,7 @@ pub(super) fn exit(finish: &dispatcher::Finish) -> Exit {
 }
 
 /// Ctrl-C lets running games finish, a second one does not; the system's requests to end stop at once.
-async fn watch_signals(interrupts: mpsc::Sender<Stop>) {
+pub(super) async fn watch_signals(interrupts: mpsc::Sender<Stop>) {
     let Ok(mut interrupt) = signal(SignalKind::interrupt()) else { return };
     let Ok(mut terminate) = signal(SignalKind::terminate()) else { return };
     let Ok(mut hangup) = signal(SignalKind::hangup()) else { return };

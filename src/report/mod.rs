@@ -1,5 +1,6 @@
 //! Observers of a run and the pictures it leaves. Nothing here can stop a run.
 
+pub mod calibration;
 pub mod console;
 pub mod crashes;
 pub mod figures;

@@ -243,3 +243,24 @@ fn a_plan_file_does_what_its_flags_would() {
     assert_eq!(check_run(&dir), check_run(&other));
     assert!(std::fs::read_to_string(dir.join("plan.toml")).unwrap().contains(FAKE));
 }
+
+#[test]
+fn a_machine_is_calibrated_with_an_engine_against_itself() {
+    let ran = run(&["calibrate", &fake("--sleep-us 100"), "--tc", "10+0.1,movetime", "-j", "1"]);
+    assert_eq!((ran.code, ran.stderr.lines().count()), (Some(2), 1), "{ran:?}");
+    assert!(ran.stderr.starts_with("error: --tc `movetime`: "), "{ran:?}");
+    let args = ["calibrate", &fake("--sleep-us 100"), "--tc", "1000+1,2000", "-j", "2,1", "--time", "0.01s", "--json"];
+    let ran = run(&args);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let told: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    let settings = told["settings"].as_array().unwrap();
+    let order: Vec<_> =
+        settings.iter().map(|cell| (cell["tc"].as_str().unwrap(), cell["concurrency"].as_u64().unwrap())).collect();
+    assert_eq!(order, [("1000+1", 1), ("1000+1", 2), ("2000", 1), ("2000", 2)]);
+    for cell in settings {
+        let (games, at_once) = (cell["figures"]["games"].as_u64().unwrap(), cell["concurrency"].as_u64().unwrap());
+        assert!(games >= at_once && cell["figures"]["time_losses"] == 0, "{cell}");
+        // Where the system tells, it tells of every move.
+        assert!(cell["figures"]["moves"] == 0 || cell["figures"]["wait_share"].as_f64().is_some(), "{cell}");
+    }
+}

@@ -1,0 +1,153 @@
+//! `quintain calibrate [SPEC]`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+use serde_json::json;
+use tokio::sync::mpsc;
+
+use crate::cli::{Exit, progress, resolve, run};
+use crate::journal::{self, Header, Journal};
+use crate::plan::Plan;
+use crate::plan::config::RawPlan;
+use crate::plan::openings::Book;
+use crate::plan::time_control::TimeControl;
+use crate::report::calibration::{self, Cell, Figures};
+use crate::schedule::affinity::Topology;
+use crate::schedule::dispatcher::{self, Inbox, Run};
+use crate::schedule::events::StopReason;
+use crate::schedule::standing::Standing;
+
+const EXAMPLES: &str = "\
+A setting is held where engine and clock waited for a CPU no more than 1 % of the thinking time, and no game was lost on time by as much as
+they waited. Play on a machine as busy as it will be.
+
+Examples:
+  quintain calibrate                          the working tree's engine against itself
+  quintain calibrate ./my-engine --tc 8+0.08,1+0.01 -j 1,2,4 --time 1m --json";
+
+/// What can this machine hold? An engine plays itself at several clocks with several games at once.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct CalibrateArgs {
+    /// The engine [default: `.`, the working tree].
+    #[arg(value_name = "SPEC")]
+    engine: Option<String>,
+    /// A UCI option; may be repeated.
+    #[arg(long = "option", value_name = "NAME=VALUE")]
+    options: Vec<String>,
+    /// The clocks, with commas between them.
+    #[arg(long, value_name = "TC,...", value_delimiter = ',', default_value = "8+0.08,1+0.01,0.1+0.001")]
+    tc: Vec<String>,
+    /// Games at once, with commas between them [default: 1, the physical cores, all CPUs].
+    #[arg(short = 'j', long, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..))]
+    concurrency: Vec<u16>,
+    /// How long games are begun at each setting.
+    #[arg(long, value_name = "TIME", default_value = "20s")]
+    time: String,
+    /// Pin each slot to CPUs of its own.
+    #[arg(long)]
+    affinity: bool,
+    /// Decides the openings.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Print the figures as one JSON document.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &CalibrateArgs) -> Result<Exit> {
+    let clocks: Vec<TimeControl> =
+        args.tc.iter().map(|text| text.parse().with_context(|| format!("--tc `{text}`"))).collect::<Result<_>>()?;
+    let time = resolve::time("--time", &args.time)?;
+    let (plan, book) = resolve::sprt(raw(args)?).context("cannot calibrate")?;
+    let topology = Topology::detect();
+    let mut numbers = args.concurrency.clone();
+    if numbers.is_empty() {
+        let all = u16::try_from(topology.cpus() / plan.threads()).unwrap_or(u16::MAX).max(1);
+        numbers = vec![1, topology.default_concurrency(plan.threads()), all];
+    }
+    numbers.sort_unstable();
+    numbers.dedup();
+    let runtime = run::runtime()?;
+    runtime.block_on(run::preflight(&plan))?;
+    let mut cells = Vec::new();
+    let mut interrupted = false;
+    for (tc, clock) in args.tc.iter().zip(clocks) {
+        for &games in &numbers {
+            if interrupted {
+                break;
+            }
+            progress::note(&format!("{tc}, {games} at once"));
+            let mut plan = plan.clone();
+            plan.players.iter_mut().for_each(|player| player.limit.clock = Some(clock));
+            plan.concurrency = games;
+            plan.max_time = Some(time);
+            let mut cell = Cell::new(games, tc);
+            interrupted = runtime.block_on(play(plan, book.clone(), &mut cell))?;
+            let figures = cell.figures();
+            cells.push((cell, figures));
+        }
+    }
+    progress::result(&if args.json { to_json(&cells, &plan, time)? } else { calibration::text(&cells) });
+    Ok(if interrupted { Exit::Interrupted } else { Exit::Done })
+}
+
+fn raw(args: &CalibrateArgs) -> Result<RawPlan> {
+    let engine = args.engine.clone().unwrap_or_else(|| ".".to_owned());
+    Ok(RawPlan {
+        new: Some(engine.clone()),
+        base: Some(engine),
+        options: resolve::options(&args.options)?,
+        tc: args.tc.first().cloned(),
+        seed: Some(args.seed),
+        affinity: Some(args.affinity),
+        // What a machine cannot hold is what is asked here.
+        force_concurrency: Some(true),
+        ..RawPlan::default()
+    })
+}
+
+/// Plays one setting and adds its games to `cell`; true where the user asked to stop.
+async fn play(plan: Plan, book: Book, cell: &mut Cell) -> Result<bool> {
+    let folder = tempfile::tempdir().context("cannot make a folder for the games")?;
+    let path = folder.path().join(journal::FILE_NAME);
+    let header = Header { plan_sha256: String::new(), program: env!("CARGO_PKG_VERSION").to_owned() };
+    let journal = Journal::create(&path, &header)?;
+    let standing = Standing::new(run::sprt(&plan)?);
+    let stderr_dir = folder.path().to_owned();
+    let (interrupts, seen) = mpsc::channel(4);
+    let (_commands, asked) = mpsc::channel(1);
+    let signals = tokio::spawn(run::watch_signals(interrupts));
+    let run = Run { plan: Arc::new(plan), book, journal, standing, stderr_dir };
+    let finish = dispatcher::run(run, &mut [], Inbox { interrupts: seen, commands: asked }).await;
+    signals.abort();
+    match finish.reason {
+        StopReason::Broken { why } => bail!("{why}"),
+        StopReason::TooManyFailures { failures } => {
+            bail!(
+                "{failures} games ended by a crash, a stall or an illegal move; `quintain check` says what is wrong with the engine"
+            )
+        }
+        _ => {}
+    }
+    journal::read(&path, |game| cell.add(&game))?;
+    Ok(finish.reason == StopReason::Interrupted)
+}
+
+fn to_json(cells: &[(Cell, Figures)], plan: &Plan, time: Duration) -> Result<String> {
+    let settings: Vec<_> = cells
+        .iter()
+        .map(|(cell, figures)| json!({ "tc": cell.tc, "concurrency": cell.concurrency, "figures": figures }))
+        .collect();
+    let machine = json!({ "cpu": plan.machine.cpu, "cores": plan.machine.cores, "os": plan.machine.os });
+    let document = json!({
+        "engine": plan.players[0].origin.spec,
+        "seconds": time.as_secs_f64(),
+        "most_waiting": calibration::MOST_WAITING,
+        "machine": machine,
+        "settings": settings,
+    });
+    Ok(serde_json::to_string_pretty(&document)?)
+}

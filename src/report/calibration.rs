@@ -1,0 +1,207 @@
+//! What a machine can hold: an engine plays itself with so many games at once under a clock, and what its moves had to wait for a CPU, and
+//! which games were lost on time, is set side by side.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::record::{GameRecord, Termination};
+
+/// A machine holds a setting where waiting took no more than this share of the thinking time, and cost no game.
+pub const MOST_WAITING: f64 = 0.01;
+
+/// One setting: games at once and a clock.
+#[derive(Clone, Debug, Default)]
+pub struct Cell {
+    /// Games at once.
+    pub concurrency: u16,
+    /// The clock as typed.
+    pub tc: String,
+    games: u64,
+    thought: Duration,
+    /// By move, where the system tells.
+    waits: Vec<Duration>,
+    time_losses: u64,
+    disturbed: u64,
+}
+
+/// A cell's figures. Times are milliseconds; `None` where the system does not tell, or where nothing was played.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Figures {
+    /// Games played to their end.
+    pub games: u64,
+    /// Moves that say how long they waited for a CPU.
+    pub moves: u64,
+    /// Median of the waits.
+    pub wait_ms_median: Option<f64>,
+    /// 99th percentile.
+    pub wait_ms_p99: Option<f64>,
+    /// The longest.
+    pub wait_ms_max: Option<f64>,
+    /// Waiting as a share of the time charged, 0 to 1.
+    pub wait_share: Option<f64>,
+    /// Games lost on time.
+    pub time_losses: u64,
+    /// Of these, games that the machine's waits account for ([`crate::record::Overstep::is_disturbed`]).
+    pub disturbed: u64,
+    /// Whether the machine can hold this setting: enough was seen, nothing was lost by its doing, and little was waited for.
+    pub holds: Option<bool>,
+}
+
+impl Cell {
+    /// Nothing played yet.
+    #[must_use]
+    pub fn new(concurrency: u16, tc: &str) -> Self {
+        Self { concurrency, tc: tc.to_owned(), ..Self::default() }
+    }
+
+    /// Adds a finished game.
+    pub fn add(&mut self, game: &GameRecord) {
+        self.games += 1;
+        for ply in &game.moves {
+            if let Some(waited) = ply.waited {
+                self.thought += ply.elapsed;
+                self.waits.push(waited);
+            }
+        }
+        if game.ending.termination == Termination::TimeForfeit {
+            self.time_losses += 1;
+            self.disturbed += u64::from(game.overstep.is_some_and(|overstep| overstep.is_disturbed()));
+        }
+    }
+
+    /// The figures of what was added.
+    #[must_use]
+    pub fn figures(&mut self) -> Figures {
+        self.waits.sort_unstable();
+        let ms = |time: &Duration| time.as_secs_f64() * 1e3;
+        let at = |percent: usize| self.waits.get(self.waits.len().saturating_sub(1) * percent / 100).map(ms);
+        let waited: Duration = self.waits.iter().sum();
+        let share = (!self.thought.is_zero()).then(|| waited.as_secs_f64() / self.thought.as_secs_f64());
+        Figures {
+            games: self.games,
+            moves: self.waits.len() as u64,
+            wait_ms_median: at(50),
+            wait_ms_p99: at(99),
+            wait_ms_max: at(100),
+            wait_share: share,
+            time_losses: self.time_losses,
+            disturbed: self.disturbed,
+            holds: share.map(|share| share <= MOST_WAITING && self.disturbed == 0),
+        }
+    }
+}
+
+/// The cells as a table, and what the machine can hold in words.
+#[must_use]
+pub fn text(cells: &[(Cell, Figures)]) -> String {
+    let mut out = String::from(
+        "tc            at once  games   moves  wait 50 %  wait 99 %   wait max  waiting  lost on time (by the machine)\n",
+    );
+    let number = |value: Option<f64>| value.map_or_else(|| "?".to_owned(), |ms| format!("{ms:.2} ms"));
+    for (cell, figures) in cells {
+        let share = figures.wait_share.map_or_else(|| "?".to_owned(), |share| format!("{:.2} %", share * 100.0));
+        out += &format!(
+            "{:<12} {:>8} {:>6} {:>7} {:>10} {:>10} {:>10} {share:>8}  {} ({})\n",
+            cell.tc,
+            cell.concurrency,
+            figures.games,
+            figures.moves,
+            number(figures.wait_ms_median),
+            number(figures.wait_ms_p99),
+            number(figures.wait_ms_max),
+            figures.time_losses,
+            figures.disturbed,
+        );
+    }
+    let mut clocks: Vec<&str> = Vec::new();
+    for (cell, _) in cells {
+        if !clocks.contains(&cell.tc.as_str()) {
+            clocks.push(&cell.tc);
+        }
+    }
+    for tc in clocks {
+        let of_clock = || cells.iter().filter(|(cell, _)| cell.tc == tc);
+        let most =
+            of_clock().filter(|(_, figures)| figures.holds == Some(true)).map(|(cell, _)| cell.concurrency).max();
+        let untold = of_clock().all(|(_, figures)| figures.holds.is_none());
+        out += &match most {
+            Some(games) => format!("{tc}: this machine holds {games} at once\n"),
+            None if untold => {
+                format!("{tc}: nothing can be said: no game was over in time, or the system does not tell\n")
+            }
+            None => format!(
+                "{tc}: this machine holds none of these; it is busy with something else, or the clock is too short\n"
+            ),
+        };
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{
+        ByColor, Ending, GameId, MoveLoad, MoveRecord, Opening, Outcome, Overstep, PlayerId, SearchInfo,
+    };
+
+    fn game(waits: &[u64], overrun_ms: Option<u64>) -> GameRecord {
+        let ms = Duration::from_millis;
+        let ply = |wait: &u64| MoveRecord {
+            uci: "e2e4".to_owned(),
+            elapsed: ms(100),
+            left: None,
+            info: SearchInfo::default(),
+            waited: Some(Duration::from_micros(*wait)),
+        };
+        let termination = if overrun_ms.is_some() { Termination::TimeForfeit } else { Termination::Checkmate };
+        GameRecord {
+            id: GameId::from_number(1).unwrap(),
+            players: ByColor { white: PlayerId::NEW, black: PlayerId::BASE },
+            opening: Opening { index: 0, fen: String::new(), moves: Vec::new() },
+            moves: waits.iter().map(ply).collect(),
+            ending: Ending { outcome: Outcome::WhiteWins, termination, detail: String::new() },
+            started: Duration::ZERO,
+            took: ms(1),
+            overstep: overrun_ms.map(|late| Overstep {
+                allowed: ms(50),
+                answered: Some(ms(50 + late)),
+                load: MoveLoad { engine_waited: Some(ms(10)), ..MoveLoad::default() },
+            }),
+            is_void: false,
+        }
+    }
+
+    #[test]
+    fn waits_and_losses_decide() {
+        for (games, share, losses, holds) in [
+            (vec![game(&[0, 100, 200, 3_000], None)], Some(3_300.0 / 400_000.0), (0, 0), Some(true)),
+            (vec![game(&[5_000, 0], None)], Some(5_000.0 / 200_000.0), (0, 0), Some(false)),
+            (vec![game(&[0], Some(10))], Some(0.0), (1, 1), Some(false)),
+            (vec![game(&[0], Some(11))], Some(0.0), (1, 0), Some(true)),
+            (vec![], None, (0, 0), None),
+        ] {
+            let mut cell = Cell::new(2, "1+0.01");
+            games.iter().for_each(|game| cell.add(game));
+            let figures = cell.figures();
+            assert_eq!((figures.wait_share, figures.holds), (share, holds));
+            assert_eq!((figures.time_losses, figures.disturbed), losses);
+        }
+    }
+
+    #[test]
+    fn the_most_that_holds_is_told_for_each_clock() {
+        let cell = |concurrency, tc: &str, wait| {
+            let mut cell = Cell::new(concurrency, tc);
+            cell.add(&game(&[wait], None));
+            let figures = cell.figures();
+            (cell, figures)
+        };
+        let empty = (Cell::new(1, "9+9"), Cell::new(1, "9+9").figures());
+        let told = text(&[cell(1, "1+0", 0), cell(2, "1+0", 0), cell(4, "1+0", 9_000), cell(1, "2+0", 9_000), empty]);
+        let said: Vec<_> = told.lines().filter_map(|line| line.split_once(": ")).collect();
+        assert_eq!(said[0], ("1+0", "this machine holds 2 at once"));
+        assert!(said[1].0 == "2+0" && said[1].1.starts_with("this machine holds none"), "{told}");
+        assert!(said[2].0 == "9+9" && said[2].1.starts_with("nothing can be said"), "{told}");
+    }
+}
