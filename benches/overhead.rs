@@ -43,10 +43,11 @@ fn main() {
 fn compare(conditions: &str) {
     let leader = leader::find();
     let (mut ours, mut bare, mut runs, mut theirs) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let (mut exits, mut their_exits) = (Vec::new(), Vec::new());
+    let (mut shared, mut exits, mut their_exits) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
         bare.push(bare_match());
         ours.push(our_match());
+        shared.push(shared_match());
         runs.push(our_run(PAIRS).0);
         exits.push(our_run(1).1);
         if let Some(program) = &leader {
@@ -56,6 +57,11 @@ fn compare(conditions: &str) {
     }
     let (ours, bare, run) = (median(&mut ours), median(&mut bare), median(&mut runs));
     println!("round trip, {conditions}: bare {bare:.2} us/ply, ours {ours:.2} us/ply, ratio {:.2}", ours / bare);
+    let shared = median(&mut shared);
+    println!(
+        "round trip on a runtime of two shared threads, {conditions}: {shared:.2} us/ply, ratio {:.2}",
+        shared / bare
+    );
     println!("whole run, {conditions}: {run:.2} us/ply, ratio to bare {:.2}", run / bare);
     println!("run of two games, {conditions}: {:.0} ms from start to exit", median(&mut exits) * 1e3);
     if leader.is_some() {
@@ -122,32 +128,41 @@ fn median(values: &mut [f64]) -> f64 {
     values[values.len() / 2]
 }
 
-/// Microseconds a ply of two engines that play through the harness's driver.
+/// Microseconds a ply of two engines that play through the harness's driver, as a slot does: a thread with a runtime of its own.
 fn our_match() -> f64 {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    runtime.block_on(async {
-        let config = EngineConfig { name: "fake".into(), program: FAKE.into(), ..EngineConfig::default() };
-        let mut engines = [start(&config).await, start(&config).await];
-        let go = Go { nodes: Some(1), ..Go::default() };
-        let mut plies = 0;
-        let begun = Instant::now();
-        for _ in 0..GAMES {
-            for engine in &mut engines {
-                engine.new_game().await.expect("it is ready");
-            }
-            let mut line = PositionLine::new(START).expect("a FEN");
-            for ply in 0..PLIES {
-                let outcome = engines[ply % 2].go(line.as_bytes(), &go, None).await;
-                let SearchOutcome::BestMove { text, .. } = outcome else { panic!("{outcome:?}") };
-                plies += 1;
-                if text == "(none)" {
-                    break;
-                }
-                line.push(&text).expect("a move");
-            }
+    runtime.block_on(a_match())
+}
+
+/// The other design: the game is a task among others on a runtime that several threads share.
+fn shared_match() -> f64 {
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
+    runtime.block_on(async { tokio::spawn(a_match()).await.expect("it plays") })
+}
+
+async fn a_match() -> f64 {
+    let config = EngineConfig { name: "fake".into(), program: FAKE.into(), ..EngineConfig::default() };
+    let mut engines = [start(&config).await, start(&config).await];
+    let go = Go { nodes: Some(1), ..Go::default() };
+    let mut plies = 0;
+    let begun = Instant::now();
+    for _ in 0..GAMES {
+        for engine in &mut engines {
+            engine.new_game().await.expect("it is ready");
         }
-        per_ply(begun, plies)
-    })
+        let mut line = PositionLine::new(START).expect("a FEN");
+        for ply in 0..PLIES {
+            let outcome = engines[ply % 2].go(line.as_bytes(), &go, None).await;
+            let SearchOutcome::BestMove { text, .. } = outcome else { panic!("{outcome:?}") };
+            plies += 1;
+            if text == "(none)" {
+                break;
+            }
+            line.push(&text).expect("a move");
+        }
+    }
+    per_ply(begun, plies)
 }
 
 async fn start(config: &EngineConfig) -> Engine {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::harness::{FAKE, Game, check_summary, fake, games, pgn_tags, run, sprt, summary};
+use crate::harness::{FAKE, Game, check_summary, fake, games, pgn_tags, run, sprt, sprt_args, summary};
 
 /// Instant games: one node a move, sixty plies at most.
 const QUICK: &str = "--nodes 1 --max-plies 60";
@@ -263,4 +263,21 @@ fn a_machine_is_calibrated_with_an_engine_against_itself() {
         // Where the system tells, it tells of every move.
         assert!(cell["figures"]["moves"] == 0 || cell["figures"]["wait_share"].as_f64().is_some(), "{cell}");
     }
+}
+
+/// 20 MB a move, over a gigabyte in all, in an address space of half of that.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_engines_say_is_not_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("run");
+    let args =
+        sprt_args("--seed 1 --fault flood", "--seed 2", &dir, "--nodes 1 --max-plies 60 --max-pairs 1 -j 1 --seed 1");
+    let output = std::process::Command::new("sh")
+        .args(["-c", "ulimit -v 524288 && exec \"$@\"", "sh", env!("CARGO_BIN_EXE_quintain")])
+        .args(&args)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(check_run(&dir).iter().map(|game| game.moves.len()).sum::<usize>(), 120);
 }
