@@ -179,6 +179,34 @@ fn untracked_files_count_and_ignored_ones_do_not() {
 }
 
 #[test]
+fn what_a_run_leaves_is_no_change_to_the_engine() {
+    let toy = Toy::bare();
+    // Detected, so that the whole tree counts.
+    toy.write("Makefile", "engine: main.sh\n\tcp main.sh engine && chmod +x engine\n");
+    toy.write("main.sh", &script(1));
+    let one = toy.commit("One");
+    toy.write("main.sh", &script(2));
+    toy.commit("Two");
+    let left = |dir: &str| {
+        for file in ["plan.toml", "games.jsonl", "games.pgn", "stderr/new-1.log"] {
+            toy.write(&format!("{dir}/{file}"), &format!("what a run leaves in {file}"));
+        }
+    };
+    let journal = |dir: &str| toy.git(&["hash-object", &format!("{dir}/games.jsonl")]);
+    for dir in ["results/runs/1-sprt", "results/runs/2-a [b]*", "sub/:out"] {
+        left(dir);
+        let resolved = toy.resolve(".").unwrap();
+        assert_eq!((resolved.dirty, resolved.bench_nodes), (false, Some(2)), "{dir}");
+        assert_eq!(toy.base("."), Ok(format!("git:{one}")), "{dir}");
+        let stored = toy.git(&["cat-file", "--batch-all-objects", "--batch-check=%(objectname)"]);
+        assert!(!stored.contains(&journal(dir)), "{dir}");
+    }
+    // A file that only has the name of one is a file of the tree.
+    toy.write("data/games.jsonl", "no run");
+    assert!(toy.resolve(".").unwrap().dirty);
+}
+
+#[test]
 fn missing_things_are_named() {
     let toy = Toy::new();
     let error = toy.fails("git:no-such-branch");
