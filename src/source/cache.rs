@@ -185,7 +185,7 @@ fn make(
 
 fn compile(request: &Request<'_>, tree: &Path, target: &Path) -> Result<(), SourceError> {
     let recipe = request.recipe;
-    let mut task = Task::new("sh", BUILD_LIMIT)
+    let mut task = Task::guarded("sh", BUILD_LIMIT)
         .without_git_env()
         .args(["-c", &recipe.command])
         .dir(tree)

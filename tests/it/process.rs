@@ -10,6 +10,8 @@ use quintain::uci::session::Warning;
 use quintain::uci::{Go, PositionLine};
 use rustix::process::Pid;
 
+use crate::harness::lives;
+
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
 /// Past this a test has hung.
@@ -375,13 +377,6 @@ fn an_engine_runs_where_it_is_told_to() {
         let engine = Engine::start(&fake(""), &[]).await.unwrap();
         assert_eq!(allowed_cpus(engine.pid()), all);
     });
-}
-
-/// True until the process is gone, or is a zombie that nobody has collected yet.
-fn lives(pid: u32) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
-    !matches!(state, None | Some('Z' | 'X'))
 }
 
 /// Waits for the end of a process: a signal takes a moment.

@@ -4,11 +4,15 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use quintain::source::{Context, Resolved, SourceError, default_base, resolve};
+use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
+
+use crate::harness::{lives, quintain, until};
 
 /// Copies a shell script to where the program is expected, and leaves a mark in the log that it ran.
 const RECIPE: &str = "\
@@ -241,6 +245,35 @@ fn a_failed_build_shows_the_last_lines_and_leaves_nothing() {
     toy.write("quintain.toml", "[build]\ncommand = 'true'\nbinary = 'nothing'\n");
     let error = toy.fails(".");
     assert!(error.contains("left no `nothing`"), "{error}");
+}
+
+/// Whatever ends Quintain, a compiler that it started ends too, and so does all that the compiler started.
+#[test]
+fn a_build_ends_with_the_harness() {
+    for signal in [Signal::TERM, Signal::KILL] {
+        let toy = Toy::new();
+        let pids = toy.folder.path().join("pids");
+        let command = format!("sleep 300 & echo $! $$ > '{}'; sleep 300", pids.display());
+        toy.write("quintain.toml", &format!("[build]\ncommand = \"{command}\"\nbinary = 'x'\n"));
+        toy.commit("Take long");
+        let mut child = quintain(&["sprt", "--new", "git:HEAD", "--base", "git:HEAD~1", "--nodes", "1"])
+            .current_dir(&toy.context.cwd)
+            .env("QUINTAIN_CACHE", &toy.context.cache)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut building = String::new();
+        until("a compiler", || {
+            building = fs::read_to_string(&pids).unwrap_or_default();
+            building.ends_with('\n')
+        });
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        assert_eq!(child.wait().unwrap().signal(), Some(signal.as_raw()));
+        for pid in building.split_whitespace() {
+            until("the end of the build", || !lives(pid.parse().unwrap()));
+        }
+    }
 }
 
 #[test]
