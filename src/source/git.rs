@@ -206,10 +206,27 @@ impl Repository {
 
     /// Checks `commit` out into `dir`, which must not exist; it is removed with the returned value.
     pub(super) fn checkout(&self, commit: &str, dir: PathBuf) -> Result<Checkout<'_>, SourceError> {
+        self.forget_lost(&dir)?;
         let checkout = Checkout { repository: self, dir };
         let target = checkout.dir.to_string_lossy();
         succeed(&self.dir, &["worktree", "add", "--quiet", "--force", "--detach", &target, commit], LIMIT)?;
         Ok(checkout)
+    }
+
+    /// Takes away Git's notes of checkouts whose build was killed, and whose files were swept since. Only of ours, beside `dir`:
+    /// `git worktree prune` would also forget the user's on a disk that is not there today.
+    fn forget_lost(&self, dir: &Path) -> Result<(), SourceError> {
+        let Some(scratch) = dir.parent().and_then(Path::parent) else { return Ok(()) };
+        let scratch = scratch.canonicalize().map_err(io_error("read", scratch))?;
+        let listed = succeed(&self.dir, &["worktree", "list", "--porcelain"], LIMIT)?;
+        for place in listed.lines().filter_map(|line| line.strip_prefix("worktree ")) {
+            let path = Path::new(place);
+            if path.starts_with(&scratch) && !path.exists() {
+                // Fails where another build is about to make it, and has it locked.
+                let _ = self.git(&["worktree", "remove", "--force", place])?;
+            }
+        }
+        Ok(())
     }
 
     fn git(&self, args: &[&str]) -> Result<Captured, SourceError> {

@@ -273,6 +273,17 @@ fn a_build_ends_with_the_harness() {
         for pid in building.split_whitespace() {
             until("the end of the build", || !lives(pid.parse().unwrap()));
         }
+        // What it left behind goes with the next build, and nothing of the user's with it.
+        let users = toy.folder.path().join("away");
+        toy.git(&["worktree", "add", "--quiet", "--detach", &users.to_string_lossy()]);
+        fs::remove_dir_all(&users).unwrap();
+        toy.resolve("git:HEAD~1").unwrap();
+        let listed = toy.git(&["worktree", "list", "--porcelain"]);
+        let known: Vec<_> = listed.lines().filter_map(|line| line.strip_prefix("worktree ")).map(Path::new).collect();
+        assert_eq!(
+            known,
+            [toy.context.cwd.canonicalize().unwrap(), users.parent().unwrap().canonicalize().unwrap().join("away")]
+        );
     }
 }
 
