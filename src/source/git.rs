@@ -181,6 +181,13 @@ impl Repository {
         Ok(found.status.success().then(|| found.stdout.trim().to_owned()))
     }
 
+    /// What those of `paths` are that `commit` has, in Git's words: kind, id and path, one a line.
+    pub(super) fn listing(&self, commit: &str, paths: &[&str]) -> Result<String, SourceError> {
+        let mut args = vec!["ls-tree", "--full-tree", commit, "--"];
+        args.extend(paths);
+        succeed(&self.dir, &args, LIMIT)
+    }
+
     /// A file's text at `commit`; `None` where it is missing.
     pub(super) fn file(&self, commit: &str, path: &str) -> Result<Option<String>, SourceError> {
         if self.tree_id(commit, path)?.is_none() {

@@ -148,6 +148,28 @@ fn a_damaged_build_is_made_anew() {
     assert_eq!((again.sha256, toy.builds()), (built.sha256, 2));
 }
 
+/// They decide what is built, wherever the sources lie, and make no other engine to test against.
+#[test]
+fn a_lock_file_or_profile_makes_a_new_build_of_the_same_engine() {
+    let toy = Toy::new();
+    let mut built = vec![toy.resolve("git:HEAD").unwrap().program];
+    for file in ["Cargo.toml", "Cargo.lock", ".cargo/config.toml", "Makefile", "rust-toolchain.toml"] {
+        for text in ["one", "two"] {
+            toy.write(file, text);
+            let clean = toy.resolve(".").unwrap();
+            assert!(!clean.dirty, "{file}");
+            toy.commit(file);
+            assert_eq!(toy.resolve("git:HEAD").unwrap().program, clean.program, "{file}");
+            assert!(!built.contains(&clean.program), "{file}");
+            built.push(clean.program);
+        }
+    }
+    assert_eq!(toy.builds(), built.len());
+    assert!(toy.base(".").unwrap_err().contains("no commit with other engine sources"));
+    toy.write("sub/Cargo.lock", "no build reads it");
+    assert_eq!(Some(&toy.resolve(".").unwrap().program), built.last());
+}
+
 #[test]
 fn the_working_tree_counts_with_its_changes() {
     let toy = Toy::new();
