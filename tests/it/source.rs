@@ -392,6 +392,23 @@ fn commits_without_an_engine_are_no_base() {
 }
 
 #[test]
+fn a_program_is_called_as_its_file() {
+    let toy = Toy::new();
+    for (file, name) in [
+        ("eng-17.1", "eng-17.1"),
+        ("eng-17.1.sh", "eng-17.1"),
+        ("eng.exe", "eng"),
+        ("eng.v2.py", "eng.v2"),
+        ("eng.bin", "eng.bin"),
+        ("eng.tar.sh.exe", "eng.tar.sh"),
+        (".sh", ".sh"),
+    ] {
+        executable(&toy.context.cwd.join(file), "#!/bin/sh\n");
+        assert_eq!(toy.resolve(&format!("./{file}")).unwrap().name, name);
+    }
+}
+
+#[test]
 fn programs_take_arguments_and_names_come_from_the_registry() {
     let toy = Toy::new();
     let cwd = &toy.context.cwd;
