@@ -137,7 +137,13 @@ fn test(raw: &RawPlan) -> Result<Test> {
 }
 
 fn book(raw: &RawPlan, variant: Variant, seed: u64) -> Result<(BookRef, Book)> {
-    let source = raw.book.clone().map_or(BookSource::Builtin, BookSource::File);
+    let source = match &raw.book {
+        None => BookSource::Builtin,
+        // Absolute: `resume` may be called in another folder.
+        Some(path) => BookSource::File(
+            std::path::absolute(path).with_context(|| format!("--book `{}`: no such place", path.display()))?,
+        ),
+    };
     if variant == Variant::Chess960 && raw.book.is_none() {
         bail!("the book inside the program is for standard chess; give a Chess960 book with --book");
     }
@@ -227,8 +233,8 @@ fn players(raw: &RawPlan, [new_limit, base_limit]: [Limit; 2]) -> Result<Vec<Pla
     let base = source::resolve(&base_spec, &context, &mut progress).with_context(|| format!("base `{base_spec}`"))?;
     spinner.finish_and_clear();
     let mut players = vec![
-        player(new, new_limit, [&raw.options, &raw.new_options]),
-        player(base, base_limit, [&raw.options, &raw.base_options]),
+        player(new, &context, new_limit, [&raw.options, &raw.new_options]),
+        player(base, &context, base_limit, [&raw.options, &raw.base_options]),
     ];
     // Two players of one name would be one player to every reader of the PGN.
     if players[0].name == players[1].name {
@@ -238,7 +244,7 @@ fn players(raw: &RawPlan, [new_limit, base_limit]: [Limit; 2]) -> Result<Vec<Pla
     Ok(players)
 }
 
-fn player(found: Resolved, limit: Limit, typed: [&Vec<(String, String)>; 2]) -> Player {
+fn player(found: Resolved, context: &Context, limit: Limit, typed: [&Vec<(String, String)>; 2]) -> Player {
     let mut options = found.options;
     // What was typed wins over what the engine's own files say, and a side's own over both sides'.
     for (name, value) in typed.into_iter().flatten() {
@@ -249,7 +255,8 @@ fn player(found: Resolved, limit: Limit, typed: [&Vec<(String, String)>; 2]) -> 
         name: found.name,
         program: found.program,
         args: found.args,
-        dir: found.dir,
+        // Said, and not left to where the harness is: `resume` may be called in another folder.
+        dir: Some(found.dir.unwrap_or_else(|| context.cwd.clone())),
         options,
         limit,
         origin: Origin {

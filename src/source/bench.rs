@@ -9,7 +9,7 @@ const LIMIT: Duration = Duration::from_secs(120);
 
 /// Runs `program` with the words of `bench` in `dir`; `None` where it fails, hangs or prints no count.
 pub(super) fn run(program: &Path, bench: &str, dir: &Path) -> Option<u64> {
-    let task = Task::new(program, LIMIT).args(bench.split_whitespace()).dir(dir).merged();
+    let task = Task::guarded(program, LIMIT).args(bench.split_whitespace()).dir(dir).merged();
     let ran = task.run().ok()?;
     if ran.status.success() { bench_nodes(&ran.stdout) } else { None }
 }
@@ -17,7 +17,7 @@ pub(super) fn run(program: &Path, bench: &str, dir: &Path) -> Option<u64> {
 /// Runs `program` with `args` and `bench` after them; the nodes it counts, `None` where it fails, hangs or prints no count.
 #[must_use]
 pub fn bench(program: &Path, args: &[String], dir: Option<&Path>) -> Option<u64> {
-    let task = Task::new(program, LIMIT).args(args).args(["bench"]).dir(dir.unwrap_or(Path::new("."))).merged();
+    let task = Task::guarded(program, LIMIT).args(args).args(["bench"]).dir(dir.unwrap_or(Path::new("."))).merged();
     let ran = task.run().ok()?;
     if ran.status.success() { bench_nodes(&ran.stdout) } else { None }
 }

@@ -15,15 +15,29 @@ use crate::source::hash;
 use crate::source::recipe::Recipe;
 
 /// Raised when the meaning of a key or of `build.json` changes.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 const BUILD_LIMIT: Duration = Duration::from_secs(3600);
 const VERSION_LIMIT: Duration = Duration::from_secs(60);
 const TAIL_LINES: usize = 20;
 /// Variables of the caller that compilers obey.
 const FLAGS: [&str; 9] =
     ["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "MAKEFLAGS"];
-/// Files that choose the compiler.
-const PINS: [&str; 2] = ["rust-toolchain.toml", "rust-toolchain"];
+/// Files at the root that decide what a build makes wherever the engine's sources lie: the compiler, its flags, profiles, versions of
+/// dependencies. They are in the key and not among the sources, for a new version of anything in the workspace, a test harness beside
+/// the engine too, is no other engine.
+const PINS: [&str; 11] = [
+    "rust-toolchain.toml",
+    "rust-toolchain",
+    ".cargo/config.toml",
+    ".cargo/config",
+    "Cargo.toml",
+    "Cargo.lock",
+    "GNUmakefile",
+    "makefile",
+    "Makefile",
+    "CMakeLists.txt",
+    "meson.build",
+];
 
 /// A commit to build.
 #[derive(Debug)]
@@ -110,9 +124,7 @@ fn key(request: &Request<'_>) -> Result<String, SourceError> {
     for id in ids {
         parts.push(id.unwrap_or_default());
     }
-    for pin in PINS {
-        parts.push(repository.tree_id(commit, pin)?.unwrap_or_default());
-    }
+    parts.push(repository.listing(commit, &PINS)?);
     parts.push(toolchain(recipe, &repository.dir)?.unwrap_or_default());
     Ok(hash::of_parts(parts.iter().map(String::as_str)))
 }
@@ -185,7 +197,7 @@ fn make(
 
 fn compile(request: &Request<'_>, tree: &Path, target: &Path) -> Result<(), SourceError> {
     let recipe = request.recipe;
-    let mut task = Task::new("sh", BUILD_LIMIT)
+    let mut task = Task::guarded("sh", BUILD_LIMIT)
         .without_git_env()
         .args(["-c", &recipe.command])
         .dir(tree)

@@ -17,6 +17,15 @@ const KEPT: usize = 16 << 20;
 /// How long to wait for the rest of the output once the process group is gone.
 const DRAIN: Duration = Duration::from_secs(2);
 
+/// Runs its arguments and ends as they do. Its input is a pipe that only this process holds open: it ends with this process,
+/// whatever ended that, Ctrl-C and `kill -9` included, and then the whole process group goes.
+const GUARD: &str = "exec 3<&0 </dev/null
+\"$@\" 3<&- &
+job=$!
+(read -r gone <&3; kill -KILL 0) >/dev/null 2>&1 &
+exec 3<&-
+wait $job";
+
 /// Why a program gave no exit status.
 #[derive(Debug, Error)]
 pub enum CommandError {
@@ -52,6 +61,7 @@ pub(super) struct Task {
     command: Command,
     limit: Duration,
     merged: bool,
+    guarded: bool,
 }
 
 /// What a program left behind.
@@ -65,7 +75,15 @@ pub(super) struct Captured {
 
 impl Task {
     pub(super) fn new(program: impl AsRef<OsStr>, limit: Duration) -> Self {
-        Self { command: Command::new(program), limit, merged: false }
+        Self { command: Command::new(program), limit, merged: false, guarded: false }
+    }
+
+    /// As [`Self::new`], for what runs long: neither it nor what it starts outlives this process. A program that is missing is an
+    /// exit status of 127.
+    pub(super) fn guarded(program: impl AsRef<OsStr>, limit: Duration) -> Self {
+        let mut task = Self::new("sh", limit).args(["-c", GUARD, "sh"]).args([program]);
+        task.guarded = true;
+        task
     }
 
     pub(super) fn args(mut self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
@@ -110,7 +128,12 @@ impl Task {
         } else {
             err_end
         };
-        self.command.stdin(Stdio::null()).stdout(out_end).stderr(err_end).process_group(0);
+        let (guard, held) = if self.guarded {
+            io::pipe().map(|(end, held)| (end.into(), Some(held))).map_err(start)?
+        } else {
+            (Stdio::null(), None)
+        };
+        self.command.stdin(guard).stdout(out_end).stderr(err_end).process_group(0);
         let spawned = self.command.spawn();
         let limit = self.limit;
         drop(self); // and with it our copies of the writing ends, or the readers would never see the end
@@ -119,6 +142,7 @@ impl Task {
         let (out, err) = (Reader::new(out), Reader::new(err));
         let in_time = wait_until(&child, Instant::now() + limit);
         kill_group(&child);
+        drop(held);
         let status = child.wait().map_err(|source| CommandError::Wait { program: program.clone(), source })?;
         let (stdout, stderr) = (out.finish(), err.finish());
         match in_time {

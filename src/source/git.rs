@@ -3,19 +3,20 @@
 //! Everything goes through the `git` program, without hooks, prompts, pager or signatures. The user's index, branches
 //! and working tree are never written.
 
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::plan::file;
 use crate::source::command::{Captured, Task};
 use crate::source::error::{SourceError, io_error};
 use crate::source::hash;
 
 const LIMIT: Duration = Duration::from_secs(120);
 const NETWORK_LIMIT: Duration = Duration::from_secs(1800);
-const QUIET: [&str; 14] = [
+const QUIET: [&str; 13] = [
     "--no-pager",
-    "--literal-pathspecs",
     "-c",
     "core.hooksPath=/dev/null",
     "-c",
@@ -29,6 +30,8 @@ const QUIET: [&str; 14] = [
     "-c",
     "advice.detachedHead=false",
 ];
+/// What a run's directory has besides its plan; the journal's own room is not below this one.
+const JOURNAL: &str = "games.jsonl";
 
 /// A repository on this machine.
 #[derive(Clone, Debug)]
@@ -124,7 +127,8 @@ impl Repository {
         self.commit(rev)
     }
 
-    /// The working tree with its uncommitted and untracked files, ignored ones excepted, as a commit that no ref names.
+    /// The working tree with its uncommitted and untracked files as a commit that no ref names. Left out are ignored files, and
+    /// run directories: what a test leaves behind is no change to the engine.
     pub(super) fn snapshot(&self) -> Result<Snapshot, SourceError> {
         if self.bare {
             let detail = "it is bare, without a working tree".to_owned();
@@ -140,7 +144,10 @@ impl Repository {
             checked(args, task.run()?)
         };
         with_index(&["read-tree", "HEAD"])?;
-        with_index(&["add", "--all"])?;
+        let left_out: Vec<_> = self.run_dirs()?.iter().map(|dir| format!(":(top,literal,exclude){dir}")).collect();
+        let mut add = vec!["add", "--all", "--", ":(top)"];
+        add.extend(left_out.iter().map(String::as_str));
+        with_index(&add)?;
         let tree = with_index(&["write-tree"])?;
         if self.tree_id(&head, "")?.as_deref() == Some(tree.as_str()) {
             return Ok(Snapshot { commit: head.clone(), head });
@@ -157,10 +164,28 @@ impl Repository {
         Ok(Snapshot { head, commit })
     }
 
+    /// The untracked run directories in the working tree, from its root.
+    fn run_dirs(&self) -> Result<Vec<String>, SourceError> {
+        let listed = succeed(&self.dir, &["ls-files", "--others", "--exclude-standard", "-z"], LIMIT)?;
+        let files: HashSet<&str> = listed.split('\0').collect();
+        let journals = files.iter().filter_map(|path| path.strip_suffix(JOURNAL)?.strip_suffix('/'));
+        Ok(journals
+            .filter(|dir| files.contains(format!("{dir}/{}", file::FILE_NAME).as_str()))
+            .map(str::to_owned)
+            .collect())
+    }
+
     /// The id of what `path` is at `commit`, file or folder; the root for an empty path. `None` where it is missing.
     pub(super) fn tree_id(&self, commit: &str, path: &str) -> Result<Option<String>, SourceError> {
         let found = self.git(&["rev-parse", "--verify", "--quiet", &format!("{commit}:{path}")])?;
         Ok(found.status.success().then(|| found.stdout.trim().to_owned()))
+    }
+
+    /// What those of `paths` are that `commit` has, in Git's words: kind, id and path, one a line.
+    pub(super) fn listing(&self, commit: &str, paths: &[&str]) -> Result<String, SourceError> {
+        let mut args = vec!["ls-tree", "--full-tree", commit, "--"];
+        args.extend(paths);
+        succeed(&self.dir, &args, LIMIT)
     }
 
     /// A file's text at `commit`; `None` where it is missing.
@@ -180,6 +205,7 @@ impl Repository {
 
     /// The commits on the first-parent line from `head` that touch one of `paths`, newest first.
     pub(super) fn touching(&self, head: &str, paths: &[String]) -> Result<Vec<String>, SourceError> {
+        let paths: Vec<_> = paths.iter().map(|path| format!(":(top,literal){path}")).collect();
         let mut args = vec!["rev-list", "--first-parent", head, "--"];
         args.extend(paths.iter().map(String::as_str));
         Ok(succeed(&self.dir, &args, LIMIT)?.lines().map(str::to_owned).collect())
@@ -187,10 +213,27 @@ impl Repository {
 
     /// Checks `commit` out into `dir`, which must not exist; it is removed with the returned value.
     pub(super) fn checkout(&self, commit: &str, dir: PathBuf) -> Result<Checkout<'_>, SourceError> {
+        self.forget_lost(&dir)?;
         let checkout = Checkout { repository: self, dir };
         let target = checkout.dir.to_string_lossy();
         succeed(&self.dir, &["worktree", "add", "--quiet", "--force", "--detach", &target, commit], LIMIT)?;
         Ok(checkout)
+    }
+
+    /// Takes away Git's notes of checkouts whose build was killed, and whose files were swept since. Only of ours, beside `dir`:
+    /// `git worktree prune` would also forget the user's on a disk that is not there today.
+    fn forget_lost(&self, dir: &Path) -> Result<(), SourceError> {
+        let Some(scratch) = dir.parent().and_then(Path::parent) else { return Ok(()) };
+        let scratch = scratch.canonicalize().map_err(io_error("read", scratch))?;
+        let listed = succeed(&self.dir, &["worktree", "list", "--porcelain"], LIMIT)?;
+        for place in listed.lines().filter_map(|line| line.strip_prefix("worktree ")) {
+            let path = Path::new(place);
+            if path.starts_with(&scratch) && !path.exists() {
+                // Fails where another build is about to make it, and has it locked.
+                let _ = self.git(&["worktree", "remove", "--force", place])?;
+            }
+        }
+        Ok(())
     }
 
     fn git(&self, args: &[&str]) -> Result<Captured, SourceError> {
@@ -256,4 +299,12 @@ fn last_line(text: &str) -> String {
     let line = text.lines().find(told).or_else(|| text.lines().rev().find(|line| !line.trim().is_empty()));
     let line = line.unwrap_or("no message").trim();
     line.trim_start_matches("fatal: ").trim_start_matches("error: ").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_run_directory_is_known_by_its_journal() {
+        assert_eq!(super::JOURNAL, crate::journal::FILE_NAME);
+    }
 }

@@ -14,7 +14,8 @@ pub struct Recipe {
     pub command: String,
     /// What it makes, relative to the root; under `target/` where Cargo puts it.
     pub binary: String,
-    /// Paths whose content decides what is built; empty for the whole tree.
+    /// Paths whose content makes one engine another; empty for the whole tree. Lock files, profiles and the like at the root need not
+    /// be among them for a change to them to make a new build.
     pub sources: Vec<String>,
     /// Environment of the command.
     pub env: BTreeMap<String, String>,

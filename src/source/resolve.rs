@@ -22,7 +22,7 @@ pub struct Context {
 /// An engine ready to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resolved {
-    /// Short: a commit's first eight digits, a file's stem, a registry name.
+    /// Short: a commit's first eight digits, a file's name, a registry name.
     pub name: String,
     /// The program, absolute.
     pub program: PathBuf,
@@ -198,7 +198,7 @@ fn program(spec: &str, text: &str, context: &Context) -> Result<Resolved, Source
         return Err(SourceError::Spec { spec: spec.to_owned(), reason });
     }
     let mut resolved = Resolved {
-        name: Path::new(&word).file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+        name: file_name(&word),
         program: context.cwd.join(&word),
         args,
         dir: None,
@@ -219,6 +219,13 @@ fn program(spec: &str, text: &str, context: &Context) -> Result<Resolved, Source
     resolved.program = std::path::absolute(&resolved.program).map_err(io_error("find", &resolved.program))?;
     resolved.sha256 = hash::of_file(&resolved.program)?;
     Ok(resolved)
+}
+
+/// The program's file name, without an ending that says what kind of file it is; `engine-17.1` keeps its version.
+fn file_name(word: &str) -> String {
+    let name = Path::new(word).file_name().unwrap_or_default().to_string_lossy();
+    let stem = [".exe", ".sh", ".py"].into_iter().find_map(|ending| name.strip_suffix(ending));
+    stem.filter(|stem| !stem.is_empty()).unwrap_or(&name).to_owned()
 }
 
 /// Fills in what the registry knows of a name; else a file of the current directory, else PATH.

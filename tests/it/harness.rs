@@ -148,3 +148,10 @@ pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
         std::thread::sleep(Duration::from_micros(500));
     }
 }
+
+/// True until the process is gone, or is a zombie that nobody has collected yet.
+pub(crate) fn lives(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
+    !matches!(state, None | Some('Z' | 'X'))
+}

@@ -10,6 +10,8 @@ use quintain::uci::session::Warning;
 use quintain::uci::{Go, PositionLine};
 use rustix::process::Pid;
 
+use crate::harness::lives;
+
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
 /// Past this a test has hung.
@@ -377,13 +379,6 @@ fn an_engine_runs_where_it_is_told_to() {
     });
 }
 
-/// True until the process is gone, or is a zombie that nobody has collected yet.
-fn lives(pid: u32) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
-    !matches!(state, None | Some('Z' | 'X'))
-}
-
 /// Waits for the end of a process: a signal takes a moment.
 #[track_caller]
 fn ends(pid: u32) {
@@ -423,7 +418,11 @@ fn dropping_an_engine_ends_its_whole_group() {
 
 /// True for a zombie too.
 fn exists(pid: u32) -> bool {
-    rustix::process::test_kill_process(Pid::from_raw(i32::try_from(pid).unwrap()).unwrap()).is_ok()
+    rustix::process::test_kill_process(raw(pid)).is_ok()
+}
+
+fn raw(pid: u32) -> Pid {
+    Pid::from_raw(i32::try_from(pid).unwrap()).unwrap()
 }
 
 #[test]
@@ -445,8 +444,8 @@ fn parent_to_be_killed() {
         return;
     }
     run(async {
-        let (engine, pid, _) = start_family().await;
-        println!("engine {pid}");
+        let (engine, pid, child) = start_family().await;
+        println!("engine {pid} {child}");
         tokio::time::sleep(PATIENCE / 2).await;
         drop(engine);
     });
@@ -462,9 +461,13 @@ fn an_engine_dies_with_a_harness_that_is_killed() {
         .spawn()
         .unwrap();
     let lines = std::io::BufReader::new(parent.stdout.take().unwrap()).lines();
-    let pid = lines.map_while(Result::ok).find_map(|line| line.split_once("engine ")?.1.parse::<u32>().ok()).unwrap();
+    let said = lines.map_while(Result::ok).find_map(|line| Some(line.split_once("engine ")?.1.to_owned())).unwrap();
+    let [pid, child] = *said.split(' ').map(|pid| pid.parse().unwrap()).collect::<Vec<u32>>() else { panic!("{said}") };
     assert!(lives(pid));
     parent.kill().unwrap();
     parent.wait().unwrap();
     ends(pid);
+    // The kernel's signal is for the engine alone. Its child holds the group's number, so that the group is still theirs.
+    rustix::process::kill_process_group(raw(pid), rustix::process::Signal::KILL).unwrap();
+    ends(child);
 }

@@ -299,6 +299,33 @@ fn a_torn_last_line_is_played_again() {
     assert_eq!(timeless_pgn(&dir), before);
 }
 
+/// Paths are relative to where the run began, whatever folder it goes on from.
+#[test]
+fn a_run_goes_on_from_another_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    let script = format!("#!/bin/sh\npwd >> '{}/folders'\nexec '{FAKE}' \"$@\"\n", root.display());
+    std::fs::write(root.join("engine.sh"), script).unwrap();
+    std::fs::set_permissions(root.join("engine.sh"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    std::fs::write(root.join("book.epd"), "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -\n").unwrap();
+    std::fs::create_dir(root.join("sub")).unwrap();
+    let run_in = |folder: &Path, words: &str| -> Ran {
+        quintain(&words.split_whitespace().collect::<Vec<_>>()).current_dir(folder).output().unwrap().into()
+    };
+    let sides = "sprt --new ./engine.sh --base ./engine.sh --book book.epd --out run --nodes 1";
+    let ran = run_in(&root, &format!("{sides} {FEW}"));
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    let whole = games(&root.join("run"));
+    let journal = root.join("run/games.jsonl");
+    let bytes = std::fs::read(&journal).unwrap();
+    std::fs::write(&journal, &bytes[..bytes.len() - 100]).unwrap();
+    let ran = run_in(&root.join("sub"), "resume ../run");
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert_eq!(games(&root.join("run")), whole);
+    let folders = std::fs::read_to_string(root.join("folders")).unwrap();
+    assert!(folders.lines().all(|folder| Path::new(folder) == root), "{folders}");
+}
+
 #[test]
 fn a_finished_run_says_the_same_again() {
     check_said_again("", FEW, 3);

@@ -4,11 +4,15 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use quintain::source::{Context, Resolved, SourceError, default_base, resolve};
+use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
+
+use crate::harness::{lives, quintain, until};
 
 /// Copies a shell script to where the program is expected, and leaves a mark in the log that it ran.
 const RECIPE: &str = "\
@@ -144,6 +148,28 @@ fn a_damaged_build_is_made_anew() {
     assert_eq!((again.sha256, toy.builds()), (built.sha256, 2));
 }
 
+/// They decide what is built, wherever the sources lie, and make no other engine to test against.
+#[test]
+fn a_lock_file_or_profile_makes_a_new_build_of_the_same_engine() {
+    let toy = Toy::new();
+    let mut built = vec![toy.resolve("git:HEAD").unwrap().program];
+    for file in ["Cargo.toml", "Cargo.lock", ".cargo/config.toml", "Makefile", "rust-toolchain.toml"] {
+        for text in ["one", "two"] {
+            toy.write(file, text);
+            let clean = toy.resolve(".").unwrap();
+            assert!(!clean.dirty, "{file}");
+            toy.commit(file);
+            assert_eq!(toy.resolve("git:HEAD").unwrap().program, clean.program, "{file}");
+            assert!(!built.contains(&clean.program), "{file}");
+            built.push(clean.program);
+        }
+    }
+    assert_eq!(toy.builds(), built.len());
+    assert!(toy.base(".").unwrap_err().contains("no commit with other engine sources"));
+    toy.write("sub/Cargo.lock", "no build reads it");
+    assert_eq!(Some(&toy.resolve(".").unwrap().program), built.last());
+}
+
 #[test]
 fn the_working_tree_counts_with_its_changes() {
     let toy = Toy::new();
@@ -176,6 +202,34 @@ fn untracked_files_count_and_ignored_ones_do_not() {
     assert!(toy.resolve(".").unwrap().dirty);
     assert_eq!(toy.builds(), 2);
     assert_eq!(toy.git(&["status", "--porcelain"]), "?? engine/new.sh");
+}
+
+#[test]
+fn what_a_run_leaves_is_no_change_to_the_engine() {
+    let toy = Toy::bare();
+    // Detected, so that the whole tree counts.
+    toy.write("Makefile", "engine: main.sh\n\tcp main.sh engine && chmod +x engine\n");
+    toy.write("main.sh", &script(1));
+    let one = toy.commit("One");
+    toy.write("main.sh", &script(2));
+    toy.commit("Two");
+    let left = |dir: &str| {
+        for file in ["plan.toml", "games.jsonl", "games.pgn", "stderr/new-1.log"] {
+            toy.write(&format!("{dir}/{file}"), &format!("what a run leaves in {file}"));
+        }
+    };
+    let journal = |dir: &str| toy.git(&["hash-object", &format!("{dir}/games.jsonl")]);
+    for dir in ["results/runs/1-sprt", "results/runs/2-a [b]*", "sub/:out"] {
+        left(dir);
+        let resolved = toy.resolve(".").unwrap();
+        assert_eq!((resolved.dirty, resolved.bench_nodes), (false, Some(2)), "{dir}");
+        assert_eq!(toy.base("."), Ok(format!("git:{one}")), "{dir}");
+        let stored = toy.git(&["cat-file", "--batch-all-objects", "--batch-check=%(objectname)"]);
+        assert!(!stored.contains(&journal(dir)), "{dir}");
+    }
+    // A file that only has the name of one is a file of the tree.
+    toy.write("data/games.jsonl", "no run");
+    assert!(toy.resolve(".").unwrap().dirty);
 }
 
 #[test]
@@ -213,6 +267,46 @@ fn a_failed_build_shows_the_last_lines_and_leaves_nothing() {
     toy.write("quintain.toml", "[build]\ncommand = 'true'\nbinary = 'nothing'\n");
     let error = toy.fails(".");
     assert!(error.contains("left no `nothing`"), "{error}");
+}
+
+/// Whatever ends Quintain, a compiler that it started ends too, and so does all that the compiler started.
+#[test]
+fn a_build_ends_with_the_harness() {
+    for signal in [Signal::TERM, Signal::KILL] {
+        let toy = Toy::new();
+        let pids = toy.folder.path().join("pids");
+        let command = format!("sleep 300 & echo $! $$ > '{}'; sleep 300", pids.display());
+        toy.write("quintain.toml", &format!("[build]\ncommand = \"{command}\"\nbinary = 'x'\n"));
+        toy.commit("Take long");
+        let mut child = quintain(&["sprt", "--new", "git:HEAD", "--base", "git:HEAD~1", "--nodes", "1"])
+            .current_dir(&toy.context.cwd)
+            .env("QUINTAIN_CACHE", &toy.context.cache)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut building = String::new();
+        until("a compiler", || {
+            building = fs::read_to_string(&pids).unwrap_or_default();
+            building.ends_with('\n')
+        });
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        assert_eq!(child.wait().unwrap().signal(), Some(signal.as_raw()));
+        for pid in building.split_whitespace() {
+            until("the end of the build", || !lives(pid.parse().unwrap()));
+        }
+        // What it left behind goes with the next build, and nothing of the user's with it.
+        let users = toy.folder.path().join("away");
+        toy.git(&["worktree", "add", "--quiet", "--detach", &users.to_string_lossy()]);
+        fs::remove_dir_all(&users).unwrap();
+        toy.resolve("git:HEAD~1").unwrap();
+        let listed = toy.git(&["worktree", "list", "--porcelain"]);
+        let known: Vec<_> = listed.lines().filter_map(|line| line.strip_prefix("worktree ")).map(Path::new).collect();
+        assert_eq!(
+            known,
+            [toy.context.cwd.canonicalize().unwrap(), users.parent().unwrap().canonicalize().unwrap().join("away")]
+        );
+    }
 }
 
 #[test]
@@ -295,6 +389,23 @@ fn commits_without_an_engine_are_no_base() {
     toy.write("engine/main.sh", &script(2));
     toy.commit("Two");
     assert_eq!(toy.base("."), Ok(format!("git:{one}")));
+}
+
+#[test]
+fn a_program_is_called_as_its_file() {
+    let toy = Toy::new();
+    for (file, name) in [
+        ("eng-17.1", "eng-17.1"),
+        ("eng-17.1.sh", "eng-17.1"),
+        ("eng.exe", "eng"),
+        ("eng.v2.py", "eng.v2"),
+        ("eng.bin", "eng.bin"),
+        ("eng.tar.sh.exe", "eng.tar.sh"),
+        (".sh", ".sh"),
+    ] {
+        executable(&toy.context.cwd.join(file), "#!/bin/sh\n");
+        assert_eq!(toy.resolve(&format!("./{file}")).unwrap().name, name);
+    }
 }
 
 #[test]

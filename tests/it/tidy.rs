@@ -129,7 +129,8 @@ fn the_harness_never_imports_the_engine() {
     assert!(!manifest.lines().any(|line| line.starts_with("destrier =")), "Cargo.toml depends on destrier");
 }
 
-/// Engines are spawned in one file, so that none can be left behind; builds and version queries in one other.
+/// Engines to talk to are spawned in one file, so that none can be left behind; what is waited for, Git, compilers and an engine's own
+/// bench, in one other.
 #[test]
 fn processes_are_spawned_in_two_places() {
     let allowed = ["src/uci/process/spawn.rs", "src/source/command.rs"];
