@@ -5,6 +5,7 @@
 //! | `command` | words to the engine, written to bytes |
 //! | `reply` | words from the engine, read from bytes; the hot path |
 //! | `option` | advertised options, and whether a value fits one |
+//! | `grammar` | the protocol crate, kept from harm |
 //! | `framing` | chunks to lines, bounded |
 //! | `session` | what state one engine is in, and what a line means in it |
 //! | `transcript` | the last lines of a game, for crash reports |
@@ -18,6 +19,7 @@
 
 mod command;
 mod framing;
+mod grammar;
 mod option;
 pub mod process;
 mod reply;

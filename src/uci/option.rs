@@ -4,7 +4,7 @@ use thiserror::Error;
 use vampirc_uci::{UciMessage, UciOptionConfig};
 
 use super::command::{Command, CommandError};
-use super::reply::cold;
+use super::grammar;
 
 /// An advertised option.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ impl EngineOption {
     #[must_use]
     pub fn read(line: &str) -> Option<Self> {
         if is_plain(line)
-            && let Some(UciMessage::Option(config)) = cold(line)
+            && let Some(UciMessage::Option(config)) = grammar::read(line)
         {
             return Some(Self::from(config));
         }
@@ -317,7 +317,7 @@ mod tests {
             "option name Style type combo default Normal var Solid var Normal var Very Risky",
         ] {
             assert!(is_plain(line), "{line}");
-            let Some(UciMessage::Option(config)) = cold(line) else { panic!("{line}") };
+            let Some(UciMessage::Option(config)) = grammar::read(line) else { panic!("{line}") };
             assert_eq!(read_odd(line), Some(EngineOption::from(config)), "{line}");
         }
     }

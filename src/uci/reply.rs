@@ -3,11 +3,10 @@
 //! Engines print thousands of `info` lines between two clock stamps, and every one is read on the thread that will stamp the
 //! next `bestmove`. So this reader works on bytes, allocates nothing, skips what it does not know, and can't fail.
 
-use std::panic;
-
-use vampirc_uci::{UciMessage, parse_one};
+use vampirc_uci::UciMessage;
 
 use super::framing::is_blank;
+use super::grammar;
 use super::option::EngineOption;
 use crate::record::Score;
 
@@ -57,18 +56,10 @@ impl<'a> Reply<'a> {
 }
 
 fn read_id(line: &[u8]) -> Reply<'static> {
-    match cold(&String::from_utf8_lossy(line)) {
+    match grammar::read(&String::from_utf8_lossy(line)) {
         Some(UciMessage::Id { name: Some(name), .. }) => Reply::Id(IdField::Name, name.trim().to_owned()),
         Some(UciMessage::Id { author: Some(author), .. }) => Reply::Id(IdField::Author, author.trim().to_owned()),
         _ => Reply::Unknown,
-    }
-}
-
-/// The protocol crate's reading of a line. It `unwrap`s on numbers out of range, so it is not let out alone.
-pub(super) fn cold(line: &str) -> Option<UciMessage> {
-    match panic::catch_unwind(|| parse_one(line)) {
-        Ok(UciMessage::Unknown(..)) | Err(_) => None,
-        Ok(message) => Some(message),
     }
 }
 
@@ -407,7 +398,7 @@ mod tests {
 
     /// The protocol crate's reading of the same line, as far as it is right.
     fn through_the_crate(line: &str) -> InfoLine<'static> {
-        let Some(UciMessage::Info(attributes)) = cold(line) else { panic!("{line}") };
+        let Some(UciMessage::Info(attributes)) = grammar::read(line) else { panic!("{line}") };
         let mut info = InfoLine::default();
         let millis = |d: &chrono::Duration| u64::try_from(d.num_milliseconds()).ok();
         for attribute in &attributes {
@@ -495,7 +486,10 @@ mod tests {
             assert_ne!(InfoLine { pv: b"", ..ours }, through_the_crate(line), "{line}: the crate has been mended");
         }
         for line in ["info depth 256 nodes 100", "info seldepth 300"] {
-            assert!(panic::catch_unwind(|| parse_one(line)).is_err(), "{line}: the crate has been mended");
+            assert!(
+                std::panic::catch_unwind(|| vampirc_uci::parse_one(line)).is_err(),
+                "{line}: the crate has been mended"
+            );
             assert_ne!(info(line), InfoLine::default());
         }
     }
