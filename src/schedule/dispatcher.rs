@@ -304,7 +304,8 @@ impl Dispatcher<'_> {
                 // What it left is for another slot, and the slot itself may be wanted again by now.
                 self.fill();
             }
-            WorkerEvent::Broken { slot, why } => {
+            WorkerEvent::Broken { slot, in_game, why } => {
+                self.playing = self.playing.saturating_sub(u16::from(in_game));
                 self.slots[usize::from(slot.0)] = Slot::Free;
                 // A pair that this slot had is missing from the prefix now, so nothing after it could count.
                 self.halt(Stop::AfterGame, StopReason::Broken { why });

@@ -136,6 +136,8 @@ pub enum WorkerEvent {
     Broken {
         /// The slot it had.
         slot: SlotId,
+        /// Whether it had begun a game, which is not to end.
+        in_game: bool,
         /// What happened.
         why: String,
     },
@@ -231,7 +233,7 @@ pub enum StopReason {
         /// Counted so far.
         failures: u64,
     },
-    /// The journal could not be written, or all workers broke.
+    /// The journal could not be written, an engine's program changed or could not be started, or a worker broke.
     Broken {
         /// In words.
         why: String,

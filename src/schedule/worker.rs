@@ -16,6 +16,7 @@ use crate::record::{ByColor, Color, Ending, GameId, GameRecord, Leg, Outcome, Ov
 use crate::schedule::affinity::Topology;
 use crate::schedule::engine_config;
 use crate::schedule::events::{Failure, Orders, PairTask, SlotId, Stop, WorkerEvent};
+use crate::schedule::program::Programs;
 use crate::uci::process::{Engine, EngineConfig, Evidence, Fault, SearchOutcome, StartError};
 use crate::uci::{Go, SideClock};
 
@@ -58,8 +59,11 @@ fn thread(context: Context, inbox: mpsc::Receiver<PairTask>) {
     let slot = context.slot;
     let mut farewell = Farewell { slot, events: context.events.clone(), event: None };
     farewell.event = Some(match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-        Ok(runtime) => WorkerEvent::Retired { slot, left: runtime.block_on(Worker::new(context).run(inbox)) },
-        Err(error) => WorkerEvent::Broken { slot, why: format!("cannot start a runtime: {error}") },
+        Ok(runtime) => match runtime.block_on(Worker::new(context).run(inbox)) {
+            Ok(left) => WorkerEvent::Retired { slot, left },
+            Err(Broken(why)) => WorkerEvent::Broken { slot, in_game: true, why },
+        },
+        Err(error) => WorkerEvent::Broken { slot, in_game: false, why: format!("cannot start a runtime: {error}") },
     });
 }
 
@@ -72,7 +76,8 @@ struct Farewell {
 
 impl Drop for Farewell {
     fn drop(&mut self) {
-        let panicked = || WorkerEvent::Broken { slot: self.slot, why: format!("slot {} panicked", self.slot.0 + 1) };
+        let why = || format!("slot {} panicked", self.slot.0 + 1);
+        let panicked = || WorkerEvent::Broken { slot: self.slot, in_game: false, why: why() };
         let event = self.event.take().unwrap_or_else(panicked);
         let _ = self.events.send(event);
     }
@@ -84,6 +89,7 @@ struct Worker {
     cpus: Vec<usize>,
     /// By player; `None` where not running.
     engines: Vec<Option<Engine>>,
+    programs: Programs,
     /// False where the engine that was asked last can play no other game.
     reusable: bool,
     /// By ply of the game being played: how long engine and runner waited for a CPU.
@@ -99,15 +105,16 @@ impl Worker {
             .flatten()
             .into_iter()
             .collect();
-        let engines = context.plan.players.iter().map(|_| None).collect();
-        Self { context, cpus, engines, reusable: true, waits: Vec::new() }
+        let engines: Vec<_> = context.plan.players.iter().map(|_| None).collect();
+        let programs = Programs::new(engines.len());
+        Self { context, cpus, engines, programs, reusable: true, waits: Vec::new() }
     }
 
     /// Plays what comes until there is no more to come; returns what it was given and did not play.
-    async fn run(mut self, mut inbox: mpsc::Receiver<PairTask>) -> Option<PairTask> {
+    async fn run(mut self, mut inbox: mpsc::Receiver<PairTask>) -> Result<Option<PairTask>, Broken> {
         let slot = self.context.slot;
-        let mut left = None;
-        while left.is_none() && self.context.events.send(WorkerEvent::Idle { slot }).is_ok() {
+        let mut left = Ok(None);
+        while matches!(left, Ok(None)) && self.context.events.send(WorkerEvent::Idle { slot }).is_ok() {
             let Some(task) = inbox.recv().await else { break };
             left = self.play_pair(task).await;
         }
@@ -116,7 +123,7 @@ impl Worker {
     }
 
     /// Plays a pair's games; returns the rest of the pair where the slot is to end or retire before it is over.
-    async fn play_pair(&mut self, mut task: PairTask) -> Option<PairTask> {
+    async fn play_pair(&mut self, mut task: PairTask) -> Result<Option<PairTask>, Broken> {
         let slot = self.context.slot;
         let mut orders = self.context.orders.clone();
         let mut voids_left = MAX_VOIDS;
@@ -125,12 +132,12 @@ impl Worker {
             let go_on = |orders: &Orders| orders.stop == Stop::No && slot.0 < orders.slots;
             match orders.wait_for(|orders| !orders.paused || !go_on(orders)).await {
                 Ok(orders) if go_on(&orders) => {}
-                _ => return Some(task),
+                _ => return Ok(Some(task)),
             }
             let counts = tokio::select! {
                 biased;
-                _ = orders.wait_for(|orders| orders.stop == Stop::Now) => return Some(task),
-                counts = self.play(&task, leg, voids_left > 0) => counts,
+                _ = orders.wait_for(|orders| orders.stop == Stop::Now) => return Ok(Some(task)),
+                counts = self.play(&task, leg, voids_left > 0) => counts?,
             };
             if counts {
                 task.legs.remove(0);
@@ -139,7 +146,7 @@ impl Worker {
                 task.legs = vec![Leg::First, Leg::Second];
             }
         }
-        None
+        Ok(None)
     }
 
     /// Ends the engines politely and together, each within its grace.
@@ -152,14 +159,14 @@ impl Worker {
     }
 
     /// One game. False where it is void, which it can only be where it `may_be_void`.
-    async fn play(&mut self, task: &PairTask, leg: Leg, may_be_void: bool) -> bool {
+    async fn play(&mut self, task: &PairTask, leg: Leg, may_be_void: bool) -> Result<bool, Broken> {
         let players = task.sides(leg);
         let id = GameId { pair: task.pair, leg };
         let _ = self.context.events.send(WorkerEvent::Began { game: id, players });
         let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let clock = Instant::now();
         self.waits.clear();
-        let Played { parts, ending, failure, overstep } = self.referee(task, players).await;
+        let Played { parts, ending, failure, overstep } = self.referee(task, players).await?;
         let GameParts { opening, mut moves, .. } = parts;
         for (ply, waited) in moves.iter_mut().zip(&self.waits) {
             ply.waited = *waited;
@@ -175,17 +182,21 @@ impl Worker {
             Box::new(Failure { game: id, player, transcript, stderr, status })
         });
         let _ = self.context.events.send(WorkerEvent::Ended { record: Box::new(record), failure });
-        !is_void
+        Ok(!is_void)
     }
 
     /// Gets both engines ready and plays until the referee says how it ended.
-    async fn referee(&mut self, task: &PairTask, players: ByColor<PlayerId>) -> Played {
+    async fn referee(&mut self, task: &PairTask, players: ByColor<PlayerId>) -> Result<Played, Broken> {
         let unplayed = || GameParts { opening: task.opening.clone(), moves: Vec::new(), ending: None };
         for color in [Color::White, Color::Black] {
             let player = *players.get(color);
-            if let Err(Unready { termination, detail, evidence }) = self.ready(player).await {
-                let ending = Ending { outcome: Outcome::win(color.other()), termination, detail };
-                return Played { parts: unplayed(), ending, failure: Some((player, evidence)), overstep: None };
+            match self.ready(player).await {
+                Ok(()) => {}
+                Err(Unready::Lost { termination, detail, evidence }) => {
+                    let ending = Ending { outcome: Outcome::win(color.other()), termination, detail };
+                    return Ok(Played { parts: unplayed(), ending, failure: Some((player, evidence)), overstep: None });
+                }
+                Err(Unready::Broken(broken)) => return Err(broken),
             }
         }
         let plan = Arc::clone(&self.context.plan);
@@ -204,13 +215,13 @@ impl Worker {
                     termination: Termination::DrawAdjudication,
                     detail: error.to_string(),
                 };
-                return Played { parts: unplayed(), ending, failure: None, overstep: None };
+                return Ok(Played { parts: unplayed(), ending, failure: None, overstep: None });
             }
         };
         loop {
             let request = match step {
                 Step::Over(ending) => {
-                    return Played { parts: game.into_parts(), ending, failure: None, overstep: None };
+                    return Ok(Played { parts: game.into_parts(), ending, failure: None, overstep: None });
                 }
                 Step::Think(request) => request,
             };
@@ -225,12 +236,12 @@ impl Worker {
                 if !self.reusable {
                     self.engines[usize::from(player.0)] = None;
                 }
-                return Played {
+                return Ok(Played {
                     parts: game.into_parts(),
                     ending: ending.clone(),
                     failure: Some((player, evidence)),
                     overstep: overstep.filter(|_| ending.termination == Termination::TimeForfeit),
-                };
+                });
             }
         }
     }
@@ -244,11 +255,7 @@ impl Worker {
             engine.quit().await;
         }
         if self.engines[place].is_none() {
-            let config = self.config(place);
-            match Engine::start(&config, &self.cpus).await {
-                Ok(engine) => self.engines[place] = Some(engine),
-                Err(error) => return Err(Unready::at_start(&error)),
-            }
+            self.start(place).await?;
         }
         if let Some(engine) = &mut self.engines[place]
             && let Err(error) = engine.new_game().await
@@ -257,6 +264,21 @@ impl Worker {
             self.engines[place] = None;
             return Err(unready);
         }
+        Ok(())
+    }
+
+    /// Starts a player's engine. A program that is not the plan's, or that the system does not start, is no engine's fault.
+    async fn start(&mut self, place: usize) -> Result<(), Unready> {
+        let plan = Arc::clone(&self.context.plan);
+        let check = |programs: &mut Programs| {
+            programs.check(place, &plan.players[place]).map_err(|why| Unready::Broken(Broken(why)))
+        };
+        check(&mut self.programs)?;
+        let config = self.config(place);
+        let started = Engine::start(&config, &self.cpus).await;
+        // Again, for it may have been replaced between the look and the start.
+        check(&mut self.programs)?;
+        self.engines[place] = Some(started.map_err(|error| Unready::at_start(&error))?);
         Ok(())
     }
 
@@ -305,22 +327,29 @@ struct Played {
     overstep: Option<Overstep>,
 }
 
+/// Why a slot cannot go on, in words with the remedy; no engine's fault.
+struct Broken(String);
+
 /// An engine could not begin a game.
-struct Unready {
-    termination: Termination,
-    detail: String,
-    evidence: Evidence,
+enum Unready {
+    /// By its own doing.
+    Lost { termination: Termination, detail: String, evidence: Evidence },
+    /// By no doing of its own: no game can be counted.
+    Broken(Broken),
 }
 
 impl Unready {
     fn at_start(error: &StartError) -> Self {
+        if !error.is_engines_doing() {
+            return Self::Broken(Broken(error.to_string()));
+        }
         let termination = match error {
             StartError::Silent { .. } => Termination::Stall,
             _ => Termination::Crash,
         };
         let (status, said) = error.last_words();
         let evidence = Evidence { transcript: String::new(), stderr: said.to_owned(), status: status.to_owned() };
-        Self { termination, detail: error.to_string(), evidence }
+        Self::Lost { termination, detail: error.to_string(), evidence }
     }
 
     fn between_games(fault: &Fault, evidence: Evidence) -> Self {
@@ -328,7 +357,7 @@ impl Unready {
             Fault::Silent { .. } => Termination::Stall,
             Fault::Exited { .. } => Termination::Crash,
         };
-        Self { termination, detail: fault.to_string(), evidence }
+        Self::Lost { termination, detail: fault.to_string(), evidence }
     }
 }
 

@@ -6,7 +6,9 @@ use std::process::{Child, Stdio};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::harness::{FAKE, Game, Ran, check_summary, games, pgn_tags, quintain, run, sprt, sprt_args, summary, until};
+use crate::harness::{
+    FAKE, Game, Ran, check_summary, fake, games, pgn_tags, quintain, run, sprt, sprt_args, summary, until,
+};
 
 /// A run that tests break: its folder, whose path the command line of each of its processes holds, and its flags.
 struct Broken {
@@ -316,4 +318,50 @@ fn check_said_again(new: &str, more: &str, code: i32) {
     let said = |ran: &Ran| ran.stdout.lines().filter(|line| !line.starts_with("took ")).collect::<Vec<_>>().join("\n");
     assert_eq!(said(&again), said(&first));
     assert_eq!((games(&dir), timeless_pgn(&dir), timeless_summary(&dir)), before);
+}
+
+/// What becomes of an engine's program at its fourth start, the third game's, for one start is before the run; and what that
+/// leads to: words of the message and the games before it. The program is a script, which does to itself what its owner might.
+#[track_caller]
+fn check_touched(touch: &str, stops: Option<(&str, usize)>) {
+    let folder = tempfile::tempdir().unwrap();
+    let [engine, kept, starts, dir] = ["engine", "kept", "starts", "run"].map(|name| folder.path().join(name));
+    let script = format!(
+        "#!/bin/sh\necho >> {starts}\nif [ $(wc -l < {starts}) = 4 ]; then {touch}; fi\nexec '{FAKE}' --seed 1\n",
+        starts = starts.display(),
+        touch = touch.replace("KEPT", &kept.display().to_string()).replace("ENGINE", &engine.display().to_string()),
+    );
+    std::fs::write(&kept, script).unwrap();
+    std::fs::set_permissions(&kept, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let restore = || std::fs::copy(&kept, &engine).unwrap();
+    restore();
+    let [new, out] = [&engine, &dir].map(|path| path.display().to_string());
+    let mut args = ["sprt", "--new", &new, "--base", &fake("--seed 2"), "--out", &out].map(str::to_owned).to_vec();
+    args.extend(format!("--nodes 1 --restart {FEW}").split_whitespace().map(str::to_owned));
+    let ran = run(&args);
+    if let Some((words, before)) = stops {
+        assert_eq!(ran.code, Some(4), "{touch}: {ran:?}");
+        let error = ran.stderr.lines().last().unwrap();
+        assert!(error.starts_with("error: ") && error.contains(words), "{touch}: {ran:?}");
+        assert!(error.contains(&new) && error.contains("go on with `quintain resume "), "{touch}: {ran:?}");
+        assert_eq!(games(&dir).len(), before, "{touch}");
+        std::fs::remove_file(&engine).ok();
+        restore();
+        assert_eq!(resume(&dir).code, Some(3), "{touch}");
+    } else {
+        assert_eq!(ran.code, Some(3), "{touch}: {ran:?}");
+    }
+    let games = games(&dir);
+    assert_eq!(games.len(), 6, "{touch}");
+    assert!(games.iter().all(|game| game.termination != "crash"), "{touch}: {games:?}");
+}
+
+#[test]
+fn a_program_that_changes_during_a_run_stops_it() {
+    let append = "cp KEPT ENGINE.new; echo >> ENGINE.new; mv ENGINE.new ENGINE";
+    check_touched(append, Some(("changed since the run began", 2)));
+    check_touched("rm ENGINE", Some(("is gone", 2)));
+    // The third game's process runs already.
+    check_touched("chmod a-x ENGINE", Some(("is not executable", 3)));
+    check_touched("cp KEPT ENGINE.new; mv ENGINE.new ENGINE", None);
 }
