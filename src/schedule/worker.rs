@@ -20,7 +20,7 @@ use crate::schedule::program::Programs;
 use crate::uci::process::{Engine, EngineConfig, Evidence, Fault, SearchOutcome, StartError};
 use crate::uci::{Go, SideClock};
 
-/// A pair may be void so often; then it counts as it is, for a machine that disturbs every game would never come to an end.
+/// A pair may be void so often; then it counts as it is, for with a machine that disturbs every game a run would never end.
 const MAX_VOIDS: u32 = 3;
 
 /// What a worker needs to know for its whole life.
@@ -94,6 +94,8 @@ struct Worker {
     reusable: bool,
     /// By ply of the game being played: how long engine and runner waited for a CPU.
     waits: Vec<Option<Duration>>,
+    /// The harness itself was stopped during a move of the game being played, so that clocks ran without their reader.
+    was_stopped: bool,
 }
 
 impl Worker {
@@ -107,7 +109,7 @@ impl Worker {
             .collect();
         let engines: Vec<_> = context.plan.players.iter().map(|_| None).collect();
         let programs = Programs::new(engines.len());
-        Self { context, cpus, engines, programs, reusable: true, waits: Vec::new() }
+        Self { context, cpus, engines, programs, reusable: true, waits: Vec::new(), was_stopped: false }
     }
 
     /// Plays what comes until there is no more to come; returns what it was given and did not play.
@@ -166,13 +168,14 @@ impl Worker {
         let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let clock = Instant::now();
         self.waits.clear();
+        self.was_stopped = false;
         let Played { parts, ending, failure, overstep } = self.referee(task, players).await?;
         let GameParts { opening, mut moves, .. } = parts;
         for (ply, waited) in moves.iter_mut().zip(&self.waits) {
             ply.waited = *waited;
         }
-        let is_void =
-            may_be_void && self.context.plan.void_disturbed && overstep.as_ref().is_some_and(Overstep::is_disturbed);
+        let disturbed = self.context.plan.void_disturbed && overstep.as_ref().is_some_and(Overstep::is_disturbed);
+        let is_void = may_be_void && (self.was_stopped || disturbed);
         // Whole microseconds, as the journal keeps them.
         let [started, took] = [started, clock.elapsed()]
             .map(|time| Duration::from_micros(u64::try_from(time.as_micros()).unwrap_or(u64::MAX)));
@@ -299,6 +302,7 @@ impl Worker {
         match engine.go(game.position_line(), &go(request), Some(request.deadline)).await {
             SearchOutcome::BestMove { text, elapsed, mut info, load, .. } => {
                 self.waits.push(load.waited());
+                self.was_stopped |= load.stopped.is_some();
                 let overstep = Overstep { allowed: request.deadline, answered: Some(elapsed), load };
                 let (variation, score) = engine.last_pv();
                 info.pv_fault = pv::check(game.position(), variation, score, &text);
@@ -306,6 +310,7 @@ impl Worker {
             }
             SearchOutcome::Overrun { elapsed, late, load } => {
                 self.reusable = late.is_some();
+                self.was_stopped |= load.stopped.is_some();
                 let answered = late.map(|late| late.elapsed);
                 let overstep = Overstep { allowed: request.deadline, answered, load };
                 (game.handle(Input::Overrun { elapsed }), Some(overstep))
