@@ -89,6 +89,8 @@ struct Dispatcher<'a> {
     reason: Option<StopReason>,
     began: Instant,
     resumed: bool,
+    /// Processes found dead between games by this process. No game tells of them, so the journal does not either.
+    exits: u64,
     /// Wrong PVs that were told of one by one.
     pv_told: u32,
 }
@@ -114,6 +116,7 @@ pub async fn run(run: Run, observers: &mut [Box<dyn Observer>], mut inbox: Inbox
         playing: 0,
         reason: None,
         began,
+        exits: 0,
         pv_told: 0,
     };
     dispatcher.opened();
@@ -298,6 +301,13 @@ impl Dispatcher<'_> {
                 self.playing = self.playing.saturating_sub(1);
                 self.on_ended(*record, failure.as_deref());
             }
+            WorkerEvent::Exited { player, status } => {
+                let name = self.run.plan.players.get(usize::from(player.0)).map_or("?", |player| player.name.as_str());
+                let text = format!("{name}: gone after a game ({status}); started anew, and no game is lost");
+                self.tell(RunEvent::Warning { text: &text });
+                self.exits += 1;
+                self.check_failures();
+            }
             WorkerEvent::Retired { slot, left } => {
                 self.slots[usize::from(slot.0)] = Slot::Free;
                 self.leftover.extend(left.map(|task| (task.pair, task)));
@@ -371,7 +381,16 @@ impl Dispatcher<'_> {
         if self.run.standing.verdict() != Verdict::Continue {
             self.halt(Stop::Now, StopReason::Verdict);
         }
-        let failures = self.run.standing.failures();
+        self.check_failures();
+    }
+
+    /// Failures in games, and processes that went away between games: an engine that does so again and again is not well either.
+    fn failures(&self) -> u64 {
+        self.run.standing.failures() + self.exits
+    }
+
+    fn check_failures(&mut self) {
+        let failures = self.failures();
         if failures > self.run.plan.max_failures {
             self.halt(Stop::Now, StopReason::TooManyFailures { failures });
         }

@@ -125,6 +125,13 @@ pub enum WorkerEvent {
         /// Evidence, where an engine failed or lost on time.
         failure: Option<Box<Failure>>,
     },
+    /// A process was found dead between two games. A new one is started, and no game is lost.
+    Exited {
+        /// Whose.
+        player: PlayerId,
+        /// `exit status 3`, ...
+        status: String,
+    },
     /// The worker's thread is done: it was told to stop or to retire, or its channel closed.
     Retired {
         /// The slot it had.

@@ -249,7 +249,7 @@ impl Worker {
         }
     }
 
-    /// Starts the player's engine where it is not running, and begins a new game on it.
+    /// Starts the player's engine where it is not running, or was found dead, and begins a new game on it.
     async fn ready(&mut self, player: PlayerId) -> Result<(), Unready> {
         let place = usize::from(player.0);
         if self.context.plan.restart
@@ -257,17 +257,32 @@ impl Worker {
         {
             engine.quit().await;
         }
-        if self.engines[place].is_none() {
-            self.start(place).await?;
+        if let Some(engine) = &mut self.engines[place] {
+            match engine.new_game().await {
+                // Its last move came before, so that costs no game: what it does when it is asked for nothing is no chess.
+                Err(Fault::Exited { status }) => {
+                    let _ = self.context.events.send(WorkerEvent::Exited { player, status });
+                }
+                begun => return self.begun(place, begun),
+            }
         }
-        if let Some(engine) = &mut self.engines[place]
-            && let Err(error) = engine.new_game().await
-        {
-            let unready = Unready::between_games(&error, engine.evidence());
-            self.engines[place] = None;
-            return Err(unready);
+        self.engines[place] = None;
+        self.start(place).await?;
+        match &mut self.engines[place] {
+            Some(engine) => {
+                let begun = engine.new_game().await;
+                self.begun(place, begun)
+            }
+            None => Ok(()),
         }
-        Ok(())
+    }
+
+    /// Lets an engine go that could not begin a game.
+    fn begun(&mut self, place: usize, begun: Result<(), Fault>) -> Result<(), Unready> {
+        begun.map_err(|fault| {
+            let evidence = self.engines[place].take().map(|mut engine| engine.evidence()).unwrap_or_default();
+            Unready::between_games(&fault, evidence)
+        })
     }
 
     /// Starts a player's engine. A program that is not the plan's, or that the system does not start, is no engine's fault.

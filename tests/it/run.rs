@@ -237,6 +237,18 @@ fn too_many_failures_stop_a_run() {
     assert!(dir.join("stderr").is_dir());
 }
 
+/// Each game is played to its end, and each time the process goes away after it.
+#[test]
+fn an_engine_that_goes_away_after_each_game_stops_a_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("run");
+    let more = "--nodes 1 --max-plies 8 --max-pairs 50 --seed 1 -j 1 --max-failures 3";
+    let ran = sprt(4, "--fault exit-after-bestmove", "--seed 2", &dir, more);
+    assert!((4..20).contains(&games(&dir).len()), "{ran:?}");
+    assert!(games(&dir).iter().all(|game| game.termination == "max-plies-adjudication"));
+    assert_eq!(summary(&dir)["stopped_by"], "too-many-failures");
+}
+
 #[test]
 fn the_same_program_twice_is_warned_about() {
     let folder = tempfile::tempdir().unwrap();
