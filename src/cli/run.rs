@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
 use crate::chess::Variant;
@@ -205,20 +205,49 @@ pub(super) fn exit(finish: &dispatcher::Finish) -> Exit {
     }
 }
 
+/// Signals that this process was started to ignore, as a mask with signal N at bit N-1; none where the system does not tell.
+fn ignored_signals() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+}
+
+/// A signal as it comes; never one of the `ignored`: `nohup`, or a shell's background job, is to go on.
+struct Heeded(Option<Signal>);
+
+impl Heeded {
+    fn new(kind: SignalKind, ignored: u64) -> Self {
+        let bit = u32::try_from(kind.as_raw_value() - 1).unwrap_or(0);
+        let is_ignored = ignored.checked_shr(bit).unwrap_or(0) & 1 == 1;
+        Self(if is_ignored { None } else { signal(kind).ok() })
+    }
+
+    async fn recv(&mut self) {
+        match &mut self.0 {
+            Some(signal) => {
+                signal.recv().await;
+            }
+            None => std::future::pending().await,
+        }
+    }
+}
+
 /// Ctrl-C lets running games finish, a second one does not; the system's requests to end stop at once.
 async fn watch_signals(interrupts: mpsc::Sender<Stop>) {
-    let Ok(mut interrupt) = signal(SignalKind::interrupt()) else { return };
-    let Ok(mut terminate) = signal(SignalKind::terminate()) else { return };
-    let Ok(mut hangup) = signal(SignalKind::hangup()) else { return };
+    // Read before the first handler stands: a handler takes the place of what the process was started with.
+    let ignored = ignored_signals();
+    let heed = |kind| Heeded::new(kind, ignored);
+    let [mut interrupt, mut terminate, mut hangup] =
+        [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()].map(heed);
     let mut seen = 0;
     loop {
         let level = tokio::select! {
-            _ = interrupt.recv() => {
+            () = interrupt.recv() => {
                 seen += 1;
                 if seen == 1 { Stop::AfterGame } else { Stop::Now }
             }
-            _ = terminate.recv() => Stop::Now,
-            _ = hangup.recv() => Stop::Now,
+            () = terminate.recv() => Stop::Now,
+            () = hangup.recv() => Stop::Now,
         };
         if interrupts.send(level).await.is_err() {
             return;

@@ -1,7 +1,7 @@
 //! Runs that are killed, interrupted or cut off, and what `quintain resume` makes of them: the games of an unbroken run.
 
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -86,6 +86,13 @@ fn signal(child: &Child, signal: Signal) {
     kill_process(Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap(), signal).unwrap();
 }
 
+/// Whether this process was started to ignore a signal, as under `nohup`.
+fn is_ignored(signal: Signal) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
+    u64::from_str_radix(mask.trim(), 16).unwrap() >> (signal.as_raw() - 1) & 1 == 1
+}
+
 /// The PGN without what no two runs share: dates, and the times that moves took. Lines may break elsewhere.
 fn timeless_pgn(dir: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(dir.join("games.pgn")).unwrap();
@@ -168,6 +175,10 @@ fn a_run_killed_at_any_moment_comes_to_the_same_games() {
 
 #[test]
 fn an_interrupt_lets_running_games_finish() {
+    if is_ignored(Signal::INT) {
+        eprintln!("SKIPPED: these tests were started to ignore SIGINT, and so is what they start");
+        return;
+    }
     let broken = Broken::new(4_000, "--max-pairs 4 -j 1");
     let mut child = broken.start();
     // The header and one game: the second game has begun.
@@ -190,6 +201,10 @@ fn an_interrupt_lets_running_games_finish() {
 #[test]
 fn a_request_to_end_stops_at_once_and_can_be_resumed() {
     for signals in [&[Signal::TERM][..], &[Signal::HUP], &[Signal::INT, Signal::INT]] {
+        if is_ignored(signals[0]) {
+            eprintln!("SKIPPED: these tests were started to ignore {signals:?}, and so is what they start");
+            continue;
+        }
         let broken = Broken::new(500, "--max-pairs 6 -j 2");
         let [new, base] = broken.sides();
         let mut child = quintain(&sprt_args(&new, &base, &broken.dir(), &broken.more))
@@ -217,6 +232,28 @@ fn a_request_to_end_stops_at_once_and_can_be_resumed() {
         assert!(games(&broken.dir()).len() < 12, "{signals:?}");
         assert_eq!(broken.resume().code, Some(3), "{signals:?}");
         check_same(&broken.dir(), &broken.unbroken(3));
+    }
+}
+
+/// Under `nohup`, or as a background job of a script, a run outlives the signal that it was started to ignore.
+#[test]
+fn a_signal_that_was_ignored_stays_so() {
+    for (name, which) in [("HUP", Signal::HUP), ("INT", Signal::INT), ("TERM", Signal::TERM)] {
+        let broken = Broken::new(4_000, "--max-pairs 2 -j 1");
+        let [new, base] = broken.sides();
+        let args = sprt_args(&new, &base, &broken.dir(), &broken.more);
+        let mut child = Command::new("sh")
+            .args(["-c", &format!("trap '' {name}; exec \"$@\""), "sh", env!("CARGO_BIN_EXE_quintain")])
+            .args(args)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        until("a game", || broken.journal_lines() > 1);
+        signal(&child, which);
+        assert_eq!(child.wait().unwrap().code(), Some(3), "{name}");
+        assert_eq!(games(&broken.dir()).len(), 4, "{name}");
     }
 }
 
