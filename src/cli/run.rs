@@ -88,7 +88,7 @@ pub(super) fn resume(plan: Arc<Plan>, dir: &RunDir, output: Output) -> Result<Ex
     if replayed.torn_bytes > 0 {
         progress::note(&format!("dropped {} bytes of a game that was not fully recorded", replayed.torn_bytes));
     }
-    if standing.verdict() == Verdict::Continue {
+    if standing.verdict() == Verdict::Continue && standing.failures() <= plan.max_failures {
         runtime.block_on(preflight(&plan))?;
     }
     runtime.block_on(drive(plan, book, dir, journal, standing, pgn, output))

@@ -161,6 +161,8 @@ impl Dispatcher<'_> {
         if self.run.standing.verdict() != Verdict::Continue {
             self.halt(Stop::Now, StopReason::Verdict);
         }
+        // A run that was stopped by its failures has them still: not one more game is played under the same limit.
+        self.check_failures();
         self.fill();
     }
 
@@ -423,6 +425,10 @@ impl Dispatcher<'_> {
         // A verdict, where one was reached, is the news, whatever else stopped the run in the same moment.
         if self.run.standing.verdict() != Verdict::Continue {
             reason = StopReason::Verdict;
+        }
+        // Games that ended after the stop are in the journal too.
+        if let StopReason::TooManyFailures { failures } = &mut reason {
+            *failures = self.failures();
         }
         if let Err(error) = self.run.journal.sync() {
             let text = error.to_string();

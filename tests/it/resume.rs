@@ -323,6 +323,27 @@ fn append(path: &Path) {
     std::fs::OpenOptions::new().append(true).open(path).unwrap().write_all(b"\n").unwrap();
 }
 
+/// A run that failures stopped is not played on under the same limit, and is under a higher one.
+#[test]
+fn a_run_with_too_many_failures_needs_a_higher_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    let more = "--max-plies 40 --max-pairs 4 --seed 1 -j 1 --max-failures 2";
+    let (dir, _, first) = finished(folder.path(), "--fault illegal", more, 4);
+    let before = games(&dir);
+    let with = |limit: &[&str]| run(&[&["resume", &dir.display().to_string()], limit].concat());
+    let said = format!("aborted: {} engine failures, more than the 2 that --max-failures allows", before.len());
+    assert!(first.stdout.starts_with(&said) && before.len() < 8, "{first:?}");
+    for limit in [&[][..], &["--max-failures", "1"]] {
+        let ran = with(limit);
+        assert_eq!((ran.code, games(&dir)), (Some(4), before.clone()), "{ran:?}");
+        assert!(ran.stdout.starts_with(&format!("aborted: {} engine failures", before.len())), "{ran:?}");
+        let next = ran.stdout.lines().last().unwrap();
+        assert!(next.starts_with("go on with: quintain resume ") && next.contains(" --max-failures "), "{ran:?}");
+    }
+    assert_eq!(with(&["--max-failures", "8"]).code, Some(3));
+    assert_eq!(games(&dir).len(), 8);
+}
+
 #[test]
 fn a_torn_last_line_is_played_again() {
     let folder = tempfile::tempdir().unwrap();
