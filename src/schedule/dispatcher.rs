@@ -120,7 +120,8 @@ pub async fn run(run: Run, observers: &mut [Box<dyn Observer>], mut inbox: Inbox
         pv_told: 0,
     };
     dispatcher.opened();
-    let deadline = dispatcher.run.plan.max_time.map(|limit| began + limit);
+    // A time past what the clock can count never comes.
+    let deadline = dispatcher.run.plan.max_time.and_then(|limit| began.checked_add(limit));
     let mut tick = tokio::time::interval_at(began + TICK, TICK);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     while dispatcher.slots.iter().any(|slot| !matches!(slot, Slot::Free)) {

@@ -345,6 +345,16 @@ fn a_run_with_too_many_failures_needs_a_higher_limit() {
 }
 
 #[test]
+fn a_time_that_never_comes_is_no_limit() {
+    for time in ["1e19s", "5e15h", "1e9"] {
+        let folder = tempfile::tempdir().unwrap();
+        let (dir, ..) = finished(folder.path(), "", &format!("{FEW} --max-time {time}"), 3);
+        assert_eq!(games(&dir).len(), 6, "{time}");
+        assert_eq!(resume(&dir).code, Some(3), "{time}");
+    }
+}
+
+#[test]
 fn a_torn_last_line_is_played_again() {
     let folder = tempfile::tempdir().unwrap();
     let (dir, ..) = finished(folder.path(), "", FEW, 3);
