@@ -1,6 +1,6 @@
 //! Plays a resolved plan, new or resumed: opens the run directory, drives the dispatcher, leaves the summary.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
@@ -8,7 +8,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
 use crate::chess::Variant;
-use crate::cli::run_dir::{RunDir, sha256, write_atomically};
+use crate::cli::run_dir::{Place, RunDir, sha256, write_atomically};
 use crate::cli::{Exit, progress};
 use crate::control::server::Server;
 use crate::journal::{self, Journal};
@@ -41,12 +41,12 @@ impl Output {
     }
 }
 
-/// Starts a new run in `root`. Nothing is left behind where an engine does not start.
-pub(super) fn start(plan: Arc<Plan>, book: Book, root: &Path, output: Output) -> Result<Exit> {
+/// Starts a new run at `place`. Nothing is left behind where an engine does not start.
+pub(super) fn start(plan: Arc<Plan>, book: Book, place: &Place, output: Output) -> Result<Exit> {
     let runtime = runtime()?;
     runtime.block_on(preflight(&plan))?;
     let standing = Standing::new(sprt(&plan)?);
-    let (dir, journal) = RunDir::create(root, &plan)?;
+    let (dir, journal) = RunDir::create(place, &plan)?;
     let mut pgn = PgnFile::begin(&dir.path("games.pgn"), Arc::clone(&plan))?;
     pgn.publish()?;
     runtime.block_on(drive(plan, book, &dir, journal, standing, pgn, output))
@@ -256,9 +256,9 @@ async fn watch_signals(interrupts: mpsc::Sender<Stop>) {
 }
 
 /// Where a new run goes unless told otherwise.
-pub(super) fn default_root(name: &str) -> PathBuf {
+pub(super) fn default_place(name: &str) -> Place {
     let stamp = chrono::Local::now().format("%Y%m%d-%H%M%S");
     let name: String =
         name.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' }).collect();
-    Path::new("results/runs").join(format!("{stamp}-{name}"))
+    Place::Default(Path::new("results/runs").join(format!("{stamp}-{name}")))
 }
