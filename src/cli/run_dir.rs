@@ -84,13 +84,16 @@ impl RunDir {
             .tempdir_in(parent)
             .with_context(|| format!("{}: cannot write there; choose another place with --out", parent.display()))?;
         let text = file::to_toml(plan);
-        std::fs::write(scratch.path().join(file::FILE_NAME), &text).context("cannot write plan.toml")?;
+        write_synced(&scratch.path().join(file::FILE_NAME), text.as_bytes()).context("cannot write plan.toml")?;
         std::fs::create_dir(scratch.path().join("stderr")).context("cannot create stderr/")?;
         let header = Header { plan_sha256: sha256(text.as_bytes()), program: env!("CARGO_PKG_VERSION").to_owned() };
         let journal = Journal::create(&scratch.path().join(journal::FILE_NAME), &header)?;
+        // The journal's games are put on disk as they come: after a power cut they must not lie beside an empty plan, or nowhere.
+        sync_folder(scratch.path())?;
         // Until it has its name it is removed with whatever goes wrong.
         let root = place.take(scratch.path())?;
         let _ = scratch.keep();
+        sync_folder(parent)?;
         Ok((Self { root }, journal))
     }
 
@@ -135,6 +138,25 @@ pub(super) fn sha256(bytes: &[u8]) -> String {
         let _ = write!(hex, "{byte:02x}");
         hex
     })
+}
+
+/// Writes a new file and has it put on disk.
+fn write_synced(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    use std::io::Write as _;
+    let mut file = std::fs::File::create_new(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+/// Has a folder's names put on disk, where its file system and its permissions allow that.
+fn sync_folder(path: &Path) -> Result<()> {
+    use std::io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
+    match std::fs::File::open(path).and_then(|folder| folder.sync_all()) {
+        Err(error) if !matches!(error.kind(), InvalidInput | PermissionDenied | Unsupported) => {
+            Err(error).with_context(|| format!("{}: cannot write its entries to disk", path.display()))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Replaces a file whole: readers see the old one or the new one, never half of it.
