@@ -30,7 +30,7 @@ pub enum Exit {
     Failed,
     /// Out of pairs, time or patience.
     Inconclusive,
-    /// Too many engine failures, or the run could not be recorded.
+    /// Too many engine failures, or the run could not go on.
     Aborted,
     /// Interrupted, resumable.
     Interrupted,
@@ -71,7 +71,8 @@ Exit codes:
   1    sprt: H0 accepted; check: something failed; replay: the engine failed again
   2    bad usage, plan, file, or engine that does not start
   3    inconclusive: out of pairs or time
-  4    aborted: engine failures beyond the limit, or a run that could not be recorded, as on a full disk
+  4    aborted: engine failures beyond the limit, or a run that could not go on: a full disk, or an engine's program that was
+       changed, removed or could not be started
   130  interrupted; `quintain resume` goes on
 
 Examples:

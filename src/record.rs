@@ -366,6 +366,9 @@ pub struct MoveLoad {
     /// What a host took from all CPUs of this (virtual) machine, during the move and up to 0.1 s before it. In steps of a clock
     /// tick, 10 ms on most systems.
     pub stolen: Option<Duration>,
+    /// How long the harness itself did not run, at least: it was stopped (Ctrl-Z, SIGSTOP), or the machine slept. `None` where it
+    /// always ran.
+    pub stopped: Option<Duration>,
 }
 
 impl MoveLoad {
@@ -383,6 +386,7 @@ impl fmt::Display for MoveLoad {
             ("engine waited for a CPU", self.engine_waited),
             ("clock's thread waited for a CPU", self.runner_waited),
             ("taken by the host", self.stolen),
+            ("quintain itself was stopped for", self.stopped),
         ];
         let mut first = true;
         for (what, time) in parts {
@@ -446,7 +450,8 @@ pub struct GameRecord {
     pub took: Duration,
     /// Evidence where it was lost on time.
     pub overstep: Option<Overstep>,
-    /// True where the game does not count, and its pair is played again: the machine disturbed it, and the plan voids such games.
+    /// True where the game does not count, and its pair is played again: the harness was stopped during a move under a clock, or the
+    /// machine disturbed it and the plan voids such games.
     pub is_void: bool,
 }
 
@@ -499,7 +504,8 @@ mod tests {
             (ms(100), ms(0), ms(0), ms(0), false),
             (None, ms(1_000), ms(1_000), ms(1_000), false),
         ] {
-            let load = MoveLoad { engine_ran: ms(1), engine_waited: engine, runner_waited: runner, stolen };
+            let load =
+                MoveLoad { engine_ran: ms(1), engine_waited: engine, runner_waited: runner, stolen, stopped: None };
             let overstep = Overstep { allowed: Duration::from_millis(100), answered, load };
             assert_eq!(overstep.is_disturbed(), is_disturbed, "{overstep:?}");
         }

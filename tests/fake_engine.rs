@@ -83,6 +83,7 @@ const FAULTS: &[(&str, When)] = &[
     ("promo-without-piece", When::From),
     ("segv", When::Once),
     ("stderr-flood", When::From),
+    ("stop-harness", When::Once),
     ("tabs", When::From),
     ("two-bestmoves", When::From),
     ("uppercase", When::Once),
@@ -460,6 +461,14 @@ impl Engine {
         }
         if self.now("abort") {
             std::process::abort();
+        }
+        if self.now("stop-harness") {
+            // As a user's Ctrl-Z and `fg` do, while this engine thinks on.
+            let parent = rustix::process::getppid().expect("it has one");
+            for (signal, pause) in [(rustix::process::Signal::STOP, 1_000), (rustix::process::Signal::CONT, 0)] {
+                rustix::process::kill_process(parent, signal).expect("it is ours");
+                std::thread::sleep(Duration::from_millis(pause));
+            }
         }
         while self.now("segv") {
             // The run-time library's handler takes the first for a stack overflow, and steps aside.

@@ -24,7 +24,7 @@ pub(super) fn broken(why: &str, run: &std::path::Path) {
     let run = run.display();
     let _ = writeln!(
         std::io::stderr().lock(),
-        "error: {why}; what counted is kept, go on with `quintain resume {run}` once it can be written"
+        "error: {why}; what counted is kept, go on with `quintain resume {run}` once that is mended"
     );
 }
 

@@ -19,6 +19,9 @@ pub(super) struct ResumeArgs {
     /// Games at once, if not as before.
     #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     concurrency: Option<u16>,
+    /// Crashes, stalls and illegal moves after which the run stops, those it has had included, if not as before.
+    #[arg(long, value_name = "N")]
+    max_failures: Option<u64>,
     /// Print the summary as one JSON document.
     #[arg(long)]
     json: bool,
@@ -28,6 +31,9 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Exit> {
     let (dir, mut plan) = RunDir::open(&args.dir)?;
     if let Some(concurrency) = args.concurrency {
         plan.concurrency = concurrency;
+    }
+    if let Some(failures) = args.max_failures {
+        plan.max_failures = failures;
     }
     run::resume(Arc::new(plan), &dir, Output::new(args.json))
 }

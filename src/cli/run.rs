@@ -1,14 +1,14 @@
 //! Plays a resolved plan, new or resumed: opens the run directory, drives the dispatcher, leaves the summary.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
 use crate::chess::Variant;
-use crate::cli::run_dir::{RunDir, sha256, write_atomically};
+use crate::cli::run_dir::{Place, RunDir, sha256, write_atomically};
 use crate::cli::{Exit, progress};
 use crate::control::server::Server;
 use crate::journal::{self, Journal};
@@ -41,12 +41,12 @@ impl Output {
     }
 }
 
-/// Starts a new run in `root`. Nothing is left behind where an engine does not start.
-pub(super) fn start(plan: Arc<Plan>, book: Book, root: &Path, output: Output) -> Result<Exit> {
+/// Starts a new run at `place`. Nothing is left behind where an engine does not start.
+pub(super) fn start(plan: Arc<Plan>, book: Book, place: &Place, output: Output) -> Result<Exit> {
     let runtime = runtime()?;
     runtime.block_on(preflight(&plan))?;
     let standing = Standing::new(sprt(&plan)?);
-    let (dir, journal) = RunDir::create(root, &plan)?;
+    let (dir, journal) = RunDir::create(place, &plan)?;
     let mut pgn = PgnFile::begin(&dir.path("games.pgn"), Arc::clone(&plan))?;
     pgn.publish()?;
     runtime.block_on(drive(plan, book, &dir, journal, standing, pgn, output))
@@ -88,7 +88,7 @@ pub(super) fn resume(plan: Arc<Plan>, dir: &RunDir, output: Output) -> Result<Ex
     if replayed.torn_bytes > 0 {
         progress::note(&format!("dropped {} bytes of a game that was not fully recorded", replayed.torn_bytes));
     }
-    if standing.verdict() == Verdict::Continue {
+    if standing.verdict() == Verdict::Continue && standing.failures() <= plan.max_failures {
         runtime.block_on(preflight(&plan))?;
     }
     runtime.block_on(drive(plan, book, dir, journal, standing, pgn, output))
@@ -205,20 +205,49 @@ pub(super) fn exit(finish: &dispatcher::Finish) -> Exit {
     }
 }
 
+/// Signals that this process was started to ignore, as a mask with signal N at bit N-1; none where the system does not tell.
+fn ignored_signals() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+}
+
+/// A signal as it comes; never one of the `ignored`: `nohup`, or a shell's background job, is to go on.
+struct Heeded(Option<Signal>);
+
+impl Heeded {
+    fn new(kind: SignalKind, ignored: u64) -> Self {
+        let bit = u32::try_from(kind.as_raw_value() - 1).unwrap_or(0);
+        let is_ignored = ignored.checked_shr(bit).unwrap_or(0) & 1 == 1;
+        Self(if is_ignored { None } else { signal(kind).ok() })
+    }
+
+    async fn recv(&mut self) {
+        match &mut self.0 {
+            Some(signal) => {
+                signal.recv().await;
+            }
+            None => std::future::pending().await,
+        }
+    }
+}
+
 /// Ctrl-C lets running games finish, a second one does not; the system's requests to end stop at once.
 pub(super) async fn watch_signals(interrupts: mpsc::Sender<Stop>) {
-    let Ok(mut interrupt) = signal(SignalKind::interrupt()) else { return };
-    let Ok(mut terminate) = signal(SignalKind::terminate()) else { return };
-    let Ok(mut hangup) = signal(SignalKind::hangup()) else { return };
+    // Read before the first handler stands: a handler takes the place of what the process was started with.
+    let ignored = ignored_signals();
+    let heed = |kind| Heeded::new(kind, ignored);
+    let [mut interrupt, mut terminate, mut hangup] =
+        [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()].map(heed);
     let mut seen = 0;
     loop {
         let level = tokio::select! {
-            _ = interrupt.recv() => {
+            () = interrupt.recv() => {
                 seen += 1;
                 if seen == 1 { Stop::AfterGame } else { Stop::Now }
             }
-            _ = terminate.recv() => Stop::Now,
-            _ = hangup.recv() => Stop::Now,
+            () = terminate.recv() => Stop::Now,
+            () = hangup.recv() => Stop::Now,
         };
         if interrupts.send(level).await.is_err() {
             return;
@@ -227,9 +256,9 @@ pub(super) async fn watch_signals(interrupts: mpsc::Sender<Stop>) {
 }
 
 /// Where a new run goes unless told otherwise.
-pub(super) fn default_root(name: &str) -> PathBuf {
+pub(super) fn default_place(name: &str) -> Place {
     let stamp = chrono::Local::now().format("%Y%m%d-%H%M%S");
     let name: String =
         name.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' }).collect();
-    Path::new("results/runs").join(format!("{stamp}-{name}"))
+    Place::Default(Path::new("results/runs").join(format!("{stamp}-{name}")))
 }

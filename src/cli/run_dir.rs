@@ -8,6 +8,60 @@ use sha2::{Digest, Sha256};
 use crate::journal::{self, Header, Journal};
 use crate::plan::{Plan, file};
 
+/// Where a new run is to go.
+#[derive(Clone, Debug)]
+pub(super) enum Place {
+    /// There, as the user said.
+    Given(PathBuf),
+    /// There, or with `-2`, `-3` after the name where another run has it.
+    Default(PathBuf),
+}
+
+impl Place {
+    fn wanted(&self) -> &Path {
+        match self {
+            Self::Given(root) | Self::Default(root) => root,
+        }
+    }
+
+    /// The first name that is tried, the second, and so on.
+    fn names(&self) -> impl Iterator<Item = PathBuf> {
+        let (wanted, tries) = match self {
+            Self::Given(root) => (root, 1),
+            Self::Default(root) => (root, u32::MAX),
+        };
+        (1..=tries).map(move |number| match number {
+            1 => wanted.clone(),
+            _ => {
+                let mut name = wanted.clone().into_os_string();
+                name.push(format!("-{number}"));
+                name.into()
+            }
+        })
+    }
+
+    /// Gives a folder that is not empty its name here. A rename takes no folder's place but an empty one's, so of two runs that
+    /// want one name at once each gets its own.
+    fn take(&self, scratch: &Path) -> Result<PathBuf> {
+        use std::io::ErrorKind::{AlreadyExists, DirectoryNotEmpty};
+        for name in self.names() {
+            if name.symlink_metadata().is_ok() {
+                continue;
+            }
+            match std::fs::rename(scratch, &name) {
+                Ok(()) => return Ok(name),
+                Err(error) if matches!(error.kind(), AlreadyExists | DirectoryNotEmpty) => {}
+                Err(error) => {
+                    return Err(error)
+                        .with_context(|| format!("{}: cannot create it; choose another --out", name.display()));
+                }
+            }
+        }
+        let wanted = self.wanted().display();
+        bail!("{wanted}: exists already; go on with `quintain resume {wanted}`, or choose another --out")
+    }
+}
+
 /// Where things lie in a run directory that exists.
 #[derive(Clone, Debug)]
 pub(super) struct RunDir {
@@ -17,32 +71,30 @@ pub(super) struct RunDir {
 impl RunDir {
     /// Makes the directory with its plan and an empty journal, all at once: under another name first, so that a run
     /// directory is never seen half made.
-    pub(super) fn create(root: &Path, plan: &Plan) -> Result<(Self, Journal)> {
-        let parent = match root.parent() {
+    pub(super) fn create(place: &Place, plan: &Plan) -> Result<(Self, Journal)> {
+        let parent = match place.wanted().parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
         };
         std::fs::create_dir_all(parent).with_context(|| {
             format!("{}: cannot create the folder for runs; choose another with --out", parent.display())
         })?;
-        if root.exists() {
-            bail!("{}: exists already; go on with `quintain resume {0}`, or choose another --out", root.display());
-        }
         let scratch = tempfile::Builder::new()
             .prefix(".new-run-")
             .tempdir_in(parent)
             .with_context(|| format!("{}: cannot write there; choose another place with --out", parent.display()))?;
         let text = file::to_toml(plan);
-        std::fs::write(scratch.path().join(file::FILE_NAME), &text).context("cannot write plan.toml")?;
+        write_synced(&scratch.path().join(file::FILE_NAME), text.as_bytes()).context("cannot write plan.toml")?;
         std::fs::create_dir(scratch.path().join("stderr")).context("cannot create stderr/")?;
         let header = Header { plan_sha256: sha256(text.as_bytes()), program: env!("CARGO_PKG_VERSION").to_owned() };
         let journal = Journal::create(&scratch.path().join(journal::FILE_NAME), &header)?;
-        let scratch = scratch.keep();
-        if let Err(error) = std::fs::rename(&scratch, root) {
-            let _ = std::fs::remove_dir_all(&scratch);
-            return Err(error).with_context(|| format!("{}: cannot create it; choose another --out", root.display()));
-        }
-        Ok((Self { root: root.to_owned() }, journal))
+        // The journal's games are put on disk as they come: after a power cut they must not lie beside an empty plan, or nowhere.
+        sync_folder(scratch.path())?;
+        // Until it has its name it is removed with whatever goes wrong.
+        let root = place.take(scratch.path())?;
+        let _ = scratch.keep();
+        sync_folder(parent)?;
+        Ok((Self { root }, journal))
     }
 
     /// Opens the directory of an earlier run and reads its plan.
@@ -88,6 +140,25 @@ pub(super) fn sha256(bytes: &[u8]) -> String {
     })
 }
 
+/// Writes a new file and has it put on disk.
+fn write_synced(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    use std::io::Write as _;
+    let mut file = std::fs::File::create_new(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+/// Has a folder's names put on disk, where its file system and its permissions allow that.
+fn sync_folder(path: &Path) -> Result<()> {
+    use std::io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
+    match std::fs::File::open(path).and_then(|folder| folder.sync_all()) {
+        Err(error) if !matches!(error.kind(), InvalidInput | PermissionDenied | Unsupported) => {
+            Err(error).with_context(|| format!("{}: cannot write its entries to disk", path.display()))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Replaces a file whole: readers see the old one or the new one, never half of it.
 pub(super) fn write_atomically(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     use std::io::Write as _;
@@ -99,4 +170,43 @@ pub(super) fn write_atomically(path: &Path, bytes: &[u8]) -> std::io::Result<()>
     file.as_file().sync_data()?;
     file.persist(path)?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// So many runs that want one name at once: the names they get, each with its own content.
+    fn names(place: fn(PathBuf) -> Place, runs: usize) -> Vec<String> {
+        let folder = tempfile::tempdir().unwrap();
+        let place = place(folder.path().join("run"));
+        let taken: Vec<_> = std::thread::scope(|scope| {
+            let take = |run: usize| {
+                let scratch = folder.path().join(format!(".scratch-{run}"));
+                std::fs::create_dir(&scratch).unwrap();
+                std::fs::write(scratch.join("plan.toml"), run.to_string()).unwrap();
+                (run, place.take(&scratch))
+            };
+            let threads: Vec<_> = (0..runs).map(|run| scope.spawn(move || take(run))).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        let mut names = Vec::new();
+        for (run, taken) in taken {
+            match taken {
+                Ok(root) => {
+                    assert_eq!(std::fs::read_to_string(root.join("plan.toml")).unwrap(), run.to_string());
+                    names.push(root.file_name().unwrap().to_string_lossy().into_owned());
+                }
+                Err(error) => assert!(error.to_string().contains("run: exists already; go on with"), "{error:?}"),
+            }
+        }
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn runs_that_want_one_name_do_not_collide() {
+        assert_eq!(names(Place::Default, 5), ["run", "run-2", "run-3", "run-4", "run-5"]);
+        assert_eq!(names(Place::Given, 5), ["run"]);
+    }
 }

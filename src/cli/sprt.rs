@@ -6,6 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 
 use crate::cli::run::{self, Output};
+use crate::cli::run_dir::Place;
 use crate::cli::{Exit, progress, resolve};
 use crate::plan::config::RawPlan;
 
@@ -204,7 +205,7 @@ pub(super) fn run(args: &SprtArgs) -> Result<Exit> {
     let raw = args.to_raw()?.over(file);
     let out = raw.out.clone();
     let (plan, book) = resolve::sprt(raw).context("cannot start the test")?;
-    let root = out.unwrap_or_else(|| run::default_root(&plan.name));
+    let place = out.map_or_else(|| run::default_place(&plan.name), Place::Given);
     if let [new, base] = plan.players.as_slice()
         && new.origin.sha256 == base.origin.sha256
         && new.args == base.args
@@ -213,5 +214,5 @@ pub(super) fn run(args: &SprtArgs) -> Result<Exit> {
     {
         progress::warn("both sides are the same program with the same settings; the test can only measure noise");
     }
-    run::start(Arc::new(plan), book, &root, Output::new(args.json))
+    run::start(Arc::new(plan), book, &place, Output::new(args.json))
 }

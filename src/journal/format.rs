@@ -80,6 +80,8 @@ struct OverstepV1 {
     runner_waited_us: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     stolen_us: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    stopped_us: Option<u64>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -175,6 +177,7 @@ pub(super) fn write_game(game: &GameRecord, line: &mut Vec<u8>) {
             engine_waited_us: overstep.load.engine_waited.map(micros),
             runner_waited_us: overstep.load.runner_waited.map(micros),
             stolen_us: overstep.load.stolen.map(micros),
+            stopped_us: overstep.load.stopped.map(micros),
         }),
     };
     finish_line(&game, line);
@@ -303,6 +306,7 @@ fn overstep_from_disk(overstep: OverstepV1) -> Overstep {
             engine_waited: time(overstep.engine_waited_us),
             runner_waited: time(overstep.runner_waited_us),
             stolen: time(overstep.stolen_us),
+            stopped: time(overstep.stopped_us),
         },
     }
 }

@@ -30,7 +30,11 @@ fn game(number: u64) -> GameRecord {
         overstep: number.is_multiple_of(3).then_some(Overstep {
             allowed: Duration::from_micros(105_000),
             answered: Some(Duration::from_micros(171_964)),
-            load: MoveLoad { engine_waited: Some(Duration::from_micros(90_001)), ..MoveLoad::default() },
+            load: MoveLoad {
+                engine_waited: Some(Duration::from_micros(90_001)),
+                stopped: Some(Duration::from_micros(4_000_001)),
+                ..MoveLoad::default()
+            },
         }),
         is_void: number == 3,
     }

@@ -195,6 +195,10 @@ impl Viewer {
                     printable(&record.ending.detail),
                 ))
             }
+            RunEvent::GameEnded { record, failure: None } if record.is_void => Some(format!(
+                "game {}: void, for quintain itself was stopped while a clock ran; its pair is played again",
+                record.id.number()
+            )),
             RunEvent::Warning { text } => Some(format!("warning: {text}")),
             RunEvent::Steered { status } => Some(match status.phase {
                 Phase::Running => format!("playing, {} at once", status.concurrency),

@@ -102,7 +102,10 @@ fn headline(plan: &Plan, finish: &Finish) -> String {
             StopReason::OutOfTime => "inconclusive: out of time".to_owned(),
             StopReason::Interrupted => "interrupted".to_owned(),
             StopReason::TooManyFailures { failures } => {
-                format!("aborted: {failures} engine failures, more than the {} allowed", plan.max_failures)
+                format!(
+                    "aborted: {failures} engine failures, more than the {} that --max-failures allows",
+                    plan.max_failures
+                )
             }
             StopReason::Broken { why } => format!("aborted: {why}"),
         },
@@ -166,7 +169,13 @@ fn text(plan: &Plan, finish: &Finish, figures: &Figures, root: &Path) -> String 
     line(format!("took {}{since}, run in {}", duration(finish.elapsed), root.display()));
     // After the last pair of the plan there is nothing to go on with.
     if standing.verdict() == Verdict::Continue && !matches!(finish.reason, StopReason::OutOfPairs) {
-        line(format!("go on with: quintain resume {}", root.display()));
+        let more = match &finish.reason {
+            StopReason::TooManyFailures { failures } => {
+                format!(" --max-failures {}", failures.saturating_add(plan.max_failures.max(1)))
+            }
+            _ => String::new(),
+        };
+        line(format!("go on with: quintain resume {}{more}", root.display()));
     }
     out
 }

@@ -89,6 +89,8 @@ struct Dispatcher<'a> {
     reason: Option<StopReason>,
     began: Instant,
     resumed: bool,
+    /// Processes found dead between games by this process. No game tells of them, so the journal does not either.
+    exits: u64,
     /// Wrong PVs that were told of one by one.
     pv_told: u32,
 }
@@ -114,10 +116,12 @@ pub async fn run(run: Run, observers: &mut [Box<dyn Observer>], mut inbox: Inbox
         playing: 0,
         reason: None,
         began,
+        exits: 0,
         pv_told: 0,
     };
     dispatcher.opened();
-    let deadline = dispatcher.run.plan.max_time.map(|limit| began + limit);
+    // A time past what the clock can count never comes.
+    let deadline = dispatcher.run.plan.max_time.and_then(|limit| began.checked_add(limit));
     let mut tick = tokio::time::interval_at(began + TICK, TICK);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     while dispatcher.slots.iter().any(|slot| !matches!(slot, Slot::Free)) {
@@ -158,6 +162,8 @@ impl Dispatcher<'_> {
         if self.run.standing.verdict() != Verdict::Continue {
             self.halt(Stop::Now, StopReason::Verdict);
         }
+        // A run that was stopped by its failures has them still: not one more game is played under the same limit.
+        self.check_failures();
         self.fill();
     }
 
@@ -299,13 +305,21 @@ impl Dispatcher<'_> {
                 self.playing = self.playing.saturating_sub(1);
                 self.on_ended(*record, failure.as_deref());
             }
+            WorkerEvent::Exited { player, status } => {
+                let name = self.run.plan.players.get(usize::from(player.0)).map_or("?", |player| player.name.as_str());
+                let text = format!("{name}: gone after a game ({status}); started anew, and no game is lost");
+                self.tell(RunEvent::Warning { text: &text });
+                self.exits += 1;
+                self.check_failures();
+            }
             WorkerEvent::Retired { slot, left } => {
                 self.slots[usize::from(slot.0)] = Slot::Free;
                 self.leftover.extend(left.map(|task| (task.pair, task)));
                 // What it left is for another slot, and the slot itself may be wanted again by now.
                 self.fill();
             }
-            WorkerEvent::Broken { slot, why } => {
+            WorkerEvent::Broken { slot, in_game, why } => {
+                self.playing = self.playing.saturating_sub(u16::from(in_game));
                 self.slots[usize::from(slot.0)] = Slot::Free;
                 // A pair that this slot had is missing from the prefix now, so nothing after it could count.
                 self.halt(Stop::AfterGame, StopReason::Broken { why });
@@ -371,7 +385,16 @@ impl Dispatcher<'_> {
         if self.run.standing.verdict() != Verdict::Continue {
             self.halt(Stop::Now, StopReason::Verdict);
         }
-        let failures = self.run.standing.failures();
+        self.check_failures();
+    }
+
+    /// Failures in games, and processes that went away between games: an engine that does so again and again is not well either.
+    fn failures(&self) -> u64 {
+        self.run.standing.failures() + self.exits
+    }
+
+    fn check_failures(&mut self) {
+        let failures = self.failures();
         if failures > self.run.plan.max_failures {
             self.halt(Stop::Now, StopReason::TooManyFailures { failures });
         }
@@ -404,6 +427,10 @@ impl Dispatcher<'_> {
         // A verdict, where one was reached, is the news, whatever else stopped the run in the same moment.
         if self.run.standing.verdict() != Verdict::Continue {
             reason = StopReason::Verdict;
+        }
+        // Games that ended after the stop are in the journal too.
+        if let StopReason::TooManyFailures { failures } = &mut reason {
+            *failures = self.failures();
         }
         if let Err(error) = self.run.journal.sync() {
             let text = error.to_string();

@@ -125,6 +125,13 @@ pub enum WorkerEvent {
         /// Evidence, where an engine failed or lost on time.
         failure: Option<Box<Failure>>,
     },
+    /// A process was found dead between two games. A new one is started, and no game is lost.
+    Exited {
+        /// Whose.
+        player: PlayerId,
+        /// `exit status 3`, ...
+        status: String,
+    },
     /// The worker's thread is done: it was told to stop or to retire, or its channel closed.
     Retired {
         /// The slot it had.
@@ -136,6 +143,8 @@ pub enum WorkerEvent {
     Broken {
         /// The slot it had.
         slot: SlotId,
+        /// Whether it had begun a game, which is not to end.
+        in_game: bool,
         /// What happened.
         why: String,
     },
@@ -231,7 +240,7 @@ pub enum StopReason {
         /// Counted so far.
         failures: u64,
     },
-    /// The journal could not be written, or all workers broke.
+    /// The journal could not be written, an engine's program changed or could not be started, or a worker broke.
     Broken {
         /// In words.
         why: String,

@@ -5,6 +5,7 @@
 pub mod affinity;
 pub mod dispatcher;
 pub mod events;
+mod program;
 pub mod standing;
 mod worker;
 

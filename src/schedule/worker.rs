@@ -16,10 +16,11 @@ use crate::record::{ByColor, Color, Ending, GameId, GameRecord, Leg, Outcome, Ov
 use crate::schedule::affinity::Topology;
 use crate::schedule::engine_config;
 use crate::schedule::events::{Failure, Orders, PairTask, SlotId, Stop, WorkerEvent};
+use crate::schedule::program::Programs;
 use crate::uci::process::{Engine, EngineConfig, Evidence, Fault, SearchOutcome, StartError};
 use crate::uci::{Go, SideClock};
 
-/// A pair may be void so often; then it counts as it is, for a machine that disturbs every game would never come to an end.
+/// A pair may be void so often; then it counts as it is, for with a machine that disturbs every game a run would never end.
 const MAX_VOIDS: u32 = 3;
 
 /// What a worker needs to know for its whole life.
@@ -58,8 +59,11 @@ fn thread(context: Context, inbox: mpsc::Receiver<PairTask>) {
     let slot = context.slot;
     let mut farewell = Farewell { slot, events: context.events.clone(), event: None };
     farewell.event = Some(match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-        Ok(runtime) => WorkerEvent::Retired { slot, left: runtime.block_on(Worker::new(context).run(inbox)) },
-        Err(error) => WorkerEvent::Broken { slot, why: format!("cannot start a runtime: {error}") },
+        Ok(runtime) => match runtime.block_on(Worker::new(context).run(inbox)) {
+            Ok(left) => WorkerEvent::Retired { slot, left },
+            Err(Broken(why)) => WorkerEvent::Broken { slot, in_game: true, why },
+        },
+        Err(error) => WorkerEvent::Broken { slot, in_game: false, why: format!("cannot start a runtime: {error}") },
     });
 }
 
@@ -72,7 +76,8 @@ struct Farewell {
 
 impl Drop for Farewell {
     fn drop(&mut self) {
-        let panicked = || WorkerEvent::Broken { slot: self.slot, why: format!("slot {} panicked", self.slot.0 + 1) };
+        let why = || format!("slot {} panicked", self.slot.0 + 1);
+        let panicked = || WorkerEvent::Broken { slot: self.slot, in_game: false, why: why() };
         let event = self.event.take().unwrap_or_else(panicked);
         let _ = self.events.send(event);
     }
@@ -84,10 +89,13 @@ struct Worker {
     cpus: Vec<usize>,
     /// By player; `None` where not running.
     engines: Vec<Option<Engine>>,
+    programs: Programs,
     /// False where the engine that was asked last can play no other game.
     reusable: bool,
     /// By ply of the game being played: how long engine and runner waited for a CPU.
     waits: Vec<Option<Duration>>,
+    /// The harness itself was stopped during a move of the game being played, so that clocks ran without their reader.
+    was_stopped: bool,
 }
 
 impl Worker {
@@ -98,15 +106,16 @@ impl Worker {
         } else {
             Vec::new()
         };
-        let engines = context.plan.players.iter().map(|_| None).collect();
-        Self { context, cpus, engines, reusable: true, waits: Vec::new() }
+        let engines: Vec<_> = context.plan.players.iter().map(|_| None).collect();
+        let programs = Programs::new(engines.len());
+        Self { context, cpus, engines, programs, reusable: true, waits: Vec::new(), was_stopped: false }
     }
 
     /// Plays what comes until there is no more to come; returns what it was given and did not play.
-    async fn run(mut self, mut inbox: mpsc::Receiver<PairTask>) -> Option<PairTask> {
+    async fn run(mut self, mut inbox: mpsc::Receiver<PairTask>) -> Result<Option<PairTask>, Broken> {
         let slot = self.context.slot;
-        let mut left = None;
-        while left.is_none() && self.context.events.send(WorkerEvent::Idle { slot }).is_ok() {
+        let mut left = Ok(None);
+        while matches!(left, Ok(None)) && self.context.events.send(WorkerEvent::Idle { slot }).is_ok() {
             let Some(task) = inbox.recv().await else { break };
             left = self.play_pair(task).await;
         }
@@ -115,7 +124,7 @@ impl Worker {
     }
 
     /// Plays a pair's games; returns the rest of the pair where the slot is to end or retire before it is over.
-    async fn play_pair(&mut self, mut task: PairTask) -> Option<PairTask> {
+    async fn play_pair(&mut self, mut task: PairTask) -> Result<Option<PairTask>, Broken> {
         let slot = self.context.slot;
         let mut orders = self.context.orders.clone();
         let mut voids_left = MAX_VOIDS;
@@ -124,12 +133,12 @@ impl Worker {
             let go_on = |orders: &Orders| orders.stop == Stop::No && slot.0 < orders.slots;
             match orders.wait_for(|orders| !orders.paused || !go_on(orders)).await {
                 Ok(orders) if go_on(&orders) => {}
-                _ => return Some(task),
+                _ => return Ok(Some(task)),
             }
             let counts = tokio::select! {
                 biased;
-                _ = orders.wait_for(|orders| orders.stop == Stop::Now) => return Some(task),
-                counts = self.play(&task, leg, voids_left > 0) => counts,
+                _ = orders.wait_for(|orders| orders.stop == Stop::Now) => return Ok(Some(task)),
+                counts = self.play(&task, leg, voids_left > 0) => counts?,
             };
             if counts {
                 task.legs.remove(0);
@@ -138,7 +147,7 @@ impl Worker {
                 task.legs = vec![Leg::First, Leg::Second];
             }
         }
-        None
+        Ok(None)
     }
 
     /// Ends the engines politely and together, each within its grace.
@@ -151,20 +160,21 @@ impl Worker {
     }
 
     /// One game. False where it is void, which it can only be where it `may_be_void`.
-    async fn play(&mut self, task: &PairTask, leg: Leg, may_be_void: bool) -> bool {
+    async fn play(&mut self, task: &PairTask, leg: Leg, may_be_void: bool) -> Result<bool, Broken> {
         let players = task.sides(leg);
         let id = GameId { pair: task.pair, leg };
         let _ = self.context.events.send(WorkerEvent::Began { game: id, players });
         let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let clock = Instant::now();
         self.waits.clear();
-        let Played { parts, ending, failure, overstep } = self.referee(task, players).await;
+        self.was_stopped = false;
+        let Played { parts, ending, failure, overstep } = self.referee(task, players).await?;
         let GameParts { opening, mut moves, .. } = parts;
         for (ply, waited) in moves.iter_mut().zip(&self.waits) {
             ply.waited = *waited;
         }
-        let is_void =
-            may_be_void && self.context.plan.void_disturbed && overstep.as_ref().is_some_and(Overstep::is_disturbed);
+        let disturbed = self.context.plan.void_disturbed && overstep.as_ref().is_some_and(Overstep::is_disturbed);
+        let is_void = may_be_void && (self.was_stopped || disturbed);
         // Whole microseconds, as the journal keeps them.
         let [started, took] = [started, clock.elapsed()]
             .map(|time| Duration::from_micros(u64::try_from(time.as_micros()).unwrap_or(u64::MAX)));
@@ -174,17 +184,21 @@ impl Worker {
             Box::new(Failure { game: id, player, transcript, stderr, status })
         });
         let _ = self.context.events.send(WorkerEvent::Ended { record: Box::new(record), failure });
-        !is_void
+        Ok(!is_void)
     }
 
     /// Gets both engines ready and plays until the referee says how it ended.
-    async fn referee(&mut self, task: &PairTask, players: ByColor<PlayerId>) -> Played {
+    async fn referee(&mut self, task: &PairTask, players: ByColor<PlayerId>) -> Result<Played, Broken> {
         let unplayed = || GameParts { opening: task.opening.clone(), moves: Vec::new(), ending: None };
         for color in [Color::White, Color::Black] {
             let player = *players.get(color);
-            if let Err(Unready { termination, detail, evidence }) = self.ready(player).await {
-                let ending = Ending { outcome: Outcome::win(color.other()), termination, detail };
-                return Played { parts: unplayed(), ending, failure: Some((player, evidence)), overstep: None };
+            match self.ready(player).await {
+                Ok(()) => {}
+                Err(Unready::Lost { termination, detail, evidence }) => {
+                    let ending = Ending { outcome: Outcome::win(color.other()), termination, detail };
+                    return Ok(Played { parts: unplayed(), ending, failure: Some((player, evidence)), overstep: None });
+                }
+                Err(Unready::Broken(broken)) => return Err(broken),
             }
         }
         let plan = Arc::clone(&self.context.plan);
@@ -203,13 +217,13 @@ impl Worker {
                     termination: Termination::DrawAdjudication,
                     detail: error.to_string(),
                 };
-                return Played { parts: unplayed(), ending, failure: None, overstep: None };
+                return Ok(Played { parts: unplayed(), ending, failure: None, overstep: None });
             }
         };
         loop {
             let request = match step {
                 Step::Over(ending) => {
-                    return Played { parts: game.into_parts(), ending, failure: None, overstep: None };
+                    return Ok(Played { parts: game.into_parts(), ending, failure: None, overstep: None });
                 }
                 Step::Think(request) => request,
             };
@@ -224,17 +238,17 @@ impl Worker {
                 if !self.reusable {
                     self.engines[usize::from(player.0)] = None;
                 }
-                return Played {
+                return Ok(Played {
                     parts: game.into_parts(),
                     ending: ending.clone(),
                     failure: Some((player, evidence)),
                     overstep: overstep.filter(|_| ending.termination == Termination::TimeForfeit),
-                };
+                });
             }
         }
     }
 
-    /// Starts the player's engine where it is not running, and begins a new game on it.
+    /// Starts the player's engine where it is not running, or was found dead, and begins a new game on it.
     async fn ready(&mut self, player: PlayerId) -> Result<(), Unready> {
         let place = usize::from(player.0);
         if self.context.plan.restart
@@ -242,20 +256,46 @@ impl Worker {
         {
             engine.quit().await;
         }
-        if self.engines[place].is_none() {
-            let config = self.config(place);
-            match Engine::start(&config, &self.cpus).await {
-                Ok(engine) => self.engines[place] = Some(engine),
-                Err(error) => return Err(Unready::at_start(&error)),
+        if let Some(engine) = &mut self.engines[place] {
+            match engine.new_game().await {
+                // Its last move came before, so that costs no game: what it does when it is asked for nothing is no chess.
+                Err(Fault::Exited { status }) => {
+                    let _ = self.context.events.send(WorkerEvent::Exited { player, status });
+                }
+                begun => return self.begun(place, begun),
             }
         }
-        if let Some(engine) = &mut self.engines[place]
-            && let Err(error) = engine.new_game().await
-        {
-            let unready = Unready::between_games(&error, engine.evidence());
-            self.engines[place] = None;
-            return Err(unready);
+        self.engines[place] = None;
+        self.start(place).await?;
+        match &mut self.engines[place] {
+            Some(engine) => {
+                let begun = engine.new_game().await;
+                self.begun(place, begun)
+            }
+            None => Ok(()),
         }
+    }
+
+    /// Lets an engine go that could not begin a game.
+    fn begun(&mut self, place: usize, begun: Result<(), Fault>) -> Result<(), Unready> {
+        begun.map_err(|fault| {
+            let evidence = self.engines[place].take().map(|mut engine| engine.evidence()).unwrap_or_default();
+            Unready::between_games(&fault, evidence)
+        })
+    }
+
+    /// Starts a player's engine. A program that is not the plan's, or that the system does not start, is no engine's fault.
+    async fn start(&mut self, place: usize) -> Result<(), Unready> {
+        let plan = Arc::clone(&self.context.plan);
+        let check = |programs: &mut Programs| {
+            programs.check(place, &plan.players[place]).map_err(|why| Unready::Broken(Broken(why)))
+        };
+        check(&mut self.programs)?;
+        let config = self.config(place);
+        let started = Engine::start(&config, &self.cpus).await;
+        // Again, for it may have been replaced between the look and the start.
+        check(&mut self.programs)?;
+        self.engines[place] = Some(started.map_err(|error| Unready::at_start(&error))?);
         Ok(())
     }
 
@@ -276,6 +316,7 @@ impl Worker {
         match engine.go(game.position_line(), &go(request), Some(request.deadline)).await {
             SearchOutcome::BestMove { text, elapsed, mut info, load, .. } => {
                 self.waits.push(load.waited());
+                self.was_stopped |= load.stopped.is_some();
                 let overstep = Overstep { allowed: request.deadline, answered: Some(elapsed), load };
                 let (variation, score) = engine.last_pv();
                 info.pv_fault = pv::check(game.position(), variation, score, &text);
@@ -283,6 +324,7 @@ impl Worker {
             }
             SearchOutcome::Overrun { elapsed, late, load } => {
                 self.reusable = late.is_some();
+                self.was_stopped |= load.stopped.is_some();
                 let answered = late.map(|late| late.elapsed);
                 let overstep = Overstep { allowed: request.deadline, answered, load };
                 (game.handle(Input::Overrun { elapsed }), Some(overstep))
@@ -304,22 +346,29 @@ struct Played {
     overstep: Option<Overstep>,
 }
 
+/// Why a slot cannot go on, in words with the remedy; no engine's fault.
+struct Broken(String);
+
 /// An engine could not begin a game.
-struct Unready {
-    termination: Termination,
-    detail: String,
-    evidence: Evidence,
+enum Unready {
+    /// By its own doing.
+    Lost { termination: Termination, detail: String, evidence: Evidence },
+    /// By no doing of its own: no game can be counted.
+    Broken(Broken),
 }
 
 impl Unready {
     fn at_start(error: &StartError) -> Self {
+        if !error.is_engines_doing() {
+            return Self::Broken(Broken(error.to_string()));
+        }
         let termination = match error {
             StartError::Silent { .. } => Termination::Stall,
             _ => Termination::Crash,
         };
         let (status, said) = error.last_words();
         let evidence = Evidence { transcript: String::new(), stderr: said.to_owned(), status: status.to_owned() };
-        Self { termination, detail: error.to_string(), evidence }
+        Self::Lost { termination, detail: error.to_string(), evidence }
     }
 
     fn between_games(fault: &Fault, evidence: Evidence) -> Self {
@@ -327,7 +376,7 @@ impl Unready {
             Fault::Silent { .. } => Termination::Stall,
             Fault::Exited { .. } => Termination::Crash,
         };
-        Self { termination, detail: fault.to_string(), evidence }
+        Self::Lost { termination, detail: fault.to_string(), evidence }
     }
 }
 

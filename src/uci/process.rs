@@ -10,6 +10,7 @@
 mod child;
 mod config;
 mod load;
+mod pulse;
 mod spawn;
 mod stderr;
 mod talk;
@@ -25,6 +26,7 @@ use tokio::time::sleep_until;
 use self::child::{Happened, Process};
 pub use self::config::{EngineConfig, Fault, StartError};
 use self::load::LoadMeter;
+use self::pulse::Pulse;
 pub use self::stderr::StderrSink;
 pub use self::talk::{Heard, Talk};
 use super::command::{Command, Go};
@@ -110,6 +112,8 @@ pub struct Engine {
     lines: LineBuffer,
     transcript: Transcript,
     load: LoadMeter,
+    /// While a clock runs.
+    pulse: Option<Pulse>,
     /// The bytes being sent; kept to be used again.
     out: Vec<u8>,
 }
@@ -151,6 +155,7 @@ impl Engine {
             lines: LineBuffer::new(),
             transcript: Transcript::new(Transcript::CAPACITY, now),
             load: LoadMeter::default(),
+            pulse: None,
             out: Vec::with_capacity(2048),
         };
         let timeouts = engine.config.timeouts;
@@ -246,13 +251,14 @@ impl Engine {
         self.session.begin_search();
         if is_timed {
             self.load.begin();
+            self.pulse = Some(Pulse::new(pulse::now(), self.load.runner_waited_before()));
         }
         let t0 = Instant::now();
         match self.exchange(t0, deadline.and_then(|deadline| t0.checked_add(deadline))).await {
             Waited::Answer(t1) => {
                 let elapsed = t1 - t0;
                 let late = deadline.is_some_and(|deadline| elapsed > deadline);
-                let load = if is_timed { self.load.end(late) } else { MoveLoad::default() };
+                let load = self.end_load(late);
                 let answer = self.session.answer();
                 SearchOutcome::BestMove {
                     text: answer.text,
@@ -263,14 +269,22 @@ impl Engine {
                     warnings: self.warnings(),
                 }
             }
-            Waited::Gone(status) => SearchOutcome::Exited { elapsed: t0.elapsed(), status },
+            Waited::Gone(status) => {
+                self.pulse = None;
+                SearchOutcome::Exited { elapsed: t0.elapsed(), status }
+            }
             Waited::Deadline => {
                 let elapsed = t0.elapsed();
                 let late = self.stop_search(t0).await;
-                let load = if is_timed { self.load.end(true) } else { MoveLoad::default() };
-                SearchOutcome::Overrun { elapsed, late, load }
+                SearchOutcome::Overrun { elapsed, late, load: self.end_load(true) }
             }
         }
+    }
+
+    /// What the system did during the search that ends; nothing is known of one without a clock.
+    fn end_load(&mut self, late: bool) -> MoveLoad {
+        let Some(pulse) = self.pulse.take() else { return MoveLoad::default() };
+        MoveLoad { stopped: pulse.absent(), ..self.load.end(late) }
     }
 
     /// Has a search that missed its deadline end, so that the process can go on.
@@ -400,14 +414,19 @@ impl Engine {
         let mut sent = 0;
         let mut noted = false;
         let mut last_read = from;
-        let mut timer = pin!(sleep_until(until.unwrap_or(from).into()));
-        let mut has_timer = until.is_some();
+        // What the timer is for; under a clock it goes off before that too, for the harness's own pulse.
+        let mut due = until;
+        let mut wake = self.wake_at(due);
+        let mut timer = pin!(sleep_until(wake.unwrap_or(from).into()));
         loop {
-            let timeout = async { if has_timer { timer.as_mut().await } else { pending().await } };
+            let timeout = async { if wake.is_some() { timer.as_mut().await } else { pending().await } };
             let happened = self.process.next(&self.out[sent..], &mut self.lines, timeout).await;
             if !noted {
                 noted = true;
                 self.transcript.push(from, Direction::ToEngine, &self.out);
+            }
+            if let Some(pulse) = &mut self.pulse {
+                pulse.look(pulse::now(), || self.load.runner_waited());
             }
             match happened {
                 Happened::Wrote(Ok(count)) => sent += count,
@@ -420,15 +439,20 @@ impl Engine {
                     let unfinished =
                         self.session.state() == State::Searching && BestMove::is_whole(self.lines.partial());
                     let next = unfinished.then(|| at + LINE_END_GRACE).into_iter().chain(until).min();
-                    has_timer = next.is_some();
-                    if let Some(next) = next.map(Into::into).filter(|next| timer.deadline() != *next) {
-                        timer.as_mut().reset(next);
+                    if next != due {
+                        due = next;
+                        wake = self.wake_at(due);
+                        timer.as_mut().reset(wake.unwrap_or(at).into());
                     }
                 }
                 Happened::Read(..) if self.take_partial() => return Waited::Answer(last_read),
                 Happened::Read(..) => return self.gone("closed its standard output").await,
                 Happened::Said => {}
                 Happened::Ended(status) => return self.read_the_last(last_read, status),
+                Happened::TimeOut if due.is_none_or(|due| Instant::now() < due) => {
+                    wake = self.wake_at(due);
+                    timer.as_mut().reset(wake.unwrap_or(from).into());
+                }
                 Happened::TimeOut => return self.time_out(last_read),
             }
             // Looked at after every event: an engine that keeps the pipe full would keep the timer waiting.
@@ -436,6 +460,12 @@ impl Engine {
                 return self.time_out(last_read);
             }
         }
+    }
+
+    /// When a wait for what is `due` is to look up next; `None` for not before something happens.
+    fn wake_at(&self, due: Option<Instant>) -> Option<Instant> {
+        let beat = self.pulse.as_ref().map(|_| Instant::now() + Pulse::BEAT);
+        due.into_iter().chain(beat).min()
     }
 
     /// The last look before a deadline is called missed: what came by now is returned with its own stamp.

@@ -99,11 +99,14 @@ use Then::{GoesOn, Loses, LosesSecond, Refused};
 
 /// The policy. A fault strikes at the engine's fourth search of a game unless the row says otherwise.
 const POLICY: &[Row] = &[
-    // It is gone: the game is lost, the report names exit status or signal, a new process plays the next game.
+    // It is gone: the game is lost if it is asked for another move, the report names exit status or signal, and a new process
+    // plays the next game. Gone between games, it loses none.
     row("exits while thinking", "--fault exit-in-search", QUICK, Loses("crash", "exit status 3", 3), 2),
     row("aborts while thinking", "--fault abort", QUICK, Loses("crash", "signal 6 (SIGABRT)", 3), 2),
     row("is killed while thinking", "--fault segv", QUICK, Loses("crash", "signal 11 (SIGSEGV)", 3), 2),
     row("exits after bestmove", "--fault exit-after-bestmove", QUICK, Loses("crash", "exit status 0", 4), 2),
+    row("exits after its last bestmove", "--fault exit-after-bestmove", Limits::Plies(8), GoesOn, 2),
+    row("exits at ucinewgame", "--fault die-on-new-game", QUICK, GoesOn, 2),
     row("exits while position is sent", "--fault exit-on-position@2", QUICK, Loses("crash", "exit status 0", 1), 2),
     row("closes stdin", "--fault close-stdin", QUICK, Loses("crash", CLOSED_IN, 4), 2),
     row("closes stdout", "--fault close-stdout", QUICK, Loses("crash", CLOSED_OUT, 3), 2),
@@ -115,7 +118,7 @@ const POLICY: &[Row] = &[
     row("answers stop only, clock", "--fault only-after-stop", Limits::Clock, Loses("time-forfeit", "overrun", 0), 1),
     row("answers stop only, nodes", "--fault only-after-stop", Limits::Stall, Loses("stall", "no bestmove", 0), 1),
     row("does not read stdin", "--fault no-read@2", Limits::Stall, Loses("stall", "no bestmove within", 2), 2),
-    // It does not get ready: no run begins; between games, that game is lost.
+    // It does not get ready: no run begins; alive and silent between games, that game is lost.
     row("never says uciok", "--fault no-uciok", Limits::Start, Refused("no `uciok` within 1.0 s"), 0),
     row("never says readyok", "--fault no-readyok", Limits::Start, Refused("no `readyok` within 1.0 s"), 0),
     row(
@@ -243,6 +246,30 @@ fn check(row: &Row) {
     }
     assert_eq!(lines.len(), 2, "{what}");
     check_summary(what, &summary(&dir), lost.iter().filter(|lost| **lost).count(), termination);
+}
+
+/// A process that is gone between games costs none, unless no other can be started in its place.
+#[test]
+fn an_engine_that_cannot_be_started_again_loses() {
+    let folder = tempfile::tempdir().unwrap();
+    let [engine, starts, dir] = ["engine", "starts", "run"].map(|name| folder.path().join(name));
+    let count = starts.display();
+    // The first start is before the run.
+    let script = format!(
+        "#!/bin/sh\necho >> {count}\nif [ $(wc -l < {count}) = 3 ]; then exit 7; fi\nexec '{}' --fault exit-after-bestmove\n",
+        crate::harness::FAKE
+    );
+    std::fs::write(&engine, script).unwrap();
+    std::fs::set_permissions(&engine, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut args = sprt_args("", "--seed 2", &dir, "--nodes 1 --max-plies 8 --max-pairs 1 --seed 1 -j 1");
+    args[2] = engine.display().to_string();
+    let ran = run(&args);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    let ends: Vec<_> = games(&dir).into_iter().map(|game| (game.termination, game.moves.len())).collect();
+    assert_eq!(ends, [("max-plies-adjudication".to_owned(), 8), ("crash".to_owned(), 0)]);
+    let journal = std::fs::read_to_string(dir.join("games.jsonl")).unwrap();
+    assert!(journal.contains("exit status 7 before `uciok`"), "{journal}");
+    assert!(ran.stderr.contains("engine: gone after a game (exit status 0); started anew"), "{ran:?}");
 }
 
 /// What lies in a failed game's folder.

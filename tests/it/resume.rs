@@ -1,12 +1,14 @@
 //! Runs that are killed, interrupted or cut off, and what `quintain resume` makes of them: the games of an unbroken run.
 
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::harness::{FAKE, Game, Ran, check_summary, games, pgn_tags, quintain, run, sprt, sprt_args, summary, until};
+use crate::harness::{
+    FAKE, Game, Ran, check_summary, fake, games, pgn_tags, quintain, run, sprt, sprt_args, summary, until,
+};
 
 /// A run that tests break: its folder, whose path the command line of each of its processes holds, and its flags.
 struct Broken {
@@ -82,6 +84,13 @@ fn spawn<S: AsRef<str>>(args: &[S]) -> Child {
 
 fn signal(child: &Child, signal: Signal) {
     kill_process(Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap(), signal).unwrap();
+}
+
+/// Whether this process was started to ignore a signal, as under `nohup`.
+fn is_ignored(signal: Signal) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
+    u64::from_str_radix(mask.trim(), 16).unwrap() >> (signal.as_raw() - 1) & 1 == 1
 }
 
 /// The PGN without what no two runs share: dates, and the times that moves took. Lines may break elsewhere.
@@ -166,6 +175,10 @@ fn a_run_killed_at_any_moment_comes_to_the_same_games() {
 
 #[test]
 fn an_interrupt_lets_running_games_finish() {
+    if is_ignored(Signal::INT) {
+        eprintln!("SKIPPED: these tests were started to ignore SIGINT, and so is what they start");
+        return;
+    }
     let broken = Broken::new(4_000, "--max-pairs 4 -j 1");
     let mut child = broken.start();
     // The header and one game: the second game has begun.
@@ -188,6 +201,10 @@ fn an_interrupt_lets_running_games_finish() {
 #[test]
 fn a_request_to_end_stops_at_once_and_can_be_resumed() {
     for signals in [&[Signal::TERM][..], &[Signal::HUP], &[Signal::INT, Signal::INT]] {
+        if is_ignored(signals[0]) {
+            eprintln!("SKIPPED: these tests were started to ignore {signals:?}, and so is what they start");
+            continue;
+        }
         let broken = Broken::new(500, "--max-pairs 6 -j 2");
         let [new, base] = broken.sides();
         let mut child = quintain(&sprt_args(&new, &base, &broken.dir(), &broken.more))
@@ -215,6 +232,28 @@ fn a_request_to_end_stops_at_once_and_can_be_resumed() {
         assert!(games(&broken.dir()).len() < 12, "{signals:?}");
         assert_eq!(broken.resume().code, Some(3), "{signals:?}");
         check_same(&broken.dir(), &broken.unbroken(3));
+    }
+}
+
+/// Under `nohup`, or as a background job of a script, a run outlives the signal that it was started to ignore.
+#[test]
+fn a_signal_that_was_ignored_stays_so() {
+    for (name, which) in [("HUP", Signal::HUP), ("INT", Signal::INT), ("TERM", Signal::TERM)] {
+        let broken = Broken::new(4_000, "--max-pairs 2 -j 1");
+        let [new, base] = broken.sides();
+        let args = sprt_args(&new, &base, &broken.dir(), &broken.more);
+        let mut child = Command::new("sh")
+            .args(["-c", &format!("trap '' {name}; exec \"$@\""), "sh", env!("CARGO_BIN_EXE_quintain")])
+            .args(args)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        until("a game", || broken.journal_lines() > 1);
+        signal(&child, which);
+        assert_eq!(child.wait().unwrap().code(), Some(3), "{name}");
+        assert_eq!(games(&broken.dir()).len(), 4, "{name}");
     }
 }
 
@@ -284,6 +323,37 @@ fn append(path: &Path) {
     std::fs::OpenOptions::new().append(true).open(path).unwrap().write_all(b"\n").unwrap();
 }
 
+/// A run that failures stopped is not played on under the same limit, and is under a higher one.
+#[test]
+fn a_run_with_too_many_failures_needs_a_higher_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    let more = "--max-plies 40 --max-pairs 4 --seed 1 -j 1 --max-failures 2";
+    let (dir, _, first) = finished(folder.path(), "--fault illegal", more, 4);
+    let before = games(&dir);
+    let with = |limit: &[&str]| run(&[&["resume", &dir.display().to_string()], limit].concat());
+    let said = format!("aborted: {} engine failures, more than the 2 that --max-failures allows", before.len());
+    assert!(first.stdout.starts_with(&said) && before.len() < 8, "{first:?}");
+    for limit in [&[][..], &["--max-failures", "1"]] {
+        let ran = with(limit);
+        assert_eq!((ran.code, games(&dir)), (Some(4), before.clone()), "{ran:?}");
+        assert!(ran.stdout.starts_with(&format!("aborted: {} engine failures", before.len())), "{ran:?}");
+        let next = ran.stdout.lines().last().unwrap();
+        assert!(next.starts_with("go on with: quintain resume ") && next.contains(" --max-failures "), "{ran:?}");
+    }
+    assert_eq!(with(&["--max-failures", "8"]).code, Some(3));
+    assert_eq!(games(&dir).len(), 8);
+}
+
+#[test]
+fn a_time_that_never_comes_is_no_limit() {
+    for time in ["1e19s", "5e15h", "1e9"] {
+        let folder = tempfile::tempdir().unwrap();
+        let (dir, ..) = finished(folder.path(), "", &format!("{FEW} --max-time {time}"), 3);
+        assert_eq!(games(&dir).len(), 6, "{time}");
+        assert_eq!(resume(&dir).code, Some(3), "{time}");
+    }
+}
+
 #[test]
 fn a_torn_last_line_is_played_again() {
     let folder = tempfile::tempdir().unwrap();
@@ -343,4 +413,50 @@ fn check_said_again(new: &str, more: &str, code: i32) {
     let said = |ran: &Ran| ran.stdout.lines().filter(|line| !line.starts_with("took ")).collect::<Vec<_>>().join("\n");
     assert_eq!(said(&again), said(&first));
     assert_eq!((games(&dir), timeless_pgn(&dir), timeless_summary(&dir)), before);
+}
+
+/// What becomes of an engine's program at its fourth start, the third game's, for one start is before the run; and what that
+/// leads to: words of the message and the games before it. The program is a script, which does to itself what its owner might.
+#[track_caller]
+fn check_touched(touch: &str, stops: Option<(&str, usize)>) {
+    let folder = tempfile::tempdir().unwrap();
+    let [engine, kept, starts, dir] = ["engine", "kept", "starts", "run"].map(|name| folder.path().join(name));
+    let script = format!(
+        "#!/bin/sh\necho >> {starts}\nif [ $(wc -l < {starts}) = 4 ]; then {touch}; fi\nexec '{FAKE}' --seed 1\n",
+        starts = starts.display(),
+        touch = touch.replace("KEPT", &kept.display().to_string()).replace("ENGINE", &engine.display().to_string()),
+    );
+    std::fs::write(&kept, script).unwrap();
+    std::fs::set_permissions(&kept, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let restore = || std::fs::copy(&kept, &engine).unwrap();
+    restore();
+    let [new, out] = [&engine, &dir].map(|path| path.display().to_string());
+    let mut args = ["sprt", "--new", &new, "--base", &fake("--seed 2"), "--out", &out].map(str::to_owned).to_vec();
+    args.extend(format!("--nodes 1 --restart {FEW}").split_whitespace().map(str::to_owned));
+    let ran = run(&args);
+    if let Some((words, before)) = stops {
+        assert_eq!(ran.code, Some(4), "{touch}: {ran:?}");
+        let error = ran.stderr.lines().last().unwrap();
+        assert!(error.starts_with("error: ") && error.contains(words), "{touch}: {ran:?}");
+        assert!(error.contains(&new) && error.contains("go on with `quintain resume "), "{touch}: {ran:?}");
+        assert_eq!(games(&dir).len(), before, "{touch}");
+        std::fs::remove_file(&engine).ok();
+        restore();
+        assert_eq!(resume(&dir).code, Some(3), "{touch}");
+    } else {
+        assert_eq!(ran.code, Some(3), "{touch}: {ran:?}");
+    }
+    let games = games(&dir);
+    assert_eq!(games.len(), 6, "{touch}");
+    assert!(games.iter().all(|game| game.termination != "crash"), "{touch}: {games:?}");
+}
+
+#[test]
+fn a_program_that_changes_during_a_run_stops_it() {
+    let append = "cp KEPT ENGINE.new; echo >> ENGINE.new; mv ENGINE.new ENGINE";
+    check_touched(append, Some(("changed since the run began", 2)));
+    check_touched("rm ENGINE", Some(("is gone", 2)));
+    // The third game's process runs already.
+    check_touched("chmod a-x ENGINE", Some(("is not executable", 3)));
+    check_touched("cp KEPT ENGINE.new; mv ENGINE.new ENGINE", None);
 }

@@ -189,6 +189,34 @@ fn a_loss_by_the_engines_own_doing_is_not_void() {
     assert!(about.contains("allowed: 30ms\nanswered: after 5") && about.contains("\nmachine: "), "{about}");
 }
 
+/// Each game is stopped at the second move of `new`: a pair is void three times under a clock, late or not, and then counts.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_game_in_which_the_harness_was_stopped_is_void() {
+    let rows = [
+        ("--new-tc 0.5 --base-tc 1000", 3, "time-forfeit"),
+        ("--new-tc 1000 --base-tc 1000", 3, "max-plies-adjudication"),
+        ("--nodes 1", 0, "max-plies-adjudication"),
+    ];
+    std::thread::scope(|scope| {
+        for (limit, voided, termination) in rows {
+            scope.spawn(move || {
+                let folder = tempfile::tempdir().unwrap();
+                let dir = folder.path().join("run");
+                let more = format!("{limit} --max-plies 4 --max-pairs 1 --seed 1 -j 1");
+                let ran = sprt(3, "--fault stop-harness@2", "--seed 2", &dir, &more);
+                assert_eq!(summary(&dir)["voided_pairs"], voided, "{limit}: {ran:?}");
+                let said = ran.stderr.lines().filter(|line| line.contains("its pair is played again")).count();
+                assert_eq!(said, voided, "{limit}: {ran:?}");
+                let journal = std::fs::read_to_string(dir.join("games.jsonl")).unwrap();
+                let counted = journal.lines().filter(|line| line.contains("\"kind\":\"game\""));
+                let ended = format!("\"termination\":\"{termination}\"");
+                assert_eq!(counted.filter(|line| line.contains(&ended)).count(), 2, "{limit}: {journal}");
+            });
+        }
+    });
+}
+
 #[test]
 fn too_many_failures_stop_a_run() {
     let folder = tempfile::tempdir().unwrap();
@@ -207,6 +235,18 @@ fn too_many_failures_stop_a_run() {
     assert!(ran.stderr.contains("crash"), "{}", ran.stderr);
     // The stderr of the engines is kept with the run.
     assert!(dir.join("stderr").is_dir());
+}
+
+/// Each game is played to its end, and each time the process goes away after it.
+#[test]
+fn an_engine_that_goes_away_after_each_game_stops_a_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("run");
+    let more = "--nodes 1 --max-plies 8 --max-pairs 50 --seed 1 -j 1 --max-failures 3";
+    let ran = sprt(4, "--fault exit-after-bestmove", "--seed 2", &dir, more);
+    assert!((4..20).contains(&games(&dir).len()), "{ran:?}");
+    assert!(games(&dir).iter().all(|game| game.termination == "max-plies-adjudication"));
+    assert_eq!(summary(&dir)["stopped_by"], "too-many-failures");
 }
 
 #[test]

@@ -119,6 +119,12 @@ pub enum StartError {
 }
 
 impl StartError {
+    /// True where the program ran and did not behave; false where the system did not start it.
+    #[must_use]
+    pub const fn is_engines_doing(&self) -> bool {
+        matches!(self, Self::Exited { .. } | Self::Silent { .. } | Self::Option { .. })
+    }
+
     /// How the process ended and what it said last, where there was one.
     #[must_use]
     pub fn last_words(&self) -> (&str, &str) {

@@ -78,7 +78,18 @@ impl LoadMeter {
             engine_waited: since(now.engine, self.before.engine, |share| share.waited),
             runner_waited: since(now.runner, self.before.runner, |share| share.waited),
             stolen: if late { stolen() } else { None },
+            stopped: None,
         }
+    }
+
+    /// How long this thread had waited for a CPU, in all, when the move was asked for.
+    pub(super) fn runner_waited_before(&self) -> Option<Duration> {
+        self.before.runner.map(|share| share.waited)
+    }
+
+    /// How long this thread has waited for a CPU, in all, until now.
+    pub(super) fn runner_waited(&self) -> Option<Duration> {
+        self.runner.as_ref().and_then(read_share).map(|share| share.waited)
     }
 
     fn read(&self) -> Reading {

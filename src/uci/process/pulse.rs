@@ -1,0 +1,105 @@
+//! Did the harness itself run while an engine thought? Engines have process groups of their own, so Ctrl-Z, SIGSTOP or a frozen
+//! group stops the clock's reader and not them: an answer then lies in the pipe until the harness wakes, and its stamp is wrong.
+//!
+//! No signal tells of that in time (SIGCONT is handled after the other threads run again). So a wait under a clock looks up every
+//! [`Pulse::BEAT`]; a look that comes far later than due, by a clock that goes on while the machine sleeps, and that was not
+//! waiting for a CPU meanwhile, is time in which the harness did not exist.
+
+use std::time::Duration;
+
+/// Looks of one wait. All times are totals: since boot, and since the thread began.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pulse {
+    seen: Duration,
+    asked: Duration,
+    waited: Option<Duration>,
+    absent: Duration,
+}
+
+impl Pulse {
+    /// From one look to the next.
+    pub(super) const BEAT: Duration = Duration::from_millis(100);
+
+    /// What a busy disk or host may take without a word; more of it is called a stop.
+    const LEAST: Duration = Duration::from_millis(400);
+
+    /// The same where the system does not tell how long a thread waited for a CPU.
+    const LEAST_BLIND: Duration = Duration::from_millis(2_000);
+
+    /// The first look, at `now`; this thread had `waited` so long for a CPU.
+    pub(super) const fn new(now: Duration, waited: Option<Duration>) -> Self {
+        Self { seen: now, asked: now, waited, absent: Duration::ZERO }
+    }
+
+    /// Another look. `waited` is asked about once a beat.
+    pub(super) fn look(&mut self, now: Duration, waited: impl FnOnce() -> Option<Duration>) {
+        let gap = now.saturating_sub(self.seen);
+        self.seen = now;
+        if now.saturating_sub(self.asked) < Self::BEAT {
+            return;
+        }
+        self.asked = now;
+        let before = std::mem::replace(&mut self.waited, waited());
+        let (kept, least) = match (before, self.waited) {
+            (Some(before), Some(after)) => (after.saturating_sub(before), Self::LEAST),
+            _ => (Duration::ZERO, Self::LEAST_BLIND),
+        };
+        let absent = gap.saturating_sub(Self::BEAT + kept);
+        if absent >= least {
+            self.absent += absent;
+        }
+    }
+
+    /// How long the harness did not run, at least; `None` where it always did.
+    pub(super) fn absent(&self) -> Option<Duration> {
+        (!self.absent.is_zero()).then_some(self.absent)
+    }
+}
+
+/// Time since boot, with what the machine slept.
+#[cfg(target_os = "linux")]
+pub(super) fn now() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0))
+}
+
+/// Time of day: the clocks that do not stop while the machine sleeps are not the same everywhere.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn now() -> Duration {
+    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Looks at so many milliseconds, with the total wait for a CPU at each; what is taken for a stop.
+    #[track_caller]
+    fn check(looks: &[(u64, Option<u64>)], absent: Option<u64>) {
+        let ms = Duration::from_millis;
+        let mut pulse = Pulse::new(ms(1_000), looks[0].1.map(|_| ms(50)));
+        for (at, waited) in looks {
+            pulse.look(ms(1_000 + at), || waited.map(|waited| ms(50 + waited)));
+        }
+        assert_eq!(pulse.absent(), absent.map(ms), "{looks:?}");
+    }
+
+    #[test]
+    fn a_late_look_that_did_not_wait_for_a_cpu_is_a_stop() {
+        check(&[(100, Some(0)), (200, Some(0)), (301, Some(1))], None);
+        check(&[(499, Some(0))], None);
+        check(&[(500, Some(0))], Some(400));
+        check(&[(100, Some(0)), (4_200, Some(0)), (4_300, Some(0))], Some(4_000));
+        // A busy machine.
+        check(&[(2_000, Some(1_900))], None);
+        check(&[(2_000, Some(1_400))], Some(500));
+        // What was waited earlier explains nothing.
+        check(&[(1_000, Some(900)), (2_100, Some(900))], Some(1_000));
+        // Many events, each soon after the last.
+        check(&[(60, Some(0)), (120, Some(0)), (180, Some(0)), (240, Some(0)), (640, Some(0))], None);
+        check(&[(600, Some(0)), (1_300, Some(0))], Some(1_100));
+        // A system that does not tell.
+        check(&[(2_099, None)], None);
+        check(&[(2_100, None)], Some(2_000));
+    }
+}
