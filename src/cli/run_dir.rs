@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use sha2::{Digest, Sha256};
 
 use crate::journal::{self, Header, Journal};
@@ -21,6 +21,14 @@ impl Place {
     fn wanted(&self) -> &Path {
         match self {
             Self::Given(root) | Self::Default(root) => root,
+        }
+    }
+
+    /// Says now, before anything is built, what [`take`](Self::take) would say after it.
+    pub(super) fn check(&self) -> Result<()> {
+        match self {
+            Self::Given(root) if root.symlink_metadata().is_ok() => Err(taken(root)),
+            _ => Ok(()),
         }
     }
 
@@ -57,9 +65,25 @@ impl Place {
                 }
             }
         }
-        let wanted = self.wanted().display();
-        bail!("{wanted}: exists already; go on with `quintain resume {wanted}`, or choose another --out")
+        Err(taken(self.wanted()))
     }
+}
+
+/// Runs in a user's repository are nothing to commit. A note that can't be written is no reason not to play.
+fn keep_out_of_git(runs: &Path) {
+    let note = runs.join(".gitignore");
+    if !note.exists()
+        && let Err(error) = std::fs::write(&note, "*\n")
+    {
+        tracing::debug!("{}: {error}", note.display());
+    }
+}
+
+fn taken(root: &Path) -> anyhow::Error {
+    anyhow!(
+        "{root}: exists already; go on with `quintain resume {root}`, or choose another --out",
+        root = root.display()
+    )
 }
 
 /// Where things lie in a run directory that exists.
@@ -79,6 +103,9 @@ impl RunDir {
         std::fs::create_dir_all(parent).with_context(|| {
             format!("{}: cannot create the folder for runs; choose another with --out", parent.display())
         })?;
+        if let Place::Default(_) = place {
+            keep_out_of_git(parent);
+        }
         let scratch = tempfile::Builder::new()
             .prefix(".new-run-")
             .tempdir_in(parent)
@@ -87,12 +114,13 @@ impl RunDir {
         write_synced(&scratch.path().join(file::FILE_NAME), text.as_bytes()).context("cannot write plan.toml")?;
         std::fs::create_dir(scratch.path().join("stderr")).context("cannot create stderr/")?;
         let header = Header { plan_sha256: sha256(text.as_bytes()), program: env!("CARGO_PKG_VERSION").to_owned() };
-        let journal = Journal::create(&scratch.path().join(journal::FILE_NAME), &header)?;
+        let mut journal = Journal::create(&scratch.path().join(journal::FILE_NAME), &header)?;
         // The journal's games are put on disk as they come: after a power cut they must not lie beside an empty plan, or nowhere.
         sync_folder(scratch.path())?;
         // Until it has its name it is removed with whatever goes wrong.
         let root = place.take(scratch.path())?;
         let _ = scratch.keep();
+        journal.moved_to(&root.join(journal::FILE_NAME));
         sync_folder(parent)?;
         Ok((Self { root }, journal))
     }

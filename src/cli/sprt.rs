@@ -204,8 +204,10 @@ pub(super) fn run(args: &SprtArgs) -> Result<Exit> {
     let file = args.plan.as_deref().map(RawPlan::read).transpose()?.unwrap_or_default();
     let raw = args.to_raw()?.over(file);
     let out = raw.out.clone();
+    let given = out.map(Place::Given);
+    given.as_ref().map_or(Ok(()), Place::check)?;
     let (plan, book) = resolve::sprt(raw).context("cannot start the test")?;
-    let place = out.map_or_else(|| run::default_place(&plan.name), Place::Given);
+    let place = given.unwrap_or_else(|| run::default_place(&plan.name));
     if let [new, base] = plan.players.as_slice()
         && new.origin.sha256 == base.origin.sha256
         && new.args == base.args

@@ -122,6 +122,11 @@ impl Journal {
         Ok(journal)
     }
 
+    /// The journal's folder was given another name: `path` is where it lies now, for messages.
+    pub fn moved_to(&mut self, path: &Path) {
+        path.clone_into(&mut self.path);
+    }
+
     /// Opens the journal of a stopped run, hands each of its games to `each`, drops a torn last line, and goes on after it.
     ///
     /// # Errors

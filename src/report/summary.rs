@@ -160,7 +160,7 @@ fn text(plan: &Plan, finish: &Finish, figures: &Figures, root: &Path) -> String 
         line(format!("endings: {}", ends.join(", ")));
     }
     if standing.voided() > 0 {
-        line(format!("void: {} pairs disturbed by the machine were played again", standing.voided()));
+        line(format!("void: {} times a pair was disturbed by the machine and played again", standing.voided()));
     }
     if standing.waiting_games() > 0 {
         line(format!("not counted: {} finished games of pairs after the stop", standing.waiting_games()));
