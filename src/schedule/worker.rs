@@ -316,7 +316,8 @@ impl Worker {
         match engine.go(game.position_line(), &go(request), Some(request.deadline)).await {
             SearchOutcome::BestMove { text, elapsed, mut info, load, .. } => {
                 self.waits.push(load.waited());
-                self.was_stopped |= load.stopped.is_some();
+                // Without a clock an answer is as good as before.
+                self.was_stopped |= request.timed && load.stopped.is_some();
                 let overstep = Overstep { allowed: request.deadline, answered: Some(elapsed), load };
                 let (variation, score) = engine.last_pv();
                 info.pv_fault = pv::check(game.position(), variation, score, &text);

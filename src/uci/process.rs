@@ -50,7 +50,7 @@ pub enum SearchOutcome {
         elapsed: Duration,
         /// What it said of the search.
         info: SearchInfo,
-        /// What the system did meanwhile; all `None` without a clock.
+        /// What the system did meanwhile; without a clock only whether the harness was stopped.
         load: MoveLoad,
         /// What was odd.
         warnings: Vec<Warning>,
@@ -61,7 +61,8 @@ pub enum SearchOutcome {
         elapsed: Duration,
         /// The answer to `stop`, if one came within the grace; otherwise the process was killed and must be restarted.
         late: Option<Late>,
-        /// What the system did until that was noticed, or, where an answer came late, until then; all `None` without a clock.
+        /// What the system did until that was noticed, or, where an answer came late, until then; without a clock only whether the
+        /// harness was stopped.
         load: MoveLoad,
     },
     /// The process was gone before it answered.
@@ -114,6 +115,8 @@ pub struct Engine {
     load: LoadMeter,
     /// While a clock runs.
     pulse: Option<Pulse>,
+    /// The last search had a clock.
+    is_timed: bool,
     /// The bytes being sent; kept to be used again.
     out: Vec<u8>,
 }
@@ -156,6 +159,7 @@ impl Engine {
             transcript: Transcript::new(Transcript::CAPACITY, now),
             load: LoadMeter::default(),
             pulse: None,
+            is_timed: false,
             out: Vec::with_capacity(2048),
         };
         let timeouts = engine.config.timeouts;
@@ -251,8 +255,13 @@ impl Engine {
         self.session.begin_search();
         if is_timed {
             self.load.begin();
-            self.pulse = Some(Pulse::new(pulse::now(), self.load.runner_waited_before()));
         }
+        self.is_timed = is_timed;
+        self.pulse = deadline.map(|_| {
+            let now = pulse::now();
+            let waited = if is_timed { self.load.runner_waited_before() } else { self.load.runner_waited_lately(now) };
+            Pulse::new(now, waited)
+        });
         let t0 = Instant::now();
         match self.exchange(t0, deadline.and_then(|deadline| t0.checked_add(deadline))).await {
             Waited::Answer(t1) => {
@@ -281,10 +290,11 @@ impl Engine {
         }
     }
 
-    /// What the system did during the search that ends; nothing is known of one without a clock.
+    /// What the system did during the search that ends; of one without a clock only whether the harness was stopped.
     fn end_load(&mut self, late: bool) -> MoveLoad {
         let Some(pulse) = self.pulse.take() else { return MoveLoad::default() };
-        MoveLoad { stopped: pulse.absent(), ..self.load.end(late) }
+        let load = if self.is_timed { self.load.end(late) } else { MoveLoad::default() };
+        MoveLoad { stopped: pulse.absent(), ..load }
     }
 
     /// Has a search that missed its deadline end, so that the process can go on.
@@ -414,7 +424,7 @@ impl Engine {
         let mut sent = 0;
         let mut noted = false;
         let mut last_read = from;
-        // What the timer is for; under a clock it goes off before that too, for the harness's own pulse.
+        // What the timer is for; where there is a deadline it goes off before that too, for the harness's own pulse.
         let mut due = until;
         let mut wake = self.wake_at(due);
         let mut timer = pin!(sleep_until(wake.unwrap_or(from).into()));

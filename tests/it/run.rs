@@ -197,6 +197,7 @@ fn a_game_in_which_the_harness_was_stopped_is_void() {
         ("--new-tc 0.5 --base-tc 1000", 3, "time-forfeit"),
         ("--new-tc 1000 --base-tc 1000", 3, "max-plies-adjudication"),
         ("--nodes 1", 0, "max-plies-adjudication"),
+        ("--nodes 1 --stall-timeout 0.3", 3, "stall"),
     ];
     std::thread::scope(|scope| {
         for (limit, voided, termination) in rows {

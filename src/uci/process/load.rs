@@ -14,8 +14,8 @@ use crate::record::MoveLoad;
 /// Engines with more threads are not looked into: reading all of them would take longer than it is worth.
 const MAX_THREADS: usize = 64;
 
-/// The machine's figures cost more to read than a thread's: for quick moves an older reading will do.
-const STEAL_AGE: Duration = Duration::from_millis(100);
+/// For quick moves an older reading of the machine's figures will do, which cost more than a thread's.
+const MOST_AGE: Duration = Duration::from_millis(100);
 
 /// Reads what the scheduler says of one engine and of the thread that runs the game.
 #[derive(Debug, Default)]
@@ -25,6 +25,8 @@ pub(super) struct LoadMeter {
     machine: Option<File>,
     before: Reading,
     stolen_before: Option<(Instant, Duration)>,
+    /// When the runner's wait was read without a clock, and what it was.
+    lately: Option<(Duration, Duration)>,
 }
 
 /// Totals since the threads began.
@@ -59,7 +61,7 @@ impl LoadMeter {
 
     /// A move is about to be asked for.
     pub(super) fn begin(&mut self) {
-        let fresh = |(at, _): &(Instant, Duration)| at.elapsed() < STEAL_AGE;
+        let fresh = |(at, _): &(Instant, Duration)| at.elapsed() < MOST_AGE;
         if !self.stolen_before.as_ref().is_some_and(fresh) {
             self.stolen_before = self.stolen().map(|stolen| (Instant::now(), stolen));
         }
@@ -85,6 +87,15 @@ impl LoadMeter {
     /// How long this thread had waited for a CPU, in all, when the move was asked for.
     pub(super) fn runner_waited_before(&self) -> Option<Duration> {
         self.before.runner.map(|share| share.waited)
+    }
+
+    /// How long this thread had waited for a CPU a moment ago: `now`, or up to 0.1 s before. Searches without a clock ask this; most
+    /// of them are over before another reading is due.
+    pub(super) fn runner_waited_lately(&mut self, now: Duration) -> Option<Duration> {
+        if self.lately.is_none_or(|(at, _)| now.saturating_sub(at) >= MOST_AGE) {
+            self.lately = self.runner_waited().map(|waited| (now, waited));
+        }
+        self.lately.map(|(_, waited)| waited)
     }
 
     /// How long this thread has waited for a CPU, in all, until now.

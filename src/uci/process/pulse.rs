@@ -1,7 +1,7 @@
 //! Did the harness itself run while an engine thought? Engines have process groups of their own, so Ctrl-Z, SIGSTOP or a frozen
 //! group stops the clock's reader and not them: an answer then lies in the pipe until the harness wakes, and its stamp is wrong.
 //!
-//! No signal tells of that in time (SIGCONT is handled after the other threads run again). So a wait under a clock looks up every
+//! No signal tells of that in time (SIGCONT is handled after the other threads run again). So a wait with a deadline looks up every
 //! [`Pulse::BEAT`]; a look that comes far later than due, by a clock that goes on while the machine sleeps, and that was not
 //! waiting for a CPU meanwhile, is time in which the harness did not exist.
 
