@@ -12,11 +12,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::chess::Variant;
 use crate::cli::run_dir::{sha256, write_atomically};
 use crate::cli::{Exit, progress, resolve};
-use crate::plan::Timeouts;
 use crate::plan::book::{Selection, Tally, Walks, Window};
 use crate::schedule::affinity::Topology;
-use crate::source;
-use crate::uci::process::{EngineConfig, StderrSink};
 use judge::Judge;
 
 const EXAMPLES: &str = "\
@@ -114,7 +111,12 @@ fn make(args: &MakeArgs) -> Result<()> {
         // Said now and not after an hour.
         bail!("{}: no such folder; make it, or choose another --out", folder.display());
     }
-    let judge = Judge { engine: engine(args)?, nodes: args.nodes, window };
+    let judge = Judge {
+        engine: resolve::one_engine(&args.engine, &args.options)
+            .with_context(|| format!("--engine `{}`", args.engine))?,
+        nodes: args.nodes,
+        window,
+    };
     let engines = args.concurrency.map_or_else(|| Topology::detect().physical_cores(), usize::from);
     let bar = bar(args.count);
     let mut selection = Selection::new(args.count);
@@ -137,26 +139,6 @@ fn make(args: &MakeArgs) -> Result<()> {
         .with_context(|| format!("{}: cannot write it; choose another --out", args.out.display()))?;
     progress::result(&summary(args, window, selection.tally(), &engine_name, &sha256(epd.as_bytes())));
     Ok(())
-}
-
-/// Finds or builds the engine that judges.
-fn engine(args: &MakeArgs) -> Result<EngineConfig> {
-    let context = source::Context::from_env()?;
-    let mut report = |text: &str| progress::note(text);
-    let found =
-        source::resolve(&args.engine, &context, &mut report).with_context(|| format!("--engine `{}`", args.engine))?;
-    let mut options = found.options;
-    options.extend(resolve::options(&args.options)?);
-    Ok(EngineConfig {
-        name: found.name,
-        program: found.program,
-        args: found.args,
-        dir: found.dir,
-        options,
-        env: Vec::new(),
-        stderr: StderrSink::default(),
-        timeouts: Timeouts::default(),
-    })
 }
 
 fn bar(count: u64) -> ProgressBar {

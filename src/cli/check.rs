@@ -10,9 +10,6 @@ use serde::Serialize;
 use crate::check::{Bench, Outcome, Row, Severity, TABLE, Verdict};
 use crate::cli::run_dir::write_atomically;
 use crate::cli::{Exit, progress, resolve};
-use crate::plan::Timeouts;
-use crate::source;
-use crate::uci::process::EngineConfig;
 
 const EXAMPLES: &str = "\
 Exit codes:
@@ -68,7 +65,7 @@ pub(super) fn run(args: &CheckArgs) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let rows = rows(&args.only)?;
-    let config = config(args)?;
+    let config = resolve::one_engine(args.engine.as_deref().unwrap_or_default(), &args.options)?;
     let patience = match Duration::try_from_secs_f64(args.patience) {
         Ok(patience) if !patience.is_zero() && patience < Duration::from_secs(3600) => patience,
         _ => bail!("--patience `{}`: a number of seconds above 0 and below 3600", args.patience),
@@ -101,27 +98,6 @@ fn rows(only: &[String]) -> Result<Vec<&'static Row>> {
         bail!("--only `{unknown}`: no such check, `quintain check --list` names them");
     }
     Ok(TABLE.iter().filter(|row| only.is_empty() || only.iter().any(|name| name.trim() == row.name)).collect())
-}
-
-fn config(args: &CheckArgs) -> Result<EngineConfig> {
-    let typed = resolve::options(&args.options)?;
-    let context = source::Context::from_env()?;
-    let spec = args.engine.as_deref().unwrap_or_default();
-    let found = source::resolve(spec, &context, &mut |step| progress::note(step))?;
-    let mut options = found.options;
-    for (name, value) in typed {
-        options.retain(|(known, _)| !known.eq_ignore_ascii_case(&name));
-        options.push((name, value));
-    }
-    Ok(EngineConfig {
-        name: found.name,
-        program: found.program,
-        args: found.args,
-        dir: found.dir,
-        options,
-        timeouts: Timeouts::default(),
-        ..EngineConfig::default()
-    })
 }
 
 fn list() -> String {

@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::chess::Variant;
-use crate::cli::run;
+use crate::cli::{progress, run};
 use crate::plan::config::RawPlan;
 use crate::plan::openings::Book;
 use crate::plan::openings::order::Order;
@@ -16,6 +16,7 @@ use crate::plan::{BookRef, BookSource, Machine, Origin, Plan, Player, Test, Time
 use crate::schedule::affinity::{self, Topology};
 use crate::source::{self, Context, Resolved};
 use crate::stats::sprt::{Bounds, Model, Sprt};
+use crate::uci::process::EngineConfig;
 
 /// The clock of a test unless told otherwise.
 const DEFAULT_TC: &str = "8+0.08";
@@ -214,6 +215,26 @@ fn timeouts(raw: &RawPlan) -> Result<Timeouts> {
     let Some(limit) = raw.start_timeout else { return Ok(Timeouts::default()) };
     let limit = positive_seconds("--start-timeout", limit)?;
     Ok(Timeouts { start: limit, ready: limit, new_game: limit, ..Timeouts::default() })
+}
+
+/// One engine as it is to be started, for commands that play no match: found or built, with the options typed for it.
+pub(super) fn one_engine(spec: &str, typed: &[String]) -> Result<EngineConfig> {
+    let typed = options(typed)?;
+    let found = source::resolve(spec, &Context::from_env()?, &mut |step| progress::note(step))?;
+    let mut options = found.options;
+    for (name, value) in typed {
+        options.retain(|(known, _)| !known.eq_ignore_ascii_case(&name));
+        options.push((name, value));
+    }
+    Ok(EngineConfig {
+        name: found.name,
+        program: found.program,
+        args: found.args,
+        dir: found.dir,
+        options,
+        timeouts: Timeouts::default(),
+        ..EngineConfig::default()
+    })
 }
 
 /// Builds or finds both engines.
