@@ -7,4 +7,5 @@ pub mod figures;
 pub mod pgn;
 pub mod pgn_file;
 pub mod plot;
+pub mod standings;
 pub mod summary;
