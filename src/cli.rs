@@ -5,6 +5,7 @@ mod calibrate;
 mod check;
 mod ctl;
 mod flags;
+mod games;
 mod matches;
 mod progress;
 mod replay;
@@ -115,6 +116,8 @@ enum Command {
     Ctl(ctl::CtlArgs),
     /// Says to an engine again what it was told in a game of a run: does it fail again?
     Replay(replay::ReplayArgs),
+    /// Which games of a run ended how? Prints those that are asked for.
+    Games(Box<games::GamesArgs>),
     /// Measures how many games at once this machine can hold at which clock.
     Calibrate(calibrate::CalibrateArgs),
     /// Elo, LOS and LLR of given counts.
@@ -173,6 +176,7 @@ pub fn main() -> ExitCode {
         Command::Watch(args) => watch::run(&args),
         Command::Ctl(args) => ctl::run(&args).map(|()| Exit::Done),
         Command::Replay(args) => replay::run(&args),
+        Command::Games(args) => games::run(&args),
         Command::Calibrate(args) => calibrate::run(&args),
         Command::Stats(args) => stats::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),
         Command::Book(args) => book::run(&args),
