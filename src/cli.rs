@@ -4,8 +4,10 @@ mod book;
 mod calibrate;
 mod check;
 mod ctl;
+mod engines;
 mod flags;
 mod games;
+mod init;
 mod matches;
 mod progress;
 mod replay;
@@ -13,6 +15,7 @@ mod resolve;
 mod resume;
 mod run;
 mod run_dir;
+mod shell;
 mod sprt;
 mod stats;
 mod watch;
@@ -86,6 +89,7 @@ Examples:
   quintain resume results/runs/20260101-120000-sprt
   quintain watch results/runs/20260101-120000-sprt
   quintain ctl results/runs/20260101-120000-sprt concurrency 4
+  quintain games RUN --termination time-forfeit      which games were lost on time?
   quintain check ./my-engine                         does it keep to the protocol and to its clock?
   quintain stats --ptnml 379,10170,21828,10640,343 --bounds 0,2";
 
@@ -126,6 +130,14 @@ enum Command {
     Book(book::BookArgs),
     /// Does an engine keep to the protocol and to its clock?
     Check(check::CheckArgs),
+    /// Which engines of the registry are installed?
+    Engines(engines::EnginesArgs),
+    /// Writes a plan to start from, with every key explained.
+    Init(init::InitArgs),
+    /// Prints a script that completes command lines in a shell.
+    Completions(shell::CompletionsArgs),
+    /// Prints the manual page, or writes one for each command.
+    Man(shell::ManArgs),
 }
 
 /// What `--color` says, before anything is parsed: help and usage errors are coloured as well. What it should not say is refused later.
@@ -181,6 +193,10 @@ pub fn main() -> ExitCode {
         Command::Stats(args) => stats::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),
         Command::Book(args) => book::run(&args),
         Command::Check(args) => check::run(&args),
+        Command::Engines(args) => engines::run(&args),
+        Command::Init(args) => init::run(&args),
+        Command::Completions(args) => Ok(shell::completions(&args, Cli::command())),
+        Command::Man(args) => shell::man(&args, Cli::command()),
     };
     match result {
         Ok(exit) => ExitCode::from(exit.code()),

@@ -25,7 +25,7 @@ Several words to one flag, with commas between them or the flag repeated, mean a
 
 Examples:
   quintain games results/runs/20260101-120000-sprt --termination time-forfeit
-  quintain games RUN --player my-branch --result loss --color black --max-plies 60 --json
+  quintain games RUN --player my-branch --result loss --side black --max-plies 60 --json
   quintain games RUN --player stockfish --by opponent
   quintain games RUN --game 17 --moves
   quintain games RUN --termination crash,stall --pgn > crashes.pgn";

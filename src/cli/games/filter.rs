@@ -22,7 +22,7 @@ pub(super) struct Query {
     opponent: Option<String>,
     /// Of these, games in which the player had this side.
     #[arg(long, requires = "player")]
-    color: Option<Side>,
+    side: Option<Side>,
     /// win, draw or loss of the player; or 1-0, 0-1, 1/2-1/2.
     #[arg(long, value_name = "RESULT", value_delimiter = ',')]
     result: Vec<String>,
@@ -67,7 +67,7 @@ pub(super) struct Filter {
     /// Whose results are told.
     pub(super) player: Option<PlayerId>,
     opponent: Option<PlayerId>,
-    color: Option<Color>,
+    side: Option<Color>,
     terminations: Vec<Termination>,
     results: Vec<Wanted>,
     openings: Vec<u64>,
@@ -93,7 +93,7 @@ impl Query {
             }
         }
         let common = Filter {
-            color: self.color.map(|side| if side == Side::White { Color::White } else { Color::Black }),
+            side: self.side.map(|side| if side == Side::White { Color::White } else { Color::Black }),
             terminations: self.termination.iter().map(|name| termination(name)).collect::<Result<_>>()?,
             results: self.result.iter().map(|text| self.wanted(text)).collect::<Result<_>>()?,
             openings: self.opening.clone(),
@@ -145,7 +145,7 @@ impl Filter {
         let side = self.player.and_then(|player| side(game, player));
         let by_player = self.player.is_none()
             || side.is_some_and(|side| {
-                self.color.is_none_or(|color| color == side)
+                self.side.is_none_or(|wanted| wanted == side)
                     && self.opponent.is_none_or(|opponent| *game.players.get(side.other()) == opponent)
             });
         let outcome = game.ending.outcome;

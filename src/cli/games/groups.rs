@@ -24,6 +24,7 @@ pub(super) enum Key {
     /// Where they began.
     Opening,
     /// The side that --player had; without, White and Black.
+    #[value(alias = "side")]
     Color,
 }
 
