@@ -1,4 +1,4 @@
-//! The rules of chess, for the referee: the only file that knows the rules library (shakmaty).
+//! The rules of chess, for the referee: the only file, besides `tablebase`, that knows the rules library (shakmaty).
 //!
 //! A [`Position`] is a game in progress: the board and as much of its past as the rules need. It is changed in place and
 //! answers in the harness's own words ([`Color`], [`Outcome`], [`Termination`], UCI text), so that the library can be
@@ -176,6 +176,17 @@ impl Position {
     #[must_use]
     pub fn men(&self) -> u32 {
         u32::try_from(self.chess.board().occupied().count()).unwrap_or(u32::MAX)
+    }
+
+    /// Whether either side may still castle, now or later.
+    #[must_use]
+    pub fn has_castling_rights(&self) -> bool {
+        self.chess.castles().any()
+    }
+
+    /// The rules library's own board, for its endgame tables (`tablebase`) alone.
+    pub(crate) const fn library(&self) -> &Chess {
+        &self.chess
     }
 
     /// Whether the side to move is in check.

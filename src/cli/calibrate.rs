@@ -120,7 +120,7 @@ async fn play(plan: Plan, book: Book, cell: &mut Cell) -> Result<bool> {
     let (interrupts, seen) = mpsc::channel(4);
     let (_commands, asked) = mpsc::channel(1);
     let signals = tokio::spawn(run::watch_signals(interrupts));
-    let run = Run { plan: Arc::new(plan), book, journal, standing, stderr_dir };
+    let run = Run { plan: Arc::new(plan), book, journal, standing, tables: None, stderr_dir };
     let finish = dispatcher::run(run, &mut [], Inbox { interrupts: seen, commands: asked }).await;
     signals.abort();
     match finish.reason {

@@ -162,7 +162,7 @@ fn of_record(record: &GameRecord, plan: &Plan, color: Color) -> Result<Vec<Searc
     let setup = GameSetup {
         opening: record.opening.clone(),
         limits: ByColor { white: limit(record.players.white), black: limit(record.players.black) },
-        rules: plan.rules,
+        rules: plan.rules.clone(),
     };
     let (mut game, mut step) = Game::new(setup)?;
     let mut searches = Vec::new();

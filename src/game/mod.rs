@@ -4,15 +4,15 @@
 //! driver (the worker) asks the engine, measures, and hands back what happened as an [`Input`]. Time comes in as a value,
 //! so every fault is a row in a table test.
 //!
-//! Reading order: this file, then `clock` (what is left of a side's time), then `adjudicate` (results by agreement), `pv` (what
-//! engines say of moves to come).
+//! Reading order: this file, then `clock` (what is left of a side's time), then `adjudicate` (results by agreement), `tablebase`
+//! (results by endgame tables), `pv` (what engines say of moves to come).
 //!
 //! Who loses
 //! - A side whose answer comes after its clock and the margin loses on time, whatever the answer: a late illegal move is a time
 //!   forfeit, a late mate is too. It loses even where the opponent could not mate by any means: the draw that FIDE's
 //!   laws (6.9) give there would hide the fault that the forfeit is there to show.
 //! - After each legal move the rules are asked in this order: mate, stalemate, insufficient material, threefold repetition,
-//!   fifty moves; then the resign rule, the draw rule, the limit on plies.
+//!   fifty moves; then the endgame tables, the resign rule, the draw rule, the limit on plies.
 //! - A crash or a stall loses for the engine that is asked: for a move, or to be ready. A process that dies while its opponent thinks
 //!   loses when it is asked next; one that dies after its last `bestmove` of a game loses nothing, is started anew and counts
 //!   towards `--max-failures`, and only where it cannot be started anew is the next game lost.
@@ -22,7 +22,9 @@
 pub mod adjudicate;
 pub mod clock;
 pub mod pv;
+pub mod tablebase;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use thiserror::Error;
@@ -33,6 +35,7 @@ use crate::plan::time_control::{Limit, Seconds};
 use crate::record::{ByColor, Color, Ending, MoveRecord, Opening, Outcome, SearchInfo, Termination};
 use adjudicate::{DrawCounter, ResignCounter};
 use clock::{ChargeResult, Clock};
+use tablebase::{Probe, TableReferee};
 
 /// All that a game needs to start.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -158,6 +161,7 @@ pub struct Game {
     rules: Rules,
     draw: Option<DrawCounter>,
     resign: Option<ResignCounter>,
+    tables: Option<TableReferee>,
     moves: Vec<MoveRecord>,
     foreign_castling: ByColor<u32>,
     ending: Option<Ending>,
@@ -204,15 +208,22 @@ impl Game {
             position_line,
             limits,
             clocks: ByColor { white: Clock::new(&limits.white), black: Clock::new(&limits.black) },
-            rules,
             draw: rules.draw.map(DrawCounter::new),
             resign: rules.resign.map(ResignCounter::new),
+            rules,
+            tables: None,
             moves: Vec::new(),
             foreign_castling: ByColor::default(),
             ending: None,
         };
         let step = game.next_step();
         Ok((game, step))
+    }
+
+    /// Has endgame tables give results as the rules say, from the next ply on: an opening is never judged by itself. Without this
+    /// call the game is played as if there were no such rule.
+    pub fn set_tables(&mut self, tables: Arc<dyn Probe>) {
+        self.tables = self.rules.syzygy.clone().map(|rule| TableReferee::new(rule, tables));
     }
 
     /// Takes note of what happened and says what comes next. A game that is over stays as it is.
@@ -292,6 +303,9 @@ impl Game {
         let agreed = self.draw.as_mut().is_some_and(|rule| rule.feed(info.score, played.zeroing, moves_complete));
         if self.position.over().is_some() {
             return self.next_step();
+        }
+        if let Some(outcome) = self.tables.as_ref().and_then(|tables| tables.judge(&self.position)) {
+            return self.ended(outcome, Termination::TablebaseAdjudication, String::new());
         }
         if let Some(loser) = resigned {
             return self.lost(loser, Termination::ResignAdjudication, String::new());

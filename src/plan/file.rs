@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::chess::Variant;
 use crate::plan::openings::order::Order;
-use crate::plan::rules::{DrawRule, ResignRule, Rules};
+use crate::plan::rules::{DrawRule, ResignRule, RuleError, Rules, SyzygyRule};
 use crate::plan::time_control::{Limit, TimeControl};
 use crate::plan::{BookRef, BookSource, Machine, Origin, Plan, Player, Test, Timeouts};
 use crate::stats::sprt::{Bounds, Model};
@@ -100,6 +100,15 @@ struct RulesV1 {
     resign: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_plies: Option<u32>,
+    /// Folders, joined as `PATH` is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    syzygy: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    syzygy_pieces: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    syzygy_ignore_50: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    syzygy_adjudicate: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -160,6 +169,7 @@ pub fn to_toml(plan: &Plan) -> String {
         BookSource::Builtin => ("builtin", None),
         BookSource::File(path) => ("file", Some(path.clone())),
     };
+    let syzygy = plan.rules.syzygy.as_ref();
     let file = PlanV1 {
         version: VERSION,
         name: plan.name.clone(),
@@ -197,6 +207,10 @@ pub fn to_toml(plan: &Plan) -> String {
             draw: plan.rules.draw.map(|rule| rule.to_string()),
             resign: plan.rules.resign.map(|rule| rule.to_string()),
             max_plies: plan.rules.max_plies,
+            syzygy: syzygy.map(SyzygyRule::paths_text),
+            syzygy_pieces: syzygy.and_then(|rule| rule.pieces),
+            syzygy_ignore_50: syzygy.map(|rule| rule.ignore_fifty),
+            syzygy_adjudicate: syzygy.map(|rule| rule.scope.to_string()),
         },
         timeouts: TimeoutsV1 {
             start_s: plan.timeouts.start.as_secs_f64(),
@@ -276,6 +290,7 @@ pub fn from_toml(text: &str) -> Result<Plan, PlanFileError> {
             draw: file.rules.draw.as_deref().map(|text| parse::<DrawRule>("rules.draw", text)).transpose()?,
             resign: file.rules.resign.as_deref().map(|text| parse::<ResignRule>("rules.resign", text)).transpose()?,
             max_plies: file.rules.max_plies,
+            syzygy: syzygy_from_disk(&file.rules)?,
         },
         test: Test {
             bounds: Bounds { elo0: file.test.elo0, elo1: file.test.elo1 },
@@ -299,6 +314,20 @@ pub fn from_toml(text: &str) -> Result<Plan, PlanFileError> {
         },
         machine: Machine { cpu: file.machine.cpu, cores: file.machine.cores, os: file.machine.os },
     })
+}
+
+fn syzygy_from_disk(rules: &RulesV1) -> Result<Option<SyzygyRule>, PlanFileError> {
+    let Some(paths) = &rules.syzygy else { return Ok(None) };
+    let fault = |key| move |error: RuleError| PlanFileError::Value { key, why: error.to_string() };
+    let mut rule = SyzygyRule::new(paths).map_err(fault("rules.syzygy"))?;
+    if let Some(pieces) = rules.syzygy_pieces {
+        rule = rule.with_pieces(pieces).map_err(fault("rules.syzygy_pieces"))?;
+    }
+    rule.ignore_fifty = rules.syzygy_ignore_50.unwrap_or(false);
+    if let Some(scope) = &rules.syzygy_adjudicate {
+        rule.scope = parse("rules.syzygy_adjudicate", scope)?;
+    }
+    Ok(Some(rule))
 }
 
 fn player_from_disk(player: PlayerV1) -> Result<Player, PlanFileError> {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, MissedTickBehavior};
 
+use crate::game::tablebase::Probe;
 use crate::journal::Journal;
 use crate::plan::Plan;
 use crate::plan::openings::Book;
@@ -37,6 +38,8 @@ pub struct Run {
     pub journal: Journal,
     /// What counts already.
     pub standing: Standing,
+    /// Endgame tables, where the plan's rules ask for them.
+    pub tables: Option<Arc<dyn Probe>>,
     /// Where the engines' error output goes; must exist.
     pub stderr_dir: std::path::PathBuf,
 }
@@ -184,6 +187,7 @@ impl Dispatcher<'_> {
             let context = worker::Context {
                 slot: SlotId(slot),
                 plan: Arc::clone(&self.run.plan),
+                tables: self.run.tables.clone(),
                 stderr_dir: self.run.stderr_dir.clone(),
                 events: self.events.clone(),
                 orders: self.orders.subscribe(),

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use tokio::sync::{mpsc, watch};
 
+use crate::game::tablebase::Probe;
 use crate::game::{Game, GameParts, GameSetup, Input, Request, Step, ToldClock, pv};
 use crate::plan::Plan;
 use crate::record::{ByColor, Color, Ending, GameId, GameRecord, Leg, Outcome, Overstep, PlayerId, Termination};
@@ -27,6 +28,8 @@ const MAX_VOIDS: u32 = 3;
 pub(super) struct Context {
     pub(super) slot: SlotId,
     pub(super) plan: Arc<Plan>,
+    /// Endgame tables, shared by all slots.
+    pub(super) tables: Option<Arc<dyn Probe>>,
     pub(super) stderr_dir: PathBuf,
     pub(super) events: mpsc::UnboundedSender<WorkerEvent>,
     pub(super) orders: watch::Receiver<Orders>,
@@ -206,7 +209,7 @@ impl Worker {
         let setup = GameSetup {
             opening: task.opening.clone(),
             limits: ByColor { white: limit(players.white), black: limit(players.black) },
-            rules: plan.rules,
+            rules: plan.rules.clone(),
         };
         let (mut game, mut step) = match Game::new(setup) {
             Ok(begun) => begun,
@@ -220,6 +223,9 @@ impl Worker {
                 return Ok(Played { parts: unplayed(), ending, failure: None, overstep: None });
             }
         };
+        if let Some(tables) = &self.context.tables {
+            game.set_tables(Arc::clone(tables));
+        }
         loop {
             let request = match step {
                 Step::Over(ending) => {
