@@ -119,6 +119,7 @@ fn rules(raw: &RawPlan) -> Result<Rules> {
         draw: rule::<DrawRule>(raw.draw.as_deref())?,
         resign: rule::<ResignRule>(raw.resign.as_deref())?,
         max_plies: raw.max_plies,
+        ponder: false,
         syzygy: None,
         margin: seconds("--margin-ms", margin / 1e3)?,
         stall_timeout: positive_seconds("--stall-timeout", raw.stall_timeout.unwrap_or(60.0))?,

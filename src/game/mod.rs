@@ -167,6 +167,16 @@ pub struct Game {
     ending: Option<Ending>,
 }
 
+/// A search on the opponent's time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ponder {
+    /// The complete `position` command, the expected move its last word, without line end. Where the opponent plays that, it is what
+    /// [`Game::position_line`] will be.
+    pub position_line: Vec<u8>,
+    /// What `go ponder` says: the clocks as they stand before the opponent thinks. Nothing of it is waited for.
+    pub request: Request,
+}
+
 /// A game taken apart for its record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GameParts {
@@ -247,6 +257,24 @@ impl Game {
         }
     }
 
+    /// What the side that has just moved may think about while its opponent does: the search there would be after the opponent's move
+    /// `expected`. `None` where the rules allow no pondering, the side has no clock, or the move is illegal or ends the game.
+    #[must_use]
+    pub fn ponder(&self, expected: &str) -> Option<Ponder> {
+        let color = self.position.turn().other();
+        if !self.rules.ponder || self.ending.is_some() || self.clocks.get(color).left().is_none() {
+            return None;
+        }
+        let mut position = self.position.clone();
+        let played = position.play(expected).ok()?;
+        if position.over().is_some() {
+            return None;
+        }
+        let mut line = self.position_line.clone();
+        line.push(&played.uci);
+        Some(Ponder { position_line: line.line, request: self.request(color) })
+    }
+
     /// The complete `position` command for the coming search, without line end.
     #[must_use]
     pub fn position_line(&self) -> &[u8] {
@@ -324,11 +352,10 @@ impl Game {
         if self.rules.max_plies.is_some_and(|max| self.moves.len() >= max as usize) {
             return self.ended(Outcome::Draw, Termination::MaxPliesAdjudication, String::new());
         }
-        Step::Think(self.request())
+        Step::Think(self.request(self.position.turn()))
     }
 
-    fn request(&self) -> Request {
-        let color = self.position.turn();
+    fn request(&self, color: Color) -> Request {
         let (limit, clock) = (self.limits.get(color), self.clocks.get(color));
         let told = |side: Color| {
             let clock = self.clocks.get(side);

@@ -11,6 +11,7 @@ const RULES: Rules = Rules {
     draw: None,
     resign: None,
     max_plies: None,
+    ponder: false,
     syzygy: None,
     margin: Duration::from_millis(10),
     stall_timeout: Duration::from_secs(60),

@@ -100,6 +100,8 @@ struct RulesV1 {
     resign: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_plies: Option<u32>,
+    #[serde(default)]
+    ponder: bool,
     /// Folders, joined as `PATH` is.
     #[serde(skip_serializing_if = "Option::is_none")]
     syzygy: Option<String>,
@@ -207,6 +209,7 @@ pub fn to_toml(plan: &Plan) -> String {
             draw: plan.rules.draw.map(|rule| rule.to_string()),
             resign: plan.rules.resign.map(|rule| rule.to_string()),
             max_plies: plan.rules.max_plies,
+            ponder: plan.rules.ponder,
             syzygy: syzygy.map(SyzygyRule::paths_text),
             syzygy_pieces: syzygy.and_then(|rule| rule.pieces),
             syzygy_ignore_50: syzygy.map(|rule| rule.ignore_fifty),
@@ -290,6 +293,7 @@ pub fn from_toml(text: &str) -> Result<Plan, PlanFileError> {
             draw: file.rules.draw.as_deref().map(|text| parse::<DrawRule>("rules.draw", text)).transpose()?,
             resign: file.rules.resign.as_deref().map(|text| parse::<ResignRule>("rules.resign", text)).transpose()?,
             max_plies: file.rules.max_plies,
+            ponder: file.rules.ponder,
             syzygy: syzygy_from_disk(&file.rules)?,
         },
         test: Test {

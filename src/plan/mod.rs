@@ -54,10 +54,12 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The most threads that an engine is told to think with (its option `Threads`), at least 1.
+    /// The most threads that think at once in a game, at least 1: those that an engine is told to use (its option `Threads`), of both
+    /// sides where engines ponder.
     #[must_use]
     pub fn threads(&self) -> usize {
-        self.players.iter().filter_map(Player::threads).max().unwrap_or(1).max(1)
+        let one = self.players.iter().filter_map(Player::threads).max().unwrap_or(1).max(1);
+        if self.rules.ponder { one.saturating_mul(2) } else { one }
     }
 }
 

@@ -21,6 +21,8 @@ pub struct Rules {
     pub resign: Option<ResignRule>,
     /// Draw after so many plies, book plies not counted.
     pub max_plies: Option<u32>,
+    /// Engines that run by a clock think on their opponent's time.
+    pub ponder: bool,
     /// Results by endgame tables.
     pub syzygy: Option<SyzygyRule>,
     /// Grace on every move before the flag falls.

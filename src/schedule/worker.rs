@@ -187,7 +187,20 @@ impl Worker {
             Box::new(Failure { game: id, player, transcript, stderr, status })
         });
         let _ = self.context.events.send(WorkerEvent::Ended { record: Box::new(record), failure });
+        self.end_pondering(players).await;
         Ok(!is_void)
+    }
+
+    /// Has engines that still ponder come to an end. That costs no game: it is over.
+    async fn end_pondering(&mut self, players: ByColor<PlayerId>) {
+        for player in [players.white, players.black] {
+            let engine = &mut self.engines[usize::from(player.0)];
+            let Some(pondering) = engine.as_mut().filter(|engine| engine.is_pondering()) else { continue };
+            if let Err(fault) = pondering.end_ponder().await {
+                *engine = None;
+                let _ = self.context.events.send(WorkerEvent::Exited { player, status: fault.to_string() });
+            }
+        }
     }
 
     /// Gets both engines ready and plays until the referee says how it ended.
@@ -235,7 +248,7 @@ impl Worker {
             };
             let player = *players.get(request.color);
             let overstep;
-            (step, overstep) = self.think(player, &mut game, &request).await;
+            (step, overstep) = self.think(players, &mut game, &request).await;
             if let Step::Over(ending) = &step
                 && is_fault(ending.termination)
             {
@@ -313,21 +326,46 @@ impl Worker {
     }
 
     /// One ply: asks the engine, tells the referee. With what there is to say should the move prove to be late.
-    async fn think(&mut self, player: PlayerId, game: &mut Game, request: &Request) -> (Step, Option<Overstep>) {
+    async fn think(
+        &mut self,
+        players: ByColor<PlayerId>,
+        game: &mut Game,
+        request: &Request,
+    ) -> (Step, Option<Overstep>) {
         let color = request.color;
         self.reusable = true;
-        let Some(engine) = &mut self.engines[usize::from(player.0)] else {
+        let [mover, other] = [color, color.other()].map(|color| usize::from(players.get(color).0));
+        let (engine, listener) = match self.engines.get_disjoint_mut([mover, other]) {
+            Ok([engine, other]) => (engine, other.as_mut().filter(|other| other.is_pondering())),
+            Err(_) => (&mut self.engines[mover], None),
+        };
+        let Some(engine) = engine else {
             return (game.handle(Input::Crashed { color, detail: "not running".to_owned() }), None);
         };
-        match engine.go(game.position_line(), &go(request), Some(request.deadline)).await {
-            SearchOutcome::BestMove { text, elapsed, mut info, load, .. } => {
+        let command = go(request);
+        let search = engine.go(game.position_line(), &command, Some(request.deadline));
+        let outcome = match listener {
+            None => search.await,
+            Some(listener) => tokio::select! {
+                biased;
+                outcome = search => outcome,
+                never = listener.listen() => match never {},
+            },
+        };
+        match outcome {
+            SearchOutcome::BestMove { text, ponder, elapsed, mut info, load, .. } => {
                 self.waits.push(load.waited());
                 // Without a clock an answer is as good as before.
                 self.was_stopped |= request.timed && load.stopped.is_some();
                 let overstep = Overstep { allowed: request.deadline, answered: Some(elapsed), load };
                 let (variation, score) = engine.last_pv();
                 info.pv_fault = pv::check(game.position(), variation, score, &text);
-                (game.handle(Input::Move { text: &text, elapsed, info }), Some(overstep))
+                let step = game.handle(Input::Move { text: &text, elapsed, info });
+                // Before the opponent is asked, so that nothing of this is done on its time.
+                if let Some(ponder) = ponder.and_then(|expected| game.ponder(&expected)) {
+                    engine.ponder(&ponder.position_line, &go(&ponder.request));
+                }
+                (step, Some(overstep))
             }
             SearchOutcome::Overrun { elapsed, late, load } => {
                 self.reusable = late.is_some();
