@@ -11,6 +11,7 @@ mod hostile;
 #[cfg(target_os = "linux")]
 mod persist;
 #[cfg(target_os = "linux")]
+mod ponder;
 mod process;
 #[cfg(target_os = "linux")]
 mod replay;
