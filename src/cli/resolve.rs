@@ -7,6 +7,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::chess::Variant;
 use crate::cli::{progress, run};
+use crate::plan::affinity::Affinity;
 use crate::plan::config::RawPlan;
 use crate::plan::openings::Book;
 use crate::plan::openings::order::Order;
@@ -197,7 +198,7 @@ pub(super) fn sprt(raw: RawPlan) -> Result<(Plan, Book)> {
         max_pairs: raw.max_pairs,
         max_time,
         concurrency,
-        affinity: raw.affinity == Some(true),
+        affinity: if raw.affinity == Some(true) { Affinity::Auto } else { Affinity::Off },
         restart: raw.restart == Some(true),
         void_disturbed: raw.void_disturbed == Some(true),
         max_failures: raw.max_failures.unwrap_or(DEFAULT_MAX_FAILURES),

@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::chess::Variant;
+use crate::plan::affinity::Affinity;
 use crate::plan::openings::order::Order;
 use crate::plan::rules::{DrawRule, ResignRule, RuleError, Rules, SyzygyRule};
 use crate::plan::time_control::{Limit, TimeControl};
@@ -51,6 +52,9 @@ struct PlanV1 {
     max_time_s: Option<f64>,
     concurrency: u16,
     affinity: bool,
+    /// CPUs that were named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    affinity_cpus: Option<String>,
     restart: bool,
     #[serde(default)]
     void_disturbed: bool,
@@ -179,7 +183,8 @@ pub fn to_toml(plan: &Plan) -> String {
         max_pairs: plan.max_pairs,
         max_time_s: plan.max_time.map(|time| time.as_secs_f64()),
         concurrency: plan.concurrency,
-        affinity: plan.affinity,
+        affinity: plan.affinity != Affinity::Off,
+        affinity_cpus: matches!(plan.affinity, Affinity::Cpus(_)).then(|| plan.affinity.to_string()),
         restart: plan.restart,
         void_disturbed: plan.void_disturbed,
         max_failures: plan.max_failures,
@@ -305,7 +310,11 @@ pub fn from_toml(text: &str) -> Result<Plan, PlanFileError> {
         max_pairs: file.max_pairs,
         max_time: file.max_time_s.map(|time| seconds("max_time_s", time)).transpose()?,
         concurrency: file.concurrency,
-        affinity: file.affinity,
+        affinity: match (file.affinity, &file.affinity_cpus) {
+            (false, _) => Affinity::Off,
+            (true, None) => Affinity::Auto,
+            (true, Some(cpus)) => parse("affinity_cpus", cpus)?,
+        },
         restart: file.restart,
         void_disturbed: file.void_disturbed,
         max_failures: file.max_failures,

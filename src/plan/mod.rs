@@ -3,6 +3,7 @@
 //! Reading order: `time_control` (what a side may spend), `rules` (what the referee may decide), `openings` (where games
 //! start), `config` (the TOML a user writes), then [`Plan`] itself and `file`, its form in the run directory.
 
+pub mod affinity;
 pub mod book;
 pub mod config;
 pub mod file;
@@ -13,6 +14,7 @@ pub mod time_control;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::plan::affinity::Affinity;
 use crate::plan::openings::order::Order;
 use crate::plan::rules::Rules;
 use crate::plan::time_control::Limit;
@@ -39,8 +41,8 @@ pub struct Plan {
     pub max_time: Option<Duration>,
     /// Games at once.
     pub concurrency: u16,
-    /// True to give each slot a CPU of its own.
-    pub affinity: bool,
+    /// Whether each slot has CPUs of its own, and which.
+    pub affinity: Affinity,
     /// True to start engines anew for each game.
     pub restart: bool,
     /// True to play a pair again where a game was lost on time by the machine's doing ([`crate::record::Overstep::is_disturbed`]).

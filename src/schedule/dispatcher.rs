@@ -10,6 +10,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 use crate::game::tablebase::Probe;
 use crate::journal::Journal;
 use crate::plan::Plan;
+use crate::plan::affinity::Affinity;
 use crate::plan::openings::Book;
 use crate::plan::openings::order::OpeningOrder;
 use crate::record::{GameRecord, PairId, PlayerId};
@@ -81,6 +82,8 @@ struct Dispatcher<'a> {
     order: OpeningOrder,
     observers: &'a mut [Box<dyn Observer>],
     slots: Vec<Slot>,
+    /// The CPUs of each slot; a slot without any runs anywhere.
+    cpus: Vec<Vec<usize>>,
     /// Slots that wait for the end of a pause.
     idle: VecDeque<SlotId>,
     next: PairId,
@@ -104,6 +107,10 @@ pub async fn run(run: Run, observers: &mut [Box<dyn Observer>], mut inbox: Inbox
     let began = Instant::now();
     let len = u32::try_from(run.book.len()).unwrap_or(u32::MAX);
     let order = OpeningOrder::new(len, run.plan.book.order, run.plan.book.start);
+    let cpus = match &run.plan.affinity {
+        Affinity::Off => Vec::new(),
+        affinity => Topology::detect().slots(affinity, run.plan.threads()),
+    };
     let orders = Orders { stop: Stop::No, paused: false, slots: run.plan.concurrency };
     let mut dispatcher = Dispatcher {
         next: PairId(run.standing.pairs()),
@@ -112,6 +119,7 @@ pub async fn run(run: Run, observers: &mut [Box<dyn Observer>], mut inbox: Inbox
         order,
         observers,
         slots: Vec::new(),
+        cpus,
         idle: VecDeque::new(),
         leftover: BTreeMap::new(),
         orders: watch::Sender::new(orders),
@@ -187,6 +195,7 @@ impl Dispatcher<'_> {
             let context = worker::Context {
                 slot: SlotId(slot),
                 plan: Arc::clone(&self.run.plan),
+                cpus: self.cpus.get(place).cloned().unwrap_or_default(),
                 tables: self.run.tables.clone(),
                 stderr_dir: self.run.stderr_dir.clone(),
                 events: self.events.clone(),

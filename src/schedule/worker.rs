@@ -14,7 +14,6 @@ use crate::game::tablebase::Probe;
 use crate::game::{Game, GameParts, GameSetup, Input, Request, Step, ToldClock, pv};
 use crate::plan::Plan;
 use crate::record::{ByColor, Color, Ending, GameId, GameRecord, Leg, Outcome, Overstep, PlayerId, Termination};
-use crate::schedule::affinity::Topology;
 use crate::schedule::engine_config;
 use crate::schedule::events::{Failure, Orders, PairTask, SlotId, Stop, WorkerEvent};
 use crate::schedule::program::Programs;
@@ -28,6 +27,8 @@ const MAX_VOIDS: u32 = 3;
 pub(super) struct Context {
     pub(super) slot: SlotId,
     pub(super) plan: Arc<Plan>,
+    /// The CPUs of this slot, one for each thread that thinks at once; empty for all.
+    pub(super) cpus: Vec<usize>,
     /// Endgame tables, shared by all slots.
     pub(super) tables: Option<Arc<dyn Probe>>,
     pub(super) stderr_dir: PathBuf,
@@ -88,8 +89,6 @@ impl Drop for Farewell {
 
 struct Worker {
     context: Context,
-    /// The CPUs of this slot, one for each thread of the engine that thinks; empty for all.
-    cpus: Vec<usize>,
     /// By player; `None` where not running.
     engines: Vec<Option<Engine>>,
     programs: Programs,
@@ -103,15 +102,9 @@ struct Worker {
 
 impl Worker {
     fn new(context: Context) -> Self {
-        let plan = &context.plan;
-        let cpus = if plan.affinity {
-            Topology::detect().cpus_for_slot(usize::from(context.slot.0), plan.threads())
-        } else {
-            Vec::new()
-        };
         let engines: Vec<_> = context.plan.players.iter().map(|_| None).collect();
         let programs = Programs::new(engines.len());
-        Self { context, cpus, engines, programs, reusable: true, waits: Vec::new(), was_stopped: false }
+        Self { context, engines, programs, reusable: true, waits: Vec::new(), was_stopped: false }
     }
 
     /// Plays what comes until there is no more to come; returns what it was given and did not play.
@@ -311,7 +304,7 @@ impl Worker {
         };
         check(&mut self.programs)?;
         let config = self.config(place);
-        let started = Engine::start(&config, &self.cpus).await;
+        let started = Engine::start(&config, &self.context.cpus).await;
         // Again, for it may have been replaced between the look and the start.
         check(&mut self.programs)?;
         self.engines[place] = Some(started.map_err(|error| Unready::at_start(&error))?);
