@@ -10,6 +10,7 @@ use crate::cli::{progress, run};
 use crate::plan::config::RawPlan;
 use crate::plan::openings::Book;
 use crate::plan::openings::order::Order;
+use crate::plan::recording::Recording;
 use crate::plan::rules::{DrawRule, ResignRule, Rules};
 use crate::plan::time_control::Limit;
 use crate::plan::{BookRef, BookSource, Machine, Origin, Plan, Player, Test, Timeouts};
@@ -200,6 +201,7 @@ pub(super) fn sprt(raw: RawPlan) -> Result<(Plan, Book)> {
         void_disturbed: raw.void_disturbed == Some(true),
         max_failures: raw.max_failures.unwrap_or(DEFAULT_MAX_FAILURES),
         timeouts: timeouts(&raw)?,
+        recording: Recording::default(),
         machine: machine(&topology),
     };
     // What a recipe or the registry says of an engine's threads is known only now.
