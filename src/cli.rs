@@ -5,6 +5,7 @@ mod calibrate;
 mod check;
 mod ctl;
 mod progress;
+mod records;
 mod replay;
 mod resolve;
 mod resume;

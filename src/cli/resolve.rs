@@ -6,11 +6,10 @@ use anyhow::{Context as _, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::chess::Variant;
-use crate::cli::{progress, run};
+use crate::cli::{progress, records, run};
 use crate::plan::config::RawPlan;
 use crate::plan::openings::Book;
 use crate::plan::openings::order::Order;
-use crate::plan::recording::Recording;
 use crate::plan::rules::{DrawRule, ResignRule, Rules};
 use crate::plan::time_control::Limit;
 use crate::plan::{BookRef, BookSource, Machine, Origin, Plan, Player, Test, Timeouts};
@@ -172,6 +171,7 @@ pub(super) fn sprt(raw: RawPlan) -> Result<(Plan, Book)> {
     let limits = limits(&raw)?;
     let rules = rules(&raw)?;
     let max_time = raw.max_time.as_deref().map(|text| time("--max-time", text)).transpose()?;
+    let recording = records::recording(&raw)?;
     if raw.max_pairs == Some(0) {
         bail!("--max-pairs 0 plays nothing; leave it out for no limit");
     }
@@ -201,7 +201,7 @@ pub(super) fn sprt(raw: RawPlan) -> Result<(Plan, Book)> {
         void_disturbed: raw.void_disturbed == Some(true),
         max_failures: raw.max_failures.unwrap_or(DEFAULT_MAX_FAILURES),
         timeouts: timeouts(&raw)?,
-        recording: Recording::default(),
+        recording,
         machine: machine(&topology),
     };
     // What a recipe or the registry says of an engine's threads is known only now.

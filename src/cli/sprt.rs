@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 
+use crate::cli::records::RecordArgs;
 use crate::cli::run::{self, Output};
 use crate::cli::run_dir::Place;
 use crate::cli::{Exit, progress, resolve};
@@ -144,6 +145,9 @@ pub(super) struct SprtArgs {
     #[arg(long, value_name = "N", help_heading = "Running")]
     seed: Option<u64>,
 
+    #[command(flatten)]
+    records: RecordArgs,
+
     /// The run's directory [default: results/runs/<date>-<name>].
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     out: Option<PathBuf>,
@@ -158,7 +162,7 @@ pub(super) struct SprtArgs {
 impl SprtArgs {
     /// The flags as a plan's keys.
     fn to_raw(&self) -> Result<RawPlan> {
-        Ok(RawPlan {
+        let mut raw = RawPlan {
             new: self.new.clone(),
             base: self.base.clone(),
             options: resolve::options(&self.options)?,
@@ -196,7 +200,10 @@ impl SprtArgs {
             seed: self.seed,
             out: self.out.clone(),
             name: self.name.clone(),
-        })
+            ..RawPlan::default()
+        };
+        self.records.fill(&mut raw);
+        Ok(raw)
     }
 }
 

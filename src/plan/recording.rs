@@ -314,7 +314,7 @@ pub enum RecordingError {
     #[error("`{0}` is no numbering of rounds; choose pair.leg or pair")]
     Round(String),
     /// No layout.
-    #[error("`{0}` is no PGN layout; choose export or runner")]
+    #[error("`{0}` is no PGN style; choose export or runner")]
     Layout(String),
     /// No time zone.
     #[error("`{0}` is no time zone; choose utc, local or an offset such as +01:00")]
