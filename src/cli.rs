@@ -7,6 +7,7 @@ mod ctl;
 mod flags;
 mod matches;
 mod progress;
+mod records;
 mod replay;
 mod resolve;
 mod resume;
