@@ -10,9 +10,10 @@ use serde::{Deserialize, Serialize};
 use crate::chess::Variant;
 use crate::plan::affinity::Affinity;
 use crate::plan::openings::order::Order;
+use crate::plan::recording::{OutputFile, PgnOptions, PgnOutput, Recording};
 use crate::plan::rules::{DrawRule, ResignRule, RuleError, Rules, SyzygyRule};
 use crate::plan::time_control::{Limit, TimeControl};
-use crate::plan::{BookRef, BookSource, Machine, Origin, Plan, Player, Test, Timeouts};
+use crate::plan::{BookRef, BookSource, Colors, Format, Machine, Origin, Plan, Player, Test, Timeouts};
 use crate::stats::sprt::{Bounds, Model};
 
 /// The file's name in a run directory.
@@ -59,12 +60,35 @@ struct PlanV1 {
     #[serde(default)]
     void_disturbed: bool,
     max_failures: u64,
-    test: TestV1,
+    /// A plan without it is of a test: two players who meet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    format: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    heroes: Option<u16>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rounds: Option<u32>,
+    #[serde(default, skip_serializing_if = "is_false")]
+    half_last: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
+    opening_per_game: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
+    no_swap: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
+    reverse: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    test: Option<TestV1>,
     book: BookV1,
     rules: RulesV1,
     timeouts: TimeoutsV1,
     machine: MachineV1,
+    #[serde(default, skip_serializing_if = "RecordingV1::is_empty")]
+    recording: RecordingV1,
     players: Vec<PlayerV1>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+const fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 #[derive(Serialize, Deserialize)]
@@ -135,6 +159,51 @@ struct MachineV1 {
     os: String,
 }
 
+#[derive(Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct RecordingV1 {
+    record_pv: bool,
+    match_lines: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    site: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    epd: Option<OutputV1>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pgn: Option<PgnV1>,
+}
+
+impl RecordingV1 {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+#[derive(PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OutputV1 {
+    path: PathBuf,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    append_after: Option<u64>,
+}
+
+#[derive(PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PgnV1 {
+    path: PathBuf,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    append_after: Option<u64>,
+    notation: String,
+    min: bool,
+    fields: String,
+    engine_tags: bool,
+    opening_tags: bool,
+    round: String,
+    zone: String,
+    layout: String,
+}
+
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PlayerV1 {
@@ -188,13 +257,20 @@ pub fn to_toml(plan: &Plan) -> String {
         restart: plan.restart,
         void_disturbed: plan.void_disturbed,
         max_failures: plan.max_failures,
-        test: TestV1 {
-            model: plan.test.model.to_string(),
-            elo0: plan.test.bounds.elo0,
-            elo1: plan.test.bounds.elo1,
-            alpha: plan.test.alpha,
-            beta: plan.test.beta,
-        },
+        format: Some(plan.format.name().to_owned()).filter(|_| plan.test.is_none()),
+        heroes: if let Format::Gauntlet { heroes } = plan.format { Some(heroes) } else { None },
+        rounds: if let Format::Swiss { rounds } = plan.format { Some(rounds) } else { None },
+        half_last: plan.half_last,
+        opening_per_game: plan.opening_per_game,
+        no_swap: !plan.colors.swap,
+        reverse: plan.colors.reverse,
+        test: plan.test.map(|test| TestV1 {
+            model: test.model.to_string(),
+            elo0: test.bounds.elo0,
+            elo1: test.bounds.elo1,
+            alpha: test.alpha,
+            beta: test.beta,
+        }),
         book: BookV1 {
             source: source.to_owned(),
             path,
@@ -228,9 +304,59 @@ pub fn to_toml(plan: &Plan) -> String {
             quit_s: plan.timeouts.quit.as_secs_f64(),
         },
         machine: MachineV1 { cpu: plan.machine.cpu.clone(), cores: plan.machine.cores, os: plan.machine.os.clone() },
+        recording: recording_to_disk(&plan.recording),
         players: plan.players.iter().map(player_to_disk).collect(),
     };
     toml::to_string(&file).expect("tables come after values in every struct of this file")
+}
+
+fn recording_to_disk(recording: &Recording) -> RecordingV1 {
+    RecordingV1 {
+        record_pv: recording.record_pv,
+        match_lines: recording.match_lines.iter().map(|pattern| pattern.as_str().to_owned()).collect(),
+        event: recording.event.clone(),
+        site: recording.site.clone(),
+        epd: recording.epd.as_ref().map(|file| OutputV1 { path: file.path.clone(), append_after: file.append_after }),
+        pgn: recording.pgn.as_ref().map(|pgn| PgnV1 {
+            path: pgn.file.path.clone(),
+            append_after: pgn.file.append_after,
+            notation: pgn.options.notation.to_string(),
+            min: pgn.options.min,
+            fields: pgn.options.fields.to_string(),
+            engine_tags: pgn.options.engine_tags,
+            opening_tags: pgn.options.opening_tags,
+            round: pgn.options.round.to_string(),
+            zone: pgn.options.zone.to_string(),
+            layout: pgn.options.layout.to_string(),
+        }),
+    }
+}
+
+fn recording_from_disk(recording: RecordingV1) -> Result<Recording, PlanFileError> {
+    let patterns = recording.match_lines.iter().map(|text| parse("recording.match_lines", text));
+    let pgn = recording.pgn.map(|pgn| {
+        Ok::<_, PlanFileError>(PgnOutput {
+            file: OutputFile { path: pgn.path, append_after: pgn.append_after },
+            options: PgnOptions {
+                notation: parse("recording.pgn.notation", &pgn.notation)?,
+                min: pgn.min,
+                fields: parse("recording.pgn.fields", &pgn.fields)?,
+                engine_tags: pgn.engine_tags,
+                opening_tags: pgn.opening_tags,
+                round: parse("recording.pgn.round", &pgn.round)?,
+                zone: parse("recording.pgn.zone", &pgn.zone)?,
+                layout: parse("recording.pgn.layout", &pgn.layout)?,
+            },
+        })
+    });
+    Ok(Recording {
+        record_pv: recording.record_pv,
+        match_lines: patterns.collect::<Result<_, _>>()?,
+        event: recording.event,
+        site: recording.site,
+        pgn: pgn.transpose()?,
+        epd: recording.epd.map(|OutputV1 { path, append_after }| OutputFile { path, append_after }),
+    })
 }
 
 fn player_to_disk(player: &Player) -> PlayerV1 {
@@ -279,8 +405,13 @@ pub fn from_toml(text: &str) -> Result<Plan, PlanFileError> {
             return Err(PlanFileError::Value { key: "book.source", why: format!("`{other}` does not fit `path`") });
         }
     };
+    let format = format(file.format.as_deref(), file.heroes, file.rounds)?;
     Ok(Plan {
         name: file.name,
+        format,
+        colors: Colors { swap: !file.no_swap, reverse: file.reverse },
+        half_last: file.half_last,
+        opening_per_game: file.opening_per_game,
         players: file.players.into_iter().map(player_from_disk).collect::<Result<_, _>>()?,
         book: BookRef {
             source,
@@ -301,12 +432,7 @@ pub fn from_toml(text: &str) -> Result<Plan, PlanFileError> {
             ponder: file.rules.ponder,
             syzygy: syzygy_from_disk(&file.rules)?,
         },
-        test: Test {
-            bounds: Bounds { elo0: file.test.elo0, elo1: file.test.elo1 },
-            model: parse::<Model>("test.model", &file.test.model)?,
-            alpha: file.test.alpha,
-            beta: file.test.beta,
-        },
+        test: file.test.map(test_from_disk).transpose()?,
         max_pairs: file.max_pairs,
         max_time: file.max_time_s.map(|time| seconds("max_time_s", time)).transpose()?,
         concurrency: file.concurrency,
@@ -325,6 +451,7 @@ pub fn from_toml(text: &str) -> Result<Plan, PlanFileError> {
             stop: seconds("timeouts.stop_s", file.timeouts.stop_s)?,
             quit: seconds("timeouts.quit_s", file.timeouts.quit_s)?,
         },
+        recording: recording_from_disk(file.recording)?,
         machine: Machine { cpu: file.machine.cpu, cores: file.machine.cores, os: file.machine.os },
     })
 }
@@ -341,6 +468,28 @@ fn syzygy_from_disk(rules: &RulesV1) -> Result<Option<SyzygyRule>, PlanFileError
         rule.scope = parse("rules.syzygy_adjudicate", scope)?;
     }
     Ok(Some(rule))
+}
+
+fn test_from_disk(test: TestV1) -> Result<Test, PlanFileError> {
+    Ok(Test {
+        bounds: Bounds { elo0: test.elo0, elo1: test.elo1 },
+        model: parse::<Model>("test.model", &test.model)?,
+        alpha: test.alpha,
+        beta: test.beta,
+    })
+}
+
+fn format(name: Option<&str>, heroes: Option<u16>, rounds: Option<u32>) -> Result<Format, PlanFileError> {
+    match (name, heroes, rounds) {
+        (None | Some("round-robin"), None, None) => Ok(Format::RoundRobin),
+        (Some("gauntlet"), Some(heroes), None) => Ok(Format::Gauntlet { heroes }),
+        (Some("swiss"), None, Some(rounds)) => Ok(Format::Swiss { rounds }),
+        (Some("knockout"), None, None) => Ok(Format::Knockout),
+        (name, ..) => {
+            let name = name.unwrap_or("round-robin");
+            Err(PlanFileError::Value { key: "format", why: format!("`{name}` does not fit `heroes` and `rounds`") })
+        }
+    }
 }
 
 fn player_from_disk(player: PlayerV1) -> Result<Player, PlanFileError> {
