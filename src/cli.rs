@@ -4,6 +4,8 @@ mod book;
 mod calibrate;
 mod check;
 mod ctl;
+mod flags;
+mod matches;
 mod progress;
 mod records;
 mod replay;
@@ -79,6 +81,8 @@ Exit codes:
 Examples:
   quintain sprt                                     is the working tree stronger than the last engine commit?
   quintain sprt --new git:my-branch --base git:main --tc 8+0.08 --bounds 0,5
+  quintain match ./engine-a ./engine-b stockfish --pairs 100
+  quintain gauntlet --hero . --vs stockfish --vs toga2
   quintain resume results/runs/20260101-120000-sprt
   quintain watch results/runs/20260101-120000-sprt
   quintain ctl results/runs/20260101-120000-sprt concurrency 4
@@ -100,6 +104,10 @@ struct Cli {
 enum Command {
     /// Is `new` stronger than `base`? Plays pairs until a sequential test can say.
     Sprt(Box<sprt::SprtArgs>),
+    /// Plays any number of engines against each other: round robin, gauntlet, Swiss, knockout.
+    Match(Box<matches::MatchArgs>),
+    /// Plays one or several engines against a field of others.
+    Gauntlet(Box<matches::GauntletArgs>),
     /// Goes on with a run that was stopped, killed or cut off by a power failure.
     Resume(resume::ResumeArgs),
     /// Follows a live run from another terminal, and says how it came out.
@@ -160,6 +168,8 @@ pub fn main() -> ExitCode {
         .init();
     let result = match cli.command {
         Command::Sprt(args) => sprt::run(&args),
+        Command::Match(args) => matches::run_match(&args),
+        Command::Gauntlet(args) => matches::run_gauntlet(&args),
         Command::Resume(args) => resume::run(&args),
         Command::Watch(args) => watch::run(&args),
         Command::Ctl(args) => ctl::run(&args).map(|()| Exit::Done),

@@ -10,4 +10,5 @@ pub mod pgn;
 pub mod pgn_file;
 pub mod plot;
 mod sink;
+pub mod standings;
 pub mod summary;

@@ -50,7 +50,7 @@ impl PgnFile {
     ///
     /// # Errors
     /// Where a file cannot be written.
-    pub fn add(&mut self, games: &[GameRecord; 2]) -> io::Result<()> {
+    pub fn add(&mut self, games: &[GameRecord]) -> io::Result<()> {
         for (sink, form) in &mut self.outputs {
             sink.put(pair_text(&self.plan, self.openings.as_ref(), form, games)?.as_bytes())?;
         }
@@ -67,7 +67,7 @@ impl PgnFile {
 }
 
 /// Both games of a pair.
-fn pair_text(plan: &Plan, openings: Option<&Openings>, form: &Form, games: &[GameRecord; 2]) -> io::Result<String> {
+fn pair_text(plan: &Plan, openings: Option<&Openings>, form: &Form, games: &[GameRecord]) -> io::Result<String> {
     games
         .iter()
         .map(|game| match form {

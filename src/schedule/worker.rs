@@ -14,7 +14,7 @@ use crate::game::{Game, GameParts, GameSetup, Input, Request, Step, ToldClock, p
 use crate::plan::Plan;
 use crate::plan::recording::Recording;
 use crate::record::{
-    ByColor, Color, Ending, EngineId, GameId, GameRecord, Leg, Outcome, Overstep, PlayerId, Said, Termination,
+    ByColor, Color, Ending, EngineId, GameId, GameRecord, Leg, Opening, Outcome, Overstep, PlayerId, Said, Termination,
 };
 use crate::schedule::affinity::Topology;
 use crate::schedule::engine_config;
@@ -150,7 +150,7 @@ impl Worker {
                 task.legs.remove(0);
             } else {
                 voids_left -= 1;
-                task.legs = vec![Leg::First, Leg::Second];
+                task.legs = task.all_legs.to_vec();
             }
         }
         Ok(None)
@@ -174,7 +174,7 @@ impl Worker {
         let clock = Instant::now();
         self.notes.clear();
         self.was_stopped = false;
-        let Played { parts, ending, failure, overstep } = self.referee(task, players).await?;
+        let Played { parts, ending, failure, overstep } = self.referee(task.opening(leg), players).await?;
         let GameParts { opening, mut moves, .. } = parts;
         for (ply, (waited, said)) in moves.iter_mut().zip(self.notes.drain(..)) {
             (ply.waited, ply.said) = (waited, said);
@@ -195,8 +195,8 @@ impl Worker {
     }
 
     /// Gets both engines ready and plays until the referee says how it ended.
-    async fn referee(&mut self, task: &PairTask, players: ByColor<PlayerId>) -> Result<Played, Broken> {
-        let unplayed = || GameParts { opening: task.opening.clone(), moves: Vec::new(), ending: None };
+    async fn referee(&mut self, opening: &Opening, players: ByColor<PlayerId>) -> Result<Played, Broken> {
+        let unplayed = || GameParts { opening: opening.clone(), moves: Vec::new(), ending: None };
         for color in [Color::White, Color::Black] {
             let player = *players.get(color);
             match self.ready(player).await {
@@ -211,7 +211,7 @@ impl Worker {
         let plan = Arc::clone(&self.context.plan);
         let limit = |player: PlayerId| plan.players[usize::from(player.0)].limit;
         let setup = GameSetup {
-            opening: task.opening.clone(),
+            opening: opening.clone(),
             limits: ByColor { white: limit(players.white), black: limit(players.black) },
             rules: plan.rules,
         };
