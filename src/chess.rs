@@ -549,25 +549,29 @@ mod tests {
     #[test]
     fn algebraic_notation_both_ways() {
         let cases = [
-            (START_FEN, "g1f3", "Nf3"),
-            ("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "e1g1", "O-O"),
-            ("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "e1c1", "O-O-O"),
-            ("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "h1h8", "Rxh8+"),
-            ("7k/5Q2/6K1/8/8/8/8/8 w - - 0 1", "f7g7", "Qg7#"),
-            ("8/4P3/8/8/8/8/k7/4K3 w - - 0 1", "e7e8n", "e8=N"),
-            ("4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1", "e5d6", "exd6"),
-            ("4k3/8/8/8/8/8/8/R3K2R w - - 0 1", "a1d1", "Rd1"),
-            ("4k3/8/8/8/R7/8/8/R3K3 w - - 0 1", "a1a2", "R1a2"),
-            ("3k4/8/8/8/8/N7/8/N1N1K3 w - - 0 1", "a1c2", "N1c2"),
+            (START_FEN, "g1f3", "Nf3", "Ng1f3"),
+            ("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "e1g1", "O-O", "O-O"),
+            ("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "e1c1", "O-O-O", "O-O-O"),
+            ("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "h1h8", "Rxh8+", "Rh1xh8+"),
+            ("7k/5Q2/6K1/8/8/8/8/8 w - - 0 1", "f7g7", "Qg7#", "Qf7g7#"),
+            ("8/4P3/8/8/8/8/k7/4K3 w - - 0 1", "e7e8n", "e8=N", "e7e8=N"),
+            ("4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1", "e5d6", "exd6", "e5xd6"),
+            ("4k3/8/8/8/8/8/8/R3K2R w - - 0 1", "a1d1", "Rd1", "Ra1d1"),
+            ("4k3/8/8/8/R7/8/8/R3K3 w - - 0 1", "a1a2", "R1a2", "Ra1a2"),
+            ("3k4/8/8/8/8/N7/8/N1N1K3 w - - 0 1", "a1c2", "N1c2", "Na1c2"),
         ];
-        for (fen, uci, san) in cases {
+        for (fen, uci, san, lan) in cases {
             let before = at(fen, Variant::Standard, "");
             assert_eq!(before.san(uci).as_deref(), Ok(san), "{fen}");
             let mut written = before.clone();
             assert_eq!(written.play_to_san(uci).as_deref(), Ok(san), "{fen}");
+            let mut long = before.clone();
+            assert_eq!(long.play_to_lan(uci).as_deref(), Ok(lan), "{fen}");
+            let mut read = before.clone();
+            assert_eq!(read.play_san(lan).map(|played| played.uci).as_deref(), Ok(uci), "{fen}");
             let mut read = before.clone();
             assert_eq!(read.play_san(san).map(|played| played.uci).as_deref(), Ok(uci), "{fen}");
-            assert_eq!(read.fen(), written.fen());
+            assert_eq!((read.fen(), long.fen()), (written.fen(), written.fen()));
         }
         let mut position = at("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", Variant::Standard, "");
         assert_eq!(position.play_san("0-0!?").expect("zeros").uci, "e1g1");
