@@ -102,7 +102,7 @@ fn raw(args: &CalibrateArgs) -> Result<RawPlan> {
         options: resolve::options(&args.options)?,
         tc: args.tc.first().cloned(),
         seed: Some(args.seed),
-        affinity: Some(args.affinity),
+        affinity: args.affinity.then(|| "auto".to_owned()),
         // What a machine cannot hold is what is asked here.
         force_concurrency: Some(true),
         ..RawPlan::default()
