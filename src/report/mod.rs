@@ -6,5 +6,7 @@ pub mod crashes;
 pub mod figures;
 pub mod pgn;
 pub mod pgn_file;
+pub mod pgn_tags;
 pub mod plot;
+pub mod results;
 pub mod summary;
