@@ -13,6 +13,7 @@ mod persist;
 #[cfg(target_os = "linux")]
 mod ponder;
 mod process;
+mod rate;
 mod records;
 #[cfg(target_os = "linux")]
 mod replay;
