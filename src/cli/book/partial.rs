@@ -67,8 +67,14 @@ impl Partial {
         file.read_to_end(&mut bytes).with_context(|| format!("{name}: cannot read it"))?;
         let (known, sound) = match bytes.iter().position(|byte| *byte == b'\n') {
             Some(end) => {
-                check(&bytes[..end], settings).with_context(|| name.to_string())?;
-                judgements(&bytes, end + 1)
+                let (known, sound) = judgements(&bytes, end + 1);
+                let same = same_settings(&bytes[..end], settings).with_context(|| name.to_string())?;
+                match same {
+                    Ok(()) => (known, sound),
+                    // Nothing would be lost: the first engine did not start, say.
+                    Err(_) if known.is_empty() => (known, 0),
+                    Err(difference) => bail!("{name}: {difference}"),
+                }
             }
             // Killed before the first line was whole; anything longer than one is not ours.
             None if bytes.is_empty() || bytes.starts_with(b"{\"quintain_book\"") => (Known::new(), 0),
@@ -104,14 +110,14 @@ impl Partial {
     }
 }
 
-/// Whether the first line is of a book with these settings.
-fn check(line: &[u8], settings: &Settings) -> Result<()> {
+/// Whether the first line is of a book with these settings, and otherwise what differs.
+fn same_settings(line: &[u8], settings: &Settings) -> Result<Result<(), String>> {
     let found = serde_json::from_slice::<Header>(line).ok().filter(|header| header.quintain_book == VERSION);
     let Some(Header { settings: found, .. }) = found else {
         bail!("no file of this version's `book make`; move it away, or choose another --out");
     };
     if found == *settings {
-        return Ok(());
+        return Ok(Ok(()));
     }
     let (old, new) = (serde_json::to_value(&found)?, serde_json::to_value(settings)?);
     let differs = |(key, value): (&String, &Value)| {
@@ -119,7 +125,7 @@ fn check(line: &[u8], settings: &Settings) -> Result<()> {
         (value != now).then(|| format!("{key} {value} and not {now}"))
     };
     let differences: Vec<String> = old.as_object().into_iter().flatten().filter_map(differs).collect();
-    bail!("begun with {}; give the same settings, or delete it to begin anew", differences.join(", "))
+    Ok(Err(format!("begun with {}; give the same settings, or delete it to begin anew", differences.join(", "))))
 }
 
 /// The judgements in whole lines from `at` on, and where the last of them ends. What follows a line that is none, as after a power
@@ -201,7 +207,11 @@ mod tests {
     fn other_settings_are_refused() {
         let folder = tempfile::tempdir().expect("a folder");
         let out = folder.path().join("book.epd");
-        drop(open(&out, &settings()).expect("made"));
+        // Where nothing is judged yet, other settings take its place.
+        drop(open(&out, &Settings { seed: 7, ..settings() }).expect("made"));
+        let (partial, _) = open(&out, &settings()).expect("made anew");
+        partial.append(0, Judgement::Kept).expect("written");
+        drop(partial);
         let cases = [
             (Settings { nodes: 2000, ..settings() }, "begun with nodes 1000 and not 2000; give the same settings"),
             (Settings { seed: 2, plies: 6, ..settings() }, "begun with plies 8 and not 6, seed 1 and not 2;"),
