@@ -8,7 +8,9 @@ use shakmaty::fen::Fen;
 use shakmaty::san::{SanPlus, Suffix};
 use shakmaty::uci::UciMove;
 use shakmaty::zobrist::Zobrist64;
-use shakmaty::{CastlingMode, CastlingSide, Chess, EnPassantMode, Move, Position as _, PositionErrorKinds, Role};
+use shakmaty::{
+    Board, CastlingMode, CastlingSide, Chess, EnPassantMode, Move, Position as _, PositionErrorKinds, Role,
+};
 use thiserror::Error;
 
 use crate::record::{Color, Outcome, Termination};
@@ -139,6 +141,25 @@ impl Position {
         Ok(Self::from_chess(chess, variant, shredder))
     }
 
+    /// A starting position of Chess960, or of double Chess960 where the two numbers differ: Scharnagl's numbers of White's and
+    /// of Black's back rank, 0 to 959 (518 is the standard one). `None` beyond.
+    #[must_use]
+    pub fn chess960(white: u32, black: u32) -> Option<Self> {
+        let back_rank = |number: u32| {
+            let board = (number < 960).then(|| Board::chess960(number))?;
+            board.board_fen().to_string().rsplit('/').next().map(str::to_owned)
+        };
+        let (white, black) = (back_rank(white)?, back_rank(black)?.to_lowercase());
+        // Shredder's rook files, the king's side first.
+        let rooks = |rank: &str| -> String {
+            let files = rank.chars().zip('a'..='h').filter(|(piece, _)| piece.eq_ignore_ascii_case(&'r'));
+            files.map(|(_, file)| file).collect::<Vec<_>>().iter().rev().collect()
+        };
+        let rights = rooks(&white).to_uppercase() + &rooks(&black);
+        let fen = format!("{black}/pppppppp/8/8/8/8/PPPPPPPP/{white} w {rights} - 0 1");
+        Self::from_fen(&fen, Variant::Chess960).ok()
+    }
+
     fn from_chess(chess: Chess, variant: Variant, shredder: bool) -> Self {
         let mut keys = Vec::with_capacity(128);
         keys.push(chess.zobrist_hash(EnPassantMode::Legal));
@@ -200,6 +221,12 @@ impl Position {
     #[must_use]
     pub fn key(&self) -> u64 {
         self.keys.last().map_or(0, |key| key.0)
+    }
+
+    /// The key of the position in a Polyglot book: an en-passant square counts where a pawn stands beside it, pinned or not.
+    #[must_use]
+    pub fn polyglot_key(&self) -> u64 {
+        self.chess.zobrist_hash::<Zobrist64>(EnPassantMode::PseudoLegal).0
     }
 
     /// How often the current position has stood, this time included, since the FEN.
@@ -430,6 +457,42 @@ mod tests {
         for (fen, variant, part) in cases {
             let error = Position::from_fen(fen, variant).expect_err(fen).to_string();
             assert!(error.contains(part), "{fen}: {error}");
+        }
+    }
+
+    #[test]
+    fn starting_positions_of_chess960() {
+        assert_eq!(
+            Position::chess960(518, 518).expect("standard").fen(),
+            "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w HAha - 0 1"
+        );
+        // The first and the last of Scharnagl's table.
+        assert_eq!(
+            Position::chess960(0, 959).expect("double").fen(),
+            "rkrnnqbb/pppppppp/8/8/8/8/PPPPPPPP/BBQNNRKR w HFca - 0 1"
+        );
+        let all: std::collections::HashSet<String> =
+            (0..960).filter_map(|n| Some(Position::chess960(n, 518)?.fen())).collect();
+        assert_eq!(all.len(), 960);
+        assert!(Position::chess960(960, 0).is_none() && Position::chess960(0, 960).is_none());
+    }
+
+    /// The keys that the description of the format gives (hgm.nubati.net/book_format.html).
+    #[test]
+    fn keys_of_polyglot() {
+        let cases = [
+            ("", 0x463b_9618_1691_fc9c),
+            ("e2e4", 0x823c_9b50_fd11_4196),
+            ("e2e4 d7d5", 0x0756_b944_61c5_0fb0),
+            ("e2e4 d7d5 e4e5", 0x662f_afb9_65db_29d4),
+            ("e2e4 d7d5 e4e5 f7f5", 0x22a4_8b5a_8e47_ff78),
+            ("e2e4 d7d5 e4e5 f7f5 e1e2", 0x652a_607c_a3f2_42c1),
+            ("e2e4 d7d5 e4e5 f7f5 e1e2 e8f7", 0x00fd_d303_c946_bdd9),
+            ("a2a4 b7b5 h2h4 b5b4 c2c4", 0x3c81_23ea_7b06_7637),
+            ("a2a4 b7b5 h2h4 b5b4 c2c4 b4c3 a1a3", 0x5c3f_9b82_9b27_9560),
+        ];
+        for (moves, key) in cases {
+            assert_eq!(at(START_FEN, Variant::Standard, moves).polyglot_key(), key, "{moves}");
         }
     }
 

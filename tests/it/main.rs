@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that can't go on has failed")]
 
+#[cfg(target_os = "linux")]
+mod book;
 mod check;
 #[cfg(target_os = "linux")]
 mod control;
