@@ -10,6 +10,8 @@ mod games;
 mod init;
 mod matches;
 mod progress;
+mod rate;
+mod records;
 mod replay;
 mod resolve;
 mod resume;
@@ -91,7 +93,8 @@ Examples:
   quintain ctl results/runs/20260101-120000-sprt concurrency 4
   quintain games RUN --termination time-forfeit      which games were lost on time?
   quintain check ./my-engine                         does it keep to the protocol and to its clock?
-  quintain stats --ptnml 379,10170,21828,10640,343 --bounds 0,2";
+  quintain stats --ptnml 379,10170,21828,10640,343 --bounds 0,2
+  quintain rate games.pgn --anchor 'Stockfish 17=3640'";
 
 /// Tests UCI chess engines: is this commit stronger than that one?
 #[derive(Debug, Parser)]
@@ -126,6 +129,8 @@ enum Command {
     Calibrate(calibrate::CalibrateArgs),
     /// Elo, LOS and LLR of given counts.
     Stats(stats::StatsArgs),
+    /// Ratings of many players, with errors, from PGN files and runs.
+    Rate(rate::RateArgs),
     /// Makes, describes and checks opening books.
     Book(book::BookArgs),
     /// Does an engine keep to the protocol and to its clock?
@@ -191,6 +196,7 @@ pub fn main() -> ExitCode {
         Command::Games(args) => games::run(&args),
         Command::Calibrate(args) => calibrate::run(&args),
         Command::Stats(args) => stats::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),
+        Command::Rate(args) => rate::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),
         Command::Book(args) => book::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Engines(args) => engines::run(&args),

@@ -13,12 +13,13 @@ use anyhow::{Context as _, Result};
 
 use crate::cli::games::filter::{Filter, Query};
 use crate::cli::games::groups::{Groups, Key};
-use crate::cli::games::show::{Shown, Table, json, pgn};
+use crate::cli::games::show::{Shown, Table, json};
 use crate::cli::run_dir::RunDir;
 use crate::cli::{Exit, progress};
 use crate::journal;
 use crate::plan::Plan;
 use crate::record::GameRecord;
+use crate::report::pgn_file;
 
 const EXAMPLES: &str = "\
 Several words to one flag, with commas between them or the flag repeated, mean any of them; several flags mean all of them.
@@ -99,7 +100,7 @@ pub(super) fn run(args: &GamesArgs) -> Result<Exit> {
                 return Ok(json(shown, game, args.moves));
             }
             if args.pgn {
-                return pgn(shown, game);
+                return Ok(pgn_file::game(shown.plan, game)?);
             }
             let head = if count == 1 { table.head() } else { String::new() };
             Ok(head + &table.row(shown, game, args.moves))

@@ -4,15 +4,13 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Result, bail};
 use chrono::{DateTime, SecondsFormat, Utc};
 use console::measure_text_width;
 use serde::Serialize;
 
 use crate::cli::games::short;
-use crate::plan::{Plan, Player};
+use crate::plan::Plan;
 use crate::record::{ByColor, Color, GameRecord, MoveRecord, Overstep, PlayerId, Score};
-use crate::report::pgn::{self, Meta};
 
 /// The run that a game is of.
 pub(super) struct Shown<'a> {
@@ -25,11 +23,8 @@ pub(super) struct Shown<'a> {
 impl Shown<'_> {
     /// A player's name; a number where the plan has no such player.
     pub(super) fn name(&self, id: PlayerId) -> String {
-        self.player(id).map_or_else(|| format!("player {}", id.0), |player| player.name.clone())
-    }
-
-    fn player(&self, id: PlayerId) -> Option<&Player> {
-        self.plan.players.get(usize::from(id.0))
+        let player = self.plan.players.get(usize::from(id.0));
+        player.map_or_else(|| format!("player {}", id.0), |player| player.name.clone())
     }
 
     fn names(&self, game: &GameRecord) -> ByColor<String> {
@@ -188,6 +183,9 @@ struct GameJson<'a> {
     leg: usize,
     white: String,
     black: String,
+    /// Who the engines said they are; null where that is not known.
+    white_engine: Option<&'a str>,
+    black_engine: Option<&'a str>,
     result: &'a str,
     /// Of the player that was asked for: 1, 0.5 or 0.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -245,6 +243,11 @@ struct MoveJson<'a> {
     waited_us: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pv_fault: Option<&'static str>,
+    /// Where the plan has them kept: the principal variation, and lines of output.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pv: &'a str,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    lines: &'a [String],
 }
 
 impl<'a> MoveJson<'a> {
@@ -273,6 +276,8 @@ impl<'a> MoveJson<'a> {
             tbhits: info.tbhits,
             waited_us: played.waited.map(micros),
             pv_fault: info.pv_fault.map(|fault| fault.name()),
+            pv: &played.said.pv,
+            lines: &played.said.lines,
         }
     }
 }
@@ -302,6 +307,8 @@ pub(super) fn json(shown: &Shown<'_>, game: &GameRecord, moves: bool) -> String 
         leg: game.id.leg.index() + 1,
         white: names.white,
         black: names.black,
+        white_engine: Some(game.engines.white.name.as_str()).filter(|name| !name.is_empty()),
+        black_engine: Some(game.engines.black.name.as_str()).filter(|name| !name.is_empty()),
         result: game.ending.outcome.token(),
         score: shown.player.and_then(|player| game.half_points(player)).map(|half| f64::from(half) / 2.0),
         termination: game.ending.termination.name(),
@@ -319,19 +326,4 @@ pub(super) fn json(shown: &Shown<'_>, game: &GameRecord, moves: bool) -> String 
     let mut line = serde_json::to_string(&value).expect("plain data always serialises into memory");
     line.push('\n');
     line
-}
-
-/// The game as `games.pgn` has it.
-pub(super) fn pgn(shown: &Shown<'_>, game: &GameRecord) -> Result<String> {
-    let (Some(white), Some(black)) = (shown.player(game.players.white), shown.player(game.players.black)) else {
-        bail!("game {} names a player that is not in the plan", game.id.number());
-    };
-    let meta = Meta {
-        event: &shown.plan.name,
-        site: "?",
-        names: ByColor { white: &white.name, black: &black.name },
-        limits: ByColor { white: white.limit, black: black.limit },
-        variant: shown.plan.rules.variant,
-    };
-    Ok(pgn::game(game, &meta)?)
 }

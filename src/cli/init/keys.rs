@@ -168,6 +168,26 @@ pub(super) const GROUPS: &[Group] = &[
                 "Resign rule: so many moves in a row at so many cp lost [default: none].",
             ),
             Key::new("max-plies", "400", "A draw after so many plies of play [default: no limit]."),
+            Key::new(
+                "syzygy",
+                "\"/path/to/syzygy\"",
+                "Folders with Syzygy tables, joined as PATH is; `none` for none [default: none].",
+            ),
+            Key::new(
+                "syzygy-pieces",
+                "5",
+                "Positions with more men are played on [default: whatever the tables have].",
+            ),
+            Key::new(
+                "syzygy-ignore-50",
+                "false",
+                "Wins that the fifty-move rule would turn into draws are wins [default: false].",
+            ),
+            Key::new(
+                "syzygy-adjudicate",
+                "\"both\"",
+                "Which endings are given: both, win-loss or draw [default: both].",
+            ),
         ],
     },
     Group {
@@ -179,7 +199,11 @@ pub(super) const GROUPS: &[Group] = &[
                 "false",
                 "Allow more timed games at once than there are CPUs [default: false].",
             ),
-            Key::new("affinity", "false", "Pin each slot to a CPU of its own [default: false]."),
+            Key::new(
+                "affinity",
+                "false",
+                "true to pin each slot to CPUs of its own, or a list of them, \"0,2,4\" [default: false].",
+            ),
             Key::new("restart", "false", "Start the engines anew for each game [default: false]."),
             Key::new(
                 "void-disturbed",
@@ -200,6 +224,37 @@ pub(super) const GROUPS: &[Group] = &[
         keys: &[
             Key::new("name", "\"my-test\"", "What to call the run [default: the command]."),
             Key::new("out", "\"results/runs/my-test\"", "The run's directory [default: results/runs/<date>-<name>]."),
+            Key::new("pgn", "\"games.pgn\"", "Append the counted games to this PGN too [default: only the run's own]."),
+            Key::new(
+                "pgn-fields",
+                "\"nodes,seldepth\"",
+                "What its comments say more: all, none, or a list of fields [default: nodes].",
+            ),
+            Key::new("pgn-notation", "\"san\"", "How its moves are written: san, lan or uci [default: san]."),
+            Key::new("pgn-min", "false", "Only the roster, where the game started, and the moves [default: false]."),
+            Key::new(
+                "pgn-tags",
+                "\"engines,opening\"",
+                "Tags besides: all, none, or some of engines, opening [default: none].",
+            ),
+            Key::new(
+                "pgn-style",
+                "\"export\"",
+                "export (the standard's) or runner (as other runners write it) [default: export].",
+            ),
+            Key::new(
+                "epd",
+                "\"final.epd\"",
+                "Append the final positions of the counted games to this file [default: none].",
+            ),
+            Key::new("event", "\"my-test\"", "The PGN's event [default: the run's name]."),
+            Key::new("site", "\"?\"", "The PGN's site [default: ?]."),
+            Key::new("record-pv", "false", "Keep each move's principal variation in the journal [default: false]."),
+            Key::new(
+                "match-line",
+                "[\"^info string\"]",
+                "Keep each move's last line of output that one of these matches [default: none].",
+            ),
         ],
     },
 ];
