@@ -56,7 +56,7 @@ struct Found<'a> {
 
 enum State {
     /// It shook hands.
-    Installed(Installed),
+    Installed(Box<Installed>),
     /// There is no such program, or it could not be looked up or built, in these words.
     Missing(String),
     /// To be built from Git.
@@ -152,7 +152,12 @@ fn look(name: &str, build: bool, context: &Context, runtime: &Runtime) -> State 
             Ok(engine) => {
                 let (identity, options) = (engine.identity().clone(), engine.options().to_vec());
                 engine.quit().await;
-                State::Installed(Installed { resolved, name: identity.name, author: identity.author, options })
+                State::Installed(Box::new(Installed {
+                    resolved,
+                    name: identity.name,
+                    author: identity.author,
+                    options,
+                }))
             }
             Err(error) => State::Broken(Box::new(resolved), error.to_string()),
         }
@@ -282,7 +287,7 @@ impl<'a> OptionJson<'a> {
 
 fn json<'a>(found: &'a Found<'_>, options: bool) -> FoundJson<'a> {
     let resolved = found.state.resolved();
-    let installed = if let State::Installed(installed) = &found.state { Some(installed) } else { None };
+    let installed = if let State::Installed(installed) = &found.state { Some(&**installed) } else { None };
     let (git, rev) = match &found.engine.origin {
         Origin::Git { place, rev, .. } => (Some(place.as_str()), Some(rev.as_str())),
         Origin::Command(_) => (None, None),

@@ -24,3 +24,4 @@ mod resume;
 mod run;
 mod source;
 mod tidy;
+mod tools;
