@@ -8,6 +8,7 @@ mod check;
 #[cfg(target_os = "linux")]
 mod control;
 mod errors;
+mod formats;
 mod harness;
 mod hostile;
 #[cfg(target_os = "linux")]
