@@ -189,8 +189,17 @@ impl<'a> Table<'a> {
         let mut order: Vec<usize> = (0..names.len()).filter(|player| ratings.players[*player].games > 0).collect();
         order.sort_by(|&a, &b| {
             let (one, other) = (&ratings.players[a], &ratings.players[b]);
+            // Who won everything stands above those they beat, however low the bound: the most likely rating is infinite.
+            let place = |bound: Bound| match bound {
+                Bound::AtLeast => 0,
+                Bound::Exact => 1,
+                Bound::AtMost => 2,
+            };
             let by_rating = || other.elo.total_cmp(&one.elo);
-            one.group.cmp(&other.group).then_with(by_rating).then_with(|| names[a].cmp(&names[b]))
+            (one.group, place(one.bounded))
+                .cmp(&(other.group, place(other.bounded)))
+                .then_with(by_rating)
+                .then_with(|| names[a].cmp(&names[b]))
         });
         let anchored = (0..names.len()).map(|player| anchors.iter().any(|anchor| anchor.player == player)).collect();
         let sum = |of: fn(&Encounter) -> u64| encounters.iter().map(of).fold(0, u64::saturating_add);
