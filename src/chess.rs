@@ -1,4 +1,4 @@
-//! The rules of chess, for the referee: the only file that knows the rules library (shakmaty).
+//! The rules of chess, for the referee: the only file, besides `tablebase`, that knows the rules library (shakmaty).
 //!
 //! A [`Position`] is a game in progress: the board and as much of its past as the rules need. It is changed in place and
 //! answers in the harness's own words ([`Color`], [`Outcome`], [`Termination`], UCI text), so that the library can be
@@ -8,7 +8,9 @@ use shakmaty::fen::Fen;
 use shakmaty::san::{SanPlus, Suffix};
 use shakmaty::uci::UciMove;
 use shakmaty::zobrist::Zobrist64;
-use shakmaty::{Board, CastlingMode, CastlingSide, Chess, EnPassantMode, Move, Position as _, PositionErrorKinds};
+use shakmaty::{
+    Board, CastlingMode, CastlingSide, Chess, EnPassantMode, Move, Position as _, PositionErrorKinds, Role,
+};
 use thiserror::Error;
 
 use crate::record::{Color, Outcome, Termination};
@@ -197,6 +199,17 @@ impl Position {
         u32::try_from(self.chess.board().occupied().count()).unwrap_or(u32::MAX)
     }
 
+    /// Whether either side may still castle, now or later.
+    #[must_use]
+    pub fn has_castling_rights(&self) -> bool {
+        self.chess.castles().any()
+    }
+
+    /// The rules library's own board, for its endgame tables (`tablebase`) alone.
+    pub(crate) const fn library(&self) -> &Chess {
+        &self.chess
+    }
+
     /// Whether the side to move is in check.
     #[must_use]
     pub fn in_check(&self) -> bool {
@@ -307,6 +320,30 @@ impl Position {
         let san = shakmaty::san::San::from_move(&self.chess, m);
         self.advance(m);
         Ok(SanPlus { san, suffix: Suffix::from_position(&self.chess) }.to_string())
+    }
+
+    /// Plays a move given in UCI notation and tells its long algebraic notation (`Ng1f3`, `e4xd5`, `e7e8=Q+`, `O-O`), check mark
+    /// included.
+    ///
+    /// # Errors
+    /// [`MoveError`]; the position is unchanged.
+    pub fn play_to_lan(&mut self, text: &str) -> Result<String, MoveError> {
+        let m = self.find_uci(text)?;
+        let mut lan = match m {
+            Move::Castle { .. } => shakmaty::san::San::from_move(&self.chess, m).to_string(),
+            _ => {
+                let piece = if m.role() == Role::Pawn { String::new() } else { m.role().upper_char().to_string() };
+                let from = m.from().map_or_else(String::new, |square| square.to_string());
+                let takes = if m.is_capture() { "x" } else { "" };
+                let promotes = m.promotion().map_or_else(String::new, |role| format!("={}", role.upper_char()));
+                format!("{piece}{from}{takes}{}{promotes}", m.to())
+            }
+        };
+        self.advance(m);
+        if let Some(suffix) = Suffix::from_position(&self.chess) {
+            lan.push_str(&suffix.to_string());
+        }
+        Ok(lan)
     }
 
     /// A legal move in standard algebraic notation, without playing it.
@@ -575,25 +612,29 @@ mod tests {
     #[test]
     fn algebraic_notation_both_ways() {
         let cases = [
-            (START_FEN, "g1f3", "Nf3"),
-            ("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "e1g1", "O-O"),
-            ("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "e1c1", "O-O-O"),
-            ("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "h1h8", "Rxh8+"),
-            ("7k/5Q2/6K1/8/8/8/8/8 w - - 0 1", "f7g7", "Qg7#"),
-            ("8/4P3/8/8/8/8/k7/4K3 w - - 0 1", "e7e8n", "e8=N"),
-            ("4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1", "e5d6", "exd6"),
-            ("4k3/8/8/8/8/8/8/R3K2R w - - 0 1", "a1d1", "Rd1"),
-            ("4k3/8/8/8/R7/8/8/R3K3 w - - 0 1", "a1a2", "R1a2"),
-            ("3k4/8/8/8/8/N7/8/N1N1K3 w - - 0 1", "a1c2", "N1c2"),
+            (START_FEN, "g1f3", "Nf3", "Ng1f3"),
+            ("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "e1g1", "O-O", "O-O"),
+            ("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "e1c1", "O-O-O", "O-O-O"),
+            ("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "h1h8", "Rxh8+", "Rh1xh8+"),
+            ("7k/5Q2/6K1/8/8/8/8/8 w - - 0 1", "f7g7", "Qg7#", "Qf7g7#"),
+            ("8/4P3/8/8/8/8/k7/4K3 w - - 0 1", "e7e8n", "e8=N", "e7e8=N"),
+            ("4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1", "e5d6", "exd6", "e5xd6"),
+            ("4k3/8/8/8/8/8/8/R3K2R w - - 0 1", "a1d1", "Rd1", "Ra1d1"),
+            ("4k3/8/8/8/R7/8/8/R3K3 w - - 0 1", "a1a2", "R1a2", "Ra1a2"),
+            ("3k4/8/8/8/8/N7/8/N1N1K3 w - - 0 1", "a1c2", "N1c2", "Na1c2"),
         ];
-        for (fen, uci, san) in cases {
+        for (fen, uci, san, lan) in cases {
             let before = at(fen, Variant::Standard, "");
             assert_eq!(before.san(uci).as_deref(), Ok(san), "{fen}");
             let mut written = before.clone();
             assert_eq!(written.play_to_san(uci).as_deref(), Ok(san), "{fen}");
+            let mut long = before.clone();
+            assert_eq!(long.play_to_lan(uci).as_deref(), Ok(lan), "{fen}");
+            let mut read = before.clone();
+            assert_eq!(read.play_san(lan).map(|played| played.uci).as_deref(), Ok(uci), "{fen}");
             let mut read = before.clone();
             assert_eq!(read.play_san(san).map(|played| played.uci).as_deref(), Ok(uci), "{fen}");
-            assert_eq!(read.fen(), written.fen());
+            assert_eq!((read.fen(), long.fen()), (written.fen(), written.fen()));
         }
         let mut position = at("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", Variant::Standard, "");
         assert_eq!(position.play_san("0-0!?").expect("zeros").uci, "e1g1");

@@ -4,7 +4,11 @@ mod book;
 mod calibrate;
 mod check;
 mod ctl;
+mod flags;
+mod matches;
 mod progress;
+mod rate;
+mod records;
 mod replay;
 mod resolve;
 mod resume;
@@ -78,11 +82,14 @@ Exit codes:
 Examples:
   quintain sprt                                     is the working tree stronger than the last engine commit?
   quintain sprt --new git:my-branch --base git:main --tc 8+0.08 --bounds 0,5
+  quintain match ./engine-a ./engine-b stockfish --pairs 100
+  quintain gauntlet --hero . --vs stockfish --vs toga2
   quintain resume results/runs/20260101-120000-sprt
   quintain watch results/runs/20260101-120000-sprt
   quintain ctl results/runs/20260101-120000-sprt concurrency 4
   quintain check ./my-engine                         does it keep to the protocol and to its clock?
-  quintain stats --ptnml 379,10170,21828,10640,343 --bounds 0,2";
+  quintain stats --ptnml 379,10170,21828,10640,343 --bounds 0,2
+  quintain rate games.pgn --anchor 'Stockfish 17=3640'";
 
 /// Tests UCI chess engines: is this commit stronger than that one?
 #[derive(Debug, Parser)]
@@ -99,6 +106,10 @@ struct Cli {
 enum Command {
     /// Is `new` stronger than `base`? Plays pairs until a sequential test can say.
     Sprt(Box<sprt::SprtArgs>),
+    /// Plays any number of engines against each other: round robin, gauntlet, Swiss, knockout.
+    Match(Box<matches::MatchArgs>),
+    /// Plays one or several engines against a field of others.
+    Gauntlet(Box<matches::GauntletArgs>),
     /// Goes on with a run that was stopped, killed or cut off by a power failure.
     Resume(resume::ResumeArgs),
     /// Follows a live run from another terminal, and says how it came out.
@@ -111,6 +122,8 @@ enum Command {
     Calibrate(calibrate::CalibrateArgs),
     /// Elo, LOS and LLR of given counts.
     Stats(stats::StatsArgs),
+    /// Ratings of many players, with errors, from PGN files and runs.
+    Rate(rate::RateArgs),
     /// Makes, describes and checks opening books.
     Book(book::BookArgs),
     /// Does an engine keep to the protocol and to its clock?
@@ -159,12 +172,15 @@ pub fn main() -> ExitCode {
         .init();
     let result = match cli.command {
         Command::Sprt(args) => sprt::run(&args),
+        Command::Match(args) => matches::run_match(&args),
+        Command::Gauntlet(args) => matches::run_gauntlet(&args),
         Command::Resume(args) => resume::run(&args),
         Command::Watch(args) => watch::run(&args),
         Command::Ctl(args) => ctl::run(&args).map(|()| Exit::Done),
         Command::Replay(args) => replay::run(&args),
         Command::Calibrate(args) => calibrate::run(&args),
         Command::Stats(args) => stats::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),
+        Command::Rate(args) => rate::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),
         Command::Book(args) => book::run(&args),
         Command::Check(args) => check::run(&args),
     };

@@ -61,7 +61,7 @@ pub(super) fn run(args: &CalibrateArgs) -> Result<Exit> {
     let clocks: Vec<TimeControl> =
         args.tc.iter().map(|text| text.parse().with_context(|| format!("--tc `{text}`"))).collect::<Result<_>>()?;
     let time = resolve::time("--time", &args.time)?;
-    let (plan, book) = resolve::sprt(raw(args)?).context("cannot calibrate")?;
+    let (plan, book) = resolve::sprt(&raw(args)?).context("cannot calibrate")?;
     let topology = Topology::detect();
     let mut numbers = args.concurrency.clone();
     if numbers.is_empty() {
@@ -102,7 +102,7 @@ fn raw(args: &CalibrateArgs) -> Result<RawPlan> {
         options: resolve::options(&args.options)?,
         tc: args.tc.first().cloned(),
         seed: Some(args.seed),
-        affinity: Some(args.affinity),
+        affinity: args.affinity.then(|| "auto".to_owned()),
         // What a machine cannot hold is what is asked here.
         force_concurrency: Some(true),
         ..RawPlan::default()
@@ -115,12 +115,12 @@ async fn play(plan: Plan, book: Book, cell: &mut Cell) -> Result<bool> {
     let path = folder.path().join(journal::FILE_NAME);
     let header = Header { plan_sha256: String::new(), program: env!("CARGO_PKG_VERSION").to_owned() };
     let journal = Journal::create(&path, &header)?;
-    let standing = Standing::new(run::sprt(&plan)?);
+    let standing = Standing::new(&plan)?;
     let stderr_dir = folder.path().to_owned();
     let (interrupts, seen) = mpsc::channel(4);
     let (_commands, asked) = mpsc::channel(1);
     let signals = tokio::spawn(run::watch_signals(interrupts));
-    let run = Run { plan: Arc::new(plan), book, journal, standing, stderr_dir };
+    let run = Run { plan: Arc::new(plan), book, journal, standing, tables: None, stderr_dir };
     let finish = dispatcher::run(run, &mut [], Inbox { interrupts: seen, commands: asked }).await;
     signals.abort();
     match finish.reason {

@@ -10,7 +10,8 @@ use thiserror::Error;
 
 /// A plan as written: every key optional, values not yet checked against each other.
 ///
-/// A relative `book` or `out` is relative to the current directory, in a file as on the command line.
+/// `new` to `max-pairs` belong to a test, `format` to `players` to games of any number of engines; what does not belong is refused where
+/// the plan is resolved. A relative `book`, `out`, `pgn` or `epd` is relative to the current directory, in a file as on the command line.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct RawPlan {
@@ -37,6 +38,16 @@ pub struct RawPlan {
     pub beta: Option<f64>,
     /// Pairs after which the run stops.
     pub max_pairs: Option<u64>,
+    /// `round-robin`, `gauntlet`, `swiss` or `knockout`.
+    pub format: Option<String>,
+    /// Pairs that any two players who meet play.
+    pub pairs: Option<u64>,
+    /// How many of the players are a gauntlet's heroes: the first ones.
+    pub heroes: Option<u16>,
+    /// Rounds of a Swiss.
+    pub rounds: Option<u32>,
+    /// Who plays.
+    pub players: Vec<RawPlayer>,
     /// Time after which the run stops: `90s`, `30m`, `8h`.
     pub max_time: Option<String>,
     /// Clock of both.
@@ -73,12 +84,23 @@ pub struct RawPlan {
     pub resign: Option<String>,
     /// A draw after so many plies of play.
     pub max_plies: Option<u32>,
+    /// Engines think on their opponent's time.
+    pub ponder: Option<bool>,
+    /// Folders with Syzygy tables, joined as `PATH` is.
+    pub syzygy: Option<String>,
+    /// Positions with more men are played on, whatever the tables have.
+    pub syzygy_pieces: Option<u32>,
+    /// Wins that the fifty-move rule would turn into draws are wins.
+    pub syzygy_ignore_50: Option<bool>,
+    /// `both`, `win-loss` or `draw`.
+    pub syzygy_adjudicate: Option<String>,
     /// Games at once.
     pub concurrency: Option<u16>,
     /// Allow more timed games at once than there are CPUs.
     pub force_concurrency: Option<bool>,
-    /// Pin each slot to a CPU of its own.
-    pub affinity: Option<bool>,
+    /// True for CPUs that the program chooses, or a list of CPUs, as `--affinity` takes it.
+    #[serde(deserialize_with = "affinity")]
+    pub affinity: Option<String>,
     /// Start the engines anew for each game.
     pub restart: Option<bool>,
     /// Play a pair again where the machine made an engine lose on time.
@@ -91,6 +113,49 @@ pub struct RawPlan {
     pub out: Option<PathBuf>,
     /// What to call the run.
     pub name: Option<String>,
+    /// A further PGN.
+    pub pgn: Option<PathBuf>,
+    /// What its comments say, as `--pgn-fields` takes it.
+    pub pgn_fields: Option<String>,
+    /// `san`, `lan` or `uci`.
+    pub pgn_notation: Option<String>,
+    /// Only the roster and the moves.
+    pub pgn_min: Option<bool>,
+    /// Groups of tags, as `--pgn-tags` takes them.
+    pub pgn_tags: Option<String>,
+    /// `export` or `runner`.
+    pub pgn_style: Option<String>,
+    /// An EPD of final positions.
+    pub epd: Option<PathBuf>,
+    /// The PGN's event.
+    pub event: Option<String>,
+    /// The PGN's site.
+    pub site: Option<String>,
+    /// Keep principal variations in the journal.
+    pub record_pv: Option<bool>,
+    /// Keep the lines of output that these regular expressions match.
+    pub match_line: Vec<String>,
+}
+
+/// A player as written. What it says of its own wins over what the plan says of all.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct RawPlayer {
+    /// Where the engine comes from, as `--new` takes it.
+    pub spec: Option<String>,
+    /// What to call it, where not by the engine's name.
+    pub name: Option<String>,
+    /// UCI options.
+    #[serde(deserialize_with = "options")]
+    pub options: Vec<(String, String)>,
+    /// Clock.
+    pub tc: Option<String>,
+    /// Seconds a move.
+    pub movetime: Option<f64>,
+    /// Nodes a move.
+    pub nodes: Option<u64>,
+    /// Plies a move.
+    pub depth: Option<u32>,
 }
 
 /// Why a plan file could not be used.
@@ -160,6 +225,11 @@ impl RawPlan {
             alpha: self.alpha.or(lower.alpha),
             beta: self.beta.or(lower.beta),
             max_pairs: self.max_pairs.or(lower.max_pairs),
+            format: self.format.or(lower.format),
+            pairs: self.pairs.or(lower.pairs),
+            heroes: self.heroes.or(lower.heroes),
+            rounds: self.rounds.or(lower.rounds),
+            players: if self.players.is_empty() { lower.players } else { self.players },
             max_time: self.max_time.or(lower.max_time),
             book: self.book.or(lower.book),
             book_order: self.book_order.or(lower.book_order),
@@ -169,6 +239,11 @@ impl RawPlan {
             draw: self.draw.or(lower.draw),
             resign: self.resign.or(lower.resign),
             max_plies: self.max_plies.or(lower.max_plies),
+            ponder: self.ponder.or(lower.ponder),
+            syzygy: self.syzygy.or(lower.syzygy),
+            syzygy_pieces: self.syzygy_pieces.or(lower.syzygy_pieces),
+            syzygy_ignore_50: self.syzygy_ignore_50.or(lower.syzygy_ignore_50),
+            syzygy_adjudicate: self.syzygy_adjudicate.or(lower.syzygy_adjudicate),
             tc: self.tc.or(lower.tc),
             new_tc: self.new_tc.or(lower.new_tc),
             base_tc: self.base_tc.or(lower.base_tc),
@@ -187,6 +262,17 @@ impl RawPlan {
             seed: self.seed.or(lower.seed),
             out: self.out.or(lower.out),
             name: self.name.or(lower.name),
+            pgn: self.pgn.or(lower.pgn),
+            pgn_fields: self.pgn_fields.or(lower.pgn_fields),
+            pgn_notation: self.pgn_notation.or(lower.pgn_notation),
+            pgn_min: self.pgn_min.or(lower.pgn_min),
+            pgn_tags: self.pgn_tags.or(lower.pgn_tags),
+            pgn_style: self.pgn_style.or(lower.pgn_style),
+            epd: self.epd.or(lower.epd),
+            event: self.event.or(lower.event),
+            site: self.site.or(lower.site),
+            record_pv: self.record_pv.or(lower.record_pv),
+            match_line: if self.match_line.is_empty() { lower.match_line } else { self.match_line },
         }
     }
 }
@@ -287,6 +373,21 @@ pub fn options<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(String
     deserializer.deserialize_map(Options)
 }
 
+/// `true`, `false`, or a text as `--affinity` takes it.
+fn affinity<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "expected true, false, or a list of CPUs such as \"3,5,7-11\"")]
+    enum Value {
+        Switch(bool),
+        Text(String),
+    }
+    Ok(Some(match Value::deserialize(deserializer)? {
+        Value::Switch(true) => "auto".to_owned(),
+        Value::Switch(false) => "off".to_owned(),
+        Value::Text(text) => text,
+    }))
+}
+
 /// An option's value as it goes to the engine.
 struct OptionValue(String);
 
@@ -375,6 +476,16 @@ mod tests {
         assert!(error.starts_with("p.toml:1:") && !error.contains('\n'), "{error}");
         let error = parse("\n[options]\nHash = [1]\n").unwrap_err();
         assert!(error.starts_with("p.toml:3:8: ") && error.contains("a string, a number"), "{error}");
+    }
+
+    #[test]
+    fn affinity_is_a_switch_or_a_list() {
+        for (text, expected) in [("true", Some("auto")), ("false", Some("off")), ("\"3,5\"", Some("3,5"))] {
+            assert_eq!(parse(&format!("affinity = {text}\n")).unwrap().affinity.as_deref(), expected, "{text}");
+        }
+        assert_eq!(parse("").unwrap().affinity, None);
+        let error = parse("affinity = 3\n").unwrap_err();
+        assert!(error.starts_with("p.toml:1:12: expected true, false"), "{error}");
     }
 
     #[test]

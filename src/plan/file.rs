@@ -8,10 +8,12 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::chess::Variant;
+use crate::plan::affinity::Affinity;
 use crate::plan::openings::order::Order;
-use crate::plan::rules::{DrawRule, ResignRule, Rules};
+use crate::plan::recording::{OutputFile, PgnOptions, PgnOutput, Recording};
+use crate::plan::rules::{DrawRule, ResignRule, RuleError, Rules, SyzygyRule};
 use crate::plan::time_control::{Limit, TimeControl};
-use crate::plan::{BookRef, BookSource, Machine, Origin, Plan, Player, Test, Timeouts};
+use crate::plan::{BookRef, BookSource, Colors, Format, Machine, Origin, Plan, Player, Test, Timeouts};
 use crate::stats::sprt::{Bounds, Model};
 
 /// The file's name in a run directory.
@@ -51,16 +53,42 @@ struct PlanV1 {
     max_time_s: Option<f64>,
     concurrency: u16,
     affinity: bool,
+    /// CPUs that were named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    affinity_cpus: Option<String>,
     restart: bool,
     #[serde(default)]
     void_disturbed: bool,
     max_failures: u64,
-    test: TestV1,
+    /// A plan without it is of a test: two players who meet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    format: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    heroes: Option<u16>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rounds: Option<u32>,
+    #[serde(default, skip_serializing_if = "is_false")]
+    half_last: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
+    opening_per_game: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
+    no_swap: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
+    reverse: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    test: Option<TestV1>,
     book: BookV1,
     rules: RulesV1,
     timeouts: TimeoutsV1,
     machine: MachineV1,
+    #[serde(default, skip_serializing_if = "RecordingV1::is_empty")]
+    recording: RecordingV1,
     players: Vec<PlayerV1>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+const fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 #[derive(Serialize, Deserialize)]
@@ -100,6 +128,17 @@ struct RulesV1 {
     resign: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_plies: Option<u32>,
+    #[serde(default)]
+    ponder: bool,
+    /// Folders, joined as `PATH` is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    syzygy: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    syzygy_pieces: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    syzygy_ignore_50: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    syzygy_adjudicate: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -118,6 +157,51 @@ struct MachineV1 {
     cpu: String,
     cores: usize,
     os: String,
+}
+
+#[derive(Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct RecordingV1 {
+    record_pv: bool,
+    match_lines: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    site: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    epd: Option<OutputV1>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pgn: Option<PgnV1>,
+}
+
+impl RecordingV1 {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+#[derive(PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OutputV1 {
+    path: PathBuf,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    append_after: Option<u64>,
+}
+
+#[derive(PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PgnV1 {
+    path: PathBuf,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    append_after: Option<u64>,
+    notation: String,
+    min: bool,
+    fields: String,
+    engine_tags: bool,
+    opening_tags: bool,
+    round: String,
+    zone: String,
+    layout: String,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -160,6 +244,7 @@ pub fn to_toml(plan: &Plan) -> String {
         BookSource::Builtin => ("builtin", None),
         BookSource::File(path) => ("file", Some(path.clone())),
     };
+    let syzygy = plan.rules.syzygy.as_ref();
     let file = PlanV1 {
         version: VERSION,
         name: plan.name.clone(),
@@ -167,17 +252,25 @@ pub fn to_toml(plan: &Plan) -> String {
         max_pairs: plan.max_pairs,
         max_time_s: plan.max_time.map(|time| time.as_secs_f64()),
         concurrency: plan.concurrency,
-        affinity: plan.affinity,
+        affinity: plan.affinity != Affinity::Off,
+        affinity_cpus: matches!(plan.affinity, Affinity::Cpus(_)).then(|| plan.affinity.to_string()),
         restart: plan.restart,
         void_disturbed: plan.void_disturbed,
         max_failures: plan.max_failures,
-        test: TestV1 {
-            model: plan.test.model.to_string(),
-            elo0: plan.test.bounds.elo0,
-            elo1: plan.test.bounds.elo1,
-            alpha: plan.test.alpha,
-            beta: plan.test.beta,
-        },
+        format: Some(plan.format.name().to_owned()).filter(|_| plan.test.is_none()),
+        heroes: if let Format::Gauntlet { heroes } = plan.format { Some(heroes) } else { None },
+        rounds: if let Format::Swiss { rounds } = plan.format { Some(rounds) } else { None },
+        half_last: plan.half_last,
+        opening_per_game: plan.opening_per_game,
+        no_swap: !plan.colors.swap,
+        reverse: plan.colors.reverse,
+        test: plan.test.map(|test| TestV1 {
+            model: test.model.to_string(),
+            elo0: test.bounds.elo0,
+            elo1: test.bounds.elo1,
+            alpha: test.alpha,
+            beta: test.beta,
+        }),
         book: BookV1 {
             source: source.to_owned(),
             path,
@@ -197,6 +290,11 @@ pub fn to_toml(plan: &Plan) -> String {
             draw: plan.rules.draw.map(|rule| rule.to_string()),
             resign: plan.rules.resign.map(|rule| rule.to_string()),
             max_plies: plan.rules.max_plies,
+            ponder: plan.rules.ponder,
+            syzygy: syzygy.map(SyzygyRule::paths_text),
+            syzygy_pieces: syzygy.and_then(|rule| rule.pieces),
+            syzygy_ignore_50: syzygy.map(|rule| rule.ignore_fifty),
+            syzygy_adjudicate: syzygy.map(|rule| rule.scope.to_string()),
         },
         timeouts: TimeoutsV1 {
             start_s: plan.timeouts.start.as_secs_f64(),
@@ -206,9 +304,59 @@ pub fn to_toml(plan: &Plan) -> String {
             quit_s: plan.timeouts.quit.as_secs_f64(),
         },
         machine: MachineV1 { cpu: plan.machine.cpu.clone(), cores: plan.machine.cores, os: plan.machine.os.clone() },
+        recording: recording_to_disk(&plan.recording),
         players: plan.players.iter().map(player_to_disk).collect(),
     };
     toml::to_string(&file).expect("tables come after values in every struct of this file")
+}
+
+fn recording_to_disk(recording: &Recording) -> RecordingV1 {
+    RecordingV1 {
+        record_pv: recording.record_pv,
+        match_lines: recording.match_lines.iter().map(|pattern| pattern.as_str().to_owned()).collect(),
+        event: recording.event.clone(),
+        site: recording.site.clone(),
+        epd: recording.epd.as_ref().map(|file| OutputV1 { path: file.path.clone(), append_after: file.append_after }),
+        pgn: recording.pgn.as_ref().map(|pgn| PgnV1 {
+            path: pgn.file.path.clone(),
+            append_after: pgn.file.append_after,
+            notation: pgn.options.notation.to_string(),
+            min: pgn.options.min,
+            fields: pgn.options.fields.to_string(),
+            engine_tags: pgn.options.engine_tags,
+            opening_tags: pgn.options.opening_tags,
+            round: pgn.options.round.to_string(),
+            zone: pgn.options.zone.to_string(),
+            layout: pgn.options.layout.to_string(),
+        }),
+    }
+}
+
+fn recording_from_disk(recording: RecordingV1) -> Result<Recording, PlanFileError> {
+    let patterns = recording.match_lines.iter().map(|text| parse("recording.match_lines", text));
+    let pgn = recording.pgn.map(|pgn| {
+        Ok::<_, PlanFileError>(PgnOutput {
+            file: OutputFile { path: pgn.path, append_after: pgn.append_after },
+            options: PgnOptions {
+                notation: parse("recording.pgn.notation", &pgn.notation)?,
+                min: pgn.min,
+                fields: parse("recording.pgn.fields", &pgn.fields)?,
+                engine_tags: pgn.engine_tags,
+                opening_tags: pgn.opening_tags,
+                round: parse("recording.pgn.round", &pgn.round)?,
+                zone: parse("recording.pgn.zone", &pgn.zone)?,
+                layout: parse("recording.pgn.layout", &pgn.layout)?,
+            },
+        })
+    });
+    Ok(Recording {
+        record_pv: recording.record_pv,
+        match_lines: patterns.collect::<Result<_, _>>()?,
+        event: recording.event,
+        site: recording.site,
+        pgn: pgn.transpose()?,
+        epd: recording.epd.map(|OutputV1 { path, append_after }| OutputFile { path, append_after }),
+    })
 }
 
 fn player_to_disk(player: &Player) -> PlayerV1 {
@@ -257,8 +405,13 @@ pub fn from_toml(text: &str) -> Result<Plan, PlanFileError> {
             return Err(PlanFileError::Value { key: "book.source", why: format!("`{other}` does not fit `path`") });
         }
     };
+    let format = format(file.format.as_deref(), file.heroes, file.rounds)?;
     Ok(Plan {
         name: file.name,
+        format,
+        colors: Colors { swap: !file.no_swap, reverse: file.reverse },
+        half_last: file.half_last,
+        opening_per_game: file.opening_per_game,
         players: file.players.into_iter().map(player_from_disk).collect::<Result<_, _>>()?,
         book: BookRef {
             source,
@@ -276,17 +429,18 @@ pub fn from_toml(text: &str) -> Result<Plan, PlanFileError> {
             draw: file.rules.draw.as_deref().map(|text| parse::<DrawRule>("rules.draw", text)).transpose()?,
             resign: file.rules.resign.as_deref().map(|text| parse::<ResignRule>("rules.resign", text)).transpose()?,
             max_plies: file.rules.max_plies,
+            ponder: file.rules.ponder,
+            syzygy: syzygy_from_disk(&file.rules)?,
         },
-        test: Test {
-            bounds: Bounds { elo0: file.test.elo0, elo1: file.test.elo1 },
-            model: parse::<Model>("test.model", &file.test.model)?,
-            alpha: file.test.alpha,
-            beta: file.test.beta,
-        },
+        test: file.test.map(test_from_disk).transpose()?,
         max_pairs: file.max_pairs,
         max_time: file.max_time_s.map(|time| seconds("max_time_s", time)).transpose()?,
         concurrency: file.concurrency,
-        affinity: file.affinity,
+        affinity: match (file.affinity, &file.affinity_cpus) {
+            (false, _) => Affinity::Off,
+            (true, None) => Affinity::Auto,
+            (true, Some(cpus)) => parse("affinity_cpus", cpus)?,
+        },
         restart: file.restart,
         void_disturbed: file.void_disturbed,
         max_failures: file.max_failures,
@@ -297,8 +451,45 @@ pub fn from_toml(text: &str) -> Result<Plan, PlanFileError> {
             stop: seconds("timeouts.stop_s", file.timeouts.stop_s)?,
             quit: seconds("timeouts.quit_s", file.timeouts.quit_s)?,
         },
+        recording: recording_from_disk(file.recording)?,
         machine: Machine { cpu: file.machine.cpu, cores: file.machine.cores, os: file.machine.os },
     })
+}
+
+fn syzygy_from_disk(rules: &RulesV1) -> Result<Option<SyzygyRule>, PlanFileError> {
+    let Some(paths) = &rules.syzygy else { return Ok(None) };
+    let fault = |key| move |error: RuleError| PlanFileError::Value { key, why: error.to_string() };
+    let mut rule = SyzygyRule::new(paths).map_err(fault("rules.syzygy"))?;
+    if let Some(pieces) = rules.syzygy_pieces {
+        rule = rule.with_pieces(pieces).map_err(fault("rules.syzygy_pieces"))?;
+    }
+    rule.ignore_fifty = rules.syzygy_ignore_50.unwrap_or(false);
+    if let Some(scope) = &rules.syzygy_adjudicate {
+        rule.scope = parse("rules.syzygy_adjudicate", scope)?;
+    }
+    Ok(Some(rule))
+}
+
+fn test_from_disk(test: TestV1) -> Result<Test, PlanFileError> {
+    Ok(Test {
+        bounds: Bounds { elo0: test.elo0, elo1: test.elo1 },
+        model: parse::<Model>("test.model", &test.model)?,
+        alpha: test.alpha,
+        beta: test.beta,
+    })
+}
+
+fn format(name: Option<&str>, heroes: Option<u16>, rounds: Option<u32>) -> Result<Format, PlanFileError> {
+    match (name, heroes, rounds) {
+        (None | Some("round-robin"), None, None) => Ok(Format::RoundRobin),
+        (Some("gauntlet"), Some(heroes), None) => Ok(Format::Gauntlet { heroes }),
+        (Some("swiss"), None, Some(rounds)) => Ok(Format::Swiss { rounds }),
+        (Some("knockout"), None, None) => Ok(Format::Knockout),
+        (name, ..) => {
+            let name = name.unwrap_or("round-robin");
+            Err(PlanFileError::Value { key: "format", why: format!("`{name}` does not fit `heroes` and `rounds`") })
+        }
+    }
 }
 
 fn player_from_disk(player: PlayerV1) -> Result<Player, PlanFileError> {

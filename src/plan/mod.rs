@@ -1,46 +1,58 @@
 //! Everything about a run, resolved and immutable. Nothing below this room reads configuration.
 //!
 //! Reading order: `time_control` (what a side may spend), `rules` (what the referee may decide), `openings` (where games
-//! start), `config` (the TOML a user writes), then [`Plan`] itself and `file`, its form in the run directory.
+//! start), `recording` (what is written besides), `config` (the TOML a user writes), then [`Plan`] itself and `file`, its form in the run directory.
 
+pub mod affinity;
 pub mod book;
 pub mod config;
 pub mod file;
 pub mod openings;
+pub mod recording;
 pub mod rules;
 pub mod time_control;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::plan::affinity::Affinity;
 use crate::plan::openings::order::Order;
+use crate::plan::recording::Recording;
 use crate::plan::rules::Rules;
 use crate::plan::time_control::Limit;
 use crate::stats::sprt::{Bounds, Model};
 
-/// A run: two players, where their games start, the rules, the test, and how to play it on this machine.
+/// A run: its players, who meets whom, where their games start, the rules, the test, and how to play it on this machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// What the user calls the run; also the PGN's event.
     pub name: String,
-    /// `new`, then `base`.
+    /// At least two; of a test, `new` and then `base`. In a gauntlet the heroes come first, in a Swiss or a knockout the order seeds.
     pub players: Vec<Player>,
+    /// Who meets whom.
+    pub format: Format,
+    /// Who has which side in the games of a pair.
+    pub colors: Colors,
     /// Where games start.
     pub book: BookRef,
     /// Decides the order of openings; with the pair's id, everything random in a pair.
     pub seed: u64,
     /// What the referee may decide.
     pub rules: Rules,
-    /// The test.
-    pub test: Test,
-    /// Pairs after which the run ends without a verdict; `None` for no limit.
+    /// The test, of the first player against the second; `None` where the games are played for themselves.
+    pub test: Option<Test>,
+    /// Pairs that any two players who meet play, from 1; `None` for no limit, which only a test has.
     pub max_pairs: Option<u64>,
+    /// True where the last of those pairs is a single game.
+    pub half_last: bool,
+    /// True to give each game of a pair an opening of its own.
+    pub opening_per_game: bool,
     /// Time after which the run stops without a verdict (this process's, not counting earlier ones); `None` for no limit.
     pub max_time: Option<Duration>,
     /// Games at once.
     pub concurrency: u16,
-    /// True to give each slot a CPU of its own.
-    pub affinity: bool,
+    /// Whether each slot has CPUs of its own, and which.
+    pub affinity: Affinity,
     /// True to start engines anew for each game.
     pub restart: bool,
     /// True to play a pair again where a game was lost on time by the machine's doing ([`crate::record::Overstep::is_disturbed`]).
@@ -49,15 +61,66 @@ pub struct Plan {
     pub max_failures: u64,
     /// Deadlines of the talk with an engine that are not its clock.
     pub timeouts: Timeouts,
+    /// What is kept and written besides the journal and `games.pgn`.
+    pub recording: Recording,
     /// Where it was resolved.
     pub machine: Machine,
 }
 
 impl Plan {
-    /// The most threads that an engine is told to think with (its option `Threads`), at least 1.
+    /// The most threads that think at once in a game, at least 1: those that an engine is told to use (its option `Threads`), of both
+    /// sides where engines ponder.
     #[must_use]
     pub fn threads(&self) -> usize {
-        self.players.iter().filter_map(Player::threads).max().unwrap_or(1).max(1)
+        let one = self.players.iter().filter_map(Player::threads).max().unwrap_or(1).max(1);
+        if self.rules.ponder { one.saturating_mul(2) } else { one }
+    }
+}
+
+/// Who meets whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Everybody meets everybody.
+    RoundRobin,
+    /// The first players meet all that come after them.
+    Gauntlet {
+        /// How many they are, from 1.
+        heroes: u16,
+    },
+    /// In each round players of equal points meet who have not met before.
+    Swiss {
+        /// How many rounds, from 1.
+        rounds: u32,
+    },
+    /// Who loses an encounter is out.
+    Knockout,
+}
+
+impl Format {
+    /// The name that users write.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::RoundRobin => "round-robin",
+            Self::Gauntlet { .. } => "gauntlet",
+            Self::Swiss { .. } => "swiss",
+            Self::Knockout => "knockout",
+        }
+    }
+}
+
+/// Who has which side in the games of a pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Colors {
+    /// The second game is played with sides changed.
+    pub swap: bool,
+    /// The player named first has Black in the first game.
+    pub reverse: bool,
+}
+
+impl Default for Colors {
+    fn default() -> Self {
+        Self { swap: true, reverse: false }
     }
 }
 

@@ -3,8 +3,14 @@
 pub mod calibration;
 pub mod console;
 pub mod crashes;
+pub mod eco;
+pub mod epd;
 pub mod figures;
 pub mod pgn;
 pub mod pgn_file;
+pub mod pgn_tags;
 pub mod plot;
+pub mod results;
+mod sink;
+pub mod standings;
 pub mod summary;

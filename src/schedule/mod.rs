@@ -1,10 +1,12 @@
 //! Who plays what when. One event loop owns the run; workers play pairs.
 //!
-//! Reading order: `events` (every message), `standing` (what counts), `dispatcher` (the loop), `worker` (one slot).
+//! Reading order: `events` (every message), `pairing` (who meets whom), `standing` (what counts), `dispatcher` (the loop), `worker`
+//! (one slot).
 
 pub mod affinity;
 pub mod dispatcher;
 pub mod events;
+pub mod pairing;
 mod program;
 pub mod standing;
 mod worker;
@@ -40,6 +42,7 @@ pub fn engine_config(plan: &Plan, player: &Player, stderr: Option<PathBuf>) -> E
         dir: player.dir.clone(),
         env: Vec::new(),
         options,
+        ponder: plan.rules.ponder,
         stderr: StderrSink { path: stderr, cap_bytes: STDERR_CAP },
         timeouts: plan.timeouts,
     }

@@ -10,10 +10,13 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use tokio::sync::{mpsc, watch};
 
+use crate::game::tablebase::Probe;
 use crate::game::{Game, GameParts, GameSetup, Input, Request, Step, ToldClock, pv};
 use crate::plan::Plan;
-use crate::record::{ByColor, Color, Ending, GameId, GameRecord, Leg, Outcome, Overstep, PlayerId, Termination};
-use crate::schedule::affinity::Topology;
+use crate::plan::recording::Recording;
+use crate::record::{
+    ByColor, Color, Ending, EngineId, GameId, GameRecord, Leg, Opening, Outcome, Overstep, PlayerId, Said, Termination,
+};
 use crate::schedule::engine_config;
 use crate::schedule::events::{Failure, Orders, PairTask, SlotId, Stop, WorkerEvent};
 use crate::schedule::program::Programs;
@@ -27,6 +30,10 @@ const MAX_VOIDS: u32 = 3;
 pub(super) struct Context {
     pub(super) slot: SlotId,
     pub(super) plan: Arc<Plan>,
+    /// The CPUs of this slot, one for each thread that thinks at once; empty for all.
+    pub(super) cpus: Vec<usize>,
+    /// Endgame tables, shared by all slots.
+    pub(super) tables: Option<Arc<dyn Probe>>,
     pub(super) stderr_dir: PathBuf,
     pub(super) events: mpsc::UnboundedSender<WorkerEvent>,
     pub(super) orders: watch::Receiver<Orders>,
@@ -85,30 +92,25 @@ impl Drop for Farewell {
 
 struct Worker {
     context: Context,
-    /// The CPUs of this slot, one for each thread of the engine that thinks; empty for all.
-    cpus: Vec<usize>,
     /// By player; `None` where not running.
     engines: Vec<Option<Engine>>,
+    /// By player: who its engine said it is when it was last started.
+    identities: Vec<EngineId>,
     programs: Programs,
     /// False where the engine that was asked last can play no other game.
     reusable: bool,
-    /// By ply of the game being played: how long engine and runner waited for a CPU.
-    waits: Vec<Option<Duration>>,
+    /// By ply of the game being played: how long engine and runner waited for a CPU, and what of the talk is kept.
+    notes: Vec<(Option<Duration>, Said)>,
     /// The harness itself was stopped during a move of the game being played, so that clocks ran without their reader.
     was_stopped: bool,
 }
 
 impl Worker {
     fn new(context: Context) -> Self {
-        let plan = &context.plan;
-        let cpus = if plan.affinity {
-            Topology::detect().cpus_for_slot(usize::from(context.slot.0), plan.threads())
-        } else {
-            Vec::new()
-        };
         let engines: Vec<_> = context.plan.players.iter().map(|_| None).collect();
         let programs = Programs::new(engines.len());
-        Self { context, cpus, engines, programs, reusable: true, waits: Vec::new(), was_stopped: false }
+        let identities = vec![EngineId::default(); engines.len()];
+        Self { context, engines, identities, programs, reusable: true, notes: Vec::new(), was_stopped: false }
     }
 
     /// Plays what comes until there is no more to come; returns what it was given and did not play.
@@ -144,7 +146,7 @@ impl Worker {
                 task.legs.remove(0);
             } else {
                 voids_left -= 1;
-                task.legs = vec![Leg::First, Leg::Second];
+                task.legs = task.all_legs.to_vec();
             }
         }
         Ok(None)
@@ -166,30 +168,44 @@ impl Worker {
         let _ = self.context.events.send(WorkerEvent::Began { game: id, players });
         let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let clock = Instant::now();
-        self.waits.clear();
+        self.notes.clear();
         self.was_stopped = false;
-        let Played { parts, ending, failure, overstep } = self.referee(task, players).await?;
+        let Played { parts, ending, failure, overstep } = self.referee(task.opening(leg), players).await?;
         let GameParts { opening, mut moves, .. } = parts;
-        for (ply, waited) in moves.iter_mut().zip(&self.waits) {
-            ply.waited = *waited;
+        for (ply, (waited, said)) in moves.iter_mut().zip(self.notes.drain(..)) {
+            (ply.waited, ply.said) = (waited, said);
         }
         let disturbed = self.context.plan.void_disturbed && overstep.as_ref().is_some_and(Overstep::is_disturbed);
         let is_void = may_be_void && (self.was_stopped || disturbed);
         // Whole microseconds, as the journal keeps them.
         let [started, took] = [started, clock.elapsed()]
             .map(|time| Duration::from_micros(u64::try_from(time.as_micros()).unwrap_or(u64::MAX)));
-        let record = GameRecord { id, players, opening, moves, ending, started, took, overstep, is_void };
+        let engines = ByColor { white: self.identity(players.white), black: self.identity(players.black) };
+        let record = GameRecord { id, players, engines, opening, moves, ending, started, took, overstep, is_void };
         let failure = failure.map(|(player, evidence)| {
             let Evidence { transcript, stderr, status } = evidence;
             Box::new(Failure { game: id, player, transcript, stderr, status })
         });
         let _ = self.context.events.send(WorkerEvent::Ended { record: Box::new(record), failure });
+        self.end_pondering(players).await;
         Ok(!is_void)
     }
 
+    /// Has engines that still ponder come to an end. That costs no game: it is over.
+    async fn end_pondering(&mut self, players: ByColor<PlayerId>) {
+        for player in [players.white, players.black] {
+            let engine = &mut self.engines[usize::from(player.0)];
+            let Some(pondering) = engine.as_mut().filter(|engine| engine.is_pondering()) else { continue };
+            if let Err(fault) = pondering.end_ponder().await {
+                *engine = None;
+                let _ = self.context.events.send(WorkerEvent::Exited { player, status: fault.to_string() });
+            }
+        }
+    }
+
     /// Gets both engines ready and plays until the referee says how it ended.
-    async fn referee(&mut self, task: &PairTask, players: ByColor<PlayerId>) -> Result<Played, Broken> {
-        let unplayed = || GameParts { opening: task.opening.clone(), moves: Vec::new(), ending: None };
+    async fn referee(&mut self, opening: &Opening, players: ByColor<PlayerId>) -> Result<Played, Broken> {
+        let unplayed = || GameParts { opening: opening.clone(), moves: Vec::new(), ending: None };
         for color in [Color::White, Color::Black] {
             let player = *players.get(color);
             match self.ready(player).await {
@@ -204,9 +220,9 @@ impl Worker {
         let plan = Arc::clone(&self.context.plan);
         let limit = |player: PlayerId| plan.players[usize::from(player.0)].limit;
         let setup = GameSetup {
-            opening: task.opening.clone(),
+            opening: opening.clone(),
             limits: ByColor { white: limit(players.white), black: limit(players.black) },
-            rules: plan.rules,
+            rules: plan.rules.clone(),
         };
         let (mut game, mut step) = match Game::new(setup) {
             Ok(begun) => begun,
@@ -220,6 +236,9 @@ impl Worker {
                 return Ok(Played { parts: unplayed(), ending, failure: None, overstep: None });
             }
         };
+        if let Some(tables) = &self.context.tables {
+            game.set_tables(Arc::clone(tables));
+        }
         loop {
             let request = match step {
                 Step::Over(ending) => {
@@ -229,7 +248,7 @@ impl Worker {
             };
             let player = *players.get(request.color);
             let overstep;
-            (step, overstep) = self.think(player, &mut game, &request).await;
+            (step, overstep) = self.think(players, &mut game, &request).await;
             if let Step::Over(ending) = &step
                 && is_fault(ending.termination)
             {
@@ -292,11 +311,18 @@ impl Worker {
         };
         check(&mut self.programs)?;
         let config = self.config(place);
-        let started = Engine::start(&config, &self.cpus).await;
+        let started = Engine::start(&config, &self.context.cpus).await;
         // Again, for it may have been replaced between the look and the start.
         check(&mut self.programs)?;
-        self.engines[place] = Some(started.map_err(|error| Unready::at_start(&error))?);
+        let engine = started.map_err(|error| Unready::at_start(&error))?;
+        self.identities[place] = engine.identity().clone();
+        self.engines[place] = Some(engine);
         Ok(())
+    }
+
+    /// Who a player's engine says it is; nothing where it never started.
+    fn identity(&self, player: PlayerId) -> EngineId {
+        self.identities.get(usize::from(player.0)).cloned().unwrap_or_default()
     }
 
     fn config(&self, place: usize) -> EngineConfig {
@@ -307,21 +333,48 @@ impl Worker {
     }
 
     /// One ply: asks the engine, tells the referee. With what there is to say should the move prove to be late.
-    async fn think(&mut self, player: PlayerId, game: &mut Game, request: &Request) -> (Step, Option<Overstep>) {
+    async fn think(
+        &mut self,
+        players: ByColor<PlayerId>,
+        game: &mut Game,
+        request: &Request,
+    ) -> (Step, Option<Overstep>) {
         let color = request.color;
         self.reusable = true;
-        let Some(engine) = &mut self.engines[usize::from(player.0)] else {
+        let [mover, other] = [color, color.other()].map(|color| usize::from(players.get(color).0));
+        let (engine, listener) = match self.engines.get_disjoint_mut([mover, other]) {
+            Ok([engine, other]) => (engine, other.as_mut().filter(|other| other.is_pondering())),
+            Err(_) => (&mut self.engines[mover], None),
+        };
+        let Some(engine) = engine else {
             return (game.handle(Input::Crashed { color, detail: "not running".to_owned() }), None);
         };
-        match engine.go(game.position_line(), &go(request), Some(request.deadline)).await {
-            SearchOutcome::BestMove { text, elapsed, mut info, load, .. } => {
-                self.waits.push(load.waited());
+        let command = go(request);
+        let search = engine.go(game.position_line(), &command, Some(request.deadline));
+        let outcome = match listener {
+            None => search.await,
+            Some(listener) => tokio::select! {
+                biased;
+                outcome = search => outcome,
+                never = listener.listen() => match never {},
+            },
+        };
+        match outcome {
+            SearchOutcome::BestMove { text, ponder, elapsed, mut info, load, .. } => {
+                let recording = &self.context.plan.recording;
+                let said = if recording.keeps_no_talk() { Said::default() } else { keep(engine, recording) };
+                self.notes.push((load.waited(), said));
                 // Without a clock an answer is as good as before.
                 self.was_stopped |= request.timed && load.stopped.is_some();
                 let overstep = Overstep { allowed: request.deadline, answered: Some(elapsed), load };
                 let (variation, score) = engine.last_pv();
                 info.pv_fault = pv::check(game.position(), variation, score, &text);
-                (game.handle(Input::Move { text: &text, elapsed, info }), Some(overstep))
+                let step = game.handle(Input::Move { text: &text, elapsed, info });
+                // Before the opponent is asked, so that nothing of this is done on its time.
+                if let Some(ponder) = ponder.and_then(|expected| game.ponder(&expected)) {
+                    engine.ponder(&ponder.position_line, &go(&ponder.request));
+                }
+                (step, Some(overstep))
             }
             SearchOutcome::Overrun { elapsed, late, load } => {
                 self.reusable = late.is_some();
@@ -378,6 +431,15 @@ impl Unready {
             Fault::Exited { .. } => Termination::Crash,
         };
         Self::Lost { termination, detail: fault.to_string(), evidence }
+    }
+}
+
+/// What the plan has kept of an engine's last search: after the reader's stamp, so that it is charged to nobody.
+fn keep(engine: &Engine, recording: &Recording) -> Said {
+    let pv = String::from_utf8_lossy(if recording.record_pv { engine.pv() } else { b"" });
+    Said {
+        pv: pv.split_ascii_whitespace().collect::<Vec<_>>().join(" "),
+        lines: engine.last_lines(&recording.match_lines),
     }
 }
 

@@ -13,7 +13,10 @@ mod hostile;
 #[cfg(target_os = "linux")]
 mod persist;
 #[cfg(target_os = "linux")]
+mod ponder;
 mod process;
+mod rate;
+mod records;
 #[cfg(target_os = "linux")]
 mod replay;
 #[cfg(target_os = "linux")]
