@@ -20,4 +20,5 @@ mod replay;
 mod resume;
 mod run;
 mod source;
+mod syzygy;
 mod tidy;
