@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::option::EngineOption;
 use super::reply::{BestMove, Bound, IdField, InfoLine, Reply};
+pub use crate::record::EngineId as Identity;
 use crate::record::{Score, SearchInfo};
 
 /// What the harness waits for.
@@ -36,8 +37,6 @@ pub enum SessionEvent {
     /// The search is over: see [`Session::answer`].
     BestMove,
 }
-
-pub use crate::record::EngineId as Identity;
 
 /// The answer to a search. Words longer than 64 characters are cut, bytes that are not UTF-8 replaced.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
