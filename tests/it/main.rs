@@ -24,4 +24,5 @@ mod replay;
 mod resume;
 mod run;
 mod source;
+mod syzygy;
 mod tidy;
