@@ -4,6 +4,7 @@ mod book;
 mod calibrate;
 mod check;
 mod ctl;
+mod fastchess;
 mod progress;
 mod replay;
 mod resolve;
