@@ -61,7 +61,7 @@ pub(super) fn run(args: &CalibrateArgs) -> Result<Exit> {
     let clocks: Vec<TimeControl> =
         args.tc.iter().map(|text| text.parse().with_context(|| format!("--tc `{text}`"))).collect::<Result<_>>()?;
     let time = resolve::time("--time", &args.time)?;
-    let (plan, book) = resolve::sprt(raw(args)?).context("cannot calibrate")?;
+    let (plan, book) = resolve::sprt(&raw(args)?).context("cannot calibrate")?;
     let topology = Topology::detect();
     let mut numbers = args.concurrency.clone();
     if numbers.is_empty() {
@@ -115,7 +115,7 @@ async fn play(plan: Plan, book: Book, cell: &mut Cell) -> Result<bool> {
     let path = folder.path().join(journal::FILE_NAME);
     let header = Header { plan_sha256: String::new(), program: env!("CARGO_PKG_VERSION").to_owned() };
     let journal = Journal::create(&path, &header)?;
-    let standing = Standing::new(run::sprt(&plan)?);
+    let standing = Standing::new(&plan)?;
     let stderr_dir = folder.path().to_owned();
     let (interrupts, seen) = mpsc::channel(4);
     let (_commands, asked) = mpsc::channel(1);

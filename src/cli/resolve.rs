@@ -7,12 +7,12 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::chess::Variant;
 use crate::cli::{progress, run};
-use crate::plan::config::RawPlan;
+use crate::plan::config::{RawPlan, RawPlayer};
 use crate::plan::openings::Book;
 use crate::plan::openings::order::Order;
 use crate::plan::rules::{DrawRule, ResignRule, Rules};
 use crate::plan::time_control::Limit;
-use crate::plan::{BookRef, BookSource, Machine, Origin, Plan, Player, Test, Timeouts};
+use crate::plan::{BookRef, BookSource, Colors, Format, Machine, Origin, Plan, Player, Test, Timeouts};
 use crate::schedule::affinity::{self, Topology};
 use crate::source::{self, Context, Resolved};
 use crate::stats::sprt::{Bounds, Model, Sprt};
@@ -26,6 +26,18 @@ const DEFAULT_BOUNDS: [f64; 2] = [0.0, 5.0];
 
 /// Both error rates unless told otherwise.
 const DEFAULT_ERROR: f64 = 0.05;
+
+/// Pairs that any two players who meet play unless told otherwise.
+const DEFAULT_PAIRS: u64 = 50;
+
+/// The most of them: far more than anybody plays, and not too many to be counted.
+const MAX_PAIRS: u64 = 10_000_000;
+
+/// Players of a match at most.
+const MAX_PLAYERS: u16 = 1_000;
+
+/// Rounds of a Swiss at most.
+const MAX_ROUNDS: u32 = 1_000;
 
 /// Engine failures that a run may have unless told otherwise.
 const DEFAULT_MAX_FAILURES: u64 = 10;
@@ -80,26 +92,49 @@ fn positive_seconds(key: &str, value: f64) -> Result<Duration> {
     }
 }
 
+/// What bounds a move, as typed or written: of one player or of all.
+#[derive(Clone, Copy, Debug, Default)]
+struct RawLimit<'a> {
+    tc: Option<&'a str>,
+    movetime: Option<f64>,
+    nodes: Option<u64>,
+    depth: Option<u32>,
+}
+
+impl<'a> RawLimit<'a> {
+    fn of_all(raw: &'a RawPlan) -> Self {
+        Self { tc: raw.tc.as_deref(), movetime: raw.movetime, nodes: raw.nodes, depth: raw.depth }
+    }
+
+    fn of_player(player: &'a RawPlayer) -> Self {
+        Self { tc: player.tc.as_deref(), movetime: player.movetime, nodes: player.nodes, depth: player.depth }
+    }
+
+    const fn is_empty(&self) -> bool {
+        self.tc.is_none() && self.movetime.is_none() && self.nodes.is_none() && self.depth.is_none()
+    }
+
+    /// Checks it; where nothing is said there is the usual clock. `key` is what the clock was given by.
+    fn resolve(self, key: &str) -> Result<Limit> {
+        if self.tc.is_some() && self.movetime.is_some() {
+            bail!("a clock and a fixed time a move exclude each other; leave out --tc or --movetime");
+        }
+        let movetime = self.movetime.map(|value| seconds("--movetime", value)).transpose()?;
+        if self.nodes == Some(0) || self.depth == Some(0) || movetime.is_some_and(|time| time.is_zero()) {
+            bail!("a limit of 0 leaves no search; give --nodes, --depth or --movetime a positive value");
+        }
+        let tc = self.tc.or(self.is_empty().then_some(DEFAULT_TC));
+        let clock = tc.map(|text| text.parse().map_err(|error| anyhow::anyhow!("{key}: {error}"))).transpose()?;
+        Ok(Limit { clock, movetime, nodes: self.nodes, depth: self.depth })
+    }
+}
+
 /// The limits of `new` and `base`.
 fn limits(raw: &RawPlan) -> Result<[Limit; 2]> {
-    let untimed = raw.nodes.is_some() || raw.depth.is_some() || raw.movetime.is_some();
-    if [&raw.tc, &raw.new_tc, &raw.base_tc].iter().any(|tc| tc.is_some()) && raw.movetime.is_some() {
-        bail!("a clock and a fixed time a move exclude each other; leave out --tc or --movetime");
-    }
-    let fixed = Limit {
-        clock: None,
-        movetime: raw.movetime.map(|value| seconds("--movetime", value)).transpose()?,
-        nodes: raw.nodes,
-        depth: raw.depth,
-    };
-    if raw.nodes == Some(0) || raw.depth == Some(0) || fixed.movetime.is_some_and(|time| time.is_zero()) {
-        bail!("a limit of 0 leaves no search; give --nodes, --depth or --movetime a positive value");
-    }
-    let common = raw.tc.as_deref().or((!untimed).then_some(DEFAULT_TC));
-    let side = |own: Option<&str>, key: &str| -> Result<Limit> {
-        let clock =
-            own.or(common).map(|text| text.parse().map_err(|error| anyhow::anyhow!("{key}: {error}"))).transpose()?;
-        Ok(Limit { clock, ..fixed })
+    let all = RawLimit::of_all(raw);
+    let side = |own: Option<&str>, key: &str| match own {
+        Some(own) => RawLimit { tc: Some(own), ..all }.resolve(key),
+        None => all.resolve("--tc"),
     };
     Ok([side(raw.new_tc.as_deref(), "--new-tc")?, side(raw.base_tc.as_deref(), "--base-tc")?])
 }
@@ -164,42 +199,166 @@ fn book(raw: &RawPlan, variant: Variant, seed: u64) -> Result<(BookRef, Book)> {
     Ok((reference, book))
 }
 
+/// Who is to play, and what for.
+struct Shape {
+    /// What the run is called unless told otherwise.
+    name: &'static str,
+    format: Format,
+    test: Option<Test>,
+    max_pairs: Option<u64>,
+    /// Their limits, in the order of the players.
+    limits: Vec<Limit>,
+}
+
 /// Resolves a test of two engines.
-pub(super) fn sprt(raw: RawPlan) -> Result<(Plan, Book)> {
-    // Everything cheap is checked before anything is built.
-    let test = test(&raw)?;
-    let limits = limits(&raw)?;
-    let rules = rules(&raw)?;
-    let max_time = raw.max_time.as_deref().map(|text| time("--max-time", text)).transpose()?;
+pub(super) fn sprt(raw: &RawPlan) -> Result<(Plan, Book)> {
+    refuse("a test", "quintain match", &keys_of_matches(raw))?;
     if raw.max_pairs == Some(0) {
         bail!("--max-pairs 0 plays nothing; leave it out for no limit");
     }
+    let shape = Shape {
+        name: "sprt",
+        format: Format::RoundRobin,
+        test: Some(test(raw)?),
+        max_pairs: raw.max_pairs,
+        limits: limits(raw)?.to_vec(),
+    };
+    finish(raw, shape, || players(raw))
+}
+
+/// Resolves games between any number of engines. `name` is what the run is called unless told otherwise.
+pub(super) fn games(raw: &RawPlan, name: &'static str) -> Result<(Plan, Book)> {
+    refuse("a match", "quintain sprt", &keys_of_tests(raw))?;
+    let max_pairs = match raw.pairs {
+        Some(0) => bail!("--pairs 0 plays nothing; 1 is the least"),
+        Some(pairs) if pairs > MAX_PAIRS => bail!("--pairs {pairs}: {MAX_PAIRS} is the most"),
+        pairs => pairs.unwrap_or(DEFAULT_PAIRS),
+    };
+    let all = RawLimit::of_all(raw);
+    let limit = |player: &RawPlayer| match RawLimit::of_player(player) {
+        own if own.is_empty() => all.resolve("--tc"),
+        own => own.resolve("players.tc"),
+    };
+    let shape = Shape {
+        name,
+        format: format(raw)?,
+        test: None,
+        max_pairs: Some(max_pairs),
+        limits: raw.players.iter().map(limit).collect::<Result<_>>()?,
+    };
+    finish(raw, shape, || entrants(raw))
+}
+
+/// The keys of a match that a plan has.
+fn keys_of_matches(raw: &RawPlan) -> Vec<&'static str> {
+    let keys = [
+        ("format", raw.format.is_some()),
+        ("pairs", raw.pairs.is_some()),
+        ("heroes", raw.heroes.is_some()),
+        ("rounds", raw.rounds.is_some()),
+        ("players", !raw.players.is_empty()),
+    ];
+    keys.into_iter().filter(|(_, is_set)| *is_set).map(|(key, _)| key).collect()
+}
+
+/// The keys of a test that a plan has.
+fn keys_of_tests(raw: &RawPlan) -> Vec<&'static str> {
+    let keys = [
+        ("new", raw.new.is_some()),
+        ("base", raw.base.is_some()),
+        ("new-options", !raw.new_options.is_empty()),
+        ("base-options", !raw.base_options.is_empty()),
+        ("new-tc", raw.new_tc.is_some()),
+        ("base-tc", raw.base_tc.is_some()),
+        ("bounds", raw.bounds.is_some()),
+        ("model", raw.model.is_some()),
+        ("alpha", raw.alpha.is_some()),
+        ("beta", raw.beta.is_some()),
+        ("max-pairs", raw.max_pairs.is_some()),
+    ];
+    keys.into_iter().filter(|(_, is_set)| *is_set).map(|(key, _)| key).collect()
+}
+
+fn refuse(what: &str, other: &str, keys: &[&str]) -> Result<()> {
+    match keys {
+        [] => Ok(()),
+        [key, ..] => {
+            bail!("the plan has the key `{key}`, which {what} does not have; remove it, or play it with `{other}`")
+        }
+    }
+}
+
+/// Who meets whom.
+fn format(raw: &RawPlan) -> Result<Format> {
+    let count = raw.players.len();
+    let players = u16::try_from(count).ok().filter(|count| *count <= MAX_PLAYERS);
+    let Some(players) = players else { bail!("{count} players: {MAX_PLAYERS} is the most") };
+    if players < 2 {
+        bail!("{players} player{}: a match takes two at least", if players == 1 { "" } else { "s" });
+    }
+    let name = raw.format.as_deref().unwrap_or(if raw.heroes.is_some() { "gauntlet" } else { "round-robin" });
+    let format = match name {
+        "round-robin" => Format::RoundRobin,
+        "gauntlet" => Format::Gauntlet { heroes: raw.heroes.unwrap_or(1) },
+        // As many as a knockout would take, and one more: enough to know the first.
+        "swiss" => {
+            Format::Swiss { rounds: raw.rounds.unwrap_or(players.ilog2() + 1 + u32::from(!players.is_power_of_two())) }
+        }
+        "knockout" => Format::Knockout,
+        other => bail!("--format `{other}`: round-robin, gauntlet, swiss or knockout"),
+    };
+    match format {
+        Format::Gauntlet { heroes } if heroes == 0 || heroes >= players => {
+            bail!("{heroes} heroes of {players} players: 1 to {}, so that they have somebody to meet", players - 1)
+        }
+        Format::Gauntlet { .. } => {}
+        _ if raw.heroes.is_some() => bail!("only a gauntlet has heroes; leave out --heroes, or say --format gauntlet"),
+        Format::Swiss { rounds } if rounds == 0 || rounds > MAX_ROUNDS => bail!("--rounds {rounds}: 1 to {MAX_ROUNDS}"),
+        Format::Swiss { .. } => {}
+        _ if raw.rounds.is_some() => bail!("only a Swiss has rounds; leave out --rounds, or say --format swiss"),
+        Format::RoundRobin | Format::Knockout => {}
+    }
+    Ok(format)
+}
+
+/// What every plan has. Everything cheap is checked before `players` are built.
+fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce() -> Result<Vec<Player>>) -> Result<(Plan, Book)> {
+    let rules = rules(raw)?;
+    let max_time = raw.max_time.as_deref().map(|text| time("--max-time", text)).transpose()?;
     let topology = Topology::detect();
     let concurrency = match raw.concurrency {
         Some(0) => bail!("--concurrency 0 plays nothing; 1 is the least"),
         Some(games) => games,
         None => topology.default_concurrency(1),
     };
-    let timed = limits.iter().any(Limit::is_timed) && raw.force_concurrency != Some(true);
+    let timed = shape.limits.iter().any(Limit::is_timed) && raw.force_concurrency != Some(true);
     affinity::check_concurrency(concurrency, 1, timed, &topology)?;
     let seed = raw.seed.unwrap_or_else(random_seed);
-    let (book, openings) = book(&raw, rules.variant, seed)?;
-    let players = players(&raw, limits)?;
+    let (book, openings) = book(raw, rules.variant, seed)?;
+    let timeouts = timeouts(raw)?;
+    let mut players = players()?;
+    for (player, limit) in players.iter_mut().zip(shape.limits) {
+        player.limit = limit;
+    }
     let mut plan = Plan {
-        name: raw.name.clone().unwrap_or_else(|| "sprt".to_owned()),
+        name: raw.name.clone().unwrap_or_else(|| shape.name.to_owned()),
         players,
+        format: shape.format,
+        colors: Colors::default(),
         book,
         seed,
         rules,
-        test,
-        max_pairs: raw.max_pairs,
+        test: shape.test,
+        max_pairs: shape.max_pairs,
+        half_last: false,
+        opening_per_game: false,
         max_time,
         concurrency,
         affinity: raw.affinity == Some(true),
         restart: raw.restart == Some(true),
         void_disturbed: raw.void_disturbed == Some(true),
         max_failures: raw.max_failures.unwrap_or(DEFAULT_MAX_FAILURES),
-        timeouts: timeouts(&raw)?,
+        timeouts,
         machine: machine(&topology),
     };
     // What a recipe or the registry says of an engine's threads is known only now.
@@ -237,26 +396,46 @@ pub(super) fn one_engine(spec: &str, typed: &[String]) -> Result<EngineConfig> {
     })
 }
 
-/// Builds or finds both engines.
-fn players(raw: &RawPlan, [new_limit, base_limit]: [Limit; 2]) -> Result<Vec<Player>> {
-    let context = Context::from_env()?;
-    let spinner = ProgressBar::new_spinner().with_style(
-        ProgressStyle::with_template("{spinner} {msg}").unwrap_or_else(|_| ProgressStyle::default_spinner()),
-    );
-    spinner.enable_steady_tick(Duration::from_millis(120));
-    let mut progress = |text: &str| spinner.set_message(text.to_owned());
+/// Shows what is being built until it is dropped.
+struct Building {
+    context: Context,
+    spinner: ProgressBar,
+}
+
+impl Building {
+    fn begin() -> Result<Self> {
+        let context = Context::from_env()?;
+        let style = ProgressStyle::with_template("{spinner} {msg}");
+        let spinner = ProgressBar::new_spinner().with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+        spinner.enable_steady_tick(Duration::from_millis(120));
+        Ok(Self { context, spinner })
+    }
+
+    /// Builds or finds an engine; `role` is for the message.
+    fn player(&self, role: &str, spec: &str, typed: [&Vec<(String, String)>; 2]) -> Result<Player> {
+        let mut progress = |text: &str| self.spinner.set_message(text.to_owned());
+        let found = source::resolve(spec, &self.context, &mut progress).with_context(|| format!("{role} `{spec}`"))?;
+        Ok(player(found, &self.context, typed))
+    }
+}
+
+impl Drop for Building {
+    fn drop(&mut self) {
+        self.spinner.finish_and_clear();
+    }
+}
+
+/// Builds or finds both engines of a test.
+fn players(raw: &RawPlan) -> Result<Vec<Player>> {
+    let building = Building::begin()?;
     let new_spec = raw.new.as_deref().unwrap_or(".");
-    let new = source::resolve(new_spec, &context, &mut progress).with_context(|| format!("new `{new_spec}`"))?;
+    let new = building.player("new", new_spec, [&raw.options, &raw.new_options])?;
     let base_spec = match &raw.base {
         Some(spec) => spec.clone(),
-        None => source::default_base(&context, new_spec).context("base")?,
+        None => source::default_base(&building.context, new_spec).context("base")?,
     };
-    let base = source::resolve(&base_spec, &context, &mut progress).with_context(|| format!("base `{base_spec}`"))?;
-    spinner.finish_and_clear();
-    let mut players = vec![
-        player(new, &context, new_limit, [&raw.options, &raw.new_options]),
-        player(base, &context, base_limit, [&raw.options, &raw.base_options]),
-    ];
+    let base = building.player("base", &base_spec, [&raw.options, &raw.base_options])?;
+    let mut players = vec![new, base];
     // Two players of one name would be one player to every reader of the PGN.
     if players[0].name == players[1].name {
         players[0].name.push_str("-new");
@@ -265,9 +444,39 @@ fn players(raw: &RawPlan, [new_limit, base_limit]: [Limit; 2]) -> Result<Vec<Pla
     Ok(players)
 }
 
-fn player(found: Resolved, context: &Context, limit: Limit, typed: [&Vec<(String, String)>; 2]) -> Player {
+/// Builds or finds the engines of a match.
+fn entrants(raw: &RawPlan) -> Result<Vec<Player>> {
+    let building = Building::begin()?;
+    let mut players: Vec<Player> = Vec::new();
+    for (number, entrant) in (1..).zip(&raw.players) {
+        let Some(spec) = &entrant.spec else {
+            bail!("player {number} has no `spec`: say where its engine comes from, as spec = \"./my-engine\"");
+        };
+        let mut player = building.player("player", spec, [&raw.options, &entrant.options])?;
+        if let Some(name) = &entrant.name {
+            player.name.clone_from(name);
+        }
+        players.push(player);
+    }
+    distinguish(&mut players);
+    Ok(players)
+}
+
+/// Gives players of one name a number after it, from 2.
+pub(super) fn distinguish(players: &mut [Player]) {
+    for place in 1..players.len() {
+        let (before, rest) = players.split_at_mut(place);
+        let is_taken = |name: &str| before.iter().any(|player| player.name == name);
+        if is_taken(&rest[0].name) {
+            let free = (2u32..).map(|number| format!("{}_{number}", rest[0].name)).find(|name| !is_taken(name));
+            rest[0].name = free.unwrap_or_default();
+        }
+    }
+}
+
+fn player(found: Resolved, context: &Context, typed: [&Vec<(String, String)>; 2]) -> Player {
     let mut options = found.options;
-    // What was typed wins over what the engine's own files say, and a side's own over both sides'.
+    // What was typed wins over what the engine's own files say, and a player's own over everybody's.
     for (name, value) in typed.into_iter().flatten() {
         options.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
         options.push((name.clone(), value.clone()));
@@ -279,7 +488,7 @@ fn player(found: Resolved, context: &Context, limit: Limit, typed: [&Vec<(String
         // Said, and not left to where the harness is: `resume` may be called in another folder.
         dir: Some(found.dir.unwrap_or_else(|| context.cwd.clone())),
         options,
-        limit,
+        limit: Limit::default(),
         origin: Origin {
             spec: found.spec,
             commit: found.commit,
@@ -294,7 +503,7 @@ fn player(found: Resolved, context: &Context, limit: Limit, typed: [&Vec<(String
 }
 
 /// A seed nobody chose: from the time and this process, mixed by the standard library's hasher keys.
-fn random_seed() -> u64 {
+pub(super) fn random_seed() -> u64 {
     use std::hash::{BuildHasher as _, Hasher as _};
     let mut hasher = std::hash::RandomState::new().build_hasher();
     hasher.write_u32(std::process::id());

@@ -22,7 +22,7 @@ use crate::schedule::dispatcher::{self, Inbox, Run};
 use crate::schedule::engine_config;
 use crate::schedule::events::{Observer, Stop, StopReason};
 use crate::schedule::standing::Standing;
-use crate::stats::sprt::{Sprt, Verdict};
+use crate::stats::sprt::Verdict;
 use crate::uci::process::Engine;
 
 /// The book inside the program: `openings/quintain_8ply.epd`.
@@ -45,7 +45,7 @@ impl Output {
 pub(super) fn start(plan: Arc<Plan>, book: Book, place: &Place, output: Output) -> Result<Exit> {
     let runtime = runtime()?;
     runtime.block_on(preflight(&plan))?;
-    let standing = Standing::new(sprt(&plan)?);
+    let standing = Standing::new(&plan)?;
     let (dir, journal) = RunDir::create(place, &plan)?;
     let mut pgn = PgnFile::begin(&dir.path("games.pgn"), Arc::clone(&plan))?;
     pgn.publish()?;
@@ -67,7 +67,7 @@ pub(super) fn resume(plan: Arc<Plan>, dir: &RunDir, output: Output) -> Result<Ex
             );
         }
     }
-    let mut standing = Standing::new(sprt(&plan)?);
+    let mut standing = Standing::new(&plan)?;
     // The journal's lock comes first: until it is held, another process may be writing games.pgn.
     let mut begun = None;
     let (journal, replayed) = Journal::resume(&dir.path(journal::FILE_NAME), |game| {
@@ -105,13 +105,8 @@ pub(super) fn runtime() -> Result<tokio::runtime::Runtime> {
     Ok(runtime)
 }
 
-pub(super) fn sprt(plan: &Plan) -> Result<Sprt> {
-    let test = &plan.test;
-    Ok(Sprt::new(test.bounds, test.model, test.alpha, test.beta)?)
-}
-
 /// Reads the plan's book and checks that it is still the same.
-fn load_book(plan: &Plan) -> Result<Book> {
+pub(super) fn load_book(plan: &Plan) -> Result<Book> {
     let book = read_book(&plan.book.source, plan.book.plies, plan.rules.variant)?;
     if book.sha256() != plan.book.sha256 {
         bail!(
@@ -179,7 +174,7 @@ async fn drive(
     let json = summary.to_json();
     // The journal is the truth and has its games: a summary that finds no room changes nothing of how the run came out.
     let written = write_atomically(&dir.path("summary.json"), json.as_bytes())
-        .and_then(|()| write_atomically(&dir.path("llr.svg"), summary.llr_svg().as_bytes()));
+        .and_then(|()| summary.llr_svg().map_or(Ok(()), |svg| write_atomically(&dir.path("llr.svg"), svg.as_bytes())));
     if let Err(error) = written {
         progress::warn(&format!("{}: cannot write the summary; the journal is whole: {error}", dir.root().display()));
     }
@@ -201,6 +196,8 @@ pub(super) fn exit(finish: &dispatcher::Finish) -> Exit {
         (_, Verdict::AcceptH0) => Exit::H0,
         (StopReason::Interrupted, _) => Exit::Interrupted,
         (StopReason::TooManyFailures { .. } | StopReason::Broken { .. }, _) => Exit::Aborted,
+        // Without a test there is nothing to be decided.
+        (StopReason::OutOfPairs, _) if finish.standing.sprt().is_none() => Exit::Done,
         (StopReason::Verdict | StopReason::OutOfPairs | StopReason::OutOfTime, _) => Exit::Inconclusive,
     }
 }

@@ -12,10 +12,12 @@ use crate::control::client::{Client, ClientError};
 use crate::control::protocol::{Say, line};
 use crate::journal;
 use crate::plan::Plan;
+use crate::record::PairId;
 use crate::report::console::{Screen, View};
 use crate::report::summary::Summary;
 use crate::schedule::dispatcher::Finish;
 use crate::schedule::events::StopReason;
+use crate::schedule::pairing::{Next, Pairing};
 use crate::schedule::standing::Standing;
 use crate::stats::sprt::Verdict;
 
@@ -102,7 +104,7 @@ fn follow(mut client: Client, plan: &Plan) -> Result<Option<Exit>> {
 
 /// A run that nobody plays, as its journal and its last summary have it.
 fn over(dir: &RunDir, plan: &Plan) -> Result<Finish> {
-    let mut standing = Standing::new(run::sprt(plan)?);
+    let mut standing = Standing::new(plan)?;
     let replayed = journal::read(&dir.path(journal::FILE_NAME), |game| standing.tell(game, |_, _| {}))?;
     dir.check_plan(&replayed.header)?;
     let summary: Option<serde_json::Value> =
@@ -119,7 +121,7 @@ fn reason(summary: Option<&serde_json::Value>, plan: &Plan, standing: &Standing)
     if standing.verdict() != Verdict::Continue {
         return StopReason::Verdict;
     }
-    if plan.max_pairs.is_some_and(|limit| standing.pairs() >= limit) {
+    if Pairing::new(plan).next(PairId(standing.pairs()), standing.results()) == Next::Done {
         return StopReason::OutOfPairs;
     }
     match summary.and_then(|summary| summary["stopped_by"].as_str()) {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::report::console::View;
+use crate::report::console::{Bar, View};
 use crate::schedule::events::{Command, Phase, Status};
 
 /// Raised whenever an older client would misread a line.
@@ -90,14 +90,14 @@ pub struct Progress {
     pub v: u32,
     /// Pairs that count.
     pub pairs: u64,
-    /// Pairs by points: LL, LD, DD and WL, WD, WW.
+    /// Pairs of the first player against the second by points: LL, LD, DD and WL, WD, WW.
     pub ptnml: [u64; 5],
-    /// Log-likelihood ratio.
-    pub llr: f64,
+    /// Log-likelihood ratio; this and its bounds are null where no test is run.
+    pub llr: Option<f64>,
     /// H0 is accepted at or below it.
-    pub llr_lower: f64,
+    pub llr_lower: Option<f64>,
     /// H1 is accepted at or above it.
-    pub llr_upper: f64,
+    pub llr_upper: Option<f64>,
     /// Logistic Elo.
     pub elo: Option<f64>,
     /// Low end of its interval.
@@ -115,33 +115,28 @@ pub struct Progress {
 /// The lines of the live view.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Shown {
-    /// The LLR between its bounds, 0 to 1.
-    pub fraction: f64,
-    /// The LLR and its bounds.
-    pub llr: String,
-    /// Elo, nElo and LOS.
-    pub elo: String,
-    /// Pairs by points.
-    pub counts: String,
-    /// Pairs a minute and the time left.
-    pub pace: String,
-    /// Time losses and crashes of both sides.
-    pub faults: String,
+    /// The LLR between its bounds, 0 to 1; null where no test is run.
+    pub fraction: Option<f64>,
+    /// The LLR and its bounds; null where no test is run.
+    pub llr: Option<String>,
+    /// What stands below.
+    pub lines: Vec<String>,
     /// All of it that matters, in one line.
     pub plain: String,
 }
 
 impl From<View> for Shown {
     fn from(view: View) -> Self {
-        let View { fraction, llr, elo, counts, pace, faults, plain } = view;
-        Self { fraction, llr, elo, counts, pace, faults, plain }
+        let View { bar, lines, plain } = view;
+        let (fraction, llr) = bar.map(|bar| (bar.fraction, bar.llr)).unzip();
+        Self { fraction, llr, lines, plain }
     }
 }
 
 impl From<Shown> for View {
     fn from(shown: Shown) -> Self {
-        let Shown { fraction, llr, elo, counts, pace, faults, plain } = shown;
-        Self { fraction, llr, elo, counts, pace, faults, plain }
+        let Shown { fraction, llr, lines, plain } = shown;
+        Self { bar: fraction.zip(llr).map(|(fraction, llr)| Bar { fraction, llr }), lines, plain }
     }
 }
 

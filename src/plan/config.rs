@@ -10,7 +10,8 @@ use thiserror::Error;
 
 /// A plan as written: every key optional, values not yet checked against each other.
 ///
-/// A relative `book` or `out` is relative to the current directory, in a file as on the command line.
+/// `new` to `max-pairs` belong to a test, `format` to `players` to games of any number of engines; what does not belong is refused where
+/// the plan is resolved. A relative `book` or `out` is relative to the current directory, in a file as on the command line.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct RawPlan {
@@ -37,6 +38,16 @@ pub struct RawPlan {
     pub beta: Option<f64>,
     /// Pairs after which the run stops.
     pub max_pairs: Option<u64>,
+    /// `round-robin`, `gauntlet`, `swiss` or `knockout`.
+    pub format: Option<String>,
+    /// Pairs that any two players who meet play.
+    pub pairs: Option<u64>,
+    /// How many of the players are a gauntlet's heroes: the first ones.
+    pub heroes: Option<u16>,
+    /// Rounds of a Swiss.
+    pub rounds: Option<u32>,
+    /// Who plays.
+    pub players: Vec<RawPlayer>,
     /// Time after which the run stops: `90s`, `30m`, `8h`.
     pub max_time: Option<String>,
     /// Clock of both.
@@ -91,6 +102,27 @@ pub struct RawPlan {
     pub out: Option<PathBuf>,
     /// What to call the run.
     pub name: Option<String>,
+}
+
+/// A player as written. What it says of its own wins over what the plan says of all.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct RawPlayer {
+    /// Where the engine comes from, as `--new` takes it.
+    pub spec: Option<String>,
+    /// What to call it, where not by the engine's name.
+    pub name: Option<String>,
+    /// UCI options.
+    #[serde(deserialize_with = "options")]
+    pub options: Vec<(String, String)>,
+    /// Clock.
+    pub tc: Option<String>,
+    /// Seconds a move.
+    pub movetime: Option<f64>,
+    /// Nodes a move.
+    pub nodes: Option<u64>,
+    /// Plies a move.
+    pub depth: Option<u32>,
 }
 
 /// Why a plan file could not be used.
@@ -160,6 +192,11 @@ impl RawPlan {
             alpha: self.alpha.or(lower.alpha),
             beta: self.beta.or(lower.beta),
             max_pairs: self.max_pairs.or(lower.max_pairs),
+            format: self.format.or(lower.format),
+            pairs: self.pairs.or(lower.pairs),
+            heroes: self.heroes.or(lower.heroes),
+            rounds: self.rounds.or(lower.rounds),
+            players: if self.players.is_empty() { lower.players } else { self.players },
             max_time: self.max_time.or(lower.max_time),
             book: self.book.or(lower.book),
             book_order: self.book_order.or(lower.book_order),

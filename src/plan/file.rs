@@ -11,7 +11,7 @@ use crate::chess::Variant;
 use crate::plan::openings::order::Order;
 use crate::plan::rules::{DrawRule, ResignRule, Rules};
 use crate::plan::time_control::{Limit, TimeControl};
-use crate::plan::{BookRef, BookSource, Machine, Origin, Plan, Player, Test, Timeouts};
+use crate::plan::{BookRef, BookSource, Colors, Format, Machine, Origin, Plan, Player, Test, Timeouts};
 use crate::stats::sprt::{Bounds, Model};
 
 /// The file's name in a run directory.
@@ -55,12 +55,33 @@ struct PlanV1 {
     #[serde(default)]
     void_disturbed: bool,
     max_failures: u64,
-    test: TestV1,
+    /// A plan without it is of a test: two players who meet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    format: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    heroes: Option<u16>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rounds: Option<u32>,
+    #[serde(default, skip_serializing_if = "is_false")]
+    half_last: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
+    opening_per_game: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
+    no_swap: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
+    reverse: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    test: Option<TestV1>,
     book: BookV1,
     rules: RulesV1,
     timeouts: TimeoutsV1,
     machine: MachineV1,
     players: Vec<PlayerV1>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+const fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 #[derive(Serialize, Deserialize)]
@@ -171,13 +192,20 @@ pub fn to_toml(plan: &Plan) -> String {
         restart: plan.restart,
         void_disturbed: plan.void_disturbed,
         max_failures: plan.max_failures,
-        test: TestV1 {
-            model: plan.test.model.to_string(),
-            elo0: plan.test.bounds.elo0,
-            elo1: plan.test.bounds.elo1,
-            alpha: plan.test.alpha,
-            beta: plan.test.beta,
-        },
+        format: Some(plan.format.name().to_owned()).filter(|_| plan.test.is_none()),
+        heroes: if let Format::Gauntlet { heroes } = plan.format { Some(heroes) } else { None },
+        rounds: if let Format::Swiss { rounds } = plan.format { Some(rounds) } else { None },
+        half_last: plan.half_last,
+        opening_per_game: plan.opening_per_game,
+        no_swap: !plan.colors.swap,
+        reverse: plan.colors.reverse,
+        test: plan.test.map(|test| TestV1 {
+            model: test.model.to_string(),
+            elo0: test.bounds.elo0,
+            elo1: test.bounds.elo1,
+            alpha: test.alpha,
+            beta: test.beta,
+        }),
         book: BookV1 {
             source: source.to_owned(),
             path,
@@ -257,8 +285,13 @@ pub fn from_toml(text: &str) -> Result<Plan, PlanFileError> {
             return Err(PlanFileError::Value { key: "book.source", why: format!("`{other}` does not fit `path`") });
         }
     };
+    let format = format(file.format.as_deref(), file.heroes, file.rounds)?;
     Ok(Plan {
         name: file.name,
+        format,
+        colors: Colors { swap: !file.no_swap, reverse: file.reverse },
+        half_last: file.half_last,
+        opening_per_game: file.opening_per_game,
         players: file.players.into_iter().map(player_from_disk).collect::<Result<_, _>>()?,
         book: BookRef {
             source,
@@ -277,12 +310,7 @@ pub fn from_toml(text: &str) -> Result<Plan, PlanFileError> {
             resign: file.rules.resign.as_deref().map(|text| parse::<ResignRule>("rules.resign", text)).transpose()?,
             max_plies: file.rules.max_plies,
         },
-        test: Test {
-            bounds: Bounds { elo0: file.test.elo0, elo1: file.test.elo1 },
-            model: parse::<Model>("test.model", &file.test.model)?,
-            alpha: file.test.alpha,
-            beta: file.test.beta,
-        },
+        test: file.test.map(test_from_disk).transpose()?,
         max_pairs: file.max_pairs,
         max_time: file.max_time_s.map(|time| seconds("max_time_s", time)).transpose()?,
         concurrency: file.concurrency,
@@ -299,6 +327,28 @@ pub fn from_toml(text: &str) -> Result<Plan, PlanFileError> {
         },
         machine: Machine { cpu: file.machine.cpu, cores: file.machine.cores, os: file.machine.os },
     })
+}
+
+fn test_from_disk(test: TestV1) -> Result<Test, PlanFileError> {
+    Ok(Test {
+        bounds: Bounds { elo0: test.elo0, elo1: test.elo1 },
+        model: parse::<Model>("test.model", &test.model)?,
+        alpha: test.alpha,
+        beta: test.beta,
+    })
+}
+
+fn format(name: Option<&str>, heroes: Option<u16>, rounds: Option<u32>) -> Result<Format, PlanFileError> {
+    match (name, heroes, rounds) {
+        (None | Some("round-robin"), None, None) => Ok(Format::RoundRobin),
+        (Some("gauntlet"), Some(heroes), None) => Ok(Format::Gauntlet { heroes }),
+        (Some("swiss"), None, Some(rounds)) => Ok(Format::Swiss { rounds }),
+        (Some("knockout"), None, None) => Ok(Format::Knockout),
+        (name, ..) => {
+            let name = name.unwrap_or("round-robin");
+            Err(PlanFileError::Value { key: "format", why: format!("`{name}` does not fit `heroes` and `rounds`") })
+        }
+    }
 }
 
 fn player_from_disk(player: PlayerV1) -> Result<Player, PlanFileError> {

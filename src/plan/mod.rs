@@ -18,23 +18,31 @@ use crate::plan::rules::Rules;
 use crate::plan::time_control::Limit;
 use crate::stats::sprt::{Bounds, Model};
 
-/// A run: two players, where their games start, the rules, the test, and how to play it on this machine.
+/// A run: its players, who meets whom, where their games start, the rules, the test, and how to play it on this machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// What the user calls the run; also the PGN's event.
     pub name: String,
-    /// `new`, then `base`.
+    /// At least two; of a test, `new` and then `base`. In a gauntlet the heroes come first, in a Swiss or a knockout the order seeds.
     pub players: Vec<Player>,
+    /// Who meets whom.
+    pub format: Format,
+    /// Who has which side in the games of a pair.
+    pub colors: Colors,
     /// Where games start.
     pub book: BookRef,
     /// Decides the order of openings; with the pair's id, everything random in a pair.
     pub seed: u64,
     /// What the referee may decide.
     pub rules: Rules,
-    /// The test.
-    pub test: Test,
-    /// Pairs after which the run ends without a verdict; `None` for no limit.
+    /// The test, of the first player against the second; `None` where the games are played for themselves.
+    pub test: Option<Test>,
+    /// Pairs that any two players who meet play, from 1; `None` for no limit, which only a test has.
     pub max_pairs: Option<u64>,
+    /// True where the last of those pairs is a single game.
+    pub half_last: bool,
+    /// True to give each game of a pair an opening of its own.
+    pub opening_per_game: bool,
     /// Time after which the run stops without a verdict (this process's, not counting earlier ones); `None` for no limit.
     pub max_time: Option<Duration>,
     /// Games at once.
@@ -58,6 +66,53 @@ impl Plan {
     #[must_use]
     pub fn threads(&self) -> usize {
         self.players.iter().filter_map(Player::threads).max().unwrap_or(1).max(1)
+    }
+}
+
+/// Who meets whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Everybody meets everybody.
+    RoundRobin,
+    /// The first players meet all that come after them.
+    Gauntlet {
+        /// How many they are, from 1.
+        heroes: u16,
+    },
+    /// In each round players of equal points meet who have not met before.
+    Swiss {
+        /// How many rounds, from 1.
+        rounds: u32,
+    },
+    /// Who loses an encounter is out.
+    Knockout,
+}
+
+impl Format {
+    /// The name that users write.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::RoundRobin => "round-robin",
+            Self::Gauntlet { .. } => "gauntlet",
+            Self::Swiss { .. } => "swiss",
+            Self::Knockout => "knockout",
+        }
+    }
+}
+
+/// Who has which side in the games of a pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Colors {
+    /// The second game is played with sides changed.
+    pub swap: bool,
+    /// The player named first has Black in the first game.
+    pub reverse: bool,
+}
+
+impl Default for Colors {
+    fn default() -> Self {
+        Self { swap: true, reverse: false }
     }
 }
 

@@ -12,8 +12,10 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::plan::Plan;
 use crate::record::PlayerId;
-use crate::report::figures::{self, Figures, duration, signed};
+use crate::report::figures::{self, Figures, duration};
+use crate::report::standings;
 use crate::schedule::events::{Observer, Phase, RunEvent};
+use crate::schedule::pairing::Pairing;
 use crate::schedule::standing::Standing;
 use crate::stats::sprt::Verdict;
 
@@ -23,26 +25,30 @@ const PLAIN_INTERVAL: Duration = Duration::from_secs(30);
 /// Messages that may wait for a slow terminal before updates are dropped.
 const BACKLOG: usize = 64;
 
+/// Rows of a table on a terminal; the summary has them all.
+const MAX_ROWS: usize = 16;
+
 /// The LLR bar's resolution.
 const BAR_STEPS: u64 = 1_000;
 
 /// What the view shows at one moment.
 #[derive(Clone, Debug)]
 pub struct View {
+    /// How far the test has come, if one is run.
+    pub bar: Option<Bar>,
+    /// What stands below.
+    pub lines: Vec<String>,
+    /// All of it that matters, in one line.
+    pub plain: String,
+}
+
+/// A test on its way between its bounds.
+#[derive(Clone, Debug)]
+pub struct Bar {
     /// The LLR between its bounds, 0 to 1.
     pub fraction: f64,
     /// The LLR and its bounds.
     pub llr: String,
-    /// Elo, nElo and LOS.
-    pub elo: String,
-    /// Pairs by points.
-    pub counts: String,
-    /// Pairs a minute and the time left.
-    pub pace: String,
-    /// Time losses and crashes of both sides.
-    pub faults: String,
-    /// All of it that matters, in one line.
-    pub plain: String,
 }
 
 enum Message {
@@ -113,8 +119,9 @@ impl ScreenHandle {
 /// Puts a run into the words of the live view.
 #[derive(Clone, Debug)]
 pub struct Viewer {
-    max_pairs: Option<u64>,
-    names: [String; 2],
+    /// All pairs there will be, where that is known.
+    total: Option<u64>,
+    names: Vec<String>,
     /// Pairs that counted before this process began; they say nothing of the pace.
     pairs_before: u64,
 }
@@ -123,8 +130,8 @@ impl Viewer {
     /// For `plan`'s run.
     #[must_use]
     pub fn new(plan: &Plan) -> Self {
-        let name = |place: usize| plan.players.get(place).map_or_else(String::new, |player| player.name.clone());
-        Self { max_pairs: plan.max_pairs, names: [name(0), name(1)], pairs_before: 0 }
+        let names = plan.players.iter().map(|player| player.name.clone()).collect();
+        Self { total: Pairing::new(plan).total(), names, pairs_before: 0 }
     }
 
     /// Takes note of the pairs that counted before this process began: they say nothing of the pace.
@@ -139,41 +146,30 @@ impl Viewer {
     }
 
     fn pace(&self, standing: &Standing, elapsed: Duration) -> Pace {
-        Pace::new(standing, standing.pairs().saturating_sub(self.pairs_before), elapsed, self.max_pairs)
+        Pace::new(standing, standing.pairs().saturating_sub(self.pairs_before), elapsed, self.total)
     }
 
     /// How the run stands.
     #[must_use]
     pub fn view(&self, standing: &Standing, elapsed: Duration) -> View {
-        let figures = Figures::of(standing);
         let pace = self.pace(standing, elapsed);
-        let [new, base] = [PlayerId::NEW, PlayerId::BASE].map(|player| standing.faults(player));
-        let faults = |kind: &str, new: u64, base: u64| format!("{kind} {new}/{base}");
-        let crashes = |f: crate::schedule::standing::Faults| f.crashes + f.stalls + f.illegal_moves;
-        let range = figures.upper - figures.lower;
-        View {
-            fraction: ((figures.llr - figures.lower) / range).clamp(0.0, 1.0),
-            llr: format!("LLR {} ({:.2}, {:.2})", signed(figures.llr, 2), figures.lower, figures.upper),
-            elo: figures.elo_line(),
-            counts: format!("ptnml {}   {} pairs", figures.ptnml_text(), standing.pairs()),
-            pace: pace.to_string(),
-            faults: format!(
-                "{}   {}   ({}/{})",
-                faults("time losses", new.time_forfeits, base.time_forfeits),
-                faults("crashes", crashes(new), crashes(base)),
-                self.names[0],
-                self.names[1],
-            ),
-            plain: format!(
-                "{} pairs, ptnml {}, LLR {} ({:.2}, {:.2}), {}, {pace}",
-                standing.pairs(),
-                figures.ptnml_text(),
-                signed(figures.llr, 2),
-                figures.lower,
-                figures.upper,
-                figures.elo_short(),
-            ),
+        if let [new, base] = self.names.as_slice() {
+            duel([new, base], standing, &pace)
+        } else {
+            self.table(standing, &pace)
         }
+    }
+
+    /// Many players on one scale.
+    fn table(&self, standing: &Standing, pace: &Pace) -> View {
+        let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
+        let rows = standings::rows(&names, standing);
+        let of = self.total.map(|total| format!(" of {total}")).unwrap_or_default();
+        let count = format!("{}{of} pairs, {pace}", standing.pairs());
+        let leaders = standings::leaders(&rows, 3);
+        let mut lines = standings::table(&rows, Some(MAX_ROWS));
+        lines.push(count.clone());
+        View { bar: None, lines, plain: if leaders.is_empty() { count } else { format!("{count}: {leaders}") } }
     }
 
     /// The line that an event is worth, for one that stays on the screen.
@@ -213,6 +209,36 @@ impl Viewer {
             | RunEvent::Tick { .. }
             | RunEvent::Closed { .. } => None,
         }
+    }
+}
+
+/// Two players.
+fn duel(names: [&str; 2], standing: &Standing, pace: &Pace) -> View {
+    let figures = Figures::of(standing);
+    let [new, base] = [PlayerId::NEW, PlayerId::BASE].map(|player| standing.faults(player));
+    let faults = |kind: &str, new: u64, base: u64| format!("{kind} {new}/{base}");
+    let crashes = |f: crate::schedule::standing::Faults| f.crashes + f.stalls + f.illegal_moves;
+    let mut plain = vec![format!("{} pairs", standing.pairs()), format!("ptnml {}", figures.ptnml_text())];
+    plain.extend(figures.trial.map(|trial| trial.line()));
+    plain.extend([figures.elo_short(), pace.to_string()]);
+    View {
+        bar: figures.trial.map(|trial| Bar {
+            fraction: ((trial.llr - trial.lower) / (trial.upper - trial.lower)).clamp(0.0, 1.0),
+            llr: trial.line(),
+        }),
+        lines: vec![
+            figures.elo_line(),
+            format!("ptnml {}   {} pairs", figures.ptnml_text(), standing.pairs()),
+            pace.to_string(),
+            format!(
+                "{}   {}   ({}/{})",
+                faults("time losses", new.time_forfeits, base.time_forfeits),
+                faults("crashes", crashes(new), crashes(base)),
+                names[0],
+                names[1],
+            ),
+        ],
+        plain: plain.join(", "),
     }
 }
 
@@ -259,13 +285,13 @@ struct Pace {
 }
 
 impl Pace {
-    fn new(standing: &Standing, played: u64, elapsed: Duration, max_pairs: Option<u64>) -> Self {
+    fn new(standing: &Standing, played: u64, elapsed: Duration, total: Option<u64>) -> Self {
         let minutes = elapsed.as_secs_f64() / 60.0;
         let rate = (played > 0 && minutes > 0.0).then(|| played as f64 / minutes);
         if standing.verdict() != Verdict::Continue {
             return Self { pairs_per_minute: rate, left: None };
         }
-        let until_end = max_pairs.map(|limit| limit.saturating_sub(standing.pairs()) as f64);
+        let until_end = total.map(|limit| limit.saturating_sub(standing.pairs()) as f64);
         // The first pairs say nothing of the drift.
         let until_verdict = (standing.pairs() >= 8).then(|| standing.expected_remaining()).flatten();
         let pairs = match (until_verdict, until_end) {
@@ -291,18 +317,21 @@ impl std::fmt::Display for Pace {
 }
 
 fn heading(plan: &Plan) -> String {
-    let [new, base] = [0, 1].map(|place| &plan.players[place]);
+    let who = match plan.players.as_slice() {
+        [new, base] => format!("{} against {}", new.name, base.name),
+        players => format!("{} players, {}", players.len(), plan.format.name()),
+    };
+    let what = match (&plan.test, plan.max_pairs) {
+        (Some(test), _) => format!("H0 {} H1 {} ({})", test.bounds.elo0, test.bounds.elo1, test.model),
+        (None, Some(pairs)) => format!("{pairs} pairs of each two who meet"),
+        (None, None) => "without end".to_owned(),
+    };
     format!(
-        "{} against {}, {}, {} game{} at once, {} openings, H0 {} H1 {} ({})",
-        new.name,
-        base.name,
+        "{who}, {}, {} game{} at once, {} openings, {what}",
         figures::limits(plan),
         plan.concurrency,
         if plan.concurrency == 1 { "" } else { "s" },
         plan.book.openings,
-        plan.test.bounds.elo0,
-        plan.test.bounds.elo1,
-        plan.test.model,
     )
 }
 
@@ -312,25 +341,32 @@ fn draw_live(heading: &str, messages: &Receiver<Message>) {
     let bar_style = ProgressStyle::with_template("{msg}\nH0 [{bar:50.cyan}] H1")
         .map(|style| style.progress_chars("=>-"))
         .unwrap_or_else(|_| ProgressStyle::default_bar());
-    let title = screen.add(ProgressBar::no_length().with_style(text.clone()));
+    let add_line = || screen.add(ProgressBar::no_length().with_style(text.clone()));
+    let title = add_line();
     title.set_message(heading.to_owned());
-    let llr = screen.add(ProgressBar::new(BAR_STEPS).with_style(bar_style));
-    let lines: Vec<_> = (0..4).map(|_| screen.add(ProgressBar::no_length().with_style(text.clone()))).collect();
+    let mut llr: Option<ProgressBar> = None;
+    let mut lines: Vec<ProgressBar> = Vec::new();
     for message in messages {
         match message {
             Message::Line(line) => {
                 let _ = screen.println(line);
             }
             Message::View(view) => {
-                llr.set_position((view.fraction * BAR_STEPS as f64) as u64);
-                llr.set_message(view.llr);
-                for (line, text) in lines.iter().zip([view.elo, view.counts, view.pace, view.faults]) {
+                if let Some(bar) = view.bar {
+                    let shown = llr.get_or_insert_with(|| {
+                        screen.insert_after(&title, ProgressBar::new(BAR_STEPS).with_style(bar_style.clone()))
+                    });
+                    shown.set_position((bar.fraction * BAR_STEPS as f64) as u64);
+                    shown.set_message(bar.llr);
+                }
+                lines.resize_with(lines.len().max(view.lines.len()), add_line);
+                for (line, text) in lines.iter().zip(view.lines.into_iter().chain(std::iter::repeat(String::new()))) {
                     line.set_message(text);
                 }
             }
         }
     }
-    for bar in [title, llr].into_iter().chain(lines) {
+    for bar in std::iter::once(title).chain(llr).chain(lines) {
         bar.abandon();
     }
 }

@@ -5,7 +5,7 @@ use crate::schedule::standing::Standing;
 use crate::stats::elo::{self, Estimate, fixed};
 use crate::stats::{Counts, Pentanomial, Trinomial};
 
-/// What a standing says, from the view of `new`. 95 % intervals.
+/// What a standing says of the first player against the second. 95 % intervals.
 #[derive(Clone, Copy, Debug)]
 pub struct Figures {
     /// Points a game, 0 to 1; `None` before the first pair.
@@ -16,33 +16,50 @@ pub struct Figures {
     pub nelo: Option<Estimate>,
     /// Probability that `new` is the stronger one.
     pub los: Option<f64>,
-    /// Log-likelihood ratio.
-    pub llr: f64,
-    /// H0 is accepted at or below it.
-    pub lower: f64,
-    /// H1 is accepted at or above it.
-    pub upper: f64,
+    /// Where the test stands, if one is run.
+    pub trial: Option<Trial>,
     /// Pairs by points.
     pub ptnml: Pentanomial,
     /// Games by result.
     pub wdl: Trinomial,
 }
 
+/// Where a test stands.
+#[derive(Clone, Copy, Debug)]
+pub struct Trial {
+    /// Log-likelihood ratio.
+    pub llr: f64,
+    /// H0 is accepted at or below it.
+    pub lower: f64,
+    /// H1 is accepted at or above it.
+    pub upper: f64,
+}
+
+impl Trial {
+    /// `LLR +1.20 (-2.94, 2.94)`
+    #[must_use]
+    pub fn line(&self) -> String {
+        format!("LLR {} ({:.2}, {:.2})", signed(self.llr, 2), self.lower, self.upper)
+    }
+}
+
 impl Figures {
     /// The figures of what counts so far.
     #[must_use]
     pub fn of(standing: &Standing) -> Self {
-        let ptnml = *standing.ptnml();
+        let ptnml = standing.ptnml();
         Self {
             score: ptnml.score(),
             elo: elo::logistic(&ptnml),
             nelo: elo::normalized(&ptnml),
             los: elo::superiority(&ptnml),
-            llr: standing.llr(),
-            lower: standing.sprt().lower(),
-            upper: standing.sprt().upper(),
+            trial: standing.sprt().zip(standing.llr()).map(|(sprt, llr)| Trial {
+                llr,
+                lower: sprt.lower(),
+                upper: sprt.upper(),
+            }),
             ptnml,
-            wdl: *standing.wdl(),
+            wdl: standing.wdl(),
         }
     }
 
@@ -73,7 +90,8 @@ impl Figures {
 }
 
 /// `+12.3 [+1.0, +23.6]`; `-` where nothing is known.
-fn estimate(estimate: Option<Estimate>) -> String {
+#[must_use]
+pub fn estimate(estimate: Option<Estimate>) -> String {
     let Some(estimate) = estimate else { return "-".to_owned() };
     let value = |elo: elo::Elo| match elo.finite() {
         Some(value) => signed(value, 1),
@@ -110,13 +128,13 @@ pub fn duration(time: std::time::Duration) -> String {
     }
 }
 
-/// What both sides may spend, in words.
+/// What the players may spend, in words.
 #[must_use]
 pub fn limits(plan: &Plan) -> String {
     match plan.players.as_slice() {
         [new, base] if new.limit != base.limit => format!("{} against {}", new.limit, base.limit),
-        [Player { limit, .. }, ..] => limit.to_string(),
-        [] => String::new(),
+        [Player { limit, .. }, others @ ..] if others.iter().all(|other| other.limit == *limit) => limit.to_string(),
+        _ => "limits of their own".to_owned(),
     }
 }
 

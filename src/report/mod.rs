@@ -3,8 +3,10 @@
 pub mod calibration;
 pub mod console;
 pub mod crashes;
+pub mod fastchess;
 pub mod figures;
 pub mod pgn;
 pub mod pgn_file;
 pub mod plot;
+pub mod standings;
 pub mod summary;

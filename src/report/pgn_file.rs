@@ -32,7 +32,7 @@ impl PgnFile {
     ///
     /// # Errors
     /// Where the file cannot be written.
-    pub fn add(&mut self, games: &[GameRecord; 2]) -> std::io::Result<()> {
+    pub fn add(&mut self, games: &[GameRecord]) -> std::io::Result<()> {
         for game in games {
             let text = self.text(game)?;
             if let Some(out) = &mut self.out {

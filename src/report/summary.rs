@@ -6,21 +6,24 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::plan::{BookSource, Plan};
+use crate::plan::{BookSource, Format, Plan, Test};
 use crate::record::{PlayerId, PvFault};
-use crate::report::figures::{self, Figures, duration, signed};
+use crate::report::figures::{self, Figures, Trial, duration};
 use crate::report::plot::LlrPlot;
+use crate::report::standings;
 use crate::schedule::dispatcher::Finish;
 use crate::schedule::events::StopReason;
-use crate::schedule::standing::Faults;
+use crate::schedule::pairing::Pairing;
+use crate::schedule::pairing::knockout::Bracket;
+use crate::schedule::standing::{Faults, Standing};
 use crate::stats::elo::Estimate;
-use crate::stats::sprt::Verdict;
+use crate::stats::sprt::{Bounds, Model, Verdict};
 
 /// A finished or stopped run in words, as JSON and as a picture.
 pub struct Summary {
     text: String,
     json: serde_json::Value,
-    svg: String,
+    svg: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -33,6 +36,15 @@ struct PlayerJson<'a> {
     sha256: &'a str,
     bench_nodes: Option<u64>,
     limit: String,
+    rank: usize,
+    /// Elo on one scale whose zero is the mean of all players.
+    rating: Option<f64>,
+    /// Half the width of its 95 % interval.
+    rating_error: Option<f64>,
+    games: u64,
+    wins: u64,
+    draws: u64,
+    losses: u64,
     time_losses: u64,
     illegal_moves: u64,
     crashes: u64,
@@ -49,7 +61,7 @@ impl Summary {
         Self {
             text: text(plan, finish, &figures, root),
             json: json(plan, finish, &figures),
-            svg: svg(plan, finish, &figures),
+            svg: plan.test.zip(figures.trial).map(|(test, trial)| svg(plan, finish, &test, &trial)),
         }
     }
 
@@ -73,100 +85,93 @@ impl Summary {
         &self.json
     }
 
-    /// The LLR over the counted pairs, between its bounds.
+    /// The LLR over the counted pairs, between its bounds, where a test was run.
     #[must_use]
-    pub fn llr_svg(&self) -> &str {
-        &self.svg
+    pub fn llr_svg(&self) -> Option<&str> {
+        self.svg.as_deref()
     }
 }
 
-/// `H1 accepted: ...`, or why there is no verdict.
+/// `H1 accepted: ...`, or why the run stopped.
 fn headline(plan: &Plan, finish: &Finish) -> String {
-    let [new, base] = [0, 1].map(|place| plan.players[place].name.as_str());
-    let bounds = plan.test.bounds;
-    let unit = match plan.test.model {
-        crate::stats::sprt::Model::Normalized => "nElo",
-        crate::stats::sprt::Model::Logistic => "Elo",
-        crate::stats::sprt::Model::Bayesian => "BayesElo",
-    };
-    match finish.standing.verdict() {
-        Verdict::AcceptH1 => {
-            format!("H1 accepted: {new} is stronger than {base} ({} {unit} rather than {})", bounds.elo1, bounds.elo0)
-        }
-        Verdict::AcceptH0 => format!(
-            "H0 accepted: {new} is not stronger than {base} ({} {unit} rather than {})",
-            bounds.elo0, bounds.elo1
-        ),
-        Verdict::Continue => match &finish.reason {
-            StopReason::OutOfPairs | StopReason::Verdict => "inconclusive: out of pairs".to_owned(),
-            StopReason::OutOfTime => "inconclusive: out of time".to_owned(),
-            StopReason::Interrupted => "interrupted".to_owned(),
-            StopReason::TooManyFailures { failures } => {
-                format!(
-                    "aborted: {failures} engine failures, more than the {} that --max-failures allows",
-                    plan.max_failures
-                )
-            }
-            StopReason::Broken { why } => format!("aborted: {why}"),
-        },
+    if let Some(test) = &plan.test
+        && finish.standing.verdict() != Verdict::Continue
+    {
+        return verdict(plan, test, finish.standing.verdict());
     }
+    let open = if plan.test.is_some() { "inconclusive: " } else { "" };
+    match &finish.reason {
+        StopReason::OutOfPairs | StopReason::Verdict if plan.test.is_none() => outcome(plan, finish),
+        StopReason::OutOfPairs | StopReason::Verdict => format!("{open}out of pairs"),
+        StopReason::OutOfTime => format!("{open}out of time"),
+        StopReason::Interrupted => "interrupted".to_owned(),
+        StopReason::TooManyFailures { failures } => {
+            format!(
+                "aborted: {failures} engine failures, more than the {} that --max-failures allows",
+                plan.max_failures
+            )
+        }
+        StopReason::Broken { why } => format!("aborted: {why}"),
+    }
+}
+
+fn verdict(plan: &Plan, test: &Test, verdict: Verdict) -> String {
+    let [new, base] = [0, 1].map(|place| plan.players[place].name.as_str());
+    let Bounds { elo0, elo1 } = test.bounds;
+    let unit = match test.model {
+        Model::Normalized => "nElo",
+        Model::Logistic => "Elo",
+        Model::Bayesian => "BayesElo",
+    };
+    match verdict {
+        Verdict::AcceptH1 => format!("H1 accepted: {new} is stronger than {base} ({elo1} {unit} rather than {elo0})"),
+        _ => format!("H0 accepted: {new} is not stronger than {base} ({elo0} {unit} rather than {elo1})"),
+    }
+}
+
+/// How games that were played to their end came out.
+fn outcome(plan: &Plan, finish: &Finish) -> String {
+    let players = u16::try_from(plan.players.len()).unwrap_or(u16::MAX);
+    if plan.format == Format::Knockout {
+        let bracket = Bracket::replay(players, plan.max_pairs.unwrap_or(1), finish.standing.results());
+        if let Some(winner) = bracket.winner.and_then(|winner| plan.players.get(usize::from(winner.0))) {
+            return format!("{} wins the knockout", winner.name);
+        }
+    }
+    "all pairs are played".to_owned()
 }
 
 fn text(plan: &Plan, finish: &Finish, figures: &Figures, root: &Path) -> String {
     let standing = &finish.standing;
-    let mut out = String::new();
-    let mut line = |text: String| {
-        let _ = writeln!(out, "{text}");
-    };
-    line(headline(plan, finish));
-    line(format!(
-        "LLR {} ({:.2}, {:.2}) [{}, {}] {}",
-        signed(figures.llr, 2),
-        figures.lower,
-        figures.upper,
-        plan.test.bounds.elo0,
-        plan.test.bounds.elo1,
-        plan.test.model
-    ));
-    line(figures.elo_line());
-    line(format!(
-        "pairs {}, ptnml {}, games {} ({})",
-        standing.pairs(),
-        figures.ptnml_text(),
-        standing.pairs() * 2,
-        figures.wdl_text()
-    ));
-    for (place, player) in plan.players.iter().enumerate() {
-        let faults = standing.faults(PlayerId(place as u16));
-        let role = if place == 0 { "new " } else { "base" };
-        let mut about = format!("{role} {}, {}", player.name, player.limit);
-        if let Some(nodes) = player.origin.bench_nodes {
-            let _ = write!(about, ", bench {nodes}");
-        }
-        let _ = write!(
-            about,
-            ", {} time losses, {} crashes, {} stalls, {} illegal moves",
-            faults.time_forfeits, faults.crashes, faults.stalls, faults.illegal_moves
-        );
-        line(about);
-        let wrong: Vec<_> =
-            pv_counts(&faults).map(|(kind, count)| format!("{count} times it {}", kind.words())).collect();
-        if !wrong.is_empty() {
-            line(format!("     {}: wrong PVs: {}", player.name, wrong.join(", ")));
-        }
+    let mut lines = vec![headline(plan, finish)];
+    if let (Some(test), Some(trial)) = (&plan.test, &figures.trial) {
+        lines.push(format!("{} [{}, {}] {}", trial.line(), test.bounds.elo0, test.bounds.elo1, test.model));
+    }
+    if plan.players.len() == 2 {
+        lines.push(figures.elo_line());
+        lines.push(format!(
+            "pairs {}, ptnml {}, games {} ({})",
+            standing.pairs(),
+            figures.ptnml_text(),
+            standing.games(),
+            figures.wdl_text()
+        ));
+        lines.extend(duel_players(plan, standing));
+    } else {
+        lines.extend(field(plan, standing));
     }
     let ends: Vec<_> = standing.terminations().iter().map(|(why, games)| format!("{} {games}", why.name())).collect();
     if !ends.is_empty() {
-        line(format!("endings: {}", ends.join(", ")));
+        lines.push(format!("endings: {}", ends.join(", ")));
     }
     if standing.voided() > 0 {
-        line(format!("void: {} times a pair was disturbed by the machine and played again", standing.voided()));
+        lines.push(format!("void: {} times a pair was disturbed by the machine and played again", standing.voided()));
     }
     if standing.waiting_games() > 0 {
-        line(format!("not counted: {} finished games of pairs after the stop", standing.waiting_games()));
+        lines.push(format!("not counted: {} finished games of pairs after the stop", standing.waiting_games()));
     }
     let since = if finish.resumed { " since it was resumed" } else { "" };
-    line(format!("took {}{since}, run in {}", duration(finish.elapsed), root.display()));
+    lines.push(format!("took {}{since}, run in {}", duration(finish.elapsed), root.display()));
     // After the last pair of the plan there is nothing to go on with.
     if standing.verdict() == Verdict::Continue && !matches!(finish.reason, StopReason::OutOfPairs) {
         let more = match &finish.reason {
@@ -175,9 +180,59 @@ fn text(plan: &Plan, finish: &Finish, figures: &Figures, root: &Path) -> String 
             }
             _ => String::new(),
         };
-        line(format!("go on with: quintain resume {}{more}", root.display()));
+        lines.push(format!("go on with: quintain resume {}{more}", root.display()));
     }
-    out
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+/// A line on each of two players.
+fn duel_players(plan: &Plan, standing: &Standing) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (place, player) in plan.players.iter().enumerate() {
+        let faults = standing.faults(PlayerId(place as u16));
+        let role = match (place, plan.test) {
+            (_, None) => "",
+            (0, _) => "new  ",
+            _ => "base ",
+        };
+        let mut about = format!("{role}{}, {}", player.name, player.limit);
+        if let Some(nodes) = player.origin.bench_nodes {
+            let _ = write!(about, ", bench {nodes}");
+        }
+        let _ = write!(
+            about,
+            ", {} time losses, {} crashes, {} stalls, {} illegal moves",
+            faults.time_forfeits, faults.crashes, faults.stalls, faults.illegal_moves
+        );
+        lines.push(about);
+        lines.extend(wrong_pvs(&player.name, &faults).map(|text| format!("     {text}")));
+    }
+    lines
+}
+
+/// The table of many players, what is to be said of each, and who met whom.
+fn field(plan: &Plan, standing: &Standing) -> Vec<String> {
+    let names: Vec<&str> = plan.players.iter().map(|player| player.name.as_str()).collect();
+    let rows = standings::rows(&names, standing);
+    let of = Pairing::new(plan).total().map(|total| format!(" of {total}")).unwrap_or_default();
+    let mut lines = vec![format!(
+        "{}, {}, {}{of} pairs, {} games",
+        plan.format.name(),
+        figures::limits(plan),
+        standing.pairs(),
+        standing.games()
+    )];
+    lines.extend(standings::table(&rows, None));
+    lines.extend(rows.iter().filter_map(|row| wrong_pvs(&row.name, &row.faults)));
+    lines.push("points of those who met:".to_owned());
+    lines.extend(standings::cross_table(plan, &rows, standing).into_iter().map(|line| format!("      {line}")));
+    lines
+}
+
+fn wrong_pvs(name: &str, faults: &Faults) -> Option<String> {
+    let wrong: Vec<_> = pv_counts(faults).map(|(kind, count)| format!("{count} times it {}", kind.words())).collect();
+    (!wrong.is_empty()).then(|| format!("{name}: wrong PVs: {}", wrong.join(", ")))
 }
 
 /// The kinds of wrong PV that a player had, with their numbers.
@@ -196,12 +251,58 @@ fn interval(estimate: Option<Estimate>) -> Option<(f64, f64)> {
     Some((low.finite()?, high.finite()?))
 }
 
+fn players_json<'a>(plan: &'a Plan, standing: &Standing) -> Vec<PlayerJson<'a>> {
+    let names: Vec<&str> = plan.players.iter().map(|player| player.name.as_str()).collect();
+    let rows = standings::rows(&names, standing);
+    plan.players
+        .iter()
+        .zip(0u16..)
+        .filter_map(|(player, place)| rows.iter().find(|row| row.player.0 == place).map(|row| (player, row)))
+        .map(|(player, row)| PlayerJson {
+            name: &player.name,
+            spec: &player.origin.spec,
+            commit: player.origin.commit.as_deref(),
+            tree: player.origin.tree.as_deref(),
+            dirty: player.origin.dirty,
+            sha256: &player.origin.sha256,
+            bench_nodes: player.origin.bench_nodes,
+            limit: player.limit.to_string(),
+            rank: row.rank,
+            rating: row.elo,
+            rating_error: row.error,
+            games: row.wdl.games(),
+            wins: row.wdl.wins,
+            draws: row.wdl.draws,
+            losses: row.wdl.losses,
+            time_losses: row.faults.time_forfeits,
+            illegal_moves: row.faults.illegal_moves,
+            crashes: row.faults.crashes,
+            stalls: row.faults.stalls,
+            pv_faults: pv_counts(&row.faults).map(|(kind, count)| (kind.name().to_owned(), json!(count))).collect(),
+        })
+        .collect()
+}
+
+fn encounters_json(standing: &Standing) -> Vec<serde_json::Value> {
+    standing
+        .scores()
+        .map(|((first, second), score)| {
+            let wdl = score.wdl;
+            json!({
+                "players": [first.0, second.0],
+                "ptnml": score.ptnml.0,
+                "wdl": [wdl.wins, wdl.draws, wdl.losses],
+            })
+        })
+        .collect()
+}
+
 fn json(plan: &Plan, finish: &Finish, figures: &Figures) -> serde_json::Value {
     let standing = &finish.standing;
     let verdict = match standing.verdict() {
-        Verdict::AcceptH0 => "H0",
-        Verdict::AcceptH1 => "H1",
-        Verdict::Continue => "continue",
+        Verdict::AcceptH0 => Some("H0"),
+        Verdict::AcceptH1 => Some("H1"),
+        Verdict::Continue => plan.test.map(|_| "continue"),
     };
     let reason = match &finish.reason {
         StopReason::Verdict => "verdict",
@@ -211,29 +312,6 @@ fn json(plan: &Plan, finish: &Finish, figures: &Figures) -> serde_json::Value {
         StopReason::TooManyFailures { .. } => "too-many-failures",
         StopReason::Broken { .. } => "broken",
     };
-    let players: Vec<_> = plan
-        .players
-        .iter()
-        .enumerate()
-        .map(|(place, player)| {
-            let faults = standing.faults(PlayerId(place as u16));
-            PlayerJson {
-                name: &player.name,
-                spec: &player.origin.spec,
-                commit: player.origin.commit.as_deref(),
-                tree: player.origin.tree.as_deref(),
-                dirty: player.origin.dirty,
-                sha256: &player.origin.sha256,
-                bench_nodes: player.origin.bench_nodes,
-                limit: player.limit.to_string(),
-                time_losses: faults.time_forfeits,
-                illegal_moves: faults.illegal_moves,
-                crashes: faults.crashes,
-                stalls: faults.stalls,
-                pv_faults: pv_counts(&faults).map(|(kind, count)| (kind.name().to_owned(), json!(count))).collect(),
-            }
-        })
-        .collect();
     let book = match &plan.book.source {
         BookSource::Builtin => "builtin".to_owned(),
         BookSource::File(path) => path.display().to_string(),
@@ -243,18 +321,19 @@ fn json(plan: &Plan, finish: &Finish, figures: &Figures) -> serde_json::Value {
     json!({
         "name": plan.name,
         "program": env!("CARGO_PKG_VERSION"),
+        "format": plan.format.name(),
         "verdict": verdict,
         "stopped_by": reason,
-        "model": plan.test.model.to_string(),
-        "elo0": plan.test.bounds.elo0,
-        "elo1": plan.test.bounds.elo1,
-        "alpha": plan.test.alpha,
-        "beta": plan.test.beta,
-        "llr": figures.llr,
-        "llr_lower": figures.lower,
-        "llr_upper": figures.upper,
+        "model": plan.test.map(|test| test.model.to_string()),
+        "elo0": plan.test.map(|test| test.bounds.elo0),
+        "elo1": plan.test.map(|test| test.bounds.elo1),
+        "alpha": plan.test.map(|test| test.alpha),
+        "beta": plan.test.map(|test| test.beta),
+        "llr": figures.trial.map(|trial| trial.llr),
+        "llr_lower": figures.trial.map(|trial| trial.lower),
+        "llr_upper": figures.trial.map(|trial| trial.upper),
         "pairs": standing.pairs(),
-        "games": standing.pairs() * 2,
+        "games": standing.games(),
         "ptnml": figures.ptnml.0,
         "wdl": [figures.wdl.wins, figures.wdl.draws, figures.wdl.losses],
         "score": figures.score,
@@ -273,12 +352,13 @@ fn json(plan: &Plan, finish: &Finish, figures: &Figures) -> serde_json::Value {
         "book": book,
         "book_sha256": plan.book.sha256,
         "concurrency": plan.concurrency,
-        "players": players,
+        "players": players_json(plan, standing),
+        "encounters": encounters_json(standing),
         "machine": { "cpu": plan.machine.cpu, "cores": plan.machine.cores, "os": plan.machine.os },
     })
 }
 
-fn svg(plan: &Plan, finish: &Finish, figures: &Figures) -> String {
+fn svg(plan: &Plan, finish: &Finish, test: &Test, trial: &Trial) -> String {
     let [new, base] = [&plan.players[0], &plan.players[1]];
     LlrPlot {
         title: format!("{} against {}", new.name, base.name),
@@ -287,16 +367,16 @@ fn svg(plan: &Plan, finish: &Finish, figures: &Figures) -> String {
             "{}, {} pairs, {}, [{}, {}] {}, {} at once, {}",
             figures::limits(plan),
             finish.standing.pairs(),
-            figures.elo_short(),
-            plan.test.bounds.elo0,
-            plan.test.bounds.elo1,
-            plan.test.model,
+            Figures::of(&finish.standing).elo_short(),
+            test.bounds.elo0,
+            test.bounds.elo1,
+            test.model,
             plan.concurrency,
             plan.machine.cpu,
         ),
         points: finish.standing.llr_path().to_vec(),
-        lower: figures.lower,
-        upper: figures.upper,
+        lower: trial.lower,
+        upper: trial.upper,
     }
     .to_svg()
 }

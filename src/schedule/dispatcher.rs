@@ -8,15 +8,16 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, MissedTickBehavior};
 
 use crate::journal::Journal;
-use crate::plan::Plan;
 use crate::plan::openings::Book;
 use crate::plan::openings::order::OpeningOrder;
-use crate::record::{GameRecord, PairId, PlayerId};
+use crate::plan::{Colors, Plan};
+use crate::record::{ByColor, GameRecord, Leg, PairId, PlayerId};
 use crate::schedule::affinity::{self, Topology};
 use crate::schedule::events::{
     Command, Failure, Observer, Orders, PairTask, Phase, Request, RunEvent, SlotId, Status, Stop, StopReason,
     WorkerEvent,
 };
+use crate::schedule::pairing::{Encounter, Next, Pairing};
 use crate::schedule::standing::{Standing, pv_faults};
 use crate::schedule::worker::{self, WorkerHandle};
 use crate::stats::sprt::Verdict;
@@ -73,12 +74,21 @@ enum Slot {
     Leaving,
 }
 
+/// What a slot gets that asks for a pair.
+enum Scheduled {
+    Task(Box<PairTask>),
+    /// There may be more, once pairs that are being played count.
+    Wait,
+    Done,
+}
+
 struct Dispatcher<'a> {
     run: Run,
     order: OpeningOrder,
+    pairing: Pairing,
     observers: &'a mut [Box<dyn Observer>],
     slots: Vec<Slot>,
-    /// Slots that wait for the end of a pause.
+    /// Slots that wait for the end of a pause, or for results that decide who meets whom.
     idle: VecDeque<SlotId>,
     next: PairId,
     /// What slots left unplayed when they retired. It goes first: no later pair counts before it.
@@ -104,6 +114,7 @@ pub async fn run(run: Run, observers: &mut [Box<dyn Observer>], mut inbox: Inbox
     let orders = Orders { stop: Stop::No, paused: false, slots: run.plan.concurrency };
     let mut dispatcher = Dispatcher {
         next: PairId(run.standing.pairs()),
+        pairing: Pairing::new(&run.plan),
         resumed: run.standing.pairs() + run.standing.waiting_games() > 0,
         run,
         order,
@@ -333,42 +344,60 @@ impl Dispatcher<'_> {
             self.let_go(slot);
         } else if paused {
             self.idle.push_back(slot);
-        } else if let Some(task) = self.next_task() {
-            if let Slot::Taken(worker) = &self.slots[usize::from(slot.0)] {
-                worker.play(task);
-            }
         } else {
-            // Others may still play: this worker is not needed, and the run ends when the last one is done.
-            self.let_go(slot);
+            match self.next_task() {
+                Scheduled::Task(task) => {
+                    if let Slot::Taken(worker) = &self.slots[usize::from(slot.0)] {
+                        worker.play(*task);
+                    }
+                }
+                Scheduled::Wait => self.idle.push_back(slot),
+                // Others may still play: this worker is not needed, and the run ends when the last one is done.
+                Scheduled::Done => self.let_go(slot),
+            }
         }
     }
 
-    /// Whether anything is left to begin.
+    /// Whether anything is left to begin now.
     fn has_task(&mut self) -> bool {
-        let next = self.next_task();
-        let found = next.is_some();
-        self.leftover.extend(next.map(|task| (task.pair, task)));
-        found
+        match self.next_task() {
+            Scheduled::Task(task) => {
+                self.leftover.insert(task.pair, *task);
+                true
+            }
+            Scheduled::Wait | Scheduled::Done => false,
+        }
     }
 
-    /// The next pair with a leg to play, with its opening; `None` after the last.
-    fn next_task(&mut self) -> Option<PairTask> {
+    /// The next pair with a leg to play, with its openings.
+    fn next_task(&mut self) -> Scheduled {
         if let Some((_, task)) = self.leftover.pop_first() {
-            return Some(task);
+            return Scheduled::Task(Box::new(task));
         }
         loop {
             let pair = self.next;
-            if self.run.plan.max_pairs.is_some_and(|limit| pair.0 >= limit) {
-                return None;
-            }
+            let fixture = match self.pairing.next(pair, self.run.standing.results()) {
+                Next::Pair(fixture) => fixture,
+                Next::Wait => return Scheduled::Wait,
+                Next::Done => return Scheduled::Done,
+            };
             self.next = PairId(pair.0 + 1);
             let legs = self.run.standing.missing_legs(pair);
-            if !legs.is_empty() {
-                let place = usize::try_from(self.order.opening(pair.0)).unwrap_or(usize::MAX);
-                // The order stays within the book, and the whole book was checked.
-                let opening = self.run.book.opening(place)?;
-                return Some(PairTask { pair, players: (PlayerId::NEW, PlayerId::BASE), opening, legs });
+            if legs.is_empty() {
+                continue;
             }
+            // The order stays within the book, and the whole book was checked.
+            let mut opening = |place: u64| self.run.book.opening(usize::try_from(self.order.opening(place)).ok()?);
+            let nth = fixture.nth;
+            let openings = if self.run.plan.opening_per_game {
+                opening(nth.saturating_mul(2)).zip(opening(nth.saturating_mul(2).saturating_add(1)))
+            } else {
+                opening(nth).map(|opening| (opening.clone(), opening))
+            };
+            let Some((first, second)) = openings else { return Scheduled::Done };
+            let sides = sides(fixture.players, self.run.plan.colors);
+            let all_legs: &[Leg] = if fixture.is_half { &[Leg::First] } else { &Leg::BOTH };
+            return Scheduled::Task(Box::new(PairTask { pair, sides, openings: [first, second], legs, all_legs }));
         }
     }
 
@@ -381,11 +410,17 @@ impl Dispatcher<'_> {
         tell(self.observers, RunEvent::GameEnded { record: &record, failure });
         self.warn_of_pvs(&record);
         let Self { run, observers, .. } = self;
+        let before = run.standing.pairs();
         run.standing.tell(record, |standing, games| tell(observers, RunEvent::PairCounted { games, standing }));
+        let waited_for = self.pairing.needs_results() && self.run.standing.pairs() > before;
         if self.run.standing.verdict() != Verdict::Continue {
             self.halt(Stop::Now, StopReason::Verdict);
         }
         self.check_failures();
+        if waited_for && self.reason.is_none() {
+            self.wake();
+            self.fill();
+        }
     }
 
     /// Failures in games, and processes that went away between games: an engine that does so again and again is not well either.
@@ -439,6 +474,18 @@ impl Dispatcher<'_> {
         let elapsed = self.began.elapsed();
         tell(self.observers, RunEvent::Closed { standing: &self.run.standing, reason: &reason, elapsed });
         Finish { standing: self.run.standing, reason, elapsed, resumed: self.resumed }
+    }
+}
+
+/// Who has which side in each leg.
+const fn sides((first, second): Encounter, colors: Colors) -> [ByColor<PlayerId>; 2] {
+    let there = ByColor { white: first, black: second };
+    let back = ByColor { white: second, black: first };
+    match (colors.swap, colors.reverse) {
+        (true, false) => [there, back],
+        (true, true) => [back, there],
+        (false, false) => [there, there],
+        (false, true) => [back, back],
     }
 }
 

@@ -16,22 +16,27 @@ pub struct SlotId(pub u16);
 pub struct PairTask {
     /// Which pair.
     pub pair: PairId,
-    /// White in the first leg, then White in the second.
-    pub players: (PlayerId, PlayerId),
-    /// Played by both legs.
-    pub opening: Opening,
-    /// The legs still to play, in order. Both, unless a resumed journal already holds the first.
+    /// Who has which side, by leg.
+    pub sides: [ByColor<PlayerId>; 2],
+    /// Where each leg starts; the same place twice unless the plan says otherwise.
+    pub openings: [Opening; 2],
+    /// The legs still to play, in order. Both, unless a resumed journal already holds the first, or the pair is half a pair.
     pub legs: Vec<Leg>,
+    /// Every leg that the pair has.
+    pub all_legs: &'static [Leg],
 }
 
 impl PairTask {
     /// Who has which side in `leg`.
     #[must_use]
     pub const fn sides(&self, leg: Leg) -> ByColor<PlayerId> {
-        match leg {
-            Leg::First => ByColor { white: self.players.0, black: self.players.1 },
-            Leg::Second => ByColor { white: self.players.1, black: self.players.0 },
-        }
+        self.sides[leg.index()]
+    }
+
+    /// Where `leg` starts.
+    #[must_use]
+    pub const fn opening(&self, leg: Leg) -> &Opening {
+        &self.openings[leg.index()]
     }
 }
 
@@ -189,8 +194,8 @@ pub enum RunEvent<'a> {
     },
     /// A pair counts now: it and all pairs before it are finished.
     PairCounted {
-        /// Both legs.
-        games: &'a [GameRecord; 2],
+        /// Its games: both legs, or the one of half a pair.
+        games: &'a [GameRecord],
         /// Including this pair.
         standing: &'a Standing,
     },

@@ -1,10 +1,12 @@
 //! Who plays what when. One event loop owns the run; workers play pairs.
 //!
-//! Reading order: `events` (every message), `standing` (what counts), `dispatcher` (the loop), `worker` (one slot).
+//! Reading order: `events` (every message), `pairing` (who meets whom), `standing` (what counts), `dispatcher` (the loop), `worker`
+//! (one slot).
 
 pub mod affinity;
 pub mod dispatcher;
 pub mod events;
+pub mod pairing;
 mod program;
 pub mod standing;
 mod worker;

@@ -5,8 +5,10 @@
 
 use std::collections::BTreeMap;
 
+use crate::plan::Plan;
 use crate::record::{Color, GameId, GameRecord, Leg, PairId, PairScore, PlayerId, PvFault, Termination};
-use crate::stats::sprt::{Model, Sprt, Verdict};
+use crate::schedule::pairing::{Encounter, PairResult, Pairing, in_order};
+use crate::stats::sprt::{Model, Sprt, SprtError, Verdict};
 use crate::stats::{Pentanomial, Trinomial};
 
 /// Games lost by a player's own fault, by kind. Of counted games.
@@ -35,17 +37,44 @@ pub fn pv_faults(game: &GameRecord) -> impl Iterator<Item = (usize, PlayerId, Pv
     })
 }
 
-/// What counts so far in a test of `new` against `base`.
+/// What counts of the games of two players, from the view of the one with the lower number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Score {
+    /// Pairs by points.
+    pub ptnml: Pentanomial,
+    /// Games by result, those of half a pair included.
+    pub wdl: Trinomial,
+}
+
+impl Score {
+    /// The same from the other player's view.
+    #[must_use]
+    pub fn reversed(&self) -> Self {
+        Self { ptnml: self.ptnml.reversed(), wdl: self.wdl.reversed() }
+    }
+}
+
+/// A sequential test of the first player against the second.
 #[derive(Clone, Debug)]
-pub struct Standing {
+struct Trial {
     sprt: Sprt,
-    ptnml: Pentanomial,
-    wdl: Trinomial,
     llr_path: Vec<f64>,
     verdict: Verdict,
+}
+
+/// What counts so far.
+#[derive(Clone, Debug)]
+pub struct Standing {
+    trial: Option<Trial>,
+    scores: BTreeMap<Encounter, Score>,
+    /// Every counted pair, where pairing goes by results.
+    results: Option<Vec<PairResult>>,
+    /// Pairs from this one on are one game.
+    halves_from: Option<PairId>,
     next: PairId,
     waiting: BTreeMap<PairId, [Option<Box<GameRecord>>; 2]>,
-    faults: [Faults; 2],
+    games: u64,
+    faults: Vec<Faults>,
     terminations: [u64; Termination::ALL.len()],
     failures: u64,
     voided: u64,
@@ -53,18 +82,30 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// Nothing played yet.
-    #[must_use]
-    pub fn new(sprt: Sprt) -> Self {
+    /// Nothing played yet of `plan`.
+    ///
+    /// # Errors
+    /// Where the plan's test has numbers that no test can have.
+    pub fn new(plan: &Plan) -> Result<Self, SprtError> {
+        let sprt = plan.test.map(|test| Sprt::new(test.bounds, test.model, test.alpha, test.beta)).transpose()?;
+        let pairing = Pairing::new(plan);
+        Ok(Self {
+            results: pairing.needs_results().then(Vec::new),
+            halves_from: pairing.halves_from(),
+            ..Self::empty(plan.players.len(), sprt)
+        })
+    }
+
+    fn empty(players: usize, sprt: Option<Sprt>) -> Self {
         Self {
-            sprt,
-            ptnml: Pentanomial::default(),
-            wdl: Trinomial::default(),
-            llr_path: Vec::new(),
-            verdict: Verdict::Continue,
+            trial: sprt.map(|sprt| Trial { sprt, llr_path: Vec::new(), verdict: Verdict::Continue }),
+            scores: BTreeMap::new(),
+            results: None,
+            halves_from: None,
             next: PairId(0),
             waiting: BTreeMap::new(),
-            faults: [Faults::default(); 2],
+            games: 0,
+            faults: vec![Faults::default(); players],
             terminations: [0; Termination::ALL.len()],
             failures: 0,
             voided: 0,
@@ -72,9 +113,9 @@ impl Standing {
         }
     }
 
-    /// Takes a finished game and hands each pair that counts now, in order, to `counted`, with the standing including it.
+    /// Takes a finished game and hands the games of each pair that counts now, in order, to `counted`, with the standing including it.
     /// A game told twice is taken once; after a verdict nothing counts.
-    pub fn tell(&mut self, record: GameRecord, mut counted: impl FnMut(&Self, &[GameRecord; 2])) {
+    pub fn tell(&mut self, record: GameRecord, mut counted: impl FnMut(&Self, &[GameRecord])) {
         let GameId { pair, leg } = record.id;
         if record.ending.termination.is_failure() {
             self.failures += 1;
@@ -89,29 +130,39 @@ impl Standing {
             return;
         }
         self.waiting.entry(pair).or_default()[leg.index()].get_or_insert_with(|| Box::new(record));
-        while self.verdict == Verdict::Continue {
+        while self.verdict() == Verdict::Continue {
             let Some(games) = self.take_next() else { break };
             self.count(&games);
             counted(self, &games);
         }
     }
 
-    /// The next pair in order, if both its games are in.
-    fn take_next(&mut self) -> Option<[GameRecord; 2]> {
-        let entry = self.waiting.first_entry()?;
-        if *entry.key() != self.next || entry.get().iter().any(Option::is_none) {
-            return None;
-        }
-        let [Some(first), Some(second)] = entry.remove() else { return None };
-        Some([*first, *second])
+    fn legs(&self, pair: PairId) -> &'static [Leg] {
+        if self.halves_from.is_some_and(|from| pair >= from) { &[Leg::First] } else { &Leg::BOTH }
     }
 
-    fn count(&mut self, games: &[GameRecord; 2]) {
+    /// The next pair in order, if all its games are in.
+    fn take_next(&mut self) -> Option<Vec<GameRecord>> {
+        let legs = self.legs(self.next);
+        let entry = self.waiting.first_entry()?;
+        if *entry.key() != self.next || legs.iter().any(|leg| entry.get()[leg.index()].is_none()) {
+            return None;
+        }
+        Some(entry.remove().into_iter().take(legs.len()).flatten().map(|game| *game).collect())
+    }
+
+    fn count(&mut self, games: &[GameRecord]) {
         self.next = PairId(self.next.0 + 1);
-        let [first, second] = games.each_ref().map(|game| game.half_points(PlayerId::NEW).unwrap_or(1));
-        self.ptnml.add(PairScore { first, second });
-        for (game, half_points) in games.iter().zip([first, second]) {
-            self.wdl.add(half_points);
+        let Some(first_game) = games.first() else { return };
+        let players = in_order((first_game.players.white, first_game.players.black));
+        let score = self.scores.entry(players).or_default();
+        let half_points: Vec<u8> = games.iter().map(|game| game.half_points(players.0).unwrap_or(1)).collect();
+        if let [first, second] = *half_points {
+            score.ptnml.add(PairScore { first, second });
+        }
+        for (game, half_points) in games.iter().zip(&half_points) {
+            score.wdl.add(*half_points);
+            self.games += 1;
             self.plies += game.moves.len() as u64;
             for (_, player, fault) in pv_faults(game) {
                 if let Some(faults) = self.faults.get_mut(usize::from(player.0)) {
@@ -123,11 +174,11 @@ impl Standing {
                 self.terminations[place] += 1;
             }
             let loser = match half_points {
-                0 => PlayerId::NEW,
-                2 => PlayerId::BASE,
+                0 => players.0,
+                2 => players.1,
                 _ => continue,
             };
-            let faults = &mut self.faults[usize::from(loser.0)];
+            let Some(faults) = self.faults.get_mut(usize::from(loser.0)) else { continue };
             match termination {
                 Termination::TimeForfeit => faults.time_forfeits += 1,
                 Termination::IllegalMove => faults.illegal_moves += 1,
@@ -136,56 +187,108 @@ impl Standing {
                 _ => {}
             }
         }
-        self.llr_path.push(self.llr());
-        self.verdict = self.sprt.verdict_at(self.llr());
-    }
-
-    /// The test being run.
-    #[must_use]
-    pub const fn sprt(&self) -> &Sprt {
-        &self.sprt
-    }
-
-    /// Counted pairs by the points of `new`.
-    #[must_use]
-    pub const fn ptnml(&self) -> &Pentanomial {
-        &self.ptnml
-    }
-
-    /// Counted games by the result of `new`.
-    #[must_use]
-    pub const fn wdl(&self) -> &Trinomial {
-        &self.wdl
-    }
-
-    /// Log-likelihood ratio of the counted pairs (natural log); 0 before the first.
-    #[must_use]
-    pub fn llr(&self) -> f64 {
-        match self.sprt.model() {
-            Model::Normalized | Model::Logistic => self.sprt.llr(&self.ptnml),
-            // BayesElo is a model of games.
-            Model::Bayesian => self.sprt.llr(&self.wdl),
+        if let Some(results) = &mut self.results {
+            results.push(PairResult {
+                players,
+                half_points: half_points.iter().sum(),
+                games: if games.len() == 1 { 1 } else { 2 },
+            });
         }
+        if let (Some(llr), Some(trial)) = (self.llr(), &mut self.trial) {
+            trial.llr_path.push(llr);
+            trial.verdict = trial.sprt.verdict_at(llr);
+        }
+    }
+
+    /// The test being run, if one is.
+    #[must_use]
+    pub fn sprt(&self) -> Option<&Sprt> {
+        self.trial.as_ref().map(|trial| &trial.sprt)
+    }
+
+    /// What counts of the games of two players, from the first one's view.
+    #[must_use]
+    pub fn score(&self, player: PlayerId, opponent: PlayerId) -> Score {
+        let score = self.scores.get(&in_order((player, opponent))).copied().unwrap_or_default();
+        if player <= opponent { score } else { score.reversed() }
+    }
+
+    /// The scores of all who met, each from the view of the lower number.
+    pub fn scores(&self) -> impl Iterator<Item = (Encounter, &Score)> {
+        self.scores.iter().map(|(encounter, score)| (*encounter, score))
+    }
+
+    /// The counted games of a player by result.
+    #[must_use]
+    pub fn total(&self, player: PlayerId) -> Trinomial {
+        let mut total = Trinomial::default();
+        for ((first, second), score) in self.scores() {
+            let theirs = match player {
+                p if p == first => score.wdl,
+                p if p == second => score.wdl.reversed(),
+                _ => continue,
+            };
+            total.wins += theirs.wins;
+            total.draws += theirs.draws;
+            total.losses += theirs.losses;
+        }
+        total
+    }
+
+    /// Counted pairs, by the points of `new`, the first player, against `base`, the second.
+    #[must_use]
+    pub fn ptnml(&self) -> Pentanomial {
+        self.score(PlayerId::NEW, PlayerId::BASE).ptnml
+    }
+
+    /// Counted games by the result of `new` against `base`.
+    #[must_use]
+    pub fn wdl(&self) -> Trinomial {
+        self.score(PlayerId::NEW, PlayerId::BASE).wdl
+    }
+
+    /// Every counted pair, in order, where pairing goes by results; empty otherwise.
+    #[must_use]
+    pub fn results(&self) -> &[PairResult] {
+        self.results.as_deref().unwrap_or_default()
+    }
+
+    /// Games that count.
+    #[must_use]
+    pub const fn games(&self) -> u64 {
+        self.games
+    }
+
+    /// Log-likelihood ratio of the counted pairs (natural log), 0 before the first; `None` without a test.
+    #[must_use]
+    pub fn llr(&self) -> Option<f64> {
+        let sprt = self.sprt()?;
+        Some(match sprt.model() {
+            Model::Normalized | Model::Logistic => sprt.llr(&self.ptnml()),
+            // BayesElo is a model of games.
+            Model::Bayesian => sprt.llr(&self.wdl()),
+        })
     }
 
     /// Pairs still to be expected before a verdict, if the results go on as they came; `None` where nothing can be said.
     #[must_use]
     pub fn expected_remaining(&self) -> Option<f64> {
-        match self.sprt.model() {
-            Model::Normalized | Model::Logistic => self.sprt.expected_remaining(&self.ptnml),
-            Model::Bayesian => self.sprt.expected_remaining(&self.wdl).map(|games| games / 2.0),
+        let sprt = self.sprt()?;
+        match sprt.model() {
+            Model::Normalized | Model::Logistic => sprt.expected_remaining(&self.ptnml()),
+            Model::Bayesian => sprt.expected_remaining(&self.wdl()).map(|games| games / 2.0),
         }
     }
 
-    /// The LLR after each counted pair.
+    /// The LLR after each counted pair; empty without a test.
     #[must_use]
     pub fn llr_path(&self) -> &[f64] {
-        &self.llr_path
+        self.trial.as_ref().map_or(&[], |trial| &trial.llr_path)
     }
 
-    /// What the test says.
-    pub const fn verdict(&self) -> Verdict {
-        self.verdict
+    /// What the test says; `Continue` for ever without one.
+    pub fn verdict(&self) -> Verdict {
+        self.trial.as_ref().map_or(Verdict::Continue, |trial| trial.verdict)
     }
 
     /// Pairs that count.
@@ -213,7 +316,8 @@ impl Standing {
             return Vec::new();
         }
         let games = self.waiting.get(&pair);
-        Leg::BOTH.into_iter().filter(|leg| games.is_none_or(|games| games[leg.index()].is_none())).collect()
+        let is_missing = |leg: &Leg| games.is_none_or(|games| games[leg.index()].is_none());
+        self.legs(pair).iter().copied().filter(is_missing).collect()
     }
 
     /// Faults of a player in counted games.
@@ -251,7 +355,8 @@ mod tests {
     use crate::stats::sprt::Bounds;
 
     fn standing() -> Standing {
-        Standing::new(Sprt::new(Bounds { elo0: 0.0, elo1: 200.0 }, Model::Logistic, 0.05, 0.05).unwrap())
+        let sprt = Sprt::new(Bounds { elo0: 0.0, elo1: 200.0 }, Model::Logistic, 0.05, 0.05).unwrap();
+        Standing::empty(2, Some(sprt))
     }
 
     /// A game of `pair`, 0 or 1 half points above a loss for `new`.
@@ -285,7 +390,8 @@ mod tests {
     fn tell(standing: &mut Standing, games: impl IntoIterator<Item = GameRecord>) -> Vec<u64> {
         let mut counted = Vec::new();
         for record in games {
-            standing.tell(record, |_, [first, second]| {
+            standing.tell(record, |_, games| {
+                let [first, second] = games else { panic!("{} games", games.len()) };
                 assert_eq!((first.id.pair, first.id.leg, second.id.leg), (second.id.pair, Leg::First, Leg::Second));
                 counted.push(first.id.pair.0);
             });
@@ -301,7 +407,7 @@ mod tests {
         assert_eq!((standing.pairs(), standing.waiting_games()), (0, 4));
         assert_eq!(standing.missing_legs(PairId(0)), [Leg::First]);
         assert_eq!(tell(&mut standing, [game(0, Leg::First, 1)]), [0, 1]);
-        assert_eq!(standing.ptnml(), &Pentanomial([0, 0, 1, 0, 1]));
+        assert_eq!(standing.ptnml(), Pentanomial([0, 0, 1, 0, 1]));
         assert_eq!((standing.pairs(), standing.waiting_games()), (2, 1));
     }
 
@@ -310,7 +416,7 @@ mod tests {
         let mut standing = standing();
         let games = [game(0, Leg::First, 2), game(0, Leg::First, 0), game(0, Leg::Second, 2), game(0, Leg::Second, 0)];
         assert_eq!(tell(&mut standing, games), [0]);
-        assert_eq!((standing.ptnml(), standing.waiting_games()), (&Pentanomial([0, 0, 0, 0, 1]), 0));
+        assert_eq!((standing.ptnml(), standing.waiting_games()), (Pentanomial([0, 0, 0, 0, 1]), 0));
     }
 
     #[test]
@@ -330,6 +436,46 @@ mod tests {
         assert!(tell(&mut standing, [game(0, Leg::First, 2), void(0, Leg::Second)]).is_empty());
         assert_eq!(standing.missing_legs(PairId(0)), [Leg::First, Leg::Second]);
         assert_eq!(tell(&mut standing, [game(0, Leg::First, 1), game(0, Leg::Second, 1)]), [0]);
-        assert_eq!((standing.voided(), standing.ptnml()), (1, &Pentanomial([0, 0, 1, 0, 0])));
+        assert_eq!((standing.voided(), standing.ptnml()), (1, Pentanomial([0, 0, 1, 0, 0])));
+    }
+
+    #[test]
+    fn each_two_players_have_their_score() {
+        let mut standing = Standing { results: Some(Vec::new()), ..Standing::empty(3, None) };
+        let meet = |pair, white, black, half_points| {
+            let players = ByColor { white: PlayerId(white), black: PlayerId(black) };
+            let outcome = match half_points {
+                0 => Outcome::BlackWins,
+                1 => Outcome::Draw,
+                _ => Outcome::WhiteWins,
+            };
+            let leg = if white < black { Leg::First } else { Leg::Second };
+            let record = game(pair, leg, 1);
+            GameRecord { players, ending: Ending { outcome, ..record.ending.clone() }, ..record }
+        };
+        let games = [meet(0, 0, 1, 2), meet(0, 1, 0, 0), meet(1, 1, 2, 1), meet(1, 2, 1, 2)];
+        assert_eq!(tell(&mut standing, games), [0, 1]);
+        let [p0, p1, p2] = [0, 1, 2].map(PlayerId);
+        assert_eq!(standing.score(p0, p1).ptnml, Pentanomial([0, 0, 0, 0, 1]));
+        assert_eq!(standing.score(p1, p0).ptnml, Pentanomial([1, 0, 0, 0, 0]));
+        assert_eq!(standing.score(p1, p2).wdl, Trinomial { wins: 0, draws: 1, losses: 1 });
+        assert_eq!(standing.total(p1), Trinomial { wins: 0, draws: 1, losses: 3 });
+        assert_eq!(standing.score(p0, p2), Score::default());
+        let points: Vec<_> = standing.results().iter().map(|result| (result.players, result.half_points)).collect();
+        assert_eq!(points, [((p0, p1), 4), ((p1, p2), 1)]);
+        assert_eq!((standing.verdict(), standing.llr(), standing.games()), (Verdict::Continue, None, 4));
+    }
+
+    #[test]
+    fn half_a_pair_counts_as_a_game() {
+        let mut standing = Standing { halves_from: Some(PairId(1)), ..Standing::empty(2, None) };
+        assert_eq!(standing.missing_legs(PairId(1)), [Leg::First]);
+        let mut lengths = Vec::new();
+        for record in [game(0, Leg::First, 2), game(0, Leg::Second, 1), game(1, Leg::First, 2)] {
+            standing.tell(record, |_, games| lengths.push(games.len()));
+        }
+        assert_eq!(lengths, [2, 1]);
+        assert_eq!((standing.pairs(), standing.games(), standing.ptnml()), (2, 3, Pentanomial([0, 0, 0, 1, 0])));
+        assert_eq!(standing.wdl(), Trinomial { wins: 2, draws: 1, losses: 0 });
     }
 }

@@ -12,7 +12,9 @@ use tokio::sync::{mpsc, watch};
 
 use crate::game::{Game, GameParts, GameSetup, Input, Request, Step, ToldClock, pv};
 use crate::plan::Plan;
-use crate::record::{ByColor, Color, Ending, GameId, GameRecord, Leg, Outcome, Overstep, PlayerId, Termination};
+use crate::record::{
+    ByColor, Color, Ending, GameId, GameRecord, Leg, Opening, Outcome, Overstep, PlayerId, Termination,
+};
 use crate::schedule::affinity::Topology;
 use crate::schedule::engine_config;
 use crate::schedule::events::{Failure, Orders, PairTask, SlotId, Stop, WorkerEvent};
@@ -144,7 +146,7 @@ impl Worker {
                 task.legs.remove(0);
             } else {
                 voids_left -= 1;
-                task.legs = vec![Leg::First, Leg::Second];
+                task.legs = task.all_legs.to_vec();
             }
         }
         Ok(None)
@@ -168,7 +170,7 @@ impl Worker {
         let clock = Instant::now();
         self.waits.clear();
         self.was_stopped = false;
-        let Played { parts, ending, failure, overstep } = self.referee(task, players).await?;
+        let Played { parts, ending, failure, overstep } = self.referee(task.opening(leg), players).await?;
         let GameParts { opening, mut moves, .. } = parts;
         for (ply, waited) in moves.iter_mut().zip(&self.waits) {
             ply.waited = *waited;
@@ -188,8 +190,8 @@ impl Worker {
     }
 
     /// Gets both engines ready and plays until the referee says how it ended.
-    async fn referee(&mut self, task: &PairTask, players: ByColor<PlayerId>) -> Result<Played, Broken> {
-        let unplayed = || GameParts { opening: task.opening.clone(), moves: Vec::new(), ending: None };
+    async fn referee(&mut self, opening: &Opening, players: ByColor<PlayerId>) -> Result<Played, Broken> {
+        let unplayed = || GameParts { opening: opening.clone(), moves: Vec::new(), ending: None };
         for color in [Color::White, Color::Black] {
             let player = *players.get(color);
             match self.ready(player).await {
@@ -204,7 +206,7 @@ impl Worker {
         let plan = Arc::clone(&self.context.plan);
         let limit = |player: PlayerId| plan.players[usize::from(player.0)].limit;
         let setup = GameSetup {
-            opening: task.opening.clone(),
+            opening: opening.clone(),
             limits: ByColor { white: limit(players.white), black: limit(players.black) },
             rules: plan.rules,
         };

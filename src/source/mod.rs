@@ -22,4 +22,4 @@ pub use error::SourceError;
 pub use recipe::Recipe;
 pub use registry::{Engine, Registry};
 pub use resolve::{Context, Resolved, resolve};
-pub use spec::Spec;
+pub use spec::{Spec, split_words};

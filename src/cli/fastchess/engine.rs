@@ -81,7 +81,7 @@ fn restart(value: &str, fastchess: bool) -> Result<bool, String> {
 }
 
 /// A word as a shell would need it.
-fn quoted(word: &str) -> String {
+pub(super) fn quoted(word: &str) -> String {
     if word.is_empty() || word.contains([' ', '\'', '"', '\\']) {
         format!("'{}'", word.replace('\'', r"'\''"))
     } else {

@@ -1,0 +1,136 @@
+//! The flags that every command has which plays a plan, and how plan files and flags come together.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+
+use crate::cli::resolve;
+use crate::plan::config::RawPlan;
+
+/// What `sprt`, `match` and `gauntlet` share.
+#[derive(Debug, clap::Args)]
+pub(super) struct RunFlags {
+    /// A UCI option for every engine; may be repeated.
+    #[arg(long = "option", value_name = "NAME=VALUE", help_heading = "Engines")]
+    options: Vec<String>,
+
+    /// Stop after so long: `90s`, `30m`, `8h`.
+    #[arg(long, value_name = "TIME", help_heading = "Running")]
+    max_time: Option<String>,
+
+    /// Clock, `[moves/]base+increment` in seconds [default: 8+0.08].
+    #[arg(long, value_name = "TC", help_heading = "Limits")]
+    tc: Option<String>,
+    /// Seconds a move.
+    #[arg(long, value_name = "S", help_heading = "Limits")]
+    movetime: Option<f64>,
+    /// Nodes a move.
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    nodes: Option<u64>,
+    /// Plies a move.
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    depth: Option<u32>,
+    /// How far a move may overstep its time before it forfeits [default: 10].
+    #[arg(long, value_name = "MS", help_heading = "Limits")]
+    margin_ms: Option<f64>,
+    /// When a search without a clock counts as hanging, in seconds [default: 60].
+    #[arg(long, value_name = "S", help_heading = "Limits")]
+    stall_timeout: Option<f64>,
+    /// What an engine may take to say `uciok`, and again `readyok` before a game, in seconds [default: 10 and 30].
+    #[arg(long, value_name = "S", help_heading = "Limits")]
+    start_timeout: Option<f64>,
+
+    /// Opening book, EPD, FEN list or PGN [default: the balanced book inside the program].
+    #[arg(long, value_name = "FILE", help_heading = "Openings")]
+    book: Option<PathBuf>,
+    /// random (without replacement, from the seed) or sequential [default: random].
+    #[arg(long, value_name = "ORDER", help_heading = "Openings")]
+    book_order: Option<String>,
+    /// Plies taken from each PGN game [default: all].
+    #[arg(long, value_name = "N", help_heading = "Openings")]
+    book_plies: Option<u32>,
+    /// The first opening taken, from 1 [default: 1].
+    #[arg(long, value_name = "N", help_heading = "Openings")]
+    book_start: Option<u64>,
+    /// Chess960 rules and castling.
+    #[arg(long, help_heading = "Openings")]
+    chess960: bool,
+
+    /// Draw rule: `move=34,count=8,score=20`; `none` for none [default: none].
+    #[arg(long, value_name = "RULE", help_heading = "Adjudication")]
+    draw: Option<String>,
+    /// Resign rule: `count=3,score=600[,twosided]`; `none` for none [default: none].
+    #[arg(long, value_name = "RULE", help_heading = "Adjudication")]
+    resign: Option<String>,
+    /// A draw after so many plies of play.
+    #[arg(long, value_name = "N", help_heading = "Adjudication")]
+    max_plies: Option<u32>,
+
+    /// Games at once [default: physical cores].
+    #[arg(short = 'j', long, value_name = "N", help_heading = "Running")]
+    concurrency: Option<u16>,
+    /// Allow more games at once than CPUs under a clock: each is charged for the others' time.
+    #[arg(long, help_heading = "Running")]
+    force_concurrency: bool,
+    /// Pin each slot to a CPU of its own.
+    #[arg(long, help_heading = "Running")]
+    affinity: bool,
+    /// Start the engines anew for each game.
+    #[arg(long, help_heading = "Running")]
+    restart: bool,
+    /// Play a pair again where an engine lost on time by no more than the time for which the machine kept it or the clock waiting
+    /// for a CPU (at most three times a pair; the number is reported).
+    #[arg(long, help_heading = "Running")]
+    void_disturbed: bool,
+    /// Crashes, stalls and illegal moves after which the run stops [default: 10].
+    #[arg(long, value_name = "N", help_heading = "Running")]
+    max_failures: Option<u64>,
+    /// Decides the order of openings [default: from the system].
+    #[arg(long, value_name = "N", help_heading = "Running")]
+    seed: Option<u64>,
+
+    /// The run's directory [default: results/runs/<date>-<name>].
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    out: Option<PathBuf>,
+    /// What to call the run [default: the command].
+    #[arg(long, value_name = "TEXT", help_heading = "Output")]
+    name: Option<String>,
+    /// Print the summary as one JSON document.
+    #[arg(long, help_heading = "Output")]
+    pub(super) json: bool,
+}
+
+impl RunFlags {
+    /// The flags as a plan's keys.
+    pub(super) fn to_raw(&self) -> Result<RawPlan> {
+        Ok(RawPlan {
+            options: resolve::options(&self.options)?,
+            max_time: self.max_time.clone(),
+            tc: self.tc.clone(),
+            movetime: self.movetime,
+            nodes: self.nodes,
+            depth: self.depth,
+            margin_ms: self.margin_ms,
+            stall_timeout: self.stall_timeout,
+            start_timeout: self.start_timeout,
+            book: self.book.clone(),
+            book_order: self.book_order.clone(),
+            book_plies: self.book_plies,
+            book_start: self.book_start,
+            chess960: self.chess960.then_some(true),
+            draw: self.draw.clone(),
+            resign: self.resign.clone(),
+            max_plies: self.max_plies,
+            concurrency: self.concurrency,
+            force_concurrency: self.force_concurrency.then_some(true),
+            affinity: self.affinity.then_some(true),
+            restart: self.restart.then_some(true),
+            void_disturbed: self.void_disturbed.then_some(true),
+            max_failures: self.max_failures,
+            seed: self.seed,
+            out: self.out.clone(),
+            name: self.name.clone(),
+            ..RawPlan::default()
+        })
+    }
+}

@@ -1,0 +1,137 @@
+//! `quintain match` and `quintain gauntlet`.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+
+use crate::cli::flags::RunFlags;
+use crate::cli::run::{self, Output};
+use crate::cli::run_dir::Place;
+use crate::cli::{Exit, resolve};
+use crate::plan::config::{RawPlan, RawPlayer};
+
+const MATCH_EXAMPLES: &str = "\
+ENGINE is a SPEC as `quintain sprt` takes it: `.`, git:REV, a path, a name of configs/engines.toml. What is to differ between engines
+(clock, options, name) stands in a plan, in [[players]].
+
+Examples:
+  quintain match ./engine-a ./engine-b stockfish --pairs 100 --tc 8+0.08
+  quintain match --format swiss --rounds 5 git:v1 git:v2 git:v3 git:v4 --nodes 20000
+  quintain match configs/match.toml";
+
+const GAUNTLET_EXAMPLES: &str = "\
+Examples:
+  quintain gauntlet --hero . --vs stockfish --vs toga2 --pairs 100 --tc 8+0.08
+  quintain gauntlet --hero . --hero git:main --sparring configs/sparring.toml";
+
+/// Plays any number of engines against each other, all from the same openings: round robin, gauntlet, Swiss or knockout.
+#[derive(Debug, clap::Args)]
+#[command(after_help = MATCH_EXAMPLES, allow_negative_numbers = true)]
+pub(super) struct MatchArgs {
+    /// The engines, or a plan (a file ending in .toml, whose keys flags and engines win over).
+    #[arg(value_name = "ENGINE")]
+    engines: Vec<String>,
+    /// round-robin, gauntlet, swiss or knockout; the order of the engines seeds the last two [default: round-robin].
+    #[arg(long, value_name = "FORMAT", help_heading = "Format")]
+    format: Option<String>,
+    /// Pairs that any two engines who meet play [default: 50].
+    #[arg(long, value_name = "N", help_heading = "Format")]
+    pairs: Option<u64>,
+    /// How many of the engines, from the first, a gauntlet is about [default: 1].
+    #[arg(long, value_name = "N", help_heading = "Format")]
+    heroes: Option<u16>,
+    /// Rounds of a Swiss [default: enough to know the first].
+    #[arg(long, value_name = "N", help_heading = "Format")]
+    rounds: Option<u32>,
+    #[command(flatten)]
+    flags: RunFlags,
+}
+
+/// Plays one or several engines against a field of others, and puts all of them on one scale.
+#[derive(Debug, clap::Args)]
+#[command(after_help = GAUNTLET_EXAMPLES, allow_negative_numbers = true)]
+pub(super) struct GauntletArgs {
+    /// A plan; flags win over its keys.
+    #[arg(value_name = "PLAN.toml")]
+    plan: Option<PathBuf>,
+    /// An engine the gauntlet is about; may be repeated [default: `.`, the working tree].
+    #[arg(long = "hero", value_name = "SPEC", help_heading = "Engines")]
+    heroes: Vec<String>,
+    /// An opponent; may be repeated.
+    #[arg(long = "vs", value_name = "SPEC", help_heading = "Engines")]
+    opponents: Vec<String>,
+    /// Opponents from the [[players]] of this file.
+    #[arg(long, value_name = "FILE", help_heading = "Engines", conflicts_with = "opponents")]
+    sparring: Option<PathBuf>,
+    /// Pairs that a hero plays with each opponent [default: 50].
+    #[arg(long, value_name = "N", help_heading = "Format")]
+    pairs: Option<u64>,
+    #[command(flatten)]
+    flags: RunFlags,
+}
+
+fn named(spec: &str) -> RawPlayer {
+    RawPlayer { spec: Some(spec.to_owned()), ..RawPlayer::default() }
+}
+
+pub(super) fn run_match(args: &MatchArgs) -> Result<Exit> {
+    let is_plan = |word: &&String| Path::new(word.as_str()).extension().is_some_and(|extension| extension == "toml");
+    let (plans, engines): (Vec<&String>, Vec<&String>) = args.engines.iter().partition(is_plan);
+    let file = match plans.as_slice() {
+        [] => RawPlan::default(),
+        [plan] => RawPlan::read(Path::new(plan))?,
+        [one, other, ..] => bail!("two plans, {one} and {other}: give one"),
+    };
+    let typed = RawPlan {
+        format: args.format.clone(),
+        pairs: args.pairs,
+        heroes: args.heroes,
+        rounds: args.rounds,
+        players: engines.into_iter().map(|spec| named(spec)).collect(),
+        ..args.flags.to_raw()?
+    };
+    play(&typed.over(file), "match", args.flags.json)
+}
+
+pub(super) fn run_gauntlet(args: &GauntletArgs) -> Result<Exit> {
+    let file = args.plan.as_deref().map(RawPlan::read).transpose()?.unwrap_or_default();
+    if file.format.as_deref().is_some_and(|format| format != "gauntlet") {
+        bail!("the plan's format is {}; play it with `quintain match`", file.format.as_deref().unwrap_or_default());
+    }
+    let mut typed = RawPlan { pairs: args.pairs, ..args.flags.to_raw()? };
+    let opponents = match &args.sparring {
+        Some(path) => {
+            let field = RawPlan::read(path)?.players;
+            if field.is_empty() {
+                bail!("{}: no [[players]] in it; give each opponent one, with its `spec`", path.display());
+            }
+            field
+        }
+        None => args.opponents.iter().map(|spec| named(spec)).collect(),
+    };
+    // Heroes and field may each come from the flags or the plan.
+    let in_file = usize::from(file.heroes.unwrap_or(1)).min(file.players.len());
+    let (file_heroes, file_field) = file.players.split_at(in_file);
+    let heroes: Vec<_> = match (args.heroes.as_slice(), file_heroes) {
+        ([], []) => vec![named(".")],
+        ([], heroes) => heroes.to_vec(),
+        (heroes, _) => heroes.iter().map(|spec| named(spec)).collect(),
+    };
+    let field = if opponents.is_empty() { file_field.to_vec() } else { opponents };
+    if field.is_empty() {
+        bail!("nobody to play against; give --vs SPEC or --sparring FILE");
+    }
+    typed.format = Some("gauntlet".to_owned());
+    typed.heroes = Some(u16::try_from(heroes.len()).unwrap_or(u16::MAX));
+    typed.players = [heroes, field].concat();
+    play(&typed.over(file), "gauntlet", args.flags.json)
+}
+
+fn play(raw: &RawPlan, name: &'static str, json: bool) -> Result<Exit> {
+    let given = raw.out.clone().map(Place::Given);
+    given.as_ref().map_or(Ok(()), Place::check)?;
+    let (plan, book) = resolve::games(raw, name).with_context(|| format!("cannot start the {name}"))?;
+    let place = given.unwrap_or_else(|| run::default_place(&plan.name));
+    run::start(Arc::new(plan), book, &place, Output::new(json))
+}

@@ -1,0 +1,153 @@
+//! The table of a run with any number of players.
+
+use crate::plan::Plan;
+use crate::record::PlayerId;
+use crate::report::figures::signed;
+use crate::schedule::standing::{Faults, Standing};
+use crate::stats::Trinomial;
+use crate::stats::elo::fixed;
+
+/// A player's place.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// From 1; those of equal points share it.
+    pub rank: usize,
+    /// Who.
+    pub player: PlayerId,
+    /// Their name.
+    pub name: String,
+    /// On one scale, whose zero is the mean of all players; `None` before they played.
+    pub elo: Option<f64>,
+    /// Half the width of its 95 % interval.
+    pub error: Option<f64>,
+    /// Counted games by result.
+    pub wdl: Trinomial,
+    /// Games lost by the player's own fault.
+    pub faults: Faults,
+}
+
+impl Row {
+    /// Points a game, 0 to 1; `None` before the first.
+    #[must_use]
+    pub fn score(&self) -> Option<f64> {
+        let games = self.wdl.games();
+        (games > 0).then(|| (self.wdl.wins as f64 + self.wdl.draws as f64 / 2.0) / games as f64)
+    }
+
+    /// Points, with a half for a draw.
+    #[must_use]
+    pub fn points(&self) -> f64 {
+        self.wdl.wins as f64 + self.wdl.draws as f64 / 2.0
+    }
+}
+
+/// Everybody who plays, the best first.
+#[must_use]
+pub fn rows(names: &[&str], standing: &Standing) -> Vec<Row> {
+    let ratings = scale(names.len(), standing);
+    let mut rows: Vec<Row> = (0u16..)
+        .map(PlayerId)
+        .zip(names)
+        .zip(ratings)
+        .map(|((player, name), (elo, error))| Row {
+            rank: 0,
+            player,
+            name: (*name).to_owned(),
+            elo,
+            error,
+            wdl: standing.total(player),
+            faults: standing.faults(player),
+        })
+        .collect();
+    // Who has not played comes last; a score that is no number does not exist.
+    let key = |row: &Row| row.elo.or_else(|| row.score().map(|score| score - 1e6)).unwrap_or(f64::NEG_INFINITY);
+    rows.sort_by(|a, b| key(b).total_cmp(&key(a)).then(a.player.cmp(&b.player)));
+    for place in 0..rows.len() {
+        let shares = place > 0 && key(&rows[place]).total_cmp(&key(&rows[place - 1])).is_eq();
+        rows[place].rank = if shares { rows[place - 1].rank } else { place + 1 };
+    }
+    rows
+}
+
+/// Rating and half the width of its interval, by player.
+fn scale(players: usize, _standing: &Standing) -> Vec<(Option<f64>, Option<f64>)> {
+    vec![(None, None); players]
+}
+
+/// The table, a heading first, with at most `most` rows and the number of those left out.
+#[must_use]
+pub fn table(rows: &[Row], most: Option<usize>) -> Vec<String> {
+    let shown = &rows[..most.unwrap_or(rows.len()).min(rows.len())];
+    let width = shown.iter().map(|row| row.name.chars().count()).max().unwrap_or(0).max("player".len());
+    let mut lines = vec![format!(
+        "{:>4}  {:width$} {:>8} {:>7} {:>7} {:>8} {:>7}  {:<20} {}",
+        "rank", "player", "Elo", "+/-", "games", "points", "score", "W-D-L", "faults"
+    )];
+    for row in shown {
+        let number = |value: Option<f64>, text: fn(f64) -> String| value.map_or_else(|| "-".to_owned(), text);
+        let Trinomial { losses, draws, wins } = row.wdl;
+        let faults = row.faults;
+        let line = format!(
+            "{:>4}  {:width$} {:>8} {:>7} {:>7} {:>8} {:>7}  {:<20} {}",
+            row.rank,
+            row.name,
+            number(row.elo, |elo| signed(elo, 1)),
+            number(row.error, |error| fixed(error, 1)),
+            row.wdl.games(),
+            fixed(row.points(), 1),
+            number(row.score(), |score| format!("{} %", fixed(score * 100.0, 1))),
+            format!("{wins}-{draws}-{losses}"),
+            fault_words(&faults),
+        );
+        lines.push(line.trim_end().to_owned());
+    }
+    if shown.len() < rows.len() {
+        lines.push(format!("      and {} more", rows.len() - shown.len()));
+    }
+    lines
+}
+
+/// `2 time losses, 1 crash`; empty where there were none.
+#[must_use]
+pub fn fault_words(faults: &Faults) -> String {
+    let kinds = [
+        (faults.time_forfeits, "time loss", "time losses"),
+        (faults.crashes, "crash", "crashes"),
+        (faults.stalls, "stall", "stalls"),
+        (faults.illegal_moves, "illegal move", "illegal moves"),
+    ];
+    let words = |(count, one, many): (u64, &str, &str)| format!("{count} {}", if count == 1 { one } else { many });
+    kinds.into_iter().filter(|kind| kind.0 > 0).map(words).collect::<Vec<_>>().join(", ")
+}
+
+/// The first few in one line.
+#[must_use]
+pub fn leaders(rows: &[Row], most: usize) -> String {
+    let one = |row: &Row| {
+        let elo = row.elo.map(|elo| format!(" {}", signed(elo, 1))).unwrap_or_default();
+        format!("{}. {}{elo} ({}/{})", row.rank, row.name, fixed(row.points(), 1), row.wdl.games())
+    };
+    rows.iter().filter(|row| row.wdl.games() > 0).take(most).map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// Who met whom and how it came out: names down and across, pairs of the row's player by points in the cells.
+#[must_use]
+pub fn cross_table(plan: &Plan, rows: &[Row], standing: &Standing) -> Vec<String> {
+    let width = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
+    let mut lines = Vec::new();
+    for row in rows {
+        let met: Vec<String> = rows
+            .iter()
+            .filter(|other| other.player != row.player)
+            .filter_map(|other| {
+                let score = standing.score(row.player, other.player);
+                let games = score.wdl.games();
+                let points = score.wdl.wins as f64 + score.wdl.draws as f64 / 2.0;
+                let name = plan.players.get(usize::from(other.player.0)).map_or("?", |player| player.name.as_str());
+                (games > 0).then(|| format!("{name} {}/{games}", fixed(points, 1)))
+            })
+            .collect();
+        lines.push(format!("{:width$}  {}", row.name, met.join(", ")).trim_end().to_owned());
+    }
+    lines
+}

@@ -1,0 +1,95 @@
+//! Single elimination. The order of the plan seeds: the best two can only meet in the last round, and where the number of players is
+//! no power of two the best have no opponent in the first.
+//!
+//! An encounter that is tied after its pairs is played on, a pair at a time, until one leads. After [`TIE_BREAKS`] such pairs the
+//! better seed goes on: engines that always draw would never end.
+
+use crate::record::PlayerId;
+use crate::schedule::pairing::{Encounter, PairResult, in_order, in_turn};
+
+/// Pairs that are played at most to break a tie.
+pub const TIE_BREAKS: u32 = 32;
+
+/// A place in the bracket: a player, or nobody, whose opponent goes on without playing.
+type Place = Option<PlayerId>;
+
+/// How a knockout stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bracket {
+    /// The pairs to play next: a round, or a pair for each tied encounter of the last one. Empty after the final.
+    pub stage: Vec<Encounter>,
+    /// Who is out, in the order in which they went; those of one round in the order of the plan.
+    pub out: Vec<PlayerId>,
+    /// Who won the final.
+    pub winner: Option<PlayerId>,
+}
+
+impl Bracket {
+    /// Replays `results`, which must be those of whole stages.
+    #[must_use]
+    pub fn replay(players: u16, pairs: u64, results: &[PairResult]) -> Self {
+        let mut places = first_round(players);
+        let mut out = Vec::new();
+        let mut rest = results;
+        loop {
+            let playing = encounters(&places);
+            if playing.is_empty() {
+                let winner = places.iter().copied().flatten().next();
+                return Self { stage: Vec::new(), out, winner };
+            }
+            match play_round(&playing, pairs, &mut rest) {
+                Err(stage) => return Self { stage, out, winner: None },
+                Ok(mut losers) => {
+                    places = advance(&places, &losers);
+                    losers.sort_unstable();
+                    out.extend(losers);
+                }
+            }
+        }
+    }
+}
+
+/// Takes a round's results off `rest`: who lost, or what is still to be played.
+fn play_round(playing: &[Encounter], pairs: u64, rest: &mut &[PairResult]) -> Result<Vec<PlayerId>, Vec<Encounter>> {
+    let mut lead = vec![0; playing.len()];
+    let mut stage = in_turn(playing, pairs);
+    for _ in 0..=TIE_BREAKS {
+        let Some((results, later)) = rest.split_at_checked(stage.len()) else { return Err(stage) };
+        *rest = later;
+        for (encounter, lead) in playing.iter().zip(&mut lead) {
+            *lead += lead_in(*encounter, results);
+        }
+        stage = playing.iter().zip(&lead).filter(|(_, lead)| **lead == 0).map(|(encounter, _)| *encounter).collect();
+        if stage.is_empty() {
+            break;
+        }
+    }
+    Ok(playing.iter().zip(lead).map(|((first, second), lead)| if lead < 0 { *first } else { *second }).collect())
+}
+
+/// Half points of the first player above the second's, in those of `results` that are theirs.
+fn lead_in(encounter: Encounter, results: &[PairResult]) -> i64 {
+    let theirs = results.iter().filter(|result| result.players == encounter);
+    theirs.map(|result| 2 * i64::from(result.half_points) - 2 * i64::from(result.games)).sum()
+}
+
+/// Places in the order in which neighbours meet: 1 and 8, 4 and 5, 2 and 7, 3 and 6 of eight.
+fn first_round(players: u16) -> Vec<Place> {
+    let mut seeds: Vec<usize> = vec![0];
+    while seeds.len() < usize::from(players) {
+        let last = 2 * seeds.len() - 1;
+        seeds = seeds.iter().flat_map(|seed| [*seed, last - seed]).collect();
+    }
+    seeds.iter().map(|seed| u16::try_from(*seed).ok().filter(|seed| *seed < players).map(PlayerId)).collect()
+}
+
+/// Neighbours who both are there; the better seed is named first.
+fn encounters(places: &[Place]) -> Vec<Encounter> {
+    places.chunks_exact(2).filter_map(|two| Some(in_order((two[0]?, two[1]?)))).collect()
+}
+
+/// The next round's places: of each two neighbours the one who did not lose.
+fn advance(places: &[Place], losers: &[PlayerId]) -> Vec<Place> {
+    let stays = |player: &PlayerId| !losers.contains(player);
+    places.chunks_exact(2).map(|two| two.iter().flatten().copied().find(stays)).collect()
+}

@@ -1,0 +1,146 @@
+//! The Swiss system. Before each round the players are ranked by points, those of equal points in the order of the plan, and paired from
+//! the top: with somebody they have not met, of their own points where that can be, from the other half of those first (as FIDE's Dutch
+//! system has it: FIDE Handbook C.04.3; colours need no rule here, for every encounter is played with both). With an odd number of
+//! players the lowest who had none yet has a bye, which is worth a won encounter. Nobody meets twice as long as that is possible.
+
+use std::collections::BTreeSet;
+
+use crate::record::PlayerId;
+use crate::schedule::pairing::{Encounter, PairResult, in_order, in_turn};
+
+/// Steps of the search for a round without rematches. Past them, or where there is none, rematches are allowed.
+const MAX_STEPS: u32 = 100_000;
+
+/// The next round's pairs; empty after the last round.
+pub(super) fn stage(players: u16, rounds: u32, pairs: u64, results: &[PairResult]) -> Vec<Encounter> {
+    let mut table = Table::new(players);
+    let mut rest = results;
+    for _ in 0..rounds {
+        let (round, bye) = table.pair();
+        if round.is_empty() {
+            return Vec::new();
+        }
+        let stage = in_turn(&round, pairs);
+        let Some((played, later)) = rest.split_at_checked(stage.len()) else { return stage };
+        rest = later;
+        table.add(&round, bye, pairs, played);
+    }
+    Vec::new()
+}
+
+/// Points in half points, byes included, after the whole rounds of `results`; by player.
+#[must_use]
+pub fn points(players: u16, rounds: u32, pairs: u64, results: &[PairResult]) -> Vec<u64> {
+    let mut table = Table::new(players);
+    let mut rest = results;
+    for _ in 0..rounds {
+        let (round, bye) = table.pair();
+        let Some((played, later)) = rest.split_at_checked(in_turn(&round, pairs).len()) else { break };
+        rest = later;
+        table.add(&round, bye, pairs, played);
+    }
+    table.points
+}
+
+/// What pairing goes by.
+struct Table {
+    points: Vec<u64>,
+    met: BTreeSet<Encounter>,
+    byes: BTreeSet<PlayerId>,
+}
+
+impl Table {
+    fn new(players: u16) -> Self {
+        Self { points: vec![0; usize::from(players)], met: BTreeSet::new(), byes: BTreeSet::new() }
+    }
+
+    fn points(&self, player: PlayerId) -> u64 {
+        self.points.get(usize::from(player.0)).copied().unwrap_or(0)
+    }
+
+    /// The next round and who has a bye in it.
+    fn pair(&self) -> (Vec<Encounter>, Option<PlayerId>) {
+        let mut ranked: Vec<PlayerId> = (0..self.points.len() as u16).map(PlayerId).collect();
+        ranked.sort_by_key(|player| (std::cmp::Reverse(self.points(*player)), *player));
+        let bye = if ranked.len() % 2 == 1 {
+            let lowest = ranked.iter().rposition(|player| !self.byes.contains(player)).unwrap_or(ranked.len() - 1);
+            Some(ranked.remove(lowest))
+        } else {
+            None
+        };
+        let mut round = Vec::new();
+        let mut steps = 0;
+        if !self.search(&ranked, &mut round, &mut steps) {
+            round.clear();
+            self.settle(&ranked, &mut round);
+        }
+        (round, bye)
+    }
+
+    /// Pairs all of `left` without a rematch, if it finds how.
+    fn search(&self, left: &[PlayerId], round: &mut Vec<Encounter>, steps: &mut u32) -> bool {
+        let Some((&first, _)) = left.split_first() else { return true };
+        for opponent in self.candidates(left) {
+            *steps += 1;
+            if *steps > MAX_STEPS {
+                return false;
+            }
+            if self.met.contains(&in_order((first, opponent))) {
+                continue;
+            }
+            round.push((first, opponent));
+            if self.search(&without(left, first, opponent), round, steps) {
+                return true;
+            }
+            round.pop();
+        }
+        false
+    }
+
+    /// Pairs all of `left`, with rematches where the nearest opponents were met.
+    fn settle(&self, left: &[PlayerId], round: &mut Vec<Encounter>) {
+        let mut left = left.to_vec();
+        while let Some((&first, _)) = left.split_first() {
+            let candidates = self.candidates(&left);
+            let fresh = candidates.iter().find(|other| !self.met.contains(&in_order((first, **other))));
+            let Some(&opponent) = fresh.or(candidates.first()) else { return };
+            round.push((first, opponent));
+            left = without(&left, first, opponent);
+        }
+    }
+
+    /// Opponents for the first of `left`, the best fitting first: of its own points from the middle down, then the upper half, then
+    /// lower ones.
+    fn candidates(&self, left: &[PlayerId]) -> Vec<PlayerId> {
+        let Some((&first, others)) = left.split_first() else { return Vec::new() };
+        let equal = others.iter().take_while(|other| self.points(**other) == self.points(first)).count();
+        let (group, lower) = others.split_at(equal);
+        let (upper_half, lower_half) = group.split_at(equal / 2);
+        [lower_half, upper_half, lower].concat()
+    }
+
+    fn add(&mut self, round: &[Encounter], bye: Option<PlayerId>, pairs: u64, played: &[PairResult]) {
+        for result in played {
+            let (first, second) = result.players;
+            let all = 2 * u64::from(result.games);
+            let theirs =
+                [(first, u64::from(result.half_points)), (second, all - u64::from(result.half_points).min(all))];
+            for (player, points) in theirs {
+                if let Some(sum) = self.points.get_mut(usize::from(player.0)) {
+                    *sum += points;
+                }
+            }
+        }
+        self.met.extend(round.iter().map(|encounter| in_order(*encounter)));
+        if let Some(player) = bye {
+            self.byes.insert(player);
+            if let Some(sum) = self.points.get_mut(usize::from(player.0)) {
+                *sum += 4 * pairs;
+            }
+        }
+    }
+}
+
+fn without(left: &[PlayerId], first: PlayerId, second: PlayerId) -> Vec<PlayerId> {
+    left.iter().copied().filter(|player| *player != first && *player != second).collect()
+}
