@@ -8,7 +8,7 @@ use shakmaty::fen::Fen;
 use shakmaty::san::{SanPlus, Suffix};
 use shakmaty::uci::UciMove;
 use shakmaty::zobrist::Zobrist64;
-use shakmaty::{CastlingMode, CastlingSide, Chess, EnPassantMode, Move, Position as _, PositionErrorKinds};
+use shakmaty::{CastlingMode, CastlingSide, Chess, EnPassantMode, Move, Position as _, PositionErrorKinds, Role};
 use thiserror::Error;
 
 use crate::record::{Color, Outcome, Termination};
@@ -282,6 +282,30 @@ impl Position {
         let san = shakmaty::san::San::from_move(&self.chess, m);
         self.advance(m);
         Ok(SanPlus { san, suffix: Suffix::from_position(&self.chess) }.to_string())
+    }
+
+    /// Plays a move given in UCI notation and tells its long algebraic notation (`Ng1f3`, `e4xd5`, `e7e8=Q+`, `O-O`), check mark
+    /// included.
+    ///
+    /// # Errors
+    /// [`MoveError`]; the position is unchanged.
+    pub fn play_to_lan(&mut self, text: &str) -> Result<String, MoveError> {
+        let m = self.find_uci(text)?;
+        let mut lan = match m {
+            Move::Castle { .. } => shakmaty::san::San::from_move(&self.chess, m).to_string(),
+            _ => {
+                let piece = if m.role() == Role::Pawn { String::new() } else { m.role().upper_char().to_string() };
+                let from = m.from().map_or_else(String::new, |square| square.to_string());
+                let takes = if m.is_capture() { "x" } else { "" };
+                let promotes = m.promotion().map_or_else(String::new, |role| format!("={}", role.upper_char()));
+                format!("{piece}{from}{takes}{}{promotes}", m.to())
+            }
+        };
+        self.advance(m);
+        if let Some(suffix) = Suffix::from_position(&self.chess) {
+            lan.push_str(&suffix.to_string());
+        }
+        Ok(lan)
     }
 
     /// A legal move in standard algebraic notation, without playing it.

@@ -8,6 +8,7 @@ mod fastchess;
 mod flags;
 mod matches;
 mod progress;
+mod records;
 mod replay;
 mod resolve;
 mod resume;

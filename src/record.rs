@@ -352,6 +352,26 @@ pub struct MoveRecord {
     /// How long engine and runner were ready to run without a CPU, of the time charged; `None` without a clock, or where the
     /// system does not tell.
     pub waited: Option<Duration>,
+    /// What of the engine's talk was kept; nothing unless the plan asks for it.
+    pub said: Said,
+}
+
+/// What an engine said during a search, as far as the plan has it kept.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Said {
+    /// The principal variation of the last exact score, in words as they came with one blank between them; empty where none was kept.
+    pub pv: String,
+    /// For each pattern of the plan, in its order, the last line that matches; patterns that no line matches are left out.
+    pub lines: Vec<String>,
+}
+
+/// Who an engine says it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EngineId {
+    /// `id name`; empty where it is not known.
+    pub name: String,
+    /// `id author`; empty where it is not known.
+    pub author: String,
 }
 
 /// What the system did during a move. A part is `None` where it does not tell.
@@ -438,6 +458,8 @@ pub struct GameRecord {
     pub id: GameId,
     /// Who had which side.
     pub players: ByColor<PlayerId>,
+    /// Who the engines said they are; nothing for one that did not start, and in journals that older programs wrote.
+    pub engines: ByColor<EngineId>,
     /// The opening played.
     pub opening: Opening,
     /// The plies after the book.

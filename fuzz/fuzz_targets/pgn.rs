@@ -7,14 +7,16 @@ use libfuzzer_sys::fuzz_target;
 use quintain::chess::{Position, START_FEN, Variant};
 use quintain::plan::openings::{Book, BookOptions, Format};
 use quintain::record::{
-    ByColor, Ending, GameId, GameRecord, MoveRecord, Opening, Outcome, PlayerId, Score, SearchInfo, Termination,
+    ByColor, Ending, EngineId, GameId, GameRecord, MoveRecord, Opening, Outcome, PlayerId, Said, Score, SearchInfo,
+    Termination,
 };
-use quintain::report::pgn::{Meta, game};
+use quintain::report::pgn::{Fields, Layout, Meta, PgnOptions, game_as};
 
 const CHESS960: &str = "bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w HFhf - 2 9";
 
 fuzz_target!(|input: (bool, u8, String, String, Vec<(u8, i32, Option<u32>, Option<u64>, u32)>)| {
     let (chess960, book_plies, name, detail, plies) = input;
+    let said = Said { pv: detail.clone(), lines: vec![name.clone()] };
     let (fen, variant) = if chess960 { (CHESS960, Variant::Chess960) } else { (START_FEN, Variant::Standard) };
     let mut position = Position::from_fen(fen, variant).expect("a good start");
     let mut moves = Vec::new();
@@ -29,7 +31,7 @@ fuzz_target!(|input: (bool, u8, String, String, Vec<(u8, i32, Option<u32>, Optio
         position = after;
         let score = if score % 3 == 0 { Score::Mate(score) } else { Score::Cp(score) };
         let info = SearchInfo { score: Some(score), depth, nodes, ..SearchInfo::default() };
-        moves.push(MoveRecord { uci, elapsed: Duration::from_micros(elapsed.into()), left: None, info });
+        moves.push(MoveRecord { uci, elapsed: Duration::from_micros(elapsed.into()), left: None, info, waited: None, said: said.clone() });
     }
     if moves.is_empty() {
         return;
@@ -40,11 +42,14 @@ fuzz_target!(|input: (bool, u8, String, String, Vec<(u8, i32, Option<u32>, Optio
     let record = GameRecord {
         id: GameId::from_number(1).expect("the first"),
         players: ByColor { white: PlayerId::NEW, black: PlayerId::BASE },
+        engines: ByColor { white: EngineId { name: name.clone(), author: detail.clone() }, black: EngineId::default() },
         opening: Opening { index: 0, fen: fen.to_owned(), moves: book },
         moves: played,
         ending: Ending { outcome: Outcome::Draw, termination: Termination::DrawAdjudication, detail },
         started: Duration::from_secs(1),
         took: Duration::from_secs(2),
+        overstep: None,
+        is_void: false,
     };
     let limit = "8+0.08".parse().expect("a limit");
     let meta = Meta {
@@ -54,7 +59,13 @@ fuzz_target!(|input: (bool, u8, String, String, Vec<(u8, i32, Option<u32>, Optio
         limits: ByColor { white: limit, black: limit },
         variant,
     };
-    let text = game(&record, &meta).expect("a good record");
+    let as_options = PgnOptions {
+        fields: Fields::ALL,
+        engine_tags: true,
+        layout: if name.is_ascii() { Layout::Export } else { Layout::Runner },
+        ..PgnOptions::default()
+    };
+    let text = game_as(&record, &meta, &as_options, None).expect("a good record");
     let options = BookOptions { format: Some(Format::Pgn), variant, plies: None };
     let read =
         Book::from_bytes("own", text.clone().into_bytes(), &options).unwrap_or_else(|error| panic!("{error}: {text}"));

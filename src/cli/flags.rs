@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 
+use crate::cli::records::RecordArgs;
 use crate::cli::resolve;
 use crate::plan::config::RawPlan;
 
@@ -89,6 +90,9 @@ pub(super) struct RunFlags {
     #[arg(long, value_name = "N", help_heading = "Running")]
     seed: Option<u64>,
 
+    #[command(flatten)]
+    records: RecordArgs,
+
     /// The run's directory [default: results/runs/<date>-<name>].
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     out: Option<PathBuf>,
@@ -103,7 +107,7 @@ pub(super) struct RunFlags {
 impl RunFlags {
     /// The flags as a plan's keys.
     pub(super) fn to_raw(&self) -> Result<RawPlan> {
-        Ok(RawPlan {
+        let mut raw = RawPlan {
             options: resolve::options(&self.options)?,
             max_time: self.max_time.clone(),
             tc: self.tc.clone(),
@@ -131,6 +135,8 @@ impl RunFlags {
             out: self.out.clone(),
             name: self.name.clone(),
             ..RawPlan::default()
-        })
+        };
+        self.records.fill(&mut raw);
+        Ok(raw)
     }
 }

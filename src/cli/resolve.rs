@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::chess::Variant;
-use crate::cli::{progress, run};
+use crate::cli::{progress, records, run};
 use crate::plan::config::{RawPlan, RawPlayer};
 use crate::plan::openings::Book;
 use crate::plan::openings::order::Order;
@@ -324,6 +324,7 @@ fn format(raw: &RawPlan) -> Result<Format> {
 /// What every plan has. Everything cheap is checked before `players` are built.
 fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce() -> Result<Vec<Player>>) -> Result<(Plan, Book)> {
     let rules = rules(raw)?;
+    let recording = records::recording(raw)?;
     let max_time = raw.max_time.as_deref().map(|text| time("--max-time", text)).transpose()?;
     let topology = Topology::detect();
     let concurrency = match raw.concurrency {
@@ -359,6 +360,7 @@ fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce() -> Result<Vec<Play
         void_disturbed: raw.void_disturbed == Some(true),
         max_failures: raw.max_failures.unwrap_or(DEFAULT_MAX_FAILURES),
         timeouts,
+        recording,
         machine: machine(&topology),
     };
     // What a recipe or the registry says of an engine's threads is known only now.

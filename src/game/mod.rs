@@ -30,7 +30,7 @@ use thiserror::Error;
 use crate::chess::{FenError, MoveError, Position, START_FEN};
 use crate::plan::rules::Rules;
 use crate::plan::time_control::{Limit, Seconds};
-use crate::record::{ByColor, Color, Ending, MoveRecord, Opening, Outcome, SearchInfo, Termination};
+use crate::record::{ByColor, Color, Ending, MoveRecord, Opening, Outcome, Said, SearchInfo, Termination};
 use adjudicate::{DrawCounter, ResignCounter};
 use clock::{ChargeResult, Clock};
 
@@ -285,7 +285,7 @@ impl Game {
             *self.foreign_castling.get_mut(mover) += 1;
         }
         let left = self.clocks.get(mover).left();
-        self.moves.push(MoveRecord { uci: played.uci, elapsed, left, info, waited: None });
+        self.moves.push(MoveRecord { uci: played.uci, elapsed, left, info, waited: None, said: Said::default() });
         // Both counters see every ply, so that neither depends on what the other says.
         let resigned = self.resign.as_mut().and_then(|rule| rule.feed(mover, info.score));
         let moves_complete = self.position.fullmoves().saturating_sub(1);

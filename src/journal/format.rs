@@ -8,8 +8,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::record::{
-    ByColor, Ending, GameId, GameRecord, MoveLoad, MoveRecord, Opening, Outcome, Overstep, PlayerId, PvFault, Score,
-    SearchInfo, Termination,
+    ByColor, Ending, EngineId, GameId, GameRecord, MoveLoad, MoveRecord, Opening, Outcome, Overstep, PlayerId, PvFault,
+    Said, Score, SearchInfo, Termination,
 };
 
 /// Raised whenever an older reader would misread a line.
@@ -64,6 +64,19 @@ struct GameV1 {
     moves: Vec<MoveV1>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     overstep: Option<OverstepV1>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    white_engine: Option<EngineV1>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    black_engine: Option<EngineV1>,
+}
+
+/// Who an engine said it is.
+#[derive(Serialize, Deserialize)]
+struct EngineV1 {
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    name: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    author: String,
 }
 
 /// Evidence about a loss on time, in microseconds.
@@ -93,7 +106,8 @@ struct OpeningV1 {
 }
 
 /// A ply, with short keys because there are many: move, charged us, left us, score, depth, seldepth, nodes, nps,
-/// the engine's own time in us, hashfull, tbhits, how long engine and runner waited for a CPU in us, and what is wrong with the PV.
+/// the engine's own time in us, hashfull, tbhits, how long engine and runner waited for a CPU in us, what is wrong with the PV,
+/// the PV itself and lines of output where the plan has them kept.
 #[derive(Serialize, Deserialize)]
 struct MoveV1 {
     m: String,
@@ -122,6 +136,10 @@ struct MoveV1 {
     w: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pv: Option<Cow<'static, str>>,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    var: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    said: Vec<String>,
 }
 
 /// The last key of every line, with the CRC-32 in eight hex digits between its parts.
@@ -179,8 +197,19 @@ pub(super) fn write_game(game: &GameRecord, line: &mut Vec<u8>) {
             stolen_us: overstep.load.stolen.map(micros),
             stopped_us: overstep.load.stopped.map(micros),
         }),
+        white_engine: engine_to_disk(&game.engines.white),
+        black_engine: engine_to_disk(&game.engines.black),
     };
     finish_line(&game, line);
+}
+
+fn engine_to_disk(engine: &EngineId) -> Option<EngineV1> {
+    let EngineId { name, author } = engine.clone();
+    (*engine != EngineId::default()).then_some(EngineV1 { name, author })
+}
+
+fn engine_from_disk(engine: Option<EngineV1>) -> EngineId {
+    engine.map_or_else(EngineId::default, |EngineV1 { name, author }| EngineId { name, author })
 }
 
 fn micros(time: Duration) -> u64 {
@@ -208,6 +237,8 @@ fn move_to_disk(ply: &MoveRecord) -> MoveV1 {
         tb: ply.info.tbhits,
         w: ply.waited.map(micros),
         pv: ply.info.pv_fault.map(|fault| Cow::Borrowed(fault.name())),
+        var: ply.said.pv.clone(),
+        said: ply.said.lines.clone(),
     }
 }
 
@@ -234,6 +265,7 @@ fn move_from_disk(ply: MoveV1) -> MoveRecord {
             pv_fault: ply.pv.as_deref().and_then(PvFault::from_name),
         },
         waited: ply.w.map(Duration::from_micros),
+        said: Said { pv: ply.var, lines: ply.said },
     }
 }
 
@@ -292,6 +324,7 @@ fn game_from_disk(game: GameV1) -> Result<GameRecord, String> {
         started: Duration::from_micros(game.started_us),
         took: Duration::from_micros(game.took_us),
         overstep: game.overstep.map(overstep_from_disk),
+        engines: ByColor { white: engine_from_disk(game.white_engine), black: engine_from_disk(game.black_engine) },
         is_void,
     })
 }

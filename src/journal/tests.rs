@@ -4,7 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::record::{
-    ByColor, Ending, GameId, MoveLoad, MoveRecord, Opening, Outcome, Overstep, PlayerId, Score, SearchInfo, Termination,
+    ByColor, Ending, EngineId, GameId, MoveLoad, MoveRecord, Opening, Outcome, Overstep, PlayerId, Said, Score,
+    SearchInfo, Termination,
 };
 
 fn game(number: u64) -> GameRecord {
@@ -12,6 +13,10 @@ fn game(number: u64) -> GameRecord {
     GameRecord {
         id: GameId::from_number(number).unwrap(),
         players: ByColor { white: PlayerId(0), black: PlayerId(1) },
+        engines: ByColor {
+            white: EngineId { name: "Fancy 1".to_owned(), author: String::new() },
+            black: EngineId::default(),
+        },
         opening: Opening { index: 7, fen: "8/8/8/8/8/k7/8/K6R w - - 0 1".to_owned(), moves: vec!["h1h2".to_owned()] },
         moves: vec![MoveRecord {
             uci: "a3b3".to_owned(),
@@ -19,6 +24,11 @@ fn game(number: u64) -> GameRecord {
             left: Some(Duration::from_micros(998_766)),
             info: SearchInfo { score: Some(score), depth: Some(9), nodes: Some(u64::MAX), ..SearchInfo::default() },
             waited: number.is_multiple_of(3).then_some(Duration::from_micros(17)),
+            said: if number.is_multiple_of(2) {
+                Said { pv: "a3b3 h2h1".to_owned(), lines: vec!["info \"x\"".to_owned(), String::new()] }
+            } else {
+                Said::default()
+            },
         }],
         ending: Ending {
             outcome: Outcome::Draw,
@@ -178,6 +188,7 @@ fn any_game() -> impl Strategy<Value = GameRecord> {
                     ..SearchInfo::default()
                 },
                 waited: left.map(us),
+                said: Said::default(),
             });
             let like = game(number);
             GameRecord {

@@ -11,7 +11,7 @@ use thiserror::Error;
 /// A plan as written: every key optional, values not yet checked against each other.
 ///
 /// `new` to `max-pairs` belong to a test, `format` to `players` to games of any number of engines; what does not belong is refused where
-/// the plan is resolved. A relative `book` or `out` is relative to the current directory, in a file as on the command line.
+/// the plan is resolved. A relative `book`, `out`, `pgn` or `epd` is relative to the current directory, in a file as on the command line.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct RawPlan {
@@ -102,6 +102,28 @@ pub struct RawPlan {
     pub out: Option<PathBuf>,
     /// What to call the run.
     pub name: Option<String>,
+    /// A further PGN.
+    pub pgn: Option<PathBuf>,
+    /// What its comments say, as `--pgn-fields` takes it.
+    pub pgn_fields: Option<String>,
+    /// `san`, `lan` or `uci`.
+    pub pgn_notation: Option<String>,
+    /// Only the roster and the moves.
+    pub pgn_min: Option<bool>,
+    /// Groups of tags, as `--pgn-tags` takes them.
+    pub pgn_tags: Option<String>,
+    /// `export` or `runner`.
+    pub pgn_style: Option<String>,
+    /// An EPD of final positions.
+    pub epd: Option<PathBuf>,
+    /// The PGN's event.
+    pub event: Option<String>,
+    /// The PGN's site.
+    pub site: Option<String>,
+    /// Keep principal variations in the journal.
+    pub record_pv: Option<bool>,
+    /// Keep the lines of output that these regular expressions match.
+    pub match_line: Vec<String>,
 }
 
 /// A player as written. What it says of its own wins over what the plan says of all.
@@ -224,6 +246,17 @@ impl RawPlan {
             seed: self.seed.or(lower.seed),
             out: self.out.or(lower.out),
             name: self.name.or(lower.name),
+            pgn: self.pgn.or(lower.pgn),
+            pgn_fields: self.pgn_fields.or(lower.pgn_fields),
+            pgn_notation: self.pgn_notation.or(lower.pgn_notation),
+            pgn_min: self.pgn_min.or(lower.pgn_min),
+            pgn_tags: self.pgn_tags.or(lower.pgn_tags),
+            pgn_style: self.pgn_style.or(lower.pgn_style),
+            epd: self.epd.or(lower.epd),
+            event: self.event.or(lower.event),
+            site: self.site.or(lower.site),
+            record_pv: self.record_pv.or(lower.record_pv),
+            match_line: if self.match_line.is_empty() { lower.match_line } else { self.match_line },
         }
     }
 }

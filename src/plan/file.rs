@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::chess::Variant;
 use crate::plan::openings::order::Order;
+use crate::plan::recording::{OutputFile, PgnOptions, PgnOutput, Recording};
 use crate::plan::rules::{DrawRule, ResignRule, Rules};
 use crate::plan::time_control::{Limit, TimeControl};
 use crate::plan::{BookRef, BookSource, Colors, Format, Machine, Origin, Plan, Player, Test, Timeouts};
@@ -76,6 +77,8 @@ struct PlanV1 {
     rules: RulesV1,
     timeouts: TimeoutsV1,
     machine: MachineV1,
+    #[serde(default, skip_serializing_if = "RecordingV1::is_empty")]
+    recording: RecordingV1,
     players: Vec<PlayerV1>,
 }
 
@@ -139,6 +142,51 @@ struct MachineV1 {
     cpu: String,
     cores: usize,
     os: String,
+}
+
+#[derive(Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct RecordingV1 {
+    record_pv: bool,
+    match_lines: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    site: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    epd: Option<OutputV1>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pgn: Option<PgnV1>,
+}
+
+impl RecordingV1 {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+#[derive(PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OutputV1 {
+    path: PathBuf,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    append_after: Option<u64>,
+}
+
+#[derive(PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PgnV1 {
+    path: PathBuf,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    append_after: Option<u64>,
+    notation: String,
+    min: bool,
+    fields: String,
+    engine_tags: bool,
+    opening_tags: bool,
+    round: String,
+    zone: String,
+    layout: String,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -234,9 +282,59 @@ pub fn to_toml(plan: &Plan) -> String {
             quit_s: plan.timeouts.quit.as_secs_f64(),
         },
         machine: MachineV1 { cpu: plan.machine.cpu.clone(), cores: plan.machine.cores, os: plan.machine.os.clone() },
+        recording: recording_to_disk(&plan.recording),
         players: plan.players.iter().map(player_to_disk).collect(),
     };
     toml::to_string(&file).expect("tables come after values in every struct of this file")
+}
+
+fn recording_to_disk(recording: &Recording) -> RecordingV1 {
+    RecordingV1 {
+        record_pv: recording.record_pv,
+        match_lines: recording.match_lines.iter().map(|pattern| pattern.as_str().to_owned()).collect(),
+        event: recording.event.clone(),
+        site: recording.site.clone(),
+        epd: recording.epd.as_ref().map(|file| OutputV1 { path: file.path.clone(), append_after: file.append_after }),
+        pgn: recording.pgn.as_ref().map(|pgn| PgnV1 {
+            path: pgn.file.path.clone(),
+            append_after: pgn.file.append_after,
+            notation: pgn.options.notation.to_string(),
+            min: pgn.options.min,
+            fields: pgn.options.fields.to_string(),
+            engine_tags: pgn.options.engine_tags,
+            opening_tags: pgn.options.opening_tags,
+            round: pgn.options.round.to_string(),
+            zone: pgn.options.zone.to_string(),
+            layout: pgn.options.layout.to_string(),
+        }),
+    }
+}
+
+fn recording_from_disk(recording: RecordingV1) -> Result<Recording, PlanFileError> {
+    let patterns = recording.match_lines.iter().map(|text| parse("recording.match_lines", text));
+    let pgn = recording.pgn.map(|pgn| {
+        Ok::<_, PlanFileError>(PgnOutput {
+            file: OutputFile { path: pgn.path, append_after: pgn.append_after },
+            options: PgnOptions {
+                notation: parse("recording.pgn.notation", &pgn.notation)?,
+                min: pgn.min,
+                fields: parse("recording.pgn.fields", &pgn.fields)?,
+                engine_tags: pgn.engine_tags,
+                opening_tags: pgn.opening_tags,
+                round: parse("recording.pgn.round", &pgn.round)?,
+                zone: parse("recording.pgn.zone", &pgn.zone)?,
+                layout: parse("recording.pgn.layout", &pgn.layout)?,
+            },
+        })
+    });
+    Ok(Recording {
+        record_pv: recording.record_pv,
+        match_lines: patterns.collect::<Result<_, _>>()?,
+        event: recording.event,
+        site: recording.site,
+        pgn: pgn.transpose()?,
+        epd: recording.epd.map(|OutputV1 { path, append_after }| OutputFile { path, append_after }),
+    })
 }
 
 fn player_to_disk(player: &Player) -> PlayerV1 {
@@ -325,6 +423,7 @@ pub fn from_toml(text: &str) -> Result<Plan, PlanFileError> {
             stop: seconds("timeouts.stop_s", file.timeouts.stop_s)?,
             quit: seconds("timeouts.quit_s", file.timeouts.quit_s)?,
         },
+        recording: recording_from_disk(file.recording)?,
         machine: Machine { cpu: file.machine.cpu, cores: file.machine.cores, os: file.machine.os },
     })
 }

@@ -1,12 +1,13 @@
 //! Everything about a run, resolved and immutable. Nothing below this room reads configuration.
 //!
 //! Reading order: `time_control` (what a side may spend), `rules` (what the referee may decide), `openings` (where games
-//! start), `config` (the TOML a user writes), then [`Plan`] itself and `file`, its form in the run directory.
+//! start), `recording` (what is written besides), `config` (the TOML a user writes), then [`Plan`] itself and `file`, its form in the run directory.
 
 pub mod book;
 pub mod config;
 pub mod file;
 pub mod openings;
+pub mod recording;
 pub mod rules;
 pub mod time_control;
 
@@ -14,6 +15,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::plan::openings::order::Order;
+use crate::plan::recording::Recording;
 use crate::plan::rules::Rules;
 use crate::plan::time_control::Limit;
 use crate::stats::sprt::{Bounds, Model};
@@ -57,6 +59,8 @@ pub struct Plan {
     pub max_failures: u64,
     /// Deadlines of the talk with an engine that are not its clock.
     pub timeouts: Timeouts,
+    /// What is kept and written besides the journal and `games.pgn`.
+    pub recording: Recording,
     /// Where it was resolved.
     pub machine: Machine,
 }

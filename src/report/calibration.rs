@@ -142,7 +142,7 @@ pub fn text(cells: &[(Cell, Figures)]) -> String {
 mod tests {
     use super::*;
     use crate::record::{
-        ByColor, Ending, GameId, MoveLoad, MoveRecord, Opening, Outcome, Overstep, PlayerId, SearchInfo,
+        ByColor, Ending, GameId, MoveLoad, MoveRecord, Opening, Outcome, Overstep, PlayerId, Said, SearchInfo,
     };
 
     fn game(waits: &[u64], overrun_ms: Option<u64>) -> GameRecord {
@@ -153,11 +153,13 @@ mod tests {
             left: None,
             info: SearchInfo::default(),
             waited: Some(Duration::from_micros(*wait)),
+            said: Said::default(),
         };
         let termination = if overrun_ms.is_some() { Termination::TimeForfeit } else { Termination::Checkmate };
         GameRecord {
             id: GameId::from_number(1).unwrap(),
             players: ByColor { white: PlayerId::NEW, black: PlayerId::BASE },
+            engines: ByColor::default(),
             opening: Opening { index: 0, fen: String::new(), moves: Vec::new() },
             moves: waits.iter().map(ply).collect(),
             ending: Ending { outcome: Outcome::WhiteWins, termination, detail: String::new() },

@@ -13,12 +13,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use self::files::Output;
-pub use self::lines::Given;
+pub use self::lines::{Given, side_reason};
 pub use self::tally::{Scores, Tally};
 
 use crate::chess::Variant;
+use crate::plan::recording::PgnOptions;
 use crate::plan::time_control::Limit;
 use crate::record::{ByColor, GameId, GameRecord, PlayerId, Termination};
+use crate::report::eco::Openings;
+use crate::report::epd;
 use crate::report::pgn::{self, Meta};
 use crate::schedule::events::{Observer, RunEvent};
 use crate::schedule::standing::pv_faults;
@@ -56,6 +59,8 @@ pub struct Setup {
     pub score_interval: Option<u64>,
     /// Warn of mate variations of a wrong length.
     pub check_mate_pvs: bool,
+    /// What the PGN looks like.
+    pub pgn: PgnOptions,
     /// The PGN's event.
     pub event: String,
     /// The PGN's site.
@@ -67,6 +72,7 @@ pub struct Setup {
 /// The observer.
 pub struct Console {
     setup: Setup,
+    openings: Option<Openings>,
     out: Box<dyn Write + Send>,
     pgn: Option<Output>,
     epd: Option<Output>,
@@ -91,6 +97,7 @@ impl Console {
     pub fn new(setup: Setup, out: Box<dyn Write + Send>, warned: Arc<AtomicBool>) -> Self {
         let players = setup.players.len();
         Self {
+            openings: setup.pgn.opening_tags.then(Openings::builtin),
             setup,
             out,
             pgn: None,
@@ -166,7 +173,7 @@ impl Console {
             "Finished game {} {names}: {} {{{}}}\n",
             game.id.number(),
             game.ending.outcome.token(),
-            lines::reason(game)
+            side_reason(game)
         );
         self.print(&line);
         if let Some(loser) = tally::loser(game).map(|loser| usize::from(loser.0)) {
@@ -208,8 +215,8 @@ impl Console {
             limits: ByColor { white: limit(white), black: limit(black) },
             variant: self.setup.variant,
         };
-        let text = pgn::game(game, &meta).ok();
-        let epd = files::final_epd(game, self.setup.variant);
+        let text = pgn::game_as(game, &meta, &self.setup.pgn, self.openings.as_ref()).ok();
+        let epd = epd::line(game, self.setup.variant).ok();
         let mut told = Vec::new();
         for (output, text) in [(&mut self.pgn, text), (&mut self.epd, epd)] {
             let (Some(file), Some(text)) = (output.as_mut(), text) else { continue };

@@ -3,10 +3,13 @@
 pub mod calibration;
 pub mod console;
 pub mod crashes;
+pub mod eco;
+pub mod epd;
 pub mod fastchess;
 pub mod figures;
 pub mod pgn;
 pub mod pgn_file;
 pub mod plot;
+mod sink;
 pub mod standings;
 pub mod summary;

@@ -9,16 +9,26 @@
 //! A comment holds score/depth from the mover's point of view, the time charged in seconds, and nodes; the last one ends with
 //! the reason of the result. A mate is counted in plies (`+M5`: mates with its third move). What an engine did not say is
 //! left out: no score, no depth in front of the time. Times and dates are UTC, so that a game's text depends on its record alone.
+//!
+//! All that is [`game`]; [`game_as`] has it the user's way. With everything in it a comment reads, in this order:
+//!
+//! ```text
+//! {+0.35/12 0.051s, tl=7.949s, latency=0.001s, n=12345, sd=18, nps=240000, hashfull=12, tbhits=0, pv="e2e4 e7e5",
+//! line="info string x", White mates}
+//! ```
 
-use std::fmt::Write as _;
-use std::time::Duration;
+mod comment;
+mod tags;
 
-use chrono::{DateTime, Utc};
 use thiserror::Error;
 
-use crate::chess::{FenError, MoveError, Position, START_FEN, Variant};
-use crate::plan::time_control::{Limit, Seconds};
-use crate::record::{ByColor, Color, GameRecord, MoveRecord, Outcome, Score, Termination};
+use crate::chess::{FenError, MoveError, Position, Variant};
+pub use crate::plan::recording::{Fields, Layout, Notation, PgnOptions, Round, Zone};
+use crate::plan::time_control::Limit;
+use crate::record::{ByColor, Color, GameRecord, Outcome, Termination};
+use crate::report::eco::Openings;
+use crate::report::fastchess::side_reason;
+use comment::comment;
 
 /// What a game's text needs beside its record.
 #[derive(Clone, Copy, Debug)]
@@ -58,14 +68,27 @@ pub enum PgnError {
     },
 }
 
-/// The game's text: tags, moves, and an empty line at the end.
+/// The game's text: tags, moves, and an empty line at the end. As in a run's `games.pgn`.
 ///
 /// # Errors
 /// [`PgnError`] for a record that can't be replayed.
 pub fn game(record: &GameRecord, meta: &Meta<'_>) -> Result<String, PgnError> {
-    let mut text = tags(record, meta);
+    game_as(record, meta, &PgnOptions::default(), None)
+}
+
+/// The game's text as `options` want it. `openings` are for the tags that name the opening; without, there are none.
+///
+/// # Errors
+/// [`PgnError`] for a record that can't be replayed.
+pub fn game_as(
+    record: &GameRecord,
+    meta: &Meta<'_>,
+    options: &PgnOptions,
+    openings: Option<&Openings>,
+) -> Result<String, PgnError> {
+    let mut text = tags::tags(record, meta, options, openings);
     text.push('\n');
-    text.push_str(&movetext(record, meta)?);
+    text.push_str(&movetext(record, meta, options)?);
     text.push_str("\n\n");
     Ok(text)
 }
@@ -107,150 +130,49 @@ pub fn reason(record: &GameRecord, names: &ByColor<&str>) -> String {
     }
 }
 
-/// The seven-tag roster, then what else there is in alphabetical order.
-fn tags(record: &GameRecord, meta: &Meta<'_>) -> String {
-    let time = |since_epoch: Duration| {
-        let seconds = i64::try_from(since_epoch.as_secs()).unwrap_or(i64::MAX);
-        DateTime::<Utc>::from_timestamp(seconds, 0).unwrap_or(DateTime::UNIX_EPOCH)
-    };
-    let (start, end) = (time(record.started), time(record.started.saturating_add(record.took)));
-    let mut tags = vec![
-        ("Event", meta.event.to_owned()),
-        ("Site", meta.site.to_owned()),
-        ("Date", start.format("%Y.%m.%d").to_string()),
-        ("Round", format!("{}.{}", record.id.pair.0.saturating_add(1), record.id.leg.index() + 1)),
-        ("White", meta.names.white.to_owned()),
-        ("Black", meta.names.black.to_owned()),
-        ("Result", record.ending.outcome.token().to_owned()),
-    ];
-    let roster = tags.len();
-    if record.opening.fen != START_FEN || meta.variant == Variant::Chess960 {
-        tags.push(("SetUp", "1".to_owned()));
-        tags.push(("FEN", record.opening.fen.clone()));
-    }
-    if meta.variant == Variant::Chess960 {
-        tags.push(("Variant", "Chess960".to_owned()));
-    }
-    let seconds = record.took.as_secs();
-    tags.push(("GameDuration", format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)));
-    tags.push(("GameStartTime", start.format("%Y-%m-%dT%H:%M:%SZ").to_string()));
-    tags.push(("GameEndTime", end.format("%Y-%m-%dT%H:%M:%SZ").to_string()));
-    tags.push(("PlyCount", (record.opening.moves.len() + record.moves.len()).to_string()));
-    tags.push(("Termination", termination(record.ending.termination).to_owned()));
-    let (white, black) = (time_control(&meta.limits.white), time_control(&meta.limits.black));
-    if white == black {
-        tags.push(("TimeControl", white));
-    } else {
-        tags.push(("WhiteTimeControl", white));
-        tags.push(("BlackTimeControl", black));
-    }
-    tags[roster..].sort_by_key(|(name, _)| *name);
-    tags.iter().fold(String::new(), |mut text, (name, value)| {
-        // Writing to a string does not fail.
-        let _ = writeln!(text, "[{name} \"{}\"]", tag_value(value));
-        text
-    })
-}
-
-const fn termination(termination: Termination) -> &'static str {
-    match termination {
-        Termination::Checkmate
-        | Termination::Stalemate
-        | Termination::InsufficientMaterial
-        | Termination::ThreefoldRepetition
-        | Termination::FiftyMoves => "normal",
-        Termination::TimeForfeit => "time forfeit",
-        Termination::IllegalMove => "illegal move",
-        Termination::Crash | Termination::Stall => "abandoned",
-        Termination::ResignAdjudication
-        | Termination::DrawAdjudication
-        | Termination::MaxPliesAdjudication
-        | Termination::TablebaseAdjudication => "adjudication",
-    }
-}
-
-fn time_control(limit: &Limit) -> String {
-    match (limit.clock, limit.movetime) {
-        (Some(clock), _) => clock.to_string(),
-        (None, Some(movetime)) => format!("{}/move", Seconds(movetime)),
-        (None, None) => "-".to_owned(),
-    }
-}
-
-/// A tag's value: `"` and `\` escaped, control characters as spaces, cut after 200 characters (the standard allows lines of 255).
-fn tag_value(text: &str) -> String {
-    let mut value = String::with_capacity(text.len());
-    for c in text.chars().take(200) {
-        match c {
-            '"' | '\\' => value.extend(['\\', c]),
-            c if c.is_control() => value.push(' '),
-            c => value.push(c),
-        }
-    }
-    value
-}
-
-fn movetext(record: &GameRecord, meta: &Meta<'_>) -> Result<String, PgnError> {
+fn movetext(record: &GameRecord, meta: &Meta<'_>, options: &PgnOptions) -> Result<String, PgnError> {
     let number = record.id.number();
     let mut position = Position::from_fen(&record.opening.fen, meta.variant)
         .map_err(|source| PgnError::Fen { game: number, source })?;
     let mut lines = Lines::default();
     let book = record.opening.moves.iter().map(|uci| (uci, "book".to_owned()));
-    let played = record.moves.iter().map(|played| (&played.uci, comment(played)));
+    let played = record.moves.iter().map(|played| (&played.uci, comment(played, options.fields)));
     let count = record.opening.moves.len() + record.moves.len();
-    let reason = comment_text(&reason(record, &meta.names));
+    let reason = match options.layout {
+        Layout::Export => reason(record, &meta.names),
+        // What reads another runner's PGN looks for the words of its console.
+        Layout::Runner => side_reason(record),
+    };
+    let reason = comment::plain(&reason, 200);
     for (ply, (uci, comment)) in (1..).zip(book.chain(played)) {
-        // Every move has a comment, and after a comment Black's move needs its number.
-        let dots = if position.turn() == Color::White { "." } else { "..." };
-        lines.push(&format!("{}{dots}", position.fullmoves()));
-        lines.push(&position.play_to_san(uci).map_err(|source| PgnError::Move { game: number, ply, source })?);
-        let last = if ply == count { format!(", {reason}") } else { String::new() };
-        lines.push(&format!("{{{comment}{last}}}"));
+        // After a comment, that is everywhere but in the shortest form, the export format has Black's move numbered.
+        let interrupted = ply == 1 || (!options.min && options.layout == Layout::Export);
+        let mut tokens = Vec::with_capacity(3);
+        match position.turn() {
+            Color::White => tokens.push(format!("{}.", position.fullmoves())),
+            Color::Black if interrupted => tokens.push(format!("{}...", position.fullmoves())),
+            Color::Black => {}
+        }
+        let played = match options.notation {
+            Notation::San => position.play_to_san(uci),
+            Notation::Lan => position.play_to_lan(uci),
+            Notation::Uci => position.play(uci).map(|played| played.uci),
+        };
+        tokens.push(played.map_err(|source| PgnError::Move { game: number, ply, source })?);
+        if !options.min {
+            let last = if ply == count { format!(", {reason}") } else { String::new() };
+            tokens.push(format!("{{{comment}{last}}}"));
+        }
+        match options.layout {
+            Layout::Export => tokens.iter().for_each(|token| lines.push(token)),
+            Layout::Runner => lines.push_whole(&tokens.join(" ")),
+        }
     }
-    if count == 0 {
+    if count == 0 && !options.min {
         lines.push(&format!("{{{reason}}}"));
     }
     lines.push(record.ending.outcome.token());
     Ok(lines.text)
-}
-
-/// `+0.35/12 0.051s, n=12345`
-fn comment(played: &MoveRecord) -> String {
-    let info = &played.info;
-    let mut text = match info.score {
-        Some(score) => format!("{}/{} ", score_text(score), info.depth.unwrap_or(0)),
-        None => String::new(),
-    };
-    // Writing to a string does not fail.
-    let _ = write!(text, "{}.{:03}s", played.elapsed.as_secs(), played.elapsed.subsec_millis());
-    if let Some(nodes) = info.nodes {
-        let _ = write!(text, ", n={nodes}");
-    }
-    text
-}
-
-/// Pawns with two decimals, or `M` and the plies to mate; signed, the mover's point of view.
-fn score_text(score: Score) -> String {
-    match score {
-        Score::Cp(0) => "0.00".to_owned(),
-        Score::Cp(cp) => {
-            let (sign, cp) = (if cp < 0 { '-' } else { '+' }, cp.unsigned_abs());
-            format!("{sign}{}.{:02}", cp / 100, cp % 100)
-        }
-        Score::Mate(moves) if moves > 0 => format!("+M{}", i64::from(moves) * 2 - 1),
-        Score::Mate(moves) => format!("-M{}", i64::from(moves) * -2),
-    }
-}
-
-/// Words for a comment: braces rounded, control characters as spaces, cut after 200 characters.
-fn comment_text(text: &str) -> String {
-    let plain = |c: char| match c {
-        '{' => '(',
-        '}' => ')',
-        c if c.is_control() => ' ',
-        c => c,
-    };
-    text.chars().take(200).map(plain).collect()
 }
 
 /// Words set into lines of less than 80 characters, as the export format wants it.
@@ -264,22 +186,25 @@ struct Lines {
 impl Lines {
     /// Adds a token, which may be broken at its spaces.
     fn push(&mut self, token: &str) {
-        for word in token.split_whitespace() {
-            let length = word.chars().count();
-            // At the beginning of a line `%` escapes it, and readers in search of the next game stop at `[`, comment or not.
-            let stays = word.starts_with(['%', '[']);
-            if self.width > 0 {
-                if self.width + 1 + length < 80 || stays {
-                    self.text.push(' ');
-                    self.width += 1;
-                } else {
-                    self.text.push('\n');
-                    self.width = 0;
-                }
+        token.split_whitespace().for_each(|word| self.push_whole(word));
+    }
+
+    /// Adds a token that stays in one line.
+    fn push_whole(&mut self, word: &str) {
+        let length = word.chars().count();
+        // At the beginning of a line `%` escapes it, and readers in search of the next game stop at `[`, comment or not.
+        let stays = word.starts_with(['%', '[']);
+        if self.width > 0 {
+            if self.width + 1 + length < 80 || stays {
+                self.text.push(' ');
+                self.width += 1;
+            } else {
+                self.text.push('\n');
+                self.width = 0;
             }
-            self.text.push_str(word);
-            self.width += length;
         }
+        self.text.push_str(word);
+        self.width += length;
     }
 }
 

@@ -1,105 +1,109 @@
-//! `games.pgn` of a run: exactly the counted games, in schedule order, made anew from the journal when a run resumes.
+//! What of a run's games lies beside its journal: `games.pgn`, and where the user wants them a further PGN and an EPD of final
+//! positions. Each holds exactly the counted games, in schedule order, and is made good from the journal when a run resumes.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::plan::Plan;
+use crate::plan::recording::PgnOptions;
 use crate::record::{ByColor, GameRecord, PlayerId};
+use crate::report::eco::Openings;
+use crate::report::epd;
 use crate::report::pgn::{self, Meta};
+use crate::report::sink::Sink;
 use crate::schedule::events::{Observer, RunEvent};
 
 /// Writes each pair when it counts. A failing disk is said once; it never stops a run, for the journal holds all games.
 pub struct PgnFile {
     plan: Arc<Plan>,
-    path: PathBuf,
-    out: Option<BufWriter<File>>,
-    published: bool,
+    openings: Option<Openings>,
+    outputs: Vec<(Sink, Form)>,
+}
+
+/// What a file holds of a game.
+enum Form {
+    Pgn(PgnOptions),
+    Epd,
 }
 
 impl PgnFile {
-    /// Begins the file under a temporary name; [`PgnFile::publish`] puts it in place of the one that is there.
+    /// Begins `games.pgn` at `path` under a temporary name, and what else the plan asks for; [`PgnFile::publish`] puts what is
+    /// made anew in place of the files that are there.
     ///
     /// # Errors
-    /// Where the folder cannot be written.
-    pub fn begin(path: &Path, plan: Arc<Plan>) -> std::io::Result<Self> {
-        let out = BufWriter::new(File::create(scratch_name(path))?);
-        Ok(Self { plan, path: path.to_owned(), out: Some(out), published: false })
+    /// Where a file cannot be written.
+    pub fn begin(path: &Path, plan: Arc<Plan>) -> io::Result<Self> {
+        let mut outputs = vec![(Sink::anew(path)?, Form::Pgn(PgnOptions::default()))];
+        if let Some(further) = &plan.recording.pgn {
+            outputs.push((Sink::open(&further.file)?, Form::Pgn(further.options.clone())));
+        }
+        if let Some(file) = &plan.recording.epd {
+            outputs.push((Sink::open(file)?, Form::Epd));
+        }
+        let names_openings = |(_, form): &(Sink, Form)| matches!(form, Form::Pgn(options) if options.opening_tags);
+        let openings = outputs.iter().any(names_openings).then(Openings::builtin);
+        Ok(Self { plan, openings, outputs })
     }
 
     /// Adds a pair replayed from the journal.
     ///
     /// # Errors
-    /// Where the file cannot be written.
-    pub fn add(&mut self, games: &[GameRecord]) -> std::io::Result<()> {
-        for game in games {
-            let text = self.text(game)?;
-            if let Some(out) = &mut self.out {
-                out.write_all(text.as_bytes())?;
-            }
+    /// Where a file cannot be written.
+    pub fn add(&mut self, games: &[GameRecord]) -> io::Result<()> {
+        for (sink, form) in &mut self.outputs {
+            sink.put(pair_text(&self.plan, self.openings.as_ref(), form, games)?.as_bytes())?;
         }
         Ok(())
     }
 
-    fn text(&self, game: &GameRecord) -> std::io::Result<String> {
-        let player = |id: PlayerId| self.plan.players.get(usize::from(id.0));
-        let (Some(white), Some(black)) = (player(game.players.white), player(game.players.black)) else {
-            return Err(std::io::Error::other(format!(
-                "game {} names a player that is not in the plan",
-                game.id.number()
-            )));
-        };
-        let meta = Meta {
-            event: &self.plan.name,
-            site: "?",
-            names: ByColor { white: &white.name, black: &black.name },
-            limits: ByColor { white: white.limit, black: black.limit },
-            variant: self.plan.rules.variant,
-        };
-        pgn::game(game, &meta).map_err(std::io::Error::other)
-    }
-
-    /// Puts the file in its place; later pairs are appended to it.
+    /// Puts the files in their places; later pairs are appended to them.
     ///
     /// # Errors
-    /// Where the file cannot be written or renamed.
-    pub fn publish(&mut self) -> std::io::Result<()> {
-        if let Some(out) = &mut self.out {
-            out.flush()?;
-        }
-        std::fs::rename(scratch_name(&self.path), &self.path)?;
-        self.published = true;
-        Ok(())
+    /// Where a file cannot be written or renamed.
+    pub fn publish(&mut self) -> io::Result<()> {
+        self.outputs.iter_mut().try_for_each(|(sink, _)| sink.publish())
     }
 }
 
-impl Drop for PgnFile {
-    fn drop(&mut self) {
-        if !self.published {
-            // A run that is refused keeps the file it has, and nothing beside it.
-            let _ = std::fs::remove_file(scratch_name(&self.path));
-        }
-    }
+/// Both games of a pair.
+fn pair_text(plan: &Plan, openings: Option<&Openings>, form: &Form, games: &[GameRecord]) -> io::Result<String> {
+    games
+        .iter()
+        .map(|game| match form {
+            Form::Pgn(options) => game_text(plan, openings, options, game),
+            Form::Epd => epd::line(game, plan.rules.variant).map_err(io::Error::other),
+        })
+        .collect()
 }
 
-fn scratch_name(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".new");
-    PathBuf::from(name)
+fn game_text(plan: &Plan, openings: Option<&Openings>, options: &PgnOptions, game: &GameRecord) -> io::Result<String> {
+    let player = |id: PlayerId| plan.players.get(usize::from(id.0));
+    let (Some(white), Some(black)) = (player(game.players.white), player(game.players.black)) else {
+        return Err(io::Error::other(format!("game {} names a player that is not in the plan", game.id.number())));
+    };
+    let meta = Meta {
+        event: plan.recording.event.as_deref().unwrap_or(&plan.name),
+        site: plan.recording.site.as_deref().unwrap_or("?"),
+        names: ByColor { white: &white.name, black: &black.name },
+        limits: ByColor { white: white.limit, black: black.limit },
+        variant: plan.rules.variant,
+    };
+    pgn::game_as(game, &meta, options, openings).map_err(io::Error::other)
 }
 
 impl Observer for PgnFile {
     fn observe(&mut self, event: RunEvent<'_>) {
         let RunEvent::PairCounted { games, .. } = event else { return };
-        let written = self.add(games).and_then(|()| self.out.as_mut().map_or(Ok(()), Write::flush));
-        if let Err(error) = written {
-            // Half a game may stand at the end now; `quintain resume` makes the file anew.
-            tracing::warn!(
-                "{}: {error}; no more games are written to it, the journal has them all",
-                self.path.display()
-            );
-            self.out = None;
-        }
+        let Self { plan, openings, outputs } = self;
+        outputs.retain_mut(|(sink, form)| {
+            let text = pair_text(plan, openings.as_ref(), form, games).map_err(|error| sink.named(&error));
+            let written = text.and_then(|text| sink.put(text.as_bytes()));
+            if let Err(error) = &written {
+                // Half a game may stand at the end now; `quintain resume` makes the file good.
+                tracing::warn!("{error}; no more games are written to it, the journal has them all");
+            }
+            written.is_ok()
+        });
     }
 }

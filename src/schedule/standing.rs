@@ -372,6 +372,7 @@ mod tests {
         GameRecord {
             id: GameId { pair: PairId(pair), leg },
             players: ByColor { white, black },
+            engines: ByColor::default(),
             opening: Opening { index: pair, fen: String::new(), moves: Vec::new() },
             moves: Vec::new(),
             ending: Ending { outcome, termination: Termination::Checkmate, detail: String::new() },

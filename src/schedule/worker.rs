@@ -12,8 +12,9 @@ use tokio::sync::{mpsc, watch};
 
 use crate::game::{Game, GameParts, GameSetup, Input, Request, Step, ToldClock, pv};
 use crate::plan::Plan;
+use crate::plan::recording::Recording;
 use crate::record::{
-    ByColor, Color, Ending, GameId, GameRecord, Leg, Opening, Outcome, Overstep, PlayerId, Termination,
+    ByColor, Color, Ending, EngineId, GameId, GameRecord, Leg, Opening, Outcome, Overstep, PlayerId, Said, Termination,
 };
 use crate::schedule::affinity::Topology;
 use crate::schedule::engine_config;
@@ -91,11 +92,13 @@ struct Worker {
     cpus: Vec<usize>,
     /// By player; `None` where not running.
     engines: Vec<Option<Engine>>,
+    /// By player: who its engine said it is when it was last started.
+    identities: Vec<EngineId>,
     programs: Programs,
     /// False where the engine that was asked last can play no other game.
     reusable: bool,
-    /// By ply of the game being played: how long engine and runner waited for a CPU.
-    waits: Vec<Option<Duration>>,
+    /// By ply of the game being played: how long engine and runner waited for a CPU, and what of the talk is kept.
+    notes: Vec<(Option<Duration>, Said)>,
     /// The harness itself was stopped during a move of the game being played, so that clocks ran without their reader.
     was_stopped: bool,
 }
@@ -110,7 +113,8 @@ impl Worker {
         };
         let engines: Vec<_> = context.plan.players.iter().map(|_| None).collect();
         let programs = Programs::new(engines.len());
-        Self { context, cpus, engines, programs, reusable: true, waits: Vec::new(), was_stopped: false }
+        let identities = vec![EngineId::default(); engines.len()];
+        Self { context, cpus, engines, identities, programs, reusable: true, notes: Vec::new(), was_stopped: false }
     }
 
     /// Plays what comes until there is no more to come; returns what it was given and did not play.
@@ -168,19 +172,20 @@ impl Worker {
         let _ = self.context.events.send(WorkerEvent::Began { game: id, players });
         let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let clock = Instant::now();
-        self.waits.clear();
+        self.notes.clear();
         self.was_stopped = false;
         let Played { parts, ending, failure, overstep } = self.referee(task.opening(leg), players).await?;
         let GameParts { opening, mut moves, .. } = parts;
-        for (ply, waited) in moves.iter_mut().zip(&self.waits) {
-            ply.waited = *waited;
+        for (ply, (waited, said)) in moves.iter_mut().zip(self.notes.drain(..)) {
+            (ply.waited, ply.said) = (waited, said);
         }
         let disturbed = self.context.plan.void_disturbed && overstep.as_ref().is_some_and(Overstep::is_disturbed);
         let is_void = may_be_void && (self.was_stopped || disturbed);
         // Whole microseconds, as the journal keeps them.
         let [started, took] = [started, clock.elapsed()]
             .map(|time| Duration::from_micros(u64::try_from(time.as_micros()).unwrap_or(u64::MAX)));
-        let record = GameRecord { id, players, opening, moves, ending, started, took, overstep, is_void };
+        let engines = ByColor { white: self.identity(players.white), black: self.identity(players.black) };
+        let record = GameRecord { id, players, engines, opening, moves, ending, started, took, overstep, is_void };
         let failure = failure.map(|(player, evidence)| {
             let Evidence { transcript, stderr, status } = evidence;
             Box::new(Failure { game: id, player, transcript, stderr, status })
@@ -297,8 +302,15 @@ impl Worker {
         let started = Engine::start(&config, &self.cpus).await;
         // Again, for it may have been replaced between the look and the start.
         check(&mut self.programs)?;
-        self.engines[place] = Some(started.map_err(|error| Unready::at_start(&error))?);
+        let engine = started.map_err(|error| Unready::at_start(&error))?;
+        self.identities[place] = engine.identity().clone();
+        self.engines[place] = Some(engine);
         Ok(())
+    }
+
+    /// Who a player's engine says it is; nothing where it never started.
+    fn identity(&self, player: PlayerId) -> EngineId {
+        self.identities.get(usize::from(player.0)).cloned().unwrap_or_default()
     }
 
     fn config(&self, place: usize) -> EngineConfig {
@@ -317,7 +329,9 @@ impl Worker {
         };
         match engine.go(game.position_line(), &go(request), Some(request.deadline)).await {
             SearchOutcome::BestMove { text, elapsed, mut info, load, .. } => {
-                self.waits.push(load.waited());
+                let recording = &self.context.plan.recording;
+                let said = if recording.keeps_no_talk() { Said::default() } else { keep(engine, recording) };
+                self.notes.push((load.waited(), said));
                 // Without a clock an answer is as good as before.
                 self.was_stopped |= request.timed && load.stopped.is_some();
                 let overstep = Overstep { allowed: request.deadline, answered: Some(elapsed), load };
@@ -380,6 +394,15 @@ impl Unready {
             Fault::Exited { .. } => Termination::Crash,
         };
         Self::Lost { termination, detail: fault.to_string(), evidence }
+    }
+}
+
+/// What the plan has kept of an engine's last search: after the reader's stamp, so that it is charged to nobody.
+fn keep(engine: &Engine, recording: &Recording) -> Said {
+    let pv = String::from_utf8_lossy(if recording.record_pv { engine.pv() } else { b"" });
+    Said {
+        pv: pv.split_ascii_whitespace().collect::<Vec<_>>().join(" "),
+        lines: engine.last_lines(&recording.match_lines),
     }
 }
 

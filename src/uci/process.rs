@@ -35,6 +35,7 @@ use super::option::{EngineOption, set_option};
 use super::reply::BestMove;
 use super::session::{Identity, Session, SessionEvent, State, Warning};
 use super::transcript::{Direction, Transcript};
+use crate::plan::recording::LinePattern;
 use crate::record::{MoveLoad, Score, SearchInfo};
 
 /// How a search ended.
@@ -378,6 +379,21 @@ impl Engine {
     #[must_use]
     pub fn last_pv(&self) -> (&[u8], Option<Score>) {
         self.session.last_pv()
+    }
+
+    /// For each pattern, in their order, the last line of the last search's output that matches, cut after 4096 characters and
+    /// with what is no text replaced; patterns that no line matches are left out. Looks through as much as the transcript keeps.
+    #[must_use]
+    pub fn last_lines(&self, patterns: &[LinePattern]) -> Vec<String> {
+        const LONGEST: usize = 4096;
+        if patterns.is_empty() {
+            return Vec::new();
+        }
+        let output = self.transcript.since_go();
+        let lines: Vec<_> = output.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).collect();
+        let last = |pattern: &LinePattern| lines.iter().rev().find(|line| !line.is_empty() && pattern.is_match(line));
+        let text = |line: &&[u8]| String::from_utf8_lossy(line).chars().take(LONGEST).collect();
+        patterns.iter().filter_map(last).map(text).collect()
     }
 
     /// What was said since the last new game, for a crash report.

@@ -33,14 +33,7 @@ pub enum SessionEvent {
     BestMove,
 }
 
-/// Who the engine says it is.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Identity {
-    /// `id name`; empty where it was not said.
-    pub name: String,
-    /// `id author`; empty where it was not said.
-    pub author: String,
-}
+pub use crate::record::EngineId as Identity;
 
 /// The answer to a search. Words longer than 64 characters are cut, bytes that are not UTF-8 replaced.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

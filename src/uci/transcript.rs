@@ -86,6 +86,37 @@ impl Transcript {
         Some((Duration::from_micros(u64::from_le_bytes(*micros)), direction, length as usize))
     }
 
+    /// The engine's output since the last `go`, as far as it is still there, from the beginning of a line up to its `bestmove`.
+    #[must_use]
+    pub fn since_go(&self) -> Vec<u8> {
+        let mut output = Vec::new();
+        // Where the ring lost the beginning, so may have the first line.
+        let mut is_whole = !self.dropped;
+        let mut at = 0;
+        while let Some((_, direction, length)) = self.header_at(at) {
+            let end = (at + HEADER + length).min(self.ring.len());
+            let chunk = self.ring.range((at + HEADER).min(end)..end).copied();
+            if direction == Direction::FromEngine {
+                output.extend(chunk);
+            } else if chunk.collect::<Vec<_>>().split(|byte| *byte == b'\n').any(|line| line.starts_with(b"go")) {
+                output.clear();
+                is_whole = true;
+            }
+            at += HEADER + length;
+        }
+        let start = output.iter().position(|byte| *byte == b'\n').filter(|_| !is_whole).map_or(0, |at| at + 1);
+        let mut end = start;
+        for line in output[start..].split_inclusive(|byte| *byte == b'\n') {
+            end += line.len();
+            if line.trim_ascii_start().starts_with(b"bestmove") {
+                break;
+            }
+        }
+        output.truncate(end);
+        output.drain(..start);
+        output
+    }
+
     /// The lines, oldest first: microseconds since the start, `>` to the engine or `<` from it, the text. A line is stamped when
     /// its end was read; control characters and bytes that are not UTF-8 are escaped.
     #[must_use]
@@ -179,6 +210,34 @@ mod tests {
         assert_eq!(sent(&transcript.text()).collect::<Vec<_>>(), ["position fen x", "go nodes 1"]);
         transcript.clear(start);
         assert_eq!(transcript.text(), "");
+    }
+
+    #[test]
+    fn the_output_of_a_search_ends_with_its_answer() {
+        let start = Instant::now();
+        let check = |capacity, chunks: &[(Direction, &[u8])], expected: &str| {
+            let mut transcript = Transcript::new(capacity, start);
+            for (direction, bytes) in chunks {
+                transcript.push(start, *direction, bytes);
+            }
+            assert_eq!(String::from_utf8_lossy(&transcript.since_go()), expected);
+        };
+        let to = Direction::ToEngine;
+        let from = Direction::FromEngine;
+        let go: (Direction, &[u8]) = (to, b"position startpos\ngo nodes 1\n");
+        let full = Transcript::CAPACITY;
+        check(full, &[], "");
+        check(full, &[go, (from, b"info a\nbest"), (from, b"move e2e4\ninfo late\n")], "info a\nbestmove e2e4\n");
+        check(full, &[go, (from, b"bestmove e2e4\n"), go, (from, b"info b\nbestmove e7e5")], "info b\nbestmove e7e5");
+        // What else goes to the engine begins no search.
+        check(full, &[go, (from, b"info a\n"), (to, b"ponderhit\n"), (from, b"info b\n")], "info a\ninfo b\n");
+        // The ring lost `go` and half a line.
+        let long = [b'x'; 40];
+        check(
+            100,
+            &[go, (from, &long), (from, &long), (from, b"y\ninfo c\nbestmove e2e4\n")],
+            "info c\nbestmove e2e4\n",
+        );
     }
 
     #[test]

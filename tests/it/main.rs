@@ -12,6 +12,7 @@ mod hostile;
 mod persist;
 #[cfg(target_os = "linux")]
 mod process;
+mod records;
 #[cfg(target_os = "linux")]
 mod replay;
 #[cfg(target_os = "linux")]

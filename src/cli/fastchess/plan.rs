@@ -5,18 +5,17 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 
-use super::invocation::{Dialect, EngineArgs, Invocation, Settings, Tournament};
+use super::invocation::{BookFormat, Dialect, EngineArgs, Invocation, Notation, Settings, Tournament};
 use crate::chess::{START_FEN, Variant};
 use crate::cli::run_dir::sha256;
 use crate::plan::openings::order::Order;
 use crate::plan::openings::{Book, BookOptions, Format as BookForm};
+use crate::plan::recording::{self, Fields, Layout, PgnOptions, Recording, Round, Zone};
 use crate::plan::rules::{DrawRule, ResignRule, Rules};
 use crate::plan::{BookRef, BookSource, Colors, Format, Machine, Origin, Plan, Player, Test, Timeouts};
 use crate::schedule::affinity::Topology;
 use crate::source::split_words;
 use crate::stats::sprt::Bounds;
-
-use super::invocation::BookFormat;
 
 /// How long a search without a clock may take. The leading runners wait for ever; a run that hangs for ever helps nobody.
 const STALL: Duration = Duration::from_secs(600);
@@ -109,6 +108,7 @@ pub(super) fn plan(
         affinity: settings.affinity,
         restart: engines.iter().any(|engine| engine.restart),
         void_disturbed: false,
+        recording: recording(settings)?,
         max_failures: NO_LIMIT,
         timeouts: Timeouts {
             start: settings.startup,
@@ -247,6 +247,47 @@ fn machine(topology: &Topology) -> Machine {
         cpu: std::env::consts::ARCH.to_owned(),
         cores: topology.physical_cores(),
         os: std::env::consts::OS.to_owned(),
+    }
+}
+
+/// What of the engines' talk is kept for the PGN, which is written as games finish and not by the run.
+fn recording(settings: &Settings) -> Result<Recording> {
+    let pgn = settings.pgn.clone().unwrap_or_default();
+    Ok(Recording {
+        record_pv: pgn.pv,
+        match_lines: pgn.match_lines.iter().map(|text| text.parse()).collect::<Result<_, _>>().context("match_line")?,
+        event: Some(settings.event.clone()),
+        site: Some(settings.site.clone()),
+        pgn: None,
+        epd: None,
+    })
+}
+
+/// What the PGN looks like.
+pub(super) fn pgn_options(settings: &Settings) -> PgnOptions {
+    let pgn = settings.pgn.clone().unwrap_or_default();
+    PgnOptions {
+        notation: match pgn.notation {
+            Notation::San => recording::Notation::San,
+            Notation::Lan => recording::Notation::Lan,
+            Notation::Uci => recording::Notation::Uci,
+        },
+        min: pgn.min,
+        fields: Fields {
+            timeleft: pgn.timeleft,
+            latency: pgn.latency,
+            nodes: pgn.nodes,
+            seldepth: pgn.seldepth,
+            nps: pgn.nps,
+            hashfull: pgn.hashfull,
+            tbhits: pgn.tbhits,
+            pv: pgn.pv,
+        },
+        engine_tags: !pgn.min,
+        opening_tags: !pgn.min,
+        round: Round::Pair,
+        zone: Zone::Local,
+        layout: Layout::Runner,
     }
 }
 

@@ -413,6 +413,7 @@ fn setup(invocation: &Invocation, asked: &[Asked], plan: &Plan, event: String, s
         rating_interval: settings.rating_interval,
         score_interval: settings.score_interval,
         check_mate_pvs: settings.check_mate_pvs,
+        pgn: plan::pgn_options(settings),
         event,
         site,
         variant: if settings.chess960 { Variant::Chess960 } else { Variant::Standard },

@@ -4,9 +4,6 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use crate::chess::{Position, Variant};
-use crate::record::GameRecord;
-
 /// A file that grows by a game at a time.
 pub struct Output {
     path: PathBuf,
@@ -56,16 +53,4 @@ impl Output {
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
-}
-
-/// The position after a game's last move, with its counters: `... w KQkq - hmvc 0; fmvn 1;`. `None` for a record that can't be replayed.
-pub(super) fn final_epd(game: &GameRecord, variant: Variant) -> Option<String> {
-    let mut position = Position::from_fen(&game.opening.fen, variant).ok()?;
-    let moves = game.opening.moves.iter().chain(game.moves.iter().map(|played| &played.uci));
-    for uci in moves {
-        position.advance_by(uci).ok()?;
-    }
-    let fen = position.fen();
-    let fields: Vec<_> = fen.split_ascii_whitespace().take(4).collect();
-    Some(format!("{} hmvc {}; fmvn {};\n", fields.join(" "), position.halfmoves(), position.fullmoves()))
 }

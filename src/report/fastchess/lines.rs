@@ -239,7 +239,8 @@ pub(super) fn sprt(sprt: &Sprt, llr: f64, verdict: Verdict) -> String {
 }
 
 /// Why a game ended. Sides are named by their colour: that is what scripts search for.
-pub(super) fn reason(game: &GameRecord) -> String {
+#[must_use]
+pub fn side_reason(game: &GameRecord) -> String {
     let ending = &game.ending;
     let winner = match ending.outcome {
         Outcome::WhiteWins => Some(Color::White),

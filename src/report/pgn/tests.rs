@@ -1,20 +1,32 @@
 //! Golden texts, and what other readers make of ours.
 
+use std::time::Duration;
+
 use proptest::prelude::*;
 
 use super::*;
+use crate::chess::START_FEN;
 use crate::plan::openings::{Book, BookOptions, Format};
-use crate::record::{Ending, GameId, Leg, Opening, PairId, PlayerId, SearchInfo};
+use crate::record::{Ending, EngineId, GameId, Leg, MoveRecord, Opening, PairId, PlayerId, Said, Score, SearchInfo};
+use crate::report::epd;
 
 fn played(uci: &str, micros: u64, score: Option<Score>, depth: Option<u32>, nodes: Option<u64>) -> MoveRecord {
     let info = SearchInfo { score, depth, nodes, ..SearchInfo::default() };
-    MoveRecord { uci: uci.to_owned(), elapsed: Duration::from_micros(micros), left: None, info, waited: None }
+    MoveRecord {
+        uci: uci.to_owned(),
+        elapsed: Duration::from_micros(micros),
+        left: None,
+        info,
+        waited: None,
+        said: Said::default(),
+    }
 }
 
 fn record(fen: &str, book: &[&str], moves: Vec<MoveRecord>, outcome: Outcome, termination: Termination) -> GameRecord {
     GameRecord {
         id: GameId { pair: PairId(11), leg: Leg::Second },
         players: ByColor { white: PlayerId::BASE, black: PlayerId::NEW },
+        engines: ByColor::default(),
         opening: Opening { index: 0, fen: fen.to_owned(), moves: book.iter().map(|m| (*m).to_owned()).collect() },
         moves,
         ending: Ending { outcome, termination, detail: String::new() },
@@ -163,7 +175,7 @@ fn scores() {
         (Score::Mate(i32::MIN), "-M4294967296"),
     ];
     for (score, text) in cases {
-        assert_eq!(score_text(score), text);
+        assert_eq!(comment::score_text(score), text);
     }
 }
 
@@ -201,10 +213,175 @@ fn records_that_cannot_be_replayed() {
     }
 }
 
+/// A move about which everything is known.
+fn told(uci: &str) -> MoveRecord {
+    let info = SearchInfo {
+        score: Some(Score::Cp(35)),
+        depth: Some(12),
+        seldepth: Some(18),
+        nodes: Some(12345),
+        nps: Some(240_000),
+        time: Some(Duration::from_millis(50)),
+        hashfull: Some(7),
+        tbhits: Some(0),
+        pv_fault: None,
+    };
+    let said =
+        Said { pv: format!("{uci} e7e5 {{x}}"), lines: vec!["info string \"eval\" {1}".to_owned(), "%z".to_owned()] };
+    MoveRecord {
+        uci: uci.to_owned(),
+        elapsed: Duration::from_micros(51_999),
+        left: Some(Duration::from_micros(7_949_123)),
+        info,
+        waited: None,
+        said,
+    }
+}
+
+#[test]
+fn comments_say_what_is_wanted_and_known() {
+    let played = told("e2e4");
+    let lines = ", line=\"info string 'eval' (1)\", line=\"%z\"";
+    for (fields, expected) in [
+        ("none", "+0.35/12 0.051s"),
+        ("nodes", "+0.35/12 0.051s, n=12345"),
+        ("pv", "+0.35/12 0.051s, pv=\"e2e4 e7e5 (x)\""),
+        ("latency,timeleft", "+0.35/12 0.051s, tl=7.949s, latency=0.001s"),
+        ("hashfull,nps,seldepth,tbhits", "+0.35/12 0.051s, sd=18, nps=240000, hashfull=7, tbhits=0"),
+        (
+            "all",
+            "+0.35/12 0.051s, tl=7.949s, latency=0.001s, n=12345, sd=18, nps=240000, hashfull=7, tbhits=0, pv=\"e2e4 e7e5 (x)\"",
+        ),
+    ] {
+        assert_eq!(comment(&played, fields.parse().expect(fields)), format!("{expected}{lines}"));
+    }
+    // What is not known is left out; an engine that says more time than it was charged has a latency below zero.
+    let silent = MoveRecord { left: None, info: SearchInfo::default(), said: Said::default(), ..played.clone() };
+    assert_eq!(comment(&silent, Fields::ALL), "0.051s");
+    let info = SearchInfo { time: Some(Duration::from_millis(1052)), ..SearchInfo::default() };
+    assert_eq!(comment(&MoveRecord { info, ..silent }, Fields::ALL), "0.051s, latency=-1.001s");
+}
+
+/// Castling, a capture, a promotion with check, and a line of the table of openings.
+fn varied() -> GameRecord {
+    let moves = "e2e4 g8f6 e4e5 d7d5 e5d6 g7g6 d6c7 f8g7 g1f3 e8g8 c7b8q a8b8";
+    let (book, moves): (Vec<_>, Vec<_>) = moves.split(' ').partition(|uci| ["e2e4", "g8f6"].contains(uci));
+    let moves = moves.into_iter().map(|uci| played(uci, 1_000, None, None, Some(5))).collect();
+    GameRecord {
+        engines: ByColor {
+            white: EngineId { name: "Fancy \"1\"".to_owned(), author: "A. U. Thor".to_owned() },
+            black: EngineId { name: "Plain".to_owned(), author: String::new() },
+        },
+        ..record(START_FEN, &book, moves, Outcome::Draw, Termination::DrawAdjudication)
+    }
+}
+
+#[test]
+fn the_shortest_form_has_the_roster_and_the_moves() {
+    let roster = r#"[Event "a \"quoted\" event"]
+[Site "?"]
+[Date "2026.11.21"]
+[Round "12.2"]
+[White "base"]
+[Black "new"]
+[Result "1/2-1/2"]
+"#;
+    for (notation, moves) in [
+        (Notation::San, "1. e4 Nf6 2. e5 d5 3. exd6 g6 4. dxc7 Bg7 5. Nf3 O-O 6. cxb8=Q Rxb8 1/2-1/2"),
+        (
+            Notation::Lan,
+            "1. e2e4 Ng8f6 2. e4e5 d7d5 3. e5xd6 g7g6 4. d6xc7 Bf8g7 5. Ng1f3 O-O 6. c7xb8=Q\nRa8xb8 1/2-1/2",
+        ),
+        (Notation::Uci, "1. e2e4 g8f6 2. e4e5 d7d5 3. e5d6 g7g6 4. d6c7 f8g7 5. g1f3 e8g8 6. c7b8q a8b8\n1/2-1/2"),
+    ] {
+        let options =
+            PgnOptions { min: true, notation, engine_tags: true, opening_tags: true, ..PgnOptions::default() };
+        let openings = Openings::builtin();
+        let text = game_as(&varied(), &meta(Variant::Standard, "1", "1"), &options, Some(&openings));
+        assert_eq!(text, Ok(format!("{roster}\n{moves}\n\n")));
+    }
+    // Where it started is part of it, and Black's first move has its number.
+    let fen = "4k2r/8/8/8/8/8/8/4K3 b k - 0 1";
+    let moves = vec![played("e8h8", 0, None, None, None), played("e1e2", 0, None, None, None)];
+    let record = record(fen, &[], moves, Outcome::Draw, Termination::DrawAdjudication);
+    let options = PgnOptions { min: true, ..PgnOptions::default() };
+    let text = game_as(&record, &meta(Variant::Chess960, "1", "1"), &options, None).expect("good record");
+    let start = format!("[FEN \"{fen}\"]\n[SetUp \"1\"]\n[Variant \"Chess960\"]\n");
+    assert_eq!(text, roster.to_owned() + &start + "\n1... O-O 2. Ke2 1/2-1/2\n\n");
+}
+
+#[test]
+fn as_the_leading_runners_write_it() {
+    let options = PgnOptions {
+        fields: "nodes,seldepth".parse().expect("fields"),
+        engine_tags: true,
+        opening_tags: true,
+        round: Round::Pair,
+        zone: "+05:30".parse().expect("zone"),
+        layout: Layout::Runner,
+        ..PgnOptions::default()
+    };
+    let mut record = varied();
+    record.moves.truncate(3);
+    record.moves[1] = told("d7d5");
+    record.moves[1].said = Said { lines: vec!["info depth 12 seldepth 18 score cp 35".to_owned()], ..Said::default() };
+    let expected = r#"[Event "a \"quoted\" event"]
+[Site "?"]
+[Date "2026.11.21"]
+[Round "12"]
+[White "base"]
+[Black "new"]
+[Result "1/2-1/2"]
+[ECO "B02"]
+[EngineBlackName "Plain"]
+[EngineWhiteAuthor "A. U. Thor"]
+[EngineWhiteName "Fancy \"1\""]
+[GameDuration "01:02:03"]
+[GameEndTime "2026-11-21T12:26:03 +0530"]
+[GameStartTime "2026-11-21T11:24:00 +0530"]
+[Opening "Alekhine Defense"]
+[PlyCount "5"]
+[Termination "adjudication"]
+[TimeControl "8+0.08"]
+
+1. e4 {book} Nf6 {book} 2. e5 {0.001s, n=5}
+d5 {+0.35/12 0.051s, n=12345, sd=18, line="info depth 12 seldepth 18 score cp 35"}
+3. exd6 {0.001s, n=5, Draw by adjudication} 1/2-1/2
+
+"#;
+    let openings = Openings::builtin();
+    let text = game_as(&record, &meta(Variant::Standard, "8+0.08", "8+0.08"), &options, Some(&openings));
+    assert_eq!(text.as_deref(), Ok(expected));
+}
+
+#[test]
+fn final_positions() {
+    let check = |record: &GameRecord, variant, expected: &str| {
+        assert_eq!(epd::line(record, variant).as_deref(), Ok(expected));
+    };
+    let end = "1rbq1rk1/pp2ppbp/5np1/8/8/5N2/PPPP1PPP/RNBQKB1R w KQ - hmvc 0; fmvn 7;\n";
+    check(&varied(), Variant::Standard, end);
+    let fen = "r3k2r/8/8/8/8/8/8/R3K2R b HAha - 3 9";
+    let moves = vec![played("e8h8", 0, None, None, None)];
+    let castled = record(fen, &[], moves, Outcome::Draw, Termination::DrawAdjudication);
+    check(&castled, Variant::Chess960, "r4rk1/8/8/8/8/8/8/R3K2R w HA - hmvc 4; fmvn 10;\n");
+    let unplayed = GameRecord { moves: vec![], ..castled };
+    check(&unplayed, Variant::Chess960, "r3k2r/8/8/8/8/8/8/R3K2R b HAha - hmvc 3; fmvn 9;\n");
+    let broken = record("junk", &[], vec![], Outcome::Draw, Termination::FiftyMoves);
+    assert_eq!(
+        epd::line(&broken, Variant::Standard).map_err(|e| e.to_string()),
+        Err("game 24: malformed FEN (fewer than 4 fields)".to_owned())
+    );
+}
+
 proptest! {
     /// Random games in either variant, read back: the same start and moves, and lines of less than 80 characters.
     #[test]
-    fn what_is_written_is_read_back(picks in proptest::collection::vec((any::<u16>(), any::<i16>()), 1..120), frc: bool) {
+    fn what_is_written_is_read_back(
+        picks in proptest::collection::vec((any::<u16>(), any::<i16>()), 1..120), frc: bool, min: bool, talk in ".{0,40}",
+        notation in prop::sample::select(vec![Notation::San, Notation::Lan, Notation::Uci]),
+        layout in prop::sample::select(vec![Layout::Export, Layout::Runner]),
+    ) {
         let (fen, variant) = if frc {
             ("bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w HFhf - 2 9", Variant::Chess960)
         } else {
@@ -221,12 +398,26 @@ proptest! {
                 break;
             }
             position = after;
-            moves.push(played(uci, pick.into(), Some(Score::Cp(cp.into())), Some(9), Some(pick.into())));
+            let said = Said { pv: talk.clone(), lines: vec![talk.clone()] };
+            let played = played(uci, pick.into(), Some(Score::Cp(cp.into())), Some(9), Some(pick.into()));
+            moves.push(MoveRecord { said, ..played });
         }
         let expected: Vec<_> = moves.iter().map(|played| played.uci.clone()).collect();
         let record = record(fen, &[], moves, Outcome::Draw, Termination::DrawAdjudication);
-        let text = game(&record, &meta(variant, "1", "1")).expect("good record");
-        prop_assert!(text.lines().all(|line| line.len() < 80), "{}", text);
+        let as_options = PgnOptions { notation, min, layout, fields: Fields::ALL, ..PgnOptions::default() };
+        let text = game_as(&record, &meta(variant, "1", "1"), &as_options, None).expect("good record");
+        // What must not begin a line stays in the one before, however long.
+        if layout == Layout::Export && !talk.contains(['%', '[']) {
+            prop_assert!(text.lines().all(|line| line.chars().count() < 80), "{}", text);
+        }
+        if notation == Notation::Uci {
+            // No algebraic notation: nothing but the words of the moves is to be found outside of the comments.
+            let body = text.split_once("\n\n").expect("a body").1;
+            let bare: String = body.split('{').map(|part| part.split_once('}').map_or(part, |(_, after)| after)).collect();
+            let is_move = |word: &&str| !word.contains(['.', '/']);
+            prop_assert_eq!(bare.split_whitespace().filter(is_move).collect::<Vec<_>>(), expected);
+            return Ok(());
+        }
         let options = BookOptions { format: Some(Format::Pgn), variant, plies: None };
         let book = Book::from_bytes("own", text.into_bytes(), &options).expect("readable");
         let opening = book.opening(0).expect("one game");

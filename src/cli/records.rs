@@ -1,0 +1,234 @@
+//! Flags about what a run writes besides its own directory; commands that play games share them.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::plan::config::RawPlan;
+use crate::plan::recording::{
+    Fields, Layout, LinePattern, Notation, OutputFile, PgnOptions, PgnOutput, Recording, Round, Zone,
+};
+
+/// What is kept and written besides the run's directory.
+#[derive(Debug, Default, clap::Args)]
+#[command(next_help_heading = "Records")]
+pub(super) struct RecordArgs {
+    /// Append the counted games to this PGN too.
+    #[arg(long, value_name = "FILE")]
+    pgn: Option<PathBuf>,
+    /// What its comments say besides score, depth and time: `all`, `none`, or some of timeleft, latency, nodes, seldepth, nps,
+    /// hashfull, tbhits, pv with commas between them [default: nodes].
+    #[arg(long, value_name = "FIELDS")]
+    pgn_fields: Option<String>,
+    /// How its moves are written: san, lan or uci [default: san].
+    #[arg(long, value_name = "NOTATION")]
+    pgn_notation: Option<String>,
+    /// Only the seven-tag roster, where the game started, and the moves.
+    #[arg(long)]
+    pgn_min: bool,
+    /// Tags besides: `all`, `none`, or some of engines (name and author as they say), opening (ECO code and name) [default: none;
+    /// with --pgn-style runner, all].
+    #[arg(long, value_name = "TAGS")]
+    pgn_tags: Option<String>,
+    /// export (the PGN standard's export format, as games.pgn) or runner (as other runners write it: rounds are pairs, times are
+    /// local, a move stays in one line with its comment) [default: export].
+    #[arg(long, value_name = "STYLE")]
+    pgn_style: Option<String>,
+    /// Append the final positions of the counted games to this EPD file.
+    #[arg(long, value_name = "FILE")]
+    epd: Option<PathBuf>,
+    /// The PGN's event [default: the run's name].
+    #[arg(long, value_name = "TEXT")]
+    event: Option<String>,
+    /// The PGN's site [default: ?].
+    #[arg(long, value_name = "TEXT")]
+    site: Option<String>,
+    /// Keep each move's principal variation in the journal; `--pgn-fields pv` does so too.
+    #[arg(long)]
+    record_pv: bool,
+    /// Keep, for each move, the last line of the engine's output that this regular expression matches, and show it in the PGN's
+    /// comments; may be repeated.
+    #[arg(long = "match-line", value_name = "REGEX")]
+    match_lines: Vec<String>,
+}
+
+impl RecordArgs {
+    /// Puts what was typed into a plan's keys.
+    pub(super) fn fill(&self, raw: &mut RawPlan) {
+        raw.pgn.clone_from(&self.pgn);
+        raw.pgn_fields.clone_from(&self.pgn_fields);
+        raw.pgn_notation.clone_from(&self.pgn_notation);
+        raw.pgn_min = self.pgn_min.then_some(true);
+        raw.pgn_tags.clone_from(&self.pgn_tags);
+        raw.pgn_style.clone_from(&self.pgn_style);
+        raw.epd.clone_from(&self.epd);
+        raw.event.clone_from(&self.event);
+        raw.site.clone_from(&self.site);
+        raw.record_pv = self.record_pv.then_some(true);
+        raw.match_line.clone_from(&self.match_lines);
+    }
+}
+
+/// What a plan's keys ask for. Looks at the files, and writes nothing yet.
+pub(super) fn recording(raw: &RawPlan) -> Result<Recording> {
+    let options = pgn_options(raw)?;
+    let pgn = match &raw.pgn {
+        Some(path) => Some(PgnOutput { file: appended("--pgn", path)?, options }),
+        None => {
+            let words = [&raw.pgn_fields, &raw.pgn_notation, &raw.pgn_tags, &raw.pgn_style];
+            if raw.pgn_min.is_some() || words.into_iter().any(Option::is_some) {
+                bail!(
+                    "--pgn-fields, --pgn-notation, --pgn-min, --pgn-tags and --pgn-style are about a further PGN; name it with --pgn FILE"
+                );
+            }
+            None
+        }
+    };
+    let epd = raw.epd.as_deref().map(|path| appended("--epd", path)).transpose()?;
+    if let (Some(pgn), Some(epd)) = (&pgn, &epd)
+        && pgn.file.path == epd.path
+    {
+        bail!("--pgn and --epd name the same file; give them one each");
+    }
+    let match_lines = raw.match_line.iter().map(|text| text.parse::<LinePattern>());
+    Ok(Recording {
+        record_pv: raw.record_pv == Some(true) || pgn.as_ref().is_some_and(|pgn| pgn.options.fields.pv),
+        match_lines: match_lines.collect::<Result<_, _>>().context("--match-line")?,
+        event: raw.event.clone(),
+        site: raw.site.clone(),
+        pgn,
+        epd,
+    })
+}
+
+fn pgn_options(raw: &RawPlan) -> Result<PgnOptions> {
+    let like = PgnOptions::default();
+    let (layout, round, zone) =
+        match raw.pgn_style.as_deref().map(str::parse::<Layout>).transpose().context("--pgn-style")? {
+            None | Some(Layout::Export) => (like.layout, like.round, like.zone),
+            Some(Layout::Runner) => (Layout::Runner, Round::Pair, Zone::Local),
+        };
+    let mut options = PgnOptions { layout, round, zone, min: raw.pgn_min == Some(true), ..like };
+    if let Some(text) = &raw.pgn_fields {
+        options.fields = text.parse::<Fields>().context("--pgn-fields")?;
+    }
+    if let Some(text) = &raw.pgn_notation {
+        options.notation = text.parse::<Notation>().context("--pgn-notation")?;
+    }
+    let tags = raw.pgn_tags.as_deref().unwrap_or(if layout == Layout::Runner { "all" } else { "none" });
+    (options.engine_tags, options.opening_tags) = match tags.trim() {
+        "all" => (true, true),
+        "none" => (false, false),
+        words => {
+            let words: Vec<_> = words.split(',').map(str::trim).collect();
+            if let Some(unknown) = words.iter().find(|word| !["engines", "opening"].contains(*word)) {
+                bail!("--pgn-tags: `{unknown}` is no group of tags; choose from engines, opening, or all, or none");
+            }
+            (words.contains(&"engines"), words.contains(&"opening"))
+        }
+    };
+    Ok(options)
+}
+
+/// A file to append to, with what is in it now.
+fn appended(flag: &str, path: &Path) -> Result<OutputFile> {
+    // Absolute: `resume` may be called in another folder.
+    let path = std::path::absolute(path).with_context(|| format!("{flag} `{}`: no such place", path.display()))?;
+    let length = match std::fs::metadata(&path) {
+        Ok(about) if about.is_dir() => bail!("{flag} `{}` is a folder; name a file", path.display()),
+        Ok(about) => about.len(),
+        Err(_) if path.parent().is_some_and(Path::is_dir) => 0,
+        Err(_) => bail!("{flag} `{}`: its folder is not there; make it first", path.display()),
+    };
+    Ok(OutputFile { path, append_after: Some(length) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolved(raw: RawPlan) -> Result<Recording, String> {
+        recording(&raw).map_err(|error| format!("{error:#}"))
+    }
+
+    fn text(text: &str) -> Option<String> {
+        Some(text.to_owned())
+    }
+
+    #[test]
+    fn nothing_is_recorded_unless_asked_for() {
+        assert_eq!(resolved(RawPlan::default()), Ok(Recording::default()));
+    }
+
+    #[test]
+    fn keys_become_a_recording() {
+        let dir = tempfile::tempdir().unwrap();
+        let (pgn, epd) = (dir.path().join("a.pgn"), dir.path().join("a.epd"));
+        std::fs::write(&pgn, "12345").unwrap();
+        let file = |path: &PathBuf, length| OutputFile { path: path.clone(), append_after: Some(length) };
+        let raw = RawPlan { pgn: Some(pgn.clone()), ..RawPlan::default() };
+        let plain = PgnOutput { file: file(&pgn, 5), options: PgnOptions::default() };
+        assert_eq!(resolved(raw.clone()).map(|recording| recording.pgn), Ok(Some(plain.clone())));
+
+        let runner = RawPlan {
+            pgn_style: text("runner"),
+            pgn_fields: text("nodes,pv"),
+            pgn_notation: text("lan"),
+            pgn_tags: text("opening"),
+            pgn_min: Some(true),
+            epd: Some(epd.clone()),
+            match_line: vec!["^info".to_owned()],
+            site: text("here"),
+            ..raw.clone()
+        };
+        let options = PgnOptions {
+            notation: Notation::Lan,
+            min: true,
+            fields: Fields { nodes: true, pv: true, ..Fields::default() },
+            engine_tags: false,
+            opening_tags: true,
+            round: Round::Pair,
+            zone: Zone::Local,
+            layout: Layout::Runner,
+        };
+        let expected = Recording {
+            record_pv: true,
+            match_lines: vec!["^info".parse().unwrap()],
+            event: None,
+            site: text("here"),
+            pgn: Some(PgnOutput { options, ..plain }),
+            epd: Some(file(&epd, 0)),
+        };
+        assert_eq!(resolved(runner), Ok(expected));
+        let tags = |words: Option<&str>, style| {
+            let raw = RawPlan { pgn_tags: words.map(str::to_owned), pgn_style: text(style), ..raw.clone() };
+            let options = resolved(raw).unwrap().pgn.unwrap().options;
+            (options.engine_tags, options.opening_tags)
+        };
+        assert_eq!(tags(None, "export"), (false, false));
+        assert_eq!(tags(None, "runner"), (true, true));
+        assert_eq!(tags(Some("none"), "runner"), (false, false));
+        assert_eq!(tags(Some("opening, engines"), "export"), (true, true));
+    }
+
+    #[test]
+    fn what_cannot_be_recorded_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("f");
+        let raw = || RawPlan { pgn: Some(file.clone()), ..RawPlan::default() };
+        for (raw, part) in [
+            (RawPlan { pgn_min: Some(true), ..RawPlan::default() }, "name it with --pgn FILE"),
+            (RawPlan { pgn: Some(dir.path().to_owned()), ..RawPlan::default() }, "is a folder; name a file"),
+            (RawPlan { epd: Some(file.join("g")), ..RawPlan::default() }, "its folder is not there"),
+            (RawPlan { epd: Some(file.clone()), ..raw() }, "the same file"),
+            (RawPlan { pgn_fields: text("score"), ..raw() }, "--pgn-fields: `score` is no PGN field"),
+            (RawPlan { pgn_notation: text("fan"), ..raw() }, "--pgn-notation: `fan` is no notation"),
+            (RawPlan { pgn_tags: text("eco"), ..raw() }, "--pgn-tags: `eco` is no group"),
+            (RawPlan { pgn_style: text("x"), ..raw() }, "--pgn-style: `x` is no PGN style"),
+            (RawPlan { match_line: vec!["(".to_owned()], ..raw() }, "--match-line: `(` is no regular expression"),
+        ] {
+            let error = resolved(raw).expect_err(part);
+            assert!(error.contains(part), "{error}");
+        }
+    }
+}

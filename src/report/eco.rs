@@ -1,0 +1,138 @@
+//! ECO codes and names of openings, from a table in the public domain (`eco/README.md` says whose).
+//!
+//! A game has the name of the last of its positions that has one, however it got there: transpositions are found, and the longest
+//! line wins.
+
+use std::collections::HashMap;
+
+use crate::chess::{Position, START_FEN, Variant};
+use crate::record::GameRecord;
+
+/// Code, name and moves, a line each, under a heading.
+const TABLE: &str = include_str!("eco/openings.tsv");
+
+/// What an opening is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpeningName {
+    /// `A00` to `E99`, from the "Encyclopaedia of Chess Openings".
+    pub eco: &'static str,
+    /// `Sicilian Defense: Najdorf Variation`
+    pub name: &'static str,
+}
+
+/// The names of positions.
+#[derive(Debug)]
+pub struct Openings {
+    /// By [`Position::key`].
+    names: HashMap<u64, OpeningName>,
+}
+
+impl Openings {
+    /// The table that ships inside the program. Playing its lines takes some ten milliseconds: do it once.
+    #[must_use]
+    pub fn builtin() -> Self {
+        let mut names = HashMap::with_capacity(4096);
+        for line in TABLE.lines().skip(1) {
+            let mut columns = line.split('\t');
+            if let (Some(eco), Some(name), Some(moves)) = (columns.next(), columns.next(), columns.next())
+                && let Some(key) = play(moves)
+            {
+                names.entry(key).or_insert(OpeningName { eco, name });
+            }
+        }
+        Self { names }
+    }
+
+    /// The name of a game's opening; none in Chess960, and for a record that cannot be replayed.
+    #[must_use]
+    pub fn of(&self, game: &GameRecord, variant: Variant) -> Option<OpeningName> {
+        if variant != Variant::Standard {
+            return None;
+        }
+        let mut position = Position::from_fen(&game.opening.fen, variant).ok()?;
+        let mut found = self.names.get(&position.key());
+        for uci in game.opening.moves.iter().chain(game.moves.iter().map(|played| &played.uci)) {
+            position.advance_by(uci).ok()?;
+            found = self.names.get(&position.key()).or(found);
+        }
+        found.copied()
+    }
+}
+
+/// The key of the position after moves such as `1. e4 e5 2. Nf3`.
+fn play(moves: &str) -> Option<u64> {
+    let mut position = Position::from_fen(START_FEN, Variant::Standard).ok()?;
+    for san in moves.split_ascii_whitespace().filter(|word| !word.ends_with('.')) {
+        position.play_san(san).ok()?;
+    }
+    Some(position.key())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::record::{ByColor, Ending, GameId, Opening, Outcome, PlayerId, Termination};
+
+    #[test]
+    fn every_line_of_the_table_names_a_position_of_its_own() {
+        let lines = TABLE.lines().count() - 1;
+        assert!(lines > 3000, "{lines}");
+        assert_eq!(Openings::builtin().names.len(), lines);
+        for line in TABLE.lines().skip(1) {
+            let columns: Vec<_> = line.split('\t').collect();
+            let [eco, name, moves] = columns[..] else { panic!("{line}") };
+            assert!(matches!(eco.as_bytes(), [b'A'..=b'E', b'0'..=b'9', b'0'..=b'9']), "{line}");
+            assert!(!name.trim().is_empty() && play(moves).is_some(), "{line}");
+        }
+    }
+
+    #[test]
+    fn games_are_named_by_the_last_position_that_has_a_name() {
+        let openings = Openings::builtin();
+        let named = |fen: &str, moves: &str, variant| {
+            let moves = moves.split_whitespace().map(str::to_owned).collect();
+            let game = GameRecord {
+                id: GameId::from_number(1).unwrap(),
+                players: ByColor { white: PlayerId::NEW, black: PlayerId::BASE },
+                engines: ByColor::default(),
+                opening: Opening { index: 0, fen: fen.to_owned(), moves },
+                moves: Vec::new(),
+                ending: Ending {
+                    outcome: Outcome::Draw,
+                    termination: Termination::DrawAdjudication,
+                    detail: String::new(),
+                },
+                started: Duration::ZERO,
+                took: Duration::ZERO,
+                overstep: None,
+                is_void: false,
+            };
+            openings.of(&game, variant).map(|found| format!("{} {}", found.eco, found.name))
+        };
+        let najdorf = Some("B90 Sicilian Defense: Najdorf Variation");
+        let line = "e2e4 c7c5 g1f3 d7d6 d2d4 c5d4 f3d4 g8f6 b1c3 a7a6";
+        let standard = Variant::Standard;
+        for (fen, moves, expected) in [
+            (START_FEN, "", None),
+            (START_FEN, "e2e4", Some("B00 King's Pawn Game")),
+            (START_FEN, line, najdorf),
+            // By another order of moves, and with moves after it that have no name.
+            (START_FEN, "g1f3 c7c5 e2e4 d7d6 d2d4 c5d4 f3d4 g8f6 b1c3 a7a6", najdorf),
+            (
+                START_FEN,
+                &format!("{line} h2h3 b8c6 d4c6 b7c6 a2a3 h7h6"),
+                Some("B90 Sicilian Defense: Najdorf Variation, Adams Attack"),
+            ),
+            // A book of positions: what is named is where the game starts.
+            ("rnbqkb1r/1p2pppp/p2p1n2/8/3NP3/2N5/PPP2PPP/R1BQKB1R w KQkq - 0 6", "", najdorf),
+            ("4k3/8/8/8/8/8/8/4K3 w - - 0 1", "e1e2", None),
+            (START_FEN, "e2e5", None),
+            ("junk", "", None),
+        ] {
+            assert_eq!(named(fen, moves, standard).as_deref(), expected, "{fen} {moves}");
+        }
+        assert_eq!(named(START_FEN, line, Variant::Chess960), None);
+    }
+}

@@ -1,0 +1,142 @@
+//! The tags of a game.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use chrono::{DateTime, FixedOffset, Local, Utc};
+
+use super::{Meta, PgnOptions, Round, Zone};
+use crate::chess::{START_FEN, Variant};
+use crate::plan::time_control::{Limit, Seconds};
+use crate::record::{ByColor, GameRecord, Termination};
+use crate::report::eco::{OpeningName, Openings};
+
+/// The seven-tag roster, then what else there is in alphabetical order.
+pub(super) fn tags(record: &GameRecord, meta: &Meta<'_>, options: &PgnOptions, openings: Option<&Openings>) -> String {
+    let pair = record.id.pair.0.saturating_add(1);
+    let mut tags = vec![
+        ("Event", meta.event.to_owned()),
+        ("Site", meta.site.to_owned()),
+        ("Date", local(record.started, options.zone).format("%Y.%m.%d").to_string()),
+        (
+            "Round",
+            match options.round {
+                Round::PairAndLeg => format!("{pair}.{}", record.id.leg.index() + 1),
+                Round::Pair => pair.to_string(),
+            },
+        ),
+        ("White", meta.names.white.to_owned()),
+        ("Black", meta.names.black.to_owned()),
+        ("Result", record.ending.outcome.token().to_owned()),
+    ];
+    let roster = tags.len();
+    if record.opening.fen != START_FEN || meta.variant == Variant::Chess960 {
+        tags.push(("SetUp", "1".to_owned()));
+        tags.push(("FEN", record.opening.fen.clone()));
+    }
+    if meta.variant == Variant::Chess960 {
+        tags.push(("Variant", "Chess960".to_owned()));
+    }
+    if !options.min {
+        more(record, meta, options, openings, &mut tags);
+    }
+    tags[roster..].sort_by_key(|(name, _)| *name);
+    tags.iter().fold(String::new(), |mut text, (name, value)| {
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "[{name} \"{}\"]", tag_value(value));
+        text
+    })
+}
+
+/// The tags besides the roster and the start.
+fn more(
+    record: &GameRecord,
+    meta: &Meta<'_>,
+    options: &PgnOptions,
+    openings: Option<&Openings>,
+    tags: &mut Vec<(&'static str, String)>,
+) {
+    let seconds = record.took.as_secs();
+    tags.push(("GameDuration", format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)));
+    tags.push(("GameStartTime", stamp(record.started, options.zone)));
+    tags.push(("GameEndTime", stamp(record.started.saturating_add(record.took), options.zone)));
+    tags.push(("PlyCount", (record.opening.moves.len() + record.moves.len()).to_string()));
+    tags.push(("Termination", termination(record.ending.termination).to_owned()));
+    let (white, black) = (time_control(&meta.limits.white), time_control(&meta.limits.black));
+    if white == black {
+        tags.push(("TimeControl", white));
+    } else {
+        tags.push(("WhiteTimeControl", white));
+        tags.push(("BlackTimeControl", black));
+    }
+    if options.engine_tags {
+        let ByColor { white, black } = &record.engines;
+        let said = [
+            ("EngineWhiteName", &white.name),
+            ("EngineWhiteAuthor", &white.author),
+            ("EngineBlackName", &black.name),
+            ("EngineBlackAuthor", &black.author),
+        ];
+        tags.extend(said.into_iter().filter(|(_, text)| !text.is_empty()).map(|(name, text)| (name, text.clone())));
+    }
+    let opening = openings.filter(|_| options.opening_tags).and_then(|openings| openings.of(record, meta.variant));
+    if let Some(OpeningName { eco, name }) = opening {
+        tags.push(("ECO", eco.to_owned()));
+        tags.push(("Opening", name.to_owned()));
+    }
+}
+
+/// A time since the Unix epoch as a clock in the zone shows it.
+fn local(since_epoch: Duration, zone: Zone) -> DateTime<FixedOffset> {
+    let seconds = i64::try_from(since_epoch.as_secs()).unwrap_or(i64::MAX);
+    let time = DateTime::<Utc>::from_timestamp(seconds, 0).unwrap_or(DateTime::UNIX_EPOCH);
+    match zone {
+        Zone::Utc => time.fixed_offset(),
+        Zone::Local => time.with_timezone(&Local).fixed_offset(),
+        Zone::Fixed(offset) => time.with_timezone(&offset),
+    }
+}
+
+/// Date and time, in UTC with `Z`, elsewhere with the offset as the leading runners write it.
+fn stamp(since_epoch: Duration, zone: Zone) -> String {
+    let format = if zone == Zone::Utc { "%Y-%m-%dT%H:%M:%SZ" } else { "%Y-%m-%dT%H:%M:%S %z" };
+    local(since_epoch, zone).format(format).to_string()
+}
+
+const fn termination(termination: Termination) -> &'static str {
+    match termination {
+        Termination::Checkmate
+        | Termination::Stalemate
+        | Termination::InsufficientMaterial
+        | Termination::ThreefoldRepetition
+        | Termination::FiftyMoves => "normal",
+        Termination::TimeForfeit => "time forfeit",
+        Termination::IllegalMove => "illegal move",
+        Termination::Crash | Termination::Stall => "abandoned",
+        Termination::ResignAdjudication
+        | Termination::DrawAdjudication
+        | Termination::MaxPliesAdjudication
+        | Termination::TablebaseAdjudication => "adjudication",
+    }
+}
+
+fn time_control(limit: &Limit) -> String {
+    match (limit.clock, limit.movetime) {
+        (Some(clock), _) => clock.to_string(),
+        (None, Some(movetime)) => format!("{}/move", Seconds(movetime)),
+        (None, None) => "-".to_owned(),
+    }
+}
+
+/// A tag's value: `"` and `\` escaped, control characters as spaces, cut after 200 characters (the standard allows lines of 255).
+fn tag_value(text: &str) -> String {
+    let mut value = String::with_capacity(text.len());
+    for c in text.chars().take(200) {
+        match c {
+            '"' | '\\' => value.extend(['\\', c]),
+            c if c.is_control() => value.push(' '),
+            c => value.push(c),
+        }
+    }
+    value
+}

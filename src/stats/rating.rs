@@ -1,0 +1,452 @@
+//! Many players on one scale: maximum likelihood ratings with a white advantage, a draw rate, and errors that know that the
+//! two games of a pair are not independent.
+//!
+//! # The model
+//! A game between players of ratings `a` and `b`, the first with White, is expected to give the first
+//! `E = 1/(1 + 10^(-(a - b + w)/400))` of a point: Bradley and Terry's model with a draw as half a point, `w` being the white
+//! advantage. The ratings are those under which every player's expected points, and White's, equal the points made; they
+//! maximise `sum s ln E + (1 - s) ln(1 - E)`, which is concave, by Newton's method with step halving (`fit`). A finite maximum
+//! exists just where every split of the players sees points go both ways (Ford 1957; Hunter 2004, assumption 1), so the
+//! players are first parted accordingly (`groups`); a perfect score becomes a one-sided bound, and players that are not joined
+//! by games are rated apart. With two players and paired games the rating difference is [`super::elo::logistic`].
+//!
+//! # Draws
+//! They do not move the ratings but the errors. Davidson's (1970) law, draws^2 = v^2 wins losses, is held at the expected
+//! score above: of games with expected score E, a share D = 4 d q / (d + sqrt(d^2 + 4 (1 - 2d) q)) with q = E(1 - E) is drawn,
+//! where `d` is the draw rate between equals, such that the draws expected are the draws seen. Rao and Kupper's (1967) law,
+//! which BayesElo (Coulom 2005) uses, draws with a threshold on the rating scale instead; its scale is another.
+//!
+//! # Errors
+//! The sandwich `A^-1 M A^-1` (Liang and Zeger 1986) with game pairs as clusters. `A` is the information. In `M` a single game
+//! counts with its variance under the model, `E - D/4 - E^2`; the pairs of two players count with the scatter that they show,
+//! drawn towards that of all pairs together as if by [`PRIOR_PAIRS`] more, so that opponents who met twice are not
+//! taken for exact, and with the correction (N - 1)/(N - K) for N games and pairs and K figures estimated. Errors are
+//! half-widths of 95 % intervals, relative to the anchors, or to the mean of the pool where there are none.
+//!
+//! # Sources
+//! R. A. Bradley, M. E. Terry, "Rank analysis of incomplete block designs" (1952); L. R. Ford (1957); P. V. Rao, L. L. Kupper
+//! (1967); R. R. Davidson, "On extending the Bradley-Terry model to accommodate ties" (1970); K.-Y. Liang, S. L. Zeger,
+//! "Longitudinal data analysis using generalized linear models" (1986); D. R. Hunter, "MM algorithms for generalized
+//! Bradley-Terry models" (2004); R. Coulom, "Bayeselo" (2005). Ordo (M. Ballicora) has the same model and draw law, and
+//! finds its errors by simulation.
+
+mod dense;
+mod draws;
+mod errors;
+mod fit;
+mod groups;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use super::{Counts as _, Pentanomial, Trinomial};
+use crate::record::{Color, PairScore};
+use dense::Symmetric;
+use groups::Group;
+use statrs::distribution::{ContinuousCDF as _, Normal};
+use std::f64::consts::LN_10;
+
+/// Natural units of the logistic curve in an Elo.
+const PER_ELO: f64 = LN_10 / 400.0;
+/// The two-sided 95 % quantile of the normal distribution.
+const Z_95: f64 = 1.959_963_984_540_054;
+/// Anchors beyond this are no rating of a chess player, and would overflow the curve.
+const ANCHOR_LIMIT: f64 = 10_000.0;
+/// A bound of a perfect score: had the player that rating, the score would have had this probability.
+const BOUND_PROBABILITY: f64 = 0.025;
+/// How many more pairs the scatter of all pairs counts for among those of two players.
+pub const PRIOR_PAIRS: f64 = 10.0;
+/// The most players that are rated at once: the time grows with the cube of their number, the memory with its square.
+pub const MAX_PLAYERS: usize = 4000;
+
+/// All games between two players, by index from 0.
+///
+/// Games come as pairs (one opening, colours reversed) or singly; pairs with what each game brought (`legs`), or with the sum
+/// only (`pairs`), from which nothing can be learnt of colours and draws.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Encounter {
+    /// One player.
+    pub a: usize,
+    /// The other; not `a`.
+    pub b: usize,
+    /// Pairs of which only the sum is known, from the view of `a`.
+    pub pairs: Pentanomial,
+    /// Pairs whose games are known: `legs[with White][with Black]` by half points (0, 1, 2) of `a`.
+    pub legs: [[u64; 3]; 3],
+    /// Single games in which `a` had White, from the view of `a`.
+    pub white: Trinomial,
+    /// Single games in which `a` had Black, from the view of `a`.
+    pub black: Trinomial,
+}
+
+impl Encounter {
+    /// Two players who have not met yet.
+    #[must_use]
+    pub fn new(a: usize, b: usize) -> Self {
+        let none = Trinomial::default();
+        Self { a, b, pairs: Pentanomial::default(), legs: [[0; 3]; 3], white: none, black: none }
+    }
+
+    /// Counts one finished pair from the view of `a`.
+    pub fn add_pair(&mut self, pair: PairScore) {
+        let count = &mut self.legs[usize::from(pair.first.min(2))][usize::from(pair.second.min(2))];
+        *count = count.saturating_add(1);
+    }
+
+    /// Counts one single game in which `a` had `color` and made `half_points` (0, 1, 2; more is taken as a win).
+    pub fn add_game(&mut self, color: Color, half_points: u8) {
+        match color {
+            Color::White => self.white.add(half_points),
+            Color::Black => self.black.add(half_points),
+        }
+    }
+
+    /// The same games from the view of `b`.
+    #[must_use]
+    pub fn reversed(&self) -> Self {
+        let mut legs = [[0; 3]; 3];
+        for (first, row) in self.legs.iter().enumerate() {
+            for (second, count) in row.iter().enumerate() {
+                legs[2 - second][2 - first] = *count;
+            }
+        }
+        Self {
+            a: self.b,
+            b: self.a,
+            pairs: self.pairs.reversed(),
+            legs,
+            white: self.black.reversed(),
+            black: self.white.reversed(),
+        }
+    }
+
+    /// All pairs, from the view of `a`.
+    #[must_use]
+    pub fn pentanomial(&self) -> Pentanomial {
+        let mut all = self.pairs;
+        for (first, row) in self.legs.iter().enumerate() {
+            for (second, count) in row.iter().enumerate() {
+                all.0[first + second] = all.0[first + second].saturating_add(*count);
+            }
+        }
+        all
+    }
+
+    /// All games.
+    #[must_use]
+    pub fn games(&self) -> u64 {
+        [self.pentanomial().games(), self.white.games(), self.black.games()].into_iter().fold(0, u64::saturating_add)
+    }
+
+    /// Points of `a`.
+    fn points(&self) -> f64 {
+        let pairs = self.pentanomial();
+        let of = |games: Trinomial| games.wins as f64 + games.draws as f64 / 2.0;
+        (0..5).map(|class| pairs.count(class) as f64 * class as f64 / 2.0).sum::<f64>()
+            + of(self.white)
+            + of(self.black)
+    }
+
+    /// Draws; `None` where pairs are among the games of which only the sum is known.
+    fn draws(&self) -> Option<u64> {
+        let legs: u64 = (0..3)
+            .flat_map(|first| (0..3).map(move |second| (first, second)))
+            .map(|(first, second)| {
+                self.legs[first][second].saturating_mul(u64::from(first == 1) + u64::from(second == 1))
+            })
+            .fold(0, u64::saturating_add);
+        (self.pairs.pairs() == 0).then(|| legs.saturating_add(self.white.draws).saturating_add(self.black.draws))
+    }
+
+    /// Adds what `other` has, which is of the same players in the same order.
+    fn merge(&mut self, other: &Self) {
+        let add = |into: &mut u64, count: u64| *into = into.saturating_add(count);
+        self.pairs.0.iter_mut().zip(other.pairs.0).for_each(|(into, count)| add(into, count));
+        let legs = self.legs.as_flattened_mut().iter_mut().zip(other.legs.as_flattened());
+        legs.for_each(|(into, count)| add(into, *count));
+        for (into, from) in [(&mut self.white, &other.white), (&mut self.black, &other.black)] {
+            add(&mut into.wins, from.wins);
+            add(&mut into.draws, from.draws);
+            add(&mut into.losses, from.losses);
+        }
+    }
+}
+
+/// A player whose rating is known beforehand.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Anchor {
+    /// Which player.
+    pub player: usize,
+    /// The rating, within 10,000 of 0.
+    pub elo: f64,
+    /// Half-width of its 95 % interval; 0 holds the rating fixed, more lets the games move it, which then weigh as if none had
+    /// been drawn: the rating keeps nearer to the anchor than it had to, and its error says so.
+    pub error95: f64,
+}
+
+/// What a rating stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// The most likely rating.
+    Exact,
+    /// The player made every point against the rest of the group: the most likely rating is infinite, and at this one the
+    /// score would have had a probability of 2.5 %, a pair taken as one game.
+    AtLeast,
+    /// The same for a player who made none.
+    AtMost,
+}
+
+/// One player's rating and what it rests on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rating {
+    /// Elo on the 400 scale.
+    pub elo: f64,
+    /// Half-width of the 95 % interval, relative to the group's anchors or its mean; `None` where the games tell nothing of
+    /// it: a bound, too few games, or no scatter at all.
+    pub error95: Option<f64>,
+    /// Whether the rating is exact or a bound.
+    pub bounded: Bound,
+    /// Players of different groups can't be compared: no points joined them. 0 is the group with anchors, or with the
+    /// most games.
+    pub group: usize,
+    /// Games played.
+    pub games: u64,
+    /// Mean score per game, `0.0..=1.0`; `None` without games.
+    pub score: Option<f64>,
+    /// Games drawn; `None` where pairs are among them of which only the sum is known.
+    pub draws: Option<u64>,
+}
+
+/// A figure of all games with its 95 % error.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Measured {
+    /// The most likely value.
+    pub value: f64,
+    /// Half-width of the 95 % interval; `None` where it is not known.
+    pub error95: Option<f64>,
+}
+
+/// What the games say.
+#[derive(Clone, Debug)]
+pub struct Ratings {
+    /// By player.
+    pub players: Vec<Rating>,
+    /// White advantage in Elo, one for all groups; `None` where the games don't tell: colours not known, never reversed, or
+    /// nothing but wins for one colour.
+    pub white_advantage: Option<Measured>,
+    /// Share of draws between equal players, `0.0..=1.0`; `None` without games whose result is known singly.
+    pub draw_rate: Option<Measured>,
+    /// How many groups there are.
+    pub groups: usize,
+    /// Place of a player in `covariance`; `None` for those held fixed.
+    places: Vec<Option<usize>>,
+    /// Covariance in natural units; `None` where there is too little to tell.
+    covariance: Option<Symmetric>,
+}
+
+/// Why players could not be rated.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+pub enum RatingError {
+    /// An encounter or anchor of a player beyond the last.
+    #[error("player {player} of {players}: players are counted from 0")]
+    NoSuchPlayer {
+        /// Index given.
+        player: usize,
+        /// Players there are.
+        players: usize,
+    },
+    /// An encounter of a player with themselves.
+    #[error("player {0} meets themselves: leave such games out")]
+    Itself(usize),
+    /// Two anchors of one player.
+    #[error("player {0} has two anchors: give one")]
+    AnchoredTwice(usize),
+    /// An anchor that is no rating.
+    #[error("anchor {elo} with error {error95}: give a rating from -10000 to 10000 and an error from 0 to 10000")]
+    BadAnchor {
+        /// Rating given.
+        elo: f64,
+        /// Error given.
+        error95: f64,
+    },
+    /// More than [`MAX_PLAYERS`].
+    #[error("{0} players are too many to rate at once: at most {MAX_PLAYERS}")]
+    TooManyPlayers(usize),
+}
+
+/// Rates `players` players by their games.
+///
+/// Encounters may come in any order and repeat themselves. Without anchors each group's exact ratings have the mean 0.
+///
+/// # Errors
+/// [`RatingError`] for indices and anchors out of range.
+pub fn rate(players: usize, encounters: &[Encounter], anchors: &[Anchor]) -> Result<Ratings, RatingError> {
+    check(players, encounters, anchors)?;
+    let encounters = merged(encounters);
+    let groups = groups::groups(players, &encounters, anchors);
+    // Games that decide nothing but a bound are infinitely far up the curve; they tell nothing of the rest.
+    let part_of = groups::part_of(players, &groups);
+    let inside: Vec<&Encounter> = encounters.iter().filter(|met| part_of[met.a] == part_of[met.b]).collect();
+    let fitted = fit::fit(players, &groups, &inside, anchors);
+    let draws = draws::Draws::fit(&inside, &fitted);
+    let covariance = errors::covariance(&inside, &fitted, draws.as_ref());
+
+    let mut ratings = Ratings {
+        players: tallies(players, &encounters),
+        white_advantage: fitted.white.map(|white| Measured {
+            value: white / PER_ELO + 0.0,
+            error95: covariance.as_ref().and_then(|matrix| deviation(matrix.get(fitted.params, fitted.params))),
+        }),
+        draw_rate: draws.map(|draws| draws.rate),
+        groups: groups.len(),
+        places: fitted.places.clone(),
+        covariance,
+    };
+    let has_anchor = |group: &Group| anchors.iter().any(|anchor| group.exact.contains(&anchor.player));
+    for (number, group) in groups.iter().enumerate() {
+        ratings.settle(number, group, &fitted.theta, has_anchor(group), &encounters);
+    }
+    Ok(ratings)
+}
+
+impl Ratings {
+    /// Likelihood of superiority: the probability that player `a` is stronger than player `b`, `0.0..=1.0`. `None` where the games
+    /// don't tell: different groups, a bound, errors that are not known.
+    #[must_use]
+    pub fn los(&self, a: usize, b: usize) -> Option<f64> {
+        let (first, second) = (self.players.get(a)?, self.players.get(b)?);
+        let comparable = first.group == second.group && [first, second].iter().all(|r| r.bounded == Bound::Exact);
+        if !comparable || a == b {
+            return None;
+        }
+        let lead = first.elo - second.elo;
+        let (Some(matrix), true) = (&self.covariance, self.places[a].is_some() || self.places[b].is_some()) else {
+            // Both held fixed: their ratings are what they are said to be.
+            let fixed = self.places[a].is_none() && self.places[b].is_none() && lead != 0.0;
+            return fixed.then_some(if lead > 0.0 { 1.0 } else { 0.0 });
+        };
+        let entry = |i: Option<usize>, j: Option<usize>| i.zip(j).map_or(0.0, |(i, j)| matrix.get(i, j));
+        let (i, j) = (self.places[a], self.places[b]);
+        let error = deviation(entry(i, i) + entry(j, j) - 2.0 * entry(i, j))?;
+        Some(Normal::standard().cdf(lead / (error / Z_95)))
+    }
+
+    /// Writes a group's ratings down.
+    fn settle(&mut self, number: usize, group: &Group, theta: &[f64], anchored: bool, encounters: &[Encounter]) {
+        let count = group.exact.len() as f64;
+        let mean = if anchored { 0.0 } else { group.exact.iter().map(|&player| theta[player]).sum::<f64>() / count };
+        let mut placed: BTreeMap<usize, f64> = BTreeMap::new();
+        for &player in &group.exact {
+            placed.insert(player, theta[player] - mean);
+            self.players[player].group = number;
+        }
+        for (player, error) in self.errors(&group.exact, anchored) {
+            self.players[player].error95 = error;
+        }
+        for (bound, parts) in [(Bound::AtLeast, &group.above), (Bound::AtMost, &group.below)] {
+            // Each part is bounded by those nearer to the exact ratings, and not by the other side.
+            let mut near = placed.clone();
+            for part in parts {
+                let shift = groups::bound(part, theta, &near, encounters, bound);
+                for &player in part {
+                    near.insert(player, theta[player] + shift);
+                    let rating = &mut self.players[player];
+                    (rating.elo, rating.bounded, rating.group) =
+                        ((theta[player] + shift) / PER_ELO + 0.0, bound, number);
+                }
+            }
+        }
+        for (player, rating) in placed {
+            self.players[player].elo = rating / PER_ELO + 0.0;
+        }
+    }
+
+    /// The errors of a group's exact ratings, relative to its anchors or its mean.
+    fn errors(&self, exact: &[usize], anchored: bool) -> Vec<(usize, Option<f64>)> {
+        let Some(matrix) = &self.covariance else {
+            return exact.iter().map(|&player| (player, self.fixed(player, anchored))).collect();
+        };
+        let places: Vec<usize> = exact.iter().filter_map(|&player| self.places[player]).collect();
+        let count = exact.len() as f64;
+        let row_mean = |i: usize| places.iter().map(|&j| matrix.get(i, j)).sum::<f64>() / count;
+        let mean = if anchored { 0.0 } else { places.iter().map(|&i| row_mean(i)).sum::<f64>() / count };
+        let error = |player: usize| match self.places[player] {
+            None if anchored => Some(0.0),
+            None => deviation(mean),
+            Some(i) if anchored => deviation(matrix.get(i, i)),
+            Some(i) => deviation(matrix.get(i, i) - 2.0 * row_mean(i) + mean),
+        };
+        exact.iter().map(|&player| (player, error(player))).collect()
+    }
+
+    fn fixed(&self, player: usize, anchored: bool) -> Option<f64> {
+        (anchored && self.places[player].is_none()).then_some(0.0)
+    }
+}
+
+/// The 95 % error in Elo of a variance in natural units; `None` for what is 0 but for rounding, or not finite.
+fn deviation(variance: f64) -> Option<f64> {
+    let error = Z_95 * variance.max(0.0).sqrt() / PER_ELO;
+    (error.is_finite() && error > 1e-6).then_some(error)
+}
+
+fn check(players: usize, encounters: &[Encounter], anchors: &[Anchor]) -> Result<(), RatingError> {
+    if players > MAX_PLAYERS {
+        return Err(RatingError::TooManyPlayers(players));
+    }
+    let known =
+        |player: usize| if player < players { Ok(()) } else { Err(RatingError::NoSuchPlayer { player, players }) };
+    for met in encounters {
+        known(met.a)?;
+        known(met.b)?;
+        if met.a == met.b {
+            return Err(RatingError::Itself(met.a));
+        }
+    }
+    let mut seen = vec![false; players];
+    for anchor in anchors {
+        known(anchor.player)?;
+        if std::mem::replace(&mut seen[anchor.player], true) {
+            return Err(RatingError::AnchoredTwice(anchor.player));
+        }
+        if !(anchor.elo.abs() <= ANCHOR_LIMIT && (0.0..=ANCHOR_LIMIT).contains(&anchor.error95)) {
+            return Err(RatingError::BadAnchor { elo: anchor.elo, error95: anchor.error95 });
+        }
+    }
+    Ok(())
+}
+
+/// One encounter for any two players who met, the lower index first.
+fn merged(encounters: &[Encounter]) -> Vec<Encounter> {
+    let mut all: BTreeMap<(usize, usize), Encounter> = BTreeMap::new();
+    for met in encounters {
+        let met = if met.a < met.b { met.clone() } else { met.reversed() };
+        if met.games() > 0 {
+            all.entry((met.a, met.b)).or_insert_with(|| Encounter::new(met.a, met.b)).merge(&met);
+        }
+    }
+    all.into_values().collect()
+}
+
+/// Games, scores and draws; the ratings are yet to come.
+fn tallies(players: usize, encounters: &[Encounter]) -> Vec<Rating> {
+    let blank =
+        Rating { elo: 0.0, error95: None, bounded: Bound::Exact, group: 0, games: 0, score: None, draws: Some(0) };
+    let mut ratings = vec![blank; players];
+    let mut points = vec![0.0; players];
+    for met in encounters {
+        let games = met.games();
+        let made = met.points();
+        for (player, made) in [(met.a, made), (met.b, games as f64 - made)] {
+            let rating = &mut ratings[player];
+            rating.games = rating.games.saturating_add(games);
+            rating.draws = rating.draws.zip(met.draws()).map(|(sum, more)| sum.saturating_add(more));
+            points[player] += made;
+        }
+    }
+    for (rating, points) in ratings.iter_mut().zip(points) {
+        rating.score = (rating.games > 0).then(|| (points / rating.games as f64).clamp(0.0, 1.0));
+    }
+    ratings
+}

@@ -1,0 +1,87 @@
+//! How often a game is drawn, by its expected score: Davidson's law, held at the logistic score.
+
+use super::fit::{Fitted, rows};
+use super::{Encounter, Measured, Z_95};
+
+/// The law, fitted.
+pub(super) struct Draws {
+    /// Between equals.
+    pub(super) rate: Measured,
+}
+
+impl Draws {
+    /// Takes the rate under which as many draws are expected as there were; `None` where no game's result is known singly.
+    pub(super) fn fit(inside: &[&Encounter], fitted: &Fitted) -> Option<Self> {
+        let games: Vec<(f64, f64, f64)> = inside
+            .iter()
+            .flat_map(|met| rows(met))
+            .filter_map(|row| row.draws.map(|draws| (fitted.expected(&row), row.games, draws)))
+            .filter(|(_, games, _)| *games > 0.0)
+            .collect();
+        let played: f64 = games.iter().map(|(_, games, _)| games).sum();
+        let drawn: f64 = games.iter().map(|(_, _, draws)| draws).sum();
+        if played == 0.0 {
+            return None;
+        }
+        let expected = |rate: f64| games.iter().map(|(score, games, _)| games * share(rate, *score)).sum::<f64>();
+        let (mut low, mut high) = (0.0, 1.0);
+        for _ in 0..60 {
+            let middle = f64::midpoint(low, high);
+            if expected(middle) < drawn {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        let value = if drawn == 0.0 { 0.0 } else { f64::midpoint(low, high) };
+        // The count of draws scatters by its binomial variance; how the rate follows it, the curve says.
+        let nudge = 1e-5;
+        let slope = (expected((value + nudge).min(1.0)) - expected((value - nudge).max(0.0)))
+            / ((value + nudge).min(1.0) - (value - nudge).max(0.0));
+        let variance: f64 = games
+            .iter()
+            .map(|(score, games, _)| {
+                let share = share(value, *score);
+                games * share * (1.0 - share)
+            })
+            .sum();
+        let error = Z_95 * variance.max(0.0).sqrt() / slope;
+        let error95 = (error.is_finite() && error > 1e-9).then_some(error);
+        Some(Self { rate: Measured { value, error95 } })
+    }
+
+    /// Variance of the score of one game whose expected score is `expected`: E - D/4 - E^2.
+    pub(super) fn variance(&self, expected: f64) -> f64 {
+        (expected * (1.0 - expected) - share(self.rate.value, expected) / 4.0).max(0.0)
+    }
+}
+
+/// Share of draws in games with this expected score, where it is `rate` between equals.
+fn share(rate: f64, expected: f64) -> f64 {
+    let q = expected * (1.0 - expected);
+    let denominator = rate + (rate * rate + 4.0 * (1.0 - 2.0 * rate) * q).max(0.0).sqrt();
+    if denominator > 0.0 { 4.0 * rate * q / denominator } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::share;
+
+    #[test]
+    fn the_law_is_davidsons() {
+        for rate in [0.01, 0.3, 0.5, 0.63, 0.97] {
+            assert!((share(rate, 0.5) - rate).abs() < 1e-12);
+            // draws^2 = v^2 wins losses, with the v that gives `rate` between equals.
+            let v = 2.0 * rate / (1.0 - rate);
+            for expected in [0.001, 0.2, 0.5, 0.77, 0.999] {
+                let draws = share(rate, expected);
+                let (wins, losses) = (expected - draws / 2.0, 1.0 - expected - draws / 2.0);
+                assert!(wins > 0.0 && losses > 0.0, "{rate} {expected}");
+                assert!((draws * draws - v * v * wins * losses).abs() < 1e-12, "{rate} {expected}");
+            }
+        }
+        // All draws that there can be, and none.
+        assert!((share(1.0, 0.3) - 0.6).abs() < 1e-12);
+        assert_eq!((share(0.0, 0.3), share(0.0, 0.0), share(0.4, 0.0)), (0.0, 0.0, 0.0));
+    }
+}
