@@ -6,6 +6,7 @@ mod check;
 #[cfg(target_os = "linux")]
 mod control;
 mod errors;
+mod fastchess;
 mod harness;
 mod hostile;
 #[cfg(target_os = "linux")]
