@@ -1,4 +1,4 @@
-//! The rules of chess, for the referee: the only file that knows the rules library (shakmaty).
+//! The rules of chess, for the referee: the only file, besides `tablebase`, that knows the rules library (shakmaty).
 //!
 //! A [`Position`] is a game in progress: the board and as much of its past as the rules need. It is changed in place and
 //! answers in the harness's own words ([`Color`], [`Outcome`], [`Termination`], UCI text), so that the library can be
@@ -8,7 +8,9 @@ use shakmaty::fen::Fen;
 use shakmaty::san::{SanPlus, Suffix};
 use shakmaty::uci::UciMove;
 use shakmaty::zobrist::Zobrist64;
-use shakmaty::{CastlingMode, CastlingSide, Chess, EnPassantMode, Move, Position as _, PositionErrorKinds, Role};
+use shakmaty::{
+    Board, CastlingMode, CastlingSide, Chess, EnPassantMode, Move, Position as _, PositionErrorKinds, Role,
+};
 use thiserror::Error;
 
 use crate::record::{Color, Outcome, Termination};
@@ -139,6 +141,25 @@ impl Position {
         Ok(Self::from_chess(chess, variant, shredder))
     }
 
+    /// A starting position of Chess960, or of double Chess960 where the two numbers differ: Scharnagl's numbers of White's and
+    /// of Black's back rank, 0 to 959 (518 is the standard one). `None` beyond.
+    #[must_use]
+    pub fn chess960(white: u32, black: u32) -> Option<Self> {
+        let back_rank = |number: u32| {
+            let board = (number < 960).then(|| Board::chess960(number))?;
+            board.board_fen().to_string().rsplit('/').next().map(str::to_owned)
+        };
+        let (white, black) = (back_rank(white)?, back_rank(black)?.to_lowercase());
+        // Shredder's rook files, the king's side first.
+        let rooks = |rank: &str| -> String {
+            let files = rank.chars().zip('a'..='h').filter(|(piece, _)| piece.eq_ignore_ascii_case(&'r'));
+            files.map(|(_, file)| file).collect::<Vec<_>>().iter().rev().collect()
+        };
+        let rights = rooks(&white).to_uppercase() + &rooks(&black);
+        let fen = format!("{black}/pppppppp/8/8/8/8/PPPPPPPP/{white} w {rights} - 0 1");
+        Self::from_fen(&fen, Variant::Chess960).ok()
+    }
+
     fn from_chess(chess: Chess, variant: Variant, shredder: bool) -> Self {
         let mut keys = Vec::with_capacity(128);
         keys.push(chess.zobrist_hash(EnPassantMode::Legal));
@@ -178,6 +199,17 @@ impl Position {
         u32::try_from(self.chess.board().occupied().count()).unwrap_or(u32::MAX)
     }
 
+    /// Whether either side may still castle, now or later.
+    #[must_use]
+    pub fn has_castling_rights(&self) -> bool {
+        self.chess.castles().any()
+    }
+
+    /// The rules library's own board, for its endgame tables (`tablebase`) alone.
+    pub(crate) const fn library(&self) -> &Chess {
+        &self.chess
+    }
+
     /// Whether the side to move is in check.
     #[must_use]
     pub fn in_check(&self) -> bool {
@@ -189,6 +221,12 @@ impl Position {
     #[must_use]
     pub fn key(&self) -> u64 {
         self.keys.last().map_or(0, |key| key.0)
+    }
+
+    /// The key of the position in a Polyglot book: an en-passant square counts where a pawn stands beside it, pinned or not.
+    #[must_use]
+    pub fn polyglot_key(&self) -> u64 {
+        self.chess.zobrist_hash::<Zobrist64>(EnPassantMode::PseudoLegal).0
     }
 
     /// How often the current position has stood, this time included, since the FEN.
@@ -423,6 +461,42 @@ mod tests {
     }
 
     #[test]
+    fn starting_positions_of_chess960() {
+        assert_eq!(
+            Position::chess960(518, 518).expect("standard").fen(),
+            "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w HAha - 0 1"
+        );
+        // The first and the last of Scharnagl's table.
+        assert_eq!(
+            Position::chess960(0, 959).expect("double").fen(),
+            "rkrnnqbb/pppppppp/8/8/8/8/PPPPPPPP/BBQNNRKR w HFca - 0 1"
+        );
+        let all: std::collections::HashSet<String> =
+            (0..960).filter_map(|n| Some(Position::chess960(n, 518)?.fen())).collect();
+        assert_eq!(all.len(), 960);
+        assert!(Position::chess960(960, 0).is_none() && Position::chess960(0, 960).is_none());
+    }
+
+    /// The keys that the description of the format gives (hgm.nubati.net/book_format.html).
+    #[test]
+    fn keys_of_polyglot() {
+        let cases = [
+            ("", 0x463b_9618_1691_fc9c),
+            ("e2e4", 0x823c_9b50_fd11_4196),
+            ("e2e4 d7d5", 0x0756_b944_61c5_0fb0),
+            ("e2e4 d7d5 e4e5", 0x662f_afb9_65db_29d4),
+            ("e2e4 d7d5 e4e5 f7f5", 0x22a4_8b5a_8e47_ff78),
+            ("e2e4 d7d5 e4e5 f7f5 e1e2", 0x652a_607c_a3f2_42c1),
+            ("e2e4 d7d5 e4e5 f7f5 e1e2 e8f7", 0x00fd_d303_c946_bdd9),
+            ("a2a4 b7b5 h2h4 b5b4 c2c4", 0x3c81_23ea_7b06_7637),
+            ("a2a4 b7b5 h2h4 b5b4 c2c4 b4c3 a1a3", 0x5c3f_9b82_9b27_9560),
+        ];
+        for (moves, key) in cases {
+            assert_eq!(at(START_FEN, Variant::Standard, moves).polyglot_key(), key, "{moves}");
+        }
+    }
+
+    #[test]
     fn fens_are_written_as_they_were_read() {
         use Variant::{Chess960, Standard};
         let cases = [
@@ -538,25 +612,29 @@ mod tests {
     #[test]
     fn algebraic_notation_both_ways() {
         let cases = [
-            (START_FEN, "g1f3", "Nf3"),
-            ("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "e1g1", "O-O"),
-            ("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "e1c1", "O-O-O"),
-            ("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "h1h8", "Rxh8+"),
-            ("7k/5Q2/6K1/8/8/8/8/8 w - - 0 1", "f7g7", "Qg7#"),
-            ("8/4P3/8/8/8/8/k7/4K3 w - - 0 1", "e7e8n", "e8=N"),
-            ("4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1", "e5d6", "exd6"),
-            ("4k3/8/8/8/8/8/8/R3K2R w - - 0 1", "a1d1", "Rd1"),
-            ("4k3/8/8/8/R7/8/8/R3K3 w - - 0 1", "a1a2", "R1a2"),
-            ("3k4/8/8/8/8/N7/8/N1N1K3 w - - 0 1", "a1c2", "N1c2"),
+            (START_FEN, "g1f3", "Nf3", "Ng1f3"),
+            ("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "e1g1", "O-O", "O-O"),
+            ("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "e1c1", "O-O-O", "O-O-O"),
+            ("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "h1h8", "Rxh8+", "Rh1xh8+"),
+            ("7k/5Q2/6K1/8/8/8/8/8 w - - 0 1", "f7g7", "Qg7#", "Qf7g7#"),
+            ("8/4P3/8/8/8/8/k7/4K3 w - - 0 1", "e7e8n", "e8=N", "e7e8=N"),
+            ("4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1", "e5d6", "exd6", "e5xd6"),
+            ("4k3/8/8/8/8/8/8/R3K2R w - - 0 1", "a1d1", "Rd1", "Ra1d1"),
+            ("4k3/8/8/8/R7/8/8/R3K3 w - - 0 1", "a1a2", "R1a2", "Ra1a2"),
+            ("3k4/8/8/8/8/N7/8/N1N1K3 w - - 0 1", "a1c2", "N1c2", "Na1c2"),
         ];
-        for (fen, uci, san) in cases {
+        for (fen, uci, san, lan) in cases {
             let before = at(fen, Variant::Standard, "");
             assert_eq!(before.san(uci).as_deref(), Ok(san), "{fen}");
             let mut written = before.clone();
             assert_eq!(written.play_to_san(uci).as_deref(), Ok(san), "{fen}");
+            let mut long = before.clone();
+            assert_eq!(long.play_to_lan(uci).as_deref(), Ok(lan), "{fen}");
+            let mut read = before.clone();
+            assert_eq!(read.play_san(lan).map(|played| played.uci).as_deref(), Ok(uci), "{fen}");
             let mut read = before.clone();
             assert_eq!(read.play_san(san).map(|played| played.uci).as_deref(), Ok(uci), "{fen}");
-            assert_eq!(read.fen(), written.fen());
+            assert_eq!((read.fen(), long.fen()), (written.fen(), written.fen()));
         }
         let mut position = at("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", Variant::Standard, "");
         assert_eq!(position.play_san("0-0!?").expect("zeros").uci, "e1g1");

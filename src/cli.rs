@@ -8,6 +8,7 @@ mod fastchess;
 mod flags;
 mod matches;
 mod progress;
+mod rate;
 mod records;
 mod replay;
 mod resolve;
@@ -88,7 +89,8 @@ Examples:
   quintain watch results/runs/20260101-120000-sprt
   quintain ctl results/runs/20260101-120000-sprt concurrency 4
   quintain check ./my-engine                         does it keep to the protocol and to its clock?
-  quintain stats --ptnml 379,10170,21828,10640,343 --bounds 0,2";
+  quintain stats --ptnml 379,10170,21828,10640,343 --bounds 0,2
+  quintain rate games.pgn --anchor 'Stockfish 17=3640'";
 
 /// Tests UCI chess engines: is this commit stronger than that one?
 #[derive(Debug, Parser)]
@@ -127,6 +129,8 @@ enum Command {
     Calibrate(calibrate::CalibrateArgs),
     /// Elo, LOS and LLR of given counts.
     Stats(stats::StatsArgs),
+    /// Ratings of many players, with errors, from PGN files and runs.
+    Rate(rate::RateArgs),
     /// Makes, describes and checks opening books.
     Book(book::BookArgs),
     /// Does an engine keep to the protocol and to its clock?
@@ -226,6 +230,7 @@ pub fn main() -> ExitCode {
         Command::Replay(args) => replay::run(&args),
         Command::Calibrate(args) => calibrate::run(&args),
         Command::Stats(args) => stats::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),
+        Command::Rate(args) => rate::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),
         Command::Book(args) => book::run(&args),
         Command::Check(args) => check::run(&args),
     };

@@ -13,6 +13,7 @@ pub mod uci;
 
 pub mod journal;
 pub mod source;
+pub mod tablebase;
 
 pub mod check;
 pub mod schedule;

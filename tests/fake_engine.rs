@@ -2,14 +2,15 @@
 //!
 //! ```text
 //! fake_engine [--name NAME] [--seed N] [--sleep-us N] [--spin-us N] [--info N] [--score CP] [--mate N] [--resigns PERCENT]
-//!             [--start-ms N] [--stop-ms N] [--clock] [--announce] [--pv MOVES] [--fault NAME[@K]]...
+//!             [--start-ms N] [--stop-ms N] [--clock] [--announce] [--pv MOVES] [--ponder SEED] [--fault NAME[@K]]...
 //! ```
 //!
 //! The move is a function of the position and `--seed` alone, so two runs of a match play the same games. The score is the
 //! mover's material balance, or `--score`, or mate in `--mate`; with `--resigns` the engine claims to be lost from the first ply in
 //! that share of its games, chosen by the game's first position. With `--clock` it gives as `nodes` the microseconds between its
 //! own stamps on `go` and on `bestmove`; with `--announce` it says `started` on standard error, so that starts can be counted.
-//! `--pv` is a PV, `BEST` in it the move to be played, its words joined by commas. A fault strikes at the K-th `go` of a game, or from then on, or at the
+//! With `--ponder` it names after `bestmove` the answer that it would give itself with that seed: the opponent's own seed is right
+//! every time. A ponder search thinks as long as any other, and waits then for `ponderhit` or `stop`. `--pv` is a PV, `BEST` in it the move to be played, its words joined by commas. A fault strikes at the K-th `go` of a game, or from then on, or at the
 //! start: see `FAULTS`.
 
 use std::io::{self, BufRead, Write};
@@ -52,6 +53,7 @@ const FAULTS: &[(&str, When)] = &[
     ("early-ponder", When::Start),
     ("exit-after-bestmove", When::Once),
     ("exit-at-start", When::Start),
+    ("exit-in-ponder", When::Once),
     ("exit-in-search", When::Once),
     ("exit-on-position", When::Once),
     ("flood", When::From),
@@ -62,6 +64,7 @@ const FAULTS: &[(&str, When)] = &[
     ("ignore-sigterm", When::Start),
     ("ignore-eof", When::Start),
     ("illegal", When::Once),
+    ("illegal-ponder", When::Start),
     ("illegal-pv", When::Start),
     ("invalid-utf8", When::From),
     ("late-on-clock", When::Start),
@@ -125,6 +128,7 @@ struct Settings {
     clock: bool,
     announce: bool,
     pv: Option<String>,
+    ponder: Option<u64>,
     linger: bool,
     bench: bool,
     faults: Vec<Fault>,
@@ -150,6 +154,7 @@ impl Settings {
                 "--clock" => settings.clock = true,
                 "--announce" => settings.announce = true,
                 "--pv" => settings.pv = Some(value()?.replace(',', " ")),
+                "--ponder" => settings.ponder = Some(number(&value()?)?),
                 "--fault" => settings.faults.push(Fault::parse(&value()?)?),
                 // What `fork-child` starts: a process that does nothing but hold the pipes open.
                 "--linger" => settings.linger = true,
@@ -393,7 +398,7 @@ impl Engine {
     }
 
     fn hash(&self) -> u64 {
-        mix(self.position.zobrist_hash::<Zobrist64>(EnPassantMode::Legal).0 ^ mix(self.settings.seed))
+        hash(&self.position, self.settings.seed)
     }
 
     fn at_start(&self, name: &str) -> bool {
@@ -416,6 +421,9 @@ impl Engine {
         self.gos += 1;
         if let Some(code) = self.break_down() {
             return Next::Exit(code);
+        }
+        if rest.starts_with("ponder") && self.now("exit-in-ponder") {
+            return Next::Exit(3);
         }
         self.think(begun);
         if self.at_start("late-on-clock") && rest.contains("time") {
@@ -593,7 +601,7 @@ impl Engine {
             () if self.now("tabs") => format!("bestmove\t{uci}\tponder\te7e5\t"),
             () if self.now("leading-spaces") => format!("  \t bestmove   {uci}   "),
             () if self.now("crlf") => format!("bestmove {uci}\r"),
-            () => format!("bestmove {uci}"),
+            () => format!("bestmove {uci}{}", self.expects(&uci)),
         };
         if self.now("byte-by-byte") {
             self.flush();
@@ -612,6 +620,21 @@ impl Engine {
             self.out.extend_from_slice(b"bestmove a1a1\n");
         }
         self.flush();
+    }
+
+    /// The word `ponder` and a move, if it is to name one.
+    fn expects(&self, best: &str) -> String {
+        let Some(seed) = self.settings.ponder else { return String::new() };
+        if self.at_start("illegal-ponder") {
+            return " ponder a1a1".into();
+        }
+        let best = best.parse::<UciMove>().ok().and_then(|uci| uci.to_move(&self.position).ok());
+        let after = best.and_then(|best| self.position.clone().play(best).ok());
+        let answer = after.filter(|after| !after.legal_moves().is_empty()).map(|after| {
+            let moves = after.legal_moves();
+            pick(moves.iter().collect(), hash(&after, seed)).to_uci(self.mode).to_string()
+        });
+        answer.map(|answer| format!(" ponder {answer}")).unwrap_or_default()
     }
 
     fn choose(&self) -> String {
@@ -641,16 +664,13 @@ impl Engine {
         {
             return mate.to_uci(self.mode).to_string();
         }
-        let key = |m: &&Move| (m.from().map(u32::from), u32::from(m.to()), m.promotion());
         let allowed =
             |m: &&Move| self.searchmoves.is_empty() || self.searchmoves.contains(&m.to_uci(self.mode).to_string());
         let mut sorted: Vec<&Move> = moves.iter().filter(allowed).collect();
         if sorted.is_empty() {
             sorted = moves.iter().collect();
         }
-        sorted.sort_by_key(key);
-        let index = self.hash() % sorted.len() as u64;
-        sorted[usize::try_from(index).expect("an index")].to_uci(self.mode).to_string()
+        pick(sorted, self.hash()).to_uci(self.mode).to_string()
     }
 
     fn say(&mut self, line: &str) {
@@ -676,6 +696,16 @@ impl Engine {
         }
         self.out.clear();
     }
+}
+
+fn hash(position: &Chess, seed: u64) -> u64 {
+    mix(position.zobrist_hash::<Zobrist64>(EnPassantMode::Legal).0 ^ mix(seed))
+}
+
+/// The move of some, at least one, that a hash stands for.
+fn pick(mut moves: Vec<&Move>, hash: u64) -> &Move {
+    moves.sort_by_key(|m| (m.from().map(u32::from), u32::from(m.to()), m.promotion()));
+    moves[usize::try_from(hash % moves.len() as u64).expect("an index")]
 }
 
 /// The mover's material less the other side's, in centipawns.

@@ -102,7 +102,7 @@ fn raw(args: &CalibrateArgs) -> Result<RawPlan> {
         options: resolve::options(&args.options)?,
         tc: args.tc.first().cloned(),
         seed: Some(args.seed),
-        affinity: Some(args.affinity),
+        affinity: args.affinity.then(|| "auto".to_owned()),
         // What a machine cannot hold is what is asked here.
         force_concurrency: Some(true),
         ..RawPlan::default()
@@ -120,7 +120,7 @@ async fn play(plan: Plan, book: Book, cell: &mut Cell) -> Result<bool> {
     let (interrupts, seen) = mpsc::channel(4);
     let (_commands, asked) = mpsc::channel(1);
     let signals = tokio::spawn(run::watch_signals(interrupts));
-    let run = Run { plan: Arc::new(plan), book, journal, standing, stderr_dir };
+    let run = Run { plan: Arc::new(plan), book, journal, standing, tables: None, stderr_dir };
     let finish = dispatcher::run(run, &mut [], Inbox { interrupts: seen, commands: asked }).await;
     signals.abort();
     match finish.reason {

@@ -40,6 +40,9 @@ pub(super) struct RunFlags {
     /// What an engine may take to say `uciok`, and again `readyok` before a game, in seconds [default: 10 and 30].
     #[arg(long, value_name = "S", help_heading = "Limits")]
     start_timeout: Option<f64>,
+    /// Let engines with a clock think on their opponent's time; a game then takes the CPUs of two.
+    #[arg(long, help_heading = "Limits")]
+    ponder: bool,
 
     /// Opening book, EPD, FEN list or PGN [default: the balanced book inside the program].
     #[arg(long, value_name = "FILE", help_heading = "Openings")]
@@ -66,6 +69,19 @@ pub(super) struct RunFlags {
     /// A draw after so many plies of play.
     #[arg(long, value_name = "N", help_heading = "Adjudication")]
     max_plies: Option<u32>,
+    /// Give the result that the Syzygy tables in these folders have, right after a capture or pawn move; `none` for none. Several
+    /// folders stand as in PATH.
+    #[arg(long, value_name = "PATHS", help_heading = "Adjudication")]
+    syzygy: Option<String>,
+    /// Play on with more men than this, kings included, whatever the tables have.
+    #[arg(long, value_name = "N", help_heading = "Adjudication")]
+    syzygy_pieces: Option<u32>,
+    /// Count wins that the fifty-move rule would turn into draws as wins.
+    #[arg(long = "syzygy-ignore-50", help_heading = "Adjudication")]
+    syzygy_ignore_50: bool,
+    /// Which results of the tables end a game: both, win-loss or draw [default: both].
+    #[arg(long, value_name = "RESULTS", help_heading = "Adjudication")]
+    syzygy_adjudicate: Option<String>,
 
     /// Games at once [default: physical cores].
     #[arg(short = 'j', long, value_name = "N", help_heading = "Running")]
@@ -73,9 +89,9 @@ pub(super) struct RunFlags {
     /// Allow more games at once than CPUs under a clock: each is charged for the others' time.
     #[arg(long, help_heading = "Running")]
     force_concurrency: bool,
-    /// Pin each slot to a CPU of its own.
-    #[arg(long, help_heading = "Running")]
-    affinity: bool,
+    /// Pin each slot to CPUs of its own: fast physical cores first, hyper-threads last; or to these, in this order.
+    #[arg(long, value_name = "CPUS", help_heading = "Running", num_args = 0..=1, require_equals = true, default_missing_value = "auto")]
+    affinity: Option<String>,
     /// Start the engines anew for each game.
     #[arg(long, help_heading = "Running")]
     restart: bool,
@@ -125,9 +141,14 @@ impl RunFlags {
             draw: self.draw.clone(),
             resign: self.resign.clone(),
             max_plies: self.max_plies,
+            ponder: self.ponder.then_some(true),
+            syzygy: self.syzygy.clone(),
+            syzygy_pieces: self.syzygy_pieces,
+            syzygy_ignore_50: self.syzygy_ignore_50.then_some(true),
+            syzygy_adjudicate: self.syzygy_adjudicate.clone(),
             concurrency: self.concurrency,
             force_concurrency: self.force_concurrency.then_some(true),
-            affinity: self.affinity.then_some(true),
+            affinity: self.affinity.clone(),
             restart: self.restart.then_some(true),
             void_disturbed: self.void_disturbed.then_some(true),
             max_failures: self.max_failures,

@@ -130,15 +130,22 @@ fn player(plan: &Plan, typed: Option<&str>) -> Result<Option<usize>> {
 fn of_transcript(text: &str, plan: &Plan, color: Color) -> Vec<Search> {
     let mut searches = Vec::new();
     let mut position = None;
+    let mut pondered = None;
     for line in transcript::sent(text) {
         match line.split_ascii_whitespace().next() {
             Some("position") => position = Some(line),
             Some("go") => {
-                if let Some(position) = position.take() {
-                    let deadline = deadline(line, plan, color);
-                    searches.push(Search { lines: format!("{position}\n{line}\n"), deadline });
+                let Some(position) = position.take() else { continue };
+                let search =
+                    |go: &str| Search { lines: format!("{position}\n{go}\n"), deadline: deadline(go, plan, color) };
+                match line.strip_prefix("go ponder") {
+                    // It is a search like any other once the opponent has played the move, and none at all if it has not.
+                    Some(rest) => pondered = Some(search(&format!("go{rest}"))),
+                    None => searches.push(search(line)),
                 }
             }
+            Some("ponderhit") => searches.extend(pondered.take()),
+            Some("stop") => pondered = None,
             _ => {}
         }
     }
@@ -162,7 +169,7 @@ fn of_record(record: &GameRecord, plan: &Plan, color: Color) -> Result<Vec<Searc
     let setup = GameSetup {
         opening: record.opening.clone(),
         limits: ByColor { white: limit(record.players.white), black: limit(record.players.black) },
-        rules: plan.rules,
+        rules: plan.rules.clone(),
     };
     let (mut game, mut step) = Game::new(setup)?;
     let mut searches = Vec::new();

@@ -7,15 +7,17 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::chess::Variant;
 use crate::cli::{progress, records, run};
+use crate::plan::affinity::Affinity;
 use crate::plan::config::{RawPlan, RawPlayer};
 use crate::plan::openings::Book;
 use crate::plan::openings::order::Order;
-use crate::plan::rules::{DrawRule, ResignRule, Rules};
+use crate::plan::rules::{DrawRule, ResignRule, Rules, SyzygyRule, SyzygyScope};
 use crate::plan::time_control::Limit;
 use crate::plan::{BookRef, BookSource, Colors, Format, Machine, Origin, Plan, Player, Test, Timeouts};
 use crate::schedule::affinity::{self, Topology};
 use crate::source::{self, Context, Resolved};
 use crate::stats::sprt::{Bounds, Model, Sprt};
+use crate::tablebase::Tables;
 use crate::uci::process::EngineConfig;
 
 /// The clock of a test unless told otherwise.
@@ -147,6 +149,28 @@ fn rule<T: std::str::FromStr<Err: std::error::Error + Send + Sync + 'static>>(te
     }
 }
 
+/// The tables are looked for at once: a folder that is not there is to be known before engines are built.
+fn syzygy(raw: &RawPlan) -> Result<Option<SyzygyRule>> {
+    let paths = raw.syzygy.as_deref().filter(|paths| *paths != "none");
+    let Some(paths) = paths else {
+        let alone = raw.syzygy_pieces.is_some() || raw.syzygy_ignore_50.is_some() || raw.syzygy_adjudicate.is_some();
+        if alone && raw.syzygy.is_none() {
+            bail!(
+                "--syzygy-pieces, --syzygy-ignore-50 and --syzygy-adjudicate say how tables are used; name the tables' folder with --syzygy"
+            );
+        }
+        return Ok(None);
+    };
+    let mut rule = SyzygyRule::new(paths)?;
+    if let Some(pieces) = raw.syzygy_pieces {
+        rule = rule.with_pieces(pieces)?;
+    }
+    rule.ignore_fifty = raw.syzygy_ignore_50 == Some(true);
+    rule.scope = raw.syzygy_adjudicate.as_deref().map(str::parse::<SyzygyScope>).transpose()?.unwrap_or_default();
+    Tables::open(&rule.paths)?;
+    Ok(Some(rule))
+}
+
 fn rules(raw: &RawPlan) -> Result<Rules> {
     let margin = raw.margin_ms.unwrap_or(10.0);
     Ok(Rules {
@@ -154,6 +178,8 @@ fn rules(raw: &RawPlan) -> Result<Rules> {
         draw: rule::<DrawRule>(raw.draw.as_deref())?,
         resign: rule::<ResignRule>(raw.resign.as_deref())?,
         max_plies: raw.max_plies,
+        ponder: raw.ponder == Some(true),
+        syzygy: syzygy(raw)?,
         margin: seconds("--margin-ms", margin / 1e3)?,
         stall_timeout: positive_seconds("--stall-timeout", raw.stall_timeout.unwrap_or(60.0))?,
     })
@@ -326,6 +352,8 @@ fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce() -> Result<Vec<Play
     let rules = rules(raw)?;
     let recording = records::recording(raw)?;
     let max_time = raw.max_time.as_deref().map(|text| time("--max-time", text)).transpose()?;
+    let affinity = raw.affinity.as_deref().map(|text| text.parse::<Affinity>().context("--affinity")).transpose()?;
+    let affinity = affinity.unwrap_or_default();
     let topology = Topology::detect();
     let concurrency = match raw.concurrency {
         Some(0) => bail!("--concurrency 0 plays nothing; 1 is the least"),
@@ -355,7 +383,7 @@ fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce() -> Result<Vec<Play
         opening_per_game: false,
         max_time,
         concurrency,
-        affinity: raw.affinity == Some(true),
+        affinity,
         restart: raw.restart == Some(true),
         void_disturbed: raw.void_disturbed == Some(true),
         max_failures: raw.max_failures.unwrap_or(DEFAULT_MAX_FAILURES),
@@ -368,6 +396,7 @@ fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce() -> Result<Vec<Play
         plan.concurrency = topology.default_concurrency(plan.threads());
     }
     affinity::check_concurrency(plan.concurrency, plan.threads(), timed, &topology)?;
+    affinity::check_cpus(plan.concurrency, plan.threads(), &plan.affinity, &topology)?;
     Ok((plan, openings))
 }
 

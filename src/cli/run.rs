@@ -11,6 +11,7 @@ use crate::chess::Variant;
 use crate::cli::run_dir::{Place, RunDir, sha256, write_atomically};
 use crate::cli::{Exit, progress};
 use crate::control::server::Server;
+use crate::game::tablebase::Probe;
 use crate::journal::{self, Journal};
 use crate::plan::openings::{Book, BookOptions};
 use crate::plan::{BookSource, Plan};
@@ -23,6 +24,7 @@ use crate::schedule::engine_config;
 use crate::schedule::events::{Observer, Stop, StopReason};
 use crate::schedule::standing::Standing;
 use crate::stats::sprt::Verdict;
+use crate::tablebase::Tables;
 use crate::uci::process::Engine;
 
 /// The book inside the program: `openings/quintain_8ply.epd`.
@@ -44,18 +46,20 @@ impl Output {
 /// Starts a new run at `place`. Nothing is left behind where an engine does not start.
 pub(super) fn start(plan: Arc<Plan>, book: Book, place: &Place, output: Output) -> Result<Exit> {
     let runtime = runtime()?;
+    let tables = tables(&plan)?;
     runtime.block_on(preflight(&plan))?;
     let standing = Standing::new(&plan)?;
     let (dir, journal) = RunDir::create(place, &plan)?;
     let mut pgn = PgnFile::begin(&dir.path("games.pgn"), Arc::clone(&plan))?;
     pgn.publish()?;
-    runtime.block_on(drive(plan, book, &dir, journal, standing, pgn, output))
+    runtime.block_on(drive(plan, (book, tables), &dir, journal, standing, pgn, output))
 }
 
 /// Goes on with the run in `dir`.
 pub(super) fn resume(plan: Arc<Plan>, dir: &RunDir, output: Output) -> Result<Exit> {
     let runtime = runtime()?;
     let book = load_book(&plan)?;
+    let tables = tables(&plan)?;
     for player in &plan.players {
         let bytes = std::fs::read(&player.program).with_context(|| {
             format!("{}: the program of `{}` is gone; restore it to go on", player.program.display(), player.name)
@@ -91,7 +95,7 @@ pub(super) fn resume(plan: Arc<Plan>, dir: &RunDir, output: Output) -> Result<Ex
     if standing.verdict() == Verdict::Continue && standing.failures() <= plan.max_failures {
         runtime.block_on(preflight(&plan))?;
     }
-    runtime.block_on(drive(plan, book, dir, journal, standing, pgn, output))
+    runtime.block_on(drive(plan, (book, tables), dir, journal, standing, pgn, output))
 }
 
 pub(super) fn runtime() -> Result<tokio::runtime::Runtime> {
@@ -126,6 +130,14 @@ pub(super) fn read_book(source: &BookSource, plies: Option<u32>, variant: Varian
     }
 }
 
+/// Opens the endgame tables that the rules ask for.
+pub(super) fn tables(plan: &Plan) -> Result<Option<Arc<dyn Probe>>> {
+    match &plan.rules.syzygy {
+        Some(rule) => Ok(Some(Arc::new(Tables::open(&rule.paths)?))),
+        None => Ok(None),
+    }
+}
+
 /// Starts each engine once, so that one that does not start, or refuses an option, is known before a run exists.
 pub(super) async fn preflight(plan: &Plan) -> Result<()> {
     for player in &plan.players {
@@ -139,7 +151,7 @@ pub(super) async fn preflight(plan: &Plan) -> Result<()> {
 
 async fn drive(
     plan: Arc<Plan>,
-    book: Book,
+    (book, tables): (Book, Option<Arc<dyn Probe>>),
     dir: &RunDir,
     journal: Journal,
     standing: Standing,
@@ -163,7 +175,7 @@ async fn drive(
             None
         }
     };
-    let run = Run { plan: Arc::clone(&plan), book, journal, standing, stderr_dir: dir.path("stderr") };
+    let run = Run { plan: Arc::clone(&plan), book, journal, standing, tables, stderr_dir: dir.path("stderr") };
     let (interrupts, seen) = mpsc::channel(4);
     let signals = tokio::spawn(watch_signals(interrupts));
     let finish = dispatcher::run(run, &mut observers, Inbox { interrupts: seen, commands: asked }).await;

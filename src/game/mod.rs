@@ -4,15 +4,15 @@
 //! driver (the worker) asks the engine, measures, and hands back what happened as an [`Input`]. Time comes in as a value,
 //! so every fault is a row in a table test.
 //!
-//! Reading order: this file, then `clock` (what is left of a side's time), then `adjudicate` (results by agreement), `pv` (what
-//! engines say of moves to come).
+//! Reading order: this file, then `clock` (what is left of a side's time), then `adjudicate` (results by agreement), `tablebase`
+//! (results by endgame tables), `pv` (what engines say of moves to come).
 //!
 //! Who loses
 //! - A side whose answer comes after its clock and the margin loses on time, whatever the answer: a late illegal move is a time
 //!   forfeit, a late mate is too. It loses even where the opponent could not mate by any means: the draw that FIDE's
 //!   laws (6.9) give there would hide the fault that the forfeit is there to show.
 //! - After each legal move the rules are asked in this order: mate, stalemate, insufficient material, threefold repetition,
-//!   fifty moves; then the resign rule, the draw rule, the limit on plies.
+//!   fifty moves; then the endgame tables, the resign rule, the draw rule, the limit on plies.
 //! - A crash or a stall loses for the engine that is asked: for a move, or to be ready. A process that dies while its opponent thinks
 //!   loses when it is asked next; one that dies after its last `bestmove` of a game loses nothing, is started anew and counts
 //!   towards `--max-failures`, and only where it cannot be started anew is the next game lost.
@@ -22,7 +22,9 @@
 pub mod adjudicate;
 pub mod clock;
 pub mod pv;
+pub mod tablebase;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use thiserror::Error;
@@ -33,6 +35,7 @@ use crate::plan::time_control::{Limit, Seconds};
 use crate::record::{ByColor, Color, Ending, MoveRecord, Opening, Outcome, Said, SearchInfo, Termination};
 use adjudicate::{DrawCounter, ResignCounter};
 use clock::{ChargeResult, Clock};
+use tablebase::{Probe, TableReferee};
 
 /// All that a game needs to start.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -158,9 +161,20 @@ pub struct Game {
     rules: Rules,
     draw: Option<DrawCounter>,
     resign: Option<ResignCounter>,
+    tables: Option<TableReferee>,
     moves: Vec<MoveRecord>,
     foreign_castling: ByColor<u32>,
     ending: Option<Ending>,
+}
+
+/// A search on the opponent's time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ponder {
+    /// The complete `position` command, the expected move its last word, without line end. Where the opponent plays that, it is what
+    /// [`Game::position_line`] will be.
+    pub position_line: Vec<u8>,
+    /// What `go ponder` says: the clocks as they stand before the opponent thinks. Nothing of it is waited for.
+    pub request: Request,
 }
 
 /// A game taken apart for its record.
@@ -204,15 +218,22 @@ impl Game {
             position_line,
             limits,
             clocks: ByColor { white: Clock::new(&limits.white), black: Clock::new(&limits.black) },
-            rules,
             draw: rules.draw.map(DrawCounter::new),
             resign: rules.resign.map(ResignCounter::new),
+            rules,
+            tables: None,
             moves: Vec::new(),
             foreign_castling: ByColor::default(),
             ending: None,
         };
         let step = game.next_step();
         Ok((game, step))
+    }
+
+    /// Has endgame tables give results as the rules say, from the next ply on: an opening is never judged by itself. Without this
+    /// call the game is played as if there were no such rule.
+    pub fn set_tables(&mut self, tables: Arc<dyn Probe>) {
+        self.tables = self.rules.syzygy.clone().map(|rule| TableReferee::new(rule, tables));
     }
 
     /// Takes note of what happened and says what comes next. A game that is over stays as it is.
@@ -234,6 +255,24 @@ impl Game {
             Input::Crashed { color, detail } => self.lost(color, Termination::Crash, detail),
             Input::Stalled { color, detail } => self.lost(color, Termination::Stall, detail),
         }
+    }
+
+    /// What the side that has just moved may think about while its opponent does: the search there would be after the opponent's move
+    /// `expected`. `None` where the rules allow no pondering, the side has no clock, or the move is illegal or ends the game.
+    #[must_use]
+    pub fn ponder(&self, expected: &str) -> Option<Ponder> {
+        let color = self.position.turn().other();
+        if !self.rules.ponder || self.ending.is_some() || self.clocks.get(color).left().is_none() {
+            return None;
+        }
+        let mut position = self.position.clone();
+        let played = position.play(expected).ok()?;
+        if position.over().is_some() {
+            return None;
+        }
+        let mut line = self.position_line.clone();
+        line.push(&played.uci);
+        Some(Ponder { position_line: line.line, request: self.request(color) })
     }
 
     /// The complete `position` command for the coming search, without line end.
@@ -293,6 +332,9 @@ impl Game {
         if self.position.over().is_some() {
             return self.next_step();
         }
+        if let Some(outcome) = self.tables.as_ref().and_then(|tables| tables.judge(&self.position)) {
+            return self.ended(outcome, Termination::TablebaseAdjudication, String::new());
+        }
         if let Some(loser) = resigned {
             return self.lost(loser, Termination::ResignAdjudication, String::new());
         }
@@ -310,11 +352,10 @@ impl Game {
         if self.rules.max_plies.is_some_and(|max| self.moves.len() >= max as usize) {
             return self.ended(Outcome::Draw, Termination::MaxPliesAdjudication, String::new());
         }
-        Step::Think(self.request())
+        Step::Think(self.request(self.position.turn()))
     }
 
-    fn request(&self) -> Request {
-        let color = self.position.turn();
+    fn request(&self, color: Color) -> Request {
         let (limit, clock) = (self.limits.get(color), self.clocks.get(color));
         let told = |side: Color| {
             let clock = self.clocks.get(side);

@@ -11,6 +11,8 @@ const RULES: Rules = Rules {
     draw: None,
     resign: None,
     max_plies: None,
+    ponder: false,
+    syzygy: None,
     margin: Duration::from_millis(10),
     stall_timeout: Duration::from_secs(60),
 };
@@ -362,6 +364,7 @@ fn every_ending() {
     let rows: Vec<_> = [by_the_rules(), forfeits(), adjudications()].into_iter().flatten().collect();
     for termination in Termination::ALL {
         let covered = rows.iter().any(|row| row.termination == termination);
+        // Tables come by another way: `the_tables_come_after_the_rules_and_before_agreement`.
         assert_eq!(covered, termination != Termination::TablebaseAdjudication, "{termination:?}");
     }
     rows.into_iter().for_each(check);
@@ -567,4 +570,55 @@ proptest! {
         let moves = game.moves().len();
         prop_assert_eq!(words, if moves == 0 { 2 } else { 3 + moves });
     }
+}
+
+/// Tables in which the side to move always wins.
+#[derive(Debug)]
+struct MoverWins;
+
+impl Probe for MoverWins {
+    fn most_men(&self) -> u32 {
+        4
+    }
+
+    fn probe(&self, _: &Position) -> Option<tablebase::Wdl> {
+        Some(tablebase::Wdl::Win)
+    }
+}
+
+#[test]
+fn the_tables_come_after_the_rules_and_before_agreement() {
+    use Outcome::{BlackWins, Draw, WhiteWins};
+    use Termination::{Checkmate, InsufficientMaterial, ResignAdjudication, TablebaseAdjudication};
+    let check = |fen: &str, events: &str, resign: Option<&str>, expected: Option<(Outcome, Termination)>| {
+        let mut setup = setup(fen, "nodes=1");
+        setup.rules.syzygy = Some(crate::plan::rules::SyzygyRule::new("tables").unwrap());
+        setup.rules.resign = resign.map(|rule| rule.parse().unwrap());
+        let (mut game, mut step) = Game::new(setup).unwrap();
+        game.set_tables(Arc::new(MoverWins));
+        for event in events.split_whitespace() {
+            assert!(matches!(step, Step::Think(_)), "{fen}, {events}: {step:?}");
+            step = feed(&mut game, event);
+        }
+        let ended = match step {
+            Step::Over(Ending { outcome, termination, .. }) => Some((outcome, termination)),
+            Step::Think(_) => None,
+        };
+        assert_eq!(ended, expected, "{fen}, {events}");
+    };
+    let capture = "4k3/8/8/8/8/8/r3n3/R3K3 w Q - 0 1";
+    // An opening is played, and moves that begin no new count are.
+    check("4k3/8/8/8/8/8/8/R3K3 w - - 0 1", "a1a2 e8e7", None, None);
+    check(capture, "a1a2", None, Some((BlackWins, TablebaseAdjudication)));
+    check("4k3/8/8/8/8/8/4P3/R3K3 w Q - 0 1", "e2e4 e8e7", None, None);
+    check("4k3/8/8/8/8/8/4P3/R3K3 w - - 0 1", "a1a2 e8e7 e2e4", None, Some((BlackWins, TablebaseAdjudication)));
+    check("4k3/4p3/8/8/8/8/8/R3K3 w - - 5 1", "a1a2 e7e5", None, Some((WhiteWins, TablebaseAdjudication)));
+    // Five men are not in these tables.
+    check("4k3/4p3/8/8/8/8/4P3/R3K3 w - - 0 1", "e2e4", None, None);
+    check("7k/6pQ/6K1/8/8/8/8/8 b - - 0 1", "", None, Some((WhiteWins, Checkmate)));
+    check("7k/5Kp1/8/8/8/8/8/6Q1 w - - 0 1", "g1g7", None, Some((WhiteWins, Checkmate)));
+    check("4k3/8/8/8/8/8/4r3/4K3 w - - 0 1", "e1e2", None, Some((Draw, InsufficientMaterial)));
+    let resign = Some("count=1,score=100");
+    check(capture, "a1a2:-500", resign, Some((BlackWins, TablebaseAdjudication)));
+    check("4k3/8/8/8/8/8/8/R3K3 w - - 0 1", "a1a2:-500", resign, Some((BlackWins, ResignAdjudication)));
 }

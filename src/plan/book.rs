@@ -1,12 +1,13 @@
-//! Making an opening book: random walks from the starting position, and which of them to keep.
+//! Making an opening book: random walks from a starting position, and which of them to keep.
 //!
 //! Pure: an engine's scores come in as values. Walk `n` of a seed is the same whatever came before, and judgements are
 //! taken in the order of the walks, so the book depends on seed, settings and engine, never on who was quicker.
 
 use std::collections::{BTreeMap, HashSet};
+use std::fmt;
 use std::str::FromStr;
 
-use crate::chess::Position;
+use crate::chess::{Position, Variant};
 use crate::plan::openings::order::SplitMix64;
 use crate::record::{Color, Score};
 
@@ -35,9 +36,60 @@ impl Candidate {
     /// The EPD line: four fields, and the counters as opcodes.
     #[must_use]
     pub fn epd(&self) -> String {
-        let mut fields = self.fen.rsplitn(3, ' ');
-        let (fullmoves, halfmoves) = (fields.next().unwrap_or("1"), fields.next().unwrap_or("0"));
-        format!("{} hmvc {halfmoves}; fmvn {fullmoves};", fields.next().unwrap_or_default())
+        epd(&self.fen)
+    }
+}
+
+/// The EPD line of a six-field FEN: four fields, and the counters as opcodes.
+#[must_use]
+pub fn epd(fen: &str) -> String {
+    let mut fields = fen.rsplitn(3, ' ');
+    let (fullmoves, halfmoves) = (fields.next().unwrap_or("1"), fields.next().unwrap_or("0"));
+    format!("{} hmvc {halfmoves}; fmvn {fullmoves};", fields.next().unwrap_or_default())
+}
+
+/// Where walks begin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Start {
+    /// The standard starting position.
+    #[default]
+    Standard,
+    /// One of the 960, each equally likely.
+    Chess960,
+    /// One of the 960 for White and one for Black: double Chess960.
+    Double,
+}
+
+impl Start {
+    /// The rules of castling.
+    #[must_use]
+    pub const fn variant(self) -> Variant {
+        match self {
+            Self::Standard => Variant::Standard,
+            Self::Chess960 | Self::Double => Variant::Chess960,
+        }
+    }
+
+    /// `standard`, `chess960` or `dfrc`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Standard => "standard",
+            Self::Chess960 => "chess960",
+            Self::Double => "dfrc",
+        }
+    }
+
+    /// A position to begin with. The standard one draws no number, so that its walks are those of the first release.
+    fn draw(self, random: &mut SplitMix64) -> Option<Position> {
+        match self {
+            Self::Standard => Some(Position::default()),
+            Self::Chess960 => {
+                let number = random.below(960);
+                Position::chess960(number, number)
+            }
+            Self::Double => Position::chess960(random.below(960), random.below(960)),
+        }
     }
 }
 
@@ -57,6 +109,7 @@ pub struct Walked {
 /// Candidates from random walks, in order. Ends when 20,000 walks in a row have led nowhere new.
 #[derive(Clone, Debug)]
 pub struct Walks {
+    start: Start,
     plies: u32,
     seed: u64,
     walked: Walked,
@@ -64,10 +117,10 @@ pub struct Walks {
 }
 
 impl Walks {
-    /// Walks of exactly `plies` plies from the standard starting position, each legal move equally likely.
+    /// Walks of exactly `plies` plies from a starting position, each legal move equally likely.
     #[must_use]
-    pub fn new(plies: u32, seed: u64) -> Self {
-        Self { plies, seed, walked: Walked::default(), seen: HashSet::new() }
+    pub fn new(start: Start, plies: u32, seed: u64) -> Self {
+        Self { start, plies, seed, walked: Walked::default(), seen: HashSet::new() }
     }
 
     /// Different positions found so far.
@@ -80,7 +133,7 @@ impl Walks {
     fn walk(&self, number: u64) -> Option<Position> {
         // A stream of its own for each walk, scrambled so that neighbouring seeds and numbers share nothing.
         let mut random = SplitMix64::new(SplitMix64::new(self.seed).next_u64() ^ SplitMix64::new(number).next_u64());
-        let mut position = Position::default();
+        let mut position = self.start.draw(&mut random)?;
         for _ in 0..self.plies {
             let mut moves = position.legal_moves();
             // The rules library promises no order.
@@ -125,35 +178,58 @@ pub fn place(fen: &str) -> &str {
     fen.match_indices(' ').nth(3).map_or(fen, |(end, _)| &fen[..end])
 }
 
-/// Which scores a book's positions may have: by size, whichever side is ahead.
+/// Which scores a book's positions may have, in centipawns, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Window {
-    /// Least distance from 0, centipawns.
-    pub low_cp: u32,
-    /// Greatest.
-    pub high_cp: u32,
+pub enum Window {
+    /// Distance from 0, whichever side is ahead.
+    Size {
+        /// Least.
+        low_cp: u32,
+        /// Greatest.
+        high_cp: u32,
+    },
+    /// White's advantage.
+    White {
+        /// Least; negative where Black is ahead.
+        low_cp: i32,
+        /// Greatest.
+        high_cp: i32,
+    },
 }
 
 impl Window {
-    /// Whether a long search's score lies within. A mate never does.
+    /// Whether a long search's score for the side `turn`, which is to move, lies within. A mate never does.
     #[must_use]
-    pub fn keeps(self, score: Score) -> bool {
-        self.holds(score, 0)
+    pub fn keeps(self, score: Score, turn: Color) -> bool {
+        self.holds(score, turn, 0)
     }
 
     /// Whether a short search's score lets a long one hope.
     #[must_use]
-    pub fn hopes(self, score: Score) -> bool {
-        self.holds(score, SKIM_SLACK_CP)
+    pub fn hopes(self, score: Score, turn: Color) -> bool {
+        self.holds(score, turn, SKIM_SLACK_CP)
     }
 
-    fn holds(self, score: Score, slack: u32) -> bool {
-        match score {
-            Score::Cp(cp) => {
-                let size = cp.unsigned_abs();
-                size.saturating_add(slack) >= self.low_cp && size <= self.high_cp.saturating_add(slack)
+    fn holds(self, score: Score, turn: Color, slack: u32) -> bool {
+        let Score::Cp(cp) = score else { return false };
+        let slack = i64::from(slack);
+        let (value, low, high): (i64, i64, i64) = match self {
+            Self::Size { low_cp, high_cp } => (i64::from(cp.unsigned_abs()), low_cp.into(), high_cp.into()),
+            Self::White { low_cp, high_cp } => {
+                let white = if turn == Color::White { i64::from(cp) } else { -i64::from(cp) };
+                (white, low_cp.into(), high_cp.into())
             }
-            Score::Mate(_) => false,
+        };
+        (low - slack..=high + slack).contains(&value)
+    }
+}
+
+impl fmt::Display for Window {
+    /// As it is typed.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Size { low_cp, high_cp } => write!(f, "{low_cp},{high_cp}"),
+            Self::White { low_cp, high_cp } => write!(f, "{low_cp}..{high_cp}"),
         }
     }
 }
@@ -162,12 +238,19 @@ impl FromStr for Window {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let number = |part: &str| part.trim().parse::<u32>().ok();
-        let window = text.split_once(',').and_then(|(low, high)| Some((number(low)?, number(high)?)));
-        match window {
-            Some((low_cp, high_cp)) if low_cp <= high_cp => Ok(Self { low_cp, high_cp }),
-            _ => Err(format!("`{text}` is no window: write two centipawn values from 0, the lower first, as in 0,60")),
+        fn two<T: FromStr + PartialOrd>(parts: Option<(&str, &str)>) -> Option<(T, T)> {
+            let (low, high) = parts?;
+            let (low, high) = (low.trim().parse().ok()?, high.trim().parse().ok()?);
+            (low <= high).then_some((low, high))
         }
+        let white = two(text.split_once("..")).map(|(low_cp, high_cp)| Self::White { low_cp, high_cp });
+        let size = || two(text.split_once(',')).map(|(low_cp, high_cp)| Self::Size { low_cp, high_cp });
+        white.or_else(size).ok_or_else(|| {
+            format!(
+                "`{text}` is no window: write two centipawn values, the lower first, as in 0,60 (by size, whichever side is \
+                 ahead) or 80..120 (White's advantage)"
+            )
+        })
     }
 }
 
@@ -180,6 +263,26 @@ pub enum Judgement {
     Refused,
     /// In the book.
     Kept,
+}
+
+impl Judgement {
+    const ALL: [Self; 3] = [Self::Skimmed, Self::Refused, Self::Kept];
+
+    /// `skimmed`, `refused` or `kept`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Skimmed => "skimmed",
+            Self::Refused => "refused",
+            Self::Kept => "kept",
+        }
+    }
+
+    /// The judgement of a name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|judgement| judgement.name() == name)
+    }
 }
 
 /// What became of the candidates up to the last one of the book.
@@ -282,13 +385,12 @@ pub fn turn(fen: &str) -> Color {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chess::Variant;
 
     #[test]
     fn walks_are_new_legal_quiet_and_repeatable() {
-        let walks: Vec<Candidate> = Walks::new(8, 1).take(500).collect();
-        assert_eq!(walks, Walks::new(8, 1).take(500).collect::<Vec<_>>());
-        assert_ne!(walks[..20], Walks::new(8, 2).take(20).collect::<Vec<_>>());
+        let walks: Vec<Candidate> = Walks::new(Start::Standard, 8, 1).take(500).collect();
+        assert_eq!(walks, Walks::new(Start::Standard, 8, 1).take(500).collect::<Vec<_>>());
+        assert_ne!(walks[..20], Walks::new(Start::Standard, 8, 2).take(20).collect::<Vec<_>>());
         let mut places = HashSet::new();
         for (index, candidate) in walks.iter().enumerate() {
             let position = Position::from_fen(&candidate.fen, Variant::Standard).expect("legal");
@@ -305,7 +407,7 @@ mod tests {
 
     #[test]
     fn the_seed_is_a_promise() {
-        let fens: Vec<String> = Walks::new(2, 1).take(3).map(|candidate| candidate.fen).collect();
+        let fens: Vec<String> = Walks::new(Start::Standard, 2, 1).take(3).map(|candidate| candidate.fen).collect();
         // Sorted moves, streams and draws as they were in the first release.
         let expected = [
             "rnbqkbnr/ppppp1pp/8/5p2/8/6P1/PPPPPP1P/RNBQKBNR w KQkq - 0 2",
@@ -319,7 +421,7 @@ mod tests {
     fn every_position_within_reach_is_found_once() {
         // 20 positions after one ply, 400 after two.
         for (plies, count) in [(0, 1), (1, 20), (2, 400)] {
-            let mut walks = Walks::new(plies, 7);
+            let mut walks = Walks::new(Start::Standard, plies, 7);
             assert_eq!(walks.by_ref().count(), count);
             assert_eq!(walks.found(), count as u64);
         }
@@ -327,23 +429,56 @@ mod tests {
 
     #[test]
     fn windows() {
-        let balanced: Window = "0,60".parse().expect("sound");
-        let uneven: Window = " 90 , 130 ".parse().expect("sound");
+        use Color::{Black, White};
         let table = [
-            (balanced, Score::Cp(0), true, true),
-            (balanced, Score::Cp(-60), true, true),
-            (balanced, Score::Cp(61), false, true),
-            (balanced, Score::Cp(-211), false, false),
-            (balanced, Score::Cp(i32::MIN), false, false),
-            (balanced, Score::Mate(1), false, false),
-            (uneven, Score::Cp(0), false, true),
-            (uneven, Score::Cp(-100), true, true),
+            ("0,60", Score::Cp(0), White, true, true),
+            ("0,60", Score::Cp(-60), White, true, true),
+            ("0,60", Score::Cp(61), Black, false, true),
+            ("0,60", Score::Cp(-211), White, false, false),
+            ("0,60", Score::Cp(i32::MIN), White, false, false),
+            ("0,60", Score::Mate(1), White, false, false),
+            (" 90 , 130 ", Score::Cp(0), White, false, true),
+            ("90,130", Score::Cp(-100), White, true, true),
+            ("80..120", Score::Cp(80), White, true, true),
+            ("80..120", Score::Cp(-80), White, false, false),
+            ("80..120", Score::Cp(-80), Black, true, true),
+            ("80..120", Score::Cp(121), White, false, true),
+            ("80..120", Score::Cp(i32::MIN), Black, false, false),
+            ("80..120", Score::Mate(3), White, false, false),
+            (" -20 .. 5 ", Score::Cp(-20), White, true, true),
+            ("-20..5", Score::Cp(20), Black, true, true),
+            ("-20..5", Score::Cp(6), White, false, true),
+            ("-120..-80", Score::Cp(100), Black, true, true),
         ];
-        for (window, score, keeps, hopes) in table {
-            assert_eq!((window.keeps(score), window.hopes(score)), (keeps, hopes), "{window:?} {score:?}");
+        for (text, score, turn, keeps, hopes) in table {
+            let window: Window = text.parse().expect(text);
+            assert_eq!(
+                (window.keeps(score, turn), window.hopes(score, turn)),
+                (keeps, hopes),
+                "{text} {score:?} {turn:?}"
+            );
+            assert_eq!(window.to_string().parse(), Ok(window));
         }
-        for text in ["", "60", "60,0", "-60,60", "a,b"] {
+        for text in ["", "60", "60,0", "-60,60", "a,b", "60..0", "1...2", "..", "1..2..3", "99999999999..0"] {
             assert!(text.parse::<Window>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn walks_of_chess960() {
+        for (start, positions) in [(Start::Chess960, 960), (Start::Double, 3000)] {
+            let all: Vec<Candidate> = Walks::new(start, 0, 5).take(3000).collect();
+            assert_eq!(all.len(), positions, "{start:?}");
+            let same_ranks = |fen: &str| {
+                let rows: Vec<&str> = place(fen).split([' ', '/']).collect();
+                rows[0].eq_ignore_ascii_case(rows[7])
+            };
+            let doubles = all.iter().filter(|candidate| !same_ranks(&candidate.fen)).count();
+            assert_eq!(doubles > 2900, start == Start::Double, "{doubles}");
+            for candidate in Walks::new(start, 6, 5).take(200) {
+                let position = Position::from_fen(&candidate.fen, Variant::Chess960).expect("legal");
+                assert_eq!((position.fen(), position.fullmoves()), (candidate.fen.clone(), 4));
+            }
         }
     }
 
@@ -354,7 +489,7 @@ mod tests {
             1 => Judgement::Skimmed,
             _ => Judgement::Refused,
         };
-        let candidates: Vec<Candidate> = Walks::new(5, 3).take(300).collect();
+        let candidates: Vec<Candidate> = Walks::new(Start::Standard, 5, 3).take(300).collect();
         let fill = |order: &[usize]| {
             let mut selection = Selection::new(20);
             for place in order {
@@ -375,7 +510,7 @@ mod tests {
 
     #[test]
     fn a_window_that_nothing_passes_is_given_up() {
-        let candidate = Walks::new(1, 1).next().expect("a walk");
+        let candidate = Walks::new(Start::Standard, 1, 1).next().expect("a walk");
         let mut selection = Selection::new(1);
         for index in 0..HOPELESS_AFTER {
             assert!(!selection.is_hopeless());

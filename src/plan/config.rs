@@ -84,12 +84,23 @@ pub struct RawPlan {
     pub resign: Option<String>,
     /// A draw after so many plies of play.
     pub max_plies: Option<u32>,
+    /// Engines think on their opponent's time.
+    pub ponder: Option<bool>,
+    /// Folders with Syzygy tables, joined as `PATH` is.
+    pub syzygy: Option<String>,
+    /// Positions with more men are played on, whatever the tables have.
+    pub syzygy_pieces: Option<u32>,
+    /// Wins that the fifty-move rule would turn into draws are wins.
+    pub syzygy_ignore_50: Option<bool>,
+    /// `both`, `win-loss` or `draw`.
+    pub syzygy_adjudicate: Option<String>,
     /// Games at once.
     pub concurrency: Option<u16>,
     /// Allow more timed games at once than there are CPUs.
     pub force_concurrency: Option<bool>,
-    /// Pin each slot to a CPU of its own.
-    pub affinity: Option<bool>,
+    /// True for CPUs that the program chooses, or a list of CPUs, as `--affinity` takes it.
+    #[serde(deserialize_with = "affinity")]
+    pub affinity: Option<String>,
     /// Start the engines anew for each game.
     pub restart: Option<bool>,
     /// Play a pair again where the machine made an engine lose on time.
@@ -228,6 +239,11 @@ impl RawPlan {
             draw: self.draw.or(lower.draw),
             resign: self.resign.or(lower.resign),
             max_plies: self.max_plies.or(lower.max_plies),
+            ponder: self.ponder.or(lower.ponder),
+            syzygy: self.syzygy.or(lower.syzygy),
+            syzygy_pieces: self.syzygy_pieces.or(lower.syzygy_pieces),
+            syzygy_ignore_50: self.syzygy_ignore_50.or(lower.syzygy_ignore_50),
+            syzygy_adjudicate: self.syzygy_adjudicate.or(lower.syzygy_adjudicate),
             tc: self.tc.or(lower.tc),
             new_tc: self.new_tc.or(lower.new_tc),
             base_tc: self.base_tc.or(lower.base_tc),
@@ -357,6 +373,21 @@ pub fn options<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(String
     deserializer.deserialize_map(Options)
 }
 
+/// `true`, `false`, or a text as `--affinity` takes it.
+fn affinity<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "expected true, false, or a list of CPUs such as \"3,5,7-11\"")]
+    enum Value {
+        Switch(bool),
+        Text(String),
+    }
+    Ok(Some(match Value::deserialize(deserializer)? {
+        Value::Switch(true) => "auto".to_owned(),
+        Value::Switch(false) => "off".to_owned(),
+        Value::Text(text) => text,
+    }))
+}
+
 /// An option's value as it goes to the engine.
 struct OptionValue(String);
 
@@ -445,6 +476,16 @@ mod tests {
         assert!(error.starts_with("p.toml:1:") && !error.contains('\n'), "{error}");
         let error = parse("\n[options]\nHash = [1]\n").unwrap_err();
         assert!(error.starts_with("p.toml:3:8: ") && error.contains("a string, a number"), "{error}");
+    }
+
+    #[test]
+    fn affinity_is_a_switch_or_a_list() {
+        for (text, expected) in [("true", Some("auto")), ("false", Some("off")), ("\"3,5\"", Some("3,5"))] {
+            assert_eq!(parse(&format!("affinity = {text}\n")).unwrap().affinity.as_deref(), expected, "{text}");
+        }
+        assert_eq!(parse("").unwrap().affinity, None);
+        let error = parse("affinity = 3\n").unwrap_err();
+        assert!(error.starts_with("p.toml:1:12: expected true, false"), "{error}");
     }
 
     #[test]

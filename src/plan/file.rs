@@ -8,9 +8,10 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::chess::Variant;
+use crate::plan::affinity::Affinity;
 use crate::plan::openings::order::Order;
 use crate::plan::recording::{OutputFile, PgnOptions, PgnOutput, Recording};
-use crate::plan::rules::{DrawRule, ResignRule, Rules};
+use crate::plan::rules::{DrawRule, ResignRule, RuleError, Rules, SyzygyRule};
 use crate::plan::time_control::{Limit, TimeControl};
 use crate::plan::{BookRef, BookSource, Colors, Format, Machine, Origin, Plan, Player, Test, Timeouts};
 use crate::stats::sprt::{Bounds, Model};
@@ -52,6 +53,9 @@ struct PlanV1 {
     max_time_s: Option<f64>,
     concurrency: u16,
     affinity: bool,
+    /// CPUs that were named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    affinity_cpus: Option<String>,
     restart: bool,
     #[serde(default)]
     void_disturbed: bool,
@@ -124,6 +128,17 @@ struct RulesV1 {
     resign: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_plies: Option<u32>,
+    #[serde(default)]
+    ponder: bool,
+    /// Folders, joined as `PATH` is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    syzygy: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    syzygy_pieces: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    syzygy_ignore_50: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    syzygy_adjudicate: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -229,6 +244,7 @@ pub fn to_toml(plan: &Plan) -> String {
         BookSource::Builtin => ("builtin", None),
         BookSource::File(path) => ("file", Some(path.clone())),
     };
+    let syzygy = plan.rules.syzygy.as_ref();
     let file = PlanV1 {
         version: VERSION,
         name: plan.name.clone(),
@@ -236,7 +252,8 @@ pub fn to_toml(plan: &Plan) -> String {
         max_pairs: plan.max_pairs,
         max_time_s: plan.max_time.map(|time| time.as_secs_f64()),
         concurrency: plan.concurrency,
-        affinity: plan.affinity,
+        affinity: plan.affinity != Affinity::Off,
+        affinity_cpus: matches!(plan.affinity, Affinity::Cpus(_)).then(|| plan.affinity.to_string()),
         restart: plan.restart,
         void_disturbed: plan.void_disturbed,
         max_failures: plan.max_failures,
@@ -273,6 +290,11 @@ pub fn to_toml(plan: &Plan) -> String {
             draw: plan.rules.draw.map(|rule| rule.to_string()),
             resign: plan.rules.resign.map(|rule| rule.to_string()),
             max_plies: plan.rules.max_plies,
+            ponder: plan.rules.ponder,
+            syzygy: syzygy.map(SyzygyRule::paths_text),
+            syzygy_pieces: syzygy.and_then(|rule| rule.pieces),
+            syzygy_ignore_50: syzygy.map(|rule| rule.ignore_fifty),
+            syzygy_adjudicate: syzygy.map(|rule| rule.scope.to_string()),
         },
         timeouts: TimeoutsV1 {
             start_s: plan.timeouts.start.as_secs_f64(),
@@ -407,12 +429,18 @@ pub fn from_toml(text: &str) -> Result<Plan, PlanFileError> {
             draw: file.rules.draw.as_deref().map(|text| parse::<DrawRule>("rules.draw", text)).transpose()?,
             resign: file.rules.resign.as_deref().map(|text| parse::<ResignRule>("rules.resign", text)).transpose()?,
             max_plies: file.rules.max_plies,
+            ponder: file.rules.ponder,
+            syzygy: syzygy_from_disk(&file.rules)?,
         },
         test: file.test.map(test_from_disk).transpose()?,
         max_pairs: file.max_pairs,
         max_time: file.max_time_s.map(|time| seconds("max_time_s", time)).transpose()?,
         concurrency: file.concurrency,
-        affinity: file.affinity,
+        affinity: match (file.affinity, &file.affinity_cpus) {
+            (false, _) => Affinity::Off,
+            (true, None) => Affinity::Auto,
+            (true, Some(cpus)) => parse("affinity_cpus", cpus)?,
+        },
         restart: file.restart,
         void_disturbed: file.void_disturbed,
         max_failures: file.max_failures,
@@ -426,6 +454,20 @@ pub fn from_toml(text: &str) -> Result<Plan, PlanFileError> {
         recording: recording_from_disk(file.recording)?,
         machine: Machine { cpu: file.machine.cpu, cores: file.machine.cores, os: file.machine.os },
     })
+}
+
+fn syzygy_from_disk(rules: &RulesV1) -> Result<Option<SyzygyRule>, PlanFileError> {
+    let Some(paths) = &rules.syzygy else { return Ok(None) };
+    let fault = |key| move |error: RuleError| PlanFileError::Value { key, why: error.to_string() };
+    let mut rule = SyzygyRule::new(paths).map_err(fault("rules.syzygy"))?;
+    if let Some(pieces) = rules.syzygy_pieces {
+        rule = rule.with_pieces(pieces).map_err(fault("rules.syzygy_pieces"))?;
+    }
+    rule.ignore_fifty = rules.syzygy_ignore_50.unwrap_or(false);
+    if let Some(scope) = &rules.syzygy_adjudicate {
+        rule.scope = parse("rules.syzygy_adjudicate", scope)?;
+    }
+    Ok(Some(rule))
 }
 
 fn test_from_disk(test: TestV1) -> Result<Test, PlanFileError> {

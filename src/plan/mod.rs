@@ -3,6 +3,7 @@
 //! Reading order: `time_control` (what a side may spend), `rules` (what the referee may decide), `openings` (where games
 //! start), `recording` (what is written besides), `config` (the TOML a user writes), then [`Plan`] itself and `file`, its form in the run directory.
 
+pub mod affinity;
 pub mod book;
 pub mod config;
 pub mod file;
@@ -14,6 +15,7 @@ pub mod time_control;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::plan::affinity::Affinity;
 use crate::plan::openings::order::Order;
 use crate::plan::recording::Recording;
 use crate::plan::rules::Rules;
@@ -49,8 +51,8 @@ pub struct Plan {
     pub max_time: Option<Duration>,
     /// Games at once.
     pub concurrency: u16,
-    /// True to give each slot a CPU of its own.
-    pub affinity: bool,
+    /// Whether each slot has CPUs of its own, and which.
+    pub affinity: Affinity,
     /// True to start engines anew for each game.
     pub restart: bool,
     /// True to play a pair again where a game was lost on time by the machine's doing ([`crate::record::Overstep::is_disturbed`]).
@@ -66,10 +68,12 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The most threads that an engine is told to think with (its option `Threads`), at least 1.
+    /// The most threads that think at once in a game, at least 1: those that an engine is told to use (its option `Threads`), of both
+    /// sides where engines ponder.
     #[must_use]
     pub fn threads(&self) -> usize {
-        self.players.iter().filter_map(Player::threads).max().unwrap_or(1).max(1)
+        let one = self.players.iter().filter_map(Player::threads).max().unwrap_or(1).max(1);
+        if self.rules.ponder { one.saturating_mul(2) } else { one }
     }
 }
 

@@ -7,9 +7,14 @@
 //! - EPD and FEN lists, told apart line by line: four fields and opcodes, of which `hmvc` and `fmvn` are honoured, or six fields. Blank
 //!   lines and lines that begin with `#` are skipped; CR LF and a byte order mark do no harm.
 //! - PGN: see [`pgn`].
+//! - Polyglot: see [`polyglot`].
+//!
+//! Each of them may be packed by gzip or zstd: see [`packing`]. A book's SHA-256 is that of the file as it lies on disk.
 
 pub mod order;
+pub mod packing;
 pub mod pgn;
+pub mod polyglot;
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -18,6 +23,8 @@ use std::path::Path;
 use sha2::{Digest as _, Sha256};
 use thiserror::Error;
 
+pub use self::packing::Packing;
+use self::packing::Refusal;
 use crate::chess::{Position, START_FEN, Variant};
 use crate::record::{Opening, Termination};
 
@@ -28,6 +35,20 @@ pub enum Format {
     Epd,
     /// Games.
     Pgn,
+    /// Polyglot's `.bin`: moves by position.
+    Polyglot,
+}
+
+impl Format {
+    /// `EPD`, `PGN` or `Polyglot`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Epd => "EPD",
+            Self::Pgn => "PGN",
+            Self::Polyglot => "Polyglot",
+        }
+    }
 }
 
 /// How to read a book.
@@ -35,9 +56,10 @@ pub enum Format {
 pub struct BookOptions {
     /// The rules of castling in it.
     pub variant: Variant,
-    /// Play at most so many plies of each game of a PGN book; `None`: all.
+    /// Play at most so many plies of each game of a PGN book; `None`: all. Plies of the lines of a Polyglot book; `None`: 8.
     pub plies: Option<u32>,
-    /// `None`: `.pgn` is PGN, `.epd` and `.fen` are EPD, and anything else is what it looks like.
+    /// `None`: `.pgn` is PGN, `.epd` and `.fen` are EPD, `.bin` is Polyglot (`.gz` and `.zst` behind them set aside), and anything
+    /// else is what it looks like.
     pub format: Option<Format>,
 }
 
@@ -52,13 +74,39 @@ pub enum BookError {
         /// Why.
         source: std::io::Error,
     },
-    /// The file is packed.
+    /// The file is packed, twice or in a way that is not read.
     #[error("the book {name} is a {kind} archive; unpack it first")]
     Packed {
         /// The path as given.
         name: String,
         /// What kind.
         kind: &'static str,
+    },
+    /// The archive is cut off or damaged.
+    #[error("the book {name} is a broken {kind} archive: {fault}; fetch or pack it again")]
+    Archive {
+        /// The path as given.
+        name: String,
+        /// What kind.
+        kind: &'static str,
+        /// What is wrong.
+        fault: String,
+    },
+    /// The archive would fill the memory.
+    #[error("the book {name} is a {kind} archive of more than 2 GiB; split it")]
+    Bomb {
+        /// The path as given.
+        name: String,
+        /// What kind.
+        kind: &'static str,
+    },
+    /// The Polyglot book is broken, or leads nowhere.
+    #[error("the book {name}: {fault}")]
+    Polyglot {
+        /// The path as given.
+        name: String,
+        /// What is wrong, with the number of the entry, from 1, where it is one.
+        fault: String,
     },
     /// The file is beyond the 32-bit offsets.
     #[error("the book {name} is larger than 4 GiB; split it")]
@@ -91,12 +139,72 @@ pub(crate) struct Fault {
     what: String,
 }
 
+/// A book's file as read: unpacked, not yet checked.
+#[derive(Clone, Debug)]
+pub struct BookFile {
+    name: String,
+    sha256: String,
+    packing: Option<Packing>,
+    bytes: Cow<'static, [u8]>,
+}
+
+impl BookFile {
+    /// Reads and unpacks a file.
+    ///
+    /// # Errors
+    /// [`BookError`] where it can't be read or unpacked.
+    pub fn load(path: &Path) -> Result<Self, BookError> {
+        let name = path.display().to_string();
+        match std::fs::read(path) {
+            Ok(bytes) => Self::unpack(name, bytes.into()),
+            Err(source) => Err(BookError::Read { name, source }),
+        }
+    }
+
+    fn unpack(name: String, bytes: Cow<'static, [u8]>) -> Result<Self, BookError> {
+        let (packing, sha256) = (Packing::of_bytes(&bytes), hex(&Sha256::digest(&bytes)));
+        match packing::unpack(bytes) {
+            Ok(bytes) if u32::try_from(bytes.len()).is_err() => Err(BookError::TooLarge { name }),
+            Ok(bytes) => Ok(Self { name, sha256, packing, bytes }),
+            Err(Refusal::Unknown(kind)) => Err(BookError::Packed { name, kind }),
+            Err(Refusal::Broken(kind, fault)) => Err(BookError::Archive { name, kind, fault }),
+            Err(Refusal::TooLarge(kind)) => Err(BookError::Bomb { name, kind }),
+        }
+    }
+
+    /// What it holds, unpacked.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// What its bytes mean, by its extension or else by what they look like.
+    #[must_use]
+    pub fn format(&self) -> Format {
+        let mut path = Path::new(&self.name);
+        if self.packing.is_some()
+            && path.extension().is_some_and(|last| Packing::of_extension(&last.to_string_lossy()).is_some())
+        {
+            path = path.file_stem().map_or(path, Path::new);
+        }
+        let extension = path.extension().map(|last| last.to_string_lossy().to_ascii_lowercase());
+        match extension.as_deref() {
+            Some("pgn") => Format::Pgn,
+            Some("epd" | "fen") => Format::Epd,
+            Some("bin") => Format::Polyglot,
+            _ => sniff(&self.bytes),
+        }
+    }
+}
+
 /// Openings to play, all of them checked. At least one.
 #[derive(Clone)]
 pub struct Book {
     name: String,
     format: Format,
+    packing: Option<Packing>,
     sha256: String,
+    /// Lines, games, or the lines made of a Polyglot book.
     bytes: Cow<'static, [u8]>,
     /// Where each line or game begins.
     offsets: Vec<u32>,
@@ -120,25 +228,7 @@ impl Book {
     /// # Errors
     /// [`BookError`] with path and line for the first opening that can't be read, is not legal, or leaves nothing to play.
     pub fn load(path: &Path, options: &BookOptions) -> Result<Self, BookError> {
-        let name = path.display().to_string();
-        match std::fs::read(path) {
-            Ok(bytes) => {
-                let format = options.format.unwrap_or_else(|| Self::format_of(path, &bytes));
-                Self::from_bytes(&name, bytes, &BookOptions { format: Some(format), ..*options })
-            }
-            Err(source) => Err(BookError::Read { name, source }),
-        }
-    }
-
-    /// What a file's bytes mean, by its extension or else by what they look like.
-    #[must_use]
-    pub fn format_of(path: &Path, bytes: &[u8]) -> Format {
-        let extension = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
-        match extension.as_deref() {
-            Some("pgn") => Format::Pgn,
-            Some("epd" | "fen") => Format::Epd,
-            _ => sniff(bytes),
-        }
+        Self::from_file(BookFile::load(path)?, options)
     }
 
     /// Checks a book that is in memory already; `name` stands for the path in messages and in the plan.
@@ -150,24 +240,33 @@ impl Book {
         bytes: impl Into<Cow<'static, [u8]>>,
         options: &BookOptions,
     ) -> Result<Self, BookError> {
-        let (name, bytes) = (name.to_owned(), bytes.into());
-        if let Some(kind) = packed(&bytes) {
-            return Err(BookError::Packed { name, kind });
-        }
-        if u32::try_from(bytes.len()).is_err() {
-            return Err(BookError::TooLarge { name });
-        }
-        let format = options.format.unwrap_or_else(|| sniff(&bytes));
+        let file = BookFile::unpack(name.to_owned(), bytes.into())?;
+        let format = options.format.unwrap_or_else(|| sniff(&file.bytes));
+        Self::from_file(file, &BookOptions { format: Some(format), ..*options })
+    }
+
+    /// Checks a book whose file was read already.
+    ///
+    /// # Errors
+    /// As [`Book::load`].
+    pub fn from_file(file: BookFile, options: &BookOptions) -> Result<Self, BookError> {
+        let format = options.format.unwrap_or_else(|| file.format());
+        let BookFile { name, sha256, packing, mut bytes } = file;
         let offsets = match format {
             Format::Epd => check_lines(&bytes, options.variant),
             Format::Pgn => pgn::check_games(&bytes, options),
+            Format::Polyglot if bytes.is_empty() => Ok(Vec::new()),
+            Format::Polyglot => match polyglot::lines(&bytes, options.variant, options.plies) {
+                Ok((lines, offsets)) => {
+                    bytes = lines.into();
+                    Ok(offsets)
+                }
+                Err(fault) => return Err(BookError::Polyglot { name, fault }),
+            },
         };
         match offsets {
             Ok(offsets) if offsets.is_empty() => Err(BookError::Empty { name }),
-            Ok(offsets) => {
-                let sha256 = hex(&Sha256::digest(&bytes));
-                Ok(Self { name, format, sha256, bytes, offsets, options: *options })
-            }
+            Ok(offsets) => Ok(Self { name, format, packing, sha256, bytes, offsets, options: *options }),
             Err(Fault { line, what }) => Err(BookError::Opening { name, line, fault: what }),
         }
     }
@@ -184,7 +283,13 @@ impl Book {
         self.format
     }
 
-    /// SHA-256 of the file, 64 hexadecimal digits.
+    /// How its file is packed.
+    #[must_use]
+    pub const fn packing(&self) -> Option<Packing> {
+        self.packing
+    }
+
+    /// SHA-256 of the file as it lies on disk, 64 hexadecimal digits.
     #[must_use]
     pub fn sha256(&self) -> &str {
         &self.sha256
@@ -204,25 +309,20 @@ impl Book {
         let (fen, moves) = match self.format {
             Format::Epd => (fen_of_line(first_line(rest)).ok()?, Vec::new()),
             Format::Pgn => pgn::reread(rest, &self.options)?,
+            Format::Polyglot => {
+                let line = std::str::from_utf8(first_line(rest)).ok()?;
+                (START_FEN.to_owned(), line.split_ascii_whitespace().map(str::to_owned).collect())
+            }
         };
         Some(Opening { index: index as u64, fen, moves })
     }
 }
 
-/// The archive that begins with these bytes.
-fn packed(bytes: &[u8]) -> Option<&'static str> {
-    let magics: [(&[u8], &str); 5] = [
-        (b"\x1f\x8b", "gzip"),
-        (b"\x28\xb5\x2f\xfd", "zstd"),
-        (b"PK\x03\x04", "zip"),
-        (b"BZh", "bzip2"),
-        (b"\xfd7zXZ", "xz"),
-    ];
-    magics.into_iter().find(|(magic, _)| bytes.starts_with(magic)).map(|(_, kind)| kind)
-}
-
-/// PGN begins with a tag, a comment or a move number; a position never does.
+/// PGN begins with a tag, a comment or a move number; a position never does. Bytes that no text has are Polyglot's.
 fn sniff(bytes: &[u8]) -> Format {
+    if polyglot::looks_like(bytes) {
+        return Format::Polyglot;
+    }
     let is_text = |line: &&[u8]| !line.is_empty() && !line.starts_with(b"#");
     match without_bom(bytes).split(|b| *b == b'\n').map(<[u8]>::trim_ascii).find(is_text) {
         Some([b'[' | b'{' | b'%' | b';', ..]) => Format::Pgn,

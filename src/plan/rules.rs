@@ -1,7 +1,9 @@
 //! What the referee applies besides the rules of chess, as agreed before the run. Applying it is `game::adjudicate`.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use thiserror::Error;
@@ -9,7 +11,7 @@ use thiserror::Error;
 use crate::chess::Variant;
 
 /// What the referee applies besides the rules of chess; the same for both sides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rules {
     /// The rules of castling.
     pub variant: Variant,
@@ -19,6 +21,10 @@ pub struct Rules {
     pub resign: Option<ResignRule>,
     /// Draw after so many plies, book plies not counted.
     pub max_plies: Option<u32>,
+    /// Engines that run by a clock think on their opponent's time.
+    pub ponder: bool,
+    /// Results by endgame tables.
+    pub syzygy: Option<SyzygyRule>,
     /// Grace on every move before the flag falls.
     pub margin: Duration,
     /// How long a search without clock (nodes, depth) may take before the engine counts as stalled.
@@ -45,6 +51,94 @@ pub struct ResignRule {
     pub score_cp: u32,
     /// The winner's scores must agree.
     pub two_sided: bool,
+}
+
+/// The result that endgame tables give, as soon as they give one: right after a capture or pawn move. Cheap to clone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SyzygyRule {
+    /// Folders with `.rtbw` files; of two files of one name the first counts.
+    pub paths: Arc<[PathBuf]>,
+    /// Positions with more men, kings included, are played on, whatever the tables have; `None` for no such limit.
+    pub pieces: Option<u32>,
+    /// Wins that the fifty-move rule would turn into draws are wins.
+    pub ignore_fifty: bool,
+    /// Which results are given.
+    pub scope: SyzygyScope,
+}
+
+/// Which results of the tables end a game.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SyzygyScope {
+    /// Wins, losses and draws.
+    #[default]
+    Both,
+    /// Wins and losses; draws are played on.
+    WinLoss,
+    /// Draws; wins and losses are played on.
+    Draw,
+}
+
+impl SyzygyRule {
+    /// The rule of folders joined as `PATH` is (`:`, on Windows `;`), all results counted. Relative folders are taken from the
+    /// current one and made absolute, for a run may go on elsewhere.
+    ///
+    /// # Errors
+    /// A folder without a name, and none at all.
+    pub fn new(paths: &str) -> Result<Self, RuleError> {
+        let fault = |reason: &str| RuleError {
+            text: paths.to_owned(),
+            rule: "syzygy",
+            reason: reason.to_owned(),
+            example: "/path/to/tables, or several with the separator of PATH between them",
+        };
+        let folders: Vec<_> = std::env::split_paths(paths).collect();
+        if paths.trim().is_empty() || folders.iter().any(|folder| folder.as_os_str().is_empty()) {
+            return Err(fault("a folder has no name"));
+        }
+        let absolute = |folder: &PathBuf| std::path::absolute(folder).map_err(|error| fault(&error.to_string()));
+        let paths = folders.iter().map(absolute).collect::<Result<_, _>>()?;
+        Ok(Self { paths, pieces: None, ignore_fifty: false, scope: SyzygyScope::default() })
+    }
+
+    /// Takes `pieces` as the limit on men, 2 to 32.
+    ///
+    /// # Errors
+    /// A number that no position has.
+    pub fn with_pieces(self, pieces: u32) -> Result<Self, RuleError> {
+        if (2..=32).contains(&pieces) {
+            return Ok(Self { pieces: Some(pieces), ..self });
+        }
+        let reason = "a position has 2 to 32 pieces and pawns, kings included".to_owned();
+        Err(RuleError { text: pieces.to_string(), rule: "syzygy-pieces", reason, example: "a number such as 6" })
+    }
+
+    /// The folders as one text that [`new`](Self::new) reads back.
+    #[must_use]
+    pub fn paths_text(&self) -> String {
+        std::env::join_paths(self.paths.iter()).unwrap_or_default().to_string_lossy().into_owned()
+    }
+}
+
+impl FromStr for SyzygyScope {
+    type Err = RuleError;
+
+    /// `both`, `win-loss` or `draw`.
+    fn from_str(text: &str) -> Result<Self, RuleError> {
+        [Self::Both, Self::WinLoss, Self::Draw].into_iter().find(|scope| scope.to_string() == text).ok_or_else(|| {
+            let reason = "it names no kind of result".to_owned();
+            RuleError { text: text.to_owned(), rule: "syzygy-adjudicate", reason, example: "both, win-loss or draw" }
+        })
+    }
+}
+
+impl fmt::Display for SyzygyScope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Both => "both",
+            Self::WinLoss => "win-loss",
+            Self::Draw => "draw",
+        })
+    }
 }
 
 /// A rule's text that can't be read.
@@ -172,6 +266,30 @@ mod tests {
             let error = text.parse::<ResignRule>().expect_err(text).to_string();
             assert!(error.starts_with(&format!("`{text}` is not a resign rule: ")), "{error}");
         }
+    }
+
+    #[test]
+    fn table_folders() {
+        let here = std::env::current_dir().unwrap();
+        let both = std::env::join_paths([here.join("a"), PathBuf::from("b")]).unwrap();
+        let rule = SyzygyRule::new(both.to_str().unwrap()).unwrap();
+        assert_eq!(*rule.paths, [here.join("a"), here.join("b")]);
+        assert_eq!(SyzygyRule::new(&rule.paths_text()), Ok(rule.clone()));
+        assert_eq!(rule.clone().with_pieces(6).map(|rule| rule.pieces), Ok(Some(6)));
+        let gap = std::env::join_paths(["a", "", "b"]).unwrap();
+        for text in ["", " ", gap.to_str().unwrap()] {
+            let error = SyzygyRule::new(text).expect_err(text).to_string();
+            assert!(error.contains("a folder has no name"), "{error}");
+        }
+        for pieces in [0, 1, 33] {
+            let error = rule.clone().with_pieces(pieces).expect_err("a number").to_string();
+            assert!(error.contains("2 to 32"), "{error}");
+        }
+        for text in ["both", "win-loss", "draw"] {
+            assert_eq!(text.parse::<SyzygyScope>().expect(text).to_string(), text);
+        }
+        let error = "wins".parse::<SyzygyScope>().expect_err("wins").to_string();
+        assert!(error.ends_with("write both, win-loss or draw"), "{error}");
     }
 
     proptest! {

@@ -6,6 +6,7 @@ use crate::report::figures::signed;
 use crate::schedule::standing::{Faults, Standing};
 use crate::stats::Trinomial;
 use crate::stats::elo::fixed;
+use crate::stats::rating::{Bound, Rating};
 
 /// A player's place.
 #[derive(Clone, Debug)]
@@ -17,9 +18,7 @@ pub struct Row {
     /// Their name.
     pub name: String,
     /// On one scale, whose zero is the mean of all players; `None` before they played.
-    pub elo: Option<f64>,
-    /// Half the width of its 95 % interval.
-    pub error: Option<f64>,
+    pub rating: Option<Rating>,
     /// Counted games by result.
     pub wdl: Trinomial,
     /// Games lost by the player's own fault.
@@ -27,6 +26,34 @@ pub struct Row {
 }
 
 impl Row {
+    /// The rating, where it is no bound and can be compared with most others'.
+    #[must_use]
+    pub fn elo(&self) -> Option<f64> {
+        self.rating
+            .as_ref()
+            .filter(|rating| rating.bounded == Bound::Exact && rating.group == 0)
+            .map(|rating| rating.elo)
+    }
+
+    /// Half the width of its 95 % interval.
+    #[must_use]
+    pub fn error(&self) -> Option<f64> {
+        self.elo().and(self.rating.as_ref()?.error95)
+    }
+
+    /// `+12.3`, `> +400` for one who made every point, `< -400` for one who made none, `-` where nothing is known.
+    #[must_use]
+    pub fn elo_text(&self) -> String {
+        // Players whom no points join have scales of their own, which say nothing beside this one.
+        let Some(rating) = self.rating.as_ref().filter(|rating| rating.group == 0) else { return "-".to_owned() };
+        let sign = match rating.bounded {
+            Bound::Exact => "",
+            Bound::AtLeast => "> ",
+            Bound::AtMost => "< ",
+        };
+        format!("{sign}{}", signed(rating.elo, 1))
+    }
+
     /// Points a game, 0 to 1; `None` before the first.
     #[must_use]
     pub fn score(&self) -> Option<f64> {
@@ -44,34 +71,29 @@ impl Row {
 /// Everybody who plays, the best first.
 #[must_use]
 pub fn rows(names: &[&str], standing: &Standing) -> Vec<Row> {
-    let ratings = scale(names.len(), standing);
+    // More players than can be rated have no ratings.
+    let ratings = standing.ratings().map(|ratings| ratings.players).unwrap_or_default();
     let mut rows: Vec<Row> = (0u16..)
         .map(PlayerId)
         .zip(names)
-        .zip(ratings)
-        .map(|((player, name), (elo, error))| Row {
+        .zip(ratings.into_iter().map(Some).chain(std::iter::repeat(None)))
+        .map(|((player, name), rating)| Row {
             rank: 0,
             player,
             name: (*name).to_owned(),
-            elo,
-            error,
+            rating: rating.filter(|rating| rating.games > 0),
             wdl: standing.total(player),
             faults: standing.faults(player),
         })
         .collect();
     // Who has not played comes last; a score that is no number does not exist.
-    let key = |row: &Row| row.elo.or_else(|| row.score().map(|score| score - 1e6)).unwrap_or(f64::NEG_INFINITY);
+    let key = |row: &Row| row.rating.as_ref().map_or(f64::NEG_INFINITY, |rating| rating.elo);
     rows.sort_by(|a, b| key(b).total_cmp(&key(a)).then(a.player.cmp(&b.player)));
     for place in 0..rows.len() {
         let shares = place > 0 && key(&rows[place]).total_cmp(&key(&rows[place - 1])).is_eq();
         rows[place].rank = if shares { rows[place - 1].rank } else { place + 1 };
     }
     rows
-}
-
-/// Rating and half the width of its interval, by player.
-fn scale(players: usize, _standing: &Standing) -> Vec<(Option<f64>, Option<f64>)> {
-    vec![(None, None); players]
 }
 
 /// The table, a heading first, with at most `most` rows and the number of those left out.
@@ -91,8 +113,8 @@ pub fn table(rows: &[Row], most: Option<usize>) -> Vec<String> {
             "{:>4}  {:width$} {:>8} {:>7} {:>7} {:>8} {:>7}  {:<20} {}",
             row.rank,
             row.name,
-            number(row.elo, |elo| signed(elo, 1)),
-            number(row.error, |error| fixed(error, 1)),
+            row.elo_text(),
+            number(row.error(), |error| fixed(error, 1)),
             row.wdl.games(),
             fixed(row.points(), 1),
             number(row.score(), |score| format!("{} %", fixed(score * 100.0, 1))),
@@ -124,8 +146,7 @@ pub fn fault_words(faults: &Faults) -> String {
 #[must_use]
 pub fn leaders(rows: &[Row], most: usize) -> String {
     let one = |row: &Row| {
-        let elo = row.elo.map(|elo| format!(" {}", signed(elo, 1))).unwrap_or_default();
-        format!("{}. {}{elo} ({}/{})", row.rank, row.name, fixed(row.points(), 1), row.wdl.games())
+        format!("{}. {} {} ({}/{})", row.rank, row.name, row.elo_text(), fixed(row.points(), 1), row.wdl.games())
     };
     rows.iter().filter(|row| row.wdl.games() > 0).take(most).map(one).collect::<Vec<_>>().join(", ")
 }

@@ -1,46 +1,82 @@
-//! Which CPUs a slot gets: a physical core for each thread of an engine, hyper-thread siblings only when the cores are used up.
+//! Which CPUs a slot gets.
+//!
+//! A physical core for each thread of an engine, hyper-thread siblings only when the cores are used up. Fast cores come before slow
+//! ones, and a slot never has both: an engine whose threads run at two speeds waits for the slow ones, and searches another tree. A slot of
+//! several CPUs has them on one cache where that is possible, else on one NUMA node.
 
-use std::collections::BTreeSet;
-use std::path::Path;
+use std::collections::BTreeMap;
+
+use crate::plan::affinity::{Affinity, parse_cpus};
 
 /// The machine's CPUs as the scheduler may use them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Topology {
-    /// One group for each physical core: its CPUs, lowest first. Lowest core first.
-    cores: Vec<Vec<usize>>,
-    /// How many of them may run at once: a container may be allowed the time of fewer than it sees.
+    /// Fast cores first, then by node, by cache, by number.
+    cores: Vec<Core>,
+    /// How many CPUs may run at once: a container may be allowed the time of fewer than it sees.
     quota: usize,
 }
+
+/// A physical core.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Core {
+    /// 0 for the fastest kind of core in the machine, 1 for the next.
+    class: usize,
+    node: usize,
+    /// The lowest CPU of those that share its last cache.
+    cache: usize,
+    /// Its hyper-threads, lowest first.
+    cpus: Vec<usize>,
+}
+
+/// A file of `/sys` as text, if it is there.
+trait Read: Fn(&str) -> Option<String> {}
+
+impl<F: Fn(&str) -> Option<String>> Read for F {}
 
 impl Topology {
     /// Reads what this process may run on. Where the system does not say how CPUs are paired, each counts as a core.
     #[must_use]
     pub fn detect() -> Self {
-        let allowed = allowed_cpus();
-        let siblings = |cpu: usize| {
-            let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
-            std::fs::read_to_string(Path::new(&path)).ok().and_then(|text| parse_cpu_list(&text))
-        };
-        Self { quota: parallelism(), ..Self::from_siblings(&allowed, siblings) }
+        Self::read(&allowed_cpus(), parallelism(), |path| std::fs::read_to_string(path).ok())
     }
 
-    fn from_siblings(allowed: &[usize], siblings: impl Fn(usize) -> Option<Vec<usize>>) -> Self {
-        let mut seen: BTreeSet<usize> = BTreeSet::new();
-        let mut cores = Vec::new();
-        for &cpu in allowed {
-            if seen.contains(&cpu) {
-                continue;
+    /// From the CPUs that the process may use, how many of them at once, and the files of `/sys`.
+    fn read(allowed: &[usize], quota: usize, read: impl Read) -> Self {
+        let about = |cpu: usize, file: &str| read(&format!("/sys/devices/system/cpu/cpu{cpu}/{file}"));
+        let list = |text: Option<String>| text.and_then(|text| parse_cpus(&text).ok()).unwrap_or_default();
+        let classes = classes(allowed, &read);
+        let mut nodes = BTreeMap::new();
+        for node in list(read("/sys/devices/system/node/online")) {
+            for cpu in list(read(&format!("/sys/devices/system/node/node{node}/cpulist"))) {
+                nodes.insert(cpu, node);
             }
-            let mut group: Vec<usize> =
-                siblings(cpu).unwrap_or_default().into_iter().filter(|sibling| allowed.contains(sibling)).collect();
-            if !group.contains(&cpu) {
-                group.push(cpu);
-            }
-            group.sort_unstable();
-            seen.extend(group.iter().copied());
-            cores.push(group);
         }
-        Self { cores, quota: usize::MAX }
+        // The last level there is: the third, or on machines without one the second.
+        let cache = |cpu: usize| {
+            let shared = |index: usize| list(about(cpu, &format!("cache/index{index}/shared_cpu_list")));
+            [3, 2].into_iter().find_map(|index| shared(index).into_iter().min())
+        };
+        let mut cores: Vec<Core> = Vec::new();
+        for &cpu in allowed {
+            let mut siblings = list(about(cpu, "topology/thread_siblings_list"));
+            siblings.retain(|sibling| allowed.contains(sibling));
+            siblings.sort_unstable();
+            // The first of a core speaks for it.
+            match siblings.first() {
+                Some(first) if *first < cpu && siblings.contains(&cpu) => continue,
+                Some(_) if siblings.contains(&cpu) => {}
+                _ => siblings = vec![cpu],
+            }
+            cores.push(Core {
+                class: classes.get(&cpu).copied().unwrap_or(0),
+                node: nodes.get(&cpu).copied().unwrap_or(0),
+                cache: cache(cpu).unwrap_or(0),
+                cpus: siblings,
+            });
+        }
+        cores.sort();
+        Self { cores, quota }
     }
 
     /// Physical cores that this process may use, at least 1.
@@ -52,24 +88,114 @@ impl Topology {
     /// CPUs that this process may use, at least 1.
     #[must_use]
     pub fn cpus(&self) -> usize {
-        self.cores.iter().map(Vec::len).sum::<usize>().min(self.quota).max(1)
+        self.cores.iter().map(|core| core.cpus.len()).sum::<usize>().min(self.quota).max(1)
     }
 
-    /// The CPUs for slot `slot` (from 0), one for each of `threads`: first CPUs of all cores before second CPUs of any. Empty where
-    /// there are not so many left.
+    /// The CPUs of each slot, the best slots first, one for each of `threads`. A slot beyond the last runs wherever the system
+    /// lets it.
     #[must_use]
-    pub fn cpus_for_slot(&self, slot: usize, threads: usize) -> Vec<usize> {
-        let widest = self.cores.iter().map(Vec::len).max().unwrap_or(0);
-        let all = (0..widest).flat_map(|nth| self.cores.iter().filter_map(move |core| core.get(nth)));
-        let mine: Vec<_> = all.skip(slot.saturating_mul(threads)).take(threads).copied().collect();
-        if mine.len() == threads { mine } else { Vec::new() }
+    pub fn slots(&self, affinity: &Affinity, threads: usize) -> Vec<Vec<usize>> {
+        match affinity {
+            Affinity::Off => Vec::new(),
+            Affinity::Auto => self.chosen(threads.max(1)).0,
+            Affinity::Cpus(cpus) => cpus.chunks_exact(threads.max(1)).map(<[_]>::to_vec).collect(),
+        }
     }
 
-    /// Games at once with a physical core for each thread of the engine that thinks; at least 1.
+    /// The slots, and how many of them have physical cores alone.
+    fn chosen(&self, threads: usize) -> (Vec<Vec<usize>>, usize) {
+        let mut slots = Vec::new();
+        let mut on_cores = 0;
+        let slowest = self.cores.iter().map(|core| core.class).max().unwrap_or(0);
+        let widest = self.cores.iter().map(|core| core.cpus.len()).max().unwrap_or(0);
+        // What was left of each class before: too few for a slot.
+        let mut rest: Vec<Vec<Place>> = vec![Vec::new(); slowest + 1];
+        for thread in 0..widest {
+            for (class, left) in rest.iter_mut().enumerate() {
+                let cores = self.cores.iter().filter(|core| core.class == class);
+                left.extend(cores.filter_map(|core| Some(Place::new(core, *core.cpus.get(thread)?))));
+                fill(left, threads, &mut slots);
+            }
+            if thread == 0 {
+                on_cores = slots.len();
+            }
+        }
+        (slots, on_cores)
+    }
+
+    /// Games at once with a physical core for each thread that thinks; at least 1.
     #[must_use]
     pub fn default_concurrency(&self, threads: usize) -> u16 {
-        u16::try_from(self.physical_cores() / threads.max(1)).unwrap_or(u16::MAX).max(1)
+        let threads = threads.max(1);
+        u16::try_from(self.chosen(threads).1.min(self.quota / threads)).unwrap_or(u16::MAX).max(1)
     }
+}
+
+/// A CPU and what it has in common with others.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    node: usize,
+    cache: usize,
+    cpu: usize,
+}
+
+impl Place {
+    const fn new(core: &Core, cpu: usize) -> Self {
+        Self { node: core.node, cache: core.cache, cpu }
+    }
+}
+
+/// Makes slots of CPUs of one cache, then of what is left on one node, then of what is left at all. Leaves too few for a slot.
+fn fill(pool: &mut Vec<Place>, threads: usize, slots: &mut Vec<Vec<usize>>) {
+    for common in [2, 1, 0] {
+        let mut groups: BTreeMap<_, Vec<Place>> = BTreeMap::new();
+        for place in pool.drain(..) {
+            let key = (if common > 0 { place.node } else { 0 }, if common > 1 { place.cache } else { 0 });
+            groups.entry(key).or_default().push(place);
+        }
+        for group in groups.into_values() {
+            let chunks = group.chunks_exact(threads);
+            pool.extend(chunks.remainder());
+            slots.extend(chunks.map(|chunk| chunk.iter().map(|place| place.cpu).collect()));
+        }
+    }
+}
+
+/// The kind of core that each CPU belongs to, 0 the fastest. Empty where all are alike, or the system does not say.
+fn classes(allowed: &[usize], read: &impl Read) -> BTreeMap<usize, usize> {
+    /// Cores of one kind differ in their highest frequency too; kinds differ more.
+    const SAME_KIND: f64 = 0.85;
+    // What an Intel hybrid says of itself.
+    let mut kinds = BTreeMap::new();
+    for (class, kind) in ["cpu_core", "cpu_atom", "cpu_lowpower"].into_iter().enumerate() {
+        let cpus = read(&format!("/sys/devices/{kind}/cpus")).and_then(|text| parse_cpus(&text).ok());
+        kinds.extend(cpus.unwrap_or_default().into_iter().map(|cpu| (cpu, class)));
+    }
+    if allowed.iter().all(|cpu| kinds.contains_key(cpu)) {
+        return kinds;
+    }
+    for file in ["cpu_capacity", "cpufreq/cpuinfo_max_freq"] {
+        let speed = |cpu: &usize| {
+            let text = read(&format!("/sys/devices/system/cpu/cpu{cpu}/{file}"))?;
+            Some((text.trim().parse::<u32>().ok()?, *cpu))
+        };
+        let Some(mut speeds) = allowed.iter().map(speed).collect::<Option<Vec<_>>>() else { continue };
+        speeds.sort_unstable_by_key(|(speed, cpu)| (std::cmp::Reverse(*speed), *cpu));
+        let mut class = 0;
+        let mut fastest = speeds.first().map_or(0, |first| first.0);
+        let mut found = BTreeMap::new();
+        for (speed, cpu) in speeds {
+            if f64::from(speed) < SAME_KIND * f64::from(fastest) {
+                class += 1;
+                fastest = speed;
+            }
+            found.insert(cpu, class);
+        }
+        if class > 0 {
+            return found;
+        }
+    }
+    BTreeMap::new()
 }
 
 /// More timed games at once than there are CPUs.
@@ -85,8 +211,8 @@ pub struct TooManyGames {
     cpus: usize,
 }
 
-/// Whether `games` may run at once: where a clock runs, one for each CPU, or for each `threads` CPUs with engines of so many threads
-/// (of a game's two engines one thinks at a time); any number otherwise.
+/// Whether `games` may run at once: where a clock runs, one for each CPU, or for each `threads` CPUs with games of so many threads
+/// (of a game's two engines one thinks at a time, unless they ponder); any number otherwise.
 ///
 /// # Errors
 /// [`TooManyGames`].
@@ -94,6 +220,40 @@ pub fn check_concurrency(games: u16, threads: usize, timed: bool, topology: &Top
     let cpus = topology.cpus();
     let needed = usize::from(games).saturating_mul(threads);
     if timed && needed > cpus { Err(TooManyGames { games, threads, cpus }) } else { Ok(()) }
+}
+
+/// CPUs that games can't be bound to.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadCpus {
+    /// One that is not there, or that this process may not use.
+    #[error("--affinity: CPU {0} is not one that this process may use; see `taskset -p $$` for those that are")]
+    NotAllowed(usize),
+    /// Fewer than the games need.
+    #[error("--affinity names {cpus} CPUs, and {games} games of {threads} threads need {}; name more, or lower -j", usize::from(*games) * threads)]
+    TooFew {
+        /// Games at once.
+        games: u16,
+        /// Threads that think at once in a game.
+        threads: usize,
+        /// How many there are.
+        cpus: usize,
+    },
+}
+
+/// Whether `games` at once of so many threads can be bound to the CPUs that were named. Where none were, they can.
+///
+/// # Errors
+/// [`BadCpus`].
+pub fn check_cpus(games: u16, threads: usize, affinity: &Affinity, topology: &Topology) -> Result<(), BadCpus> {
+    let Affinity::Cpus(cpus) = affinity else { return Ok(()) };
+    let allowed = |cpu: &usize| topology.cores.iter().any(|core| core.cpus.contains(cpu));
+    if let Some(cpu) = cpus.iter().find(|cpu| !allowed(cpu)) {
+        return Err(BadCpus::NotAllowed(*cpu));
+    }
+    if usize::from(games).saturating_mul(threads) > cpus.len() {
+        return Err(BadCpus::TooFew { games, threads, cpus: cpus.len() });
+    }
+    Ok(())
 }
 
 #[cfg(target_os = "linux")]
@@ -114,44 +274,157 @@ fn parallelism() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
-/// Parses the kernel's list form: `0,2-3`.
-fn parse_cpu_list(text: &str) -> Option<Vec<usize>> {
-    let mut cpus = Vec::new();
-    for part in text.trim().split(',') {
-        match part.split_once('-') {
-            Some((first, last)) => cpus.extend(first.parse::<usize>().ok()?..=last.parse().ok()?),
-            None => cpus.push(part.parse().ok()?),
-        }
-    }
-    Some(cpus)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// A machine's files under `/sys/devices`, and what the process may use of it.
+    struct Fake {
+        allowed: &'static str,
+        quota: usize,
+        files: Vec<(String, String)>,
+    }
+
+    impl Fake {
+        fn new(allowed: &'static str) -> Self {
+            Self { allowed, quota: usize::MAX, files: Vec::new() }
+        }
+
+        /// The same file of each CPU, with the text that `text` gives.
+        fn each(mut self, file: &str, text: impl Fn(usize) -> String) -> Self {
+            let cpus = parse_cpus(self.allowed).unwrap();
+            self.files.extend(cpus.into_iter().map(|cpu| (format!("system/cpu/cpu{cpu}/{file}"), text(cpu) + "\n")));
+            self
+        }
+
+        fn file(mut self, path: &str, text: &str) -> Self {
+            self.files.push((path.to_owned(), format!("{text}\n")));
+            self
+        }
+
+        fn topology(&self) -> Topology {
+            let file = |path: &str| {
+                let path = path.strip_prefix("/sys/devices/")?;
+                self.files.iter().find(|(known, _)| known == path).map(|(_, text)| text.clone())
+            };
+            Topology::read(&parse_cpus(self.allowed).unwrap(), self.quota, file)
+        }
+    }
+
+    const SIBLINGS: &str = "topology/thread_siblings_list";
+
+    /// Two sockets of four cores, two caches in each, siblings 8 further.
+    fn server() -> Fake {
+        Fake::new("0-15")
+            .each(SIBLINGS, |cpu| format!("{},{}", cpu % 8, cpu % 8 + 8))
+            .each("cache/index3/shared_cpu_list", |cpu| {
+                let first = cpu % 8 / 2 * 2;
+                format!("{first}-{},{}-{}", first + 1, first + 8, first + 9)
+            })
+            .each("cpufreq/cpuinfo_max_freq", |cpu| (3_600_000 - cpu % 8 * 25_000).to_string())
+            .file("system/node/online", "0-1")
+            .file("system/node/node0/cpulist", "0-3,8-11")
+            .file("system/node/node1/cpulist", "4-7,12-15")
+    }
+
+    /// Four fast cores of two threads, four slow ones of one; all on one cache. `told` says how.
+    fn hybrid(told: &str) -> Fake {
+        let fake = Fake::new("0-11")
+            .each(
+                SIBLINGS,
+                |cpu| if cpu < 8 { format!("{}-{}", cpu / 2 * 2, cpu / 2 * 2 + 1) } else { cpu.to_string() },
+            )
+            .each("cache/index3/shared_cpu_list", |_| "0-11".to_owned());
+        match told {
+            "kinds" => fake.file("cpu_core/cpus", "0-7").file("cpu_atom/cpus", "8-11"),
+            "capacity" => fake.each("cpu_capacity", |cpu| if cpu < 8 { "1024" } else { "640" }.to_owned()),
+            _ => fake
+                .each("cpu_capacity", |_| "1024".to_owned())
+                // Two of the fast cores are a little faster than the others.
+                .each("cpufreq/cpuinfo_max_freq", |cpu| {
+                    [5_100_000, 5_200_000, 3_900_000][usize::from(cpu > 3) + usize::from(cpu > 7)].to_string()
+                }),
+        }
+    }
+
+    #[track_caller]
+    fn check(what: &str, fake: &Fake, threads: usize, expected: &[&str], concurrency: u16) {
+        let topology = fake.topology();
+        let shown: Vec<String> =
+            topology.slots(&Affinity::Auto, threads).into_iter().map(|cpus| Affinity::Cpus(cpus).to_string()).collect();
+        assert_eq!(shown, expected, "{what}, {threads} threads");
+        assert_eq!(topology.default_concurrency(threads), concurrency, "{what}, {threads} threads");
+    }
+
     #[test]
     fn cores_come_before_their_siblings() {
-        // Four CPUs on two cores, paired 0+2 and 1+3.
-        let topology = Topology::from_siblings(&[0, 1, 2, 3], |cpu| Some(vec![cpu % 2, cpu % 2 + 2]));
-        let order: Vec<_> = (0..5).flat_map(|slot| topology.cpus_for_slot(slot, 1)).collect();
-        assert_eq!(order, [0, 1, 2, 3]);
-        let pairs: Vec<_> = (0..3).map(|slot| topology.cpus_for_slot(slot, 2)).collect();
-        assert_eq!(pairs, [vec![0, 1], vec![2, 3], vec![]]);
-        assert!(topology.cpus_for_slot(0, 5).is_empty());
-        assert_eq!((topology.physical_cores(), topology.cpus()), (2, 4));
+        let pairs = Fake::new("0-3").each(SIBLINGS, |cpu| format!("{},{}", cpu % 2, cpu % 2 + 2));
+        check("two cores", &pairs, 1, &["0", "1", "2", "3"], 2);
+        check("two cores", &pairs, 2, &["0,1", "2,3"], 1);
+        check("two cores", &pairs, 3, &["0,1,2"], 1);
+        check("two cores", &pairs, 5, &[], 1);
+        assert_eq!((pairs.topology().physical_cores(), pairs.topology().cpus()), (2, 4));
+        check("nothing is told", &Fake::new("0-2"), 1, &["0", "1", "2"], 3);
     }
 
     #[test]
     fn a_cpu_we_may_not_use_is_left_out() {
-        let topology = Topology::from_siblings(&[1, 2], |cpu| Some(vec![cpu % 2, cpu % 2 + 2]));
-        assert_eq!([0, 1].map(|slot| topology.cpus_for_slot(slot, 1)), [[1], [2]]);
-        assert_eq!(topology.physical_cores(), 2);
+        let some = Fake::new("1-2").each(SIBLINGS, |cpu| format!("{},{}", cpu % 2, cpu % 2 + 2));
+        check("of two cores", &some, 1, &["1", "2"], 2);
+        let some = Fake::new("8-9").each(SIBLINGS, |_| "0-1".to_owned());
+        check("siblings that are others", &some, 1, &["8", "9"], 2);
+    }
+
+    #[test]
+    fn a_server_keeps_a_slot_on_one_cache_or_one_node() {
+        let one: Vec<String> = (0..16).map(|cpu| cpu.to_string()).collect();
+        check("server", &server(), 1, &one.iter().map(String::as_str).collect::<Vec<_>>(), 8);
+        check("server", &server(), 2, &["0,1", "2,3", "4,5", "6,7", "8,9", "10,11", "12,13", "14,15"], 4);
+        // Three cores do not fit on a cache of two, and a node of four holds one such slot; siblings make up for what is left.
+        check("server", &server(), 3, &["0,1,2", "4,5,6", "3,10,11", "7,14,15", "8,9,12"], 2);
+        check("server", &server(), 4, &["0,1,2,3", "4,5,6,7", "8,9,10,11", "12,13,14,15"], 2);
+        check("server", &server(), 8, &["0,1,2,3,4,5,6,7", "8,9,10,11,12,13,14,15"], 1);
+    }
+
+    #[test]
+    fn fast_cores_come_first_and_are_not_mixed_with_slow_ones() {
+        for told in ["kinds", "capacity", "frequency"] {
+            let hybrid = hybrid(told);
+            check(told, &hybrid, 1, &["0", "2", "4", "6", "8", "9", "10", "11", "1", "3", "5", "7"], 8);
+            check(told, &hybrid, 2, &["0,2", "4,6", "8,9", "10,11", "1,3", "5,7"], 4);
+            check(told, &hybrid, 3, &["0,2,4", "8,9,10", "6,1,3"], 2);
+            check(told, &hybrid, 8, &["0,2,4,6,1,3,5,7"], 1);
+            check(told, &hybrid, 9, &[], 1);
+        }
+    }
+
+    #[test]
+    fn a_phone_has_three_kinds() {
+        // Little cores first in number, as is the custom; their second level is the last one that they tell of.
+        let phone = Fake::new("0-7")
+            .each(SIBLINGS, |cpu| cpu.to_string())
+            .each("cache/index2/shared_cpu_list", |cpu| if cpu < 4 { "0-3" } else { "4-7" }.to_owned())
+            .each("cpu_capacity", |cpu| match cpu {
+                0..4 => "320".to_owned(),
+                4..7 => "830".to_owned(),
+                _ => "1024".to_owned(),
+            });
+        check("phone", &phone, 1, &["7", "4", "5", "6", "0", "1", "2", "3"], 8);
+        check("phone", &phone, 2, &["4,5", "0,1", "2,3"], 3);
+    }
+
+    #[test]
+    fn a_quota_counts_as_fewer_cpus() {
+        let container = Fake { quota: 2, ..Fake::new("0-7") };
+        let topology = container.topology();
+        assert_eq!((topology.physical_cores(), topology.cpus()), (2, 2));
+        assert_eq!([1, 2, 3].map(|threads| topology.default_concurrency(threads)), [2, 1, 1]);
+        assert!(check_concurrency(3, 1, true, &topology).is_err());
     }
 
     #[test]
     fn timed_games_need_a_cpu_each() {
-        let topology = Topology::from_siblings(&[0, 1], |_| None);
+        let topology = Fake::new("0-1").topology();
         let cases =
             [(2, 1, true, true), (3, 1, true, false), (64, 1, false, true), (1, 2, true, true), (2, 2, true, false)];
         for (games, threads, timed, fits) in cases {
@@ -161,15 +434,17 @@ mod tests {
     }
 
     #[test]
-    fn a_quota_counts_as_fewer_cpus() {
-        let topology = Topology { quota: 2, ..Topology::from_siblings(&[0, 1, 2, 3, 4, 5, 6, 7], |_| None) };
-        assert_eq!((topology.physical_cores(), topology.cpus()), (2, 2));
-        assert!(check_concurrency(3, 1, true, &topology).is_err());
-    }
-
-    #[test]
-    fn kernel_lists_parse() {
-        assert_eq!(parse_cpu_list("0,2-4\n"), Some(vec![0, 2, 3, 4]));
-        assert_eq!(parse_cpu_list("x"), None);
+    fn named_cpus_are_taken_as_they_are_named() {
+        let topology = server().topology();
+        let named = Affinity::Cpus(vec![9, 3, 5]);
+        assert_eq!(topology.slots(&named, 1), [[9], [3], [5]]);
+        assert_eq!(topology.slots(&named, 2), [[9, 3]]);
+        assert!(topology.slots(&Affinity::Off, 1).is_empty());
+        assert_eq!(check_cpus(3, 1, &named, &topology), Ok(()));
+        let few = check_cpus(2, 2, &named, &topology).unwrap_err().to_string();
+        assert_eq!(few, "--affinity names 3 CPUs, and 2 games of 2 threads need 4; name more, or lower -j");
+        let other = check_cpus(1, 1, &Affinity::Cpus(vec![0, 16]), &topology);
+        assert_eq!(other, Err(BadCpus::NotAllowed(16)));
+        assert_eq!(check_cpus(99, 9, &Affinity::Auto, &topology), Ok(()));
     }
 }

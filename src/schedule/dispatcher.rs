@@ -7,7 +7,9 @@ use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, MissedTickBehavior};
 
+use crate::game::tablebase::Probe;
 use crate::journal::Journal;
+use crate::plan::affinity::Affinity;
 use crate::plan::openings::Book;
 use crate::plan::openings::order::OpeningOrder;
 use crate::plan::{Colors, Plan};
@@ -38,6 +40,8 @@ pub struct Run {
     pub journal: Journal,
     /// What counts already.
     pub standing: Standing,
+    /// Endgame tables, where the plan's rules ask for them.
+    pub tables: Option<Arc<dyn Probe>>,
     /// Where the engines' error output goes; must exist.
     pub stderr_dir: std::path::PathBuf,
 }
@@ -88,6 +92,8 @@ struct Dispatcher<'a> {
     pairing: Pairing,
     observers: &'a mut [Box<dyn Observer>],
     slots: Vec<Slot>,
+    /// The CPUs of each slot; a slot without any runs anywhere.
+    cpus: Vec<Vec<usize>>,
     /// Slots that wait for the end of a pause, or for results that decide who meets whom.
     idle: VecDeque<SlotId>,
     next: PairId,
@@ -111,6 +117,10 @@ pub async fn run(run: Run, observers: &mut [Box<dyn Observer>], mut inbox: Inbox
     let began = Instant::now();
     let len = u32::try_from(run.book.len()).unwrap_or(u32::MAX);
     let order = OpeningOrder::new(len, run.plan.book.order, run.plan.book.start);
+    let cpus = match &run.plan.affinity {
+        Affinity::Off => Vec::new(),
+        affinity => Topology::detect().slots(affinity, run.plan.threads()),
+    };
     let orders = Orders { stop: Stop::No, paused: false, slots: run.plan.concurrency };
     let mut dispatcher = Dispatcher {
         next: PairId(run.standing.pairs()),
@@ -120,6 +130,7 @@ pub async fn run(run: Run, observers: &mut [Box<dyn Observer>], mut inbox: Inbox
         order,
         observers,
         slots: Vec::new(),
+        cpus,
         idle: VecDeque::new(),
         leftover: BTreeMap::new(),
         orders: watch::Sender::new(orders),
@@ -195,6 +206,8 @@ impl Dispatcher<'_> {
             let context = worker::Context {
                 slot: SlotId(slot),
                 plan: Arc::clone(&self.run.plan),
+                cpus: self.cpus.get(place).cloned().unwrap_or_default(),
+                tables: self.run.tables.clone(),
                 stderr_dir: self.run.stderr_dir.clone(),
                 events: self.events.clone(),
                 orders: self.orders.subscribe(),

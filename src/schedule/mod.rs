@@ -42,6 +42,7 @@ pub fn engine_config(plan: &Plan, player: &Player, stderr: Option<PathBuf>) -> E
         dir: player.dir.clone(),
         env: Vec::new(),
         options,
+        ponder: plan.rules.ponder,
         stderr: StderrSink { path: stderr, cap_bytes: STDERR_CAP },
         timeouts: plan.timeouts,
     }

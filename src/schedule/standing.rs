@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use crate::plan::Plan;
 use crate::record::{Color, GameId, GameRecord, Leg, PairId, PairScore, PlayerId, PvFault, Termination};
 use crate::schedule::pairing::{Encounter, PairResult, Pairing, in_order};
+use crate::stats::rating::{self, RatingError, Ratings};
 use crate::stats::sprt::{Model, Sprt, SprtError, Verdict};
 use crate::stats::{Pentanomial, Trinomial};
 
@@ -47,11 +48,29 @@ pub struct Score {
 }
 
 impl Score {
+    fn of(met: &rating::Encounter) -> Self {
+        Self { ptnml: met.pentanomial(), wdl: met.results() }
+    }
+
     /// The same from the other player's view.
     #[must_use]
     pub fn reversed(&self) -> Self {
         Self { ptnml: self.ptnml.reversed(), wdl: self.wdl.reversed() }
     }
+}
+
+/// Adds a pair's games, or the one of half a pair, from the view of `player`.
+fn add(met: &mut rating::Encounter, player: PlayerId, games: &[GameRecord], half_points: &[u8]) {
+    let color = |game: &GameRecord| if game.players.white == player { Color::White } else { Color::Black };
+    if let ([one, other], [first, second]) = (games, half_points) {
+        match (color(one), color(other)) {
+            (Color::White, Color::Black) => return met.add_pair(PairScore { first: *first, second: *second }),
+            (Color::Black, Color::White) => return met.add_pair(PairScore { first: *second, second: *first }),
+            // With the same sides twice they are two games: nothing cancels.
+            _ => {}
+        }
+    }
+    games.iter().zip(half_points).for_each(|(game, half_points)| met.add_game(color(game), *half_points));
 }
 
 /// A sequential test of the first player against the second.
@@ -66,7 +85,7 @@ struct Trial {
 #[derive(Clone, Debug)]
 pub struct Standing {
     trial: Option<Trial>,
-    scores: BTreeMap<Encounter, Score>,
+    met: BTreeMap<Encounter, rating::Encounter>,
     /// Every counted pair, where pairing goes by results.
     results: Option<Vec<PairResult>>,
     /// Pairs from this one on are one game.
@@ -99,7 +118,7 @@ impl Standing {
     fn empty(players: usize, sprt: Option<Sprt>) -> Self {
         Self {
             trial: sprt.map(|sprt| Trial { sprt, llr_path: Vec::new(), verdict: Verdict::Continue }),
-            scores: BTreeMap::new(),
+            met: BTreeMap::new(),
             results: None,
             halves_from: None,
             next: PairId(0),
@@ -155,13 +174,13 @@ impl Standing {
         self.next = PairId(self.next.0 + 1);
         let Some(first_game) = games.first() else { return };
         let players = in_order((first_game.players.white, first_game.players.black));
-        let score = self.scores.entry(players).or_default();
         let half_points: Vec<u8> = games.iter().map(|game| game.half_points(players.0).unwrap_or(1)).collect();
-        if let [first, second] = *half_points {
-            score.ptnml.add(PairScore { first, second });
-        }
+        let met = self
+            .met
+            .entry(players)
+            .or_insert_with(|| rating::Encounter::new(usize::from(players.0.0), usize::from(players.1.0)));
+        add(met, players.0, games, &half_points);
         for (game, half_points) in games.iter().zip(&half_points) {
-            score.wdl.add(*half_points);
             self.games += 1;
             self.plies += game.moves.len() as u64;
             for (_, player, fault) in pv_faults(game) {
@@ -209,13 +228,22 @@ impl Standing {
     /// What counts of the games of two players, from the first one's view.
     #[must_use]
     pub fn score(&self, player: PlayerId, opponent: PlayerId) -> Score {
-        let score = self.scores.get(&in_order((player, opponent))).copied().unwrap_or_default();
+        let score = self.met.get(&in_order((player, opponent))).map(Score::of).unwrap_or_default();
         if player <= opponent { score } else { score.reversed() }
     }
 
     /// The scores of all who met, each from the view of the lower number.
-    pub fn scores(&self) -> impl Iterator<Item = (Encounter, &Score)> {
-        self.scores.iter().map(|(encounter, score)| (*encounter, score))
+    pub fn scores(&self) -> impl Iterator<Item = (Encounter, Score)> {
+        self.met.iter().map(|(encounter, met)| (*encounter, Score::of(met)))
+    }
+
+    /// All players on one scale, whose zero is the mean of those who can be compared.
+    ///
+    /// # Errors
+    /// Where there are more players than can be rated.
+    pub fn ratings(&self) -> Result<Ratings, RatingError> {
+        let met: Vec<_> = self.met.values().cloned().collect();
+        rating::rate(self.faults.len(), &met, &[])
     }
 
     /// The counted games of a player by result.

@@ -10,13 +10,13 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use tokio::sync::{mpsc, watch};
 
+use crate::game::tablebase::Probe;
 use crate::game::{Game, GameParts, GameSetup, Input, Request, Step, ToldClock, pv};
 use crate::plan::Plan;
 use crate::plan::recording::Recording;
 use crate::record::{
     ByColor, Color, Ending, EngineId, GameId, GameRecord, Leg, Opening, Outcome, Overstep, PlayerId, Said, Termination,
 };
-use crate::schedule::affinity::Topology;
 use crate::schedule::engine_config;
 use crate::schedule::events::{Failure, Orders, PairTask, SlotId, Stop, WorkerEvent};
 use crate::schedule::program::Programs;
@@ -30,6 +30,10 @@ const MAX_VOIDS: u32 = 3;
 pub(super) struct Context {
     pub(super) slot: SlotId,
     pub(super) plan: Arc<Plan>,
+    /// The CPUs of this slot, one for each thread that thinks at once; empty for all.
+    pub(super) cpus: Vec<usize>,
+    /// Endgame tables, shared by all slots.
+    pub(super) tables: Option<Arc<dyn Probe>>,
     pub(super) stderr_dir: PathBuf,
     pub(super) events: mpsc::UnboundedSender<WorkerEvent>,
     pub(super) orders: watch::Receiver<Orders>,
@@ -88,8 +92,6 @@ impl Drop for Farewell {
 
 struct Worker {
     context: Context,
-    /// The CPUs of this slot, one for each thread of the engine that thinks; empty for all.
-    cpus: Vec<usize>,
     /// By player; `None` where not running.
     engines: Vec<Option<Engine>>,
     /// By player: who its engine said it is when it was last started.
@@ -105,16 +107,10 @@ struct Worker {
 
 impl Worker {
     fn new(context: Context) -> Self {
-        let plan = &context.plan;
-        let cpus = if plan.affinity {
-            Topology::detect().cpus_for_slot(usize::from(context.slot.0), plan.threads())
-        } else {
-            Vec::new()
-        };
         let engines: Vec<_> = context.plan.players.iter().map(|_| None).collect();
         let programs = Programs::new(engines.len());
         let identities = vec![EngineId::default(); engines.len()];
-        Self { context, cpus, engines, identities, programs, reusable: true, notes: Vec::new(), was_stopped: false }
+        Self { context, engines, identities, programs, reusable: true, notes: Vec::new(), was_stopped: false }
     }
 
     /// Plays what comes until there is no more to come; returns what it was given and did not play.
@@ -191,7 +187,20 @@ impl Worker {
             Box::new(Failure { game: id, player, transcript, stderr, status })
         });
         let _ = self.context.events.send(WorkerEvent::Ended { record: Box::new(record), failure });
+        self.end_pondering(players).await;
         Ok(!is_void)
+    }
+
+    /// Has engines that still ponder come to an end. That costs no game: it is over.
+    async fn end_pondering(&mut self, players: ByColor<PlayerId>) {
+        for player in [players.white, players.black] {
+            let engine = &mut self.engines[usize::from(player.0)];
+            let Some(pondering) = engine.as_mut().filter(|engine| engine.is_pondering()) else { continue };
+            if let Err(fault) = pondering.end_ponder().await {
+                *engine = None;
+                let _ = self.context.events.send(WorkerEvent::Exited { player, status: fault.to_string() });
+            }
+        }
     }
 
     /// Gets both engines ready and plays until the referee says how it ended.
@@ -213,7 +222,7 @@ impl Worker {
         let setup = GameSetup {
             opening: opening.clone(),
             limits: ByColor { white: limit(players.white), black: limit(players.black) },
-            rules: plan.rules,
+            rules: plan.rules.clone(),
         };
         let (mut game, mut step) = match Game::new(setup) {
             Ok(begun) => begun,
@@ -227,6 +236,9 @@ impl Worker {
                 return Ok(Played { parts: unplayed(), ending, failure: None, overstep: None });
             }
         };
+        if let Some(tables) = &self.context.tables {
+            game.set_tables(Arc::clone(tables));
+        }
         loop {
             let request = match step {
                 Step::Over(ending) => {
@@ -236,7 +248,7 @@ impl Worker {
             };
             let player = *players.get(request.color);
             let overstep;
-            (step, overstep) = self.think(player, &mut game, &request).await;
+            (step, overstep) = self.think(players, &mut game, &request).await;
             if let Step::Over(ending) = &step
                 && is_fault(ending.termination)
             {
@@ -299,7 +311,7 @@ impl Worker {
         };
         check(&mut self.programs)?;
         let config = self.config(place);
-        let started = Engine::start(&config, &self.cpus).await;
+        let started = Engine::start(&config, &self.context.cpus).await;
         // Again, for it may have been replaced between the look and the start.
         check(&mut self.programs)?;
         let engine = started.map_err(|error| Unready::at_start(&error))?;
@@ -321,14 +333,34 @@ impl Worker {
     }
 
     /// One ply: asks the engine, tells the referee. With what there is to say should the move prove to be late.
-    async fn think(&mut self, player: PlayerId, game: &mut Game, request: &Request) -> (Step, Option<Overstep>) {
+    async fn think(
+        &mut self,
+        players: ByColor<PlayerId>,
+        game: &mut Game,
+        request: &Request,
+    ) -> (Step, Option<Overstep>) {
         let color = request.color;
         self.reusable = true;
-        let Some(engine) = &mut self.engines[usize::from(player.0)] else {
+        let [mover, other] = [color, color.other()].map(|color| usize::from(players.get(color).0));
+        let (engine, listener) = match self.engines.get_disjoint_mut([mover, other]) {
+            Ok([engine, other]) => (engine, other.as_mut().filter(|other| other.is_pondering())),
+            Err(_) => (&mut self.engines[mover], None),
+        };
+        let Some(engine) = engine else {
             return (game.handle(Input::Crashed { color, detail: "not running".to_owned() }), None);
         };
-        match engine.go(game.position_line(), &go(request), Some(request.deadline)).await {
-            SearchOutcome::BestMove { text, elapsed, mut info, load, .. } => {
+        let command = go(request);
+        let search = engine.go(game.position_line(), &command, Some(request.deadline));
+        let outcome = match listener {
+            None => search.await,
+            Some(listener) => tokio::select! {
+                biased;
+                outcome = search => outcome,
+                never = listener.listen() => match never {},
+            },
+        };
+        match outcome {
+            SearchOutcome::BestMove { text, ponder, elapsed, mut info, load, .. } => {
                 let recording = &self.context.plan.recording;
                 let said = if recording.keeps_no_talk() { Said::default() } else { keep(engine, recording) };
                 self.notes.push((load.waited(), said));
@@ -337,7 +369,12 @@ impl Worker {
                 let overstep = Overstep { allowed: request.deadline, answered: Some(elapsed), load };
                 let (variation, score) = engine.last_pv();
                 info.pv_fault = pv::check(game.position(), variation, score, &text);
-                (game.handle(Input::Move { text: &text, elapsed, info }), Some(overstep))
+                let step = game.handle(Input::Move { text: &text, elapsed, info });
+                // Before the opponent is asked, so that nothing of this is done on its time.
+                if let Some(ponder) = ponder.and_then(|expected| game.ponder(&expected)) {
+                    engine.ponder(&ponder.position_line, &go(&ponder.request));
+                }
+                (step, Some(overstep))
             }
             SearchOutcome::Overrun { elapsed, late, load } => {
                 self.reusable = late.is_some();

@@ -133,6 +133,32 @@ impl Encounter {
         all
     }
 
+    /// The games whose results are known singly, from the view of `a`.
+    #[must_use]
+    pub fn results(&self) -> Trinomial {
+        let mut all = Trinomial::default();
+        let mut count = |half_points: usize, games: u64| {
+            let class = match half_points {
+                0 => &mut all.losses,
+                1 => &mut all.draws,
+                _ => &mut all.wins,
+            };
+            *class = class.saturating_add(games);
+        };
+        for (first, row) in self.legs.iter().enumerate() {
+            for (second, pairs) in row.iter().enumerate() {
+                count(first, *pairs);
+                count(second, *pairs);
+            }
+        }
+        for games in [self.white, self.black] {
+            count(0, games.losses);
+            count(1, games.draws);
+            count(2, games.wins);
+        }
+        all
+    }
+
     /// All games.
     #[must_use]
     pub fn games(&self) -> u64 {

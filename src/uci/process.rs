@@ -10,6 +10,7 @@
 mod child;
 mod config;
 mod load;
+mod ponder;
 mod pulse;
 mod spawn;
 mod stderr;
@@ -33,7 +34,7 @@ use super::command::{Command, Go};
 use super::framing::LineBuffer;
 use super::option::{EngineOption, set_option};
 use super::reply::BestMove;
-use super::session::{Identity, Session, SessionEvent, State, Warning};
+use super::session::{Identity, Session, SessionEvent, Warning};
 use super::transcript::{Direction, Transcript};
 use crate::plan::recording::LinePattern;
 use crate::record::{MoveLoad, Score, SearchInfo};
@@ -120,6 +121,7 @@ pub struct Engine {
     is_timed: bool,
     /// The bytes being sent; kept to be used again.
     out: Vec<u8>,
+    ponder: ponder::Ponder,
 }
 
 /// What a wait came to.
@@ -162,6 +164,7 @@ impl Engine {
             pulse: None,
             is_timed: false,
             out: Vec::with_capacity(2048),
+            ponder: ponder::Ponder::default(),
         };
         let timeouts = engine.config.timeouts;
         engine.say(&[Command::Uci]);
@@ -178,6 +181,12 @@ impl Engine {
     /// `Threads` goes first: engines lay out their hash tables by it.
     fn write_options(&mut self) -> Result<(), StartError> {
         let is_threads = |name: &str| name.eq_ignore_ascii_case("Threads");
+        let is_ponder = |name: &str| name.eq_ignore_ascii_case("Ponder");
+        // Whoever has no such option may ponder still: it is enough to name a move.
+        if self.config.ponder && self.session.options().iter().any(|option| is_ponder(&option.name)) {
+            self.config.options.retain(|(name, _)| !is_ponder(name));
+            self.config.options.push(("Ponder".to_owned(), "true".to_owned()));
+        }
         for first in [true, false] {
             for (name, value) in self.config.options.iter().filter(|(name, _)| is_threads(name) == first) {
                 set_option(self.session.options(), name, value, &mut self.out)
@@ -229,10 +238,20 @@ impl Engine {
     /// from right before that write; `None` waits for ever.
     ///
     /// A missed deadline sends `stop`; an engine that does not answer that either is killed.
+    ///
+    /// An engine that [`ponder`](Self::ponder)s is told `ponderhit` where this is the position it thinks about. Otherwise it is told `stop`
+    /// first, and `position` and `go` once it has answered that; the charge begins before the write of `stop`.
     pub async fn go(&mut self, position: &[u8], go: &Go, deadline: Option<Duration>) -> SearchOutcome {
-        self.begin(position);
-        go.write(&mut self.out);
-        self.search(deadline, go.clocks.is_some() || go.movetime.is_some()).await
+        let is_timed = go.clocks.is_some() || go.movetime.is_some();
+        match self.take_ponder(position) {
+            None => {
+                self.begin(position);
+                go.write(&mut self.out);
+                self.search(deadline, is_timed).await
+            }
+            Some(ponder::Came::Hit) => self.ponder_hit(deadline, is_timed).await,
+            Some(ponder::Came::Miss) => self.ponder_miss(position, go, deadline, is_timed).await,
+        }
     }
 
     /// As [`go`](Self::go), with the `go` line as it was once sent. `lines` are whole commands, the last of them `go`.
@@ -254,6 +273,13 @@ impl Engine {
     /// Sends `out`, which ends with `go`, and waits for the answer; where the search `is_timed`, with what the system did.
     async fn search(&mut self, deadline: Option<Duration>, is_timed: bool) -> SearchOutcome {
         self.session.begin_search();
+        let t0 = self.start_clock(deadline, is_timed);
+        let waited = self.exchange(t0, deadline.and_then(|deadline| t0.checked_add(deadline))).await;
+        self.conclude(waited, t0, deadline).await
+    }
+
+    /// Gets ready to charge; the time that it returns is taken last. To be followed by the write at once.
+    fn start_clock(&mut self, deadline: Option<Duration>, is_timed: bool) -> Instant {
         if is_timed {
             self.load.begin();
         }
@@ -263,8 +289,12 @@ impl Engine {
             let waited = if is_timed { self.load.runner_waited_before() } else { self.load.runner_waited_lately(now) };
             Pulse::new(now, waited)
         });
-        let t0 = Instant::now();
-        match self.exchange(t0, deadline.and_then(|deadline| t0.checked_add(deadline))).await {
+        Instant::now()
+    }
+
+    /// What a search came to that was charged from `t0` on.
+    async fn conclude(&mut self, waited: Waited, t0: Instant, deadline: Option<Duration>) -> SearchOutcome {
+        match waited {
             Waited::Answer(t1) => {
                 let elapsed = t1 - t0;
                 let late = deadline.is_some_and(|deadline| elapsed > deadline);
@@ -462,8 +492,7 @@ impl Engine {
                     if self.take_chunk(count, at) {
                         return Waited::Answer(at);
                     }
-                    let unfinished =
-                        self.session.state() == State::Searching && BestMove::is_whole(self.lines.partial());
+                    let unfinished = self.session.awaits_best_move() && BestMove::is_whole(self.lines.partial());
                     let next = unfinished.then(|| at + LINE_END_GRACE).into_iter().chain(until).min();
                     if next != due {
                         due = next;
@@ -533,7 +562,7 @@ impl Engine {
 
     /// Takes an unfinished line as if it were finished; true if that was waited for.
     fn take_partial(&mut self) -> bool {
-        if self.session.state() == State::Searching && !BestMove::is_whole(self.lines.partial()) {
+        if self.session.awaits_best_move() && !BestMove::is_whole(self.lines.partial()) {
             return false;
         }
         let Some(line) = self.lines.take_partial() else { return false };

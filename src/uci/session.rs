@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::option::EngineOption;
 use super::reply::{BestMove, Bound, IdField, InfoLine, Reply};
+pub use crate::record::EngineId as Identity;
 use crate::record::{Score, SearchInfo};
 
 /// What the harness waits for.
@@ -18,6 +19,10 @@ pub enum State {
     Syncing,
     /// `go` is sent, `bestmove` not seen.
     Searching,
+    /// `go ponder` is sent: nothing is waited for until `ponderhit` or `stop` is.
+    Pondering,
+    /// `stop` is sent to a ponder search whose `bestmove` is of no use and not seen.
+    Stopping,
 }
 
 /// What a line brought about.
@@ -32,8 +37,6 @@ pub enum SessionEvent {
     /// The search is over: see [`Session::answer`].
     BestMove,
 }
-
-pub use crate::record::EngineId as Identity;
 
 /// The answer to a search. Words longer than 64 characters are cut, bytes that are not UTF-8 replaced.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -172,6 +175,12 @@ impl Session {
         }
     }
 
+    /// True while the `bestmove` of a search is waited for, whatever becomes of it.
+    #[must_use]
+    pub fn awaits_best_move(&self) -> bool {
+        matches!(self.state, State::Searching | State::Stopping)
+    }
+
     /// Says that `isready` is sent.
     pub fn begin_sync(&mut self) {
         self.state = State::Syncing;
@@ -185,9 +194,25 @@ impl Session {
         self.bound_pv.clear();
     }
 
+    /// Says that `go ponder` is sent.
+    pub fn begin_ponder(&mut self) {
+        self.begin_search();
+        self.state = State::Pondering;
+    }
+
+    /// Says that `ponderhit` is sent: from now on the search is one as any other, and what is said of it counts.
+    pub fn ponder_hit(&mut self) {
+        self.state = State::Searching;
+    }
+
+    /// Says that `stop` is sent to a ponder search whose answer is of no use.
+    pub fn stop_ponder(&mut self) {
+        self.state = State::Stopping;
+    }
+
     /// Says that the search is given up: a `bestmove` that still comes is not the next search's.
     pub fn abandon_search(&mut self) {
-        self.owed += u32::from(self.state == State::Searching);
+        self.owed += u32::from(self.awaits_best_move());
         self.state = State::Idle;
     }
 
@@ -219,7 +244,11 @@ impl Session {
             self.warn(Warning::LateBestMove(text));
             return SessionEvent::Nothing;
         }
-        if self.state != State::Searching {
+        if !self.awaits_best_move() {
+            // A ponder search that ends by itself is over: no `ponderhit` and no `stop` will be answered.
+            if self.state == State::Pondering {
+                self.state = State::Idle;
+            }
             self.warn(Warning::UnexpectedBestMove(text));
             return SessionEvent::Nothing;
         }
@@ -385,6 +414,30 @@ mod tests {
         assert_eq!(session.info().nodes, None);
         assert_eq!(session.info().score, Some(Score::Cp(1)));
         assert_eq!(session.warnings(), [Warning::LateBestMove("a2a3".into())]);
+    }
+
+    #[test]
+    fn a_ponder_search_counts_from_the_hit_on() {
+        let mut session = started();
+        session.begin_ponder();
+        check(&mut session, &[("info depth 5 score cp 5 nodes 50 pv e7e5", Nothing), ("readyok", Nothing)]);
+        assert_eq!((session.state(), session.awaits_best_move()), (State::Pondering, false));
+        session.ponder_hit();
+        check(&mut session, &[("info depth 6 score cp 6", Nothing), ("bestmove g1f3 ponder b8c6", Best)]);
+        assert_eq!((session.info().score, session.info().nodes), (Some(Score::Cp(6)), None));
+        assert_eq!(session.answer().ponder.as_deref(), Some("b8c6"));
+        // Of no use: it ends, and is no warning.
+        session.begin_ponder();
+        session.stop_ponder();
+        check(&mut session, &[("info depth 9 score cp 9", Nothing), ("bestmove a2a3", Best)]);
+        assert_eq!((session.state(), session.info().score, session.warnings()), (State::Idle, None, vec![]));
+        // It ends by itself, which it may not: nothing is owed then.
+        session.begin_ponder();
+        check(&mut session, &[("bestmove a2a3", Nothing)]);
+        assert_eq!(session.state(), State::Idle);
+        session.begin_search();
+        check(&mut session, &[("bestmove b2b3", Best)]);
+        assert_eq!(session.warnings(), [Warning::UnexpectedBestMove("a2a3".into())]);
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that can't go on has failed")]
 
+#[cfg(target_os = "linux")]
+mod book;
 mod check;
 #[cfg(target_os = "linux")]
 mod control;
@@ -12,7 +14,9 @@ mod hostile;
 #[cfg(target_os = "linux")]
 mod persist;
 #[cfg(target_os = "linux")]
+mod ponder;
 mod process;
+mod rate;
 mod records;
 #[cfg(target_os = "linux")]
 mod replay;

@@ -10,7 +10,7 @@ const HARNESS: &[&[&str]] = &[
     &["plan"],
     &["uci"],
     &["game"],
-    &["journal", "source", "uci/process"],
+    &["journal", "source", "tablebase", "uci/process"],
     &["check", "schedule"],
     &["report"],
     &["control"],

@@ -4,14 +4,14 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Result, bail};
 use serde::Serialize;
 
 use crate::chess::{Position, Variant};
 use crate::cli::progress;
 use crate::plan::book::place;
-use crate::plan::openings::{Book, BookError, BookOptions, Format};
-use crate::record::Color;
+use crate::plan::openings::{Book, BookError, BookFile, BookOptions, Format, Packing};
+use crate::record::{Color, Opening};
 
 /// Broken lines named one by one; after that only their number is told.
 const MOST_NAMED: u64 = 20;
@@ -21,6 +21,8 @@ const MOST_NAMED: u64 = 20;
 struct Description {
     file: String,
     format: &'static str,
+    /// `gzip` or `zstd`.
+    packing: Option<&'static str>,
     openings: u64,
     /// Openings that lead where an earlier one did: board, side to move, castling rights, en passant.
     duplicates: u64,
@@ -33,16 +35,17 @@ struct Description {
 }
 
 /// A description of the book, for people or as JSON.
-pub(super) fn info(path: &Path, variant: Variant, json: bool) -> Result<String> {
-    let description = describe(&Book::load(path, &options(variant))?, variant)?;
+pub(super) fn info(path: &Path, options: &BookOptions, json: bool) -> Result<String> {
+    let description = describe(&Book::load(path, options)?, options.variant)?;
     Ok(if json { serde_json::to_string_pretty(&description)? } else { text(&description) })
 }
 
 /// Reads every opening and names those that are broken, on stderr; an error where there are any.
-pub(super) fn check(path: &Path, variant: Variant, json: bool) -> Result<String> {
-    let faults = match Book::load(path, &options(variant)) {
+pub(super) fn check(path: &Path, options: &BookOptions, json: bool) -> Result<String> {
+    let file = BookFile::load(path)?;
+    let faults = match Book::from_file(file.clone(), options) {
         Ok(book) => {
-            let Description { file, openings, duplicates, .. } = describe(&book, variant)?;
+            let Description { file, openings, duplicates, .. } = describe(&book, options.variant)?;
             return Ok(if json {
                 serde_json::to_string_pretty(
                     &serde_json::json!({ "openings": openings, "duplicates": duplicates, "faults": 0 }),
@@ -51,7 +54,7 @@ pub(super) fn check(path: &Path, variant: Variant, json: bool) -> Result<String>
                 format!("{file}: all {openings} openings can be played, {duplicates} duplicates")
             });
         }
-        Err(error @ BookError::Opening { .. }) => match faults(path, variant)? {
+        Err(error @ BookError::Opening { .. }) => match faults(path, &file, options) {
             // A PGN book is read up to its first fault.
             0 => return Err(error.into()),
             faults => faults,
@@ -68,16 +71,15 @@ pub(super) fn check(path: &Path, variant: Variant, json: bool) -> Result<String>
     )
 }
 
-/// Names the broken lines of an EPD or FEN list and counts them; 0 for a PGN book.
-fn faults(path: &Path, variant: Variant) -> Result<u64> {
-    let bytes = std::fs::read(path).with_context(|| format!("{}: cannot read it", path.display()))?;
+/// Names the broken lines of an EPD or FEN list and counts them; 0 for any other book.
+fn faults(path: &Path, file: &BookFile, options: &BookOptions) -> u64 {
     let name = path.display().to_string();
-    if Book::format_of(path, &bytes) == Format::Pgn {
-        return Ok(0);
+    if file.format() != Format::Epd {
+        return 0;
     }
-    let options = BookOptions { format: Some(Format::Epd), ..options(variant) };
+    let options = BookOptions { format: Some(Format::Epd), ..*options };
     let mut faults = 0;
-    for (line, text) in (1u64..).zip(bytes.split(|byte| *byte == b'\n')) {
+    for (line, text) in (1u64..).zip(file.bytes().split(|byte| *byte == b'\n')) {
         // Each line as a book of its own: an empty one is no fault.
         if let Err(BookError::Opening { fault, .. }) = Book::from_bytes(&name, text.to_vec(), &options) {
             faults += 1;
@@ -89,30 +91,30 @@ fn faults(path: &Path, variant: Variant) -> Result<u64> {
     if faults > MOST_NAMED {
         progress::note(&format!("and {} more", faults - MOST_NAMED));
     }
-    Ok(faults)
+    faults
 }
 
-fn options(variant: Variant) -> BookOptions {
-    BookOptions { variant, ..BookOptions::default() }
+/// Where an opening leads.
+pub(super) fn end(opening: &Opening, variant: Variant) -> Result<Position> {
+    let mut position = Position::from_fen(&opening.fen, variant)?;
+    for played in &opening.moves {
+        position.play(played)?;
+    }
+    Ok(position)
 }
 
 fn describe(book: &Book, variant: Variant) -> Result<Description> {
     let mut description = Description {
         file: book.name().to_owned(),
-        format: match book.format() {
-            Format::Epd => "EPD",
-            Format::Pgn => "PGN",
-        },
+        format: book.format().name(),
+        packing: book.packing().map(Packing::name),
         sha256: book.sha256().to_owned(),
         ..Description::default()
     };
     let mut places = HashSet::new();
     let mut plies: Option<(u32, u32)> = None;
     for opening in (0..book.len()).filter_map(|index| book.opening(index)) {
-        let mut position = Position::from_fen(&opening.fen, variant)?;
-        for played in &opening.moves {
-            position.play(played)?;
-        }
+        let position = end(&opening, variant)?;
         let fen = position.fen();
         description.openings += 1;
         description.duplicates += u64::from(!places.insert(place(&fen).to_owned()));
@@ -122,7 +124,7 @@ fn describe(book: &Book, variant: Variant) -> Result<Description> {
         plies = Some(plies.map_or((depth, depth), |(least, most)| (least.min(depth), most.max(depth))));
     }
     // Lines without counters all stand at the first move: then they tell nothing.
-    let told = plies.filter(|(_, most)| *most > 1 || book.format() == Format::Pgn);
+    let told = plies.filter(|(_, most)| *most > 1 || book.format() != Format::Epd);
     (description.plies_min, description.plies_max) = told.unzip();
     Ok(description)
 }
@@ -137,9 +139,10 @@ fn text(description: &Description) -> String {
     // Writing into memory cannot fail.
     let _ = write!(
         out,
-        "{}\nformat      {}\nopenings    {}\nduplicates  {}\nto move     White {}, Black {}\nplies       {plies}\nsha256      {}",
+        "{}\nformat      {}{}\nopenings    {}\nduplicates  {}\nto move     White {}, Black {}\nplies       {plies}\nsha256      {}",
         description.file,
         description.format,
+        description.packing.map(|packing| format!(", packed by {packing}")).unwrap_or_default(),
         description.openings,
         description.duplicates,
         description.white_to_move,
@@ -195,12 +198,16 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("book.epd");
         let good = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -\n";
+        let standard = BookOptions::default();
         std::fs::write(&path, good).expect("written");
-        assert!(check(&path, Variant::Standard, false).expect("sound").contains("all 1 openings"));
-        std::fs::write(&path, format!("{good}junk\n\n# comment\n{good}8/8/8/8/8/8/8/8 w - -\n")).expect("written");
-        assert_eq!(faults(&path, Variant::Standard).expect("read"), 2);
-        let error = check(&path, Variant::Standard, false).expect_err("broken").to_string();
-        assert!(error.ends_with("2 lines cannot be played; correct or delete them"), "{error}");
-        assert!(info(&path, Variant::Standard, false).is_err());
+        assert!(check(&path, &standard, false).expect("sound").contains("all 1 openings"));
+        let broken = format!("{good}junk\n\n# comment\n{good}8/8/8/8/8/8/8/8 w - -\n");
+        for packed in [broken.clone().into_bytes(), Packing::Zstd.pack(broken.as_bytes()).expect("packed")] {
+            std::fs::write(&path, packed).expect("written");
+            assert_eq!(faults(&path, &BookFile::load(&path).expect("read"), &standard), 2);
+            let error = check(&path, &standard, false).expect_err("broken").to_string();
+            assert!(error.ends_with("2 lines cannot be played; correct or delete them"), "{error}");
+            assert!(info(&path, &standard, false).is_err());
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Engines at work on a book's candidates.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -7,7 +8,7 @@ use anyhow::{Context as _, Result, bail};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use crate::plan::book::{Candidate, Judgement, Selection, Walks, Window};
+use crate::plan::book::{Candidate, Judgement, Selection, Walks, Window, turn};
 use crate::record::Score;
 use crate::uci::Go;
 use crate::uci::process::{Engine, EngineConfig, SearchOutcome};
@@ -30,13 +31,18 @@ pub(super) struct Judge {
     pub(super) window: Window,
 }
 
-/// Judges walks with so many engines until the selection is full; `report` is called after each judgement. Returns the
-/// engine's name.
+/// Judgements of an earlier attempt, by the candidate's index.
+pub(super) type Known = HashMap<u64, Judgement>;
+
+/// Judges walks with so many engines until the selection is full, except for those whose judgement is known; `take_note` is
+/// called with each other judgement before it counts, `report` after each. Returns the engine's name.
 pub(super) async fn fill(
     selection: &mut Selection,
     walks: Walks,
     judge: &Judge,
     engines: usize,
+    known: Known,
+    mut take_note: impl FnMut(u64, Judgement) -> Result<()>,
     report: impl Fn(&Selection),
 ) -> Result<String> {
     // The first engine alone, so that one that does not start says so once.
@@ -45,16 +51,19 @@ pub(super) async fn fill(
         "" => judge.engine.program.display().to_string(),
         name => name.to_owned(),
     };
-    let walks = Arc::new(Mutex::new(walks));
+    let queue = Arc::new(Queue { walks: Mutex::new(walks), known });
     let (sender, mut judgements) = mpsc::channel(2 * engines.max(1));
     let mut workers = JoinSet::new();
-    workers.spawn(work(Some(first), judge.clone(), Arc::clone(&walks), sender.clone()));
+    workers.spawn(work(Some(first), judge.clone(), Arc::clone(&queue), sender.clone()));
     for _ in 1..engines {
-        workers.spawn(work(None, judge.clone(), Arc::clone(&walks), sender.clone()));
+        workers.spawn(work(None, judge.clone(), Arc::clone(&queue), sender.clone()));
     }
     drop(sender);
     while let Some(judged) = judgements.recv().await {
         let (candidate, judgement) = judged?;
+        if !queue.known.contains_key(&candidate.index) {
+            take_note(candidate.index, judgement)?;
+        }
         selection.take(candidate, judgement);
         report(selection);
         if selection.is_full() {
@@ -68,17 +77,31 @@ pub(super) async fn fill(
             );
         }
     }
-    let found = walks.lock().unwrap_or_else(PoisonError::into_inner).found();
+    let found = queue.walks.lock().unwrap_or_else(PoisonError::into_inner).found();
     bail!(
         "walks of this length lead to only {found} positions, of which {} are in the window; raise --plies, or lower --count",
         selection.kept()
     )
 }
 
+/// Candidates to judge, and what is known of some.
+struct Queue {
+    walks: Mutex<Walks>,
+    known: Known,
+}
+
+impl Queue {
+    fn next(&self) -> Option<(Candidate, Option<Judgement>)> {
+        let candidate = self.walks.lock().unwrap_or_else(PoisonError::into_inner).next()?;
+        let known = self.known.get(&candidate.index).copied();
+        Some((candidate, known))
+    }
+}
+
 type Judged = Result<(Candidate, Judgement)>;
 
 /// Judges candidates until there are none, or nobody listens.
-async fn work(engine: Option<Engine>, judge: Judge, walks: Arc<Mutex<Walks>>, sender: mpsc::Sender<Judged>) {
+async fn work(engine: Option<Engine>, judge: Judge, queue: Arc<Queue>, sender: mpsc::Sender<Judged>) {
     let started = match engine {
         Some(engine) => Ok(engine),
         None => Engine::start(&judge.engine, &[]).await,
@@ -90,10 +113,11 @@ async fn work(engine: Option<Engine>, judge: Judge, walks: Arc<Mutex<Walks>>, se
             return;
         }
     };
-    loop {
-        let next = walks.lock().unwrap_or_else(PoisonError::into_inner).next();
-        let Some(candidate) = next else { break };
-        let judged = judge.judge(&mut engine, &candidate).await;
+    while let Some((candidate, known)) = queue.next() {
+        let judged = match known {
+            Some(judgement) => Ok(judgement),
+            None => judge.judge(&mut engine, &candidate).await,
+        };
         let failed = judged.is_err();
         if sender.send(judged.map(|judgement| (candidate, judgement))).await.is_err() || failed {
             break;
@@ -104,11 +128,11 @@ async fn work(engine: Option<Engine>, judge: Judge, walks: Arc<Mutex<Walks>>, se
 
 impl Judge {
     async fn judge(&self, engine: &mut Engine, candidate: &Candidate) -> Result<Judgement> {
-        let skim = self.nodes / SKIM_PART;
-        if skim >= LEAST_SKIM && !self.window.hopes(score(engine, &candidate.fen, skim).await?) {
+        let (skim, turn) = (self.nodes / SKIM_PART, turn(&candidate.fen));
+        if skim >= LEAST_SKIM && !self.window.hopes(score(engine, &candidate.fen, skim).await?, turn) {
             return Ok(Judgement::Skimmed);
         }
-        let kept = self.window.keeps(score(engine, &candidate.fen, self.nodes).await?);
+        let kept = self.window.keeps(score(engine, &candidate.fen, self.nodes).await?, turn);
         Ok(if kept { Judgement::Kept } else { Judgement::Refused })
     }
 }
@@ -132,6 +156,7 @@ async fn score(engine: &mut Engine, fen: &str, nodes: u64) -> Result<Score> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::book::Start;
 
     /// An engine in the shell's own words: what it does on `go` is the case's.
     fn judge(on_go: &str) -> Judge {
@@ -141,15 +166,16 @@ mod tests {
         );
         let engine =
             EngineConfig { program: "/bin/sh".into(), args: vec!["-c".to_owned(), script], ..EngineConfig::default() };
-        Judge { engine, nodes: 1000, window: Window { low_cp: 0, high_cp: 60 } }
+        Judge { engine, nodes: 1000, window: Window::Size { low_cp: 0, high_cp: 60 } }
     }
 
     fn make(on_go: &str, count: u64, plies: u32, engines: usize) -> Result<Selection, String> {
         let mut selection = Selection::new(count);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let judge = judge(on_go);
-        let filled = runtime.block_on(fill(&mut selection, Walks::new(plies, 1), &judge, engines, |_| {}));
-        filled.map(|_| selection).map_err(|error| error.to_string())
+        let walks = Walks::new(Start::Standard, plies, 1);
+        let filled = fill(&mut selection, walks, &judge, engines, Known::new(), |_, _| Ok(()), |_| {});
+        runtime.block_on(filled).map(|_| selection).map_err(|error| error.to_string())
     }
 
     const SCORES: &str = "echo info score cp $cp; echo bestmove e2e4";
@@ -180,7 +206,9 @@ mod tests {
         let missing =
             Judge { engine: EngineConfig { program: "./no-such-engine".into(), ..judge("").engine }, ..judge("") };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-        let error = runtime.block_on(fill(&mut Selection::new(1), Walks::new(1, 1), &missing, 2, |_| {}));
+        let (mut selection, walks) = (Selection::new(1), Walks::new(Start::Standard, 1, 1));
+        let filled = fill(&mut selection, walks, &missing, 2, Known::new(), |_, _| Ok(()), |_| {});
+        let error = runtime.block_on(filled);
         assert!(error.expect_err("no engine").to_string().contains("./no-such-engine"));
     }
 }

@@ -1,4 +1,4 @@
-//! Books of both formats, good and broken.
+//! Books of every format, good and broken.
 
 use std::ops::ControlFlow;
 
@@ -181,8 +181,50 @@ fn files_and_formats() {
     let missing = folder.path().join("missing.epd");
     let error = Book::load(&missing, &BookOptions::default()).expect_err("missing").to_string();
     assert!(error.starts_with(&format!("cannot read the book {}: ", missing.display())), "{error}");
-    let packed = Book::load(&write("b.epd", b"\x1f\x8b\x08"), &BookOptions::default()).expect_err("packed");
-    assert!(packed.to_string().ends_with("is a gzip archive; unpack it first"), "{packed}");
+    // Packed, by its bytes and not by its name; the hash is the file's.
+    let entry = [b"\x46\x3b\x96\x18\x16\x91\xfc\x9c\x03\x1c\x00\x01".as_slice(), &[0; 4]].concat();
+    let cases: [(&str, &[u8], Format); 8] = [
+        ("g.pgn.gz", game, Format::Pgn),
+        ("g.epd", line, Format::Epd),
+        ("g.EPD.GZ", line, Format::Epd),
+        ("g.gz", game, Format::Pgn),
+        ("g.pgn", game, Format::Pgn),
+        ("g.txt", line, Format::Epd),
+        ("g.bin.gz", &entry, Format::Polyglot),
+        ("g.gz", &entry, Format::Polyglot),
+    ];
+    let one = BookOptions { plies: Some(1), ..BookOptions::default() };
+    for (name, bytes, format) in cases {
+        let plain = Book::load(&write(&name.to_lowercase().replace(".gz", ""), bytes), &one).expect(name);
+        for packing in [Packing::Gzip, Packing::Zstd] {
+            let path = write(name, &packing.pack(bytes).expect("packed"));
+            let book = Book::load(&path, &one).expect(name);
+            assert_eq!((book.format(), book.len(), book.packing()), (format, 1, Some(packing)), "{name}");
+            assert_eq!(book.opening(0), plain.opening(0), "{name}");
+            assert_eq!(book.sha256(), hex(&Sha256::digest(std::fs::read(&path).expect("read"))));
+        }
+    }
+    for name in ["h.bin", "h.book"] {
+        let book = Book::load(&write(name, &entry), &one).expect(name);
+        assert_eq!((book.format(), book.opening(0).expect("one").moves), (Format::Polyglot, vec!["e2e4".to_owned()]));
+    }
+    let cases: [(&str, &[u8], &str); 6] = [
+        ("b.epd", b"\x1f\x8b\x08", "is a broken gzip archive: it ends too early; fetch or pack it again"),
+        ("b.epd", b"\x28\xb5\x2f\xfd\x04", "is a broken zstd archive: it ends too early; fetch or pack it again"),
+        ("b.zip", b"PK\x03\x04", "is a zip archive; unpack it first"),
+        ("b.bin", b"", "holds no opening"),
+        (
+            "b.bin",
+            &entry[..15],
+            ": 15 bytes are no whole number of Polyglot's 16-byte entries; it is cut off, or something else",
+        ),
+        ("b.bin", &entry, ": its longest line has 1 plies; ask for as many with `--book-plies 1`"),
+    ];
+    for (name, bytes, end) in cases {
+        let path = write(name, bytes);
+        let error = Book::load(&path, &BookOptions::default()).expect_err(name).to_string();
+        assert!(error.starts_with(&format!("the book {}", path.display())) && error.ends_with(end), "{error}");
+    }
 
     // As the `sha256sum` program says of these bytes.
     let book = Book::from_bytes("builtin", line, &BookOptions::default()).expect("builtin");
@@ -278,8 +320,8 @@ proptest! {
     #[test]
     fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200), near in "([\\[\\](){};$%*\"\\\\ \n0-9.]|[KQRNBa-h1-8x=+#O-]{1,4}){0,40}") {
         for bytes in [bytes, near.into_bytes()] {
-            for format in [Format::Epd, Format::Pgn] {
-                let options = BookOptions { format: Some(format), ..BookOptions::default() };
+            for format in [Format::Epd, Format::Pgn, Format::Polyglot] {
+                let options = BookOptions { format: Some(format), plies: Some(3), ..BookOptions::default() };
                 if let Ok(book) = Book::from_bytes("b", bytes.clone(), &options) {
                     prop_assert!((0..book.len()).all(|index| book.opening(index).is_some()));
                 }

@@ -7,7 +7,7 @@ use std::process::ExitStatus;
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
-use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite as _, AsyncWriteExt as _, ReadBuf};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 use tokio::time::sleep_until;
 
@@ -120,6 +120,16 @@ impl Process {
 
     pub(super) fn read_now(&mut self, lines: &mut LineBuffer) -> Option<usize> {
         read_now(&mut self.stdout, lines.space())
+    }
+
+    /// One write of as much as the pipe takes at once: the number of bytes.
+    pub(super) fn write_now(&mut self, bytes: &[u8]) -> usize {
+        let Some(pipe) = &mut self.stdin else { return 0 };
+        match Pin::new(pipe).poll_write(&mut Context::from_waker(Waker::noop()), bytes) {
+            Poll::Ready(Ok(count)) => count,
+            // A closed pipe is found out by the next wait.
+            _ => 0,
+        }
     }
 
     /// Closes the pipe to the process: it reads the end of its input.

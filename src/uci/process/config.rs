@@ -25,6 +25,8 @@ pub struct EngineConfig {
     pub env: Vec<(String, String)>,
     /// Options to set after the handshake, checked against what the engine advertises.
     pub options: Vec<(String, String)>,
+    /// Sets its option `Ponder`, where it has one.
+    pub ponder: bool,
     /// Where its standard error goes.
     pub stderr: StderrSink,
     /// How long to wait for it.

@@ -1,0 +1,119 @@
+//! What ratings cost: 200 players with 100,000 games, the live view's 60 players, and PGN read for its tags, beside what it costs to
+//! read the same bytes for nothing but their line ends.
+//!
+//! `cargo bench --bench rating`. Compare ratios of one run, not times of two.
+
+#![allow(clippy::print_stdout, reason = "a benchmark's output")]
+
+use std::fmt::Write as _;
+use std::hint::black_box;
+use std::time::Instant;
+
+use quintain::record::PairScore;
+use quintain::report::pgn_tags;
+use quintain::report::results::Results;
+use quintain::stats::rating::{Encounter, rate};
+
+const ROUNDS: usize = 5;
+const PGN_GAMES: u32 = 40_000;
+
+fn main() {
+    let mut random = Random(1);
+    let few = tournament(60, 100_000, &mut random);
+    let many = tournament(200, 100_000, &mut random);
+    let times = [(60, &few), (200, &many)].map(|(players, met)| {
+        let seconds = median(|| drop(black_box(rate(players, black_box(met), &[]).expect("sound"))));
+        println!("{players} players, 100,000 games: {:.1} ms", seconds * 1e3);
+        seconds
+    });
+    println!("200 players to 60: {:.1} times the time", times[1] / times[0]);
+
+    let text = pgn(&mut random);
+    let lines = median(|| {
+        black_box(black_box(&text).iter().filter(|byte| **byte == b'\n').count());
+    });
+    let tags = median(|| {
+        black_box(pgn_tags::read(black_box(text.as_slice()), |_| ()).expect("memory"));
+    });
+    let all = median(|| {
+        let mut results = Results::new();
+        results.add_pgn(black_box(text.as_slice())).expect("memory");
+        drop(black_box(results));
+    });
+    let a_minute = |seconds: f64| f64::from(PGN_GAMES) / seconds * 60.0 / 1e6;
+    println!("PGN of {PGN_GAMES} games, {} MB", text.len() / 1_000_000);
+    println!("line ends: {:.1} ms, ratio 1", lines * 1e3);
+    println!("tags: {:.1} ms, ratio {:.2}, {:.0} million games a minute", tags * 1e3, tags / lines, a_minute(tags));
+    println!("results: {:.1} ms, ratio {:.2}, {:.0} million games a minute", all * 1e3, all / lines, a_minute(all));
+}
+
+/// Median seconds of several rounds.
+fn median(mut work: impl FnMut()) -> f64 {
+    let mut seconds: Vec<f64> = (0..ROUNDS)
+        .map(|_| {
+            let start = Instant::now();
+            work();
+            start.elapsed().as_secs_f64()
+        })
+        .collect();
+    seconds.sort_by(f64::total_cmp);
+    seconds[ROUNDS / 2]
+}
+
+/// SplitMix64 (Steele, Lea, Flood, 2014).
+struct Random(u64);
+
+impl Random {
+    fn unit(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    fn half_points(&mut self, lead: f64) -> u8 {
+        let score = 1.0 / (1.0 + 10f64.powf(-lead / 400.0));
+        let draws = score.min(1.0 - score);
+        let u = self.unit();
+        u8::from(u < score - draws / 2.0) + u8::from(u < score + draws / 2.0)
+    }
+}
+
+/// Pairs spread over all who can meet, players 4 Elo apart.
+fn tournament(players: usize, games: usize, random: &mut Random) -> Vec<Encounter> {
+    let mut met: Vec<Encounter> =
+        (0..players).flat_map(|a| (a + 1..players).map(move |b| Encounter::new(a, b))).collect();
+    let encounters = met.len();
+    for pair in 0..games / 2 {
+        let met = &mut met[pair % encounters];
+        let lead = 4.0 * (met.a as f64 - met.b as f64);
+        let (first, second) = (random.half_points(lead + 30.0), random.half_points(lead - 30.0));
+        met.add_pair(PairScore { first, second });
+    }
+    met
+}
+
+/// Games of eighty plies as engine matches write them, with a comment a ply.
+fn pgn(random: &mut Random) -> Vec<u8> {
+    let mut text = String::new();
+    for game in 0..PGN_GAMES {
+        let (a, b) = (game / 2 % 20, 20 + game / 2 % 21);
+        let (white, black) = if game % 2 == 0 { (a, b) } else { (b, a) };
+        let result = ["0-1", "1/2-1/2", "1-0"][usize::from(random.half_points(0.0))];
+        let _ = write!(
+            text,
+            "[Event \"bench\"]\n[Site \"?\"]\n[Date \"2026.01.01\"]\n[Round \"{}\"]\n[White \"engine {white}\"]\n\
+             [Black \"engine {black}\"]\n[Result \"{result}\"]\n[PlyCount \"80\"]\n[TimeControl \"8+0.08\"]\n\n",
+            game / 2 + 1
+        );
+        for number in 1..=40 {
+            let _ = writeln!(
+                text,
+                "{number}. Nf3 {{+0.35/12 0.051s, n=12345}} {number}... Nf6 {{-0.20/11 0.049s, n=9876}}"
+            );
+        }
+        let _ = writeln!(text, "{result}\n");
+    }
+    text.into_bytes()
+}

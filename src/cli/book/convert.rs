@@ -1,0 +1,129 @@
+//! `quintain book convert`: a book in another format.
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+
+use super::{ReadArgs, describe, make};
+use crate::chess::{Position, START_FEN, Variant};
+use crate::cli::run_dir::{sha256, write_atomically};
+use crate::plan::book::{epd, place};
+use crate::plan::openings::{Book, Packing};
+use crate::record::{Color, Opening};
+
+/// Lines of PGN movetext are no longer than this.
+const PGN_WIDTH: usize = 79;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  quintain book convert 8moves.pgn.zst positions.epd --book-plies 12 --unique")]
+pub(super) struct ConvertArgs {
+    /// EPD, FEN list, PGN or Polyglot, as it is or packed by gzip or zstd.
+    #[arg(value_name = "IN")]
+    file: PathBuf,
+    /// What to write, by its name: .epd, .fen or .pgn, then .gz or .zst to have it packed. EPD and FEN keep where an opening leads,
+    /// PGN its moves as well. Replaced as a whole.
+    #[arg(value_name = "OUT")]
+    out: PathBuf,
+    #[command(flatten)]
+    read: ReadArgs,
+    /// Leave out openings that lead where an earlier one does.
+    #[arg(long)]
+    unique: bool,
+}
+
+/// What is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Target {
+    Epd,
+    Fen,
+    Pgn,
+}
+
+impl Target {
+    fn of(out: &Path) -> Result<Self> {
+        let extension = |path: &Path| path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+        let mut last = extension(out);
+        if Packing::of_extension(&last).is_some() {
+            last = extension(out.file_stem().unwrap_or_default().as_ref());
+        }
+        match last.as_str() {
+            "epd" => Ok(Self::Epd),
+            "fen" => Ok(Self::Fen),
+            "pgn" => Ok(Self::Pgn),
+            "bin" => bail!("{}: Polyglot books are read and not written; choose .epd, .fen or .pgn", out.display()),
+            _ => bail!(
+                "{}: the name does not say what to write; end it in .epd, .fen or .pgn, with .gz or .zst behind to pack it",
+                out.display()
+            ),
+        }
+    }
+}
+
+/// Writes the book; one line about it.
+pub(super) fn run(args: &ConvertArgs) -> Result<String> {
+    let target = Target::of(&args.out)?;
+    let options = args.read.options();
+    let book = Book::load(&args.file, &options)?;
+    let (text, written) = convert(&book, options.variant, target, args.unique)?;
+    let bytes = make::packed(&args.out, text)?;
+    write_atomically(&args.out, &bytes)
+        .with_context(|| format!("{}: cannot write it; choose another name", args.out.display()))?;
+    let left_out = book.len() as u64 - written;
+    let duplicates = if left_out > 0 { format!(", {left_out} duplicates left out") } else { String::new() };
+    Ok(format!("{}: {written} openings{duplicates}\nsha256 {}", args.out.display(), sha256(&bytes)))
+}
+
+/// The book's text, and how many openings are in it.
+fn convert(book: &Book, variant: Variant, target: Target, unique: bool) -> Result<(String, u64)> {
+    let (mut text, mut written) = (String::new(), 0);
+    let mut places = HashSet::new();
+    for opening in (0..book.len()).filter_map(|index| book.opening(index)) {
+        let fen = describe::end(&opening, variant)?.fen();
+        if unique && !places.insert(place(&fen).to_owned()) {
+            continue;
+        }
+        written += 1;
+        match target {
+            Target::Epd => text += &epd(&fen),
+            Target::Fen => text += &fen,
+            Target::Pgn => text += &game(&opening, variant, written)?,
+        }
+        text.push('\n');
+    }
+    Ok((text, written))
+}
+
+/// An opening as a game without result.
+fn game(opening: &Opening, variant: Variant, number: u64) -> Result<String> {
+    let mut text = format!(
+        "[Event \"Opening\"]\n[Site \"?\"]\n[Date \"????.??.??\"]\n[Round \"{number}\"]\n[White \"?\"]\n[Black \"?\"]\n[Result \"*\"]\n"
+    );
+    // Writing into memory cannot fail.
+    if variant == Variant::Chess960 {
+        text.push_str("[Variant \"Chess960\"]\n");
+    }
+    if opening.fen != START_FEN {
+        let _ = writeln!(text, "[SetUp \"1\"]\n[FEN \"{}\"]", opening.fen);
+    }
+    let mut position = Position::from_fen(&opening.fen, variant)?;
+    let mut column = 0;
+    let mut word = |word: &str| {
+        let gap = if column == 0 || column + 1 + word.len() > PGN_WIDTH { '\n' } else { ' ' };
+        column = if gap == '\n' { word.len() } else { column + 1 + word.len() };
+        text.push(gap);
+        text.push_str(word);
+    };
+    for (ply, played) in opening.moves.iter().enumerate() {
+        match position.turn() {
+            Color::White => word(&format!("{}.", position.fullmoves())),
+            Color::Black if ply == 0 => word(&format!("{}...", position.fullmoves())),
+            Color::Black => {}
+        }
+        word(&position.play_to_san(played)?);
+    }
+    word("*");
+    text.push('\n');
+    Ok(text)
+}

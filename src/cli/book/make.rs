@@ -1,0 +1,196 @@
+//! `quintain book make`: candidates, the engines that judge them, and the book at the end.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, anyhow, bail};
+use indicatif::{ProgressBar, ProgressStyle};
+use tokio::sync::mpsc;
+
+use super::judge::{self, Judge};
+use super::partial::{Partial, Settings};
+use crate::chess::Variant;
+use crate::cli::run_dir::{sha256, write_atomically};
+use crate::cli::{Exit, progress, resolve, run};
+use crate::plan::book::{Selection, Start, Tally, Walks, Window};
+use crate::plan::openings::Packing;
+use crate::schedule::affinity::Topology;
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  quintain book make --out book.epd --count 1000 --engine ./engine --nodes 20000 -j 4"
+)]
+pub(super) struct MakeArgs {
+    /// The book to write, EPD, packed where the name ends in .gz or .zst. Replaced as a whole at the end.
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// Positions wanted.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    count: u64,
+    /// Plies of each walk.
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(0..=200))]
+    plies: u32,
+    /// Decides the walks.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// The engine that judges: a path, a name of the registry, `.` or `git:REV`.
+    #[arg(long, value_name = "SPEC")]
+    engine: String,
+    /// A UCI option for it; may be repeated. Leave it one thread: more are not repeatable.
+    #[arg(long = "option", value_name = "NAME=VALUE")]
+    options: Vec<String>,
+    /// Nodes of the search that decides. A twentieth of it is tried first.
+    #[arg(long, value_name = "N", default_value_t = 50_000, value_parser = clap::value_parser!(u64).range(1..))]
+    nodes: u64,
+    /// Scores kept, in centipawns: LOW,HIGH by size, whichever side is ahead, or LOW..HIGH as White's advantage (80..120 gives
+    /// an unbalanced book).
+    #[arg(long, value_name = "LOW,HIGH", default_value = "0,60", allow_hyphen_values = true)]
+    window: String,
+    /// Begin the walks at Chess960's starting positions.
+    #[arg(long)]
+    chess960: bool,
+    /// Begin them at double Chess960's, with a back rank for each side.
+    #[arg(long, conflicts_with = "chess960")]
+    dfrc: bool,
+    /// Engines at once [default: physical cores].
+    #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    concurrency: Option<u16>,
+}
+
+impl MakeArgs {
+    const fn start(&self) -> Start {
+        match (self.chess960, self.dfrc) {
+            (_, true) => Start::Double,
+            (true, false) => Start::Chess960,
+            (false, false) => Start::Standard,
+        }
+    }
+
+    /// The engine with its options; `UCI_Chess960` is said where it must be.
+    fn judge(&self, window: Window) -> Result<Judge> {
+        let mut engine =
+            resolve::one_engine(&self.engine, &self.options).with_context(|| format!("--engine `{}`", self.engine))?;
+        if self.start().variant() == Variant::Chess960 {
+            const OPTION: &str = "UCI_Chess960";
+            engine.options.retain(|(name, _)| !name.eq_ignore_ascii_case(OPTION));
+            engine.options.push((OPTION.to_owned(), "true".to_owned()));
+        }
+        Ok(Judge { engine, nodes: self.nodes, window })
+    }
+
+    /// All that the judgements depend on. How many positions are wanted is no part of it.
+    fn settings(&self, judge: &Judge) -> Result<Settings> {
+        let program = std::fs::read(&judge.engine.program)
+            .with_context(|| format!("{}: cannot read it", judge.engine.program.display()))?;
+        Ok(Settings {
+            start: self.start().name().to_owned(),
+            plies: self.plies,
+            seed: self.seed,
+            nodes: self.nodes,
+            window: judge.window.to_string(),
+            engine_sha256: sha256(&program),
+            engine_args: judge.engine.args.clone(),
+            options: judge.engine.options.iter().map(|(name, value)| format!("{name}={value}")).collect(),
+        })
+    }
+}
+
+pub(super) fn run(args: &MakeArgs) -> Result<Exit> {
+    let window = args.window.parse::<Window>().map_err(|error| anyhow!("--window {error}"))?;
+    let folder = args.out.parent().filter(|parent| !parent.as_os_str().is_empty());
+    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+        // Said now and not after an hour.
+        bail!("{}: no such folder; make it, or choose another --out", folder.display());
+    }
+    let judge = args.judge(window)?;
+    let (partial, known) = Partial::open(&args.out, &args.settings(&judge)?)?;
+    if !known.is_empty() {
+        progress::note(&format!("going on with {}: {} positions are judged", partial.path().display(), known.len()));
+    }
+    let engines = args.concurrency.map_or_else(|| Topology::detect().physical_cores(), usize::from);
+    let bar = bar(args.count);
+    let mut selection = Selection::new(args.count);
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start the event loop")?;
+    let judged = runtime.block_on(async {
+        let (sender, mut stopped) = mpsc::channel(1);
+        let signals = tokio::spawn(run::watch_signals(sender));
+        let filled = judge::fill(
+            &mut selection,
+            Walks::new(args.start(), args.plies, args.seed),
+            &judge,
+            engines,
+            known,
+            |index, judgement| partial.append(index, judgement),
+            |selection| {
+                bar.set_position(selection.kept());
+                bar.set_message(format!("{} judged", selection.judged()));
+            },
+        );
+        let judged = tokio::select! {
+            judged = filled => Some(judged),
+            _ = stopped.recv() => None,
+        };
+        signals.abort();
+        judged
+    });
+    bar.finish_and_clear();
+    let Some(judged) = judged else {
+        progress::note(&format!(
+            "stopped at {} of {} positions; the same command goes on",
+            selection.kept(),
+            args.count
+        ));
+        return Ok(Exit::Interrupted);
+    };
+    let engine_name = judged?;
+    let bytes = packed(&args.out, selection.to_epd())?;
+    write_atomically(&args.out, &bytes)
+        .with_context(|| format!("{}: cannot write it; choose another --out", args.out.display()))?;
+    partial.remove()?;
+    progress::result(&summary(args, window, selection.tally(), &engine_name, &sha256(&bytes)));
+    Ok(Exit::Done)
+}
+
+/// A book's text as its file's name asks for it.
+pub(super) fn packed(out: &Path, text: String) -> Result<Vec<u8>> {
+    let extension = out.extension().unwrap_or_default().to_string_lossy();
+    match Packing::of_extension(&extension) {
+        Some(packing) => packing.pack(text.as_bytes()).with_context(|| format!("{}: cannot pack it", out.display())),
+        None => Ok(text.into_bytes()),
+    }
+}
+
+fn bar(count: u64) -> ProgressBar {
+    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} positions, {msg}, {per_sec}, {eta} left")
+        .unwrap_or_else(|_| ProgressStyle::default_bar());
+    let bar = ProgressBar::new(count).with_style(style);
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
+
+/// What was made and all that is needed to make it again.
+fn summary(args: &MakeArgs, window: Window, tally: &Tally, engine: &str, sha256: &str) -> String {
+    let Tally { walked, skimmed, refused, white, black } = *tally;
+    let options = if args.options.is_empty() { String::new() } else { format!(", {}", args.options.join(", ")) };
+    format!(
+        "{}: {} positions, {white} with White to move, {black} with Black\n\
+         sha256 {sha256}\n\
+         made with seed {}, {} plies, {engine} at {} nodes{options}, {} starts, {}\n\
+         from {} random walks: {} over, {} in check, {} duplicates, {skimmed} dropped by the short search, {refused} by the long one",
+        args.out.display(),
+        white + black,
+        args.seed,
+        args.plies,
+        args.nodes,
+        args.start().name(),
+        match window {
+            Window::Size { low_cp, high_cp } => format!("|score| within {low_cp} and {high_cp} cp"),
+            Window::White { low_cp, high_cp } => format!("White's score within {low_cp} and {high_cp} cp"),
+        },
+        walked.walks,
+        walked.over,
+        walked.in_check,
+        walked.duplicates,
+    )
+}

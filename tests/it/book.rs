@@ -1,0 +1,305 @@
+//! `quintain book`: books of every format made, stopped and gone on with, described, converted and played.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+
+use serde_json::Value;
+
+use crate::harness::{Ran, fake, games, quintain, run, sprt, until};
+
+/// A Polyglot book of `1. e4 e5`, and `1. a4` with weight 0. Keys and move codes as the description of the format has them.
+const POLYGLOT: [[u8; 16]; 3] = [
+    *b"\x46\x3b\x96\x18\x16\x91\xfc\x9c\x02\x18\x00\x00\0\0\0\0",
+    *b"\x46\x3b\x96\x18\x16\x91\xfc\x9c\x03\x1c\x00\x01\0\0\0\0",
+    *b"\x82\x3c\x9b\x50\xfd\x11\x41\x96\x0d\x24\x00\x07\0\0\0\0",
+];
+
+const AFTER_E4_E5: &str = "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2";
+
+fn words(line: &str) -> impl Iterator<Item = String> {
+    line.split_whitespace().map(str::to_owned)
+}
+
+/// `book make` into `out`, judged by a scripted peer.
+fn make_args(engine: &str, out: &Path, more: &str) -> Vec<String> {
+    let engine = fake(if engine.is_empty() { "--seed 1" } else { engine });
+    let mut args = ["book", "make", "--engine", &engine, "--out", out.to_str().unwrap()].map(str::to_owned).to_vec();
+    args.extend(words(more));
+    args
+}
+
+#[track_caller]
+fn make(engine: &str, out: &Path, more: &str) -> Vec<u8> {
+    let ran = run(&make_args(engine, out, more));
+    assert_eq!(ran.code, Some(0), "{more}: {ran:?}");
+    assert!(!partial(out).exists());
+    std::fs::read(out).unwrap()
+}
+
+fn partial(out: &Path) -> PathBuf {
+    out.with_file_name(format!("{}.partial", out.file_name().unwrap().to_str().unwrap()))
+}
+
+fn judged(out: &Path) -> usize {
+    std::fs::read(partial(out)).unwrap_or_default().iter().filter(|byte| **byte == b'\n').count().saturating_sub(1)
+}
+
+/// `book` with words; the files are in `folder`.
+fn book(folder: &Path, line: &str) -> Ran {
+    let args: Vec<String> = std::iter::once("book".to_owned()).chain(words(line)).collect();
+    quintain(&args).current_dir(folder).output().unwrap().into()
+}
+
+#[track_caller]
+fn check_error(folder: &Path, line: &str, parts: &[&str]) {
+    let ran = book(folder, line);
+    assert_eq!(ran.code, Some(2), "{line}: {ran:?}");
+    assert_eq!(ran.stderr.lines().count(), 1, "{line}: {ran:?}");
+    for part in parts {
+        assert!(ran.stderr.contains(part), "{line}: {ran:?}");
+    }
+}
+
+#[track_caller]
+fn info(folder: &Path, line: &str) -> Value {
+    let ran = book(folder, &format!("info --json {line}"));
+    assert_eq!(ran.code, Some(0), "{line}: {ran:?}");
+    serde_json::from_str(&ran.stdout).unwrap()
+}
+
+/// A make that is at work, killed should its test fail.
+struct Live(Child);
+
+impl Live {
+    /// Starts it and waits until so many positions are judged.
+    fn start(args: &[String], out: &Path, until_judged: usize) -> Self {
+        let mut live = Self(quintain(args).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap());
+        until("judgements", || judged(out) >= until_judged || live.0.try_wait().unwrap().is_some());
+        live
+    }
+
+    fn signal(mut self, signal: rustix::process::Signal) -> Ran {
+        let pid = rustix::process::Pid::from_child(&self.0);
+        rustix::process::kill_process(pid, signal).unwrap();
+        let status = self.0.wait().unwrap();
+        let mut stderr = String::new();
+        std::io::Read::read_to_string(self.0.stderr.as_mut().unwrap(), &mut stderr).unwrap();
+        Ran { code: status.code(), stdout: String::new(), stderr }
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// The material after so many plies decides: some positions are skimmed, some refused, most kept.
+const SETTINGS: &str = "--count 120 --plies 14 --seed 3 --nodes 2000 --window 0,60";
+
+#[test]
+fn a_make_that_is_stopped_goes_on_to_the_same_book() {
+    use rustix::process::Signal;
+    let folder = tempfile::tempdir().unwrap();
+    let (out, whole) = (folder.path().join("book.epd"), folder.path().join("whole.epd"));
+    let expected = make("", &whole, &format!("{SETTINGS} -j 1"));
+    assert_eq!(expected.iter().filter(|byte| **byte == b'\n').count(), 120);
+    assert_eq!(make("", &whole, &format!("{SETTINGS} -j 3")), expected);
+
+    // Slow enough to be stopped on the way.
+    let args = |more: &str| make_args("--sleep-us 3000", &out, &format!("{SETTINGS} {more}"));
+    let killed = Live::start(&args("-j 2"), &out, 20).signal(Signal::KILL);
+    assert_eq!(killed.code, None);
+    let first = judged(&out);
+    assert!(!out.exists() && (20..120).contains(&first), "{first}");
+
+    // A line that the kill cut off.
+    let mut torn = std::fs::read(partial(&out)).unwrap();
+    torn.extend_from_slice(b"9999 ke");
+    std::fs::write(partial(&out), torn).unwrap();
+    let stopped = Live::start(&args("-j 1"), &out, first + 20).signal(Signal::INT);
+    assert_eq!(stopped.code, Some(130), "{stopped:?}");
+    assert!(stopped.stderr.contains(&format!("book.epd.partial: {first} positions are judged")), "{stopped:?}");
+    assert!(stopped.stderr.contains("of 120 positions; the same command goes on"), "{stopped:?}");
+    assert!(!out.exists());
+
+    let other = run(&make_args("--sleep-us 3000", &out, &SETTINGS.replace("2000", "2001")));
+    assert_eq!(other.code, Some(2), "{other:?}");
+    assert!(other.stderr.contains("book.epd.partial: begun with nodes 2000 and not 2001; give the same"), "{other:?}");
+    let other = run(&make_args("--sleep-us 3001", &out, SETTINGS));
+    assert_eq!(other.code, Some(2), "{other:?}");
+    assert!(other.stderr.contains("book.epd.partial: begun with engine_args [\"--sleep-us\",\"3000\"]"), "{other:?}");
+    assert!(other.stderr.contains("give the same settings, or delete it to begin anew"), "{other:?}");
+    assert!(judged(&out) >= first + 20);
+
+    assert_eq!(make("--sleep-us 3000", &out, &format!("{SETTINGS} -j 3")), expected);
+}
+
+#[test]
+fn an_engine_that_fails_leaves_no_book() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("book.epd");
+    let broken = run(&make_args("--fault segv@1", &out, &format!("{SETTINGS} -j 1")));
+    assert_eq!(broken.code, Some(2), "{broken:?}");
+    assert!(broken.stderr.contains("the engine ended"), "{broken:?}");
+    assert!(!out.exists() && judged(&out) == 0);
+    // Nothing was judged: another engine may begin.
+    make("", &out, SETTINGS);
+}
+
+#[test]
+fn a_window_of_whites_advantage() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("book.epd");
+    // The mover always claims 100 centipawns: White's after two plies, Black's after one.
+    for (plies, window, made) in [
+        (2, "80..120", true),
+        (2, "-120..-80", false),
+        (1, "-120..-80", true),
+        (1, "80..120", false),
+        (1, "80,120", true),
+    ] {
+        let more = format!("--count 15 --plies {plies} --nodes 10 --window {window} -j 2");
+        let ran = run(&make_args("--score 100", &out, &more));
+        assert_eq!(ran.code, Some(if made { 0 } else { 2 }), "{more}: {ran:?}");
+        if !made {
+            assert!(ran.stderr.contains("of which 0 are in the window"), "{ran:?}");
+            std::fs::remove_file(partial(&out)).unwrap();
+        }
+    }
+    let ran = run(&make_args("", &out, "--count 1 --window 5"));
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.stderr.contains("--window `5` is no window"), "{ran:?}");
+}
+
+#[test]
+fn books_of_chess960() {
+    let folder = tempfile::tempdir().unwrap();
+    for (flag, name) in [("--chess960", "single.epd"), ("--dfrc", "double.epd.zst")] {
+        let out = folder.path().join(name);
+        let more = format!("{flag} --count 60 --plies 4 --seed 2 --nodes 100 -j 2");
+        let made = make("", &out, &more);
+        assert_eq!(made.starts_with(b"\x28\xb5\x2f\xfd"), flag == "--dfrc");
+        assert_eq!(make("", &out, &more.replace("-j 2", "-j 1")), made);
+        let found = info(folder.path(), &format!("{name} --chess960"));
+        assert_eq!((&found["openings"], &found["duplicates"], &found["plies_max"]), (&60.into(), &0.into(), &4.into()));
+        let ran = book(folder.path(), &format!("check {name} --chess960"));
+        assert!(ran.stdout.contains("all 60 openings can be played, 0 duplicates"), "{ran:?}");
+        // The engines are told, and play from it.
+        let dir = folder.path().join(format!("run-{name}"));
+        let more = format!("--nodes 1 --max-plies 6 --max-pairs 2 --seed 1 -j 1 --chess960 --book {}", out.display());
+        sprt(3, "--seed 1", "--seed 2", &dir, &more);
+        assert!(games(&dir).iter().all(|game| game.opening.1.split(' ').nth(2).unwrap().len() <= 4));
+    }
+    let both = run(&make_args("", &folder.path().join("x.epd"), "--count 1 --chess960 --dfrc"));
+    assert_eq!(both.code, Some(2));
+}
+
+#[test]
+fn conversions() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let epd = "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - hmvc 0; fmvn 2;\n\
+               rnbqkbnr/pppppppp/8/8/3P4/8/PPP1PPPP/RNBQKBNR b KQkq - hmvc 0; fmvn 1;\n";
+    std::fs::write(at("a.epd"), epd).unwrap();
+    std::fs::write(at("a.bin"), POLYGLOT.concat()).unwrap();
+    std::fs::write(at("twice.pgn"), "1. e4 e5 2. Nf3 *\n\n1. Nf3 e5 2. e4 *\n\n[FEN \"4k3/8/8/8/8/8/8/R3K2R b KQ - 0 9\"]\n\n9... Ke7 10. O-O-O *\n").unwrap();
+    // One after the other; each reads what an earlier one wrote.
+    let steps = [
+        "a.epd b.fen",
+        "b.fen c.pgn",
+        "c.pgn d.epd.gz",
+        "d.epd.gz e.fen.zst",
+        "e.fen.zst f.pgn.gz",
+        "f.pgn.gz g.epd",
+        "twice.pgn h.pgn --unique",
+        "h.pgn i.fen",
+        "a.bin j.pgn --book-plies 2",
+        "a.bin j.fen --book-plies 2",
+        "j.pgn k.epd.zst --book-plies 1",
+    ];
+    for step in steps {
+        let ran = book(folder.path(), &format!("convert {step}"));
+        assert_eq!(ran.code, Some(0), "{step}: {ran:?}");
+    }
+    let read = |name: &str| std::fs::read_to_string(at(name)).unwrap();
+    assert_eq!(read("g.epd"), epd);
+    assert_eq!(read("b.fen").lines().next(), Some(AFTER_E4_E5));
+    assert_eq!(read("j.fen"), format!("{AFTER_E4_E5}\n"));
+    assert!(read("j.pgn").ends_with("[Result \"*\"]\n\n1. e4 e5 *\n\n"), "{}", read("j.pgn"));
+    assert!(read("h.pgn").contains("\n9... Ke7 10. O-O-O *\n"), "{}", read("h.pgn"));
+    assert_eq!(read("i.fen").lines().count(), 2);
+    for (name, magic) in [("d.epd.gz", b"\x1f\x8b\x08\x00".as_slice()), ("e.fen.zst", b"\x28\xb5\x2f\xfd")] {
+        assert!(std::fs::read(at(name)).unwrap().starts_with(magic), "{name}");
+    }
+
+    std::fs::write(at("cut.epd.gz"), &std::fs::read(at("d.epd.gz")).unwrap()[..40]).unwrap();
+    std::fs::write(at("odd.bin"), &POLYGLOT.concat()[..47]).unwrap();
+    let refused: [(&str, &[&str]); 7] = [
+        ("convert a.epd x.bin", &["x.bin", "Polyglot books are read and not written"]),
+        ("convert a.epd x", &["the name does not say what to write"]),
+        ("convert a.epd x.gz", &["x.gz", "the name does not say what to write"]),
+        ("convert none.epd x.epd", &["cannot read the book none.epd"]),
+        ("info cut.epd.gz", &["cut.epd.gz is a broken gzip archive: it ends too early"]),
+        ("check odd.bin", &["odd.bin: 47 bytes are no whole number of Polyglot's 16-byte entries"]),
+        ("check a.bin", &["a.bin: its longest line has 2 plies", "--book-plies 2"]),
+    ];
+    for (line, parts) in refused {
+        check_error(folder.path(), line, parts);
+        assert!(!at("x.epd").exists());
+    }
+}
+
+#[test]
+fn every_format_is_described_and_played() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.bin"), POLYGLOT.concat()).unwrap();
+    for step in ["a.bin a.epd.gz", "a.bin a.fen.zst", "a.bin a.pgn.zst"] {
+        let ran = book(folder.path(), &format!("convert {step} --book-plies 2"));
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+    }
+    for (name, format, packing, played) in [
+        ("a.bin", "Polyglot", Value::Null, true),
+        ("a.epd.gz", "EPD", "gzip".into(), false),
+        ("a.fen.zst", "EPD", "zstd".into(), false),
+        ("a.pgn.zst", "PGN", "zstd".into(), true),
+    ] {
+        let found = info(folder.path(), &format!("{name} --book-plies 2"));
+        assert_eq!(
+            (&found["format"], &found["packing"], &found["openings"]),
+            (&format.into(), &packing, &1.into()),
+            "{name}"
+        );
+        assert_eq!((&found["plies_min"], &found["white_to_move"]), (&2.into(), &1.into()), "{name}");
+        let ran = book(folder.path(), &format!("check {name} --book-plies 2"));
+        assert!(ran.stdout.contains("all 1 openings can be played"), "{name}: {ran:?}");
+
+        let (path, dir) = (folder.path().join(name), folder.path().join(format!("run-{name}")));
+        let more =
+            format!("--nodes 1 --max-plies 6 --max-pairs 1 --seed 1 -j 1 --book-plies 2 --book {}", path.display());
+        sprt(3, "--seed 1", "--seed 2", &dir, &more);
+        for game in games(&dir) {
+            assert_eq!(game.opening.2, if played { "e2e4 e7e5" } else { "" }, "{name}");
+            assert_eq!(game.opening.1 == AFTER_E4_E5, !played, "{name}");
+        }
+        // The plan holds the hash of the file as it lies on disk.
+        let plan = std::fs::read_to_string(dir.join("plan.toml")).unwrap();
+        assert!(plan.contains(found["sha256"].as_str().unwrap()), "{name}");
+    }
+}
+
+#[test]
+fn the_books_of_this_repository_are_sound() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("openings");
+    let card = std::fs::read_to_string(root.join("README.md")).unwrap();
+    for (name, count, more) in [
+        ("quintain_8ply.epd", 10_000, ""),
+        ("quintain_unbalanced.epd", 1500, ""),
+        ("quintain_chess960.epd", 1500, "--chess960"),
+    ] {
+        let found = info(&root, &format!("{name} {more}"));
+        assert_eq!((&found["openings"], &found["duplicates"]), (&count.into(), &0.into()), "{name}");
+        assert!(card.contains(found["sha256"].as_str().unwrap()), "{name}");
+    }
+}

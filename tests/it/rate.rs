@@ -1,0 +1,199 @@
+//! `quintain rate` from outside: PGN and run directories in, a table or a document out.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::harness::{Ran, run, sprt};
+
+const KEYS: [&str; 10] = [
+    "players",
+    "groups",
+    "relative_to",
+    "games",
+    "pairs",
+    "white_advantage",
+    "white_advantage_error",
+    "draw_rate",
+    "draw_rate_error",
+    "skipped_games",
+];
+
+/// A PGN file of games as `White Black result`, one pair each round where the players are the reverse of those before.
+fn pgn(folder: &Path, name: &str, games: &[(&str, &str, &str, u32)]) -> PathBuf {
+    let mut text = String::new();
+    let mut round = 0;
+    for (white, black, result, count) in games {
+        for _ in 0..*count {
+            round += 1;
+            let tags =
+                [("Event", "e"), ("Round", &round.to_string()), ("White", white), ("Black", black), ("Result", result)];
+            for (tag, value) in tags {
+                writeln!(text, "[{tag} \"{value}\"]").unwrap();
+            }
+            writeln!(text, "\n1. e4 {{a comment\n\n[Result \"*\"] }} e5 {result}\n").unwrap();
+        }
+    }
+    let path = folder.join(name);
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+fn rate(inputs: &[&Path], more: &[&str]) -> Ran {
+    let mut args = vec!["rate".to_owned()];
+    args.extend(inputs.iter().map(|input| input.display().to_string()));
+    args.extend(more.iter().map(|word| (*word).to_owned()));
+    run(&args)
+}
+
+#[track_caller]
+fn document(inputs: &[&Path], more: &[&str]) -> Value {
+    let ran = rate(inputs, &[more, &["--json"]].concat());
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    serde_json::from_str(&ran.stdout).unwrap()
+}
+
+#[track_caller]
+fn player<'a>(document: &'a Value, name: &str) -> &'a Value {
+    let players = document["players"].as_array().unwrap();
+    players.iter().find(|player| player["name"] == name).unwrap_or_else(|| panic!("no {name} in {document}"))
+}
+
+#[track_caller]
+fn near(value: &Value, wanted: f64, tolerance: f64) {
+    let found = value.as_f64().unwrap_or_else(|| panic!("{value} is no number"));
+    assert!((found - wanted).abs() <= tolerance, "{found}, not {wanted}");
+}
+
+#[test]
+fn single_games_of_a_pgn() {
+    let folder = tempfile::tempdir().unwrap();
+    // With White even, with Black 35 %: rating difference and white advantage share it (see the tests of stats::rating).
+    let games = [
+        ("A", "B", "1-0", 50),
+        ("A", "B", "1/2-1/2", 100),
+        ("A", "B", "0-1", 50),
+        ("B", "A", "0-1", 20),
+        ("B", "A", "1/2-1/2", 100),
+        ("B", "A", "1-0", 80),
+    ];
+    let file = pgn(folder.path(), "games.pgn", &games);
+    let found = document(&[&file], &["--anchor", "A=2000"]);
+    let half = 200.0 * (0.65f64 / 0.35).log10();
+    near(&player(&found, "B")["elo"], 2000.0 + half, 1e-6);
+    near(&found["white_advantage"], half, 1e-6);
+    near(&player(&found, "B")["score"], 0.575, 1e-12);
+    near(&player(&found, "B")["draws"], 0.5, 1e-12);
+    assert_eq!((&found["games"], &found["pairs"], &found["relative_to"]), (&400.into(), &0.into(), &"anchors".into()));
+    let anchor = player(&found, "A");
+    assert_eq!((&anchor["elo"], &anchor["elo_error"], &anchor["anchor"]), (&2000.0.into(), &0.0.into(), &true.into()));
+    // The same file twice: the same ratings, and errors smaller by the root of two.
+    let twice = document(&[&file, &file], &["--anchor", "A=2000"]);
+    let error = |of: &Value| player(of, "B")["elo_error"].as_f64().unwrap();
+    assert!((error(&found) / error(&twice) - 2f64.sqrt()).abs() < 1e-6);
+    // Without an anchor the pool's mean is 0.
+    let pool = document(&[&file], &[]);
+    near(&player(&pool, "B")["elo"], half / 2.0, 1e-6);
+    near(&player(&pool, "A")["elo"], -half / 2.0, 1e-6);
+}
+
+#[test]
+fn the_document_has_its_keys_in_order_and_los_on_request() {
+    let folder = tempfile::tempdir().unwrap();
+    let games = [
+        ("A", "B", "1-0", 6),
+        ("B", "A", "1-0", 4),
+        ("A", "B", "1/2-1/2", 3),
+        ("C", "D", "1/2-1/2", 2),
+        ("C", "A", "0-1", 2),
+    ];
+    let file = pgn(folder.path(), "games.pgn", &games);
+    let text = rate(&[&file], &["--json"]).stdout;
+    let places: Vec<_> = KEYS.iter().map(|key| text.find(&format!("\n  \"{key}\":"))).collect();
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{text}");
+    assert!(!text.contains("\"los\""), "{text}");
+    let found = document(&[&file], &["--los"]);
+    let los = found["los"].as_array().unwrap();
+    assert_eq!((los.len(), los[0].as_array().unwrap().len()), (4, 4));
+    let at = |row: &str, column: &str| {
+        let place = |name: &str| found["players"].as_array().unwrap().iter().position(|of| of["name"] == name).unwrap();
+        los[place(row)][place(column)].clone()
+    };
+    near(&at("A", "B"), 1.0 - at("B", "A").as_f64().unwrap(), 1e-12);
+    assert_eq!((at("A", "A"), at("A", "C")), (Value::Null, Value::Null));
+}
+
+#[test]
+fn perfect_scores_and_separate_groups_are_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let games = [
+        ("A", "B", "1-0", 6),
+        ("B", "A", "1-0", 4),
+        ("A", "winner", "0-1", 3),
+        ("loser", "B", "0-1", 3),
+        ("x", "y", "1/2-1/2", 1),
+    ];
+    let file = pgn(folder.path(), "games.pgn", &games);
+    let found = document(&[&file], &[]);
+    let bound = |name: &str| player(&found, name)["bound"].as_str().unwrap().to_owned();
+    assert_eq!(["A", "winner", "loser", "x"].map(bound), ["exact", "at_least", "at_most", "exact"]);
+    assert_eq!(player(&found, "winner")["elo_hi"], Value::Null);
+    assert_eq!((&found["groups"], &player(&found, "y")["group"]), (&2.into(), &2.into()));
+    let ran = rate(&[&file], &["--los"]);
+    assert_eq!(ran.code, Some(0));
+    for words in [
+        "> ",
+        "< ",
+        "won every point against the rest: winner",
+        "made no point against the rest: loser",
+        "No points join these",
+    ] {
+        assert!(ran.stdout.contains(words), "no `{words}` in {}", ran.stdout);
+    }
+    let text = ran.stdout.to_lowercase();
+    assert!(!text.contains("nan") && !text.contains("inf") && !text.contains("-0.0"), "{text}");
+}
+
+#[test]
+fn a_run_and_its_pgn_say_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("run");
+    sprt(3, "--seed 1", "--seed 2", &dir, "--nodes 1 --max-plies 40 --max-pairs 12 -j 1");
+    let (from_run, from_pgn) = (document(&[&dir], &[]), document(&[&dir.join("games.pgn")], &[]));
+    assert_eq!((&from_run["games"], &from_run["pairs"]), (&24.into(), &12.into()));
+    assert_eq!(from_run, from_pgn);
+    // A run and a file together.
+    let both = document(&[&dir, &dir.join("games.pgn")], &[]);
+    assert_eq!((&both["games"], &both["players"][0]["elo"]), (&48.into(), &from_run["players"][0]["elo"]));
+}
+
+#[test]
+fn what_cannot_be_rated_is_one_line_and_exit_code_2() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = pgn(folder.path(), "games.pgn", &[("A", "B", "1-0", 1), ("B", "A", "1-0", 1)]);
+    let empty = pgn(folder.path(), "empty.pgn", &[("A", "A", "1-0", 1), ("A", "B", "*", 1)]);
+    let check = |input: &Path, more: &[&str], words: &str| {
+        let ran = rate(&[input], more);
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{ran:?}");
+        assert!(ran.stderr.contains(words), "no `{words}` in {}", ran.stderr);
+    };
+    check(&folder.path().join("none.pgn"), &[], "none.pgn: cannot open it; give a PGN file or a run directory");
+    check(folder.path(), &[], "a run directory?");
+    check(&empty, &[], "no finished games between two named players");
+    check(&empty, &[], "left out: 1 games without a result, 1 games of a player with themselves");
+    check(&file, &["--anchor", "C=1"], "no player `C` in these games, but `A`, `B`");
+    check(&file, &["--anchor", "A"], "write NAME=ELO");
+    check(&file, &["--anchor", "A=x"], "write NAME=ELO");
+    check(&file, &["--anchor", "A=nan"], "write NAME=ELO");
+    check(&file, &["--anchor", "A=1", "--anchor", "A=2"], "`A` is anchored twice");
+}
+
+#[test]
+fn a_hostile_name_does_not_reach_the_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = pgn(folder.path(), "games.pgn", &[("a\u{1b}[2Jb", "B", "1-0", 1), ("B", "a\u{1b}[2Jb", "1-0", 1)]);
+    let ran = rate(&[&file], &["--los"]);
+    assert_eq!(ran.code, Some(0));
+    assert!(ran.stdout.contains("\u{fffd}[2Jb") && !ran.stdout.contains('\u{1b}'), "{ran:?}");
+}
