@@ -11,6 +11,7 @@ mod engine;
 mod grammar;
 mod help;
 mod invocation;
+mod log;
 mod place;
 mod plan;
 mod play;

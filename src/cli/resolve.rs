@@ -385,6 +385,7 @@ fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce() -> Result<Vec<Play
         concurrency,
         affinity,
         restart: raw.restart == Some(true),
+        pause: Duration::ZERO,
         void_disturbed: raw.void_disturbed == Some(true),
         max_failures: raw.max_failures.unwrap_or(DEFAULT_MAX_FAILURES),
         timeouts,
@@ -520,6 +521,8 @@ fn player(found: Resolved, context: &Context, typed: [&Vec<(String, String)>; 2]
         dir: Some(found.dir.unwrap_or_else(|| context.cwd.clone())),
         options,
         limit: Limit::default(),
+        margin: None,
+        restart: false,
         origin: Origin {
             spec: found.spec,
             commit: found.commit,

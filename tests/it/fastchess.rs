@@ -31,8 +31,8 @@ fn folder() -> tempfile::TempDir {
     folder
 }
 
-/// Words of a command line. `A(ARGS)` stands for an engine: a scripted peer of that name with these arguments.
-fn words(line: &str) -> Vec<String> {
+/// Words of a command line of `runner`. `A(ARGS)` stands for an engine: a scripted peer of that name with these arguments.
+fn words(runner: &str, line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut rest = line.trim();
     while !rest.is_empty() {
@@ -46,8 +46,10 @@ fn words(line: &str) -> Vec<String> {
                 let close = rest.find(')').unwrap();
                 let args = &rest[name.len() + 1..close];
                 words.extend(["-engine".to_owned(), format!("cmd={FAKE}"), format!("name={name}")]);
-                if !args.is_empty() {
+                if runner == "fastchess" && !args.is_empty() {
                     words.push(format!("args={args}"));
+                } else {
+                    words.extend(args.split_whitespace().map(|arg| format!("arg={arg}")));
                 }
                 ("", &rest[close + 1..])
             }
@@ -64,7 +66,7 @@ fn words(line: &str) -> Vec<String> {
 /// The program under another runner's name.
 fn under(name: &str, line: &str, folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_quintain"));
-    command.arg0(name).args(words(line)).current_dir(folder).env_remove("QUINTAIN_LOG").stdin(Stdio::null());
+    command.arg0(name).args(words(name, line)).current_dir(folder).env_remove("QUINTAIN_LOG").stdin(Stdio::null());
     command
 }
 
@@ -336,15 +338,19 @@ fn tournaments_in_one_folder_keep_apart() {
     let line = |engine: &str| {
         format!("A({engine}) B(--seed 2) -each nodes=1 -openings file=b.epd -rounds 2 -maxmoves 4 -force-concurrency")
     };
-    let mut first = under("fastchess", &line("--sleep-us 20000"), folder.path()).stdout(Stdio::null()).spawn().unwrap();
-    until("its run", || folder.path().join("config.json.run/games.jsonl").is_file());
+    let runs = || ["", "-2", "-3"].map(|end| folder.path().join(format!("config.json.run{end}")).exists());
+    let mut first =
+        under("fastchess", &line("--sleep-us 9000000"), folder.path()).stdout(Stdio::null()).spawn().unwrap();
+    until("its run", || runs()[0]);
     assert_eq!(fastchess(&line(""), folder.path()).code, Some(0));
-    assert!(first.wait().unwrap().success());
-    for run in ["config.json.run", "config.json.run-2"] {
-        assert_eq!(games(&folder.path().join(run)).len(), 4, "{run}");
-    }
+    assert_eq!(runs(), [true, true, false]);
+    assert_eq!(games(&folder.path().join("config.json.run-2")).len(), 4);
+    assert_eq!(config(folder.path())["quintain"]["run"], "config.json.run-2");
+    first.kill().unwrap();
+    first.wait().unwrap();
     assert_eq!(fastchess(&line(""), folder.path()).code, Some(0));
-    assert!(!folder.path().join("config.json.run-3").exists());
+    assert_eq!(runs(), [true, true, false]);
+    assert_eq!(games(&folder.path().join("config.json.run")).len(), 4);
 }
 
 #[test]
@@ -453,7 +459,7 @@ fn fastchess_plays_the_same_games() {
         let (ours, theirs) = (folder(), folder());
         let mine = fastchess(&line, ours.path());
         let other: Ran = Command::new(&program)
-            .args(words(&line))
+            .args(words("fastchess", &line))
             .current_dir(theirs.path())
             .stdin(Stdio::null())
             .output()

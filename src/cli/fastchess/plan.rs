@@ -5,13 +5,16 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 
-use super::invocation::{BookFormat, Dialect, EngineArgs, Invocation, Notation, Settings, Tournament};
+use super::invocation::{
+    BookFormat, Dialect, EngineArgs, Invocation, Notation, Settings, TbArgs, TbResult, Tournament,
+};
 use crate::chess::{START_FEN, Variant};
 use crate::cli::run_dir::sha256;
+use crate::plan::affinity::Affinity;
 use crate::plan::openings::order::Order;
 use crate::plan::openings::{Book, BookOptions, Format as BookForm};
 use crate::plan::recording::{self, Fields, Layout, PgnOptions, Recording, Round, Zone};
-use crate::plan::rules::{DrawRule, ResignRule, Rules};
+use crate::plan::rules::{DrawRule, ResignRule, Rules, SyzygyRule, SyzygyScope};
 use crate::plan::{BookRef, BookSource, Colors, Format, Machine, Origin, Plan, Player, Test, Timeouts};
 use crate::schedule::affinity::Topology;
 use crate::source::split_words;
@@ -98,15 +101,20 @@ pub(super) fn plan(
         colors: Colors { swap: !settings.no_swap, reverse: settings.reverse },
         book,
         seed,
-        rules: rules(invocation),
+        rules: rules(invocation)?,
         test,
         max_pairs: Some(pairs.count),
         half_last: pairs.half_last,
         opening_per_game: pairs.opening_per_game,
         max_time: None,
         concurrency: concurrency(settings, topology.cpus())?,
-        affinity: settings.affinity,
-        restart: engines.iter().any(|engine| engine.restart),
+        affinity: match (settings.affinity, settings.affinity_cpus.as_slice()) {
+            (false, _) => Affinity::Off,
+            (true, []) => Affinity::Auto,
+            (true, cpus) => Affinity::Cpus(cpus.to_vec()),
+        },
+        restart: false,
+        pause: settings.wait,
         void_disturbed: false,
         recording: recording(settings)?,
         max_failures: NO_LIMIT,
@@ -146,9 +154,11 @@ pub(super) fn encounters(format: Format, players: u64) -> u64 {
     }
 }
 
-fn rules(invocation: &Invocation) -> Rules {
+fn rules(invocation: &Invocation) -> Result<Rules> {
     let settings = &invocation.settings;
-    Rules {
+    Ok(Rules {
+        ponder: invocation.engines.iter().any(|engine| engine.ponder),
+        syzygy: settings.tb.paths.as_deref().map(|paths| syzygy(&settings.tb, paths)).transpose()?,
         variant: variant(settings),
         draw: settings.draw.map(|draw| DrawRule {
             move_number: draw.number,
@@ -161,9 +171,25 @@ fn rules(invocation: &Invocation) -> Rules {
             two_sided: resign.two_sided,
         }),
         max_plies: settings.max_moves.map(|moves| moves.saturating_mul(2)),
-        margin: invocation.engines.iter().map(|engine| engine.margin).max().unwrap_or_default(),
+        margin: Duration::ZERO,
         stall_timeout: STALL,
+    })
+}
+
+fn syzygy(tb: &TbArgs, paths: &str) -> Result<SyzygyRule> {
+    // On a command line folders are set apart by semicolons, too.
+    let paths = if cfg!(windows) { paths.to_owned() } else { paths.replace(';', ":") };
+    let mut rule = SyzygyRule::new(&paths).context("-tb")?;
+    if tb.pieces > 0 {
+        rule = rule.with_pieces(tb.pieces).context("-tbpieces")?;
     }
+    rule.ignore_fifty = tb.ignore_50;
+    rule.scope = match tb.result {
+        TbResult::Both => SyzygyScope::Both,
+        TbResult::WinLoss => SyzygyScope::WinLoss,
+        TbResult::Draw => SyzygyScope::Draw,
+    };
+    Ok(rule)
 }
 
 pub(super) const fn variant(settings: &Settings) -> Variant {
@@ -182,6 +208,8 @@ fn player(engine: &EngineArgs, options: Vec<(String, String)>) -> Result<Player>
         dir: Some(dir),
         options,
         limit: engine.limit,
+        margin: Some(engine.margin),
+        restart: engine.restart,
         origin: Origin { spec: engine.cmd.clone(), sha256: sha256(&bytes), ..Origin::default() },
     })
 }
@@ -285,7 +313,7 @@ pub(super) fn pgn_options(settings: &Settings) -> PgnOptions {
         },
         engine_tags: !pgn.min,
         opening_tags: !pgn.min,
-        round: Round::Pair,
+        round: if Pairs::new(settings).opening_per_game { Round::Game } else { Round::Pair },
         zone: Zone::Local,
         layout: Layout::Runner,
     }

@@ -11,6 +11,7 @@ use tokio::sync::mpsc;
 
 use super::config::ConfigFile;
 use super::invocation::{EngineArgs, EpdArgs, Invocation, OutputFormat, PgnArgs, Settings};
+use super::log::Log;
 use super::place::{self, Claim};
 use super::plan::{self, Pairs};
 use super::save::Saver;
@@ -352,7 +353,14 @@ async fn drive(
         Box::new(saver),
         Box::new(Crashes::new(dir.path("crashes"), Arc::clone(&plan))),
     ];
-    let run = Run { plan: Arc::clone(&plan), book, journal, standing, stderr_dir: dir.path("stderr") };
+    let tables = run::tables(&plan)?;
+    let names = plan.players.iter().map(|player| player.name.clone()).collect();
+    let log = Log::open(&settings.log, settings.show_latency, names)
+        .with_context(|| format!("-log file={}", settings.log.file))?;
+    if let Some(log) = log {
+        observers.push(Box::new(log));
+    }
+    let run = Run { plan: Arc::clone(&plan), book, journal, standing, tables, stderr_dir: dir.path("stderr") };
     // The leading runners drop what is being played when they are asked to end; the journal has what is finished.
     let (asked_to_end, mut asks) = mpsc::channel(4);
     let signals = tokio::spawn(run::watch_signals(asked_to_end));
