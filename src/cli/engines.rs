@@ -56,7 +56,7 @@ struct Found<'a> {
 
 enum State {
     /// It shook hands.
-    Installed(Installed),
+    Installed(Box<Installed>),
     /// There is no such program, or it could not be looked up or built, in these words.
     Missing(String),
     /// To be built from Git.
@@ -152,7 +152,12 @@ fn look(name: &str, build: bool, context: &Context, runtime: &Runtime) -> State 
             Ok(engine) => {
                 let (identity, options) = (engine.identity().clone(), engine.options().to_vec());
                 engine.quit().await;
-                State::Installed(Installed { resolved, name: identity.name, author: identity.author, options })
+                State::Installed(Box::new(Installed {
+                    resolved,
+                    name: identity.name,
+                    author: identity.author,
+                    options,
+                }))
             }
             Err(error) => State::Broken(Box::new(resolved), error.to_string()),
         }

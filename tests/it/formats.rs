@@ -43,8 +43,11 @@ fn met(games: &[Game]) -> BTreeMap<(u64, u64), Vec<u64>> {
     met
 }
 
+/// Two players and how often they met.
+type Met = &'static [(u64, u64, usize)];
+
 /// Keys, players, pairs, and how often who met.
-const FORMATS: &[(&str, usize, usize, &[(u64, u64, usize)])] = &[
+const FORMATS: &[(&str, usize, usize, Met)] = &[
     ("pairs = 3", 3, 9, &[(0, 1, 3), (0, 2, 3), (1, 2, 3)]),
     ("pairs = 2\nformat = \"round-robin\"", 2, 2, &[(0, 1, 2)]),
     ("pairs = 2\nformat = \"gauntlet\"", 4, 6, &[(0, 1, 2), (0, 2, 2), (0, 3, 2)]),

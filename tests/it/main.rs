@@ -8,6 +8,7 @@ mod check;
 #[cfg(target_os = "linux")]
 mod control;
 mod errors;
+mod fastchess;
 mod formats;
 mod harness;
 mod hostile;
