@@ -5,6 +5,7 @@ mod calibrate;
 mod check;
 mod ctl;
 mod engines;
+mod fastchess;
 mod flags;
 mod games;
 mod init;
@@ -115,6 +116,12 @@ enum Command {
     Match(Box<matches::MatchArgs>),
     /// Plays one or several engines against a field of others.
     Gauntlet(Box<matches::GauntletArgs>),
+    /// Takes fastchess's options and prints its lines: for scripts and frameworks that call it.
+    #[command(disable_help_flag = true)]
+    Fastchess(Words),
+    /// Takes the common options of cutechess-cli and prints its lines.
+    #[command(disable_help_flag = true)]
+    Cutechess(Words),
     /// Goes on with a run that was stopped, killed or cut off by a power failure.
     Resume(resume::ResumeArgs),
     /// Follows a live run from another terminal, and says how it came out.
@@ -145,6 +152,30 @@ enum Command {
     Man(shell::ManArgs),
 }
 
+/// Another program's command line, untouched.
+#[derive(Debug, clap::Args)]
+struct Words {
+    /// As that program takes them; -help lists them.
+    #[arg(value_name = "ARGS", trailing_var_arg = true, allow_hyphen_values = true)]
+    words: Vec<OsString>,
+}
+
+/// The command line of another runner: this program was started under its name, or the first word says so. With it what to call this
+/// program again by.
+fn other_runner(args: &[OsString]) -> Option<(fastchess::Dialect, &[OsString], String)> {
+    let program = args.first()?.to_string_lossy().into_owned();
+    if let Some(dialect) = fastchess::dialect_of(std::path::Path::new(&program)) {
+        return Some((dialect, &args[1..], program));
+    }
+    let dialect = match args.get(1)?.to_str()? {
+        "fastchess" => fastchess::Dialect::Fastchess,
+        "cutechess" => fastchess::Dialect::Cutechess,
+        _ => return None,
+    };
+    let again = format!("{program} {}", args[1].to_string_lossy());
+    Some((dialect, &args[2..], again))
+}
+
 /// What `--color` says, before anything is parsed: help and usage errors are coloured as well. What it should not say is refused later.
 fn color(args: impl Iterator<Item = OsString>) -> ColorChoice {
     let mut words = args.skip(1).take_while(|word| word != "--").map(|word| word.to_string_lossy().into_owned());
@@ -159,10 +190,29 @@ fn color(args: impl Iterator<Item = OsString>) -> ColorChoice {
     choice.and_then(|choice| choice.parse().ok()).unwrap_or(ColorChoice::Auto)
 }
 
+/// Messages of the program's own, on the standard error.
+fn log() {
+    tracing_subscriber::fmt()
+        .with_env_filter(tracing_subscriber::EnvFilter::try_from_env("QUINTAIN_LOG").unwrap_or_else(|_| "warn".into()))
+        .with_writer(std::io::stderr)
+        .with_ansi(console::colors_enabled_stderr())
+        .without_time()
+        .with_target(false)
+        .init();
+}
+
 /// Parses the command line, runs the command, and reports errors in one line.
 #[must_use]
 pub fn main() -> ExitCode {
-    let color = color(std::env::args_os());
+    let args: Vec<OsString> = std::env::args_os().collect();
+    if let Some((dialect, words, program)) = other_runner(&args) {
+        // What reads their lines reads the standard error as well: only who asks gets more.
+        if std::env::var_os("QUINTAIN_LOG").is_some() {
+            log();
+        }
+        return ExitCode::from(fastchess::run(dialect, words, &program));
+    }
+    let color = color(args.into_iter());
     let parsed = Cli::command().color(color).try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = match parsed {
         Ok(cli) => cli,
@@ -178,17 +228,17 @@ pub fn main() -> ExitCode {
             console::set_colors_enabled_stderr(choice == ColorChoice::Always);
         }
     }
-    tracing_subscriber::fmt()
-        .with_env_filter(tracing_subscriber::EnvFilter::try_from_env("QUINTAIN_LOG").unwrap_or_else(|_| "warn".into()))
-        .with_writer(std::io::stderr)
-        .with_ansi(console::colors_enabled_stderr())
-        .without_time()
-        .with_target(false)
-        .init();
+    log();
     let result = match cli.command {
         Command::Sprt(args) => sprt::run(&args),
         Command::Match(args) => matches::run_match(&args),
         Command::Gauntlet(args) => matches::run_gauntlet(&args),
+        Command::Fastchess(args) => {
+            return ExitCode::from(fastchess::run(fastchess::Dialect::Fastchess, &args.words, "quintain fastchess"));
+        }
+        Command::Cutechess(args) => {
+            return ExitCode::from(fastchess::run(fastchess::Dialect::Cutechess, &args.words, "quintain cutechess"));
+        }
         Command::Resume(args) => resume::run(&args),
         Command::Watch(args) => watch::run(&args),
         Command::Ctl(args) => ctl::run(&args).map(|()| Exit::Done),

@@ -160,7 +160,10 @@ fn deadline(go: &str, plan: &Plan, color: Color) -> Duration {
         words.next().and_then(|word| word.parse().ok()).map(Duration::from_millis)
     };
     let time = [value(clock), value("movetime")].into_iter().flatten().min();
-    time.map_or(plan.rules.stall_timeout, |time| time.saturating_add(plan.rules.margin))
+    // Of players with margins of their own the longest: whoever is replayed is given as much at least.
+    let own = plan.players.iter().filter_map(|player| player.margin).max();
+    let margin = own.unwrap_or_default().max(plan.rules.margin);
+    time.map_or(plan.rules.stall_timeout, |time| time.saturating_add(margin))
 }
 
 /// The searches of one side by the referee itself, told what happened in the game.
@@ -169,6 +172,7 @@ fn of_record(record: &GameRecord, plan: &Plan, color: Color) -> Result<Vec<Searc
     let setup = GameSetup {
         opening: record.opening.clone(),
         limits: ByColor { white: limit(record.players.white), black: limit(record.players.black) },
+        margins: ByColor { white: plan.margin(record.players.white), black: plan.margin(record.players.black) },
         rules: plan.rules.clone(),
     };
     let (mut game, mut step) = Game::new(setup)?;

@@ -385,6 +385,7 @@ fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce() -> Result<Vec<Play
         concurrency,
         affinity,
         restart: raw.restart == Some(true),
+        pause: Duration::ZERO,
         void_disturbed: raw.void_disturbed == Some(true),
         max_failures: raw.max_failures.unwrap_or(DEFAULT_MAX_FAILURES),
         timeouts,
@@ -520,6 +521,8 @@ fn player(found: Resolved, context: &Context, typed: [&Vec<(String, String)>; 2]
         dir: Some(found.dir.unwrap_or_else(|| context.cwd.clone())),
         options,
         limit: Limit::default(),
+        margin: None,
+        restart: false,
         origin: Origin {
             spec: found.spec,
             commit: found.commit,
@@ -534,7 +537,7 @@ fn player(found: Resolved, context: &Context, typed: [&Vec<(String, String)>; 2]
 }
 
 /// A seed nobody chose: from the time and this process, mixed by the standard library's hasher keys.
-fn random_seed() -> u64 {
+pub(super) fn random_seed() -> u64 {
     use std::hash::{BuildHasher as _, Hasher as _};
     let mut hasher = std::hash::RandomState::new().build_hasher();
     hasher.write_u32(std::process::id());

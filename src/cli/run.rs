@@ -110,7 +110,7 @@ pub(super) fn runtime() -> Result<tokio::runtime::Runtime> {
 }
 
 /// Reads the plan's book and checks that it is still the same.
-fn load_book(plan: &Plan) -> Result<Book> {
+pub(super) fn load_book(plan: &Plan) -> Result<Book> {
     let book = read_book(&plan.book.source, plan.book.plies, plan.rules.variant)?;
     if book.sha256() != plan.book.sha256 {
         bail!(

@@ -44,6 +44,8 @@ pub struct GameSetup {
     pub opening: Opening,
     /// What each side may spend.
     pub limits: ByColor<Limit>,
+    /// Grace of each side on every move; the rules' own margin is what a plan gives to all.
+    pub margins: ByColor<Duration>,
     /// What ends it besides the rules of chess.
     pub rules: Rules,
 }
@@ -157,6 +159,7 @@ pub struct Game {
     position: Position,
     position_line: PositionLine,
     limits: ByColor<Limit>,
+    margins: ByColor<Duration>,
     clocks: ByColor<Clock>,
     rules: Rules,
     draw: Option<DrawCounter>,
@@ -194,7 +197,7 @@ impl Game {
     /// # Errors
     /// [`SetupError`] for an opening that can't be played and for a side without any limit.
     pub fn new(setup: GameSetup) -> Result<(Self, Step), SetupError> {
-        let GameSetup { mut opening, limits, rules } = setup;
+        let GameSetup { mut opening, limits, margins, rules } = setup;
         let variant = rules.variant;
         if let Some(color) = [Color::White, Color::Black].into_iter().find(|color| limits.get(*color).is_empty()) {
             return Err(SetupError::NoLimit(color));
@@ -217,6 +220,7 @@ impl Game {
             position,
             position_line,
             limits,
+            margins,
             clocks: ByColor { white: Clock::new(&limits.white), black: Clock::new(&limits.black) },
             draw: rules.draw.map(DrawCounter::new),
             resign: rules.resign.map(ResignCounter::new),
@@ -246,7 +250,7 @@ impl Game {
             Input::Move { text, elapsed, info } => self.answered(mover, text, whole_micros(elapsed), info),
             Input::Overrun { elapsed } if self.limits.get(mover).is_timed() => {
                 let overrun = whole_micros(elapsed).saturating_sub(self.clocks.get(mover).budget().unwrap_or(elapsed));
-                self.clocks.get_mut(mover).charge(Duration::MAX, self.rules.margin);
+                self.clocks.get_mut(mover).charge(Duration::MAX, *self.margins.get(mover));
                 self.flag_fell(mover, overrun)
             }
             Input::Overrun { elapsed } => {
@@ -312,7 +316,7 @@ impl Game {
     }
 
     fn answered(&mut self, mover: Color, text: &str, elapsed: Duration, info: SearchInfo) -> Step {
-        if let ChargeResult::Flag { overrun } = self.clocks.get_mut(mover).charge(elapsed, self.rules.margin) {
+        if let ChargeResult::Flag { overrun } = self.clocks.get_mut(mover).charge(elapsed, *self.margins.get(mover)) {
             return self.flag_fell(mover, overrun);
         }
         let played = match self.position.play(text) {
@@ -367,7 +371,7 @@ impl Game {
         };
         Request {
             color,
-            deadline: clock.deadline(self.rules.margin).unwrap_or(self.rules.stall_timeout),
+            deadline: clock.deadline(*self.margins.get(color)).unwrap_or(self.rules.stall_timeout),
             timed: limit.is_timed(),
             clocks,
             moves_to_go: clock.moves_to_go(),

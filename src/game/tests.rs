@@ -29,6 +29,7 @@ fn setup(start: &str, limit: &str) -> GameSetup {
     GameSetup {
         opening: Opening { index: 6, fen: fen.to_owned(), moves },
         limits: ByColor { white: limit, black: limit },
+        margins: ByColor { white: RULES.margin, black: RULES.margin },
         rules: RULES,
     }
 }

@@ -57,6 +57,8 @@ struct PlanV1 {
     #[serde(skip_serializing_if = "Option::is_none")]
     affinity_cpus: Option<String>,
     restart: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pause_s: Option<f64>,
     #[serde(default)]
     void_disturbed: bool,
     max_failures: u64,
@@ -221,6 +223,10 @@ struct PlayerV1 {
     nodes: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     depth: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    margin_ms: Option<f64>,
+    #[serde(default, skip_serializing_if = "is_false")]
+    restart: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     commit: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -255,6 +261,7 @@ pub fn to_toml(plan: &Plan) -> String {
         affinity: plan.affinity != Affinity::Off,
         affinity_cpus: matches!(plan.affinity, Affinity::Cpus(_)).then(|| plan.affinity.to_string()),
         restart: plan.restart,
+        pause_s: Some(plan.pause.as_secs_f64()).filter(|_| !plan.pause.is_zero()),
         void_disturbed: plan.void_disturbed,
         max_failures: plan.max_failures,
         format: Some(plan.format.name().to_owned()).filter(|_| plan.test.is_none()),
@@ -371,6 +378,8 @@ fn player_to_disk(player: &Player) -> PlayerV1 {
         movetime_s: player.limit.movetime.map(|time| time.as_secs_f64()),
         nodes: player.limit.nodes,
         depth: player.limit.depth,
+        margin_ms: player.margin.map(|margin| margin.as_secs_f64() * 1e3),
+        restart: player.restart,
         commit: origin.commit,
         tree: origin.tree,
         dirty: origin.dirty,
@@ -442,6 +451,7 @@ pub fn from_toml(text: &str) -> Result<Plan, PlanFileError> {
             (true, Some(cpus)) => parse("affinity_cpus", cpus)?,
         },
         restart: file.restart,
+        pause: file.pause_s.map(|time| seconds("pause_s", time)).transpose()?.unwrap_or_default(),
         void_disturbed: file.void_disturbed,
         max_failures: file.max_failures,
         timeouts: Timeouts {
@@ -505,6 +515,8 @@ fn player_from_disk(player: PlayerV1) -> Result<Player, PlanFileError> {
             nodes: player.nodes,
             depth: player.depth,
         },
+        margin: player.margin_ms.map(|margin| seconds("players.margin_ms", margin / 1e3)).transpose()?,
+        restart: player.restart,
         origin: Origin {
             spec: player.spec,
             commit: player.commit,

@@ -20,6 +20,7 @@ use crate::plan::openings::order::Order;
 use crate::plan::recording::Recording;
 use crate::plan::rules::Rules;
 use crate::plan::time_control::Limit;
+use crate::record::PlayerId;
 use crate::stats::sprt::{Bounds, Model};
 
 /// A run: its players, who meets whom, where their games start, the rules, the test, and how to play it on this machine.
@@ -55,6 +56,8 @@ pub struct Plan {
     pub affinity: Affinity,
     /// True to start engines anew for each game.
     pub restart: bool,
+    /// How long a slot rests after each game.
+    pub pause: Duration,
     /// True to play a pair again where a game was lost on time by the machine's doing ([`crate::record::Overstep::is_disturbed`]).
     pub void_disturbed: bool,
     /// Crashes, stalls and illegal moves that a run may have before it stops.
@@ -68,6 +71,12 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Grace on every move of a player before its flag falls.
+    #[must_use]
+    pub fn margin(&self, player: PlayerId) -> Duration {
+        self.players.get(usize::from(player.0)).and_then(|player| player.margin).unwrap_or(self.rules.margin)
+    }
+
     /// The most threads that think at once in a game, at least 1: those that an engine is told to use (its option `Threads`), of both
     /// sides where engines ponder.
     #[must_use]
@@ -139,6 +148,10 @@ pub struct Player {
     pub options: Vec<(String, String)>,
     /// What it may spend on a move.
     pub limit: Limit,
+    /// Grace on every move of its own; `None` for that of the rules.
+    pub margin: Option<Duration>,
+    /// True to start it anew for each game, whatever the plan says of all.
+    pub restart: bool,
     /// What the program is.
     pub origin: Origin,
 }

@@ -107,6 +107,8 @@ pub enum Round {
     PairAndLeg,
     /// `12`: the pair, as the leading runners count.
     Pair,
+    /// `12`: the game, where each has an opening of its own.
+    Game,
 }
 
 /// Which clock on the wall dates and times are of.
@@ -234,7 +236,7 @@ macro_rules! named {
 }
 
 named!(Notation, Notation, Notation::San => "san", Notation::Lan => "lan", Notation::Uci => "uci");
-named!(Round, Round, Round::PairAndLeg => "pair.leg", Round::Pair => "pair");
+named!(Round, Round, Round::PairAndLeg => "pair.leg", Round::Pair => "pair", Round::Game => "game");
 named!(Layout, Layout, Layout::Export => "export", Layout::Runner => "runner");
 
 impl fmt::Display for Zone {
@@ -311,7 +313,7 @@ pub enum RecordingError {
     #[error("`{0}` is no notation; choose san, lan or uci")]
     Notation(String),
     /// No numbering of rounds.
-    #[error("`{0}` is no numbering of rounds; choose pair.leg or pair")]
+    #[error("`{0}` is no numbering of rounds; choose pair.leg, pair or game")]
     Round(String),
     /// No layout.
     #[error("`{0}` is no PGN style; choose export or runner")]
@@ -351,6 +353,7 @@ mod tests {
         check("uci", &Notation::Uci);
         check("pair.leg", &Round::PairAndLeg);
         check("pair", &Round::Pair);
+        check("game", &Round::Game);
         check("export", &Layout::Export);
         check("runner", &Layout::Runner);
         check("utc", &Zone::Utc);

@@ -68,7 +68,8 @@ impl Crashes {
         }
         line("limit", &player.map_or_else(String::new, |player| player.limit.to_string()));
         let (rules, timeouts) = (&self.plan.rules, &self.plan.timeouts);
-        line("margin ms", &(rules.margin.as_secs_f64() * 1e3).to_string());
+        let margin = player.and_then(|player| player.margin).unwrap_or(rules.margin);
+        line("margin ms", &(margin.as_secs_f64() * 1e3).to_string());
         line("stall timeout s", &rules.stall_timeout.as_secs_f64().to_string());
         let [start, ready, new_game, stop] =
             [timeouts.start, timeouts.ready, timeouts.new_game, timeouts.stop].map(|timeout| timeout.as_secs_f64());

@@ -27,6 +27,7 @@ pub use crate::plan::recording::{Fields, Layout, Notation, PgnOptions, Round, Zo
 use crate::plan::time_control::Limit;
 use crate::record::{ByColor, Color, GameRecord, Outcome, Termination};
 use crate::report::eco::Openings;
+use crate::report::fastchess::side_reason;
 use comment::comment;
 
 /// What a game's text needs beside its record.
@@ -137,7 +138,12 @@ fn movetext(record: &GameRecord, meta: &Meta<'_>, options: &PgnOptions) -> Resul
     let book = record.opening.moves.iter().map(|uci| (uci, "book".to_owned()));
     let played = record.moves.iter().map(|played| (&played.uci, comment(played, options.fields)));
     let count = record.opening.moves.len() + record.moves.len();
-    let reason = comment::plain(&reason(record, &meta.names), 200);
+    let reason = match options.layout {
+        Layout::Export => reason(record, &meta.names),
+        // What reads another runner's PGN looks for the words of its console.
+        Layout::Runner => side_reason(record),
+    };
+    let reason = comment::plain(&reason, 200);
     for (ply, (uci, comment)) in (1..).zip(book.chain(played)) {
         // After a comment, that is everywhere but in the shortest form, the export format has Black's move numbered.
         let interrupted = ply == 1 || (!options.min && options.layout == Layout::Export);

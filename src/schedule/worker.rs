@@ -142,6 +142,7 @@ impl Worker {
                 _ = orders.wait_for(|orders| orders.stop == Stop::Now) => return Ok(Some(task)),
                 counts = self.play(&task, leg, voids_left > 0) => counts?,
             };
+            self.pause().await;
             if counts {
                 task.legs.remove(0);
             } else {
@@ -150,6 +151,15 @@ impl Worker {
             }
         }
         Ok(None)
+    }
+
+    /// The plan's pause after a game; a stop ends it.
+    async fn pause(&self) {
+        let pause = self.context.plan.pause;
+        if !pause.is_zero() {
+            let mut orders = self.context.orders.clone();
+            let _ = tokio::time::timeout(pause, orders.wait_for(|orders| orders.stop != Stop::No)).await;
+        }
     }
 
     /// Ends the engines politely and together, each within its grace.
@@ -222,6 +232,7 @@ impl Worker {
         let setup = GameSetup {
             opening: opening.clone(),
             limits: ByColor { white: limit(players.white), black: limit(players.black) },
+            margins: ByColor { white: plan.margin(players.white), black: plan.margin(players.black) },
             rules: plan.rules.clone(),
         };
         let (mut game, mut step) = match Game::new(setup) {
@@ -270,7 +281,7 @@ impl Worker {
     /// Starts the player's engine where it is not running, or was found dead, and begins a new game on it.
     async fn ready(&mut self, player: PlayerId) -> Result<(), Unready> {
         let place = usize::from(player.0);
-        if self.context.plan.restart
+        if (self.context.plan.restart || self.context.plan.players[place].restart)
             && let Some(engine) = self.engines[place].take()
         {
             engine.quit().await;

@@ -22,4 +22,4 @@ pub use error::SourceError;
 pub use recipe::Recipe;
 pub use registry::{Engine, Origin, Registry};
 pub use resolve::{Context, Resolved, find, resolve};
-pub use spec::Spec;
+pub use spec::{Spec, split_words};

@@ -57,7 +57,7 @@ fn separator(text: &str) -> Option<usize> {
 ///
 /// # Errors
 /// When a quote is not closed.
-pub(super) fn split_words(text: &str) -> Result<Vec<String>, SourceError> {
+pub fn split_words(text: &str) -> Result<Vec<String>, SourceError> {
     let unclosed =
         |what: &str| SourceError::Spec { spec: text.to_owned(), reason: format!("close the {what} in its arguments") };
     let mut words = Vec::new();

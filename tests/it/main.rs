@@ -8,6 +8,8 @@ mod check;
 #[cfg(target_os = "linux")]
 mod control;
 mod errors;
+mod fastchess;
+mod formats;
 mod harness;
 mod hostile;
 #[cfg(target_os = "linux")]
@@ -23,5 +25,6 @@ mod replay;
 mod resume;
 mod run;
 mod source;
+mod syzygy;
 mod tidy;
 mod tools;

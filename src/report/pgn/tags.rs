@@ -23,6 +23,7 @@ pub(super) fn tags(record: &GameRecord, meta: &Meta<'_>, options: &PgnOptions, o
             match options.round {
                 Round::PairAndLeg => format!("{pair}.{}", record.id.leg.index() + 1),
                 Round::Pair => pair.to_string(),
+                Round::Game => record.id.number().to_string(),
             },
         ),
         ("White", meta.names.white.to_owned()),

@@ -1,0 +1,112 @@
+//! `quintain fastchess` and `quintain cutechess`: the command lines and the console of the leading runners, for the scripts and
+//! frameworks that call them. Also what this program is when it is started under one of their names.
+//!
+//! Reading order: `invocation` (what can be asked for), `words` and `engine` (how it is written), `grammar` and `cutechess` (one
+//! option an arm), `check` (what they mean together), `plan` (what is played), `place`, `config` and `save` (what stays), `play`.
+
+mod check;
+mod config;
+mod cutechess;
+mod engine;
+mod grammar;
+mod help;
+mod invocation;
+mod log;
+mod place;
+mod plan;
+mod play;
+mod save;
+mod watch;
+mod words;
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+
+use self::config::ConfigFile;
+use self::grammar::Saved;
+pub(super) use self::invocation::Dialect;
+use self::invocation::Request;
+use self::play::say;
+use crate::cli::check::CheckArgs;
+
+/// The fastchess whose command line this is.
+const FASTCHESS_VERSION: &str = "1.8.2";
+
+/// The cutechess-cli whose command line this is.
+const CUTECHESS_VERSION: &str = "1.3.1";
+
+/// The runner that a program of this name is to be: `fastchess`, `fastchess-ob`, `cutechess-cli`, ...
+pub(super) fn dialect_of(program: &Path) -> Option<Dialect> {
+    let name = program.file_name()?.to_str()?;
+    if name.starts_with("fastchess") {
+        Some(Dialect::Fastchess)
+    } else if name.starts_with("cutechess") {
+        Some(Dialect::Cutechess)
+    } else {
+        None
+    }
+}
+
+/// Does what the command line says; `program` is how to call this again. Exit codes are those of the leading runners: 0 for a
+/// tournament that was played to its end, whatever its verdict, and 1 for anything else.
+pub(super) fn run(dialect: Dialect, words: &[OsString], program: &str) -> u8 {
+    let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let parsed = match dialect {
+        Dialect::Fastchess => grammar::parse(&words, &load),
+        Dialect::Cutechess => cutechess::parse(&words),
+    };
+    let done = match parsed {
+        Err(error) => {
+            say(&error.to_string());
+            return 1;
+        }
+        Ok(Request::Version) => {
+            say(&version(dialect));
+            Ok(true)
+        }
+        Ok(Request::Help) => {
+            say(help::text(dialect));
+            Ok(true)
+        }
+        Ok(Request::Compliance(command)) => compliance(&command),
+        Ok(Request::Play(invocation)) => play::play(*invocation, program),
+    };
+    match done {
+        Ok(true) => 0,
+        Ok(false) => 1,
+        Err(error) => {
+            let text = error.chain().map(ToString::to_string).collect::<Vec<_>>().join(": ");
+            say(&if text.starts_with("Fatal") { text } else { format!("Error: {text}") });
+            1
+        }
+    }
+}
+
+/// A number of three parts comes first: that is what frameworks look for.
+fn version(dialect: Dialect) -> String {
+    let own = env!("CARGO_PKG_VERSION");
+    match dialect {
+        Dialect::Fastchess => format!("fastchess alpha {FASTCHESS_VERSION} as spoken by quintain {own}"),
+        Dialect::Cutechess => format!("cutechess-cli {CUTECHESS_VERSION} as spoken by quintain {own}"),
+    }
+}
+
+fn load(path: &Path) -> Result<Saved, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let with_path = |why: String| format!("{}: {why}", path.display());
+    ConfigFile::parse(&text).and_then(|file| file.saved()).map_err(with_path)
+}
+
+/// `quintain check`, under the leading runner's name for it.
+fn compliance(command: &[String]) -> Result<bool> {
+    use clap::{Args as _, FromArgMatches as _};
+    let spec = command.iter().map(|word| engine::quoted(word)).collect::<Vec<_>>().join(" ");
+    let matches = CheckArgs::augment_args(clap::Command::new("check")).try_get_matches_from(["check", "--", &spec]);
+    let args = CheckArgs::from_arg_matches(&matches.context("--compliance")?)?;
+    Ok(crate::cli::check::run(&args)? == crate::cli::Exit::Done)
+}
+
+#[cfg(test)]
+mod tests;

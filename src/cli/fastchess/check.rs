@@ -1,0 +1,85 @@
+//! What options mean together: defaults that depend on others, and combinations that make no sense.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::invocation::{Dialect, Invocation, OutputFormat, Settings, Tournament};
+use super::words::UsageError;
+use crate::stats::sprt::Model;
+
+/// Settles what depends on several options.
+///
+/// # Errors
+/// [`UsageError::Whole`].
+pub(super) fn check(mut invocation: Invocation) -> Result<Invocation, UsageError> {
+    let refuse = |why: &str| Err(UsageError::Whole(why.to_owned()));
+    let Invocation { dialect, engines, settings, notes, .. } = &mut invocation;
+    if *dialect == Dialect::Fastchess && settings.games > 2 {
+        // Rounds and games are often confused; with two games of an encounter there is one way to read it.
+        std::mem::swap(&mut settings.games, &mut settings.rounds);
+        if settings.games > 2 {
+            return refuse("an encounter has at most two games: write -games 2 -rounds N");
+        }
+    }
+    if settings.games == 0 || settings.rounds == 0 {
+        return refuse("there is nothing to play: -games and -rounds are numbers from 1");
+    }
+    settings.penta &= settings.output == OutputFormat::Fastchess && settings.games == 2;
+    sprt(settings, notes)?;
+    if settings.chess960 && settings.openings.file.is_none() {
+        return refuse("Chess960 needs a book of its positions: -openings file=FILE");
+    }
+    if settings.openings.file.is_none() {
+        notes.push("Warning: no opening book: all games begin from the starting position".to_owned());
+    }
+    if engines.len() < 2 {
+        return refuse("at least two engines are needed");
+    }
+    if settings.tournament == Tournament::Gauntlet && settings.seeds == 0 {
+        return refuse("-seeds is a number from 1");
+    }
+    for engine in engines.iter_mut() {
+        if engine.cmd.is_empty() {
+            return refuse("an engine without cmd=");
+        }
+        if engine.name.is_empty() {
+            let stem = Path::new(&engine.cmd).file_stem().unwrap_or_default();
+            engine.name = stem.to_string_lossy().into_owned();
+        }
+        if engine.limit.is_empty() {
+            let name = &engine.name;
+            return refuse(&format!("engine {name} has no time control: give it tc=, st=, nodes= or depth="));
+        }
+        if engine.limit.clock.is_some() && engine.limit.movetime.is_some() {
+            return refuse(&format!("engine {} has both tc= and st=", engine.name));
+        }
+    }
+    let mut seen: BTreeMap<String, u32> = BTreeMap::new();
+    for engine in engines {
+        let count = seen.entry(engine.name.clone()).or_default();
+        *count += 1;
+        if *count > 1 {
+            engine.name = format!("{}_{count}", engine.name);
+        }
+    }
+    Ok(invocation)
+}
+
+fn sprt(settings: &mut Settings, notes: &mut Vec<String>) -> Result<(), UsageError> {
+    let Some(sprt) = settings.sprt else { return Ok(()) };
+    let open = |x: f64| x > 0.0 && x < 1.0;
+    let why = if sprt.elo0 >= sprt.elo1 {
+        "SPRT: elo0 must be less than elo1"
+    } else if !open(sprt.alpha) || !open(sprt.beta) {
+        "SPRT: alpha and beta are numbers between 0 and 1"
+    } else if sprt.alpha + sprt.beta >= 1.0 {
+        "SPRT: alpha and beta together must be less than 1"
+    } else {
+        if sprt.model == Model::Bayesian && settings.penta {
+            notes.push("Warning; the bayesian model is one of games: pairs are not reported".to_owned());
+            settings.penta = false;
+        }
+        return Ok(());
+    };
+    Err(UsageError::Whole(why.to_owned()))
+}

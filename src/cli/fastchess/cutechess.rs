@@ -1,0 +1,222 @@
+//! cutechess-cli's options, as far as scripts commonly use them.
+
+use std::time::Duration;
+
+use super::check::check;
+use super::engine;
+use super::grammar::{book_format, chess960, draw, resign};
+use super::invocation::{
+    BookFormat, Dialect, EngineArgs, EpdArgs, Invocation, LogArgs, LogLevel, PgnArgs, Request, Settings, SprtArgs,
+    Tournament,
+};
+use super::words::{Group, UsageError, decimal, groups, interval, number, unknown_key};
+use crate::stats::sprt::Model;
+
+/// Every option, in the order of the help.
+pub(super) const OPTIONS: [&str; 38] = [
+    "-engine",
+    "-each",
+    "-variant",
+    "-concurrency",
+    "-draw",
+    "-resign",
+    "-maxmoves",
+    "-tb",
+    "-tbpieces",
+    "-tbignore50",
+    "-tournament",
+    "-event",
+    "-site",
+    "-games",
+    "-rounds",
+    "-repeat",
+    "-noswap",
+    "-reverse",
+    "-seeds",
+    "-sprt",
+    "-ratinginterval",
+    "-outcomeinterval",
+    "-scoreinterval",
+    "-openings",
+    "-bookmode",
+    "-pgnout",
+    "-epdout",
+    "-recover",
+    "-srand",
+    "-wait",
+    "-resultformat",
+    "-debug",
+    "-version",
+    "--version",
+    "-v",
+    "-help",
+    "--help",
+    "-h",
+];
+
+/// Flags that stand among an engine's keys without a value.
+const ENGINE_FLAGS: [&str; 3] = ["ponder", "whitepov", "trust"];
+
+/// Reads a command line without the program's name; an empty one asks for help.
+///
+/// # Errors
+/// [`UsageError`] for the first option that cannot be read, and for options that do not go together.
+pub(super) fn parse(words: &[String]) -> Result<Request, UsageError> {
+    if words.is_empty() {
+        return Ok(Request::Help);
+    }
+    let groups = groups(words, &OPTIONS)?;
+    let mut engines: Vec<EngineArgs> = Vec::new();
+    let mut settings = Settings::new(Dialect::Cutechess);
+    for group in &groups {
+        match group.option {
+            "-version" | "--version" | "-v" => return Ok(Request::Version),
+            "-help" | "--help" | "-h" => return Ok(Request::Help),
+            "-each" => {}
+            "-engine" => {
+                engines.push(EngineArgs::default());
+                let last = engines.len() - 1;
+                set(&mut engines[last..], group).map_err(|why| group.error(why))?;
+            }
+            _ => option(&mut settings, group).map_err(|why| group.error(why))?,
+        }
+    }
+    for group in groups.iter().filter(|group| group.option == "-each") {
+        set(&mut engines, group).map_err(|why| group.error(why))?;
+    }
+    check(Invocation { dialect: Dialect::Cutechess, engines, settings, resume: None, notes: Vec::new() })
+        .map(|invocation| Request::Play(Box::new(invocation)))
+}
+
+/// Sets an option's keys in each of some engines.
+fn set(engines: &mut [EngineArgs], group: &Group) -> Result<(), String> {
+    if group.words.is_empty() {
+        return Err("it takes key=value".to_owned());
+    }
+    for word in &group.words {
+        let (key, value) = match word.split_once('=') {
+            // An option may be set to nothing, as a path that is not to be used.
+            Some((key, value)) if !value.is_empty() || key.starts_with("option.") => (key, value),
+            None if ENGINE_FLAGS.contains(word) => (*word, ""),
+            _ => return Err(format!("it takes key=value, not \"{word}\"")),
+        };
+        for one in engines.iter_mut() {
+            engine::set(one, key, value, Dialect::Cutechess)?;
+        }
+    }
+    Ok(())
+}
+
+fn option(settings: &mut Settings, group: &Group) -> Result<(), String> {
+    match group.option {
+        "-openings" => group.pairs()?.into_iter().try_for_each(|(key, value)| opening(settings, key, value))?,
+        "-sprt" => settings.sprt = Some(sprt(&group.pairs()?)?),
+        "-draw" => settings.draw = Some(draw(&group.pairs()?)?),
+        "-resign" => settings.resign = Some(resign(&group.pairs()?)?),
+        "-pgnout" => settings.pgn = Some(pgn(group)?),
+        "-epdout" => settings.epd = Some(EpdArgs { file: group.one()?.to_owned(), append: true }),
+        "-event" => settings.event = group.words.join(" "),
+        "-site" => settings.site = group.words.join(" "),
+        "-repeat" => {
+            settings.repeat = Some(match group.words.as_slice() {
+                [] => 2,
+                [word] => number::<u64>(word)?.max(1),
+                _ => return Err("it takes at most one value".to_owned()),
+            });
+        }
+        "-noswap" | "-reverse" | "-recover" | "-tbignore50" | "-debug" => {
+            group.none()?;
+            match group.option {
+                "-noswap" => settings.no_swap = true,
+                "-reverse" => settings.reverse = true,
+                "-recover" => settings.recover = true,
+                "-tbignore50" => settings.tb.ignore_50 = true,
+                _ => {
+                    settings.log =
+                        LogArgs { level: LogLevel::Trace, engine: true, file: "-".into(), ..LogArgs::default() }
+                }
+            }
+        }
+        _ => single(settings, group.option, group.one()?)?,
+    }
+    Ok(())
+}
+
+fn single(settings: &mut Settings, option: &str, value: &str) -> Result<(), String> {
+    match option {
+        "-variant" => settings.chess960 = chess960(value)?,
+        "-concurrency" => settings.concurrency = number::<u16>(value).map(|games| i64::from(games.max(1)))?,
+        "-maxmoves" => settings.max_moves = Some(number(value)?).filter(|moves| *moves > 0),
+        "-tb" => settings.tb.paths = Some(value.to_owned()),
+        "-tbpieces" => settings.tb.pieces = number(value)?,
+        "-tournament" => {
+            settings.tournament = match value {
+                "round-robin" => Tournament::RoundRobin,
+                "gauntlet" => Tournament::Gauntlet,
+                "knockout" => Tournament::Knockout,
+                _ => return Err(format!("\"{value}\" is none of round-robin, gauntlet, knockout")),
+            }
+        }
+        "-games" => settings.games = number(value)?,
+        "-rounds" => settings.rounds = number(value)?,
+        "-seeds" => settings.seeds = number(value)?,
+        "-ratinginterval" => settings.rating_interval = interval(value)?,
+        "-outcomeinterval" | "-scoreinterval" => settings.score_interval = interval(value)?,
+        "-srand" => settings.seed = Some(number(value)?).filter(|seed| *seed > 0),
+        "-wait" => settings.wait = number(value).map(Duration::from_millis)?,
+        // A book is always held whole, and the results have one form.
+        "-bookmode" | "-resultformat" => {}
+        _ => return Err("it is not known".to_owned()),
+    }
+    Ok(())
+}
+
+fn opening(settings: &mut Settings, key: &str, value: &str) -> Result<(), String> {
+    let openings = &mut settings.openings;
+    match (key, value) {
+        ("file", _) => {
+            openings.file = Some(value.to_owned());
+            openings.format = openings.format.or_else(|| book_format(value));
+        }
+        ("format", "epd") => openings.format = Some(BookFormat::Epd),
+        ("format", "pgn") => openings.format = Some(BookFormat::Pgn),
+        ("order", "random") => openings.random = true,
+        ("order", "sequential") => openings.random = false,
+        ("plies", _) => openings.plies = Some(number(value)?),
+        ("start", _) => openings.start = number::<u64>(value)?.max(1),
+        ("policy", "default" | "encounter" | "round") => {}
+        ("format" | "order" | "policy", _) => return Err(format!("\"{value}\" is no {key}")),
+        _ => return Err(unknown_key(key, value, &["file", "format", "order", "plies", "start", "policy"])),
+    }
+    Ok(())
+}
+
+/// Its bounds are in logistic Elo.
+fn sprt(pairs: &[(&str, &str)]) -> Result<SprtArgs, String> {
+    let mut sprt = SprtArgs { elo0: 0.0, elo1: 0.0, alpha: 0.05, beta: 0.05, model: Model::Logistic };
+    for &(key, value) in pairs {
+        let field = match key {
+            "elo0" => &mut sprt.elo0,
+            "elo1" => &mut sprt.elo1,
+            "alpha" => &mut sprt.alpha,
+            "beta" => &mut sprt.beta,
+            _ => return Err(unknown_key(key, value, &["elo0", "elo1", "alpha", "beta"])),
+        };
+        *field = decimal(value)?;
+    }
+    Ok(sprt)
+}
+
+/// `FILE [min] [fi]`: without `fi` games that did not finish are written as well, of which there are none here.
+fn pgn(group: &Group) -> Result<PgnArgs, String> {
+    let [file, rest @ ..] = group.words.as_slice() else { return Err("it takes a file".to_owned()) };
+    let mut pgn = PgnArgs { file: (*file).to_owned(), ..PgnArgs::default() };
+    for word in rest {
+        match *word {
+            "min" => pgn.min = true,
+            "fi" => {}
+            _ => return Err(format!("\"{word}\" is neither min nor fi")),
+        }
+    }
+    Ok(pgn)
+}

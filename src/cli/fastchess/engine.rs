@@ -1,0 +1,141 @@
+//! The keys of `-engine` and `-each`, and the time controls they hold.
+
+use std::time::Duration;
+
+use super::invocation::{Dialect, EngineArgs};
+use super::words::{decimal, number, unknown_key};
+use crate::plan::time_control::TimeControl;
+
+/// The longest time that a plan can hold.
+const LONGEST_S: f64 = 9_999_999.0;
+
+const FASTCHESS_KEYS: [&str; 13] =
+    ["cmd", "name", "args", "dir", "proto", "tc", "st", "nodes", "depth", "plies", "restart", "timemargin", "option."];
+const CUTECHESS_KEYS: [&str; 19] = [
+    "cmd",
+    "name",
+    "arg",
+    "dir",
+    "proto",
+    "tc",
+    "st",
+    "nodes",
+    "depth",
+    "restart",
+    "timemargin",
+    "option.",
+    "ponder",
+    "conf",
+    "initstr",
+    "book",
+    "bookdepth",
+    "whitepov",
+    "stderr",
+];
+
+/// Sets one key of an engine.
+pub(super) fn set(engine: &mut EngineArgs, key: &str, value: &str, dialect: Dialect) -> Result<(), String> {
+    let fastchess = dialect == Dialect::Fastchess;
+    match key {
+        "cmd" => value.clone_into(&mut engine.cmd),
+        "name" => value.clone_into(&mut engine.name),
+        "dir" => value.clone_into(&mut engine.dir),
+        "args" if fastchess => value.clone_into(&mut engine.args),
+        "arg" if !fastchess => {
+            if !engine.args.is_empty() {
+                engine.args.push(' ');
+            }
+            engine.args += &quoted(value);
+        }
+        "proto" if value == "uci" => {}
+        "proto" => return Err(format!("engines are spoken to by uci, not by {value}")),
+        "tc" => engine.limit.clock = time_control(value)?,
+        "st" => engine.limit.movetime = Some(seconds(value)?).filter(|time| !time.is_zero()),
+        "nodes" => engine.limit.nodes = Some(number(value)?).filter(|nodes| *nodes > 0),
+        "depth" => engine.limit.depth = Some(number(value)?).filter(|depth| *depth > 0),
+        "plies" if fastchess => engine.limit.depth = Some(number(value)?).filter(|depth| *depth > 0),
+        "timemargin" => engine.margin = Duration::from_millis(number(value)?),
+        "restart" => engine.restart = restart(value, fastchess)?,
+        "ponder" if !fastchess => engine.ponder = true,
+        // Where an engine's own output goes and whose view its scores have is settled: the run directory, and UCI's.
+        "stderr" | "whitepov" | "trust" if !fastchess => {}
+        "conf" | "initstr" | "book" | "bookdepth" if !fastchess => {
+            return Err(format!("\"{key}\" is not supported: give the engine by cmd=, its options by option.NAME="));
+        }
+        _ => match key.strip_prefix("option.") {
+            Some(name) if !name.is_empty() => engine.options.push((name.to_owned(), value.to_owned())),
+            _ if fastchess => return Err(unknown_key(key, value, &FASTCHESS_KEYS)),
+            _ => return Err(unknown_key(key, value, &CUTECHESS_KEYS)),
+        },
+    }
+    Ok(())
+}
+
+fn restart(value: &str, fastchess: bool) -> Result<bool, String> {
+    match value {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        "auto" if !fastchess => Ok(false),
+        _ => Err(format!("\"{value}\" is neither on nor off")),
+    }
+}
+
+/// A word as a shell would need it.
+pub(super) fn quoted(word: &str) -> String {
+    if word.is_empty() || word.contains([' ', '\'', '"', '\\']) {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    } else {
+        word.to_owned()
+    }
+}
+
+/// `[moves/][min:]sec[+inc]`, seconds with or without an `s`; no clock for `inf` and for no time at all.
+pub(super) fn time_control(text: &str) -> Result<Option<TimeControl>, String> {
+    if text.contains("hg") {
+        return Err("hourglass time controls are not supported".to_owned());
+    }
+    let endless = |word: &str| matches!(word, "inf" | "infinite");
+    if endless(text) {
+        return Ok(None);
+    }
+    let refuse = |why: &str| format!("\"{text}\" is not a time control: {why}; write [moves/][min:]sec[+inc]");
+    let (moves, rest) = match text.split_once('/') {
+        Some((moves, rest)) if endless(moves) => (None, rest),
+        Some((moves, rest)) => {
+            let moves = number::<u32>(moves).ok().filter(|moves| *moves > 0);
+            (Some(moves.ok_or_else(|| refuse("moves are a whole number from 1"))?), rest)
+        }
+        None => (None, text),
+    };
+    let (base, increment) = match rest.split_once('+') {
+        Some((base, increment)) => (base, seconds(increment).map_err(|why| refuse(&why))?),
+        None => (rest, Duration::ZERO),
+    };
+    let base = match base.split_once(':') {
+        Some((minutes, rest)) => {
+            let minutes = scaled(minutes, 60.0).map_err(|why| refuse(&why))?;
+            minutes + seconds(rest).map_err(|why| refuse(&why))?
+        }
+        None => seconds(base).map_err(|why| refuse(&why))?,
+    };
+    if base.as_secs_f64() > LONGEST_S {
+        return Err(refuse("it is too long"));
+    }
+    let clock = TimeControl { moves, base, increment };
+    Ok(Some(clock).filter(|_| !base.is_zero() || !increment.is_zero()))
+}
+
+/// Seconds with or without an `s`.
+fn seconds(text: &str) -> Result<Duration, String> {
+    scaled(text.strip_suffix('s').filter(|rest| !rest.is_empty()).unwrap_or(text), 1.0)
+}
+
+fn scaled(text: &str, unit_s: f64) -> Result<Duration, String> {
+    let value = decimal(text)? * unit_s;
+    if !(0.0..=LONGEST_S).contains(&value) {
+        return Err(format!("\"{text}\" is negative or too long"));
+    }
+    // Whole microseconds: what a plan holds.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 1e13")]
+    Ok(Duration::from_micros((value * 1e6).round() as u64))
+}

@@ -1,0 +1,124 @@
+//! `-log`, `-show-latency` and `-debug`: what happens, a line each, with the time.
+//!
+//! What engines are told and say is kept by the slots, away from their clocks, and comes here with the games that an engine lost by its own
+//! fault; of every other game the journal has each move.
+
+use std::fs::{File, OpenOptions};
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use super::invocation::{LogArgs, LogLevel};
+use crate::record::{Color, GameRecord};
+use crate::schedule::events::{Observer, RunEvent};
+
+/// Writes the log.
+pub(super) struct Log {
+    out: Box<dyn Write + Send>,
+    args: LogArgs,
+    latency: bool,
+    names: Vec<String>,
+}
+
+impl Log {
+    /// Opens the log; `None` where none is asked for. `latency` tells of each move how much later its answer was read than the
+    /// engine says it was given.
+    ///
+    /// # Errors
+    /// Where the file cannot be written.
+    pub(super) fn open(args: &LogArgs, latency: bool, names: Vec<String>) -> std::io::Result<Option<Self>> {
+        let out: Box<dyn Write + Send> = match args.file.as_str() {
+            "" => return Ok(None),
+            "-" => Box::new(std::io::stdout()),
+            file => Box::new(BufWriter::new(Self::file(Path::new(file), args.append)?)),
+        };
+        let mut log = Self { out, args: args.clone(), latency, names };
+        log.line(LogLevel::Info, &format!("quintain {}", env!("CARGO_PKG_VERSION")));
+        Ok(Some(log))
+    }
+
+    fn file(path: &Path, append: bool) -> std::io::Result<File> {
+        OpenOptions::new().write(true).create(true).append(append).truncate(!append).open(path)
+    }
+
+    fn line(&mut self, level: LogLevel, text: &str) {
+        if level < self.args.level {
+            return;
+        }
+        let label = match level {
+            LogLevel::Trace => "TRACE",
+            LogLevel::Info => "INFO",
+            LogLevel::Warn => "WARN",
+            LogLevel::Err => "ERR",
+            LogLevel::Fatal => "FATAL",
+        };
+        let time = chrono::Local::now().format("%H:%M:%S%.6f");
+        // A log that cannot be written is no reason not to play.
+        let _ = writeln!(self.out, "[{label:<6}] [{time}] quintain --- {text}");
+        if self.args.realtime {
+            let _ = self.out.flush();
+        }
+    }
+
+    fn name(&self, player: crate::record::PlayerId) -> String {
+        self.names.get(usize::from(player.0)).cloned().unwrap_or_default()
+    }
+
+    fn latencies(&mut self, game: &GameRecord) {
+        let white_first = game.opening.fen.split_ascii_whitespace().nth(1) != Some("b");
+        let book = game.opening.moves.len();
+        for (place, played) in game.moves.iter().enumerate() {
+            let Some(said) = played.info.time else { continue };
+            let color = if (book + place).is_multiple_of(2) == white_first { Color::White } else { Color::Black };
+            let name = self.name(*game.players.get(color));
+            let [charged, said] = [played.elapsed, said].map(|time| time.as_secs_f64() * 1e3);
+            let text = format!(
+                "Game {}, ply {}: {name} latency {:.3} ms (elapsed {charged:.3}, reported {said:.3})",
+                game.id.number(),
+                book + place + 1,
+                charged - said
+            );
+            self.line(LogLevel::Info, &text);
+        }
+    }
+}
+
+impl Observer for Log {
+    fn observe(&mut self, event: RunEvent<'_>) {
+        match event {
+            RunEvent::GameBegan { game, players } => {
+                let (white, black) = (self.name(players.white), self.name(players.black));
+                self.line(LogLevel::Trace, &format!("Game {} between {white} and {black} starting", game.number()));
+            }
+            RunEvent::GameEnded { record, failure } => {
+                if self.latency {
+                    self.latencies(record);
+                }
+                let ending = &record.ending;
+                let text = format!(
+                    "Game {} finished with result {}, {} {}",
+                    record.id.number(),
+                    ending.outcome.token(),
+                    ending.termination.name(),
+                    ending.detail
+                );
+                self.line(LogLevel::Trace, text.trim_end());
+                if let Some(failure) = failure {
+                    let name = self.name(failure.player);
+                    self.line(
+                        LogLevel::Warn,
+                        &format!("Game {}: {name} failed: {}", record.id.number(), failure.status),
+                    );
+                    if self.args.engine {
+                        let _ = self.out.write_all(failure.transcript.as_bytes());
+                    }
+                }
+            }
+            RunEvent::Warning { text } => self.line(LogLevel::Warn, text),
+            RunEvent::Closed { reason, .. } => {
+                self.line(LogLevel::Info, &format!("Stopped: {reason:?}"));
+                let _ = self.out.flush();
+            }
+            _ => {}
+        }
+    }
+}

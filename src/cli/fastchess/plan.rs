@@ -1,0 +1,329 @@
+//! From an invocation to a plan.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+
+use super::invocation::{
+    BookFormat, Dialect, EngineArgs, Invocation, Notation, Settings, TbArgs, TbResult, Tournament,
+};
+use crate::chess::{START_FEN, Variant};
+use crate::cli::run_dir::sha256;
+use crate::plan::affinity::Affinity;
+use crate::plan::openings::order::Order;
+use crate::plan::openings::{Book, BookOptions, Format as BookForm};
+use crate::plan::recording::{self, Fields, Layout, PgnOptions, Recording, Round, Zone};
+use crate::plan::rules::{DrawRule, ResignRule, Rules, SyzygyRule, SyzygyScope};
+use crate::plan::{BookRef, BookSource, Colors, Format, Machine, Origin, Plan, Player, Test, Timeouts};
+use crate::schedule::affinity::Topology;
+use crate::source::split_words;
+use crate::stats::sprt::Bounds;
+
+/// How long a search without a clock may take. The leading runners wait for ever; a run that hangs for ever helps nobody.
+const STALL: Duration = Duration::from_secs(600);
+
+/// Failures that a run may have: a crash without `-recover` stops it as it happens.
+const NO_LIMIT: u64 = u32::MAX as u64;
+
+/// The file of the one opening of a tournament without a book, in the run's directory.
+pub(super) const START_BOOK: &str = "startpos.epd";
+
+/// How the games of an encounter fall into pairs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Pairs {
+    /// How many, the last one perhaps half.
+    pub count: u64,
+    /// The last one is a single game.
+    pub half_last: bool,
+    /// Each game has an opening of its own.
+    pub opening_per_game: bool,
+}
+
+impl Pairs {
+    pub(super) const fn new(settings: &Settings) -> Self {
+        let games = settings.games.saturating_mul(settings.rounds);
+        let opening_per_game = match settings.repeat {
+            None => settings.games == 1,
+            Some(repeat) => repeat < 2,
+        };
+        Self { count: games.div_ceil(2), half_last: games % 2 == 1, opening_per_game }
+    }
+
+    /// Games of an encounter.
+    pub(super) const fn games(&self) -> u64 {
+        self.count * 2 - self.half_last as u64
+    }
+}
+
+/// Games at once, as asked for on a machine with so many CPUs.
+///
+/// # Errors
+/// Where there are not so many CPUs.
+pub(super) fn concurrency(settings: &Settings, cpus: usize) -> Result<u16> {
+    let cpus = i64::try_from(cpus).unwrap_or(i64::MAX);
+    let games =
+        if settings.concurrency <= 0 { cpus.saturating_add(settings.concurrency).max(1) } else { settings.concurrency };
+    if games > cpus && !settings.force_concurrency {
+        bail!("-concurrency {games}: this machine has {cpus} CPUs; use fewer, or -force-concurrency");
+    }
+    u16::try_from(games).with_context(|| format!("-concurrency {games}: 65535 is the most"))
+}
+
+/// The plan without its book. `options` are those of each engine that it takes.
+pub(super) fn plan(
+    invocation: &Invocation,
+    options: Vec<Vec<(String, String)>>,
+    book: BookRef,
+    seed: u64,
+    topology: &Topology,
+) -> Result<Plan> {
+    let Invocation { engines, settings, .. } = invocation;
+    let pairs = Pairs::new(settings);
+    let players =
+        engines.iter().zip(options).map(|(engine, options)| player(engine, options)).collect::<Result<Vec<_>>>()?;
+    let test = settings.sprt.map(|sprt| Test {
+        bounds: Bounds { elo0: sprt.elo0, elo1: sprt.elo1 },
+        model: sprt.model,
+        alpha: sprt.alpha,
+        beta: sprt.beta,
+    });
+    if test.is_some() && players.len() != 2 {
+        bail!("-sprt tests one engine against another: there are {} of them", players.len());
+    }
+    if test.is_some() && pairs.half_last {
+        bail!("-sprt counts pairs of games: -games 2, or an even number of rounds");
+    }
+    Ok(Plan {
+        name: settings.event.clone(),
+        format: format(settings, players.len()),
+        players,
+        colors: Colors { swap: !settings.no_swap, reverse: settings.reverse },
+        book,
+        seed,
+        rules: rules(invocation)?,
+        test,
+        max_pairs: Some(pairs.count),
+        half_last: pairs.half_last,
+        opening_per_game: pairs.opening_per_game,
+        max_time: None,
+        concurrency: concurrency(settings, topology.cpus())?,
+        affinity: match (settings.affinity, settings.affinity_cpus.as_slice()) {
+            (false, _) => Affinity::Off,
+            (true, []) => Affinity::Auto,
+            (true, cpus) => Affinity::Cpus(cpus.to_vec()),
+        },
+        restart: false,
+        pause: settings.wait,
+        void_disturbed: false,
+        recording: recording(settings)?,
+        max_failures: NO_LIMIT,
+        timeouts: Timeouts {
+            start: settings.startup,
+            ready: settings.ping,
+            new_game: settings.ucinewgame,
+            ..Timeouts::default()
+        },
+        machine: machine(topology),
+    })
+}
+
+fn format(settings: &Settings, players: usize) -> Format {
+    match settings.tournament {
+        // Of two players each form is the same.
+        _ if players == 2 => Format::RoundRobin,
+        Tournament::RoundRobin => Format::RoundRobin,
+        Tournament::Gauntlet => {
+            let most = u16::try_from(players - 1).unwrap_or(u16::MAX);
+            Format::Gauntlet { heroes: u16::try_from(settings.seeds).unwrap_or(u16::MAX).clamp(1, most) }
+        }
+        Tournament::Knockout => Format::Knockout,
+    }
+}
+
+/// Encounters of a tournament; `None` where results decide.
+pub(super) fn encounters(format: Format, players: u64) -> u64 {
+    match format {
+        Format::RoundRobin => players * (players - 1) / 2,
+        Format::Gauntlet { heroes } => {
+            let heroes = u64::from(heroes);
+            heroes * players - heroes * (heroes + 1) / 2
+        }
+        Format::Swiss { rounds } => u64::from(rounds) * (players / 2),
+        Format::Knockout => players - 1,
+    }
+}
+
+fn rules(invocation: &Invocation) -> Result<Rules> {
+    let settings = &invocation.settings;
+    Ok(Rules {
+        ponder: invocation.engines.iter().any(|engine| engine.ponder),
+        syzygy: settings.tb.paths.as_deref().map(|paths| syzygy(&settings.tb, paths)).transpose()?,
+        variant: variant(settings),
+        draw: settings.draw.map(|draw| DrawRule {
+            move_number: draw.number,
+            count: draw.count.max(1),
+            score_cp: draw.score,
+        }),
+        resign: settings.resign.map(|resign| ResignRule {
+            count: resign.count.max(1),
+            score_cp: resign.score.max(1),
+            two_sided: resign.two_sided,
+        }),
+        max_plies: settings.max_moves.map(|moves| moves.saturating_mul(2)),
+        margin: Duration::ZERO,
+        stall_timeout: STALL,
+    })
+}
+
+fn syzygy(tb: &TbArgs, paths: &str) -> Result<SyzygyRule> {
+    // On a command line folders are set apart by semicolons, too.
+    let paths = if cfg!(windows) { paths.to_owned() } else { paths.replace(';', ":") };
+    let mut rule = SyzygyRule::new(&paths).context("-tb")?;
+    if tb.pieces > 0 {
+        rule = rule.with_pieces(tb.pieces).context("-tbpieces")?;
+    }
+    rule.ignore_fifty = tb.ignore_50;
+    rule.scope = match tb.result {
+        TbResult::Both => SyzygyScope::Both,
+        TbResult::WinLoss => SyzygyScope::WinLoss,
+        TbResult::Draw => SyzygyScope::Draw,
+    };
+    Ok(rule)
+}
+
+pub(super) const fn variant(settings: &Settings) -> Variant {
+    if settings.chess960 { Variant::Chess960 } else { Variant::Standard }
+}
+
+fn player(engine: &EngineArgs, options: Vec<(String, String)>) -> Result<Player> {
+    let program = program(engine)?;
+    let bytes = std::fs::read(&program)
+        .with_context(|| format!("engine {}: `{}` cannot be read", engine.name, program.display()))?;
+    let dir = if engine.dir.is_empty() { std::env::current_dir()? } else { std::path::absolute(&engine.dir)? };
+    Ok(Player {
+        name: engine.name.clone(),
+        program,
+        args: split_words(&engine.args).with_context(|| format!("engine {}", engine.name))?,
+        dir: Some(dir),
+        options,
+        limit: engine.limit,
+        margin: Some(engine.margin),
+        restart: engine.restart,
+        origin: Origin { spec: engine.cmd.clone(), sha256: sha256(&bytes), ..Origin::default() },
+    })
+}
+
+/// The engine's file: in its folder, at its path, or by its name where the system finds programs.
+pub(super) fn program(engine: &EngineArgs) -> Result<PathBuf> {
+    let cmd = Path::new(&engine.cmd);
+    let is_plain_name = cmd.components().count() == 1 && !engine.cmd.contains('/');
+    let found = if !engine.dir.is_empty() {
+        Some(Path::new(&engine.dir).join(cmd))
+    } else if is_plain_name {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let everywhere = std::env::split_paths(&path).map(|folder| folder.join(cmd));
+        everywhere.chain([cmd.to_owned()]).find(|file| file.is_file())
+    } else {
+        Some(cmd.to_owned())
+    };
+    match found.filter(|file| file.is_file()) {
+        Some(file) => Ok(std::path::absolute(file)?),
+        None => bail!("engine {}: there is no program `{}`", engine.name, Path::new(&engine.dir).join(cmd).display()),
+    }
+}
+
+/// The book and how it is used. `start_book` is where the book of a tournament without one will lie.
+pub(super) fn book(settings: &Settings, seed: u64, start_book: &Path) -> Result<(BookRef, Book)> {
+    let openings = &settings.openings;
+    let options = BookOptions {
+        variant: variant(settings),
+        plies: openings.plies,
+        format: openings.format.map(|format| match format {
+            BookFormat::Epd => BookForm::Epd,
+            BookFormat::Pgn => BookForm::Pgn,
+        }),
+    };
+    let (path, book) = match &openings.file {
+        Some(file) => {
+            let path = std::path::absolute(file).with_context(|| format!("-openings file={file}"))?;
+            let book = Book::load(&path, &options)?;
+            (path, book)
+        }
+        None => {
+            (start_book.to_owned(), Book::from_bytes(START_BOOK, start_text().into_bytes(), &BookOptions::default())?)
+        }
+    };
+    let reference = BookRef {
+        source: BookSource::File(path),
+        sha256: book.sha256().to_owned(),
+        openings: book.len() as u64,
+        order: if openings.random { Order::Random { seed } } else { Order::Sequential },
+        start: openings.start.max(1) - 1,
+        plies: openings.plies,
+    };
+    Ok((reference, book))
+}
+
+/// The book of a tournament without one.
+pub(super) fn start_text() -> String {
+    format!("{START_FEN}\n")
+}
+
+fn machine(topology: &Topology) -> Machine {
+    Machine {
+        cpu: std::env::consts::ARCH.to_owned(),
+        cores: topology.physical_cores(),
+        os: std::env::consts::OS.to_owned(),
+    }
+}
+
+/// What of the engines' talk is kept for the PGN, which is written as games finish and not by the run.
+fn recording(settings: &Settings) -> Result<Recording> {
+    let pgn = settings.pgn.clone().unwrap_or_default();
+    Ok(Recording {
+        record_pv: pgn.pv,
+        match_lines: pgn.match_lines.iter().map(|text| text.parse()).collect::<Result<_, _>>().context("match_line")?,
+        event: Some(settings.event.clone()),
+        site: Some(settings.site.clone()),
+        pgn: None,
+        epd: None,
+    })
+}
+
+/// What the PGN looks like.
+pub(super) fn pgn_options(settings: &Settings) -> PgnOptions {
+    let pgn = settings.pgn.clone().unwrap_or_default();
+    PgnOptions {
+        notation: match pgn.notation {
+            Notation::San => recording::Notation::San,
+            Notation::Lan => recording::Notation::Lan,
+            Notation::Uci => recording::Notation::Uci,
+        },
+        min: pgn.min,
+        fields: Fields {
+            timeleft: pgn.timeleft,
+            latency: pgn.latency,
+            nodes: pgn.nodes,
+            seldepth: pgn.seldepth,
+            nps: pgn.nps,
+            hashfull: pgn.hashfull,
+            tbhits: pgn.tbhits,
+            pv: pgn.pv,
+        },
+        engine_tags: !pgn.min,
+        opening_tags: !pgn.min,
+        round: if Pairs::new(settings).opening_per_game { Round::Game } else { Round::Pair },
+        zone: Zone::Local,
+        layout: Layout::Runner,
+    }
+}
+
+/// The file name in which a bare `-pgnout` or `-epdout` is written.
+pub(super) fn dated(dialect: Dialect, extension: &str) -> String {
+    let runner = match dialect {
+        Dialect::Fastchess => "fastchess",
+        Dialect::Cutechess => "cutechess",
+    };
+    format!("{runner}_{}.{extension}", chrono::Local::now().format("%Y%m%d_%H%M%S"))
+}

@@ -1,0 +1,429 @@
+//! Plays a tournament: asks the engines what they take, makes the plan and its directory, drives the run, says how it came out.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use anyhow::{Context as _, Result, bail};
+use tokio::sync::mpsc;
+
+use super::config::ConfigFile;
+use super::invocation::{EngineArgs, EpdArgs, Invocation, OutputFormat, PgnArgs, Settings};
+use super::log::Log;
+use super::place::{self, Claim};
+use super::plan::{self, Pairs};
+use super::save::Saver;
+use super::watch::Watch;
+use crate::chess::Variant;
+use crate::cli::run;
+use crate::cli::run_dir::{Place, RunDir, sha256};
+use crate::journal::{self, Journal};
+use crate::plan::openings::Book;
+use crate::plan::time_control::{Limit, Seconds};
+use crate::plan::{Plan, Timeouts};
+use crate::report::crashes::Crashes;
+use crate::report::fastchess::{Console, Given, Output, Setup, Style};
+use crate::schedule::affinity::Topology;
+use crate::schedule::dispatcher::{self, Inbox, Run};
+use crate::schedule::events::{Observer, Stop, StopReason};
+use crate::schedule::standing::Standing;
+use crate::uci::process::{Engine, EngineConfig};
+use crate::uci::{EngineOption, OptionKind};
+
+/// A line of the console.
+pub(super) fn say(text: &str) {
+    // A reader that went away is no reason not to play on.
+    let mut out = std::io::stdout().lock();
+    let _ = writeln!(out, "{text}");
+    let _ = out.flush();
+}
+
+/// Plays it. True where it came to its end.
+///
+/// # Errors
+/// What keeps it from beginning.
+pub(super) fn play(mut invocation: Invocation, program: &str) -> Result<bool> {
+    let began = Instant::now();
+    let warned = Arc::new(AtomicBool::new(false));
+    for note in &invocation.notes {
+        warn(note, &warned);
+    }
+    let topology = Topology::detect();
+    if invocation.settings.concurrency <= 0 {
+        let games = plan::concurrency(&invocation.settings, topology.cpus())?;
+        say(&format!("Info: Adjusted concurrency to {games} based on number of available hardware threads."));
+    }
+    let runtime = run::runtime()?;
+    let asked = runtime.block_on(ask(&invocation, &warned))?;
+    let config_path = PathBuf::from(&invocation.settings.config_name);
+    let begun = match earlier(&invocation)? {
+        Some(dir) => resume(&invocation, &dir, &topology)?,
+        None => begin(&invocation, &asked, &config_path, &topology)?,
+    };
+    if invocation.settings.strict && warned.load(Ordering::Relaxed) {
+        say("Tournament was interrupted.");
+        return Ok(false);
+    }
+    invocation.settings.seed = Some(begun.seed);
+    let finished = runtime.block_on(drive(&invocation, &asked, begun, warned, &config_path, program))?;
+    say("Finished match");
+    let seconds = began.elapsed().as_secs();
+    say(&format!(
+        "Total Time: {:02}:{:02}:{:02} (hours:minutes:seconds)\n",
+        seconds / 3600,
+        seconds / 60 % 60,
+        seconds % 60
+    ));
+    Ok(finished)
+}
+
+fn warn(text: &str, warned: &AtomicBool) {
+    warned.store(true, Ordering::Relaxed);
+    say(text);
+}
+
+/// What an engine said of itself.
+struct Asked {
+    /// The options that it is sent.
+    options: Vec<(String, String)>,
+    given: Given,
+}
+
+/// Starts each engine once: what does not start is known before a run exists, and options that an engine does not take are
+/// warned of and left out, as the leading runners do.
+async fn ask(invocation: &Invocation, warned: &AtomicBool) -> Result<Vec<Asked>> {
+    let mut asked = Vec::new();
+    for engine in &invocation.engines {
+        let config = EngineConfig {
+            name: engine.name.clone(),
+            program: plan::program(engine)?,
+            args: crate::source::split_words(&engine.args)?,
+            dir: Some(&engine.dir).filter(|dir| !dir.is_empty()).map(PathBuf::from),
+            timeouts: Timeouts {
+                start: invocation.settings.startup,
+                ready: invocation.settings.ping,
+                ..Timeouts::default()
+            },
+            ..EngineConfig::default()
+        };
+        let started = Engine::start(&config, &[]).await;
+        let process = started.with_context(|| format!("Fatal; {} engine startup failure", engine.name))?;
+        let known = process.options().to_vec();
+        process.quit().await;
+        let options = accepted(engine, &known, warned);
+        let given = given(engine, &known, &options);
+        asked.push(Asked { options, given });
+    }
+    Ok(asked)
+}
+
+/// The options that the engine takes; of the others a warning.
+fn accepted(engine: &EngineArgs, known: &[EngineOption], warned: &AtomicBool) -> Vec<(String, String)> {
+    let mut accepted: Vec<(String, String)> = Vec::new();
+    for (name, value) in &engine.options {
+        let Some(option) = known.iter().find(|option| option.name.eq_ignore_ascii_case(name)) else {
+            warn(&format!("Warning; {} doesn't have option {name}", engine.name), warned);
+            continue;
+        };
+        if option.kind == OptionKind::Button && value != "true" {
+            continue;
+        }
+        // A path or text may be unset by its empty form.
+        let value = if value == "<empty>" { "" } else { value };
+        match option.accept(value) {
+            Ok(_) => {
+                accepted.retain(|(earlier, _)| !earlier.eq_ignore_ascii_case(name));
+                accepted.push((option.name.clone(), value.to_owned()));
+            }
+            Err(_) => warn(&format!("Warning; Invalid value for option {name}: {value}"), warned),
+        }
+    }
+    accepted
+}
+
+/// What the first line of a block says of an engine.
+fn given(engine: &EngineArgs, known: &[EngineOption], options: &[(String, String)]) -> Given {
+    let value = |name: &str| {
+        let option = known.iter().find(|option| option.name == name)?;
+        let set = options.iter().find(|(other, _)| other == name).map(|(_, value)| value.clone());
+        set.or_else(|| match &option.kind {
+            OptionKind::Spin { default, .. } => Some(default.unwrap_or(0).to_string()),
+            OptionKind::Str { default } | OptionKind::Combo { default, .. } => default.clone(),
+            OptionKind::Check { .. } | OptionKind::Button => None,
+        })
+    };
+    let with_unit = |name: &str, unit: &str| value(name).map_or_else(|| "NULL".to_owned(), |value| value + unit);
+    Given {
+        name: engine.name.clone(),
+        time: time(&engine.limit),
+        threads: with_unit("Threads", "t"),
+        hash: with_unit("Hash", "MB"),
+    }
+}
+
+/// `8+0.08`, `0.1/move`, `7 plies`, `5000 nodes`
+fn time(limit: &Limit) -> String {
+    match *limit {
+        Limit { clock: Some(clock), .. } => clock.to_string(),
+        Limit { movetime: Some(time), .. } => format!("{}/move", Seconds(time)),
+        Limit { depth: Some(depth), .. } => format!("{depth} plies"),
+        Limit { nodes: Some(nodes), .. } => format!("{nodes} nodes"),
+        _ => String::new(),
+    }
+}
+
+/// Everything that a run needs.
+struct Begun {
+    plan: Arc<Plan>,
+    book: Book,
+    dir: RunDir,
+    journal: Journal,
+    standing: Standing,
+    /// As the command line or the file gave it.
+    seed: u64,
+    /// Games that count already, in order, and all others that are finished.
+    counted: Vec<Vec<crate::record::GameRecord>>,
+    finished: Vec<crate::record::GameRecord>,
+    /// Held until the journal is locked.
+    _claim: Option<Claim>,
+}
+
+fn begin(invocation: &Invocation, asked: &[Asked], config: &Path, topology: &Topology) -> Result<Begun> {
+    let settings = &invocation.settings;
+    let seed = settings.seed.unwrap_or_else(crate::cli::resolve::random_seed);
+    // A plan's numbers are signed: no two orders are lost by it.
+    let plan_seed = seed & i64::MAX.unsigned_abs();
+    let claim = place::claim(config)?;
+    let (reference, book) = plan::book(settings, plan_seed, &claim.root.join(plan::START_BOOK))?;
+    if settings.openings.file.is_some() && settings.openings.random {
+        say("Indexing opening suite...");
+    }
+    let options = asked.iter().map(|asked| asked.options.clone()).collect();
+    let plan = Arc::new(plan::plan(invocation, options, reference, plan_seed, topology)?);
+    let standing = Standing::new(&plan)?;
+    let (dir, journal) = RunDir::create(&Place::Given(claim.root.clone()), &plan)?;
+    if settings.openings.file.is_none() {
+        std::fs::write(dir.path(plan::START_BOOK), plan::start_text()).context("cannot write the run's book")?;
+    }
+    Ok(Begun {
+        plan,
+        book,
+        dir,
+        journal,
+        standing,
+        seed,
+        counted: Vec::new(),
+        finished: Vec::new(),
+        _claim: Some(claim),
+    })
+}
+
+/// The directory of the run that `-config file=` goes on with; `None` for a new one.
+fn earlier(invocation: &Invocation) -> Result<Option<PathBuf>> {
+    let Some(path) = &invocation.resume else { return Ok(None) };
+    let text = std::fs::read_to_string(path).with_context(|| format!("{}: cannot be read", path.display()))?;
+    let file = ConfigFile::parse(&text).map_err(|why| anyhow::anyhow!("{}: {why}", path.display()))?;
+    let run = file.quintain.as_ref().map(|own| own.run.clone()).filter(|run| !run.is_empty());
+    let Some(run) = run else {
+        if file.has_games() {
+            bail!(
+                "{}: its games were not played by this program, and there is no journal of them; \
+                 -config file={} stats=false plays the tournament anew",
+                path.display(),
+                path.display()
+            );
+        }
+        return Ok(None);
+    };
+    let saved = file.saved().map_err(|why| anyhow::anyhow!("{}: {why}", path.display()))?;
+    let same = |engines: &[EngineArgs], settings: &Settings| what_games_are(engines, settings, invocation);
+    if same(&saved.engines, &saved.settings) != same(&invocation.engines, &invocation.settings) {
+        bail!(
+            "{}: engines, openings or rules were changed on the command line, so its games would not be of one tournament; \
+             leave them out, or begin anew with -config file={} stats=false",
+            path.display(),
+            path.display()
+        );
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    Ok(Some(folder.join(run)))
+}
+
+/// What must not change while a tournament is played: all but how much of it, where it goes and how it is shown.
+fn what_games_are(engines: &[EngineArgs], settings: &Settings, invocation: &Invocation) -> ConfigFile {
+    let plain = Settings::new(invocation.dialect);
+    let settings = Settings {
+        pgn: None,
+        epd: None,
+        crc32: false,
+        rounds: settings.rounds.clamp(1, 2),
+        concurrency: 1,
+        force_concurrency: false,
+        rating_interval: None,
+        score_interval: None,
+        output: plain.output,
+        penta: plain.penta,
+        config_name: String::new(),
+        autosave: None,
+        log: plain.log.clone(),
+        recover: false,
+        strict: false,
+        test_env: false,
+        show_latency: false,
+        check_mate_pvs: false,
+        event: String::new(),
+        site: String::new(),
+        wait: plain.wait,
+        ..settings.clone()
+    };
+    let seed = settings.seed.unwrap_or(0);
+    ConfigFile::new(engines, &settings, invocation.dialect, seed, "")
+}
+
+fn resume(invocation: &Invocation, root: &Path, topology: &Topology) -> Result<Begun> {
+    let settings = &invocation.settings;
+    let (dir, mut plan) = RunDir::open(root)?;
+    plan.concurrency = plan::concurrency(settings, topology.cpus())?;
+    let pairs = Pairs::new(settings);
+    (plan.max_pairs, plan.half_last) = (Some(pairs.count), pairs.half_last);
+    for player in &plan.players {
+        let bytes = std::fs::read(&player.program)
+            .with_context(|| format!("{}: the program of {} is gone", player.program.display(), player.name))?;
+        if sha256(&bytes) != player.origin.sha256 {
+            bail!("{}: changed since the tournament began; restore it, or begin anew", player.program.display());
+        }
+    }
+    let plan = Arc::new(plan);
+    let mut standing = Standing::new(&plan)?;
+    let (mut counted, mut finished) = (Vec::new(), Vec::new());
+    let (journal, replayed) = Journal::resume(&dir.path(journal::FILE_NAME), |game| {
+        finished.push(game.clone());
+        standing.tell(game, |_, games| counted.push(games.to_vec()));
+    })?;
+    dir.check_plan(&replayed.header)?;
+    let book = run::load_book(&plan)?;
+    let seed = settings.seed.unwrap_or(plan.seed);
+    Ok(Begun { plan, book, dir, journal, standing, seed, counted, finished, _claim: None })
+}
+
+/// Plays what is left. True where everything was played.
+async fn drive(
+    invocation: &Invocation,
+    asked: &[Asked],
+    begun: Begun,
+    warned: Arc<AtomicBool>,
+    config: &Path,
+    program: &str,
+) -> Result<bool> {
+    let settings = &invocation.settings;
+    let Begun { plan, book, dir, journal, standing, seed, counted, finished, _claim } = begun;
+    let is_resumed = !finished.is_empty();
+    if is_resumed {
+        say(&format!("Resuming from {} games.", finished.len()));
+    }
+    let [pgn, epd] = outputs(invocation, is_resumed)?;
+    let (event, site) = (settings.event.clone(), settings.site.clone());
+    let setup = setup(invocation, asked, &plan, event, site)?;
+    let mut console = Console::new(setup, Box::new(std::io::stdout()), Arc::clone(&warned)).with_files(pgn, epd);
+    let relative = dir.root().file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let file = ConfigFile::new(&invocation.engines, settings, invocation.dialect, seed, &relative);
+    let names = plan.players.iter().map(|player| player.name.clone()).collect();
+    let mut saver = Saver::new(config.to_owned(), file, names, settings.autosave);
+    for game in &finished {
+        console.replay_game(game);
+    }
+    for games in &counted {
+        console.replay_counted(games);
+        saver.replay(games);
+    }
+    saver.save();
+    let (interrupts, seen) = mpsc::channel(8);
+    let failed = Arc::new(AtomicBool::new(false));
+    let watch = Watch {
+        stop: interrupts.clone(),
+        strict: settings.strict.then(|| Arc::clone(&warned)),
+        recover: settings.recover,
+        failed: Arc::clone(&failed),
+    };
+    let mut observers: Vec<Box<dyn Observer>> = vec![
+        Box::new(console),
+        Box::new(watch),
+        Box::new(saver),
+        Box::new(Crashes::new(dir.path("crashes"), Arc::clone(&plan))),
+    ];
+    let tables = run::tables(&plan)?;
+    let names = plan.players.iter().map(|player| player.name.clone()).collect();
+    let log = Log::open(&settings.log, settings.show_latency, names)
+        .with_context(|| format!("-log file={}", settings.log.file))?;
+    if let Some(log) = log {
+        observers.push(Box::new(log));
+    }
+    let run = Run { plan: Arc::clone(&plan), book, journal, standing, tables, stderr_dir: dir.path("stderr") };
+    // The leading runners drop what is being played when they are asked to end; the journal has what is finished.
+    let (asked_to_end, mut asks) = mpsc::channel(4);
+    let signals = tokio::spawn(run::watch_signals(asked_to_end));
+    let forward = tokio::spawn(async move {
+        while asks.recv().await.is_some() {
+            if interrupts.send(Stop::Now).await.is_err() {
+                return;
+            }
+        }
+    });
+    let (_no_commands, commands) = mpsc::channel(1);
+    let finish = dispatcher::run(run, &mut observers, Inbox { interrupts: seen, commands }).await;
+    signals.abort();
+    forward.abort();
+    drop(observers);
+    let is_failed = failed.load(Ordering::Relaxed);
+    match &finish.reason {
+        StopReason::Verdict | StopReason::OutOfPairs if !is_failed => return Ok(true),
+        StopReason::Broken { why } => say(&format!("Fatal; {why}")),
+        _ => {}
+    }
+    say(&format!(
+        "Tournament was interrupted. To resume the tournament, run: {program} -config file={}",
+        settings.config_name
+    ));
+    Ok(false)
+}
+
+/// `-pgnout` and `-epdout`.
+fn outputs(invocation: &Invocation, is_resumed: bool) -> Result<[Option<Output>; 2]> {
+    let settings = &invocation.settings;
+    let open = |file: &str, append: bool, extension: &str, crc: bool| {
+        let name = if file.is_empty() { plan::dated(invocation.dialect, extension) } else { file.to_owned() };
+        // What an earlier process wrote stays.
+        Output::open(Path::new(&name), append || is_resumed, crc).with_context(|| format!("{name}: cannot be written"))
+    };
+    let pgn = settings.pgn.as_ref().map(|PgnArgs { file, append, .. }| open(file, *append, "pgn", settings.crc32));
+    let epd = settings.epd.as_ref().map(|EpdArgs { file, append }| open(file, *append, "epd", false));
+    Ok([pgn.transpose()?, epd.transpose()?])
+}
+
+fn setup(invocation: &Invocation, asked: &[Asked], plan: &Plan, event: String, site: String) -> Result<Setup> {
+    let settings = &invocation.settings;
+    let file = settings.openings.file.as_deref().unwrap_or_default();
+    let players = u64::try_from(plan.players.len()).unwrap_or(u64::MAX);
+    let standing = Standing::new(plan)?;
+    Ok(Setup {
+        style: match settings.output {
+            OutputFormat::Fastchess => Style::Fastchess,
+            OutputFormat::Cutechess => Style::Cutechess,
+        },
+        players: asked.iter().map(|asked| asked.given.clone()).collect(),
+        limits: plan.players.iter().map(|player| player.limit).collect(),
+        book: Path::new(file).file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        games: plan::encounters(plan.format, players).saturating_mul(Pairs::new(settings).games()),
+        sprt: standing.sprt().cloned(),
+        penta: settings.penta,
+        rating_interval: settings.rating_interval,
+        score_interval: settings.score_interval,
+        check_mate_pvs: settings.check_mate_pvs,
+        pgn: plan::pgn_options(settings),
+        event,
+        site,
+        variant: if settings.chess960 { Variant::Chess960 } else { Variant::Standard },
+    })
+}

@@ -1,0 +1,60 @@
+//! Keeps `config.json` up to date.
+
+use std::path::PathBuf;
+
+use super::config::ConfigFile;
+use crate::cli::run_dir::write_atomically;
+use crate::record::{GameRecord, PlayerId};
+use crate::report::fastchess::Scores;
+use crate::schedule::events::{Observer, RunEvent};
+
+/// Writes the file now and then, and when the run closes.
+pub(super) struct Saver {
+    path: PathBuf,
+    file: ConfigFile,
+    names: Vec<String>,
+    /// Games between two saves.
+    every: Option<u64>,
+    games: u64,
+    scores: Scores,
+}
+
+impl Saver {
+    pub(super) fn new(path: PathBuf, file: ConfigFile, names: Vec<String>, every: Option<u64>) -> Self {
+        Self { path, file, names, every, games: 0, scores: Scores::default() }
+    }
+
+    /// Takes note of games that count since an earlier process.
+    pub(super) fn replay(&mut self, games: &[GameRecord]) {
+        self.scores.count(games);
+    }
+
+    pub(super) fn save(&mut self) {
+        for (second, opponent) in self.names.iter().enumerate() {
+            for (first, name) in self.names.iter().enumerate().take(second) {
+                let [low, high] = [first, second].map(|place| PlayerId(u16::try_from(place).unwrap_or(u16::MAX)));
+                self.file.set_stats(name, opponent, &self.scores.between(low, high));
+            }
+        }
+        // The journal has the games: a file that finds no room loses none.
+        if let Err(error) = write_atomically(&self.path, self.file.to_json().as_bytes()) {
+            tracing::warn!("{}: {error}", self.path.display());
+        }
+    }
+}
+
+impl Observer for Saver {
+    fn observe(&mut self, event: RunEvent<'_>) {
+        match event {
+            RunEvent::PairCounted { games, .. } => self.scores.count(games),
+            RunEvent::GameEnded { .. } => {
+                self.games += 1;
+                if self.every.is_some_and(|every| self.games.is_multiple_of(every)) {
+                    self.save();
+                }
+            }
+            RunEvent::Closed { .. } => self.save(),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,467 @@
+use std::time::Duration;
+
+use super::grammar::Saved;
+use super::invocation::*;
+use super::{cutechess, grammar};
+use crate::plan::time_control::{Limit, TimeControl};
+use crate::stats::sprt::Model;
+
+/// Splits a command line at spaces; a part in single quotes is one word.
+fn words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word = String::new();
+    let (mut quoted, mut any) = (false, false);
+    for c in line.chars() {
+        match c {
+            '\'' => (quoted, any) = (!quoted, true),
+            ' ' if !quoted => {
+                if any {
+                    words.push(std::mem::take(&mut word));
+                }
+                any = false;
+            }
+            _ => {
+                word.push(c);
+                any = true;
+            }
+        }
+    }
+    if any {
+        words.push(word);
+    }
+    words
+}
+
+fn saved(path: &std::path::Path) -> Result<Saved, String> {
+    match path.to_str() {
+        Some("saved.json") => {
+            let engines = vec![engine("x", "1+0.01"), engine("y", "1+0.01")];
+            let mut settings = Settings::new(Dialect::Fastchess);
+            settings.rounds = 77;
+            settings.config_name = "saved.json".to_owned();
+            settings.openings.file = Some("saved.epd".to_owned());
+            Ok(Saved { engines, settings })
+        }
+        _ => Err(format!("{}: cannot be read", path.display())),
+    }
+}
+
+fn parse(dialect: Dialect, line: &str) -> Result<Request, String> {
+    let words = words(line);
+    let parsed = match dialect {
+        Dialect::Fastchess => grammar::parse(&words, &saved),
+        Dialect::Cutechess => cutechess::parse(&words),
+    };
+    parsed.map_err(|error| error.to_string())
+}
+
+fn clock(text: &str) -> Option<TimeControl> {
+    Some(text.parse().unwrap())
+}
+
+fn engine(name: &str, tc: &str) -> EngineArgs {
+    let limit = Limit { clock: clock(tc), ..Limit::default() };
+    EngineArgs { cmd: name.to_owned(), name: name.to_owned(), limit, ..EngineArgs::default() }
+}
+
+const NO_BOOK: &str = "Warning: no opening book: all games begin from the starting position";
+
+/// What a line is read as must be the two engines `a` and `b` at 1 s with the defaults, but for what `change` does.
+fn reads(dialect: Dialect, options: &str, change: impl FnOnce(&mut Invocation)) {
+    let line = format!("-engine cmd=a -engine cmd=b {options} -each tc=1");
+    let mut expected = Invocation {
+        dialect,
+        engines: vec![engine("a", "1"), engine("b", "1")],
+        settings: Settings::new(dialect),
+        resume: None,
+        notes: vec![NO_BOOK.to_owned()],
+    };
+    change(&mut expected);
+    let read = parse(dialect, &line);
+    assert_eq!(read, Ok(Request::Play(Box::new(expected))), "{line}");
+}
+
+fn fast(options: &str, change: impl FnOnce(&mut Settings)) {
+    reads(Dialect::Fastchess, options, |invocation| change(&mut invocation.settings));
+}
+
+fn cute(options: &str, change: impl FnOnce(&mut Settings)) {
+    reads(Dialect::Cutechess, options, |invocation| change(&mut invocation.settings));
+}
+
+#[test]
+fn the_options_of_a_tournament() {
+    fast("", |_| {});
+    fast("-rounds 500 -games 2 -repeat", |s| (s.rounds, s.games) = (500, 2));
+    fast("-rounds 500 -games 1 -report penta=true", |s| (s.rounds, s.games, s.penta) = (500, 1, false));
+    // The two are often confused.
+    fast("-rounds 2 -games 1000", |s| (s.rounds, s.games) = (1000, 2));
+    fast("-repeat 1 -rounds 9", |s| (s.rounds, s.games, s.penta) = (9, 1, false));
+    fast("-games 1 -repeat", |s| s.games = 2);
+    fast("-tournament gauntlet -seeds 2", |s| (s.tournament, s.seeds) = (Tournament::Gauntlet, 2));
+    fast("-tournament roundrobin -noswap -reverse -recover", |s| {
+        (s.no_swap, s.reverse, s.recover) = (true, true, true);
+    });
+    fast("-concurrency -2", |s| s.concurrency = -2);
+    fast("-concurrency 64 -force-concurrency -wait 20", |s| {
+        (s.concurrency, s.force_concurrency, s.wait) = (64, true, Duration::from_millis(20));
+    });
+    fast("-srand 18446744073709551615", |s| s.seed = Some(u64::MAX));
+    fast("-ratinginterval 0 -scoreinterval 0 -autosaveinterval 0", |s| {
+        (s.rating_interval, s.score_interval, s.autosave) = (None, None, None);
+    });
+    fast("-ratinginterval 1 -scoreinterval 5 -autosaveinterval 7", |s| {
+        (s.rating_interval, s.score_interval, s.autosave) = (Some(1), Some(5), Some(7));
+    });
+    fast("-output format=cutechess", |s| (s.output, s.penta) = (OutputFormat::Cutechess, false));
+    fast("-output format=fastchess -report penta=false", |s| s.penta = false);
+    fast("-testEnv -strict -check-mate-pvs -show-latency", |s| {
+        (s.test_env, s.strict, s.check_mate_pvs, s.show_latency) = (true, true, true, true);
+    });
+    fast("-use-affinity", |s| s.affinity = true);
+    fast("-use-affinity 3,5,7-9", |s| (s.affinity, s.affinity_cpus) = (true, vec![3, 5, 7, 8, 9]));
+    fast("-startup-ms 1 -ucinewgame-ms 2 -ping-ms 3", |s| {
+        [s.startup, s.ucinewgame, s.ping] = [1, 2, 3].map(Duration::from_millis);
+    });
+    fast("-event 'Batch 7: a vs b' -site https://example.org/x", |s| {
+        (s.event, s.site) = ("Batch 7: a vs b".to_owned(), "https://example.org/x".to_owned());
+    });
+    fast("-event Two words", |s| s.event = "Two words".to_owned());
+}
+
+#[test]
+fn the_options_of_a_game() {
+    fast("-draw movenumber=34 movecount=8 score=20", |s| {
+        s.draw = Some(DrawArgs { number: 34, count: 8, score: 20 });
+    });
+    fast("-draw score=5", |s| s.draw = Some(DrawArgs { number: 0, count: 1, score: 5 }));
+    fast("-resign movecount=3 score=600 twosided=true", |s| {
+        s.resign = Some(ResignArgs { count: 3, score: 600, two_sided: true });
+    });
+    fast("-maxmoves 150", |s| s.max_moves = Some(150));
+    fast("-tb /a:/b -tbpieces 5 -tbignore50 -tbadjudicate WIN_LOSS", |s| {
+        s.tb = TbArgs { paths: Some("/a:/b".to_owned()), pieces: 5, ignore_50: true, result: TbResult::WinLoss };
+    });
+    fast("-sprt elo0=-3 elo1=1.5 alpha=0.05 beta=0.1", |s| {
+        s.sprt = Some(SprtArgs { elo0: -3.0, elo1: 1.5, alpha: 0.05, beta: 0.1, model: Model::Normalized });
+    });
+    fast("-rounds 0 -sprt elo0=0 elo1=2 alpha=0.05 beta=0.05 model=logistic", |s| {
+        s.rounds = 500_000;
+        s.sprt = Some(SprtArgs { elo0: 0.0, elo1: 2.0, alpha: 0.05, beta: 0.05, model: Model::Logistic });
+    });
+    reads(Dialect::Fastchess, "-openings file=uho.epd order=random start=17 plies=8", |invocation| {
+        let file = Some("uho.epd".to_owned());
+        invocation.settings.openings =
+            OpeningArgs { file, format: Some(BookFormat::Epd), random: true, plies: Some(8), start: 17 };
+        invocation.notes.clear();
+    });
+    reads(
+        Dialect::Fastchess,
+        "-variant fischerandom -openings file=b format=pgn plies=-1 policy=round",
+        |invocation| {
+            let file = Some("b".to_owned());
+            invocation.settings.openings =
+                OpeningArgs { file, format: Some(BookFormat::Pgn), ..OpeningArgs::default() };
+            invocation.settings.chess960 = true;
+            invocation.notes.clear();
+        },
+    );
+    reads(Dialect::Fastchess, "-sprt elo0=0 elo1=2 alpha=.05 beta=.05 model=bayesian", |invocation| {
+        invocation.settings.sprt =
+            Some(SprtArgs { elo0: 0.0, elo1: 2.0, alpha: 0.05, beta: 0.05, model: Model::Bayesian });
+        invocation.settings.penta = false;
+        invocation.notes.insert(0, "Warning; the bayesian model is one of games: pairs are not reported".to_owned());
+    });
+}
+
+#[test]
+fn the_files_of_a_tournament() {
+    fast("-pgnout", |s| s.pgn = Some(PgnArgs::default()));
+    fast("-pgnout file=PGNs/x.pgn seldepth=true nodes=true 'match_line=^info string pgncomment .*'", |s| {
+        s.pgn = Some(PgnArgs {
+            file: "PGNs/x.pgn".to_owned(),
+            seldepth: true,
+            nodes: true,
+            match_lines: vec!["^info string pgncomment .*".to_owned()],
+            ..PgnArgs::default()
+        });
+    });
+    fast("-pgnout file=o.pgn append=false notation=uci min=true match_line=a match_line=b=c -crc32 pgn=true", |s| {
+        s.pgn = Some(PgnArgs {
+            file: "o.pgn".to_owned(),
+            append: false,
+            notation: Notation::Uci,
+            min: true,
+            match_lines: vec!["a".to_owned(), "b=c".to_owned()],
+            ..PgnArgs::default()
+        });
+        s.crc32 = true;
+    });
+    fast("-pgnout nps=true hashfull=true tbhits=true pv=true timeleft=true latency=true notation=lan", |s| {
+        let on = true;
+        let (nps, hashfull, tbhits, pv, timeleft, latency) = (on, on, on, on, on, on);
+        let notation = Notation::Lan;
+        s.pgn = Some(PgnArgs { nps, hashfull, tbhits, pv, timeleft, latency, notation, ..PgnArgs::default() });
+    });
+    fast("-epdout file=o.epd append=false", |s| {
+        s.epd = Some(EpdArgs { file: "o.epd".to_owned(), append: false });
+    });
+    fast("-log file=x.log level=trace append=false realtime=false engine=true", |s| {
+        s.log = LogArgs {
+            file: "x.log".to_owned(),
+            level: LogLevel::Trace,
+            append: false,
+            realtime: false,
+            engine: true,
+            compress: false,
+        };
+    });
+    fast("-config outname=other.json", |s| s.config_name = "other.json".to_owned());
+}
+
+#[test]
+fn the_keys_of_an_engine() {
+    let line = "-engine dir=Engines/ cmd=./a proto=uci tc=8.0+0.08 timemargin=250 option.Threads=1 option.Hash=16 name=A-dev \
+                -engine 'cmd=my engine' 'args=--x y' 'option.Debug Log File=a b=c' option.Contempt=-5 st=0.1 restart=on \
+                -engine cmd=/nowhere/c.exe tc=40/1:30+0.5s nodes=5000 depth=9 -engine cmd=d plies=7 tc=inf";
+    let Ok(Request::Play(invocation)) = parse(Dialect::Fastchess, line) else { panic!("{line}") };
+    let expected = [
+        EngineArgs {
+            dir: "Engines/".to_owned(),
+            cmd: "./a".to_owned(),
+            margin: Duration::from_millis(250),
+            options: [("Threads", "1"), ("Hash", "16")].map(|(a, b)| (a.to_owned(), b.to_owned())).to_vec(),
+            ..engine("A-dev", "8+0.08")
+        },
+        EngineArgs {
+            cmd: "my engine".to_owned(),
+            name: "my engine".to_owned(),
+            args: "--x y".to_owned(),
+            options: [("Debug Log File", "a b=c"), ("Contempt", "-5")]
+                .map(|(a, b)| (a.to_owned(), b.to_owned()))
+                .to_vec(),
+            limit: Limit { movetime: Some(Duration::from_millis(100)), ..Limit::default() },
+            restart: true,
+            ..EngineArgs::default()
+        },
+        EngineArgs {
+            cmd: "/nowhere/c.exe".to_owned(),
+            limit: Limit { clock: clock("40/90+0.5"), nodes: Some(5000), depth: Some(9), movetime: None },
+            ..engine("c", "1")
+        },
+        EngineArgs { limit: Limit { depth: Some(7), ..Limit::default() }, ..engine("d", "1") },
+    ];
+    assert_eq!(invocation.engines, expected);
+}
+
+#[test]
+fn each_is_for_all_and_names_are_made_unlike() {
+    let line =
+        "-each tc=1 option.Hash=8 -engine cmd=x/e option.Hash=4 -engine cmd=y/e -engine cmd=e name=f -each nodes=5";
+    let Ok(Request::Play(invocation)) = parse(Dialect::Fastchess, line) else { panic!("{line}") };
+    let names: Vec<_> = invocation.engines.iter().map(|engine| engine.name.as_str()).collect();
+    assert_eq!(names, ["e", "e_2", "f"]);
+    for engine in &invocation.engines {
+        assert_eq!((engine.limit.clock, engine.limit.nodes), (clock("1"), Some(5)));
+        assert_eq!(engine.options.last(), Some(&("Hash".to_owned(), "8".to_owned())));
+    }
+}
+
+#[test]
+fn quick_settles_the_rest() {
+    let Ok(Request::Play(invocation)) = parse(Dialect::Fastchess, "-quick cmd=e cmd=e book=b.epd") else { panic!() };
+    let mut settings = Settings::new(Dialect::Fastchess);
+    settings.openings = OpeningArgs {
+        file: Some("b.epd".to_owned()),
+        format: Some(BookFormat::Epd),
+        random: true,
+        ..OpeningArgs::default()
+    };
+    (settings.rounds, settings.concurrency, settings.recover) = (25_000, -2, true);
+    settings.draw = Some(DrawArgs { number: 30, count: 8, score: 8 });
+    (settings.output, settings.penta) = (OutputFormat::Cutechess, false);
+    assert_eq!(invocation.settings, settings);
+    let engines = ["e1", "e2"].map(|name| EngineArgs { cmd: "e".to_owned(), ..engine(name, "10+0.1") });
+    assert_eq!(invocation.engines, engines);
+}
+
+#[test]
+fn an_earlier_configuration_is_taken_up() {
+    // (command line, whether it goes on from the file, rounds, engines, outname)
+    let cases = [
+        ("-config file=saved.json", true, 77, 2, "saved.json"),
+        ("-config file=saved.json outname=new.json", true, 77, 2, "new.json"),
+        ("-rounds 5 -config file=saved.json", true, 77, 2, "saved.json"),
+        ("-config file=saved.json -rounds 5", true, 5, 2, "saved.json"),
+        ("-config file=saved.json stats=false", false, 77, 2, "saved.json"),
+        (
+            "-engine cmd=a tc=1 -engine cmd=b tc=1 -engine cmd=c tc=1 -config file=saved.json discard=true",
+            false,
+            2,
+            3,
+            "config.json",
+        ),
+    ];
+    for (line, resumes, rounds, engines, name) in cases {
+        let Ok(Request::Play(invocation)) = parse(Dialect::Fastchess, line) else { panic!("{line}") };
+        let read = (invocation.resume.is_some(), invocation.settings.rounds, invocation.engines.len());
+        assert_eq!(read, (resumes, rounds, engines), "{line}");
+        assert_eq!(invocation.settings.config_name, name, "{line}");
+    }
+}
+
+#[test]
+fn requests_that_are_no_tournament() {
+    for line in ["-version", "--version", "-v", "--v"] {
+        assert_eq!(parse(Dialect::Fastchess, line), Ok(Request::Version), "{line}");
+    }
+    for line in ["", "-help", "--help"] {
+        assert_eq!(parse(Dialect::Fastchess, line), Ok(Request::Help), "{line}");
+        assert_eq!(parse(Dialect::Cutechess, line), Ok(Request::Help), "{line}");
+    }
+    assert_eq!(parse(Dialect::Cutechess, "-version"), Ok(Request::Version));
+    let command = vec!["./e".to_owned(), "-x".to_owned(), "two words".to_owned()];
+    assert_eq!(parse(Dialect::Fastchess, "--compliance ./e -x 'two words'"), Ok(Request::Compliance(command)));
+}
+
+#[test]
+fn what_cannot_be_played_is_refused() {
+    let two = "-engine cmd=a tc=1 -engine cmd=b tc=1";
+    // (options, the option that is named, its value, part of the reason)
+    let options = [
+        ("-round 5", "-round", "", "did you mean \"-rounds\"?"),
+        ("--engine cmd=c", "--engine", "", "did you mean \"-engine\"?"),
+        ("-zzzzzz", "-zzzzzz", "", "-help lists them"),
+        ("-rounds", "-rounds", "", "exactly one value"),
+        ("-rounds five", "-rounds", "five", "not a number"),
+        ("-rounds -5", "-rounds", "-5", "not a number"),
+        ("-rounds 5 6", "-rounds", "5 6", "exactly one value"),
+        ("-recover now", "-recover", "now", "no value"),
+        ("-openings", "-openings", "", "key=value"),
+        ("-openings file=", "-openings", "file=", "not \"file=\""),
+        ("-openings fil=x", "-openings", "fil=x", "did you mean \"file\"?"),
+        ("-openings file=x.epd start=0", "-openings", "file=x.epd start=0", "from 1"),
+        ("-openings order=odd", "-openings", "order=odd", "sequential nor random"),
+        ("-openings policy=encounter", "-openings", "policy=encounter", "policy"),
+        ("-engine cmd=c tc=hg1", "-engine", "cmd=c tc=hg1", "hourglass"),
+        ("-engine cmd=c tc=0/5", "-engine", "cmd=c tc=0/5", "moves are a whole number from 1"),
+        ("-engine cmd=c tc=-1", "-engine", "cmd=c tc=-1", "negative"),
+        ("-engine cmd=c tc=nan", "-engine", "cmd=c tc=nan", "not a number"),
+        ("-engine cmd=c proto=xboard", "-engine", "cmd=c proto=xboard", "xboard"),
+        ("-engine cmd=c restart=yes", "-engine", "cmd=c restart=yes", "neither on nor off"),
+        ("-engine cmd=c timemargin=-1", "-engine", "cmd=c timemargin=-1", "not a number"),
+        ("-engine cmd=c optoin.Hash=1", "-engine", "cmd=c optoin.Hash=1", "unknown key"),
+        ("-each hash=1", "-each", "hash=1", "unknown key"),
+        ("-draw score=-1", "-draw", "score=-1", "not a number"),
+        ("-resign twosided=yes", "-resign", "twosided=yes", "neither true nor false"),
+        ("-sprt elo0=x", "-sprt", "elo0=x", "not a number"),
+        ("-sprt model=old", "-sprt", "model=old", "normalized, logistic, bayesian"),
+        ("-tournament swiss", "-tournament", "swiss", "neither roundrobin nor gauntlet"),
+        ("-variant atomic", "-variant", "atomic", "fischerandom"),
+        ("-tbadjudicate ALL", "-tbadjudicate", "ALL", "WIN_LOSS"),
+        ("-use-affinity 5-3", "-use-affinity", "5-3", "list of CPUs"),
+        ("-use-affinity 0-99999999999", "-use-affinity", "0-99999999999", "list of CPUs"),
+        ("-output format=json", "-output", "format=json", "neither fastchess nor cutechess"),
+        ("-pgnout notation=x", "-pgnout", "notation=x", "san, lan, uci"),
+        ("-log level=loud", "-log", "level=loud", "trace"),
+        ("-config file=gone.json", "-config", "file=gone.json", "gone.json: cannot be read"),
+        ("-quick cmd=a book=b.epd", "-quick", "cmd=a book=b.epd", "exactly two"),
+        ("-quick cmd=a cmd=b", "-quick", "cmd=a cmd=b", "book=FILE"),
+        ("-debug", "-debug", "", "-log"),
+    ];
+    for (line, option, value, reason) in options {
+        let error = parse(Dialect::Fastchess, &format!("{two} {line}")).expect_err(line);
+        let head = format!("Error while reading option \"{option}\" with value \"{value}\"\nReason: ");
+        assert!(error.starts_with(&head) && error.contains(reason), "{line}: {error}");
+        assert_eq!(error.lines().count(), 2, "{error}");
+    }
+    let wholes = [
+        ("-engine cmd=a tc=1", "at least two engines"),
+        ("-engine cmd=a -engine cmd=b tc=1", "engine a has no time control"),
+        ("-engine cmd=a tc=1 st=1 -engine cmd=b tc=1", "engine a has both"),
+        ("-engine name=a tc=1 -engine cmd=b tc=1", "without cmd="),
+        ("-engine cmd=a tc=1 -engine cmd=b tc=1 -games 3 -rounds 3", "at most two games"),
+        ("-engine cmd=a tc=1 -engine cmd=b tc=1 -rounds 0", "nothing to play"),
+        ("-engine cmd=a tc=1 -engine cmd=b tc=1 -variant fischerandom", "Chess960 needs a book"),
+        ("-engine cmd=a tc=1 -engine cmd=b tc=1 -sprt elo0=1 elo1=1 alpha=.1 beta=.1", "elo0 must be less"),
+        ("-engine cmd=a tc=1 -engine cmd=b tc=1 -sprt elo0=0 elo1=1", "alpha and beta"),
+        ("-engine cmd=a tc=1 -engine cmd=b tc=1 -sprt elo0=0 elo1=1 alpha=.5 beta=.5", "together"),
+    ];
+    for (line, reason) in wholes {
+        let error = parse(Dialect::Fastchess, line).expect_err(line);
+        assert!(error.starts_with("Error: ") && error.contains(reason), "{line}: {error}");
+    }
+}
+
+#[test]
+fn the_options_of_cutechess() {
+    cute("", |_| {});
+    cute("-games 2 -rounds 500 -repeat -recover", |s| {
+        (s.games, s.rounds, s.repeat, s.recover) = (2, 500, Some(2), true);
+    });
+    cute("-rounds 100 -repeat 2 -noswap -reverse", |s| {
+        (s.rounds, s.repeat, s.no_swap, s.reverse) = (100, Some(2), true, true);
+    });
+    for (name, tournament) in [
+        ("round-robin", Tournament::RoundRobin),
+        ("gauntlet", Tournament::Gauntlet),
+        ("knockout", Tournament::Knockout),
+    ] {
+        cute(&format!("-tournament {name} -seeds 2"), |s| (s.tournament, s.seeds) = (tournament, 2));
+    }
+    cute("-sprt elo0=0 elo1=5 alpha=0.05 beta=0.1", |s| {
+        s.sprt = Some(SprtArgs { elo0: 0.0, elo1: 5.0, alpha: 0.05, beta: 0.1, model: Model::Logistic });
+    });
+    cute("-draw movenumber=40 movecount=8 score=8 -resign movecount=3 score=500 twosided=true -maxmoves 0", |s| {
+        s.draw = Some(DrawArgs { number: 40, count: 8, score: 8 });
+        s.resign = Some(ResignArgs { count: 3, score: 500, two_sided: true });
+    });
+    cute("-tb /syzygy -tbpieces 5 -tbignore50", |s| {
+        s.tb = TbArgs { paths: Some("/syzygy".to_owned()), pieces: 5, ignore_50: true, result: TbResult::Both };
+    });
+    cute("-pgnout out.pgn min fi -epdout out.epd", |s| {
+        s.pgn = Some(PgnArgs { file: "out.pgn".to_owned(), min: true, ..PgnArgs::default() });
+        s.epd = Some(EpdArgs { file: "out.epd".to_owned(), append: true });
+    });
+    cute("-ratinginterval 10 -outcomeinterval 5 -concurrency 4 -wait 100 -event My event -site here -srand 7", |s| {
+        (s.rating_interval, s.score_interval, s.concurrency) = (Some(10), Some(5), 4);
+        (s.wait, s.event, s.site, s.seed) = (Duration::from_millis(100), "My event".into(), "here".into(), Some(7));
+    });
+    cute("-debug", |s| {
+        s.log = LogArgs { file: "-".into(), level: LogLevel::Trace, engine: true, ..LogArgs::default() };
+    });
+    reads(
+        Dialect::Cutechess,
+        "-variant fischerandom -openings file=b.pgn format=pgn order=random plies=16 start=3",
+        |invocation| {
+            let file = Some("b.pgn".to_owned());
+            invocation.settings.openings =
+                OpeningArgs { file, format: Some(BookFormat::Pgn), random: true, plies: Some(16), start: 3 };
+            invocation.settings.chess960 = true;
+            invocation.notes.clear();
+        },
+    );
+    let line = "-engine cmd=a arg=-x 'arg=two words' dir=d proto=uci ponder option.SyzygyPath= whitepov -engine cmd=b \
+                -each tc=40/60 timemargin=10 restart=auto";
+    let Ok(Request::Play(invocation)) = parse(Dialect::Cutechess, line) else { panic!("{line}") };
+    let first = EngineArgs {
+        args: "-x 'two words'".to_owned(),
+        dir: "d".to_owned(),
+        ponder: true,
+        margin: Duration::from_millis(10),
+        options: vec![("SyzygyPath".to_owned(), String::new())],
+        ..engine("a", "40/60")
+    };
+    assert_eq!(invocation.engines[0], first);
+    let refused = [
+        ("-engine conf=x -engine cmd=b tc=1", "\"conf\" is not supported"),
+        ("-engine cmd=a tc=1 -engine cmd=b tc=1 -tournament pyramid", "knockout"),
+        ("-engine cmd=a tc=1 -engine cmd=b tc=1 -openigns file=x", "did you mean \"-openings\"?"),
+        ("-engine cmd=a tc=1 -engine cmd=b tc=1 -sprt elo0=3 elo1=1", "elo0 must be less"),
+        ("-engine cmd=a tc=1 -engine cmd=b tc=1 -pgnout", "it takes a file"),
+    ];
+    for (line, reason) in refused {
+        let error = parse(Dialect::Cutechess, line).expect_err(line);
+        assert!(error.contains(reason), "{line}: {error}");
+    }
+}

@@ -1,0 +1,354 @@
+//! The console of the leading runners, for scripts and frameworks that read it, and the files that grow beside it.
+//!
+//! `Started game` and `Finished game` come as they happen. Pairs count in the order in which they were scheduled, as everywhere
+//! else in Quintain, so that a block may come a few games later than its last `Finished game`; each counted pair has its turn.
+//! Everything goes out by the line, so that a reader at the other end of a pipe is never behind.
+
+mod files;
+mod lines;
+mod tally;
+
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+pub use self::files::Output;
+pub use self::lines::{Given, side_reason};
+pub use self::tally::{Scores, Tally};
+
+use crate::chess::Variant;
+use crate::plan::recording::PgnOptions;
+use crate::plan::time_control::Limit;
+use crate::record::{ByColor, GameId, GameRecord, PlayerId, Termination};
+use crate::report::eco::Openings;
+use crate::report::epd;
+use crate::report::pgn::{self, Meta};
+use crate::schedule::events::{Observer, RunEvent};
+use crate::schedule::standing::pv_faults;
+use crate::stats::sprt::{Sprt, Verdict};
+
+/// Whose line forms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// fastchess's.
+    Fastchess,
+    /// cutechess-cli's, as fastchess prints them.
+    Cutechess,
+}
+
+/// What is printed, and of what.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// Line forms.
+    pub style: Style,
+    /// The players in the order of the plan.
+    pub players: Vec<Given>,
+    /// Their limits, for the PGN.
+    pub limits: Vec<Limit>,
+    /// The book's file name; empty where there is none.
+    pub book: String,
+    /// Games of the whole tournament.
+    pub games: u64,
+    /// The test.
+    pub sprt: Option<Sprt>,
+    /// Count pairs rather than games.
+    pub penta: bool,
+    /// Pairs (games without `penta`) from block to block; `None` for only the last.
+    pub rating_interval: Option<u64>,
+    /// Games from score line to score line; `None` for only the last.
+    pub score_interval: Option<u64>,
+    /// Warn of mate variations of a wrong length.
+    pub check_mate_pvs: bool,
+    /// What the PGN looks like.
+    pub pgn: PgnOptions,
+    /// The PGN's event.
+    pub event: String,
+    /// The PGN's site.
+    pub site: String,
+    /// The rules of castling.
+    pub variant: Variant,
+}
+
+/// The observer.
+pub struct Console {
+    setup: Setup,
+    openings: Option<Openings>,
+    out: Box<dyn Write + Send>,
+    pgn: Option<Output>,
+    epd: Option<Output>,
+    /// Games as they finish.
+    finished: Scores,
+    /// Pairs as they count.
+    counted: Scores,
+    pairs: u64,
+    timeouts: Vec<u64>,
+    crashes: Vec<u64>,
+    /// Set at the first warning.
+    warned: Arc<AtomicBool>,
+    /// The players of the last game that counted.
+    last: (PlayerId, PlayerId),
+    /// Whether the last block says how things stand now.
+    is_told: bool,
+}
+
+impl Console {
+    /// A console that writes to `out`. `warned` is set once something was warned of.
+    #[must_use]
+    pub fn new(setup: Setup, out: Box<dyn Write + Send>, warned: Arc<AtomicBool>) -> Self {
+        let players = setup.players.len();
+        Self {
+            openings: setup.pgn.opening_tags.then(Openings::builtin),
+            setup,
+            out,
+            pgn: None,
+            epd: None,
+            finished: Scores::default(),
+            counted: Scores::default(),
+            pairs: 0,
+            timeouts: vec![0; players],
+            crashes: vec![0; players],
+            warned,
+            last: (PlayerId(0), PlayerId(1)),
+            is_told: false,
+        }
+    }
+
+    /// Writes games to these files as well.
+    #[must_use]
+    pub fn with_files(mut self, pgn: Option<Output>, epd: Option<Output>) -> Self {
+        (self.pgn, self.epd) = (pgn, epd);
+        self
+    }
+
+    /// Takes note of a game that an earlier process played.
+    pub fn replay_game(&mut self, game: &GameRecord) {
+        if !game.is_void {
+            self.finished.count(std::slice::from_ref(game));
+        }
+    }
+
+    /// Takes note of games that count since an earlier process.
+    pub fn replay_counted(&mut self, games: &[GameRecord]) {
+        self.counted.count(games);
+        self.pairs += 1;
+    }
+
+    fn print(&mut self, text: &str) {
+        // A reader that went away is no reason not to play on: the journal has the games.
+        let _ = self.out.write_all(text.as_bytes());
+        let _ = self.out.flush();
+    }
+
+    fn warn(&mut self, text: &str) {
+        self.warned.store(true, Ordering::Relaxed);
+        self.print(&format!("{text}\n"));
+    }
+
+    fn given(&self, player: PlayerId) -> &str {
+        self.setup.players.get(usize::from(player.0)).map_or("?", |given| &given.name)
+    }
+
+    fn names(&self, players: &ByColor<PlayerId>) -> String {
+        format!("({} vs {})", self.given(players.white), self.given(players.black))
+    }
+
+    /// What decides how things stand: pairs as they count, or games as they finish.
+    const fn scores(&self) -> &Scores {
+        if self.setup.penta { &self.counted } else { &self.finished }
+    }
+
+    fn began(&mut self, game: GameId, players: &ByColor<PlayerId>) {
+        let line = format!("Started game {} of {} {}\n", game.number(), self.setup.games, self.names(players));
+        self.print(&line);
+    }
+
+    fn ended(&mut self, game: &GameRecord) {
+        if game.is_void {
+            return;
+        }
+        self.file(game);
+        self.warn_of(game);
+        let names = self.names(&game.players);
+        let line = format!(
+            "Finished game {} {names}: {} {{{}}}\n",
+            game.id.number(),
+            game.ending.outcome.token(),
+            side_reason(game)
+        );
+        self.print(&line);
+        if let Some(loser) = tally::loser(game).map(|loser| usize::from(loser.0)) {
+            match game.ending.termination {
+                Termination::TimeForfeit => self.timeouts[loser] += 1,
+                Termination::Crash | Termination::Stall => self.crashes[loser] += 1,
+                _ => {}
+            }
+        }
+        self.finished.count(std::slice::from_ref(game));
+        let (white, black) = (game.players.white, game.players.black);
+        self.last = (PlayerId(white.0.min(black.0)), PlayerId(white.0.max(black.0)));
+        self.is_told = false;
+        let games = self.finished.games();
+        let is_last = games == self.setup.games;
+        if self.setup.style == Style::Cutechess
+            && (is_last || self.setup.score_interval.is_some_and(|interval| games.is_multiple_of(interval)))
+        {
+            let (first, second) = self.last;
+            let tally = self.finished.between(first, second);
+            let line = lines::score_of(&tally, self.given(first), self.given(second));
+            self.print(&line);
+        }
+        if !self.setup.penta
+            && (is_last || self.setup.rating_interval.is_some_and(|interval| games.is_multiple_of(interval)))
+        {
+            self.block(Verdict::Continue);
+        }
+    }
+
+    /// Writes a game to the files, and the checksum to the console.
+    fn file(&mut self, game: &GameRecord) {
+        let [white, black] = [game.players.white, game.players.black].map(|player| usize::from(player.0));
+        let limit = |player: usize| self.setup.limits.get(player).copied().unwrap_or_default();
+        let meta = Meta {
+            event: &self.setup.event,
+            site: &self.setup.site,
+            names: ByColor { white: self.given(game.players.white), black: self.given(game.players.black) },
+            limits: ByColor { white: limit(white), black: limit(black) },
+            variant: self.setup.variant,
+        };
+        let text = pgn::game_as(game, &meta, &self.setup.pgn, self.openings.as_ref()).ok();
+        let epd = epd::line(game, self.setup.variant).ok();
+        let mut told = Vec::new();
+        for (output, text) in [(&mut self.pgn, text), (&mut self.epd, epd)] {
+            let (Some(file), Some(text)) = (output.as_mut(), text) else { continue };
+            match file.add(&text) {
+                Ok(line) => told.extend(line),
+                Err(error) => {
+                    told.push(format!("Warning; {}: {error}; it gets no more games\n", file.path().display()));
+                    *output = None;
+                }
+            }
+        }
+        for line in told {
+            self.print(&line);
+        }
+    }
+
+    fn warn_of(&mut self, game: &GameRecord) {
+        let faults: Vec<_> = pv_faults(game).collect();
+        for (ply, player, fault) in faults {
+            if fault == crate::record::PvFault::MateLength && !self.setup.check_mate_pvs {
+                continue;
+            }
+            let text = format!(
+                "{} - from {}, game {}, ply {ply}",
+                lines::pv_warning(fault),
+                self.given(player),
+                game.id.number()
+            );
+            self.warn(&text);
+        }
+        let Some(loser) = tally::loser(game) else { return };
+        let name = self.given(loser).to_owned();
+        match game.ending.termination {
+            Termination::IllegalMove => {
+                let what = if game.ending.detail.is_empty() { "<none>" } else { &game.ending.detail };
+                self.warn(&format!("Warning; Illegal move {what} played by {name}"));
+            }
+            Termination::Crash | Termination::Stall => {
+                self.warn(&format!("Warning; Engine {name} is not responsive"));
+            }
+            _ => {}
+        }
+    }
+
+    fn counted(&mut self, games: &[GameRecord], verdict: Verdict) {
+        self.counted.count(games);
+        self.pairs += 1;
+        let Some(game) = games.first() else { return };
+        let (white, black) = (game.players.white, game.players.black);
+        self.last = (PlayerId(white.0.min(black.0)), PlayerId(white.0.max(black.0)));
+        self.is_told = false;
+        let is_last = self.counted.games() == self.setup.games;
+        let is_due = self.setup.rating_interval.is_some_and(|interval| self.pairs.is_multiple_of(interval));
+        if self.setup.penta && (is_due || is_last) && verdict == Verdict::Continue {
+            self.block(verdict);
+        }
+    }
+
+    /// How things stand.
+    fn block(&mut self, verdict: Verdict) {
+        let (first, second) = self.last;
+        let scores = self.scores();
+        let tally = scores.between(first, second);
+        let setup = &self.setup;
+        let players: Vec<_> = (0..)
+            .map_while(|id| {
+                setup.players.get(usize::from(id)).map(|given| (given.name.as_str(), scores.of(PlayerId(id))))
+            })
+            .collect();
+        let mut text = String::new();
+        match (setup.style, players.as_slice()) {
+            (Style::Fastchess, [_, _]) => {
+                text += &lines::results(&tally, [&setup.players[0], &setup.players[1]], &setup.book, setup.penta);
+            }
+            (Style::Fastchess, _) => text += &lines::table(&players, setup.penta, true),
+            (Style::Cutechess, [_, _]) => text += &lines::elo_difference(&tally),
+            (Style::Cutechess, _) => text += &lines::table(&players, false, false),
+        }
+        if let Some(sprt) = &setup.sprt {
+            // What decides are pairs as they count, whatever is shown.
+            let counted = self.counted.between(first, second);
+            let llr = match sprt.model() {
+                crate::stats::sprt::Model::Bayesian => sprt.llr(&counted.wdl),
+                _ => sprt.llr(&counted.ptnml),
+            };
+            text += &match setup.style {
+                Style::Fastchess => lines::llr(sprt, llr),
+                Style::Cutechess => lines::sprt(sprt, llr, verdict),
+            };
+        }
+        if setup.style == Style::Fastchess {
+            text = format!("{}{text}{}", lines::RULE, lines::RULE);
+        }
+        self.print(&text);
+        self.is_told = true;
+    }
+
+    fn closed(&mut self, verdict: Verdict) {
+        if let Some(sprt) = &self.setup.sprt
+            && let Some(completed) = lines::completed(sprt, verdict)
+        {
+            self.block(verdict);
+            let line = match self.setup.style {
+                Style::Fastchess => completed,
+                Style::Cutechess => "Tournament finished\n".to_owned(),
+            };
+            self.print(&line);
+        }
+        if self.setup.style == Style::Fastchess {
+            for place in 0..self.setup.players.len() {
+                let (timeouts, crashes) = (self.timeouts[place], self.crashes[place]);
+                if timeouts + crashes > 0 {
+                    let name = &self.setup.players[place].name;
+                    let text = format!("Player: {name}\n  Timeouts: {timeouts}\n  Crashed: {crashes}\n");
+                    self.print(&text);
+                }
+            }
+        }
+    }
+}
+
+impl Observer for Console {
+    fn observe(&mut self, event: RunEvent<'_>) {
+        match event {
+            RunEvent::GameBegan { game, players } => self.began(game, &players),
+            RunEvent::GameEnded { record, .. } => self.ended(record),
+            RunEvent::PairCounted { games, standing } => self.counted(games, standing.verdict()),
+            RunEvent::Closed { standing, .. } => self.closed(standing.verdict()),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,285 @@
+//! The line forms of the leading runners. What scripts read of them (`Games:`, `Ptnml(0-2)`, `LLR:`, `Finished game`) is theirs to the byte.
+//!
+//! A number that is not known is `nan` and one without bound is `inf` or `-inf`, as they print it: what reads these fields does so
+//! with a routine (`float()`, `strtod`) that takes both, and counts are whole numbers always. Theirs may have a sign before `nan`; ours never has.
+
+use std::fmt::Write as _;
+
+use super::tally::Tally;
+use crate::record::{Color, GameRecord, Outcome, PvFault, Termination};
+use crate::stats::elo::{self, Estimate};
+use crate::stats::sprt::{Sprt, Verdict};
+
+/// What two players of an encounter were given, for the first line of a block.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Given {
+    /// Its name.
+    pub name: String,
+    /// `8+0.08`, `0.1/move`, `7 plies`, `5000 nodes`
+    pub time: String,
+    /// `1t`; `NULL` for an engine that has no such option.
+    pub threads: String,
+    /// `16MB`; `NULL` for an engine that has no such option.
+    pub hash: String,
+}
+
+/// Between blocks.
+pub(super) const RULE: &str = "--------------------------------------------------\n";
+
+fn decimals(value: Option<f64>, decimals: usize) -> String {
+    match value {
+        Some(value) if value.is_nan() => "nan".to_owned(),
+        Some(value) if value.is_finite() => elo::fixed(value, decimals),
+        Some(value) => if value > 0.0 { "inf" } else { "-inf" }.to_owned(),
+        None => "nan".to_owned(),
+    }
+}
+
+fn value(estimate: Option<Estimate>) -> String {
+    estimate.map_or_else(|| "nan".to_owned(), |estimate| format!("{:.2}", estimate.value))
+}
+
+fn error(estimate: Option<Estimate>) -> String {
+    decimals(estimate.and_then(|estimate| estimate.error()), 2)
+}
+
+fn with_error(estimate: Option<Estimate>) -> String {
+    format!("{} +/- {}", value(estimate), error(estimate))
+}
+
+/// A ratio of counts: `nan` for 0/0, `inf` for n/0.
+fn ratio(over: u64, under: u64) -> Option<f64> {
+    (over > 0 || under > 0).then(|| over as f64 / under as f64)
+}
+
+/// Numbers of pairs, or of games where there are no pairs.
+struct Numbers {
+    elo: Option<Estimate>,
+    nelo: Option<Estimate>,
+    los: Option<f64>,
+    draws: Option<f64>,
+}
+
+impl Numbers {
+    fn new(tally: &Tally, penta: bool) -> Self {
+        if penta {
+            let counts = &tally.ptnml;
+            let (elo, nelo, los) = (elo::logistic(counts), elo::normalized(counts), elo::superiority(counts));
+            Self { elo, nelo, los, draws: counts.draw_ratio() }
+        } else {
+            let counts = &tally.wdl;
+            let (elo, nelo, los) = (elo::logistic(counts), elo::normalized(counts), elo::superiority(counts));
+            Self { elo, nelo, los, draws: counts.draw_ratio() }
+        }
+    }
+}
+
+fn percent(share: Option<f64>, places: usize) -> String {
+    decimals(share.map(|share| share * 100.0), places)
+}
+
+/// `[LL, LD, WL+DD, WD, WW]`
+fn ptnml(tally: &Tally) -> String {
+    let [ll, ld, even, wd, ww] = tally.ptnml.0;
+    format!("[{ll}, {ld}, {even}, {wd}, {ww}]")
+}
+
+fn both(first: &str, second: &str) -> String {
+    if first == second { first.to_owned() } else { format!("{first} - {second}") }
+}
+
+/// The block of two engines, without its rules.
+pub(super) fn results(tally: &Tally, [first, second]: [&Given; 2], book: &str, penta: bool) -> String {
+    let numbers = Numbers::new(tally, penta);
+    let mut text = String::new();
+    let book = if book.is_empty() { String::new() } else { format!(", {book}") };
+    // Writing to a string does not fail.
+    let _ = writeln!(
+        text,
+        "Results of {} vs {} ({}, {}, {}{book}):",
+        first.name,
+        second.name,
+        both(&first.time, &second.time),
+        both(&first.threads, &second.threads),
+        both(&first.hash, &second.hash),
+    );
+    let _ = writeln!(text, "Elo: {}, nElo: {}", with_error(numbers.elo), with_error(numbers.nelo));
+    let _ = write!(text, "LOS: {} %, DrawRatio: {} %", percent(numbers.los, 2), percent(numbers.draws, 2));
+    let [ll, ld, even, wd, ww] = tally.ptnml.0;
+    if penta {
+        let _ = write!(text, ", PairsRatio: {}", decimals(ratio(wd + ww, ll + ld), 2));
+    }
+    let wdl = &tally.wdl;
+    let share = (wdl.games() > 0).then(|| tally.points() / wdl.games() as f64);
+    let _ = write!(
+        text,
+        "\nGames: {}, Wins: {}, Losses: {}, Draws: {}, Points: {:.1} ({} %)\n",
+        wdl.games(),
+        wdl.wins,
+        wdl.losses,
+        wdl.draws,
+        tally.points(),
+        percent(share, 2),
+    );
+    if penta {
+        let draws = even.saturating_sub(tally.mixed);
+        let wl_dd = decimals(ratio(tally.mixed, draws), 2);
+        let _ = writeln!(text, "Ptnml(0-2): {}, WL/DD Ratio: {wl_dd}", ptnml(tally));
+    }
+    text
+}
+
+/// The table of more than two engines, the strongest first.
+pub(super) fn table(players: &[(&str, Tally)], penta: bool, with_ptnml: bool) -> String {
+    let strength = |tally: &Tally| {
+        let wdl = &tally.wdl;
+        // As the Elo orders them, and those without a game last.
+        if wdl.games() == 0 { -1.0 } else { tally.points() / wdl.games() as f64 }
+    };
+    let mut rows: Vec<_> = players.iter().collect();
+    rows.sort_by(|a, b| strength(&b.1).total_cmp(&strength(&a.1)));
+    let width = players.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0).max(25);
+    let mut text = format!(
+        "{:<4} {:<width$} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}",
+        "Rank", "Name", "Elo", "+/-", "nElo", "+/-", "Games", "Score", "Draw"
+    );
+    text += &if with_ptnml { format!(" {:>20}\n", "Ptnml(0-2)") } else { "\n".to_owned() };
+    for (rank, (name, tally)) in (1..).zip(rows) {
+        let numbers = Numbers::new(tally, penta);
+        let games = tally.wdl.games();
+        let share = (games > 0).then(|| tally.points() / games as f64);
+        // Writing to a string does not fail.
+        let _ = write!(
+            text,
+            "{rank:>4} {name:<width$} {:>10} {:>10} {:>10} {:>10} {games:>10} {:>9}% {:>9}%",
+            value(numbers.elo),
+            error(numbers.elo),
+            value(numbers.nelo),
+            error(numbers.nelo),
+            percent(share, 1),
+            percent(numbers.draws, 1),
+        );
+        text += &match (with_ptnml, penta) {
+            (true, true) => format!(" {:>20}\n", ptnml(tally)),
+            (true, false) => format!(" {:>20}\n", ""),
+            (false, _) => "\n".to_owned(),
+        };
+    }
+    text
+}
+
+/// `[0.00, 5.00]`
+fn bounds(sprt: &Sprt) -> String {
+    let bounds = sprt.bounds();
+    format!("[{}, {}]", elo::fixed(bounds.elo0, 2), elo::fixed(bounds.elo1, 2))
+}
+
+/// `LLR: 2.99 (101.5%) (-2.94, 2.94) [0.00, 30.00]`
+pub(super) fn llr(sprt: &Sprt, llr: f64) -> String {
+    format!(
+        "LLR: {} ({}%) ({:.2}, {:.2}) {}\n",
+        elo::fixed(llr, 2),
+        elo::fixed(sprt.fraction(llr) * 100.0, 1),
+        sprt.lower(),
+        sprt.upper(),
+        bounds(sprt),
+    )
+}
+
+/// `SPRT ([0.00, 30.00]) completed - H1 was accepted`; `None` without a verdict.
+pub(super) fn completed(sprt: &Sprt, verdict: Verdict) -> Option<String> {
+    let which = hypothesis(verdict)?;
+    Some(format!("SPRT ({}) completed - {which} was accepted\n", bounds(sprt)))
+}
+
+const fn hypothesis(verdict: Verdict) -> Option<&'static str> {
+    match verdict {
+        Verdict::AcceptH0 => Some("H0"),
+        Verdict::AcceptH1 => Some("H1"),
+        Verdict::Continue => None,
+    }
+}
+
+/// `Score of A vs B: 5 - 3 - 2  [0.600] 10`
+pub(super) fn score_of(tally: &Tally, first: &str, second: &str) -> String {
+    let wdl = &tally.wdl;
+    let games = wdl.games();
+    let share = (games > 0).then(|| tally.points() / games as f64);
+    format!(
+        "Score of {first} vs {second}: {} - {} - {}  [{}] {games}\n",
+        wdl.wins,
+        wdl.losses,
+        wdl.draws,
+        decimals(share, 3)
+    )
+}
+
+/// `Elo difference: 12.34 +/- 5.67, LOS: 99.00 %, DrawRatio: 40.00 %`
+pub(super) fn elo_difference(tally: &Tally) -> String {
+    let numbers = Numbers::new(tally, false);
+    format!(
+        "Elo difference: {}, LOS: {} %, DrawRatio: {} %\n",
+        with_error(numbers.elo),
+        percent(numbers.los, 2),
+        percent(numbers.draws, 2)
+    )
+}
+
+/// `SPRT: llr 2.99 (101.5%), lbound -2.94, ubound 2.94 - H1 was accepted`
+pub(super) fn sprt(sprt: &Sprt, llr: f64, verdict: Verdict) -> String {
+    let accepted = hypothesis(verdict).map_or_else(String::new, |which| format!(" - {which} was accepted"));
+    let of_bound = if llr < 0.0 { llr / sprt.lower() } else { llr / sprt.upper() };
+    format!(
+        "SPRT: llr {} ({}%), lbound {:.2}, ubound {:.2}{accepted}\n",
+        elo::fixed(llr, 2),
+        elo::fixed(of_bound * 100.0, 1),
+        sprt.lower(),
+        sprt.upper(),
+    )
+}
+
+/// Why a game ended. Sides are named by their colour: that is what scripts search for.
+#[must_use]
+pub fn side_reason(game: &GameRecord) -> String {
+    let ending = &game.ending;
+    let winner = match ending.outcome {
+        Outcome::WhiteWins => Some(Color::White),
+        Outcome::BlackWins => Some(Color::Black),
+        Outcome::Draw => None,
+    };
+    let name = |side: Option<Color>| side.map_or_else(|| "Nobody".to_owned(), |side| side.to_string());
+    let (winner, loser) = (name(winner), name(winner.map(Color::other)));
+    let drawn = ending.outcome == Outcome::Draw;
+    match ending.termination {
+        Termination::Checkmate => format!("{winner} mates"),
+        Termination::Stalemate => "Draw by stalemate".to_owned(),
+        Termination::InsufficientMaterial => "Draw by insufficient mating material".to_owned(),
+        Termination::ThreefoldRepetition => "Draw by 3-fold repetition".to_owned(),
+        Termination::FiftyMoves => "Draw by fifty moves rule".to_owned(),
+        Termination::TimeForfeit if ending.detail.is_empty() => format!("{loser} loses on time"),
+        Termination::TimeForfeit => format!("{loser} loses on time ({})", ending.detail),
+        Termination::IllegalMove => format!("{loser} makes an illegal move"),
+        Termination::Crash => format!("{loser} disconnects"),
+        Termination::Stall => format!("{loser}'s connection stalls"),
+        Termination::ResignAdjudication | Termination::DrawAdjudication | Termination::MaxPliesAdjudication => {
+            if drawn { "Draw by adjudication".to_owned() } else { format!("{winner} wins by adjudication") }
+        }
+        Termination::TablebaseAdjudication => {
+            if drawn {
+                "Draw by adjudication: SyzygyTB".to_owned()
+            } else {
+                format!("{winner} wins by adjudication: SyzygyTB")
+            }
+        }
+    }
+}
+
+/// The beginning of the warning for a wrong variation, as scripts know it.
+pub(super) const fn pv_warning(fault: PvFault) -> &'static str {
+    match fault {
+        PvFault::OtherMove => "Warning; Bestmove does not match beginning of last PV",
+        PvFault::IllegalMove => "Warning; Illegal PV move",
+        PvFault::PastEnd => "Warning; PV continues after checkmate, stalemate, threefold repetition or fifty-move rule",
+        PvFault::MateLength => "Warning; Incomplete mating PV, or too long",
+    }
+}

@@ -1,0 +1,106 @@
+use super::lines::{self, Given};
+use super::*;
+use crate::stats::sprt::{Bounds, Model};
+use crate::stats::{Pentanomial, Trinomial};
+
+/// Pairs by points, of those with one point the ones with a win and a loss, and the games they are made of.
+fn tally(ptnml: [u64; 5], mixed: u64) -> Tally {
+    let [ll, ld, even, wd, ww] = ptnml;
+    let wdl = Trinomial { wins: 2 * ww + wd + mixed, losses: 2 * ll + ld + mixed, draws: ld + wd + 2 * (even - mixed) };
+    Tally { wdl, ptnml: Pentanomial(ptnml), mixed }
+}
+
+fn given(name: &str, hash: &str, time: &str) -> Given {
+    Given { name: name.to_owned(), time: time.to_owned(), threads: "1t".to_owned(), hash: hash.to_owned() }
+}
+
+/// The four lines after the first, as fastchess 1.8.2 prints them for these counts, but for the sign of a `nan` and of a zero.
+#[test]
+fn blocks_have_the_figures_of_fastchess() {
+    let cases = [
+        (
+            [2, 0, 1, 0, 0],
+            1,
+            "Elo: -279.59 +/- nan, nElo: -347.44 +/- 278.00\n\
+             LOS: 0.72 %, DrawRatio: 33.33 %, PairsRatio: 0.00\n\
+             Games: 6, Wins: 1, Losses: 5, Draws: 0, Points: 1.0 (16.67 %)\n\
+             Ptnml(0-2): [2, 0, 1, 0, 0], WL/DD Ratio: inf\n",
+        ),
+        (
+            [1, 0, 1, 0, 0],
+            1,
+            "Elo: -190.85 +/- nan, nElo: -245.67 +/- 340.48\n\
+             LOS: 7.86 %, DrawRatio: 50.00 %, PairsRatio: 0.00\n\
+             Games: 4, Wins: 1, Losses: 3, Draws: 0, Points: 1.0 (25.00 %)\n\
+             Ptnml(0-2): [1, 0, 1, 0, 0], WL/DD Ratio: inf\n",
+        ),
+        (
+            [1, 0, 0, 2, 0],
+            0,
+            "Elo: 0.00 +/- 381.84, nElo: 0.00 +/- 278.00\n\
+             LOS: 50.00 %, DrawRatio: 0.00 %, PairsRatio: 2.00\n\
+             Games: 6, Wins: 2, Losses: 2, Draws: 2, Points: 3.0 (50.00 %)\n\
+             Ptnml(0-2): [1, 0, 0, 2, 0], WL/DD Ratio: nan\n",
+        ),
+        (
+            [0; 5],
+            0,
+            "Elo: nan +/- nan, nElo: nan +/- nan\n\
+             LOS: nan %, DrawRatio: nan %, PairsRatio: nan\n\
+             Games: 0, Wins: 0, Losses: 0, Draws: 0, Points: 0.0 (nan %)\n\
+             Ptnml(0-2): [0, 0, 0, 0, 0], WL/DD Ratio: nan\n",
+        ),
+    ];
+    let (a, b) = (given("A", "16MB", "300 nodes"), given("B", "8MB", "600 nodes"));
+    for (ptnml, mixed, expected) in cases {
+        let head = "Results of A vs B (300 nodes - 600 nodes, 1t, 16MB - 8MB, b.epd):\n";
+        assert_eq!(lines::results(&tally(ptnml, mixed), [&a, &b], "b.epd", true), format!("{head}{expected}"));
+    }
+    let games = lines::results(&tally([0, 1, 2, 3, 4], 1), [&a, &a], "", false);
+    assert!(games.starts_with("Results of A vs A (300 nodes, 1t, 16MB):\n"), "{games}");
+    assert!(!games.contains("Ptnml") && !games.contains("PairsRatio"), "{games}");
+}
+
+#[test]
+fn tests_have_their_lines() {
+    let sprt = Sprt::new(Bounds { elo0: 0.0, elo1: 30.0 }, Model::Normalized, 0.05, 0.05).unwrap();
+    let cases = [
+        (2.99, "LLR: 2.99 (101.5%) (-2.94, 2.94) [0.00, 30.00]\n"),
+        (-1.0, "LLR: -1.00 (-34.0%) (-2.94, 2.94) [0.00, 30.00]\n"),
+    ];
+    for (llr, expected) in cases {
+        assert_eq!(lines::llr(&sprt, llr), expected);
+    }
+    let completed = |verdict| lines::completed(&sprt, verdict);
+    assert_eq!(completed(Verdict::AcceptH1).unwrap(), "SPRT ([0.00, 30.00]) completed - H1 was accepted\n");
+    assert_eq!(completed(Verdict::AcceptH0).unwrap(), "SPRT ([0.00, 30.00]) completed - H0 was accepted\n");
+    assert_eq!(completed(Verdict::Continue), None);
+    assert_eq!(lines::sprt(&sprt, -1.0, Verdict::Continue), "SPRT: llr -1.00 (34.0%), lbound -2.94, ubound 2.94\n");
+    let accepted = lines::sprt(&sprt, 3.0, Verdict::AcceptH1);
+    assert_eq!(accepted, "SPRT: llr 3.00 (101.9%), lbound -2.94, ubound 2.94 - H1 was accepted\n");
+}
+
+#[test]
+fn cutechess_has_its_lines() {
+    let tally = tally([1, 0, 1, 0, 2], 1);
+    assert_eq!(lines::score_of(&tally, "A", "B"), "Score of A vs B: 5 - 3 - 0  [0.625] 8\n");
+    assert_eq!(lines::score_of(&Tally::default(), "A", "B"), "Score of A vs B: 0 - 0 - 0  [nan] 0\n");
+    let line = lines::elo_difference(&tally);
+    assert!(line.starts_with("Elo difference: 88.74 +/- ") && line.ends_with(" %, DrawRatio: 0.00 %\n"), "{line}");
+}
+
+#[test]
+fn tables_have_the_strongest_first() {
+    let players = [
+        ("weak", tally([3, 1, 0, 0, 0], 0)),
+        ("idle", Tally::default()),
+        ("a name that is longer than most", tally([0, 0, 0, 1, 3], 0)),
+    ];
+    let text = lines::table(&players, true, true);
+    let ranks: Vec<_> = text.lines().skip(1).map(|line| line.split_whitespace().nth(1).unwrap()).collect();
+    assert_eq!(ranks, ["a", "weak", "idle"]);
+    let widths: Vec<_> = text.lines().map(str::len).collect();
+    assert!(widths.iter().all(|width| *width == widths[0]), "{text}");
+    let head = "Rank Name                                   Elo        +/-       nElo        +/-      Games      Score       Draw           Ptnml(0-2)";
+    assert_eq!(text.lines().next(), Some(head));
+}
