@@ -134,6 +134,7 @@ pub(super) const GROUPS: &[Group] = &[
                 "60.0",
                 "When a search without a clock counts as hanging, in seconds [default: 60].",
             ),
+            Key::new("ponder", "true", "Engines think on their opponent's time too, under a clock [default: false]."),
             Key::new("start-timeout", "10.0", "Seconds for `uciok`, and again for `readyok` [default: 10 and 30]."),
         ],
     },
