@@ -253,6 +253,21 @@ fn a_void_game_takes_the_other_of_its_pair_with_it() {
     };
     assert_eq!(numbers(&["--json"]), (1..=12).collect::<Vec<_>>());
     assert_eq!(numbers(&["--json", "--void"]), [2]);
+    // As scheduled, whatever came first; but a pair that is missing is not waited for for ever.
+    let mut backwards: Vec<_> = rest.iter().chain([first, second, third]).cloned().collect();
+    backwards.reverse();
+    fs::write(&path, [header.clone()].into_iter().chain(backwards).map(sealed).collect::<String>()).unwrap();
+    assert_eq!(numbers(&["--json"]), (1..=12).collect::<Vec<_>>());
+    let later = (3..=2000).map(|number| {
+        let mut game = third.clone();
+        game["game"] = number.into();
+        game
+    });
+    let text: String = [header.clone()].into_iter().chain(later).chain([first.clone()]).map(sealed).collect();
+    fs::write(&path, text).unwrap();
+    let told = numbers(&["--json"]);
+    assert_eq!((told.len(), told[..2].to_vec()), (1999, vec![3, 4]));
+    assert!(told.iter().position(|number| *number == 1).is_some_and(|place| place > 1000));
     // A pair that was never whole is told too.
     fs::write(&path, [header, first, third].map(|line| sealed(line.clone())).concat()).unwrap();
     assert_eq!(numbers(&["--json"]), [1, 3]);

@@ -123,7 +123,7 @@ pub(super) const GROUPS: &[Group] = &[
             Key::new("movetime", "0.1", "Seconds a move, instead of a clock [default: none]."),
             Key::new("nodes", "20000", "Nodes a move [default: no limit]."),
             Key::new("depth", "12", "Plies a move [default: no limit]."),
-            Key::new("ponder", "false", "Engines think on their opponent's time, too [default: false]."),
+            Key::new("ponder", "true", "Engines think on their opponent's time too, under a clock [default: false]."),
             Key::new(
                 "margin-ms",
                 "10.0",
@@ -134,7 +134,6 @@ pub(super) const GROUPS: &[Group] = &[
                 "60.0",
                 "When a search without a clock counts as hanging, in seconds [default: 60].",
             ),
-            Key::new("ponder", "true", "Engines think on their opponent's time too, under a clock [default: false]."),
             Key::new("start-timeout", "10.0", "Seconds for `uciok`, and again for `readyok` [default: 10 and 30]."),
         ],
     },
