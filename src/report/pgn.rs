@@ -140,7 +140,10 @@ fn movetext(record: &GameRecord, meta: &Meta<'_>, options: &PgnOptions) -> Resul
     let count = record.opening.moves.len() + record.moves.len();
     let reason = match options.layout {
         Layout::Export => reason(record, &meta.names),
-        // What reads another runner's PGN looks for the words of its console.
+        // What reads another runner's PGN looks for the words of its console, and finds the move there as well.
+        Layout::Runner if record.ending.termination == Termination::IllegalMove && !record.ending.detail.is_empty() => {
+            format!("{}: {}", side_reason(record), record.ending.detail)
+        }
         Layout::Runner => side_reason(record),
     };
     let reason = comment::plain(&reason, 200);

@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 use super::config::ConfigFile;
 use super::invocation::{EngineArgs, EpdArgs, Invocation, OutputFormat, PgnArgs, Settings};
 use super::log::Log;
-use super::place::{self, Claim};
+use super::place;
 use super::plan::{self, Pairs};
 use super::save::Saver;
 use super::watch::Watch;
@@ -186,8 +186,6 @@ struct Begun {
     /// Games that count already, in order, and all others that are finished.
     counted: Vec<Vec<crate::record::GameRecord>>,
     finished: Vec<crate::record::GameRecord>,
-    /// Held until the journal is locked.
-    _claim: Option<Claim>,
 }
 
 fn begin(invocation: &Invocation, asked: &[Asked], config: &Path, topology: &Topology) -> Result<Begun> {
@@ -207,17 +205,9 @@ fn begin(invocation: &Invocation, asked: &[Asked], config: &Path, topology: &Top
     if settings.openings.file.is_none() {
         std::fs::write(dir.path(plan::START_BOOK), plan::start_text()).context("cannot write the run's book")?;
     }
-    Ok(Begun {
-        plan,
-        book,
-        dir,
-        journal,
-        standing,
-        seed,
-        counted: Vec::new(),
-        finished: Vec::new(),
-        _claim: Some(claim),
-    })
+    // The journal is locked: others may look around.
+    drop(claim);
+    Ok(Begun { plan, book, dir, journal, standing, seed, counted: Vec::new(), finished: Vec::new() })
 }
 
 /// The directory of the run that `-config file=` goes on with; `None` for a new one.
@@ -305,7 +295,7 @@ fn resume(invocation: &Invocation, root: &Path, topology: &Topology) -> Result<B
     dir.check_plan(&replayed.header)?;
     let book = run::load_book(&plan)?;
     let seed = settings.seed.unwrap_or(plan.seed);
-    Ok(Begun { plan, book, dir, journal, standing, seed, counted, finished, _claim: None })
+    Ok(Begun { plan, book, dir, journal, standing, seed, counted, finished })
 }
 
 /// Plays what is left. True where everything was played.
@@ -318,7 +308,7 @@ async fn drive(
     program: &str,
 ) -> Result<bool> {
     let settings = &invocation.settings;
-    let Begun { plan, book, dir, journal, standing, seed, counted, finished, _claim } = begun;
+    let Begun { plan, book, dir, journal, standing, seed, counted, finished } = begun;
     let is_resumed = !finished.is_empty();
     if is_resumed {
         say(&format!("Resuming from {} games.", finished.len()));
