@@ -22,7 +22,7 @@ use crate::cli::run_dir::{Place, RunDir, sha256};
 use crate::journal::{self, Journal};
 use crate::plan::openings::Book;
 use crate::plan::time_control::{Limit, Seconds};
-use crate::plan::{Plan, Timeouts};
+use crate::plan::{Format, Plan, Timeouts};
 use crate::report::crashes::Crashes;
 use crate::report::fastchess::{Console, Given, Output, Setup, Style};
 use crate::schedule::affinity::Topology;
@@ -406,10 +406,13 @@ fn setup(invocation: &Invocation, asked: &[Asked], plan: &Plan, event: String, s
         limits: plan.players.iter().map(|player| player.limit).collect(),
         book: Path::new(file).file_name().unwrap_or_default().to_string_lossy().into_owned(),
         games: plan::encounters(plan.format, players).saturating_mul(Pairs::new(settings).games()),
+        is_open: plan.format == Format::Knockout,
         sprt: standing.sprt().cloned(),
         penta: settings.penta,
         rating_interval: settings.rating_interval,
         score_interval: settings.score_interval,
+        recover: settings.recover,
+        strict: settings.strict,
         check_mate_pvs: settings.check_mate_pvs,
         pgn: plan::pgn_options(settings),
         event,
