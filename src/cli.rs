@@ -4,8 +4,11 @@ mod book;
 mod calibrate;
 mod check;
 mod ctl;
+mod engines;
 mod fastchess;
 mod flags;
+mod games;
+mod init;
 mod matches;
 mod progress;
 mod rate;
@@ -15,6 +18,7 @@ mod resolve;
 mod resume;
 mod run;
 mod run_dir;
+mod shell;
 mod sprt;
 mod stats;
 mod watch;
@@ -88,6 +92,7 @@ Examples:
   quintain resume results/runs/20260101-120000-sprt
   quintain watch results/runs/20260101-120000-sprt
   quintain ctl results/runs/20260101-120000-sprt concurrency 4
+  quintain games RUN --termination time-forfeit      which games were lost on time?
   quintain check ./my-engine                         does it keep to the protocol and to its clock?
   quintain stats --ptnml 379,10170,21828,10640,343 --bounds 0,2
   quintain rate games.pgn --anchor 'Stockfish 17=3640'";
@@ -125,6 +130,8 @@ enum Command {
     Ctl(ctl::CtlArgs),
     /// Says to an engine again what it was told in a game of a run: does it fail again?
     Replay(replay::ReplayArgs),
+    /// Which games of a run ended how? Prints those that are asked for.
+    Games(Box<games::GamesArgs>),
     /// Measures how many games at once this machine can hold at which clock.
     Calibrate(calibrate::CalibrateArgs),
     /// Elo, LOS and LLR of given counts.
@@ -135,6 +142,14 @@ enum Command {
     Book(book::BookArgs),
     /// Does an engine keep to the protocol and to its clock?
     Check(check::CheckArgs),
+    /// Which engines of the registry are installed?
+    Engines(engines::EnginesArgs),
+    /// Writes a plan to start from, with every key explained.
+    Init(init::InitArgs),
+    /// Prints a script that completes command lines in a shell.
+    Completions(shell::CompletionsArgs),
+    /// Prints the manual page, or writes one for each command.
+    Man(shell::ManArgs),
 }
 
 /// Another program's command line, untouched.
@@ -228,11 +243,16 @@ pub fn main() -> ExitCode {
         Command::Watch(args) => watch::run(&args),
         Command::Ctl(args) => ctl::run(&args).map(|()| Exit::Done),
         Command::Replay(args) => replay::run(&args),
+        Command::Games(args) => games::run(&args),
         Command::Calibrate(args) => calibrate::run(&args),
         Command::Stats(args) => stats::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),
         Command::Rate(args) => rate::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),
         Command::Book(args) => book::run(&args),
         Command::Check(args) => check::run(&args),
+        Command::Engines(args) => engines::run(&args),
+        Command::Init(args) => init::run(&args),
+        Command::Completions(args) => Ok(shell::completions(&args, Cli::command())),
+        Command::Man(args) => shell::man(&args, Cli::command()),
     };
     match result {
         Ok(exit) => ExitCode::from(exit.code()),

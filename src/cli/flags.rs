@@ -44,13 +44,13 @@ pub(super) struct RunFlags {
     #[arg(long, help_heading = "Limits")]
     ponder: bool,
 
-    /// Opening book, EPD, FEN list or PGN [default: the balanced book inside the program].
+    /// Opening book: EPD, FEN list, PGN or Polyglot, .gz and .zst too [default: the balanced book inside the program].
     #[arg(long, value_name = "FILE", help_heading = "Openings")]
     book: Option<PathBuf>,
     /// random (without replacement, from the seed) or sequential [default: random].
     #[arg(long, value_name = "ORDER", help_heading = "Openings")]
     book_order: Option<String>,
-    /// Plies taken from each PGN game [default: all].
+    /// Plies taken from each PGN game [default: all]; plies of a Polyglot book's lines [default: 8].
     #[arg(long, value_name = "N", help_heading = "Openings")]
     book_plies: Option<u32>,
     /// The first opening taken, from 1 [default: 1].

@@ -20,17 +20,19 @@ Examples:
   quintain rate a.pgn b.pgn --anchor 'Stockfish 17=3640' --los
   quintain rate games.pgn --anchor 'old=3100+-15' --anchor 'older=3020' --json
 
-Ratings are the most likely ones where a lead of 400 Elo makes ten points of eleven and a draw is half a point, together with the
-advantage of having White. Errors are half-widths of 95 % intervals, relative to the anchors, or to the mean of the pool,
-which is 0, if none is given. They count pairs of games (one opening, colours reversed) and not games: in a run by the
-journal, in PGN by players, event, round and FEN. A player who won or lost everything has a bound (`>`, `<`) and no rating;
+Ratings are the most likely ones where a lead of 400 Elo makes ten points of eleven and a draw is
+half a point, together with the advantage of having White. Errors are half-widths of 95 % intervals,
+relative to the anchors, or to the mean of the pool, which is 0, if none is given. They count pairs
+of games (one opening, colours reversed) and not games: in a run by the journal, in PGN by players,
+event, round and FEN. A player who won or lost everything has a bound (`>`, `<`) and no rating;
 players not joined by points are rated apart.
 
-JSON: `players` (the strongest first: `rank, name, elo, elo_error, elo_lo, elo_hi, bound (exact|at_least|at_most), group,
-games, score, draws, anchor`), `groups`, `relative_to (anchors|mean)`, `games`, `pairs`, `white_advantage,
-white_advantage_error` (Elo), `draw_rate, draw_rate_error` (between equals), `skipped_games`, and with --los `los`: rows and
-columns in the order of `players`, the probability that the row's player is stronger. Shares are from 0 to 1; null stands
-for what is not known.";
+JSON: `players` (group by group, the strongest first: `rank, name, elo, elo_error, elo_lo, elo_hi,
+bound (exact|at_least|at_most), group, games, score, draws, anchor`), `groups`, `relative_to
+(anchors|mean)`, `games`, `pairs`, `white_advantage, white_advantage_error` (Elo), `draw_rate,
+draw_rate_error` (between equals), `skipped_games`, and with --los `los`: rows and columns in the
+order of `players`, the probability that the row's player is stronger. Shares are from 0 to 1; null
+stands for what is not known.";
 
 /// Ratings of any number of players, with errors, from PGN files and run directories.
 #[derive(Debug, clap::Args)]
@@ -189,8 +191,17 @@ impl<'a> Table<'a> {
         let mut order: Vec<usize> = (0..names.len()).filter(|player| ratings.players[*player].games > 0).collect();
         order.sort_by(|&a, &b| {
             let (one, other) = (&ratings.players[a], &ratings.players[b]);
+            // Who won everything stands above those they beat, however low the bound: the most likely rating is infinite.
+            let place = |bound: Bound| match bound {
+                Bound::AtLeast => 0,
+                Bound::Exact => 1,
+                Bound::AtMost => 2,
+            };
             let by_rating = || other.elo.total_cmp(&one.elo);
-            one.group.cmp(&other.group).then_with(by_rating).then_with(|| names[a].cmp(&names[b]))
+            (one.group, place(one.bounded))
+                .cmp(&(other.group, place(other.bounded)))
+                .then_with(by_rating)
+                .then_with(|| names[a].cmp(&names[b]))
         });
         let anchored = (0..names.len()).map(|player| anchors.iter().any(|anchor| anchor.player == player)).collect();
         let sum = |of: fn(&Encounter) -> u64| encounters.iter().map(of).fold(0, u64::saturating_add);

@@ -77,6 +77,14 @@ fn pair_text(plan: &Plan, openings: Option<&Openings>, form: &Form, games: &[Gam
         .collect()
 }
 
+/// A game of a run as its `games.pgn` has it.
+///
+/// # Errors
+/// Where the record names a player that the plan does not have, or can't be replayed.
+pub fn game(plan: &Plan, game: &GameRecord) -> io::Result<String> {
+    game_text(plan, None, &PgnOptions::default(), game)
+}
+
 fn game_text(plan: &Plan, openings: Option<&Openings>, options: &PgnOptions, game: &GameRecord) -> io::Result<String> {
     let player = |id: PlayerId| plan.players.get(usize::from(id.0));
     let (Some(white), Some(black)) = (player(game.players.white), player(game.players.black)) else {

@@ -1,5 +1,7 @@
 //! The table of a run with any number of players.
 
+use std::cmp::Ordering;
+
 use crate::plan::Plan;
 use crate::record::PlayerId;
 use crate::report::figures::signed;
@@ -87,13 +89,24 @@ pub fn rows(names: &[&str], standing: &Standing) -> Vec<Row> {
         })
         .collect();
     // Who has not played comes last; a score that is no number does not exist.
-    let key = |row: &Row| row.rating.as_ref().map_or(f64::NEG_INFINITY, |rating| rating.elo);
-    rows.sort_by(|a, b| key(b).total_cmp(&key(a)).then(a.player.cmp(&b.player)));
+    rows.sort_by(|a, b| by_strength(a, b).then(a.player.cmp(&b.player)));
     for place in 0..rows.len() {
-        let shares = place > 0 && key(&rows[place]).total_cmp(&key(&rows[place - 1])).is_eq();
+        let shares = place > 0 && by_strength(&rows[place], &rows[place - 1]).is_eq();
         rows[place].rank = if shares { rows[place - 1].rank } else { place + 1 };
     }
     rows
+}
+
+/// The stronger one first: who made every point before those who can be rated, and who made none after them.
+fn by_strength(a: &Row, b: &Row) -> Ordering {
+    let class = |row: &Row| match row.rating.as_ref().map(|rating| rating.bounded) {
+        Some(Bound::AtLeast) => 0,
+        Some(Bound::Exact) => 1,
+        Some(Bound::AtMost) => 2,
+        None => 3,
+    };
+    let elo = |row: &Row| row.rating.as_ref().map_or(f64::NEG_INFINITY, |rating| rating.elo);
+    class(a).cmp(&class(b)).then(elo(b).total_cmp(&elo(a)))
 }
 
 /// The table, a heading first, with at most `most` rows and the number of those left out.

@@ -96,6 +96,11 @@ pub(super) fn build(request: &Request<'_>, progress: &mut dyn FnMut(&str)) -> Re
     })
 }
 
+/// True where the program of `request` is in the cache.
+pub(super) fn has(request: &Request<'_>) -> Result<bool, SourceError> {
+    Ok(stored(&request.cache.join("builds").join(key(request)?)).is_some())
+}
+
 /// What a commit's sources are: one id a source path, `None` where the commit lacks it.
 pub(super) fn source_ids(
     repository: &Repository,

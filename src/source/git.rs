@@ -75,11 +75,10 @@ impl Repository {
 
     /// A bare clone of `url` in `cache`, made on first use.
     pub(super) fn remote(url: &str, cache: &Path, progress: &mut dyn FnMut(&str)) -> Result<Self, SourceError> {
+        let dir = clone_dir(url, cache);
         let repos = cache.join("repos");
         fs::create_dir_all(&repos).map_err(io_error("create", &repos))?;
-        let id = hash::of_parts([url]);
-        let dir = repos.join(format!("{}.git", &id[..16]));
-        let _lock = lock(&repos.join(format!("{}.lock", &id[..16])))?;
+        let _lock = lock(&dir.with_extension("lock"))?;
         if !dir.is_dir() {
             progress(&format!("cloning {url}"));
             let scratch = tempfile::tempdir_in(&repos).map_err(io_error("write into", &repos))?;
@@ -89,6 +88,12 @@ impl Repository {
             fs::rename(&clone, &dir).map_err(io_error("create", &dir))?;
         }
         Ok(Self { dir, bare: true, label: url.to_owned() })
+    }
+
+    /// The clone of `url` in `cache`, if there is one.
+    pub(super) fn cloned(url: &str, cache: &Path) -> Option<Self> {
+        let dir = clone_dir(url, cache);
+        dir.is_dir().then(|| Self { dir, bare: true, label: url.to_owned() })
     }
 
     /// The full id of the commit that `rev` names.
@@ -239,6 +244,11 @@ impl Repository {
     fn git(&self, args: &[&str]) -> Result<Captured, SourceError> {
         git(&self.dir, args, LIMIT)
     }
+}
+
+/// Where the clone of `url` lies.
+fn clone_dir(url: &str, cache: &Path) -> PathBuf {
+    cache.join("repos").join(format!("{}.git", &hash::of_parts([url])[..16]))
 }
 
 /// A checked-out commit; dropping it removes the files and Git's note of them.

@@ -20,6 +20,6 @@ pub use base::default_base;
 pub use bench::{bench, bench_nodes};
 pub use error::SourceError;
 pub use recipe::Recipe;
-pub use registry::{Engine, Registry};
-pub use resolve::{Context, Resolved, resolve};
+pub use registry::{Engine, Origin, Registry};
+pub use resolve::{Context, Resolved, find, resolve};
 pub use spec::{Spec, split_words};

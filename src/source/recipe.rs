@@ -35,9 +35,10 @@ struct RawRecipe {
     engine: RawEngine,
 }
 
-#[derive(Deserialize)]
+/// `[build]`, of a tree or of the registry.
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RawBuild {
+pub(super) struct RawBuild {
     command: String,
     binary: String,
     #[serde(default)]
@@ -84,33 +85,39 @@ impl Recipe {
     /// With file and line when the text is not a recipe.
     pub fn parse(path: &Path, text: &str) -> Result<Self, TomlError> {
         let RawRecipe { build, engine } = from_toml(path, text)?;
-        let wrong = |key: &str, message: String| {
+        let wrong = |(key, message): (&str, String)| {
             let line = text.lines().position(|line| line.trim_start().starts_with(key)).map_or(1, |at| at + 1);
             TomlError { path: path.to_path_buf(), line, column: 1, message }
         };
+        let recipe = Self::checked(build, engine.bench).map_err(wrong)?;
+        Ok(Self { name: engine.name, options: engine.options, ..recipe })
+    }
+
+    /// A recipe from its parts, or the key that is wrong and what is wrong with it.
+    pub(super) fn checked(build: RawBuild, bench: Option<String>) -> Result<Self, (&'static str, String)> {
         if build.command.trim().is_empty() {
-            return Err(wrong("command", "`command` is empty; write the command that builds the engine".to_owned()));
+            return Err(("command", "`command` is empty; write the command that builds the engine".to_owned()));
         }
         if !inside(&build.binary) {
             let message = format!("`binary` is `{}`; write a path relative to the tree's root", build.binary);
-            return Err(wrong("binary", message));
+            return Err(("binary", message));
         }
         if let Some(source) = build.sources.iter().find(|source| !inside(source)) {
             let message =
                 format!("`sources` has `{source}`; write paths relative to the tree's root, [] for all of it");
-            return Err(wrong("sources", message));
+            return Err(("sources", message));
         }
         if let Some(name) = build.env.keys().find(|name| name.is_empty() || name.contains(['=', '\0'])) {
-            return Err(wrong("env", format!("`env` has `{name}`, which is no variable's name; correct it")));
+            return Err(("env", format!("`env` has `{name}`, which is no variable's name; correct it")));
         }
         Ok(Self {
             command: build.command,
             binary: build.binary,
             sources: build.sources.iter().map(|source| source.trim_end_matches('/').to_owned()).collect(),
             env: build.env,
-            name: engine.name,
-            bench: engine.bench.unwrap_or_else(|| "bench".to_owned()),
-            options: engine.options,
+            name: None,
+            bench: bench.unwrap_or_else(|| "bench".to_owned()),
+            options: Vec::new(),
         })
     }
 

@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::plan::config::{from_toml, nearest, options};
+use crate::plan::config::{TomlError, from_toml, nearest, options};
 use crate::source::error::{SourceError, io_error};
+use crate::source::recipe::{RawBuild, Recipe};
+use crate::source::resolve::is_url;
 
 /// The engines known by name.
 #[derive(Clone, Debug, Default)]
@@ -19,14 +21,34 @@ pub struct Registry {
 /// An entry of the registry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Engine {
-    /// A name to look up on PATH, or an absolute path.
-    pub command: PathBuf,
+    /// Where its program comes from.
+    pub origin: Origin,
     /// Its arguments.
     pub args: Vec<String>,
     /// UCI options.
     pub options: Vec<(String, String)>,
     /// Where it runs.
     pub dir: Option<PathBuf>,
+    /// What the user wants to know of it, on one line.
+    pub description: Option<String>,
+    /// Its strength as the user knows it; a note, which nothing is computed from.
+    pub elo: Option<i32>,
+}
+
+/// Where an engine's program comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A name to look up on PATH, or an absolute path.
+    Command(PathBuf),
+    /// Built from Git.
+    Git {
+        /// A URL, or an absolute path.
+        place: String,
+        /// A commit, branch or tag.
+        rev: String,
+        /// How it is built, where its tree does not say it.
+        recipe: Option<Recipe>,
+    },
 }
 
 #[derive(Deserialize)]
@@ -39,12 +61,58 @@ struct RawFile {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawEngine {
-    command: String,
+    command: Option<String>,
+    git: Option<String>,
+    rev: Option<String>,
+    build: Option<RawBuild>,
+    bench: Option<String>,
     #[serde(default)]
     args: Vec<String>,
     #[serde(default, deserialize_with = "options")]
     options: Vec<(String, String)>,
     dir: Option<String>,
+    description: Option<String>,
+    elo: Option<i32>,
+}
+
+impl RawEngine {
+    /// The entry with its paths as seen from `folder`, or the key that is wrong and what is wrong with it.
+    fn check(self, folder: &Path) -> Result<Engine, (&'static str, String)> {
+        let of_git = [("rev", self.rev.is_some()), ("build", self.build.is_some()), ("bench", self.bench.is_some())];
+        let origin = match (self.command, self.git) {
+            (Some(command), None) => {
+                if let Some((key, _)) = of_git.into_iter().find(|(_, is_set)| *is_set) {
+                    return Err((key, format!("`{key}` is for engines that are built; remove it, or write `git`")));
+                }
+                Origin::Command(if command.contains('/') { seen_from(folder, &command) } else { command.into() })
+            }
+            (None, Some(git)) => {
+                if git.is_empty() || git.starts_with('-') {
+                    return Err(("git", format!("`git` is `{git}`; write a path or a URL")));
+                }
+                let rev = self.rev.unwrap_or_else(|| "HEAD".to_owned());
+                if rev.is_empty() || rev.starts_with('-') || rev.contains(char::is_whitespace) {
+                    return Err(("rev", format!("`rev` is `{rev}`; write a commit, branch or tag")));
+                }
+                if self.bench.is_some() && self.build.is_none() {
+                    return Err(("bench", "`bench` is part of a recipe; write `build` too".to_owned()));
+                }
+                let recipe = self.build.map(|build| Recipe::checked(build, self.bench)).transpose()?;
+                let place = if is_url(&git) { git } else { seen_from(folder, &git).to_string_lossy().into_owned() };
+                Origin::Git { place, rev, recipe }
+            }
+            (Some(_), Some(_)) => return Err(("git", "`command` and `git` exclude each other; remove one".to_owned())),
+            (None, None) => return Err(("", "it has no `command` and no `git`; write one of them".to_owned())),
+        };
+        Ok(Engine {
+            origin,
+            args: self.args,
+            options: self.options,
+            dir: self.dir.map(|dir| seen_from(folder, &dir)),
+            description: self.description,
+            elo: self.elo,
+        })
+    }
 }
 
 impl Registry {
@@ -70,10 +138,13 @@ impl Registry {
         let file: RawFile = from_toml(path, &text)?;
         let folder = path.parent().unwrap_or(path);
         for (name, raw) in file.engines {
-            let command =
-                if raw.command.contains('/') { place(folder, &raw.command) } else { PathBuf::from(raw.command) };
-            let dir = raw.dir.map(|dir| place(folder, &dir));
-            self.engines.entry(name).or_insert(Engine { command, args: raw.args, options: raw.options, dir });
+            let engine = raw.check(folder).map_err(|(key, message)| TomlError {
+                path: path.to_path_buf(),
+                line: line_of(&text, &name, key),
+                column: 1,
+                message: format!("engine `{name}`: {message}"),
+            })?;
+            self.engines.entry(name).or_insert(engine);
         }
         self.files.push(path.to_path_buf());
         Ok(())
@@ -83,6 +154,25 @@ impl Registry {
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Engine> {
         self.engines.get(name)
+    }
+
+    /// The recipe of an entry that is built from `repository`; `place` is what the user calls it.
+    pub(super) fn recipe(&self, place: Option<&str>, repository: &Path) -> Option<&Recipe> {
+        let real = |path: &Path| path.canonicalize().ok();
+        self.engines.values().find_map(|engine| match &engine.origin {
+            Origin::Git { place: known, recipe: Some(recipe), .. } => {
+                let is_it = place == Some(known.as_str())
+                    || (!is_url(known) && real(Path::new(known)).is_some_and(|known| real(repository) == Some(known)));
+                is_it.then_some(recipe)
+            }
+            _ => None,
+        })
+    }
+
+    /// The files that were read.
+    #[must_use]
+    pub fn files(&self) -> &[PathBuf] {
+        &self.files
     }
 
     /// Every entry by name.
@@ -107,8 +197,21 @@ impl Registry {
     }
 }
 
+/// The line of an entry's key, else of the entry, from 1.
+fn line_of(text: &str, engine: &str, key: &str) -> usize {
+    let heads = [format!("[engines.{engine}"), format!("[engines.\"{engine}\"")];
+    let is_head =
+        |line: &str| heads.iter().any(|head| line.strip_prefix(head).is_some_and(|rest| rest.starts_with([']', '.'])));
+    let lines = || text.lines().map(str::trim_start).enumerate();
+    let Some((head, _)) = lines().find(|(_, line)| is_head(line)) else { return 1 };
+    let own = lines().skip(head + 1).take_while(|(_, line)| !line.starts_with('[') || is_head(line));
+    let is_key = |line: &str| line.strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with(['=', '.']));
+    let found = own.filter(|(_, line)| !key.is_empty() && is_key(line)).map(|(at, _)| at).next();
+    found.unwrap_or(head) + 1
+}
+
 /// `text` as a path seen from `folder`, with `~/` for the home directory.
-fn place(folder: &Path, text: &str) -> PathBuf {
+fn seen_from(folder: &Path, text: &str) -> PathBuf {
     match (text.strip_prefix("~/"), home()) {
         (Some(rest), Some(home)) => home.join(rest),
         _ => folder.join(text),
@@ -153,10 +256,47 @@ mod tests {
         let mut registry = Registry::default();
         registry.add(&path).unwrap();
         let engine = registry.get("a").unwrap();
-        assert_eq!(engine.command, folder.path().join("bin/a"));
+        assert_eq!(engine.origin, Origin::Command(folder.path().join("bin/a")));
         assert_eq!(engine.dir, Some(folder.path().join("d")));
         std::fs::write(&path, "[engines.a]\ncommand = \"a\"\nargz = []\n").unwrap();
         let error = registry.add(&path).unwrap_err().to_string();
         assert!(error.ends_with("engines.toml:3:1: unknown key `argz`, did you mean `args`?"), "{error}");
+    }
+
+    #[test]
+    fn engines_are_commands_or_built() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("engines.toml");
+        let read = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            let mut registry = Registry::default();
+            registry.add(&path).map(|()| registry).map_err(|error| error.to_string())
+        };
+        let text = "[engines.b]\ngit = \"../b\"\nrev = \"v1\"\nbench = \"\"\ndescription = \"old\"\nelo = 2500\n\
+                    [engines.b.build]\ncommand = \"make\"\nbinary = \"b\"\n[engines.c]\ngit = \"https://host/c\"\n";
+        let registry = read(text).unwrap();
+        let b = registry.get("b").unwrap();
+        assert_eq!((b.description.as_deref(), b.elo), (Some("old"), Some(2500)));
+        let Origin::Git { place, rev, recipe: Some(recipe) } = &b.origin else { panic!("{b:?}") };
+        assert_eq!((Path::new(place), rev.as_str()), (folder.path().join("../b").as_path(), "v1"));
+        assert_eq!((recipe.command.as_str(), recipe.bench.as_str()), ("make", ""));
+        let c = Origin::Git { place: "https://host/c".to_owned(), rev: "HEAD".to_owned(), recipe: None };
+        assert_eq!(registry.get("c").unwrap().origin, c);
+        assert_eq!(registry.recipe(Some(place), Path::new("/nowhere")), Some(recipe));
+        assert_eq!(registry.recipe(Some("https://host/c"), Path::new("/nowhere")), None);
+        for (text, words) in [
+            ("\n[engines.a]\nargs = []\n", "engines.toml:2:1: engine `a`: it has no `command` and no `git`"),
+            ("[engines.a]\ncommand = \"a\"\ngit = \"a\"\n", ":3:1: engine `a`: `command` and `git` exclude"),
+            ("[engines.a]\ncommand = \"a\"\nrev = \"a\"\n", ":3:1: engine `a`: `rev` is for engines that are built"),
+            ("[engines.a]\ngit = \"a\"\nrev = \"--x\"\n", ":3:1: engine `a`: `rev` is `--x`"),
+            ("[engines.a]\ngit = \"--upload-pack=x\"\n", ":2:1: engine `a`: `git` is"),
+            (
+                "[engines.a]\ngit = \"a\"\n[engines.a.build]\ncommand = \"make\"\nbinary = \"/x\"\n",
+                ":5:1: engine `a`: `binary` is `/x`",
+            ),
+        ] {
+            let error = read(text).unwrap_err();
+            assert!(error.contains(words), "{error}");
+        }
     }
 }

@@ -7,7 +7,7 @@ use crate::source::error::{SourceError, io_error};
 use crate::source::git::{Repository, Snapshot};
 use crate::source::hash;
 use crate::source::recipe::Recipe;
-use crate::source::registry::{self, Registry};
+use crate::source::registry::{self, Engine, Origin, Registry};
 use crate::source::spec::{Spec, split_words};
 
 /// Where specs are seen from, and where builds are kept.
@@ -87,12 +87,46 @@ impl Context {
 /// When the spec means nothing, or what it means cannot be built or run.
 pub fn resolve(spec: &str, context: &Context, progress: &mut dyn FnMut(&str)) -> Result<Resolved, SourceError> {
     match Spec::parse(spec)? {
-        Spec::Program(text) => program(spec, &text, context),
+        Spec::Program(text) => program(spec, &text, context, progress),
         parsed => {
             let revision = revision(&parsed, context, progress)?;
             build(spec, &revision, context, progress)
         }
     }
+}
+
+/// What an engine of the registry is, without building or fetching anything: `None` where that is needed first.
+///
+/// # Errors
+/// As [`resolve`].
+pub fn find(name: &str, context: &Context) -> Result<Option<Resolved>, SourceError> {
+    let registry = Registry::load(&context.cwd)?;
+    let Some((engine, Origin::Git { place, rev, .. })) = registry.get(name).map(|engine| (engine, &engine.origin))
+    else {
+        return resolve(name, context, &mut |_| {}).map(Some);
+    };
+    let repository = if is_url(place) {
+        let Some(clone) = Repository::cloned(place, &context.cache) else { return Ok(None) };
+        clone
+    } else {
+        Repository::open(Path::new(place))?
+    };
+    let commit = match repository.commit(rev) {
+        Ok(commit) => commit,
+        // It may be there after a fetch.
+        Err(SourceError::NoRevision { .. }) if is_url(place) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let recipe = recipe(&repository, &commit, short(&commit), Some(place), context)?;
+    let request =
+        Request { repository: &repository, commit: &commit, recipe: &recipe, label: name, cache: &context.cache };
+    if !cache::has(&request)? {
+        return Ok(None);
+    }
+    let revision = Revision { repository, built: commit.clone(), commit, dirty: false, recipe };
+    let mut resolved = build(name, &revision, context, &mut |_| {})?;
+    give(engine, name, &mut resolved);
+    Ok(Some(resolved))
 }
 
 /// Looks a Git spec or `.` up, without building.
@@ -106,41 +140,51 @@ pub(super) fn revision(
         Spec::Git { rev, repository: Some(place) } if is_url(place) => {
             let repository = Repository::remote(place, &context.cache, progress)?;
             let commit = repository.fetch(rev, progress)?;
-            let recipe = recipe(&repository, &commit, short(&commit))?;
+            let recipe = recipe(&repository, &commit, short(&commit), Some(place), context)?;
             return Ok(Revision { repository, built: commit.clone(), commit, dirty: false, recipe });
         }
         Spec::Git { rev, repository: Some(place) } => (Repository::open(&context.cwd.join(place))?, rev),
-        Spec::Tree | Spec::Program(_) => return working_tree(Repository::open(&context.cwd)?),
+        Spec::Tree | Spec::Program(_) => return working_tree(Repository::open(&context.cwd)?, context),
     };
     let commit = repository.commit(rev)?;
-    let recipe = recipe(&repository, &commit, short(&commit))?;
+    let recipe = recipe(&repository, &commit, short(&commit), None, context)?;
     Ok(Revision { repository, built: commit.clone(), commit, dirty: false, recipe })
 }
 
 /// Uncommitted changes outside of the engine's sources and recipe do not make it another engine.
-fn working_tree(repository: Repository) -> Result<Revision, SourceError> {
+fn working_tree(repository: Repository, context: &Context) -> Result<Revision, SourceError> {
     let Snapshot { head, commit: built } = repository.snapshot()?;
-    let recipe = recipe(&repository, &built, "")?;
+    let recipe = recipe(&repository, &built, "", None, context)?;
     let dirty = built != head
         && (cache::source_ids(&repository, &built, &recipe)? != cache::source_ids(&repository, &head, &recipe)?
             || repository.tree_id(&built, Recipe::FILE)? != repository.tree_id(&head, Recipe::FILE)?);
     Ok(Revision { repository, built, commit: head, dirty, recipe })
 }
 
-/// The recipe of a commit: its own, else the checked-out tree's (an older commit may have none), else by detection.
+/// The recipe of a commit: its own, else the checked-out tree's (an older commit may have none), else the registry's for this
+/// repository, which the user calls `place`, else by detection.
 /// Errors name files as `git show` takes them, `REV:FILE`, or by path where `rev` is empty: the working tree.
-fn recipe(repository: &Repository, commit: &str, rev: &str) -> Result<Recipe, SourceError> {
+fn recipe(
+    repository: &Repository,
+    commit: &str,
+    rev: &str,
+    place: Option<&str>,
+    context: &Context,
+) -> Result<Recipe, SourceError> {
     let checked_out = |file: &str| repository.dir.join(file);
-    let place = |file: &str| if rev.is_empty() { checked_out(file) } else { PathBuf::from(format!("{rev}:{file}")) };
+    let named = |file: &str| if rev.is_empty() { checked_out(file) } else { PathBuf::from(format!("{rev}:{file}")) };
     if let Some(text) = repository.file(commit, Recipe::FILE)? {
-        return Ok(Recipe::parse(&place(Recipe::FILE), &text)?);
+        return Ok(Recipe::parse(&named(Recipe::FILE), &text)?);
     }
     if let Some(text) = repository.working_file(Recipe::FILE) {
         return Ok(Recipe::parse(&checked_out(Recipe::FILE), &text)?);
     }
+    if let Some(recipe) = Registry::load(&context.cwd)?.recipe(place, &repository.dir) {
+        return Ok(recipe.clone());
+    }
     let mut reason = "it has no quintain.toml, Cargo.toml or Makefile at its root";
     if let Some(manifest) = repository.file(commit, "Cargo.toml")? {
-        if let Some(recipe) = Recipe::cargo(&place("Cargo.toml"), &manifest)? {
+        if let Some(recipe) = Recipe::cargo(&named("Cargo.toml"), &manifest)? {
             return Ok(recipe);
         }
         reason = "its Cargo.toml is of a workspace without a package";
@@ -182,7 +226,7 @@ fn build(
 }
 
 /// An executable by path, by registry name, or on PATH; its arguments follow, after ` -- ` or at once.
-fn program(spec: &str, text: &str, context: &Context) -> Result<Resolved, SourceError> {
+fn program(spec: &str, text: &str, context: &Context, progress: &mut dyn FnMut(&str)) -> Result<Resolved, SourceError> {
     let (word, args) = if is_file(text, context) {
         (text.to_owned(), Vec::new())
     } else if let Some((path, args)) = text.split_once(" -- ") {
@@ -213,7 +257,7 @@ fn program(spec: &str, text: &str, context: &Context) -> Result<Resolved, Source
         bench_nodes: None,
     };
     if !word.contains('/') {
-        named(&word, &mut resolved, context)?;
+        named(&word, &mut resolved, context, progress)?;
     }
     check(&resolved.program)?;
     resolved.program = std::path::absolute(&resolved.program).map_err(io_error("find", &resolved.program))?;
@@ -229,24 +273,46 @@ fn file_name(word: &str) -> String {
 }
 
 /// Fills in what the registry knows of a name; else a file of the current directory, else PATH.
-fn named(word: &str, resolved: &mut Resolved, context: &Context) -> Result<(), SourceError> {
+fn named(
+    word: &str,
+    resolved: &mut Resolved,
+    context: &Context,
+    progress: &mut dyn FnMut(&str),
+) -> Result<(), SourceError> {
     let registry = Registry::load(&context.cwd)?;
-    if let Some(engine) = registry.get(word) {
-        word.clone_into(&mut resolved.name);
-        resolved.program.clone_from(&engine.command);
-        if !engine.command.is_absolute() {
-            resolved.program = registry::on_path(&engine.command).ok_or_else(|| SourceError::Program {
-                path: engine.command.clone(),
+    let Some(engine) = registry.get(word) else {
+        if !is_file(word, context) {
+            resolved.program = registry::on_path(Path::new(word)).ok_or_else(|| registry.unknown(word))?;
+        }
+        return Ok(());
+    };
+    match &engine.origin {
+        Origin::Command(command) if command.is_absolute() => resolved.program.clone_from(command),
+        Origin::Command(command) => {
+            resolved.program = registry::on_path(command).ok_or_else(|| SourceError::Program {
+                path: command.clone(),
                 reason: format!("the registry's `{word}` is not on PATH; install it, or correct its command"),
             })?;
         }
-        resolved.args.splice(..0, engine.args.iter().cloned());
-        resolved.options.clone_from(&engine.options);
-        resolved.dir.clone_from(&engine.dir);
-    } else if !is_file(word, context) {
-        resolved.program = registry::on_path(Path::new(word)).ok_or_else(|| registry.unknown(word))?;
+        Origin::Git { place, rev, .. } => {
+            let from = Spec::Git { rev: rev.clone(), repository: Some(place.clone()) };
+            let built = build(&resolved.spec, &revision(&from, context, progress)?, context, progress)?;
+            *resolved = Resolved { args: std::mem::take(&mut resolved.args), ..built };
+        }
     }
+    give(engine, word, resolved);
     Ok(())
+}
+
+/// Name, arguments, options and folder as the registry has them. Its options win over those of a tree's own recipe.
+fn give(engine: &Engine, name: &str, resolved: &mut Resolved) {
+    name.clone_into(&mut resolved.name);
+    resolved.args.splice(..0, engine.args.iter().cloned());
+    for (name, value) in &engine.options {
+        resolved.options.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+        resolved.options.push((name.clone(), value.clone()));
+    }
+    resolved.dir.clone_from(&engine.dir);
 }
 
 fn check(program: &Path) -> Result<(), SourceError> {

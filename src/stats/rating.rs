@@ -8,7 +8,8 @@
 //! maximise `sum s ln E + (1 - s) ln(1 - E)`, which is concave, by Newton's method with step halving (`fit`). A finite maximum
 //! exists just where every split of the players sees points go both ways (Ford 1957; Hunter 2004, assumption 1), so the
 //! players are first parted accordingly (`groups`); a perfect score becomes a one-sided bound, and players that are not joined
-//! by games are rated apart. With two players and paired games the rating difference is [`super::elo::logistic`].
+//! by games are rated apart. For two players and pairs of which only the sum is known, so that the white advantage cancels, the
+//! difference is [`super::elo::logistic`] and the error, to first order, its error.
 //!
 //! # Draws
 //! They do not move the ratings but the errors. Davidson's (1970) law, draws^2 = v^2 wins losses, is held at the expected
@@ -27,8 +28,8 @@
 //! R. A. Bradley, M. E. Terry, "Rank analysis of incomplete block designs" (1952); L. R. Ford (1957); P. V. Rao, L. L. Kupper
 //! (1967); R. R. Davidson, "On extending the Bradley-Terry model to accommodate ties" (1970); K.-Y. Liang, S. L. Zeger,
 //! "Longitudinal data analysis using generalized linear models" (1986); D. R. Hunter, "MM algorithms for generalized
-//! Bradley-Terry models" (2004); R. Coulom, "Bayeselo" (2005). Ordo (M. Ballicora) has the same model and draw law, and
-//! finds its errors by simulation.
+//! Bradley-Terry models" (2004); R. Coulom, "Bayeselo" (2005). Ordo (M. Ballicora) has the same model of the score,
+//! and finds its errors by simulation.
 
 mod dense;
 mod draws;

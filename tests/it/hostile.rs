@@ -50,6 +50,10 @@ enum Limits {
     Clock,
     /// One second to start and to get ready.
     Start,
+    /// A clock that no row comes near, and thinking on the opponent's time.
+    Ponder,
+    /// As `Clock`, with thinking on the opponent's time.
+    PonderClock,
     /// Both sides can castle both ways.
     Castling,
     /// Both sides have a pawn to promote.
@@ -63,6 +67,8 @@ impl Limits {
             Self::Plies(plies) => format!("{calm} --max-plies {plies}"),
             Self::Stall => "--nodes 1 --stall-timeout 0.5 --max-plies 16".to_owned(),
             Self::Clock => "--new-tc 0.3 --base-tc 1000 --margin-ms 20 --max-plies 16".to_owned(),
+            Self::Ponder => "--tc 1000 --max-plies 16 --ponder --force-concurrency".to_owned(),
+            Self::PonderClock => format!("{} --ponder --force-concurrency", Self::Clock.words(book)),
             Self::Start => format!("{calm} --start-timeout 1 --max-plies 16"),
             Self::Castling | Self::Promotion => format!("{calm} --max-plies 2 --book {}", book.display()),
         }
@@ -71,9 +77,9 @@ impl Limits {
     /// The least and the most that a lost game may take, in seconds. The most leaves room for a busy machine.
     const fn took(self) -> (f64, f64) {
         match self {
-            Self::Plies(_) | Self::Castling | Self::Promotion => (0.0, 20.0),
+            Self::Plies(_) | Self::Ponder | Self::Castling | Self::Promotion => (0.0, 20.0),
             Self::Stall => (0.5, 20.5),
-            Self::Clock => (0.3, 20.3),
+            Self::Clock | Self::PonderClock => (0.3, 20.3),
             Self::Start => (1.0, 21.0),
         }
     }
@@ -164,6 +170,27 @@ const POLICY: &[Row] = &[
     row("option names with spaces", "--fault weird-options", QUICK, GoesOn, 1),
     row("malformed option lines", "--fault bad-option-lines", QUICK, GoesOn, 1),
     row("arguments with spaces and quotes", "--name \"It's \\\"Fake\\\"  2\"", QUICK, GoesOn, 1),
+    // It ponders. Who does not name a legal move does not; an answer that was not asked for is none; who does not come back from a
+    // wrong guess loses on time; who is gone loses when it is asked, and who does not stop after the game is started anew.
+    row("ponders on right guesses", "--ponder 2", Limits::Ponder, GoesOn, 1),
+    row("ponders on wrong guesses", "--ponder 7", Limits::Ponder, GoesOn, 1),
+    row("names an illegal move to ponder", "--ponder 2 --fault illegal-ponder", Limits::Ponder, GoesOn, 1),
+    row("answers go ponder at once", "--ponder 2 --fault early-ponder", Limits::Ponder, GoesOn, 1),
+    row(
+        "exits while pondering",
+        "--ponder 2 --fault exit-in-ponder",
+        Limits::Ponder,
+        Loses("crash", "exit status 3", 3),
+        2,
+    ),
+    row(
+        "does not stop pondering",
+        "--ponder 7 --fault no-stop",
+        Limits::PonderClock,
+        Loses("time-forfeit", "overrun", 1),
+        2,
+    ),
+    row("ponders on after the game", "--ponder 2 --fault no-stop", Limits::Ponder, GoesOn, 2),
     // It does not go: it is killed after the plan's grace, with its process group.
     row("ignores quit", "--fault ignore-quit", QUICK, GoesOn, 1),
     row("ignores SIGTERM", "--fault ignore-sigterm --fault ignore-quit", QUICK, GoesOn, 1),

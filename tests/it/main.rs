@@ -9,6 +9,7 @@ mod check;
 mod control;
 mod errors;
 mod fastchess;
+mod formats;
 mod harness;
 mod hostile;
 #[cfg(target_os = "linux")]
@@ -24,4 +25,5 @@ mod replay;
 mod resume;
 mod run;
 mod source;
+mod syzygy;
 mod tidy;

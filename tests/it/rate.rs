@@ -139,6 +139,8 @@ fn perfect_scores_and_separate_groups_are_said() {
     let bound = |name: &str| player(&found, name)["bound"].as_str().unwrap().to_owned();
     assert_eq!(["A", "winner", "loser", "x"].map(bound), ["exact", "at_least", "at_most", "exact"]);
     assert_eq!(player(&found, "winner")["elo_hi"], Value::Null);
+    let names = found["players"].as_array().unwrap().iter().map(|player| player["name"].as_str().unwrap());
+    assert_eq!(names.collect::<Vec<_>>(), ["winner", "A", "B", "loser", "x", "y"]);
     assert_eq!((&found["groups"], &player(&found, "y")["group"]), (&2.into(), &2.into()));
     let ran = rate(&[&file], &["--los"]);
     assert_eq!(ran.code, Some(0));

@@ -1,0 +1,313 @@
+//! `quintain engines`: what of the registry is there, and what it says of itself.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+use console::measure_text_width;
+use serde::Serialize;
+use tokio::runtime::Runtime;
+
+use crate::cli::{Exit, progress};
+use crate::plan::Timeouts;
+use crate::plan::config::nearest;
+use crate::source::{self, Context, Engine, Origin, Registry, Resolved, SourceError};
+use crate::uci::process::{self, EngineConfig};
+use crate::uci::{EngineOption, OptionKind};
+
+const EXAMPLES: &str = "\
+Engines stand in configs/engines.toml of the project and in ~/.config/quintain/engines.toml: a command with its arguments, options and
+folder, or a Git repository with a revision and, where its tree has no quintain.toml, the recipe to build it. Their names may be used
+wherever a SPEC may.
+
+Examples:
+  quintain engines
+  quintain engines stockfish --options
+  quintain engines --build my-engine
+  quintain engines --json";
+
+/// Says which engines of the registry are installed, where, and what they say of themselves; exit code 0 whatever is there.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct EnginesArgs {
+    /// These engines and no others.
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+    /// List their UCI options.
+    #[arg(long)]
+    options: bool,
+    /// Build those that come from Git, where they are not built yet.
+    #[arg(long)]
+    build: bool,
+    /// Print one JSON document.
+    #[arg(long)]
+    json: bool,
+}
+
+/// How long an engine may take for each half of the handshake.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What was found out about an entry.
+struct Found<'a> {
+    name: &'a str,
+    engine: &'a Engine,
+    state: State,
+}
+
+enum State {
+    /// It shook hands.
+    Installed(Box<Installed>),
+    /// There is no such program, or it could not be looked up or built, in these words.
+    Missing(String),
+    /// To be built from Git.
+    NotBuilt,
+    /// It does not start as a UCI engine.
+    Broken(Box<Resolved>, String),
+}
+
+struct Installed {
+    resolved: Resolved,
+    name: String,
+    author: String,
+    options: Vec<EngineOption>,
+}
+
+impl State {
+    const fn word(&self) -> &'static str {
+        match self {
+            Self::Installed(_) => "installed",
+            Self::Missing(_) => "missing",
+            Self::NotBuilt => "not-built",
+            Self::Broken(..) => "broken",
+        }
+    }
+
+    const fn resolved(&self) -> Option<&Resolved> {
+        match self {
+            Self::Installed(installed) => Some(&installed.resolved),
+            Self::Broken(resolved, _) => Some(resolved),
+            Self::Missing(_) | Self::NotBuilt => None,
+        }
+    }
+}
+
+pub(super) fn run(args: &EnginesArgs) -> Result<Exit> {
+    let context = Context::from_env()?;
+    let registry = Registry::load(&context.cwd)?;
+    if let Some(unknown) = args.names.iter().find(|name| registry.get(name).is_none()) {
+        bail!("{}", unknown_name(unknown, &registry));
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot watch pipes")?;
+    let chosen = registry.iter().filter(|(name, _)| args.names.is_empty() || args.names.iter().any(|n| n == name));
+    let found: Vec<_> = chosen
+        .map(|(name, engine)| Found { name, engine, state: look(name, args.build, &context, &runtime) })
+        .collect();
+    if found.is_empty() {
+        progress::note("no engines are registered; write [engines.NAME] with a command into configs/engines.toml");
+    }
+    progress::result(&if args.json {
+        serde_json::to_string_pretty(&found.iter().map(|found| json(found, args.options)).collect::<Vec<_>>())?
+    } else {
+        text(&found, args.options)
+    });
+    Ok(Exit::Done)
+}
+
+fn unknown_name(name: &str, registry: &Registry) -> String {
+    let names = || registry.iter().map(|(name, _)| name);
+    let near = nearest(name, names()).first().map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
+    let known = names().collect::<Vec<_>>().join(", ");
+    let files: Vec<_> = registry.files().iter().map(|path| path.display().to_string()).collect();
+    match files.as_slice() {
+        [] => format!(
+            "no engine `{name}`: there is no configs/engines.toml; write [engines.{name}] with its command into one"
+        ),
+        files => format!("no engine `{name}` in {}: {near}engines are {known}", files.join(", ")),
+    }
+}
+
+/// Finds the program and has it shake hands.
+fn look(name: &str, build: bool, context: &Context, runtime: &Runtime) -> State {
+    let found: Result<Option<Resolved>, SourceError> = if build {
+        source::resolve(name, context, &mut |step| progress::note(step)).map(Some)
+    } else {
+        source::find(name, context)
+    };
+    let resolved = match found {
+        Ok(Some(resolved)) => resolved,
+        Ok(None) => return State::NotBuilt,
+        Err(error) => return State::Missing(error.to_string()),
+    };
+    let config = EngineConfig {
+        name: name.to_owned(),
+        program: resolved.program.clone(),
+        args: resolved.args.clone(),
+        dir: resolved.dir.clone(),
+        options: resolved.options.clone(),
+        timeouts: Timeouts { start: PATIENCE, ready: PATIENCE, ..Timeouts::default() },
+        ..EngineConfig::default()
+    };
+    runtime.block_on(async {
+        match process::Engine::start(&config, &[]).await {
+            Ok(engine) => {
+                let (identity, options) = (engine.identity().clone(), engine.options().to_vec());
+                engine.quit().await;
+                State::Installed(Box::new(Installed {
+                    resolved,
+                    name: identity.name,
+                    author: identity.author,
+                    options,
+                }))
+            }
+            Err(error) => State::Broken(Box::new(resolved), error.to_string()),
+        }
+    })
+}
+
+/// What to do about an engine that is not there.
+fn remedy(found: &Found<'_>) -> Option<String> {
+    let name = found.name;
+    match (&found.state, &found.engine.origin) {
+        (State::Installed(_), _) => None,
+        (State::NotBuilt, Origin::Git { place, rev, .. }) => Some(format!(
+            "{rev} of {place} is not built: run `quintain engines --build {name}`, or use it, which builds it"
+        )),
+        (State::NotBuilt, Origin::Command(_)) => None,
+        (State::Missing(why), Origin::Command(command)) if !command.is_absolute() && why.contains("not on PATH") => {
+            let command = command.display();
+            Some(format!("`{command}` is not on PATH: install it, or correct `command` of [engines.{name}]"))
+        }
+        (State::Missing(why) | State::Broken(_, why), _) => Some(why.clone()),
+    }
+}
+
+fn text(found: &[Found<'_>], options: bool) -> String {
+    let widest = |texts: &mut dyn Iterator<Item = &str>| texts.map(measure_text_width).max().unwrap_or(0);
+    let said = |found: &Found<'_>| match &found.state {
+        State::Installed(installed) if installed.name.is_empty() => "(says no name)".to_owned(),
+        State::Installed(installed) => installed.name.clone(),
+        _ => String::new(),
+    };
+    let names: Vec<String> = found.iter().map(said).collect();
+    let (name_width, said_width) =
+        (widest(&mut found.iter().map(|found| found.name)), widest(&mut names.iter().map(String::as_str)));
+    let mut text = String::new();
+    for (found, said) in found.iter().zip(&names) {
+        let name = pad(found.name, name_width);
+        // Writing to a string does not fail.
+        let _ = match (&found.state, remedy(found)) {
+            (State::Installed(installed), _) => {
+                let (count, program) = (installed.options.len(), installed.resolved.program.display());
+                writeln!(text, "{name}  installed  {}  {count:>3} options  {program}", pad(said, said_width))
+            }
+            (state, remedy) => writeln!(text, "{name}  {:<9}  {}", state.word(), remedy.unwrap_or_default()),
+        };
+        let elo = found.engine.elo.map(|elo| format!("{elo} Elo"));
+        let notes: Vec<_> = found.engine.description.iter().cloned().chain(elo).collect();
+        if !notes.is_empty() {
+            let _ = writeln!(text, "{}  {}", " ".repeat(name_width), notes.join(", "));
+        }
+        if let (true, State::Installed(installed)) = (options, &found.state) {
+            for option in &installed.options {
+                let _ = writeln!(text, "    {} {}", option.name, kind(&option.kind));
+            }
+        }
+    }
+    text
+}
+
+fn pad(text: &str, width: usize) -> String {
+    format!("{text}{}", " ".repeat(width.saturating_sub(measure_text_width(text))))
+}
+
+/// `spin 16 (1 to 1024)`
+fn kind(kind: &OptionKind) -> String {
+    fn or_none(value: Option<impl ToString>) -> String {
+        value.map_or_else(|| "?".to_owned(), |value| value.to_string())
+    }
+    match kind {
+        OptionKind::Check { default } => format!("check {}", or_none(*default)),
+        OptionKind::Spin { default, min, max } => {
+            format!("spin {} ({} to {})", or_none(*default), or_none(*min), or_none(*max))
+        }
+        OptionKind::Combo { default, vars } => format!("combo {} ({})", or_none(default.as_ref()), vars.join(", ")),
+        OptionKind::Button => "button".to_owned(),
+        OptionKind::Str { default } => format!("string \"{}\"", default.as_deref().unwrap_or_default()),
+    }
+}
+
+#[derive(Serialize)]
+struct FoundJson<'a> {
+    name: &'a str,
+    /// `installed`, `missing`, `not-built` or `broken`.
+    status: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    remedy: Option<String>,
+    program: Option<String>,
+    args: &'a [String],
+    dir: Option<String>,
+    git: Option<&'a str>,
+    rev: Option<&'a str>,
+    commit: Option<&'a str>,
+    sha256: Option<&'a str>,
+    id_name: Option<&'a str>,
+    id_author: Option<&'a str>,
+    description: Option<&'a str>,
+    elo: Option<i32>,
+    option_count: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    options: Option<Vec<OptionJson<'a>>>,
+}
+
+#[derive(Serialize)]
+struct OptionJson<'a> {
+    name: &'a str,
+    r#type: &'static str,
+    default: serde_json::Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    min: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max: Option<i64>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    vars: &'a [String],
+}
+
+impl<'a> OptionJson<'a> {
+    fn new(option: &'a EngineOption) -> Self {
+        let new = |r#type, default| Self { name: &option.name, r#type, default, min: None, max: None, vars: &[] };
+        match &option.kind {
+            OptionKind::Check { default } => new("check", (*default).into()),
+            OptionKind::Spin { default, min, max } => Self { min: *min, max: *max, ..new("spin", (*default).into()) },
+            OptionKind::Combo { default, vars } => Self { vars, ..new("combo", default.clone().into()) },
+            OptionKind::Button => new("button", serde_json::Value::Null),
+            OptionKind::Str { default } => new("string", default.clone().into()),
+        }
+    }
+}
+
+fn json<'a>(found: &'a Found<'_>, options: bool) -> FoundJson<'a> {
+    let resolved = found.state.resolved();
+    let installed = if let State::Installed(installed) = &found.state { Some(installed) } else { None };
+    let (git, rev) = match &found.engine.origin {
+        Origin::Git { place, rev, .. } => (Some(place.as_str()), Some(rev.as_str())),
+        Origin::Command(_) => (None, None),
+    };
+    FoundJson {
+        name: found.name,
+        status: found.state.word(),
+        remedy: remedy(found),
+        program: resolved.map(|resolved| resolved.program.display().to_string()),
+        args: &found.engine.args,
+        dir: found.engine.dir.as_ref().map(|dir| dir.display().to_string()),
+        git,
+        rev,
+        commit: resolved.and_then(|resolved| resolved.commit.as_deref()),
+        sha256: resolved.map(|resolved| resolved.sha256.as_str()),
+        id_name: installed.map(|installed| installed.name.as_str()),
+        id_author: installed.map(|installed| installed.author.as_str()),
+        description: found.engine.description.as_deref(),
+        elo: found.engine.elo,
+        option_count: installed.map(|installed| installed.options.len()),
+        options: installed.filter(|_| options).map(|it| it.options.iter().map(OptionJson::new).collect()),
+    }
+}

@@ -1,0 +1,329 @@
+//! A game as a line of a table, as a line of JSON, as PGN.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::Duration;
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use console::measure_text_width;
+use serde::Serialize;
+
+use crate::cli::games::short;
+use crate::plan::Plan;
+use crate::record::{ByColor, Color, GameRecord, MoveRecord, Overstep, PlayerId, Score};
+
+/// The run that a game is of.
+pub(super) struct Shown<'a> {
+    pub(super) root: &'a Path,
+    pub(super) plan: &'a Plan,
+    /// Whose results are told; `None` for White's.
+    pub(super) player: Option<PlayerId>,
+}
+
+impl Shown<'_> {
+    /// A player's name; a number where the plan has no such player.
+    pub(super) fn name(&self, id: PlayerId) -> String {
+        let player = self.plan.players.get(usize::from(id.0));
+        player.map_or_else(|| format!("player {}", id.0), |player| player.name.clone())
+    }
+
+    fn names(&self, game: &GameRecord) -> ByColor<String> {
+        ByColor { white: self.name(game.players.white), black: self.name(game.players.black) }
+    }
+}
+
+/// A table whose columns are known from the plans, so that it can be printed while it is made.
+pub(super) struct Table {
+    /// Widths of the columns for the run (none for a single one) and for a player.
+    run: Option<usize>,
+    player: usize,
+}
+
+impl Table {
+    pub(super) fn new<'a>(runs: impl Iterator<Item = (&'a Path, &'a Plan)> + Clone) -> Self {
+        let run = runs.clone().map(|(root, _)| measure_text_width(&short(root))).max();
+        let names = runs.clone().flat_map(|(_, plan)| plan.players.iter().map(|player| player.name.as_str()));
+        Self {
+            run: run.filter(|_| runs.count() > 1).map(|width| width.max(3)),
+            player: names.map(measure_text_width).max().unwrap_or(0).max(5),
+        }
+    }
+
+    pub(super) fn head(&self) -> String {
+        self.line("run", ["game", "pair", "white", "black", "result", "plies", "seconds", "opening", "termination"])
+    }
+
+    /// The line of a game, and with `moves` a line for each.
+    pub(super) fn row(&self, shown: &Shown<'_>, game: &GameRecord, moves: bool) -> String {
+        let names = shown.names(game);
+        let mut why = game.ending.termination.name().to_owned();
+        if !game.ending.detail.is_empty() {
+            // Writing to a string does not fail.
+            let _ = write!(why, " ({})", one_line(&game.ending.detail));
+        }
+        if game.is_void {
+            why.push_str(", void");
+        }
+        let mut text = self.line(
+            &short(shown.root),
+            [
+                &game.id.number().to_string(),
+                &round(game),
+                &names.white,
+                &names.black,
+                game.ending.outcome.token(),
+                &game.moves.len().to_string(),
+                &format!("{:.2}", game.took.as_secs_f64()),
+                &opening(game).to_string(),
+                &why,
+            ],
+        );
+        if moves {
+            moves_table(game, &mut text);
+        }
+        text
+    }
+
+    fn line(&self, run: &str, [game, pair, white, black, result, plies, seconds, opening, why]: [&str; 9]) -> String {
+        let mut line = match self.run {
+            Some(width) => format!("{}  ", pad(run, width)),
+            None => String::new(),
+        };
+        let (white, black) = (pad(white, self.player), pad(black, self.player));
+        let _ = writeln!(
+            line,
+            "{game:>6}  {pair:>7}  {white}  {black}  {result:<7}  {plies:>5}  {seconds:>8}  {opening:>7}  {why}"
+        );
+        line
+    }
+}
+
+/// Columns and not characters: names may be in any script.
+pub(super) fn pad(text: &str, width: usize) -> String {
+    format!("{text}{}", " ".repeat(width.saturating_sub(measure_text_width(text))))
+}
+
+fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// Pair and game in it, from 1, as the PGN's `Round`.
+fn round(game: &GameRecord) -> String {
+    format!("{}.{}", game.id.pair.0.saturating_add(1), game.id.leg.index() + 1)
+}
+
+/// The opening's place in the book, from 1.
+pub(super) fn opening(game: &GameRecord) -> u64 {
+    game.opening.index.saturating_add(1)
+}
+
+/// The plies that engines played: their place in the game from 1, the book's plies included, and who was to move.
+fn plies(game: &GameRecord) -> impl Iterator<Item = (usize, Color, &MoveRecord)> {
+    let book = game.opening.moves.len();
+    let white_first = game.opening.fen.split_ascii_whitespace().nth(1) != Some("b");
+    game.moves.iter().enumerate().map(move |(place, ply)| {
+        let is_white = (book + place).is_multiple_of(2) == white_first;
+        (book + place + 1, if is_white { Color::White } else { Color::Black }, ply)
+    })
+}
+
+/// What a move cost beyond what the engine says it took, in microseconds; below 0 where the engine says more.
+fn latency(ply: &MoveRecord) -> Option<i64> {
+    let signed = |time: Duration| i64::try_from(time.as_micros()).unwrap_or(i64::MAX);
+    Some(signed(ply.elapsed) - signed(ply.info.time?))
+}
+
+fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
+}
+
+fn moves_table(game: &GameRecord, text: &mut String) {
+    let _ = writeln!(
+        text,
+        "  {:>4}  {:<5}  {:<5}  {:>10}  {:>10}  {:>11}  {:>7}  {:>7}  {:>11}  {:>9}  {:>8}  {:>7}",
+        "ply", "side", "move", "us", "latency us", "left us", "score", "depth", "nodes", "nps", "hashfull", "tbhits"
+    );
+    fn or_dash(value: Option<impl ToString>) -> String {
+        value.map_or_else(|| "-".to_owned(), |value| value.to_string())
+    }
+    for (place, color, ply) in plies(game) {
+        let info = &ply.info;
+        let score = info.score.map(|score| match score {
+            Score::Cp(cp) => cp.to_string(),
+            Score::Mate(moves) => format!("#{moves}"),
+        });
+        let depth = match (info.depth, info.seldepth) {
+            (depth, Some(seldepth)) => Some(format!("{}/{seldepth}", or_dash(depth))),
+            (depth, None) => depth.map(|depth| depth.to_string()),
+        };
+        let _ = writeln!(
+            text,
+            "  {place:>4}  {color:<5}  {:<5}  {:>10}  {:>10}  {:>11}  {:>7}  {:>7}  {:>11}  {:>9}  {:>8}  {:>7}",
+            one_line(&ply.uci),
+            micros(ply.elapsed),
+            or_dash(latency(ply)),
+            or_dash(ply.left.map(micros)),
+            or_dash(score),
+            or_dash(depth),
+            or_dash(info.nodes),
+            or_dash(info.nps),
+            or_dash(info.hashfull),
+            or_dash(info.tbhits),
+        );
+    }
+}
+
+/// A game as users' scripts read it.
+#[derive(Serialize)]
+struct GameJson<'a> {
+    run: String,
+    game: u64,
+    pair: u64,
+    /// 1 or 2.
+    leg: usize,
+    white: String,
+    black: String,
+    /// Who the engines said they are; null where that is not known.
+    white_engine: Option<&'a str>,
+    black_engine: Option<&'a str>,
+    result: &'a str,
+    /// Of the player that was asked for: 1, 0.5 or 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    score: Option<f64>,
+    termination: &'a str,
+    detail: &'a str,
+    void: bool,
+    /// Place in the book, from 1.
+    opening: u64,
+    fen: &'a str,
+    book_moves: &'a [String],
+    /// Played by the engines.
+    plies: usize,
+    /// UTC.
+    started: String,
+    seconds: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    overstep: Option<OverstepJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    moves: Option<Vec<MoveJson<'a>>>,
+}
+
+/// Evidence about a loss on time.
+#[derive(Serialize)]
+struct OverstepJson {
+    allowed_us: u64,
+    answered_us: Option<u64>,
+    engine_ran_us: Option<u64>,
+    engine_waited_us: Option<u64>,
+    clock_waited_us: Option<u64>,
+    stolen_us: Option<u64>,
+    stopped_us: Option<u64>,
+    /// True where the machine is to blame.
+    disturbed: bool,
+}
+
+/// A move. Scores are the mover's view; what the engine did not say is null.
+#[derive(Serialize)]
+struct MoveJson<'a> {
+    ply: usize,
+    side: &'static str,
+    r#move: &'a str,
+    time_us: u64,
+    left_us: Option<u64>,
+    engine_time_us: Option<u64>,
+    latency_us: Option<i64>,
+    cp: Option<i32>,
+    mate: Option<i32>,
+    depth: Option<u32>,
+    seldepth: Option<u32>,
+    nodes: Option<u64>,
+    nps: Option<u64>,
+    hashfull: Option<u16>,
+    tbhits: Option<u64>,
+    waited_us: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pv_fault: Option<&'static str>,
+    /// Where the plan has them kept: the principal variation, and lines of output.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pv: &'a str,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    lines: &'a [String],
+}
+
+impl<'a> MoveJson<'a> {
+    fn new((ply, color, played): (usize, Color, &'a MoveRecord)) -> Self {
+        let info = &played.info;
+        let (cp, mate) = match info.score {
+            Some(Score::Cp(cp)) => (Some(cp), None),
+            Some(Score::Mate(mate)) => (None, Some(mate)),
+            None => (None, None),
+        };
+        Self {
+            ply,
+            side: if color == Color::White { "white" } else { "black" },
+            r#move: &played.uci,
+            time_us: micros(played.elapsed),
+            left_us: played.left.map(micros),
+            engine_time_us: info.time.map(micros),
+            latency_us: latency(played),
+            cp,
+            mate,
+            depth: info.depth,
+            seldepth: info.seldepth,
+            nodes: info.nodes,
+            nps: info.nps,
+            hashfull: info.hashfull,
+            tbhits: info.tbhits,
+            waited_us: played.waited.map(micros),
+            pv_fault: info.pv_fault.map(|fault| fault.name()),
+            pv: &played.said.pv,
+            lines: &played.said.lines,
+        }
+    }
+}
+
+fn overstep(evidence: &Overstep) -> OverstepJson {
+    let load = &evidence.load;
+    OverstepJson {
+        allowed_us: micros(evidence.allowed),
+        answered_us: evidence.answered.map(micros),
+        engine_ran_us: load.engine_ran.map(micros),
+        engine_waited_us: load.engine_waited.map(micros),
+        clock_waited_us: load.runner_waited.map(micros),
+        stolen_us: load.stolen.map(micros),
+        stopped_us: load.stopped.map(micros),
+        disturbed: evidence.is_disturbed(),
+    }
+}
+
+/// The game as a line of JSON, with its line feed.
+pub(super) fn json(shown: &Shown<'_>, game: &GameRecord, moves: bool) -> String {
+    let names = shown.names(game);
+    let started = i64::try_from(game.started.as_micros()).ok().and_then(DateTime::<Utc>::from_timestamp_micros);
+    let value = GameJson {
+        run: shown.root.display().to_string(),
+        game: game.id.number(),
+        pair: game.id.pair.0.saturating_add(1),
+        leg: game.id.leg.index() + 1,
+        white: names.white,
+        black: names.black,
+        white_engine: Some(game.engines.white.name.as_str()).filter(|name| !name.is_empty()),
+        black_engine: Some(game.engines.black.name.as_str()).filter(|name| !name.is_empty()),
+        result: game.ending.outcome.token(),
+        score: shown.player.and_then(|player| game.half_points(player)).map(|half| f64::from(half) / 2.0),
+        termination: game.ending.termination.name(),
+        detail: &game.ending.detail,
+        void: game.is_void,
+        opening: opening(game),
+        fen: &game.opening.fen,
+        book_moves: &game.opening.moves,
+        plies: game.moves.len(),
+        started: started.unwrap_or_default().to_rfc3339_opts(SecondsFormat::Micros, true),
+        seconds: game.took.as_secs_f64(),
+        overstep: game.overstep.as_ref().map(overstep),
+        moves: moves.then(|| plies(game).map(MoveJson::new).collect()),
+    };
+    let mut line = serde_json::to_string(&value).expect("plain data always serialises into memory");
+    line.push('\n');
+    line
+}

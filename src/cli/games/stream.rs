@@ -1,0 +1,95 @@
+//! A journal read once, in little memory: held back are only the games of pairs that are not whole yet, for a void game takes the other
+//! game of its pair with it.
+
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Take};
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+
+use crate::record::{GameRecord, PairId};
+
+/// A journal up to where it reached when it was opened: a line that grows while it is read would be two lines to the reader.
+/// It ends early once `over` says so.
+pub(super) fn open<'a>(path: &Path, over: &'a Cell<bool>) -> Result<impl BufRead + 'a> {
+    let reach = |file: File| file.metadata().map(|meta| file.take(meta.len()));
+    let file =
+        File::open(path).and_then(reach).with_context(|| format!("{}: cannot read the journal", path.display()))?;
+    Ok(Until { inner: BufReader::with_capacity(1 << 16, file), over })
+}
+
+struct Until<'a> {
+    inner: BufReader<Take<File>>,
+    over: &'a Cell<bool>,
+}
+
+impl Read for Until<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.over.get() { Ok(0) } else { self.inner.read(into) }
+    }
+}
+
+impl BufRead for Until<'_> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.over.get() { Ok(&[]) } else { self.inner.fill_buf() }
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.inner.consume(amount);
+    }
+}
+
+/// Tells void games from those that count.
+#[derive(Debug)]
+pub(super) struct Pairs {
+    void: bool,
+    waiting: BTreeMap<PairId, [Option<GameRecord>; 2]>,
+    /// Pairs below this one are told.
+    next: PairId,
+    /// And these.
+    told: BTreeSet<PairId>,
+}
+
+impl Pairs {
+    /// Will tell the void games and no others, or all others.
+    pub(super) fn new(void: bool) -> Self {
+        Self { void, waiting: BTreeMap::new(), next: PairId(0), told: BTreeSet::new() }
+    }
+
+    /// Takes a game as the journal has it; hands those to `each` that are sure to be among them. A game that stands twice is taken once.
+    pub(super) fn tell(&mut self, game: GameRecord, each: &mut impl FnMut(&GameRecord)) {
+        let pair = game.id.pair;
+        if self.void {
+            if game.is_void {
+                each(&game);
+            }
+            return;
+        }
+        if pair < self.next || self.told.contains(&pair) {
+            return;
+        }
+        if game.is_void {
+            self.waiting.remove(&pair);
+            return;
+        }
+        let leg = game.id.leg.index();
+        let waiting = self.waiting.entry(pair).or_default();
+        waiting[leg].get_or_insert(game);
+        if let [Some(first), Some(second)] = waiting {
+            each(first);
+            each(second);
+            self.waiting.remove(&pair);
+            self.told.insert(pair);
+            while self.told.remove(&self.next) {
+                self.next.0 += 1;
+            }
+        }
+    }
+
+    /// Hands over the games whose pair was never whole.
+    pub(super) fn end(self, each: &mut impl FnMut(&GameRecord)) {
+        self.waiting.into_values().flatten().flatten().for_each(|game| each(&game));
+    }
+}

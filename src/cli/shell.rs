@@ -1,0 +1,62 @@
+//! `quintain completions` and `quintain man`: made from the same definitions that parse the command line.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result};
+use clap::Command;
+use clap_complete::Shell;
+
+use crate::cli::{Exit, progress};
+
+const NAME: &str = "quintain";
+
+/// Prints a script that completes command lines in a shell.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  quintain completions bash > ~/.local/share/bash-completion/completions/quintain
+  quintain completions zsh > \"${fpath[1]}/_quintain\"
+  quintain completions fish > ~/.config/fish/completions/quintain.fish")]
+pub(super) struct CompletionsArgs {
+    /// For which shell.
+    shell: Shell,
+}
+
+/// Prints the manual page, or writes it and one for each command.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  quintain man | man -l -
+  quintain man --out ~/.local/share/man/man1")]
+pub(super) struct ManArgs {
+    /// Write quintain.1, quintain-sprt.1 and so on into this folder.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+pub(super) fn completions(args: &CompletionsArgs, mut command: Command) -> Exit {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut command, NAME, &mut script);
+    put(&script);
+    Exit::Done
+}
+
+pub(super) fn man(args: &ManArgs, command: Command) -> Result<Exit> {
+    let Some(dir) = &args.out else {
+        let mut page = Vec::new();
+        clap_mangen::Man::new(command).render(&mut page)?;
+        put(&page);
+        return Ok(Exit::Done);
+    };
+    let cannot = || format!("--out {}: cannot write there", dir.display());
+    std::fs::create_dir_all(dir).with_context(cannot)?;
+    clap_mangen::generate_to(command, dir).with_context(cannot)?;
+    progress::note(&format!("wrote the manual pages into {}; read them with `man -M` or `man -l`", dir.display()));
+    Ok(Exit::Done)
+}
+
+/// A closed pipe is no reason to complain.
+fn put(bytes: &[u8]) {
+    let _ = std::io::stdout().lock().write_all(bytes);
+}

@@ -1,0 +1,220 @@
+//! Runs of many players: who meets whom, from which openings, how it is told, and that a broken run comes to the same games.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::harness::{FAKE, Game, Ran, fake, games, pgn_tags, run, summary};
+
+/// A plan of so many scripted peers, the first ones with a material score that resigns the less the earlier they stand.
+fn plan(folder: &Path, players: usize, keys: &str) -> String {
+    let mut text = format!("nodes = 1\nmax-plies = 24\nseed = 11\n{keys}\n");
+    for player in 0..players {
+        text += &format!(
+            "[[players]]\nname = \"p{player}\"\nspec = \"'{FAKE}' -- --seed {player} --resigns {}\"\n",
+            20 * player
+        );
+    }
+    let path = folder.join("plan.toml");
+    std::fs::write(&path, text).unwrap();
+    path.display().to_string()
+}
+
+const KEYS: &str = "resign = \"count=1,score=900\"\n";
+
+#[track_caller]
+fn play(code: i32, command: &str, plan: &str, out: &Path, more: &str) -> Ran {
+    let out = out.display().to_string();
+    let args: Vec<&str> = [command, plan, "--out", &out].into_iter().chain(more.split_whitespace()).collect();
+    let ran = run(&args);
+    assert_eq!(ran.code, Some(code), "{ran:?}");
+    ran
+}
+
+/// Pairs by who met, and the openings they had in order.
+fn met(games: &[Game]) -> BTreeMap<(u64, u64), Vec<u64>> {
+    let mut met: BTreeMap<(u64, u64), Vec<u64>> = BTreeMap::new();
+    for pair in games.chunks(2) {
+        let [first, second] = pair else { panic!("half a pair: {pair:?}") };
+        assert_eq!((first.white, first.black), (second.black, second.white), "{pair:?}");
+        assert_eq!(first.opening, second.opening);
+        let players = (first.white.min(first.black), first.white.max(first.black));
+        met.entry(players).or_default().push(first.opening.0);
+    }
+    met
+}
+
+/// Two players and how often they met.
+type Met = &'static [(u64, u64, usize)];
+
+/// Keys, players, pairs, and how often who met.
+const FORMATS: &[(&str, usize, usize, Met)] = &[
+    ("pairs = 3", 3, 9, &[(0, 1, 3), (0, 2, 3), (1, 2, 3)]),
+    ("pairs = 2\nformat = \"round-robin\"", 2, 2, &[(0, 1, 2)]),
+    ("pairs = 2\nformat = \"gauntlet\"", 4, 6, &[(0, 1, 2), (0, 2, 2), (0, 3, 2)]),
+    ("pairs = 1\nheroes = 2", 4, 4, &[(0, 2, 1), (0, 3, 1), (1, 2, 1), (1, 3, 1)]),
+    ("pairs = 2\nformat = \"swiss\"\nrounds = 1", 5, 4, &[(0, 2, 2), (1, 3, 2)]),
+];
+
+#[test]
+fn each_format_plays_who_is_to_meet() {
+    for (keys, players, pairs, who) in FORMATS {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("run");
+        let ran = play(0, "match", &plan(folder.path(), *players, &format!("{KEYS}{keys}")), &out, "-j 3");
+        let games = games(&out);
+        let met = met(&games);
+        let times: Vec<_> = met.iter().map(|((a, b), openings)| (*a, *b, openings.len())).collect();
+        assert_eq!(times, *who, "{keys}: {ran:?}");
+        assert_eq!(games.len(), 2 * pairs, "{keys}");
+        // Every encounter is played from the same openings.
+        let openings: Vec<_> = met.values().collect();
+        assert!(openings.windows(2).all(|two| two[0] == two[1]), "{keys}: {met:?}");
+        check_told(&out, &games, &ran);
+    }
+}
+
+/// What summary, PGN and text say of the games.
+#[track_caller]
+fn check_told(out: &Path, games: &[Game], ran: &Ran) {
+    let summary = summary(out);
+    assert_eq!(summary["games"], games.len());
+    assert!(summary["verdict"].is_null() && summary["llr"].is_null() && !out.join("llr.svg").exists());
+    for (place, player) in summary["players"].as_array().unwrap().iter().enumerate() {
+        let place = place as u64;
+        let won = |game: &&Game| {
+            (game.result == "1-0" && game.white == place) || (game.result == "0-1" && game.black == place)
+        };
+        let wins = games.iter().filter(won).count();
+        let played = games.iter().filter(|game| game.white == place || game.black == place).count();
+        assert_eq!((&player["wins"], &player["games"]), (&wins.into(), &played.into()), "{player}");
+    }
+    let pairs: u64 = summary["encounters"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|encounter| encounter["ptnml"].as_array().unwrap())
+        .map(|count| count.as_u64().unwrap())
+        .sum();
+    assert_eq!(pairs as usize, games.len() / 2);
+    assert_eq!(pgn_tags(out, "White"), games.iter().map(|game| format!("p{}", game.white)).collect::<Vec<_>>());
+    if summary["players"].as_array().unwrap().len() > 2 {
+        assert!(ran.stdout.contains("rank  player"), "{ran:?}");
+    }
+}
+
+#[test]
+fn a_knockout_ends_with_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("run");
+    let plan = plan(folder.path(), 5, &format!("{KEYS}pairs = 1\nformat = \"knockout\""));
+    let ran = play(0, "match", &plan, &out, "-j 2");
+    let met = met(&games(&out));
+    assert!(met.contains_key(&(3, 4)) && met.contains_key(&(1, 2)), "{met:?}");
+    let winner = ran.stdout.lines().next().unwrap();
+    assert!(winner.starts_with('p') && winner.ends_with(" wins the knockout"), "{winner}");
+}
+
+#[test]
+fn a_broken_run_of_any_format_comes_to_the_same_games() {
+    let formats = [
+        "pairs = 3",
+        "pairs = 2\nheroes = 2",
+        "pairs = 2\nformat = \"swiss\"\nrounds = 3",
+        "pairs = 1\nformat = \"knockout\"",
+    ];
+    for keys in formats {
+        let folder = tempfile::tempdir().unwrap();
+        let whole = folder.path().join("whole");
+        play(0, "match", &plan(folder.path(), 5, &format!("{KEYS}{keys}")), &whole, "-j 3");
+        let journal = std::fs::read_to_string(whole.join("games.jsonl")).unwrap();
+        let lines: Vec<&str> = journal.split_inclusive('\n').collect();
+        let expected = games(&whole);
+        for kept in [1, 4, lines.len() / 2, lines.len() - 1] {
+            let broken = folder.path().join(format!("broken-{kept}"));
+            std::fs::create_dir_all(broken.join("stderr")).unwrap();
+            std::fs::copy(whole.join("plan.toml"), broken.join("plan.toml")).unwrap();
+            // And the beginning of a game that was being written.
+            std::fs::write(broken.join("games.jsonl"), lines[..kept].concat() + "{\"v\":1,\"kind\":\"ga").unwrap();
+            let ran = run(&["resume", &broken.display().to_string()]);
+            assert_eq!(ran.code, Some(0), "{keys}, {kept} lines: {ran:?}");
+            assert_eq!(games(&broken), expected, "{keys}, {kept} lines");
+            let [found, whole] = [&broken, &whole].map(|dir| summary(dir));
+            assert_eq!((&found["players"], &found["encounters"]), (&whole["players"], &whole["encounters"]), "{keys}");
+        }
+    }
+}
+
+#[test]
+fn a_gauntlet_takes_heroes_and_field_from_flags_and_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let field = plan(folder.path(), 2, "");
+    let [hero, other] = ["--seed 7 --name hero", "--seed 8 --name other"].map(fake);
+    let cases: [(&[&str], usize); 4] = [
+        (&["--hero", &hero, "--vs", &other], 2),
+        (&["--hero", &hero, "--sparring", &field], 3),
+        (&["--hero", &hero, "--hero", &other, "--sparring", &field], 4),
+        // The plan's first player is its hero unless it says otherwise.
+        (&[&field], 2),
+    ];
+    for (number, (words, players)) in cases.iter().enumerate() {
+        let out = folder.path().join(format!("run-{number}")).display().to_string();
+        let common = ["gauntlet", "--out", &out, "--pairs", "1", "--nodes", "1", "--max-plies", "6", "-j", "1"];
+        let args: Vec<&str> = common.iter().chain(*words).copied().collect();
+        let ran = run(&args);
+        assert_eq!(ran.code, Some(0), "{words:?}: {ran:?}");
+        let summary = summary(Path::new(&out));
+        assert_eq!(summary["players"].as_array().unwrap().len(), *players, "{words:?}");
+        assert_eq!(summary["format"], "gauntlet");
+    }
+}
+
+#[test]
+fn what_cannot_be_played_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let [two, sprt] = [plan(folder.path(), 2, ""), folder.path().join("sprt.toml").display().to_string()];
+    std::fs::write(&sprt, "bounds = [0, 5]\nnew = \"a\"\n").unwrap();
+    let one = fake("--seed 1");
+    let cases: &[(&[&str], &str)] = &[
+        (&["match", &one], "1 player: a match takes two at least"),
+        (&["match"], "0 players: a match takes two at least"),
+        (&["match", &two, "--format", "swis"], "--format `swis`: round-robin, gauntlet, swiss or knockout"),
+        (&["match", &two, "--pairs", "0"], "--pairs 0 plays nothing"),
+        (&["match", &two, "--heroes", "2"], "2 heroes of 2 players: 1 to 1"),
+        (&["match", &two, "--rounds", "2"], "only a Swiss has rounds"),
+        (&["match", &two, "--format", "swiss", "--rounds", "0"], "--rounds 0: 1 to"),
+        (&["match", &two, "--format", "knockout", "--heroes", "1"], "only a gauntlet has heroes"),
+        (&["match", &sprt], "the plan has the key `new`, which a match does not have"),
+        (&["sprt", &two], "the plan has the key `players`, which a test does not have"),
+        (&["match", &two, &sprt], "two plans"),
+        (&["gauntlet", "--hero", &one], "nobody to play against; give --vs SPEC or --sparring FILE"),
+        (&["gauntlet", "--hero", &one, "--sparring", &sprt], "no [[players]] in it"),
+    ];
+    for (args, expected) in cases {
+        let ran = run(args);
+        assert_eq!(ran.code, Some(2), "{args:?}: {ran:?}");
+        assert!(ran.stderr.contains(expected), "{args:?}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn players_have_limits_and_options_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("plan.toml");
+    let text = format!(
+        "tc = \"9+0.09\"\npairs = 1\nmax-plies = 2\n[[players]]\nspec = \"'{FAKE}'\"\nname = \"a\"\n\
+         [[players]]\nspec = \"'{FAKE}'\"\ntc = \"3+0.03\"\n[[players]]\nspec = \"'{FAKE}'\"\nnodes = 5\n"
+    );
+    std::fs::write(&path, text).unwrap();
+    let out = folder.path().join("run");
+    play(0, "match", &path.display().to_string(), &out, "-j 1");
+    let summary = summary(&out);
+    let told: Vec<_> =
+        summary["players"].as_array().unwrap().iter().map(|p| (p["name"].clone(), p["limit"].clone())).collect();
+    let names = pgn_tags(&out, "White");
+    assert_eq!(
+        told.iter().map(|(_, limit)| limit.as_str().unwrap()).collect::<Vec<_>>(),
+        ["9+0.09", "3+0.03", "nodes=5"]
+    );
+    // Two of one name are told apart.
+    assert!(told[1].0 != told[2].0 && names.contains(&"a".to_owned()), "{told:?}");
+}
