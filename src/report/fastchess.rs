@@ -129,17 +129,9 @@ impl Console {
         self
     }
 
-    /// Takes note of a game that an earlier process played.
-    pub fn replay_game(&mut self, game: &GameRecord) {
-        if !game.is_void {
-            self.finished.count(std::slice::from_ref(game));
-        }
-    }
-
-    /// Takes note of games that count since an earlier process.
-    pub fn replay_counted(&mut self, games: &[GameRecord]) {
-        self.counted.count(games);
-        self.pairs += 1;
+    /// Goes on from what earlier processes played: all finished games, and those of the `pairs` pairs that count.
+    pub fn resume(&mut self, finished: Scores, counted: Scores, pairs: u64) {
+        (self.finished, self.counted, self.pairs) = (finished, counted, pairs);
     }
 
     fn print(&mut self, text: &str) {
