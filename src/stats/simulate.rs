@@ -399,9 +399,11 @@ mod tests {
 
     #[test]
     fn skipped_looks_change_nothing() {
-        for (elo0, elo1, strength, model) in
-            [(0.0, 40.0, 30.0, Model::Normalized), (-20.0, 60.0, 10.0, Model::Logistic), (0.0, 300.0, 200.0, Model::Logistic)]
-        {
+        for (elo0, elo1, strength, model) in [
+            (0.0, 40.0, 30.0, Model::Normalized),
+            (-20.0, 60.0, 10.0, Model::Logistic),
+            (0.0, 300.0, 200.0, Model::Logistic),
+        ] {
             let sprt = test(elo0, elo1, model);
             let law = Law::TYPICAL.leaned(strength, model);
             for seed in 0..10 {
@@ -425,7 +427,8 @@ mod tests {
             let bounds = bounds_within(&sprt, &Law::TYPICAL, pairs, on_average).expect("wide enough");
             let cost = |elo1: f64| {
                 let sprt = test(0.0, elo1, Model::Normalized);
-                let found = forecast(&sprt, &Law::TYPICAL.leaned(elo1 / 2.0, Model::Normalized), None).expect("defined");
+                let found =
+                    forecast(&sprt, &Law::TYPICAL.leaned(elo1 / 2.0, Model::Normalized), None).expect("defined");
                 if on_average { found.pairs } else { found.pairs95 }
             };
             assert!(bounds.elo0 == 0.0 && cost(bounds.elo1) <= pairs && cost(bounds.elo1 - 0.1) > pairs, "{bounds}");
