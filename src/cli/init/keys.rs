@@ -123,6 +123,7 @@ pub(super) const GROUPS: &[Group] = &[
             Key::new("movetime", "0.1", "Seconds a move, instead of a clock [default: none]."),
             Key::new("nodes", "20000", "Nodes a move [default: no limit]."),
             Key::new("depth", "12", "Plies a move [default: no limit]."),
+            Key::new("ponder", "true", "Engines think on their opponent's time too, under a clock [default: false]."),
             Key::new(
                 "margin-ms",
                 "10.0",
