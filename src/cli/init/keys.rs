@@ -217,6 +217,11 @@ pub(super) const GROUPS: &[Group] = &[
                 "Crashes, stalls and illegal moves after which the run stops [default: 10].",
             ),
             Key::new("max-time", "\"8h\"", "Stop after so long: 90s, 30m, 8h [default: no limit]."),
+            Key::new(
+                "until-width",
+                "5",
+                "Stop once the 95 % intervals reach no farther than so many Elo either way [default: play on].",
+            ),
             Key::new("seed", "1", "Decides the order of openings [default: from the system]."),
         ],
     },
