@@ -6,6 +6,7 @@
 //! games, engines or files, and no input gives `NaN`: what is not defined is `None`, what is infinite says so.
 
 pub mod elo;
+pub mod explain;
 mod likelihood;
 pub mod rating;
 pub mod simulate;
