@@ -195,7 +195,7 @@ struct Repeats {
 pub struct Explainer<'a> {
     plan: &'a Plan,
     player: PlayerId,
-    names: Openings,
+    names: &'a Openings,
     tallies: [HashMap<u64, Tally>; Dimension::ALL.len()],
     /// All pairs, by score and by decisive games.
     wholes: [Whole; 2],
@@ -212,11 +212,11 @@ pub struct Explainer<'a> {
 impl<'a> Explainer<'a> {
     /// Nothing told yet of `player`'s games.
     #[must_use]
-    pub fn new(plan: &'a Plan, player: PlayerId) -> Self {
+    pub fn new(plan: &'a Plan, names: &'a Openings, player: PlayerId) -> Self {
         Self {
             plan,
             player,
-            names: Openings::builtin(),
+            names,
             tallies: std::array::from_fn(|_| HashMap::new()),
             wholes: Default::default(),
             wdl: Trinomial::default(),
@@ -245,7 +245,7 @@ impl<'a> Explainer<'a> {
             .iter()
             .map(|(game, color, half_points)| {
                 self.wdl.add(*half_points);
-                Features::of(self.plan, &self.names, game, *color)
+                Features::of(self.plan, self.names, game, *color)
             })
             .collect();
         let points: Vec<u8> = of_player.iter().map(|(.., half_points)| *half_points).collect();
@@ -498,7 +498,8 @@ impl Balance {
     fn new(openings: HashMap<u64, OpeningTally>, white: Pentanomial) -> Self {
         let design = design_effect(openings.values().map(|opening| opening.scores));
         let distinct = openings.len() as u64;
-        let games = openings.values().fold([0_u64; 3], |sum, opening| std::array::from_fn(|n| sum[n] + opening.white[n]));
+        let games =
+            openings.values().fold([0_u64; 3], |sum, opening| std::array::from_fn(|n| sum[n] + opening.white[n]));
         let all = games.iter().sum::<u64>() as f64;
         let share = |count: u64| (count as f64 / all).powi(2);
         let expected = (white.pairs() > 0).then(|| white.pairs() as f64 * (share(games[0]) + share(games[2])));
@@ -603,4 +604,3 @@ const fn winner(outcome: Outcome) -> Option<Color> {
         Outcome::Draw => None,
     }
 }
-

@@ -17,7 +17,8 @@ use crate::stats::explain::{Interval, MIN_PAIRS, Sides};
 pub const WIDTH: usize = 100;
 
 /// The heads of the CSV.
-const CSV_HEAD: &str = "dimension,group,games,pairs,wins,draws,losses,score,net,measure,inside,outside,difference,error95,p,p_holm";
+const CSV_HEAD: &str =
+    "dimension,group,games,pairs,wins,draws,losses,score,net,measure,inside,outside,difference,error95,p,p_holm";
 
 /// What every reader should know of these figures.
 const CAVEAT: &str = "Groups show where points were made, not why. Colour, opponent and opening are fixed before a game and compared \
@@ -77,12 +78,18 @@ impl Explanation {
         let found = self.found();
         let rate = fixed(ALPHA * 100.0, 0);
         if self.tests == 0 {
-            text += &wrapped(&format!("nothing is tested: no group has the {MIN_PAIRS} pairs that it takes"), WIDTH, "");
+            text +=
+                &wrapped(&format!("nothing is tested: no group has the {MIN_PAIRS} pairs that it takes"), WIDTH, "");
         } else if found.is_empty() {
-            let said = format!("no group differs from the rest ({} tests, {rate} % for any false alarm, Holm)", self.tests);
+            let said =
+                format!("no group differs from the rest ({} tests, {rate} % for any false alarm, Holm)", self.tests);
             text += &wrapped(&said, WIDTH, "");
         } else {
-            let said = format!("{} of {} tested groups differ from the rest ({rate} % for any false alarm, Holm):", found.len(), self.tests);
+            let said = format!(
+                "{} of {} tested groups differ from the rest ({rate} % for any false alarm, Holm):",
+                found.len(),
+                self.tests
+            );
             text += &wrapped(&said, WIDTH, "");
             text += &found.iter().map(|group| wrapped(&group.sentence(), WIDTH, "  ")).collect::<String>();
         }
@@ -160,7 +167,9 @@ impl Explanation {
             if own.is_none() && their.is_none() {
                 continue;
             }
-            let share = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{} %", fixed(value * 100.0, 1)));
+            let share = |value: Option<f64>| {
+                value.map_or_else(|| "-".to_owned(), |value| format!("{} %", fixed(value * 100.0, 1)))
+            };
             let points = |value: f64| signed(value * 100.0, 1);
             let difference = sides.difference();
             let ends = difference.and_then(|found| found.ends);

@@ -329,11 +329,29 @@ mod tests {
         for (winner, plies, decided) in [
             (Some(Color::White), vec![], Endgame),
             (None, vec![(cp(900), Opening), (cp(-900), Opening)], Endgame),
-            (Some(Color::White), vec![(cp(10), Opening), (cp(0), Opening), (cp(300), Middlegame), (cp(-250), Middlegame)], Middlegame),
+            (
+                Some(Color::White),
+                vec![(cp(10), Opening), (cp(0), Opening), (cp(300), Middlegame), (cp(-250), Middlegame)],
+                Middlegame,
+            ),
             // One engine alone is not enough, and a lead given up is none.
             (Some(Color::White), vec![(cp(280), Opening), (cp(0), Opening), (cp(290), Middlegame)], Endgame),
-            (Some(Color::White), vec![(cp(400), Opening), (cp(-400), Opening), (cp(0), Middlegame), (cp(0), Middlegame), (cp(500), Endgame)], Endgame),
-            (Some(Color::Black), vec![(cp(0), Opening), (cp(0), Opening), (Some(Score::Mate(-3)), Middlegame)], Middlegame),
+            (
+                Some(Color::White),
+                vec![
+                    (cp(400), Opening),
+                    (cp(-400), Opening),
+                    (cp(0), Middlegame),
+                    (cp(0), Middlegame),
+                    (cp(500), Endgame),
+                ],
+                Endgame,
+            ),
+            (
+                Some(Color::Black),
+                vec![(cp(0), Opening), (cp(0), Opening), (Some(Score::Mate(-3)), Middlegame)],
+                Middlegame,
+            ),
             (Some(Color::Black), vec![(cp(-200), Middlegame), (cp(200), Middlegame), (None, Endgame)], Opening),
         ] {
             let mut swing = Swing::new(winner, Opening);

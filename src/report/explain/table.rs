@@ -131,7 +131,10 @@ mod tests {
         let table = Table {
             title: "by name".to_owned(),
             head: vec!["name", "games"],
-            rows: vec![vec!["a name that is long".to_owned(), "12".to_owned()], vec!["b|<c>".to_owned(), "3".to_owned()]],
+            rows: vec![
+                vec!["a name that is long".to_owned(), "12".to_owned()],
+                vec!["b|<c>".to_owned(), "3".to_owned()],
+            ],
             note: "said below it".to_owned(),
         };
         let text = "by name\n  name           games\n  a name that…      12\n  b|<c>              3\n  said below it\n";
