@@ -8,6 +8,7 @@
 
 pub mod elo;
 mod exit;
+pub mod explain;
 mod likelihood;
 pub mod rating;
 pub mod sequence;
