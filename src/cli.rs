@@ -21,6 +21,7 @@ mod resume;
 mod run;
 mod run_dir;
 mod shell;
+mod simulate;
 mod sprt;
 mod stats;
 mod watch;
@@ -97,6 +98,7 @@ Examples:
   quintain games RUN --termination time-forfeit      which games were lost on time?
   quintain check ./my-engine                         does it keep to the protocol and to its clock?
   quintain stats --ptnml 379,10170,21828,10640,343 --bounds 0,2
+  quintain simulate --elo 3 --bounds 0,5 --budget 8h  which tests does the night allow?
   quintain rate games.pgn --anchor 'Stockfish 17=3640'";
 
 /// Tests UCI chess engines: is this commit stronger than that one?
@@ -142,6 +144,8 @@ enum Command {
     Calibrate(calibrate::CalibrateArgs),
     /// Elo, LOS and LLR of given counts.
     Stats(stats::StatsArgs),
+    /// How likely a test passes, and what it will cost, before it is started.
+    Simulate(simulate::SimulateArgs),
     /// Ratings of many players, with errors, from PGN files and runs.
     Rate(rate::RateArgs),
     /// Makes, describes and checks opening books.
@@ -254,6 +258,7 @@ pub fn main() -> ExitCode {
         Command::Report(args) => report::run(&args),
         Command::Calibrate(args) => calibrate::run(&args),
         Command::Stats(args) => stats::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),
+        Command::Simulate(args) => simulate::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),
         Command::Rate(args) => rate::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),
         Command::Book(args) => book::run(&args),
         Command::Check(args) => check::run(&args),

@@ -560,6 +560,11 @@ pub(super) fn random_seed() -> u64 {
     hasher.finish() >> 11
 }
 
+/// This machine's processor as the system names it.
+pub(super) fn cpu() -> String {
+    machine(&Topology::detect()).cpu
+}
+
 fn machine(topology: &Topology) -> Machine {
     let first = |path: &str, key: &str| {
         let text = std::fs::read_to_string(path).ok()?;

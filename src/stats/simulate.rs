@@ -233,6 +233,20 @@ pub struct Simulation {
 }
 
 impl Simulation {
+    /// Several simulations of one test as one.
+    #[must_use]
+    pub fn joined(parts: &[Self]) -> Self {
+        let mut all = Self { runs: 0, accepted_h1: 0, undecided: 0, pairs: Vec::new() };
+        for part in parts {
+            all.runs += part.runs;
+            all.accepted_h1 += part.accepted_h1;
+            all.undecided += part.undecided;
+            all.pairs.extend(&part.pairs);
+        }
+        all.pairs.sort_unstable();
+        all
+    }
+
     /// Share of tests that accepted H1; `None` without tests.
     #[must_use]
     pub fn pass(&self) -> Option<f64> {

@@ -24,6 +24,7 @@ mod replay;
 #[cfg(target_os = "linux")]
 mod resume;
 mod run;
+mod simulate;
 mod source;
 mod syzygy;
 mod tidy;
