@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::harness::{Ran, fake, games, run, sprt, summary};
 
 /// Instant games under a clock; both peers tell depth and nodes.
-const QUICK: &str = "--tc 5+0.1 --max-plies 60 -j 2 --max-pairs 20 --seed 3";
+const QUICK: &str = "--tc 5+0.1 --max-plies 60 --max-pairs 20 --seed 3";
 
 #[track_caller]
 fn ask(dir: &Path, command: &str) -> Ran {
@@ -51,7 +51,7 @@ fn a_run_explained() {
         "--name Alpha --seed 1 --info 3 --resigns 30",
         "--name Beta --seed 2 --info 3",
         &dir,
-        &format!("{QUICK} --resign count=1,score=600"),
+        &format!("{QUICK} -j 2 --resign count=1,score=600"),
     );
     let counted = games(&dir);
     let explained = document(&dir, "explain --json");
@@ -91,7 +91,7 @@ fn games_that_were_played_again() {
     let lines = "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq -\nrnbqkbnr/pppp1ppp/4p3/8/4P3/8/PPPP1PPP/RNBQKBNR w KQkq -\n";
     std::fs::write(&book, lines).unwrap();
     let dir = folder.path().join("run");
-    sprt(3, "--seed 1", "--seed 2", &dir, &format!("{QUICK} --book {}", book.display()));
+    sprt(3, "--seed 1", "--seed 2", &dir, &format!("{QUICK} -j 2 --book {}", book.display()));
     let duplicates = &document(&dir, "explain --json")["duplicates"];
     assert_eq!((&duplicates["games"], &duplicates["distinct_games"]), (&40.into(), &4.into()), "{duplicates}");
     assert_eq!(duplicates["effective_pairs_by_moves"], 2.0);
