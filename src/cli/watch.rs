@@ -126,6 +126,9 @@ fn reason(summary: Option<&serde_json::Value>, plan: &Plan, standing: &Standing)
     if standing.verdict() != Verdict::Continue {
         return StopReason::Verdict;
     }
+    if standing.is_narrow() {
+        return StopReason::Narrow;
+    }
     if Pairing::new(plan).next(PairId(standing.pairs()), standing.results()) == Next::Done {
         return StopReason::OutOfPairs;
     }

@@ -28,3 +28,4 @@ mod run;
 mod source;
 mod syzygy;
 mod tidy;
+mod tools;
