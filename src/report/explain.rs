@@ -143,6 +143,9 @@ pub(super) struct Label {
     text: String,
 }
 
+/// The place of games of which nothing is known: the groups of a dimension hold all games, and this one is compared with none.
+const UNKNOWN: u64 = u64::MAX;
+
 #[derive(Clone, Debug)]
 struct Tally {
     text: String,
@@ -256,7 +259,9 @@ impl<'a> Explainer<'a> {
             if dimension == Dimension::Opponent && self.plan.players.len() == 2 {
                 continue;
             }
-            let labels: Vec<Option<Label>> = features.iter().map(|features| features.label(dimension)).collect();
+            let unknown = || Label { order: UNKNOWN, text: "not known".to_owned() };
+            let labels: Vec<Label> =
+                features.iter().map(|features| features.label(dimension).unwrap_or_else(unknown)).collect();
             tally(&mut self.tallies[place], dimension.measure(), &labels, &points);
         }
         let name = features.first().map(|features| features.book_name.clone()).unwrap_or_default();
@@ -298,17 +303,27 @@ impl<'a> Explainer<'a> {
             let whole = &self.wholes[usize::from(dimension.measure() == Measure::Decisive)];
             let mut found: Vec<(u64, Tally)> = tallies.into_iter().collect();
             found.sort_by_key(|(order, _)| *order);
-            // Of two groups the second is the first's mirror, and no further test.
-            let mirror = found.len() == 2;
-            for (place, (order, tally)) in found.into_iter().enumerate() {
-                let mut contrast = contrast(&tally.group, whole);
-                let is_mirror = mirror && place == 1;
-                if let Some(contrast) = contrast.as_mut().filter(|_| is_mirror) {
+            if found.iter().all(|(order, _)| *order == UNKNOWN) {
+                continue;
+            }
+            let mut results: Vec<GroupResult> = found
+                .into_iter()
+                .map(|(order, Tally { text, wdl, pairs, group })| {
+                    let contrast = contrast(&group, whole).filter(|_| order != UNKNOWN);
+                    GroupResult { dimension, order, text, wdl, pairs, contrast, p_holm: None, is_mirror: false }
+                })
+                .collect();
+            // Of two groups that can be compared each is the other's mirror: the smaller one is tested.
+            if let [one, other] =
+                &mut results.iter_mut().filter(|group| group.contrast.is_some()).collect::<Vec<_>>()[..]
+            {
+                let mirror = if one.wdl.games() > other.wdl.games() { one } else { other };
+                mirror.is_mirror = true;
+                if let Some(contrast) = &mut mirror.contrast {
                     contrast.p = None;
                 }
-                let (text, wdl, pairs) = (tally.text, tally.wdl, tally.pairs);
-                groups.push(GroupResult { dimension, order, text, wdl, pairs, contrast, p_holm: None, is_mirror });
             }
+            groups.extend(results);
         }
         let tested: Vec<usize> =
             (0..groups.len()).filter(|place| groups[*place].contrast.is_some_and(|found| found.p.is_some())).collect();
@@ -336,11 +351,10 @@ impl<'a> Explainer<'a> {
 }
 
 /// Counts a pair's games into their groups.
-fn tally(tallies: &mut HashMap<u64, Tally>, measure: Measure, labels: &[Option<Label>], points: &[u8]) {
+fn tally(tallies: &mut HashMap<u64, Tally>, measure: Measure, labels: &[Label], points: &[u8]) {
     let all: Vec<Trial> = points.iter().map(|half_points| measure.trial(*half_points)).collect();
     for (place, label) in labels.iter().enumerate() {
-        let Some(label) = label else { continue };
-        let same = |other: &Option<Label>| other.as_ref().is_some_and(|other| other.order == label.order);
+        let same = |other: &Label| other.order == label.order;
         let tally = tallies.entry(label.order).or_insert_with(|| Tally {
             text: label.text.clone(),
             wdl: Trinomial::default(),
@@ -604,3 +618,6 @@ const fn winner(outcome: Outcome) -> Option<Color> {
         Outcome::Draw => None,
     }
 }
+
+#[cfg(test)]
+mod tests;

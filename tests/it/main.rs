@@ -8,6 +8,7 @@ mod check;
 #[cfg(target_os = "linux")]
 mod control;
 mod errors;
+mod explain;
 mod fastchess;
 mod formats;
 mod harness;

@@ -137,7 +137,7 @@ mod tests {
             ],
             note: "said below it".to_owned(),
         };
-        let text = "by name\n  name           games\n  a name that…      12\n  b|<c>              3\n  said below it\n";
+        let text = "by name\n  name           games\n  a name that …     12\n  b|<c>              3\n  said below it\n";
         assert_eq!(table.text(22), text);
         let markdown = "### by name\n\n| name | games |\n| :--- | ---: |\n| a name that is long | 12 |\n\
                         | b\\|&lt;c&gt; | 3 |\n\nsaid below it\n";
