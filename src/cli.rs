@@ -10,6 +10,7 @@ mod flags;
 mod games;
 mod init;
 mod matches;
+mod page;
 mod progress;
 mod rate;
 mod records;

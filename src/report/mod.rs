@@ -7,6 +7,7 @@ pub mod eco;
 pub mod epd;
 pub mod fastchess;
 pub mod figures;
+pub mod html;
 pub mod pgn;
 pub mod pgn_file;
 pub mod pgn_tags;

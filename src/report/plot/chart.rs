@@ -12,7 +12,7 @@ const AXIS_DEPTH: f64 = 46.0;
 const LABEL_STEP: f64 = 15.0;
 /// Ticks wanted along an axis, more or less.
 const X_TICKS: f64 = 6.0;
-const Y_TICKS: f64 = 5.0;
+const Y_TICKS: f64 = 6.0;
 
 /// A range of values, `low < high`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -125,7 +125,8 @@ impl Chart {
         for tick in ticks {
             let y = self.y_of(tick);
             self.page.rule("grid", (LEFT, y), (RIGHT, y));
-            self.page.text_at(LEFT - 8.0, y + 4.0, "end", "", &number(tick, decimals));
+            let text = if tick.abs() < 1e6 { number(tick, decimals) } else { number(tick / 1e6, 1) + " M" };
+            self.page.text_at(LEFT - 8.0, y + 4.0, "end", "", &text);
         }
         self.page.rule("axis", (LEFT, bottom), (RIGHT, bottom));
         self.page.rule("axis", (LEFT, TOP), (LEFT, bottom));

@@ -89,7 +89,11 @@ impl CrossPlot {
             let told =
                 format!("{} against {}: {}/{games}", self.names[row], self.names[column], number(points, decimals));
             page.rect(&format!("c{step}"), at, side, &told);
-            let ink = if (step - 5.0).abs() > 2.0 { "on" } else { "ink" };
+            let ink = match (step - 5.0).abs() {
+                4.0.. => "on",
+                3.0.. => "mid",
+                _ => "ink",
+            };
             let (x, y) = (at.0 + size / 2.0, at.1 + size / 2.0 + 4.0);
             if size >= 40.0 {
                 page.text_at(x, y - 5.0, "middle", ink, &number(share * 100.0, 0));
@@ -142,8 +146,8 @@ fn style() -> String {
     let sizes: String = (5..12).map(|size| format!(".qp text.t{size}{{font-size:{size}px}}\n")).collect();
     format!(
         "{light}.qp .self{{fill:#c4cad1}}\n.qp .none{{fill:none;stroke:#dfe4ea;stroke-width:.5}}\n\
-         .qp text.on{{fill:#ffffff}}\n{sizes}\
+         .qp text.on{{fill:#ffffff}}\n.qp text.mid{{fill:#1b1f24}}\n{sizes}\
          @media (prefers-color-scheme:dark){{\n{dark}.qp .self{{fill:#4a535d}}\n.qp .none{{stroke:#2a313a}}\n\
-         .qp text.on{{fill:#14181d}}\n}}\n"
+         .qp text.on,.qp text.mid{{fill:#14181d}}\n}}\n"
     )
 }

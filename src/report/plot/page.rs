@@ -140,11 +140,11 @@ impl Page {
         for (class, name) in entries {
             let name = fitted(name, 12.0, room);
             if class.starts_with("path") {
-                self.put(&format!("<polyline class=\"{class}\" points=\"{x:.1},64.0 {:.1},64.0\"/>", x + 24.0));
+                self.put(&format!("<polyline class=\"{class}\" points=\"{x:.1},66.0 {:.1},66.0\"/>", x + 24.0));
             } else {
-                self.rect(class, (x + 6.0, 58.0), (12.0, 12.0), "");
+                self.rect(class, (x + 6.0, 60.0), (12.0, 12.0), "");
             }
-            self.text(x + 30.0, 68.0, "", &name);
+            self.text(x + 30.0, 70.0, "", &name);
             x += 30.0 + text_width(&name, 12.0) + 18.0;
         }
     }

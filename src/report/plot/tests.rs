@@ -147,10 +147,7 @@ fn numbers_and_ticks() {
     for (value, decimals, text) in numbers {
         assert_eq!(page::number(value, decimals), text);
     }
-    assert_eq!(
-        [page::signed(1.25, 1), page::signed(0.01, 1), page::signed(-3.0, 1)],
-        ["+1.2", "0.0", "\u{2212}3.0"]
-    );
+    assert_eq!([page::signed(1.25, 1), page::signed(0.01, 1), page::signed(-3.0, 1)], ["+1.2", "0.0", "\u{2212}3.0"]);
 }
 
 #[test]
@@ -162,4 +159,3 @@ fn a_line_for_the_terminal() {
     assert_eq!(long.chars().count(), 40);
     assert_eq!(sparkline(&walk(1000, 0.001), -3.0, 3.0, 0), "");
 }
-

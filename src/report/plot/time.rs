@@ -53,7 +53,7 @@ impl TimePlot {
             subtitle: &self.heads.subtitle,
             caption: &self.heads.caption,
             x_label: "move of the game",
-            y_label: &format!("time charged ({unit}): half of all moves, and 8 of 10"),
+            y_label: &format!("time charged ({unit}): median and middle 80 %"),
             x_ticks: Ticks::Whole,
             x: Span { low: f64::from(first), high: f64::from(last) },
             y: Span { low: 0.0, high: if most > 0.0 { most * scale * 1.05 } else { 1.0 } },
