@@ -27,3 +27,4 @@ mod run;
 mod source;
 mod syzygy;
 mod tidy;
+mod tools;
