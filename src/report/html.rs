@@ -349,8 +349,8 @@ fn replay(out: &mut String, story: &Story<'_>) {
 
 const BOARD_HTML: &str = r#"<div class="controls"><label>Game <select id="game"></select></label></div>
 <div id="replay" tabindex="0"><div><svg id="board" viewBox="0 0 360 360" role="img" aria-label="chess board"></svg>
-<div class="controls"><button type="button" id="first" title="start">⏮</button><button type="button" id="back" title="one ply back">◀</button>
-<button type="button" id="forward" title="one ply on">▶</button><button type="button" id="last" title="end">⏭</button>
+<div class="controls"><button type="button" id="first" title="start">«</button><button type="button" id="back" title="one ply back">‹</button>
+<button type="button" id="forward" title="one ply on">›</button><button type="button" id="last" title="end">»</button>
 <button type="button" id="flip">turn</button><span id="ply" class="soft"></span></div></div>
 <div><p id="players"></p><p id="ending"></p><p id="said" class="soft"></p><div id="moves"></div></div></div>"#;
 
