@@ -11,6 +11,7 @@ mod flags;
 mod games;
 mod init;
 mod matches;
+mod page;
 mod progress;
 mod rate;
 mod records;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::cli::explain::{self, Who};
 use crate::cli::run_dir::RunDir;
-use crate::cli::{Exit, progress, watch};
+use crate::cli::{Exit, page, progress, watch};
 use crate::control::client::Client;
 use crate::plan::Plan;
 use crate::record::PlayerId;
@@ -22,6 +22,7 @@ const EXAMPLES: &str = "\
 Examples:
   quintain report results/runs/20260101-120000-sprt
   quintain report RUN --format md > report.md
+  quintain report RUN --format html > report.html
   quintain report RUN --format csv --player new > groups.csv
 
 Text and Markdown hold the summary and where the points came from (`quintain explain`). JSON: `live`, `summary` (the keys of
@@ -40,6 +41,8 @@ enum Format {
     Json,
     /// The groups of games.
     Csv,
+    /// The page that lies in the run's directory when it is over: `report.html`.
+    Html,
 }
 
 /// Prints a run's report; a run that is being played may be asked.
@@ -58,6 +61,7 @@ pub(super) struct ReportArgs {
 
 /// A run and all that is said of it.
 struct Report<'a> {
+    dir: &'a RunDir,
     plan: &'a Plan,
     finish: &'a Finish,
     summary: Summary,
@@ -84,8 +88,16 @@ pub(super) fn run(args: &ReportArgs) -> Result<Exit> {
     let (standing, explained) = explain::read(&dir, &plan, &players)?;
     let finish = watch::finish(&dir, &plan, standing);
     let summary = Summary::new(&plan, &finish, dir.root());
-    let report =
-        Report { plan: &plan, finish: &finish, summary, explained, asked: players.len(), live, top: args.who.top };
+    let report = Report {
+        dir: &dir,
+        plan: &plan,
+        finish: &finish,
+        summary,
+        explained,
+        asked: players.len(),
+        live,
+        top: args.who.top,
+    };
     progress::result(&report.render(args.format)?);
     Ok(Exit::Done)
 }
@@ -100,6 +112,7 @@ impl Report<'_> {
                 Some(one) => one.csv(),
                 None => bail!("no pair has been counted yet, so there are no groups"),
             },
+            Format::Html => page::of(self.dir, self.plan, self.lines().first().map(String::as_str))?,
         })
     }
 

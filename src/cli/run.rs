@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 
 use crate::chess::Variant;
 use crate::cli::run_dir::{Place, RunDir, sha256, write_atomically};
-use crate::cli::{Exit, progress};
+use crate::cli::{Exit, page, progress};
 use crate::control::server::Server;
 use crate::game::tablebase::Probe;
 use crate::journal::{self, Journal};
@@ -185,10 +185,11 @@ async fn drive(
     let summary = Summary::new(&plan, &finish, dir.root());
     let json = summary.to_json();
     // The journal is the truth and has its games: a summary that finds no room changes nothing of how the run came out.
-    let written = write_atomically(&dir.path("summary.json"), json.as_bytes())
-        .and_then(|()| summary.llr_svg().map_or(Ok(()), |svg| write_atomically(&dir.path("llr.svg"), svg.as_bytes())));
-    if let Err(error) = written {
+    if let Err(error) = write_atomically(&dir.path("summary.json"), json.as_bytes()) {
         progress::warn(&format!("{}: cannot write the summary; the journal is whole: {error}", dir.root().display()));
+    }
+    if let Err(error) = page::write(dir, &plan, summary.headline()) {
+        progress::warn(&format!("{}: no report.html; the journal is whole: {error:#}", dir.root().display()));
     }
     let exit = exit(&finish);
     if let Some(server) = server {

@@ -1,4 +1,4 @@
-//! A run's directory: `plan.toml`, `games.jsonl`, `games.pgn`, `summary.json`, `stderr/`, `crashes/`.
+//! A run's directory: `plan.toml`, `games.jsonl`, `games.pgn`, `summary.json`, `report.html`, `llr.svg`, `stderr/`, `crashes/`.
 
 use std::path::{Path, PathBuf};
 

@@ -21,6 +21,12 @@ pub fn folder_name(game: u64) -> String {
     format!("game-{game}")
 }
 
+/// The game whose folder has this name.
+#[must_use]
+pub fn game_of(folder: &str) -> Option<u64> {
+    folder.strip_prefix("game-")?.parse().ok()
+}
+
 /// The engine at fault by the text of an `about.txt`.
 #[must_use]
 pub fn engine_named(about: &str) -> Option<&str> {

@@ -8,6 +8,7 @@ pub mod epd;
 pub mod explain;
 pub mod fastchess;
 pub mod figures;
+pub mod html;
 pub mod pgn;
 pub mod pgn_file;
 pub mod pgn_tags;

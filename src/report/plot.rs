@@ -1,11 +1,28 @@
 //! Pictures of a run as SVG, written by hand: the same numbers give the same bytes, on any machine.
 //!
 //! Every picture is 800 units wide, follows the reader's light or dark setting by itself, and uses colours that the
-//! colour-blind can tell apart, never colour alone. Input is plain numbers and strings; `chart` has the frame and axes.
+//! colour-blind can tell apart, never colour alone. Input is plain numbers and strings; `page` has the sheet, the colours and the
+//! texts, `chart` the axes. With the feature `png` the same pictures come as bitmaps, in a font of their own.
 
+mod bars;
 mod chart;
+mod cross;
+mod page;
+#[cfg(feature = "png")]
+pub mod png;
+mod progression;
+mod ratings;
+mod time;
 
-use chart::{Chart, Frame, Span};
+pub use bars::{HistogramPlot, PtnmlPlot, Series};
+pub use cross::{Cell, CrossPlot};
+pub use page::Heads;
+pub use progression::{Mark, ProgressionPlot, Version};
+pub use ratings::{RatingPlot, RatingRow};
+pub use time::{TimePlot, TimeSeries, TimeUse};
+
+use chart::{Chart, Frame, Span, Ticks};
+pub(crate) use page::escaped;
 
 /// Points drawn at most; more would not be visible and make files large.
 const MAX_POINTS: usize = 1000;
@@ -47,15 +64,16 @@ impl LlrPlot {
             caption: &self.caption,
             x_label: "game pairs counted",
             y_label: "log-likelihood ratio (natural log)",
+            x_ticks: Ticks::Whole,
             x: Span { low: 0.0, high: pairs.max(1.0) },
             y: Span::around(values).widened(0.1),
         };
         let mut chart = Chart::new(&frame);
         chart.level(0.0, "zero", "");
-        chart.level(self.upper, "h1", &format!("H1 {}", chart::number(self.upper, 2)));
-        chart.level(self.lower, "h0", &format!("H0 {}", chart::number(self.lower, 2)));
+        chart.level(self.upper, "h1", &format!("H1 {}", page::number(self.upper, 2)));
+        chart.level(self.lower, "h0", &format!("H0 {}", page::number(self.lower, 2)));
         chart.line(&path, "path");
-        let reached = chart::number(last, 2);
+        let reached = page::number(last, 2);
         if path.len() == 1 {
             chart.note("no pair counted yet");
         } else if last >= self.upper {
@@ -119,19 +137,20 @@ impl EloPlot {
             caption: &self.caption,
             x_label: "game pairs counted",
             y_label: &format!("{} with 95 % interval", self.unit),
+            x_ticks: Ticks::Whole,
             x: Span { low: 0.0, high: middle.last().map_or(1.0, |point| point.0.max(1.0)) },
             y: Span::around(seen).widened(0.05),
         };
         let mut chart = Chart::new(&frame);
-        chart.band(&low, &high);
+        chart.band(&low, &high, "band");
         chart.level(0.0, "zero", "");
         chart.line(&middle, "path");
         match points.last() {
             Some(last) => {
                 chart.end_mark((last.pairs as f64, last.elo), "open");
-                chart.label(last.elo, "open", &chart::signed(last.elo, 1));
-                chart.label(last.high, "", &chart::signed(last.high, 1));
-                chart.label(last.low, "", &chart::signed(last.low, 1));
+                chart.label(last.elo, "open", &page::signed(last.elo, 1));
+                chart.label(last.high, "", &page::signed(last.high, 1));
+                chart.label(last.low, "", &page::signed(last.low, 1));
             }
             None => chart.note("no estimate yet"),
         }

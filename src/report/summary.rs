@@ -1,4 +1,4 @@
-//! What a run leaves: the verdict for people and for scripts.
+//! What a run leaves: the verdict for people and for scripts. Its pictures are `html`'s.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -8,8 +8,7 @@ use serde_json::json;
 
 use crate::plan::{BookSource, Format, Plan, Test};
 use crate::record::{PlayerId, PvFault};
-use crate::report::figures::{self, Figures, Trial, duration};
-use crate::report::plot::LlrPlot;
+use crate::report::figures::{self, Figures, duration};
 use crate::report::standings;
 use crate::schedule::dispatcher::Finish;
 use crate::schedule::events::StopReason;
@@ -19,11 +18,10 @@ use crate::schedule::standing::{Faults, Standing};
 use crate::stats::elo::Estimate;
 use crate::stats::sprt::{Bounds, Model, Verdict};
 
-/// A finished or stopped run in words, as JSON and as a picture.
+/// A finished or stopped run in words and as JSON.
 pub struct Summary {
     text: String,
     json: serde_json::Value,
-    svg: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -58,11 +56,7 @@ impl Summary {
     #[must_use]
     pub fn new(plan: &Plan, finish: &Finish, root: &Path) -> Self {
         let figures = Figures::of(&finish.standing);
-        Self {
-            text: text(plan, finish, &figures, root),
-            json: json(plan, finish, &figures),
-            svg: plan.test.zip(figures.trial).map(|(test, trial)| svg(plan, finish, &test, &trial)),
-        }
+        Self { text: text(plan, finish, &figures, root), json: json(plan, finish, &figures) }
     }
 
     /// For people, several lines.
@@ -85,10 +79,10 @@ impl Summary {
         &self.json
     }
 
-    /// The LLR over the counted pairs, between its bounds, where a test was run.
+    /// What came of the run, one line.
     #[must_use]
-    pub fn llr_svg(&self) -> Option<&str> {
-        self.svg.as_deref()
+    pub fn headline(&self) -> &str {
+        self.text.lines().next().unwrap_or_default()
     }
 }
 
@@ -380,27 +374,4 @@ fn json(plan: &Plan, finish: &Finish, figures: &Figures) -> serde_json::Value {
         document.extend(later);
     }
     document
-}
-
-fn svg(plan: &Plan, finish: &Finish, test: &Test, trial: &Trial) -> String {
-    let [new, base] = [&plan.players[0], &plan.players[1]];
-    LlrPlot {
-        title: format!("{} against {}", new.name, base.name),
-        subtitle: headline(plan, finish),
-        caption: format!(
-            "{}, {} pairs, {}, [{}, {}] {}, {} at once, {}",
-            figures::limits(plan),
-            finish.standing.pairs(),
-            Figures::of(&finish.standing).elo_short(),
-            test.bounds.elo0,
-            test.bounds.elo1,
-            test.model,
-            plan.concurrency,
-            plan.machine.cpu,
-        ),
-        points: finish.standing.llr_path().to_vec(),
-        lower: trial.lower,
-        upper: trial.upper,
-    }
-    .to_svg()
 }

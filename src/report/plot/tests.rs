@@ -1,5 +1,7 @@
 use super::*;
 
+mod gallery;
+
 /// A walk of `pairs` steps from a fixed generator, with this drift.
 fn walk(pairs: usize, drift: f64) -> Vec<f64> {
     let mut state = 7u64;
@@ -143,12 +145,9 @@ fn numbers_and_ticks() {
         (123.0, 0, "123"),
     ];
     for (value, decimals, text) in numbers {
-        assert_eq!(chart::number(value, decimals), text);
+        assert_eq!(page::number(value, decimals), text);
     }
-    assert_eq!(
-        [chart::signed(1.25, 1), chart::signed(0.01, 1), chart::signed(-3.0, 1)],
-        ["+1.2", "0.0", "\u{2212}3.0"]
-    );
+    assert_eq!([page::signed(1.25, 1), page::signed(0.01, 1), page::signed(-3.0, 1)], ["+1.2", "0.0", "\u{2212}3.0"]);
 }
 
 #[test]
@@ -159,50 +158,4 @@ fn a_line_for_the_terminal() {
     let long = sparkline(&walk(1000, 0.001), -3.0, 3.0, 40);
     assert_eq!(long.chars().count(), 40);
     assert_eq!(sparkline(&walk(1000, 0.001), -3.0, 3.0, 0), "");
-}
-
-#[test]
-#[ignore = "writes samples to look at into the folder named by QUINTAIN_PLOT_SAMPLES"]
-fn samples() {
-    let Ok(folder) = std::env::var("QUINTAIN_PLOT_SAMPLES") else { return };
-    let write = |name: &str, svg: String| std::fs::write(format!("{folder}/{name}.svg"), svg).expect("written");
-    let up: Vec<f64> = walk(9000, 6e-4)
-        .into_iter()
-        .scan(false, |over, llr| {
-            let stop = *over;
-            *over = llr >= 2.944;
-            (!stop).then_some(llr)
-        })
-        .collect();
-    let down = up.iter().map(|llr| -llr).collect();
-    let elo = (1..=4000u64).map(|pairs| {
-        let (elo, error) =
-            (4.0 + 60.0 * (pairs as f64 / 90.0).sin() / (pairs as f64).sqrt(), 300.0 / (pairs as f64).sqrt());
-        EloPoint { pairs, elo, low: elo - error, high: elo + error }
-    });
-    let title = "lmr-history-v2 (3fa9c1e) against main (990a791)".to_owned();
-    let caption = "8+0.08, 4321 pairs, Elo +4.2 [+0.4, +8.1], [0, 5] normalized, 8 at once, AMD EPYC 7763 64-Core Processor, 2026-11-21 06:49 UTC, book quintain_8ply.epd, seed 12345".to_owned();
-    write(
-        "h1",
-        LlrPlot {
-            title: title.clone(),
-            subtitle: "H1 accepted: lmr-history-v2 is stronger than main (5 nElo rather than 0)".to_owned(),
-            caption: caption.clone(),
-            ..llr_plot(up)
-        }
-        .to_svg(),
-    );
-    write("h0", LlrPlot { title: title.clone(), caption: caption.clone(), ..llr_plot(down) }.to_svg());
-    write(
-        "open",
-        LlrPlot { caption: caption.clone(), ..llr_plot(walk(120_000, 0.0).iter().map(|x| x / 4.0).collect()) }.to_svg(),
-    );
-    write("near", llr_plot((1..400).map(|i| f64::from(i) * 0.0071).collect()).to_svg());
-    write("few", llr_plot(vec![0.02, 0.05]).to_svg());
-    write("none", llr_plot(vec![]).to_svg());
-    write(
-        "elo",
-        EloPlot { title, subtitle: "+4.2 Elo after 4000 pairs".to_owned(), caption, ..elo_plot(elo.collect()) }
-            .to_svg(),
-    );
 }

@@ -1,0 +1,508 @@
+//! `report.html` of a run: one file that needs nothing else, with verdict, pictures, tables, and a board that replays games.
+//!
+//! Whatever engines and users named is text: it is escaped where it stands in the page, and a browser runs no other script
+//! than the page's own, whose hash the page tells it.
+
+mod story;
+
+use std::fmt::Write as _;
+
+use serde_json::json;
+use sha2::{Digest as _, Sha256};
+
+pub use story::Story;
+
+use crate::chess::Position;
+use crate::plan::openings::order::Order;
+use crate::plan::{BookSource, Plan, Player, file};
+use crate::record::{Color, GameRecord, Score};
+use crate::report::figures::{self, Figures, duration};
+use crate::report::plot::{
+    Cell, CrossPlot, EloPlot, Heads, HistogramPlot, LlrPlot, PtnmlPlot, RatingPlot, RatingRow, Series, TimePlot,
+    TimeSeries, escaped,
+};
+use crate::report::standings::{self, Row, fault_words};
+use crate::stats::elo::fixed;
+use crate::stats::sprt::Verdict;
+
+/// The board's script and the page's looks.
+const BOARD: &str = include_str!("html/board.js");
+const STYLE: &str = include_str!("html/page.css");
+/// Characters kept of the end of a transcript or of an engine's standard error.
+const TAIL: usize = 6_000;
+
+/// A game that an engine failed in, as `crashes/` tells it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Crash {
+    /// The game's number.
+    pub game: u64,
+    /// What is known: `about.txt`.
+    pub about: String,
+    /// The conversation: `transcript.txt`.
+    pub transcript: String,
+    /// What the engine wrote to its standard error: `stderr.txt`.
+    pub stderr: String,
+}
+
+/// The page of a run. `headline` is what came of it, where the caller knows more than the games tell.
+#[must_use]
+pub fn page(story: &Story<'_>, headline: Option<&str>, crashes: &[Crash]) -> String {
+    let plan = story.plan;
+    let title = title(plan);
+    let mut out = String::with_capacity(512 * 1024);
+    let hash = base64(&Sha256::digest(BOARD.as_bytes()));
+    put(&mut out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">");
+    put(&mut out, "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">");
+    put(
+        &mut out,
+        &format!(
+            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
+             script-src 'sha256-{hash}'; base-uri 'none'; form-action 'none'\">"
+        ),
+    );
+    put(&mut out, &format!("<title>{}</title>\n<style>{STYLE}</style>\n</head>\n<body>", escaped(&title)));
+    put(&mut out, &format!("<h1>{}</h1>", escaped(&title)));
+    verdict(&mut out, story, headline);
+    pictures(&mut out, story);
+    tables(&mut out, story);
+    replay(&mut out, story);
+    faults(&mut out, crashes);
+    settings(&mut out, plan);
+    put(&mut out, &format!("<script>{BOARD}</script>\n</body>\n</html>"));
+    out
+}
+
+/// The LLR between its bounds over the counted pairs, where the run is a test.
+#[must_use]
+pub fn llr_svg(story: &Story<'_>, headline: &str) -> Option<String> {
+    let trial = Figures::of(&story.standing).trial?;
+    let plot = LlrPlot {
+        title: title(story.plan),
+        subtitle: headline.to_owned(),
+        caption: caption(story),
+        points: story.standing.llr_path().to_vec(),
+        lower: trial.lower,
+        upper: trial.upper,
+    };
+    Some(plot.to_svg())
+}
+
+/// Time control, book, pairs, machine and date, for the small print of a picture of this run.
+#[must_use]
+pub fn caption(story: &Story<'_>) -> String {
+    let plan = story.plan;
+    let date = story.started.map_or_else(String::new, |time| format!(", {}", day(time)));
+    let test = plan
+        .test
+        .map_or_else(String::new, |test| format!(", [{}, {}] {}", test.bounds.elo0, test.bounds.elo1, test.model));
+    format!(
+        "{}, {} ({} openings){test}, {} pairs, {} at once, {} ({} cores, {}){date}, quintain {}",
+        figures::limits(plan),
+        book_name(plan),
+        plan.book.openings,
+        story.standing.pairs(),
+        plan.concurrency,
+        plan.machine.cpu,
+        plan.machine.cores,
+        plan.machine.os,
+        env!("CARGO_PKG_VERSION"),
+    )
+}
+
+fn title(plan: &Plan) -> String {
+    match plan.players.as_slice() {
+        [new, base] => format!("{} against {}", new.name, base.name),
+        players => format!("{}: {} of {} players", plan.name, plan.format.name(), players.len()),
+    }
+}
+
+fn book_name(plan: &Plan) -> String {
+    match &plan.book.source {
+        BookSource::Builtin => "builtin book".to_owned(),
+        BookSource::File(path) => {
+            path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+        }
+    }
+}
+
+/// The UTC day of a time since the epoch.
+fn day(time: std::time::Duration) -> String {
+    let seconds = i64::try_from(time.as_secs()).ok();
+    let date = seconds.and_then(|seconds| chrono::DateTime::from_timestamp(seconds, 0));
+    date.map_or_else(|| "?".to_owned(), |date| date.format("%Y-%m-%d").to_string())
+}
+
+fn put(out: &mut String, text: &str) {
+    out.push_str(text);
+    out.push('\n');
+}
+
+/// A table of cells that are escaped here; columns named with a leading `#` hold numbers.
+fn table(out: &mut String, columns: &[&str], rows: &[Vec<String>]) {
+    let class = |column: &&str| if column.starts_with('#') { " class=\"n\"" } else { "" };
+    out.push_str("<div class=\"wide\"><table><thead><tr>");
+    for column in columns {
+        let _ = write!(out, "<th{}>{}</th>", class(column), escaped(column.trim_start_matches('#')));
+    }
+    out.push_str("</tr></thead><tbody>\n");
+    for row in rows {
+        out.push_str("<tr>");
+        for (cell, column) in row.iter().zip(columns) {
+            let _ = write!(out, "<td{}>{}</td>", class(column), escaped(cell));
+        }
+        out.push_str("</tr>\n");
+    }
+    put(out, "</tbody></table></div>");
+}
+
+/// Rows of a name and a value; empty values are left out.
+fn facts(out: &mut String, rows: Vec<(&str, String)>) {
+    put(out, "<div class=\"wide\"><table><tbody>");
+    for (name, value) in rows.into_iter().filter(|(_, value)| !value.is_empty()) {
+        put(out, &format!("<tr><th>{}</th><td>{}</td></tr>", escaped(name), escaped(&value)));
+    }
+    put(out, "</tbody></table></div>");
+}
+
+fn verdict(out: &mut String, story: &Story<'_>, headline: Option<&str>) {
+    let standing = &story.standing;
+    let (class, words) = match standing.verdict() {
+        Verdict::AcceptH1 => ("h1", "H1 accepted"),
+        Verdict::AcceptH0 => ("h0", "H0 accepted"),
+        Verdict::Continue if story.plan.test.is_some() => ("", "no verdict yet"),
+        Verdict::Continue => ("", "games played"),
+    };
+    put(out, &format!("<p class=\"verdict {class}\">{}</p>", escaped(headline.unwrap_or(words))));
+    let figures = Figures::of(standing);
+    let mut rows = Vec::new();
+    if let (Some(trial), Some(test)) = (figures.trial, story.plan.test) {
+        rows.push(("Test", format!("{} of [{}, {}] {}", trial.line(), test.bounds.elo0, test.bounds.elo1, test.model)));
+    }
+    if story.plan.players.len() == 2 {
+        rows.push(("Strength", figures.elo_line()));
+        rows.push(("Pairs by points", figures.ptnml_text()));
+        rows.push(("Games by result", figures.wdl_text()));
+    }
+    let counted = format!("{} pairs, {} games", standing.pairs(), standing.games());
+    let waiting = standing.waiting_games();
+    rows.push((
+        "Counted",
+        if waiting > 0 { format!("{counted}; {waiting} finished games do not count") } else { counted },
+    ));
+    let ends: Vec<_> = standing.terminations().iter().map(|(why, games)| format!("{} {games}", why.name())).collect();
+    rows.push(("Endings", ends.join(", ")));
+    if standing.voided() > 0 {
+        rows.push(("Void", format!("{} times a pair was played again", standing.voided())));
+    }
+    if let (Some(start), Some(end)) = (story.started, story.ended) {
+        rows.push(("Played", format!("{}, {} from first to last", day(start), duration(end.saturating_sub(start)))));
+    }
+    facts(out, rows);
+}
+
+fn pictures(out: &mut String, story: &Story<'_>) {
+    put(out, "<h2>Pictures</h2>\n<div class=\"plots\">");
+    for svg in plots(story) {
+        out.push_str(&svg);
+    }
+    put(out, "</div>");
+}
+
+/// The pictures of a run, those that say most first.
+fn plots(story: &Story<'_>) -> Vec<String> {
+    let (plan, standing) = (story.plan, &story.standing);
+    let caption = caption(story);
+    let figures = Figures::of(standing);
+    let heads = |title: &str, subtitle: String| Heads { title: title.to_owned(), subtitle, caption: caption.clone() };
+    let mut plots = Vec::new();
+    if let Some(trial) = figures.trial {
+        plots.extend(llr_svg(story, &trial.line()));
+    }
+    if plan.players.len() == 2 {
+        let plot = EloPlot {
+            title: "Elo over pairs".to_owned(),
+            subtitle: figures.elo_line(),
+            caption: caption.clone(),
+            unit: "Elo",
+            points: story.elo_points(),
+        };
+        plots.push(plot.to_svg());
+        plots
+            .push(PtnmlPlot { heads: heads("Pairs by points", figures.elo_short()), counts: figures.ptnml.0 }.to_svg());
+    } else {
+        let rows = rows(story);
+        plots.push(ratings(&rows, heads("Ratings", format!("{} games", standing.games()))).to_svg());
+        plots.push(cross(story, &rows, heads("Who met whom", "points in percent".to_owned())).to_svg());
+    }
+    let names = match plan.players.as_slice() {
+        [new, base] => [new.name.clone(), base.name.clone()],
+        _ => ["White".to_owned(), "Black".to_owned()],
+    };
+    let sides = || names.iter().zip(&story.sides);
+    let times = sides().map(|(name, side)| TimeSeries { name: name.clone(), moves: side.time_use() }).collect();
+    plots.push(TimePlot { heads: heads("Time by move", "of all games".to_owned()), series: times }.to_svg());
+    let series = sides().map(|(name, side)| Series { name: name.clone(), counts: side.scores.clone() }).collect();
+    let scores = HistogramPlot {
+        heads: heads("Scores that the engines gave", "all moves out of the book; mates lie beyond".to_owned()),
+        x_label: "score (pawns, the mover's view)".to_owned(),
+        of: "moves".to_owned(),
+        low: story::SCORE_LOW,
+        width: story::SCORE_WIDTH,
+        series,
+    };
+    plots.push(scores.to_svg());
+    plots
+}
+
+fn rows(story: &Story<'_>) -> Vec<Row> {
+    let names: Vec<&str> = story.plan.players.iter().map(|player| player.name.as_str()).collect();
+    standings::rows(&names, &story.standing)
+}
+
+fn ratings(rows: &[Row], heads: Heads) -> RatingPlot {
+    let rated = rows.iter().filter_map(|row| {
+        let rating = row.rating.as_ref().filter(|rating| rating.group == 0)?;
+        let text = row.elo_text();
+        let sign = ["> ", "< "].into_iter().find(|sign| text.starts_with(sign)).unwrap_or("");
+        Some(RatingRow { name: row.name.clone(), elo: rating.elo, error: row.error(), sign, games: row.wdl.games() })
+    });
+    RatingPlot {
+        heads,
+        scale: "Elo, zero is the mean of all players (95 % intervals)".to_owned(),
+        rows: rated.collect(),
+    }
+}
+
+fn cross(story: &Story<'_>, rows: &[Row], heads: Heads) -> CrossPlot {
+    let cell = |row: &Row, column: &Row| {
+        let wdl = story.standing.score(row.player, column.player).wdl;
+        let met = row.player != column.player && wdl.games() > 0;
+        met.then(|| Cell { points: wdl.wins as f64 + wdl.draws as f64 / 2.0, games: wdl.games() })
+    };
+    let cells = rows.iter().map(|row| rows.iter().map(|column| cell(row, column)).collect()).collect();
+    CrossPlot { heads, names: rows.iter().map(|row| row.name.clone()).collect(), cells }
+}
+
+fn tables(out: &mut String, story: &Story<'_>) {
+    let rows = rows(story);
+    put(out, "<h2>Standings</h2>");
+    let number = |value: Option<f64>, text: fn(f64) -> String| value.map_or_else(|| "-".to_owned(), text);
+    let lines: Vec<Vec<String>> = rows
+        .iter()
+        .map(|row| {
+            vec![
+                row.rank.to_string(),
+                row.name.clone(),
+                row.elo_text(),
+                number(row.error(), |error| fixed(error, 1)),
+                row.wdl.games().to_string(),
+                fixed(row.points(), 1),
+                number(row.score(), |score| format!("{} %", fixed(score * 100.0, 1))),
+                format!("{}-{}-{}", row.wdl.wins, row.wdl.draws, row.wdl.losses),
+                fault_words(&row.faults),
+            ]
+        })
+        .collect();
+    table(out, &["#rank", "player", "#Elo", "#±", "#games", "#points", "#score", "#W-D-L", "faults"], &lines);
+    if rows.len() > 2 {
+        put(out, "<h2>Cross table</h2>");
+        let places: Vec<String> = (1..=rows.len()).map(|place| format!("#{place}")).collect();
+        let columns: Vec<&str> = ["#", "player"].into_iter().chain(places.iter().map(String::as_str)).collect();
+        let lines: Vec<Vec<String>> =
+            rows.iter().enumerate().map(|(place, row)| crossed(story, &rows, place, row)).collect();
+        table(out, &columns, &lines);
+    }
+}
+
+/// A row of the cross table: points of games.
+fn crossed(story: &Story<'_>, rows: &[Row], place: usize, row: &Row) -> Vec<String> {
+    let cell = |other: &Row| {
+        let wdl = story.standing.score(row.player, other.player).wdl;
+        match wdl.games() {
+            0 => String::new(),
+            games => format!("{}/{games}", fixed(wdl.wins as f64 + wdl.draws as f64 / 2.0, 1)),
+        }
+    };
+    let cells = rows.iter().map(|other| if other.player == row.player { "—".to_owned() } else { cell(other) });
+    [(place + 1).to_string(), row.name.clone()].into_iter().chain(cells).collect()
+}
+
+fn replay(out: &mut String, story: &Story<'_>) {
+    let kept = story.kept();
+    put(out, "<h2 class=\"noprint\">Games</h2>");
+    let text = match kept.len() as u64 {
+        0 => "No game is finished yet.".to_owned(),
+        many if many == story.games => format!("All {many} games."),
+        many => format!(
+            "{many} of {} games: the last ones, and those before them that ended by an engine's fault. \
+             games.pgn beside this page has all that count.",
+            story.games
+        ),
+    };
+    put(out, &format!("<p class=\"soft noprint\">{}</p>", escaped(&text)));
+    put(out, if kept.is_empty() { "" } else { BOARD_HTML });
+    let names: Vec<&str> = story.plan.players.iter().map(|player| player.name.as_str()).collect();
+    let games: Vec<_> = kept.into_iter().map(|game| told(story.plan, game)).collect();
+    let text = json!({ "players": names, "games": games }).to_string();
+    put(out, &format!("<script type=\"application/json\" id=\"games\">{}</script>", inert(&text)));
+}
+
+const BOARD_HTML: &str = r#"<div class="controls"><label>Game <select id="game"></select></label></div>
+<div id="replay" tabindex="0"><div><svg id="board" viewBox="0 0 360 360" role="img" aria-label="chess board"></svg>
+<div class="controls"><button type="button" id="first" title="start">«</button><button type="button" id="back" title="one ply back">‹</button>
+<button type="button" id="forward" title="one ply on">›</button><button type="button" id="last" title="end">»</button>
+<button type="button" id="flip">turn</button><span id="ply" class="soft"></span></div></div>
+<div><p id="players"></p><p id="ending"></p><p id="said" class="soft"></p><div id="moves"></div></div></div>"#;
+
+/// JSON that cannot end the element it stands in, nor begin another.
+fn inert(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        match c {
+            '<' => out.push_str("\\u003c"),
+            '>' => out.push_str("\\u003e"),
+            '&' => out.push_str("\\u0026"),
+            '\u{2028}' => out.push_str("\\u2028"),
+            '\u{2029}' => out.push_str("\\u2029"),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+/// A game for the board: `u` its moves in UCI notation, `s` in SAN, `k` how many are the book's, `e` the pieces at the end; of the others
+/// `v` the score from White's view, `d` the depth, `c` the time charged in ms.
+fn told(plan: &Plan, game: &GameRecord) -> serde_json::Value {
+    let (first, _) = story::start_of(&game.opening.fen);
+    let mut position = Position::from_fen(&game.opening.fen, plan.rules.variant).ok();
+    let (mut uci, mut san) = (Vec::new(), Vec::new());
+    for text in game.opening.moves.iter().chain(game.moves.iter().map(|ply| &ply.uci)) {
+        let Some(Ok(word)) = position.as_mut().map(|position| position.play_to_san(text)) else { break };
+        uci.push(text.as_str());
+        san.push(word);
+    }
+    let book = game.opening.moves.len();
+    let white = |place: usize| (first == Color::White) == (book + place).is_multiple_of(2);
+    let scores: Vec<Option<String>> = game
+        .moves
+        .iter()
+        .enumerate()
+        .map(|(place, ply)| {
+            let sign = if white(place) { 1 } else { -1 };
+            ply.info.score.map(|score| match score {
+                Score::Cp(cp) => figures::signed(f64::from(sign) * f64::from(cp) / 100.0, 2),
+                Score::Mate(moves) => format!("#{}", i64::from(sign) * i64::from(moves)),
+            })
+        })
+        .collect();
+    let end = position.map(|position| position.fen());
+    json!({
+        "n": game.id.number(),
+        "w": game.players.white.0,
+        "b": game.players.black.0,
+        "r": if game.is_void { "*" } else { game.ending.outcome.token() },
+        "t": game.ending.termination.name(),
+        "x": game.ending.detail,
+        "f": game.opening.fen,
+        "u": uci.join(" "),
+        "s": san.join(" "),
+        "k": book.min(uci.len()),
+        "e": end.as_deref().and_then(|fen| fen.split(' ').next()),
+        "v": scores,
+        "d": game.moves.iter().map(|ply| ply.info.depth).collect::<Vec<_>>(),
+        "c": game.moves.iter().map(|ply| (ply.elapsed.as_secs_f64() * 1e3).round()).collect::<Vec<_>>(),
+    })
+}
+
+fn faults(out: &mut String, crashes: &[Crash]) {
+    put(out, "<h2>Crashes, stalls, illegal moves and losses on time</h2>");
+    if crashes.is_empty() {
+        put(out, "<p>None.</p>");
+    }
+    for crash in crashes {
+        put(out, &format!("<details><summary>Game {}</summary>", crash.game));
+        for (name, text) in
+            [("About", &crash.about), ("End of the conversation", &crash.transcript), ("Standard error", &crash.stderr)]
+        {
+            if !text.trim().is_empty() {
+                put(out, &format!("<p class=\"soft\">{name}</p><pre>{}</pre>", pre(tail(text))));
+            }
+        }
+        put(out, "</details>");
+    }
+}
+
+/// The last characters of a text.
+fn tail(text: &str) -> &str {
+    let skipped = text.chars().count().saturating_sub(TAIL);
+    text.char_indices().nth(skipped).map_or("", |(at, _)| &text[at..])
+}
+
+/// Lines as they are, each escaped.
+fn pre(text: &str) -> String {
+    text.lines().map(escaped).collect::<Vec<_>>().join("\n")
+}
+
+fn settings(out: &mut String, plan: &Plan) {
+    put(out, "<h2>Settings</h2>");
+    for player in &plan.players {
+        facts(out, player_facts(player));
+        put(out, "<p></p>");
+    }
+    let order = match plan.book.order {
+        Order::Sequential => "in its order".to_owned(),
+        Order::Random { seed } => format!("shuffled by seed {seed}"),
+    };
+    facts(
+        out,
+        vec![
+            ("Name", plan.name.clone()),
+            ("Format", plan.format.name().to_owned()),
+            (
+                "Book",
+                format!("{}, {} openings, {order}, SHA-256 {}", book_name(plan), plan.book.openings, plan.book.sha256),
+            ),
+            ("Games at once", plan.concurrency.to_string()),
+            ("Margin", format!("{} ms", plan.rules.margin.as_millis())),
+            ("Draw rule", plan.rules.draw.map_or_else(|| "none".to_owned(), |rule| rule.to_string())),
+            ("Resign rule", plan.rules.resign.map_or_else(|| "none".to_owned(), |rule| rule.to_string())),
+            ("Machine", format!("{}, {} cores, {}", plan.machine.cpu, plan.machine.cores, plan.machine.os)),
+            ("Program", format!("quintain {}", env!("CARGO_PKG_VERSION"))),
+        ],
+    );
+    put(out, &format!("<details><summary>plan.toml</summary><pre>{}</pre></details>", pre(&file::to_toml(plan))));
+}
+
+fn player_facts(player: &Player) -> Vec<(&'static str, String)> {
+    let origin = &player.origin;
+    let options: Vec<String> = player.options.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let dirty = if origin.dirty { " with uncommitted changes" } else { "" };
+    vec![
+        ("Player", player.name.clone()),
+        ("Given as", origin.spec.clone()),
+        ("Commit", origin.commit.as_ref().map_or_else(String::new, |commit| format!("{commit}{dirty}"))),
+        ("Built by", origin.recipe.clone().unwrap_or_default()),
+        ("Compiler", origin.toolchain.clone().unwrap_or_default()),
+        ("SHA-256", origin.sha256.clone()),
+        ("Bench", origin.bench_nodes.map_or_else(String::new, |nodes| format!("{nodes} nodes"))),
+        ("Limit", player.limit.to_string()),
+        ("Options", options.join(", ")),
+    ]
+}
+
+/// Base64 with padding (RFC 4648, section 4), as a content security policy has its hashes.
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::new();
+    for chunk in bytes.chunks(3) {
+        let bits = chunk.iter().chain([&0, &0]).take(3).fold(0u32, |bits, byte| bits << 8 | u32::from(*byte));
+        for place in 0..4 {
+            let letter = char::from(LETTERS[(bits >> (18 - 6 * place) & 63) as usize]);
+            out.push(if place > chunk.len() { '=' } else { letter });
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests;

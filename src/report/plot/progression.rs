@@ -1,0 +1,214 @@
+//! Strength over versions: a point with an error bar each, and their names below as far as there is room.
+
+use super::chart::{Chart, Frame, Span, Ticks, fit_side_by_side};
+use super::page::{Heads, LEFT, RIGHT, TOP, fitted, signed, text_width};
+
+/// Least distance between names that rise at 45 degrees: a line's height across.
+const RISING_PITCH: f64 = 19.0;
+/// How long a rising name may be, so that the first one stays on the page.
+const RISING_LENGTH: f64 = 92.0;
+/// Room below the axis for rising names, and for a second line of level ones.
+const RISING_DEPTH: u16 = 66;
+const DATE_DEPTH: u16 = 15;
+
+/// What is to be said of a version.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mark {
+    /// Nothing.
+    #[default]
+    None,
+    /// It lost strength.
+    Drop,
+    /// It gained strength.
+    Gain,
+}
+
+/// A version's strength.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Version {
+    /// Its name: a tag, or a commit cut short.
+    pub label: String,
+    /// Its day, `2026-11-21`.
+    pub date: Option<String>,
+    /// The estimate.
+    pub elo: f64,
+    /// Lower end of its interval.
+    pub low: f64,
+    /// Upper end of its interval.
+    pub high: f64,
+    /// Whether it is marked.
+    pub mark: Mark,
+    /// A few words beside the mark, such as `p 0.003`; shown where there is room.
+    pub note: String,
+}
+
+/// Strength over versions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProgressionPlot {
+    /// Words around it.
+    pub heads: Heads,
+    /// What the estimates are in, such as `Elo against v1 (95 % intervals)`.
+    pub unit: String,
+    /// The oldest first. Those whose estimate is no number are left out.
+    pub versions: Vec<Version>,
+}
+
+impl ProgressionPlot {
+    /// The picture: a complete SVG document.
+    #[must_use]
+    pub fn to_svg(&self) -> String {
+        let shown: Vec<&Version> = self.versions.iter().filter(|version| version.elo.is_finite()).collect();
+        let pitch = (RIGHT - LEFT) / shown.len().max(1) as f64;
+        let level = fit_side_by_side(shown.iter().flat_map(|one| [one.label.as_str(), date(one)]), pitch);
+        let dated = shown.iter().any(|version| version.date.is_some());
+        let depth = match (level, dated) {
+            (false, _) => RISING_DEPTH,
+            (true, true) => DATE_DEPTH,
+            (true, false) => 0,
+        };
+        let ends = shown.iter().flat_map(|one| [one.elo, one.low, one.high]).filter(|value| value.is_finite());
+        let mut chart = Chart::new(&Frame {
+            title: &self.heads.title,
+            subtitle: &self.heads.subtitle,
+            caption: &self.heads.caption,
+            x_label: &x_label(&shown, level),
+            y_label: &self.unit,
+            x_ticks: Ticks::Named { depth },
+            x: Span { low: -0.5, high: shown.len().max(1) as f64 - 0.5 },
+            // Room above and below for what is said of the marks.
+            y: Span::around(ends).widened(0.1),
+        });
+        if shown.is_empty() {
+            chart.note("no version was measured yet");
+            return chart.finish();
+        }
+        if chart.y_of(0.0) > TOP && chart.y_of(0.0) < chart.bottom() {
+            chart.level(0.0, "zero", "");
+        }
+        let middle: Vec<(f64, f64)> = shown.iter().enumerate().map(|(place, one)| (place as f64, one.elo)).collect();
+        chart.line(&middle, "path thin");
+        for (place, version) in shown.iter().enumerate() {
+            point(&mut chart, place, version, pitch);
+        }
+        notes(&mut chart, &shown);
+        names(&mut chart, &shown, level);
+        if let Some(last) = shown.last() {
+            chart.label(last.elo, "open", &signed(last.elo, 1));
+        }
+        chart.finish()
+    }
+}
+
+fn date(version: &Version) -> &str {
+    version.date.as_deref().unwrap_or_default()
+}
+
+/// Days where they are not written below each version.
+fn x_label(shown: &[&Version], level: bool) -> String {
+    let first = shown.iter().find_map(|version| version.date.as_deref());
+    let last = shown.iter().rev().find_map(|version| version.date.as_deref());
+    match (first, last) {
+        (Some(first), Some(last)) if !level && first != last => format!("version, {first} to {last}"),
+        (Some(first), Some(_)) if !level => format!("version, {first}"),
+        _ => "version, the oldest first".to_owned(),
+    }
+}
+
+/// The error bar and the point.
+fn point(chart: &mut Chart, place: usize, version: &Version, pitch: f64) {
+    let x = chart.x_of(place as f64);
+    if version.low.is_finite() && version.high.is_finite() {
+        let (low, high) = (chart.y_of(version.low), chart.y_of(version.high));
+        chart.page.rule("error", (x, low), (x, high));
+        let cap = (pitch / 4.0).min(4.0);
+        if cap >= 1.5 {
+            chart.page.rule("error", (x - cap, low), (x + cap, low));
+            chart.page.rule("error", (x - cap, high), (x + cap, high));
+        }
+    }
+    let y = chart.y_of(version.elo);
+    let radius = (pitch / 3.0).clamp(2.0, 5.0);
+    let wide = radius + 2.5;
+    let triangle = |class: &str, tip: f64| {
+        let (base, tip) = (y - tip * wide * 0.6, y + tip * wide);
+        format!(
+            "<polygon class=\"mark {class}\" points=\"{:.1},{base:.1} {:.1},{base:.1} {x:.1},{tip:.1}\"/>",
+            x - wide,
+            x + wide
+        )
+    };
+    chart.page.put(&match version.mark {
+        Mark::None => format!("<circle class=\"mark dot\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\"/>"),
+        Mark::Drop => triangle("h0", 1.0),
+        Mark::Gain => triangle("h1", -1.0),
+    });
+}
+
+/// What is said of the marks: below the error bar of a drop, above that of a gain, where it covers no other.
+fn notes(chart: &mut Chart, shown: &[&Version]) {
+    let mut taken: Vec<(f64, f64, f64)> = Vec::new();
+    for (place, version) in shown.iter().enumerate().filter(|(_, one)| one.mark != Mark::None && !one.note.is_empty()) {
+        let half = text_width(&version.note, 12.0) / 2.0 + 3.0;
+        let x = chart.x_of(place as f64).clamp(LEFT + half, RIGHT - half);
+        let (class, baseline) = if version.mark == Mark::Drop {
+            ("halo h0", chart.y_of(version.low.min(version.elo)) + 15.0)
+        } else {
+            ("halo h1", chart.y_of(version.high.max(version.elo)) - 7.0)
+        };
+        let covers =
+            |(from, to, y): &(f64, f64, f64)| x + half > *from && x - half < *to && (baseline - y).abs() < 13.0;
+        let inside = baseline > TOP + 8.0 && baseline < chart.bottom() - 3.0;
+        if inside && !taken.iter().any(covers) {
+            taken.push((x - half, x + half, baseline));
+            chart.page.text_at(x, baseline, "middle", class, &version.note);
+        }
+    }
+}
+
+/// The versions' names below the axis: all of them level where they fit, else rising, and thinned where they would touch.
+fn names(chart: &mut Chart, shown: &[&Version], level: bool) {
+    let bottom = chart.bottom();
+    for place in 0..shown.len() {
+        let x = chart.x_of(place as f64);
+        chart.page.rule("axis", (x, bottom), (x, bottom + 4.0));
+    }
+    if level {
+        for (place, version) in shown.iter().enumerate() {
+            let x = chart.x_of(place as f64);
+            chart.page.text_at(x, bottom + 19.0, "middle", ink(version), &version.label);
+            if !date(version).is_empty() {
+                chart.page.text_at(x, bottom + 34.0, "middle", "", date(version));
+            }
+        }
+        return;
+    }
+    for place in named(shown, (RIGHT - LEFT) / shown.len() as f64) {
+        let version = shown[place];
+        let x = chart.x_of(place as f64) + 4.0;
+        chart.page.text_rising(x, bottom + 14.0, ink(version), &fitted(&version.label, 12.0, RISING_LENGTH));
+    }
+}
+
+const fn ink(version: &Version) -> &'static str {
+    match version.mark {
+        Mark::None => "",
+        Mark::Drop => "h0",
+        Mark::Gain => "h1",
+    }
+}
+
+/// The places that are named: the marked ones, the last and the first, then at even steps, none too near to another.
+fn named(shown: &[&Version], pitch: f64) -> Vec<usize> {
+    let apart = (RISING_PITCH / pitch).ceil().max(1.0) as usize;
+    let marked = (0..shown.len()).filter(|place| shown[*place].mark != Mark::None);
+    let last = shown.len().saturating_sub(1);
+    let even = (0..shown.len()).rev().step_by(apart);
+    let mut named: Vec<usize> = Vec::new();
+    for place in marked.chain([last, 0]).chain(even) {
+        if place < shown.len() && named.iter().all(|other| other.abs_diff(place) >= apart) {
+            named.push(place);
+        }
+    }
+    named.sort_unstable();
+    named
+}

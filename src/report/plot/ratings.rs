@@ -1,0 +1,89 @@
+//! Players on one scale, the best first, with error bars.
+
+use super::chart::Span;
+use super::page::{Heads, Page, TOP, WIDTH, fitted, number, signed};
+
+/// Rows drawn at most.
+const MAX_ROWS: usize = 100;
+/// The names, the bars, and the numbers at their right.
+const NAMES: f64 = 70.0;
+const BARS: f64 = 250.0;
+const NUMBERS: f64 = WIDTH - 150.0;
+
+/// A player's rating.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RatingRow {
+    /// Who.
+    pub name: String,
+    /// Where, in Elo.
+    pub elo: f64,
+    /// Half the width of its interval; `None` where there is none, as of an anchor.
+    pub error: Option<f64>,
+    /// How to read it where it is more or less than a number: `> ` for one who made every point, `< ` for one who made none.
+    pub sign: &'static str,
+    /// Games it rests on.
+    pub games: u64,
+}
+
+/// Ratings with their intervals.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RatingPlot {
+    /// Words around it.
+    pub heads: Heads,
+    /// What the scale is, such as `Elo, zero is the mean of all`.
+    pub scale: String,
+    /// The best first. Those that are no number are left out.
+    pub rows: Vec<RatingRow>,
+}
+
+impl RatingPlot {
+    /// The picture: a complete SVG document.
+    #[must_use]
+    pub fn to_svg(&self) -> String {
+        let finite: Vec<&RatingRow> = self.rows.iter().filter(|row| row.elo.is_finite()).collect();
+        let shown = &finite[..finite.len().min(MAX_ROWS)];
+        let step = if shown.len() > 30 { 17.0 } else { 24.0 };
+        let top = TOP - 4.0;
+        let bottom = top + step * shown.len().max(2) as f64 + 4.0;
+        let left_out = if shown.len() < finite.len() { 16.0 } else { 0.0 };
+        let heads = [&self.heads.title, &self.heads.subtitle, &self.heads.caption].map(String::as_str);
+        let mut page = Page::new(heads, bottom + 46.0 + left_out, "");
+        let error = |row: &RatingRow| row.error.filter(|error| error.is_finite()).unwrap_or(0.0);
+        let ends = shown.iter().flat_map(|row| [row.elo - error(row), row.elo + error(row)]);
+        let x = Span::around(ends).widened(0.06);
+        let x_of = |value: f64| x.place(value, BARS, NUMBERS);
+        let (ticks, decimals) = x.ticks(6.0, 0.0);
+        for tick in ticks {
+            page.rule("grid", (x_of(tick), top), (x_of(tick), bottom));
+            page.text_at(x_of(tick), bottom + 17.0, "middle", "", &number(tick, decimals));
+        }
+        page.rule("axis", (BARS, bottom), (NUMBERS, bottom));
+        page.text_at(f64::midpoint(BARS, NUMBERS), bottom + 37.0, "middle", "", &self.scale);
+        for (place, row) in shown.iter().enumerate() {
+            let y = top + step * (place as f64 + 0.5);
+            page.text_at(NAMES - 8.0, y + 4.0, "end", "", &(place + 1).to_string());
+            page.text(NAMES, y + 4.0, "ink", &fitted(&row.name, 12.0, BARS - NAMES - 12.0));
+            let (low, high) = (x_of(row.elo - error(row)), x_of(row.elo + error(row)));
+            if high > low {
+                page.rule("error", (low, y), (high, y));
+                page.rule("error", (low, y - 4.0), (low, y + 4.0));
+                page.rule("error", (high, y - 4.0), (high, y + 4.0));
+            }
+            let middle = x_of(row.elo);
+            page.put(&format!("<circle class=\"mark h1\" cx=\"{middle:.1}\" cy=\"{y:.1}\" r=\"5\"/>"));
+            let around = row.error.map_or_else(String::new, |error| format!(" ±{}", number(error, 1)));
+            let text = format!("{}{}{around}", row.sign, signed(row.elo, 1));
+            page.text(NUMBERS + 10.0, y + 4.0, "ink", &text);
+            page.text_at(WIDTH - 8.0, y + 4.0, "end", "small", &number(row.games as f64, 0));
+        }
+        page.text_at(WIDTH - 8.0, bottom + 17.0, "end", "small", "games");
+        if shown.is_empty() {
+            page.text_at(f64::midpoint(BARS, NUMBERS), f64::midpoint(top, bottom), "middle", "halo", "no rating yet");
+        }
+        if left_out > 0.0 {
+            let text = format!("and {} more", number((finite.len() - shown.len()) as f64, 0));
+            page.text(NAMES, bottom + 37.0 + left_out, "", &text);
+        }
+        page.finish()
+    }
+}

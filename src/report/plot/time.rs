@@ -1,0 +1,78 @@
+//! Where the time goes: what is spent on each move of a game.
+
+use super::chart::{Chart, Frame, Span, Ticks};
+use super::page::Heads;
+
+/// What one player spent on a move of the games that came so far.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TimeUse {
+    /// The move's number in the game, from 1.
+    pub number: u32,
+    /// Of the charged times in seconds the tenth part from below, half, and nine tenths.
+    pub tenths: [f64; 3],
+}
+
+/// A player's time by move.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TimeSeries {
+    /// Who.
+    pub name: String,
+    /// By rising number of the move.
+    pub moves: Vec<TimeUse>,
+}
+
+/// Time used by move, of up to two players.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TimePlot {
+    /// Words around it.
+    pub heads: Heads,
+    /// Who spent what. No more than two are drawn.
+    pub series: Vec<TimeSeries>,
+}
+
+impl TimePlot {
+    /// The picture: a complete SVG document. Times that are no number are left out.
+    #[must_use]
+    pub fn to_svg(&self) -> String {
+        let known: Vec<(&str, Vec<TimeUse>)> = self
+            .series
+            .iter()
+            .take(2)
+            .map(|series| {
+                let known = series.moves.iter().filter(|one| one.tenths.iter().all(|time| time.is_finite()));
+                (series.name.as_str(), known.copied().collect())
+            })
+            .collect();
+        let all = || known.iter().flat_map(|(_, moves)| moves);
+        let most = all().map(|one| one.tenths[2]).fold(0.0, f64::max);
+        let (unit, scale) = if most < 0.2 { ("ms", 1e3) } else { ("s", 1.0) };
+        let last = all().map(|one| one.number).max().unwrap_or(1);
+        let first = all().map(|one| one.number).min().unwrap_or(0).min(last.saturating_sub(1));
+        let mut chart = Chart::new(&Frame {
+            title: &self.heads.title,
+            subtitle: &self.heads.subtitle,
+            caption: &self.heads.caption,
+            x_label: "move of the game",
+            y_label: &format!("time charged ({unit}): median and middle 80 %"),
+            x_ticks: Ticks::Whole,
+            x: Span { low: f64::from(first), high: f64::from(last) },
+            y: Span { low: 0.0, high: if most > 0.0 { most * scale * 1.05 } else { 1.0 } },
+        });
+        let classes = [("band s0", "path s0"), ("band s1", "path s1")];
+        let along = |moves: &[TimeUse], tenth: usize| -> Vec<(f64, f64)> {
+            moves.iter().map(|one| (f64::from(one.number), one.tenths[tenth] * scale)).collect()
+        };
+        for ((_, moves), (band, _)) in known.iter().zip(classes) {
+            chart.band(&along(moves, 0), &along(moves, 2), band);
+        }
+        for ((_, moves), (_, path)) in known.iter().zip(classes) {
+            chart.line(&along(moves, 1), path);
+        }
+        let named: Vec<(&str, &str)> = known.iter().zip(classes).map(|((name, _), (_, path))| (path, *name)).collect();
+        chart.page.legend(&named);
+        if all().next().is_none() {
+            chart.note("no move was timed");
+        }
+        chart.finish()
+    }
+}
