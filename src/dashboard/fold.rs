@@ -165,10 +165,13 @@ fn note_elo(points: &mut Vec<EloPoint>, standing: &Standing) {
     }
 }
 
-/// The courses of runs that somebody looked at lately.
+/// The course of one run, once somebody looked.
+type Place = Arc<Mutex<Option<Fold>>>;
+
+/// The courses of runs that somebody looked at lately, with when that was.
 #[derive(Debug, Default)]
 pub(super) struct Folds {
-    kept: Mutex<BTreeMap<String, (Instant, Arc<Mutex<Option<Fold>>>)>>,
+    kept: Mutex<BTreeMap<String, (Instant, Place)>>,
 }
 
 impl Folds {
@@ -189,7 +192,7 @@ impl Folds {
         Ok(asks(fold.insert(now)))
     }
 
-    fn place(&self, id: &str) -> Arc<Mutex<Option<Fold>>> {
+    fn place(&self, id: &str) -> Place {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if !kept.contains_key(id)
             && kept.len() >= MAX_KEPT

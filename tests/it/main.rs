@@ -24,6 +24,8 @@ mod replay;
 #[cfg(target_os = "linux")]
 mod resume;
 mod run;
+#[cfg(target_os = "linux")]
+mod serve;
 mod source;
 mod syzygy;
 mod tidy;
