@@ -46,7 +46,10 @@ impl Got {
 impl Served {
     fn start(results: &Path, more: &[&str]) -> Self {
         let results = results.display().to_string();
-        let mut args = vec!["serve", &results, "--listen", "127.0.0.1:0"];
+        let mut args = vec!["serve", &results];
+        if !more.contains(&"--listen") {
+            args.extend(["--listen", "127.0.0.1:0"]);
+        }
         args.extend(more);
         let mut child = quintain(&args).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut line = String::new();
@@ -413,7 +416,8 @@ struct Stream(BufReader<TcpStream>);
 impl Stream {
     fn open(served: &Served, id: &str) -> Self {
         let mut stream = served.connect();
-        let head = format!("GET /api/runs/{id}/events HTTP/1.1\r\nHost: {}\r\n\r\n", served.address);
+        let head =
+            format!("GET /api/runs/{id}/events HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", served.address);
         stream.write_all(head.as_bytes()).unwrap();
         Self(BufReader::new(stream))
     }
@@ -527,7 +531,7 @@ fn moves_are_told_to_those_who_ask() {
             let game = say["game"].as_u64().unwrap_or(0);
             match say["event"].as_str().unwrap() {
                 "game" if say["result"].is_null() => {
-                    assert_eq!((&say["white_ms"], say["fen"].is_string()), (&10_000.into(), true), "{say}");
+                    assert_eq!((&say["white_ms"], say["fen"].is_string()), (&10_100.into(), true), "{say}");
                     plies.insert(game, 0);
                 }
                 "game" => {

@@ -183,7 +183,8 @@ function player(one) {
 function about({ run, summary, plan, crashes }) {
   at('title').textContent = run.players.length === 2 ? `${run.players[0]} against ${run.players[1]}` : run.name;
   const verdict = run.verdict === 'H0' || run.verdict === 'H1' ? `${run.verdict} accepted` : run.stopped_by;
-  at('about').textContent = [run.id, run.status ? run.status.phase : run.state, verdict, run.limit, date(run.date)].filter(Boolean).join(' · ');
+  const words = [run.id, run.status ? run.status.phase : run.state, verdict, run.limit, date(run.date)];
+  at('about').textContent = [...new Set(words)].filter(Boolean).join(' · ');
   if (run.state !== 'live') figures(summary ?? run);
   const players = run.state === 'live' ? [] : (summary?.players ?? []);
   at('players').hidden = players.length === 0;
