@@ -5,6 +5,7 @@ mod calibrate;
 mod check;
 mod ctl;
 mod engines;
+mod explain;
 mod fastchess;
 mod flags;
 mod games;
@@ -14,6 +15,7 @@ mod progress;
 mod rate;
 mod records;
 mod replay;
+mod report;
 mod resolve;
 mod resume;
 mod run;
@@ -135,6 +137,10 @@ enum Command {
     Replay(replay::ReplayArgs),
     /// Which games of a run ended how? Prints those that are asked for.
     Games(Box<games::GamesArgs>),
+    /// Where did the points come from? By opening, phase, length, ending, colour, time, depth and speed.
+    Explain(explain::ExplainArgs),
+    /// A run's report: text, Markdown, JSON or CSV.
+    Report(report::ReportArgs),
     /// Measures how many games at once this machine can hold at which clock.
     Calibrate(calibrate::CalibrateArgs),
     /// Elo, LOS and LLR of given counts.
@@ -248,6 +254,8 @@ pub fn main() -> ExitCode {
         Command::Ctl(args) => ctl::run(&args).map(|()| Exit::Done),
         Command::Replay(args) => replay::run(&args),
         Command::Games(args) => games::run(&args),
+        Command::Explain(args) => explain::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Calibrate(args) => calibrate::run(&args),
         Command::Stats(args) => stats::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),
         Command::Rate(args) => rate::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),

@@ -29,3 +29,4 @@ mod serve;
 mod source;
 mod syzygy;
 mod tidy;
+mod tools;
