@@ -14,11 +14,13 @@ use crate::record::{ByColor, GameId, GameRecord, PlayerId, Score};
 use crate::schedule::events::{Moved, Ply, RunEvent};
 
 /// Games that are over are kept until so many others are, so that clients hear how they ended.
-const MAX_OVER: usize = 64;
+const MAX_OVER: usize = 256;
 
 /// A game that is being played, or was.
 #[derive(Debug)]
 struct Board {
+    /// Tells a game from one that is played anew under its number, for it was void.
+    serial: u64,
     players: ByColor<PlayerId>,
     /// Where it began; `None` until the worker tells.
     start: Option<(String, Vec<String>)>,
@@ -37,6 +39,7 @@ pub(super) struct Boards {
     /// By the user's number.
     boards: BTreeMap<u64, Board>,
     over: VecDeque<u64>,
+    begun: u64,
 }
 
 impl Boards {
@@ -47,6 +50,7 @@ impl Boards {
             chess960: plan.rules.variant == Variant::Chess960,
             boards: BTreeMap::new(),
             over: VecDeque::new(),
+            begun: 0,
         }
     }
 
@@ -60,7 +64,9 @@ impl Boards {
     }
 
     fn began(&mut self, game: GameId, players: ByColor<PlayerId>) {
-        let board = Board { players, start: None, plies: Vec::new(), since: Instant::now(), over: None };
+        self.begun += 1;
+        let (serial, since) = (self.begun, Instant::now());
+        let board = Board { serial, players, start: None, plies: Vec::new(), since, over: None };
         // A void game is played again under its number.
         self.over.retain(|number| *number != game.number());
         self.boards.insert(game.number(), board);
@@ -123,8 +129,8 @@ fn millis(time: Duration) -> u64 {
 /// What one client has heard.
 #[derive(Debug, Default)]
 pub(super) struct Teller {
-    /// By game: its plies; `None` once it heard that it is over.
-    told: BTreeMap<u64, Option<usize>>,
+    /// By game: which it is, and its plies; `None` once it heard that it is over.
+    told: BTreeMap<u64, (u64, Option<usize>)>,
 }
 
 impl Teller {
@@ -134,33 +140,33 @@ impl Teller {
         let mut text = String::new();
         for (number, board) in &boards.boards {
             let (told, is_new) = match self.told.get(number) {
-                Some(Some(told)) => (*told, false),
-                // It is over, and it heard so; unless it is played anew.
-                Some(None) if board.over.is_some() => continue,
-                Some(None) => (0, true),
+                Some((serial, None)) if *serial == board.serial => continue,
+                Some((serial, Some(told))) if *serial == board.serial => (*told, false),
                 // What was over before it came is not worth a word.
                 None if board.over.is_some() => {
-                    self.told.insert(*number, None);
+                    self.told.insert(*number, (board.serial, None));
                     continue;
                 }
-                None => (0, true),
+                _ => (0, true),
             };
-            // Fewer plies than it heard of: the game is played anew.
-            let (told, is_new) = if board.plies.len() < told { (0, true) } else { (told, is_new) };
             if board.start.is_none() {
                 continue;
             }
-            if is_new && let Some(say) = boards.game(*number, board).filter(|_| board.over.is_none()) {
+            let is_over = board.over.is_some();
+            if is_new
+                && !is_over
+                && let Some(say) = boards.game(*number, board)
+            {
                 text.push_str(&line(&say));
             }
-            for (ply, place) in board.plies[told..].iter().zip(told as u64 + 1..) {
+            let told = if is_new && is_over { board.plies.len() } else { told };
+            for (ply, place) in board.plies.iter().skip(told).zip(told as u64 + 1..) {
                 text.push_str(&line(&say_ply(*number, place, ply, board)));
             }
-            let is_over = board.over.is_some();
             if is_over && let Some(say) = boards.game(*number, board) {
                 text.push_str(&line(&say));
             }
-            self.told.insert(*number, (!is_over).then_some(board.plies.len()));
+            self.told.insert(*number, (board.serial, (!is_over).then_some(board.plies.len())));
         }
         text
     }
@@ -182,4 +188,52 @@ fn say_ply(game: u64, place: u64, ply: &Ply, board: &Board) -> Say {
         depth: ply.depth,
         ago_ms: millis(board.since.elapsed()),
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Leg, Opening, PairId};
+
+    const GAME: GameId = GameId { pair: PairId(0), leg: Leg::First };
+    const PLAYERS: ByColor<PlayerId> = ByColor { white: PlayerId(0), black: PlayerId(1) };
+
+    fn told(boards: &mut Boards, from: usize, moves: &str) {
+        let start = Opening { index: 0, fen: crate::chess::START_FEN.to_owned(), moves: Vec::new() };
+        let ply = |uci: &str| Ply { uci: uci.to_owned(), left: None, score: None, depth: None };
+        let plies = moves.split(' ').map(ply).collect();
+        boards.moved(GAME, &Moved { opening: (from == 0).then_some(start), from, plies });
+    }
+
+    /// What a client hears: `game` for one that begins, else the move.
+    #[track_caller]
+    fn check(teller: &mut Teller, boards: &Boards, expected: &str) {
+        let news = teller.news(boards);
+        let heard = news.lines().map(|line| match serde_json::from_str(line).unwrap() {
+            Say::Game(said) => said.result.unwrap_or_else(|| "game".to_owned()),
+            Say::Ply(said) => said.uci,
+            other => panic!("{other:?}"),
+        });
+        assert_eq!(heard.collect::<Vec<_>>().join(" "), expected);
+    }
+
+    #[test]
+    fn a_client_hears_each_ply_once_and_a_game_played_anew_from_its_beginning() {
+        let names = vec!["a".to_owned(), "b".to_owned()];
+        let (boards, over) = (BTreeMap::new(), VecDeque::new());
+        let mut boards = Boards { names, clocks: vec![None; 2], chess960: false, boards, over, begun: 0 };
+        let mut teller = Teller::default();
+        boards.began(GAME, PLAYERS);
+        check(&mut teller, &boards, "");
+        told(&mut boards, 0, "e2e4 e7e5");
+        check(&mut teller, &boards, "game e2e4 e7e5");
+        check(&mut teller, &boards, "");
+        told(&mut boards, 2, "g1f3");
+        check(&mut teller, &boards, "g1f3");
+        check(&mut Teller::default(), &boards, "game e2e4 e7e5 g1f3");
+        boards.began(GAME, PLAYERS);
+        check(&mut teller, &boards, "");
+        told(&mut boards, 0, "d2d4 d7d5 c2c4 e7e6");
+        check(&mut teller, &boards, "game d2d4 d7d5 c2c4 e7e6");
+    }
 }
