@@ -21,6 +21,7 @@ mod resolve;
 mod resume;
 mod run;
 mod run_dir;
+mod serve;
 mod shell;
 mod simulate;
 mod sprt;
@@ -131,6 +132,8 @@ enum Command {
     Resume(resume::ResumeArgs),
     /// Follows a live run from another terminal, and says how it came out.
     Watch(watch::WatchArgs),
+    /// Shows stored and live runs in a browser.
+    Serve(serve::ServeArgs),
     /// Steers a live run: pause, resume, stop, more or fewer games at once.
     Ctl(ctl::CtlArgs),
     /// Says to an engine again what it was told in a game of a run: does it fail again?
@@ -252,6 +255,7 @@ pub fn main() -> ExitCode {
         }
         Command::Resume(args) => resume::run(&args),
         Command::Watch(args) => watch::run(&args),
+        Command::Serve(args) => serve::run(&args),
         Command::Ctl(args) => ctl::run(&args).map(|()| Exit::Done),
         Command::Replay(args) => replay::run(&args),
         Command::Games(args) => games::run(&args),

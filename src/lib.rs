@@ -22,4 +22,6 @@ pub mod report;
 
 pub mod control;
 
+pub mod dashboard;
+
 pub mod cli;

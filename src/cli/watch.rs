@@ -95,7 +95,7 @@ fn follow(mut client: Client, plan: &Plan) -> Result<Option<Exit>> {
                 ended = Exit::from_code(exit);
                 break;
             }
-            Say::Status { .. } | Say::Error { .. } | Say::Other => {}
+            Say::Status { .. } | Say::Error { .. } | Say::Game(_) | Say::Ply(_) | Say::Other => {}
         }
     }
     screen.close();

@@ -79,7 +79,23 @@ impl Client {
     /// # Errors
     /// [`ClientError::Io`].
     pub fn watch(&mut self) -> Result<(), ClientError> {
-        self.write(Ask::Watch)
+        self.write(Ask::Watch { moves: false })
+    }
+
+    /// As [`watch`](Self::watch), with the games being played and their moves.
+    ///
+    /// # Errors
+    /// [`ClientError::Io`].
+    pub fn watch_moves(&mut self) -> Result<(), ClientError> {
+        self.write(Ask::Watch { moves: true })
+    }
+
+    /// Asks how the run is played; the answer is among what [`read`](Self::read) yields.
+    ///
+    /// # Errors
+    /// [`ClientError::Io`].
+    pub fn ask_status(&mut self) -> Result<(), ClientError> {
+        self.write(Ask::Status)
     }
 
     /// The next line, as it came and as it reads; `None` when the run is gone.

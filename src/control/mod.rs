@@ -2,13 +2,15 @@
 //!
 //! The protocol is JSON lines both ways. A client sends `{"cmd":"status"}`, `pause`, `resume`, `stop`,
 //! `{"cmd":"concurrency","games":4}` or `watch`; each is answered by a line with an `event`: `status`, `error`, and after
-//! `watch` the stream of `progress`, `line` and, last, `end`. See `protocol` for their keys.
+//! `watch` the stream of `progress`, `line` and, last, `end`; after `{"cmd":"watch","moves":true}` also `game` and `ply`. See
+//! `protocol` for their keys.
 //!
 //! The socket is served on the main thread beside the dispatcher, never on a slot's. What a client may cost is bounded:
 //! the length of its lines, the lines that wait for it, its time to ask and to read. One that exceeds a bound is dropped.
 //!
-//! Reading order: `protocol`, `place` (where the socket lies), `server`, `client`.
+//! Reading order: `protocol`, `place` (where the socket lies), `boards` (games being played), `server`, `client`.
 
+mod boards;
 pub mod client;
 mod place;
 pub mod protocol;

@@ -26,7 +26,16 @@ pub enum Ask {
         games: u16,
     },
     /// Send the run's events until it ends.
-    Watch,
+    Watch {
+        /// With the games being played and their moves.
+        #[serde(default, skip_serializing_if = "is_false")]
+        moves: bool,
+    },
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+const fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 impl Ask {
@@ -39,7 +48,7 @@ impl Ask {
             Self::Resume => Some(Command::Resume),
             Self::Stop => Some(Command::Stop),
             Self::Concurrency { games } => Some(Command::Concurrency(games)),
-            Self::Watch => None,
+            Self::Watch { .. } => None,
         }
     }
 }
@@ -71,6 +80,10 @@ pub enum Say {
         /// In words.
         text: String,
     },
+    /// A game that is being played, or is over; only for those that watch moves.
+    Game(Box<GameSay>),
+    /// A ply of a game that was told of; only for those that watch moves.
+    Ply(Box<PlySay>),
     /// The run is over; no line follows.
     End {
         /// The exit code of the run's process.
@@ -81,6 +94,55 @@ pub enum Say {
     /// A kind of line that this version does not know and may skip.
     #[serde(other)]
     Other,
+}
+
+/// A game on its board.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GameSay {
+    /// [`VERSION`].
+    pub v: u32,
+    /// The user's number: 1 and 2 are the first pair's.
+    pub game: u64,
+    /// White's name in the plan.
+    pub white: String,
+    /// Black's.
+    pub black: String,
+    /// Whether castling is written as the king taking his rook.
+    pub chess960: bool,
+    /// Where the opening begins.
+    pub fen: String,
+    /// The opening's moves, in UCI notation.
+    pub opening: Vec<String>,
+    /// Milliseconds on White's clock at first; null without a clock.
+    pub white_ms: Option<u64>,
+    /// On Black's.
+    pub black_ms: Option<u64>,
+    /// `1-0`, `0-1` or `1/2-1/2`; null while it is played.
+    pub result: Option<String>,
+    /// Why it ended, as in the journal; null while it is played.
+    pub termination: Option<String>,
+}
+
+/// A ply after the opening.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlySay {
+    /// The user's number of the game.
+    pub game: u64,
+    /// From 1, the opening not counted.
+    pub ply: u64,
+    /// The move in UCI notation.
+    #[serde(rename = "move")]
+    pub uci: String,
+    /// Milliseconds on the mover's clock after it; null without a clock.
+    pub clock_ms: Option<u64>,
+    /// Centipawns from the mover's point of view; null where the engine said nothing, or a mate.
+    pub cp: Option<i32>,
+    /// Mate in so many moves of the mover; negative: of the opponent.
+    pub mate: Option<i32>,
+    /// Plies searched.
+    pub depth: Option<u32>,
+    /// Milliseconds since it was played, about.
+    pub ago_ms: u64,
 }
 
 /// How a run stands, from the view of `new`; 95 % intervals. Null where nothing is known yet.
@@ -176,7 +238,9 @@ mod tests {
             (r#"{"cmd":"resume"}"#, Some(Ask::Resume)),
             (r#"{"cmd":"stop"}"#, Some(Ask::Stop)),
             (r#"{"cmd":"status"}"#, Some(Ask::Status)),
-            (r#"{"cmd":"watch"}"#, Some(Ask::Watch)),
+            (r#"{"cmd":"watch"}"#, Some(Ask::Watch { moves: false })),
+            (r#"{"cmd":"watch","moves":true}"#, Some(Ask::Watch { moves: true })),
+            (r#"{"cmd":"watch","moves":1}"#, None),
             (r#"{"cmd":"concurrency","games":4}"#, Some(Ask::Concurrency { games: 4 })),
             (r#"{"cmd":"concurrency","games":-1}"#, None),
             (r#"{"cmd":"concurrency"}"#, None),

@@ -1,7 +1,7 @@
 //! The run's end of the socket: tasks on the main thread's runtime that carry lines between clients and the dispatcher.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -11,12 +11,13 @@ use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
+use crate::control::boards::{Boards, Teller};
 use crate::control::place::{self, Place};
 use crate::control::protocol::{Ask, Progress, Say, VERSION, line};
 use crate::plan::Plan;
 use crate::report::console::Viewer;
 use crate::report::figures::Figures;
-use crate::schedule::events::{Observer, Request, RunEvent};
+use crate::schedule::events::{Command, Observer, Request, RunEvent};
 use crate::schedule::standing::Standing;
 
 /// Clients at once; more are turned away.
@@ -37,6 +38,9 @@ const VISIT: Duration = Duration::from_secs(10);
 /// Least time between two commands of one client, so that a flood of them costs the games nothing.
 const PACE: Duration = Duration::from_millis(10);
 
+/// How often a client that watches moves hears of them: however fast they come, it gets the same few messages a second.
+const MOVES_PACE: Duration = Duration::from_millis(100);
+
 /// How long clients may take to read the end of a run.
 const FAREWELL: Duration = Duration::from_secs(1);
 
@@ -53,6 +57,7 @@ pub struct Server {
 struct Context {
     commands: mpsc::Sender<Request>,
     last: watch::Receiver<Arc<str>>,
+    boards: Arc<Mutex<Boards>>,
 }
 
 impl Server {
@@ -66,8 +71,10 @@ impl Server {
         let lines = broadcast::Sender::new(BACKLOG);
         let (progress, last) = watch::channel(Arc::from(""));
         let (closing, closed) = oneshot::channel();
-        let task = tokio::spawn(serve(listener, Context { commands, last }, lines.clone(), closed));
-        let publisher = Publisher { viewer: Viewer::new(plan), lines: lines.clone(), progress };
+        let boards = Arc::new(Mutex::new(Boards::new(plan)));
+        let context = Context { commands, last, boards: Arc::clone(&boards) };
+        let task = tokio::spawn(serve(listener, context, lines.clone(), closed));
+        let publisher = Publisher { viewer: Viewer::new(plan), lines: lines.clone(), progress, boards };
         Ok((Self { lines, closing, task, place }, publisher))
     }
 
@@ -116,20 +123,45 @@ fn is_ours(stream: &UnixStream) -> bool {
 }
 
 /// Serves a client until it leaves, breaks a bound, or the run is over.
-async fn client(stream: UnixStream, context: Context, mut events: broadcast::Receiver<Arc<str>>) {
+async fn client(stream: UnixStream, context: Context, events: broadcast::Receiver<Arc<str>>) {
+    let mut moves = None;
+    visit(stream, &context, events, &mut moves).await;
+    if moves.is_some() {
+        tell_of_onlooker(&context, false).await;
+    }
+}
+
+/// Has workers tell of moves, or no longer.
+async fn tell_of_onlooker(context: &Context, comes: bool) {
+    // An error says that the run is over, and an answer is not needed.
+    let _ = context.commands.send(Request { command: Command::Moves(comes), reply: oneshot::channel().0 }).await;
+}
+
+/// Serves a client; leaves behind in `moves` whether it watched them.
+async fn visit(
+    stream: UnixStream,
+    context: &Context,
+    mut events: broadcast::Receiver<Arc<str>>,
+    moves: &mut Option<Teller>,
+) {
     let (read, mut write) = stream.into_split();
     let mut asked = Lines { read, held: Vec::new() };
     let mut reads = true;
     let mut watches = false;
     let leave = Instant::now() + VISIT;
+    let mut look = Instant::now();
     loop {
         let sent = tokio::select! {
             line = asked.next(), if reads => match line {
-                Some(line) => match answer(&line, &context).await {
+                Some(line) => match answer(&line, context).await {
                     Answer::Say(text) => send(&mut write, &text).await,
-                    Answer::Watch if watches => true,
-                    Answer::Watch => {
+                    Answer::Watch { .. } if watches => true,
+                    Answer::Watch { moves: wants_moves } => {
                         watches = true;
+                        if wants_moves {
+                            *moves = Some(Teller::default());
+                            tell_of_onlooker(context, true).await;
+                        }
                         events = events.resubscribe();
                         let last = Arc::clone(&context.last.borrow());
                         send(&mut write, &last).await
@@ -148,11 +180,22 @@ async fn client(stream: UnixStream, context: Context, mut events: broadcast::Rec
                 Err(broadcast::error::RecvError::Closed) => false,
             },
             () = sleep_until(leave), if !watches => false,
+            () = sleep_until(look), if moves.is_some() => {
+                look = Instant::now() + MOVES_PACE;
+                let text = news(moves.as_mut(), &context.boards);
+                text.is_empty() || send(&mut write, &text).await
+            }
         };
         if !sent {
             return;
         }
     }
+}
+
+/// What a client has not heard of the games being played.
+fn news(moves: Option<&mut Teller>, boards: &Mutex<Boards>) -> String {
+    let boards = boards.lock().unwrap_or_else(PoisonError::into_inner);
+    moves.map(|teller| teller.news(&boards)).unwrap_or_default()
 }
 
 /// False where the client is gone, or too slow.
@@ -162,7 +205,7 @@ async fn send(write: &mut OwnedWriteHalf, text: &str) -> bool {
 
 enum Answer {
     Say(String),
-    Watch,
+    Watch { moves: bool },
 }
 
 async fn answer(text: &[u8], context: &Context) -> Answer {
@@ -171,7 +214,7 @@ async fn answer(text: &[u8], context: &Context) -> Answer {
         Ok(ask) => ask,
         Err(why) => return error(format!("not a command: {why}")),
     };
-    let Some(command) = ask.command() else { return Answer::Watch };
+    let Some(command) = ask.command() else { return Answer::Watch { moves: ask == Ask::Watch { moves: true } } };
     sleep(PACE).await;
     let (reply, answer) = oneshot::channel();
     let over = || error("the run is over".to_owned());
@@ -217,6 +260,7 @@ pub struct Publisher {
     viewer: Viewer,
     lines: broadcast::Sender<Arc<str>>,
     progress: watch::Sender<Arc<str>>,
+    boards: Arc<Mutex<Boards>>,
 }
 
 impl Publisher {
@@ -242,6 +286,7 @@ impl Publisher {
 
 impl Observer for Publisher {
     fn observe(&mut self, event: RunEvent<'_>) {
+        self.boards.lock().unwrap_or_else(PoisonError::into_inner).observe(&event);
         if let Some(text) = self.viewer.line(&event) {
             // An error only says that nobody watches.
             let _ = self.lines.send(Arc::from(line(&Say::Line { text })));

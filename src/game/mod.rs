@@ -291,6 +291,12 @@ impl Game {
         &self.position
     }
 
+    /// Where it began.
+    #[must_use]
+    pub const fn opening(&self) -> &Opening {
+        &self.opening
+    }
+
     /// The plies after the book so far.
     #[must_use]
     pub fn moves(&self) -> &[MoveRecord] {

@@ -204,6 +204,7 @@ impl Viewer {
             RunEvent::Finishing => Some("finishing the running games; press Ctrl-C again to stop at once".to_owned()),
             RunEvent::Opened { .. }
             | RunEvent::GameBegan { .. }
+            | RunEvent::GameMoved { .. }
             | RunEvent::GameEnded { .. }
             | RunEvent::PairCounted { .. }
             | RunEvent::Tick { .. }

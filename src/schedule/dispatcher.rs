@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
@@ -100,6 +101,10 @@ struct Dispatcher<'a> {
     /// What slots left unplayed when they retired. It goes first: no later pair counts before it.
     leftover: BTreeMap<PairId, PairTask>,
     orders: watch::Sender<Orders>,
+    /// Workers tell of moves while it is set.
+    tells_moves: Arc<AtomicBool>,
+    /// How many want to see moves.
+    onlookers: u32,
     events: mpsc::UnboundedSender<WorkerEvent>,
     playing: u16,
     reason: Option<StopReason>,
@@ -134,6 +139,8 @@ pub async fn run(run: Run, observers: &mut [Box<dyn Observer>], mut inbox: Inbox
         idle: VecDeque::new(),
         leftover: BTreeMap::new(),
         orders: watch::Sender::new(orders),
+        tells_moves: Arc::default(),
+        onlookers: 0,
         events: events_in,
         playing: 0,
         reason: None,
@@ -209,6 +216,7 @@ impl Dispatcher<'_> {
                 stderr_dir: self.run.stderr_dir.clone(),
                 events: self.events.clone(),
                 orders: self.orders.subscribe(),
+                tells_moves: Arc::clone(&self.tells_moves),
             };
             match worker::start(context) {
                 Ok(worker) => self.slots[place] = Slot::Taken(worker),
@@ -260,6 +268,10 @@ impl Dispatcher<'_> {
                 self.wake();
             }
             Command::Concurrency(games) => self.set_concurrency(games)?,
+            Command::Moves(more) => {
+                self.onlookers = if more { self.onlookers + 1 } else { self.onlookers.saturating_sub(1) };
+                self.tells_moves.store(self.onlookers > 0, Ordering::Relaxed);
+            }
         }
         let status = self.status();
         if (status.phase, status.concurrency) != (before.phase, before.concurrency) {
@@ -323,6 +335,7 @@ impl Dispatcher<'_> {
                 self.playing += 1;
                 self.tell(RunEvent::GameBegan { game, players });
             }
+            WorkerEvent::Moved { game, moved } => self.tell(RunEvent::GameMoved { game, moved: &moved }),
             WorkerEvent::Ended { record, failure } => {
                 self.playing = self.playing.saturating_sub(1);
                 self.on_ended(*record, failure.as_deref());

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-use crate::record::{ByColor, GameId, GameRecord, Leg, Opening, PairId, PlayerId};
+use crate::record::{ByColor, GameId, GameRecord, Leg, MoveRecord, Opening, PairId, PlayerId, Score};
 use crate::schedule::standing::Standing;
 
 /// A slot: one game at a time, with its own thread and, where asked, its own CPUs. From 0.
@@ -75,6 +75,8 @@ pub enum Command {
     Concurrency(u16),
     /// Only answer.
     Status,
+    /// One more (true) or one fewer (false) wants to see moves as they are played.
+    Moves(bool),
 }
 
 /// A command and where its answer goes: how the run stands after it, or why it was refused.
@@ -123,6 +125,13 @@ pub enum WorkerEvent {
         /// Who has which side.
         players: ByColor<PlayerId>,
     },
+    /// Moves were played; only where somebody wants to see them.
+    Moved {
+        /// In which game.
+        game: GameId,
+        /// What was not told of it before.
+        moved: Box<Moved>,
+    },
     /// A game ended. The worker goes on without an answer.
     Ended {
         /// What was played.
@@ -155,6 +164,37 @@ pub enum WorkerEvent {
     },
 }
 
+/// What was played in a game since it was last told of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moved {
+    /// Where the game began, the first time that it is told of.
+    pub opening: Option<Opening>,
+    /// Plies after the book that were told before.
+    pub from: usize,
+    /// Those since.
+    pub plies: Vec<Ply>,
+}
+
+/// A ply for those that look on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ply {
+    /// In UCI notation.
+    pub uci: String,
+    /// On the mover's clock after it; `None` without a clock.
+    pub left: Option<Duration>,
+    /// From the mover's point of view.
+    pub score: Option<Score>,
+    /// Plies searched.
+    pub depth: Option<u32>,
+}
+
+impl From<&MoveRecord> for Ply {
+    fn from(played: &MoveRecord) -> Self {
+        let MoveRecord { uci, left, info, .. } = played;
+        Self { uci: uci.clone(), left: *left, score: info.score, depth: info.depth }
+    }
+}
+
 /// Evidence of a game lost by a fault of the engine: what a bug report needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
@@ -184,6 +224,13 @@ pub enum RunEvent<'a> {
         game: GameId,
         /// Who has which side.
         players: ByColor<PlayerId>,
+    },
+    /// Moves were played; only where somebody wants to see them, and then a little late where they come fast.
+    GameMoved {
+        /// In which game.
+        game: GameId,
+        /// What was not told of it before.
+        moved: &'a Moved,
     },
     /// A game ended and is in the journal.
     GameEnded {

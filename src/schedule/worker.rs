@@ -4,8 +4,10 @@
 //! statistics, the screen) shares the thread whose reader stamps the clock. Engines are spawned from this thread and
 //! die with it: the parent-death signal is tied to the thread that spawned.
 
+use std::convert::Infallible;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use tokio::sync::{mpsc, watch};
@@ -15,10 +17,11 @@ use crate::game::{Game, GameParts, GameSetup, Input, Request, Step, ToldClock, p
 use crate::plan::Plan;
 use crate::plan::recording::Recording;
 use crate::record::{
-    ByColor, Color, Ending, EngineId, GameId, GameRecord, Leg, Opening, Outcome, Overstep, PlayerId, Said, Termination,
+    ByColor, Color, Ending, EngineId, GameId, GameRecord, Leg, Opening, Outcome, Overstep, PairId, PlayerId, Said,
+    Termination,
 };
 use crate::schedule::engine_config;
-use crate::schedule::events::{Failure, Orders, PairTask, SlotId, Stop, WorkerEvent};
+use crate::schedule::events::{Failure, Moved, Orders, PairTask, Ply, SlotId, Stop, WorkerEvent};
 use crate::schedule::program::Programs;
 use crate::uci::process::{Engine, EngineConfig, Evidence, Fault, SearchOutcome, StartError};
 use crate::uci::{Go, SideClock};
@@ -37,6 +40,8 @@ pub(super) struct Context {
     pub(super) stderr_dir: PathBuf,
     pub(super) events: mpsc::UnboundedSender<WorkerEvent>,
     pub(super) orders: watch::Receiver<Orders>,
+    /// Set while somebody wants to see moves.
+    pub(super) tells_moves: Arc<AtomicBool>,
 }
 
 /// The dispatcher's end of a worker. Dropping it retires the worker once it is idle.
@@ -101,6 +106,7 @@ struct Worker {
     reusable: bool,
     /// By ply of the game being played: how long engine and runner waited for a CPU, and what of the talk is kept.
     notes: Vec<(Option<Duration>, Said)>,
+    telling: Telling,
     /// The harness itself was stopped during a move of the game being played, so that clocks ran without their reader.
     was_stopped: bool,
 }
@@ -110,7 +116,8 @@ impl Worker {
         let engines: Vec<_> = context.plan.players.iter().map(|_| None).collect();
         let programs = Programs::new(engines.len());
         let identities = vec![EngineId::default(); engines.len()];
-        Self { context, engines, identities, programs, reusable: true, notes: Vec::new(), was_stopped: false }
+        let telling = Telling::new(Arc::clone(&context.tells_moves), context.events.clone());
+        Self { context, engines, identities, programs, reusable: true, notes: Vec::new(), telling, was_stopped: false }
     }
 
     /// Plays what comes until there is no more to come; returns what it was given and did not play.
@@ -179,6 +186,7 @@ impl Worker {
         let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let clock = Instant::now();
         self.notes.clear();
+        self.telling.begin(id);
         self.was_stopped = false;
         let Played { parts, ending, failure, overstep } = self.referee(task.opening(leg), players).await?;
         let GameParts { opening, mut moves, .. } = parts;
@@ -362,17 +370,31 @@ impl Worker {
             Ok([engine, other]) => (engine, other.as_mut().filter(|other| other.is_pondering())),
             Err(_) => (&mut self.engines[mover], None),
         };
+        let pondering = listener.is_some();
         let Some(engine) = engine else {
             return (game.handle(Input::Crashed { color, detail: "not running".to_owned() }), None);
         };
         let command = go(request);
         let search = engine.go(game.position_line(), &command, Some(request.deadline));
-        let outcome = match listener {
-            None => search.await,
-            Some(listener) => tokio::select! {
+        let listen = async {
+            match listener {
+                Some(listener) => listener.listen().await,
+                None => std::future::pending().await,
+            }
+        };
+        let outcome = match (pondering, self.telling.is_due()) {
+            (false, false) => search.await,
+            (true, false) => tokio::select! {
                 biased;
                 outcome = search => outcome,
-                never = listener.listen() => match never {},
+                never = listen => match never {},
+            },
+            // The first look at the search sends `go`; only then is there time to tell of what led to it.
+            (_, true) => tokio::select! {
+                biased;
+                outcome = search => outcome,
+                never = self.telling.tell(game) => match never {},
+                never = listen => match never {},
             },
         };
         match outcome {
@@ -404,6 +426,53 @@ impl Worker {
                 (game.handle(Input::Crashed { color, detail: status }), None)
             }
         }
+    }
+}
+
+/// Tells those that look on of moves. It costs a game nothing where nobody does; where somebody does, it tells while an engine
+/// thinks: never between the stamp on a move and the opponent's `go`.
+struct Telling {
+    is_wanted: Arc<AtomicBool>,
+    events: mpsc::UnboundedSender<WorkerEvent>,
+    game: GameId,
+    /// Plies of the game that were told; `None` before it was told of at all.
+    told: Option<usize>,
+    /// When its next message would keep to [`Telling::PACE`].
+    due: Instant,
+}
+
+impl Telling {
+    /// Messages of a slot come no faster than this on average, however fast its engines play.
+    const PACE: Duration = Duration::from_millis(50);
+
+    /// A burst is let through as long as it is not so far ahead of the pace.
+    const BURST: Duration = Duration::from_millis(500);
+
+    fn new(is_wanted: Arc<AtomicBool>, events: mpsc::UnboundedSender<WorkerEvent>) -> Self {
+        let game = GameId { pair: PairId(0), leg: Leg::First };
+        Self { is_wanted, events, game, told: None, due: Instant::now() }
+    }
+
+    const fn begin(&mut self, game: GameId) {
+        self.game = game;
+        self.told = None;
+    }
+
+    /// Whether somebody wants to see moves, and the pace allows it.
+    fn is_due(&self) -> bool {
+        self.is_wanted.load(Ordering::Relaxed) && self.due.saturating_duration_since(Instant::now()) < Self::BURST
+    }
+
+    /// Tells what was not told of the game, at once, and is never done.
+    async fn tell(&mut self, game: &Game) -> Infallible {
+        self.due = self.due.max(Instant::now()) + Self::PACE;
+        let opening = self.told.is_none().then(|| game.opening().clone());
+        let from = self.told.unwrap_or(0);
+        let plies: Vec<Ply> = game.moves().iter().skip(from).map(Ply::from).collect();
+        self.told = Some(from + plies.len());
+        let moved = Box::new(Moved { opening, from, plies });
+        let _ = self.events.send(WorkerEvent::Moved { game: self.game, moved });
+        std::future::pending().await
     }
 }
 

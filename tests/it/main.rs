@@ -25,6 +25,8 @@ mod replay;
 #[cfg(target_os = "linux")]
 mod resume;
 mod run;
+#[cfg(target_os = "linux")]
+mod serve;
 mod simulate;
 mod source;
 mod syzygy;

@@ -14,6 +14,7 @@ const HARNESS: &[&[&str]] = &[
     &["check", "schedule"],
     &["report"],
     &["control"],
+    &["dashboard"],
     &["cli"],
     &["main", "lib"],
 ];

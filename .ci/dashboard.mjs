@@ -1,0 +1,133 @@
+// The dashboard in a real browser, without a library: headless Chromium over its debugging socket.
+// usage: node dashboard.mjs CHROMIUM QUINTAIN FAKE_ENGINE FOLDER [SCREENSHOTS]
+// Exits with 0 where every check holds; a page's console must stay without errors.
+import { spawn } from 'node:child_process';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const [chromium, quintain, fake, folder, screenshots] = process.argv.slice(2);
+const children = [];
+const start = (program, args, stdio) => {
+  const child = spawn(program, args, { stdio });
+  children.push(child);
+  return child;
+};
+const finish = (code, why) => {
+  if (why) console.error(`dashboard: ${why}`);
+  for (const child of children) child.kill('SIGKILL');
+  process.exit(code);
+};
+setTimeout(() => finish(1, 'it hangs'), 240_000);
+process.on('unhandledRejection', (error) => finish(1, error.stack ?? error));
+process.on('uncaughtException', (error) => finish(1, error.stack ?? error));
+
+const firstMatch = (stream, pattern) => new Promise((found, missing) => {
+  let text = '';
+  stream.on('data', (part) => {
+    text += part;
+    const match = pattern.exec(text);
+    if (match) found(match);
+  });
+  stream.on('end', () => missing(new Error(`no ${pattern} in: ${text}`)));
+});
+
+// A live run whose first engine has markup for a name, and stored runs.
+const results = join(folder, 'results');
+mkdirSync(join(results, 'runs'), { recursive: true });
+const hostile = join(folder, '<img src=x onerror=document.title=1>');
+symlinkSync(fake, hostile);
+for (let number = 0; number < 120; number += 1) {
+  const dir = join(results, 'runs', `stored-${number}`);
+  mkdirSync(dir);
+  const players = ['<script>document.title=1</script>', 'base'].map((name) => ({ name, limit: '8+0.08', games: 4 }));
+  writeFileSync(join(dir, 'summary.json'), JSON.stringify({ name: 'stored', players, verdict: 'H1', stopped_by: 'verdict', elo: number, pairs: 2 }));
+}
+const run = join(results, 'runs', 'live');
+start(quintain, ['sprt', '--new', `'${hostile}' -- --seed 1 --sleep-us 150000`, '--base', `'${fake}' -- --seed 2 --sleep-us 150000`,
+  '--tc', '60+1', '--max-pairs', '100000', '-j', '2', '--max-plies', '40', '--out', run], 'ignore');
+const served = start(quintain, ['serve', results, '--listen', '127.0.0.1:0'], ['ignore', 'pipe', 'inherit']);
+const [address] = await firstMatch(served.stdout, /http:\S+/);
+
+const browser = start(chromium, ['--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--remote-debugging-port=0',
+  '--window-size=1200,1500', `--user-data-dir=${join(folder, 'profile')}`, 'about:blank'], ['ignore', 'ignore', 'pipe']);
+const [, socket] = await firstMatch(browser.stderr, /listening on (ws:\S+)/);
+
+// The debugging protocol: numbered questions, and events.
+const line = new WebSocket(socket);
+await new Promise((open, failed) => { line.onopen = open; line.onerror = failed; });
+const waiting = new Map();
+const complaints = [];
+let number = 0;
+line.onmessage = ({ data }) => {
+  const said = JSON.parse(data);
+  if (said.id) {
+    const { done, failed } = waiting.get(said.id);
+    waiting.delete(said.id);
+    if (said.error) failed(new Error(said.error.message));
+    else done(said.result);
+  } else if (said.method === 'Runtime.exceptionThrown') complaints.push(said.params.exceptionDetails.exception?.description ?? said.params.exceptionDetails.text);
+  else if (said.method === 'Log.entryAdded' && said.params.entry.level === 'error') complaints.push(`${said.params.entry.text} ${said.params.entry.url ?? ''}`);
+  else if (said.method === 'Page.javascriptDialogOpening') ask('Page.handleJavaScriptDialog', { accept: true });
+};
+let sessionId;
+const ask = (method, params = {}) => new Promise((done, failed) => {
+  number += 1;
+  waiting.set(number, { done, failed });
+  line.send(JSON.stringify({ id: number, method, params, sessionId }));
+});
+const { targetId } = await ask('Target.createTarget', { url: 'about:blank' });
+({ sessionId } = await ask('Target.attachToTarget', { targetId, flatten: true }));
+for (const domain of ['Page', 'Runtime', 'Log']) await ask(`${domain}.enable`);
+
+const value = async (expression) => {
+  const { result, exceptionDetails } = await ask('Runtime.evaluate', { expression, returnByValue: true, awaitPromise: true });
+  if (exceptionDetails) throw new Error(`${expression}: ${exceptionDetails.exception?.description}`);
+  return result.value;
+};
+const until = async (what, expression) => {
+  for (let tries = 0; tries < 400; tries += 1) {
+    if (await value(expression)) {
+      console.log(`dashboard: ${what}`);
+      return;
+    }
+    await new Promise((done) => setTimeout(done, 150));
+  }
+  throw new Error(`${what}: never; the page says: ${await value('document.body.innerText')}; ${complaints.join('; ')}`);
+};
+const picture = async (name) => {
+  if (!screenshots) return;
+  const { data } = await ask('Page.captureScreenshot', { format: 'png' });
+  writeFileSync(join(screenshots, `${name}.png`), Buffer.from(data, 'base64'));
+};
+
+await ask('Page.navigate', { url: address });
+await until('the list shows a page of the runs, the live one first', "document.querySelectorAll('#rows tr').length === 50 && document.querySelector('#rows tr td').textContent === 'runs/live'");
+await until('the token left the address', "!location.href.includes('token') && sessionStorage.length === 1");
+await picture('list');
+await value("document.getElementById('after').click()");
+await until('the next page', "document.getElementById('page').textContent === 'page 2 of 3'");
+await value("location.hash = '#/run/runs%2Flive'");
+await until('boards with pieces', "document.querySelectorAll('#boards .game').length >= 2 && document.querySelectorAll('#boards .piece').length > 8");
+await until('names are text', "[...document.querySelectorAll('.game .side span')].some((one) => one.textContent.includes('<img src=x'))");
+const fen = await value("document.querySelector('.board').getAttribute('aria-label')");
+await until('a move is played', `document.querySelector('.board')?.getAttribute('aria-label') !== ${JSON.stringify(fen)}`);
+await until('clocks run', "[...document.querySelectorAll('.clock')].some((one) => /^[01]:[0-9]/.test(one.textContent))");
+await until('the path of the LLR is drawn', "document.getElementById('llr').naturalWidth > 100");
+await until('figures', "document.getElementById('figures').textContent.includes('pairs')");
+await picture('live');
+await value("document.querySelector('[data-command=pause]').click()");
+await until('it is paused', "document.getElementById('status').textContent.startsWith('paused')");
+await value("document.querySelector('[data-command=resume]').click()");
+await until('it goes on', "document.getElementById('status').textContent.startsWith('running')");
+await value("document.querySelector('[data-command=stop]').click()");
+await until('it is over, and its summary is shown', "document.getElementById('steering').hidden && document.getElementById('about').textContent.includes('interrupted') && document.querySelectorAll('#player-rows tr').length === 2");
+await ask('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: 'dark' }] });
+await until('the picture is there', "!document.getElementById('llr').hidden && document.getElementById('llr').naturalWidth > 100");
+await picture('over-dark');
+if (await value("document.title !== 'Quintain' || document.querySelectorAll('main img').length !== 2 || document.querySelectorAll('script').length !== 1")) {
+  throw new Error('markup of an engine\'s name came through');
+}
+// An answer that there is no such picture is an answer; anything else on the console is a fault.
+const faults = complaints.filter((text) => !(text.includes('.svg') && text.includes('404')) && !(text.includes('/events') && text.includes('409')));
+if (faults.length) throw new Error(`the page complained: ${faults.join('; ')}`);
+finish(0);

@@ -1,0 +1,239 @@
+//! The games being played, for clients that want to see moves.
+//!
+//! The publisher keeps them as the workers tell; each client looks a few times a second and is told what it has not heard.
+//! So a run whose games last milliseconds costs a client no more than one at a long clock, and a slow client nobody else.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::{Duration, Instant};
+
+use crate::chess::Variant;
+use crate::control::protocol::{GameSay, PlySay, Say, VERSION, line};
+use crate::game::clock::Clock;
+use crate::plan::Plan;
+use crate::record::{ByColor, GameId, GameRecord, PlayerId, Score};
+use crate::schedule::events::{Moved, Ply, RunEvent};
+
+/// Games that are over are kept until so many others are, so that clients hear how they ended.
+const MAX_OVER: usize = 256;
+
+/// A game that is being played, or was.
+#[derive(Debug)]
+struct Board {
+    /// Tells a game from one that is played anew under its number, for it was void.
+    serial: u64,
+    players: ByColor<PlayerId>,
+    /// Where it began; `None` until the worker tells.
+    start: Option<(String, Vec<String>)>,
+    plies: Vec<Ply>,
+    /// When the last of them came.
+    since: Instant,
+    over: Option<(&'static str, &'static str)>,
+}
+
+/// Every game that is being played.
+#[derive(Debug)]
+pub(super) struct Boards {
+    names: Vec<String>,
+    clocks: Vec<Option<Duration>>,
+    chess960: bool,
+    /// By the user's number.
+    boards: BTreeMap<u64, Board>,
+    over: VecDeque<u64>,
+    begun: u64,
+}
+
+impl Boards {
+    pub(super) fn new(plan: &Plan) -> Self {
+        Self {
+            names: plan.players.iter().map(|player| player.name.clone()).collect(),
+            clocks: plan.players.iter().map(|player| Clock::new(&player.limit).left()).collect(),
+            chess960: plan.rules.variant == Variant::Chess960,
+            boards: BTreeMap::new(),
+            over: VecDeque::new(),
+            begun: 0,
+        }
+    }
+
+    pub(super) fn observe(&mut self, event: &RunEvent<'_>) {
+        match event {
+            RunEvent::GameBegan { game, players } => self.began(*game, *players),
+            RunEvent::GameMoved { game, moved } => self.moved(*game, moved),
+            RunEvent::GameEnded { record, .. } => self.ended(record),
+            _ => {}
+        }
+    }
+
+    fn began(&mut self, game: GameId, players: ByColor<PlayerId>) {
+        self.begun += 1;
+        let (serial, since) = (self.begun, Instant::now());
+        let board = Board { serial, players, start: None, plies: Vec::new(), since, over: None };
+        // A void game is played again under its number.
+        self.over.retain(|number| *number != game.number());
+        self.boards.insert(game.number(), board);
+    }
+
+    fn moved(&mut self, game: GameId, moved: &Moved) {
+        let Some(board) = self.boards.get_mut(&game.number()) else { return };
+        if let Some(opening) = &moved.opening {
+            board.start = Some((opening.fen.clone(), opening.moves.clone()));
+        }
+        board.plies.truncate(moved.from);
+        board.plies.extend(moved.plies.iter().cloned());
+        board.since = Instant::now();
+    }
+
+    fn ended(&mut self, record: &GameRecord) {
+        let number = record.id.number();
+        let Some(board) = self.boards.get_mut(&number) else { return };
+        if board.start.is_none() {
+            // Nobody was told of it, and nobody is to be told of it now.
+            self.boards.remove(&number);
+            return;
+        }
+        let told = board.plies.len();
+        board.plies.extend(record.moves.iter().skip(told).map(Ply::from));
+        board.over = Some((record.ending.outcome.token(), record.ending.termination.name()));
+        self.over.push_back(number);
+        if self.over.len() > MAX_OVER
+            && let Some(oldest) = self.over.pop_front()
+        {
+            self.boards.remove(&oldest);
+        }
+    }
+
+    fn game(&self, number: u64, board: &Board) -> Option<Say> {
+        let (fen, opening) = board.start.clone()?;
+        let name = |player: PlayerId| self.names.get(usize::from(player.0)).cloned().unwrap_or_default();
+        let clock = |player: PlayerId| self.clocks.get(usize::from(player.0)).copied().flatten().map(millis);
+        let (result, termination) = board.over.map(|(result, why)| (result.to_owned(), why.to_owned())).unzip();
+        Some(Say::Game(Box::new(GameSay {
+            v: VERSION,
+            game: number,
+            white: name(board.players.white),
+            black: name(board.players.black),
+            chess960: self.chess960,
+            fen,
+            opening,
+            white_ms: clock(board.players.white),
+            black_ms: clock(board.players.black),
+            result,
+            termination,
+        })))
+    }
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// What one client has heard.
+#[derive(Debug, Default)]
+pub(super) struct Teller {
+    /// By game: which it is, and its plies; `None` once it heard that it is over.
+    told: BTreeMap<u64, (u64, Option<usize>)>,
+}
+
+impl Teller {
+    /// Lines of what it has not heard, in order; empty where there is nothing new.
+    pub(super) fn news(&mut self, boards: &Boards) -> String {
+        self.told.retain(|number, _| boards.boards.contains_key(number));
+        let mut text = String::new();
+        for (number, board) in &boards.boards {
+            let (told, is_new) = match self.told.get(number) {
+                Some((serial, None)) if *serial == board.serial => continue,
+                Some((serial, Some(told))) if *serial == board.serial => (*told, false),
+                // What was over before it came is not worth a word.
+                None if board.over.is_some() => {
+                    self.told.insert(*number, (board.serial, None));
+                    continue;
+                }
+                _ => (0, true),
+            };
+            if board.start.is_none() {
+                continue;
+            }
+            let is_over = board.over.is_some();
+            if is_new
+                && !is_over
+                && let Some(say) = boards.game(*number, board)
+            {
+                text.push_str(&line(&say));
+            }
+            let told = if is_new && is_over { board.plies.len() } else { told };
+            for (ply, place) in board.plies.iter().skip(told).zip(told as u64 + 1..) {
+                text.push_str(&line(&say_ply(*number, place, ply, board)));
+            }
+            if is_over && let Some(say) = boards.game(*number, board) {
+                text.push_str(&line(&say));
+            }
+            self.told.insert(*number, (board.serial, (!is_over).then_some(board.plies.len())));
+        }
+        text
+    }
+}
+
+fn say_ply(game: u64, place: u64, ply: &Ply, board: &Board) -> Say {
+    let (cp, mate) = match ply.score {
+        Some(Score::Cp(cp)) => (Some(cp), None),
+        Some(Score::Mate(moves)) => (None, Some(moves)),
+        None => (None, None),
+    };
+    Say::Ply(Box::new(PlySay {
+        game,
+        ply: place,
+        uci: ply.uci.clone(),
+        clock_ms: ply.left.map(millis),
+        cp,
+        mate,
+        depth: ply.depth,
+        ago_ms: millis(board.since.elapsed()),
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Leg, Opening, PairId};
+
+    const GAME: GameId = GameId { pair: PairId(0), leg: Leg::First };
+    const PLAYERS: ByColor<PlayerId> = ByColor { white: PlayerId(0), black: PlayerId(1) };
+
+    fn told(boards: &mut Boards, from: usize, moves: &str) {
+        let start = Opening { index: 0, fen: crate::chess::START_FEN.to_owned(), moves: Vec::new() };
+        let ply = |uci: &str| Ply { uci: uci.to_owned(), left: None, score: None, depth: None };
+        let plies = moves.split(' ').map(ply).collect();
+        boards.moved(GAME, &Moved { opening: (from == 0).then_some(start), from, plies });
+    }
+
+    /// What a client hears: `game` for one that begins, else the move.
+    #[track_caller]
+    fn check(teller: &mut Teller, boards: &Boards, expected: &str) {
+        let news = teller.news(boards);
+        let heard = news.lines().map(|line| match serde_json::from_str(line).unwrap() {
+            Say::Game(said) => said.result.unwrap_or_else(|| "game".to_owned()),
+            Say::Ply(said) => said.uci,
+            other => panic!("{other:?}"),
+        });
+        assert_eq!(heard.collect::<Vec<_>>().join(" "), expected);
+    }
+
+    #[test]
+    fn a_client_hears_each_ply_once_and_a_game_played_anew_from_its_beginning() {
+        let names = vec!["a".to_owned(), "b".to_owned()];
+        let (boards, over) = (BTreeMap::new(), VecDeque::new());
+        let mut boards = Boards { names, clocks: vec![None; 2], chess960: false, boards, over, begun: 0 };
+        let mut teller = Teller::default();
+        boards.began(GAME, PLAYERS);
+        check(&mut teller, &boards, "");
+        told(&mut boards, 0, "e2e4 e7e5");
+        check(&mut teller, &boards, "game e2e4 e7e5");
+        check(&mut teller, &boards, "");
+        told(&mut boards, 2, "g1f3");
+        check(&mut teller, &boards, "g1f3");
+        check(&mut Teller::default(), &boards, "game e2e4 e7e5 g1f3");
+        boards.began(GAME, PLAYERS);
+        check(&mut teller, &boards, "");
+        told(&mut boards, 0, "d2d4 d7d5 c2c4 e7e6");
+        check(&mut teller, &boards, "game d2d4 d7d5 c2c4 e7e6");
+    }
+}

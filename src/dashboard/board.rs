@@ -1,0 +1,148 @@
+//! A game that is being played, as the pages show it: the protocol tells openings and moves, the rules of chess give the board.
+
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use crate::chess::{Position, Variant};
+use crate::control::protocol::{GameSay, PlySay};
+use crate::record::Color;
+
+/// A board with its clocks.
+#[derive(Debug)]
+pub(super) struct Board {
+    begun: GameSay,
+    position: Position,
+    last: Option<String>,
+    plies: u64,
+    clocks: [Option<u64>; 2],
+    said: [Option<Said>; 2],
+    since: Instant,
+}
+
+/// What a side said last, from its own point of view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+struct Said {
+    cp: Option<i32>,
+    mate: Option<i32>,
+    depth: Option<u32>,
+}
+
+/// A board as pages get it.
+#[derive(Debug, Serialize)]
+pub(super) struct BoardJson<'a> {
+    game: u64,
+    white: &'a str,
+    black: &'a str,
+    fen: String,
+    /// The last move in UCI notation.
+    last: Option<&'a str>,
+    /// Plies after the opening.
+    plies: u64,
+    /// Whose move it is: `w` or `b`.
+    turn: char,
+    /// Milliseconds left when the last move was played: White's, Black's.
+    clocks: [Option<u64>; 2],
+    said: [Option<Said>; 2],
+    /// Milliseconds since the last move.
+    ago_ms: u64,
+    result: Option<&'a str>,
+    termination: Option<&'a str>,
+}
+
+impl Board {
+    /// The game at the end of its opening; `None` for one that is no game of chess.
+    pub(super) fn new(begun: GameSay) -> Option<Self> {
+        let variant = if begun.chess960 { Variant::Chess960 } else { Variant::Standard };
+        let mut position = Position::from_fen(&begun.fen, variant).ok()?;
+        for text in &begun.opening {
+            position.advance_by(text).ok()?;
+        }
+        let clocks = [begun.white_ms, begun.black_ms];
+        let last = begun.opening.last().cloned();
+        Some(Self { begun, position, last, plies: 0, clocks, said: [None; 2], since: Instant::now() })
+    }
+
+    /// Plays the next ply; false where it is none.
+    pub(super) fn play(&mut self, ply: &PlySay) -> bool {
+        let mover = usize::from(self.position.turn() == Color::Black);
+        if ply.ply != self.plies + 1 || self.position.advance_by(&ply.uci).is_err() {
+            return false;
+        }
+        self.plies += 1;
+        self.last = Some(ply.uci.clone());
+        self.clocks[mover] = ply.clock_ms.or(self.clocks[mover]);
+        self.said[mover] = Some(Said { cp: ply.cp, mate: ply.mate, depth: ply.depth });
+        let now = Instant::now();
+        self.since = now.checked_sub(Duration::from_millis(ply.ago_ms)).unwrap_or(now);
+        true
+    }
+
+    /// As pages get it.
+    pub(super) fn json(&self) -> BoardJson<'_> {
+        BoardJson {
+            game: self.begun.game,
+            white: &self.begun.white,
+            black: &self.begun.black,
+            fen: self.position.fen(),
+            last: self.last.as_deref(),
+            plies: self.plies,
+            turn: if self.position.turn() == Color::White { 'w' } else { 'b' },
+            clocks: self.clocks,
+            said: self.said,
+            ago_ms: u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX),
+            result: self.begun.result.as_deref(),
+            termination: self.begun.termination.as_deref(),
+        }
+    }
+
+    /// Whether the end was told.
+    pub(super) const fn is_over(&self) -> bool {
+        self.begun.result.is_some()
+    }
+
+    /// The game is over.
+    pub(super) fn end(&mut self, said: &GameSay) {
+        (self.begun.result, self.begun.termination) = (said.result.clone(), said.termination.clone());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn begun(fen: &str, opening: &[&str]) -> GameSay {
+        GameSay {
+            v: 1,
+            game: 3,
+            white: "a".into(),
+            black: "b".into(),
+            chess960: false,
+            fen: fen.into(),
+            opening: opening.iter().map(|text| (*text).to_owned()).collect(),
+            white_ms: Some(8_000),
+            black_ms: None,
+            result: None,
+            termination: None,
+        }
+    }
+
+    fn ply(ply: u64, uci: &str) -> PlySay {
+        let (clock_ms, cp) = (Some(7_500), Some(12));
+        PlySay { game: 3, ply, uci: uci.into(), clock_ms, cp, mate: None, depth: None, ago_ms: 0 }
+    }
+
+    #[test]
+    fn a_board_follows_the_game() {
+        let mut board = Board::new(begun(crate::chess::START_FEN, &["e2e4", "e7e5"])).unwrap();
+        assert!(board.play(&ply(1, "g1f3")));
+        // Not the next one, and none at all.
+        assert!(!board.play(&ply(1, "b8c6")) && !board.play(&ply(3, "b8c6")) && !board.play(&ply(2, "<b>")));
+        let json = serde_json::to_value(board.json()).unwrap();
+        assert_eq!(json["fen"], "rnbqkbnr/pppp1ppp/8/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R b KQkq - 1 2");
+        assert_eq!((&json["turn"], &json["last"], &json["plies"]), (&"b".into(), &"g1f3".into(), &1.into()));
+        assert_eq!((&json["clocks"][0], &json["said"][0]["cp"]), (&7_500.into(), &12.into()));
+        assert!(Board::new(begun("8/8/8/8/8/8/8/8 w - - 0 1", &[])).is_none());
+        assert!(Board::new(begun(crate::chess::START_FEN, &["e2e5"])).is_none());
+    }
+}

@@ -1,0 +1,207 @@
+//! What only the journal tells: the course of a run. Folded when somebody looks, and from then on only by what was added.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Cursor, Read as _, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::dashboard::store;
+use crate::journal::{self, JournalError};
+use crate::plan::Plan;
+use crate::report::figures::{self, Figures};
+use crate::report::plot::{EloPlot, EloPoint, LlrPlot};
+use crate::report::summary::Summary;
+use crate::schedule::dispatcher::Finish;
+use crate::schedule::events::StopReason;
+use crate::schedule::standing::Standing;
+use crate::stats::elo::{self, Estimate};
+
+/// Runs whose course is kept.
+const MAX_KEPT: usize = 16;
+
+/// A journal that grows is looked at no more often than this.
+const MIN_AGE: Duration = Duration::from_secs(2);
+
+/// Points of the Elo curve for each doubling or so of the pairs.
+const ELO_STEPS: u64 = 200;
+
+/// Why a run has no course.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum FoldError {
+    /// A run of which only the summary is kept.
+    #[error("this run has no plan or no journal")]
+    Missing,
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    #[error("{0}: cannot read it: {1}")]
+    Io(PathBuf, std::io::Error),
+    /// What the plan asks for is no test.
+    #[error("{0}")]
+    Plan(String),
+}
+
+/// A run's games as far as they were read.
+#[derive(Debug)]
+pub(super) struct Fold {
+    dir: PathBuf,
+    plan: Plan,
+    standing: Standing,
+    elo: Vec<EloPoint>,
+    /// The journal's first line: what follows cannot be read without it.
+    header: Vec<u8>,
+    /// Bytes of whole lines that were read.
+    offset: u64,
+    looked: Option<Instant>,
+}
+
+impl Fold {
+    fn new(dir: &Path) -> Result<Self, FoldError> {
+        let plan = store::plan(dir).ok_or(FoldError::Missing)?;
+        let standing = Standing::new(&plan).map_err(|error| FoldError::Plan(error.to_string()))?;
+        let (elo, header) = (Vec::new(), Vec::new());
+        Ok(Self { dir: dir.to_owned(), plan, standing, elo, header, offset: 0, looked: None })
+    }
+
+    /// Reads what was added to the journal.
+    fn update(&mut self) -> Result<(), FoldError> {
+        if self.looked.is_some_and(|looked| looked.elapsed() < MIN_AGE) {
+            return Ok(());
+        }
+        let path = self.dir.join(journal::FILE_NAME);
+        let about = std::fs::symlink_metadata(&path).ok().filter(std::fs::Metadata::is_file);
+        let length = about.ok_or(FoldError::Missing)?.len();
+        if length < self.offset {
+            // Another journal: all of it is new.
+            *self = Self::new(&self.dir)?;
+        }
+        if length > self.offset {
+            self.read(&path, length).map_err(|error| FoldError::Io(path.clone(), error))??;
+        }
+        self.looked = Some(Instant::now());
+        Ok(())
+    }
+
+    fn read(&mut self, path: &Path, length: u64) -> std::io::Result<Result<(), JournalError>> {
+        let mut file = File::open(path)?;
+        file.seek(SeekFrom::Start(self.offset))?;
+        let added = BufReader::with_capacity(1 << 16, file.take(length - self.offset));
+        let reader = Cursor::new(self.header.clone()).chain(added);
+        let Self { standing, elo, .. } = self;
+        let replayed = journal::read_from(reader, path, |game| {
+            standing.tell(game, |standing, _| note_elo(elo, standing));
+        });
+        match replayed {
+            Ok(replayed) => self.offset = length - replayed.torn_bytes,
+            Err(error) => return Ok(Err(error)),
+        }
+        if self.header.is_empty() {
+            BufReader::new(File::open(path)?).read_until(b'\n', &mut self.header)?;
+        }
+        Ok(Ok(()))
+    }
+
+    /// The summary as it would be written if the run ended now.
+    pub(super) fn summary(&self) -> serde_json::Value {
+        let finish = Finish {
+            standing: self.standing.clone(),
+            reason: StopReason::Interrupted,
+            elapsed: Duration::ZERO,
+            resumed: false,
+        };
+        Summary::new(&self.plan, &finish, &self.dir).json().clone()
+    }
+
+    fn title(&self) -> String {
+        match self.plan.players.as_slice() {
+            [new, base] => format!("{} against {}", new.name, base.name),
+            _ => self.plan.name.clone(),
+        }
+    }
+
+    fn caption(&self) -> String {
+        let limits = figures::limits(&self.plan);
+        format!("{limits}, {} at once, {}", self.plan.concurrency, self.plan.machine.cpu)
+    }
+
+    fn subtitle(&self) -> String {
+        format!("{} pairs, {}", self.standing.pairs(), Figures::of(&self.standing).elo_short())
+    }
+
+    /// The LLR between its bounds; `None` where no test is run.
+    pub(super) fn llr_svg(&self) -> Option<String> {
+        let sprt = self.standing.sprt()?;
+        let plot = LlrPlot {
+            title: self.title(),
+            subtitle: self.subtitle(),
+            caption: self.caption(),
+            points: self.standing.llr_path().to_vec(),
+            lower: sprt.lower(),
+            upper: sprt.upper(),
+        };
+        Some(plot.to_svg())
+    }
+
+    /// Elo with its interval over the pairs; `None` where more than two play.
+    pub(super) fn elo_svg(&self) -> Option<String> {
+        (self.plan.players.len() == 2).then(|| {
+            let (title, subtitle, caption) = (self.title(), self.subtitle(), self.caption());
+            EloPlot { title, subtitle, caption, unit: "Elo", points: self.elo.clone() }.to_svg()
+        })
+    }
+}
+
+/// Notes the estimate now and then: ever more rarely, for it changes ever less.
+fn note_elo(points: &mut Vec<EloPoint>, standing: &Standing) {
+    let pairs = standing.pairs();
+    let last = points.last().map_or(0, |point| point.pairs);
+    if pairs < last + 1 + last / ELO_STEPS {
+        return;
+    }
+    let Some(Estimate { value, interval: Some((low, high)), .. }) = elo::logistic(&standing.ptnml()) else { return };
+    if let (Some(elo), Some(low), Some(high)) = (value.finite(), low.finite(), high.finite()) {
+        points.push(EloPoint { pairs, elo, low, high });
+    }
+}
+
+/// The course of one run, once somebody looked.
+type Place = Arc<Mutex<Option<Fold>>>;
+
+/// The courses of runs that somebody looked at lately, with when that was.
+#[derive(Debug, Default)]
+pub(super) struct Folds {
+    kept: Mutex<BTreeMap<String, (Instant, Place)>>,
+}
+
+impl Folds {
+    /// Asks the course of a run, brought up to date. Waits for the disk.
+    ///
+    /// # Errors
+    /// Where there is no journal, or a damaged one.
+    pub(super) fn ask<T>(&self, id: &str, dir: &Path, asks: impl FnOnce(&Fold) -> T) -> Result<T, FoldError> {
+        let fold = self.place(id);
+        // Held meanwhile, so that many who ask at once cause one look.
+        let mut fold = fold.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut now = match fold.take() {
+            Some(fold) => fold,
+            None => Fold::new(dir)?,
+        };
+        // What failed midway is not kept: the next look begins anew.
+        now.update()?;
+        Ok(asks(fold.insert(now)))
+    }
+
+    fn place(&self, id: &str) -> Place {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if !kept.contains_key(id)
+            && kept.len() >= MAX_KEPT
+            && let Some(oldest) = kept.iter().min_by_key(|(_, (at, _))| *at).map(|(id, _)| id.clone())
+        {
+            kept.remove(&oldest);
+        }
+        let (at, fold) = kept.entry(id.to_owned()).or_insert_with(|| (Instant::now(), Arc::default()));
+        *at = Instant::now();
+        Arc::clone(fold)
+    }
+}

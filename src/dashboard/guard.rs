@@ -1,0 +1,195 @@
+//! Who may ask for what: decided from a request's method and headers alone.
+//!
+//! - A browser that was lured to another site must not reach this one. Another site's name that resolves to this machine (DNS
+//!   rebinding) is told by `Host`, another site's script or form by `Origin` and `Sec-Fetch-Site`.
+//! - What steers a run needs the token in a header of its own. No cookie is ever set, so a browser never sends one by itself.
+//! - Where others than this machine can connect, reading needs the token as well.
+
+use std::net::{IpAddr, SocketAddr};
+
+use sha2::{Digest, Sha256};
+
+/// The header that carries the token.
+pub(super) const TOKEN_HEADER: &str = "x-quintain-token";
+
+/// A secret, kept as its hash: comparing hashes tells nothing of the secret by the time it takes.
+#[derive(Clone, Debug)]
+pub(super) struct Secret([u8; 32]);
+
+impl Secret {
+    pub(super) fn new(token: &str) -> Self {
+        Self(Sha256::digest(token.as_bytes()).into())
+    }
+
+    fn is(&self, token: &str) -> bool {
+        *self == Self::new(token)
+    }
+}
+
+impl PartialEq for Secret {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.iter().zip(other.0).fold(0, |different, (one, other)| different | (one ^ other)) == 0
+    }
+}
+
+/// What is let through.
+#[derive(Clone, Debug)]
+pub(super) struct Guard {
+    secret: Secret,
+    /// Only this machine can connect.
+    is_local: bool,
+    /// Names besides addresses and `localhost` by which the dashboard is asked for, lower case.
+    hosts: Vec<String>,
+}
+
+/// What of a request is looked at.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Asked<'a> {
+    /// Only reads: `GET` or `HEAD`.
+    pub(super) is_safe: bool,
+    /// For data, not for the page itself, which holds nothing.
+    pub(super) is_data: bool,
+    pub(super) host: Option<&'a str>,
+    pub(super) origin: Option<&'a str>,
+    pub(super) fetch_site: Option<&'a str>,
+    pub(super) token: Option<&'a str>,
+}
+
+/// Why a request is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Refusal {
+    #[error("this name is not known here; ask by address or localhost, or start with --host NAME")]
+    Host,
+    #[error("requests of other sites are refused")]
+    Foreign,
+    #[error("the token is missing or wrong; open the address that `quintain serve` printed")]
+    Token,
+}
+
+impl Guard {
+    pub(super) fn new(token: &str, listen: SocketAddr, hosts: &[String]) -> Self {
+        let hosts = hosts.iter().map(|host| host.to_ascii_lowercase()).collect();
+        Self { secret: Secret::new(token), is_local: listen.ip().is_loopback(), hosts }
+    }
+
+    /// Whether reading needs the token too.
+    pub(super) const fn is_private(&self) -> bool {
+        !self.is_local
+    }
+
+    /// # Errors
+    /// Where the request is to be refused.
+    pub(super) fn check(&self, asked: &Asked<'_>) -> Result<(), Refusal> {
+        let host = asked.host.filter(|host| self.knows(host)).ok_or(Refusal::Host)?;
+        let is_own = |origin: &str| {
+            let rest = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+            rest.is_some_and(|rest| rest.eq_ignore_ascii_case(host))
+        };
+        if asked.origin.is_some_and(|origin| !is_own(origin)) {
+            return Err(Refusal::Foreign);
+        }
+        // A link on another site may open the page.
+        let is_foreign = asked.fetch_site.is_some_and(|site| !matches!(site, "same-origin" | "none"));
+        if is_foreign && (asked.is_data || !asked.is_safe) {
+            return Err(Refusal::Foreign);
+        }
+        let needs_token = !asked.is_safe || (asked.is_data && !self.is_local);
+        if needs_token && !asked.token.is_some_and(|token| self.secret.is(token)) {
+            return Err(Refusal::Token);
+        }
+        Ok(())
+    }
+
+    /// An address, or a name that no other site can have. Any port will do: it may be forwarded.
+    fn knows(&self, host: &str) -> bool {
+        let Some(name) = host_name(host) else { return false };
+        let name = name.to_ascii_lowercase();
+        let address = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(&name);
+        match address.parse::<IpAddr>() {
+            Ok(address) => address.is_loopback() || !self.is_local || self.hosts.contains(&name),
+            Err(_) => name == "localhost" || self.hosts.contains(&name),
+        }
+    }
+}
+
+/// A `Host` header without its port.
+fn host_name(host: &str) -> Option<&str> {
+    let end = if host.starts_with('[') { host.find(']')? + 1 } else { host.find(':').unwrap_or(host.len()) };
+    let (name, port) = host.split_at(end);
+    let is_port = |port: &str| port.strip_prefix(':').is_some_and(|port| port.parse::<u16>().is_ok());
+    (port.is_empty() || is_port(port)).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOKEN: &str = "a-token-of-some-length";
+
+    #[track_caller]
+    fn check(listen: &str, asked: Asked<'_>, expected: Result<(), Refusal>) {
+        let guard = Guard::new(TOKEN, listen.parse().unwrap(), &["Lab.Example".to_owned()]);
+        assert_eq!(guard.check(&asked), expected, "{listen} {asked:?}");
+    }
+
+    #[test]
+    fn hosts_are_known_by_address_or_by_name() {
+        for (host, here, anywhere) in [
+            ("127.0.0.1:7171", true, true),
+            ("127.0.0.1", true, true),
+            ("localhost:8080", true, true),
+            ("LOCALHOST", true, true),
+            ("[::1]:7171", true, true),
+            ("lab.example:7171", true, true),
+            ("192.168.1.7:7171", false, true),
+            ("evil.example:7171", false, false),
+            ("localhost.evil.example", false, false),
+            ("127.0.0.1.evil.example", false, false),
+            ("127.0.0.1:7171@evil.example", false, false),
+            ("[::1", false, false),
+            ("", false, false),
+        ] {
+            let asked = Asked { is_safe: true, host: Some(host), ..Asked::default() };
+            let expected = |known| if known { Ok(()) } else { Err(Refusal::Host) };
+            check("127.0.0.1:7171", asked, expected(here));
+            check("0.0.0.0:7171", asked, expected(anywhere));
+        }
+        check("127.0.0.1:7171", Asked { is_safe: true, ..Asked::default() }, Err(Refusal::Host));
+    }
+
+    #[test]
+    fn other_sites_are_refused_and_steering_needs_the_token() {
+        let read = Asked { is_safe: true, is_data: true, host: Some("localhost:7171"), ..Asked::default() };
+        let post = Asked { is_safe: false, token: Some(TOKEN), ..read };
+        let here = "127.0.0.1:7171";
+        check(here, read, Ok(()));
+        check(here, post, Ok(()));
+        for token in [None, Some(""), Some("a-token-of-some-lengtH"), Some("a-token-of-some-length ")] {
+            check(here, Asked { token, ..post }, Err(Refusal::Token));
+            check("0.0.0.0:7171", Asked { token, ..read }, Err(Refusal::Token));
+            check("0.0.0.0:7171", Asked { token, is_data: false, ..read }, Ok(()));
+        }
+        check("0.0.0.0:7171", Asked { token: Some(TOKEN), ..read }, Ok(()));
+        for (origin, expected) in [
+            ("http://localhost:7171", Ok(())),
+            ("http://localhost:7172", Err(Refusal::Foreign)),
+            ("http://127.0.0.1:7171", Err(Refusal::Foreign)),
+            ("http://evil.example", Err(Refusal::Foreign)),
+            ("null", Err(Refusal::Foreign)),
+            ("", Err(Refusal::Foreign)),
+        ] {
+            check(here, Asked { origin: Some(origin), ..post }, expected);
+            check(here, Asked { origin: Some(origin), ..read }, expected);
+        }
+        for (site, expected) in [
+            ("same-origin", Ok(())),
+            ("none", Ok(())),
+            ("same-site", Err(Refusal::Foreign)),
+            ("cross-site", Err(Refusal::Foreign)),
+        ] {
+            check(here, Asked { fetch_site: Some(site), ..read }, expected);
+            check(here, Asked { fetch_site: Some(site), ..post }, expected);
+            check(here, Asked { fetch_site: Some(site), is_data: false, ..read }, Ok(()));
+        }
+    }
+}

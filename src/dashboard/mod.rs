@@ -1,0 +1,89 @@
+//! `quintain serve`: a dashboard for browsers over the folder of results.
+//!
+//! It only reads what lies there and talks to live runs over their control sockets, as `quintain watch` and `quintain ctl` do, so
+//! that it can come and go while runs are played. The page is three files of our own inside the program; a browser loads nothing
+//! from anywhere else. Names of engines and runs come from others: the page sets them as text, never as markup, and a content
+//! security policy lets no inline script or style run.
+//!
+//! Reading order: `guard` (who may ask for what), `store` (the index of runs), `fold` (the course of one), `live` and `board` (runs
+//! that are being played), `routes`.
+
+mod board;
+mod fold;
+mod guard;
+mod live;
+mod machine;
+mod routes;
+mod store;
+
+use std::io::Read as _;
+use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
+
+use guard::Guard;
+
+/// Characters of the shortest token that is taken.
+pub const SHORTEST_TOKEN: usize = 16;
+
+/// What to serve, and to whom.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The folder of results.
+    pub results: PathBuf,
+    /// The secret that steering a run needs; away from loopback, reading does too. At least [`SHORTEST_TOKEN`] characters.
+    pub token: String,
+    /// Names by which the dashboard may be asked for, besides `localhost` and addresses.
+    pub hosts: Vec<String>,
+}
+
+/// Why nothing can be served.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The token is too easily guessed.
+    #[error(
+        "--token: at least {SHORTEST_TOKEN} characters of A-Z, a-z, 0-9, `-`, `.`, `_`; or leave it out and one is made"
+    )]
+    Token,
+    /// The system has no randomness to give.
+    #[error("no randomness for a token: {0}; give one with --token")]
+    Random(std::io::Error),
+    /// The socket failed.
+    #[error("cannot listen: {0}")]
+    Io(#[from] std::io::Error),
+}
+
+/// A new token: 128 random bits in hex.
+///
+/// # Errors
+/// [`ServeError::Random`].
+pub fn token() -> Result<String, ServeError> {
+    let mut bytes = [0; 16];
+    std::fs::File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut bytes)).map_err(ServeError::Random)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Serves until Ctrl-C.
+///
+/// # Errors
+/// [`ServeError::Token`], and [`ServeError::Io`] where the socket fails.
+pub fn serve(listener: TcpListener, settings: Settings) -> Result<(), ServeError> {
+    let Settings { results, token, hosts } = settings;
+    let is_fit = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
+    if token.len() < SHORTEST_TOKEN || !token.chars().all(is_fit) {
+        return Err(ServeError::Token);
+    }
+    let address: SocketAddr = listener.local_addr()?;
+    let router = routes::router(Guard::new(&token, address, &hosts), results);
+    listener.set_nonblocking(true)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let served: std::io::Result<()> = runtime.block_on(async {
+        let listener = routes::Listener::new(tokio::net::TcpListener::from_std(listener)?);
+        // Streams never end by themselves, so they are cut.
+        tokio::select! {
+            served = async { axum::serve(listener, router).await } => served,
+            interrupted = tokio::signal::ctrl_c() => interrupted,
+        }
+    });
+    runtime.shutdown_background();
+    Ok(served?)
+}

@@ -1,0 +1,128 @@
+// What is drawn: every text that others wrote is set as text, never as markup.
+
+const SVG = 'http://www.w3.org/2000/svg';
+const GLYPHS = { k: '\u265a', q: '\u265b', r: '\u265c', b: '\u265d', n: '\u265e', p: '\u265f' };
+const PLAIN = '\ufe0e'; // no colourful picture in the glyph's place
+
+export const at = (id) => document.getElementById(id);
+
+export function element(name, text, className) {
+  const node = document.createElement(name);
+  if (text !== undefined && text !== null) node.textContent = String(text);
+  if (className) node.className = className;
+  return node;
+}
+
+function shape(name, attributes) {
+  const node = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+  return node;
+}
+
+export const signed = (value, digits = 1) =>
+  Number.isFinite(value) ? (value > 0 ? '+' : '') + value.toFixed(digits).replace('-', '\u2212') : '\u2013';
+
+export function elo(about) {
+  if (!Number.isFinite(about.elo)) return '';
+  const known = Number.isFinite(about.elo_lo) && Number.isFinite(about.elo_hi);
+  return signed(about.elo) + (known ? ` [${signed(about.elo_lo)}, ${signed(about.elo_hi)}]` : '');
+}
+
+export function date(seconds) {
+  if (!seconds) return '';
+  const day = new Date(seconds * 1000);
+  const two = (number) => String(number).padStart(2, '0');
+  return `${day.getFullYear()}-${two(day.getMonth() + 1)}-${two(day.getDate())} ${two(day.getHours())}:${two(day.getMinutes())}`;
+}
+
+export function clock(ms) {
+  if (!Number.isFinite(ms)) return '';
+  const left = Math.max(0, ms);
+  const minutes = Math.floor(left / 60000);
+  const seconds = (left % 60000) / 1000;
+  if (minutes >= 60) return `${Math.floor(minutes / 60)}:${String(minutes % 60).padStart(2, '0')}:${String(Math.floor(seconds)).padStart(2, '0')}`;
+  return `${minutes}:${seconds.toFixed(left < 20000 ? 1 : 0).padStart(left < 20000 ? 4 : 2, '0')}`;
+}
+
+function squares(fen) {
+  const found = [];
+  String(fen).split(' ')[0].split('/').slice(0, 8).forEach((rank, y) => {
+    let x = 0;
+    for (const sign of rank) {
+      if (sign >= '1' && sign <= '8') x += Number(sign);
+      else {
+        const kind = GLYPHS[sign.toLowerCase()];
+        if (kind && x < 8) found.push({ x, y, kind, color: sign === sign.toLowerCase() ? 'black' : 'white' });
+        x += 1;
+      }
+    }
+  });
+  return found;
+}
+
+function place(name) {
+  const x = 'abcdefgh'.indexOf(name[0]);
+  const y = 8 - Number(name[1]);
+  return x >= 0 && y >= 0 && y < 8 ? { x, y } : null;
+}
+
+export function board(game) {
+  const svg = shape('svg', { viewBox: '0 0 200 200', class: 'board', role: 'img', 'aria-label': `Position: ${game.fen}` });
+  for (let y = 0; y < 8; y += 1) {
+    for (let x = 0; x < 8; x += 1) {
+      svg.append(shape('rect', { x: x * 25, y: y * 25, width: 25, height: 25, class: (x + y) % 2 ? 'dark' : 'light' }));
+    }
+  }
+  if (game.last) {
+    for (const name of [game.last.slice(0, 2), game.last.slice(2, 4)]) {
+      const found = place(name);
+      if (found) svg.append(shape('rect', { x: found.x * 25, y: found.y * 25, width: 25, height: 25, class: 'mark' }));
+    }
+  }
+  for (const { x, y, kind, color } of squares(game.fen)) {
+    const piece = shape('text', { x: x * 25 + 12.5, y: y * 25 + 20, class: `piece ${color}` });
+    piece.textContent = kind + PLAIN;
+    svg.append(piece);
+  }
+  return svg;
+}
+
+function words(said) {
+  if (!said) return '';
+  const score = said.mate !== null ? `#${said.mate}` : said.cp !== null ? signed(said.cp / 100, 2) : '';
+  return said.depth !== null ? `${score} depth ${said.depth}` : score;
+}
+
+function side(game, color) {
+  const [name, index, turn] = color === 'white' ? [game.white, 0, 'w'] : [game.black, 1, 'b'];
+  const thinks = game.turn === turn && !game.result;
+  const line = element('div', undefined, thinks ? 'side turn' : 'side');
+  const label = element('span', `${index ? '\u25cf' : '\u25cb'} ${name}`);
+  label.title = name;
+  const time = element('span', clock(game.clocks[index]), 'clock');
+  if (thinks && Number.isFinite(game.clocks[index])) time.dataset.ends = String(game.seen - game.ago_ms + game.clocks[index]);
+  line.append(label, time);
+  return line;
+}
+
+// One game: who plays, what is left of their time, what they think, and the board.
+export function game(now) {
+  const box = element('div', undefined, 'game');
+  box.dataset.game = String(now.game);
+  const end = now.result ? `${now.result} ${now.termination ?? ''}` : `game ${now.game}, ply ${now.plies}`;
+  box.append(side(now, 'black'), board(now), side(now, 'white'));
+  box.append(element('div', `${words(now.said[0]) || '\u2013'} / ${words(now.said[1]) || '\u2013'}`, 'said'), element('div', end, 'said'));
+  return box;
+}
+
+export function tick() {
+  for (const time of document.querySelectorAll('.clock[data-ends]')) time.textContent = clock(Number(time.dataset.ends) - performance.now());
+}
+
+export function fill(list, rows) {
+  list.replaceChildren(...rows);
+}
+
+export function facts(list, pairs) {
+  fill(list, pairs.filter(([, value]) => value !== undefined && value !== null && value !== '').flatMap(([key, value]) => [element('dt', key), element('dd', value)]));
+}

@@ -1,0 +1,440 @@
+//! What can be asked for. Pages hold nothing; data is JSON, SVG or a stream of server-sent events.
+
+use std::cmp::Ordering;
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::{Path, Query, Request, State};
+use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::control::client::{Client, ClientError};
+use crate::control::protocol::{Ask, Progress, Say};
+use crate::dashboard::fold::{FoldError, Folds};
+use crate::dashboard::guard::{Asked, Guard, Refusal, TOKEN_HEADER};
+use crate::dashboard::live::{Hub, LiveRun, Message, Status};
+use crate::dashboard::machine::Machine;
+use crate::dashboard::store::{self, About, Entry, Index, Store};
+
+/// Connections at once; more wait.
+const MAX_CONNECTIONS: usize = 256;
+
+/// Streams at once, so that there is always room to ask for something else.
+const MAX_STREAMS: usize = 128;
+
+/// Runs on a page at most.
+const MAX_PAGE: usize = 200;
+
+/// The page may load its own files, speak to its own host, show pictures it was sent, and nothing else. A picture that is opened by
+/// itself can do nothing at all.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; \
+                      base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+#[derive(Clone)]
+struct App {
+    guard: Arc<Guard>,
+    store: Arc<Store>,
+    folds: Arc<Folds>,
+    hub: Hub,
+    streams: Arc<Semaphore>,
+}
+
+/// Everything that can be asked for, behind the guard.
+pub(super) fn router(guard: Guard, results: PathBuf) -> Router {
+    let app = App {
+        guard: Arc::new(guard),
+        store: Arc::new(Store::new(results)),
+        folds: Arc::default(),
+        hub: Hub::default(),
+        streams: Arc::new(Semaphore::new(MAX_STREAMS)),
+    };
+    Router::new()
+        .route("/", get(|| page("text/html; charset=utf-8", include_str!("page/index.html"))))
+        .route("/app.css", get(|| page("text/css; charset=utf-8", include_str!("page/app.css"))))
+        .route("/app.js", get(|| page("text/javascript; charset=utf-8", include_str!("page/app.js"))))
+        .route("/view.js", get(|| page("text/javascript; charset=utf-8", include_str!("page/view.js"))))
+        .route("/favicon.svg", get(|| page("image/svg+xml", include_str!("page/favicon.svg"))))
+        .route("/api/info", get(info))
+        .route("/api/runs", get(runs))
+        .route("/api/runs/{id}", get(run))
+        .route("/api/runs/{id}/events", get(events))
+        .route("/api/runs/{id}/llr.svg", get(llr_svg))
+        .route("/api/runs/{id}/elo.svg", get(elo_svg))
+        .route("/api/runs/{id}/{command}", post(steer))
+        .fallback(|| async { error(StatusCode::NOT_FOUND, "there is no such page") })
+        .layer(from_fn_with_state(app.clone(), guarded))
+        .with_state(app)
+}
+
+async fn page(kind: &'static str, text: &'static str) -> Response {
+    ([(header::CONTENT_TYPE, kind)], text).into_response()
+}
+
+fn error(status: StatusCode, why: &str) -> Response {
+    answer(status, &json!({ "error": why }))
+}
+
+fn answer<T: Serialize + ?Sized>(status: StatusCode, value: &T) -> Response {
+    let text = serde_json::to_string(value).unwrap_or_default();
+    (status, [(header::CONTENT_TYPE, "application/json")], text).into_response()
+}
+
+/// Lets through what may be asked, and says to browsers what they may do with the answer.
+async fn guarded(State(app): State<App>, request: Request, next: Next) -> Response {
+    let headers = request.headers();
+    let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
+    // A proxy's kind of request names its host in the first line.
+    let host = request.uri().authority().map(axum::http::uri::Authority::as_str).or_else(|| text("host"));
+    let asked = Asked {
+        is_safe: matches!(*request.method(), Method::GET | Method::HEAD),
+        is_data: request.uri().path().starts_with("/api/"),
+        host,
+        origin: text("origin"),
+        fetch_site: text("sec-fetch-site"),
+        token: text(TOKEN_HEADER),
+    };
+    let mut response = match app.guard.check(&asked) {
+        Ok(()) => next.run(request).await,
+        Err(refusal) => {
+            let status = match refusal {
+                Refusal::Host => StatusCode::MISDIRECTED_REQUEST,
+                Refusal::Foreign => StatusCode::FORBIDDEN,
+                Refusal::Token => StatusCode::UNAUTHORIZED,
+            };
+            error(status, &refusal.to_string())
+        }
+    };
+    for (name, value) in [
+        ("content-security-policy", POLICY),
+        ("x-content-type-options", "nosniff"),
+        ("x-frame-options", "DENY"),
+        ("referrer-policy", "no-referrer"),
+        ("cross-origin-resource-policy", "same-origin"),
+        ("cross-origin-opener-policy", "same-origin"),
+        ("cache-control", "no-store"),
+    ] {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+/// Does what waits for a disk or a socket where it keeps nobody waiting.
+async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Response> {
+    let failed = |_| error(StatusCode::INTERNAL_SERVER_ERROR, "the work was not done");
+    tokio::task::spawn_blocking(work).await.map_err(failed)
+}
+
+async fn info(State(app): State<App>) -> Result<Response, Response> {
+    let is_private = app.guard.is_private();
+    let machine = aside(Machine::now).await?;
+    let value = json!({ "version": env!("CARGO_PKG_VERSION"), "private": is_private, "machine": machine });
+    Ok(answer(StatusCode::OK, &value))
+}
+
+/// Which runs to list.
+#[derive(Debug, Deserialize)]
+#[serde(default)]
+struct ListQuery {
+    /// From 0.
+    page: usize,
+    size: usize,
+    /// `live`, `over`, `interrupted`, or nothing for all.
+    state: String,
+    /// Part of the run's id, its name or a player's name; case does not matter.
+    q: String,
+    /// `date`, `name`, `elo` or `pairs`.
+    sort: String,
+    ascending: bool,
+}
+
+impl Default for ListQuery {
+    fn default() -> Self {
+        let [state, q] = [String::new(), String::new()];
+        Self { page: 0, size: 50, state, q, sort: "date".to_owned(), ascending: false }
+    }
+}
+
+/// A run in the list: as stored, with the figures of now where it is live.
+#[derive(Debug, Serialize)]
+struct Row {
+    id: String,
+    #[serde(flatten)]
+    about: About,
+    status: Option<Status>,
+}
+
+fn row(id: &str, about: &About, live: Option<Arc<LiveRun>>) -> Row {
+    let mut row = Row { id: id.to_owned(), about: about.clone(), status: None };
+    let Some(live) = live else { return row };
+    row.about.state = "live";
+    // What an earlier stop left says nothing of now.
+    (row.about.verdict, row.about.stopped_by) = (None, None);
+    let (progress, status) = live.figures();
+    row.status = status;
+    if let Some(Progress { pairs, elo, elo_lo, elo_hi, llr, .. }) = progress {
+        row.about.pairs = Some(pairs);
+        (row.about.elo, row.about.elo_lo, row.about.elo_hi, row.about.llr) = (elo, elo_lo, elo_hi, llr);
+    }
+    row
+}
+
+async fn runs(State(app): State<App>, Query(query): Query<ListQuery>) -> Result<Response, Response> {
+    let index = index(&app).await?;
+    let list = list(&index, &app.hub, &query);
+    Ok(answer(StatusCode::OK, &list))
+}
+
+async fn index(app: &App) -> Result<Arc<Index>, Response> {
+    let (store, hub) = (Arc::clone(&app.store), app.hub.clone());
+    aside(move || {
+        let index = store.index();
+        hub.look(&index);
+        index
+    })
+    .await
+}
+
+fn list(index: &Index, hub: &Hub, query: &ListQuery) -> Value {
+    let wanted = query.q.to_lowercase();
+    let fits = |id: &str, about: &About| {
+        let names = about.players.iter().map(String::as_str).chain([id, about.name.as_str()]);
+        wanted.is_empty() || names.into_iter().any(|name| name.to_lowercase().contains(&wanted))
+    };
+    let mut found: Vec<(&String, &Entry, Option<Arc<LiveRun>>)> = index
+        .runs
+        .iter()
+        .filter(|(id, entry)| fits(id, &entry.about))
+        .map(|(id, entry)| (id, entry, entry.socket.and_then(|_| hub.get(id))))
+        .filter(|(_, entry, live)| {
+            let state = if live.is_some() { "live" } else { entry.about.state };
+            query.state.is_empty() || query.state == state
+        })
+        .collect();
+    found.sort_by(|(one_id, one, one_live), (other_id, other, other_live)| {
+        let by_value = order(&query.sort, &one.about, &other.about);
+        let by_value = if query.ascending { by_value } else { by_value.reverse() };
+        // Live runs first, whatever else.
+        other_live.is_some().cmp(&one_live.is_some()).then(by_value).then_with(|| one_id.cmp(other_id))
+    });
+    let size = query.size.clamp(1, MAX_PAGE);
+    let page = found.iter().skip(query.page.saturating_mul(size)).take(size);
+    let rows: Vec<Row> = page.map(|(id, entry, live)| row(id, &entry.about, live.clone())).collect();
+    json!({
+        "total": found.len(),
+        "stored": index.runs.len(),
+        "page": query.page,
+        "size": size,
+        "files_read": index.files_read,
+        "looks": index.looks,
+        "runs": rows,
+    })
+}
+
+fn order(by: &str, one: &About, other: &About) -> Ordering {
+    match by {
+        "name" => one.name.cmp(&other.name),
+        "pairs" => one.pairs.cmp(&other.pairs),
+        // What is not known is below all that is.
+        "elo" => one.elo.unwrap_or(f64::NEG_INFINITY).total_cmp(&other.elo.unwrap_or(f64::NEG_INFINITY)),
+        _ => one.date.cmp(&other.date),
+    }
+}
+
+/// The run that a request names. Only what the index found is looked for.
+async fn entry(app: &App, id: &str) -> Result<Entry, Response> {
+    let index = index(app).await?;
+    index.runs.get(id).cloned().ok_or_else(|| error(StatusCode::NOT_FOUND, "there is no such run"))
+}
+
+async fn run(State(app): State<App>, Path(id): Path<String>) -> Result<Response, Response> {
+    let entry = entry(&app, &id).await?;
+    let live = app.hub.get(&id);
+    let lines = live.as_ref().map(|live| live.lines());
+    let row = row(&id, &entry.about, live);
+    let folds = Arc::clone(&app.folds);
+    let value = aside(move || detail(&folds, &entry, &row, lines)).await?;
+    Ok(answer(StatusCode::OK, &value))
+}
+
+fn detail(folds: &Folds, entry: &Entry, row: &Row, lines: Option<Vec<String>>) -> Value {
+    let dir = &entry.dir;
+    let stored = store::text(&dir.join(store::SUMMARY)).and_then(|text| serde_json::from_str::<Value>(&text).ok());
+    // A live run tells its figures itself, and one that was stopped has them in its summary.
+    let summary = match stored {
+        None if lines.is_none() => folds.ask(&row.id, dir, super::fold::Fold::summary).ok(),
+        stored => stored,
+    };
+    let plan = store::plan(dir).map(|plan| {
+        let machine = json!({ "cpu": plan.machine.cpu, "cores": plan.machine.cores, "os": plan.machine.os });
+        json!({
+            "seed": plan.seed,
+            "concurrency": plan.concurrency,
+            "max_pairs": plan.max_pairs,
+            "test": plan.test.map(|test| json!({
+                "model": test.model.to_string(),
+                "elo0": test.bounds.elo0,
+                "elo1": test.bounds.elo1,
+                "alpha": test.alpha,
+                "beta": test.beta,
+            })),
+            "machine": machine,
+        })
+    });
+    let mut crashes: Vec<String> = std::fs::read_dir(dir.join("crashes"))
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .take(MAX_PAGE)
+        .collect();
+    crashes.sort();
+    json!({ "run": row, "summary": summary, "plan": plan, "crashes": crashes, "lines": lines })
+}
+
+async fn llr_svg(State(app): State<App>, Path(id): Path<String>) -> Result<Response, Response> {
+    picture(&app, id, super::fold::Fold::llr_svg).await
+}
+
+async fn elo_svg(State(app): State<App>, Path(id): Path<String>) -> Result<Response, Response> {
+    picture(&app, id, super::fold::Fold::elo_svg).await
+}
+
+async fn picture(app: &App, id: String, draw: fn(&super::fold::Fold) -> Option<String>) -> Result<Response, Response> {
+    let entry = entry(app, &id).await?;
+    let folds = Arc::clone(&app.folds);
+    let drawn = aside(move || folds.ask(&id, &entry.dir, draw)).await?;
+    match drawn {
+        Ok(Some(svg)) => Ok(([(header::CONTENT_TYPE, "image/svg+xml")], svg).into_response()),
+        Ok(None) => Err(error(StatusCode::NOT_FOUND, "this run has no such picture")),
+        Err(why @ FoldError::Missing) => Err(error(StatusCode::NOT_FOUND, &why.to_string())),
+        Err(why) => Err(error(StatusCode::INTERNAL_SERVER_ERROR, &why.to_string())),
+    }
+}
+
+/// The stream of a live run: `snapshot` first, then what changes, `gone` last.
+async fn events(State(app): State<App>, Path(id): Path<String>) -> Result<Response, Response> {
+    entry(&app, &id).await?;
+    let live = app.hub.get(&id).ok_or_else(|| error(StatusCode::CONFLICT, "no process is playing this run"))?;
+    let Ok(permit) = Arc::clone(&app.streams).try_acquire_owned() else {
+        return Err(error(StatusCode::SERVICE_UNAVAILABLE, "too many pages look at live runs; close one"));
+    };
+    let view = LiveRun::view(live);
+    let first = view.run().snapshot();
+    let stream = futures_util::stream::unfold((view, Some(first), false, permit), |state| async move {
+        let (mut view, first, is_over, permit) = state;
+        let message = match first {
+            Some(first) => first,
+            None if is_over => return None,
+            None => view.next().await?,
+        };
+        let is_over = message.0 == "gone";
+        Some((Ok::<_, Infallible>(event(&message)), (view, None, is_over, permit)))
+    });
+    Ok(Sse::new(stream).keep_alive(KeepAlive::new().interval(Duration::from_secs(15))).into_response())
+}
+
+fn event((kind, text): &Message) -> Event {
+    Event::default().event(kind).data(text)
+}
+
+#[derive(Debug, Deserialize)]
+struct SteerQuery {
+    games: Option<u16>,
+}
+
+async fn steer(
+    State(app): State<App>,
+    Path((id, command)): Path<(String, String)>,
+    Query(query): Query<SteerQuery>,
+) -> Result<Response, Response> {
+    let ask = match (command.as_str(), query.games) {
+        ("pause", None) => Ask::Pause,
+        ("resume", None) => Ask::Resume,
+        ("stop", None) => Ask::Stop,
+        ("concurrency", Some(games)) => Ask::Concurrency { games },
+        _ => return Err(error(StatusCode::NOT_FOUND, "no such command: pause, resume, stop, concurrency?games=N")),
+    };
+    let entry = entry(&app, &id).await?;
+    let asked = aside(move || Client::connect(&entry.dir)?.ask(ask)).await?;
+    match asked {
+        Ok((_, Say::Status { phase, concurrency, playing, .. })) => {
+            Ok(answer(StatusCode::OK, &Status { phase, concurrency, playing }))
+        }
+        Ok((_, Say::Error { error: why })) => Err(error(StatusCode::CONFLICT, &why)),
+        Err(ClientError::NotLive { .. }) => Err(error(StatusCode::CONFLICT, "no process is playing this run")),
+        Ok(_) | Err(ClientError::Io { .. }) => Err(error(StatusCode::BAD_GATEWAY, "the run does not answer")),
+    }
+}
+
+/// The listening socket with a bound on how many may be connected.
+pub(super) struct Listener {
+    inner: tokio::net::TcpListener,
+    free: Arc<Semaphore>,
+}
+
+/// A connection, and its place among those that may be.
+pub(super) struct Connection {
+    stream: TcpStream,
+    _place: Option<OwnedSemaphorePermit>,
+}
+
+impl Listener {
+    pub(super) fn new(inner: tokio::net::TcpListener) -> Self {
+        Self { inner, free: Arc::new(Semaphore::new(MAX_CONNECTIONS)) }
+    }
+}
+
+impl axum::serve::Listener for Listener {
+    type Io = Connection;
+    type Addr = SocketAddr;
+
+    async fn accept(&mut self) -> (Connection, SocketAddr) {
+        // It is never closed.
+        let place = Arc::clone(&self.free).acquire_owned().await.ok();
+        loop {
+            match self.inner.accept().await {
+                Ok((stream, from)) => return (Connection { stream, _place: place }, from),
+                // No file descriptors left, for one: it would be so again at once.
+                Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
+            }
+        }
+    }
+
+    fn local_addr(&self) -> std::io::Result<SocketAddr> {
+        self.inner.local_addr()
+    }
+}
+
+impl AsyncRead for Connection {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<std::io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(cx, buf)
+    }
+}
+
+impl AsyncWrite for Connection {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<std::io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(cx, buf)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}

@@ -1,0 +1,299 @@
+//! The index of stored runs: which there are, and the few figures of each that a list shows.
+//!
+//! A run is a folder with a `plan.toml` or a `summary.json`, in the results folder itself or one below (`runs/`). A look at the
+//! index asks the system for the stamps of those files and reads only what has changed since. A run's id is its path below the
+//! results folder, and no id reaches the file system but those found there: a request that names another finds nothing.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+use crate::plan::{Plan, file};
+
+/// The name of the summary in a run directory.
+pub(super) const SUMMARY: &str = "summary.json";
+
+/// Longer files are no plan and no summary.
+const MAX_BYTES: u64 = 8 << 20;
+
+/// The index is no older than this when it is asked.
+const MAX_AGE: Duration = Duration::from_millis(500);
+
+/// What tells whether a file was changed: length and time of the last change; `None` where it is not there.
+type Stamp = Option<(u64, SystemTime)>;
+
+/// What a list shows of a run. Elo is that of the first player against the second.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub(super) struct About {
+    pub(super) name: String,
+    pub(super) format: String,
+    pub(super) players: Vec<String>,
+    pub(super) limit: String,
+    pub(super) verdict: Option<String>,
+    pub(super) stopped_by: Option<String>,
+    pub(super) pairs: Option<u64>,
+    pub(super) elo: Option<f64>,
+    pub(super) elo_lo: Option<f64>,
+    pub(super) elo_hi: Option<f64>,
+    pub(super) llr: Option<f64>,
+    /// Seconds since 1970.
+    pub(super) date: u64,
+    /// `over`, `interrupted`, or `damaged` where nothing of it can be read.
+    pub(super) state: &'static str,
+}
+
+/// A run of the index.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub(super) dir: PathBuf,
+    pub(super) about: Arc<About>,
+    /// A control socket, or a note of one, may be there.
+    pub(super) socket: Option<SystemTime>,
+    stamps: [Stamp; 2],
+}
+
+/// The index as it was at the last look.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Index {
+    pub(super) runs: BTreeMap<String, Entry>,
+    /// Plans and summaries read since the program began.
+    pub(super) files_read: u64,
+    /// Looks at the folders since the program began.
+    pub(super) looks: u64,
+    last: Option<Instant>,
+}
+
+/// The results folder with its index.
+#[derive(Debug)]
+pub(super) struct Store {
+    root: PathBuf,
+    index: Mutex<Arc<Index>>,
+}
+
+impl Store {
+    pub(super) fn new(root: PathBuf) -> Self {
+        Self { root, index: Mutex::default() }
+    }
+
+    /// The index, brought up to date. Waits for the disk.
+    pub(super) fn index(&self) -> Arc<Index> {
+        // Held meanwhile, so that many who ask at once cause one look.
+        let mut held = self.index.lock().unwrap_or_else(PoisonError::into_inner);
+        if held.last.is_none_or(|last| last.elapsed() >= MAX_AGE) {
+            *held = Arc::new(look(&self.root, &held));
+        }
+        Arc::clone(&held)
+    }
+}
+
+fn look(root: &Path, old: &Index) -> Index {
+    let mut new = Index { files_read: old.files_read, looks: old.looks + 1, ..Index::default() };
+    for (name, dir) in folders(root) {
+        if !add(&mut new, old, name.clone(), &dir) {
+            for (below, dir) in folders(&dir) {
+                add(&mut new, old, format!("{name}/{below}"), &dir);
+            }
+        }
+    }
+    new.last = Some(Instant::now());
+    new
+}
+
+/// The folders in a folder that are not hidden and whose names are text.
+fn folders(dir: &Path) -> impl Iterator<Item = (String, PathBuf)> {
+    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    entries.filter_map(|entry| {
+        let name = entry.file_name().into_string().ok().filter(|name| !name.starts_with('.'))?;
+        entry.path().is_dir().then(|| (name, entry.path()))
+    })
+}
+
+/// Adds a folder if it is a run.
+fn add(new: &mut Index, old: &Index, id: String, dir: &Path) -> bool {
+    let stamps = [file::FILE_NAME, SUMMARY].map(|name| stamp(&dir.join(name)));
+    if stamps == [None; 2] {
+        return false;
+    }
+    let changed = |name: &str| std::fs::symlink_metadata(dir.join(name)).and_then(|about| about.modified()).ok();
+    let socket = changed("control.sock").or_else(|| changed("control.path"));
+    let about = match old.runs.get(&id).filter(|entry| entry.stamps == stamps) {
+        Some(entry) => Arc::clone(&entry.about),
+        None => {
+            new.files_read += 1;
+            Arc::new(read(&id, dir, stamps))
+        }
+    };
+    new.runs.insert(id, Entry { dir: dir.to_owned(), about, socket, stamps });
+    true
+}
+
+/// Links are not followed: what lies elsewhere is none of the run's.
+fn stamp(path: &Path) -> Stamp {
+    let about = std::fs::symlink_metadata(path).ok().filter(std::fs::Metadata::is_file)?;
+    Some((about.len(), about.modified().ok()?))
+}
+
+/// The text of a run's file; `None` for one that is too long, is none, or is not there.
+pub(super) fn text(path: &Path) -> Option<String> {
+    stamp(path).filter(|(length, _)| *length <= MAX_BYTES)?;
+    std::fs::read_to_string(path).ok()
+}
+
+/// What a list needs of `summary.json`; the rest is passed over.
+#[derive(Deserialize)]
+#[serde(default)]
+struct SummaryFile {
+    name: String,
+    format: String,
+    players: Vec<PlayerFile>,
+    verdict: Option<String>,
+    stopped_by: Option<String>,
+    pairs: Option<u64>,
+    elo: Option<f64>,
+    elo_lo: Option<f64>,
+    elo_hi: Option<f64>,
+    llr: Option<f64>,
+}
+
+impl Default for SummaryFile {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            format: "round-robin".to_owned(),
+            players: Vec::new(),
+            verdict: None,
+            stopped_by: None,
+            pairs: None,
+            elo: None,
+            elo_lo: None,
+            elo_hi: None,
+            llr: None,
+        }
+    }
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct PlayerFile {
+    name: String,
+    limit: String,
+}
+
+fn read(id: &str, dir: &Path, stamps: [Stamp; 2]) -> About {
+    let summary = text(&dir.join(SUMMARY)).and_then(|text| serde_json::from_str::<SummaryFile>(&text).ok());
+    let about = match summary {
+        Some(summary) => from_summary(summary),
+        None => match plan(dir) {
+            Some(plan) => from_plan(&plan),
+            None => About { name: id.to_owned(), state: "damaged", ..About::default() },
+        },
+    };
+    let written = stamps.iter().flatten().map(|(_, at)| *at).min();
+    About { date: date(id).or_else(|| seconds(written?)).unwrap_or(0), ..about }
+}
+
+/// The plan of the run in `dir`.
+pub(super) fn plan(dir: &Path) -> Option<Plan> {
+    file::from_toml(&text(&dir.join(file::FILE_NAME))?).ok()
+}
+
+fn from_summary(summary: SummaryFile) -> About {
+    let SummaryFile { name, format, players, verdict, stopped_by, pairs, elo, elo_lo, elo_hi, llr } = summary;
+    let state = if stopped_by.as_deref() == Some("interrupted") { "interrupted" } else { "over" };
+    let (players, limits): (Vec<_>, Vec<_>) = players.into_iter().map(|player| (player.name, player.limit)).unzip();
+    let limit = one_or_each(limits);
+    About { name, format, players, limit, verdict, stopped_by, pairs, elo, elo_lo, elo_hi, llr, date: 0, state }
+}
+
+fn from_plan(plan: &Plan) -> About {
+    About {
+        name: plan.name.clone(),
+        format: plan.format.name().to_owned(),
+        players: plan.players.iter().map(|player| player.name.clone()).collect(),
+        limit: one_or_each(plan.players.iter().map(|player| player.limit.to_string()).collect()),
+        state: "interrupted",
+        ..About::default()
+    }
+}
+
+/// The limit that all have, else each limit that some have.
+fn one_or_each(mut limits: Vec<String>) -> String {
+    limits.dedup();
+    limits.join(", ")
+}
+
+fn seconds(at: SystemTime) -> Option<u64> {
+    at.duration_since(UNIX_EPOCH).ok().map(|since| since.as_secs())
+}
+
+/// When a run began that has its default name, or one that begins with a day.
+fn date(id: &str) -> Option<u64> {
+    let name = id.rsplit('/').next()?;
+    let at = match (name.get(..15), name.get(..10)) {
+        (Some(stamp), _) if name.as_bytes().get(8) == Some(&b'-') => {
+            chrono::NaiveDateTime::parse_from_str(stamp, "%Y%m%d-%H%M%S").ok()?
+        }
+        (_, Some(day)) => chrono::NaiveDate::parse_from_str(day, "%Y-%m-%d").ok()?.and_hms_opt(0, 0, 0)?,
+        _ => return None,
+    };
+    u64::try_from(at.and_local_timezone(chrono::Local).earliest()?.timestamp()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn summary(dir: &Path, elo: f64) {
+        std::fs::create_dir_all(dir).unwrap();
+        let text = serde_json::json!({ "name": "t", "elo": elo, "stopped_by": "verdict", "verdict": "H1", "players":
+            [{ "name": "a", "limit": "8+0.08" }, { "name": "b", "limit": "8+0.08" }, { "name": "c", "limit": "8+0.08" }] });
+        std::fs::write(dir.join(SUMMARY), text.to_string()).unwrap();
+    }
+
+    #[test]
+    fn only_what_changed_is_read_again() {
+        let root = tempfile::tempdir().unwrap();
+        for name in ["2026-11-21-a", "runs/20261121-101112-b", "runs/c", "runs/.new-run-x", "runs/c/deeper"] {
+            summary(&root.path().join(name), 1.0);
+        }
+        std::fs::create_dir(root.path().join("runs/no-run")).unwrap();
+        let first = look(root.path(), &Index::default());
+        let ids: Vec<_> = first.runs.keys().map(String::as_str).collect();
+        assert_eq!(ids, ["2026-11-21-a", "runs/20261121-101112-b", "runs/c"]);
+        assert_eq!(first.files_read, 3);
+        let second = look(root.path(), &first);
+        assert_eq!(second.files_read, 3);
+        summary(&root.path().join("runs/c"), 22.5);
+        std::fs::remove_dir_all(root.path().join("2026-11-21-a")).unwrap();
+        let third = look(root.path(), &second);
+        assert_eq!((third.files_read, third.runs.len(), third.runs["runs/c"].about.elo), (4, 2, Some(22.5)));
+        let about = &third.runs["runs/c"].about;
+        assert_eq!((about.state, about.limit.as_str(), about.players.len()), ("over", "8+0.08", 3));
+    }
+
+    #[test]
+    fn what_is_damaged_or_a_link_is_not_believed() {
+        let root = tempfile::tempdir().unwrap();
+        for (name, text) in [("junk", "{"), ("list", "[]"), ("text", "\u{0}")] {
+            std::fs::create_dir(root.path().join(name)).unwrap();
+            std::fs::write(root.path().join(name).join(SUMMARY), text).unwrap();
+        }
+        std::fs::create_dir(root.path().join("link")).unwrap();
+        std::os::unix::fs::symlink("/etc/passwd", root.path().join("link").join(SUMMARY)).unwrap();
+        let index = look(root.path(), &Index::default());
+        let states: Vec<_> = index.runs.iter().map(|(id, entry)| (id.as_str(), entry.about.state)).collect();
+        assert_eq!(states, [("junk", "damaged"), ("list", "damaged"), ("text", "damaged")]);
+        assert_eq!(text(&root.path().join("link").join(SUMMARY)), None);
+    }
+
+    #[test]
+    fn a_name_may_tell_the_date() {
+        assert!(date("runs/20261121-101112-sprt").is_some() && date("2026-11-21-first").is_some());
+        for id in ["sprt", "runs/2026", "20269999-101112", "2026-13-41-x", "éééééééééééé", ""] {
+            assert_eq!(date(id), None, "{id}");
+        }
+    }
+}
