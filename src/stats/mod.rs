@@ -7,6 +7,7 @@
 
 pub mod elo;
 mod likelihood;
+pub mod progress;
 pub mod rating;
 pub mod simulate;
 pub mod sprt;
