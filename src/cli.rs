@@ -21,6 +21,7 @@ mod run_dir;
 mod shell;
 mod sprt;
 mod stats;
+mod versions;
 mod watch;
 
 use std::ffi::OsString;
@@ -138,6 +139,8 @@ enum Command {
     Stats(stats::StatsArgs),
     /// Ratings of many players, with errors, from PGN files and runs.
     Rate(rate::RateArgs),
+    /// Elo of each version of an engine over its commits, and which drops are real.
+    Progress(Box<versions::ProgressArgs>),
     /// Makes, describes and checks opening books.
     Book(book::BookArgs),
     /// Does an engine keep to the protocol and to its clock?
@@ -247,6 +250,7 @@ pub fn main() -> ExitCode {
         Command::Calibrate(args) => calibrate::run(&args),
         Command::Stats(args) => stats::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),
         Command::Rate(args) => rate::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),
+        Command::Progress(args) => versions::run(&args),
         Command::Book(args) => book::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Engines(args) => engines::run(&args),
