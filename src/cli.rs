@@ -11,6 +11,7 @@ mod games;
 mod init;
 mod matches;
 mod progress;
+mod race;
 mod rate;
 mod records;
 mod replay;
@@ -117,6 +118,8 @@ enum Command {
     Match(Box<matches::MatchArgs>),
     /// Plays one or several engines against a field of others.
     Gauntlet(Box<matches::GauntletArgs>),
+    /// Plays several takes against one base and drops those that are hopeless.
+    Race(Box<race::RaceArgs>),
     /// Takes fastchess's options and prints its lines: for scripts and frameworks that call it.
     #[command(disable_help_flag = true)]
     Fastchess(Words),
@@ -236,6 +239,7 @@ pub fn main() -> ExitCode {
         Command::Sprt(args) => sprt::run(&args),
         Command::Match(args) => matches::run_match(&args),
         Command::Gauntlet(args) => matches::run_gauntlet(&args),
+        Command::Race(args) => race::run(&args),
         Command::Fastchess(args) => {
             return ExitCode::from(fastchess::run(fastchess::Dialect::Fastchess, &args.words, "quintain fastchess"));
         }

@@ -10,6 +10,7 @@ use crate::plan::{BookSource, Format, Plan, Test};
 use crate::record::{PlayerId, PvFault};
 use crate::report::figures::{self, Figures, Trial, duration};
 use crate::report::plot::LlrPlot;
+use crate::report::races;
 use crate::report::standings;
 use crate::schedule::dispatcher::Finish;
 use crate::schedule::events::StopReason;
@@ -138,6 +139,9 @@ fn outcome(plan: &Plan, finish: &Finish) -> String {
             return format!("{} wins the knockout", winner.name);
         }
     }
+    if let Some(outcome) = races::outcome(plan, &finish.standing) {
+        return outcome;
+    }
     "all pairs are played".to_owned()
 }
 
@@ -224,6 +228,7 @@ fn field(plan: &Plan, standing: &Standing) -> Vec<String> {
         standing.games()
     )];
     lines.extend(standings::table(&rows, None));
+    lines.extend(races::lines(plan, standing));
     lines.extend(rows.iter().filter_map(|row| wrong_pvs(&row.name, &row.faults)));
     lines.push("points of those who met:".to_owned());
     lines.extend(standings::cross_table(plan, &rows, standing).into_iter().map(|line| format!("      {line}")));
@@ -354,6 +359,7 @@ fn json(plan: &Plan, finish: &Finish, figures: &Figures) -> serde_json::Value {
         "concurrency": plan.concurrency,
         "players": players_json(plan, standing),
         "encounters": encounters_json(standing),
+        "race": races::json(plan, standing),
         "machine": { "cpu": plan.machine.cpu, "cores": plan.machine.cores, "os": plan.machine.os },
     })
 }

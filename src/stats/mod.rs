@@ -8,6 +8,7 @@
 pub mod elo;
 mod likelihood;
 pub mod progress;
+pub mod race;
 pub mod rating;
 pub mod simulate;
 pub mod sprt;

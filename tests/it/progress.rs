@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::harness::{Ran, quintain, run};
+use crate::harness::{Ran, fake, games, quintain, run, summary};
 
 /// Games of `a` against `b`: so many pairs with these points of `a` (half points of its game with White and with Black).
 fn pairs(a: &str, b: &str, date: &str, first_round: usize, points: &[(u8, u8)]) -> String {
@@ -80,5 +80,62 @@ fn what_is_no_curve_is_refused() {
         let ran: Ran = quintain(args).current_dir(folder.path()).output().unwrap().into();
         assert_eq!(ran.code, Some(2), "{args:?}: {ran:?}");
         assert!(ran.stderr.contains(expected), "{args:?}: {}", ran.stderr);
+    }
+}
+
+/// Scripted peers that resign the more, the weaker they are, play fast games from the same openings.
+const FAST: &str = "--nodes 1 --max-plies 24 --resign count=1,score=900 --seed 5 -j 3";
+
+fn race_args(out: &std::path::Path, more: &str) -> Vec<String> {
+    let [base, weak, strong] = [("base", 30), ("weak", 90), ("strong", 0)]
+        .map(|(name, percent)| fake(&format!("--name {name} --seed {percent} --resigns {percent}")));
+    let out = out.display().to_string();
+    let mut args = ["race", &weak, &strong, "--base", &base, "--out", &out].map(str::to_owned).to_vec();
+    args.extend(format!("{FAST} --step 4 {more}").split_whitespace().map(str::to_owned));
+    args
+}
+
+#[test]
+fn a_race_drops_the_weak_take_and_ends_with_the_strong_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("race");
+    let ran = run(&race_args(&out, "--pairs 400"));
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.stdout.contains("wins the race"), "{}", ran.stdout);
+    let document = summary(&out);
+    let race = &document["race"];
+    let [weak, strong] = [0, 1].map(|take| &race["takes"][take]);
+    assert_eq!((&race["winner"], &document["format"]), (&strong["name"], &"race".into()));
+    assert!(strong["is_better"] == true && strong["dropped_by"].is_null(), "{race}");
+    assert!(weak["dropped_after"].as_u64().unwrap() < strong["pairs"].as_u64().unwrap(), "{race}");
+    assert!(strong["pairs"].as_u64().unwrap() < 400, "{race}");
+
+    // A run that was cut off comes to the same games and the same end.
+    let journal = std::fs::read_to_string(out.join("games.jsonl")).unwrap();
+    let lines: Vec<&str> = journal.split_inclusive('\n').collect();
+    for kept in [1, 10, lines.len() / 2] {
+        let broken = folder.path().join(format!("broken-{kept}"));
+        std::fs::create_dir_all(broken.join("stderr")).unwrap();
+        std::fs::copy(out.join("plan.toml"), broken.join("plan.toml")).unwrap();
+        std::fs::write(broken.join("games.jsonl"), lines[..kept].concat()).unwrap();
+        let ran = run(&["resume", &broken.display().to_string()]);
+        assert_eq!(ran.code, Some(0), "{kept}: {ran:?}");
+        assert_eq!(games(&broken), games(&out), "{kept}");
+        assert_eq!(summary(&broken)["race"], *race, "{kept}");
+    }
+}
+
+#[test]
+fn a_race_that_cannot_be_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for (more, expected) in [
+        ("--alpha 0", "--alpha 0: a probability"),
+        ("--gain 2000", "--gain 2000: Elo from"),
+        ("--step 0", "error"),
+        ("--pairs 0", "--pairs 0 plays nothing"),
+    ] {
+        let ran = run(&race_args(&folder.path().join("race"), more));
+        assert_eq!(ran.code, Some(2), "{more}: {ran:?}");
+        assert!(ran.stderr.contains(expected), "{more}: {}", ran.stderr);
     }
 }
