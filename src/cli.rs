@@ -1,5 +1,6 @@
 //! What was typed, and what the shell gets back.
 
+mod bisect;
 mod book;
 mod calibrate;
 mod check;
@@ -19,6 +20,7 @@ mod resolve;
 mod resume;
 mod run;
 mod run_dir;
+mod series;
 mod shell;
 mod sprt;
 mod stats;
@@ -144,6 +146,8 @@ enum Command {
     Rate(rate::RateArgs),
     /// Elo of each version of an engine over its commits, and which drops are real.
     Progress(Box<versions::ProgressArgs>),
+    /// Finds the commit that lost or won Elo.
+    Bisect(Box<bisect::BisectArgs>),
     /// Makes, describes and checks opening books.
     Book(book::BookArgs),
     /// Does an engine keep to the protocol and to its clock?
@@ -255,6 +259,7 @@ pub fn main() -> ExitCode {
         Command::Stats(args) => stats::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),
         Command::Rate(args) => rate::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),
         Command::Progress(args) => versions::run(&args),
+        Command::Bisect(args) => bisect::run(&args),
         Command::Book(args) => book::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Engines(args) => engines::run(&args),

@@ -15,6 +15,7 @@ use crate::plan::Player;
 use crate::report::progress::{Curve, Version, first_days};
 use crate::report::results::{Results, RunGames};
 use crate::source::{self, Context, Spec};
+use crate::stats::Pentanomial;
 use crate::stats::progress::{Progress, progress as rate_versions};
 use crate::stats::rating::Encounter;
 
@@ -185,6 +186,24 @@ impl Gathered {
         let last = name.rsplit([' ', '-', '_', '.', '/']).next()?;
         let is_id = (7..=40).contains(&last.len()) && last.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
         is_id.then(|| last.to_owned())
+    }
+
+    /// The pairs of two commits, by full id, from the view of the first.
+    pub(super) fn met(&self, a: &str, b: &str) -> Pentanomial {
+        let names = self.results.names();
+        let place = |commit: &str| names.iter().position(|name| *name == short(commit));
+        let Some((a, b)) = place(a).zip(place(b)) else { return Pentanomial::default() };
+        let mut all = Pentanomial::default();
+        for met in self.results.encounters() {
+            let met = match (met.a, met.b) {
+                pair if pair == (a, b) => met,
+                pair if pair == (b, a) => met.reversed(),
+                _ => continue,
+            };
+            let pairs = met.pentanomial().0;
+            all.0.iter_mut().zip(pairs).for_each(|(into, count)| *into += count);
+        }
+        all
     }
 
     /// The curve of these games.

@@ -5,6 +5,7 @@
 //! on one scale). Nothing here knows
 //! games, engines or files, and no input gives `NaN`: what is not defined is `None`, what is infinite says so.
 
+pub mod bisect;
 pub mod elo;
 mod likelihood;
 pub mod progress;

@@ -79,6 +79,24 @@ impl Bet {
     }
 }
 
+/// What pairs say of two claims, that their mean is above and that it is below one half, each as an e-value (natural logarithm):
+/// where a claim is false, the probability that it ever exceeds `ln(1/a)` is at most `a`.
+#[must_use]
+pub fn evidence(pairs: &super::Pentanomial) -> [f64; 2] {
+    [1.0, -1.0].map(|sign| {
+        let mut stake = 0.9 / 0.5;
+        let fortunes: [f64; STAKES] = std::array::from_fn(|_| {
+            let of =
+                |(class, count): (usize, &u64)| *count as f64 * (stake * sign * (class as f64 / 4.0 - 0.5)).ln_1p();
+            let fortune = pairs.0.iter().enumerate().map(of).sum();
+            stake *= std::f64::consts::FRAC_1_SQRT_2;
+            fortune
+        });
+        let most = fortunes.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        most + (fortunes.iter().map(|fortune| (fortune - most).exp()).sum::<f64>() / STAKES as f64).ln()
+    })
+}
+
 /// A race so far.
 #[derive(Clone, Debug)]
 pub struct Race {
@@ -260,6 +278,20 @@ mod tests {
         assert_eq!(race(&[50.0], 0.0, 0.0, 4000, &mut dice).winner(), Some(0));
         assert_eq!(race(&[-50.0], 0.0, 0.0, 4000, &mut dice).left(), [] as [usize; 0]);
         assert!(Race::new(0, Settings { alpha: 0.05, gain: 0.0 }).is_over());
+    }
+
+    #[test]
+    fn evidence_is_what_the_bets_come_to() {
+        let pairs = super::super::Pentanomial([3, 5, 20, 9, 8]);
+        let mut bet = Bet::NEW;
+        for (class, count) in pairs.0.iter().enumerate() {
+            // The losses first, so that the fortune is largest at the end.
+            (0..*count).for_each(|_| bet.add(class as f64 / 4.0 - 0.5, 0.5));
+        }
+        let [above, below] = evidence(&pairs);
+        assert!((above - bet.best).abs() < 1e-9 || bet.best == 0.0 && above < 0.0);
+        assert!(above > below);
+        assert_eq!(evidence(&super::super::Pentanomial::default()), [0.0, 0.0]);
     }
 
     #[test]

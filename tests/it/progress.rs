@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::harness::{Ran, fake, games, quintain, run, summary};
+use crate::harness::{FAKE, Ran, fake, games, quintain, run, summary};
 
 /// Games of `a` against `b`: so many pairs with these points of `a` (half points of its game with White and with Black).
 fn pairs(a: &str, b: &str, date: &str, first_round: usize, points: &[(u8, u8)]) -> String {
@@ -137,5 +137,135 @@ fn a_race_that_cannot_be_is_refused() {
         let ran = run(&race_args(&folder.path().join("race"), more));
         assert_eq!(ran.code, Some(2), "{more}: {ran:?}");
         assert!(ran.stderr.contains(expected), "{more}: {}", ran.stderr);
+    }
+}
+
+/// A repository of a toy engine whose strength depends on the commit, and a cache of its own.
+struct Toy {
+    folder: tempfile::TempDir,
+}
+
+impl Toy {
+    /// A commit for each share of games that the engine gives up, in percent; `None` for one that does not build.
+    fn new(strengths: &[Option<u32>]) -> Self {
+        let toy = Self { folder: tempfile::tempdir().unwrap() };
+        std::fs::create_dir_all(toy.repository().join("engine")).unwrap();
+        toy.git(&["init", "--quiet", "--initial-branch=main"]);
+        let recipe = "[build]\ncommand = 'test ! -f engine/broken && cp engine/main.sh engine.bin && chmod +x engine.bin'\n\
+                      binary = 'engine.bin'\nsources = ['engine']\n";
+        toy.write("quintain.toml", recipe);
+        for (number, strength) in strengths.iter().enumerate() {
+            let broken = toy.repository().join("engine/broken");
+            match strength {
+                Some(percent) => {
+                    let _ = std::fs::remove_file(broken);
+                    toy.write("engine/main.sh", &script(*percent, number));
+                }
+                None => toy.write("engine/broken", "no engine"),
+            }
+            toy.commit(&format!("Number {number}"));
+            // And one that is none of the engine's.
+            toy.write("README", &format!("after {number}"));
+            toy.commit("Explain");
+        }
+        toy
+    }
+
+    fn repository(&self) -> std::path::PathBuf {
+        self.folder.path().join("repository")
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        std::fs::write(self.repository().join(path), text).unwrap();
+    }
+
+    fn git(&self, args: &[&str]) -> String {
+        let mut command = std::process::Command::new("git");
+        for name in ["GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE"] {
+            command.env_remove(name);
+        }
+        let identity = ["-c", "user.name=Test", "-c", "user.email=test@localhost", "-c", "commit.gpgSign=false"];
+        let ran = command.args(identity).args(args).current_dir(self.repository()).output().unwrap();
+        assert!(ran.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&ran.stderr));
+        String::from_utf8(ran.stdout).unwrap().trim().to_owned()
+    }
+
+    fn commit(&self, message: &str) {
+        self.git(&["add", "--all"]);
+        self.git(&["commit", "--quiet", "-m", message]);
+    }
+
+    /// The commit with this message.
+    fn id(&self, number: usize) -> String {
+        self.git(&["log", "--format=%H", "--grep", &format!("^Number {number}$")])
+    }
+
+    #[track_caller]
+    fn run(&self, code: i32, args: &[&str]) -> Ran {
+        let args: Vec<&str> = args.iter().copied().chain(FAST.split_whitespace()).collect();
+        let mut command = quintain(&args);
+        command.current_dir(self.repository()).env("QUINTAIN_CACHE", self.folder.path().join("cache"));
+        let ran: Ran = command.output().unwrap().into();
+        assert_eq!(ran.code, Some(code), "{args:?}: {ran:?}");
+        ran
+    }
+}
+
+fn script(percent: u32, number: usize) -> String {
+    format!(
+        "#!/bin/sh\n# {number}\n[ \"$1\" = bench ] && echo '{number} nodes 1 nps' && exit\nexec '{FAKE}' --seed {number} --resigns {percent}\n"
+    )
+}
+
+#[test]
+fn a_bisection_ends_with_the_commit_that_lost() {
+    let toy = Toy::new(&[Some(5), Some(5), None, Some(5), Some(5), Some(70), Some(70), Some(70)]);
+    let out = toy.folder.path().join("search").display().to_string();
+    let [good, bad] = [toy.id(0), toy.id(7)];
+    let args = ["bisect", &good, &bad, "--out", &out, "--pairs", "8", "--json"];
+    // Broken off before the change is shown, it goes on with what there is.
+    let begun = toy.run(3, &[&args[..], &["--limit", "8"]].concat());
+    let begun = json(&begun);
+    assert_eq!((&begun["reason"], &begun["pairs"]), (&"no-change".into(), &8.into()));
+    let found = json(&toy.run(0, &args));
+    assert_eq!(found["found"]["commits"], serde_json::json!([toy.id(5)]), "{found}");
+    assert!(found["found"]["probability"].as_f64().unwrap() >= 0.95);
+    assert!(found["change"].as_f64().unwrap() < -50.0, "{found}");
+    let commits = found["commits"].as_array().unwrap();
+    assert_eq!(commits.len(), 8, "only commits that touch the engine: {found}");
+    let total: f64 = commits.iter().map(|commit| commit["probability"].as_f64().unwrap()).sum();
+    assert!((total - 1.0).abs() < 1e-9);
+    // Asked again, it plays nothing more.
+    let again = json(&toy.run(0, &args));
+    assert_eq!(again, found);
+    // The games of that search count in another one too.
+    let runs: Vec<String> = std::fs::read_dir(std::path::Path::new(&out).join("matches"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_dir())
+        .map(|path| path.display().to_string())
+        .collect();
+    let other = toy.folder.path().join("other").display().to_string();
+    let mut args = vec!["bisect", &good, &bad, "--out", &other, "--json"];
+    args.extend(runs.iter().flat_map(|run| ["--reuse", run.as_str()]));
+    assert_eq!(json(&toy.run(0, &args))["found"], found["found"]);
+    assert!(std::fs::read_dir(std::path::Path::new(&other).join("matches")).unwrap().next().is_none());
+}
+
+#[test]
+fn a_bisection_tells_commits_apart_only_where_they_build() {
+    let toy = Toy::new(&[Some(5), None, Some(80), Some(80)]);
+    let out = toy.folder.path().join("search").display().to_string();
+    let ran = toy.run(0, &["bisect", &toy.id(0), &toy.id(3), "--out", &out, "--pairs", "8"]);
+    assert!(ran.stdout.starts_with("one of ") && ran.stdout.contains("skipped: cannot build"), "{}", ran.stdout);
+    assert!(ran.stderr.contains("is skipped"), "{}", ran.stderr);
+    for (args, expected) in [
+        (vec!["bisect", "main~1", "main~1"], "are one commit"),
+        (vec!["bisect", "main", "main~3"], "does not come before"),
+        (vec!["bisect", "nowhere", "main"], "no commit, branch or tag `nowhere`"),
+        (vec!["bisect", "main~3", "main", "--confidence", "1"], "--confidence 1"),
+    ] {
+        let ran = toy.run(2, &args);
+        assert!(ran.stderr.contains(expected), "{args:?}: {}", ran.stderr);
     }
 }
