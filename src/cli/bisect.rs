@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::cli::flags::RunFlags;
 use crate::cli::run::default_place;
 use crate::cli::run_dir::{Place, write_atomically};
-use crate::cli::series::{Match, Series};
+use crate::cli::series::{Match, Series, unplayable};
 use crate::cli::versions::{Gathered, short};
 use crate::cli::{Exit, progress, resolve};
 use crate::report::figures;
@@ -180,11 +180,12 @@ impl Search<'_> {
                 Next::Play(commit) => commit,
                 Next::End(end) => return self.report(&series, end),
             };
-            if let Some(why) = self.unplayable(commit, context)? {
+            let own = source::spec_of(&self.commits[commit].id, self.place.as_deref());
+            if let Some(why) = unplayable(&own, context)? {
                 self.skip(commit, why)?;
                 continue;
             }
-            let specs = [commit, 0].map(|commit| source::spec_of(&self.commits[commit].id, self.place.as_deref()));
+            let specs = [own, source::spec_of(&self.commits[0].id, self.place.as_deref())];
             let played = self.pairs[commit].pairs();
             match series.play(&specs, self.args.pairs, played, "bisect")? {
                 Match::Played(Exit::Done) => {}
@@ -232,16 +233,6 @@ impl Search<'_> {
             return Next::End(End::Limit);
         }
         posterior.next(&playable, &self.pairs).map_or(Next::End(End::Limit), Next::Play)
-    }
-
-    /// Builds a commit; why it can't be had, where that is its own fault.
-    fn unplayable(&self, commit: usize, context: &Context) -> Result<Option<String>> {
-        let spec = source::spec_of(&self.commits[commit].id, self.place.as_deref());
-        match source::resolve(&spec, context, &mut |step| progress::note(step)) {
-            Ok(_) => Ok(None),
-            Err(error) if source::is_bad_commit(&error) => Ok(Some(error.to_string())),
-            Err(error) => Err(error.into()),
-        }
     }
 
     /// Leaves a commit out; GOOD and BAD are what everything rests on.

@@ -7,12 +7,13 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::cli::run::{self, Output};
 use crate::cli::run_dir::{Place, RunDir};
-use crate::cli::{Exit, resolve};
+use crate::cli::{Exit, progress, resolve};
 use crate::journal;
 use crate::plan::config::{RawPlan, RawPlayer};
 use crate::plan::{Plan, Player, file};
 use crate::schedule::pairing::Pairing;
 use crate::schedule::standing::Standing;
+use crate::source::{self, Context};
 
 /// Failures that a match may have: what changed may be just that, and a lost game is a result.
 const MAX_FAILURES: u64 = 1_000_000;
@@ -24,6 +25,15 @@ pub(super) struct Series {
     raw: RawPlan,
     /// The plan of the first match there, which the others are held to.
     first: Option<Plan>,
+}
+
+/// Builds the engine of a commit; why it can't be had, where that is the commit's own fault.
+pub(super) fn unplayable(spec: &str, context: &Context) -> Result<Option<String>> {
+    match source::resolve(spec, context, &mut |step| progress::note(step)) {
+        Ok(_) => Ok(None),
+        Err(error) if source::is_bad_commit(&error) => Ok(Some(error.to_string())),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// What came of asking for a match.

@@ -1,5 +1,7 @@
 //! `quintain progress`: the versions of an engine on one scale.
 
+mod play;
+
 use std::collections::{BTreeSet, HashMap};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -25,6 +27,7 @@ Examples:
   quintain progress games.pgn --sparring Stockfish --out elo.svg
   quintain progress results/runs/* --out elo.csv
   quintain progress results/runs/* --json
+  quintain progress --revs v1.0..main --vs stockfish --nodes 20000 --limit 5000 --out elo.svg
 
 In a run a version is a player built from `.` or git:REV; in a PGN one whose name is, or ends in, a commit of the repository, and
 where there is none, every player but those of --sparring. Versions stand in the order of their commits, else by date. All
@@ -33,6 +36,10 @@ games are rated together (see `quintain rate`), so games against sparring partne
 The change from each version to the next is tested against none at all; p-values are corrected over all steps (Holm), so that the
 probability of any mark that is luck alone is at most --alpha.
 
+With --revs A..B the commits of that stretch which touch the engine's sources (the first-parent line; at most --versions of them) are built
+and play, each against the one before and against --vs, in batches, always for the step of the curve that is least certain, until
+every step is known to +/- --width Elo or --limit pairs are played. What lies in --runs counts; the same command goes on there.
+
 JSON: `versions` (`version, commit, date, subject, elo, elo_error, elo_lo, elo_hi, bound, games, score`), `steps` (`from, to,
 elo, elo_error, p, p_adjusted, mark (drop|gain|open)`), `anchor, level, games, sparring`. Intervals are of 95 %; null stands for
 what is not known.";
@@ -40,6 +47,8 @@ what is not known.";
 /// Elo of each version over its commits or dates, with error bands; says which drops are real.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, allow_negative_numbers = true)]
+#[command(mut_arg("out", |arg| arg.value_name("FILE").help("Write the curve there: .svg, .png, .html, .json or .csv")))]
+#[command(mut_arg("json", |arg| arg.help("Print the curve as one JSON document")))]
 pub(super) struct ProgressArgs {
     /// PGN files and run directories; players of the same commit or name are one.
     #[arg(value_name = "FILE.pgn|RUN")]
@@ -56,6 +65,27 @@ pub(super) struct ProgressArgs {
     /// The probability that any change is marked where there is none.
     #[arg(long, value_name = "P", default_value_t = 0.05, help_heading = "Versions")]
     alpha: f64,
+    /// Build and play the versions of this stretch of history, as far as games are missing.
+    #[arg(long, value_name = "A..B", help_heading = "Playing")]
+    revs: Option<String>,
+    /// Versions of the stretch at most, evenly spread; the first and the last are always there.
+    #[arg(long, value_name = "N", default_value_t = 40, help_heading = "Playing")]
+    versions: usize,
+    /// A sparring partner of every version; may be repeated.
+    #[arg(long = "vs", value_name = "SPEC", help_heading = "Playing")]
+    partners: Vec<String>,
+    /// Where the matches of --revs are kept.
+    #[arg(long, value_name = "DIR", default_value = "results/progress", help_heading = "Playing")]
+    runs: PathBuf,
+    /// Pairs of a match before the curve is looked at again.
+    #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Playing")]
+    pairs: u64,
+    /// Pairs that this command plays at most.
+    #[arg(long, value_name = "N", default_value_t = 2000, help_heading = "Playing")]
+    limit: u64,
+    /// How surely each step is to be known: half the width of its 95 % interval, in Elo.
+    #[arg(long, value_name = "ELO", default_value_t = 15.0, help_heading = "Playing")]
+    width: f64,
     #[command(flatten)]
     flags: RunFlags,
 }
@@ -69,7 +99,7 @@ struct Made {
 }
 
 /// All games, and what is known of who played them.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Gathered {
     results: Results,
     made: HashMap<String, Made>,
@@ -252,6 +282,12 @@ pub(super) fn run(args: &ProgressArgs) -> Result<Exit> {
         gathered.add(input)?;
     }
     let context = Context::from_env()?;
+    if let Some(range) = &args.revs {
+        match play::play(args, range, &raw, &mut gathered, &context)? {
+            Exit::Done => {}
+            exit => return Ok(exit),
+        }
+    }
     let versions = gathered.versions(args, &context)?;
     if versions.is_empty() {
         bail!("no finished games of any version; give PGN files or run directories");

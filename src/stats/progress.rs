@@ -170,7 +170,12 @@ pub fn least_certain(progress: &Progress, width: f64) -> Option<usize> {
         let of = |player: usize| progress.ratings.players.get(player).map_or(0, |rating| rating.games);
         of(step.from).min(of(step.to))
     };
-    let error = |step: &Step| step.change.and_then(|change| change.error95).unwrap_or(f64::INFINITY);
+    let error = |step: &Step| match step.change.and_then(|change| change.error95) {
+        Some(error) => error,
+        // A score without a single point is known well enough once it is no luck.
+        None if step.mark != Mark::Open => 0.0,
+        None => f64::INFINITY,
+    };
     let open = progress.steps.iter().enumerate().filter(|(_, step)| error(step) > width);
     open.max_by(|(_, a), (_, b)| error(a).total_cmp(&error(b)).then(games(b).cmp(&games(a)))).map(|(place, _)| place)
 }
@@ -308,6 +313,9 @@ mod tests {
         let curve = progress(4, &games, &[0, 1, 2, 3], 0.05).unwrap();
         assert_eq!(least_certain(&curve, 1.0), Some(1));
         assert_eq!(least_certain(&curve, 500.0), None);
+        // A version that lost everything is not played for ever.
+        let lost = chain(&[[10, 40, 100, 40, 10], [30, 0, 0, 0, 0]]);
+        assert_eq!(least_certain(&progress(3, &lost, &[0, 1, 2], 0.05).unwrap(), 100.0), None);
         // A version without games comes first.
         let curve = progress(5, &games, &[0, 1, 2, 3, 4], 0.05).unwrap();
         assert_eq!(least_certain(&curve, 1.0), Some(3));

@@ -269,3 +269,35 @@ fn a_bisection_tells_commits_apart_only_where_they_build() {
         assert!(ran.stderr.contains(expected), "{args:?}: {}", ran.stderr);
     }
 }
+
+#[test]
+fn missing_versions_are_built_and_played() {
+    let toy = Toy::new(&[Some(10), Some(10), None, Some(80), Some(80)]);
+    let runs = toy.folder.path().join("curve").display().to_string();
+    let svg = toy.folder.path().join("elo.svg").display().to_string();
+    let partner = fake("--name partner --seed 77 --resigns 30");
+    let range = format!("{}..{}", toy.id(0), toy.id(4));
+    let args = [
+        "progress", "--revs", &range, "--runs", &runs, "--vs", &partner, "--pairs", "8", "--limit", "160", "--json",
+        "--out", &svg,
+    ];
+    let ran = toy.run(0, &args);
+    let curve = json(&ran);
+    let ids: Vec<_> = curve["versions"].as_array().unwrap().iter().map(|v| v["commit"].clone()).collect();
+    assert_eq!(ids, [0, 1, 3, 4].map(|number| toy.id(number)), "{curve}");
+    assert_eq!(curve["versions"][0]["subject"], "Number 0");
+    assert!(ran.stderr.contains("is skipped: cannot build"), "{}", ran.stderr);
+    let marks: Vec<_> = curve["steps"].as_array().unwrap().iter().map(|step| step["mark"].clone()).collect();
+    assert_eq!(marks, ["open", "drop", "open"], "{curve}");
+    assert_eq!(curve["sparring"].as_array().unwrap().len(), 1, "{curve}");
+    assert!(std::fs::read_to_string(&svg).unwrap().starts_with("<svg"));
+    // Wide enough is wide enough: nothing more is played, and what is stored gives the same curve.
+    let again = json(&toy.run(0, &[&args[..], &["--width", "5000"]].concat()));
+    assert_eq!(again["versions"], curve["versions"]);
+    for (words, expected) in
+        [(["--revs", "main"], "write OLD..NEW"), (["--revs", "main..nowhere"], "no commit, branch or tag `nowhere`")]
+    {
+        let ran = toy.run(2, &[&["progress"], &words[..]].concat());
+        assert!(ran.stderr.contains(expected), "{words:?}: {}", ran.stderr);
+    }
+}
