@@ -47,7 +47,7 @@ what is not known.";
 /// Elo of each version over its commits or dates, with error bands; says which drops are real.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, allow_negative_numbers = true)]
-#[command(mut_arg("out", |arg| arg.value_name("FILE").help("Write the curve there: .svg, .png, .html, .json or .csv")))]
+#[command(mut_arg("out", |arg| arg.value_name("FILE").help("Write the curve there: .svg, .html, .json or .csv")))]
 #[command(mut_arg("json", |arg| arg.help("Print the curve as one JSON document")))]
 pub(super) struct ProgressArgs {
     /// PGN files and run directories; players of the same commit or name are one.
