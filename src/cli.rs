@@ -6,6 +6,7 @@ mod calibrate;
 mod check;
 mod ctl;
 mod engines;
+mod explain;
 mod fastchess;
 mod flags;
 mod games;
@@ -16,12 +17,14 @@ mod race;
 mod rate;
 mod records;
 mod replay;
+mod report;
 mod resolve;
 mod resume;
 mod run;
 mod run_dir;
 mod series;
 mod shell;
+mod simulate;
 mod sprt;
 mod stats;
 mod versions;
@@ -99,6 +102,7 @@ Examples:
   quintain games RUN --termination time-forfeit      which games were lost on time?
   quintain check ./my-engine                         does it keep to the protocol and to its clock?
   quintain stats --ptnml 379,10170,21828,10640,343 --bounds 0,2
+  quintain simulate --elo 3 --bounds 0,5 --budget 8h  which tests does the night allow?
   quintain rate games.pgn --anchor 'Stockfish 17=3640'";
 
 /// Tests UCI chess engines: is this commit stronger than that one?
@@ -138,10 +142,16 @@ enum Command {
     Replay(replay::ReplayArgs),
     /// Which games of a run ended how? Prints those that are asked for.
     Games(Box<games::GamesArgs>),
+    /// Where did the points come from? By opening, phase, length, ending, colour, time, depth and speed.
+    Explain(explain::ExplainArgs),
+    /// A run's report: text, Markdown, JSON or CSV.
+    Report(report::ReportArgs),
     /// Measures how many games at once this machine can hold at which clock.
     Calibrate(calibrate::CalibrateArgs),
     /// Elo, LOS and LLR of given counts.
     Stats(stats::StatsArgs),
+    /// How likely a test passes, and what it will cost, before it is started.
+    Simulate(simulate::SimulateArgs),
     /// Ratings of many players, with errors, from PGN files and runs.
     Rate(rate::RateArgs),
     /// Elo of each version of an engine over its commits, and which drops are real.
@@ -255,8 +265,11 @@ pub fn main() -> ExitCode {
         Command::Ctl(args) => ctl::run(&args).map(|()| Exit::Done),
         Command::Replay(args) => replay::run(&args),
         Command::Games(args) => games::run(&args),
+        Command::Explain(args) => explain::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Calibrate(args) => calibrate::run(&args),
         Command::Stats(args) => stats::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),
+        Command::Simulate(args) => simulate::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),
         Command::Rate(args) => rate::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),
         Command::Progress(args) => versions::run(&args),
         Command::Bisect(args) => bisect::run(&args),

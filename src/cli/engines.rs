@@ -287,7 +287,7 @@ impl<'a> OptionJson<'a> {
 
 fn json<'a>(found: &'a Found<'_>, options: bool) -> FoundJson<'a> {
     let resolved = found.state.resolved();
-    let installed = if let State::Installed(installed) = &found.state { Some(installed) } else { None };
+    let installed = if let State::Installed(installed) = &found.state { Some(&**installed) } else { None };
     let (git, rev) = match &found.engine.origin {
         Origin::Git { place, rev, .. } => (Some(place.as_str()), Some(rev.as_str())),
         Origin::Command(_) => (None, None),

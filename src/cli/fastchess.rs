@@ -103,7 +103,7 @@ fn load(path: &Path) -> Result<Saved, String> {
 fn compliance(command: &[String]) -> Result<bool> {
     use clap::{Args as _, FromArgMatches as _};
     let spec = command.iter().map(|word| engine::quoted(word)).collect::<Vec<_>>().join(" ");
-    let matches = CheckArgs::augment_args(clap::Command::new("check")).try_get_matches_from(["check", "--", &spec]);
+    let matches = CheckArgs::augment_args(clap::Command::default()).try_get_matches_from(["check", "--", &spec]);
     let args = CheckArgs::from_arg_matches(&matches.context("--compliance")?)?;
     Ok(crate::cli::check::run(&args)? == crate::cli::Exit::Done)
 }

@@ -19,6 +19,13 @@ pub(super) struct RunFlags {
     #[arg(long, value_name = "TIME", help_heading = "Running")]
     max_time: Option<String>,
 
+    /// Stop as soon as the 95 % intervals reach no farther than so many Elo either way: that of the two engines' difference, with
+    /// more engines those of the ratings, in a gauntlet of the heroes'. A `match` or `gauntlet` then needs no --pairs; an `sprt` that
+    /// has no verdict by then is inconclusive. The width hardly depends on who is ahead, so the intervals stay true (Chow and
+    /// Robbins 1965).
+    #[arg(long, value_name = "ELO", help_heading = "Running")]
+    until_width: Option<f64>,
+
     /// Clock, `[moves/]base+increment` in seconds [default: 8+0.08].
     #[arg(long, value_name = "TC", help_heading = "Limits")]
     tc: Option<String>,
@@ -126,6 +133,7 @@ impl RunFlags {
         let mut raw = RawPlan {
             options: resolve::options(&self.options)?,
             max_time: self.max_time.clone(),
+            until_width: self.until_width,
             tc: self.tc.clone(),
             movetime: self.movetime,
             nodes: self.nodes,

@@ -133,7 +133,7 @@ fn tell(asked: &Asked, void: bool, text: &mut dyn FnMut(&Shown<'_>, &GameRecord)
             }
         }
     };
-    let mut pairs = stream::Pairs::new(void);
+    let mut pairs = stream::Pairs::new(plan, void);
     let replayed = {
         let journal = stream::open(&path, &over)?;
         journal::read_from(journal, &path, |game| pairs.tell(game, &mut each))?

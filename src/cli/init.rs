@@ -144,18 +144,22 @@ mod tests {
         text.lines().map(|line| bare(line) + "\n").collect()
     }
 
+    /// The table must have the keys of `T` and no others.
+    #[track_caller]
+    fn check_table<T: serde::de::DeserializeOwned>(table: impl Iterator<Item = &'static str>) {
+        let (table, known): (BTreeSet<_>, _) = (table.map(str::to_owned).collect(), known::<T>());
+        let missing: Vec<_> = known.difference(&table).collect();
+        let unknown: Vec<_> = table.difference(&known).collect();
+        assert!(
+            missing.is_empty() && unknown.is_empty(),
+            "cli/init/keys.rs lacks {missing:?}, has in excess {unknown:?}"
+        );
+    }
+
     #[test]
     fn every_key_of_a_plan_is_in_the_table_and_no_other() {
-        let listed: BTreeSet<String> = GROUPS
-            .iter()
-            .flat_map(|group| group.keys)
-            .map(|key| key.name)
-            .chain([PLAYERS])
-            .map(str::to_owned)
-            .collect();
-        assert_eq!(listed, known::<RawPlan>(), "left: the table in cli/init/keys.rs; right: the keys of a plan");
-        let listed: BTreeSet<String> = PLAYER.iter().map(|key| key.name).chain(["spec"]).map(str::to_owned).collect();
-        assert_eq!(listed, known::<RawPlayer>(), "left: the table in cli/init/keys.rs; right: the keys of a player");
+        check_table::<RawPlan>(GROUPS.iter().flat_map(|group| group.keys).map(|key| key.name).chain([PLAYERS]));
+        check_table::<RawPlayer>(PLAYER.iter().map(|key| key.name).chain(["spec"]));
     }
 
     #[test]

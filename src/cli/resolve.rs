@@ -261,7 +261,8 @@ pub(super) fn games(raw: &RawPlan, name: &'static str) -> Result<(Plan, Book)> {
     let max_pairs = match raw.pairs {
         Some(0) => bail!("--pairs 0 plays nothing; 1 is the least"),
         Some(pairs) if pairs > MAX_PAIRS => bail!("--pairs {pairs}: {MAX_PAIRS} is the most"),
-        pairs => pairs.unwrap_or(DEFAULT_PAIRS),
+        // Games until a width have no other end unless it is asked for.
+        pairs => pairs.or_else(|| raw.until_width.is_none().then_some(DEFAULT_PAIRS)),
     };
     let all = RawLimit::of_all(raw);
     let limit = |player: &RawPlayer| match RawLimit::of_player(player) {
@@ -272,7 +273,7 @@ pub(super) fn games(raw: &RawPlan, name: &'static str) -> Result<(Plan, Book)> {
         name,
         format: format(raw)?,
         test: None,
-        max_pairs: Some(max_pairs),
+        max_pairs,
         limits: raw.players.iter().map(limit).collect::<Result<_>>()?,
     };
     finish(raw, shape, || entrants(raw))
@@ -376,6 +377,7 @@ fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce() -> Result<Vec<Play
     let rules = rules(raw)?;
     let recording = records::recording(raw)?;
     let max_time = raw.max_time.as_deref().map(|text| time("--max-time", text)).transpose()?;
+    let until_width = until_width(raw, shape.format)?;
     let affinity = raw.affinity.as_deref().map(|text| text.parse::<Affinity>().context("--affinity")).transpose()?;
     let affinity = affinity.unwrap_or_default();
     let topology = Topology::detect();
@@ -406,6 +408,7 @@ fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce() -> Result<Vec<Play
         half_last: false,
         opening_per_game: false,
         max_time,
+        until_width,
         concurrency,
         affinity,
         restart: raw.restart == Some(true),
@@ -423,6 +426,18 @@ fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce() -> Result<Vec<Play
     affinity::check_concurrency(plan.concurrency, plan.threads(), timed, &topology)?;
     affinity::check_cpus(plan.concurrency, plan.threads(), &plan.affinity, &topology)?;
     Ok((plan, openings))
+}
+
+/// The width at which a run stops.
+fn until_width(raw: &RawPlan, format: Format) -> Result<Option<f64>> {
+    let Some(width) = raw.until_width else { return Ok(None) };
+    if !(width.is_finite() && width > 0.0) {
+        bail!("--until-width {width}: a positive number of Elo, as in 5");
+    }
+    if matches!(format, Format::Swiss { .. } | Format::Knockout) {
+        bail!("--until-width: a {} ends with its last round; leave it out, or play a round robin", format.name());
+    }
+    Ok(Some(width))
 }
 
 /// The deadlines besides the clock.
@@ -567,6 +582,11 @@ pub(super) fn random_seed() -> u64 {
     hasher.write_u32(std::process::id());
     // 53 bits, so that every JSON reader keeps it whole.
     hasher.finish() >> 11
+}
+
+/// This machine's processor as the system names it.
+pub(super) fn cpu() -> String {
+    machine(&Topology::detect()).cpu
 }
 
 fn machine(topology: &Topology) -> Machine {

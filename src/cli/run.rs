@@ -217,8 +217,10 @@ pub(super) fn exit(finish: &dispatcher::Finish) -> Exit {
         (StopReason::Interrupted, _) => Exit::Interrupted,
         (StopReason::TooManyFailures { .. } | StopReason::Broken { .. }, _) => Exit::Aborted,
         // Without a test there is nothing to be decided.
-        (StopReason::OutOfPairs, _) if finish.standing.sprt().is_none() => Exit::Done,
-        (StopReason::Verdict | StopReason::OutOfPairs | StopReason::OutOfTime, _) => Exit::Inconclusive,
+        (StopReason::OutOfPairs | StopReason::Narrow, _) if finish.standing.sprt().is_none() => Exit::Done,
+        (StopReason::Verdict | StopReason::OutOfPairs | StopReason::Narrow | StopReason::OutOfTime, _) => {
+            Exit::Inconclusive
+        }
     }
 }
 

@@ -43,6 +43,8 @@ pub(super) fn completions(args: &CompletionsArgs, mut command: Command) -> Exit 
 }
 
 pub(super) fn man(args: &ManArgs, command: Command) -> Result<Exit> {
+    // Everything it would say has its own page.
+    let command = command.disable_help_subcommand(true);
     let Some(dir) = &args.out else {
         let mut page = Vec::new();
         clap_mangen::Man::new(command).render(&mut page)?;
@@ -52,7 +54,7 @@ pub(super) fn man(args: &ManArgs, command: Command) -> Result<Exit> {
     let cannot = || format!("--out {}: cannot write there", dir.display());
     std::fs::create_dir_all(dir).with_context(cannot)?;
     clap_mangen::generate_to(command, dir).with_context(cannot)?;
-    progress::note(&format!("wrote the manual pages into {}; read them with `man -M` or `man -l`", dir.display()));
+    progress::note(&format!("wrote the manual pages into {}", dir.display()));
     Ok(Exit::Done)
 }
 

@@ -8,14 +8,19 @@ use serde::Serialize;
 
 use crate::stats::elo::{self, Elo, Estimate, fixed};
 use crate::stats::sprt::{Bounds, Model, Sprt, Verdict};
-use crate::stats::{Counts, Pentanomial, Trinomial};
+use crate::stats::{Counts, Pentanomial, Trinomial, sequence, unbiased};
 
 const EXAMPLES: &str = "\
 Examples:
   quintain stats --ptnml 379,10170,21828,10640,343 --bounds 0,2
   quintain stats --wdl 36433,68692,36027 --bounds -3,1 --model logistic --json
 
-Estimates come with 95 % intervals. In JSON, null stands for what is infinite or not defined.";
+Estimates come with 95 % intervals. `after stop`, once the test has a verdict, is the median-unbiased
+estimate: a test stops on luck as well as on strength, which the plain one does not know (stage-wise
+order of outcomes; Siegmund 1978). `any time` holds at whatever moment one looks: with probability
+95 % the truth is in all such intervals from the first pair on (betting; Waudby-Smith and Ramdas
+2024). In JSON, null stands for what is infinite or not defined; `elo_unbiased, elo_unbiased_lo,
+elo_unbiased_hi` are the estimate after the stop, `elo_anytime_lo, elo_anytime_hi` the other.";
 
 /// Elo, LOS and LLR of given counts, from the tested engine's view.
 #[derive(Debug, clap::Args)]
@@ -76,7 +81,7 @@ pub(super) fn run(args: &StatsArgs, out: &mut impl Write) -> Result<()> {
 }
 
 /// Reads `N` whole numbers with commas between them.
-fn counts<const N: usize>(flag: &str, shape: &str, text: &str) -> Result<[u64; N]> {
+pub(super) fn counts<const N: usize>(flag: &str, shape: &str, text: &str) -> Result<[u64; N]> {
     let words: Vec<&str> = text.split(',').map(str::trim).collect();
     let Ok(words) = <[&str; N]>::try_from(words) else {
         bail!("{flag} `{text}`: {N} counts with commas between them are needed, {shape}");
@@ -99,6 +104,9 @@ struct Figures {
     score: Option<f64>,
     elo: Option<Estimate>,
     nelo: Option<Estimate>,
+    /// After a verdict.
+    unbiased: Option<Estimate>,
+    anytime: (Elo, Elo),
     los: Option<f64>,
     llr: f64,
     lower: f64,
@@ -126,6 +134,11 @@ struct Json {
     verdict: &'static str,
     draw_ratio: Option<f64>,
     pairs_ratio: Option<f64>,
+    elo_unbiased: Option<f64>,
+    elo_unbiased_lo: Option<f64>,
+    elo_unbiased_hi: Option<f64>,
+    elo_anytime_lo: Option<f64>,
+    elo_anytime_hi: Option<f64>,
 }
 
 impl Figures {
@@ -137,6 +150,8 @@ impl Figures {
             score: counts.score(),
             elo: elo::logistic(counts),
             nelo: elo::normalized(counts),
+            unbiased: unbiased::after(sprt, counts),
+            anytime: sequence::elo(counts),
             los: elo::superiority(counts),
             llr,
             lower: sprt.lower(),
@@ -154,6 +169,7 @@ impl Figures {
             (low.and_then(Elo::finite), high.and_then(Elo::finite))
         };
         let ((elo_lo, elo_hi), (nelo_lo, nelo_hi)) = (ends(self.elo), ends(self.nelo));
+        let (elo_unbiased_lo, elo_unbiased_hi) = ends(self.unbiased);
         Json {
             score: self.score,
             elo: value(self.elo),
@@ -173,6 +189,11 @@ impl Figures {
             },
             draw_ratio: self.draw_ratio,
             pairs_ratio: self.pairs_ratio,
+            elo_unbiased: value(self.unbiased),
+            elo_unbiased_lo,
+            elo_unbiased_hi,
+            elo_anytime_lo: self.anytime.0.finite(),
+            elo_anytime_hi: self.anytime.1.finite(),
         }
     }
 
@@ -186,6 +207,10 @@ impl Figures {
         };
         row("score", format!("{} of {} {}", percent(self.score), self.samples, self.unit));
         row("Elo", estimate(self.elo));
+        if self.unbiased.is_some() {
+            row("  after stop", estimate(self.unbiased));
+        }
+        row("  any time", format!("[{}, {}]", self.anytime.0, self.anytime.1));
         row("nElo", estimate(self.nelo));
         row("LOS", percent(self.los));
         if self.unit == "pairs" {
@@ -249,7 +274,7 @@ mod tests {
         serde_json::from_str(&output(&format!("{line} --json")).expect(line)).expect("JSON")
     }
 
-    const KEYS: [&str; 14] = [
+    const KEYS: [&str; 19] = [
         "score",
         "elo",
         "elo_lo",
@@ -264,6 +289,11 @@ mod tests {
         "verdict",
         "draw_ratio",
         "pairs_ratio",
+        "elo_unbiased",
+        "elo_unbiased_lo",
+        "elo_unbiased_hi",
+        "elo_anytime_lo",
+        "elo_anytime_hi",
     ];
 
     #[test]
@@ -300,7 +330,23 @@ mod tests {
         let table: [(&str, &[&str]); 5] = [
             (
                 "--ptnml 0,0,0,0,0",
-                &["score", "elo", "elo_lo", "elo_hi", "nelo", "nelo_lo", "nelo_hi", "los", "draw_ratio", "pairs_ratio"],
+                &[
+                    "score",
+                    "elo",
+                    "elo_lo",
+                    "elo_hi",
+                    "nelo",
+                    "nelo_lo",
+                    "nelo_hi",
+                    "los",
+                    "draw_ratio",
+                    "pairs_ratio",
+                    "elo_unbiased",
+                    "elo_unbiased_lo",
+                    "elo_unbiased_hi",
+                    "elo_anytime_lo",
+                    "elo_anytime_hi",
+                ],
             ),
             ("--ptnml 0,0,500,0,0", &["elo_lo", "elo_hi", "nelo", "nelo_lo", "nelo_hi", "los", "pairs_ratio"]),
             ("--wdl 100,0,0", &["elo", "elo_lo", "elo_hi", "nelo", "nelo_lo", "nelo_hi", "pairs_ratio"]),

@@ -107,6 +107,11 @@ fn over(dir: &RunDir, plan: &Plan) -> Result<Finish> {
     let mut standing = Standing::new(plan)?;
     let replayed = journal::read(&dir.path(journal::FILE_NAME), |game| standing.tell(game, |_, _| {}))?;
     dir.check_plan(&replayed.header)?;
+    Ok(finish(dir, plan, standing))
+}
+
+/// How a run that nobody plays ended, by what counts and by its last summary.
+pub(super) fn finish(dir: &RunDir, plan: &Plan, standing: Standing) -> Finish {
     let summary: Option<serde_json::Value> =
         std::fs::read(dir.path("summary.json")).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
     // A summary of fewer pairs was left by an earlier stop of a run that was killed later.
@@ -114,12 +119,15 @@ fn over(dir: &RunDir, plan: &Plan) -> Result<Finish> {
     let reason = reason(summary.as_ref(), plan, &standing);
     let seconds = summary.and_then(|summary| summary["seconds"].as_f64()).unwrap_or(0.0);
     let elapsed = Duration::try_from_secs_f64(seconds).unwrap_or_default();
-    Ok(Finish { standing, reason, elapsed, resumed: false })
+    Finish { standing, reason, elapsed, resumed: false }
 }
 
 fn reason(summary: Option<&serde_json::Value>, plan: &Plan, standing: &Standing) -> StopReason {
     if standing.verdict() != Verdict::Continue {
         return StopReason::Verdict;
+    }
+    if standing.is_narrow() {
+        return StopReason::Narrow;
     }
     if Pairing::new(plan).next(PairId(standing.pairs()), standing.results()) == Next::Done {
         return StopReason::OutOfPairs;

@@ -50,6 +50,8 @@ pub struct RawPlan {
     pub players: Vec<RawPlayer>,
     /// Time after which the run stops: `90s`, `30m`, `8h`.
     pub max_time: Option<String>,
+    /// Elo either way at which the 95 % intervals are narrow enough to stop.
+    pub until_width: Option<f64>,
     /// Clock of both.
     pub tc: Option<String>,
     /// Clock of `new`.
@@ -231,6 +233,7 @@ impl RawPlan {
             rounds: self.rounds.or(lower.rounds),
             players: if self.players.is_empty() { lower.players } else { self.players },
             max_time: self.max_time.or(lower.max_time),
+            until_width: self.until_width.or(lower.until_width),
             book: self.book.or(lower.book),
             book_order: self.book_order.or(lower.book_order),
             book_plies: self.book_plies.or(lower.book_plies),

@@ -51,6 +51,8 @@ struct PlanV1 {
     max_pairs: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_time_s: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    until_width: Option<f64>,
     concurrency: u16,
     affinity: bool,
     /// CPUs that were named.
@@ -267,6 +269,7 @@ pub fn to_toml(plan: &Plan) -> String {
         seed: plan.seed,
         max_pairs: plan.max_pairs,
         max_time_s: plan.max_time.map(|time| time.as_secs_f64()),
+        until_width: plan.until_width,
         concurrency: plan.concurrency,
         affinity: plan.affinity != Affinity::Off,
         affinity_cpus: matches!(plan.affinity, Affinity::Cpus(_)).then(|| plan.affinity.to_string()),
@@ -459,6 +462,7 @@ pub fn from_toml(text: &str) -> Result<Plan, PlanFileError> {
         test: file.test.map(test_from_disk).transpose()?,
         max_pairs: file.max_pairs,
         max_time: file.max_time_s.map(|time| seconds("max_time_s", time)).transpose()?,
+        until_width: file.until_width.map(positive_elo).transpose()?,
         concurrency: file.concurrency,
         affinity: match (file.affinity, &file.affinity_cpus) {
             (false, _) => Affinity::Off,
@@ -479,6 +483,13 @@ pub fn from_toml(text: &str) -> Result<Plan, PlanFileError> {
         recording: recording_from_disk(file.recording)?,
         machine: Machine { cpu: file.machine.cpu, cores: file.machine.cores, os: file.machine.os },
     })
+}
+
+fn positive_elo(value: f64) -> Result<f64, PlanFileError> {
+    if value.is_finite() && value > 0.0 {
+        return Ok(value);
+    }
+    Err(PlanFileError::Value { key: "until_width", why: format!("{value} is no width in Elo") })
 }
 
 fn syzygy_from_disk(rules: &RulesV1) -> Result<Option<SyzygyRule>, PlanFileError> {

@@ -42,7 +42,7 @@ pub struct Plan {
     pub rules: Rules,
     /// The test, of the first player against the second; `None` where the games are played for themselves.
     pub test: Option<Test>,
-    /// Pairs that any two players who meet play, from 1; `None` for no limit, which only a test has.
+    /// Pairs that any two players who meet play, from 1; `None` for no limit, which only a test has, and games until a width.
     pub max_pairs: Option<u64>,
     /// True where the last of those pairs is a single game.
     pub half_last: bool,
@@ -50,6 +50,9 @@ pub struct Plan {
     pub opening_per_game: bool,
     /// Time after which the run stops without a verdict (this process's, not counting earlier ones); `None` for no limit.
     pub max_time: Option<Duration>,
+    /// Elo either way: the run stops as soon as the 95 % intervals are no wider: of the two players' difference, of the ratings
+    /// of a gauntlet's heroes, or of everybody's. `None` to play on. Positive.
+    pub until_width: Option<f64>,
     /// Games at once.
     pub concurrency: u16,
     /// Whether each slot has CPUs of its own, and which.

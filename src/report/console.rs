@@ -228,6 +228,7 @@ fn duel(names: [&str; 2], standing: &Standing, pace: &Pace) -> View {
         }),
         lines: vec![
             figures.elo_line(),
+            figures.anytime_short(),
             format!("ptnml {}   {} pairs", figures.ptnml_text(), standing.pairs()),
             pace.to_string(),
             format!(
@@ -324,7 +325,10 @@ fn heading(plan: &Plan) -> String {
     let what = match (&plan.test, plan.max_pairs) {
         (Some(test), _) => format!("H0 {} H1 {} ({})", test.bounds.elo0, test.bounds.elo1, test.model),
         (None, Some(pairs)) => format!("{pairs} pairs of each two who meet"),
-        (None, None) => "without end".to_owned(),
+        (None, None) => match plan.until_width {
+            Some(width) => format!("until Elo is known within +-{width}"),
+            None => "without end".to_owned(),
+        },
     };
     format!(
         "{who}, {}, {} game{} at once, {} openings, {what}",

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use self::files::Output;
-pub use self::lines::{Given, side_reason};
+pub use self::lines::{Given, illegal_move, side_reason};
 pub use self::tally::{Scores, Tally};
 
 use crate::chess::Variant;
@@ -23,7 +23,7 @@ use crate::record::{ByColor, GameId, GameRecord, PlayerId, Termination};
 use crate::report::eco::Openings;
 use crate::report::epd;
 use crate::report::pgn::{self, Meta};
-use crate::schedule::events::{Observer, RunEvent};
+use crate::schedule::events::{Observer, RunEvent, StopReason};
 use crate::schedule::standing::pv_faults;
 use crate::stats::sprt::{Sprt, Verdict};
 
@@ -47,8 +47,10 @@ pub struct Setup {
     pub limits: Vec<Limit>,
     /// The book's file name; empty where there is none.
     pub book: String,
-    /// Games of the whole tournament.
+    /// Games of the whole tournament; the fewest that it may have where its length is open.
     pub games: u64,
+    /// True where results decide how many games there are.
+    pub is_open: bool,
     /// The test.
     pub sprt: Option<Sprt>,
     /// Count pairs rather than games.
@@ -57,6 +59,10 @@ pub struct Setup {
     pub rating_interval: Option<u64>,
     /// Games from score line to score line; `None` for only the last.
     pub score_interval: Option<u64>,
+    /// A crash or stall does not end the tournament.
+    pub recover: bool,
+    /// A warning ends the tournament.
+    pub strict: bool,
     /// Warn of mate variations of a wrong length.
     pub check_mate_pvs: bool,
     /// What the PGN looks like.
@@ -89,6 +95,8 @@ pub struct Console {
     last: (PlayerId, PlayerId),
     /// Whether the last block says how things stand now.
     is_told: bool,
+    /// Whether something happened that ends the tournament: what a slot begins before it hears of it is dropped.
+    is_ending: bool,
 }
 
 impl Console {
@@ -110,6 +118,7 @@ impl Console {
             warned,
             last: (PlayerId(0), PlayerId(1)),
             is_told: false,
+            is_ending: false,
         }
     }
 
@@ -120,17 +129,9 @@ impl Console {
         self
     }
 
-    /// Takes note of a game that an earlier process played.
-    pub fn replay_game(&mut self, game: &GameRecord) {
-        if !game.is_void {
-            self.finished.count(std::slice::from_ref(game));
-        }
-    }
-
-    /// Takes note of games that count since an earlier process.
-    pub fn replay_counted(&mut self, games: &[GameRecord]) {
-        self.counted.count(games);
-        self.pairs += 1;
+    /// Goes on from what earlier processes played: all finished games, and those of the `pairs` pairs that count.
+    pub fn resume(&mut self, finished: Scores, counted: Scores, pairs: u64) {
+        (self.finished, self.counted, self.pairs) = (finished, counted, pairs);
     }
 
     fn print(&mut self, text: &str) {
@@ -141,6 +142,7 @@ impl Console {
 
     fn warn(&mut self, text: &str) {
         self.warned.store(true, Ordering::Relaxed);
+        self.is_ending |= self.setup.strict;
         self.print(&format!("{text}\n"));
     }
 
@@ -158,7 +160,11 @@ impl Console {
     }
 
     fn began(&mut self, game: GameId, players: &ByColor<PlayerId>) {
-        let line = format!("Started game {} of {} {}\n", game.number(), self.setup.games, self.names(players));
+        if self.is_ending {
+            return;
+        }
+        let total = self.setup.games.max(game.number());
+        let line = format!("Started game {} of {total} {}\n", game.number(), self.names(players));
         self.print(&line);
     }
 
@@ -179,7 +185,10 @@ impl Console {
         if let Some(loser) = tally::loser(game).map(|loser| usize::from(loser.0)) {
             match game.ending.termination {
                 Termination::TimeForfeit => self.timeouts[loser] += 1,
-                Termination::Crash | Termination::Stall => self.crashes[loser] += 1,
+                Termination::Crash | Termination::Stall => {
+                    self.crashes[loser] += 1;
+                    self.is_ending |= !self.setup.recover;
+                }
                 _ => {}
             }
         }
@@ -188,7 +197,7 @@ impl Console {
         self.last = (PlayerId(white.0.min(black.0)), PlayerId(white.0.max(black.0)));
         self.is_told = false;
         let games = self.finished.games();
-        let is_last = games == self.setup.games;
+        let is_last = games == self.setup.games && !self.setup.is_open;
         if self.setup.style == Style::Cutechess
             && (is_last || self.setup.score_interval.is_some_and(|interval| games.is_multiple_of(interval)))
         {
@@ -251,7 +260,7 @@ impl Console {
         let name = self.given(loser).to_owned();
         match game.ending.termination {
             Termination::IllegalMove => {
-                let what = if game.ending.detail.is_empty() { "<none>" } else { &game.ending.detail };
+                let what = illegal_move(game).unwrap_or("<none>");
                 self.warn(&format!("Warning; Illegal move {what} played by {name}"));
             }
             Termination::Crash | Termination::Stall => {
@@ -268,7 +277,7 @@ impl Console {
         let (white, black) = (game.players.white, game.players.black);
         self.last = (PlayerId(white.0.min(black.0)), PlayerId(white.0.max(black.0)));
         self.is_told = false;
-        let is_last = self.counted.games() == self.setup.games;
+        let is_last = self.counted.games() == self.setup.games && !self.setup.is_open;
         let is_due = self.setup.rating_interval.is_some_and(|interval| self.pairs.is_multiple_of(interval));
         if self.setup.penta && (is_due || is_last) && verdict == Verdict::Continue {
             self.block(verdict);
@@ -314,7 +323,10 @@ impl Console {
         self.is_told = true;
     }
 
-    fn closed(&mut self, verdict: Verdict) {
+    fn closed(&mut self, verdict: Verdict, is_whole: bool) {
+        if self.setup.is_open && is_whole && !self.is_told {
+            self.block(verdict);
+        }
         if let Some(sprt) = &self.setup.sprt
             && let Some(completed) = lines::completed(sprt, verdict)
         {
@@ -344,7 +356,9 @@ impl Observer for Console {
             RunEvent::GameBegan { game, players } => self.began(game, &players),
             RunEvent::GameEnded { record, .. } => self.ended(record),
             RunEvent::PairCounted { games, standing } => self.counted(games, standing.verdict()),
-            RunEvent::Closed { standing, .. } => self.closed(standing.verdict()),
+            RunEvent::Closed { standing, reason, .. } => {
+                self.closed(standing.verdict(), *reason == StopReason::OutOfPairs);
+            }
             _ => {}
         }
     }

@@ -2,8 +2,8 @@
 
 use crate::plan::{Plan, Player};
 use crate::schedule::standing::Standing;
-use crate::stats::elo::{self, Estimate, fixed};
-use crate::stats::{Counts, Pentanomial, Trinomial};
+use crate::stats::elo::{self, Elo, Estimate, fixed};
+use crate::stats::{Counts, Pentanomial, Trinomial, sequence};
 
 /// What a standing says of the first player against the second. 95 % intervals.
 #[derive(Clone, Copy, Debug)]
@@ -12,6 +12,10 @@ pub struct Figures {
     pub score: Option<f64>,
     /// Logistic Elo of the pairs.
     pub elo: Option<Estimate>,
+    /// Logistic Elo after a test's verdict, which the stop does not bias; `None` before and without a test.
+    pub unbiased: Option<Estimate>,
+    /// Logistic Elo that holds at any moment that it is read.
+    pub anytime: (Elo, Elo),
     /// Normalized Elo of the pairs.
     pub nelo: Option<Estimate>,
     /// Probability that `new` is the stronger one.
@@ -51,6 +55,8 @@ impl Figures {
         Self {
             score: ptnml.score(),
             elo: elo::logistic(&ptnml),
+            unbiased: standing.unbiased(),
+            anytime: sequence::elo(&ptnml),
             nelo: elo::normalized(&ptnml),
             los: elo::superiority(&ptnml),
             trial: standing.sprt().zip(standing.llr()).map(|(sprt, llr)| Trial {
@@ -76,6 +82,12 @@ impl Figures {
         format!("Elo {}", estimate(self.elo))
     }
 
+    /// `any time: Elo in [-2.0, +25.1]`
+    #[must_use]
+    pub fn anytime_short(&self) -> String {
+        format!("any time: Elo in [{}, {}]", end(self.anytime.0), end(self.anytime.1))
+    }
+
     /// `[0, 4, 10, 5, 1]`
     #[must_use]
     pub fn ptnml_text(&self) -> String {
@@ -93,14 +105,15 @@ impl Figures {
 #[must_use]
 pub fn estimate(estimate: Option<Estimate>) -> String {
     let Some(estimate) = estimate else { return "-".to_owned() };
-    let value = |elo: elo::Elo| match elo.finite() {
-        Some(value) => signed(value, 1),
-        None => elo.to_string(),
-    };
     match estimate.interval {
-        Some((low, high)) => format!("{} [{}, {}]", value(estimate.value), value(low), value(high)),
-        None => value(estimate.value),
+        Some((low, high)) => format!("{} [{}, {}]", end(estimate.value), end(low), end(high)),
+        None => end(estimate.value),
     }
+}
+
+/// `+12.3`, `inf`
+fn end(elo: Elo) -> String {
+    elo.finite().map_or_else(|| elo.to_string(), |value| signed(value, 1))
 }
 
 /// With a sign and so many decimals; a rounded zero has none.

@@ -5,6 +5,7 @@ pub mod console;
 pub mod crashes;
 pub mod eco;
 pub mod epd;
+pub mod explain;
 pub mod fastchess;
 pub mod figures;
 pub mod pgn;

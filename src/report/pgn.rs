@@ -27,7 +27,7 @@ pub use crate::plan::recording::{Fields, Layout, Notation, PgnOptions, Round, Zo
 use crate::plan::time_control::Limit;
 use crate::record::{ByColor, Color, GameRecord, Outcome, Termination};
 use crate::report::eco::Openings;
-use crate::report::fastchess::side_reason;
+use crate::report::fastchess::{illegal_move, side_reason};
 use comment::comment;
 
 /// What a game's text needs beside its record.
@@ -140,8 +140,11 @@ fn movetext(record: &GameRecord, meta: &Meta<'_>, options: &PgnOptions) -> Resul
     let count = record.opening.moves.len() + record.moves.len();
     let reason = match options.layout {
         Layout::Export => reason(record, &meta.names),
-        // What reads another runner's PGN looks for the words of its console.
-        Layout::Runner => side_reason(record),
+        // What reads another runner's PGN looks for the words of its console, and finds an illegal move there as well.
+        Layout::Runner => match illegal_move(record) {
+            Some(word) => format!("{}: {word}", side_reason(record)),
+            None => side_reason(record),
+        },
     };
     let reason = comment::plain(&reason, 200);
     for (ply, (uci, comment)) in (1..).zip(book.chain(played)) {

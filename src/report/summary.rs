@@ -104,6 +104,9 @@ fn headline(plan: &Plan, finish: &Finish) -> String {
     match &finish.reason {
         StopReason::OutOfPairs | StopReason::Verdict if plan.test.is_none() => outcome(plan, finish),
         StopReason::OutOfPairs | StopReason::Verdict => format!("{open}out of pairs"),
+        StopReason::Narrow => {
+            format!("{open}Elo is known within +-{}, as --until-width asks", plan.until_width.unwrap_or_default())
+        }
         StopReason::OutOfTime => format!("{open}out of time"),
         StopReason::Interrupted => "interrupted".to_owned(),
         StopReason::TooManyFailures { failures } => {
@@ -153,6 +156,12 @@ fn text(plan: &Plan, finish: &Finish, figures: &Figures, root: &Path) -> String 
     }
     if plan.players.len() == 2 {
         lines.push(figures.elo_line());
+        lines.extend(
+            figures
+                .unbiased
+                .map(|fair| format!("after the stop: Elo {}, median-unbiased", figures::estimate(Some(fair)))),
+        );
+        lines.push(format!("{}, 95 % for all moments together", figures.anytime_short()));
         lines.push(format!(
             "pairs {}, ptnml {}, games {} ({})",
             standing.pairs(),
@@ -177,7 +186,7 @@ fn text(plan: &Plan, finish: &Finish, figures: &Figures, root: &Path) -> String 
     let since = if finish.resumed { " since it was resumed" } else { "" };
     lines.push(format!("took {}{since}, run in {}", duration(finish.elapsed), root.display()));
     // After the last pair of the plan there is nothing to go on with.
-    if standing.verdict() == Verdict::Continue && !matches!(finish.reason, StopReason::OutOfPairs) {
+    if !standing.is_over() && !matches!(finish.reason, StopReason::OutOfPairs) {
         let more = match &finish.reason {
             StopReason::TooManyFailures { failures } => {
                 format!(" --max-failures {}", failures.saturating_add(plan.max_failures.max(1)))
@@ -312,6 +321,7 @@ fn json(plan: &Plan, finish: &Finish, figures: &Figures) -> serde_json::Value {
     let reason = match &finish.reason {
         StopReason::Verdict => "verdict",
         StopReason::OutOfPairs => "out-of-pairs",
+        StopReason::Narrow => "width",
         StopReason::OutOfTime => "out-of-time",
         StopReason::Interrupted => "interrupted",
         StopReason::TooManyFailures { .. } => "too-many-failures",
@@ -323,7 +333,7 @@ fn json(plan: &Plan, finish: &Finish, figures: &Figures) -> serde_json::Value {
     };
     let endings: serde_json::Map<_, _> =
         standing.terminations().iter().map(|(why, games)| (why.name().to_owned(), json!(games))).collect();
-    json!({
+    let mut document = json!({
         "name": plan.name,
         "program": env!("CARGO_PKG_VERSION"),
         "format": plan.format.name(),
@@ -361,7 +371,21 @@ fn json(plan: &Plan, finish: &Finish, figures: &Figures) -> serde_json::Value {
         "encounters": encounters_json(standing),
         "race": races::json(plan, standing),
         "machine": { "cpu": plan.machine.cpu, "cores": plan.machine.cores, "os": plan.machine.os },
-    })
+    });
+    // One literal of all of them is more than the macro takes.
+    let later = json!({
+        "elo_unbiased": value(figures.unbiased),
+        "elo_unbiased_lo": interval(figures.unbiased).map(|(low, _)| low),
+        "elo_unbiased_hi": interval(figures.unbiased).map(|(_, high)| high),
+        "elo_anytime_lo": figures.anytime.0.finite(),
+        "elo_anytime_hi": figures.anytime.1.finite(),
+        "until_width": plan.until_width,
+        "resumed": finish.resumed,
+    });
+    if let (Some(document), serde_json::Value::Object(later)) = (document.as_object_mut(), later) {
+        document.extend(later);
+    }
+    document
 }
 
 fn svg(plan: &Plan, finish: &Finish, test: &Test, trial: &Trial) -> String {

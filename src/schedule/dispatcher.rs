@@ -181,9 +181,7 @@ impl Dispatcher<'_> {
 
     fn opened(&mut self) {
         tell(self.observers, RunEvent::Opened { standing: &self.run.standing });
-        if self.run.standing.verdict() != Verdict::Continue {
-            self.halt(Stop::Now, StopReason::Verdict);
-        }
+        self.check_over();
         // A run that was stopped by its failures has them still: not one more game is played under the same limit.
         self.check_failures();
         self.fill();
@@ -426,9 +424,7 @@ impl Dispatcher<'_> {
         let before = run.standing.pairs();
         run.standing.tell(record, |standing, games| tell(observers, RunEvent::PairCounted { games, standing }));
         let waited_for = self.pairing.needs_results() && self.run.standing.pairs() > before;
-        if self.run.standing.verdict() != Verdict::Continue {
-            self.halt(Stop::Now, StopReason::Verdict);
-        }
+        self.check_over();
         self.check_failures();
         if waited_for && self.reason.is_none() {
             self.wake();
@@ -439,6 +435,15 @@ impl Dispatcher<'_> {
     /// Failures in games, and processes that went away between games: an engine that does so again and again is not well either.
     fn failures(&self) -> u64 {
         self.run.standing.failures() + self.exits
+    }
+
+    /// Stops once nothing counts any more.
+    fn check_over(&mut self) {
+        if self.run.standing.verdict() != Verdict::Continue {
+            self.halt(Stop::Now, StopReason::Verdict);
+        } else if self.run.standing.is_narrow() {
+            self.halt(Stop::Now, StopReason::Narrow);
+        }
     }
 
     fn check_failures(&mut self) {
@@ -475,6 +480,8 @@ impl Dispatcher<'_> {
         // A verdict, where one was reached, is the news, whatever else stopped the run in the same moment.
         if self.run.standing.verdict() != Verdict::Continue {
             reason = StopReason::Verdict;
+        } else if self.run.standing.is_narrow() {
+            reason = StopReason::Narrow;
         }
         // Games that ended after the stop are in the journal too.
         if let StopReason::TooManyFailures { failures } = &mut reason {

@@ -236,6 +236,8 @@ pub enum StopReason {
     Verdict,
     /// All pairs of the plan are played.
     OutOfPairs,
+    /// The intervals are as narrow as the plan asks.
+    Narrow,
     /// The plan's time is over.
     OutOfTime,
     /// The user or the system asked; `quintain resume` goes on.

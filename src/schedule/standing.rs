@@ -5,12 +5,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::plan::Plan;
+use crate::plan::{Format, Plan};
 use crate::record::{Color, GameId, GameRecord, Leg, PairId, PairScore, PlayerId, PvFault, Termination};
 use crate::schedule::pairing::{Encounter, PairResult, Pairing, in_order};
+use crate::stats::elo::{self, Estimate};
 use crate::stats::rating::{self, RatingError, Ratings};
 use crate::stats::sprt::{Model, Sprt, SprtError, Verdict};
-use crate::stats::{Pentanomial, Trinomial};
+use crate::stats::{Pentanomial, Trinomial, unbiased};
 
 /// Games lost by a player's own fault, by kind. Of counted games.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -81,10 +82,23 @@ struct Trial {
     verdict: Verdict,
 }
 
+/// A stop at a width.
+#[derive(Clone, Copy, Debug)]
+struct Width {
+    /// Elo either way.
+    target: f64,
+    /// The players whose ratings are meant, from the first, where there are more than two.
+    heroes: usize,
+    /// Pairs after which ratings are looked at next: they cost more than a pair does.
+    next_look: u64,
+    is_reached: bool,
+}
+
 /// What counts so far.
 #[derive(Clone, Debug)]
 pub struct Standing {
     trial: Option<Trial>,
+    width: Option<Width>,
     met: BTreeMap<Encounter, rating::Encounter>,
     /// Every counted pair, where pairing goes by results.
     results: Option<Vec<PairResult>>,
@@ -111,6 +125,12 @@ impl Standing {
         Ok(Self {
             results: pairing.needs_results().then(Vec::new),
             halves_from: pairing.halves_from(),
+            width: plan.until_width.map(|target| Width {
+                target,
+                heroes: if let Format::Gauntlet { heroes } = plan.format { heroes.into() } else { plan.players.len() },
+                next_look: 0,
+                is_reached: false,
+            }),
             ..Self::empty(plan.players.len(), sprt)
         })
     }
@@ -118,6 +138,7 @@ impl Standing {
     fn empty(players: usize, sprt: Option<Sprt>) -> Self {
         Self {
             trial: sprt.map(|sprt| Trial { sprt, llr_path: Vec::new(), verdict: Verdict::Continue }),
+            width: None,
             met: BTreeMap::new(),
             results: None,
             halves_from: None,
@@ -133,7 +154,7 @@ impl Standing {
     }
 
     /// Takes a finished game and hands the games of each pair that counts now, in order, to `counted`, with the standing including it.
-    /// A game told twice is taken once; after a verdict nothing counts.
+    /// A game told twice is taken once; after a verdict, or once the intervals are narrow enough, nothing counts.
     pub fn tell(&mut self, record: GameRecord, mut counted: impl FnMut(&Self, &[GameRecord])) {
         let GameId { pair, leg } = record.id;
         if record.ending.termination.is_failure() {
@@ -149,7 +170,7 @@ impl Standing {
             return;
         }
         self.waiting.entry(pair).or_default()[leg.index()].get_or_insert_with(|| Box::new(record));
-        while self.verdict() == Verdict::Continue {
+        while !self.is_over() {
             let Some(games) = self.take_next() else { break };
             self.count(&games);
             counted(self, &games);
@@ -216,6 +237,45 @@ impl Standing {
         if let (Some(llr), Some(trial)) = (self.llr(), &mut self.trial) {
             trial.llr_path.push(llr);
             trial.verdict = trial.sprt.verdict_at(llr);
+        }
+        self.look_at_width();
+    }
+
+    fn look_at_width(&mut self) {
+        let Some(mut width) = self.width else { return };
+        let pairs = self.next.0;
+        if self.faults.len() <= 2 {
+            width.is_reached = elo::is_within(&self.ptnml(), width.target);
+        } else if pairs >= width.next_look {
+            // By pairs counted, not by time: a replayed journal looks at the same moments.
+            width.next_look = pairs + 1 + pairs / 64;
+            let narrow = |rating: &rating::Rating| rating.error95.is_some_and(|error| error <= width.target);
+            width.is_reached = self
+                .ratings()
+                .is_ok_and(|ratings| ratings.groups == 1 && ratings.players.iter().take(width.heroes).all(narrow));
+        }
+        self.width = Some(width);
+    }
+
+    /// True once the intervals are as narrow as the plan asks.
+    #[must_use]
+    pub fn is_narrow(&self) -> bool {
+        self.width.is_some_and(|width| width.is_reached)
+    }
+
+    /// True once nothing counts any more: after a verdict, or once the intervals are narrow enough.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.verdict() != Verdict::Continue || self.is_narrow()
+    }
+
+    /// Logistic Elo of `new` against `base` after a verdict, not biased by the stop; `None` before and without a test.
+    #[must_use]
+    pub fn unbiased(&self) -> Option<Estimate> {
+        let sprt = self.sprt()?;
+        match sprt.model() {
+            Model::Normalized | Model::Logistic => unbiased::after(sprt, &self.ptnml()),
+            Model::Bayesian => unbiased::after(sprt, &self.wdl()),
         }
     }
 

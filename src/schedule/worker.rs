@@ -196,8 +196,13 @@ impl Worker {
             let Evidence { transcript, stderr, status } = evidence;
             Box::new(Failure { game: id, player, transcript, stderr, status })
         });
+        let is_last = self.context.plan.max_failures == 0 && record.ending.termination.is_failure();
         let _ = self.context.events.send(WorkerEvent::Ended { record: Box::new(record), failure });
         self.end_pondering(players).await;
+        if is_last {
+            // The dispatcher ends the run over it: no game begins here that would not be finished.
+            let _ = self.context.orders.clone().wait_for(|orders| orders.stop != Stop::No).await;
+        }
         Ok(!is_void)
     }
 

@@ -116,6 +116,15 @@ impl Observed {
         Moments { mean, variance }
     }
 
+    /// Mean and variance a sample of the log-likelihood ratio of two fits, were `law` the true distribution.
+    pub(super) fn ratio_under(&self, law: &LogRatios, high: &LogRatios, low: &LogRatios) -> Moments {
+        let mut share = [0.0; CLASSES];
+        for (class, share) in share.iter_mut().enumerate().take(self.len) {
+            *share = self.share[class] * law.0[class].exp();
+        }
+        Self { share, ..*self }.ratio(high, low)
+    }
+
     fn mean_of(&self, value: impl Fn(f64) -> f64) -> f64 {
         (0..self.len).map(|class| self.share[class] * value(self.offset[class])).sum()
     }
@@ -225,6 +234,11 @@ impl Fit<'_> {
 }
 
 impl LogRatios {
+    /// The largest difference of two fits in any class.
+    pub(super) fn farthest(&self, other: &Self) -> f64 {
+        self.0.iter().zip(other.0).map(|(here, there)| (here - there).abs()).fold(0.0, f64::max)
+    }
+
     fn mirrored(mut self, len: usize) -> Self {
         self.0[..len].reverse();
         self

@@ -1,18 +1,23 @@
 //! Numbers in, numbers out: what a list of results says about the strength of an engine.
 //!
 //! Reading order: the counts below, [`elo`] (how much stronger), `likelihood` (the most likely distribution under a
-//! hypothesis), [`sprt`] (stronger or not, and when to stop), [`simulate`] (what a test will cost), [`rating`] (many players
-//! on one scale). Nothing here knows
+//! hypothesis), [`sprt`] (stronger or not, and when to stop), `exit` (a Brownian motion between bounds), [`simulate`] (what a
+//! test will cost), [`unbiased`] (how strong, after a test), [`sequence`] (what holds whenever one looks), [`rating`] (many
+//! players on one scale). Nothing here knows
 //! games, engines or files, and no input gives `NaN`: what is not defined is `None`, what is infinite says so.
 
 pub mod bisect;
 pub mod elo;
+mod exit;
+pub mod explain;
 mod likelihood;
 pub mod progress;
 pub mod race;
 pub mod rating;
+pub mod sequence;
 pub mod simulate;
 pub mod sprt;
+pub mod unbiased;
 
 use crate::record::{Outcome, PairScore};
 

@@ -1,13 +1,14 @@
 //! What a test will cost, before it is started: how likely it passes and how many pairs it takes, for an engine of a
 //! supposed strength.
 //!
-//! [`forecast`] takes the log-likelihood ratio for a Brownian motion and is immediate; [`play`] draws pair results and
-//! runs the test itself, to see what the formula leaves out (steps over a bound, the ratio's own estimates).
+//! [`forecast`] takes the log-likelihood ratio for a Brownian motion, with Siegmund's correction for steps over a bound (`exit`),
+//! and is immediate; [`play`] draws pair results and runs the test itself, exact ratio and all, to see what the formula leaves out.
 //! Sources: A. Wald, "Sequential Analysis" (1947); D. Siegmund, "Sequential Analysis" (1985), ch. 3, for the motion
 //! between two bounds.
 
+use super::exit::Exit;
 use super::likelihood::Observed;
-use super::sprt::{Exit, Model, Sprt, Verdict};
+use super::sprt::{Bounds, Model, Sprt, Verdict};
 use super::{Counts, Pentanomial};
 
 /// The tilt that makes nearly every pair a win; no supposed strength needs a stronger one.
@@ -99,6 +100,43 @@ impl Law {
         Self(shares.map(|share| share / total))
     }
 
+    /// Adds a pair drawn from these shares.
+    pub(super) fn draw(&self, counts: &mut Pentanomial, random: &mut SplitMix64) {
+        counts.0[self.class(random.unit())] += 1;
+    }
+
+    /// One test, to its verdict or until the pairs run out.
+    ///
+    /// What a pair adds to the ratio lies within the steps of the classes, and these change with the shares seen: while the bounds are
+    /// more than twice as many of the largest steps away, and the sample grows by a quarter at most, no look can bring a verdict,
+    /// and none is taken.
+    pub(super) fn play(
+        &self,
+        sprt: &Sprt,
+        max_pairs: u64,
+        step: u64,
+        random: &mut SplitMix64,
+    ) -> (Pentanomial, Verdict) {
+        let step = step.max(1);
+        let mut counts = Pentanomial::default();
+        let mut pairs = 0;
+        let mut safe = 0;
+        loop {
+            let wanted = (safe / step).max(1) * step;
+            for _ in 0..wanted.min(max_pairs - pairs) {
+                self.draw(&mut counts, random);
+                pairs += 1;
+            }
+            let Some((llr, largest)) = sprt.llr_and_step(&counts) else { return (counts, Verdict::Continue) };
+            let verdict = sprt.verdict_at(llr);
+            if verdict != Verdict::Continue || pairs >= max_pairs {
+                return (counts, verdict);
+            }
+            let near = (sprt.upper() - llr).min(llr - sprt.lower());
+            safe = ((near / (2.0 * largest)) as u64).min(pairs / 4);
+        }
+    }
+
     /// The class of a uniformly random `u` in `0.0..1.0`.
     fn class(&self, u: f64) -> usize {
         let mut below = 0.0;
@@ -117,19 +155,68 @@ impl Law {
 pub struct Forecast {
     /// Probability, `0.0..=1.0`, that H1 is accepted.
     pub pass: f64,
-    /// Mean number of pairs to the verdict.
+    /// Probability that the pairs run out before a verdict; 0 without a limit.
+    pub undecided: f64,
+    /// Mean number of pairs.
     pub pairs: f64,
+    /// The number of pairs within which half of such tests are over.
+    pub median: f64,
+    /// The number of pairs within which 95 % of such tests are over.
+    pub pairs95: f64,
 }
 
-/// The closed form. `None` where the law tells the hypotheses nothing from each other.
+/// The closed form, for a test of at most `max_pairs`. `None` where the law tells the hypotheses nothing from each other.
 #[must_use]
-pub fn forecast(sprt: &Sprt, law: &Law) -> Option<Forecast> {
+pub fn forecast(sprt: &Sprt, law: &Law, max_pairs: Option<u64>) -> Option<Forecast> {
     let many = Pentanomial(law.0.map(|share| (share * PAIRS).round().max(1.0) as u64));
     let observed = Observed::new(&many)?;
     let step = sprt.step::<Pentanomial>(&observed);
-    let exit = Exit { drift: step.mean, variance: step.variance, below: -sprt.lower(), above: sprt.upper() };
-    let (pass, pairs) = (exit.pass_probability(), exit.mean_time());
-    (pass.is_finite() && pairs.is_finite()).then_some(Forecast { pass, pairs })
+    let exit = Exit { drift: step.mean, variance: step.variance, below: -sprt.lower(), above: sprt.upper() }.stepped();
+    let forecast = match max_pairs.map(|pairs| pairs as f64) {
+        None => Forecast {
+            pass: exit.pass_probability(),
+            undecided: 0.0,
+            pairs: exit.mean_time(),
+            median: exit.quantile(0.5),
+            pairs95: exit.quantile(0.95),
+        },
+        Some(limit) => Forecast {
+            pass: exit.above_by(limit),
+            undecided: exit.open_at(limit),
+            pairs: exit.mean_time_within(limit),
+            median: exit.quantile(0.5).min(limit),
+            pairs95: exit.quantile(0.95).min(limit),
+        },
+    };
+    (forecast.pass.is_finite() && forecast.pairs.is_finite()).then_some(forecast)
+}
+
+/// The narrowest bounds from `sprt`'s `elo0` up, in tenths of an Elo, whose test is over within `pairs` in 95 % of cases (or on
+/// average, where `on_average`) however strong the engine is. `None` where no bounds are wide enough.
+#[must_use]
+pub fn bounds_within(sprt: &Sprt, shape: &Law, pairs: f64, on_average: bool) -> Option<Bounds> {
+    let Bounds { elo0, .. } = sprt.bounds();
+    let test = |tenths: u32| {
+        let bounds = Bounds { elo0, elo1: elo0 + f64::from(tenths) / 10.0 };
+        Sprt::new(bounds, sprt.model(), sprt.alpha(), sprt.beta()).ok()
+    };
+    let fits = |tenths: u32| {
+        let Some(test) = test(tenths) else { return false };
+        // Between the hypotheses a test takes longest.
+        let law = shape.leaned(f64::midpoint(elo0, test.bounds().elo1), test.model());
+        forecast(&test, &law, None)
+            .is_some_and(|found| if on_average { found.pairs <= pairs } else { found.pairs95 <= pairs })
+    };
+    let (mut low, mut high) = (0, 1);
+    while !fits(high) {
+        (low, high) = (high, high * 2);
+        test(high)?;
+    }
+    while high - low > 1 {
+        let middle = u32::midpoint(low, high);
+        if fits(middle) { high = middle } else { low = middle }
+    }
+    test(high).map(|test| test.bounds())
 }
 
 /// What came of simulated tests.
@@ -146,6 +233,20 @@ pub struct Simulation {
 }
 
 impl Simulation {
+    /// Several simulations of one test as one.
+    #[must_use]
+    pub fn joined(parts: &[Self]) -> Self {
+        let mut all = Self { runs: 0, accepted_h1: 0, undecided: 0, pairs: Vec::new() };
+        for part in parts {
+            all.runs += part.runs;
+            all.accepted_h1 += part.accepted_h1;
+            all.undecided += part.undecided;
+            all.pairs.extend(&part.pairs);
+        }
+        all.pairs.sort_unstable();
+        all
+    }
+
     /// Share of tests that accepted H1; `None` without tests.
     #[must_use]
     pub fn pass(&self) -> Option<f64> {
@@ -175,14 +276,7 @@ pub fn play(sprt: &Sprt, law: &Law, runs: u32, max_pairs: u64, step: u64, seed: 
     for run in 0..runs {
         // A stream of its own for each test, so that none depends on how long another took.
         let mut random = SplitMix64(SplitMix64(seed).next() ^ SplitMix64(u64::from(run)).next());
-        let mut counts = Pentanomial::default();
-        let mut verdict = Verdict::Continue;
-        while verdict == Verdict::Continue && counts.pairs() < max_pairs {
-            for _ in 0..step.max(1).min(max_pairs - counts.pairs()) {
-                counts.0[law.class(random.unit())] += 1;
-            }
-            verdict = sprt.verdict(&counts);
-        }
+        let (counts, verdict) = law.play(sprt, max_pairs, step, &mut random);
         simulation.pairs.push(counts.pairs());
         match verdict {
             Verdict::AcceptH1 => simulation.accepted_h1 += 1,
@@ -195,9 +289,14 @@ pub fn play(sprt: &Sprt, law: &Law, runs: u32, max_pairs: u64, step: u64, seed: 
 }
 
 /// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014). This room imports nothing, so it has its own.
-struct SplitMix64(u64);
+pub(super) struct SplitMix64(u64);
 
 impl SplitMix64 {
+    #[cfg(test)]
+    pub(super) const fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
     const fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -254,7 +353,7 @@ mod tests {
     #[test]
     fn a_test_keeps_its_error_rates() {
         let sprt = test(0.0, 5.0, Model::Normalized);
-        let at = |elo: f64| forecast(&sprt, &Law::TYPICAL.leaned(elo, Model::Normalized)).expect("defined");
+        let at = |elo: f64| forecast(&sprt, &Law::TYPICAL.leaned(elo, Model::Normalized), None).expect("defined");
         assert!((at(0.0).pass - 0.05).abs() < 0.002, "{:?}", at(0.0));
         assert!((at(5.0).pass - 0.95).abs() < 0.002, "{:?}", at(5.0));
         assert!((at(2.5).pass - 0.5).abs() < 0.002, "{:?}", at(2.5));
@@ -273,7 +372,7 @@ mod tests {
             let law = Law::TYPICAL.leaned(elo, model);
             const RUNS: u32 = 200;
             let played = play(&sprt, &law, RUNS, 100_000, 1, 11);
-            let formula = forecast(&sprt, &law).expect("defined");
+            let formula = forecast(&sprt, &law, None).expect("defined");
             let (pass, pairs) = (played.pass().expect("runs"), played.mean_pairs().expect("runs"));
             let error = |variance: f64| 3.0 * (variance / f64::from(RUNS)).sqrt();
             let spread = played.pairs.iter().map(|run| (*run as f64 - pairs).powi(2)).sum::<f64>() / f64::from(RUNS);
@@ -281,14 +380,74 @@ mod tests {
                 (pass - formula.pass).abs() < error(formula.pass * (1.0 - formula.pass)) + 0.01,
                 "{elo} {model}: {pass} for {formula:?}"
             );
-            // The step over the bound, which the formula leaves out, makes played tests a little longer.
             assert!(
-                (pairs - formula.pairs).abs() < error(spread) + 0.08 * formula.pairs,
+                (pairs - formula.pairs).abs() < error(spread) + 0.02 * formula.pairs,
                 "{elo} {model}: {pairs} for {formula:?}"
             );
             assert_eq!(played.undecided, 0);
             assert!(played.pairs.is_sorted() && played.quantile(0.5) < played.quantile(0.95));
         }
+    }
+
+    #[test]
+    fn a_limit_cuts_tests_short() {
+        let sprt = test(0.0, 40.0, Model::Normalized);
+        let law = Law::TYPICAL.leaned(20.0, Model::Normalized);
+        for limit in [100, 300, 1000] {
+            const RUNS: u32 = 400;
+            let formula = forecast(&sprt, &law, Some(limit)).expect("defined");
+            let played = play(&sprt, &law, RUNS, limit, 1, 5);
+            let close = |found: f64, share: f64| {
+                (found - share).abs() < 3.0 * (share * (1.0 - share) / f64::from(RUNS)).sqrt() + 0.01
+            };
+            assert!(close(played.pass().expect("runs"), formula.pass), "{played:?} {formula:?}");
+            assert!(close(f64::from(played.undecided) / f64::from(RUNS), formula.undecided), "{played:?} {formula:?}");
+            let mean = played.mean_pairs().expect("runs");
+            assert!((mean / formula.pairs - 1.0).abs() < 0.08, "{mean} {formula:?}");
+        }
+        let free = forecast(&sprt, &law, None).expect("defined");
+        let wide = forecast(&sprt, &law, Some(1_000_000)).expect("defined");
+        assert!((free.pass - wide.pass).abs() < 1e-9 && (free.pairs / wide.pairs - 1.0).abs() < 1e-4);
+        assert!(free.median < free.pairs && free.pairs < free.pairs95);
+    }
+
+    #[test]
+    fn skipped_looks_change_nothing() {
+        for (elo0, elo1, strength, model) in [
+            (0.0, 40.0, 30.0, Model::Normalized),
+            (-20.0, 60.0, 10.0, Model::Logistic),
+            (0.0, 300.0, 200.0, Model::Logistic),
+        ] {
+            let sprt = test(elo0, elo1, model);
+            let law = Law::TYPICAL.leaned(strength, model);
+            for seed in 0..10 {
+                let quick = law.play(&sprt, 3000, 1, &mut SplitMix64::new(seed));
+                let mut random = SplitMix64::new(seed);
+                let mut counts = Pentanomial::default();
+                let mut verdict = Verdict::Continue;
+                while verdict == Verdict::Continue && counts.pairs() < 3000 {
+                    law.draw(&mut counts, &mut random);
+                    verdict = sprt.verdict(&counts);
+                }
+                assert_eq!(quick, (counts, verdict), "{elo0} {elo1} {strength} {model} {seed}");
+            }
+        }
+    }
+
+    #[test]
+    fn bounds_for_a_budget_fit_it() {
+        let sprt = test(0.0, 5.0, Model::Normalized);
+        for (pairs, on_average) in [(20_000.0, false), (20_000.0, true), (500.0, false)] {
+            let bounds = bounds_within(&sprt, &Law::TYPICAL, pairs, on_average).expect("wide enough");
+            let cost = |elo1: f64| {
+                let sprt = test(0.0, elo1, Model::Normalized);
+                let found =
+                    forecast(&sprt, &Law::TYPICAL.leaned(elo1 / 2.0, Model::Normalized), None).expect("defined");
+                if on_average { found.pairs } else { found.pairs95 }
+            };
+            assert!(bounds.elo0 == 0.0 && cost(bounds.elo1) <= pairs && cost(bounds.elo1 - 0.1) > pairs, "{bounds}");
+        }
+        assert_eq!(bounds_within(&sprt, &Law::TYPICAL, 0.5, false), None);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! The log-likelihood ratio is the exact one of the generalised SPRT (see `likelihood`), not the normal approximation.
 
 use super::Counts;
+use super::exit::Exit;
 use super::likelihood::{LogRatios, Moments, Observed};
 use std::fmt;
 use std::str::FromStr;
@@ -268,6 +269,13 @@ impl Sprt {
         Some(exit.mean_time()).filter(|samples| samples.is_finite())
     }
 
+    /// The ratio, and the largest of what a sample of any class adds to it or takes from it; `None` without samples.
+    pub(super) fn llr_and_step<C: Counts>(&self, counts: &C) -> Option<(f64, f64)> {
+        let observed = Observed::new(counts)?;
+        let (low, high) = self.fits::<C>(&observed);
+        Some((observed.total() * observed.ratio(&high, &low).mean + 0.0, high.farthest(&low)))
+    }
+
     /// Mean and variance of what one sample adds to the ratio.
     pub(super) fn step<C: Counts>(&self, observed: &Observed) -> Moments {
         let (low, high) = self.fits::<C>(observed);
@@ -275,7 +283,7 @@ impl Sprt {
     }
 
     /// The most likely distributions under H0 and H1.
-    fn fits<C: Counts>(&self, observed: &Observed) -> (LogRatios, LogRatios) {
+    pub(super) fn fits<C: Counts>(&self, observed: &Observed) -> (LogRatios, LogRatios) {
         let Bounds { elo0, elo1 } = self.bounds;
         match self.model {
             Model::Normalized => {
@@ -290,47 +298,6 @@ impl Sprt {
                 (mean(elo0), mean(elo1))
             }
         }
-    }
-}
-
-/// A Brownian motion between two bounds, in units of the log-likelihood ratio a sample.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Exit {
-    pub(super) drift: f64,
-    pub(super) variance: f64,
-    /// Distance to the lower bound, positive.
-    pub(super) below: f64,
-    /// Distance to the upper bound, positive.
-    pub(super) above: f64,
-}
-
-impl Exit {
-    /// The probability that the upper bound is met first.
-    pub(super) fn pass_probability(&self) -> f64 {
-        let rate = 2.0 * self.drift / self.variance;
-        if !rate.is_finite() {
-            return if self.drift > 0.0 { 1.0 } else { 0.0 };
-        }
-        let span = self.below + self.above;
-        if (rate * span).abs() < 1e-9 {
-            return self.below / span;
-        }
-        // (1 - e^(-rate below)) / (1 - e^(-rate span)); the exponents are kept from overflowing for a negative drift.
-        if rate > 0.0 {
-            (-rate * self.below).exp_m1() / (-rate * span).exp_m1()
-        } else {
-            (rate * self.above).exp() * (rate * self.below).exp_m1() / (rate * span).exp_m1()
-        }
-    }
-
-    /// The mean number of samples to a bound.
-    pub(super) fn mean_time(&self) -> f64 {
-        let span = self.below + self.above;
-        if (2.0 * self.drift * span).abs() < 1e-6 * self.variance {
-            return self.below * self.above / self.variance;
-        }
-        let pass = self.pass_probability();
-        (pass * self.above - (1.0 - pass) * self.below) / self.drift
     }
 }
 

@@ -8,6 +8,7 @@ mod check;
 #[cfg(target_os = "linux")]
 mod control;
 mod errors;
+mod explain;
 mod fastchess;
 mod formats;
 mod harness;
@@ -25,6 +26,8 @@ mod replay;
 #[cfg(target_os = "linux")]
 mod resume;
 mod run;
+mod simulate;
 mod source;
 mod syzygy;
 mod tidy;
+mod tools;

@@ -107,6 +107,7 @@ pub(super) fn plan(
         half_last: pairs.half_last,
         opening_per_game: pairs.opening_per_game,
         max_time: None,
+        until_width: None,
         concurrency: concurrency(settings, topology.cpus())?,
         affinity: match (settings.affinity, settings.affinity_cpus.as_slice()) {
             (false, _) => Affinity::Off,

@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 use super::config::ConfigFile;
 use super::invocation::{EngineArgs, EpdArgs, Invocation, OutputFormat, PgnArgs, Settings};
 use super::log::Log;
-use super::place::{self, Claim};
+use super::place;
 use super::plan::{self, Pairs};
 use super::save::Saver;
 use super::watch::Watch;
@@ -22,9 +22,9 @@ use crate::cli::run_dir::{Place, RunDir, sha256};
 use crate::journal::{self, Journal};
 use crate::plan::openings::Book;
 use crate::plan::time_control::{Limit, Seconds};
-use crate::plan::{Plan, Timeouts};
+use crate::plan::{Format, Plan, Timeouts};
 use crate::report::crashes::Crashes;
-use crate::report::fastchess::{Console, Given, Output, Setup, Style};
+use crate::report::fastchess::{Console, Given, Output, Scores, Setup, Style};
 use crate::schedule::affinity::Topology;
 use crate::schedule::dispatcher::{self, Inbox, Run};
 use crate::schedule::events::{Observer, Stop, StopReason};
@@ -50,6 +50,7 @@ pub(super) fn play(mut invocation: Invocation, program: &str) -> Result<bool> {
     for note in &invocation.notes {
         warn(note, &warned);
     }
+    raise_file_limit();
     let topology = Topology::detect();
     if invocation.settings.concurrency <= 0 {
         let games = plan::concurrency(&invocation.settings, topology.cpus())?;
@@ -57,15 +58,15 @@ pub(super) fn play(mut invocation: Invocation, program: &str) -> Result<bool> {
     }
     let runtime = run::runtime()?;
     let asked = runtime.block_on(ask(&invocation, &warned))?;
+    if invocation.settings.strict && warned.load(Ordering::Relaxed) {
+        say("Tournament was interrupted.");
+        return Ok(false);
+    }
     let config_path = PathBuf::from(&invocation.settings.config_name);
     let begun = match earlier(&invocation)? {
         Some(dir) => resume(&invocation, &dir, &topology)?,
         None => begin(&invocation, &asked, &config_path, &topology)?,
     };
-    if invocation.settings.strict && warned.load(Ordering::Relaxed) {
-        say("Tournament was interrupted.");
-        return Ok(false);
-    }
     invocation.settings.seed = Some(begun.seed);
     let finished = runtime.block_on(drive(&invocation, &asked, begun, warned, &config_path, program))?;
     say("Finished match");
@@ -77,6 +78,18 @@ pub(super) fn play(mut invocation: Invocation, program: &str) -> Result<bool> {
         seconds % 60
     ));
     Ok(finished)
+}
+
+/// Each game at once takes a dozen descriptors: as many as the system allows, not the few that a shell begins with.
+fn raise_file_limit() {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let mut limit = getrlimit(Resource::Nofile);
+    let wanted = limit.maximum.unwrap_or(u64::MAX).min(1 << 16);
+    if limit.current.is_some_and(|current| current < wanted) {
+        limit.current = Some(wanted);
+        // Refused: what there is will do for most.
+        let _ = setrlimit(Resource::Nofile, limit);
+    }
 }
 
 fn warn(text: &str, warned: &AtomicBool) {
@@ -183,11 +196,9 @@ struct Begun {
     standing: Standing,
     /// As the command line or the file gave it.
     seed: u64,
-    /// Games that count already, in order, and all others that are finished.
-    counted: Vec<Vec<crate::record::GameRecord>>,
-    finished: Vec<crate::record::GameRecord>,
-    /// Held until the journal is locked.
-    _claim: Option<Claim>,
+    /// What earlier processes played: of it what counts, and all that is finished.
+    counted: Scores,
+    finished: Scores,
 }
 
 fn begin(invocation: &Invocation, asked: &[Asked], config: &Path, topology: &Topology) -> Result<Begun> {
@@ -207,17 +218,9 @@ fn begin(invocation: &Invocation, asked: &[Asked], config: &Path, topology: &Top
     if settings.openings.file.is_none() {
         std::fs::write(dir.path(plan::START_BOOK), plan::start_text()).context("cannot write the run's book")?;
     }
-    Ok(Begun {
-        plan,
-        book,
-        dir,
-        journal,
-        standing,
-        seed,
-        counted: Vec::new(),
-        finished: Vec::new(),
-        _claim: Some(claim),
-    })
+    // The journal is locked: others may look around.
+    drop(claim);
+    Ok(Begun { plan, book, dir, journal, standing, seed, counted: Scores::default(), finished: Scores::default() })
 }
 
 /// The directory of the run that `-config file=` goes on with; `None` for a new one.
@@ -297,15 +300,17 @@ fn resume(invocation: &Invocation, root: &Path, topology: &Topology) -> Result<B
     }
     let plan = Arc::new(plan);
     let mut standing = Standing::new(&plan)?;
-    let (mut counted, mut finished) = (Vec::new(), Vec::new());
+    let (mut counted, mut finished) = (Scores::default(), Scores::default());
     let (journal, replayed) = Journal::resume(&dir.path(journal::FILE_NAME), |game| {
-        finished.push(game.clone());
-        standing.tell(game, |_, games| counted.push(games.to_vec()));
+        if !game.is_void {
+            finished.count(std::slice::from_ref(&game));
+        }
+        standing.tell(game, |_, games| counted.count(games));
     })?;
     dir.check_plan(&replayed.header)?;
     let book = run::load_book(&plan)?;
     let seed = settings.seed.unwrap_or(plan.seed);
-    Ok(Begun { plan, book, dir, journal, standing, seed, counted, finished, _claim: None })
+    Ok(Begun { plan, book, dir, journal, standing, seed, counted, finished })
 }
 
 /// Plays what is left. True where everything was played.
@@ -318,10 +323,10 @@ async fn drive(
     program: &str,
 ) -> Result<bool> {
     let settings = &invocation.settings;
-    let Begun { plan, book, dir, journal, standing, seed, counted, finished, _claim } = begun;
-    let is_resumed = !finished.is_empty();
+    let Begun { plan, book, dir, journal, standing, seed, counted, finished } = begun;
+    let is_resumed = finished.games() > 0;
     if is_resumed {
-        say(&format!("Resuming from {} games.", finished.len()));
+        say(&format!("Resuming from {} games.", finished.games()));
     }
     let [pgn, epd] = outputs(invocation, is_resumed)?;
     let (event, site) = (settings.event.clone(), settings.site.clone());
@@ -331,13 +336,8 @@ async fn drive(
     let file = ConfigFile::new(&invocation.engines, settings, invocation.dialect, seed, &relative);
     let names = plan.players.iter().map(|player| player.name.clone()).collect();
     let mut saver = Saver::new(config.to_owned(), file, names, settings.autosave);
-    for game in &finished {
-        console.replay_game(game);
-    }
-    for games in &counted {
-        console.replay_counted(games);
-        saver.replay(games);
-    }
+    saver.resume(counted.clone());
+    console.resume(finished, counted, standing.pairs());
     saver.save();
     let (interrupts, seen) = mpsc::channel(8);
     let failed = Arc::new(AtomicBool::new(false));
@@ -378,7 +378,7 @@ async fn drive(
     drop(observers);
     let is_failed = failed.load(Ordering::Relaxed);
     match &finish.reason {
-        StopReason::Verdict | StopReason::OutOfPairs if !is_failed => return Ok(true),
+        StopReason::Verdict | StopReason::OutOfPairs | StopReason::Narrow if !is_failed => return Ok(true),
         StopReason::Broken { why } => say(&format!("Fatal; {why}")),
         _ => {}
     }
@@ -416,10 +416,13 @@ fn setup(invocation: &Invocation, asked: &[Asked], plan: &Plan, event: String, s
         limits: plan.players.iter().map(|player| player.limit).collect(),
         book: Path::new(file).file_name().unwrap_or_default().to_string_lossy().into_owned(),
         games: plan::encounters(plan.format, players).saturating_mul(Pairs::new(settings).games()),
+        is_open: plan.format == Format::Knockout,
         sprt: standing.sprt().cloned(),
         penta: settings.penta,
         rating_interval: settings.rating_interval,
         score_interval: settings.score_interval,
+        recover: settings.recover,
+        strict: settings.strict,
         check_mate_pvs: settings.check_mate_pvs,
         pgn: plan::pgn_options(settings),
         event,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::config::ConfigFile;
 use crate::cli::run_dir::write_atomically;
-use crate::record::{GameRecord, PlayerId};
+use crate::record::PlayerId;
 use crate::report::fastchess::Scores;
 use crate::schedule::events::{Observer, RunEvent};
 
@@ -24,9 +24,9 @@ impl Saver {
         Self { path, file, names, every, games: 0, scores: Scores::default() }
     }
 
-    /// Takes note of games that count since an earlier process.
-    pub(super) fn replay(&mut self, games: &[GameRecord]) {
-        self.scores.count(games);
+    /// Goes on from what counts since earlier processes.
+    pub(super) fn resume(&mut self, counted: Scores) {
+        self.scores = counted;
     }
 
     pub(super) fn save(&mut self) {

@@ -1,10 +1,17 @@
 use std::time::Duration;
 
+use super::config::ConfigFile;
 use super::grammar::Saved;
 use super::invocation::*;
-use super::{cutechess, grammar};
+use super::{cutechess, grammar, plan};
+use crate::chess::Variant;
+use crate::plan::affinity::Affinity;
+use crate::plan::openings::order::Order;
+use crate::plan::rules::{DrawRule, ResignRule};
 use crate::plan::time_control::{Limit, TimeControl};
-use crate::stats::sprt::Model;
+use crate::plan::{Colors, Format, Plan, Test, Timeouts};
+use crate::schedule::affinity::Topology;
+use crate::stats::sprt::{Bounds, Model};
 
 /// Splits a command line at spaces; a part in single quotes is one word.
 fn words(line: &str) -> Vec<String> {
@@ -464,4 +471,178 @@ fn the_options_of_cutechess() {
         let error = parse(Dialect::Cutechess, line).expect_err(line);
         assert!(error.contains(reason), "{line}: {error}");
     }
+}
+
+/// The plan of `n` engines with these options, on a machine that has the CPUs.
+fn plan_of(dialect: Dialect, engines: usize, options: &str) -> Plan {
+    let line = format!("{} {options} -each tc=1", "-engine cmd=/bin/sh ".repeat(engines));
+    let Ok(Request::Play(invocation)) = parse(dialect, &line) else { panic!("{line}") };
+    let seed = invocation.settings.seed.unwrap_or(0);
+    let (book, _) = plan::book(&invocation.settings, seed, std::path::Path::new("/run/startpos.epd")).unwrap();
+    let options = invocation.engines.iter().map(|engine| engine.options.clone()).collect();
+    plan::plan(&invocation, options, book, seed, &Topology::detect()).expect(&line)
+}
+
+/// The plan of a command line is that of a bare one, but for what `change` does.
+fn plans(dialect: Dialect, engines: usize, options: &str, change: impl FnOnce(&mut Plan)) {
+    let mut expected = plan_of(dialect, engines, "");
+    change(&mut expected);
+    assert_eq!(plan_of(dialect, engines, options), expected, "{options}");
+}
+
+#[test]
+fn a_bare_line_has_the_leaders_defaults() {
+    let plan = plan_of(Dialect::Fastchess, 2, "");
+    assert_eq!(
+        (plan.format, plan.max_pairs, plan.half_last, plan.opening_per_game),
+        (Format::RoundRobin, Some(2), false, false)
+    );
+    assert_eq!((plan.colors, plan.concurrency, plan.test, plan.restart), (Colors::default(), 1, None, false));
+    assert_eq!(
+        (plan.rules.draw, plan.rules.resign, plan.rules.max_plies, plan.rules.ponder),
+        (None, None, None, false)
+    );
+    assert_eq!((plan.book.order, plan.book.start, plan.book.openings), (Order::Sequential, 0, 1));
+    let [first, second] = plan.players.as_slice() else { panic!("{plan:?}") };
+    assert_eq!((first.name.as_str(), second.name.as_str()), ("sh", "sh_2"));
+    assert_eq!((first.limit, first.margin), (Limit { clock: clock("1"), ..Limit::default() }, Some(Duration::ZERO)));
+    let [start, ready, new_game] = [10, 60, 60].map(Duration::from_secs);
+    assert_eq!(plan.timeouts, Timeouts { start, ready, new_game, ..Timeouts::default() });
+}
+
+#[test]
+fn command_lines_become_plans() {
+    let fast = Dialect::Fastchess;
+    plans(fast, 2, "-rounds 500 -repeat", |plan| plan.max_pairs = Some(500));
+    plans(fast, 2, "-rounds 5 -games 1", |plan| {
+        (plan.max_pairs, plan.half_last, plan.opening_per_game) = (Some(3), true, true);
+    });
+    plans(fast, 2, "-noswap -reverse", |plan| plan.colors = Colors { swap: false, reverse: true });
+    plans(fast, 4, "-tournament gauntlet -seeds 2 -rounds 3", |plan| {
+        (plan.format, plan.max_pairs) = (Format::Gauntlet { heroes: 2 }, Some(3));
+    });
+    plans(fast, 3, "-tournament gauntlet -seeds 9", |plan| plan.format = Format::Gauntlet { heroes: 2 });
+    plans(fast, 2, "-sprt elo0=-1 elo1=3 alpha=0.05 beta=0.1 model=logistic", |plan| {
+        let bounds = Bounds { elo0: -1.0, elo1: 3.0 };
+        plan.test = Some(Test { bounds, model: Model::Logistic, alpha: 0.05, beta: 0.1 });
+    });
+    plans(fast, 2, "-draw movenumber=34 movecount=8 score=20 -resign movecount=3 score=600 -maxmoves 100", |plan| {
+        plan.rules.draw = Some(DrawRule { move_number: 34, count: 8, score_cp: 20 });
+        plan.rules.resign = Some(ResignRule { count: 3, score_cp: 600, two_sided: false });
+        plan.rules.max_plies = Some(200);
+    });
+    // What would never come, or at once, is the least that has a meaning.
+    plans(fast, 2, "-draw movecount=0 -resign movecount=0", |plan| {
+        plan.rules.draw = Some(DrawRule { move_number: 0, count: 1, score_cp: 0 });
+        plan.rules.resign = Some(ResignRule { count: 1, score_cp: 1, two_sided: false });
+    });
+    plans(fast, 2, "-each timemargin=250 restart=on option.Hash=16 args=--x", |plan| {
+        for player in &mut plan.players {
+            player.margin = Some(Duration::from_millis(250));
+            player.restart = true;
+            player.options = vec![("Hash".to_owned(), "16".to_owned())];
+            player.args = vec!["--x".to_owned()];
+        }
+    });
+    plans(fast, 2, "-use-affinity -wait 20", |plan| {
+        (plan.affinity, plan.pause) = (Affinity::Auto, Duration::from_millis(20));
+    });
+    plans(fast, 2, "-use-affinity 1,3", |plan| plan.affinity = Affinity::Cpus(vec![1, 3]));
+    plans(fast, 2, "-concurrency 999 -force-concurrency", |plan| plan.concurrency = 999);
+    plans(fast, 2, "-srand 7 -startup-ms 1 -ping-ms 2 -ucinewgame-ms 3", |plan| {
+        plan.seed = 7;
+        [plan.timeouts.start, plan.timeouts.ready, plan.timeouts.new_game] = [1, 2, 3].map(Duration::from_millis);
+    });
+    plans(fast, 2, "-event My event -site here -pgnout pv=true match_line=^info", |plan| {
+        plan.name = "My event".to_owned();
+        (plan.recording.event, plan.recording.site) = (Some("My event".to_owned()), Some("here".to_owned()));
+        plan.recording.record_pv = true;
+        plan.recording.match_lines = vec!["^info".parse().unwrap()];
+    });
+    let cute = Dialect::Cutechess;
+    plans(cute, 2, "", |plan| (plan.max_pairs, plan.half_last, plan.opening_per_game) = (Some(1), true, true));
+    plans(cute, 2, "-games 2 -rounds 50 -repeat", |plan| {
+        (plan.max_pairs, plan.half_last, plan.opening_per_game) = (Some(50), false, false);
+    });
+    plans(cute, 2, "-rounds 101 -repeat", |plan| {
+        (plan.max_pairs, plan.half_last, plan.opening_per_game) = (Some(51), true, false);
+    });
+    plans(cute, 4, "-tournament knockout -games 2", |plan| {
+        (plan.format, plan.half_last) = (Format::Knockout, false);
+    });
+    plans(cute, 2, "-each ponder", |plan| plan.rules.ponder = true);
+}
+
+#[test]
+fn books_become_references() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("frc.txt");
+    let fens = [
+        "bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w HFhf - 2 9",
+        "2nnrbkr/p1qppppp/8/1ppb4/6PP/3PP3/PPP2P2/BQNNRBKR w HEhe - 1 9",
+    ];
+    std::fs::write(&path, fens.join("\n")).unwrap();
+    let options =
+        format!("-variant fischerandom -openings file={} format=epd order=random start=2 -srand 5", path.display());
+    let plan = plan_of(Dialect::Fastchess, 2, &options);
+    let book = &plan.book;
+    assert_eq!((book.openings, book.order, book.start, book.plies), (2, Order::Random { seed: 5 }, 1, None));
+    assert_eq!(plan.rules.variant, Variant::Chess960);
+}
+
+#[test]
+fn games_at_once_are_counted_from_the_cpus() {
+    let settings =
+        |concurrency, force| Settings { concurrency, force_concurrency: force, ..Settings::new(Dialect::Fastchess) };
+    let cases = [
+        (1, false, Some(1)),
+        (8, false, Some(8)),
+        (9, false, None),
+        (9, true, Some(9)),
+        (0, false, Some(8)),
+        (-2, false, Some(6)),
+        (-20, false, Some(1)),
+        (70_000, true, None),
+    ];
+    for (concurrency, force, expected) in cases {
+        assert_eq!(plan::concurrency(&settings(concurrency, force), 8).ok(), expected, "{concurrency} {force}");
+    }
+}
+
+/// What is saved is read back as it was, in this program's own file; fastchess's own is read as well.
+#[test]
+fn configurations_are_read_back() {
+    let lines = [
+        "",
+        "-rounds 7 -games 1 -tournament gauntlet -seeds 2 -noswap -reverse -recover -wait 5 -concurrency -1 -force-concurrency",
+        "-openings file=b.pgn order=random plies=6 start=9 -variant fischerandom -use-affinity 1,2 -strict -testEnv",
+        "-sprt elo0=0 elo1=2.5 alpha=0.05 beta=0.1 model=logistic -draw movenumber=3 movecount=4 score=5 -resign score=9 twosided=true",
+        "-maxmoves 80 -tb /a;/b -tbpieces 5 -tbignore50 -tbadjudicate DRAW -ratinginterval 0 -scoreinterval 3 -autosaveinterval 0",
+        "-pgnout file=o.pgn append=false notation=lan nps=true match_line=x -crc32 pgn=true -epdout file=o.epd -event E -site S",
+        "-output format=cutechess -log file=l level=err engine=true -startup-ms 5 -check-mate-pvs -show-latency -config outname=c.json",
+        "-engine cmd=c tc=0.0005+0.08 st=0 nodes=5 depth=6 timemargin=9 restart=on dir=d args=-x option.A=b option.A=c",
+    ];
+    for line in lines {
+        let line = format!("-engine cmd=a -engine cmd=b -each tc=1 {line} -srand 18446744073709551615");
+        let Ok(Request::Play(invocation)) = parse(Dialect::Fastchess, &line) else { panic!("{line}") };
+        let file = ConfigFile::new(&invocation.engines, &invocation.settings, Dialect::Fastchess, u64::MAX, "run");
+        let read = ConfigFile::parse(&file.to_json()).expect(&line);
+        assert_eq!(read, file, "{line}");
+        let saved = read.saved().expect(&line);
+        assert_eq!(saved.engines, invocation.engines, "{line}");
+        let mut settings = invocation.settings;
+        settings.openings.start = settings.openings.start.max(1);
+        assert_eq!(saved.settings, settings, "{line}");
+    }
+    let theirs = r#"{"rounds": 3, "games": 2, "ratinginterval": 2147483647, "report_penta": true, "seed": 7, "opening": {"file": "", "format": 2, "order": 1, "plies": -1, "start": 1},
+        "engines": [{"name": "A", "cmd": "a", "options": [["Hash", "8"]], "limit": {"tc": {"increment": 80, "fixed_time": 0, "time": 8000, "moves": 0, "timemargin": 5}, "nodes": 0, "plies": 0}}],
+        "stats": {"A vs B": {"wins": 1, "losses": 0, "draws": 1, "penta_WD": 1}}}"#;
+    let file = ConfigFile::parse(theirs).unwrap();
+    assert!(file.has_games() && file.quintain.is_none());
+    let saved = file.saved().unwrap();
+    let margin = Duration::from_millis(5);
+    let options = vec![("Hash".to_owned(), "8".to_owned())];
+    assert_eq!(saved.engines, [EngineArgs { cmd: "a".to_owned(), margin, options, ..engine("A", "8+0.08") }]);
+    assert_eq!((saved.settings.rounds, saved.settings.rating_interval, saved.settings.seed), (3, None, Some(7)));
+    assert!(ConfigFile::parse("{").is_err());
 }

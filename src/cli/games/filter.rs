@@ -184,7 +184,11 @@ fn player(plan: &Plan, name: &str) -> Option<PlayerId> {
 }
 
 fn unknown_player<'a>(flag: &str, name: &str, plans: impl Iterator<Item = &'a Plan>) -> String {
-    let mut names: Vec<&str> = plans.flat_map(|plan| &plan.players).map(|player| player.name.as_str()).collect();
+    let in_run = |plan: &'a Plan| {
+        let roles: &[&str] = if plan.test.is_some() { &["new", "base"] } else { &[] };
+        plan.players.iter().map(|player| player.name.as_str()).chain(roles.iter().copied())
+    };
+    let mut names: Vec<&str> = plans.flat_map(in_run).collect();
     names.sort_unstable();
     names.dedup();
     format!("{flag} `{name}` does not play: {}", remedy(name, &names, "players are"))

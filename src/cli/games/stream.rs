@@ -1,5 +1,5 @@
-//! A journal read once, in little memory: held back are only the games of pairs that are not whole yet, for a void game takes the other
-//! game of its pair with it.
+//! A journal read once, in little memory: held back are only the games of pairs that are not whole yet or were
+//! scheduled after such a pair, for a void game takes the other game of its pair with it.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,7 +9,9 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 
+use crate::plan::Plan;
 use crate::record::{GameRecord, PairId};
+use crate::schedule::pairing::Pairing;
 
 /// A journal up to where it reached when it was opened: a line that grows while it is read would be two lines to the reader.
 /// It ends early once `over` says so.
@@ -41,10 +43,15 @@ impl BufRead for Until<'_> {
     }
 }
 
-/// Tells void games from those that count.
+/// Pairs held back at most; after so many, one that is missing is not waited for any longer.
+const WINDOW: usize = 256;
+
+/// Tells void games from those that count, and puts these in the order in which they were scheduled.
 #[derive(Debug)]
 pub(super) struct Pairs {
     void: bool,
+    /// Pairs from this one on are one game.
+    halves_from: Option<PairId>,
     waiting: BTreeMap<PairId, [Option<GameRecord>; 2]>,
     /// Pairs below this one are told.
     next: PairId,
@@ -53,9 +60,10 @@ pub(super) struct Pairs {
 }
 
 impl Pairs {
-    /// Will tell the void games and no others, or all others.
-    pub(super) fn new(void: bool) -> Self {
-        Self { void, waiting: BTreeMap::new(), next: PairId(0), told: BTreeSet::new() }
+    /// Will tell the void games of a run and no others, or all others.
+    pub(super) fn new(plan: &Plan, void: bool) -> Self {
+        let (halves_from, waiting, told) = (Pairing::new(plan).halves_from(), BTreeMap::new(), BTreeSet::new());
+        Self { void, halves_from, waiting, next: PairId(0), told }
     }
 
     /// Takes a game as the journal has it; hands those to `each` that are sure to be among them. A game that stands twice is taken once.
@@ -75,20 +83,25 @@ impl Pairs {
             return;
         }
         let leg = game.id.leg.index();
-        let waiting = self.waiting.entry(pair).or_default();
-        waiting[leg].get_or_insert(game);
-        if let [Some(first), Some(second)] = waiting {
-            each(first);
-            each(second);
-            self.waiting.remove(&pair);
-            self.told.insert(pair);
-            while self.told.remove(&self.next) {
-                self.next.0 += 1;
+        self.waiting.entry(pair).or_default()[leg].get_or_insert(game);
+        while let Some(entry) = self.waiting.first_entry() {
+            let (pair, legs) =
+                (*entry.key(), if self.halves_from.is_some_and(|from| *entry.key() >= from) { 1 } else { 2 });
+            let is_whole = entry.get().iter().flatten().count() >= legs;
+            if !(is_whole && pair == self.next) && self.waiting.len() <= WINDOW {
+                break;
+            }
+            self.waiting.remove(&pair).into_iter().flatten().flatten().for_each(|game| each(&game));
+            if is_whole {
+                self.told.insert(pair);
+                while self.told.remove(&self.next) {
+                    self.next.0 += 1;
+                }
             }
         }
     }
 
-    /// Hands over the games whose pair was never whole.
+    /// Hands over the games that still wait for others.
     pub(super) fn end(self, each: &mut impl FnMut(&GameRecord)) {
         self.waiting.into_values().flatten().flatten().for_each(|game| each(&game));
     }

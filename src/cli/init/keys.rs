@@ -123,6 +123,7 @@ pub(super) const GROUPS: &[Group] = &[
             Key::new("movetime", "0.1", "Seconds a move, instead of a clock [default: none]."),
             Key::new("nodes", "20000", "Nodes a move [default: no limit]."),
             Key::new("depth", "12", "Plies a move [default: no limit]."),
+            Key::new("ponder", "true", "Engines think on their opponent's time too, under a clock [default: false]."),
             Key::new(
                 "margin-ms",
                 "10.0",
@@ -216,6 +217,11 @@ pub(super) const GROUPS: &[Group] = &[
                 "Crashes, stalls and illegal moves after which the run stops [default: 10].",
             ),
             Key::new("max-time", "\"8h\"", "Stop after so long: 90s, 30m, 8h [default: no limit]."),
+            Key::new(
+                "until-width",
+                "5",
+                "Stop once the 95 % intervals reach no farther than so many Elo either way [default: play on].",
+            ),
             Key::new("seed", "1", "Decides the order of openings [default: from the system]."),
         ],
     },

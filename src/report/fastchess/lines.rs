@@ -274,6 +274,14 @@ pub fn side_reason(game: &GameRecord) -> String {
     }
 }
 
+/// The move of a game that ended by an illegal one: what stands in quotes in the ending's detail, or all of it.
+#[must_use]
+pub fn illegal_move(game: &GameRecord) -> Option<&str> {
+    let detail = game.ending.detail.as_str();
+    let word = detail.split('`').nth(1).filter(|word| !word.is_empty()).unwrap_or(detail);
+    (game.ending.termination == Termination::IllegalMove && !word.is_empty()).then_some(word)
+}
+
 /// The beginning of the warning for a wrong variation, as scripts know it.
 pub(super) const fn pv_warning(fault: PvFault) -> &'static str {
     match fault {

@@ -1,0 +1,139 @@
+//! `quintain explain RUN`: where the points came from.
+
+use std::fs::File;
+use std::io::{BufReader, Read as _};
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result, bail};
+use serde_json::Value;
+
+use crate::cli::run_dir::RunDir;
+use crate::cli::{Exit, progress};
+use crate::journal;
+use crate::plan::Plan;
+use crate::plan::config::nearest;
+use crate::record::PlayerId;
+use crate::report::eco::Openings;
+use crate::report::explain::{Explainer, Explanation};
+use crate::schedule::standing::Standing;
+
+const EXAMPLES: &str = "\
+Examples:
+  quintain explain results/runs/20260101-120000-sprt
+  quintain explain RUN --player stockfish --top 30
+  quintain explain RUN --json | jq '.groups[] | select(.found)'
+
+The pairs that count are those of the run's verdict, in order; a run that is being played may be asked. Each game is put into one group
+by colour, opponent, opening, ECO code, phase, length, ending, time trouble, time used, depth and speed. A group is compared with all
+other games, game pairs being the unit of chance; p-values are corrected over all tests shown, by Holm's method.
+
+JSON: `player, pairs, games, wdl, ptnml, score, score_error, net` (points over one half a game), `decisive` (share of decisive games won),
+`alpha, correction, tests, found`; `groups` (`by, group, games, pairs, wdl, score, net, measure (score|decisive), inside, outside,
+difference, error95, p, p_holm, found`); `openings` (`distinct, white_ptnml, white_score, both_white, both_black, expected_one_sided,
+lopsided`); `search` (`depth, nodes_per_move, nps, seconds_per_move` and by phase: `player, opponents, ratio, ratio_lo, ratio_hi`);
+`clock` (`used_by_move_20, used_by_move_40, used_by_end, moves_in_trouble`: `player, opponents, difference, difference_lo, difference_hi`,
+of the base time and one increment); `duplicates` (`games, distinct_games, most_repeated, transposed_games, pairs, effective_pairs_by_moves,
+effective_pairs_by_final_positions, opening_correlation, opening_design_effect, effective_pairs, interval_factor`). Shares are from 0 to 1,
+errors half-widths of 95 % intervals; null stands for what is not known. Of several players, an array of such documents.";
+
+/// Shows where a player's points came from, and which of it is more than chance.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct ExplainArgs {
+    /// The run's directory.
+    #[arg(value_name = "RUN")]
+    run: PathBuf,
+    #[command(flatten)]
+    who: Who,
+    /// Print one JSON document.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Whose points, and how much is shown.
+#[derive(Debug, clap::Args)]
+pub(super) struct Who {
+    /// Whose points: a player's name, in a test also `new` or `base`; `all` for everybody's. Needed where more than two play; else the
+    /// first's.
+    #[arg(long, value_name = "NAME")]
+    pub(super) player: Option<String>,
+    /// Openings shown in a table, at most.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(super) top: usize,
+}
+
+pub(super) fn run(args: &ExplainArgs) -> Result<Exit> {
+    let (dir, plan) = RunDir::open(&args.run)?;
+    let players = match &args.who.player {
+        Some(name) => players(&plan, name)?,
+        None if plan.players.len() == 2 => vec![PlayerId(0)],
+        None => bail!("{} players: say whose points with --player NAME, or --player all", plan.players.len()),
+    };
+    let (_, explained) = read(&dir, &plan, &players)?;
+    if explained.is_empty() {
+        progress::note("no pair has been counted yet");
+    }
+    if args.json {
+        progress::result(&serde_json::to_string_pretty(&json(&plan, &explained, players.len()))?);
+    } else {
+        let texts: Vec<String> = explained.iter().map(|one| one.text(&plan, args.who.top)).collect();
+        progress::result(&texts.join("\n\n"));
+    }
+    Ok(Exit::Done)
+}
+
+/// Of one player the document (null without games), of several an array of those that played.
+pub(super) fn json(plan: &Plan, explained: &[Explanation], asked: usize) -> Value {
+    let mut documents: Vec<Value> = explained.iter().map(|one| one.json(plan)).collect();
+    if asked == 1 { documents.pop().unwrap_or(Value::Null) } else { documents.into() }
+}
+
+/// The players that `name` means.
+///
+/// # Errors
+/// With the nearest name for one that does not play.
+pub(super) fn players(plan: &Plan, name: &str) -> Result<Vec<PlayerId>> {
+    let everybody = || (0u16..).map(PlayerId).zip(&plan.players);
+    let found: Vec<PlayerId> =
+        everybody().filter(|(_, player)| player.name == name).map(|(player, _)| player).collect();
+    match name {
+        _ if !found.is_empty() => Ok(found),
+        "all" => Ok(everybody().map(|(player, _)| player).collect()),
+        "new" if plan.test.is_some() => Ok(vec![PlayerId::NEW]),
+        "base" if plan.test.is_some() => Ok(vec![PlayerId::BASE]),
+        _ => {
+            let names = || plan.players.iter().map(|player| player.name.as_str());
+            let near = nearest(name, names());
+            let near = near.first().map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
+            bail!("--player `{name}` does not play: {near}players are {}", names().collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+/// Reads a run once, without its lock: what counts, and of each player that has games where their points came from.
+///
+/// # Errors
+/// Where the journal cannot be read or is not the plan's.
+pub(super) fn read(dir: &RunDir, plan: &Plan, players: &[PlayerId]) -> Result<(Standing, Vec<Explanation>)> {
+    let path = dir.path(journal::FILE_NAME);
+    let mut standing = Standing::new(plan)?;
+    let names = Openings::builtin();
+    let mut explainers: Vec<Explainer<'_>> =
+        players.iter().map(|player| Explainer::new(plan, &names, *player)).collect();
+    // Up to where it reaches now: a line that grows while it is read would be two lines to the reader.
+    let reach = |file: File| file.metadata().map(|meta| file.take(meta.len()));
+    let file =
+        File::open(&path).and_then(reach).with_context(|| format!("{}: cannot read the journal", path.display()))?;
+    let replayed = journal::read_from(BufReader::with_capacity(1 << 16, file), &path, |game| {
+        standing.tell(game, |_, games| explainers.iter_mut().for_each(|explainer| explainer.tell(games)));
+    })?;
+    // Games of another plan would be told under the wrong names.
+    dir.check_plan(&replayed.header)?;
+    if standing.waiting_games() > 0 {
+        progress::note(&format!(
+            "not counted: {} games of pairs that are not whole or came after the verdict",
+            standing.waiting_games()
+        ));
+    }
+    Ok((standing, explainers.into_iter().filter_map(Explainer::end).collect()))
+}

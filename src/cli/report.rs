@@ -1,0 +1,161 @@
+//! `quintain report RUN`: what a run says, for people, pages and scripts.
+
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+use clap::ValueEnum;
+use serde_json::{Value, json};
+
+use crate::cli::explain::{self, Who};
+use crate::cli::run_dir::RunDir;
+use crate::cli::{Exit, progress, watch};
+use crate::control::client::Client;
+use crate::plan::Plan;
+use crate::record::PlayerId;
+use crate::report::explain::Explanation;
+use crate::report::explain::document::WIDTH;
+use crate::report::explain::table::{markdown, wrapped};
+use crate::report::summary::Summary;
+use crate::schedule::dispatcher::Finish;
+
+const EXAMPLES: &str = "\
+Examples:
+  quintain report results/runs/20260101-120000-sprt
+  quintain report RUN --format md > report.md
+  quintain report RUN --format csv --player new > groups.csv
+
+Text and Markdown hold the summary and where the points came from (`quintain explain`). JSON: `live`, `summary` (the keys of
+summary.json; `stopped_by` is null while the run is played) and `explain` (the document of `quintain explain --json`; an array of
+several players'; null of none). CSV: a line a group, the first of all games, under the heading
+`dimension,group,games,pairs,wins,draws,losses,score,net,measure,inside,outside,difference,error95,p,p_holm`.";
+
+/// What is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For a terminal.
+    Text,
+    /// Markdown with tables.
+    Md,
+    /// One document.
+    Json,
+    /// The groups of games.
+    Csv,
+}
+
+/// Prints a run's report; a run that is being played may be asked.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct ReportArgs {
+    /// The run's directory.
+    #[arg(value_name = "RUN")]
+    run: PathBuf,
+    /// What to write.
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+    #[command(flatten)]
+    who: Who,
+}
+
+/// A run and all that is said of it.
+struct Report<'a> {
+    plan: &'a Plan,
+    finish: &'a Finish,
+    summary: Summary,
+    explained: Vec<Explanation>,
+    /// How many players were asked for.
+    asked: usize,
+    live: bool,
+    top: usize,
+}
+
+pub(super) fn run(args: &ReportArgs) -> Result<Exit> {
+    let (dir, plan) = RunDir::open(&args.run)?;
+    let players = match &args.who.player {
+        Some(name) => explain::players(&plan, name)?,
+        None if plan.players.len() == 2 => vec![PlayerId(0)],
+        // A table of many has no first player.
+        None => Vec::new(),
+    };
+    if args.format == Format::Csv && players.len() != 1 {
+        bail!("--format csv is one player's: choose with --player NAME");
+    }
+    // Before the journal is read: a run that ends in between is reported as live, never a live one as over.
+    let live = Client::connect(dir.root()).is_ok();
+    let (standing, explained) = explain::read(&dir, &plan, &players)?;
+    let finish = watch::finish(&dir, &plan, standing);
+    let summary = Summary::new(&plan, &finish, dir.root());
+    let report =
+        Report { plan: &plan, finish: &finish, summary, explained, asked: players.len(), live, top: args.who.top };
+    progress::result(&report.render(args.format)?);
+    Ok(Exit::Done)
+}
+
+impl Report<'_> {
+    fn render(&self, format: Format) -> Result<String> {
+        Ok(match format {
+            Format::Text => self.text(),
+            Format::Md => self.markdown(),
+            Format::Json => serde_json::to_string_pretty(&self.json())?,
+            Format::Csv => match self.explained.first() {
+                Some(one) => one.csv(),
+                None => bail!("no pair has been counted yet, so there are no groups"),
+            },
+        })
+    }
+
+    /// The summary's lines. Of a live run nothing has stopped, and there is nothing to go on with.
+    fn lines(&self) -> Vec<String> {
+        let mut lines: Vec<String> = self.summary.text().lines().map(str::to_owned).collect();
+        if self.live && self.finish.standing.verdict() == crate::stats::sprt::Verdict::Continue {
+            if let Some(first) = lines.first_mut() {
+                *first = "still being played: what counts so far".to_owned();
+            }
+            lines.retain(|line| !line.starts_with("go on with: ") && !line.starts_with("took "));
+        }
+        lines
+    }
+
+    fn text(&self) -> String {
+        // Tables are kept as they are; sentences are broken.
+        let keep = |line: &String| if line.starts_with(' ') { format!("{line}\n") } else { wrapped(line, WIDTH, "") };
+        let is_table = self.plan.players.len() > 2;
+        let mut text: String = match is_table {
+            true => self.lines().iter().map(|line| format!("{line}\n")).collect(),
+            false => self.lines().iter().map(keep).collect(),
+        };
+        for one in &self.explained {
+            text.push('\n');
+            text += &one.text(self.plan, self.top);
+        }
+        text
+    }
+
+    fn markdown(&self) -> String {
+        let mut text = format!("# {}\n\n", markdown(&self.plan.name));
+        let lines = self.lines();
+        if self.plan.players.len() > 2 {
+            // The table of players is aligned by blanks.
+            let longest = lines.iter().flat_map(|line| line.split(|c| c != '`')).map(str::len).max().unwrap_or(0);
+            let fence = "`".repeat(longest.max(2) + 1);
+            text += &format!("{fence}text\n{}\n{fence}\n\n", lines.join("\n"));
+        } else {
+            text += &lines.iter().map(|line| format!("* {}\n", markdown(line.trim()))).collect::<String>();
+            text.push('\n');
+        }
+        for one in &self.explained {
+            text += "## Where the points came from\n\n";
+            text += &one.markdown(self.plan, self.top);
+            text.push('\n');
+        }
+        text
+    }
+
+    fn json(&self) -> Value {
+        let mut summary = self.summary.json().clone();
+        if self.live {
+            summary["stopped_by"] = Value::Null;
+        }
+        let explain = if self.asked == 0 { Value::Null } else { explain::json(self.plan, &self.explained, self.asked) };
+        json!({ "live": self.live, "summary": summary, "explain": explain })
+    }
+}

@@ -1,0 +1,410 @@
+//! `quintain simulate`: what a test will cost and how likely it passes, before it is started.
+
+mod pace;
+
+use std::fmt::Write as _;
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result, bail};
+use serde::Serialize;
+
+use super::resolve;
+use crate::plan::time_control::TimeControl;
+use crate::stats::Pentanomial;
+use crate::stats::elo::fixed;
+use crate::stats::simulate::{self, Forecast, Law};
+use crate::stats::sprt::{Bounds, Model, Sprt};
+use pace::{Learnt, Pace};
+
+const EXAMPLES: &str = "\
+Examples:
+  quintain simulate --elo 3 --bounds 0,5
+  quintain simulate --elo 3 --bounds 0,5 --tc 8+0.08 -j 8 --budget 8h
+  quintain simulate --elo 2 --bounds 0,4 --model logistic --ptnml 379,10170,21828,10640,343 --json
+
+The table is that of a Brownian motion between the bounds with Siegmund's correction for steps over
+them (Siegmund 1985); beside it, at --elo, whole tests are played on pair results drawn by chance,
+with the exact ratio looked at after every pair. They differ by chance alone, and by what the formula
+leaves out. Pairs have the shape of --ptnml, of --draw-ratio, or of engines of like strength from balanced
+openings at fast clocks, leaned (by a factor exponential in the score) to the Elo in question.
+
+Hours are of this machine: pairs a minute of runs under results/ with the same clock, or --pairs-per-minute.
+--budget proposes bounds from elo0 up whose test is over in that time in 95 % of cases, and on average,
+however strong the engine is.
+
+JSON: `elo, model, elo0, elo1, alpha, beta, shape` (shares of LL, LD, DD+WL, WD, WW), `max_pairs`, `pass,
+undecided, pairs, pairs_median, pairs_95, hours, hours_95` at --elo, `simulated` (`tests, pass, undecided, pairs,
+pairs_median, pairs_95`), `table` (rows of `elo, pass, undecided, pairs, pairs_95, hours`), `pairs_per_minute,
+pace_tc, pace_concurrency, pace_runs`, and with --budget `budget` (`pairs, elo1_95, elo1_mean`). null stands for what is
+not known.";
+
+/// How likely a test passes, and how many pairs and hours it takes, for an engine of a supposed strength.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES, allow_negative_numbers = true)]
+pub(super) struct SimulateArgs {
+    /// How strong the tested engine is supposed to be, in Elo of the model.
+    #[arg(long, value_name = "ELO", allow_hyphen_values = true)]
+    elo: f64,
+    /// The hypotheses in Elo of the model.
+    #[arg(long, value_name = "ELO0,ELO1", default_value = "0,5", allow_hyphen_values = true)]
+    bounds: String,
+    /// What Elo is measured in: normalized or logistic.
+    #[arg(long, value_name = "MODEL", default_value = "normalized")]
+    model: String,
+    /// Probability of accepting H1 where H0 is true.
+    #[arg(long, value_name = "P", default_value_t = 0.05)]
+    alpha: f64,
+    /// Probability of accepting H0 where H1 is true.
+    #[arg(long, value_name = "P", default_value_t = 0.05)]
+    beta: f64,
+    /// The shape of pair results: counts of pairs that were played. A class without any counts as a thousandth.
+    #[arg(long, value_name = "LL,LD,DD+WL,WD,WW", conflicts_with = "draw_ratio")]
+    ptnml: Option<String>,
+    /// The shape of pair results: two independent games of which this share, from 0 to 1, is drawn between equals.
+    #[arg(long, value_name = "SHARE")]
+    draw_ratio: Option<f64>,
+    /// The test stops without a verdict after so many pairs.
+    #[arg(long, value_name = "N")]
+    max_pairs: Option<u64>,
+    /// Tests to play at --elo; 0 for the formula alone.
+    #[arg(long, value_name = "N", default_value_t = 300)]
+    tests: u32,
+    /// Decides the results that are drawn.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// The clock whose pace is wanted [default: that of most pairs under --results].
+    #[arg(long, value_name = "TC")]
+    tc: Option<String>,
+    /// Games at once [default: as in most pairs of that clock].
+    #[arg(short = 'j', long, value_name = "N")]
+    concurrency: Option<u16>,
+    /// The pace, where no run has shown it.
+    #[arg(long, value_name = "N")]
+    pairs_per_minute: Option<f64>,
+    /// Where runs are whose pace counts.
+    #[arg(long, value_name = "DIR", default_value = "results")]
+    results: PathBuf,
+    /// Propose bounds for so much time: `90s`, `30m`, `8h`.
+    #[arg(long, value_name = "TIME")]
+    budget: Option<String>,
+    /// Print one JSON document.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Prints what to expect to `out`.
+pub(super) fn run(args: &SimulateArgs, out: &mut impl Write) -> Result<()> {
+    let answer = Answer::new(args)?;
+    let text = if args.json { serde_json::to_string_pretty(&answer.json())? + "\n" } else { answer.text() };
+    match out.write_all(text.as_bytes()) {
+        // The reader has seen enough.
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        written => Ok(written?),
+    }
+}
+
+/// All there is to say.
+struct Answer {
+    elo: f64,
+    sprt: Sprt,
+    shape: Law,
+    max_pairs: Option<u64>,
+    forecast: Forecast,
+    played: Option<simulate::Simulation>,
+    table: Vec<(f64, Forecast)>,
+    pace: Option<Pace>,
+    /// Why no pace is known.
+    no_pace: String,
+    budget: Option<Budget>,
+}
+
+struct Budget {
+    text: String,
+    pairs: f64,
+    /// Over in 95 % of cases.
+    sure: Option<Bounds>,
+    /// Over on average.
+    mean: Option<Bounds>,
+}
+
+impl Answer {
+    fn new(args: &SimulateArgs) -> Result<Self> {
+        let bounds = args.bounds.parse::<Bounds>().context("--bounds")?;
+        let model = args.model.parse::<Model>().context("--model")?;
+        if model == Model::Bayesian {
+            bail!("the bayesian model is one of games, not of pairs: choose --model normalized or logistic");
+        }
+        let sprt = Sprt::new(bounds, model, args.alpha, args.beta)?;
+        if args.max_pairs == Some(0) {
+            bail!("--max-pairs 0 plays nothing; leave it out for no limit");
+        }
+        let shape = shape(args)?;
+        let law = leaned(&shape, args.elo, model, "--elo")?;
+        let expect = |law: &Law| simulate::forecast(&sprt, law, args.max_pairs);
+        let forecast = expect(&law).context("these pair results tell the hypotheses nothing from each other")?;
+        let table = strengths(bounds)
+            .into_iter()
+            .filter_map(|elo| Some((elo, expect(&leaned(&shape, elo, model, "").ok()?)?)))
+            .collect();
+        let learnt = match args.pairs_per_minute {
+            Some(rate) if rate > 0.0 && rate.is_finite() => Learnt::Known(Pace::told(rate)),
+            Some(rate) => bail!("--pairs-per-minute {rate}: a positive number is needed"),
+            None => {
+                let clock = args.tc.as_deref().map(|text| text.parse::<TimeControl>().context("--tc")).transpose()?;
+                let clock = clock.map(|clock| clock.to_string());
+                pace::learn(&args.results, &resolve::cpu(), clock.as_deref(), args.concurrency)
+            }
+        };
+        let (pace, no_pace) = match learnt {
+            Learnt::Known(pace) => (Some(pace), String::new()),
+            Learnt::Unknown(why) => (None, why),
+        };
+        Ok(Self {
+            elo: args.elo,
+            sprt,
+            shape,
+            max_pairs: args.max_pairs,
+            forecast,
+            played: (args.tests > 0).then(|| play(args, &sprt, &law, &forecast)),
+            table,
+            budget: args
+                .budget
+                .as_deref()
+                .map(|text| budget(text, &sprt, &shape, pace.as_ref(), &no_pace))
+                .transpose()?,
+            pace,
+            no_pace,
+        })
+    }
+}
+
+/// Tests on all processors, the same whatever their number.
+fn play(args: &SimulateArgs, sprt: &Sprt, law: &Law, forecast: &Forecast) -> simulate::Simulation {
+    // A test that would never end on its own ends where the tail of all others does.
+    let limit = args.max_pairs.unwrap_or_else(|| (forecast.pairs95 * 50.0) as u64 + 1_000);
+    let lanes = std::thread::available_parallelism().map_or(1, usize::from).min(64);
+    let lanes = u32::try_from(lanes).unwrap_or(1).min(args.tests).max(1);
+    let lane = |lane: u32| {
+        (lane..args.tests)
+            .step_by(lanes as usize)
+            .map(|test| simulate::play(sprt, law, 1, limit, 1, args.seed ^ (u64::from(test) << 32)))
+            .collect::<Vec<_>>()
+    };
+    let played = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..lanes).map(|number| scope.spawn(move || lane(number))).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect::<Vec<_>>()
+    });
+    simulate::Simulation::joined(&played)
+}
+
+/// The shape that was asked for.
+fn shape(args: &SimulateArgs) -> Result<Law> {
+    if let Some(text) = &args.ptnml {
+        let counts = super::stats::counts("--ptnml", "LL,LD,DD+WL,WD,WW", text)?;
+        return Law::of_counts(&Pentanomial(counts)).with_context(|| format!("--ptnml {text}: no pairs in it"));
+    }
+    match args.draw_ratio {
+        None => Ok(Law::TYPICAL),
+        Some(draws) => Law::independent(draws, 0.5)
+            .with_context(|| format!("--draw-ratio {draws}: a share above 0 and below 1, as in 0.6")),
+    }
+}
+
+/// The shape at a strength, or why there is none.
+fn leaned(shape: &Law, elo: f64, model: Model, flag: &str) -> Result<Law> {
+    let law = shape.leaned(elo, model);
+    if !elo.is_finite() || (law.elo(model) - elo).abs() > 1e-3 {
+        bail!(
+            "{flag} {elo}: pairs of this shape reach from {:.0} to {:.0} Elo",
+            shape.leaned(-1e9, model).elo(model),
+            shape.leaned(1e9, model).elo(model)
+        );
+    }
+    Ok(law)
+}
+
+/// From a width below the lower hypothesis to a width above the upper one.
+fn strengths(Bounds { elo0, elo1 }: Bounds) -> Vec<f64> {
+    (-4..=8).map(|quarter| elo0 + (elo1 - elo0) * f64::from(quarter) / 4.0 + 0.0).collect()
+}
+
+fn budget(text: &str, sprt: &Sprt, shape: &Law, pace: Option<&Pace>, no_pace: &str) -> Result<Budget> {
+    let time = resolve::time("--budget", text)?;
+    let Some(pace) = pace else { bail!("--budget: {no_pace}") };
+    let pairs = time.as_secs_f64() / 60.0 * pace.pairs_per_minute;
+    let within = |on_average| simulate::bounds_within(sprt, shape, pairs, on_average);
+    Ok(Budget { text: text.to_owned(), pairs, sure: within(false), mean: within(true) })
+}
+
+/// The document: names and order are the contract.
+#[derive(Serialize)]
+struct Json {
+    elo: f64,
+    model: &'static str,
+    elo0: f64,
+    elo1: f64,
+    alpha: f64,
+    beta: f64,
+    shape: [f64; 5],
+    max_pairs: Option<u64>,
+    pass: f64,
+    undecided: f64,
+    pairs: f64,
+    pairs_median: f64,
+    pairs_95: f64,
+    hours: Option<f64>,
+    hours_95: Option<f64>,
+    simulated: Option<SimulatedJson>,
+    table: Vec<RowJson>,
+    pairs_per_minute: Option<f64>,
+    pace_tc: Option<String>,
+    pace_concurrency: Option<u64>,
+    pace_runs: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    budget: Option<BudgetJson>,
+}
+
+#[derive(Serialize)]
+struct SimulatedJson {
+    tests: u32,
+    pass: Option<f64>,
+    undecided: u32,
+    pairs: Option<f64>,
+    pairs_median: Option<u64>,
+    pairs_95: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct RowJson {
+    elo: f64,
+    pass: f64,
+    undecided: f64,
+    pairs: f64,
+    pairs_95: f64,
+    hours: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct BudgetJson {
+    pairs: f64,
+    elo1_95: Option<f64>,
+    elo1_mean: Option<f64>,
+}
+
+impl Answer {
+    fn hours(&self, pairs: f64) -> Option<f64> {
+        self.pace.as_ref().map(|pace| pairs / pace.pairs_per_minute / 60.0)
+    }
+
+    fn json(&self) -> Json {
+        let Bounds { elo0, elo1 } = self.sprt.bounds();
+        let pace = self.pace.as_ref();
+        Json {
+            elo: self.elo,
+            model: self.sprt.model().name(),
+            elo0,
+            elo1,
+            alpha: self.sprt.alpha(),
+            beta: self.sprt.beta(),
+            shape: *self.shape.shares(),
+            max_pairs: self.max_pairs,
+            pass: self.forecast.pass,
+            undecided: self.forecast.undecided,
+            pairs: self.forecast.pairs,
+            pairs_median: self.forecast.median,
+            pairs_95: self.forecast.pairs95,
+            hours: self.hours(self.forecast.pairs),
+            hours_95: self.hours(self.forecast.pairs95),
+            simulated: self.played.as_ref().map(|played| SimulatedJson {
+                tests: played.runs,
+                pass: played.pass(),
+                undecided: played.undecided,
+                pairs: played.mean_pairs(),
+                pairs_median: played.quantile(0.5),
+                pairs_95: played.quantile(0.95),
+            }),
+            table: self
+                .table
+                .iter()
+                .map(|(elo, row)| RowJson {
+                    elo: *elo,
+                    pass: row.pass,
+                    undecided: row.undecided,
+                    pairs: row.pairs,
+                    pairs_95: row.pairs95,
+                    hours: self.hours(row.pairs),
+                })
+                .collect(),
+            pairs_per_minute: pace.map(|pace| pace.pairs_per_minute),
+            pace_tc: pace.and_then(|pace| pace.clock.clone()),
+            pace_concurrency: pace.and_then(|pace| pace.concurrency),
+            pace_runs: pace.map(|pace| pace.runs),
+            budget: self.budget.as_ref().map(|budget| BudgetJson {
+                pairs: budget.pairs,
+                elo1_95: budget.sure.map(|bounds| bounds.elo1),
+                elo1_mean: budget.mean.map(|bounds| bounds.elo1),
+            }),
+        }
+    }
+
+    fn text(&self) -> String {
+        let (sprt, expected) = (&self.sprt, &self.forecast);
+        let unit = if sprt.model() == Model::Normalized { "nElo" } else { "Elo" };
+        let hours = |pairs: f64| self.hours(pairs).map_or("-".to_owned(), |hours| fixed(hours, 1));
+        let limit = self.max_pairs.map(|pairs| format!(", at most {pairs} pairs")).unwrap_or_default();
+        let mut out = String::new();
+        let mut line = |text: String| {
+            // Writing into memory cannot fail.
+            let _ = writeln!(out, "{text}");
+        };
+        line(format!("test {} {}, alpha {}, beta {}{limit}", sprt.bounds(), sprt.model(), sprt.alpha(), sprt.beta()));
+        line(format!(
+            "at {} {unit}: passes in {} % of cases, {:.0} pairs on average, half within {:.0}, 95 % within {:.0}",
+            self.elo,
+            fixed(expected.pass * 100.0, 1),
+            expected.pairs,
+            expected.median,
+            expected.pairs95
+        ));
+        if let Some(played) = &self.played
+            && let (Some(pass), Some(mean), Some(most)) = (played.pass(), played.mean_pairs(), played.quantile(0.95))
+        {
+            line(format!(
+                "{} tests played by chance: {} % passed, {mean:.0} pairs on average, 95 % within {most}",
+                played.runs,
+                fixed(pass * 100.0, 1)
+            ));
+        }
+        match &self.pace {
+            Some(pace) => {
+                let (mean, most) = (hours(expected.pairs), hours(expected.pairs95));
+                line(format!("{mean} h on average, 95 % within {most} h, at {}", pace.words()));
+            }
+            None => line(format!("hours not known: {}", self.no_pace)),
+        }
+        line(String::new());
+        line(format!("{unit:>8} {:>8} {:>10} {:>12} {:>8}", "pass %", "pairs", "95 % within", "hours"));
+        for (elo, row) in &self.table {
+            line(format!(
+                "{:>8} {:>8} {:>10.0} {:>12.0} {:>8}",
+                fixed(*elo, 2),
+                fixed(row.pass * 100.0, 1),
+                row.pairs,
+                row.pairs95,
+                hours(row.pairs)
+            ));
+        }
+        if let Some(budget) = &self.budget {
+            let bounds = |bounds: Option<Bounds>| match bounds {
+                Some(Bounds { elo0, elo1 }) => format!("--bounds {elo0},{}", fixed(elo1, 1)),
+                None => "no bounds are wide enough".to_owned(),
+            };
+            line(String::new());
+            line(format!("{} is {:.0} pairs; over by then however strong the engine is:", budget.text, budget.pairs));
+            line(format!("  in 95 % of cases  {}", bounds(budget.sure)));
+            line(format!("  on average        {}", bounds(budget.mean)));
+        }
+        out
+    }
+}

@@ -1,0 +1,186 @@
+//! How many pairs a minute this machine plays, learnt from the summaries of past runs.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::stats::elo::fixed;
+
+/// Folders under `results` that are looked into, one below the other.
+const DEPTH: usize = 4;
+/// Runs shorter than this say more of their start than of their pace.
+const LEAST_SECONDS: f64 = 10.0;
+
+/// What a run's `summary.json` says of its pace.
+#[derive(Deserialize)]
+struct Summary {
+    pairs: u64,
+    seconds: f64,
+    concurrency: u64,
+    /// Its seconds are those since then, its pairs all of them.
+    #[serde(default)]
+    resumed: bool,
+    players: Vec<Player>,
+    machine: Machine,
+}
+
+#[derive(Deserialize)]
+struct Player {
+    limit: String,
+}
+
+#[derive(Deserialize)]
+struct Machine {
+    cpu: String,
+}
+
+/// How quick pairs are played.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Pace {
+    pub(super) pairs_per_minute: f64,
+    /// `None` where it was told and not learnt.
+    pub(super) clock: Option<String>,
+    pub(super) concurrency: Option<u64>,
+    /// Runs that it was learnt from.
+    pub(super) runs: u64,
+}
+
+/// What past runs teach.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Learnt {
+    Known(Pace),
+    /// And why not, with a remedy.
+    Unknown(String),
+}
+
+impl Pace {
+    /// One that the user knows.
+    pub(super) const fn told(pairs_per_minute: f64) -> Self {
+        Self { pairs_per_minute, clock: None, concurrency: None, runs: 0 }
+    }
+
+    /// `24.3 pairs a minute (8+0.08, 8 games at once, learnt from 3 runs)`
+    pub(super) fn words(&self) -> String {
+        let rate = format!("{} pairs a minute", fixed(self.pairs_per_minute, 1));
+        match (&self.clock, self.concurrency) {
+            (Some(clock), Some(games)) => {
+                let [more_games, more_runs] = [games, self.runs].map(|count| if count == 1 { "" } else { "s" });
+                format!("{rate} ({clock}, {games} game{more_games} at once, learnt from {} run{more_runs})", self.runs)
+            }
+            _ => rate,
+        }
+    }
+}
+
+/// The pace of the runs under `root` on a machine with this processor, of `clock` and `games` at once where they are given, else of
+/// those in which most pairs were played. Where no run had as many games at once, it is taken to grow with their number.
+pub(super) fn learn(root: &Path, cpu: &str, clock: Option<&str>, games: Option<u16>) -> Learnt {
+    #[derive(Clone, Copy, Default)]
+    struct Sum {
+        pairs: u64,
+        minutes: f64,
+        runs: u64,
+    }
+    let mut files = Vec::new();
+    summaries(root, DEPTH, &mut files);
+    let mut paces: BTreeMap<(String, u64), Sum> = BTreeMap::new();
+    for file in files {
+        // What is no summary of a run, or of an older program, teaches nothing.
+        let Some(summary) = std::fs::read(file).ok().and_then(|bytes| serde_json::from_slice::<Summary>(&bytes).ok())
+        else {
+            continue;
+        };
+        let Some((first, others)) = summary.players.split_first() else { continue };
+        let is_one_limit = others.iter().all(|other| other.limit == first.limit);
+        let is_long = summary.seconds >= LEAST_SECONDS && summary.pairs > 0 && summary.concurrency > 0;
+        if summary.resumed || !is_one_limit || !is_long || summary.machine.cpu != cpu {
+            continue;
+        }
+        let sum = paces.entry((first.limit.clone(), summary.concurrency)).or_default();
+        sum.pairs = sum.pairs.saturating_add(summary.pairs);
+        sum.minutes += summary.seconds / 60.0;
+        sum.runs += 1;
+    }
+    let remedy = "give --pairs-per-minute";
+    if paces.is_empty() {
+        return Learnt::Unknown(format!("no run of this machine's under {}; {remedy}", root.display()));
+    }
+    let fits = |known: &str| clock.is_none_or(|clock| clock == known);
+    let asked = games.map(u64::from);
+    // A run of as many games at once comes first, then the most pairs.
+    let best = paces
+        .iter()
+        .filter(|((known, _), _)| fits(known))
+        .max_by_key(|((_, known), sum)| (asked.is_some_and(|asked| asked == *known), sum.pairs));
+    let Some(((known, played), sum)) = best else {
+        let clock = clock.unwrap_or_default();
+        return Learnt::Unknown(format!("no run at {clock} of this machine's under {}; {remedy}", root.display()));
+    };
+    let concurrency = asked.unwrap_or(*played);
+    let pairs_per_minute = sum.pairs as f64 / sum.minutes * concurrency as f64 / *played as f64;
+    Learnt::Known(Pace { pairs_per_minute, clock: Some(known.clone()), concurrency: Some(concurrency), runs: sum.runs })
+}
+
+/// Every `summary.json` below `folder`, in order. Links are not followed: they may lead in a circle.
+fn summaries(folder: &Path, depth: usize, into: &mut Vec<PathBuf>) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    let mut entries: Vec<_> = entries.flatten().collect();
+    entries.sort_by_key(std::fs::DirEntry::path);
+    for entry in entries {
+        let Ok(kind) = entry.file_type() else { continue };
+        if kind.is_dir() && depth > 0 {
+            summaries(&entry.path(), depth - 1, into);
+        } else if kind.is_file() && entry.file_name() == "summary.json" {
+            into.push(entry.path());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(root: &Path, name: &str, text: &str) {
+        let dir = root.join(name);
+        std::fs::create_dir_all(&dir).expect("a folder");
+        std::fs::write(dir.join("summary.json"), text).expect("a file");
+    }
+
+    fn run(pairs: u64, seconds: f64, concurrency: u64, limits: [&str; 2], more: &str) -> String {
+        let [new, base] = limits;
+        format!(
+            r#"{{"pairs":{pairs},"seconds":{seconds},"concurrency":{concurrency},"machine":{{"cpu":"x","cores":2}},{more}
+            "players":[{{"limit":"{new}"}},{{"limit":"{base}"}}]}}"#
+        )
+    }
+
+    #[test]
+    fn the_pace_is_that_of_like_runs() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path();
+        let pace = |clock, games| match learn(root, "x", clock, games) {
+            Learnt::Known(pace) => {
+                Ok((pace.pairs_per_minute, pace.clock.unwrap_or_default(), pace.concurrency, pace.runs))
+            }
+            Learnt::Unknown(why) => Err(why),
+        };
+        assert!(pace(None, None).expect_err("none").starts_with("no run of this machine's under "));
+        write(root, "a", &run(100, 600.0, 2, ["8+0.08"; 2], ""));
+        write(root, "runs/b", &run(50, 600.0, 2, ["8+0.08"; 2], ""));
+        write(root, "runs/c", &run(400, 600.0, 4, ["1+0.01"; 2], ""));
+        // None of these counts: resumed, of unequal limits, too short, of no pairs, another machine's, no summary.
+        write(root, "d", &run(9000, 60.0, 2, ["8+0.08"; 2], r#""resumed":true,"#));
+        write(root, "e", &run(9000, 60.0, 2, ["8+0.08", "4+0.04"], ""));
+        write(root, "f", &run(9000, 6.0, 2, ["8+0.08"; 2], ""));
+        write(root, "g", &run(0, 60.0, 2, ["8+0.08"; 2], ""));
+        write(root, "h", &run(9000, 60.0, 2, ["8+0.08"; 2], "").replace("\"x\"", "\"y\""));
+        write(root, "i", "{\"pairs\": ");
+        let known = |rate: f64, clock: &str, games, runs| Ok((rate, clock.to_owned(), Some(games), runs));
+        assert_eq!(pace(None, None), known(40.0, "1+0.01", 4, 1));
+        assert_eq!(pace(Some("8+0.08"), None), known(7.5, "8+0.08", 2, 2));
+        assert_eq!(pace(Some("8+0.08"), Some(2)), known(7.5, "8+0.08", 2, 2));
+        assert_eq!(pace(Some("8+0.08"), Some(8)), known(30.0, "8+0.08", 8, 2));
+        assert!(pace(Some("9+0.09"), None).expect_err("none").starts_with("no run at 9+0.09 "));
+    }
+}

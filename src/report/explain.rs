@@ -1,0 +1,623 @@
+//! Where a player's points came from: a fold over the counted pairs of a run.
+//!
+//! Every game is put into one group of each [`Dimension`]. What is fixed before a game (opening, colour, opponent) is compared by its
+//! score; what shows only afterwards (how long it was, how it ended) by the share of decisive games won, for the draws would
+//! otherwise make every long game look different. All tests of all dimensions are one family.
+//!
+//! Memory goes with the number of groups and of openings, and by a few bytes with that of different games (to know them again).
+
+pub mod document;
+mod features;
+pub mod table;
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+use crate::plan::Plan;
+use crate::record::{Color, GameRecord, Outcome, PlayerId};
+use crate::report::eco::Openings;
+use crate::report::explain::features::{Features, Phase};
+use crate::stats::explain::{
+    Cluster, Contrast, DesignEffect, Group, Sides, Trial, Whole, contrast, design_effect, effective_pairs, holm,
+};
+use crate::stats::{Counts as _, Pentanomial, Trinomial};
+
+/// What games are put together by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Dimension {
+    /// The side that the player had.
+    Color,
+    /// Whom the player met; only where they met several.
+    Opponent,
+    /// The book's opening, by its place.
+    Opening,
+    /// The opening's ECO code, after book and game.
+    Eco,
+    /// Where the game was decided.
+    Phase,
+    /// How many moves were played.
+    Length,
+    /// Why it ended.
+    Termination,
+    /// Whether a side ran short of time.
+    Trouble,
+    /// Who had used more time.
+    TimeUsed,
+    /// Who searched deeper.
+    Depth,
+    /// Who searched faster.
+    Speed,
+}
+
+impl Dimension {
+    /// In the order in which they are shown.
+    pub const ALL: [Self; 11] = [
+        Self::Color,
+        Self::Opponent,
+        Self::Opening,
+        Self::Eco,
+        Self::Phase,
+        Self::Length,
+        Self::Termination,
+        Self::Trouble,
+        Self::TimeUsed,
+        Self::Depth,
+        Self::Speed,
+    ];
+
+    /// The name in files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Color => "color",
+            Self::Opponent => "opponent",
+            Self::Opening => "opening",
+            Self::Eco => "eco",
+            Self::Phase => "phase",
+            Self::Length => "length",
+            Self::Termination => "termination",
+            Self::Trouble => "time-trouble",
+            Self::TimeUsed => "time-used",
+            Self::Depth => "depth",
+            Self::Speed => "nps",
+        }
+    }
+
+    /// What its groups are, in words.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Color => "by colour (White's advantage is in it)",
+            Self::Opponent => "by opponent",
+            Self::Opening => "by opening of the book (its place, from 1)",
+            Self::Eco => "by ECO code",
+            Self::Phase => "by phase in which it was decided",
+            Self::Length => "by length (full moves of the game, those of the book too)",
+            Self::Termination => "by how it ended",
+            Self::Trouble => "by time trouble (less than 5 % of the base time left)",
+            Self::TimeUsed => "by time used up to the end (share of the base time, 10 points apart)",
+            Self::Depth => "by mean depth of the game (1 ply apart)",
+            Self::Speed => "by nodes per second of the game (10 % apart)",
+        }
+    }
+
+    /// What is compared.
+    #[must_use]
+    pub const fn measure(self) -> Measure {
+        match self {
+            Self::Color | Self::Opponent | Self::Opening => Measure::Score,
+            _ => Measure::Decisive,
+        }
+    }
+}
+
+/// What a group is compared by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// Points a game.
+    Score,
+    /// Games won of those that were won or lost.
+    Decisive,
+}
+
+impl Measure {
+    /// The name in files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Score => "score",
+            Self::Decisive => "decisive",
+        }
+    }
+
+    fn trial(self, half_points: u8) -> Trial {
+        let trials = if self == Self::Decisive && half_points == 1 { 0.0 } else { 1.0 };
+        Trial { trials, points: trials * f64::from(half_points) / 2.0 }
+    }
+}
+
+/// A group's place among those of its dimension, and what it is called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Label {
+    order: u64,
+    text: String,
+}
+
+/// The place of games of which nothing is known: the groups of a dimension hold all games, and this one is compared with none.
+const UNKNOWN: u64 = u64::MAX;
+
+#[derive(Clone, Debug)]
+struct Tally {
+    text: String,
+    wdl: Trinomial,
+    pairs: u64,
+    group: Group,
+}
+
+/// What an opening of the book gave.
+#[derive(Clone, Debug, Default)]
+struct OpeningTally {
+    name: String,
+    scores: Cluster,
+    /// White's wins, draws, Black's wins.
+    white: [u64; 3],
+    /// Pairs that White won both games of, and that Black did.
+    both: [u64; 2],
+}
+
+/// Clock and search of both sides.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Effort {
+    /// Share of the base time used up at a move.
+    used: [Sides; USED_AT.len()],
+    /// Seconds a move, by phase of the position.
+    by_phase: [Sides; Phase::ALL.len()],
+    seconds: Sides,
+    depth: Sides,
+    nodes: Sides,
+    /// Nodes a second: sums of nodes and of seconds.
+    speed: Sides,
+    /// Share of moves made in time trouble.
+    trouble: Sides,
+}
+
+/// Where on the clock is looked at: move 20, move 40, the last move.
+pub const USED_AT: [&str; 3] = ["move 20", "move 40", "end"];
+
+/// How often games were played again.
+#[derive(Clone, Debug, Default)]
+struct Repeats {
+    /// By players, start and moves.
+    games: HashMap<u64, u32>,
+    /// By players, result and final position where more than seven men stand, else as above.
+    finals: HashMap<u64, u32>,
+}
+
+/// The fold.
+#[derive(Debug)]
+pub struct Explainer<'a> {
+    plan: &'a Plan,
+    player: PlayerId,
+    names: &'a Openings,
+    tallies: [HashMap<u64, Tally>; Dimension::ALL.len()],
+    /// All pairs, by score and by decisive games.
+    wholes: [Whole; 2],
+    wdl: Trinomial,
+    ptnml: Pentanomial,
+    pairs: u64,
+    /// Pairs by White's points.
+    white: Pentanomial,
+    openings: HashMap<u64, OpeningTally>,
+    effort: Effort,
+    repeats: Repeats,
+}
+
+impl<'a> Explainer<'a> {
+    /// Nothing told yet of `player`'s games.
+    #[must_use]
+    pub fn new(plan: &'a Plan, names: &'a Openings, player: PlayerId) -> Self {
+        Self {
+            plan,
+            player,
+            names,
+            tallies: std::array::from_fn(|_| HashMap::new()),
+            wholes: Default::default(),
+            wdl: Trinomial::default(),
+            ptnml: Pentanomial::default(),
+            pairs: 0,
+            white: Pentanomial::default(),
+            openings: HashMap::new(),
+            effort: Effort::default(),
+            repeats: Repeats::default(),
+        }
+    }
+
+    /// Takes the games of a pair that counts, in order.
+    pub fn tell(&mut self, games: &[GameRecord]) {
+        let of_player: Vec<(&GameRecord, Color, u8)> = games
+            .iter()
+            .filter_map(|game| {
+                let half_points = game.half_points(self.player)?;
+                let color = if game.players.white == self.player { Color::White } else { Color::Black };
+                Some((game, color, half_points))
+            })
+            .collect();
+        let Some((first, ..)) = of_player.first() else { return };
+        self.pairs += 1;
+        let features: Vec<Features> = of_player
+            .iter()
+            .map(|(game, color, half_points)| {
+                self.wdl.add(*half_points);
+                Features::of(self.plan, self.names, game, *color)
+            })
+            .collect();
+        let points: Vec<u8> = of_player.iter().map(|(.., half_points)| *half_points).collect();
+        for (measure, whole) in [Measure::Score, Measure::Decisive].into_iter().zip(&mut self.wholes) {
+            whole.add(&points.iter().map(|half_points| measure.trial(*half_points)).collect::<Vec<_>>());
+        }
+        for (place, dimension) in Dimension::ALL.into_iter().enumerate() {
+            if dimension == Dimension::Opponent && self.plan.players.len() == 2 {
+                continue;
+            }
+            let unknown = || Label { order: UNKNOWN, text: "not known".to_owned() };
+            let labels: Vec<Label> =
+                features.iter().map(|features| features.label(dimension).unwrap_or_else(unknown)).collect();
+            tally(&mut self.tallies[place], dimension.measure(), &labels, &points);
+        }
+        let name = features.first().map(|features| features.book_name.clone()).unwrap_or_default();
+        self.tell_opening(first.opening.index, name, games, &points);
+        self.effort.add(&features);
+        for ((game, ..), features) in of_player.iter().zip(&features) {
+            self.repeats.add(game, features);
+        }
+    }
+
+    fn tell_opening(&mut self, index: u64, name: String, games: &[GameRecord], points: &[u8]) {
+        let opening = self.openings.entry(index).or_default();
+        if opening.name.is_empty() {
+            opening.name = name;
+        }
+        let white: Vec<u8> = games.iter().map(|game| game.ending.outcome.half_points(Color::White)).collect();
+        for half_points in &white {
+            opening.white[usize::from(2 - half_points.min(&2))] += 1;
+        }
+        if let ([one, other], [first, second]) = (points, white.as_slice())
+            && games[0].opening == games[1].opening
+        {
+            let pair = |first: u8, second: u8| crate::record::PairScore { first, second };
+            self.ptnml.add(pair(*one, *other));
+            self.white.add(pair(*first, *second));
+            opening.both[0] += u64::from((*first, *second) == (2, 2));
+            opening.both[1] += u64::from((*first, *second) == (0, 0));
+        }
+        let games = points.len() as f64;
+        opening.scores.add(points.iter().map(|half_points| f64::from(*half_points)).sum::<f64>() / (2.0 * games));
+    }
+
+    /// What the games say; `None` without any.
+    #[must_use]
+    pub fn end(self) -> Option<Explanation> {
+        let score = self.wholes[0].mean()?;
+        let mut groups = Vec::new();
+        for (dimension, tallies) in Dimension::ALL.into_iter().zip(self.tallies) {
+            let whole = &self.wholes[usize::from(dimension.measure() == Measure::Decisive)];
+            let mut found: Vec<(u64, Tally)> = tallies.into_iter().collect();
+            found.sort_by_key(|(order, _)| *order);
+            if found.iter().all(|(order, _)| *order == UNKNOWN) {
+                continue;
+            }
+            let mut results: Vec<GroupResult> = found
+                .into_iter()
+                .map(|(order, Tally { text, wdl, pairs, group })| {
+                    let contrast = contrast(&group, whole).filter(|_| order != UNKNOWN);
+                    GroupResult { dimension, order, text, wdl, pairs, contrast, p_holm: None, is_mirror: false }
+                })
+                .collect();
+            // Of two groups that can be compared each is the other's mirror: the smaller one is tested.
+            if let [one, other] =
+                &mut results.iter_mut().filter(|group| group.contrast.is_some()).collect::<Vec<_>>()[..]
+            {
+                let mirror = if one.wdl.games() > other.wdl.games() { one } else { other };
+                mirror.is_mirror = true;
+                if let Some(contrast) = &mut mirror.contrast {
+                    contrast.p = None;
+                }
+            }
+            groups.extend(results);
+        }
+        let tested: Vec<usize> =
+            (0..groups.len()).filter(|place| groups[*place].contrast.is_some_and(|found| found.p.is_some())).collect();
+        let p: Vec<f64> = tested.iter().filter_map(|place| groups[*place].contrast?.p).collect();
+        for (place, p) in tested.iter().zip(holm(&p)) {
+            groups[*place].p_holm = Some(p);
+        }
+        let openings = Balance::new(self.openings, self.white);
+        let repeats = self.repeats.end(self.pairs, openings.design);
+        Some(Explanation {
+            player: self.player,
+            pairs: self.pairs,
+            wdl: self.wdl,
+            ptnml: self.ptnml,
+            score,
+            score_error: self.wholes[0].error95(),
+            decisive: self.wholes[1].mean(),
+            tests: tested.len(),
+            groups,
+            openings,
+            effort: self.effort,
+            repeats,
+        })
+    }
+}
+
+/// Counts a pair's games into their groups.
+fn tally(tallies: &mut HashMap<u64, Tally>, measure: Measure, labels: &[Label], points: &[u8]) {
+    let all: Vec<Trial> = points.iter().map(|half_points| measure.trial(*half_points)).collect();
+    for (place, label) in labels.iter().enumerate() {
+        let same = |other: &Label| other.order == label.order;
+        let tally = tallies.entry(label.order).or_insert_with(|| Tally {
+            text: label.text.clone(),
+            wdl: Trinomial::default(),
+            pairs: 0,
+            group: Group::default(),
+        });
+        tally.wdl.add(points[place]);
+        // The pair as a whole is counted with its first game in the group.
+        if !labels[..place].iter().any(same) {
+            tally.pairs += 1;
+            let inside: Vec<Trial> =
+                labels.iter().zip(&all).filter(|(label, _)| same(label)).map(|(_, trial)| *trial).collect();
+            tally.group.add(&inside, &all);
+        }
+    }
+}
+
+impl Effort {
+    /// Takes what both sides spent in the games of a pair.
+    fn add(&mut self, games: &[Features]) {
+        let add = |sides: &mut Sides, of: &dyn Fn(&features::Spent) -> (f64, f64)| {
+            let sum = |one: fn(&Features) -> &features::Spent| {
+                games.iter().map(|game| of(one(game))).fold((0.0, 0.0), |sum, value| (sum.0 + value.0, sum.1 + value.1))
+            };
+            sides.add(sum(|game| &game.own), sum(|game| &game.their));
+        };
+        for (place, sides) in self.used.iter_mut().enumerate() {
+            add(sides, &|spent| spent.used[place].map_or((0.0, 0.0), |used| (used, 1.0)));
+        }
+        for (place, sides) in self.by_phase.iter_mut().enumerate() {
+            add(sides, &|spent| spent.by_phase[place]);
+        }
+        add(&mut self.seconds, &|spent| {
+            spent.by_phase.iter().fold((0.0, 0.0), |sum, value| (sum.0 + value.0, sum.1 + value.1))
+        });
+        add(&mut self.depth, &|spent| spent.depth);
+        add(&mut self.nodes, &|spent| spent.nodes);
+        add(&mut self.speed, &|spent| spent.speed);
+        add(&mut self.trouble, &|spent| spent.trouble);
+    }
+}
+
+impl Repeats {
+    fn add(&mut self, game: &GameRecord, features: &Features) {
+        let players = (game.players.white, game.players.black);
+        let mut moves = DefaultHasher::new();
+        (players, &game.opening.fen).hash(&mut moves);
+        for uci in game.opening.moves.iter().chain(game.moves.iter().map(|played| &played.uci)) {
+            uci.hash(&mut moves);
+        }
+        let moves = moves.finish();
+        *self.games.entry(moves).or_default() += 1;
+        let last = features.last_position.map_or(moves, |key| {
+            let mut hasher = DefaultHasher::new();
+            (players, game.ending.outcome.token(), key).hash(&mut hasher);
+            hasher.finish()
+        });
+        *self.finals.entry(last).or_default() += 1;
+    }
+
+    fn end(self, pairs: u64, design: Option<DesignEffect>) -> Duplicates {
+        let times = |of: &HashMap<u64, u32>| of.values().map(|times| u64::from(*times)).collect::<Vec<_>>();
+        let (games, finals) = (times(&self.games), times(&self.finals));
+        let effective_games = effective_pairs(pairs, games.iter().copied());
+        let effective_finals = effective_pairs(pairs, finals.iter().copied());
+        let clustered = pairs as f64 / design.map_or(1.0, |design| design.effect);
+        Duplicates {
+            games: games.iter().sum(),
+            distinct: games.len() as u64,
+            most: games.iter().copied().max().unwrap_or(0),
+            transposed: (games.len() - finals.len().min(games.len())) as u64,
+            pairs,
+            effective_games,
+            effective_finals,
+            design,
+            effective: effective_finals.min(effective_games).min(clustered),
+        }
+    }
+}
+
+/// A group of games.
+#[derive(Clone, Debug)]
+pub struct GroupResult {
+    /// By what it is a group.
+    pub dimension: Dimension,
+    /// Its place among those of the dimension.
+    pub order: u64,
+    /// What it is called.
+    pub text: String,
+    /// The player's games in it.
+    pub wdl: Trinomial,
+    /// Pairs with a game in it.
+    pub pairs: u64,
+    /// Against all other games; `None` where one of them has nothing to compare.
+    pub contrast: Option<Contrast>,
+    /// Its p-value corrected for all tests; `None` where it was not tested.
+    pub p_holm: Option<f64>,
+    /// The other of two groups: tested by the first.
+    pub is_mirror: bool,
+}
+
+/// Two-sided family-wise error rate of what is called found.
+pub const ALPHA: f64 = 0.05;
+
+impl GroupResult {
+    /// Points over one half a game: the groups of a dimension add up to the player's lead.
+    #[must_use]
+    pub fn net(&self) -> f64 {
+        (self.wdl.wins as f64 - self.wdl.losses as f64) / 2.0
+    }
+
+    /// Points a game, 0 to 1.
+    #[must_use]
+    pub fn score(&self) -> Option<f64> {
+        self.wdl.score()
+    }
+
+    /// Whether it differs from the rest after correction for all tests.
+    #[must_use]
+    pub fn is_found(&self) -> bool {
+        self.p_holm.is_some_and(|p| p < ALPHA)
+    }
+}
+
+/// The book as it was played.
+#[derive(Clone, Debug)]
+pub struct Balance {
+    /// Pairs by White's points.
+    pub white: Pentanomial,
+    /// Different openings.
+    pub distinct: u64,
+    /// Pairs that one colour won both games of, if the games of a pair had nothing in common; `None` without pairs.
+    pub expected_one_sided: Option<f64>,
+    /// Openings of which one colour won both games of a pair more often than the other, the most lopsided first.
+    pub lopsided: Vec<Lopsided>,
+    design: Option<DesignEffect>,
+}
+
+/// An opening that one colour won.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lopsided {
+    /// Place in the book, from 1.
+    pub number: u64,
+    /// ECO code and name; empty where it has none.
+    pub name: String,
+    /// Who won.
+    pub winner: Color,
+    /// Pairs that White won both games of, and that Black did.
+    pub both: [u64; 2],
+    /// White's wins, draws, Black's wins.
+    pub games: [u64; 3],
+}
+
+impl Balance {
+    fn new(openings: HashMap<u64, OpeningTally>, white: Pentanomial) -> Self {
+        let design = design_effect(openings.values().map(|opening| opening.scores));
+        let distinct = openings.len() as u64;
+        let games =
+            openings.values().fold([0_u64; 3], |sum, opening| std::array::from_fn(|n| sum[n] + opening.white[n]));
+        let all = games.iter().sum::<u64>() as f64;
+        let share = |count: u64| (count as f64 / all).powi(2);
+        let expected = (white.pairs() > 0).then(|| white.pairs() as f64 * (share(games[0]) + share(games[2])));
+        let mut lopsided: Vec<Lopsided> = openings
+            .into_iter()
+            .filter(|(_, opening)| opening.both[0] != opening.both[1])
+            .map(|(index, opening)| Lopsided {
+                number: index.saturating_add(1),
+                name: opening.name,
+                winner: if opening.both[0] > opening.both[1] { Color::White } else { Color::Black },
+                both: opening.both,
+                games: opening.white,
+            })
+            .collect();
+        let tilt = |one: &Lopsided| (one.both[0].abs_diff(one.both[1]), one.games[0].abs_diff(one.games[2]));
+        lopsided.sort_by(|a, b| tilt(b).cmp(&tilt(a)).then(a.number.cmp(&b.number)));
+        Self { white, distinct, expected_one_sided: expected, lopsided, design }
+    }
+
+    /// Pairs that White won both games of, and that Black did.
+    #[must_use]
+    pub const fn one_sided(&self) -> [u64; 2] {
+        let [black, .., white] = self.white.0;
+        [white, black]
+    }
+}
+
+/// Games that were played again, and what that costs.
+#[derive(Clone, Copy, Debug)]
+pub struct Duplicates {
+    /// All games.
+    pub games: u64,
+    /// Different ones, by players, start and moves.
+    pub distinct: u64,
+    /// How often the most frequent one was played.
+    pub most: u64,
+    /// Different games that ended, with the same result, in a position in which another one had ended (more than seven men).
+    pub transposed: u64,
+    /// Pairs.
+    pub pairs: u64,
+    /// Independent pairs that these are worth, where games that are the same say nothing new.
+    pub effective_games: f64,
+    /// And where those with the same end do not either.
+    pub effective_finals: f64,
+    /// What it costs that pairs of one opening resemble each other; `None` where that can't be known.
+    pub design: Option<DesignEffect>,
+    /// The least of these figures.
+    pub effective: f64,
+}
+
+impl Duplicates {
+    /// By how much an interval that takes all pairs as independent is too narrow, from 1.
+    #[must_use]
+    pub fn widening(&self) -> f64 {
+        if self.effective > 0.0 { (self.pairs as f64 / self.effective).max(1.0).sqrt() } else { 1.0 }
+    }
+}
+
+/// Where the points came from.
+#[derive(Clone, Debug)]
+pub struct Explanation {
+    /// Whose.
+    pub player: PlayerId,
+    /// Pairs the player had a part in.
+    pub pairs: u64,
+    /// The player's games.
+    pub wdl: Trinomial,
+    /// The player's whole pairs.
+    pub ptnml: Pentanomial,
+    /// Points a game, 0 to 1.
+    pub score: f64,
+    /// Half the width of its 95 % interval, by pairs.
+    pub score_error: Option<f64>,
+    /// Share of the decisive games that the player won.
+    pub decisive: Option<f64>,
+    /// Tests made, over which p-values are corrected.
+    pub tests: usize,
+    /// By dimension, in order.
+    pub groups: Vec<GroupResult>,
+    /// The book as played.
+    pub openings: Balance,
+    pub(super) effort: Effort,
+    /// Games played again.
+    pub repeats: Duplicates,
+}
+
+impl Explanation {
+    /// The groups that differ after correction, the surest first.
+    #[must_use]
+    pub fn found(&self) -> Vec<&GroupResult> {
+        let mut found: Vec<_> = self.groups.iter().filter(|group| group.is_found()).collect();
+        found.sort_by(|a, b| a.p_holm.unwrap_or(1.0).total_cmp(&b.p_holm.unwrap_or(1.0)));
+        found
+    }
+}
+
+/// Who won, if anybody did.
+const fn winner(outcome: Outcome) -> Option<Color> {
+    match outcome {
+        Outcome::WhiteWins => Some(Color::White),
+        Outcome::BlackWins => Some(Color::Black),
+        Outcome::Draw => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

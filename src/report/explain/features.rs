@@ -1,0 +1,378 @@
+//! What is known of one game: into which groups it falls, and what both sides spent on it.
+
+use crate::chess::{Position, Variant};
+use crate::plan::Plan;
+use crate::plan::time_control::TimeControl;
+use crate::record::{Color, GameRecord, MoveRecord, PlayerId, Score};
+use crate::report::eco::Openings;
+use crate::report::explain::{Dimension, Label, USED_AT, winner};
+
+/// A lead, in centipawns of the two engines' mean, from which a game counts as decided once it is never given up again.
+const DECIDED_CP: f64 = 150.0;
+
+/// Scores beyond this, and mates, are this.
+const MOST_CP: f64 = 1_000.0;
+
+/// Less than this share of the base time left is time trouble.
+const TROUBLE: f64 = 0.05;
+
+/// Ends of games with so few men meet by nature: no sign that a game was played again.
+const FEW_MEN: u32 = 7;
+
+/// Part of a game, by what stands on the board: pieces other than pawns and kings count 1 (minor), 2 (rook) and 4 (queen), 24 in all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// 22 to 24, up to move 20.
+    Opening,
+    /// What is neither.
+    Middlegame,
+    /// 8 at most: two queens, or a rook and two minor pieces each.
+    Endgame,
+}
+
+impl Phase {
+    pub(super) const ALL: [Self; 3] = [Self::Opening, Self::Middlegame, Self::Endgame];
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Opening => "opening",
+            Self::Middlegame => "middlegame",
+            Self::Endgame => "endgame",
+        }
+    }
+
+    const fn new(material: u32, move_number: u32) -> Self {
+        match material {
+            ..=8 => Self::Endgame,
+            22.. if move_number <= 20 => Self::Opening,
+            _ => Self::Middlegame,
+        }
+    }
+}
+
+/// What one side spent in a game; pairs are (sum, number of values).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Spent {
+    /// Share of the base time used up after a move of [`USED_AT`]; below 0 where increments saved exceed it.
+    pub(super) used: [Option<f64>; USED_AT.len()],
+    /// Seconds and moves by phase.
+    pub(super) by_phase: [(f64, f64); Phase::ALL.len()],
+    pub(super) depth: (f64, f64),
+    pub(super) nodes: (f64, f64),
+    /// Nodes and seconds.
+    pub(super) speed: (f64, f64),
+    /// Moves in time trouble, and moves under a clock.
+    pub(super) trouble: (f64, f64),
+}
+
+impl Spent {
+    /// Takes a move, made at `move_number` in a position of `phase`.
+    fn add(&mut self, played: &MoveRecord, clock: Option<TimeControl>, phase: Phase, move_number: u32) {
+        let seconds = played.elapsed.as_secs_f64();
+        let sum = &mut self.by_phase[phase as usize];
+        *sum = (sum.0 + seconds, sum.1 + 1.0);
+        if let Some(depth) = played.info.depth {
+            self.depth = (self.depth.0 + f64::from(depth), self.depth.1 + 1.0);
+        }
+        if let Some(nodes) = played.info.nodes {
+            self.nodes = (self.nodes.0 + nodes as f64, self.nodes.1 + 1.0);
+            // By the clock that is charged: an engine's own account of its time may be rounded or wrong.
+            self.speed = (self.speed.0 + nodes as f64, self.speed.1 + seconds);
+        }
+        let base = clock.map(|clock| (clock.base + clock.increment).as_secs_f64()).filter(|base| *base > 0.0);
+        if let (Some(left), Some(base)) = (played.left, base) {
+            let left = left.as_secs_f64() / base;
+            self.trouble = (self.trouble.0 + f64::from(u8::from(left < TROUBLE)), self.trouble.1 + 1.0);
+            match move_number {
+                20 => self.used[0] = Some(1.0 - left),
+                40 => self.used[1] = Some(1.0 - left),
+                _ => {}
+            }
+            self.used[2] = Some(1.0 - left);
+        }
+    }
+
+    fn mean(value: (f64, f64)) -> Option<f64> {
+        (value.1 > 0.0).then(|| value.0 / value.1)
+    }
+}
+
+/// One game from its player's view.
+#[derive(Clone, Debug)]
+pub(super) struct Features {
+    pub(super) own: Spent,
+    pub(super) their: Spent,
+    /// ECO code and name after the book.
+    pub(super) book_name: String,
+    /// Key of the final position, where enough men stand to make it a sign.
+    pub(super) last_position: Option<u64>,
+    color: Color,
+    opponent: (PlayerId, String),
+    opening: u64,
+    eco: Option<(&'static str, &'static str)>,
+    decided: Option<Phase>,
+    moves: u32,
+    termination: usize,
+    termination_name: &'static str,
+}
+
+impl Features {
+    /// What is to be known of `game`, of which `color` is the player's. A record that cannot be replayed lacks what needs a board.
+    pub(super) fn of(plan: &Plan, names: &Openings, game: &GameRecord, color: Color) -> Self {
+        let variant = plan.rules.variant;
+        let opponent = *game.players.get(color.other());
+        let name = plan.players.get(usize::from(opponent.0)).map_or("?", |player| player.name.as_str());
+        let termination = game.ending.termination;
+        let mut features = Self {
+            own: Spent::default(),
+            their: Spent::default(),
+            book_name: book_name(names, game, variant),
+            last_position: None,
+            color,
+            opponent: (opponent, name.to_owned()),
+            opening: game.opening.index,
+            eco: names.of(game, variant).map(|found| (found.eco, found.name)),
+            decided: None,
+            moves: 0,
+            termination: crate::record::Termination::ALL.iter().position(|one| *one == termination).unwrap_or(0),
+            termination_name: termination.name(),
+        };
+        features.replay(plan, game, variant);
+        features
+    }
+
+    /// Walks through the game; what cannot be replayed ends it.
+    fn replay(&mut self, plan: &Plan, game: &GameRecord, variant: Variant) -> Option<()> {
+        let clock = |color: Color| plan.players.get(usize::from(game.players.get(color).0))?.limit.clock;
+        let clocks = [clock(Color::White), clock(Color::Black)];
+        let mut position = Position::from_fen(&game.opening.fen, variant).ok()?;
+        for uci in &game.opening.moves {
+            position.advance_by(uci).ok()?;
+        }
+        let mut board = Board::new(&position);
+        let mut swing = Swing::new(winner(game.ending.outcome), board.phase(&position));
+        for played in &game.moves {
+            let (mover, phase, number) = (position.turn(), board.phase(&position), position.fullmoves());
+            let spent = if mover == self.color { &mut self.own } else { &mut self.their };
+            spent.add(played, clocks[usize::from(mover == Color::Black)], phase, number);
+            self.moves = number;
+            position.advance_by(&played.uci).ok()?;
+            board.after(&position, &played.uci);
+            swing.add(mover, played.info.score, phase);
+        }
+        self.decided = Some(swing.decided(board.phase(&position)));
+        self.last_position = (position.men() > FEW_MEN).then(|| position.key());
+        Some(())
+    }
+
+    /// The group of a dimension; `None` where the game has none.
+    pub(super) fn label(&self, dimension: Dimension) -> Option<Label> {
+        let label = |order: u64, text: &str| Some(Label { order, text: text.to_owned() });
+        match dimension {
+            Dimension::Color => label(u64::from(self.color == Color::Black), &self.color.to_string()),
+            Dimension::Opponent => label(u64::from(self.opponent.0.0), &self.opponent.1),
+            Dimension::Opening => {
+                let number = self.opening.saturating_add(1);
+                let gap = if self.book_name.is_empty() { "" } else { " " };
+                label(number, &format!("#{number}{gap}{}", self.book_name))
+            }
+            Dimension::Eco => {
+                let (eco, name) = self.eco?;
+                let order = eco.bytes().fold(0, |order, byte| order * 256 + u64::from(byte));
+                label(order, &format!("{eco} {}", name.split(':').next().unwrap_or(name)))
+            }
+            Dimension::Phase => self.decided.and_then(|phase| label(phase as u64, phase.name())),
+            Dimension::Length => {
+                let bins = [(20, "up to 20"), (40, "21 to 40"), (60, "41 to 60"), (80, "61 to 80"), (120, "81 to 120")];
+                let bin = bins.iter().position(|(most, _)| self.moves <= *most).unwrap_or(bins.len());
+                label(bin as u64, bins.get(bin).map_or("more than 120", |(_, text)| text))
+            }
+            Dimension::Termination => label(self.termination as u64, self.termination_name),
+            Dimension::Trouble => {
+                let (own, their) = (Spent::mean(self.own.trouble)? > 0.0, Spent::mean(self.their.trouble)? > 0.0);
+                match (own, their) {
+                    (true, false) => label(0, "the player only"),
+                    (false, true) => label(1, "the opponent only"),
+                    (true, true) => label(2, "both"),
+                    (false, false) => label(3, "neither"),
+                }
+            }
+            Dimension::TimeUsed => three(self.own.used[2]? - self.their.used[2]?, 0.1, ["more", "as much", "less"]),
+            Dimension::Depth => {
+                let gap = Spent::mean(self.own.depth)? - Spent::mean(self.their.depth)?;
+                three(gap, 1.0, ["deeper", "as deep", "shallower"])
+            }
+            Dimension::Speed => {
+                let (own, their) = (Spent::mean(self.own.speed)?, Spent::mean(self.their.speed)?);
+                let gap = (own > 0.0 && their > 0.0).then(|| (own / their).ln())?;
+                three(gap, 1.1_f64.ln(), ["faster", "as fast", "slower"])
+            }
+        }
+    }
+}
+
+/// Above, within and below a threshold.
+fn three(gap: f64, threshold: f64, words: [&str; 3]) -> Option<Label> {
+    let place = if gap > threshold {
+        0
+    } else if gap < -threshold {
+        2
+    } else {
+        1
+    };
+    Some(Label { order: place as u64, text: words[place].to_owned() })
+}
+
+/// ECO code and name of where the book ends; empty where that has none.
+fn book_name(names: &Openings, game: &GameRecord, variant: Variant) -> String {
+    let book = GameRecord { moves: Vec::new(), ..game_without_moves(game) };
+    names.of(&book, variant).map(|found| format!("{} {}", found.eco, found.name)).unwrap_or_default()
+}
+
+/// The game's opening and players, its moves left behind: they may be many.
+fn game_without_moves(game: &GameRecord) -> GameRecord {
+    GameRecord {
+        id: game.id,
+        players: game.players,
+        engines: crate::record::ByColor::default(),
+        opening: game.opening.clone(),
+        moves: Vec::new(),
+        ending: game.ending.clone(),
+        started: game.started,
+        took: game.took,
+        overstep: None,
+        is_void: game.is_void,
+    }
+}
+
+/// Material, read from the board only when it can have changed.
+struct Board {
+    men: u32,
+    material: u32,
+}
+
+impl Board {
+    fn new(position: &Position) -> Self {
+        Self { men: position.men(), material: material(position) }
+    }
+
+    fn after(&mut self, position: &Position, uci: &str) {
+        let men = position.men();
+        if men != self.men || uci.len() == 5 {
+            *self = Self::new(position);
+        }
+    }
+
+    fn phase(&self, position: &Position) -> Phase {
+        Phase::new(self.material, position.fullmoves())
+    }
+}
+
+fn material(position: &Position) -> u32 {
+    let fen = position.fen();
+    let weight = |piece: u8| match piece.to_ascii_lowercase() {
+        b'n' | b'b' => 1,
+        b'r' => 2,
+        b'q' => 4,
+        _ => 0,
+    };
+    fen.bytes().take_while(|byte| *byte != b' ').map(weight).sum()
+}
+
+/// Looks for the move after which the winner's lead was never given up again.
+struct Swing {
+    winner: Option<Color>,
+    /// White's and Black's last score, from White's view.
+    scores: [Option<f64>; 2],
+    /// Phase of the move that brought the lead; `None` while there is none.
+    since: Option<Phase>,
+    start: Phase,
+    seen: bool,
+}
+
+impl Swing {
+    const fn new(winner: Option<Color>, start: Phase) -> Self {
+        Self { winner, scores: [None; 2], since: None, start, seen: false }
+    }
+
+    fn add(&mut self, mover: Color, score: Option<Score>, phase: Phase) {
+        let (Some(winner), Some(score)) = (self.winner, score) else { return };
+        let cp = match score {
+            Score::Cp(cp) => f64::from(cp).clamp(-MOST_CP, MOST_CP),
+            Score::Mate(mate) => MOST_CP.copysign(if mate > 0 { 1.0 } else { -1.0 }),
+        };
+        let cp = if mover == winner { cp } else { -cp };
+        self.scores[usize::from(mover == Color::Black)] = Some(cp);
+        let [Some(white), Some(black)] = self.scores else { return };
+        let leads = (white + black) / 2.0 >= DECIDED_CP;
+        // A lead that stands when both have spoken first came with the opening.
+        let phase = if self.seen { phase } else { self.start };
+        self.seen = true;
+        self.since = if leads { self.since.or(Some(phase)) } else { None };
+    }
+
+    /// Where it was decided; where no scores say so (draws, forfeits), the phase of the final position.
+    fn decided(&self, last: Phase) -> Phase {
+        self.since.unwrap_or(last)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_game_is_decided_where_the_lead_stayed() {
+        use Phase::{Endgame, Middlegame, Opening};
+        let cp = |cp| Some(Score::Cp(cp));
+        // Scores of White and Black in turn, each from its own view, with the phase of the move; the winner, and where it was decided.
+        for (winner, plies, decided) in [
+            (Some(Color::White), vec![], Endgame),
+            (None, vec![(cp(900), Opening), (cp(-900), Opening)], Endgame),
+            (
+                Some(Color::White),
+                vec![(cp(10), Opening), (cp(0), Opening), (cp(300), Middlegame), (cp(-250), Middlegame)],
+                Middlegame,
+            ),
+            // One engine alone is not enough, and a lead given up is none.
+            (Some(Color::White), vec![(cp(280), Opening), (cp(0), Opening), (cp(290), Middlegame)], Endgame),
+            (
+                Some(Color::White),
+                vec![
+                    (cp(400), Opening),
+                    (cp(-400), Opening),
+                    (cp(0), Middlegame),
+                    (cp(0), Middlegame),
+                    (cp(500), Endgame),
+                ],
+                Endgame,
+            ),
+            (
+                Some(Color::Black),
+                vec![(cp(0), Opening), (cp(0), Opening), (Some(Score::Mate(-3)), Middlegame)],
+                Middlegame,
+            ),
+            (Some(Color::Black), vec![(cp(-200), Middlegame), (cp(200), Middlegame), (None, Endgame)], Opening),
+        ] {
+            let mut swing = Swing::new(winner, Opening);
+            for (place, (score, phase)) in plies.iter().enumerate() {
+                swing.add(if place % 2 == 0 { Color::White } else { Color::Black }, *score, *phase);
+            }
+            assert_eq!(swing.decided(Endgame), decided, "{winner:?} {plies:?}");
+        }
+    }
+
+    #[test]
+    fn phases_go_by_material() {
+        for (fen, phase) in [
+            ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", Phase::Opening),
+            ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 21", Phase::Middlegame),
+            ("r1bqk2r/pppppppp/8/8/8/8/PPPPPPPP/R1BQK2R w KQkq - 0 9", Phase::Middlegame),
+            ("3qk3/pppppppp/8/8/8/8/PPPPPPPP/3QK3 w - - 0 9", Phase::Endgame),
+            ("2rqk3/pppppppp/8/8/8/8/PPPPPPPP/3QK3 w - - 0 9", Phase::Middlegame),
+        ] {
+            let position = Position::from_fen(fen, Variant::Standard).unwrap();
+            assert_eq!(Board::new(&position).phase(&position), phase, "{fen}");
+        }
+    }
+}

@@ -1,0 +1,367 @@
+//! Where a difference came from: comparisons between groups of games, many at once, with game pairs as the unit of chance.
+//!
+//! The two games of a pair share an opening and are no independent samples, whichever groups they fall into; pairs are. So every
+//! variance here is one of sums over pairs ("clusters").
+//!
+//! Sources: K.-Y. Liang and S. Zeger, "Longitudinal data analysis using generalized linear models", Biometrika 73 (1986), for the
+//! variance from cluster sums; S. Holm, "A simple sequentially rejective multiple test procedure", Scand. J. Statist. 6 (1979);
+//! L. Kish, "Survey Sampling" (1965), 5.4 and 8.2, for design effects and the effective sample size; A. Donner and N. Klar, "Design
+//! and Analysis of Cluster Randomization Trials" (2000), 1.4, for the intraclass correlation from an analysis of variance.
+
+use statrs::distribution::{ContinuousCDF, Normal};
+
+/// The two-sided 95 % quantile of the normal distribution.
+const Z_95: f64 = 1.959_963_984_540_054;
+
+/// Pairs that a group and its rest must each have for a test: below that no sum of so few values is near normal.
+pub const MIN_PAIRS: u64 = 8;
+
+/// Sums and sums of products of vectors: all that a variance of linear functions of them needs, in constant memory.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Moments<const N: usize> {
+    count: u64,
+    sums: [f64; N],
+    products: [[f64; N]; N],
+}
+
+impl<const N: usize> Default for Moments<N> {
+    fn default() -> Self {
+        Self { count: 0, sums: [0.0; N], products: [[0.0; N]; N] }
+    }
+}
+
+impl<const N: usize> Moments<N> {
+    /// Takes the vector of one pair.
+    pub fn add(&mut self, vector: [f64; N]) {
+        self.count += 1;
+        for (row, value) in vector.iter().enumerate() {
+            self.sums[row] += value;
+            for (column, other) in vector.iter().enumerate() {
+                self.products[row][column] += value * other;
+            }
+        }
+    }
+
+    /// Sum over the vectors of the square of their product with `weights`.
+    fn quadratic(&self, weights: [f64; N]) -> f64 {
+        let row = |row: usize| (0..N).map(|column| weights[column] * self.products[row][column]).sum::<f64>();
+        // A sum of squares; rounding may leave it below 0.
+        (0..N).map(|place| weights[place] * row(place)).sum::<f64>().max(0.0)
+    }
+}
+
+/// What is looked at in a game: how many trials it holds (0 or 1), and what was made of them, 0 to 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Trial {
+    /// 1 where the game counts, 0 where it says nothing.
+    pub trials: f64,
+    /// Points made, 0 to `trials`.
+    pub points: f64,
+}
+
+/// All pairs, whatever their group.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Whole {
+    /// Of (points, trials).
+    pairs: Moments<2>,
+    /// Sum of squared points of games.
+    squares: f64,
+}
+
+impl Whole {
+    /// Takes the games of a pair.
+    pub fn add(&mut self, games: &[Trial]) {
+        let [points, trials] = sums(games);
+        if trials <= 0.0 {
+            return;
+        }
+        self.pairs.add([points, trials]);
+        self.squares += games.iter().map(|game| game.points * game.points).sum::<f64>();
+    }
+
+    /// Points a trial; `None` without trials.
+    #[must_use]
+    pub fn mean(&self) -> Option<f64> {
+        let [points, trials] = self.pairs.sums;
+        (trials > 0.0).then(|| points / trials)
+    }
+
+    /// Half the width of the mean's 95 % interval, pairs being the clusters; `None` with fewer than two pairs.
+    #[must_use]
+    pub fn error95(&self) -> Option<f64> {
+        let mean = self.mean()?;
+        let [_, trials] = self.pairs.sums;
+        let variance = correction(self.pairs.count)? * self.pairs.quadratic([1.0 / trials, -mean / trials]);
+        Some(Z_95 * variance.sqrt())
+    }
+
+    /// Variance of a game's points around the mean, and covariance of two games of one pair.
+    fn pooled(&self, mean: f64) -> (f64, f64) {
+        let [points, trials] = self.pairs.sums;
+        let [[squared, crossed], [_, counted]] = self.pairs.products;
+        let variance = (self.squares - 2.0 * mean * points + mean * mean * trials) / trials;
+        let both = (counted - trials) / 2.0;
+        let covariance = if both > 0.0 {
+            ((squared - self.squares) / 2.0 - mean * (crossed - points) + mean * mean * both) / both
+        } else {
+            0.0
+        };
+        (variance.max(0.0), covariance)
+    }
+}
+
+fn sums(games: &[Trial]) -> [f64; 2] {
+    games.iter().fold([0.0; 2], |[points, trials], game| [points + game.points, trials + game.trials])
+}
+
+/// The pairs with a game in one group.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Group {
+    /// Of (points in the group, trials in the group, points of the pair, trials of the pair).
+    pairs: Moments<4>,
+}
+
+impl Group {
+    /// Takes a pair: those of its games that belong to the group, and all of them. A pair without a trial in the group changes nothing
+    /// and may be left out.
+    pub fn add(&mut self, inside: &[Trial], all: &[Trial]) {
+        let ([points, trials], [all_points, all_trials]) = (sums(inside), sums(all));
+        if trials > 0.0 {
+            self.pairs.add([points, trials, all_points, all_trials]);
+        }
+    }
+}
+
+/// A group against all other games.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Contrast {
+    /// Pairs with a trial in the group.
+    pub pairs: u64,
+    /// Points a trial in the group, 0 to 1.
+    pub inside: f64,
+    /// Points a trial elsewhere, 0 to 1.
+    pub outside: f64,
+    /// Half the width of the 95 % interval of `inside - outside`, for this group taken alone.
+    pub error95: Option<f64>,
+    /// Two-sided probability of such a difference where the group makes none, for this group taken alone; `None` where the group or its
+    /// rest has fewer than [`MIN_PAIRS`] pairs.
+    pub p: Option<f64>,
+}
+
+/// Compares a group with what is left of `whole`; `None` where either has no trials.
+///
+/// The variance is the larger of two. The one from cluster sums is right whatever the groups' spreads are, but nothing where a small group
+/// saw only one result, which is common where nine pairs of ten end level; the other takes variance and covariance of all games, as if
+/// the group made no difference, but is too small where rare results gather in a group. For `p` the sums are taken around the
+/// common mean (a score test), for the interval around the means of their own.
+#[must_use]
+pub fn contrast(group: &Group, whole: &Whole) -> Option<Contrast> {
+    let mean = whole.mean()?;
+    let [points, trials, ..] = group.pairs.sums;
+    let [all_points, all_trials] = whole.pairs.sums;
+    let rest = all_trials - trials;
+    if trials <= 0.0 || rest <= 0.0 {
+        return None;
+    }
+    let (inside, outside) = (points / trials, (all_points - points) / rest);
+    // Pairs without a trial in the group.
+    let mut others = whole.pairs;
+    others.count -= group.pairs.count.min(others.count);
+    for row in 0..2 {
+        for column in 0..2 {
+            others.products[row][column] -= group.pairs.products[row + 2][column + 2];
+        }
+    }
+    let scale = correction(whole.pairs.count);
+    let robust = |inside: f64, outside: f64| {
+        let touched = [1.0 / trials + 1.0 / rest, -(inside / trials + outside / rest), -1.0 / rest, outside / rest];
+        Some(scale? * (group.pairs.quadratic(touched) + others.quadratic([-1.0 / rest, outside / rest])))
+    };
+    // Pairs of games of one pair: both inside, one of each, both outside.
+    let [_, own, _, cross] = group.pairs.products[1];
+    let both_inside = (own - trials) / 2.0;
+    let mixed = cross - own;
+    let all = (whole.pairs.products[1][1] - all_trials) / 2.0;
+    let both_outside = all - both_inside - mixed;
+    let (variance, covariance) = whole.pooled(mean);
+    let shared = both_inside / (trials * trials) + both_outside / (rest * rest) - mixed / (trials * rest);
+    let pooled = (variance * (1.0 / trials + 1.0 / rest) + 2.0 * covariance * shared).max(0.0);
+    let error95 = robust(inside, outside).map(|variance| Z_95 * variance.max(pooled).sqrt());
+    // Pairs that have a trial elsewhere: the untouched ones, and at most the mixed ones.
+    let rest_pairs = others.count + mixed.max(0.0) as u64;
+    let p = robust(mean, mean)
+        .filter(|_| group.pairs.count >= MIN_PAIRS && rest_pairs >= MIN_PAIRS)
+        .map(|variance| two_sided(inside - outside, variance.max(pooled)));
+    Some(Contrast { pairs: group.pairs.count, inside, outside, error95, p })
+}
+
+/// K/(K - 1), that K cluster sums around their own mean do not spread too little.
+fn correction(clusters: u64) -> Option<f64> {
+    (clusters > 1).then(|| clusters as f64 / (clusters - 1) as f64)
+}
+
+/// Probability of a normal deviation at least so large; 1 where nothing varies and nothing deviates.
+fn two_sided(deviation: f64, variance: f64) -> f64 {
+    if variance > 0.0 {
+        (2.0 * Normal::standard().sf(deviation.abs() / variance.sqrt())).min(1.0)
+    } else if deviation == 0.0 {
+        1.0
+    } else {
+        0.0
+    }
+}
+
+/// Holm's adjusted p-values, in the order given: where all below `a` are called found, one or more of them is a false alarm with a
+/// probability of at most `a`, however the tests depend on each other.
+#[must_use]
+pub fn holm(p: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..p.len()).collect();
+    order.sort_by(|a, b| p[*a].total_cmp(&p[*b]));
+    let mut adjusted = vec![1.0; p.len()];
+    let mut highest = 0.0_f64;
+    for (rank, &place) in order.iter().enumerate() {
+        highest = highest.max((p[place] * (p.len() - rank) as f64).min(1.0));
+        adjusted[place] = highest;
+    }
+    adjusted
+}
+
+/// A mean of one side beside that of the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sides {
+    /// Of (sum of the one, their number, sum of the other, their number).
+    pairs: Moments<4>,
+}
+
+/// A value with its 95 % interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// The estimate.
+    pub value: f64,
+    /// Lower and upper end; `None` with fewer than two pairs.
+    pub ends: Option<(f64, f64)>,
+}
+
+impl Sides {
+    /// Takes what both sides did in the games of a pair: sums and numbers of values.
+    pub fn add(&mut self, one: (f64, f64), other: (f64, f64)) {
+        if one.1 + other.1 > 0.0 {
+            self.pairs.add([one.0, one.1, other.0, other.1]);
+        }
+    }
+
+    /// Both means; `None` for a side without values.
+    #[must_use]
+    pub fn means(&self) -> (Option<f64>, Option<f64>) {
+        let [one, ones, other, others] = self.pairs.sums;
+        let mean = |sum: f64, number: f64| (number > 0.0).then(|| sum / number);
+        (mean(one, ones), mean(other, others))
+    }
+
+    /// The one side's mean over the other's, by the delta method for its logarithm; `None` unless both are positive.
+    #[must_use]
+    pub fn ratio(&self) -> Option<Interval> {
+        let [one, ones, other, others] = self.pairs.sums;
+        let (Some(mean), Some(their)) = self.means() else { return None };
+        if mean <= 0.0 || their <= 0.0 {
+            return None;
+        }
+        let value = mean / their;
+        let weights = [1.0 / one, -1.0 / ones, -1.0 / other, 1.0 / others];
+        let ends = correction(self.pairs.count).map(|scale| {
+            let reach = (Z_95 * (scale * self.pairs.quadratic(weights)).sqrt()).exp();
+            (value / reach, value * reach)
+        });
+        Some(Interval { value, ends })
+    }
+
+    /// The one side's mean less the other's.
+    #[must_use]
+    pub fn difference(&self) -> Option<Interval> {
+        let [_, ones, _, others] = self.pairs.sums;
+        let (Some(mean), Some(their)) = self.means() else { return None };
+        let value = mean - their;
+        let weights = [1.0 / ones, -mean / ones, -1.0 / others, their / others];
+        let ends = correction(self.pairs.count).map(|scale| {
+            let reach = Z_95 * (scale * self.pairs.quadratic(weights)).sqrt();
+            (value - reach, value + reach)
+        });
+        Some(Interval { value, ends })
+    }
+}
+
+/// What so many games are worth where some are the same game again: pairs of independent games that would vary as much.
+///
+/// `times` is how often each different game was played. Kish's n^2 / sum of squared weights, for games that are the same have the same result
+/// and others are taken as independent of them; a pair that shares one game with another pair shares half of what it says.
+#[must_use]
+pub fn effective_pairs(pairs: u64, times: impl IntoIterator<Item = u64>) -> f64 {
+    let (mut games, mut squares) = (0.0, 0.0);
+    for times in times {
+        games += times as f64;
+        squares += times as f64 * times as f64;
+    }
+    if squares > 0.0 { pairs as f64 * games / squares } else { 0.0 }
+}
+
+/// Pair scores of one opening.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Cluster {
+    /// Pairs.
+    pub pairs: u64,
+    /// Sum of their scores.
+    pub sum: f64,
+    /// Sum of their squared scores.
+    pub squares: f64,
+}
+
+impl Cluster {
+    /// Takes a pair's score.
+    pub fn add(&mut self, score: f64) {
+        self.pairs += 1;
+        self.sum += score;
+        self.squares += score * score;
+    }
+}
+
+/// What it costs that pairs of the same opening resemble each other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DesignEffect {
+    /// Correlation of the scores of two pairs of one opening, 0 to 1 (a negative estimate is taken as 0).
+    pub correlation: f64,
+    /// By how much the variance of the mean is larger than with independent pairs, from 1.
+    pub effect: f64,
+}
+
+/// The design effect of openings that were played more than once; `None` where none was, where there is only one, or where all scores are equal.
+///
+/// With the correlation r from a one-way analysis of variance and n_i pairs of opening i, the effect is
+/// 1 + (sum n_i^2 / sum n_i - 1) r.
+#[must_use]
+pub fn design_effect(openings: impl IntoIterator<Item = Cluster>) -> Option<DesignEffect> {
+    let (mut clusters, mut pairs, mut squared, mut sum, mut squares, mut explained) = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
+    for opening in openings.into_iter().filter(|opening| opening.pairs > 0) {
+        let size = opening.pairs as f64;
+        clusters += 1.0;
+        pairs += size;
+        squared += size * size;
+        sum += opening.sum;
+        squares += opening.squares;
+        explained += opening.sum * opening.sum / size;
+    }
+    if clusters < 2.0 || pairs <= clusters {
+        return None;
+    }
+    let total = squares - sum * sum / pairs;
+    if total <= pairs * f64::EPSILON {
+        return None;
+    }
+    let between = (explained - sum * sum / pairs).max(0.0) / (clusters - 1.0);
+    let within = (squares - explained).max(0.0) / (pairs - clusters);
+    let typical = (pairs - squared / pairs) / (clusters - 1.0);
+    let correlation = ((between - within) / (between + (typical - 1.0) * within)).clamp(0.0, 1.0);
+    Some(DesignEffect { correlation, effect: 1.0 + (squared / pairs - 1.0) * correlation })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,148 @@
+//! `quintain simulate`, the stop at a width, and what a finished test says of its Elo, from outside.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::harness::{fake, run, sprt, summary};
+
+fn simulate(line: &str, results: &Path) -> Value {
+    let mut args: Vec<String> = ["simulate", "--json", "--results"].map(str::to_owned).to_vec();
+    args.push(results.display().to_string());
+    args.extend(line.split_whitespace().map(str::to_owned));
+    let ran = run(&args);
+    assert_eq!(ran.code, Some(0), "{line}: {ran:?}");
+    serde_json::from_str(&ran.stdout).unwrap()
+}
+
+fn number(document: &Value, key: &str) -> f64 {
+    document[key].as_f64().unwrap_or_else(|| panic!("no {key} in {document}"))
+}
+
+#[test]
+fn a_test_is_foreseen() {
+    let empty = tempfile::tempdir().unwrap();
+    let document = simulate("--elo 0 --bounds 0,40 --tests 200", empty.path());
+    // At elo0 a test of alpha 0.05 passes at most so often; steps over the bounds make it a little less.
+    let pass = number(&document, "pass");
+    assert!((0.035..0.051).contains(&pass), "{document}");
+    assert!(document["hours"].is_null() && document["pairs_per_minute"].is_null(), "{document}");
+    let (played, pairs) = (&document["simulated"], number(&document, "pairs"));
+    // Three standard errors of 200 tests.
+    assert!((number(played, "pass") - pass).abs() < 0.05, "{document}");
+    assert!((number(played, "pairs") / pairs - 1.0).abs() < 0.2, "{document}");
+    let table = document["table"].as_array().unwrap();
+    let column = |key: &str| table.iter().map(|row| number(row, key)).collect::<Vec<_>>();
+    assert!(column("elo").is_sorted() && column("pass").is_sorted(), "{document}");
+    assert!(column("elo")[0] < 0.0 && *column("elo").last().unwrap() > 40.0);
+    // The same seed, the same results, however many processors share the work.
+    assert_eq!(document, simulate("--elo 0 --bounds 0,40 --tests 200", empty.path()));
+    assert_ne!(document, simulate("--elo 0 --bounds 0,40 --tests 200 --seed 2", empty.path()));
+}
+
+#[test]
+fn draws_limits_and_budgets_count() {
+    let empty = tempfile::tempdir().unwrap();
+    let short = simulate("--elo 2 --bounds 0,5 --tests 0 --max-pairs 1000", empty.path());
+    assert!(number(&short, "undecided") > 0.9 && number(&short, "pairs") <= 1000.0, "{short}");
+    assert!(short["simulated"].is_null());
+    // In logistic Elo, pairs that are mostly drawn tell more.
+    let pairs = |draws: &str| {
+        number(&simulate(&format!("--elo 2 --model logistic --tests 0 --draw-ratio {draws}"), empty.path()), "pairs")
+    };
+    assert!(pairs("0.9") < 0.5 * pairs("0.3"));
+    let document = simulate("--elo 2 --tests 0 --budget 8h --pairs-per-minute 50", empty.path());
+    let budget = &document["budget"];
+    assert_eq!(number(budget, "pairs"), 24_000.0);
+    assert!(number(budget, "elo1_mean") < number(budget, "elo1_95"), "{document}");
+    let bounds = format!("--elo 2 --tests 0 --bounds 0,{}", number(budget, "elo1_95"));
+    let worst = simulate(&bounds, empty.path())["table"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| number(row, "pairs_95"))
+        .fold(0.0, f64::max);
+    assert!((23_000.0..=24_100.0).contains(&worst), "{worst}");
+}
+
+#[test]
+fn what_is_wrong_is_said_in_one_line() {
+    let empty = tempfile::tempdir().unwrap();
+    let results = empty.path().display().to_string();
+    for (line, message) in [
+        ("--elo 0 --model bayesian", "the bayesian model is one of games, not of pairs"),
+        ("--elo 0 --bounds 5,0", "elo0 must be below elo1, write 0,5"),
+        ("--elo inf", "--elo inf: pairs of this shape reach from"),
+        ("--elo nan", "--elo NaN: pairs of this shape reach from"),
+        ("--elo 0 --draw-ratio 1", "--draw-ratio 1: a share above 0 and below 1"),
+        ("--elo 0 --ptnml 1,2", "5 counts with commas between them are needed"),
+        ("--elo 0 --ptnml 0,0,0,0,0", "no pairs in it"),
+        ("--elo 0 --budget 8h", "--budget: no run of this machine's under"),
+        ("--elo 0 --pairs-per-minute 0", "--pairs-per-minute 0: a positive number is needed"),
+        ("--elo 0 --max-pairs 0", "--max-pairs 0 plays nothing"),
+    ] {
+        let mut args = vec!["simulate", "--results", &results];
+        args.extend(line.split_whitespace());
+        let ran = run(&args);
+        assert_eq!(ran.code, Some(2), "{line}: {ran:?}");
+        assert!(ran.stderr.contains(message) && ran.stderr.trim_end().lines().count() == 1, "{line}: {ran:?}");
+    }
+}
+
+#[test]
+fn a_finished_test_says_what_holds_of_its_elo() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("run");
+    let ran = sprt(1, "--lose", "", &dir, "--nodes 1 --bounds 0,300 -j 1");
+    let summary = summary(&dir);
+    let [low, high] = ["elo_unbiased_lo", "elo_unbiased_hi"].map(|key| summary[key].as_f64());
+    assert!(ran.stdout.contains("after the stop: Elo ") && ran.stdout.contains("any time: Elo in ["), "{ran:?}");
+    assert!(low.unwrap_or(-2000.0) < high.unwrap_or(2000.0), "{summary}");
+    assert!(number(&summary, "elo_anytime_hi") < 0.0, "{summary}");
+    assert_eq!((&summary["resumed"], &summary["until_width"]), (&false.into(), &Value::Null));
+}
+
+#[test]
+fn a_run_stops_at_its_width_and_resumes_to_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("run");
+    let out = dir.display().to_string();
+    let engines = [fake("--seed 1"), fake("--seed 2")];
+    let mut args = vec!["match", &engines[0], &engines[1], "--nodes", "1", "--out", &out, "-j", "2", "--seed", "1"];
+    args.extend(["--until-width", "60", "--max-plies", "40"]);
+    let ran = run(&args);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.stdout.starts_with("Elo is known within +-60, as --until-width asks\n"), "{ran:?}");
+    let first = summary(&dir);
+    assert_eq!((&first["stopped_by"], &first["until_width"]), (&"width".into(), &60.0.into()));
+    // A resumed run has it all, and plays no more.
+    let ran = run(&["resume", &out]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let second = summary(&dir);
+    assert_eq!((&second["pairs"], &second["ptnml"]), (&first["pairs"], &first["ptnml"]));
+    assert_eq!(second["stopped_by"], "width");
+}
+
+#[test]
+fn a_gauntlet_stops_when_its_hero_is_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("run");
+    let out = dir.display().to_string();
+    let engine = fake("--seed 1");
+    let mut args = vec!["gauntlet", "--hero", &engine, "--vs", &engine, "--vs", &engine, "--nodes", "1", "--out", &out];
+    args.extend(["-j", "2", "--seed", "1", "--until-width", "80", "--max-plies", "40"]);
+    let ran = run(&args);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let document = summary(&dir);
+    assert_eq!(document["stopped_by"], "width", "{document}");
+    assert!(document["players"][0]["rating_error"].as_f64().unwrap() <= 80.0, "{document}");
+    for (line, message) in [
+        (["--format", "swiss", "--until-width", "5"], "--until-width: a swiss ends with its last round"),
+        (["--format", "round-robin", "--until-width", "-1"], "--until-width -1: a positive number of Elo"),
+    ] {
+        let mut args = vec!["match", &engine, &engine, &engine];
+        args.extend(line);
+        let ran = run(&args);
+        assert!(ran.code == Some(2) && ran.stderr.contains(message), "{ran:?}");
+    }
+}

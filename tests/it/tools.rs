@@ -1,0 +1,566 @@
+//! The commands around a run: questions to its games, the registry, plans to start from, completions and manual pages.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use quintain::journal::Journal;
+use quintain::plan::config::RawPlan;
+use quintain::source::Registry;
+use serde_json::Value;
+
+use crate::harness::{FAKE, Game, Ran, fake, games, quintain, run};
+
+/// A run of three players, one of whom plays an illegal move in each of its games.
+struct Played {
+    folder: tempfile::TempDir,
+    dir: String,
+    games: Vec<Game>,
+}
+
+const NAMES: [&str; 3] = ["alpha", "beta two", "gamma"];
+
+fn player(name: &str, args: &str) -> String {
+    format!("[[players]]\nname = {name:?}\nspec = {:?}\n", fake(args))
+}
+
+impl Played {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let [plan, dir] = ["plan.toml", "run"].map(|name| folder.path().join(name).display().to_string());
+        let mut text = format!(
+            "pairs = 2\nnodes = 1\nmax-plies = 40\nseed = 5\nconcurrency = 1\nmax-failures = 100\nout = {dir:?}\nname = \"three\"\n"
+        );
+        for (name, args) in NAMES.into_iter().zip([
+            "--seed 1 --name Alpha --info 1",
+            "--seed 2 --score 900",
+            "--seed 3 --fault illegal@9",
+        ]) {
+            text.push_str(&player(name, args));
+        }
+        fs::write(&plan, text).unwrap();
+        let ran = run(&["match", &plan]);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let games = games(Path::new(&dir));
+        assert_eq!(games.len(), 12);
+        Self { folder, dir, games }
+    }
+
+    fn ask(&self, words: &[&str]) -> Ran {
+        let mut args = vec!["games", self.dir.as_str()];
+        args.extend(words);
+        run(&args)
+    }
+
+    /// What is asked with `words` must be just the games for which `holds`, in any form of output.
+    #[track_caller]
+    fn check(&self, words: &[&str], holds: impl Fn(&Game) -> bool) {
+        let want: Vec<_> = self.games.iter().filter(|game| holds(game)).map(|game| game.number).collect();
+        let with = |more: &str| {
+            let mut words = words.to_vec();
+            words.push(more);
+            let ran = self.ask(&words);
+            assert_eq!(ran.code, Some(0), "{words:?}: {ran:?}");
+            assert_eq!(ran.stderr.is_empty(), !want.is_empty() || more == "--count", "{words:?}: {ran:?}");
+            ran.stdout
+        };
+        assert_eq!(with("--count"), format!("{}\n", want.len()), "{words:?}");
+        let told: Vec<_> = lines(&with("--json")).iter().map(|line| line["game"].as_u64().unwrap()).collect();
+        assert_eq!(told, want, "{words:?}");
+        assert_eq!(with("--pgn").matches("[Event ").count(), want.len(), "{words:?}");
+        let table = self.ask(words).stdout;
+        let rows: Vec<u64> =
+            table.lines().skip(1).map(|row| row.split_whitespace().next().unwrap().parse().unwrap()).collect();
+        assert_eq!(rows, want, "{words:?}");
+    }
+
+    fn text(&self, name: &str) -> String {
+        fs::read_to_string(Path::new(&self.dir).join(name)).unwrap()
+    }
+}
+
+fn lines(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// A journal's line from its content, which has no checksum yet.
+fn sealed(mut value: Value) -> String {
+    value.as_object_mut().unwrap().remove("crc");
+    let body = value.to_string();
+    let body = &body[..body.len() - 1];
+    format!("{body},\"crc\":\"{:08x}\"}}\n", crc32fast::hash(body.as_bytes()))
+}
+
+#[test]
+fn games_are_chosen_by_what_they_were() {
+    let played = Played::new();
+    let names = |game: &Game| [NAMES[game.white as usize], NAMES[game.black as usize]];
+    let won = |game: &Game, name: &str| {
+        let side = names(game).iter().position(|other| *other == name);
+        matches!((game.result.as_str(), side), ("1-0", Some(0)) | ("0-1", Some(1)))
+    };
+    let illegal = |game: &Game| game.termination == "illegal-move";
+    assert!(played.games.iter().any(illegal) && !played.games.iter().all(illegal));
+    let drawn = |game: &Game| game.result == "1/2-1/2";
+    played.check(&[], |_| true);
+    played.check(&["--termination", "illegal-move"], illegal);
+    played.check(&["--termination", "illegal-move,max-plies-adjudication", "--termination", "checkmate"], |game| {
+        ["illegal-move", "max-plies-adjudication", "checkmate"].contains(&game.termination.as_str())
+    });
+    played.check(&["--termination", "crash"], |_| false);
+    played.check(&["--player", "gamma"], |game| names(game).contains(&"gamma"));
+    played.check(&["--player", "gamma", "--opponent", "beta two"], |game| {
+        names(game).contains(&"gamma") && names(game).contains(&"beta two")
+    });
+    played.check(&["--player", "gamma", "--side", "black"], |game| names(game)[1] == "gamma");
+    played.check(&["--player", "gamma", "--result", "win"], |game| won(game, "gamma"));
+    played.check(&["--player", "gamma", "--result", "loss"], |game| {
+        names(game).contains(&"gamma") && !drawn(game) && !won(game, "gamma")
+    });
+    played.check(&["--result", "draw"], drawn);
+    played.check(&["--result", "1-0,0-1"], |game| !drawn(game));
+    played.check(&["--game", "3,7"], |game| [3, 7].contains(&game.number));
+    played.check(&["--pair", "2"], |game| [3, 4].contains(&game.number));
+    let opening = played.games[2].opening.0;
+    played.check(&["--opening", &(opening + 1).to_string()], |game| game.opening.0 == opening);
+    let plies = played.games.iter().map(|game| game.moves.len()).min().unwrap();
+    played.check(&["--max-plies", &plies.to_string()], |game| game.moves.len() <= plies);
+    played.check(&["--min-plies", &(plies + 1).to_string()], |game| game.moves.len() > plies);
+    played.check(&["--void"], |_| false);
+}
+
+#[test]
+fn games_are_told_in_full() {
+    let played = Played::new();
+    // The PGN of all is the run's own.
+    let order: Vec<_> = played.games.iter().map(|game| game.number).collect();
+    assert_eq!(order, (1..=12).collect::<Vec<_>>());
+    assert_eq!(played.ask(&["--pgn"]).stdout, played.text("games.pgn"));
+
+    let journal = lines(&played.text("games.jsonl"));
+    let told = lines(&played.ask(&["--json", "--moves", "--player", "beta two"]).stdout);
+    assert!(told.len() == 8 && told.iter().all(|game| game["score"].is_number()));
+    for game in &told {
+        let record = journal.iter().find(|line| line["game"] == game["game"]).unwrap();
+        for key in ["result", "termination"] {
+            assert_eq!(game[key], record[key]);
+        }
+        assert_eq!(game["opening"], record["opening"]["index"].as_u64().unwrap() + 1);
+        assert_eq!(game["fen"], record["opening"]["fen"]);
+        let [white, black] = ["white", "black"].map(|side| NAMES[record[side].as_u64().unwrap() as usize]);
+        assert_eq!((game["white"].as_str(), game["black"].as_str()), (Some(white), Some(black)));
+        let moves = game["moves"].as_array().unwrap();
+        let records = record["moves"].as_array().unwrap();
+        assert_eq!((moves.len(), game["plies"].as_u64().unwrap() as usize), (records.len(), records.len()));
+        for (ply, record) in moves.iter().zip(records) {
+            for (key, short) in [
+                ("move", "m"),
+                ("time_us", "us"),
+                ("left_us", "left"),
+                ("engine_time_us", "t"),
+                ("cp", "cp"),
+                ("mate", "mate"),
+                ("depth", "d"),
+                ("seldepth", "sd"),
+                ("nodes", "n"),
+                ("nps", "nps"),
+                ("hashfull", "hf"),
+                ("tbhits", "tb"),
+                ("waited_us", "w"),
+            ] {
+                assert_eq!(ply[key], record[short], "{key} of {ply}");
+            }
+            let latency = record["t"].as_i64().map(|engine| record["us"].as_i64().unwrap() - engine);
+            assert_eq!(ply["latency_us"], latency.map_or(Value::Null, Value::from));
+        }
+    }
+    // Who is to move follows from the opening.
+    let sides: Vec<_> = told[0]["moves"].as_array().unwrap().iter().map(|ply| ply["side"].clone()).collect();
+    assert!(sides.windows(2).all(|two| two[0] != two[1]));
+    assert!(lines(&played.ask(&["--json"]).stdout).iter().all(|game| game["moves"].is_null()));
+    let table = played.ask(&["--game", "1", "--moves"]).stdout;
+    assert_eq!(table.lines().count(), 3 + played.games[0].moves.len(), "{table}");
+    // Each run of several is named.
+    let twice = run(&["games", &played.dir, &played.dir, "--game", "1"]).stdout;
+    assert_eq!(twice.lines().filter(|line| line.starts_with("run ")).count(), 3, "{twice}");
+}
+
+#[test]
+fn games_are_counted_by_group() {
+    let played = Played::new();
+    let by = |words: &[&str]| {
+        let mut words = words.to_vec();
+        words.push("--json");
+        lines(&played.ask(&words).stdout)
+    };
+    let sum = |rows: &[Value], key: &str| rows.iter().map(|row| row[key].as_u64().unwrap()).sum::<u64>();
+    for (key, games, wins) in [("termination", 12, "1-0"), ("opening", 12, "1-0"), ("opponent", 12, "1-0")] {
+        let rows = by(&["--by", key]);
+        let want = played.games.iter().filter(|game| game.result == wins).count() as u64;
+        assert_eq!((sum(&rows, "games"), sum(&rows, "wins")), (games, want), "{key}: {rows:?}");
+        let keys: BTreeSet<String> = rows.iter().map(|row| row[key].to_string()).collect();
+        assert_eq!(keys.len(), rows.len());
+        assert!(rows.is_sorted_by_key(|row| std::cmp::Reverse(row["games"].as_u64())));
+    }
+    let rows = by(&["--by", "player"]);
+    assert_eq!((sum(&rows, "games"), sum(&rows, "wins")), (24, sum(&rows, "losses")));
+    let gamma = rows.iter().find(|row| row["player"] == "gamma").unwrap();
+    let rows = by(&["--by", "color", "--player", "gamma"]);
+    for key in ["games", "wins", "draws", "losses"] {
+        assert_eq!(sum(&rows, key), gamma[key].as_u64().unwrap(), "{key}");
+    }
+    let points = gamma["wins"].as_f64().unwrap() + gamma["draws"].as_f64().unwrap() / 2.0;
+    assert!((gamma["score"].as_f64().unwrap() - points / 8.0).abs() < 1e-12);
+    assert_eq!(played.ask(&["--by", "player"]).stdout.lines().count(), 4);
+}
+
+/// A live run's journal is locked, and its last line may be half written.
+#[test]
+fn a_run_is_asked_while_it_is_played() {
+    let played = Played::new();
+    let whole = played.ask(&["--json"]).stdout;
+    let path = Path::new(&played.dir).join("games.jsonl");
+    let (journal, _) = Journal::resume(&path, |_| {}).unwrap();
+    assert_eq!(played.ask(&["--json"]).stdout, whole);
+    let last = played.text("games.jsonl").lines().last().unwrap().to_owned();
+    let mut file = fs::OpenOptions::new().append(true).open(&path).unwrap();
+    file.write_all(&last.as_bytes()[..last.len() / 2]).unwrap();
+    assert_eq!(played.ask(&["--json"]).stdout, whole);
+    drop(journal);
+    // Damage elsewhere is not passed over.
+    file.write_all(format!("\n{last}\n").as_bytes()).unwrap();
+    let ran = played.ask(&["--count"]);
+    assert_eq!((ran.code, ran.stderr.lines().count()), (Some(2), 1), "{ran:?}");
+    assert!(ran.stderr.contains("games.jsonl:14: damaged record"), "{ran:?}");
+}
+
+#[test]
+fn a_void_game_takes_the_other_of_its_pair_with_it() {
+    let played = Played::new();
+    let path = Path::new(&played.dir).join("games.jsonl");
+    let [header, first, second, third, rest @ ..] = &*lines(&played.text("games.jsonl")) else { panic!() };
+    let mut void = second.clone();
+    void["kind"] = "void".into();
+    void["v"] = 2.into();
+    // The pair is played again after another began; its game stands twice, as after a resumed run.
+    let order = [header, first, third, &void, first, second, second];
+    let text: String = order.into_iter().chain(rest).cloned().map(sealed).collect();
+    fs::write(&path, text).unwrap();
+    let numbers = |words: &[&str]| -> Vec<u64> {
+        lines(&played.ask(words).stdout).iter().map(|game| game["game"].as_u64().unwrap()).collect()
+    };
+    assert_eq!(numbers(&["--json"]), (1..=12).collect::<Vec<_>>());
+    assert_eq!(numbers(&["--json", "--void"]), [2]);
+    // As scheduled, whatever came first; but a pair that is missing is not waited for for ever.
+    let mut backwards: Vec<_> = rest.iter().chain([first, second, third]).cloned().collect();
+    backwards.reverse();
+    fs::write(&path, [header.clone()].into_iter().chain(backwards).map(sealed).collect::<String>()).unwrap();
+    assert_eq!(numbers(&["--json"]), (1..=12).collect::<Vec<_>>());
+    let later = (3..=2000).map(|number| {
+        let mut game = third.clone();
+        game["game"] = number.into();
+        game
+    });
+    let text: String = [header.clone()].into_iter().chain(later).chain([first.clone()]).map(sealed).collect();
+    fs::write(&path, text).unwrap();
+    let told = numbers(&["--json"]);
+    assert_eq!((told.len(), told[..2].to_vec()), (1999, vec![3, 4]));
+    assert!(told.iter().position(|number| *number == 1).is_some_and(|place| place > 1000));
+    // A pair that was never whole is told too.
+    fs::write(&path, [header, first, third].map(|line| sealed(line.clone())).concat()).unwrap();
+    assert_eq!(numbers(&["--json"]), [1, 3]);
+}
+
+/// A hundred thousand games in an address space that would not hold them.
+#[cfg(target_os = "linux")]
+#[test]
+fn games_are_not_kept() {
+    const GAMES: u64 = 100_000;
+    let played = Played::new();
+    let path = Path::new(&played.dir).join("games.jsonl");
+    let all = lines(&played.text("games.jsonl"));
+    let mut game = all[1].clone();
+    game["moves"].as_array_mut().unwrap().truncate(4);
+    let mut file = std::io::BufWriter::new(fs::File::create(&path).unwrap());
+    file.write_all(sealed(all[0].clone()).as_bytes()).unwrap();
+    for number in 1..=GAMES {
+        game["game"] = number.into();
+        file.write_all(sealed(game.clone()).as_bytes()).unwrap();
+    }
+    drop(file);
+    let output = Command::new("sh")
+        .args(["-c", "ulimit -v 81920 && exec \"$@\"", "sh", env!("CARGO_BIN_EXE_quintain")])
+        .args(["games", &played.dir, "--count"])
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), format!("{GAMES}\n"), "{output:?}");
+    // Nobody reads on: no word about it.
+    let mut child = quintain(&["games", &played.dir, "--json"]);
+    let mut child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0), "{output:?}");
+}
+
+#[test]
+fn questions_that_cannot_be() {
+    let played = Played::new();
+    for (words, say) in [
+        (&["--player", "gama"][..], &["--player `gama`", "did you mean `gamma`?", "alpha, beta two, gamma"][..]),
+        (&["--player", "gamma", "--opponent", "x"], &["--opponent `x`", "players are alpha"]),
+        (&["--player", "new"], &["--player `new`"]),
+        (&["--termination", "time-forfit"], &["did you mean `time-forfeit`?", "checkmate"]),
+        (&["--result", "win"], &["--player"]),
+        (&["--player", "gamma", "--result", "los"], &["--result `los`", "did you mean `loss`?"]),
+        (&["--min-plies", "9", "--max-plies", "8"], &["--min-plies 9", "--max-plies 8"]),
+    ] {
+        let ran = played.ask(words);
+        assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.lines().count()), (Some(2), "", 1), "{words:?}: {ran:?}");
+        for say in say {
+            assert!(ran.stderr.contains(say), "{words:?}: {ran:?}");
+        }
+    }
+    for words in [
+        &["--opponent", "gamma"][..],
+        &["--side", "white"],
+        &["--game", "0"],
+        &["--by", "weather"],
+        &["--pgn", "--json"],
+        &["--count", "--by", "player"],
+        &["--no-such-flag"],
+    ] {
+        assert_eq!(played.ask(words).code, Some(2), "{words:?}");
+    }
+    let nowhere = played.folder.path().join("nowhere").display().to_string();
+    let ran = run(&["games", &nowhere]);
+    assert!(ran.code == Some(2) && ran.stderr.contains("is") && ran.stderr.contains("a run directory?"), "{ran:?}");
+    // A plan that was changed would tell the games under other names.
+    let plan = Path::new(&played.dir).join("plan.toml");
+    fs::write(&plan, played.text("plan.toml").replace("gamma", "delta")).unwrap();
+    let ran = played.ask(&["--count"]);
+    assert!(ran.code == Some(2) && ran.stderr.contains("changed since the run began"), "{ran:?}");
+}
+
+/// A folder with a registry and a home of its own.
+struct Place {
+    folder: tempfile::TempDir,
+}
+
+impl Place {
+    fn new(registry: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("configs")).unwrap();
+        fs::write(folder.path().join("configs/engines.toml"), registry).unwrap();
+        Self { folder }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn run(&self, words: &[&str]) -> Ran {
+        let mut command = quintain(words);
+        command
+            .current_dir(self.folder.path())
+            .env("HOME", self.folder.path())
+            .env("QUINTAIN_CACHE", self.path("cache"));
+        command.env("GIT_CEILING_DIRECTORIES", self.folder.path().parent().unwrap());
+        command.output().unwrap().into()
+    }
+}
+
+/// A repository at `dir` whose tree holds a copy of the scripted peer in the place of its sources, and no recipe.
+fn repository(dir: &Path) {
+    fs::create_dir_all(dir).unwrap();
+    fs::write(dir.join("name.txt"), "Toy").unwrap();
+    for words in ["init --quiet", "add --all", "commit --quiet -m One"] {
+        let identity = ["-c", "user.name=t", "-c", "user.email=t@localhost", "-c", "commit.gpgSign=false"];
+        let status = Command::new("git").args(identity).args(words.split(' ')).current_dir(dir).status().unwrap();
+        assert!(status.success(), "git {words}");
+    }
+}
+
+#[test]
+fn the_registry_is_looked_through() {
+    let place = Place::new(&format!(
+        "[engines.good]\ncommand = {FAKE:?}\nargs = [\"--name\", \"Good 1\"]\noptions = {{ Hash = 32 }}\ndescription = \"plays\"\nelo = 1500\n\
+         [engines.absent]\ncommand = \"no-such-engine-anywhere\"\n\
+         [engines.gone]\ncommand = \"../gone\"\n\
+         [engines.mute]\ncommand = {FAKE:?}\nargs = [\"--fault\", \"exit-at-start\"]\n\
+         [engines.odd]\ncommand = {FAKE:?}\noptions = {{ Hush = 1 }}\n\
+         [engines.toy]\ngit = \"../toy\"\nargs = [\"--name\", \"Toy\"]\noptions = {{ Hash = 64 }}\n\
+         [engines.toy.build]\ncommand = \"cp '{FAKE}' built\"\nbinary = \"built\"\n"
+    ));
+    repository(&place.path("toy"));
+    let all = |words: &[&str]| -> Vec<Value> {
+        let ran = place.run(words);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        serde_json::from_str::<Value>(&ran.stdout).unwrap().as_array().unwrap().clone()
+    };
+    let found = all(&["engines", "--json"]);
+    for (name, status, words) in [
+        ("good", "installed", ""),
+        ("absent", "missing", "is not on PATH: install it"),
+        ("gone", "missing", "gone: No such file"),
+        ("mute", "broken", "before `uciok`"),
+        ("odd", "broken", "no option `Hush`: did you mean `Hash`?"),
+        ("toy", "not-built", "quintain engines --build toy"),
+    ] {
+        let engine = found.iter().find(|engine| engine["name"] == name).unwrap();
+        assert_eq!(engine["status"], status, "{engine}");
+        assert!(engine["remedy"].as_str().unwrap_or_default().contains(words), "{engine}");
+        assert_eq!(engine["remedy"].is_null(), words.is_empty(), "{engine}");
+    }
+    let good = found.iter().find(|engine| engine["name"] == "good").unwrap();
+    assert_eq!((&good["id_name"], &good["program"]), (&"Good 1".into(), &FAKE.into()));
+    assert_eq!((&good["description"], &good["elo"]), (&"plays".into(), &1500.into()));
+    let listed = all(&["engines", "good", "--options", "--json"]);
+    let options = listed[0]["options"].as_array().unwrap();
+    assert!(listed.len() == 1 && good["option_count"] == options.len(), "{listed:?}");
+    let hash = options.iter().find(|option| option["name"] == "Hash").unwrap();
+    assert!(hash["type"] == "spin" && hash["min"].is_number(), "{hash}");
+    let text = place.run(&["engines", "--options"]);
+    assert_eq!(text.code, Some(0));
+    assert!(text.stdout.contains("installed  Good 1") && text.stdout.contains("    Hash spin "), "{}", text.stdout);
+    assert!(text.stdout.contains("plays, 1500 Elo") && text.stdout.contains("not-built"), "{}", text.stdout);
+
+    // What comes from Git is built once, and plays under its name.
+    let built = all(&["engines", "toy", "--build", "--json"]);
+    assert_eq!((&built[0]["status"], &built[0]["id_name"]), (&"installed".into(), &"Toy".into()));
+    assert_eq!(built[0]["commit"].as_str().unwrap().len(), 40);
+    assert_eq!(all(&["engines", "toy", "--json"])[0]["status"], "installed");
+    let ran =
+        place.run(&["sprt", "--new", "toy", "--base", "good", "--nodes", "1", "--max-pairs", "1", "--out", "run"]);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    let plan = fs::read_to_string(place.path("run/plan.toml")).unwrap();
+    for words in ["name = \"toy\"", "recipe = \"cp ", "[\"Hash\", \"64\"]"] {
+        let squeezed = plan.replace("\n    ", " ").replace("[ ", "[");
+        assert!(plan.contains(words) || squeezed.contains(words), "{words}: {plan}");
+    }
+    // The recipe serves a commit of the same repository too.
+    let ran = place.run(&[
+        "sprt",
+        "--new",
+        "git:HEAD@toy",
+        "--base",
+        "good",
+        "--nodes",
+        "1",
+        "--max-pairs",
+        "1",
+        "--out",
+        "two",
+    ]);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+
+    let ran = place.run(&["engines", "god"]);
+    assert_eq!((ran.code, ran.stderr.lines().count()), (Some(2), 1), "{ran:?}");
+    assert!(ran.stderr.contains("did you mean `good`?") && ran.stderr.contains("absent"), "{ran:?}");
+    fs::write(place.path("configs/engines.toml"), "[engines.x]\nargs = []\n").unwrap();
+    let ran = place.run(&["engines"]);
+    assert!(ran.code == Some(2) && ran.stderr.contains("engines.toml:1:1: engine `x`"), "{ran:?}");
+    fs::write(place.path("configs/engines.toml"), "").unwrap();
+    let ran = place.run(&["engines"]);
+    assert!(ran.code == Some(0) && ran.stderr.contains("no engines are registered"), "{ran:?}");
+}
+
+#[test]
+fn plans_to_start_from_are_played() {
+    let place = Place::new("");
+    let [one, two] = [fake("--seed 1"), fake("--seed 2")];
+    let quick = ["--nodes", "1", "--max-plies", "20"];
+    for (kind, code, engines) in [
+        ("sprt", 3, vec!["--new", &one, "--base", &two, "--max-pairs", "1"]),
+        ("match", 0, vec![&one, &two, "--pairs", "1"]),
+        ("gauntlet", 0, vec!["--hero", &one, "--vs", &two, "--pairs", "1"]),
+    ] {
+        let file = format!("{kind}.toml");
+        let ran = place.run(&["init", kind]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), ""), "{ran:?}");
+        assert!(ran.stderr.contains(&format!("quintain {kind} {file}")), "{ran:?}");
+        let text = fs::read_to_string(place.path(&file)).unwrap();
+        assert!(text.lines().any(|line| line.starts_with("#margin-ms = ")), "{text}");
+        let mut words = vec![kind, &file];
+        words.extend(engines);
+        words.extend(quick);
+        let ran = place.run(&words);
+        assert_eq!(ran.code, Some(code), "{kind}: {ran:?}");
+
+        fs::write(place.path(&file), "name = \"mine\"\n").unwrap();
+        let ran = place.run(&["init", kind, &file]);
+        assert_eq!((ran.code, ran.stderr.lines().count()), (Some(2), 1), "{ran:?}");
+        assert!(ran.stderr.contains(&format!("{file}: exists already")) && ran.stderr.contains("--force"), "{ran:?}");
+        assert_eq!(fs::read_to_string(place.path(&file)).unwrap(), "name = \"mine\"\n");
+        assert_eq!(place.run(&["init", kind, "--force"]).code, Some(0));
+        assert_eq!(fs::read_to_string(place.path(&file)).unwrap(), text);
+    }
+    assert!(place.run(&["init", "sprt", "-"]).stdout.contains("bounds = [0.0, 5.0]"));
+    assert_eq!(place.run(&["init", "tournament"]).code, Some(2));
+    let ran = place.run(&["init", "sprt", "no/such/folder.toml"]);
+    assert_eq!((ran.code, ran.stderr.lines().count()), (Some(2), 1), "{ran:?}");
+}
+
+#[test]
+fn plans_that_ship_are_plans() {
+    let configs = Path::new(env!("CARGO_MANIFEST_DIR")).join("configs");
+    let registry = Registry::load(Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let is_known = |spec: &str| spec == "." || spec.starts_with("git:") || registry.get(spec).is_some();
+    let mut plans = 0;
+    for entry in fs::read_dir(configs).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "toml") && !path.ends_with("engines.toml") {
+            let plan = RawPlan::read(&path).unwrap();
+            let specs = plan.players.iter().map(|player| player.spec.as_deref().unwrap_or_default());
+            assert_eq!(specs.filter(|spec| !is_known(spec)).collect::<Vec<_>>(), [""; 0], "{}", path.display());
+            plans += 1;
+        }
+    }
+    assert!(plans >= 6);
+}
+
+/// The commands of the program by its own help.
+fn commands() -> Vec<String> {
+    let help = run(&["--help"]).stdout;
+    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let names = listed.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    names.map(|line| line.split_whitespace().next().unwrap().to_owned()).filter(|name| name != "help").collect()
+}
+
+#[test]
+fn shells_and_manuals_know_every_command() {
+    let commands = commands();
+    assert!(commands.len() > 10 && commands.iter().any(|name| name == "games"), "{commands:?}");
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let ran = run(&["completions", shell]);
+        assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{shell}");
+        for name in &commands {
+            assert!(ran.stdout.contains(name.as_str()), "{shell}: {name}");
+        }
+        assert!(ran.stdout.contains("termination"), "{shell}");
+        if shell == "bash" {
+            let folder = tempfile::tempdir().unwrap();
+            let script = folder.path().join("quintain");
+            fs::write(&script, &ran.stdout).unwrap();
+            assert!(Command::new("bash").arg("-n").arg(&script).status().unwrap().success());
+        }
+    }
+    assert_eq!(run(&["completions", "dos"]).code, Some(2));
+
+    let page = run(&["man"]);
+    assert!(page.code == Some(0) && page.stdout.contains(".TH quintain 1"), "{page:?}");
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("deep/man1");
+    let ran = run(&["man", "--out", &out.display().to_string()]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), ""), "{ran:?}");
+    assert_eq!(fs::read_to_string(out.join("quintain.1")).unwrap(), page.stdout);
+    for name in &commands {
+        let text = fs::read_to_string(out.join(format!("quintain-{name}.1"))).unwrap();
+        assert!(text.contains(&format!(".TH quintain-{name} 1")), "{name}");
+    }
+    assert!(out.join("quintain-book-check.1").is_file());
+    fs::write(folder.path().join("file"), "").unwrap();
+    let ran = run(&["man", "--out", &folder.path().join("file").display().to_string()]);
+    assert_eq!((ran.code, ran.stderr.lines().count()), (Some(2), 1), "{ran:?}");
+}
