@@ -1,5 +1,6 @@
 //! What was typed, and what the shell gets back.
 
+mod bisect;
 mod book;
 mod calibrate;
 mod check;
@@ -13,6 +14,7 @@ mod init;
 mod matches;
 mod page;
 mod progress;
+mod race;
 mod rate;
 mod records;
 mod replay;
@@ -21,11 +23,13 @@ mod resolve;
 mod resume;
 mod run;
 mod run_dir;
+mod series;
 mod serve;
 mod shell;
 mod simulate;
 mod sprt;
 mod stats;
+mod versions;
 mod watch;
 
 use std::ffi::OsString;
@@ -122,6 +126,8 @@ enum Command {
     Match(Box<matches::MatchArgs>),
     /// Plays one or several engines against a field of others.
     Gauntlet(Box<matches::GauntletArgs>),
+    /// Plays several takes against one base and drops those that are hopeless.
+    Race(Box<race::RaceArgs>),
     /// Takes fastchess's options and prints its lines: for scripts and frameworks that call it.
     #[command(disable_help_flag = true)]
     Fastchess(Words),
@@ -152,6 +158,10 @@ enum Command {
     Simulate(simulate::SimulateArgs),
     /// Ratings of many players, with errors, from PGN files and runs.
     Rate(rate::RateArgs),
+    /// Elo of each version of an engine over its commits, and which drops are real.
+    Progress(Box<versions::ProgressArgs>),
+    /// Finds the commit that lost or won Elo.
+    Bisect(Box<bisect::BisectArgs>),
     /// Makes, describes and checks opening books.
     Book(book::BookArgs),
     /// Does an engine keep to the protocol and to its clock?
@@ -247,6 +257,7 @@ pub fn main() -> ExitCode {
         Command::Sprt(args) => sprt::run(&args),
         Command::Match(args) => matches::run_match(&args),
         Command::Gauntlet(args) => matches::run_gauntlet(&args),
+        Command::Race(args) => race::run(&args),
         Command::Fastchess(args) => {
             return ExitCode::from(fastchess::run(fastchess::Dialect::Fastchess, &args.words, "quintain fastchess"));
         }
@@ -265,6 +276,8 @@ pub fn main() -> ExitCode {
         Command::Stats(args) => stats::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),
         Command::Simulate(args) => simulate::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),
         Command::Rate(args) => rate::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),
+        Command::Progress(args) => versions::run(&args),
+        Command::Bisect(args) => bisect::run(&args),
         Command::Book(args) => book::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Engines(args) => engines::run(&args),

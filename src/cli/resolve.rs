@@ -13,7 +13,7 @@ use crate::plan::openings::Book;
 use crate::plan::openings::order::Order;
 use crate::plan::rules::{DrawRule, ResignRule, Rules, SyzygyRule, SyzygyScope};
 use crate::plan::time_control::Limit;
-use crate::plan::{BookRef, BookSource, Colors, Format, Machine, Origin, Plan, Player, Test, Timeouts};
+use crate::plan::{BookRef, BookSource, Colors, Format, Machine, Origin, Plan, Player, RaceRule, Test, Timeouts};
 use crate::schedule::affinity::{self, Topology};
 use crate::source::{self, Context, Resolved};
 use crate::stats::sprt::{Bounds, Model, Sprt};
@@ -31,6 +31,9 @@ const DEFAULT_ERROR: f64 = 0.05;
 
 /// Pairs that any two players who meet play unless told otherwise.
 const DEFAULT_PAIRS: u64 = 50;
+
+/// Pairs that a take of a race plays at most unless told otherwise.
+const DEFAULT_RACE_PAIRS: u64 = 2_000;
 
 /// The most of them: far more than anybody plays, and not too many to be counted.
 const MAX_PAIRS: u64 = 10_000_000;
@@ -276,6 +279,27 @@ pub(super) fn games(raw: &RawPlan, name: &'static str) -> Result<(Plan, Book)> {
     finish(raw, shape, || entrants(raw))
 }
 
+/// Resolves a race of all players after the first against the first.
+pub(super) fn race(raw: &RawPlan, rule: RaceRule) -> Result<(Plan, Book)> {
+    let max_pairs = match raw.pairs {
+        Some(0) => bail!("--pairs 0 plays nothing; 1 is the least"),
+        Some(pairs) if pairs > MAX_PAIRS => bail!("--pairs {pairs}: {MAX_PAIRS} is the most"),
+        pairs => pairs.unwrap_or(DEFAULT_RACE_PAIRS),
+    };
+    if raw.players.len() > usize::from(MAX_PLAYERS) {
+        bail!("{} players: {MAX_PLAYERS} is the most", raw.players.len());
+    }
+    let all = RawLimit::of_all(raw).resolve("--tc")?;
+    let shape = Shape {
+        name: "race",
+        format: Format::Race(rule),
+        test: None,
+        max_pairs: Some(max_pairs),
+        limits: vec![all; raw.players.len()],
+    };
+    finish(raw, shape, || entrants(raw))
+}
+
 /// The keys of a match that a plan has.
 fn keys_of_matches(raw: &RawPlan) -> Vec<&'static str> {
     let keys = [
@@ -343,7 +367,7 @@ fn format(raw: &RawPlan) -> Result<Format> {
         Format::Swiss { rounds } if rounds == 0 || rounds > MAX_ROUNDS => bail!("--rounds {rounds}: 1 to {MAX_ROUNDS}"),
         Format::Swiss { .. } => {}
         _ if raw.rounds.is_some() => bail!("only a Swiss has rounds; leave out --rounds, or say --format swiss"),
-        Format::RoundRobin | Format::Knockout => {}
+        Format::RoundRobin | Format::Knockout | Format::Race(_) => {}
     }
     Ok(format)
 }

@@ -35,11 +35,17 @@ pub(super) const BUILTIN_BOOK: (&str, &[u8]) =
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Output {
     json: bool,
+    quiet: bool,
 }
 
 impl Output {
     pub(super) const fn new(json: bool) -> Self {
-        Self { json }
+        Self { json, quiet: false }
+    }
+
+    /// For runs that are a part of something larger, which prints its own results.
+    pub(super) const fn quiet() -> Self {
+        Self { json: false, quiet: true }
     }
 }
 
@@ -195,7 +201,9 @@ async fn drive(
     if let Some(server) = server {
         server.close(exit.code(), summary.json().clone()).await;
     }
-    progress::result(if output.json { &json } else { summary.text() });
+    if !output.quiet {
+        progress::result(if output.json { &json } else { summary.text() });
+    }
     if let StopReason::Broken { why } = &finish.reason {
         progress::broken(why, dir.root());
     }

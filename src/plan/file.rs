@@ -13,7 +13,7 @@ use crate::plan::openings::order::Order;
 use crate::plan::recording::{OutputFile, PgnOptions, PgnOutput, Recording};
 use crate::plan::rules::{DrawRule, ResignRule, RuleError, Rules, SyzygyRule};
 use crate::plan::time_control::{Limit, TimeControl};
-use crate::plan::{BookRef, BookSource, Colors, Format, Machine, Origin, Plan, Player, Test, Timeouts};
+use crate::plan::{BookRef, BookSource, Colors, Format, Machine, Origin, Plan, Player, RaceRule, Test, Timeouts};
 use crate::stats::sprt::{Bounds, Model};
 
 /// The file's name in a run directory.
@@ -81,6 +81,8 @@ struct PlanV1 {
     reverse: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     test: Option<TestV1>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    race: Option<RaceV1>,
     book: BookV1,
     rules: RulesV1,
     timeouts: TimeoutsV1,
@@ -103,6 +105,14 @@ struct TestV1 {
     elo1: f64,
     alpha: f64,
     beta: f64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RaceV1 {
+    alpha: f64,
+    gain: f64,
+    step: u32,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -281,6 +291,11 @@ pub fn to_toml(plan: &Plan) -> String {
             alpha: test.alpha,
             beta: test.beta,
         }),
+        race: if let Format::Race(RaceRule { alpha, gain, step }) = plan.format {
+            Some(RaceV1 { alpha, gain, step })
+        } else {
+            None
+        },
         book: BookV1 {
             source: source.to_owned(),
             path,
@@ -417,7 +432,7 @@ pub fn from_toml(text: &str) -> Result<Plan, PlanFileError> {
             return Err(PlanFileError::Value { key: "book.source", why: format!("`{other}` does not fit `path`") });
         }
     };
-    let format = format(file.format.as_deref(), file.heroes, file.rounds)?;
+    let format = format(file.format.as_deref(), file.heroes, file.rounds, file.race)?;
     Ok(Plan {
         name: file.name,
         format,
@@ -500,7 +515,15 @@ fn test_from_disk(test: TestV1) -> Result<Test, PlanFileError> {
     })
 }
 
-fn format(name: Option<&str>, heroes: Option<u16>, rounds: Option<u32>) -> Result<Format, PlanFileError> {
+fn format(
+    name: Option<&str>,
+    heroes: Option<u16>,
+    rounds: Option<u32>,
+    race: Option<RaceV1>,
+) -> Result<Format, PlanFileError> {
+    if let (Some("race"), None, None, Some(RaceV1 { alpha, gain, step })) = (name, heroes, rounds, &race) {
+        return Ok(Format::Race(RaceRule { alpha: *alpha, gain: *gain, step: *step }));
+    }
     match (name, heroes, rounds) {
         (None | Some("round-robin"), None, None) => Ok(Format::RoundRobin),
         (Some("gauntlet"), Some(heroes), None) => Ok(Format::Gauntlet { heroes }),
@@ -508,7 +531,8 @@ fn format(name: Option<&str>, heroes: Option<u16>, rounds: Option<u32>) -> Resul
         (Some("knockout"), None, None) => Ok(Format::Knockout),
         (name, ..) => {
             let name = name.unwrap_or("round-robin");
-            Err(PlanFileError::Value { key: "format", why: format!("`{name}` does not fit `heroes` and `rounds`") })
+            let why = format!("`{name}` does not fit `heroes`, `rounds` and `race`");
+            Err(PlanFileError::Value { key: "format", why })
         }
     }
 }

@@ -90,7 +90,7 @@ impl Plan {
 }
 
 /// Who meets whom.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Format {
     /// Everybody meets everybody.
     RoundRobin,
@@ -106,6 +106,19 @@ pub enum Format {
     },
     /// Who loses an encounter is out.
     Knockout,
+    /// All others meet the first player, and who is shown to be hopeless is out.
+    Race(RaceRule),
+}
+
+/// When a take is dropped from a race ([`crate::stats::race`]).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RaceRule {
+    /// The probability that anything the race says is false, between 0 and 1.
+    pub alpha: f64,
+    /// Elo that a take must gain on the first player.
+    pub gain: f64,
+    /// Pairs of each take between two decisions, from 1.
+    pub step: u32,
 }
 
 impl Format {
@@ -117,6 +130,7 @@ impl Format {
             Self::Gauntlet { .. } => "gauntlet",
             Self::Swiss { .. } => "swiss",
             Self::Knockout => "knockout",
+            Self::Race(_) => "race",
         }
     }
 }

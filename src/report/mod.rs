@@ -13,6 +13,8 @@ pub mod pgn;
 pub mod pgn_file;
 pub mod pgn_tags;
 pub mod plot;
+pub mod progress;
+pub mod races;
 pub mod results;
 mod sink;
 pub mod standings;

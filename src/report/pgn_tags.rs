@@ -26,13 +26,16 @@ pub struct GameTags {
     pub round: Vec<u8>,
     /// The position where the game began; empty for the usual one.
     pub fen: Vec<u8>,
+    /// The day, as `2026.01.31`, in UTC where the game says so.
+    pub date: Vec<u8>,
     /// Which of these tags were seen.
     seen: u8,
 }
 
 impl GameTags {
     fn clear(&mut self) {
-        for text in [&mut self.white, &mut self.black, &mut self.event, &mut self.round, &mut self.fen] {
+        for text in [&mut self.white, &mut self.black, &mut self.event, &mut self.round, &mut self.fen, &mut self.date]
+        {
             text.clear();
         }
         (self.outcome, self.seen) = (None, 0);
@@ -102,6 +105,8 @@ impl<F: FnMut(&GameTags)> Visitor for Tags<'_, F> {
             b"Event" => 3,
             b"Round" => 4,
             b"FEN" => 5,
+            b"Date" => 6,
+            b"UTCDate" => 7,
             _ => return ControlFlow::Continue(()),
         };
         // A tag for the second time belongs to a next game: of games without moves the reader does not see the end.
@@ -124,7 +129,14 @@ impl<F: FnMut(&GameTags)> Visitor for Tags<'_, F> {
             }
             3 => &mut self.game.event,
             4 => &mut self.game.round,
-            _ => &mut self.game.fen,
+            5 => &mut self.game.fen,
+            _ => {
+                if place == 7 || self.game.date.is_empty() {
+                    self.game.date.clear();
+                    self.game.date.extend_from_slice(&value);
+                }
+                return ControlFlow::Continue(());
+            }
         };
         into.extend_from_slice(&value);
         ControlFlow::Continue(())

@@ -9,6 +9,7 @@ use serde_json::json;
 use crate::plan::{BookSource, Format, Plan, Test};
 use crate::record::{PlayerId, PvFault};
 use crate::report::figures::{self, Figures, duration};
+use crate::report::races;
 use crate::report::standings;
 use crate::schedule::dispatcher::Finish;
 use crate::schedule::events::StopReason;
@@ -135,6 +136,9 @@ fn outcome(plan: &Plan, finish: &Finish) -> String {
             return format!("{} wins the knockout", winner.name);
         }
     }
+    if let Some(outcome) = races::outcome(plan, &finish.standing) {
+        return outcome;
+    }
     "all pairs are played".to_owned()
 }
 
@@ -227,6 +231,7 @@ fn field(plan: &Plan, standing: &Standing) -> Vec<String> {
         standing.games()
     )];
     lines.extend(standings::table(&rows, None));
+    lines.extend(races::lines(plan, standing));
     lines.extend(rows.iter().filter_map(|row| wrong_pvs(&row.name, &row.faults)));
     lines.push("points of those who met:".to_owned());
     lines.extend(standings::cross_table(plan, &rows, standing).into_iter().map(|line| format!("      {line}")));
@@ -358,6 +363,7 @@ fn json(plan: &Plan, finish: &Finish, figures: &Figures) -> serde_json::Value {
         "concurrency": plan.concurrency,
         "players": players_json(plan, standing),
         "encounters": encounters_json(standing),
+        "race": races::json(plan, standing),
         "machine": { "cpu": plan.machine.cpu, "cores": plan.machine.cores, "os": plan.machine.os },
     });
     // One literal of all of them is more than the macro takes.

@@ -7,6 +7,7 @@
 //! The nth pair of two players has the nth opening of the order, whoever they are: every encounter is played from the same openings.
 
 pub mod knockout;
+pub mod race;
 pub mod swiss;
 
 use std::collections::BTreeMap;
@@ -68,14 +69,17 @@ enum Kind {
         rule: Rule,
         given: Vec<Fixture>,
         met: BTreeMap<Encounter, u64>,
+        /// Pairs given before the last stage.
+        before_last: usize,
         is_over: bool,
     },
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum Rule {
     Swiss { rounds: u32 },
     Knockout,
+    Race(Box<race::Rounds>),
 }
 
 impl Pairing {
@@ -83,12 +87,16 @@ impl Pairing {
     #[must_use]
     pub fn new(plan: &Plan) -> Self {
         let players = u16::try_from(plan.players.len()).unwrap_or(u16::MAX);
-        let stages = |rule| Kind::Stages { rule, given: Vec::new(), met: BTreeMap::new(), is_over: false };
+        let stages =
+            |rule| Kind::Stages { rule, given: Vec::new(), met: BTreeMap::new(), before_last: 0, is_over: false };
         let kind = match plan.format {
             Format::RoundRobin => Kind::Turns(encounters(players, players)),
             Format::Gauntlet { heroes } => Kind::Turns(encounters(heroes, players)),
             Format::Swiss { rounds } => stages(Rule::Swiss { rounds }),
             Format::Knockout => stages(Rule::Knockout),
+            Format::Race(rule) => {
+                stages(Rule::Race(Box::new(race::Rounds::new(players, rule, plan.max_pairs.unwrap_or(u64::MAX)))))
+            }
         };
         Self { players, kind, pairs: plan.max_pairs, half_last: plan.half_last }
     }
@@ -117,8 +125,8 @@ impl Pairing {
         let encounters = match &self.kind {
             Kind::Turns(encounters) => encounters.len() as u64,
             Kind::Stages { rule: Rule::Swiss { rounds }, .. } => u64::from(*rounds) * u64::from(self.players / 2),
-            // And what ties need to be broken.
-            Kind::Stages { rule: Rule::Knockout, .. } => return None,
+            // And what ties need to be broken; and who is dropped when.
+            Kind::Stages { rule: Rule::Knockout | Rule::Race(_), .. } => return None,
         };
         Some(pairs.saturating_mul(encounters))
     }
@@ -139,17 +147,21 @@ impl Pairing {
                 let players = encounters[usize::try_from(turn).unwrap_or(0)];
                 Next::Pair(Fixture { players, nth, is_half: is_half(nth) })
             }
-            Kind::Stages { rule, given, met, is_over } => {
+            Kind::Stages { rule, given, met, before_last, is_over } => {
                 let place = usize::try_from(id.0).unwrap_or(usize::MAX);
                 while place >= given.len() {
-                    let Some(before) = results.get(..given.len()) else { return Next::Wait };
+                    // A race goes on while the last round is still being played.
+                    let needed = if matches!(rule, Rule::Race(_)) { *before_last } else { given.len() };
+                    let Some(before) = results.get(..needed) else { return Next::Wait };
                     if *is_over {
                         return Next::Done;
                     }
                     let stage = match rule {
                         Rule::Swiss { rounds } => swiss::stage(players, *rounds, pairs.unwrap_or(1), before),
                         Rule::Knockout => knockout::Bracket::replay(players, pairs.unwrap_or(1), before).stage,
+                        Rule::Race(rounds) => rounds.stage(before),
                     };
+                    *before_last = given.len();
                     *is_over = stage.is_empty();
                     for players in stage {
                         let nth = met.entry(in_order(players)).or_default();

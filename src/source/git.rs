@@ -12,6 +12,7 @@ use crate::plan::file;
 use crate::source::command::{Captured, Task};
 use crate::source::error::{SourceError, io_error};
 use crate::source::hash;
+use crate::source::history::Commit;
 
 const LIMIT: Duration = Duration::from_secs(120);
 const NETWORK_LIMIT: Duration = Duration::from_secs(1800);
@@ -212,6 +213,57 @@ impl Repository {
     pub(super) fn touching(&self, head: &str, paths: &[String]) -> Result<Vec<String>, SourceError> {
         let paths: Vec<_> = paths.iter().map(|path| format!(":(top,literal){path}")).collect();
         let mut args = vec!["rev-list", "--first-parent", head, "--"];
+        args.extend(paths.iter().map(String::as_str));
+        Ok(succeed(&self.dir, &args, LIMIT)?.lines().map(str::to_owned).collect())
+    }
+
+    /// What is told of `commits`, parents before children.
+    pub(super) fn in_order(&self, commits: &[&str]) -> Result<Vec<Commit>, SourceError> {
+        if commits.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut args = vec!["rev-list", "--topo-order", "--date-order", "--reverse"];
+        args.extend(commits);
+        let wanted: HashSet<&str> = commits.iter().copied().collect();
+        let listed = succeed(&self.dir, &args, LIMIT)?;
+        let order: Vec<&str> = listed.lines().filter(|id| wanted.contains(id)).collect();
+        let told = self.told(&order)?;
+        Ok(order.iter().filter_map(|id| told.iter().find(|commit| commit.id == **id).cloned()).collect())
+    }
+
+    /// What is told of `commits`, in no particular order.
+    pub(super) fn told(&self, commits: &[&str]) -> Result<Vec<Commit>, SourceError> {
+        let mut all = Vec::new();
+        // So many at once as surely fit on a command line.
+        for some in commits.chunks(1000) {
+            let mut args = vec!["log", "--no-walk=unsorted", "--format=%H %cs %s"];
+            args.extend(some);
+            let shown = succeed(&self.dir, &args, LIMIT)?;
+            all.extend(shown.lines().filter_map(|line| {
+                let mut words = line.splitn(3, ' ').map(str::to_owned);
+                let (id, date) = (words.next()?, words.next()?);
+                Some(Commit { id, date, subject: words.next().unwrap_or_default() })
+            }));
+        }
+        Ok(all)
+    }
+
+    /// Whether `old` is `new` or comes before it.
+    pub(super) fn is_ancestor(&self, old: &str, new: &str) -> Result<bool, SourceError> {
+        let args = ["merge-base", "--is-ancestor", old, new];
+        let asked = self.git(&args)?;
+        match asked.status.code() {
+            Some(0) => Ok(true),
+            Some(1) => Ok(false),
+            _ => checked(&args, asked).map(|_| false),
+        }
+    }
+
+    /// The commits after `old` on the first-parent line to `new` that touch one of `paths`, or any where there are none; oldest first.
+    pub(super) fn between(&self, old: &str, new: &str, paths: &[String]) -> Result<Vec<String>, SourceError> {
+        let range = format!("{old}..{new}");
+        let paths: Vec<_> = paths.iter().map(|path| format!(":(top,literal){path}")).collect();
+        let mut args = vec!["rev-list", "--first-parent", "--reverse", &range, "--"];
         args.extend(paths.iter().map(String::as_str));
         Ok(succeed(&self.dir, &args, LIMIT)?.lines().map(str::to_owned).collect())
     }

@@ -6,10 +6,13 @@
 //! players on one scale). Nothing here knows
 //! games, engines or files, and no input gives `NaN`: what is not defined is `None`, what is infinite says so.
 
+pub mod bisect;
 pub mod elo;
 mod exit;
 pub mod explain;
 mod likelihood;
+pub mod progress;
+pub mod race;
 pub mod rating;
 pub mod sequence;
 pub mod simulate;

@@ -36,6 +36,7 @@ mod draws;
 mod errors;
 mod fit;
 mod groups;
+mod lead;
 #[cfg(test)]
 mod tests;
 

@@ -18,6 +18,7 @@ mod persist;
 #[cfg(target_os = "linux")]
 mod ponder;
 mod process;
+mod progress;
 mod rate;
 mod records;
 #[cfg(target_os = "linux")]

@@ -151,7 +151,7 @@ pub(super) fn encounters(format: Format, players: u64) -> u64 {
             heroes * players - heroes * (heroes + 1) / 2
         }
         Format::Swiss { rounds } => u64::from(rounds) * (players / 2),
-        Format::Knockout => players - 1,
+        Format::Knockout | Format::Race(_) => players - 1,
     }
 }
 

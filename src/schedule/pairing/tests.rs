@@ -1,14 +1,16 @@
 use super::knockout::{Bracket, TIE_BREAKS};
 use super::*;
+use crate::plan::RaceRule;
 use proptest::prelude::*;
 
 fn pairing(format: Format, players: u16, pairs: u64) -> Pairing {
-    let stages = |rule| Kind::Stages { rule, given: Vec::new(), met: BTreeMap::new(), is_over: false };
+    let stages = |rule| Kind::Stages { rule, given: Vec::new(), met: BTreeMap::new(), before_last: 0, is_over: false };
     let kind = match format {
         Format::RoundRobin => Kind::Turns(encounters(players, players)),
         Format::Gauntlet { heroes } => Kind::Turns(encounters(heroes, players)),
         Format::Swiss { rounds } => stages(Rule::Swiss { rounds }),
         Format::Knockout => stages(Rule::Knockout),
+        Format::Race(rule) => stages(Rule::Race(Box::new(race::Rounds::new(players, rule, pairs)))),
     };
     Pairing { players, kind, pairs: Some(pairs), half_last: false }
 }
@@ -143,4 +145,35 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn a_race_drops_the_hopeless_and_goes_on_with_the_rest() {
+    let rule = RaceRule { alpha: 0.05, gain: 0.0, step: 4 };
+    // Take 1 loses everything, take 2 wins everything, take 3 is level with the base.
+    let score = |(_, take): Encounter, _: u64| [0, 4, 0, 2][usize::from(take.0)];
+    let (fixtures, results) = play(pairing(Format::Race(rule), 4, 400), score);
+    let of = |take: u16| fixtures.iter().filter(|fixture| fixture.players == (PlayerId(0), PlayerId(take))).count();
+    assert!(of(1) < 40 && of(2) < 80 && of(3) < 80, "{} {} {}", of(1), of(2), of(3));
+    assert_eq!(race::replay(4, rule, &results).winner(), Some(1));
+    // The same openings for all.
+    for take in 1..4 {
+        let nth: Vec<u64> =
+            fixtures.iter().filter(|fixture| fixture.players.1 == PlayerId(take)).map(|fixture| fixture.nth).collect();
+        assert_eq!(nth, (0..of(take) as u64).collect::<Vec<_>>());
+    }
+    // Where nothing is to be told, all pairs are played.
+    let (fixtures, results) = play(pairing(Format::Race(rule), 3, 30), |_, _| 2);
+    assert_eq!((fixtures.len(), race::replay(3, rule, &results).left()), (60, vec![0, 1]));
+}
+
+#[test]
+fn a_race_does_not_wait_for_the_end_of_a_round() {
+    let rule = RaceRule { alpha: 0.05, gain: 0.0, step: 2 };
+    let mut pairing = pairing(Format::Race(rule), 3, 100);
+    // Two rounds of four pairs before any result, and not one more.
+    assert!((0..8).all(|id| matches!(pairing.next(PairId(id), &[]), Next::Pair(_))));
+    assert_eq!(pairing.next(PairId(8), &[]), Next::Wait);
+    let result = PairResult { players: (PlayerId(0), PlayerId(1)), half_points: 2, games: 2 };
+    assert!(matches!(pairing.next(PairId(8), &[result; 4]), Next::Pair(_)));
 }

@@ -1,0 +1,345 @@
+//! `quintain bisect`: the commit that lost or won Elo.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, bail};
+use serde::Serialize;
+
+use crate::cli::flags::RunFlags;
+use crate::cli::run::default_place;
+use crate::cli::run_dir::{Place, write_atomically};
+use crate::cli::series::{Match, Series, unplayable};
+use crate::cli::versions::{Gathered, short};
+use crate::cli::{Exit, progress, resolve};
+use crate::report::figures;
+use crate::source::{self, Commit, Context};
+use crate::stats::bisect::{Posterior, Suspects};
+use crate::stats::elo::{self, fixed};
+use crate::stats::{Pentanomial, race};
+
+const EXAMPLES: &str = "\
+First GOOD and BAD play each other until they are shown to differ (a betting e-process, so that looking after each batch costs
+nothing), then commits between them play GOOD, each time the one that parts the posterior most evenly (probabilistic bisection). Only
+commits on the first-parent line that touch the engine's sources are looked at. One that does not build or start is skipped. The
+search ends when one commit, or some that can't be told apart, has the probability --confidence. It takes the change for a single
+one: where there were several it ends at one of them; the table of what each commit scored tells.
+
+Everything lies in --out; the same command goes on with it, its games are not played again. Ends with 0 where the commit is found, 3 where
+no change is shown or --limit is reached.
+
+Examples:
+  quintain bisect v1.2 main --tc 8+0.08
+  quintain bisect v1.2 main --nodes 20000 --reuse results/runs/20260101-120000-sprt --out results/bisect/slower
+  quintain bisect abc1234 HEAD --repository ../engine --json
+
+JSON: `found` (`commits, probability`), `change` (Elo), `commits` (`commit, date, subject, skipped, probability, pairs, ptnml, elo, elo_lo,
+elo_hi`), `pairs`, `reason` (found|no-change|limit|time).";
+
+/// Finds the commit that lost (or won) Elo by a noisy binary search.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES, allow_negative_numbers = true)]
+pub(super) struct BisectArgs {
+    /// The older commit, branch or tag.
+    #[arg(value_name = "GOOD")]
+    good: String,
+    /// The newer one, whose strength differs.
+    #[arg(value_name = "BAD")]
+    bad: String,
+    /// Their repository [default: that of the current directory].
+    #[arg(long, value_name = "PATH-OR-URL", help_heading = "Search")]
+    repository: Option<String>,
+    /// How sure to be.
+    #[arg(long, value_name = "P", default_value_t = 0.95, help_heading = "Search")]
+    confidence: f64,
+    /// Pairs between two decisions.
+    #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Search")]
+    pairs: u64,
+    /// Pairs in all at most.
+    #[arg(long, value_name = "N", default_value_t = 10_000, help_heading = "Search")]
+    limit: u64,
+    /// A run whose games between these commits count as well; may be repeated.
+    #[arg(long, value_name = "RUN", help_heading = "Search")]
+    reuse: Vec<PathBuf>,
+    #[command(flatten)]
+    flags: RunFlags,
+}
+
+/// Why a search ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    Found,
+    NoChange,
+    Limit,
+    Time,
+}
+
+impl End {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Found => "found",
+            Self::NoChange => "no-change",
+            Self::Limit => "limit",
+            Self::Time => "time",
+        }
+    }
+}
+
+/// What to do next.
+enum Next {
+    /// Let this commit play.
+    Play(usize),
+    End(End),
+}
+
+/// A search on its way.
+struct Search<'a> {
+    args: &'a BisectArgs,
+    place: Option<String>,
+    commits: Vec<Commit>,
+    /// Why a commit can't be played.
+    skipped: Vec<Option<String>>,
+    pairs: Vec<Pentanomial>,
+}
+
+/// The document: names are the contract.
+#[derive(Serialize)]
+struct Json<'a> {
+    reason: &'static str,
+    found: Option<JsonFound<'a>>,
+    change: f64,
+    pairs: u64,
+    commits: Vec<JsonCommit<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonFound<'a> {
+    commits: Vec<&'a str>,
+    probability: f64,
+}
+
+#[derive(Serialize)]
+struct JsonCommit<'a> {
+    commit: &'a str,
+    date: &'a str,
+    subject: &'a str,
+    skipped: Option<&'a str>,
+    probability: f64,
+    pairs: u64,
+    ptnml: [u64; 5],
+    elo: Option<f64>,
+    elo_lo: Option<f64>,
+    elo_hi: Option<f64>,
+}
+
+pub(super) fn run(args: &BisectArgs) -> Result<Exit> {
+    if !(args.confidence > 0.5 && args.confidence < 1.0) {
+        bail!("--confidence {}: a probability between 0.5 and 1", args.confidence);
+    }
+    if args.pairs == 0 {
+        bail!("--pairs 0 plays nothing; 1 is the least");
+    }
+    let mut raw = args.flags.to_raw()?;
+    let limit = raw.max_time.take().map(|text| resolve::time("--max-time", &text)).transpose()?;
+    let context = Context::from_env()?;
+    let place = source::place_of(&context, args.repository.as_deref());
+    let commits = source::stretch(&context, place.as_deref(), &args.good, &args.bad)?;
+    if commits.len() < 2 {
+        bail!("{} and {} are one commit; there is nothing to search", args.good, args.bad);
+    }
+    let root = raw.out.clone().unwrap_or_else(|| match default_place("bisect") {
+        Place::Given(root) | Place::Default(root) => root,
+    });
+    let series = Series::open(root, raw)?;
+    let count = commits.len();
+    progress::note(&format!(
+        "{} commits after {} touch the engine; games in {}",
+        count - 1,
+        short(&commits[0].id),
+        series.root().display()
+    ));
+    let none = Pentanomial::default();
+    let search = Search { args, place, commits, skipped: vec![None; count], pairs: vec![none; count] };
+    search.run(series, &context, limit)
+}
+
+impl Search<'_> {
+    fn run(mut self, mut series: Series, context: &Context, limit: Option<Duration>) -> Result<Exit> {
+        let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
+        match series.finish()? {
+            Exit::Done => {}
+            exit => return Ok(exit),
+        }
+        loop {
+            self.gather(&series)?;
+            let commit = match self.next() {
+                Next::Play(_) if deadline.is_some_and(|deadline| Instant::now() >= deadline) => {
+                    return self.report(&series, End::Time);
+                }
+                Next::Play(commit) => commit,
+                Next::End(end) => return self.report(&series, end),
+            };
+            let own = source::spec_of(&self.commits[commit].id, self.place.as_deref());
+            if let Some(why) = unplayable(&own, context)? {
+                self.skip(commit, why)?;
+                continue;
+            }
+            let specs = [own, source::spec_of(&self.commits[0].id, self.place.as_deref())];
+            let played = self.pairs[commit].pairs();
+            match series.play(&specs, self.args.pairs, played, "bisect")? {
+                Match::Played(Exit::Done) => {}
+                Match::Played(exit) => return Ok(exit),
+                Match::NoStart(error) => self.skip(commit, format!("{error:#}"))?,
+            }
+        }
+    }
+
+    /// Counts everything that was played.
+    fn gather(&mut self, series: &Series) -> Result<()> {
+        let mut gathered = Gathered::default();
+        for run in series.runs()?.iter().chain(&self.args.reuse) {
+            gathered.add(run)?;
+        }
+        for (pairs, commit) in self.pairs.iter_mut().zip(&self.commits).skip(1) {
+            *pairs = gathered.met(&commit.id, &self.commits[0].id);
+        }
+        Ok(())
+    }
+
+    fn playable(&self) -> Vec<bool> {
+        self.skipped.iter().map(Option::is_none).collect()
+    }
+
+    fn spent(&self) -> u64 {
+        self.pairs.iter().map(Pentanomial::pairs).sum()
+    }
+
+    fn next(&self) -> Next {
+        let last = self.commits.len() - 1;
+        // Two claims, stronger and weaker, share the level.
+        let shown = (2.0 / (1.0 - self.args.confidence)).ln();
+        let is_shown = race::evidence(&self.pairs[last]).into_iter().any(|evidence| evidence >= shown);
+        let is_spent = self.spent() >= self.args.limit;
+        if !is_shown {
+            return if is_spent { Next::End(End::NoChange) } else { Next::Play(last) };
+        }
+        let Some(posterior) = Posterior::new(&self.pairs) else { return Next::End(End::Found) };
+        let playable = self.playable();
+        if posterior.suspects(&playable).probability >= self.args.confidence {
+            return Next::End(End::Found);
+        }
+        if is_spent {
+            return Next::End(End::Limit);
+        }
+        posterior.next(&playable, &self.pairs).map_or(Next::End(End::Limit), Next::Play)
+    }
+
+    /// Leaves a commit out; GOOD and BAD are what everything rests on.
+    fn skip(&mut self, commit: usize, why: String) -> Result<()> {
+        let first = why.lines().next().unwrap_or_default().to_owned();
+        let name = short(&self.commits[commit].id);
+        if commit + 1 == self.commits.len() {
+            bail!("BAD {name} cannot be played: {why}");
+        }
+        progress::warn(&format!("{name} is skipped: {first}"));
+        self.skipped[commit] = Some(first);
+        Ok(())
+    }
+
+    /// Says what was found, and keeps it beside the matches.
+    fn report(&self, series: &Series, end: End) -> Result<Exit> {
+        let posterior = Posterior::new(&self.pairs).context("no commits to choose from")?;
+        let suspects = posterior.suspects(&self.playable());
+        let json = serde_json::to_string_pretty(&self.json(&posterior, &suspects, end))? + "\n";
+        let path = series.root().join("bisect.json");
+        write_atomically(&path, json.as_bytes()).with_context(|| format!("{}: cannot write it", path.display()))?;
+        let text = self.text(&posterior, &suspects, end, series);
+        progress::result(if self.args.flags.json { &json } else { &text });
+        Ok(if end == End::Found { Exit::Done } else { Exit::Inconclusive })
+    }
+
+    fn json<'b>(&'b self, posterior: &Posterior, suspects: &Suspects, end: End) -> Json<'b> {
+        let ids = |commits: std::ops::RangeInclusive<usize>| commits.map(|c| self.commits[c].id.as_str()).collect();
+        Json {
+            reason: end.name(),
+            found: (end == End::Found)
+                .then(|| JsonFound { commits: ids(suspects.commits.clone()), probability: suspects.probability }),
+            change: posterior.change,
+            pairs: self.spent(),
+            commits: (0..self.commits.len())
+                .map(|place| {
+                    let (commit, pairs) = (&self.commits[place], &self.pairs[place]);
+                    let estimate = elo::logistic(pairs);
+                    let interval = estimate.and_then(|estimate| estimate.interval);
+                    JsonCommit {
+                        commit: &commit.id,
+                        date: &commit.date,
+                        subject: &commit.subject,
+                        skipped: self.skipped[place].as_deref(),
+                        probability: posterior.first[place],
+                        pairs: pairs.pairs(),
+                        ptnml: pairs.0,
+                        elo: estimate.and_then(|estimate| estimate.value.finite()),
+                        elo_lo: interval.and_then(|(low, _)| low.finite()),
+                        elo_hi: interval.and_then(|(_, high)| high.finite()),
+                    }
+                })
+                .collect(),
+        }
+    }
+
+    fn headline(&self, posterior: &Posterior, suspects: &Suspects, end: End) -> String {
+        let name = |commit: usize| {
+            let commit = &self.commits[commit];
+            format!("{} ({}, {})", short(&commit.id), commit.date, shown(&commit.subject))
+        };
+        let (first, last) = (*suspects.commits.start(), *suspects.commits.end());
+        let sure = format!("{} %", fixed(100.0 * suspects.probability, 1));
+        let word = if posterior.change < 0.0 { "lost" } else { "won" };
+        let change = format!("{word} about {} Elo", fixed(posterior.change.abs(), 0));
+        match end {
+            End::Found if first == last => format!("{} {change}; probability {sure}", name(last)),
+            End::Found => format!(
+                "one of {} to {} {change}, those before the last can't be played; probability {sure}",
+                name(first),
+                name(last)
+            ),
+            End::NoChange => "no change of strength is shown between GOOD and BAD".to_owned(),
+            End::Limit => format!("not found within {} pairs; most likely {} with {sure}", self.spent(), name(last)),
+            End::Time => format!("out of time; most likely {} with {sure}", name(last)),
+        }
+    }
+
+    fn text(&self, posterior: &Posterior, suspects: &Suspects, end: End, series: &Series) -> String {
+        let mut out = self.headline(posterior, suspects, end);
+        out.push_str("\n\n  commit    date        first to differ    pairs  Elo against GOOD\n");
+        for (place, commit) in self.commits.iter().enumerate() {
+            let pairs = &self.pairs[place];
+            let told = match (&self.skipped[place], place) {
+                (Some(why), _) => format!("skipped: {}", shown(why)),
+                (None, 0) => "GOOD".to_owned(),
+                (None, _) if pairs.pairs() == 0 => "-".to_owned(),
+                (None, _) => figures::estimate(elo::logistic(pairs)),
+            };
+            let mark = if end == End::Found && suspects.commits.contains(&place) { ">" } else { " " };
+            // Writing into memory cannot fail.
+            let _ = writeln!(
+                out,
+                "{mark} {}  {}  {:>13} %  {:>7}  {told}  {}",
+                short(&commit.id),
+                commit.date,
+                fixed(100.0 * posterior.first[place], 1),
+                pairs.pairs(),
+                shown(&commit.subject)
+            );
+        }
+        let _ = writeln!(out, "\n{} pairs in all, kept in {}", self.spent(), series.root().display());
+        out
+    }
+}
+
+/// A commit's message as a terminal may see it.
+fn shown(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}

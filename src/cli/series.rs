@@ -1,0 +1,136 @@
+//! Matches that are parts of one question, kept in a directory: what was played there counts, and what was broken off goes on.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::cli::run::{self, Output};
+use crate::cli::run_dir::{Place, RunDir};
+use crate::cli::{Exit, progress, resolve};
+use crate::journal;
+use crate::plan::config::{RawPlan, RawPlayer};
+use crate::plan::{Plan, Player, file};
+use crate::schedule::pairing::Pairing;
+use crate::schedule::standing::Standing;
+use crate::source::{self, Context};
+
+/// Failures that a match may have: what changed may be just that, and a lost game is a result.
+const MAX_FAILURES: u64 = 1_000_000;
+
+/// The directory and how its matches are played.
+#[derive(Debug)]
+pub(super) struct Series {
+    root: PathBuf,
+    raw: RawPlan,
+    /// The plan of the first match there, which the others are held to.
+    first: Option<Plan>,
+}
+
+/// Builds the engine of a commit; why it can't be had, where that is the commit's own fault.
+pub(super) fn unplayable(spec: &str, context: &Context) -> Result<Option<String>> {
+    match source::resolve(spec, context, &mut |step| progress::note(step)) {
+        Ok(_) => Ok(None),
+        Err(error) if source::is_bad_commit(&error) => Ok(Some(error.to_string())),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// What came of asking for a match.
+#[derive(Debug)]
+pub(super) enum Match {
+    /// It was played, or stopped, as the exit says.
+    Played(Exit),
+    /// One of the engines does not start; why.
+    NoStart(anyhow::Error),
+}
+
+impl Series {
+    /// The directory `root`, new or not; `raw` is how matches are played.
+    pub(super) fn open(root: PathBuf, mut raw: RawPlan) -> Result<Self> {
+        raw.out = None;
+        raw.max_failures.get_or_insert(MAX_FAILURES);
+        let mut series = Self { root, raw, first: None };
+        std::fs::create_dir_all(series.matches())
+            .with_context(|| format!("{}: cannot create it; choose another --out", series.root.display()))?;
+        if let Some(first) = series.runs()?.first() {
+            let (_, plan) = RunDir::open(first)?;
+            // The same openings for all.
+            series.raw.seed = Some(plan.seed);
+            series.first = Some(plan);
+        }
+        Ok(series)
+    }
+
+    pub(super) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    fn matches(&self) -> PathBuf {
+        self.root.join("matches")
+    }
+
+    /// The matches there, in the order in which they were begun.
+    pub(super) fn runs(&self) -> Result<Vec<PathBuf>> {
+        let folder = self.matches();
+        let unreadable = || format!("{}: cannot read it", folder.display());
+        let mut runs = Vec::new();
+        for entry in std::fs::read_dir(&folder).with_context(unreadable)? {
+            let path = entry.with_context(unreadable)?.path();
+            if path.join(file::FILE_NAME).is_file() {
+                runs.push(path);
+            }
+        }
+        runs.sort();
+        Ok(runs)
+    }
+
+    /// Goes on with what was broken off.
+    pub(super) fn finish(&self) -> Result<Exit> {
+        for path in self.runs()? {
+            let (dir, plan) = RunDir::open(&path)?;
+            let mut standing = Standing::new(&plan)?;
+            journal::read(&dir.path(journal::FILE_NAME), |game| standing.tell(game, |_, _| {}))?;
+            if Pairing::new(&plan).total().is_some_and(|total| standing.pairs() < total) {
+                let exit = run::resume(Arc::new(plan), &dir, Output::quiet())?;
+                if exit != Exit::Done {
+                    return Ok(exit);
+                }
+            }
+        }
+        Ok(Exit::Done)
+    }
+
+    /// Plays a match of `pairs` pairs between the first of `specs` and each other one, from the openings after the first `played`.
+    pub(super) fn play(&mut self, specs: &[String], pairs: u64, played: u64, name: &'static str) -> Result<Match> {
+        let raw = RawPlan {
+            pairs: Some(pairs),
+            heroes: (specs.len() > 2).then_some(1),
+            players: specs.iter().map(|spec| RawPlayer { spec: Some(spec.clone()), ..RawPlayer::default() }).collect(),
+            ..self.raw.clone()
+        };
+        let (mut plan, book) = resolve::games(&raw, name)?;
+        plan.book.start = (plan.book.start + played) % plan.book.openings.max(1);
+        if let Some(first) = &self.first {
+            let same = first.book.sha256 == plan.book.sha256
+                && first.players.first().map(|player| player.limit) == plan.players.first().map(|player| player.limit);
+            if !same {
+                bail!(
+                    "{}: its matches have other limits or another book; give the flags they were begun with, or another --out",
+                    self.root.display()
+                );
+            }
+        }
+        self.raw.seed = Some(plan.seed);
+        if let Err(error) = run::runtime()?.block_on(run::preflight(&plan)) {
+            return Ok(Match::NoStart(error));
+        }
+        let number = self.runs()?.len() + 1;
+        let players: Vec<String> = plan.players.iter().take(2).map(Player::file_name).collect();
+        let place = Place::Default(self.matches().join(format!("{number:04}-{}", players.join("-"))));
+        if self.first.is_none() {
+            self.first = Some(plan.clone());
+        }
+        Ok(Match::Played(run::start(Arc::new(plan), book, &place, Output::quiet())?))
+    }
+}

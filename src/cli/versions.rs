@@ -1,0 +1,354 @@
+//! `quintain progress`: the versions of an engine on one scale.
+
+mod play;
+
+use std::collections::{BTreeSet, HashMap};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+use chrono::DateTime;
+
+use crate::cli::flags::RunFlags;
+use crate::cli::run_dir::{RunDir, write_atomically};
+use crate::cli::{Exit, progress};
+use crate::journal;
+use crate::plan::Player;
+use crate::report::progress::{Curve, Version, first_days};
+use crate::report::results::{Results, RunGames};
+use crate::source::{self, Context, Spec};
+use crate::stats::Pentanomial;
+use crate::stats::progress::{Progress, progress as rate_versions};
+use crate::stats::rating::Encounter;
+
+const EXAMPLES: &str = "\
+Examples:
+  quintain progress results/runs/*                              every version that was ever played, by its commit
+  quintain progress games.pgn --sparring Stockfish --out elo.svg
+  quintain progress results/runs/* --out elo.csv
+  quintain progress results/runs/* --json
+  quintain progress --revs v1.0..main --vs stockfish --nodes 20000 --limit 5000 --out elo.svg
+
+In a run a version is a player built from `.` or git:REV; in a PGN one whose name is, or ends in, a commit of the repository, and
+where there is none, every player but those of --sparring. Versions stand in the order of their commits, else by date. All
+games are rated together (see `quintain rate`), so games against sparring partners count as well; the first version is 0.
+
+The change from each version to the next is tested against none at all; p-values are corrected over all steps (Holm), so that the
+probability of any mark that is luck alone is at most --alpha.
+
+With --revs A..B the commits of that stretch which touch the engine's sources (the first-parent line; at most --versions of them) are built
+and play, each against the one before and against --vs, in batches, always for the step of the curve that is least certain, until
+every step is known to +/- --width Elo or --limit pairs are played. What lies in --runs counts; the same command goes on there.
+
+JSON: `versions` (`version, commit, date, subject, elo, elo_error, elo_lo, elo_hi, bound, games, score`), `steps` (`from, to,
+elo, elo_error, p, p_adjusted, mark (drop|gain|open)`), `anchor, level, games, sparring`. Intervals are of 95 %; null stands for
+what is not known.";
+
+/// Elo of each version over its commits or dates, with error bands; says which drops are real.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES, allow_negative_numbers = true)]
+#[command(mut_arg("out", |arg| arg.value_name("FILE").help("Write the curve there: .svg, .html, .json or .csv")))]
+#[command(mut_arg("json", |arg| arg.help("Print the curve as one JSON document")))]
+pub(super) struct ProgressArgs {
+    /// PGN files and run directories; players of the same commit or name are one.
+    #[arg(value_name = "FILE.pgn|RUN")]
+    inputs: Vec<PathBuf>,
+    /// A player who is no version; may be repeated.
+    #[arg(long = "sparring", value_name = "NAME", help_heading = "Versions")]
+    sparring: Vec<String>,
+    /// commit or date [default: commit, where all are known].
+    #[arg(long, value_name = "ORDER", help_heading = "Versions")]
+    order: Option<String>,
+    /// Where the commits are looked up [default: the repository of the current directory].
+    #[arg(long, value_name = "PATH", help_heading = "Versions")]
+    repository: Option<String>,
+    /// The probability that any change is marked where there is none.
+    #[arg(long, value_name = "P", default_value_t = 0.05, help_heading = "Versions")]
+    alpha: f64,
+    /// Build and play the versions of this stretch of history, as far as games are missing.
+    #[arg(long, value_name = "A..B", help_heading = "Playing")]
+    revs: Option<String>,
+    /// Versions of the stretch at most, evenly spread; the first and the last are always there.
+    #[arg(long, value_name = "N", default_value_t = 40, help_heading = "Playing")]
+    versions: usize,
+    /// A sparring partner of every version; may be repeated.
+    #[arg(long = "vs", value_name = "SPEC", help_heading = "Playing")]
+    partners: Vec<String>,
+    /// Where the matches of --revs are kept.
+    #[arg(long, value_name = "DIR", default_value = "results/progress", help_heading = "Playing")]
+    runs: PathBuf,
+    /// Pairs of a match before the curve is looked at again.
+    #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Playing")]
+    pairs: u64,
+    /// Pairs that this command plays at most.
+    #[arg(long, value_name = "N", default_value_t = 2000, help_heading = "Playing")]
+    limit: u64,
+    /// How surely each step is to be known: half the width of its 95 % interval, in Elo.
+    #[arg(long, value_name = "ELO", default_value_t = 15.0, help_heading = "Playing")]
+    width: f64,
+    #[command(flatten)]
+    flags: RunFlags,
+}
+
+/// Where a player's program came from.
+#[derive(Clone, Debug)]
+struct Made {
+    commit: String,
+    place: Option<String>,
+    dirty: bool,
+}
+
+/// All games, and what is known of who played them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Gathered {
+    results: Results,
+    made: HashMap<String, Made>,
+    days: HashMap<String, String>,
+}
+
+impl Gathered {
+    /// Adds a PGN file or a run.
+    pub(super) fn add(&mut self, input: &Path) -> Result<()> {
+        if input.is_dir() {
+            return self.add_run(input);
+        }
+        let open = || {
+            std::fs::File::open(input)
+                .with_context(|| format!("{}: cannot open it; give a PGN file or a run directory", input.display()))
+        };
+        let unreadable = || format!("{}: cannot read it", input.display());
+        self.results.add_pgn(open()?).with_context(unreadable)?;
+        for (name, day) in first_days(open()?).with_context(unreadable)? {
+            self.seen(&name, day);
+        }
+        Ok(())
+    }
+
+    fn add_run(&mut self, input: &Path) -> Result<()> {
+        let (dir, plan) = RunDir::open(input)?;
+        let mut games = RunGames::default();
+        let mut first: Option<std::time::Duration> = None;
+        let replayed = journal::read(&dir.path(journal::FILE_NAME), |game| {
+            first = Some(first.map_or(game.started, |first| first.min(game.started)));
+            games.tell(&game);
+        })?;
+        dir.check_plan(&replayed.header)?;
+        let names = keys(&plan.players);
+        let day = first.and_then(|at| DateTime::from_timestamp(i64::try_from(at.as_secs()).ok()?, 0));
+        for (name, player) in names.iter().zip(&plan.players) {
+            if let Some(day) = day {
+                self.seen(name, day.format("%Y-%m-%d").to_string());
+            }
+            if let Some(made) = made(player) {
+                self.made.insert(name.clone(), made);
+            }
+        }
+        games.add_to(&mut self.results, &names.iter().map(String::as_str).collect::<Vec<_>>());
+        Ok(())
+    }
+
+    fn seen(&mut self, name: &str, day: String) {
+        let first = self.days.entry(name.to_owned()).or_insert_with(|| day.clone());
+        if day < *first {
+            *first = day;
+        }
+    }
+
+    /// Who is a version, in order.
+    fn versions(&self, args: &ProgressArgs, context: &Context) -> Result<Vec<Version>> {
+        let names = self.results.names();
+        for name in &args.sparring {
+            if !names.contains(name) {
+                bail!("--sparring `{name}`: no such player in these games");
+            }
+        }
+        let played: BTreeSet<usize> =
+            self.results.encounters().iter().flat_map(|met: &Encounter| [met.a, met.b]).collect();
+        let candidates: Vec<usize> =
+            played.into_iter().filter(|player| !args.sparring.contains(&names[*player])).collect();
+        let asked: Vec<String> =
+            candidates.iter().map(|&player| self.revision(&names[player]).unwrap_or_default()).collect();
+        let place = match &args.repository {
+            Some(place) => Some(place.clone()),
+            None => candidates.iter().find_map(|&player| self.made.get(&names[player])?.place.clone()),
+        };
+        let known = source::known(context, place.as_deref(), &asked)?;
+        let mut found: Vec<(usize, Version)> = Vec::new();
+        for (&player, known) in candidates.iter().zip(known) {
+            let name = &names[player];
+            let made = self.made.get(name);
+            let (rank, commit) = known.map_or((usize::MAX, None), |(rank, commit)| (rank, Some(commit)));
+            found.push((
+                rank,
+                Version {
+                    player,
+                    label: name.clone(),
+                    commit: commit.as_ref().map(|c| c.id.clone()).or_else(|| made.map(|made| made.commit.clone())),
+                    date: commit.as_ref().map(|c| c.date.clone()).or_else(|| self.days.get(name).cloned()),
+                    subject: commit.map(|commit| commit.subject),
+                },
+            ));
+        }
+        if found.iter().any(|(_, version)| version.commit.is_some()) {
+            found.retain(|(_, version)| version.commit.is_some());
+        }
+        let by_commit = match args.order.as_deref() {
+            None => found.iter().all(|(rank, _)| *rank != usize::MAX),
+            Some("commit") => true,
+            Some("date") => false,
+            Some(other) => bail!("--order `{other}`: commit or date"),
+        };
+        let is_dirty = |version: &Version| self.made.get(&version.label).is_some_and(|made| made.dirty);
+        found.sort_by(|(rank, a), (other, b)| {
+            // A day that is not known comes last.
+            let days = (a.date.is_none(), &a.date).cmp(&(b.date.is_none(), &b.date));
+            let commits = rank.cmp(other).then(is_dirty(a).cmp(&is_dirty(b)));
+            if by_commit { commits.then(days) } else { days.then(commits) }.then(a.player.cmp(&b.player))
+        });
+        Ok(found.into_iter().map(|(_, version)| version).collect())
+    }
+
+    /// What Git may know a player by.
+    fn revision(&self, name: &str) -> Option<String> {
+        if let Some(made) = self.made.get(name) {
+            return Some(made.commit.clone());
+        }
+        let last = name.rsplit([' ', '-', '_', '.', '/']).next()?;
+        let is_id = (7..=40).contains(&last.len()) && last.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+        is_id.then(|| last.to_owned())
+    }
+
+    /// The pairs of two commits, by full id, from the view of the first.
+    pub(super) fn met(&self, a: &str, b: &str) -> Pentanomial {
+        let names = self.results.names();
+        let place = |commit: &str| names.iter().position(|name| *name == short(commit));
+        let Some((a, b)) = place(a).zip(place(b)) else { return Pentanomial::default() };
+        let mut all = Pentanomial::default();
+        for met in self.results.encounters() {
+            let met = match (met.a, met.b) {
+                pair if pair == (a, b) => met,
+                pair if pair == (b, a) => met.reversed(),
+                _ => continue,
+            };
+            let pairs = met.pentanomial().0;
+            all.0.iter_mut().zip(pairs).for_each(|(into, count)| *into += count);
+        }
+        all
+    }
+
+    /// The curve of these games.
+    pub(super) fn curve(&self, versions: &[Version], level: f64) -> Result<Progress> {
+        let players: Vec<usize> = versions.iter().map(|version| version.player).collect();
+        Ok(rate_versions(self.results.names().len(), &self.results.encounters(), &players, level)?)
+    }
+}
+
+/// What the players of a plan are called among those of other plans: the same commit is the same player, unless it plays itself.
+fn keys(players: &[Player]) -> Vec<String> {
+    let key = |player: &Player| made(player).map(|made| short(&made.commit) + if made.dirty { "-dirty" } else { "" });
+    players
+        .iter()
+        .map(|player| {
+            let own = key(player);
+            let alone = players.iter().filter(|other| key(other) == own).count() == 1;
+            own.filter(|_| alone).unwrap_or_else(|| player.name.clone())
+        })
+        .collect()
+}
+
+/// A player built from a commit that was asked for; engines of the registry are sparring partners, however they are made.
+fn made(player: &Player) -> Option<Made> {
+    let place = match Spec::parse(&player.origin.spec).ok()? {
+        Spec::Tree => None,
+        Spec::Git { repository, .. } => repository,
+        Spec::Program(_) => return None,
+    };
+    Some(Made { commit: player.origin.commit.clone()?, place, dirty: player.origin.dirty })
+}
+
+/// A commit's first eight digits.
+pub(super) fn short(commit: &str) -> String {
+    commit.get(..8).unwrap_or(commit).to_owned()
+}
+
+pub(super) fn run(args: &ProgressArgs) -> Result<Exit> {
+    if !(args.alpha > 0.0 && args.alpha < 1.0) {
+        bail!("--alpha {}: a probability between 0 and 1", args.alpha);
+    }
+    let raw = args.flags.to_raw()?;
+    let form = raw.out.as_deref().map(Form::of).transpose()?;
+    let mut gathered = Gathered::default();
+    for input in &args.inputs {
+        gathered.add(input)?;
+    }
+    let context = Context::from_env()?;
+    if let Some(range) = &args.revs {
+        match play::play(args, range, &raw, &mut gathered, &context)? {
+            Exit::Done => {}
+            exit => return Ok(exit),
+        }
+    }
+    let versions = gathered.versions(args, &context)?;
+    if versions.is_empty() {
+        bail!("no finished games of any version; give PGN files or run directories");
+    }
+    let progress = gathered.curve(&versions, args.alpha)?;
+    let names = gathered.results.names();
+    let games = gathered.results.encounters().iter().map(Encounter::games).sum();
+    let curve = Curve { names: &names, versions: &versions, progress: &progress, level: args.alpha, games };
+    if let (Some(form), Some(path)) = (form, &raw.out) {
+        let bytes = form.write(&curve)?;
+        write_atomically(path, &bytes).with_context(|| format!("{}: cannot write it", path.display()))?;
+        progress::note(&format!("wrote {}", path.display()));
+    }
+    let text = if args.flags.json { curve.json()? } else { curve.text() };
+    match std::io::stdout().lock().write_all(text.as_bytes()) {
+        // The reader has seen enough.
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(Exit::Done),
+        written => Ok(written.map(|()| Exit::Done)?),
+    }
+}
+
+/// What is written to `--out`.
+#[derive(Clone, Copy, Debug)]
+enum Form {
+    Svg,
+    Html,
+    Json,
+    Csv,
+}
+
+impl Form {
+    fn of(path: &Path) -> Result<Self> {
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("svg") => Ok(Self::Svg),
+            Some("html") => Ok(Self::Html),
+            Some("json") => Ok(Self::Json),
+            Some("csv") => Ok(Self::Csv),
+            _ => bail!("--out {}: a name that ends in .svg, .html, .json or .csv", path.display()),
+        }
+    }
+
+    fn write(self, curve: &Curve) -> Result<Vec<u8>> {
+        Ok(match self {
+            Self::Svg => curve.svg(),
+            Self::Html => page(curve),
+            Self::Json => curve.json()?,
+            Self::Csv => curve.csv(),
+        }
+        .into_bytes())
+    }
+}
+
+/// A page of its own: picture and table.
+fn page(curve: &Curve) -> String {
+    let escape = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    format!(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Elo of the versions</title>\n\
+         <meta name=\"viewport\" content=\"width=device-width\">\n\
+         <style>:root{{color-scheme:light dark}}body{{margin:2em auto;max-width:60em;font-family:system-ui,sans-serif}}\
+         pre{{overflow:auto}}svg{{max-width:100%;height:auto}}</style></head>\n<body>\n{}\n<pre>{}</pre>\n</body></html>\n",
+        curve.svg(),
+        escape(&curve.text())
+    )
+}

@@ -1,0 +1,125 @@
+//! Plays what is missing of a curve.
+
+use std::time::Instant;
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::cli::run_dir::RunDir;
+use crate::cli::series::{Match, Series, unplayable};
+use crate::cli::versions::{Gathered, ProgressArgs, short};
+use crate::cli::{Exit, progress, resolve};
+use crate::plan::config::RawPlan;
+use crate::source::{self, Commit, Context};
+use crate::stats::progress::{least_certain, progress as rate_versions};
+
+/// Plays versions of `range` until the curve is known well enough, and adds their games to `gathered`.
+pub(super) fn play(
+    args: &ProgressArgs,
+    range: &str,
+    raw: &RawPlan,
+    gathered: &mut Gathered,
+    context: &Context,
+) -> Result<Exit> {
+    let Some((old, new)) = range.split_once("..").filter(|(old, new)| !old.is_empty() && !new.is_empty()) else {
+        bail!("--revs `{range}`: write OLD..NEW, such as v1.0..main");
+    };
+    if args.pairs == 0 {
+        bail!("--pairs 0 plays nothing; 1 is the least");
+    }
+    if args.versions < 2 || !args.width.is_finite() || args.width <= 0.0 {
+        bail!(
+            "--versions {} and --width {}: a curve has 2 versions at least, and a width above 0",
+            args.versions,
+            args.width
+        );
+    }
+    let mut raw = raw.clone();
+    let limit = raw.max_time.take().map(|text| resolve::time("--max-time", &text)).transpose()?;
+    let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
+    let place = source::place_of(context, args.repository.as_deref());
+    let mut commits = thinned(source::stretch(context, place.as_deref(), old, new)?, args.versions);
+    let mut series = Series::open(args.runs.clone(), raw)?;
+    progress::note(&format!("{} versions; games in {}", commits.len(), series.root().display()));
+    match series.finish()? {
+        Exit::Done => {}
+        exit => return Ok(exit),
+    }
+    let stored = gathered.clone();
+    let mut spent = 0;
+    loop {
+        gathered.clone_from(&stored);
+        for run in series.runs()? {
+            // A match that was given up before its first game has no players to add.
+            RunDir::open(&run)?;
+            gathered.add(&run)?;
+        }
+        let is_late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        if commits.len() < 2 || spent >= args.limit || is_late {
+            return Ok(Exit::Done);
+        }
+        let Some(step) = gathered.step_to_play(&commits, args)? else { return Ok(Exit::Done) };
+        let spec = |commit: &Commit| source::spec_of(&commit.id, place.as_deref());
+        let mut specs = vec![spec(&commits[step + 1]), spec(&commits[step])];
+        let mut bad = None;
+        for (commit, spec) in [step + 1, step].into_iter().zip(&specs) {
+            if let Some(why) = unplayable(spec, context)? {
+                bad = Some((commit, why));
+            }
+        }
+        if bad.is_none() {
+            specs.extend(args.partners.iter().cloned());
+            let played = gathered.met(&commits[step + 1].id, &commits[step].id).pairs();
+            match series.play(&specs, args.pairs, played, "progress").context("cannot play the versions")? {
+                Match::Played(Exit::Done) => spent += args.pairs * (specs.len() as u64 - 1),
+                Match::Played(exit) => return Ok(exit),
+                // Which of them it was is not known; the later one is new to the curve.
+                Match::NoStart(error) => bad = Some((step + 1, format!("{error:#}"))),
+            }
+        }
+        if let Some((commit, why)) = bad {
+            let name = short(&commits[commit].id);
+            progress::warn(&format!("{name} is skipped: {}", why.lines().next().unwrap_or_default()));
+            commits.remove(commit);
+        }
+    }
+}
+
+impl Gathered {
+    /// The step between two of `commits` about which least is known; `None` where all are known well enough.
+    fn step_to_play(&mut self, commits: &[Commit], args: &ProgressArgs) -> Result<Option<usize>> {
+        let versions: Vec<usize> =
+            commits.iter().map(|commit| self.results.player(short(&commit.id).as_bytes())).collect();
+        let curve = rate_versions(self.results.names().len(), &self.results.encounters(), &versions, args.alpha)?;
+        Ok(least_certain(&curve, args.width))
+    }
+}
+
+/// At most so many of the commits, evenly spread, the first and the last among them.
+fn thinned(commits: Vec<Commit>, most: usize) -> Vec<Commit> {
+    let count = commits.len();
+    if count <= most {
+        return commits;
+    }
+    (0..most).map(|place| commits[place * (count - 1) / (most - 1)].clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thinned_commits_keep_both_ends() {
+        let commits = |count: usize| -> Vec<Commit> {
+            (0..count).map(|n| Commit { id: n.to_string(), date: String::new(), subject: String::new() }).collect()
+        };
+        for (count, most, expected) in [
+            (3, 5, vec!["0", "1", "2"]),
+            (9, 3, vec!["0", "4", "8"]),
+            (5, 2, vec!["0", "4"]),
+            (4, 3, vec!["0", "1", "3"]),
+        ] {
+            let kept: Vec<String> = thinned(commits(count), most).into_iter().map(|commit| commit.id).collect();
+            assert_eq!(kept, expected, "{most} of {count}");
+        }
+    }
+}

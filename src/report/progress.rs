@@ -1,0 +1,452 @@
+//! The curve of an engine's versions as text, JSON, CSV and picture.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::io::Read;
+
+use serde::Serialize;
+
+use crate::report::pgn_tags;
+use crate::report::plot::{EloPlot, EloPoint};
+use crate::stats::elo::fixed;
+use crate::stats::progress::{Mark, Progress, Step};
+use crate::stats::rating::{Bound, Rating};
+
+/// A version of the engine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Version {
+    /// Its place among the players.
+    pub player: usize,
+    /// What it is called in tables and pictures.
+    pub label: String,
+    /// The commit it was built from, in full.
+    pub commit: Option<String>,
+    /// Its day, `2026-01-31`: of the commit, else of its first game.
+    pub date: Option<String>,
+    /// The first line of the commit's message.
+    pub subject: Option<String>,
+}
+
+/// A point of the curve, for pictures.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// The version.
+    pub label: String,
+    /// Its day.
+    pub date: Option<String>,
+    /// Elo over the anchor.
+    pub elo: f64,
+    /// Lower end of the 95 % interval; the estimate itself where that is not known.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// What the step to it comes to.
+    pub mark: Mark,
+    /// A few words beside a mark, such as `p 0.003`; else empty.
+    pub note: String,
+}
+
+/// A curve with all that is to be said of it.
+#[derive(Clone, Debug)]
+pub struct Curve<'a> {
+    /// All players' names.
+    pub names: &'a [String],
+    /// The versions in order.
+    pub versions: &'a [Version],
+    /// Their ratings.
+    pub progress: &'a Progress,
+    /// The family-wise level of marks.
+    pub level: f64,
+    /// All games.
+    pub games: u64,
+}
+
+/// The document: names are the contract.
+#[derive(Serialize)]
+struct Json<'a> {
+    versions: Vec<JsonVersion<'a>>,
+    steps: Vec<JsonStep<'a>>,
+    anchor: Option<&'a str>,
+    level: f64,
+    games: u64,
+    sparring: Vec<JsonSparring<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonVersion<'a> {
+    version: &'a str,
+    commit: Option<&'a str>,
+    date: Option<&'a str>,
+    subject: Option<&'a str>,
+    elo: Option<f64>,
+    elo_error: Option<f64>,
+    elo_lo: Option<f64>,
+    elo_hi: Option<f64>,
+    bound: &'static str,
+    games: u64,
+    score: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct JsonStep<'a> {
+    from: &'a str,
+    to: &'a str,
+    elo: Option<f64>,
+    elo_error: Option<f64>,
+    p: Option<f64>,
+    p_adjusted: Option<f64>,
+    mark: &'static str,
+}
+
+#[derive(Serialize)]
+struct JsonSparring<'a> {
+    name: &'a str,
+    elo: Option<f64>,
+    elo_error: Option<f64>,
+    games: u64,
+}
+
+/// The day of each player's first game in a PGN text, by name as text: `UTCDate`, else `Date`, where whole.
+///
+/// # Errors
+/// Those of `source`.
+pub fn first_days(source: impl Read) -> std::io::Result<HashMap<String, String>> {
+    let mut days: HashMap<String, String> = HashMap::new();
+    pgn_tags::read(source, |game| {
+        let Some(day) = day(&game.date) else { return };
+        for name in [&game.white, &game.black] {
+            let name = String::from_utf8_lossy(name).into_owned();
+            let first = days.entry(name).or_insert_with(|| day.clone());
+            if day < *first {
+                first.clone_from(&day);
+            }
+        }
+    })?;
+    Ok(days)
+}
+
+/// `2026.01.31` as `2026-01-31`; `None` for a day that is not known whole.
+fn day(tag: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(tag).ok()?.trim().replace(['.', '/'], "-");
+    let shape: Vec<usize> = text.split('-').map(str::len).collect();
+    let digits = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+    (digits && shape == [4, 2, 2]).then_some(text)
+}
+
+/// A probability as it reads best.
+fn probability(p: f64) -> String {
+    if p < 1e-4 { "< 0.0001".to_owned() } else { fixed(p, if p < 0.1 { 4 } else { 2 }) }
+}
+
+/// Text from elsewhere as a terminal may see it.
+fn shown(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+impl Curve<'_> {
+    fn rating(&self, version: &Version) -> &Rating {
+        &self.progress.ratings.players[version.player]
+    }
+
+    /// Whether a version can be compared with the rest.
+    fn joined(&self, rating: &Rating) -> bool {
+        rating.group == self.progress.group && rating.games > 0
+    }
+
+    fn label(&self, player: usize) -> &str {
+        let version = self.versions.iter().find(|version| version.player == player);
+        version.map_or(self.names[player].as_str(), |version| version.label.as_str())
+    }
+
+    /// The step that leads to the version at `place`.
+    fn step_to(&self, place: usize) -> Option<&Step> {
+        self.progress.steps.get(place.checked_sub(1)?)
+    }
+
+    /// Elo with its ends, where they are known.
+    fn elo(&self, rating: &Rating) -> [Option<f64>; 4] {
+        if !self.joined(rating) {
+            return [None; 4];
+        }
+        let end = |sign: f64| rating.error95.map(|error| rating.elo + sign * error);
+        match rating.bounded {
+            Bound::Exact => [Some(rating.elo), rating.error95, end(-1.0), end(1.0)],
+            Bound::AtLeast => [Some(rating.elo), None, Some(rating.elo), None],
+            Bound::AtMost => [Some(rating.elo), None, None, Some(rating.elo)],
+        }
+    }
+
+    /// What pictures show: the versions that can be compared.
+    #[must_use]
+    pub fn points(&self) -> Vec<Point> {
+        let mut points = Vec::new();
+        for (place, version) in self.versions.iter().enumerate() {
+            let [Some(elo), _, low, high] = self.elo(self.rating(version)) else { continue };
+            let step = self.step_to(place);
+            let mark = step.map_or(Mark::Open, |step| step.mark);
+            let p = step.and_then(|step| step.p_adjusted).filter(|_| mark != Mark::Open);
+            points.push(Point {
+                label: version.label.clone(),
+                date: version.date.clone(),
+                elo,
+                low: low.unwrap_or(elo),
+                high: high.unwrap_or(elo),
+                mark,
+                note: p.map_or(String::new(), |p| format!("p {}", probability(p))),
+            });
+        }
+        points
+    }
+
+    /// What came of it, in a few words.
+    #[must_use]
+    pub fn outcome(&self) -> String {
+        let count = |mark: Mark| self.progress.steps.iter().filter(|step| step.mark == mark).count();
+        let points = self.points();
+        let total = match (points.first(), points.last()) {
+            (Some(first), Some(last)) if points.len() > 1 => {
+                format!("{} Elo from {} to {}", signed(last.elo - first.elo), first.label, last.label)
+            }
+            _ => "no two versions can be compared".to_owned(),
+        };
+        format!("{total}; {} gains and {} drops are shown", count(Mark::Gain), count(Mark::Drop))
+    }
+
+    /// The small print of pictures.
+    #[must_use]
+    pub fn caption(&self) -> String {
+        let anchor = self.progress.anchor.map_or("the mean".to_owned(), |player| self.label(player).to_owned());
+        format!(
+            "Elo over {anchor}, joint maximum likelihood of {} games, 95 % intervals by pairs; marked: changes with p at most {} over all {} steps (Holm)",
+            self.games,
+            self.level,
+            self.progress.steps.len()
+        )
+    }
+
+    /// The picture as SVG.
+    #[must_use]
+    pub fn svg(&self) -> String {
+        let points = self.points();
+        EloPlot {
+            title: "Elo of the versions".to_owned(),
+            subtitle: self.outcome(),
+            caption: self.caption(),
+            unit: "Elo",
+            points: (1u64..)
+                .zip(&points)
+                .map(|(pairs, point)| EloPoint { pairs, elo: point.elo, low: point.low, high: point.high })
+                .collect(),
+        }
+        .to_svg()
+    }
+
+    /// One document.
+    ///
+    /// # Errors
+    /// None that is known; what `serde_json` says.
+    pub fn json(&self) -> Result<String, serde_json::Error> {
+        let is_version = |player: usize| self.versions.iter().any(|version| version.player == player);
+        let document = Json {
+            versions: self.versions.iter().map(|version| self.json_version(version)).collect(),
+            steps: self.progress.steps.iter().map(|step| self.json_step(step)).collect(),
+            anchor: self.progress.anchor.map(|player| self.label(player)),
+            level: self.level,
+            games: self.games,
+            sparring: (0..self.names.len())
+                .filter(|player| !is_version(*player) && self.progress.ratings.players[*player].games > 0)
+                .map(|player| {
+                    let rating = &self.progress.ratings.players[player];
+                    let [elo, elo_error, ..] = self.elo(rating);
+                    JsonSparring { name: &self.names[player], elo, elo_error, games: rating.games }
+                })
+                .collect(),
+        };
+        Ok(serde_json::to_string_pretty(&document)? + "\n")
+    }
+
+    fn json_version<'b>(&self, version: &'b Version) -> JsonVersion<'b> {
+        let rating = self.rating(version);
+        let [elo, elo_error, elo_lo, elo_hi] = self.elo(rating);
+        JsonVersion {
+            version: &version.label,
+            commit: version.commit.as_deref(),
+            date: version.date.as_deref(),
+            subject: version.subject.as_deref(),
+            elo,
+            elo_error,
+            elo_lo,
+            elo_hi,
+            bound: match rating.bounded {
+                Bound::Exact => "exact",
+                Bound::AtLeast => "at_least",
+                Bound::AtMost => "at_most",
+            },
+            games: rating.games,
+            score: rating.score,
+        }
+    }
+
+    fn json_step(&self, step: &Step) -> JsonStep<'_> {
+        JsonStep {
+            from: self.label(step.from),
+            to: self.label(step.to),
+            elo: step.change.map(|change| change.value),
+            elo_error: step.change.and_then(|change| change.error95),
+            p: step.p,
+            p_adjusted: step.p_adjusted,
+            mark: step.mark.name(),
+        }
+    }
+
+    /// A table for other programs, a version a line.
+    #[must_use]
+    pub fn csv(&self) -> String {
+        let mut out = "version,commit,date,elo,elo_lo,elo_hi,games,step,step_error,p,p_adjusted,mark\n".to_owned();
+        let number = |value: Option<f64>| value.map_or(String::new(), |value| fixed(value, 4));
+        for (place, version) in self.versions.iter().enumerate() {
+            let rating = self.rating(version);
+            let [elo, _, low, high] = self.elo(rating);
+            let step = self.step_to(place);
+            let change = step.and_then(|step| step.change);
+            let small = |p: Option<f64>| p.map_or(String::new(), |p| format!("{p:e}"));
+            let fields = [
+                quoted(&version.label),
+                version.commit.clone().unwrap_or_default(),
+                version.date.clone().unwrap_or_default(),
+                number(elo),
+                number(low),
+                number(high),
+                rating.games.to_string(),
+                number(change.map(|change| change.value)),
+                number(change.and_then(|change| change.error95)),
+                small(step.and_then(|step| step.p)),
+                small(step.and_then(|step| step.p_adjusted)),
+                step.map_or("", |step| step.mark.name()).to_owned(),
+            ];
+            out += &fields.join(",");
+            out.push('\n');
+        }
+        out
+    }
+
+    /// For people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let width = self.versions.iter().map(|v| v.label.chars().count()).max().unwrap_or(0).max(7);
+        let mut out = format!(
+            "{:>3}  {:<width$}  {:<10}  {:>8}  {:>6}  {:>7}  {:>7}  {:>6}  {:>8}\n",
+            "", "version", "date", "Elo", "+/-", "games", "step", "+/-", "p"
+        );
+        for (place, version) in self.versions.iter().enumerate() {
+            let line = self.line(place, version, width);
+            out += line.trim_end();
+            out.push('\n');
+        }
+        out.push('\n');
+        for mark in [Mark::Drop, Mark::Gain] {
+            for step in self.progress.steps.iter().filter(|step| step.mark == mark) {
+                let _ = writeln!(out, "{}", self.sentence(step));
+            }
+        }
+        let _ = writeln!(out, "{}", self.outcome());
+        let _ = writeln!(out, "{}", self.caption());
+        out
+    }
+
+    fn line(&self, place: usize, version: &Version, width: usize) -> String {
+        let rating = self.rating(version);
+        let [elo, error, ..] = self.elo(rating);
+        let sign = match rating.bounded {
+            Bound::Exact => "",
+            Bound::AtLeast => "> ",
+            Bound::AtMost => "< ",
+        };
+        let dash = || "-".to_owned();
+        let error = match error {
+            _ if self.progress.anchor == Some(version.player) => "anchor".to_owned(),
+            error => error.map_or_else(dash, |error| fixed(error, 1)),
+        };
+        let step = self.step_to(place);
+        let change = step.and_then(|step| step.change);
+        let mark = step.map_or(Mark::Open, |step| step.mark);
+        format!(
+            "{:>3}  {:<width$}  {:<10}  {:>8}  {error:>6}  {:>7}  {:>7}  {:>6}  {:>8}  {:<4}  {}",
+            place + 1,
+            shown(&version.label),
+            version.date.as_deref().unwrap_or(""),
+            elo.map_or_else(dash, |elo| format!("{sign}{}", fixed(elo, 1))),
+            rating.games,
+            change.map_or_else(dash, |change| signed(change.value)),
+            change.and_then(|change| change.error95).map_or_else(dash, |error| fixed(error, 1)),
+            step.and_then(|step| step.p_adjusted).map_or_else(dash, probability),
+            if mark == Mark::Open { "" } else { mark.name() },
+            shown(version.subject.as_deref().unwrap_or("")),
+        )
+    }
+
+    fn sentence(&self, step: &Step) -> String {
+        let (word, verb) = if step.mark == Mark::Drop { ("DROP", "lost") } else { ("gain", "gained") };
+        let by = match step.change {
+            Some(change) => {
+                let error = change.error95.map_or(String::new(), |error| format!(" +/- {}", fixed(error, 1)));
+                format!("{} Elo{error}", fixed(change.value.abs(), 1))
+            }
+            None => "more than can be rated (every point of their games, by the sign test)".to_owned(),
+        };
+        let p = |p: Option<f64>| p.map_or("?".to_owned(), probability);
+        format!(
+            "{word}: {} {verb} {by} against {} (p {} of this step alone, {} over all {})",
+            shown(self.label(step.to)),
+            shown(self.label(step.from)),
+            p(step.p),
+            p(step.p_adjusted),
+            self.progress.steps.len()
+        )
+    }
+}
+
+fn signed(value: f64) -> String {
+    let text = fixed(value, 1);
+    if text.starts_with('-') || text == "0.0" { text } else { format!("+{text}") }
+}
+
+/// A field as CSV has it.
+fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_are_read_where_they_are_whole() {
+        for (tag, expected) in [
+            ("2026.01.31", Some("2026-01-31")),
+            ("2026-01-31", Some("2026-01-31")),
+            ("2026.??.??", None),
+            ("", None),
+            ("26.1.1", None),
+        ] {
+            assert_eq!(day(tag.as_bytes()).as_deref(), expected, "{tag}");
+        }
+    }
+
+    #[test]
+    fn the_first_day_of_a_player_is_the_earliest() {
+        let game = |white: &str, black: &str, date: &str| {
+            format!("[Date \"{date}\"]\n[White \"{white}\"]\n[Black \"{black}\"]\n[Result \"1-0\"]\n\n1-0\n\n")
+        };
+        let text = [game("A", "B", "2026.02.01"), game("B", "C", "2026.01.01"), game("C", "A", "????.??.??")].concat();
+        let days = first_days(text.as_bytes()).unwrap();
+        let day = |name: &str| days.get(name).map(String::as_str);
+        assert_eq!([day("A"), day("B"), day("C")], [Some("2026-02-01"), Some("2026-01-01"), Some("2026-01-01")]);
+    }
+
+    #[test]
+    fn fields_are_quoted_where_needed() {
+        assert_eq!(quoted("a b"), "a b");
+        assert_eq!(quoted("a,\"b\""), "\"a,\"\"b\"\"\"");
+    }
+}

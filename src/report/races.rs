@@ -1,0 +1,92 @@
+//! How a race stands, in words and as JSON.
+
+use serde_json::{Value, json};
+
+use crate::plan::{Format, Plan};
+use crate::report::figures;
+use crate::schedule::pairing::race::replay;
+use crate::schedule::standing::Standing;
+use crate::stats::elo;
+use crate::stats::race::{self, Race, Reason};
+
+/// The race of a run, with the names of its takes; `None` where it is none.
+fn race<'a>(plan: &'a Plan, standing: &Standing) -> Option<(Race, Vec<&'a str>)> {
+    let Format::Race(rule) = plan.format else { return None };
+    let players = u16::try_from(plan.players.len()).unwrap_or(u16::MAX);
+    let names = plan.players.iter().skip(1).map(|player| player.name.as_str()).collect();
+    Some((replay(players, rule, standing.results()), names))
+}
+
+/// What came of it, in a line.
+pub(super) fn outcome(plan: &Plan, standing: &Standing) -> Option<String> {
+    let (race, names) = race(plan, standing)?;
+    let base = &plan.players.first()?.name;
+    if let Some(winner) = race.winner() {
+        return Some(format!("{} wins the race: stronger than {base}, and no other take is left", names[winner]));
+    }
+    let left: Vec<&str> = race.left().into_iter().map(|take| names[take]).collect();
+    Some(match left.as_slice() {
+        [] => format!("no take is left: none gains enough on {base}"),
+        [one] => format!("undecided: {one} is left, and not shown to be stronger than {base}"),
+        many => format!("undecided: {} are left", many.join(", ")),
+    })
+}
+
+/// What became of a take.
+fn fate(take: &race::Standing, base: &str, names: &[&str], rule_gain: f64) -> String {
+    let gain = if rule_gain == 0.0 { String::new() } else { format!(" and {rule_gain} Elo") };
+    match take.dropped {
+        Some((Reason::Base, after)) => format!("dropped after {after} pairs: weaker than {base}{gain}"),
+        Some((Reason::Take(other), after)) => format!("dropped after {after} pairs: weaker than {}", names[other]),
+        None if take.is_better => format!("stronger than {base}"),
+        None => "open".to_owned(),
+    }
+}
+
+/// A line on each take.
+pub(super) fn lines(plan: &Plan, standing: &Standing) -> Vec<String> {
+    let (Some((race, names)), Format::Race(rule)) = (race(plan, standing), plan.format) else { return Vec::new() };
+    let base = plan.players.first().map_or("", |player| player.name.as_str());
+    let mut lines =
+        vec![format!("takes against {base} (all that is said here holds with probability {}):", 1.0 - rule.alpha)];
+    for (take, name) in race.takes().iter().zip(&names) {
+        let elo = figures::estimate(elo::logistic(&take.pairs));
+        lines.push(format!(
+            "      {name}: {} pairs, Elo {elo}, {}",
+            take.pairs.pairs(),
+            fate(take, base, &names, rule.gain)
+        ));
+    }
+    lines
+}
+
+/// The takes in the order of the plan; null where the run is no race.
+pub(super) fn json(plan: &Plan, standing: &Standing) -> Value {
+    let (Some((race, names)), Format::Race(rule)) = (race(plan, standing), plan.format) else { return Value::Null };
+    let takes: Vec<Value> = race
+        .takes()
+        .iter()
+        .zip(&names)
+        .map(|(take, name)| {
+            let (by, after) = match take.dropped {
+                Some((Reason::Base, after)) => (Some("base"), Some(after)),
+                Some((Reason::Take(other), after)) => (Some(names[other]), Some(after)),
+                None => (None, None),
+            };
+            json!({
+                "name": name,
+                "pairs": take.pairs.pairs(),
+                "ptnml": take.pairs.0,
+                "is_better": take.is_better,
+                "dropped_by": by,
+                "dropped_after": after,
+            })
+        })
+        .collect();
+    json!({
+        "alpha": rule.alpha,
+        "gain": rule.gain,
+        "winner": race.winner().map(|winner| names[winner]),
+        "takes": takes,
+    })
+}

@@ -1,0 +1,102 @@
+//! The order of commits: what came after what, when, and why.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use crate::source::error::SourceError;
+use crate::source::git::Repository;
+use crate::source::resolve::{Context, is_url, revision};
+use crate::source::spec::Spec;
+
+/// A commit as it is told of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Commit {
+    /// In full.
+    pub id: String,
+    /// The day it was committed, `2026-01-31`.
+    pub date: String,
+    /// The first line of its message.
+    pub subject: String,
+}
+
+/// The commits that `names` stand for, where the repository at `place` (`None` for the one of the current directory) has them, and
+/// their order: `order[i]` is how many of the commits found come before that of `names[i]`, parents before children.
+/// A folder that is in no repository knows none.
+///
+/// # Errors
+/// Those of Git.
+pub fn known(
+    context: &Context,
+    place: Option<&str>,
+    names: &[String],
+) -> Result<Vec<Option<(usize, Commit)>>, SourceError> {
+    let found = match place {
+        Some(url) if is_url(url) => Repository::cloned(url, &context.cache),
+        Some(path) => Repository::open(&context.cwd.join(path)).ok(),
+        None => Repository::open(&context.cwd).ok(),
+    };
+    let Some(repository) = found else { return Ok(vec![None; names.len()]) };
+    let ids: Vec<Option<String>> = names.iter().map(|name| repository.commit(name).ok()).collect();
+    let mut wanted: Vec<&str> = ids.iter().flatten().map(String::as_str).collect();
+    wanted.sort_unstable();
+    wanted.dedup();
+    let commits: HashMap<String, (usize, Commit)> = repository
+        .in_order(&wanted)?
+        .into_iter()
+        .enumerate()
+        .map(|(place, commit)| (commit.id.clone(), (place, commit)))
+        .collect();
+    Ok(ids.into_iter().map(|id| commits.get(&id?).cloned()).collect())
+}
+
+/// The commits of a stretch of history, oldest first: `old`, and those after it on the first-parent line to `new` that touch the
+/// engine's sources (by the recipe of `new`), `new` itself the last.
+///
+/// # Errors
+/// When either is no commit of the repository at `place`, or `old` is no ancestor of `new`.
+pub fn stretch(context: &Context, place: Option<&str>, old: &str, new: &str) -> Result<Vec<Commit>, SourceError> {
+    let spec = |rev: &str| Spec::Git { rev: rev.to_owned(), repository: place.map(str::to_owned) };
+    let newest = revision(&spec(new), context, &mut |_| {})?;
+    let repository = &newest.repository;
+    let (old_id, new_id) = (repository.commit(old)?, newest.commit.clone());
+    if !repository.is_ancestor(&old_id, &new_id)? {
+        let reason = format!("`{old}` does not come before `{new}` in the history; give the older one first");
+        return Err(SourceError::Spec { spec: format!("{old}..{new}"), reason });
+    }
+    let mut ids = vec![old_id.clone()];
+    ids.extend(repository.between(&old_id, &new_id, &newest.recipe.sources)?);
+    if ids.last() != Some(&new_id) {
+        ids.push(new_id);
+    }
+    let wanted: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let mut told: HashMap<String, Commit> =
+        repository.told(&wanted)?.into_iter().map(|commit| (commit.id.clone(), commit)).collect();
+    Ok(ids.iter().filter_map(|id| told.remove(id)).collect())
+}
+
+/// The spec of a commit of the repository at `place`.
+#[must_use]
+pub fn spec_of(commit: &str, place: Option<&str>) -> String {
+    match place {
+        Some(place) => format!("git:{commit}@{place}"),
+        None => format!("git:{commit}"),
+    }
+}
+
+/// Whether an engine that could not be had is the fault of its commit alone, and the next one may be better.
+#[must_use]
+pub fn is_bad_commit(error: &SourceError) -> bool {
+    use SourceError::{Build, NoBinary, NoRecipe, NoSource, Toml};
+    matches!(error, Build { .. } | NoBinary { .. } | NoRecipe { .. } | NoSource { .. } | Toml(_))
+}
+
+/// The repository's folder as a place for specs, absolute, so that a plan holds wherever it is read.
+#[must_use]
+pub fn place_of(context: &Context, place: Option<&str>) -> Option<String> {
+    let place = place?;
+    Some(if is_url(place) { place.to_owned() } else { absolute(&context.cwd.join(place)) })
+}
+
+fn absolute(path: &Path) -> String {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string()
+}

@@ -1,0 +1,303 @@
+//! The curve of versions, races and bisections: from stored games, and by playing them.
+
+use serde_json::Value;
+
+use crate::harness::{FAKE, Ran, fake, games, quintain, run, summary};
+
+/// Games of `a` against `b`: so many pairs with these points of `a` (half points of its game with White and with Black).
+fn pairs(a: &str, b: &str, date: &str, first_round: usize, points: &[(u8, u8)]) -> String {
+    let token = |half: u8| ["0-1", "1/2-1/2", "1-0"][usize::from(half)];
+    let game = |white: &str, black: &str, round: usize, result: &str| {
+        format!(
+            "[Event \"e\"]\n[Date \"{date}\"]\n[Round \"{round}\"]\n[White \"{white}\"]\n[Black \"{black}\"]\n[Result \"{result}\"]\n\n{result}\n\n"
+        )
+    };
+    points
+        .iter()
+        .enumerate()
+        .map(|(place, (first, second))| {
+            let round = first_round + place;
+            game(a, b, round, token(*first)) + &game(b, a, round, token(2 - *second))
+        })
+        .collect()
+}
+
+fn json(ran: &Ran) -> Value {
+    serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"))
+}
+
+/// Three versions and a sparring partner: the second is no better, the third loses most of its games.
+fn stored() -> String {
+    let level = [(1, 1), (2, 0), (1, 1), (2, 1), (1, 0)].repeat(8);
+    let weak = [(0, 0), (1, 0), (0, 1), (1, 1), (0, 0)].repeat(8);
+    [
+        pairs("v2", "v1", "2026.02.01", 1, &level),
+        pairs("v3", "v2", "2026.03.01", 101, &weak),
+        pairs("v1", "Rival", "2026.01.01", 201, &level),
+    ]
+    .concat()
+}
+
+#[test]
+fn a_drop_is_told_from_stored_games() {
+    let folder = tempfile::tempdir().unwrap();
+    let [pgn, svg, html, csv, own] =
+        ["g.pgn", "e.svg", "e.html", "e.csv", "e.json"].map(|name| folder.path().join(name).display().to_string());
+    std::fs::write(&pgn, stored()).unwrap();
+    let common = ["progress", &pgn, "--sparring", "Rival"];
+    let ran = run(&[&common[..], &["--json"]].concat());
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let document = json(&ran);
+    let names: Vec<_> = document["versions"].as_array().unwrap().iter().map(|v| v["version"].clone()).collect();
+    assert_eq!(names, ["v1", "v2", "v3"]);
+    assert_eq!((&document["anchor"], document["versions"][0]["elo"].as_f64()), (&"v1".into(), Some(0.0)));
+    assert_eq!(document["versions"][2]["date"], "2026-03-01");
+    assert_eq!((&document["steps"][0]["mark"], &document["steps"][1]["mark"]), (&"open".into(), &"drop".into()));
+    assert_eq!(document["sparring"][0]["name"], "Rival");
+    for (path, head) in [(&svg, "<svg"), (&html, "<!doctype html>"), (&csv, "version,commit,date,elo"), (&own, "{")] {
+        let ran = run(&[&common[..], &["--out", path]].concat());
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        assert!(ran.stdout.contains("DROP: v3 lost"), "{}", ran.stdout);
+        assert!(std::fs::read_to_string(path).unwrap().starts_with(head), "{path}");
+    }
+    assert_eq!(std::fs::read_to_string(&own).unwrap(), run(&[&common[..], &["--json"]].concat()).stdout);
+}
+
+#[test]
+fn what_is_no_curve_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let pgn = folder.path().join("g.pgn").display().to_string();
+    std::fs::write(&pgn, stored()).unwrap();
+    let cases: &[(&[&str], &str)] = &[
+        (&["progress"], "no finished games of any version"),
+        (&["progress", &pgn, "--sparring", "Nobody"], "--sparring `Nobody`: no such player"),
+        (&["progress", &pgn, "--out", "elo.txt"], "a name that ends in"),
+        (&["progress", &pgn, "--alpha", "1"], "--alpha 1: a probability"),
+        (&["progress", &pgn, "--order", "size"], "--order `size`: commit or date"),
+        (&["progress", "missing.pgn"], "missing.pgn: cannot open it"),
+    ];
+    for (args, expected) in cases {
+        let ran: Ran = quintain(args).current_dir(folder.path()).output().unwrap().into();
+        assert_eq!(ran.code, Some(2), "{args:?}: {ran:?}");
+        assert!(ran.stderr.contains(expected), "{args:?}: {}", ran.stderr);
+    }
+}
+
+/// Scripted peers that resign the more, the weaker they are, play fast games from the same openings.
+const FAST: &str = "--nodes 1 --max-plies 24 --resign count=1,score=900 --seed 5 -j 3";
+
+fn race_args(out: &std::path::Path, more: &str) -> Vec<String> {
+    let [base, weak, strong] = [("base", 30), ("weak", 90), ("strong", 0)]
+        .map(|(name, percent)| fake(&format!("--name {name} --seed {percent} --resigns {percent}")));
+    let out = out.display().to_string();
+    let mut args = ["race", &weak, &strong, "--base", &base, "--out", &out].map(str::to_owned).to_vec();
+    args.extend(format!("{FAST} --step 4 {more}").split_whitespace().map(str::to_owned));
+    args
+}
+
+#[test]
+fn a_race_drops_the_weak_take_and_ends_with_the_strong_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("race");
+    let ran = run(&race_args(&out, "--pairs 400"));
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.stdout.contains("wins the race"), "{}", ran.stdout);
+    let document = summary(&out);
+    let race = &document["race"];
+    let [weak, strong] = [0, 1].map(|take| &race["takes"][take]);
+    assert_eq!((&race["winner"], &document["format"]), (&strong["name"], &"race".into()));
+    assert!(strong["is_better"] == true && strong["dropped_by"].is_null(), "{race}");
+    assert!(weak["dropped_after"].as_u64().unwrap() < strong["pairs"].as_u64().unwrap(), "{race}");
+    assert!(strong["pairs"].as_u64().unwrap() < 400, "{race}");
+
+    // A run that was cut off comes to the same games and the same end.
+    let journal = std::fs::read_to_string(out.join("games.jsonl")).unwrap();
+    let lines: Vec<&str> = journal.split_inclusive('\n').collect();
+    for kept in [1, 10, lines.len() / 2] {
+        let broken = folder.path().join(format!("broken-{kept}"));
+        std::fs::create_dir_all(broken.join("stderr")).unwrap();
+        std::fs::copy(out.join("plan.toml"), broken.join("plan.toml")).unwrap();
+        std::fs::write(broken.join("games.jsonl"), lines[..kept].concat()).unwrap();
+        let ran = run(&["resume", &broken.display().to_string()]);
+        assert_eq!(ran.code, Some(0), "{kept}: {ran:?}");
+        assert_eq!(games(&broken), games(&out), "{kept}");
+        assert_eq!(summary(&broken)["race"], *race, "{kept}");
+    }
+}
+
+#[test]
+fn a_race_that_cannot_be_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for (more, expected) in [
+        ("--alpha 0", "--alpha 0: a probability"),
+        ("--gain 2000", "--gain 2000: Elo from"),
+        ("--step 0", "error"),
+        ("--pairs 0", "--pairs 0 plays nothing"),
+    ] {
+        let ran = run(&race_args(&folder.path().join("race"), more));
+        assert_eq!(ran.code, Some(2), "{more}: {ran:?}");
+        assert!(ran.stderr.contains(expected), "{more}: {}", ran.stderr);
+    }
+}
+
+/// A repository of a toy engine whose strength depends on the commit, and a cache of its own.
+struct Toy {
+    folder: tempfile::TempDir,
+}
+
+impl Toy {
+    /// A commit for each share of games that the engine gives up, in percent; `None` for one that does not build.
+    fn new(strengths: &[Option<u32>]) -> Self {
+        let toy = Self { folder: tempfile::tempdir().unwrap() };
+        std::fs::create_dir_all(toy.repository().join("engine")).unwrap();
+        toy.git(&["init", "--quiet", "--initial-branch=main"]);
+        let recipe = "[build]\ncommand = 'test ! -f engine/broken && cp engine/main.sh engine.bin && chmod +x engine.bin'\n\
+                      binary = 'engine.bin'\nsources = ['engine']\n";
+        toy.write("quintain.toml", recipe);
+        for (number, strength) in strengths.iter().enumerate() {
+            let broken = toy.repository().join("engine/broken");
+            match strength {
+                Some(percent) => {
+                    let _ = std::fs::remove_file(broken);
+                    toy.write("engine/main.sh", &script(*percent, number));
+                }
+                None => toy.write("engine/broken", "no engine"),
+            }
+            toy.commit(&format!("Number {number}"));
+            // And one that is none of the engine's.
+            toy.write("README", &format!("after {number}"));
+            toy.commit("Explain");
+        }
+        toy
+    }
+
+    fn repository(&self) -> std::path::PathBuf {
+        self.folder.path().join("repository")
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        std::fs::write(self.repository().join(path), text).unwrap();
+    }
+
+    fn git(&self, args: &[&str]) -> String {
+        let mut command = std::process::Command::new("git");
+        for name in ["GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE"] {
+            command.env_remove(name);
+        }
+        let identity = ["-c", "user.name=Test", "-c", "user.email=test@localhost", "-c", "commit.gpgSign=false"];
+        let ran = command.args(identity).args(args).current_dir(self.repository()).output().unwrap();
+        assert!(ran.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&ran.stderr));
+        String::from_utf8(ran.stdout).unwrap().trim().to_owned()
+    }
+
+    fn commit(&self, message: &str) {
+        self.git(&["add", "--all"]);
+        self.git(&["commit", "--quiet", "-m", message]);
+    }
+
+    /// The commit with this message.
+    fn id(&self, number: usize) -> String {
+        self.git(&["log", "--format=%H", "--grep", &format!("^Number {number}$")])
+    }
+
+    #[track_caller]
+    fn run(&self, code: i32, args: &[&str]) -> Ran {
+        let args: Vec<&str> = args.iter().copied().chain(FAST.split_whitespace()).collect();
+        let mut command = quintain(&args);
+        command.current_dir(self.repository()).env("QUINTAIN_CACHE", self.folder.path().join("cache"));
+        let ran: Ran = command.output().unwrap().into();
+        assert_eq!(ran.code, Some(code), "{args:?}: {ran:?}");
+        ran
+    }
+}
+
+fn script(percent: u32, number: usize) -> String {
+    format!(
+        "#!/bin/sh\n# {number}\n[ \"$1\" = bench ] && echo '{number} nodes 1 nps' && exit\nexec '{FAKE}' --seed {number} --resigns {percent}\n"
+    )
+}
+
+#[test]
+fn a_bisection_ends_with_the_commit_that_lost() {
+    let toy = Toy::new(&[Some(5), Some(5), None, Some(5), Some(5), Some(70), Some(70), Some(70)]);
+    let out = toy.folder.path().join("search").display().to_string();
+    let [good, bad] = [toy.id(0), toy.id(7)];
+    let args = ["bisect", &good, &bad, "--out", &out, "--pairs", "8", "--json"];
+    // Broken off before the change is shown, it goes on with what there is.
+    let begun = toy.run(3, &[&args[..], &["--limit", "8"]].concat());
+    let begun = json(&begun);
+    assert_eq!((&begun["reason"], &begun["pairs"]), (&"no-change".into(), &8.into()));
+    let found = json(&toy.run(0, &args));
+    assert_eq!(found["found"]["commits"], serde_json::json!([toy.id(5)]), "{found}");
+    assert!(found["found"]["probability"].as_f64().unwrap() >= 0.95);
+    assert!(found["change"].as_f64().unwrap() < -50.0, "{found}");
+    let commits = found["commits"].as_array().unwrap();
+    assert_eq!(commits.len(), 8, "only commits that touch the engine: {found}");
+    let total: f64 = commits.iter().map(|commit| commit["probability"].as_f64().unwrap()).sum();
+    assert!((total - 1.0).abs() < 1e-9);
+    // Asked again, it plays nothing more.
+    let again = json(&toy.run(0, &args));
+    assert_eq!(again, found);
+    // The games of that search count in another one too.
+    let runs: Vec<String> = std::fs::read_dir(std::path::Path::new(&out).join("matches"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_dir())
+        .map(|path| path.display().to_string())
+        .collect();
+    let other = toy.folder.path().join("other").display().to_string();
+    let mut args = vec!["bisect", &good, &bad, "--out", &other, "--json"];
+    args.extend(runs.iter().flat_map(|run| ["--reuse", run.as_str()]));
+    assert_eq!(json(&toy.run(0, &args))["found"], found["found"]);
+    assert!(std::fs::read_dir(std::path::Path::new(&other).join("matches")).unwrap().next().is_none());
+}
+
+#[test]
+fn a_bisection_tells_commits_apart_only_where_they_build() {
+    let toy = Toy::new(&[Some(5), None, Some(80), Some(80)]);
+    let out = toy.folder.path().join("search").display().to_string();
+    let ran = toy.run(0, &["bisect", &toy.id(0), &toy.id(3), "--out", &out, "--pairs", "8"]);
+    assert!(ran.stdout.starts_with("one of ") && ran.stdout.contains("skipped: cannot build"), "{}", ran.stdout);
+    assert!(ran.stderr.contains("is skipped"), "{}", ran.stderr);
+    for (args, expected) in [
+        (vec!["bisect", "main~1", "main~1"], "are one commit"),
+        (vec!["bisect", "main", "main~3"], "does not come before"),
+        (vec!["bisect", "nowhere", "main"], "no commit, branch or tag `nowhere`"),
+        (vec!["bisect", "main~3", "main", "--confidence", "1"], "--confidence 1"),
+    ] {
+        let ran = toy.run(2, &args);
+        assert!(ran.stderr.contains(expected), "{args:?}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn missing_versions_are_built_and_played() {
+    let toy = Toy::new(&[Some(10), Some(10), None, Some(80), Some(80)]);
+    let runs = toy.folder.path().join("curve").display().to_string();
+    let svg = toy.folder.path().join("elo.svg").display().to_string();
+    let partner = fake("--name partner --seed 77 --resigns 30");
+    let range = format!("{}..{}", toy.id(0), toy.id(4));
+    let args = [
+        "progress", "--revs", &range, "--runs", &runs, "--vs", &partner, "--pairs", "8", "--limit", "160", "--json",
+        "--out", &svg,
+    ];
+    let ran = toy.run(0, &args);
+    let curve = json(&ran);
+    let ids: Vec<_> = curve["versions"].as_array().unwrap().iter().map(|v| v["commit"].clone()).collect();
+    assert_eq!(ids, [0, 1, 3, 4].map(|number| toy.id(number)), "{curve}");
+    assert_eq!(curve["versions"][0]["subject"], "Number 0");
+    assert!(ran.stderr.contains("is skipped: cannot build"), "{}", ran.stderr);
+    let marks: Vec<_> = curve["steps"].as_array().unwrap().iter().map(|step| step["mark"].clone()).collect();
+    assert_eq!(marks, ["open", "drop", "open"], "{curve}");
+    assert_eq!(curve["sparring"].as_array().unwrap().len(), 1, "{curve}");
+    assert!(std::fs::read_to_string(&svg).unwrap().starts_with("<svg"));
+    // Wide enough is wide enough: nothing more is played, and what is stored gives the same curve.
+    let again = json(&toy.run(0, &[&args[..], &["--width", "5000"]].concat()));
+    assert_eq!(again["versions"], curve["versions"]);
+    for (words, expected) in
+        [(["--revs", "main"], "write OLD..NEW"), (["--revs", "main..nowhere"], "no commit, branch or tag `nowhere`")]
+    {
+        let ran = toy.run(2, &[&["progress"], &words[..]].concat());
+        assert!(ran.stderr.contains(expected), "{words:?}: {}", ran.stderr);
+    }
+}
