@@ -183,7 +183,9 @@ struct PlayerFile {
 }
 
 fn read(id: &str, dir: &Path, stamps: [Stamp; 2]) -> About {
-    let summary = text(&dir.join(SUMMARY)).and_then(|text| serde_json::from_str::<SummaryFile>(&text).ok());
+    // An object and nothing else: a list would be taken for a struct's fields in order.
+    let object = text(&dir.join(SUMMARY)).and_then(|text| serde_json::from_str::<serde_json::Map<_, _>>(&text).ok());
+    let summary = object.and_then(|object| serde_json::from_value(serde_json::Value::Object(object)).ok());
     let about = match summary {
         Some(summary) => from_summary(summary),
         None => match plan(dir) {

@@ -60,6 +60,15 @@ impl Score {
     }
 }
 
+/// Half the width of a 95 % interval in Elo where all pairs came out alike, so that nothing tells of their scatter: with the variance
+/// 1/n that Chow and Robbins add to that of n samples (Annals of Mathematical Statistics 36, 1965). Engines that always
+/// draw would otherwise never be known.
+fn error_without_scatter(rating: &rating::Rating) -> Option<f64> {
+    let (pairs, score) = (rating.games as f64 / 2.0, rating.score?);
+    let elo_per_score = 400.0 / (std::f64::consts::LN_10 * score * (1.0 - score));
+    (pairs > 0.0 && elo_per_score.is_finite()).then(|| 1.96 / pairs * elo_per_score)
+}
+
 /// Adds a pair's games, or the one of half a pair, from the view of `player`.
 fn add(met: &mut rating::Encounter, player: PlayerId, games: &[GameRecord], half_points: &[u8]) {
     let color = |game: &GameRecord| if game.players.white == player { Color::White } else { Color::Black };
@@ -249,7 +258,13 @@ impl Standing {
         } else if pairs >= width.next_look {
             // By pairs counted, not by time: a replayed journal looks at the same moments.
             width.next_look = pairs + 1 + pairs / 64;
-            let narrow = |rating: &rating::Rating| rating.error95.is_some_and(|error| error <= width.target);
+            let narrow = |rating: &rating::Rating| {
+                rating.bounded == rating::Bound::Exact
+                    && rating
+                        .error95
+                        .or_else(|| error_without_scatter(rating))
+                        .is_some_and(|error| error <= width.target)
+            };
             width.is_reached = self
                 .ratings()
                 .is_ok_and(|ratings| ratings.groups == 1 && ratings.players.iter().take(width.heroes).all(narrow));

@@ -108,7 +108,7 @@ fn timeless_pgn(dir: &Path) -> Vec<String> {
 /// The summary without the time it took and how many games were played at once.
 fn timeless_summary(dir: &Path) -> Value {
     let mut summary = summary(dir);
-    for key in ["seconds", "concurrency", "not_counted_games"] {
+    for key in ["seconds", "concurrency", "not_counted_games", "resumed"] {
         summary.as_object_mut().unwrap().remove(key).unwrap();
     }
     summary

@@ -93,7 +93,7 @@ fn what_is_wrong_is_said_in_one_line() {
 fn a_finished_test_says_what_holds_of_its_elo() {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("run");
-    let ran = sprt(1, "--lose", "", &dir, "--nodes 1 --bounds 0,300 -j 1");
+    let ran = sprt(1, "--resigns 100", "--seed 2", &dir, "--nodes 1 --bounds 0,40 -j 1 --resign count=1,score=900");
     let summary = summary(&dir);
     let [low, high] = ["elo_unbiased_lo", "elo_unbiased_hi"].map(|key| summary[key].as_f64());
     assert!(ran.stdout.contains("after the stop: Elo ") && ran.stdout.contains("any time: Elo in ["), "{ran:?}");
@@ -126,16 +126,33 @@ fn a_run_stops_at_its_width_and_resumes_to_the_same() {
 #[test]
 fn a_gauntlet_stops_when_its_hero_is_known() {
     let folder = tempfile::tempdir().unwrap();
-    let dir = folder.path().join("run");
-    let out = dir.display().to_string();
     let engine = fake("--seed 1");
-    let mut args = vec!["gauntlet", "--hero", &engine, "--vs", &engine, "--vs", &engine, "--nodes", "1", "--out", &out];
-    args.extend(["-j", "2", "--seed", "1", "--until-width", "80", "--max-plies", "40"]);
-    let ran = run(&args);
-    assert_eq!(ran.code, Some(0), "{ran:?}");
-    let document = summary(&dir);
-    assert_eq!(document["stopped_by"], "width", "{document}");
-    assert!(document["players"][0]["rating_error"].as_f64().unwrap() <= 80.0, "{document}");
+    let others = [fake("--seed 2 --resigns 40"), fake("--seed 3 --resigns 40")];
+    // Engines that differ, and the same one three times over, whose pairs are all level: they tell nothing of their scatter.
+    for (name, field) in [("run", &others), ("level", &[engine.clone(), engine.clone()])] {
+        let out = folder.path().join(name).display().to_string();
+        let mut args = vec!["gauntlet", "--hero", &engine, "--vs", &field[0], "--vs", &field[1], "--nodes", "1"];
+        args.extend([
+            "--out",
+            &out,
+            "-j",
+            "2",
+            "--seed",
+            "1",
+            "--until-width",
+            "80",
+            "--max-plies",
+            "40",
+            "--max-time",
+            "60s",
+        ]);
+        args.extend(["--resign", "count=1,score=900"]);
+        let ran = run(&args);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let document = summary(&folder.path().join(name));
+        assert_eq!(document["stopped_by"], "width", "{document}");
+        assert!(document["players"][0]["rating_error"].as_f64().is_none_or(|error| error <= 80.0), "{document}");
+    }
     for (line, message) in [
         (["--format", "swiss", "--until-width", "5"], "--until-width: a swiss ends with its last round"),
         (["--format", "round-robin", "--until-width", "-1"], "--until-width -1: a positive number of Elo"),
