@@ -14,6 +14,8 @@ use crate::cli::run_dir::{RunDir, write_atomically};
 use crate::cli::{Exit, progress};
 use crate::journal;
 use crate::plan::Player;
+#[cfg(feature = "png")]
+use crate::report::plot::png::{Theme, to_png};
 use crate::report::progress::{Curve, Version, first_days};
 use crate::report::results::{Results, RunGames};
 use crate::source::{self, Context, Spec};
@@ -47,7 +49,7 @@ what is not known.";
 /// Elo of each version over its commits or dates, with error bands; says which drops are real.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, allow_negative_numbers = true)]
-#[command(mut_arg("out", |arg| arg.value_name("FILE").help("Write the curve there: .svg, .html, .json or .csv")))]
+#[command(mut_arg("out", |arg| arg.value_name("FILE").help("Write the curve there: .svg, .png, .html, .json or .csv")))]
 #[command(mut_arg("json", |arg| arg.help("Print the curve as one JSON document")))]
 pub(super) struct ProgressArgs {
     /// PGN files and run directories; players of the same commit or name are one.
@@ -313,6 +315,8 @@ pub(super) fn run(args: &ProgressArgs) -> Result<Exit> {
 #[derive(Clone, Copy, Debug)]
 enum Form {
     Svg,
+    #[cfg(feature = "png")]
+    Png,
     Html,
     Json,
     Csv,
@@ -322,16 +326,21 @@ impl Form {
     fn of(path: &Path) -> Result<Self> {
         match path.extension().and_then(|extension| extension.to_str()) {
             Some("svg") => Ok(Self::Svg),
+            #[cfg(feature = "png")]
+            Some("png") => Ok(Self::Png),
             Some("html") => Ok(Self::Html),
             Some("json") => Ok(Self::Json),
             Some("csv") => Ok(Self::Csv),
-            _ => bail!("--out {}: a name that ends in .svg, .html, .json or .csv", path.display()),
+            _ => bail!("--out {}: a name that ends in .svg, .png, .html, .json or .csv", path.display()),
         }
     }
 
     fn write(self, curve: &Curve) -> Result<Vec<u8>> {
         Ok(match self {
             Self::Svg => curve.svg(),
+            // Twice its natural size, for screens and paper.
+            #[cfg(feature = "png")]
+            Self::Png => return Ok(to_png(&curve.svg(), 1600, Theme::Light)?),
             Self::Html => page(curve),
             Self::Json => curve.json()?,
             Self::Csv => curve.csv(),

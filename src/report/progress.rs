@@ -7,7 +7,7 @@ use std::io::Read;
 use serde::Serialize;
 
 use crate::report::pgn_tags;
-use crate::report::plot::{EloPlot, EloPoint};
+use crate::report::plot::{self, Heads, ProgressionPlot};
 use crate::stats::elo::fixed;
 use crate::stats::progress::{Mark, Progress, Step};
 use crate::stats::rating::{Bound, Rating};
@@ -227,16 +227,27 @@ impl Curve<'_> {
     /// The picture as SVG.
     #[must_use]
     pub fn svg(&self) -> String {
-        let points = self.points();
-        EloPlot {
-            title: "Elo of the versions".to_owned(),
-            subtitle: self.outcome(),
-            caption: self.caption(),
-            unit: "Elo",
-            points: (1u64..)
-                .zip(&points)
-                .map(|(pairs, point)| EloPoint { pairs, elo: point.elo, low: point.low, high: point.high })
-                .collect(),
+        let unit = match self.progress.anchor {
+            Some(player) => format!("Elo against {} (95 % intervals)", self.label(player)),
+            None => "Elo (95 % intervals)".to_owned(),
+        };
+        let version = |point: Point| plot::Version {
+            mark: match point.mark {
+                Mark::Drop => plot::Mark::Drop,
+                Mark::Gain => plot::Mark::Gain,
+                Mark::Open => plot::Mark::None,
+            },
+            label: point.label,
+            date: point.date,
+            elo: point.elo,
+            low: point.low,
+            high: point.high,
+            note: point.note,
+        };
+        ProgressionPlot {
+            heads: Heads { title: "Elo of the versions".to_owned(), subtitle: self.outcome(), caption: self.caption() },
+            unit,
+            versions: self.points().into_iter().map(version).collect(),
         }
         .to_svg()
     }
