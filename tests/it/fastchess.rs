@@ -149,18 +149,25 @@ const GOLDEN: &[(&str, &str, i32, &str)] = &[
         0,
         "A() B(--seed 2 --fault illegal@3) C(--seed 3 --fault segv@2) D(--seed 4 --fault hang@2) -each tc=0.3 -openings file=b.epd -rounds 1 -recover -maxmoves 9 -ratinginterval 0",
     ),
-    ("crash", "fastchess", 1, "A() B(--seed 2 --fault segv@2) -each tc=9 -openings file=b.epd -rounds 4 -maxmoves 9"),
+    (
+        "crash",
+        "fastchess",
+        1,
+        "A(--sleep-us 40000) B(--seed 2 --sleep-us 40000 --fault segv@2) -each tc=9 -openings file=b.epd -rounds 4 -maxmoves 9",
+    ),
     (
         "wrong-pv",
         "fastchess",
         0,
-        "A() B(--seed 2 --fault illegal-pv) -each tc=9 -openings file=b.epd -rounds 1 -maxmoves 2 -testEnv",
+        // The stop comes a moment after the game that gives cause for it; the next one must not be over by then.
+        "A(--sleep-us 40000) B(--seed 2 --sleep-us 40000 --fault illegal-pv) -each tc=9 -openings file=b.epd -rounds 1 -maxmoves 2 -testEnv",
     ),
     (
         "strict",
         "fastchess",
         1,
-        "A() B(--seed 2 --fault illegal-pv) -each tc=9 -openings file=b.epd -rounds 3 -maxmoves 2 -strict",
+        // The stop comes a moment after the game that gives cause for it; the next one must not be over by then.
+        "A(--sleep-us 40000) B(--seed 2 --sleep-us 40000 --fault illegal-pv) -each tc=9 -openings file=b.epd -rounds 3 -maxmoves 2 -strict",
     ),
     (
         "cutechess-output",
