@@ -83,6 +83,9 @@ impl Exit {
 /// Bad usage, a bad plan or file, or an engine that does not start.
 const EXIT_USAGE: u8 = 2;
 
+/// What is logged unless `QUINTAIN_LOG` says otherwise. What the picture libraries find to say of our own pictures helps nobody.
+const DEFAULT_LOG: &str = "warn,usvg=off,resvg=off";
+
 const AFTER_HELP: &str = "\
 Exit codes:
   0    done (sprt: H1 accepted)
@@ -217,7 +220,9 @@ fn color(args: impl Iterator<Item = OsString>) -> ColorChoice {
 /// Messages of the program's own, on the standard error.
 fn log() {
     tracing_subscriber::fmt()
-        .with_env_filter(tracing_subscriber::EnvFilter::try_from_env("QUINTAIN_LOG").unwrap_or_else(|_| "warn".into()))
+        .with_env_filter(
+            tracing_subscriber::EnvFilter::try_from_env("QUINTAIN_LOG").unwrap_or_else(|_| DEFAULT_LOG.into()),
+        )
         .with_writer(std::io::stderr)
         .with_ansi(console::colors_enabled_stderr())
         .without_time()
