@@ -108,7 +108,7 @@ fn a_make_that_is_stopped_goes_on_to_the_same_book() {
     assert_eq!(make("", &whole, &format!("{SETTINGS} -j 3")), expected);
 
     // Slow enough to be stopped on the way.
-    let args = |more: &str| make_args("--sleep-us 12000", &out, &format!("{SETTINGS} {more}"));
+    let args = |more: &str| make_args("--sleep-us 50000", &out, &format!("{SETTINGS} {more}"));
     let killed = Live::start(&args("-j 2"), &out, 20).signal(Signal::KILL);
     assert_eq!(killed.code, None);
     let first = judged(&out);
@@ -124,16 +124,16 @@ fn a_make_that_is_stopped_goes_on_to_the_same_book() {
     assert!(stopped.stderr.contains("of 120 positions; the same command goes on"), "{stopped:?}");
     assert!(!out.exists());
 
-    let other = run(&make_args("--sleep-us 12000", &out, &SETTINGS.replace("2000", "2001")));
+    let other = run(&make_args("--sleep-us 50000", &out, &SETTINGS.replace("2000", "2001")));
     assert_eq!(other.code, Some(2), "{other:?}");
     assert!(other.stderr.contains("book.epd.partial: begun with nodes 2000 and not 2001; give the same"), "{other:?}");
-    let other = run(&make_args("--sleep-us 12001", &out, SETTINGS));
+    let other = run(&make_args("--sleep-us 50001", &out, SETTINGS));
     assert_eq!(other.code, Some(2), "{other:?}");
-    assert!(other.stderr.contains("book.epd.partial: begun with engine_args [\"--sleep-us\",\"12000\"]"), "{other:?}");
+    assert!(other.stderr.contains("book.epd.partial: begun with engine_args [\"--sleep-us\",\"50000\"]"), "{other:?}");
     assert!(other.stderr.contains("give the same settings, or delete it to begin anew"), "{other:?}");
     assert!(judged(&out) >= first + 20);
 
-    assert_eq!(make("--sleep-us 12000", &out, &format!("{SETTINGS} -j 3")), expected);
+    assert_eq!(make("--sleep-us 50000", &out, &format!("{SETTINGS} -j 3")), expected);
 }
 
 #[test]
