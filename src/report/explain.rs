@@ -96,9 +96,16 @@ impl Dimension {
             Self::Termination => "by how it ended",
             Self::Trouble => "by time trouble (less than 5 % of the base time left)",
             Self::TimeUsed => "by time used up to the end (share of the base time, 10 points apart)",
-            Self::Depth => "by mean depth of the game (1 ply apart)",
-            Self::Speed => "by nodes per second of the game (10 % apart)",
+            Self::Depth => "by mean depth of the game (1 ply apart; not tested: who is winning sees deeper)",
+            Self::Speed => "by nodes per second of the game (10 % apart; not tested: who is winning searches faster)",
         }
+    }
+
+    /// True where the course of a game makes the group rather than the group the course: the board of the side that is winning is
+    /// simpler to search. Such groups are shown and not tested, for all of them would be found in every run.
+    #[must_use]
+    pub const fn is_effect(self) -> bool {
+        matches!(self, Self::Depth | Self::Speed)
     }
 
     /// What is compared.
@@ -309,7 +316,10 @@ impl<'a> Explainer<'a> {
             let mut results: Vec<GroupResult> = found
                 .into_iter()
                 .map(|(order, Tally { text, wdl, pairs, group })| {
-                    let contrast = contrast(&group, whole).filter(|_| order != UNKNOWN);
+                    let mut contrast = contrast(&group, whole).filter(|_| order != UNKNOWN);
+                    if let Some(contrast) = contrast.as_mut().filter(|_| dimension.is_effect()) {
+                        contrast.p = None;
+                    }
                     GroupResult { dimension, order, text, wdl, pairs, contrast, p_holm: None, is_mirror: false }
                 })
                 .collect();
