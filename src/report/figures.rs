@@ -85,7 +85,13 @@ impl Figures {
     /// `any time: Elo in [-2.0, +25.1]`
     #[must_use]
     pub fn anytime_short(&self) -> String {
-        format!("any time: Elo in [{}, {}]", end(self.anytime.0), end(self.anytime.1))
+        format!("any time: {}", self.anytime_interval())
+    }
+
+    /// `Elo in [-2.0, +25.1]`
+    #[must_use]
+    pub fn anytime_interval(&self) -> String {
+        format!("Elo in [{}, {}]", end(self.anytime.0), end(self.anytime.1))
     }
 
     /// `[0, 4, 10, 5, 1]`

@@ -180,6 +180,10 @@ fn verdict(out: &mut String, story: &Story<'_>, headline: Option<&str>) {
     }
     if story.plan.players.len() == 2 {
         rows.push(("Strength", figures.elo_line()));
+        if let Some(fair) = figures.unbiased {
+            rows.push(("After the stop", format!("Elo {}, median-unbiased", figures::estimate(Some(fair)))));
+        }
+        rows.push(("At any time", format!("{}, 95 % for all moments together", figures.anytime_interval())));
         rows.push(("Pairs by points", figures.ptnml_text()));
         rows.push(("Games by result", figures.wdl_text()));
     }

@@ -93,6 +93,7 @@ fn a_page_has_all_its_parts() {
         "H1 accepted: new is stronger",
         "class=\"verdict",
         "Pairs by points",
+        "95 % for all moments together",
         "Elo over pairs",
         "Time by move",
         "Scores that the engines gave",
