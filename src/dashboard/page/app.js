@@ -45,23 +45,23 @@ function failed(error) {
 
 function row(run) {
   const line = element('tr');
-  const name = element('td');
+  const name = element('td', '', 'name');
   const link = element('a', run.id);
   link.href = `#/run/${encodeURIComponent(run.id)}`;
   name.append(link);
-  const state = element('td', run.status ? run.status.phase : run.state);
-  if (run.state === 'live') state.className = 'live';
+  const state = element('td', run.status ? run.status.phase : run.state, 'short');
+  if (run.state === 'live') state.classList.add('live');
   const verdict = run.verdict === 'H0' || run.verdict === 'H1' ? run.verdict : '';
   const open = run.llr !== null && !verdict ? `LLR ${signed(run.llr, 2)}` : '';
   const players = run.players.slice(0, 4).join(', ') + (run.players.length > 4 ? ` and ${run.players.length - 4} more` : '');
   line.append(
     name,
     state,
-    element('td', verdict || open, verdict.toLowerCase()),
+    element('td', verdict || open, `short ${verdict.toLowerCase()}`),
     element('td', run.players.length === 2 ? elo(run) : '', 'number'),
     element('td', run.pairs, 'number'),
-    element('td', run.limit),
-    element('td', players),
+    element('td', run.limit, 'short'),
+    element('td', players, 'name'),
     element('td', date(run.date), 'date'),
   );
   return line;
@@ -173,7 +173,7 @@ async function picture(id, name, signal) {
 
 function player(one) {
   const line = element('tr');
-  line.append(element('td', one.name));
+  line.append(element('td', one.name, 'name'));
   const failures = (one.crashes ?? 0) + (one.stalls ?? 0);
   for (const value of [one.games, one.wins, one.draws, one.losses, one.time_losses, failures, one.illegal_moves]) line.append(element('td', value, 'number'));
   line.append(element('td', one.limit));
