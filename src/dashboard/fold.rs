@@ -147,7 +147,10 @@ impl Fold {
     pub(super) fn elo_svg(&self) -> Option<String> {
         (self.plan.players.len() == 2).then(|| {
             let (title, subtitle, caption) = (self.title(), self.subtitle(), self.caption());
-            EloPlot { title, subtitle, caption, unit: "Elo", points: self.elo.clone() }.to_svg()
+            let mut points = self.elo.clone();
+            let now = elo_point(&self.standing).filter(|now| points.last().is_none_or(|last| last.pairs < now.pairs));
+            points.extend(now);
+            EloPlot { title, subtitle, caption, unit: "Elo", points }.to_svg()
         })
     }
 }
@@ -159,10 +162,14 @@ fn note_elo(points: &mut Vec<EloPoint>, standing: &Standing) {
     if pairs < last + 1 + last / ELO_STEPS {
         return;
     }
-    let Some(Estimate { value, interval: Some((low, high)), .. }) = elo::logistic(&standing.ptnml()) else { return };
-    if let (Some(elo), Some(low), Some(high)) = (value.finite(), low.finite(), high.finite()) {
-        points.push(EloPoint { pairs, elo, low, high });
-    }
+    points.extend(elo_point(standing));
+}
+
+/// The estimate of now; `None` where it or its interval has no end.
+fn elo_point(standing: &Standing) -> Option<EloPoint> {
+    let Estimate { value, interval, .. } = elo::logistic(&standing.ptnml())?;
+    let (low, high) = interval?;
+    Some(EloPoint { pairs: standing.pairs(), elo: value.finite()?, low: low.finite()?, high: high.finite()? })
 }
 
 /// The course of one run, once somebody looked.
