@@ -1,0 +1,5 @@
+//! What makes Destrier's evaluation: training data, networks, and the weights of the classical terms.
+
+pub mod data;
+pub mod texel;
+pub mod train;
