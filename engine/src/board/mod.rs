@@ -10,6 +10,7 @@ mod movegen;
 mod notation;
 mod perft;
 mod play;
+mod repetition;
 mod see;
 mod zobrist;
 

@@ -46,7 +46,7 @@ const fn splitmix64(state: &mut u64) -> u64 {
 }
 
 #[inline]
-pub(super) fn piece(piece: Piece, square: Square) -> u64 {
+pub(super) const fn piece(piece: Piece, square: Square) -> u64 {
     KEYS.pieces[piece.index()][square.index()]
 }
 
@@ -63,7 +63,7 @@ pub(super) fn en_passant(file: u8) -> u64 {
 }
 
 #[inline]
-pub(super) fn black_to_move() -> u64 {
+pub(super) const fn black_to_move() -> u64 {
     KEYS.black_to_move
 }
 
