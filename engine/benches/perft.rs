@@ -1,6 +1,9 @@
-//! Speed of move generation: perft with the last ply counted in bulk, beside shakmaty in the same run.
+//! Speed of move generation: perft with the last ply counted in bulk, beside cozy-chess and shakmaty in the same run.
 //!
-//! The two take turns and the best of the rounds counts, so that another load on the machine touches both alike.
+//! All three play on copies, keep no hash of counts and are built with the same profile; cozy-chess counts the last ply by the
+//! sizes of its target sets, as its own perft example does. They take turns in short rounds, timed by the processor time used. A speed is
+//! that of the best round; a ratio is the median of the ratios of the rounds, whose parts are neighbours in time, so that
+//! another load on the machine touches both alike. Above 1 Destrier is the faster.
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
 
 use destrier::board::{Board, perft};
@@ -9,40 +12,107 @@ use shakmaty::{CastlingMode, Chess};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-const ROUNDS: usize = 5;
+/// An odd number, for a middle one.
+const ROUNDS: usize = 9;
 
-const POSITIONS: [(&str, u32, &str); 5] = [
-    ("startpos", 6, "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"),
-    ("kiwipete", 5, "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"),
-    ("rook ending", 7, "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1"),
-    ("middle game", 5, "r4rk1/1pp1qppp/p1np1n2/2b1p1B1/2B1P1b1/P1NP1N2/1PP1QPPP/R4RK1 w - - 0 10"),
+/// Paths counted in a round, by repetition, so that a round is long beside the system's tick.
+const PATHS: u64 = 24_000_000;
+
+const POSITIONS: [(&str, u32, &str); 7] = [
+    ("startpos", 5, "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"),
+    ("kiwipete", 4, "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"),
+    ("rook ending", 6, "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1"),
+    ("middle game", 4, "r4rk1/1pp1qppp/p1np1n2/2b1p1B1/2B1P1b1/P1NP1N2/1PP1QPPP/R4RK1 w - - 0 10"),
     ("chess960", 5, "bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w HFhf - 2 9"),
+    ("promotions", 5, "r3k2r/Pppp1ppp/1b3nbN/nP6/BBP1P3/q4N2/Pp1P2PP/R2Q1RK1 w kq - 0 1"),
+    ("960 promotions", 4, "1nbbnrkr/p1p1ppp1/3p4/1p3P1p/3Pq2P/8/PPP1P1P1/QNBBNRKR w HFhf - 0 9"),
 ];
 
-fn timed(paths: impl FnOnce() -> u64) -> (u64, Duration) {
-    let start = Instant::now();
-    let count = black_box(paths());
-    (count, start.elapsed())
+/// The time this thread has run on a processor, where the system tells (Linux), else the time of day.
+fn now(start: Instant) -> Duration {
+    let on_cpu = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let nanos = on_cpu.and_then(|text| text.split_whitespace().next()?.parse().ok());
+    nanos.map_or_else(|| start.elapsed(), Duration::from_nanos)
+}
+
+/// The time of one of `times` runs.
+fn timed(times: u32, paths: impl Fn() -> u64) -> (u64, Duration) {
+    let clock = Instant::now();
+    let start = now(clock);
+    let mut count = 0;
+    for _ in 0..times {
+        count = black_box(paths());
+    }
+    (count, now(clock).saturating_sub(start) / times)
+}
+
+fn cozy_perft(board: &cozy_chess::Board, depth: u32) -> u64 {
+    let mut paths = 0;
+    match depth {
+        0 => paths = 1,
+        1 => {
+            board.generate_moves(|moves| {
+                paths += moves.len() as u64;
+                false
+            });
+        }
+        _ => {
+            board.generate_moves(|moves| {
+                for mv in moves {
+                    let mut child = board.clone();
+                    child.play_unchecked(mv);
+                    paths += cozy_perft(&child, depth - 1);
+                }
+                false
+            });
+        }
+    }
+    paths
 }
 
 fn main() {
-    println!("{:12} {:>5} {:>12} {:>10} {:>10} {:>6}", "position", "depth", "paths", "Mnps", "shakmaty", "ratio");
+    println!("board: {} bytes, cozy-chess {}", size_of::<Board>(), size_of::<cozy_chess::Board>());
+    println!(
+        "{:14} {:>5} {:>12} {:>8} {:>10} {:>8} {:>10} {:>8}",
+        "position", "depth", "paths", "Mnps", "cozy-chess", "ratio", "shakmaty", "ratio"
+    );
+    let mut logs = [0.0; 2];
     for (name, depth, fen) in POSITIONS {
         let board = Board::from_fen(fen).expect("a legal position");
+        let cozy = cozy_chess::Board::from_fen(&board.to_fen(true), true).expect("a legal position");
         let position: Chess =
             fen.parse::<Fen>().expect("a fen").into_position(CastlingMode::Chess960).expect("a legal position");
-        let (mut ours, mut theirs) = (Duration::MAX, Duration::MAX);
-        let mut paths = 0;
+        let paths = perft(&board, depth);
+        let times = (PATHS / paths).max(1) as u32;
+        let mut rounds = Vec::with_capacity(ROUNDS);
         for _ in 0..ROUNDS {
-            let (count, time) = timed(|| perft(black_box(&board), depth));
-            ours = ours.min(time);
-            let (check, time) = timed(|| shakmaty::perft(black_box(&position), depth));
-            theirs = theirs.min(time);
-            assert_eq!(count, check, "{name}");
-            paths = count;
+            let runs = [
+                timed(times, || perft(black_box(&board), depth)),
+                timed(times, || cozy_perft(black_box(&cozy), depth)),
+                timed(times, || shakmaty::perft(black_box(&position), depth)),
+            ];
+            assert!(runs.iter().all(|&(count, _)| count == paths), "{name}: {runs:?}");
+            rounds.push(runs.map(|(_, time)| time.as_secs_f64()));
         }
-        let mnps = |time: Duration| paths as f64 / time.as_secs_f64() / 1e6;
-        let ratio = theirs.as_secs_f64() / ours.as_secs_f64();
-        println!("{name:12} {depth:>5} {paths:>12} {:>10.1} {:>10.1} {ratio:>6.2}", mnps(ours), mnps(theirs));
+        let mnps = |of: usize| paths as f64 / rounds.iter().map(|times| times[of]).fold(f64::MAX, f64::min) / 1e6;
+        let ratio = |to: usize| {
+            let mut ratios: Vec<f64> = rounds.iter().map(|times| times[to] / times[0]).collect();
+            ratios.sort_by(f64::total_cmp);
+            ratios[ROUNDS / 2]
+        };
+        println!(
+            "{name:14} {depth:>5} {paths:>12} {:>8.1} {:>10.1} {:>8.2} {:>10.1} {:>8.2}",
+            mnps(0),
+            mnps(1),
+            ratio(1),
+            mnps(2),
+            ratio(2)
+        );
+        logs = [logs[0] + ratio(1).ln(), logs[1] + ratio(2).ln()];
     }
+    let [cozy, shakmaty] = logs.map(|log: f64| (log / POSITIONS.len() as f64).exp());
+    println!(
+        "{:14} {:>5} {:>12} {:>8} {:>10} {cozy:>8.2} {:>10} {shakmaty:>8.2}",
+        "geometric mean", "", "", "", "", ""
+    );
 }

@@ -124,6 +124,18 @@ pub fn line(a: Square, b: Square) -> Bitboard {
     LINE[a.index()][b.index()]
 }
 
+/// Squares that a piece other than a pawn attacks on the empty board, for tables made by the compiler; none for a pawn.
+pub(super) const fn reach(kind: PieceType, square: Square) -> u64 {
+    let index = square.index();
+    match kind {
+        PieceType::Pawn => 0,
+        PieceType::Knight => KNIGHT[index].0,
+        PieceType::Bishop | PieceType::Rook => slide(kind, index, 0),
+        PieceType::Queen => slide(PieceType::Bishop, index, 0) | slide(PieceType::Rook, index, 0),
+        PieceType::King => KING[index].0,
+    }
+}
+
 #[inline]
 fn look_up(magic: &Magic, occupied: Bitboard) -> Bitboard {
     let index = ((occupied.0 & magic.mask).wrapping_mul(magic.factor) >> magic.shift) as usize + magic.offset as usize;

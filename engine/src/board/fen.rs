@@ -101,7 +101,7 @@ impl Board {
             colors: [Bitboard::EMPTY; 2],
             mailbox: [None; 64],
             key: 0,
-            partial_keys: [0; 3],
+            partial_keys: [0; 5],
             checkers: Bitboard::EMPTY,
             pinned: Bitboard::EMPTY,
             castling_squares: Bitboard::EMPTY,

@@ -10,6 +10,7 @@ mod movegen;
 mod notation;
 mod perft;
 mod play;
+mod repetition;
 mod see;
 mod zobrist;
 
@@ -55,8 +56,8 @@ pub struct Board {
     colors: [Bitboard; 2],
     mailbox: [Option<Piece>; 64],
     key: u64,
-    /// Keys of the pawns, of White's other pieces and of Black's.
-    partial_keys: [u64; 3],
+    /// Keys of disjoint sets of pieces, see [`partial_index`]; the public partial keys are sums of these.
+    partial_keys: [u64; 5],
     checkers: Bitboard,
     pinned: Bitboard,
     /// Kings and rooks that have not lost the right to castle: a move from or to one of these ends a right.
@@ -68,6 +69,15 @@ pub struct Board {
     halfmove_clock: u16,
     fullmove_number: u16,
     turn: Color,
+}
+
+/// The entry of `partial_keys` a piece belongs to: 0 pawns; 1, 2 a side's knights, bishops and king; 3, 4 its rooks and queens.
+///
+/// Each piece is in one entry only, so that a move pays for one.
+#[inline]
+const fn partial_index(piece: Piece) -> usize {
+    const ENTRIES: [u8; Piece::COUNT] = [0, 0, 1, 2, 1, 2, 3, 4, 3, 4, 1, 2];
+    ENTRIES[piece.index()] as usize
 }
 
 impl Board {
@@ -148,7 +158,21 @@ impl Board {
     /// The Zobrist key of the king and pieces, without pawns, of a side.
     #[inline]
     pub fn non_pawn_key(&self, color: Color) -> u64 {
-        self.partial_keys[1 + color.index()]
+        self.partial_keys[1 + color.index()] ^ self.partial_keys[3 + color.index()]
+    }
+
+    /// The Zobrist key of the minor pieces (knights, bishops) and kings of both sides.
+    #[inline]
+    pub fn minor_key(&self) -> u64 {
+        self.partial_keys[1] ^ self.partial_keys[2]
+    }
+
+    /// The Zobrist key of the major pieces (rooks, queens) and kings of both sides.
+    #[inline]
+    pub fn major_key(&self) -> u64 {
+        let kings = zobrist::piece(Piece::WhiteKing, self.king(Color::White))
+            ^ zobrist::piece(Piece::BlackKing, self.king(Color::Black));
+        self.partial_keys[3] ^ self.partial_keys[4] ^ kings
     }
 
     /// Plies since the last capture or pawn move; a draw may be claimed at 100.

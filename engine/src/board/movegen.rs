@@ -13,6 +13,13 @@ use crate::types::{Bitboard, Color, Flag, Move, MoveList, PieceType, Square};
 trait Sink {
     /// One piece, all its targets.
     fn piece(&mut self, from: Square, targets: Bitboard, flag: Flag);
+    /// One piece, all its targets, captures of `enemies` first.
+    #[inline]
+    fn split(&mut self, from: Square, targets: Bitboard, enemies: Bitboard) {
+        self.piece(from, targets & enemies, Flag::Capture);
+        self.piece(from, targets - enemies, Flag::Quiet);
+    }
+
     /// Pawns that all move by `delta` squares.
     fn pawns(&mut self, targets: Bitboard, delta: i8, flag: Flag);
 
@@ -50,13 +57,20 @@ impl Sink for Counter {
     }
 
     #[inline]
+    fn split(&mut self, _: Square, targets: Bitboard, _: Bitboard) {
+        self.0 += targets.count();
+    }
+
+    #[inline]
     fn pawns(&mut self, targets: Bitboard, _: i8, _: Flag) {
         self.0 += targets.count();
     }
 
     #[inline]
     fn promotions(&mut self, targets: Bitboard, _: i8, _: bool, kinds: &[PieceType]) {
-        self.0 += targets.count() * kinds.len() as u32;
+        if targets.any() {
+            self.0 += targets.count() * kinds.len() as u32;
+        }
     }
 }
 
@@ -117,14 +131,15 @@ impl<'a> Generator<'a> {
         self.pawn_pushes::<CAPTURES, QUIETS>(sink);
     }
 
-    /// Hands over the targets of a piece, split into captures and quiet moves.
+    /// Hands over the targets of a piece, none of them its own side's, split into captures and quiet moves.
     #[inline]
     fn give<const CAPTURES: bool, const QUIETS: bool>(&self, sink: &mut impl Sink, from: Square, targets: Bitboard) {
-        if CAPTURES {
+        if CAPTURES && QUIETS {
+            sink.split(from, targets, self.enemies);
+        } else if CAPTURES {
             sink.piece(from, targets & self.enemies, Flag::Capture);
-        }
-        if QUIETS {
-            sink.piece(from, targets - self.occupied, Flag::Quiet);
+        } else if QUIETS {
+            sink.piece(from, targets - self.enemies, Flag::Quiet);
         }
     }
 
@@ -137,22 +152,22 @@ impl<'a> Generator<'a> {
         if !CAPTURES {
             targets = targets - self.enemies;
         }
-        // The king does not shield the squares behind it.
-        let occupied = self.occupied ^ Bitboard::from(self.king);
-        let mut safe = targets;
-        for to in targets {
-            if self.board.is_attacked(to, !self.us, occupied) {
-                safe ^= Bitboard::from(to);
-            }
-        }
-        self.give::<CAPTURES, QUIETS>(sink, self.king, safe);
+        let mut ways = [None; 2];
         if QUIETS {
-            for side in CastlingSide::ALL {
-                if let Some(rook) = self.board.castling_rook(self.us, side)
-                    && self.board.may_castle(side)
-                {
-                    sink.piece(self.king, Bitboard::from(rook), Flag::Castling);
-                }
+            ways = CastlingSide::ALL.map(|side| self.board.castling_way(side));
+        }
+        let castled = ways.iter().flatten().fold(Bitboard::EMPTY, |all, &way| all | way);
+        let wanted = targets | castled;
+        if wanted.is_empty() {
+            return;
+        }
+        let safe = self.board.safe_for_king(wanted);
+        self.give::<CAPTURES, QUIETS>(sink, self.king, safe & targets);
+        for (side, way) in CastlingSide::ALL.into_iter().zip(ways) {
+            if let (Some(way), Some(rook)) = (way, self.board.castling_rook(self.us, side))
+                && (way - safe).is_empty()
+            {
+                sink.piece(self.king, Bitboard::from(rook), Flag::Castling);
             }
         }
     }

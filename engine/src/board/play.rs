@@ -1,14 +1,8 @@
 //! Playing moves.
 
 use super::attacks::{between, bishop_rays, knight_attacks, pawn_attacks, rook_rays};
-use super::{Board, CastlingSide, zobrist};
+use super::{Board, CastlingSide, partial_index, zobrist};
 use crate::types::{Bitboard, Color, Move, Piece, PieceType, Square};
-
-/// The entry of `partial_keys` a piece belongs to.
-#[inline]
-fn partial_index(piece: Piece) -> usize {
-    if piece.kind() == PieceType::Pawn { 0 } else { 1 + piece.color().index() }
-}
 
 impl Board {
     /// Plays a legal move.

@@ -46,7 +46,7 @@ const fn splitmix64(state: &mut u64) -> u64 {
 }
 
 #[inline]
-pub(super) fn piece(piece: Piece, square: Square) -> u64 {
+pub(super) const fn piece(piece: Piece, square: Square) -> u64 {
     KEYS.pieces[piece.index()][square.index()]
 }
 
@@ -63,6 +63,78 @@ pub(super) fn en_passant(file: u8) -> u64 {
 }
 
 #[inline]
-pub(super) fn black_to_move() -> u64 {
+pub(super) const fn black_to_move() -> u64 {
     KEYS.black_to_move
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Board, CastlingSide};
+    use super::{KEYS, castling, en_passant, piece, splitmix64};
+    use crate::types::{Color, MoveList, Piece, PieceType, Square};
+
+    /// The keys of the pieces of some kinds and sides, piece by piece.
+    fn sum(board: &Board, counts: impl Fn(Piece) -> bool) -> u64 {
+        let pieces = Square::all().filter_map(|square| Some((board.piece_at(square)?, square)));
+        pieces.filter(|&(man, _)| counts(man)).fold(0, |key, (man, square)| key ^ piece(man, square))
+    }
+
+    fn check(board: &Board) {
+        use PieceType::{Bishop, King, Knight, Pawn, Queen, Rook};
+        let fen = board.to_fen(true);
+        let rights = Color::ALL.into_iter().flat_map(|color| CastlingSide::ALL.map(|side| (color, side)));
+        let mut key = sum(board, |_| true);
+        for (color, side) in rights {
+            key ^= board.castling_rook(color, side).map_or(0, |rook| castling(color, rook.file()));
+        }
+        key ^= board.en_passant().map_or(0, |square| en_passant(square.file()));
+        key ^= if board.turn() == Color::Black { KEYS.black_to_move } else { 0 };
+        assert_eq!(board.key(), key, "{fen}");
+        assert_eq!(board.pawn_key(), sum(board, |man| man.kind() == Pawn), "{fen}");
+        assert_eq!(board.minor_key(), sum(board, |man| matches!(man.kind(), Knight | Bishop | King)), "{fen}");
+        assert_eq!(board.major_key(), sum(board, |man| matches!(man.kind(), Rook | Queen | King)), "{fen}");
+        for side in Color::ALL {
+            let key = sum(board, |man| man.kind() != Pawn && man.color() == side);
+            assert_eq!(board.non_pawn_key(side), key, "{fen}");
+        }
+    }
+
+    /// Castling of both kinds, promotions, en passant and null moves come up in these games.
+    #[test]
+    fn incremental_keys_equal_sums_over_the_squares() {
+        let starts = [
+            "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+            "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
+            "b1q1rrkb/pppppppp/3nn3/8/P7/1PPP4/4PPPP/BQNNRKRB w GE - 1 9",
+            "rk5r/pppppppp/8/8/8/8/PPPPPPPP/RK5R w HAha - 0 1",
+            "1rkr4/pppppppp/8/8/8/8/PPPPPPPP/1RKR4 w DBdb - 0 1",
+            "6k1/PPPP4/8/8/8/8/4pppp/1K6 w - - 0 1",
+        ];
+        let mut state = 20_261_121;
+        let (mut castlings, mut en_passants, mut promotions) = (0, 0, 0);
+        for start in starts {
+            for _ in 0..80 {
+                let mut board = Board::from_fen(start).expect(start);
+                for _ in 0..120 {
+                    check(&board);
+                    let mut moves = MoveList::new();
+                    board.legal_moves(&mut moves);
+                    if moves.is_empty() {
+                        break;
+                    }
+                    if !board.in_check() {
+                        let mut passed = board;
+                        passed.play_null();
+                        check(&passed);
+                    }
+                    let mv = moves[(splitmix64(&mut state) % moves.len() as u64) as usize];
+                    castlings += u32::from(mv.is_castling());
+                    en_passants += u32::from(mv.is_en_passant());
+                    promotions += u32::from(mv.is_promotion());
+                    board.play(mv);
+                }
+            }
+        }
+        assert!(castlings > 20 && en_passants >= 5 && promotions > 100, "{castlings} {en_passants} {promotions}");
+    }
 }

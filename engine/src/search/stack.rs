@@ -2,6 +2,7 @@
 
 use super::history::{Context, PieceTo};
 use super::tt::NO_EVAL;
+use crate::board::Board;
 use crate::types::{Move, Score};
 use std::ops::{Index, IndexMut};
 
@@ -115,6 +116,12 @@ impl Line {
         }
         false
     }
+
+    /// True when a legal move makes the position after it a draw by [`Self::is_repetition`].
+    #[cfg_attr(not(test), expect(dead_code, reason = "a change of the search is switched on by an SPRT"))]
+    pub fn has_upcoming_repetition(&self, board: &Board, ply: usize) -> bool {
+        board.has_upcoming_repetition(&self.keys[self.floor..], ply)
+    }
 }
 
 /// The principal variations of all plies, each the best line found from that ply.
@@ -150,6 +157,69 @@ impl PvTable {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::types::MoveList;
+
+    /// All moves tried, in games that wander about: mostly moves of pieces, now and then a passed one, with the root moving on.
+    #[test]
+    fn upcoming_repetitions_are_those_that_a_move_brings() {
+        let starts = [
+            "8/8/4k3/8/8/3K4/8/7R w - - 0 1",
+            "4k2r/8/8/8/8/8/8/R3K3 w Qk - 0 1",
+            "6k1/5ppp/8/8/3n4/8/5PPP/1B4K1 b - - 7 30",
+            "2b2rk1/5pp1/8/3pP3/8/1N6/5PP1/R4QK1 w - d6 0 20",
+            "qbbnnrkr/2pp2pp/p7/1p2pp2/8/P3PP2/1PPP1KPP/QBBNNR1R w hf - 0 9",
+            "8/p4k2/P7/8/8/7q/8/Q5K1 w - - 12 60",
+        ];
+        let mut state = 1_u64;
+        let mut random = |bound: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % bound
+        };
+        let (mut found, mut sought) = (0, 0);
+        for start in starts {
+            for _ in 0..60 {
+                let mut board = Board::from_fen(start).expect(start);
+                let mut line = Line::new(&[]);
+                let root = random(40);
+                for played in 0..80_usize {
+                    let ply = played.saturating_sub(root);
+                    let moves = {
+                        let mut moves = MoveList::new();
+                        board.legal_moves(&mut moves);
+                        moves
+                    };
+                    if moves.is_empty() {
+                        break;
+                    }
+                    line.push(board.key());
+                    let expected = moves.iter().any(|&mv| {
+                        let mut child = board;
+                        child.play(mv);
+                        line.is_repetition(child.key(), child.halfmove_clock(), ply + 1)
+                    });
+                    line.pop();
+                    assert_eq!(line.has_upcoming_repetition(&board, ply), expected, "{}", board.to_fen(true));
+                    sought += 1;
+                    found += u32::from(expected);
+                    if !board.in_check() && random(25) == 0 {
+                        line.push_null(board.key());
+                        board.play_null();
+                        continue;
+                    }
+                    line.push(board.key());
+                    // Half of the moves go back where the line came from, if that can be.
+                    let back = moves.iter().find(|&&mv| {
+                        let mut child = board;
+                        child.play(mv);
+                        line.keys.contains(&child.key())
+                    });
+                    let mv = back.filter(|_| random(2) == 0).copied().unwrap_or(moves[random(moves.len())]);
+                    board.play(mv);
+                }
+            }
+        }
+        assert!(found > 1_000 && sought > 5 * found, "{found} of {sought}");
+    }
 
     #[test]
     fn a_repetition_counts_once_below_the_root_and_twice_above() {
