@@ -88,16 +88,22 @@ pub static WEIGHTS: [Pair; COUNT] = [
     s(-17, -47),
     // BISHOP_LONG_DIAGONAL
     s(15, 21),
+    // TRAPPED_BISHOP
+    s(0, 0), s(0, 0),
     // MINOR_BEHIND_PAWN
     s(5, 17),
     // OUTPOST
     s(24, 17), s(18, 12),
+    // OUTPOST_ALONE
+    s(0, 0), s(0, 0),
     // OUTPOST_IN_REACH
     s(14, 11),
     // ROOK_OPEN_FILE
     s(40, 2),
     // ROOK_HALF_OPEN_FILE
     s(19, 4),
+    // ROOK_SUPPORTED
+    s(0, 0), s(0, 0), s(0, 0),
     // ROOK_BEHIND_PASSED
     s(5, 33), s(-33, 83),
     // DOUBLED
@@ -130,6 +136,8 @@ pub static WEIGHTS: [Pair; COUNT] = [
     // STORM
     s(-9, 4), s(-16, 37), s(-32, 20), s(-12, 8), s(-6, 3), s(5, -4), s(-1, 0), s(0, 0),
     s(0, 0), s(0, 0), s(-16, -21), s(4, -15), s(2, -13), s(6, -13), s(10, -14), s(0, 0),
+    // KING_FILE
+    s(0, 0), s(0, 0), s(0, 0), s(0, 0),
     // KING_DANGER
     s(12, 1), s(26, -31), s(40, -33), s(27, -29), s(2, -12), s(6, -11), s(-14, 2), s(-5, 4),
     s(-14, 15), s(-26, 21), s(-25, 26), s(-19, 27), s(-13, 30), s(-7, 30), s(-3, 37), s(6, 34),
@@ -141,6 +149,8 @@ pub static WEIGHTS: [Pair; COUNT] = [
     s(134, 50), s(144, 59), s(159, 50), s(181, 51), s(197, 41), s(220, 22), s(243, 1), s(252, 13),
     s(275, 2), s(295, 0), s(323, 9), s(346, 8), s(370, 10), s(389, 26), s(386, 31), s(404, 42),
     s(407, 45), s(410, 49), s(415, 54), s(417, 56), s(415, 56), s(418, 58), s(419, 59), s(417, 57),
+    // KING_DANGER_SQUARED
+    s(0, 0), s(0, 0),
     // SAFE_CHECK
     s(40, 0), s(13, 30), s(33, 11), s(16, 40),
     // WEAK_ZONE
