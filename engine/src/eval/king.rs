@@ -4,7 +4,7 @@
 //! Chess Programming Wiki). The units only choose a weight of a table, so the evaluation stays linear in its weights.
 
 use super::Sink;
-use super::layout::{KING_DANGER, SAFE_CHECK, WEAK_ZONE};
+use super::layout::{KING_DANGER, KING_DANGER_SQUARED, SAFE_CHECK, WEAK_ZONE};
 use super::pieces::Attacks;
 use crate::board::Board;
 use crate::board::attacks::{bishop_attacks, knight_attacks, rook_attacks};
@@ -41,5 +41,8 @@ pub(super) fn add_danger(board: &Board, us: Color, attacks: &Attacks, sink: &mut
     }
     let with_queen = usize::from(board.pieces(us, PieceType::Queen).any());
     let half = KING_DANGER.len / 2;
-    sink.add(us, KING_DANGER.at(with_queen * half + (units as usize).min(half - 1)), 1);
+    let units = (units as usize).min(half - 1);
+    sink.add(us, KING_DANGER.at(with_queen * half + units), 1);
+    // Steady where the table has seen too few positions to be.
+    sink.add(us, KING_DANGER_SQUARED.at(with_queen), (units * units / 16) as i32);
 }

@@ -70,13 +70,19 @@ layout! {
     BISHOP_WITH_PAWNS: 9;
     /// A bishop that sees both inner centre squares of a long diagonal.
     BISHOP_LONG_DIAGONAL: 1;
+    /// On the edge's seventh rank, on its sixth: the way back barred by a guarded enemy pawn.
+    TRAPPED_BISHOP: 2;
     MINOR_BEHIND_PAWN: 1;
     /// Knight, bishop: on a square guarded by a pawn that no enemy pawn can ever attack.
     OUTPOST: 2;
+    /// Knight, bishop: on such a square without a pawn's guard.
+    OUTPOST_ALONE: 2;
     /// A knight's step to such a square.
     OUTPOST_IN_REACH: 1;
     ROOK_OPEN_FILE: 1;
     ROOK_HALF_OPEN_FILE: 1;
+    /// A rook that another own rook guards, on a closed, half-open, open file.
+    ROOK_SUPPORTED: 3;
     /// A rook on the file of a passed pawn, behind it: its own, the enemy's.
     ROOK_BEHIND_PASSED: 2;
     DOUBLED: 1;
@@ -106,8 +112,12 @@ layout! {
     SHELTER: 2 * 8;
     /// Enemy pawn not blocked, blocked by an own pawn; by the rank of the nearest enemy pawn from the king on, 0 for none.
     STORM: 2 * 8;
+    /// King's file, other files beside it; without own pawns, without pawns.
+    KING_FILE: 2 * 2;
     /// Attackers without, with a queen; by attack units on the king's zone.
     KING_DANGER: 2 * 40;
+    /// Attackers without, with a queen; times the square of the attack units, in sixteenths.
+    KING_DANGER_SQUARED: 2;
     /// Knight to queen: a check the enemy cannot simply take.
     SAFE_CHECK: 4;
     /// Squares of the enemy king's zone that are attacked and hardly defended.

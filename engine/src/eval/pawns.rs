@@ -1,8 +1,8 @@
 //! Terms of pawns and kings alone, and a table that remembers them.
 
 use super::layout::{
-    BACKWARD, CANDIDATE, DOUBLED, ISOLATED, MATERIAL, PASSED, PASSED_ENEMY_KING, PASSED_OWN_KING, PAWNLESS_FLANK,
-    PHALANX, PLACEMENT, SHELTER, STORM, SUPPORTED,
+    BACKWARD, CANDIDATE, DOUBLED, ISOLATED, KING_FILE, MATERIAL, PASSED, PASSED_ENEMY_KING, PASSED_OWN_KING,
+    PAWNLESS_FLANK, PHALANX, PLACEMENT, SHELTER, STORM, SUPPORTED,
 };
 use super::{Pair, Sink, Sum};
 use crate::board::Board;
@@ -158,6 +158,10 @@ fn add_king(board: &Board, us: Color, sink: &mut impl Sink) {
         sink.add(us, SHELTER.at(other * 8 + own_rank), 1);
         let blocked = usize::from(own_rank > 0 && own_rank + 1 == enemy_rank);
         sink.add(us, STORM.at(blocked * 8 + enemy_rank), 1);
+        let whole = Bitboard::file(file);
+        if !whole.intersects(own) {
+            sink.add(us, KING_FILE.at(other * 2 + usize::from(!whole.intersects(enemies))), 1);
+        }
     }
     let flank = flank(king.file());
     if !flank.intersects(own | enemies) {

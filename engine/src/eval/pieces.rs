@@ -3,12 +3,15 @@
 use super::Sink;
 use super::layout::{
     BISHOP_LONG_DIAGONAL, BISHOP_PAIR, BISHOP_WITH_PAWNS, Block, KNIGHT_WITH_PAWNS, MATERIAL, MINOR_BEHIND_PAWN,
-    MOBILITY_BISHOP, MOBILITY_KNIGHT, MOBILITY_QUEEN, MOBILITY_ROOK, OUTPOST, OUTPOST_IN_REACH, PLACEMENT,
-    ROOK_BEHIND_PASSED, ROOK_HALF_OPEN_FILE, ROOK_OPEN_FILE, ROOK_WITH_PAWNS,
+    MOBILITY_BISHOP, MOBILITY_KNIGHT, MOBILITY_QUEEN, MOBILITY_ROOK, OUTPOST, OUTPOST_ALONE, OUTPOST_IN_REACH,
+    PLACEMENT, ROOK_BEHIND_PASSED, ROOK_HALF_OPEN_FILE, ROOK_OPEN_FILE, ROOK_SUPPORTED, ROOK_WITH_PAWNS,
+    TRAPPED_BISHOP,
 };
 use super::pawns::{PawnTerms, king_zone, placed};
 use crate::board::Board;
-use crate::board::attacks::{bishop_attacks, king_attacks, knight_attacks, pawn_set_attacks, rook_attacks};
+use crate::board::attacks::{
+    bishop_attacks, king_attacks, knight_attacks, pawn_attacks, pawn_set_attacks, rook_attacks,
+};
 use crate::types::{Bitboard, Color, PieceType, Square};
 
 /// Who attacks what, gathered while the pieces are evaluated; arrays are by colour.
@@ -95,7 +98,7 @@ pub(super) fn add_terms(board: &Board, us: Color, pawns: &PawnTerms, attacks: &m
         let targets = rook_attacks(square, through_majors);
         add_piece(board, us, (PieceType::Rook, square, targets), MOBILITY_ROOK, attacks, sink);
         sink.add(us, ROOK_WITH_PAWNS.at(0), extra_pawns);
-        add_rook(board, us, square, pawns, sink);
+        add_rook(board, us, (square, targets), pawns, sink);
     }
     for square in board.pieces(us, PieceType::Queen) {
         let targets = bishop_attacks(square, occupied) | rook_attacks(square, occupied);
@@ -135,11 +138,17 @@ fn add_minor(
 ) {
     let own_pawns = board.pieces(us, PieceType::Pawn);
     let ranks = Bitboard::relative_rank(us, 3) | Bitboard::relative_rank(us, 4) | Bitboard::relative_rank(us, 5);
-    let outposts = ranks & (pawn_set_attacks(us, own_pawns) - pawns.attack_spans[(!us).index()]);
+    let holes = ranks - pawns.attack_spans[(!us).index()];
+    let outposts = holes & pawn_set_attacks(us, own_pawns);
     if outposts.has(square) {
         sink.add(us, OUTPOST.at(which), 1);
-    } else if which == 0 && (targets & (outposts - board.colored(us))).any() {
-        sink.add(us, OUTPOST_IN_REACH.at(0), 1);
+    } else {
+        if holes.has(square) {
+            sink.add(us, OUTPOST_ALONE.at(which), 1);
+        }
+        if which == 0 && (targets & (outposts - board.colored(us))).any() {
+            sink.add(us, OUTPOST_IN_REACH.at(0), 1);
+        }
     }
     if board.kind(PieceType::Pawn).forward(!us).has(square) {
         sink.add(us, MINOR_BEHIND_PAWN.at(0), 1);
@@ -156,15 +165,33 @@ fn add_bishop(board: &Board, us: Color, square: Square, sink: &mut impl Sink) {
     if (bishop_attacks(square, board.kind(PieceType::Pawn)) & centre).many() {
         sink.add(us, BISHOP_LONG_DIAGONAL.at(0), 1);
     }
+    // Ranks six and seven of the edge files are few enough to look at the rest rarely.
+    let edge =
+        (Bitboard::FILE_A | Bitboard::FILE_H) & (Bitboard::relative_rank(us, 6) | Bitboard::relative_rank(us, 5));
+    if edge.has(square) {
+        let enemies = board.pieces(!us, PieceType::Pawn);
+        // From the edge one square only leads back.
+        let back = pawn_attacks(!us, square);
+        if (back & enemies & pawn_set_attacks(!us, enemies)).any() {
+            let rank = usize::from(6 - square.relative(us).rank());
+            sink.add(us, TRAPPED_BISHOP.at(rank), 1);
+        }
+    }
 }
 
 #[inline]
-fn add_rook(board: &Board, us: Color, square: Square, pawns: &PawnTerms, sink: &mut impl Sink) {
+fn add_rook(board: &Board, us: Color, (square, targets): (Square, Bitboard), pawns: &PawnTerms, sink: &mut impl Sink) {
     let file = Bitboard::file(square.file());
+    let mut openness = 0;
     if !file.intersects(board.kind(PieceType::Pawn)) {
         sink.add(us, ROOK_OPEN_FILE.at(0), 1);
+        openness = 2;
     } else if !file.intersects(board.pieces(us, PieceType::Pawn)) {
         sink.add(us, ROOK_HALF_OPEN_FILE.at(0), 1);
+        openness = 1;
+    }
+    if targets.intersects(board.pieces(us, PieceType::Rook)) {
+        sink.add(us, ROOK_SUPPORTED.at(openness), 1);
     }
     let passed = pawns.passed & file;
     if passed.any() {
