@@ -1,6 +1,6 @@
 //! Destrier, the UCI chess engine bundled with Quintain.
 //!
-//! Import order, low to high: [`types`] < [`board`] < [`eval`] < [`search`] < [`uci`], [`bench`].
+//! Import order, low to high: [`types`] < [`board`] < [`eval`] < [`search`] < [`uci`], [`bench`], [`datagen`].
 
 pub mod types;
 
@@ -11,4 +11,5 @@ pub mod eval;
 pub mod search;
 
 pub mod bench;
+pub mod datagen;
 pub mod uci;

@@ -2,13 +2,13 @@
 
 use destrier::board::{Board, perft};
 use destrier::search::params::spsa_rows;
-use destrier::{bench, eval, uci};
+use destrier::{bench, datagen, eval, uci};
 use std::fmt::Display;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
-const USAGE: &str =
-    "usage: destrier [bench [DEPTH] | perft DEPTH [FEN] | eval FEN | spsa]; without arguments it speaks UCI";
+const USAGE: &str = "usage: destrier [bench [DEPTH] | perft DEPTH [FEN] | eval FEN | spsa | datagen OPTIONS]; without arguments it speaks UCI";
 
 /// Bad usage.
 const EXIT_USAGE: u8 = 2;
@@ -61,6 +61,8 @@ fn run(words: &[&str]) -> Result<(), Failure> {
             writeln!(out, "{} cp for the side to move", eval::evaluate(&board))?;
         }
         ["spsa"] => write!(out, "{}", spsa_rows())?,
+        ["datagen", "-h" | "--help"] => write!(out, "{}", datagen::USAGE)?,
+        ["datagen", options @ ..] => make_data(&datagen::parse(options).map_err(usage)?)?,
         ["-h" | "--help" | "help"] => writeln!(out, "{}\n{USAGE}", uci::NAME)?,
         ["-V" | "--version"] => writeln!(out, "{}", uci::NAME)?,
         _ => return Err(usage(format_args!("unknown arguments `{}`", words.join(" ")))),
@@ -92,4 +94,27 @@ fn print_bench(depth: i32) -> io::Result<()> {
         let _ = writeln!(io::stdout(), "{number:>2}/{} {nodes:>9} {fen}", bench::POSITIONS.len());
     })?;
     writeln!(io::stdout(), "{} nodes {} nps", measured.nodes, measured.nps())
+}
+
+/// Between two lines that say how data generation gets on: on a terminal, and where they are kept.
+const PROGRESS_INTERVALS: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(60)];
+
+fn make_data(job: &datagen::Job) -> io::Result<()> {
+    let is_terminal = io::stderr().is_terminal();
+    let interval = PROGRESS_INTERVALS[usize::from(!is_terminal)];
+    let start = Instant::now();
+    let mut said = start;
+    let mut before = None;
+    let tally = datagen::run(job, |tally| {
+        let before = *before.get_or_insert(*tally);
+        if said.elapsed() >= interval {
+            said = Instant::now();
+            let rate = (tally.positions - before.positions) as f64 / start.elapsed().as_secs_f64();
+            let end = if is_terminal { "   \r" } else { "\n" };
+            // There is nobody left to tell when stderr is closed.
+            let _ = write!(io::stderr(), "{tally}, {rate:.0} positions/s{end}");
+        }
+    })
+    .map_err(io::Error::other)?;
+    writeln!(io::stdout(), "{tally} in {}", job.out.display())
 }

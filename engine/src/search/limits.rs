@@ -13,6 +13,8 @@ pub struct Limits {
     pub depth: Option<i32>,
     /// The search stops before it would play one move more.
     pub nodes: Option<u64>,
+    /// No iteration is started after so many nodes.
+    pub soft_nodes: Option<u64>,
     /// Stop when a mate in so many moves, or faster, is found for the side to move.
     pub mate: Option<u32>,
     /// Only these moves are looked at in the root; all when empty.

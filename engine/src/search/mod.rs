@@ -239,8 +239,11 @@ impl Worker<'_> {
         }
     }
 
-    /// True when searching deeper is of no use: the mate asked for is found, or there is nothing to choose.
+    /// True when searching deeper is of no use: the nodes are spent, the mate asked for is found, or there is nothing to choose.
     fn is_settled(&self, depth: i32, score: Score, limits: &Limits) -> bool {
+        if limits.soft_nodes.is_some_and(|nodes| self.control.nodes() >= nodes) {
+            return true;
+        }
         if let Some(moves) = limits.mate
             && score >= mate_in(moves.saturating_mul(2).min(MAX_PLY as u32) as i32)
         {

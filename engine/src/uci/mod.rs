@@ -114,6 +114,7 @@ impl Session {
             budget: self.time_budget(go),
             depth: go.depth,
             nodes: go.nodes,
+            soft_nodes: None,
             mate: go.mate,
             search_moves: self.search_moves(board, &go.search_moves),
         };

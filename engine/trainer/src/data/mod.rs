@@ -1,15 +1,81 @@
 //! Training data: games and positions, read, cleaned and converted.
+//!
+//! Reading order: `record.rs` (a labelled position, and what training reads), `format.rs`, `read.rs` and `write.rs` with a file for
+//! each family of formats, `filter.rs`, then a file a command; `sorter.rs` is how files larger than memory are shuffled and searched
+//! for duplicates.
+
+#[cfg(feature = "binpack")]
+mod binpack;
+mod convert;
+mod dedup;
+mod error;
+mod filter;
+mod format;
+mod info;
+mod input;
+mod journal;
+mod pgn;
+pub mod read;
+pub mod record;
+mod rescore;
+mod shuffle;
+mod sorter;
+mod split;
+mod text;
+mod write;
+
+pub use error::{DataError, Place};
+pub use filter::Filter;
+pub use format::Format;
 
 use clap::Subcommand;
 
 /// What can be asked for.
 #[derive(Debug, Subcommand)]
-pub enum Command {}
+pub enum Command {
+    /// Count games, positions and results, and draw histograms
+    Info(info::Info),
+    /// Read everything and name the first fault
+    Check(info::Check),
+    /// Write games or positions in another format
+    Convert(convert::Convert),
+    /// Keep positions that are worth training on: late, calm, with a quiet best move
+    Filter(convert::Keep),
+    /// Make training data of Quintain's own journals and of PGN with evaluations
+    Import(convert::Import),
+    /// Put games or positions in random order, whatever their size
+    Shuffle(shuffle::Shuffle),
+    /// Mix files as they are, each in its own order
+    Interleave(shuffle::Interleave),
+    /// Drop positions that were there before
+    Dedup(dedup::Dedup),
+    /// Part games into training and validation
+    Split(split::Split),
+    /// Give positions the scores of UCI engines
+    Rescore(rescore::Rescore),
+}
 
 /// Does what was asked for.
 ///
 /// # Errors
 /// Says what could not be read, written or understood.
 pub fn run(command: Command) -> anyhow::Result<()> {
-    match command {}
+    match command {
+        Command::Info(info) => info.run(),
+        Command::Check(check) => check.run(),
+        Command::Convert(convert) => convert.run(),
+        Command::Filter(filter) => filter.run(),
+        Command::Import(import) => import.run(),
+        Command::Shuffle(shuffle) => shuffle.run(),
+        Command::Interleave(interleave) => interleave.run(),
+        Command::Dedup(dedup) => dedup.run(),
+        Command::Split(split) => split.run(),
+        Command::Rescore(rescore) => rescore.run(),
+    }
+}
+
+/// A line for whoever started the command.
+#[expect(clippy::print_stdout, reason = "the commands' answers")]
+fn say(line: &str) {
+    println!("{line}");
 }

@@ -1,0 +1,218 @@
+//! One game of the engine against itself.
+
+use super::opening::Openings;
+use super::random::Random;
+use super::viriformat::{GameResult, ScoredGame, ScoredMove};
+use crate::board::Board;
+use crate::search::{Game, Limits, Searcher, Signals, Silent};
+use crate::types::{Color, Score};
+use std::time::Instant;
+
+/// How long a move is thought about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effort {
+    /// No iteration is started after so many nodes.
+    SoftNodes(u64),
+    /// So many iterations.
+    Depth(i32),
+}
+
+/// A score that ends a game when it lasts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Adjudication {
+    /// In centipawns: for a win at least this, for a draw at most.
+    pub score: Score,
+    /// For so many plies in a row.
+    pub plies: usize,
+}
+
+/// How games are played.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rules {
+    pub effort: Effort,
+    /// Starts of which the score is beyond this are dropped for another.
+    pub opening_limit: Option<Score>,
+    /// Ends a game in a win of the better side.
+    pub win: Option<Adjudication>,
+    /// Ends a game in a draw.
+    pub draw: Option<Adjudication>,
+    /// Plies from the start of the game (by its move number) before which no draw is given.
+    pub draw_after: usize,
+    /// A game of so many plies after its opening is a draw.
+    pub max_plies: usize,
+}
+
+/// Starts tried before the limit on their scores is thought to be at fault.
+const MAX_OPENING_TRIES: u64 = 10_000;
+
+/// Plays the game of a number. It depends on nothing but the arguments: whatever the searcher remembers is forgotten first.
+/// None where no start within the limit was found.
+///
+/// Needs a thread with [`crate::search::THREAD_STACK_BYTES`] of stack.
+pub fn play_game(
+    searcher: &mut Searcher,
+    rules: &Rules,
+    openings: &Openings,
+    seed: u64,
+    number: u64,
+) -> Option<ScoredGame> {
+    for attempt in 0..MAX_OPENING_TRIES {
+        let Some(start) = openings.draw(&mut Random::new(&[seed, number, attempt])) else { continue };
+        searcher.new_game();
+        let Some(first) = think(searcher, &Game::new(start), rules.effort) else { continue };
+        if rules.opening_limit.is_none_or(|limit| i32::from(first.score).abs() <= limit) {
+            return Some(play_from(searcher, rules, start, first));
+        }
+    }
+    None
+}
+
+/// The search's answer; its score is White's. None where there is no move.
+fn think(searcher: &mut Searcher, game: &Game, effort: Effort) -> Option<ScoredMove> {
+    let limits = match effort {
+        Effort::SoftNodes(nodes) => Limits { soft_nodes: Some(nodes), ..Limits::default() },
+        Effort::Depth(depth) => Limits { depth: Some(depth), ..Limits::default() },
+    };
+    let outcome = searcher.search(game, &limits, &Signals::default(), Instant::now(), &mut Silent);
+    let score = if game.board().turn() == Color::White { outcome.score } else { -outcome.score };
+    let bound = Score::from(i16::MAX) - 1;
+    Some(ScoredMove { mv: outcome.best?, score: score.clamp(-bound, bound) as i16 })
+}
+
+fn play_from(searcher: &mut Searcher, rules: &Rules, start: Board, first: ScoredMove) -> ScoredGame {
+    let mut game = Game::new(start);
+    let mut keys = vec![start.key()];
+    let mut referee = Referee::new(rules, &start);
+    let mut plies = Vec::new();
+    let mut ply = first;
+    let result = loop {
+        plies.push(ply);
+        game.play(ply.mv);
+        keys.push(game.board().key());
+        if let Some(result) = end_by_rules(game.board(), &keys).or_else(|| referee.judge(ply)) {
+            break result;
+        }
+        match think(searcher, &game, rules.effort) {
+            Some(next) => ply = next,
+            None => break GameResult::Draw,
+        }
+    };
+    ScoredGame { start, start_score: 0, result, plies }
+}
+
+/// Mate, stalemate, dead positions, 100 plies, or the third time of a position.
+fn end_by_rules(board: &Board, keys: &[u64]) -> Option<GameResult> {
+    if board.count_legal_moves() == 0 {
+        return Some(if board.in_check() { GameResult::win(!board.turn()) } else { GameResult::Draw });
+    }
+    let reversible = usize::from(board.halfmove_clock());
+    let times = keys.iter().rev().take(reversible + 1).filter(|&&key| key == board.key()).count();
+    (reversible >= 100 || times >= 3 || board.is_insufficient_material()).then_some(GameResult::Draw)
+}
+
+/// Counts the plies for which a score has lasted.
+struct Referee<'a> {
+    rules: &'a Rules,
+    /// Plies from the start of the game.
+    ply: usize,
+    /// Plies since its opening.
+    played: usize,
+    white_wins: usize,
+    black_wins: usize,
+    level: usize,
+}
+
+impl Referee<'_> {
+    fn new<'a>(rules: &'a Rules, start: &Board) -> Referee<'a> {
+        Referee { rules, ply: ply_of(start), played: 0, white_wins: 0, black_wins: 0, level: 0 }
+    }
+
+    fn judge(&mut self, last: ScoredMove) -> Option<GameResult> {
+        let score = Score::from(last.score);
+        self.ply += 1;
+        self.played += 1;
+        if let Some(win) = self.rules.win {
+            self.white_wins = if score >= win.score { self.white_wins + 1 } else { 0 };
+            self.black_wins = if score <= -win.score { self.black_wins + 1 } else { 0 };
+            if self.white_wins >= win.plies {
+                return Some(GameResult::WhiteWins);
+            }
+            if self.black_wins >= win.plies {
+                return Some(GameResult::BlackWins);
+            }
+        }
+        if let Some(draw) = self.rules.draw {
+            self.level = if score.abs() <= draw.score && self.ply > self.rules.draw_after { self.level + 1 } else { 0 };
+            if self.level >= draw.plies {
+                return Some(GameResult::Draw);
+            }
+        }
+        (self.played >= self.rules.max_plies).then_some(GameResult::Draw)
+    }
+}
+
+/// Plies from the start of the game, by the position's move number.
+pub fn ply_of(board: &Board) -> usize {
+    2 * (usize::from(board.fullmove_number()) - 1) + usize::from(board.turn() == Color::Black)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::types::Move;
+
+    fn rules() -> Rules {
+        Rules {
+            effort: Effort::Depth(2),
+            opening_limit: None,
+            win: Some(Adjudication { score: 2500, plies: 4 }),
+            draw: Some(Adjudication { score: 4, plies: 12 }),
+            draw_after: 80,
+            max_plies: 400,
+        }
+    }
+
+    /// The ply after which the referee ends a game of these scores, and how.
+    fn judge(rules: &Rules, scores: &[i16]) -> Option<(usize, GameResult)> {
+        let mut referee = Referee::new(rules, &Board::startpos());
+        (1..).zip(scores).find_map(|(ply, &score)| Some((ply, referee.judge(ScoredMove { mv: Move::NULL, score })?)))
+    }
+
+    #[test]
+    fn lasting_scores_end_a_game() {
+        let on = rules();
+        let off = Rules { win: None, draw: None, max_plies: 500, ..rules() };
+        let level: Vec<i16> = [[4, -4]; 60].concat();
+        for (rules, scores, expected) in [
+            (&on, vec![2500; 4], Some((4, GameResult::WhiteWins))),
+            (&on, vec![-2500; 6], Some((4, GameResult::BlackWins))),
+            (&on, vec![2500, 2500, 2500, 2499, 2500, 2500, 2500], None),
+            (&on, vec![2500, -2500, 2500, -2500, 2500], None),
+            (&on, level.clone(), Some((92, GameResult::Draw))),
+            (&on, vec![50; 500], Some((400, GameResult::Draw))),
+            (&off, vec![30_000; 499], None),
+            (&off, level, None),
+        ] {
+            assert_eq!(judge(rules, &scores), expected, "{scores:?}");
+        }
+    }
+
+    #[test]
+    fn the_rules_end_a_game() {
+        for (fen, expected) in [
+            ("R6k/6pp/8/8/8/8/8/K7 b - - 0 1", Some(GameResult::WhiteWins)),
+            ("k7/8/8/8/8/8/5PPP/r6K w - - 0 1", Some(GameResult::BlackWins)),
+            ("7k/5Q2/8/8/8/8/8/K7 b - - 0 1", Some(GameResult::Draw)),
+            ("7k/8/8/8/8/8/8/KB6 b - - 0 1", Some(GameResult::Draw)),
+            ("7k/8/8/8/8/8/8/KR6 b - - 100 90", Some(GameResult::Draw)),
+            ("7k/8/8/8/8/8/8/KR6 b - - 99 90", None),
+        ] {
+            let board = Board::from_fen(fen).unwrap();
+            assert_eq!(end_by_rules(&board, &[board.key()]), expected, "{fen}");
+        }
+        let board = Board::from_fen("7k/8/8/8/8/8/8/KR6 b - - 8 90").unwrap();
+        let key = board.key();
+        assert_eq!(end_by_rules(&board, &[key, 1, 2, 3, key, 4, 5, 6, key]), Some(GameResult::Draw));
+        assert_eq!(end_by_rules(&board, &[key, 0, 1, 2, 3, 4, 5, 6, 7, key]), None);
+    }
+}

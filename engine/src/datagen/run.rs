@@ -1,0 +1,293 @@
+//! Many games on many threads, into one file.
+//!
+//! The number of a game determines it. Games are written in the order of their numbers, each in one write, so that the file is
+//! the same for any number of threads, and a run that was killed goes on after the last whole game.
+
+use super::opening::Openings;
+use super::play::{Rules, play_game};
+use super::viriformat::{Damage, GameResult, ReadError, Reader, ScoredGame};
+use crate::search::{Searcher, THREAD_STACK_BYTES};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufReader, ErrorKind, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// When there is enough.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Target {
+    Games(u64),
+    /// At least so many positions; the last game is whole.
+    Positions(u64),
+}
+
+/// What to make.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Job {
+    pub out: PathBuf,
+    pub target: Target,
+    pub seed: u64,
+    pub threads: usize,
+    /// The table of a thread.
+    pub hash_mib: usize,
+    pub rules: Rules,
+    pub openings: Openings,
+    /// All that determines the games, in words, one `key = value` a line. Kept beside the file.
+    pub summary: String,
+}
+
+/// Why no data was made.
+#[derive(Debug)]
+pub enum RunError {
+    Io {
+        path: PathBuf,
+        act: &'static str,
+        error: io::Error,
+    },
+    /// What stands in the file already can't be read.
+    Damaged {
+        path: PathBuf,
+        error: ReadError,
+    },
+    /// The file was begun with other settings.
+    Other {
+        path: PathBuf,
+        was: String,
+        is: String,
+    },
+    /// There is a file, and nothing says how it came about.
+    Foreign {
+        path: PathBuf,
+        summary: PathBuf,
+    },
+    /// Somebody else writes to the file.
+    Locked {
+        path: PathBuf,
+    },
+    /// No start within the limit.
+    Openings {
+        number: u64,
+    },
+    Memory {
+        mib: usize,
+    },
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RunError::Io { path, act, error } => write!(f, "{}: cannot {act}: {error}", path.display()),
+            RunError::Damaged { path, error } => write!(f, "{}: {error}", path.display()),
+            RunError::Other { path, was, is } => write!(
+                f,
+                "{}: begun with `{was}`, not `{is}`; give the same settings, or another --out",
+                path.display()
+            ),
+            RunError::Foreign { path, summary } => write!(
+                f,
+                "{}: there already, without the settings in {}; give another --out",
+                path.display(),
+                summary.display()
+            ),
+            RunError::Locked { path } => {
+                write!(f, "{}: another run writes to it; stop that first, or give another --out", path.display())
+            }
+            RunError::Openings { number } => {
+                write!(f, "no opening of game {number} is within the limit; raise --opening-limit")
+            }
+            RunError::Memory { mib } => write!(f, "no memory for a table of {mib} MiB; lower --hash"),
+        }
+    }
+}
+
+impl std::error::Error for RunError {}
+
+/// What is in the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Tally {
+    pub games: u64,
+    pub positions: u64,
+    /// By half points of White.
+    pub results: [u64; 3],
+}
+
+impl Tally {
+    fn add(&mut self, game: &ScoredGame) {
+        self.games += 1;
+        self.positions += game.plies.len() as u64;
+        self.results[usize::from(game.result.half_points())] += 1;
+    }
+
+    /// True when the target is reached.
+    pub fn reaches(&self, target: Target) -> bool {
+        match target {
+            Target::Games(games) => self.games >= games,
+            Target::Positions(positions) => self.positions >= positions,
+        }
+    }
+}
+
+/// Wins, draws and losses of White in percent.
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let share = |result: GameResult| {
+            100.0 * self.results[usize::from(result.half_points())] as f64 / self.games.max(1) as f64
+        };
+        let [win, draw, loss] = [GameResult::WhiteWins, GameResult::Draw, GameResult::BlackWins].map(share);
+        let Tally { games, positions, .. } = self;
+        write!(f, "{games} games, {positions} positions, W/D/L {win:.1}/{draw:.1}/{loss:.1} %")
+    }
+}
+
+/// Games that a thread may be ahead of the file, so that a slow one is not buried under finished ones.
+const AHEAD: usize = 64;
+/// Between two times that the file is made safe against a power cut.
+const SYNC_INTERVAL: Duration = Duration::from_secs(5);
+
+/// Makes games until the target is reached, and goes on where a killed run was. `progress` hears what is in the file: at the
+/// start, and after each game.
+///
+/// # Errors
+/// [`RunError`]; whole games stay in the file.
+pub fn run(job: &Job, mut progress: impl FnMut(&Tally)) -> Result<Tally, RunError> {
+    let (file, mut tally) = open(job)?;
+    progress(&tally);
+    let next = AtomicU64::new(tally.games);
+    let stop = AtomicBool::new(false);
+    let (sender, receiver) = sync_channel(AHEAD * job.threads);
+    let written = thread::scope(|scope| {
+        for number in 0..job.threads {
+            let (sender, next, stop) = (sender.clone(), &next, &stop);
+            let builder = thread::Builder::new().name(format!("datagen {number}")).stack_size(THREAD_STACK_BYTES);
+            if let Err(error) = builder.spawn_scoped(scope, move || work(job, next, stop, &sender)) {
+                stop.store(true, Ordering::Relaxed);
+                return Err(RunError::Io { path: job.out.clone(), act: "start a thread for it", error });
+            }
+        }
+        drop(sender);
+        let written = write(job, file, &receiver, &mut tally, &mut progress);
+        stop.store(true, Ordering::Relaxed);
+        // Senders that wait for room are let go.
+        drop(receiver);
+        written
+    });
+    written.map(|()| tally)
+}
+
+/// A numbered game, or why there is none.
+type Made = (u64, Result<ScoredGame, RunError>);
+
+/// Plays games until there are enough.
+fn work(job: &Job, next: &AtomicU64, stop: &AtomicBool, sender: &SyncSender<Made>) {
+    let Ok(mut searcher) = Searcher::new(job.hash_mib) else {
+        // The other side may have gone for the same reason.
+        let _ = sender.send((0, Err(RunError::Memory { mib: job.hash_mib })));
+        return;
+    };
+    while !stop.load(Ordering::Relaxed) {
+        let number = next.fetch_add(1, Ordering::Relaxed);
+        if matches!(job.target, Target::Games(games) if number >= games) {
+            return;
+        }
+        let game =
+            play_game(&mut searcher, &job.rules, &job.openings, job.seed, number).ok_or(RunError::Openings { number });
+        if sender.send((number, game)).is_err() {
+            return;
+        }
+    }
+}
+
+/// Writes games in their order.
+fn write(
+    job: &Job,
+    mut file: File,
+    games: &Receiver<Made>,
+    tally: &mut Tally,
+    progress: &mut impl FnMut(&Tally),
+) -> Result<(), RunError> {
+    let failed = |act| move |error| RunError::Io { path: job.out.clone(), act, error };
+    let mut waiting = BTreeMap::new();
+    let mut synced = Instant::now();
+    while !tally.reaches(job.target) {
+        let Ok((number, game)) = games.recv() else { break };
+        waiting.insert(number, game?);
+        while let Some(game) = waiting.remove(&tally.games) {
+            if tally.reaches(job.target) {
+                break;
+            }
+            game.write_to(&mut file).map_err(failed("write to it"))?;
+            tally.add(&game);
+            progress(tally);
+        }
+        if synced.elapsed() >= SYNC_INTERVAL {
+            file.sync_data().map_err(failed("write to it"))?;
+            synced = Instant::now();
+        }
+    }
+    file.sync_data().map_err(failed("write to it"))
+}
+
+/// Opens the file behind its last whole game, and counts what is in it.
+fn open(job: &Job) -> Result<(File, Tally), RunError> {
+    let failed = |act| move |error| RunError::Io { path: job.out.clone(), act, error };
+    let options = || OpenOptions::new().read(true).write(true).create(true).truncate(false).clone();
+    let mut file = options().open(&job.out).map_err(failed("open it"))?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(fs::TryLockError::WouldBlock) => return Err(RunError::Locked { path: job.out.clone() }),
+        Err(fs::TryLockError::Error(error)) => return Err(failed("lock it")(error)),
+    }
+    let length = file.metadata().map_err(failed("read it"))?.len();
+    check_summary(job, length)?;
+    let mut tally = Tally::default();
+    let mut reader = Reader::new(BufReader::with_capacity(1 << 20, &file));
+    loop {
+        match reader.next_game() {
+            Ok(Some(game)) => tally.add(&game),
+            Ok(None) => break,
+            Err(ReadError { damage: Damage::Torn, .. }) => break,
+            Err(error) => return Err(RunError::Damaged { path: job.out.clone(), error }),
+        }
+    }
+    let whole = reader.offset();
+    drop(reader);
+    file.set_len(whole).map_err(failed("cut off its torn last game"))?;
+    file.seek(SeekFrom::Start(whole)).map_err(failed("write to it"))?;
+    Ok((file, tally))
+}
+
+/// Where the settings of a file stand.
+fn summary_path(out: &Path) -> PathBuf {
+    let mut name = out.as_os_str().to_owned();
+    name.push(".settings");
+    PathBuf::from(name)
+}
+
+/// Holds the settings to those of the games that are there, and writes them down where there are none.
+fn check_summary(job: &Job, length: u64) -> Result<(), RunError> {
+    let path = summary_path(&job.out);
+    let failed = |act| {
+        let path = path.clone();
+        move |error| RunError::Io { path, act, error }
+    };
+    match fs::read_to_string(&path) {
+        Ok(_) if length == 0 => {}
+        Ok(before) if before == job.summary => return Ok(()),
+        Ok(before) => {
+            let differs = |(was, is): &(&str, &str)| was != is;
+            let (was, is) = before.lines().zip(job.summary.lines()).find(differs).unwrap_or_default();
+            return Err(RunError::Other { path: job.out.clone(), was: was.to_owned(), is: is.to_owned() });
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound && length == 0 => {}
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return Err(RunError::Foreign { path: job.out.clone(), summary: path });
+        }
+        Err(error) => return Err(failed("read it")(error)),
+    }
+    let mut file = File::create(&path).map_err(failed("write it"))?;
+    file.write_all(job.summary.as_bytes()).and_then(|()| file.sync_data()).map_err(failed("write it"))
+}

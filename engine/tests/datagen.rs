@@ -1,0 +1,119 @@
+//! Self-play into files: the same games on any number of threads, and after any interruption.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+use destrier::datagen::viriformat::{Reader, ScoredGame};
+use destrier::datagen::{Job, RunError, Tally, Target, parse, run};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A folder of its own, gone with it.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Folder {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("destrier-datagen-{}-{number}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+
+    fn job(&self, name: &str, words: &str) -> Job {
+        let out = self.0.join(name).to_str().unwrap().to_owned();
+        let mut all = vec!["--out", &out];
+        all.extend(words.split(' '));
+        parse(&all).unwrap()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn made(job: &Job) -> (Tally, Vec<u8>) {
+    let tally = run(job, |_| {}).unwrap();
+    (tally, fs::read(&job.out).unwrap())
+}
+
+fn games(path: &Path) -> Vec<ScoredGame> {
+    Reader::new(&fs::read(path).unwrap()[..]).map(Result::unwrap).collect()
+}
+
+const SETTINGS: &str = "--games 6 --depth 2 --max-plies 60 --hash 1";
+
+#[test]
+fn threads_do_not_change_the_games() {
+    let folder = Folder::new();
+    let (tally, one) = made(&folder.job("one", SETTINGS));
+    for (name, words) in [("three", "--threads 3"), ("again", "--threads 1")] {
+        assert!(made(&folder.job(name, &format!("{SETTINGS} {words}"))) == (tally, one.clone()), "{words}");
+    }
+    assert!(made(&folder.job("seed", &format!("{SETTINGS} --seed 2"))).1 != one);
+    assert_eq!(tally.games, 6);
+    assert_eq!(tally.results.iter().sum::<u64>(), 6);
+    assert_eq!(tally.positions, games(&folder.0.join("one")).iter().map(|game| game.plies.len() as u64).sum::<u64>());
+    // More games go on where fewer ended.
+    let more = folder.job("one", "--games 8 --depth 2 --max-plies 60 --hash 1");
+    assert!(made(&more).1.starts_with(&one));
+    assert_eq!(games(&more.out).len(), 8);
+}
+
+#[test]
+fn a_run_cut_at_any_byte_goes_on() {
+    let folder = Folder::new();
+    let job = folder.job("cut", "--games 3 --depth 1 --max-plies 12 --hash 1");
+    let (tally, whole) = made(&job);
+    for cut in 0..whole.len() {
+        fs::write(&job.out, &whole[..cut]).unwrap();
+        assert!(made(&job) == (tally, whole.clone()), "cut at {cut}");
+    }
+}
+
+#[test]
+fn enough_positions_end_a_run() {
+    let folder = Folder::new();
+    for threads in [1, 3] {
+        let words = format!("--positions 100 --nodes 200 --max-plies 30 --hash 1 --threads {threads}");
+        let (tally, _) = made(&folder.job(&format!("positions{threads}"), &words));
+        assert!((100..130).contains(&tally.positions), "{tally}");
+    }
+}
+
+#[test]
+fn openings_come_from_the_book_and_obey_the_limit() {
+    let folder = Folder::new();
+    let book = folder.0.join("book.epd");
+    fs::write(&book, "8/4k3/8/8/8/8/4PK2/8 w - - bm e4;\n\n8/4k3/4p3/8/8/8/5K2/8 w - - 5 40\n").unwrap();
+    let job = folder.job("book", &format!("--games 5 --depth 3 --hash 1 --book {}", book.display()));
+    run(&job, |_| {}).unwrap();
+    let starts: Vec<_> = games(&job.out).iter().map(|game| game.start.to_fen(false)).collect();
+    assert!(starts.iter().all(|fen| fen.starts_with("8/4k3/")), "{starts:?}");
+    let limited = folder.job("limited", "--games 12 --depth 3 --max-plies 2 --opening-limit 30 --hash 1");
+    run(&limited, |_| {}).unwrap();
+    for game in games(&limited.out) {
+        assert!(game.plies[0].score.abs() <= 30);
+        assert!(matches!(game.start.fullmove_number(), 5));
+    }
+}
+
+#[test]
+fn other_games_are_not_mixed_in() {
+    let folder = Folder::new();
+    let job = folder.job("mixed", SETTINGS);
+    let (_, whole) = made(&job);
+    let other = run(&folder.job("mixed", &format!("{SETTINGS} --seed 9")), |_| {}).unwrap_err();
+    assert!(other.to_string().contains("begun with `seed = 1`, not `seed = 9`"), "{other}");
+    let mut bad = whole.clone();
+    bad[60] = 0xff;
+    bad[61] = 0xff;
+    fs::write(&job.out, &bad).unwrap();
+    assert!(matches!(run(&job, |_| {}), Err(RunError::Damaged { .. })));
+    assert!(fs::read(&job.out).unwrap() == bad, "a damaged file is left as it is");
+    fs::remove_file(folder.0.join("mixed.settings")).unwrap();
+    assert!(matches!(run(&job, |_| {}), Err(RunError::Foreign { .. })));
+    assert_eq!(job.target, Target::Games(6));
+}

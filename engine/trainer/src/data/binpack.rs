@@ -1,0 +1,194 @@
+//! Stockfish's binpack, through the crate sfbinpack (GPL-3.0). Scores and results are the side to move's.
+//!
+//! The crate trusts what it reads; here its panics become errors, and sizes are bounded.
+
+use super::error::{DataError, Place};
+use super::input::{Input as Files, Output};
+use super::read::Input;
+use super::record::{Entry, Position};
+use super::text::Joined;
+use destrier::board::Board;
+use destrier::datagen::viriformat::{GameResult, NO_SCORE};
+use destrier::types::{Color, PieceType};
+use sfbinpack::chess::coords::Square;
+use sfbinpack::chess::r#move::{Move, MoveType};
+use sfbinpack::chess::piece::Piece;
+use sfbinpack::chess::position::Position as PackedPosition;
+use sfbinpack::{ChunkReader, CompressedTrainingDataEntryWriter, TrainingDataEntry};
+use std::fs::File;
+use std::io::{BufRead, Read};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+
+/// A chunk is about 8 MiB; the format's own reader refuses more than this.
+const MAX_CHUNK: u32 = 100 << 20;
+const MAGIC: &[u8; 4] = b"BINP";
+
+/// Games of a file, joined from its positions.
+pub struct Games {
+    path: PathBuf,
+    input: Input,
+    chunk: Vec<u8>,
+    reader: ChunkReader,
+    /// Bytes before the chunk, and before the next one.
+    offset: u64,
+    next: u64,
+    joined: Joined,
+    is_over: bool,
+}
+
+impl Games {
+    pub fn new(path: PathBuf, input: Input) -> Games {
+        let (chunk, reader, joined) = (Vec::new(), ChunkReader::default(), Joined::default());
+        Games { path, input, chunk, reader, offset: 0, next: 0, joined, is_over: false }
+    }
+
+    fn bad(&self, why: impl Into<String>) -> DataError {
+        DataError::bad(&self.path, Place::Offset(self.offset), why)
+    }
+
+    /// False at the end of the file.
+    fn load(&mut self) -> Result<bool, DataError> {
+        self.offset = self.next;
+        if self.input.fill_buf().map_err(DataError::io(&self.path, "read it"))?.is_empty() {
+            return Ok(false);
+        }
+        let mut head = Vec::new();
+        (&mut self.input).take(8).read_to_end(&mut head).map_err(DataError::io(&self.path, "read it"))?;
+        let Some((MAGIC, &[a, b, c, d])) = head.split_first_chunk::<4>() else {
+            return Err(self.bad("no chunk of a binpack begins here; is this a binpack file?"));
+        };
+        let size = u32::from_le_bytes([a, b, c, d]);
+        if size > MAX_CHUNK {
+            return Err(self.bad(format!("chunk of {size} bytes, at most {MAX_CHUNK} expected")));
+        }
+        self.chunk.clear();
+        let count = (&mut self.input).take(u64::from(size)).read_to_end(&mut self.chunk);
+        let count = count.map_err(DataError::io(&self.path, "read it"))?;
+        if count < size as usize {
+            let why = format!("the file ends within a chunk; cut it to {} bytes to use the rest", self.offset);
+            return Err(self.bad(why));
+        }
+        self.reader = ChunkReader::default();
+        self.next += 8 + u64::from(size);
+        Ok(true)
+    }
+
+    fn read(&mut self) -> Result<Option<Position>, DataError> {
+        while !self.reader.has_next(&self.chunk) {
+            if !self.load()? {
+                return Ok(None);
+            }
+        }
+        // After a panic the reader is used no more: an error is the last word.
+        let read = catch_unwind(AssertUnwindSafe(|| {
+            let entry = self.reader.next(&self.chunk);
+            let fen = entry.pos.fen().ok()?;
+            Some((fen, entry.mv.as_uci(), entry.score, entry.result))
+        }));
+        let Ok(Some((fen, word, score, result))) = read else {
+            return Err(self.bad("damaged chunk; cut the file before it to use the rest"));
+        };
+        let board = Board::from_fen(&fen).map_err(|error| self.bad(error.to_string()))?;
+        let mv = board.parse_uci(&word).ok_or_else(|| self.bad(format!("move `{word}` is not legal in `{fen}`")))?;
+        let result = u8::try_from(result + 1).ok().and_then(GameResult::from_half_points);
+        let result = result.ok_or_else(|| self.bad("bad result, expected -1, 0 or 1"))?;
+        let is_white = board.turn() == Color::White;
+        let (score, result) = if is_white { (score, result) } else { (score.saturating_neg(), result.reversed()) };
+        Ok(Some(Position { board, mv, score, result }))
+    }
+}
+
+impl Iterator for Games {
+    type Item = Result<Entry, DataError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while !self.is_over {
+            match self.read() {
+                Ok(Some(position)) => {
+                    if let Some(game) = self.joined.push(&position) {
+                        return Some(Ok(Entry::Game(game)));
+                    }
+                }
+                Ok(None) => self.is_over = true,
+                Err(error) => {
+                    self.is_over = true;
+                    return Some(Err(error));
+                }
+            }
+        }
+        self.joined.finish().map(|game| Ok(Entry::Game(game)))
+    }
+}
+
+/// Writes every position that has a move and a score.
+pub fn write(input: &Files, output: &Output) -> anyhow::Result<()> {
+    let path = &output.out;
+    if !output.force && path.exists() {
+        return Err(DataError::Exists { path: path.clone() }.into());
+    }
+    let mut partial = path.as_os_str().to_owned();
+    partial.push(".partial");
+    let partial = PathBuf::from(partial);
+    let file = File::create(&partial).map_err(DataError::io(&partial, "create it"))?;
+    let failed = |error: &dyn std::fmt::Display| DataError::bad(&partial, Place::Offset(0), error.to_string());
+    let mut writer = CompressedTrainingDataEntryWriter::new(file).map_err(|error| failed(&error))?;
+    let (mut written, mut dropped) = (0_u64, 0_u64);
+    input.read(None, |entry| {
+        for position in entry.positions() {
+            match packed(&position) {
+                Some(entry) => {
+                    writer.write_entry(&entry).map_err(|error| failed(&error))?;
+                    written += 1;
+                }
+                None => dropped += 1,
+            }
+        }
+        Ok(())
+    })?;
+    writer.flush_and_end();
+    drop(writer);
+    std::fs::rename(&partial, path).map_err(DataError::io(path, "create it"))?;
+    super::say(&format!("{written} positions in {} (binpack), {dropped} positions left out", path.display()));
+    Ok(())
+}
+
+/// None where there is no move or no score, and for castling of Chess960, which the format cannot say.
+fn packed(position: &Position) -> Option<TrainingDataEntry> {
+    let Position { board, mv, .. } = position;
+    let is_foreign = mv.is_castling() && (mv.from().file() != 4 || !matches!(mv.to().file(), 0 | 7));
+    if mv.is_null() || position.score == NO_SCORE || is_foreign {
+        return None;
+    }
+    let (score, result) = position.relative();
+    let color = board.turn();
+    let (kind, promoted) = match mv.promotion() {
+        Some(kind) => (MoveType::Promotion, piece(kind, color)),
+        None if mv.is_castling() => (MoveType::Castle, Piece::none()),
+        None if mv.is_en_passant() => (MoveType::EnPassant, Piece::none()),
+        None => (MoveType::Normal, Piece::none()),
+    };
+    let square = |square: destrier::types::Square| Square::new(u32::from(square.raw()));
+    let pos = PackedPosition::from_fen(&board.to_fen(false)).ok()?;
+    Some(TrainingDataEntry {
+        pos,
+        mv: Move::new(square(mv.from()), square(mv.to()), kind, promoted),
+        score,
+        // The format has fourteen bits for it.
+        ply: position.ply().min(0x3fff) as u16,
+        result: i16::from(result.half_points()) - 1,
+    })
+}
+
+fn piece(kind: PieceType, color: Color) -> Piece {
+    match (kind, color) {
+        (PieceType::Knight, Color::White) => Piece::WHITE_KNIGHT,
+        (PieceType::Bishop, Color::White) => Piece::WHITE_BISHOP,
+        (PieceType::Rook, Color::White) => Piece::WHITE_ROOK,
+        (_, Color::White) => Piece::WHITE_QUEEN,
+        (PieceType::Knight, Color::Black) => Piece::BLACK_KNIGHT,
+        (PieceType::Bishop, Color::Black) => Piece::BLACK_BISHOP,
+        (PieceType::Rook, Color::Black) => Piece::BLACK_ROOK,
+        (_, Color::Black) => Piece::BLACK_QUEEN,
+    }
+}

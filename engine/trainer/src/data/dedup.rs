@@ -1,0 +1,103 @@
+//! Positions, or games, that were there before.
+
+use super::error::DataError;
+use super::format::Format;
+use super::input::{Input, Memory, Output, folder_of};
+use super::record::{BULLET_BYTES, Position};
+use super::say;
+use super::shuffle::sortable;
+use super::sorter::Sorter;
+use super::write::{Encoder, Sink};
+use clap::Args;
+use destrier::datagen::random::Random;
+
+/// `dedup`
+///
+/// Of positions with the same Zobrist key the first is kept. Into bulletformat, which does not tell the sides apart, positions that
+/// have the same pieces from the side to move's view are the same; into viriformat and self-play games that are the same in all.
+#[derive(Debug, Args)]
+pub struct Dedup {
+    #[command(flatten)]
+    input: Input,
+    #[command(flatten)]
+    output: Output,
+    #[command(flatten)]
+    memory: Memory,
+}
+
+impl Dedup {
+    /// Reads twice: keys with their numbers are sorted, the numbers of all but the first of a key marked, and the rest written.
+    ///
+    /// # Errors
+    /// What could not be read or written.
+    pub fn run(&self) -> anyhow::Result<()> {
+        let Output { out, to, force } = &self.output;
+        let format = sortable(out, *to)?;
+        let mut sink = Sink::create(out, *force)?;
+        let mut sorter = Sorter::new(folder_of(out), self.memory.bytes())?;
+        let mut encoder = Encoder::new(out, format, None)?;
+        let mut number: u64 = 0;
+        self.input.read(None, |entry| {
+            encoder.encode(entry, |position, record| {
+                sorter.push(key(format, position, record), &number.to_le_bytes())?;
+                number += 1;
+                Ok::<(), DataError>(())
+            })
+        })?;
+        let mut repeated = Marks(vec![0; usize::try_from(number.div_ceil(64))?]);
+        let mut last = None;
+        sorter.finish(&mut |key, record| {
+            if last == Some(key) {
+                repeated.set(record.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte)));
+            }
+            last = Some(key);
+            Ok(())
+        })?;
+        let mut encoder = Encoder::new(out, format, None)?;
+        let mut number = 0;
+        self.input.read(None, |entry| {
+            encoder.encode(entry, |_, record| {
+                let is_new = !repeated.get(number);
+                number += 1;
+                if is_new { sink.put(record) } else { Ok(()) }
+            })
+        })?;
+        let records = sink.finish()?;
+        let (path, name) = (out.display(), format.name());
+        say(&format!("{records} of {number} records in {path} ({name}), {} repeated", number - records));
+        Ok(())
+    }
+}
+
+/// A bit for each record.
+struct Marks(Vec<u64>);
+
+impl Marks {
+    fn set(&mut self, number: u64) {
+        if let Some(word) = self.0.get_mut((number / 64) as usize) {
+            *word |= 1 << (number % 64);
+        }
+    }
+
+    fn get(&self, number: u64) -> bool {
+        self.0.get((number / 64) as usize).is_some_and(|word| word >> (number % 64) & 1 == 1)
+    }
+}
+
+/// What two records have in common that are the same.
+fn key(format: Format, position: Option<&Position>, record: &[u8]) -> u64 {
+    match (format, position) {
+        (Format::Bulletformat, _) => hash(&record[..BULLET_BYTES - 8]),
+        (_, Some(position)) => position.board.key(),
+        (_, None) => hash(record),
+    }
+}
+
+fn hash(bytes: &[u8]) -> u64 {
+    let words: Vec<u64> = bytes
+        .chunks(8)
+        .map(|chunk| chunk.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte)))
+        .chain([bytes.len() as u64])
+        .collect();
+    Random::new(&words).next()
+}

@@ -1,0 +1,66 @@
+//! What can be wrong with training data.
+
+use destrier::datagen::viriformat;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What is wrong with one record, in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bad(pub String);
+
+/// Where in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// From 1.
+    Line(u64),
+    /// Bytes from the start.
+    Offset(u64),
+    /// Games before it.
+    Game(u64),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Line(line) => write!(f, "line {line}"),
+            Place::Offset(offset) => write!(f, "offset {offset}"),
+            Place::Game(game) => write!(f, "game {}", game + 1),
+        }
+    }
+}
+
+/// Why data could not be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum DataError {
+    #[error("{}: cannot {act}: {source}", path.display())]
+    Io { path: PathBuf, act: &'static str, source: io::Error },
+    #[error("{}: {place}: {why}", path.display())]
+    Bad { path: PathBuf, place: Place, why: String },
+    #[error("{}: {error}", path.display())]
+    Viriformat { path: PathBuf, error: viriformat::ReadError },
+    #[error("{}: {source}", path.display())]
+    Journal { path: PathBuf, source: quintain::journal::JournalError },
+    #[error("{}: no format goes by this name; give `{flag}` one of viriformat, bulletformat, text, plain, self-play, pgn, journal", path.display())]
+    NoFormat { path: PathBuf, flag: &'static str },
+    #[error("{}: {format} can be read, not written; write viriformat", path.display())]
+    ReadOnly { path: PathBuf, format: &'static str },
+    #[error("{}: there already; give `--force` to replace it", path.display())]
+    Exists { path: PathBuf },
+    #[error("{}: {format} does not say {what}; {remedy}", path.display())]
+    Lacks { path: PathBuf, format: &'static str, what: &'static str, remedy: &'static str },
+    #[error("{}: this build cannot read or write binpack; build with `--features binpack`", path.display())]
+    NoBinpack { path: PathBuf },
+}
+
+impl DataError {
+    /// For what the operating system refused to do with a file.
+    pub fn io(path: &Path, act: &'static str) -> impl FnOnce(io::Error) -> DataError {
+        move |source| DataError::Io { path: path.to_owned(), act, source }
+    }
+
+    /// For what is wrong at a place of a file.
+    pub fn bad(path: &Path, place: Place, why: impl Into<String>) -> DataError {
+        DataError::Bad { path: path.to_owned(), place, why: why.into() }
+    }
+}

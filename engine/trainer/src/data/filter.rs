@@ -1,0 +1,51 @@
+//! Which positions are worth training on.
+
+use super::error::DataError;
+use super::format::Format;
+use super::record::Position;
+use clap::Args;
+use std::path::Path;
+
+/// What is kept. The default: from ply 16 on, not in check, at most 100 pawns ahead, the best move quiet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]
+pub struct Filter {
+    /// Drop positions before this ply of the game
+    #[arg(long, default_value_t = 16, value_name = "PLY")]
+    pub min_ply: u32,
+    /// Drop positions with a score beyond this, in centipawns
+    #[arg(long, default_value_t = 10_000, value_name = "CP")]
+    pub max_score: u16,
+    /// Drop positions with fewer pieces
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub min_pieces: u32,
+    /// Keep positions with the side to move in check
+    #[arg(long)]
+    pub keep_checks: bool,
+    /// Keep positions in which a capture or a promotion was played
+    #[arg(long)]
+    pub keep_captures: bool,
+}
+
+impl Filter {
+    /// True for a position worth training on.
+    pub fn keeps(&self, position: &Position) -> bool {
+        (self.min_ply == 0 || position.ply() >= self.min_ply)
+            && position.score.unsigned_abs() <= self.max_score
+            && position.board.occupied().count() >= self.min_pieces
+            && (self.keep_checks || !position.board.in_check())
+            && (self.keep_captures || position.mv.is_quiet())
+    }
+
+    /// # Errors
+    /// A format that does not say what the filter asks.
+    pub fn check(&self, path: &Path, format: Format) -> Result<(), DataError> {
+        let lacks = |what, remedy| Err(DataError::Lacks { path: path.to_owned(), format: format.name(), what, remedy });
+        if self.min_ply > 0 && !format.holds_ply() {
+            return lacks("at which ply a position is", "give `--min-ply 0`, or filter before it is converted");
+        }
+        if !self.keep_captures && !format.holds_moves() {
+            return lacks("which move was played", "give `--keep-captures`, or filter before it is converted");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,90 @@
+//! The formats, and the names of files that are in them.
+
+use super::error::DataError;
+use clap::ValueEnum;
+use std::path::Path;
+
+/// How a file holds games or positions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Games in 4 bytes a ply (`.vf`, `.viri`, `.viriformat`).
+    Viriformat,
+    /// Positions in 32 bytes from the side to move's view (`.bf`, `.bullet`, `.bin`, `.data`).
+    Bulletformat,
+    /// A position a line: `FEN | centipawns of White | result of White` (`.txt`, `.text`).
+    Text,
+    /// Six lines a position: fen, move, score, ply, result, e (`.plain`).
+    Plain,
+    /// A game a line: `FEN;move:score ...;result` (`.txt`, `.selfplay`).
+    SelfPlay,
+    /// Stockfish's compressed games (`.binpack`).
+    Binpack,
+    /// Games with evaluations in their comments (`.pgn`).
+    Pgn,
+    /// The games of a run of Quintain (its folder, or `.jsonl`).
+    Journal,
+}
+
+impl Format {
+    /// The name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Format::Viriformat => "viriformat",
+            Format::Bulletformat => "bulletformat",
+            Format::Text => "text",
+            Format::Plain => "plain",
+            Format::SelfPlay => "self-play",
+            Format::Binpack => "binpack",
+            Format::Pgn => "pgn",
+            Format::Journal => "journal",
+        }
+    }
+
+    /// The format of a file to be written, by its name.
+    ///
+    /// # Errors
+    /// No format has such names, or none that is written.
+    pub fn to_write(path: &Path, given: Option<Format>) -> Result<Format, DataError> {
+        let format = match given {
+            Some(format) => format,
+            None => Format::of_name(path).ok_or(DataError::NoFormat { path: path.to_owned(), flag: "--to" })?,
+        };
+        match format {
+            Format::Pgn | Format::Journal => Err(DataError::ReadOnly { path: path.to_owned(), format: format.name() }),
+            Format::Binpack if !cfg!(feature = "binpack") => Err(DataError::NoBinpack { path: path.to_owned() }),
+            format => Ok(format),
+        }
+    }
+
+    /// The format of a name; `.zst` at its end does not count.
+    pub fn of_name(path: &Path) -> Option<Format> {
+        let name = path.file_name()?.to_str()?;
+        let name = name.strip_suffix(".zst").unwrap_or(name);
+        match name.rsplit_once('.')?.1 {
+            "vf" | "viri" | "viriformat" => Some(Format::Viriformat),
+            "bf" | "bullet" | "bulletformat" | "bin" | "data" => Some(Format::Bulletformat),
+            "txt" | "text" => Some(Format::Text),
+            "plain" => Some(Format::Plain),
+            "selfplay" => Some(Format::SelfPlay),
+            "binpack" => Some(Format::Binpack),
+            "pgn" => Some(Format::Pgn),
+            "jsonl" => Some(Format::Journal),
+            _ => None,
+        }
+    }
+
+    /// True where a record is a game.
+    pub const fn holds_games(self) -> bool {
+        !matches!(self, Format::Bulletformat | Format::Text)
+    }
+
+    /// True where a file says which move was played.
+    pub const fn holds_moves(self) -> bool {
+        self.holds_games()
+    }
+
+    /// True where a file says how far into the game a position is.
+    pub const fn holds_ply(self) -> bool {
+        !matches!(self, Format::Bulletformat)
+    }
+}

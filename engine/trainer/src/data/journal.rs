@@ -1,0 +1,79 @@
+//! Games that Quintain played, with what the engines said of them.
+
+use super::error::{DataError, Place};
+use super::read::Input;
+use super::record::Entry;
+use destrier::board::Board;
+use destrier::datagen::viriformat::{GameResult, NO_SCORE, ScoredGame, ScoredMove};
+use destrier::types::{Color, MATE};
+use quintain::journal;
+use quintain::record::{GameRecord, Outcome, Score, Termination};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::sync_channel;
+use std::thread;
+
+/// Games read ahead.
+const AHEAD: usize = 64;
+
+/// The games of a journal that ended over the board or by the referee; others say nothing of their positions.
+pub fn games(path: PathBuf, input: Input) -> impl Iterator<Item = Result<Entry, DataError>> {
+    let (sender, receiver) = sync_channel(AHEAD);
+    thread::spawn(move || {
+        let mut number = 0;
+        let found = journal::read_from(input, &path, |record| {
+            if let Some(game) = read(&path, number, &record) {
+                // Nobody may want more.
+                let _ = sender.send(game.map(Entry::Game));
+            }
+            number += 1;
+        });
+        if let Err(source) = found {
+            let _ = sender.send(Err(DataError::Journal { path, source }));
+        }
+    });
+    receiver.into_iter()
+}
+
+/// None for a game that does not count.
+fn read(path: &Path, number: u64, record: &GameRecord) -> Option<Result<ScoredGame, DataError>> {
+    let is_forfeit = record.ending.termination.is_failure() || record.ending.termination == Termination::TimeForfeit;
+    if record.is_void || is_forfeit || record.moves.is_empty() {
+        return None;
+    }
+    let result = match record.ending.outcome {
+        Outcome::WhiteWins => GameResult::WhiteWins,
+        Outcome::Draw => GameResult::Draw,
+        Outcome::BlackWins => GameResult::BlackWins,
+    };
+    let bad = |why: String| DataError::bad(path, Place::Game(number), why);
+    let play = || {
+        let mut board = Board::from_fen(&record.opening.fen).map_err(|error| bad(error.to_string()))?;
+        let step = |board: &mut Board, word: &str| {
+            let mv = board.parse_uci(word).ok_or_else(|| bad(format!("move `{word}` is not legal")))?;
+            board.play(mv);
+            Ok(mv)
+        };
+        for word in &record.opening.moves {
+            step(&mut board, word)?;
+        }
+        let start = board;
+        let mut plies = Vec::new();
+        for played in &record.moves {
+            let turn = board.turn();
+            let score = played.info.score.map_or(NO_SCORE, |score| white_score(score, turn));
+            plies.push(ScoredMove { mv: step(&mut board, &played.uci)?, score });
+        }
+        Ok(ScoredGame { start, start_score: 0, result, plies })
+    };
+    Some(play())
+}
+
+/// A mover's score as White's in centipawns; a mate in `n` moves is near [`MATE`].
+pub fn white_score(score: Score, turn: Color) -> i16 {
+    let mover = match score {
+        Score::Cp(cp) => cp.clamp(-MATE, MATE),
+        Score::Mate(moves) if moves > 0 => MATE - moves.saturating_mul(2).min(1000),
+        Score::Mate(moves) => -MATE - moves.saturating_mul(2).max(-1000),
+    };
+    (if turn == Color::White { mover } else { -mover }) as i16
+}

@@ -1,0 +1,188 @@
+//! Games with evaluations in their comments: `{+0.31/12 1.2s}` as match runners write them, of the side that moved, and
+//! `{[%eval 0.31]}` as web sites do, of White after the move.
+
+use super::error::{DataError, Place};
+use super::journal::white_score;
+use super::read::Input;
+use super::record::Entry;
+use destrier::board::Board;
+use destrier::datagen::viriformat::{GameResult, MAX_PLIES, NO_SCORE, ScoredGame, ScoredMove};
+use destrier::types::Color;
+use pgn_reader::{RawComment, RawTag, Reader, SanPlus, Visitor};
+use quintain::record::Score;
+use shakmaty::{CastlingMode, Chess, Position as _, fen::Fen};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+/// The longest line of a tag that is read; the standard allows 255 bytes.
+const TAG_LINE: usize = 8192;
+
+/// Games that have a result and at least one evaluation.
+pub struct Games {
+    path: PathBuf,
+    reader: Reader<Input>,
+    /// Games seen.
+    number: u64,
+}
+
+impl Games {
+    pub fn new(path: PathBuf, input: Input) -> Games {
+        Games { path, reader: Reader::build(input).set_supported_tag_line_length(TAG_LINE).finish(), number: 0 }
+    }
+}
+
+impl Iterator for Games {
+    type Item = Result<Entry, DataError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let place = Place::Game(self.number);
+            match self.reader.read_game(&mut Moves) {
+                Ok(None) => return None,
+                Ok(Some(Ok(None))) => self.number += 1,
+                Ok(Some(Ok(Some(game)))) => {
+                    self.number += 1;
+                    return Some(Ok(Entry::Game(game)));
+                }
+                Ok(Some(Err(why))) => return Some(Err(DataError::bad(&self.path, place, why))),
+                Err(error) => return Some(Err(DataError::io(&self.path, "read it")(error))),
+            }
+        }
+    }
+}
+
+struct Moves;
+
+#[derive(Default)]
+struct Tags {
+    fen: Option<String>,
+    result: Option<GameResult>,
+}
+
+/// A game being read: on two boards, for the reader of moves in SAN has its own.
+struct Played {
+    board: Board,
+    san: Chess,
+    mode: CastlingMode,
+    result: GameResult,
+    start: Board,
+    plies: Vec<ScoredMove>,
+    /// White's score of the position now, said after the move before.
+    said: Option<i16>,
+}
+
+type Read = Result<Option<ScoredGame>, String>;
+
+impl Visitor for Moves {
+    type Tags = Tags;
+    type Movetext = Played;
+    type Output = Read;
+
+    fn begin_tags(&mut self) -> ControlFlow<Read, Tags> {
+        ControlFlow::Continue(Tags::default())
+    }
+
+    fn tag(&mut self, tags: &mut Tags, name: &[u8], value: RawTag<'_>) -> ControlFlow<Read> {
+        match name {
+            b"FEN" => tags.fen = Some(value.decode_utf8_lossy().into_owned()),
+            b"Result" => {
+                tags.result = match value.as_bytes() {
+                    b"1-0" => Some(GameResult::WhiteWins),
+                    b"0-1" => Some(GameResult::BlackWins),
+                    b"1/2-1/2" => Some(GameResult::Draw),
+                    _ => None,
+                }
+            }
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn begin_movetext(&mut self, tags: Tags) -> ControlFlow<Read, Played> {
+        let Some(result) = tags.result else { return ControlFlow::Break(Ok(None)) };
+        let fen = tags.fen.as_deref().unwrap_or(START);
+        let board = match Board::from_fen(fen) {
+            Ok(board) => board,
+            Err(error) => return ControlFlow::Break(Err(error.to_string())),
+        };
+        let Ok(read) = Fen::from_ascii(fen.as_bytes()) else {
+            return ControlFlow::Break(Err(format!("bad fen `{fen}`")));
+        };
+        let mode = CastlingMode::detect(read.as_setup());
+        let Ok(san) = read.into_position::<Chess>(mode) else {
+            return ControlFlow::Break(Err(format!("`{fen}` is no legal position")));
+        };
+        ControlFlow::Continue(Played { board, san, mode, result, start: board, plies: Vec::new(), said: None })
+    }
+
+    fn san(&mut self, game: &mut Played, san: SanPlus) -> ControlFlow<Read> {
+        let ply = game.plies.len() + 1;
+        if ply > MAX_PLIES {
+            return ControlFlow::Break(Err(format!("more than {MAX_PLIES} plies")));
+        }
+        let Ok(mv) = san.san.to_move(&game.san) else {
+            return ControlFlow::Break(Err(format!("move `{san}` at ply {ply} is not legal")));
+        };
+        let word = mv.to_uci(game.mode).to_string();
+        let Some(own) = game.board.parse_uci(&word) else {
+            return ControlFlow::Break(Err(format!("move `{san}` at ply {ply} is not legal")));
+        };
+        let score = game.said.take().unwrap_or(NO_SCORE);
+        game.plies.push(ScoredMove { mv: own, score });
+        game.board.play(own);
+        game.san.play_unchecked(mv);
+        ControlFlow::Continue(())
+    }
+
+    fn comment(&mut self, game: &mut Played, comment: RawComment<'_>) -> ControlFlow<Read> {
+        let text = String::from_utf8_lossy(comment.as_bytes());
+        if let Some((_, eval)) = text.split_once("[%eval ") {
+            let eval = eval.split([']', ',', ' ']).next().unwrap_or_default();
+            game.said = pawns(eval).map(|score| white_score(score, Color::White));
+        } else if let Some(last) = game.plies.last_mut()
+            && let Some(score) = pawns(text.trim_start().split(['/', ' ']).next().unwrap_or_default())
+        {
+            // The board is one move on.
+            last.score = white_score(score, !game.board.turn());
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn begin_variation(&mut self, _: &mut Played) -> ControlFlow<Read, pgn_reader::Skip> {
+        ControlFlow::Continue(pgn_reader::Skip(true))
+    }
+
+    fn end_game(&mut self, game: Played) -> Read {
+        let Some(book) = game.plies.iter().position(|ply| ply.score != NO_SCORE) else { return Ok(None) };
+        let mut start = game.start;
+        game.plies[..book].iter().for_each(|ply| start.play(ply.mv));
+        Ok(Some(ScoredGame { start, start_score: 0, result: game.result, plies: game.plies[book..].to_vec() }))
+    }
+}
+
+const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+
+/// `+0.31`, `-12.5`, `+M5`, `-M3`, `#4`, `#-4`.
+fn pawns(text: &str) -> Option<Score> {
+    let mate = |digits: &str, sign: i32| digits.parse::<u16>().ok().map(|moves| Score::Mate(sign * i32::from(moves)));
+    if let Some(digits) = text.strip_prefix("+M").or(text.strip_prefix('M')) {
+        // Match runners count plies.
+        return mate(digits, 1).map(half);
+    }
+    if let Some(digits) = text.strip_prefix("-M") {
+        return mate(digits, -1).map(half);
+    }
+    if let Some(digits) = text.strip_prefix('#') {
+        return digits.strip_prefix('-').map_or_else(|| mate(digits, 1), |digits| mate(digits, -1));
+    }
+    let pawns: f64 = text.parse().ok().filter(|_| text.contains('.'))?;
+    pawns.is_finite().then(|| Score::Cp((pawns * 100.0).round().clamp(-30_000.0, 30_000.0) as i32))
+}
+
+/// Plies to a mate as the mover's moves.
+fn half(score: Score) -> Score {
+    match score {
+        Score::Mate(plies) => Score::Mate((plies + plies.signum()) / 2),
+        score => score,
+    }
+}

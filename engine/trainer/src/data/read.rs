@@ -1,0 +1,236 @@
+//! Files as a sequence of games or positions, whatever their format, packed by zstd or not.
+
+use super::error::{DataError, Place};
+use super::format::Format;
+use super::record::{BULLET_BYTES, Entry, Position, bullet_record};
+use super::{journal, pgn, text};
+use destrier::datagen::viriformat;
+use ruzstd::decoding::StreamingDecoder;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What a file holds, in its order. After an error there is nothing more.
+pub type Entries = Box<dyn Iterator<Item = Result<Entry, DataError>>>;
+
+/// An open file.
+pub struct Source {
+    pub format: Format,
+    /// Bytes of the file, packed as it is.
+    pub length: u64,
+    /// Bytes of the file read so far.
+    pub read: Arc<AtomicU64>,
+    pub entries: Entries,
+}
+
+/// The longest line that is read, in bytes: a self-play game of 10,000 plies.
+const MAX_LINE: u64 = 1 << 18;
+const BUFFER: usize = 1 << 18;
+
+/// Opens a file; its format is told by its name and, for `.txt`, by its first line.
+///
+/// # Errors
+/// It can't be read, or its format is not known.
+pub fn open(path: &Path, given: Option<Format>) -> Result<Source, DataError> {
+    let journal = path.join(quintain::journal::FILE_NAME);
+    let (path, given) = if path.is_dir() { (journal.as_path(), Some(Format::Journal)) } else { (path, given) };
+    let file = File::open(path).map_err(DataError::io(path, "read it"))?;
+    let length = file.metadata().map_err(DataError::io(path, "read it"))?.len();
+    let read = Arc::new(AtomicU64::new(0));
+    let mut input = unpacked(path, Counted { file, read: Arc::clone(&read) })?;
+    let format = match given.or_else(|| Format::of_name(path)) {
+        Some(Format::Text) if given.is_none() => {
+            let start = input.fill_buf().map_err(DataError::io(path, "read it"))?;
+            let line = start.split(|&byte| byte == b'\n').next().unwrap_or_default();
+            if line.contains(&b';') { Format::SelfPlay } else { Format::Text }
+        }
+        Some(format) => format,
+        None => return Err(DataError::NoFormat { path: path.to_owned(), flag: "--from" }),
+    };
+    let path = path.to_owned();
+    let entries: Entries = match format {
+        Format::Viriformat => Box::new(viriformat::Reader::new(input).map(move |game| {
+            game.map(Entry::Game).map_err(|error| DataError::Viriformat { path: path.clone(), error })
+        })),
+        Format::Bulletformat => Box::new(Bullet { path, input, offset: 0 }),
+        Format::Text => Box::new(text::texts(Lines::new(path, input))),
+        Format::SelfPlay => Box::new(text::self_play(Lines::new(path, input))),
+        Format::Plain => Box::new(text::Plain::new(Lines::new(path, input))),
+        Format::Pgn => Box::new(pgn::Games::new(path, input)),
+        Format::Journal => Box::new(journal::games(path, input)),
+        #[cfg(feature = "binpack")]
+        Format::Binpack => Box::new(super::binpack::Games::new(path, input)),
+        #[cfg(not(feature = "binpack"))]
+        Format::Binpack => return Err(DataError::NoBinpack { path }),
+    };
+    Ok(Source { format, length, read, entries: Box::new(UntilError(Some(entries))) })
+}
+
+/// Ends after the first error.
+struct UntilError(Option<Entries>);
+
+impl Iterator for UntilError {
+    type Item = Result<Entry, DataError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let entry = self.0.as_mut()?.next()?;
+        if entry.is_err() {
+            self.0 = None;
+        }
+        Some(entry)
+    }
+}
+
+/// A file that counts what was read of it.
+struct Counted {
+    file: File,
+    read: Arc<AtomicU64>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read(into)?;
+        self.read.fetch_add(count as u64, Ordering::Relaxed);
+        Ok(count)
+    }
+}
+
+pub type Input = Box<dyn BufRead + Send>;
+
+const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+
+fn unpacked(path: &Path, file: Counted) -> Result<Input, DataError> {
+    let mut start = Vec::new();
+    let mut file = file;
+    (&mut file).take(4).read_to_end(&mut start).map_err(DataError::io(path, "read it"))?;
+    let is_packed = start == ZSTD_MAGIC;
+    let whole = BufReader::with_capacity(BUFFER, Cursor::new(start).chain(file));
+    if !is_packed {
+        return Ok(Box::new(whole));
+    }
+    Ok(Box::new(BufReader::with_capacity(BUFFER, Frames { packed: Some(Packed::Waiting(Box::new(whole))) })))
+}
+
+/// zstd frames one after the other.
+struct Frames {
+    packed: Option<Packed>,
+}
+
+enum Packed {
+    /// Between two frames.
+    Waiting(Input),
+    Open(Box<StreamingDecoder<Input, ruzstd::decoding::FrameDecoder>>),
+}
+
+impl Read for Frames {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match self.packed.take() {
+                None => return Ok(0),
+                Some(Packed::Waiting(mut input)) => {
+                    if input.fill_buf()?.is_empty() {
+                        return Ok(0);
+                    }
+                    let decoder = StreamingDecoder::new(input).map_err(io::Error::other)?;
+                    self.packed = Some(Packed::Open(Box::new(decoder)));
+                }
+                Some(Packed::Open(mut decoder)) => {
+                    let count = decoder.read(into)?;
+                    if count > 0 || into.is_empty() {
+                        self.packed = Some(Packed::Open(decoder));
+                        return Ok(count);
+                    }
+                    self.packed = Some(Packed::Waiting(decoder.into_inner()));
+                }
+            }
+        }
+    }
+}
+
+/// Numbered lines of bounded length.
+pub struct Lines {
+    pub path: PathBuf,
+    input: Input,
+    /// Of the last line, from 1.
+    pub number: u64,
+    line: Vec<u8>,
+}
+
+impl Lines {
+    fn new(path: PathBuf, input: Input) -> Lines {
+        Lines { path, input, number: 0, line: Vec::new() }
+    }
+
+    /// The next line that is not empty, without blanks around it.
+    pub fn next_line(&mut self) -> Result<Option<&str>, DataError> {
+        loop {
+            self.line.clear();
+            self.number += 1;
+            let mut bounded = (&mut self.input).take(MAX_LINE);
+            let count = bounded.read_until(b'\n', &mut self.line).map_err(DataError::io(&self.path, "read it"))?;
+            if count == 0 {
+                return Ok(None);
+            }
+            if count as u64 == MAX_LINE && self.line.last() != Some(&b'\n') {
+                return Err(self.bad(format!("longer than {MAX_LINE} bytes; is this a text file?")));
+            }
+            if !self.line.trim_ascii().is_empty() {
+                break;
+            }
+        }
+        match std::str::from_utf8(self.line.trim_ascii()) {
+            Ok(line) => Ok(Some(line)),
+            Err(_) => Err(DataError::bad(&self.path, Place::Line(self.number), "not UTF-8; is this a text file?")),
+        }
+    }
+
+    /// What is wrong with the last line.
+    pub fn bad(&self, why: impl Into<String>) -> DataError {
+        DataError::bad(&self.path, Place::Line(self.number), why)
+    }
+}
+
+/// Records of bulletformat.
+struct Bullet {
+    path: PathBuf,
+    input: Input,
+    offset: u64,
+}
+
+impl Bullet {
+    fn read(&mut self) -> Result<Option<Entry>, DataError> {
+        let mut bytes = [0; BULLET_BYTES];
+        let mut count = 0;
+        while count < BULLET_BYTES {
+            match self.input.read(&mut bytes[count..]) {
+                Ok(0) => break,
+                Ok(more) => count += more,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(DataError::io(&self.path, "read it")(error)),
+            }
+        }
+        let place = Place::Offset(self.offset);
+        match count {
+            0 => return Ok(None),
+            BULLET_BYTES => {}
+            _ => {
+                let why = format!("the file ends within a record; cut it to {} bytes to use the rest", self.offset);
+                return Err(DataError::bad(&self.path, place, why));
+            }
+        }
+        let position = Position::from_bullet(&bullet_record(&bytes))
+            .map_err(|bad| DataError::bad(&self.path, place, format!("{}; is this a bulletformat file?", bad.0)))?;
+        self.offset += BULLET_BYTES as u64;
+        Ok(Some(Entry::Position(position)))
+    }
+}
+
+impl Iterator for Bullet {
+    type Item = Result<Entry, DataError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.read().transpose()
+    }
+}

@@ -1,0 +1,158 @@
+//! Labelled positions, and the 32-byte record that training reads.
+
+use super::error::Bad;
+use bulletformat::ChessBoard;
+use destrier::board::Board;
+use destrier::datagen::viriformat::{GameResult, NO_SCORE, ScoredGame, ScoredMove};
+use destrier::types::{Bitboard, Color, Move, PieceType, Square};
+
+/// Bytes of a bulletformat record.
+pub const BULLET_BYTES: usize = 32;
+
+/// A position with its labels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Position {
+    pub board: Board,
+    /// The move played, [`Move::NULL`] where it is not known.
+    pub mv: Move,
+    /// White's, in centipawns; [`NO_SCORE`] where there is none.
+    pub score: i16,
+    pub result: GameResult,
+}
+
+impl Position {
+    /// Plies from the start of the game, by the move number.
+    pub fn ply(&self) -> u32 {
+        2 * (u32::from(self.board.fullmove_number()) - 1) + u32::from(self.board.turn() == Color::Black)
+    }
+
+    /// The score and the result from the side to move's view.
+    pub fn relative(&self) -> (i16, GameResult) {
+        match self.board.turn() {
+            Color::White => (self.score, self.result),
+            Color::Black => (self.score.saturating_neg(), self.result.reversed()),
+        }
+    }
+
+    /// The record that training reads: pieces, score and result from the side to move's view. The side to move itself, castling
+    /// rights, en passant, clocks and move are lost.
+    ///
+    /// # Panics
+    /// Never: a board has a kind for each of its pieces, which is all that could be wrong.
+    pub fn to_bullet(&self) -> ChessBoard {
+        let bits = |set: Bitboard| set.iter().fold(0, |bits, square| bits | 1 << square.index());
+        let mut boards = [0; 8];
+        boards[0] = bits(self.board.colored(Color::White));
+        boards[1] = bits(self.board.colored(Color::Black));
+        for kind in 0..PieceType::COUNT {
+            boards[2 + kind] = bits(self.board.kind(PieceType::from_index(kind)));
+        }
+        let score = self.score.max(-i16::MAX);
+        let result = f32::from(self.result.half_points()) / 2.0;
+        ChessBoard::from_raw(boards, self.board.turn().index(), score, result)
+            .expect("every piece of a board has a kind")
+    }
+
+    /// The position of a record, as one with White to move.
+    ///
+    /// # Errors
+    /// Why the record is none.
+    pub fn from_bullet(record: &ChessBoard) -> Result<Position, Bad> {
+        if record.occ().count_ones() > 32 {
+            return Err(Bad(format!("{} pieces, expected at most 32", record.occ().count_ones())));
+        }
+        let mut letters = ['1'; 64];
+        for (code, square) in *record {
+            let letter = "PNBRQK??pnbrqk??".as_bytes()[usize::from(code & 15)];
+            letters[usize::from(square)] = char::from(letter);
+        }
+        let ranks: Vec<String> = letters.chunks(8).rev().map(|rank| rank.iter().collect()).collect();
+        let board =
+            Board::from_fen(&format!("{} w - - 0 1", ranks.join("/"))).map_err(|error| Bad(error.to_string()))?;
+        let result = GameResult::from_half_points(record.result)
+            .ok_or_else(|| Bad(format!("bad result {}, expected 0, 1 or 2", record.result)))?;
+        let kings = (record.our_ksq(), record.opp_ksq());
+        if kings != (board.king(Color::White).raw(), Square::flip(board.king(Color::Black)).raw()) {
+            return Err(Bad("its kings do not stand where it says".to_owned()));
+        }
+        Ok(Position { board, mv: Move::NULL, score: record.score, result })
+    }
+}
+
+/// The bytes of a record.
+pub fn bullet_bytes(record: &ChessBoard) -> [u8; BULLET_BYTES] {
+    let mut bytes = [0; BULLET_BYTES];
+    bytes[..8].copy_from_slice(&record.occ.to_le_bytes());
+    bytes[8..24].copy_from_slice(&record.pcs);
+    bytes[24..26].copy_from_slice(&record.score.to_le_bytes());
+    bytes[26..29].copy_from_slice(&[record.result, record.ksq, record.opp_ksq]);
+    bytes[29..].copy_from_slice(&record.extra);
+    bytes
+}
+
+/// The record of these bytes; they are not looked at.
+pub fn bullet_record(bytes: &[u8; BULLET_BYTES]) -> ChessBoard {
+    let mut pcs = [0; 16];
+    pcs.copy_from_slice(&bytes[8..24]);
+    ChessBoard {
+        occ: bytes[..8].iter().rev().fold(0, |bits, &byte| bits << 8 | u64::from(byte)),
+        pcs,
+        score: i16::from_le_bytes([bytes[24], bytes[25]]),
+        result: bytes[26],
+        ksq: bytes[27],
+        opp_ksq: bytes[28],
+        extra: [bytes[29], bytes[30], bytes[31]],
+    }
+}
+
+/// What a file holds one after the other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Entry {
+    Game(ScoredGame),
+    /// From a file that does not say which game it is of.
+    Position(Position),
+}
+
+impl Entry {
+    /// Every labelled position, in order. A game without moves is its start.
+    pub fn positions(&self) -> Vec<Position> {
+        match self {
+            Entry::Position(position) => vec![*position],
+            Entry::Game(game) if game.plies.is_empty() => {
+                vec![Position { board: game.start, mv: Move::NULL, score: game.start_score, result: game.result }]
+            }
+            Entry::Game(game) => game
+                .positions()
+                .map(|(board, ply)| Position { board, mv: ply.mv, score: ply.score, result: game.result })
+                .collect(),
+        }
+    }
+
+    /// The entry as a game; a lone position becomes one of a ply, or of none where its move is not known.
+    pub fn into_game(self) -> ScoredGame {
+        match self {
+            Entry::Game(game) => game,
+            Entry::Position(Position { board, mv, score, result }) if mv.is_null() => {
+                ScoredGame { start: board, start_score: score, result, plies: Vec::new() }
+            }
+            Entry::Position(Position { board, mv, score, result }) => {
+                ScoredGame { start: board, start_score: 0, result, plies: vec![ScoredMove { mv, score }] }
+            }
+        }
+    }
+
+    /// The same entry with other scores, one for each of [`Self::positions`].
+    #[must_use]
+    pub fn with_scores(mut self, scores: &[i16]) -> Entry {
+        match &mut self {
+            Entry::Position(position) => position.score = scores.first().copied().unwrap_or(NO_SCORE),
+            Entry::Game(game) if game.plies.is_empty() => {
+                game.start_score = scores.first().copied().unwrap_or(NO_SCORE);
+            }
+            Entry::Game(game) => {
+                game.plies.iter_mut().zip(scores).for_each(|(ply, &score)| ply.score = score);
+            }
+        }
+        self
+    }
+}

@@ -1,0 +1,351 @@
+//! Positions get the scores of UCI engines, several of them side by side.
+//!
+//! Records are written in their order, and each is scored from an engine's empty memory: the file is the same for any number of
+//! engines, and a run that was ended goes on after the last whole record.
+
+use super::error::DataError;
+use super::format::Format;
+use super::input::Input;
+use super::journal::white_score;
+use super::read::Source;
+use super::record::{BULLET_BYTES, Entry, Position};
+use super::say;
+use super::write::Encoder;
+use anyhow::{Context, anyhow, bail, ensure};
+use clap::Args;
+use destrier::datagen::viriformat;
+use indicatif::{ProgressBar, ProgressStyle};
+use quintain::record::Score;
+use quintain::uci::process::{Engine, EngineConfig, SearchOutcome};
+use quintain::uci::{Go, PositionLine};
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{BufReader, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// `rescore`
+#[derive(Debug, Args)]
+pub struct Rescore {
+    #[command(flatten)]
+    input: Input,
+    /// File to write: viriformat, bulletformat, text or self-play. A run that was ended goes on with the same words
+    #[arg(long, short, value_name = "FILE")]
+    out: PathBuf,
+    /// Its format, where its name does not tell
+    #[arg(long, value_name = "FORMAT")]
+    to: Option<Format>,
+    /// The engine: a path, or a name to look up in PATH
+    #[arg(long, value_name = "PROGRAM")]
+    engine: PathBuf,
+    /// An argument for it
+    #[arg(long = "arg", value_name = "WORD", allow_hyphen_values = true)]
+    args: Vec<String>,
+    /// An option to set
+    #[arg(long = "option", value_name = "NAME=VALUE")]
+    options: Vec<String>,
+    /// Iterations for each position
+    #[arg(long, value_name = "PLIES", required_unless_present = "nodes", value_parser = clap::value_parser!(u32).range(1..))]
+    depth: Option<u32>,
+    /// Nodes for each position
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    nodes: Option<u64>,
+    /// Engines side by side
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    engines: u16,
+    /// Let engines remember what they saw before: faster for single positions, but scores depend on the order
+    #[arg(long)]
+    keep_hash: bool,
+    /// Seconds after which a search is given up
+    #[arg(long, default_value_t = 60, value_name = "S", value_parser = clap::value_parser!(u64).range(1..))]
+    timeout: u64,
+}
+
+/// A record and its number.
+type Task = (u64, Entry);
+type Scored = anyhow::Result<Task>;
+
+/// Records on their way for each engine.
+const AHEAD: u64 = 4;
+
+impl Rescore {
+    /// # Errors
+    /// What could not be read or written; what an engine did wrong. Whole records stay in the file.
+    pub fn run(&self) -> anyhow::Result<()> {
+        let format = Format::to_write(&self.out, self.to)?;
+        ensure!(
+            !matches!(format, Format::Plain | Format::Binpack),
+            "{}: {} cannot be continued; write viriformat, bulletformat, text or self-play",
+            self.out.display(),
+            format.name()
+        );
+        let config = self.config()?;
+        let sources = self.input.open(None)?;
+        let (mut file, done) = self.open_output(format)?;
+        let mut encoder = Encoder::new(&self.out, format, None)?;
+        let positions = AtomicU64::new(0);
+        let records = thread::scope(|scope| {
+            let (task_sender, tasks) = channel();
+            let (scored_sender, scored) = channel();
+            let tasks = Arc::new(Mutex::new(tasks));
+            for _ in 0..self.engines {
+                let (tasks, sender, config, positions) =
+                    (Arc::clone(&tasks), scored_sender.clone(), &config, &positions);
+                scope.spawn(move || self.work(config, &tasks, &sender, positions));
+            }
+            drop((scored_sender, tasks));
+            let mut write = |entry: Entry| {
+                encoder
+                    .encode(entry, |_, record| file.write_all(record))
+                    .map_err(DataError::io(&self.out, "write to it"))
+            };
+            self.feed(sources, format, done, &task_sender, &scored, &positions, &mut write)
+        })?;
+        file.sync_data().map_err(DataError::io(&self.out, "write to it"))?;
+        let (new, path) = (records - done, self.out.display());
+        let positions = positions.load(Ordering::Relaxed);
+        say(&format!("{records} records in {path}, {new} of them with {positions} positions scored now"));
+        Ok(())
+    }
+
+    fn config(&self) -> anyhow::Result<EngineConfig> {
+        let options = self.options.iter().map(|option| {
+            let (name, value) =
+                option.split_once('=').ok_or_else(|| anyhow!("--option {option}: expected NAME=VALUE"))?;
+            Ok((name.trim().to_owned(), value.trim().to_owned()))
+        });
+        let name = self.engine.file_name().unwrap_or(self.engine.as_os_str()).to_string_lossy().into_owned();
+        Ok(EngineConfig {
+            name,
+            program: self.engine.clone(),
+            args: self.args.clone(),
+            options: options.collect::<anyhow::Result<_>>()?,
+            ..EngineConfig::default()
+        })
+    }
+
+    /// All that determines the scores.
+    fn summary(&self) -> String {
+        let Rescore { input, engine, args, options, depth, nodes, keep_hash, .. } = self;
+        let limit = |limit: Option<u64>| limit.map_or_else(|| "none".to_owned(), |limit| limit.to_string());
+        format!(
+            "input = {:?}\nengine = {}\narguments = {args:?}\noptions = {options:?}\ndepth = {}\nnodes = {}\nkeep hash = {keep_hash}\n",
+            input.files,
+            engine.display(),
+            limit(depth.map(u64::from)),
+            limit(*nodes),
+        )
+    }
+
+    /// Opens the file behind its last whole record; how many it holds.
+    fn open_output(&self, format: Format) -> anyhow::Result<(File, u64)> {
+        let out = &self.out;
+        let failed = |act| DataError::io(out, act);
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(out)
+            .map_err(failed("open it"))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => bail!("{}: another run writes to it; stop that first", out.display()),
+            Err(TryLockError::Error(error)) => return Err(failed("lock it")(error).into()),
+        }
+        let length = file.metadata().map_err(failed("read it"))?.len();
+        let mut settings = out.as_os_str().to_owned();
+        settings.push(".settings");
+        let settings = PathBuf::from(settings);
+        if length == 0 {
+            fs::write(&settings, self.summary()).map_err(DataError::io(&settings, "write it"))?;
+        } else {
+            let before =
+                fs::read_to_string(&settings).map_err(DataError::io(&settings, "read the settings of the output"))?;
+            let is = self.summary();
+            if let Some((was, is)) = before.lines().zip(is.lines()).find(|(was, is)| was != is) {
+                bail!("{}: begun with `{was}`, not `{is}`; give the same words, or another --out", out.display());
+            }
+        }
+        let (records, whole) = whole_records(out, format, &file)?;
+        file.set_len(whole).map_err(failed("cut off its torn last record"))?;
+        file.seek(SeekFrom::Start(whole)).map_err(failed("write to it"))?;
+        Ok((file, records))
+    }
+
+    /// Hands out records, and writes what comes back in order. The number of records in the file in the end.
+    #[expect(clippy::too_many_arguments, reason = "the two ends of the two channels, and what is shown")]
+    fn feed(
+        &self,
+        sources: Vec<Source>,
+        format: Format,
+        done: u64,
+        tasks: &Sender<Task>,
+        scored: &Receiver<Scored>,
+        positions: &AtomicU64,
+        write: &mut dyn FnMut(Entry) -> Result<(), DataError>,
+    ) -> anyhow::Result<u64> {
+        let style = ProgressStyle::with_template("{wide_bar} {bytes}/{total_bytes} {msg} {elapsed}, left {eta}");
+        let bar = ProgressBar::new(sources.iter().map(|source| source.length).sum())
+            .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        let mut waiting = BTreeMap::new();
+        let (mut sent, mut written, mut before) = (0, done, 0);
+        let mut receive = |written: &mut u64| -> anyhow::Result<()> {
+            // Every engine says why it ended before it does.
+            let (number, entry) = scored.recv().context("the engines are gone")??;
+            waiting.insert(number, entry);
+            while let Some(entry) = waiting.remove(written) {
+                write(entry)?;
+                *written += 1;
+            }
+            let positions = positions.load(Ordering::Relaxed);
+            let rate = positions as f64 / bar.elapsed().as_secs_f64().max(1e-3);
+            bar.set_message(format!("{positions} positions, {rate:.0}/s"));
+            Ok(())
+        };
+        for source in sources {
+            for entry in source.entries {
+                for unit in units(entry?, format) {
+                    if sent >= done {
+                        tasks.send((sent, unit)).map_err(|_| anyhow!("the engines are gone"))?;
+                    }
+                    sent += 1;
+                    while sent.saturating_sub(written) > AHEAD * u64::from(self.engines) {
+                        receive(&mut written)?;
+                    }
+                }
+                bar.set_position(before + source.read.load(Ordering::Relaxed));
+            }
+            before += source.length;
+        }
+        ensure!(sent >= done, "{}: holds {done} records, the input only {sent}", self.out.display());
+        while written < sent {
+            receive(&mut written)?;
+        }
+        bar.finish_and_clear();
+        Ok(written)
+    }
+
+    /// Scores records with an engine until there are no more.
+    fn work(
+        &self,
+        config: &EngineConfig,
+        tasks: &Mutex<Receiver<Task>>,
+        scored: &Sender<Scored>,
+        positions: &AtomicU64,
+    ) {
+        let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+            Ok(runtime) => runtime,
+            Err(error) => {
+                // The other side may have gone already, here and below.
+                let _ = scored.send(Err(error.into()));
+                return;
+            }
+        };
+        runtime.block_on(async {
+            let mut engine = match Engine::start(config, &[]).await {
+                Ok(engine) => engine,
+                Err(error) => {
+                    let _ = scored.send(Err(error.into()));
+                    return;
+                }
+            };
+            loop {
+                let task = tasks.lock().unwrap_or_else(PoisonError::into_inner).recv();
+                let Ok((number, entry)) = task else { break };
+                let answer = self.score(&mut engine, &entry, positions).await;
+                let failed = answer.is_err();
+                let sent = scored.send(answer.map(|scores| (number, entry.with_scores(&scores))));
+                if failed || sent.is_err() {
+                    break;
+                }
+            }
+            engine.quit().await;
+        });
+    }
+
+    async fn score(&self, engine: &mut Engine, entry: &Entry, count: &AtomicU64) -> anyhow::Result<Vec<i16>> {
+        if !self.keep_hash {
+            engine.new_game().await.map_err(|fault| anyhow!("engine {}: {fault:?}", engine.config().name))?;
+        }
+        let go = Go { depth: self.depth, nodes: self.nodes, ..Go::default() };
+        let mut scores = Vec::new();
+        for position in entry.positions() {
+            scores.push(self.score_position(engine, &position, &go).await?);
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(scores)
+    }
+
+    async fn score_position(&self, engine: &mut Engine, position: &Position, go: &Go) -> anyhow::Result<i16> {
+        let board = &position.board;
+        if board.count_legal_moves() == 0 {
+            let score = if board.in_check() { Score::Mate(0) } else { Score::Cp(0) };
+            return Ok(white_score(score, board.turn()));
+        }
+        let fen = board.to_fen(false);
+        let line = PositionLine::new(&fen)?;
+        let name = || engine.config().name.clone();
+        let name = name();
+        match engine.go(line.as_bytes(), go, Some(Duration::from_secs(self.timeout))).await {
+            SearchOutcome::BestMove { info, .. } => {
+                let score = info.score.ok_or_else(|| anyhow!("engine {name}: no score for `{fen}`"))?;
+                Ok(white_score(score, board.turn()))
+            }
+            SearchOutcome::Overrun { .. } => {
+                bail!("engine {name}: no answer within {} s for `{fen}`; raise --timeout", self.timeout)
+            }
+            SearchOutcome::Exited { status, .. } => bail!("engine {name}: {status} at `{fen}`"),
+        }
+    }
+}
+
+/// What becomes one record each.
+fn units(entry: Entry, format: Format) -> Vec<Entry> {
+    if format.holds_games() {
+        return vec![entry];
+    }
+    entry.positions().into_iter().map(Entry::Position).collect()
+}
+
+/// The whole records of a file, and their bytes.
+fn whole_records(path: &Path, format: Format, file: &File) -> anyhow::Result<(u64, u64)> {
+    let mut input = BufReader::with_capacity(1 << 18, file);
+    match format {
+        Format::Viriformat => {
+            let mut reader = viriformat::Reader::new(input);
+            loop {
+                match reader.next_game() {
+                    Ok(Some(_)) => {}
+                    Ok(None) => break,
+                    Err(viriformat::ReadError { damage: viriformat::Damage::Torn, .. }) => break,
+                    Err(error) => return Err(DataError::Viriformat { path: path.to_owned(), error }.into()),
+                }
+            }
+            Ok((reader.games(), reader.offset()))
+        }
+        Format::Bulletformat => {
+            let records = file.metadata().map_err(DataError::io(path, "read it"))?.len() / BULLET_BYTES as u64;
+            Ok((records, records * BULLET_BYTES as u64))
+        }
+        _ => {
+            let (mut lines, mut whole, mut offset) = (0, 0, 0);
+            let mut buffer = vec![0; 1 << 18];
+            loop {
+                let count = input.read(&mut buffer).map_err(DataError::io(path, "read it"))?;
+                if count == 0 {
+                    return Ok((lines, whole));
+                }
+                for (place, _) in buffer[..count].iter().enumerate().filter(|(_, byte)| **byte == b'\n') {
+                    lines += 1;
+                    whole = offset + place as u64 + 1;
+                }
+                offset += count as u64;
+            }
+        }
+    }
+}

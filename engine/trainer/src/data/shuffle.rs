@@ -1,0 +1,127 @@
+//! Random order.
+
+use super::error::DataError;
+use super::filter::Filter;
+use super::format::Format;
+use super::input::{Input, Memory, Output, bar, folder_of};
+use super::say;
+use super::sorter::Sorter;
+use super::write::{Encoder, Sink};
+use clap::Args;
+use destrier::datagen::random::Random;
+use std::sync::atomic::Ordering;
+
+/// `shuffle`
+#[derive(Debug, Args)]
+pub struct Shuffle {
+    #[command(flatten)]
+    input: Input,
+    #[command(flatten)]
+    output: Output,
+    #[command(flatten)]
+    memory: Memory,
+    /// Another seed, another order
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Leave out what is not worth training on, as `filter` does
+    #[arg(long)]
+    filtered: bool,
+    #[command(flatten)]
+    filter: Filter,
+}
+
+/// `interleave`
+#[derive(Debug, Args)]
+pub struct Interleave {
+    #[command(flatten)]
+    input: Input,
+    #[command(flatten)]
+    output: Output,
+    /// Another seed, another mix
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+impl Shuffle {
+    /// Each record gets a random key by its number, and the records are sorted by their keys: the order depends on the seed alone.
+    ///
+    /// # Errors
+    /// What could not be read or written.
+    pub fn run(&self) -> anyhow::Result<()> {
+        let Output { out, to, force } = &self.output;
+        let format = sortable(out, *to)?;
+        let filter = self.filtered.then_some(self.filter);
+        let mut encoder = Encoder::new(out, format, filter)?;
+        let mut sink = Sink::create(out, *force)?;
+        let mut sorter = Sorter::new(folder_of(out), self.memory.bytes())?;
+        let mut number = 0;
+        self.input.read(filter.as_ref(), |entry| {
+            encoder.encode(entry, |_, record| {
+                number += 1;
+                sorter.push(Random::new(&[self.seed, number]).next(), record)
+            })
+        })?;
+        sorter.finish(&mut |_, record| sink.put(record))?;
+        let records = sink.finish()?;
+        let (path, name) = (out.display(), format.name());
+        say(&format!("{records} records in random order in {path} ({name}), {} positions left out", encoder.dropped));
+        Ok(())
+    }
+}
+
+impl Interleave {
+    /// The next record is of a file with a chance that is what is left of the file.
+    ///
+    /// # Errors
+    /// What could not be read or written.
+    pub fn run(&self) -> anyhow::Result<()> {
+        let Output { out, to, force } = &self.output;
+        let format = sortable(out, *to)?;
+        let mut encoder = Encoder::new(out, format, None)?;
+        let mut sources = self.input.open(None)?;
+        for (path, source) in self.input.files.iter().zip(&sources) {
+            anyhow::ensure!(
+                source.format != Format::Journal,
+                "{}: a journal is read ahead, so that no mix of it can be repeated; `import` it first",
+                path.display()
+            );
+        }
+        let mut sink = Sink::create(out, *force)?;
+        let bar = bar(sources.iter().map(|source| source.length).sum());
+        let mut random = Random::new(&[self.seed]);
+        let mut done = 0;
+        while !sources.is_empty() {
+            // At least one, for the last records of a file are read before they are handed out.
+            let left: Vec<u64> = sources
+                .iter()
+                .map(|source| source.length.saturating_sub(source.read.load(Ordering::Relaxed)).max(1))
+                .collect();
+            let mut ticket = random.below(usize::try_from(left.iter().sum::<u64>()).unwrap_or(usize::MAX)) as u64;
+            let chosen = left
+                .iter()
+                .position(|&left| {
+                    let hit = ticket < left;
+                    ticket = ticket.saturating_sub(left);
+                    hit
+                })
+                .unwrap_or(0);
+            match sources[chosen].entries.next() {
+                Some(entry) => encoder.encode(entry?, |_, record| sink.put(record))?,
+                None => done += sources.swap_remove(chosen).length,
+            }
+            let read: u64 = sources.iter().map(|source| source.read.load(Ordering::Relaxed)).sum();
+            bar.set_position(done + read);
+        }
+        bar.finish_and_clear();
+        say(&format!("{} records in {} ({})", sink.finish()?, out.display(), format.name()));
+        Ok(())
+    }
+}
+
+/// The format of a file that is written a record at a time.
+pub fn sortable(out: &std::path::Path, to: Option<Format>) -> Result<Format, DataError> {
+    match Format::to_write(out, to)? {
+        Format::Binpack => Err(DataError::ReadOnly { path: out.to_owned(), format: "binpack without order" }),
+        format => Ok(format),
+    }
+}

@@ -1,0 +1,187 @@
+//! Sorting more than memory holds: records are dealt into files by the top bits of their keys, and each file is sorted by itself,
+//! or dealt again where it is too large.
+
+use super::error::DataError;
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// Files that are dealt into at once, as bits of the key.
+const BITS: u32 = 6;
+/// Bytes before each record: key and length.
+const HEAD: usize = 12;
+/// The same in memory, with the place of the record.
+const HEAD_IN_MEMORY: usize = 24;
+const BUFFER: usize = 1 << 16;
+
+/// Collects records and gives them back by rising key; those of one key as they came.
+#[derive(Debug)]
+pub struct Sorter {
+    folder: TempDir,
+    memory: usize,
+    files: Vec<BufWriter<File>>,
+}
+
+impl Sorter {
+    /// A sorter that holds no more than about so many bytes of records in memory, and its files in `folder`.
+    ///
+    /// # Errors
+    /// The system says no.
+    pub fn new(folder: &Path, memory: usize) -> Result<Sorter, DataError> {
+        let folder = tempfile::Builder::new()
+            .prefix(".destrier-sort-")
+            .tempdir_in(folder)
+            .map_err(DataError::io(folder, "make a folder for temporary files in it"))?;
+        let files = create(&folder.path().join("0"))?;
+        Ok(Sorter { folder, memory, files })
+    }
+
+    /// # Errors
+    /// The system says no.
+    pub fn push(&mut self, key: u64, record: &[u8]) -> Result<(), DataError> {
+        let path = self.folder.path();
+        put(&mut self.files[(key >> (64 - BITS)) as usize], key, record)
+            .map_err(DataError::io(path, "write a temporary file in it"))
+    }
+
+    /// Hands out all records.
+    ///
+    /// # Errors
+    /// As `each`, or the system says no.
+    pub fn finish(self, each: &mut impl FnMut(u64, &[u8]) -> Result<(), DataError>) -> Result<(), DataError> {
+        let Sorter { folder, memory, files } = self;
+        hand_out(&folder.path().join("0"), files, memory, 64 - BITS, each)
+    }
+}
+
+fn create(prefix: &Path) -> Result<Vec<BufWriter<File>>, DataError> {
+    (0..1 << BITS)
+        .map(|bucket| {
+            let path = bucket_path(prefix, bucket);
+            let file = File::create(&path).map_err(DataError::io(&path, "create it"))?;
+            Ok(BufWriter::with_capacity(BUFFER, file))
+        })
+        .collect()
+}
+
+fn bucket_path(prefix: &Path, bucket: usize) -> PathBuf {
+    let mut name = prefix.as_os_str().to_owned();
+    name.push(format!("-{bucket}"));
+    PathBuf::from(name)
+}
+
+fn put(file: &mut impl Write, key: u64, record: &[u8]) -> std::io::Result<()> {
+    let length = u32::try_from(record.len()).map_err(std::io::Error::other)?;
+    file.write_all(&key.to_le_bytes())?;
+    file.write_all(&length.to_le_bytes())?;
+    file.write_all(record)
+}
+
+/// The next record of a file, into `record`, and its key.
+fn take(file: &mut impl Read, record: &mut Vec<u8>) -> std::io::Result<u64> {
+    let mut head = [0; HEAD];
+    file.read_exact(&mut head)?;
+    let key = head[..8].iter().rev().fold(0, |key, &byte| key << 8 | u64::from(byte));
+    let length = u32::from_le_bytes([head[8], head[9], head[10], head[11]]) as usize;
+    let before = record.len();
+    record.resize(before + length, 0);
+    file.read_exact(&mut record[before..])?;
+    Ok(key)
+}
+
+/// Hands out the buckets of a level; keys of one bucket agree above bit `shift`.
+fn hand_out(
+    prefix: &Path,
+    files: Vec<BufWriter<File>>,
+    memory: usize,
+    shift: u32,
+    each: &mut impl FnMut(u64, &[u8]) -> Result<(), DataError>,
+) -> Result<(), DataError> {
+    for (bucket, mut file) in files.into_iter().enumerate() {
+        let path = bucket_path(prefix, bucket);
+        file.flush().map_err(DataError::io(&path, "write it"))?;
+        drop(file);
+        let length = std::fs::metadata(&path).map_err(DataError::io(&path, "read it"))?.len();
+        let mut input = BufReader::with_capacity(BUFFER, File::open(&path).map_err(DataError::io(&path, "read it"))?);
+        let mut record = Vec::new();
+        // A record of no bytes takes more room in memory than in the file.
+        if length.saturating_mul((HEAD_IN_MEMORY + HEAD) as u64) / HEAD as u64 <= memory as u64 {
+            let mut records = Vec::new();
+            let mut read = 0;
+            while read < length {
+                let start = record.len();
+                let key = take(&mut input, &mut record).map_err(DataError::io(&path, "read it"))?;
+                read += (HEAD + record.len() - start) as u64;
+                records.push((key, start, record.len()));
+            }
+            records.sort_by_key(|&(key, _, _)| key);
+            for (key, start, end) in records {
+                each(key, &record[start..end])?;
+            }
+        } else {
+            // Where no bit is left to deal by, all keys are the same.
+            let deal = shift.checked_sub(BITS).or((shift > 0).then_some(0));
+            let below = bucket_path(prefix, bucket);
+            let mut files = if deal.is_some() { create(&below)? } else { Vec::new() };
+            let mut read = 0;
+            while read < length {
+                record.clear();
+                let key = take(&mut input, &mut record).map_err(DataError::io(&path, "read it"))?;
+                read += (HEAD + record.len()) as u64;
+                match deal {
+                    Some(deal) => put(&mut files[(key >> deal) as usize & ((1 << BITS) - 1)], key, &record)
+                        .map_err(DataError::io(&path, "write beside it"))?,
+                    None => each(key, &record)?,
+                }
+            }
+            if let Some(deal) = deal {
+                hand_out(&below, files, memory, deal, each)?;
+            }
+        }
+        std::fs::remove_file(&path).map_err(DataError::io(&path, "remove it"))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use destrier::datagen::random::Random;
+
+    /// Sorts records of some keys within some memory, and compares with what memory alone would do.
+    fn check(keys: &[u64], memory: usize) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut sorter = Sorter::new(folder.path(), memory).unwrap();
+        let mut expected = Vec::new();
+        for (number, &key) in keys.iter().enumerate() {
+            let record = vec![number as u8; number % 7];
+            sorter.push(key, &record).unwrap();
+            expected.push((key, record));
+        }
+        expected.sort_by_key(|(key, _)| *key);
+        let mut found = Vec::new();
+        sorter
+            .finish(&mut |key, record| {
+                found.push((key, record.to_vec()));
+                Ok(())
+            })
+            .unwrap();
+        assert!(found == expected, "{} keys, {memory} bytes", keys.len());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn records_come_by_rising_key() {
+        let mut random = Random::new(&[1]);
+        let mixed: Vec<u64> = (0..5000).map(|_| random.next()).collect();
+        let alike: Vec<u64> = (0..500).map(|number| 42 + (number & 1)).collect();
+        for memory in [0, 100, 3000, 1 << 30] {
+            check(&[], memory);
+            check(&mixed[..300.min(mixed.len())], memory.max(60));
+            check(&alike, memory);
+        }
+        check(&mixed, 2000);
+        check(&mixed, 1 << 20);
+    }
+}

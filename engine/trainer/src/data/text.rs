@@ -1,0 +1,230 @@
+//! The formats that are text: positions a line, games a line, and `.plain`.
+
+use super::error::{Bad, DataError};
+use super::read::Lines;
+use super::record::{Entry, Position};
+use destrier::board::Board;
+use destrier::datagen::viriformat::{GameResult, MAX_PLIES, NO_SCORE, ScoredGame, ScoredMove};
+use destrier::types::{Color, Move};
+use std::fmt::Write;
+
+fn each_line(
+    mut lines: Lines,
+    read: impl Fn(&str) -> Result<Entry, Bad>,
+) -> impl Iterator<Item = Result<Entry, DataError>> {
+    std::iter::from_fn(move || {
+        let entry = match lines.next_line() {
+            Ok(None) => return None,
+            Ok(Some(line)) => read(line),
+            Err(error) => return Some(Err(error)),
+        };
+        Some(entry.map_err(|bad| lines.bad(bad.0)))
+    })
+}
+
+fn bad(what: &str, text: &str, expected: &str) -> Bad {
+    let shown: String = text.chars().take(80).collect();
+    Bad(format!("bad {what} `{shown}`, expected {expected}"))
+}
+
+fn board(fen: &str) -> Result<Board, Bad> {
+    Board::from_fen(fen).map_err(|error| Bad(error.to_string()))
+}
+
+fn score(text: &str) -> Result<i16, Bad> {
+    let score: i32 = text.trim().parse().map_err(|_| bad("score", text, "centipawns"))?;
+    Ok(score.clamp(-i32::from(NO_SCORE) + 1, i32::from(NO_SCORE) - 1) as i16)
+}
+
+/// A score as White sees it.
+fn white(score: i16, turn: Color) -> i16 {
+    if turn == Color::White { score } else { score.saturating_neg() }
+}
+
+/// A result of White in the usual notations.
+fn result(text: &str) -> Result<GameResult, Bad> {
+    match text.trim().trim_start_matches('[').trim_end_matches(']') {
+        "1.0" | "1" | "1-0" => Ok(GameResult::WhiteWins),
+        "0.5" | "1/2" | "1/2-1/2" => Ok(GameResult::Draw),
+        "0.0" | "0" | "0-1" => Ok(GameResult::BlackWins),
+        other => Err(bad("result", other, "1.0, 0.5 or 0.0 of White")),
+    }
+}
+
+const RESULTS: [&str; 3] = ["0.0", "0.5", "1.0"];
+
+/// `FEN | centipawns | result`, of White both.
+pub fn texts(lines: Lines) -> impl Iterator<Item = Result<Entry, DataError>> {
+    each_line(lines, |line| {
+        let fields: Vec<&str> = line.splitn(4, '|').collect();
+        let [fen, cp, wdl] = fields[..] else { return Err(bad("line", line, "`FEN | centipawns | result`")) };
+        Ok(Entry::Position(Position { board: board(fen)?, mv: Move::NULL, score: score(cp)?, result: result(wdl)? }))
+    })
+}
+
+/// Appends the line of a position.
+pub fn write_text(position: &Position, out: &mut String) {
+    let (fen, wdl) = (position.board.to_fen(false), RESULTS[usize::from(position.result.half_points())]);
+    // Writing to a string cannot fail.
+    let _ = writeln!(out, "{fen} | {} | {wdl}", position.score);
+}
+
+/// `start FEN;move:score move:score ...;result`: scores of the side to move, the result of White.
+pub fn self_play(lines: Lines) -> impl Iterator<Item = Result<Entry, DataError>> {
+    each_line(lines, |line| {
+        let fields: Vec<&str> = line.splitn(4, ';').collect();
+        let [fen, plies, wdl] = fields[..] else {
+            return Err(bad("line", line, "`FEN;move:score move:score ...;result`"));
+        };
+        let start = board(fen)?;
+        let mut game = ScoredGame { start, start_score: 0, result: result(wdl)?, plies: Vec::new() };
+        let mut board = start;
+        for ply in plies.split_ascii_whitespace() {
+            if game.plies.len() == MAX_PLIES {
+                return Err(Bad(format!("more than {MAX_PLIES} plies")));
+            }
+            let (word, cp) = ply.split_once(':').ok_or_else(|| bad("ply", ply, "`move:score`"))?;
+            let mv = board.parse_uci(word).ok_or_else(|| bad("move", word, "a legal one"))?;
+            let score = if cp == "-" { NO_SCORE } else { white(score(cp)?, board.turn()) };
+            game.plies.push(ScoredMove { mv, score });
+            board.play(mv);
+        }
+        Ok(Entry::Game(game))
+    })
+}
+
+/// Appends the line of a game.
+pub fn write_self_play(game: &ScoredGame, out: &mut String) {
+    let _ = write!(out, "{};", game.start.to_fen(false));
+    for (place, (board, ply)) in game.positions().enumerate() {
+        let blank = if place == 0 { "" } else { " " };
+        let _ = write!(out, "{blank}{}:", board.to_uci(ply.mv, false));
+        let _ = match ply.score {
+            NO_SCORE => write!(out, "-"),
+            score => write!(out, "{}", white(score, board.turn())),
+        };
+    }
+    let _ = writeln!(out, ";{}", RESULTS[usize::from(game.result.half_points())]);
+}
+
+/// Six lines a position: `fen`, `move`, `score`, `ply`, `result`, `e`; score and result of the side to move. Positions that follow
+/// one another by their moves are one game.
+pub struct Plain {
+    lines: Lines,
+    joined: Joined,
+    is_over: bool,
+}
+
+/// Joins positions to games.
+#[derive(Default)]
+pub struct Joined {
+    /// The game so far, and the position after its last move.
+    open: Option<(ScoredGame, Board)>,
+}
+
+impl Joined {
+    /// Adds a position; the game before, where that does not go on.
+    pub fn push(&mut self, position: &Position) -> Option<ScoredGame> {
+        let mut after = position.board;
+        after.play(position.mv);
+        let ply = ScoredMove { mv: position.mv, score: position.score };
+        if let Some((game, end)) = &mut self.open
+            && *end == position.board
+            && game.result == position.result
+            && game.plies.len() < MAX_PLIES
+        {
+            game.plies.push(ply);
+            *end = after;
+            return None;
+        }
+        let game = ScoredGame { start: position.board, start_score: 0, result: position.result, plies: vec![ply] };
+        self.open.replace((game, after)).map(|(game, _)| game)
+    }
+
+    /// The last game.
+    pub fn finish(&mut self) -> Option<ScoredGame> {
+        self.open.take().map(|(game, _)| game)
+    }
+}
+
+impl Plain {
+    pub fn new(lines: Lines) -> Plain {
+        Plain { lines, joined: Joined::default(), is_over: false }
+    }
+
+    /// The next position; none at the end of the file.
+    fn read(&mut self) -> Result<Option<Position>, DataError> {
+        let (mut fen, mut mv, mut cp, mut wdl) = (None, None, None, None);
+        loop {
+            let Some(line) = self.lines.next_line()? else {
+                if fen.is_none() && mv.is_none() {
+                    return Ok(None);
+                }
+                return Err(self.lines.bad("the file ends within a record, expected `e`"));
+            };
+            let (key, value) = line.split_once(' ').unwrap_or((line, ""));
+            let value = value.trim();
+            let found = match key {
+                "fen" => board(value).map(|board| fen = Some(board)),
+                "move" => {
+                    mv = Some(value.to_owned());
+                    Ok(())
+                }
+                "score" => score(value).map(|score| cp = Some(score)),
+                "ply" => Ok(()),
+                "result" => plain_result(value).map(|result| wdl = Some(result)),
+                "e" => break,
+                _ => Err(bad("line", line, "fen, move, score, ply, result or e")),
+            };
+            found.map_err(|bad| self.lines.bad(bad.0))?;
+        }
+        let (Some(board), Some(word), Some(cp), Some(wdl)) = (fen, mv, cp, wdl) else {
+            return Err(self.lines.bad("record without fen, move, score or result"));
+        };
+        let Some(mv) = board.parse_uci(&word) else {
+            return Err(self.lines.bad(bad("move", &word, "a legal one").0));
+        };
+        let result = if board.turn() == Color::White { wdl } else { wdl.reversed() };
+        Ok(Some(Position { board, mv, score: white(cp, board.turn()), result }))
+    }
+}
+
+/// A result of the side to move: 1, 0 or -1.
+fn plain_result(text: &str) -> Result<GameResult, Bad> {
+    match text {
+        "1" => Ok(GameResult::WhiteWins),
+        "0" => Ok(GameResult::Draw),
+        "-1" => Ok(GameResult::BlackWins),
+        other => Err(bad("result", other, "1, 0 or -1")),
+    }
+}
+
+impl Iterator for Plain {
+    type Item = Result<Entry, DataError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while !self.is_over {
+            match self.read() {
+                Ok(Some(position)) => {
+                    if let Some(game) = self.joined.push(&position) {
+                        return Some(Ok(Entry::Game(game)));
+                    }
+                }
+                Ok(None) => self.is_over = true,
+                Err(error) => {
+                    self.is_over = true;
+                    return Some(Err(error));
+                }
+            }
+        }
+        self.joined.finish().map(|game| Ok(Entry::Game(game)))
+    }
+}
+
+/// Appends the six lines of a position.
+pub fn write_plain(position: &Position, out: &mut String) {
+    let (score, result) = position.relative();
+    let (fen, word) = (position.board.to_fen(false), position.board.to_uci(position.mv, false));
+    let result = i32::from(result.half_points()) - 1;
+    let _ = writeln!(out, "fen {fen}\nmove {word}\nscore {score}\nply {}\nresult {result}\ne", position.ply());
+}
