@@ -1,87 +1,21 @@
-//! The tree: principal variation search and quiescence search.
-//!
-//! Both read as numbered steps. Whether a node is the root, in the principal variation or a mere test of a bound is a type
-//! ([`NodeKind`]), so that each kind compiles to its own code.
+//! The tree: principal variation search, as numbered steps.
 
 use super::history::{self, Histories, PieceTo};
 use super::limits::Control;
 use super::ordering::{MoveArena, MovePicker};
+use super::pruning;
 use super::pruning::LateMove;
 use super::root::Root;
 use super::stack::{Line, MAX_PLY, PvTable, Stack};
 use super::tried::Tried;
 use super::tt::{Bound, Entry, NO_EVAL, TranspositionTable};
-use super::{params, pruning};
+use super::window::{NodeKind, PvNode, TestNode, Window};
 use crate::board::Board;
 use crate::eval::Evaluator;
-use crate::types::{DRAW, INFINITE, MATE_IN_MAX, Move, MoveList, Score, is_mate, mate_in, mated_in};
+use crate::types::{DRAW, INFINITE, MATE_IN_MAX, Move, MoveList, Score, is_mate, mated_in};
 
 /// Nearer than this to the fifty-move rule, stored scores are not trusted: they know nothing of the clock.
 const STALE_HALFMOVE_CLOCK: u16 = 90;
-
-/// What a node is to its search.
-pub(super) trait NodeKind {
-    const ROOT: bool;
-    /// In the principal variation: searched with an open window.
-    const PV: bool;
-    /// What the node after the first move is.
-    type First: NodeKind;
-}
-
-pub(super) struct RootNode;
-pub(super) struct PvNode;
-pub(super) struct TestNode;
-
-impl NodeKind for RootNode {
-    const ROOT: bool = true;
-    const PV: bool = true;
-    type First = PvNode;
-}
-
-impl NodeKind for PvNode {
-    const ROOT: bool = false;
-    const PV: bool = true;
-    type First = PvNode;
-}
-
-impl NodeKind for TestNode {
-    const ROOT: bool = false;
-    const PV: bool = false;
-    type First = TestNode;
-}
-
-/// Scores of interest, from the side to move's view: greater than `alpha`, less than `beta`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Window {
-    pub alpha: Score,
-    pub beta: Score,
-}
-
-impl Window {
-    /// A test whether a score is above `alpha`.
-    #[inline]
-    fn test_above(alpha: Score) -> Window {
-        Window { alpha, beta: alpha + 1 }
-    }
-
-    /// The same window from the other side's view.
-    #[inline]
-    fn flip(self) -> Window {
-        Window { alpha: -self.beta, beta: -self.alpha }
-    }
-
-    /// Mate-distance pruning: no score is better than mating with the next move or worse than being mated now.
-    #[inline]
-    fn within_mate_distance(self, ply: usize) -> Window {
-        let ply = ply as i32;
-        Window { alpha: self.alpha.max(mated_in(ply)), beta: self.beta.min(mate_in(ply + 1)) }
-    }
-
-    #[inline]
-    fn is_empty(self) -> bool {
-        self.alpha >= self.beta
-    }
-}
 
 /// What the search of one node works with.
 #[derive(Clone, Copy)]
@@ -106,9 +40,9 @@ struct Candidate {
 }
 
 /// The best move of a node so far.
-struct Best {
-    mv: Move,
-    score: Score,
+pub(super) struct Best {
+    pub mv: Move,
+    pub score: Score,
 }
 
 /// One search thread in the course of one search.
@@ -192,7 +126,7 @@ impl Worker<'_> {
 
     /// Bookkeeping on entering a node.
     #[inline]
-    fn enter<N: NodeKind>(&mut self, ply: usize) {
+    pub(super) fn enter<N: NodeKind>(&mut self, ply: usize) {
         if N::PV {
             self.pv.clear(ply);
             self.seldepth = self.seldepth.max(ply + 1);
@@ -201,7 +135,7 @@ impl Worker<'_> {
 
     /// The score of a position where the game, or the room for a longer line, ends. Mate and stalemate show when there are no
     /// moves.
-    fn score_of_end(&mut self, board: &Board, ply: usize) -> Option<Score> {
+    pub(super) fn score_of_end(&mut self, board: &Board, ply: usize) -> Option<Score> {
         let clock = board.halfmove_clock();
         if self.line.is_repetition(board.key(), clock, ply) || board.is_insufficient_material() {
             return Some(DRAW);
@@ -217,7 +151,7 @@ impl Worker<'_> {
 
     /// The static evaluation, from the table if it is there.
     #[inline]
-    fn static_eval(&mut self, board: &Board, table: Option<Entry>) -> Score {
+    pub(super) fn static_eval(&mut self, board: &Board, table: Option<Entry>) -> Score {
         if board.in_check() {
             return NO_EVAL;
         }
@@ -291,7 +225,7 @@ impl Worker<'_> {
             let Some(child) = self.play(board, mv, ply) else { break };
             let window = Window { alpha, ..node.window };
             let score = self.search_child::<N>(&child, node, window, candidate);
-            self.line.pop();
+            self.take_back();
             if self.control.is_stopped() {
                 break;
             }
@@ -329,7 +263,7 @@ impl Worker<'_> {
 
     /// Plays a move and notes it; none when the search must stop.
     #[inline]
-    fn play(&mut self, board: &Board, mv: Move, ply: usize) -> Option<Board> {
+    pub(super) fn play(&mut self, board: &Board, mv: Move, ply: usize) -> Option<Board> {
         if !self.control.count_node() {
             return None;
         }
@@ -339,6 +273,12 @@ impl Worker<'_> {
         let mut child = *board;
         child.play(mv);
         Some(child)
+    }
+
+    /// Undoes what [`Self::play`] noted.
+    #[inline]
+    pub(super) fn take_back(&mut self) {
+        self.line.pop();
     }
 
     /// The score of a move just played: the first with the whole window, the others with a test that must be failed to earn
@@ -386,84 +326,11 @@ impl Worker<'_> {
             self.histories.learn_quiet(board, other, context, -bonus);
         }
     }
-
-    /// The value of a position when only captures are looked at, or all moves when in check ("quiescence search").
-    fn quiescence<N: NodeKind>(&mut self, board: &Board, window: Window, ply: usize) -> Score {
-        // 1. Ends of the game.
-        self.enter::<N>(ply);
-        if let Some(score) = self.score_of_end(board, ply) {
-            return score;
-        }
-
-        // 2. What the table knows.
-        let table = self.table.probe(board.key(), ply);
-        if !N::PV
-            && let Some(score) = score_from_table(table, 0, window.beta, board)
-        {
-            return score;
-        }
-
-        // 3. Standing pat: the side to move need not capture.
-        let in_check = board.in_check();
-        let static_eval = self.static_eval(board, table);
-        let mut best = Best { mv: Move::NULL, score: -INFINITE };
-        let mut alpha = window.alpha;
-        if !in_check {
-            best.score = improved_by_table(static_eval, table);
-            if best.score >= window.beta {
-                return best.score;
-            }
-            alpha = alpha.max(best.score);
-        }
-
-        // 4. The captures that do not lose material, or all evasions of a check.
-        let table_move = table.map_or(Move::NULL, |entry| entry.mv);
-        let mut picker = if in_check {
-            MovePicker::all(&self.arena, table_move, [Move::NULL; 2], self.stack.context(ply))
-        } else {
-            let hint = if table_move.is_quiet() { Move::NULL } else { table_move };
-            MovePicker::captures(&self.arena, hint, params::quiescence_see())
-        };
-        while let Some(mv) = picker.next(board, &mut self.arena, self.histories) {
-            let Some(child) = self.play(board, mv, ply) else { break };
-            let score = -self.quiescence::<N>(&child, Window { alpha, ..window }.flip(), ply + 1);
-            self.line.pop();
-            if self.control.is_stopped() {
-                break;
-            }
-            if score > best.score {
-                best.score = score;
-                if score > alpha {
-                    best.mv = mv;
-                    alpha = score;
-                    if N::PV {
-                        self.pv.update(ply, mv);
-                    }
-                }
-                if score >= window.beta {
-                    break;
-                }
-            }
-        }
-        picker.finish(&mut self.arena);
-        if self.control.is_stopped() {
-            return DRAW;
-        }
-
-        // 5. Mate, or what was found out.
-        if best.score == -INFINITE {
-            return mated_in(ply as i32);
-        }
-        let bound = if best.score >= window.beta { Bound::Lower } else { Bound::Upper };
-        let entry = Entry { mv: best.mv, score: best.score, eval: static_eval, depth: 0, bound, pv: N::PV };
-        self.table.store(board.key(), ply, entry);
-        best.score
-    }
 }
 
 /// The stored score when it settles the question whether the true one reaches `beta`.
 #[inline]
-fn score_from_table(table: Option<Entry>, depth: i32, beta: Score, board: &Board) -> Option<Score> {
+pub(super) fn score_from_table(table: Option<Entry>, depth: i32, beta: Score, board: &Board) -> Option<Score> {
     let entry = table?;
     let trusted = entry.depth >= depth && board.halfmove_clock() < STALE_HALFMOVE_CLOCK;
     (trusted && entry.bound.settles(entry.score, beta)).then_some(entry.score)
@@ -471,7 +338,7 @@ fn score_from_table(table: Option<Entry>, depth: i32, beta: Score, board: &Board
 
 /// The static evaluation, moved to the stored score where that is a bound on the other side.
 #[inline]
-fn improved_by_table(static_eval: Score, table: Option<Entry>) -> Score {
+pub(super) fn improved_by_table(static_eval: Score, table: Option<Entry>) -> Score {
     match table {
         Some(entry) if entry.bound.settles(entry.score, static_eval + 1) => entry.score,
         _ => static_eval,
