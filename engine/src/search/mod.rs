@@ -1,18 +1,21 @@
 //! The search: iterative deepening with aspiration windows over a principal variation search.
 //!
-//! Reading order: this file (what is asked and answered, the iterations), the numbered steps of `node.rs` and
-//! `quiescence.rs`, `pruning.rs` for every margin and reduction, `ordering.rs` and `history.rs` for the order of moves,
+//! Reading order: this file (what is asked and answered, the iterations), the numbered steps of `node.rs`
+//! with `shortcuts.rs` and `moves.rs`, `quiescence.rs`, `pruning.rs` and `reductions.rs` for every margin and reduction, `ordering.rs` and `history.rs` for the order of moves,
 //! `tt.rs` for what is remembered of positions, `time.rs` and `limits.rs` for when to stop, `params.rs` for the numbers.
 //! Nothing here knows UCI.
 
 mod history;
 mod limits;
+mod moves;
 mod node;
 mod ordering;
 pub mod params;
 mod pruning;
 mod quiescence;
+mod reductions;
 mod root;
+mod shortcuts;
 mod stack;
 pub mod time;
 mod tried;

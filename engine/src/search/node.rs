@@ -1,42 +1,33 @@
 //! The tree: principal variation search, as numbered steps.
 
-use super::history::{self, Histories, PieceTo};
+use super::history::{Histories, PieceTo};
 use super::limits::Control;
-use super::ordering::{MoveArena, MovePicker};
-use super::pruning;
-use super::pruning::LateMove;
+use super::ordering::MoveArena;
 use super::root::Root;
 use super::stack::{Line, MAX_PLY, PvTable, Stack};
-use super::tried::Tried;
 use super::tt::{Bound, Entry, NO_EVAL, TranspositionTable};
-use super::window::{NodeKind, PvNode, TestNode, Window};
+use super::window::{NodeKind, Window};
 use crate::board::Board;
 use crate::eval::Evaluator;
-use crate::types::{DRAW, INFINITE, MATE_IN_MAX, Move, MoveList, Score, is_mate, mated_in};
+use crate::types::{DRAW, Move, MoveList, Score};
 
 /// Nearer than this to the fifty-move rule, stored scores are not trusted: they know nothing of the clock.
 const STALE_HALFMOVE_CLOCK: u16 = 90;
 
 /// What the search of one node works with.
 #[derive(Clone, Copy)]
-struct Node {
-    ply: usize,
-    depth: i32,
-    window: Window,
-    in_check: bool,
-    table: Option<Entry>,
+pub(super) struct Node {
+    pub ply: usize,
+    pub depth: i32,
+    pub window: Window,
+    pub in_check: bool,
+    pub table: Option<Entry>,
     /// The static evaluation, or a stored score that is nearer the truth; [`NO_EVAL`] when in check.
-    eval: Score,
-}
-
-/// A move about to be searched.
-#[derive(Clone, Copy)]
-struct Candidate {
-    mv: Move,
-    /// From one.
-    number: usize,
-    /// What is remembered of a quiet move.
-    history: i32,
+    pub eval: Score,
+    /// The static evaluation of the side to move has been rising.
+    pub improving: bool,
+    /// In the principal variation, or once found there.
+    pub was_pv: bool,
 }
 
 /// The best move of a node so far.
@@ -97,7 +88,9 @@ impl Worker<'_> {
         let static_eval = self.static_eval(board, table);
         self.stack[ply].static_eval = static_eval;
         let eval = improved_by_table(static_eval, table);
-        let node = Node { ply, depth, window, in_check, table, eval };
+        let improving = self.stack.is_improving(ply);
+        let was_pv = N::PV || table.is_some_and(|entry| entry.pv);
+        let node = Node { ply, depth, window, in_check, table, eval, improving, was_pv };
 
         // 5. Reasons to leave without looking at moves.
         if !N::PV
@@ -119,7 +112,7 @@ impl Worker<'_> {
             _ if N::PV && !best.mv.is_null() => Bound::Exact,
             _ => Bound::Upper,
         };
-        let entry = Entry { mv: best.mv, score: best.score, eval: static_eval, depth, bound, pv: N::PV };
+        let entry = Entry { mv: best.mv, score: best.score, eval: static_eval, depth, bound, pv: was_pv };
         self.table.store(board.key(), ply, entry);
         best.score
     }
@@ -161,106 +154,6 @@ impl Worker<'_> {
         }
     }
 
-    /// A score for the whole node when no move needs to be looked at.
-    fn prune_node(&mut self, board: &Board, node: &Node) -> Option<Score> {
-        let Node { ply, depth, window, eval, .. } = *node;
-        let beta = window.beta;
-
-        // Reverse futility pruning: so far above beta that no quiet answer brings it down.
-        if !is_mate(beta) && pruning::reverse_futility_margin(depth).is_some_and(|margin| eval - margin >= beta) {
-            return Some(eval);
-        }
-
-        // Null-move pruning: passing is rarely the best move, so if even that fails high, so would the best.
-        let passed_before = self.stack.before(ply, 1).played.is_null();
-        let has_pieces = board.has_non_pawn_material(board.turn());
-        if !passed_before && pruning::may_try_null_move(depth, eval, beta, has_pieces) {
-            let reduced = depth - pruning::null_move_reduction(depth);
-            let score = self.search_null_move(board, beta, reduced, ply)?;
-            if score >= beta {
-                return Some(if score >= MATE_IN_MAX { beta } else { score });
-            }
-        }
-        None
-    }
-
-    /// The score after passing, tested against `beta`; none when the search stops.
-    fn search_null_move(&mut self, board: &Board, beta: Score, depth: i32, ply: usize) -> Option<Score> {
-        if !self.control.count_node() {
-            return None;
-        }
-        self.stack[ply].played = Move::NULL;
-        self.stack[ply].piece_to = PieceTo::NONE;
-        let floor = self.line.push_null(board.key());
-        let mut child = *board;
-        child.play_null();
-        let score = -self.search::<TestNode>(&child, Window::test_above(beta - 1).flip(), depth, ply + 1);
-        self.line.pop_null(floor);
-        Some(score)
-    }
-
-    /// Searches the moves of a node until one is too good or none is left.
-    fn search_moves<N: NodeKind>(&mut self, board: &Board, node: &Node) -> Best {
-        let ply = node.ply;
-        let mut alpha = node.window.alpha;
-        let mut best = Best { mv: Move::NULL, score: -INFINITE };
-        let mut move_number = 0;
-        let mut quiets = Tried::new();
-        let table_move = if N::ROOT { self.root.best_move() } else { node.table.map_or(Move::NULL, |entry| entry.mv) };
-        let context = self.stack.context(ply);
-        let mut picker = MovePicker::all(&self.arena, table_move, self.stack[ply].killers, context);
-        while let Some(mv) = picker.next(board, &mut self.arena, self.histories) {
-            if N::ROOT && !self.root.is_allowed(mv) {
-                continue;
-            }
-            move_number += 1;
-            let may_leave_out = !N::ROOT && best.score > -MATE_IN_MAX && !node.in_check;
-            if may_leave_out && (skips_late_quiet(node, alpha, mv, move_number) || loses_exchange(board, node, mv)) {
-                continue;
-            }
-            let history = if mv.is_quiet() { self.histories.quiet(board, mv, context) } else { 0 };
-            let candidate = Candidate { mv, number: move_number, history };
-
-            let nodes_before = self.control.nodes();
-            let Some(child) = self.play(board, mv, ply) else { break };
-            let window = Window { alpha, ..node.window };
-            let score = self.search_child::<N>(&child, node, window, candidate);
-            self.take_back();
-            if self.control.is_stopped() {
-                break;
-            }
-            if N::ROOT {
-                self.root.count_nodes(mv, self.control.nodes() - nodes_before);
-            }
-
-            if score > best.score {
-                best.score = score;
-                if score > alpha {
-                    best.mv = mv;
-                    alpha = score;
-                    if N::PV {
-                        self.pv.update(ply, mv);
-                    }
-                    if N::ROOT {
-                        self.root.set_best(score, self.pv.line(0));
-                    }
-                }
-                if score >= node.window.beta {
-                    self.learn_from_cutoff(board, mv, node, quiets.moves());
-                    break;
-                }
-            }
-            if mv.is_quiet() {
-                quiets.push(mv);
-            }
-        }
-        picker.finish(&mut self.arena);
-        if move_number == 0 {
-            best.score = if node.in_check { mated_in(ply as i32) } else { DRAW };
-        }
-        best
-    }
-
     /// Plays a move and notes it; none when the search must stop.
     #[inline]
     pub(super) fn play(&mut self, board: &Board, mv: Move, ply: usize) -> Option<Board> {
@@ -280,52 +173,6 @@ impl Worker<'_> {
     pub(super) fn take_back(&mut self) {
         self.line.pop();
     }
-
-    /// The score of a move just played: the first with the whole window, the others with a test that must be failed to earn
-    /// more, late ones less deep at first.
-    fn search_child<N: NodeKind>(&mut self, child: &Board, node: &Node, window: Window, candidate: Candidate) -> Score {
-        let ply = node.ply + 1;
-        let depth = node.depth - 1;
-        if candidate.number == 1 {
-            return -self.search::<N::First>(child, window.flip(), depth, ply);
-        }
-        let reduction = if candidate.mv.is_quiet() && !node.in_check && !child.in_check() {
-            pruning::late_move_reduction(LateMove {
-                depth: node.depth,
-                number: candidate.number,
-                is_pv: N::PV,
-                history: candidate.history,
-            })
-        } else {
-            0
-        };
-        let test = Window::test_above(window.alpha).flip();
-        let mut score = -self.search::<TestNode>(child, test, depth - reduction, ply);
-        if score > window.alpha && reduction > 0 {
-            score = -self.search::<TestNode>(child, test, depth, ply);
-        }
-        if N::PV && score > window.alpha {
-            score = -self.search::<PvNode>(child, window.flip(), depth, ply);
-        }
-        score
-    }
-
-    /// Remembers a move that was too good for the opponent, and that the quiet moves tried before it were not.
-    fn learn_from_cutoff(&mut self, board: &Board, mv: Move, node: &Node, tried: &[Move]) {
-        if !mv.is_quiet() {
-            return;
-        }
-        let killers = &mut self.stack[node.ply].killers;
-        if killers[0] != mv {
-            *killers = [mv, killers[0]];
-        }
-        let bonus = history::bonus(node.depth);
-        let context = self.stack.context(node.ply);
-        self.histories.learn_quiet(board, mv, context, bonus);
-        for &other in tried {
-            self.histories.learn_quiet(board, other, context, -bonus);
-        }
-    }
 }
 
 /// The stored score when it settles the question whether the true one reaches `beta`.
@@ -343,23 +190,6 @@ pub(super) fn improved_by_table(static_eval: Score, table: Option<Entry>) -> Sco
         Some(entry) if entry.bound.settles(entry.score, static_eval + 1) => entry.score,
         _ => static_eval,
     }
-}
-
-/// True for a quiet move that is left out because of its place in the order.
-#[inline]
-fn skips_late_quiet(node: &Node, alpha: Score, mv: Move, move_number: usize) -> bool {
-    if !mv.is_quiet() || is_mate(alpha) {
-        return false;
-    }
-    let too_late = pruning::late_move_count(node.depth).is_some_and(|count| move_number > count);
-    let too_far = pruning::futility_margin(node.depth).is_some_and(|margin| node.eval + margin <= alpha);
-    too_late || too_far
-}
-
-/// True for a move that loses more in the static exchange than the depth that is left may win back.
-#[inline]
-fn loses_exchange(board: &Board, node: &Node, mv: Move) -> bool {
-    pruning::exchange_threshold(node.depth, mv.is_quiet()).is_some_and(|least| !board.see_ge(mv, least))
 }
 
 fn has_legal_move(board: &Board) -> bool {

@@ -1,13 +1,21 @@
-//! Margins and reductions: what may be left out, each as a pure function of what it depends on. Depths are in plies, scores in
+//! Margins: what may be left out, each as a pure function of what it depends on. Depths are in plies, scores in
 //! centipawns.
 
 use super::params;
 use crate::types::{Score, is_mate};
 
 /// Reverse futility pruning, or static null-move pruning: how far the evaluation must be above beta at a depth for the node to be
-/// taken as failing high ("futility pruning", E. Heinz, ICCA Journal 21(2), 1998, turned to the other side).
-pub fn reverse_futility_margin(depth: i32) -> Option<Score> {
-    (depth <= params::reverse_futility_depth()).then(|| params::reverse_futility_slope() * depth)
+/// taken as failing high ("futility pruning", E. Heinz, ICCA Journal 21(2), 1998, turned to the other side). Less is asked of a
+/// side whose evaluation has been rising.
+pub fn reverse_futility_margin(depth: i32, improving: bool) -> Option<Score> {
+    let margin = params::reverse_futility_slope() * depth - params::reverse_futility_improving() * i32::from(improving);
+    (depth <= params::reverse_futility_depth()).then_some(margin.max(0))
+}
+
+/// Reverse futility pruning: the score of a node left out because its evaluation is that far above beta. Nearer to beta than
+/// the evaluation, which was not searched ("fail-medium", after the engine community).
+pub fn reverse_futility_score(eval: Score, beta: Score) -> Score {
+    beta + (eval - beta) / 3
 }
 
 /// Null-move pruning: true when the side to move may be allowed to pass, to see whether that already fails high (C. Donninger,
@@ -18,78 +26,23 @@ pub fn may_try_null_move(depth: i32, static_eval: Score, beta: Score, has_pieces
 }
 
 /// Null-move pruning: how much less deep the position is searched after passing. Grows with depth ("adaptive null-move pruning",
-/// E. Heinz, ICCA Journal 22(3), 1999).
-pub fn null_move_reduction(depth: i32) -> i32 {
-    params::null_move_base() + depth / params::null_move_depth_divisor()
-}
-
-/// A move as late move reductions see it.
-#[derive(Debug, Clone, Copy)]
-pub struct LateMove {
-    pub depth: i32,
-    /// From one.
-    pub number: usize,
-    pub is_pv: bool,
-    /// What is remembered of it.
-    pub history: i32,
-}
-
-/// Late move reductions (LMR): how much less deep a quiet move is searched that comes late in the order (T. Romstad, "An
-/// introduction to late move reductions"). Grows with the logarithms of depth and move number, and is less for moves that were
-/// good before.
-pub fn late_move_reduction(mv: LateMove) -> i32 {
-    if mv.depth < 3 || mv.number < 3 {
-        return 0;
-    }
-    let logarithms = natural_log_1024(mv.depth as usize) * natural_log_1024(mv.number) / 1024;
-    let mut reduction = params::reduction_base() + 100 * logarithms / params::reduction_divisor();
-    reduction -= 1024 * mv.history / params::reduction_history_divisor();
-    reduction -= 1024 * i32::from(mv.is_pv);
-    (reduction / 1024).clamp(0, mv.depth - 2)
-}
-
-/// 1024 times the natural logarithm of a number from 1, which beyond the table counts as its last.
-fn natural_log_1024(n: usize) -> i32 {
-    NATURAL_LOG_1024[n.min(NATURAL_LOG_1024.len() - 1)]
-}
-
-/// Made without floating point, so that it is the same on every machine.
-static NATURAL_LOG_1024: [i32; 128] = {
-    let mut table = [0; 128];
-    let mut n = 2;
-    while n < table.len() {
-        // ln 2 is 45426 in 65536ths.
-        table[n] = ((log2_65536(n as u64) * 45_426 + (1 << 21)) >> 22) as i32;
-        n += 1;
-    }
-    table
-};
-
-/// 65536 times the binary logarithm: each squaring of the mantissa gives one more binary place.
-const fn log2_65536(n: u64) -> u64 {
-    let whole = n.ilog2();
-    let mut mantissa = (n << 32) >> whole;
-    let mut places = 0;
-    let mut place = 0;
-    while place < 16 {
-        mantissa = ((mantissa as u128 * mantissa as u128) >> 32) as u64;
-        let carry = mantissa >> 33;
-        mantissa >>= carry;
-        places = places << 1 | carry;
-        place += 1;
-    }
-    (whole as u64) << 16 | places
+/// E. Heinz, ICCA Journal 22(3), 1999) and with how far the evaluation is above beta (the engine community), up to three plies.
+pub fn null_move_reduction(depth: i32, eval: Score, beta: Score) -> i32 {
+    let surplus = ((eval - beta) / params::null_move_eval_divisor()).clamp(0, 3);
+    params::null_move_base() + depth / params::null_move_depth_divisor() + surplus
 }
 
 /// Late move pruning, or move-count pruning: how many moves of a node are looked at before its quiet moves are left out. With
-/// little depth left, a good quiet move that the ordering puts that late is rare.
-pub fn late_move_count(depth: i32) -> Option<usize> {
-    let count = params::late_move_base() + depth * depth;
+/// little depth left, a good quiet move that the ordering puts that late is rare, the more so where the side to move is not
+/// improving.
+pub fn late_move_count(depth: i32, improving: bool) -> Option<usize> {
+    let all = params::late_move_base() + depth * depth;
+    let count = if improving { all } else { all * params::late_move_worsening() / 100 };
     (depth <= params::late_move_depth()).then(|| usize::try_from(count).unwrap_or(0))
 }
 
 /// Futility pruning: how far the evaluation may be below alpha at a depth for a quiet move still to be worth a look (E. Heinz,
-/// "Extended futility pruning", ICCA Journal 21(2), 1998).
+/// "Extended futility pruning", ICCA Journal 21(2), 1998). The depth is what late move reductions leave.
 pub fn futility_margin(depth: i32) -> Option<Score> {
     (depth <= params::futility_depth()).then(|| params::futility_base() + params::futility_slope() * depth)
 }
@@ -107,45 +60,41 @@ mod tests {
     use crate::types::MATE_IN_MAX;
 
     #[test]
-    fn reductions_grow_with_depth_and_move_number() {
-        for depth in 0..128 {
-            assert!(null_move_reduction(depth) <= null_move_reduction(depth + 1));
-            for number in 1..200 {
-                let plain = LateMove { depth, number, is_pv: false, history: 0 };
-                let reduction = late_move_reduction(plain);
-                assert!(reduction <= late_move_reduction(LateMove { number: number + 1, ..plain }));
-                assert!(reduction <= late_move_reduction(LateMove { depth: depth + 1, ..plain }));
-                assert!(reduction >= late_move_reduction(LateMove { is_pv: true, ..plain }));
-                assert!(reduction >= late_move_reduction(LateMove { history: 20_000, ..plain }));
-                assert!(reduction <= late_move_reduction(LateMove { history: -20_000, ..plain }));
-                assert!((0..depth.max(1)).contains(&reduction), "{depth} {number}: {reduction}");
-            }
-        }
-    }
-
-    #[test]
     fn quiet_moves_are_left_out_at_low_depths_only() {
-        for depth in 1..8 {
-            assert!(late_move_count(depth) < late_move_count(depth + 1) || late_move_count(depth + 1).is_none());
+        for improving in [false, true] {
+            for depth in 1..8 {
+                let (here, deeper) = (late_move_count(depth, improving), late_move_count(depth + 1, improving));
+                assert!(here < deeper || deeper.is_none());
+                assert!(late_move_count(depth, false) <= late_move_count(depth, true));
+            }
+            assert_eq!((late_move_count(30, improving), futility_margin(30)), (None, None));
         }
-        assert_eq!((late_move_count(30), futility_margin(30)), (None, None));
         assert!(futility_margin(1) < futility_margin(2));
     }
 
     #[test]
-    fn logarithms_are_right_to_one_in_1024() {
-        for n in 1..128 {
-            let exact = 1024.0 * f64::from(n).ln();
-            assert!((f64::from(natural_log_1024(n as usize)) - exact).abs() < 1.0, "{n}");
+    fn reverse_futility_is_for_low_depths() {
+        assert_eq!(reverse_futility_margin(1, false), Some(params::reverse_futility_slope()));
+        for improving in [false, true] {
+            assert!(reverse_futility_margin(3, improving) > reverse_futility_margin(2, improving));
+            assert_eq!(reverse_futility_margin(20, improving), None);
         }
-        assert_eq!(natural_log_1024(1000), natural_log_1024(127));
+        assert!(reverse_futility_margin(5, true) < reverse_futility_margin(5, false));
+        for (eval, beta) in [(100, 0), (0, 0), (900, -300)] {
+            assert!((beta..=eval).contains(&reverse_futility_score(eval, beta)));
+        }
     }
 
     #[test]
-    fn reverse_futility_is_for_low_depths() {
-        assert_eq!(reverse_futility_margin(1), Some(params::reverse_futility_slope()));
-        assert!(reverse_futility_margin(2) > reverse_futility_margin(1));
-        assert_eq!(reverse_futility_margin(20), None);
+    fn a_null_move_is_searched_less_deep_the_deeper_and_the_better() {
+        for depth in 0..128 {
+            for eval in (0..2000).step_by(50) {
+                let reduction = null_move_reduction(depth, eval, 0);
+                assert!(reduction <= null_move_reduction(depth + 1, eval, 0));
+                assert!(reduction <= null_move_reduction(depth, eval + 50, 0));
+            }
+        }
+        assert_eq!(null_move_reduction(5, 0, 0) + 3, null_move_reduction(5, 20_000, 0));
     }
 
     #[test]

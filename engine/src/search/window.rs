@@ -2,35 +2,58 @@
 
 use crate::types::{Score, mate_in, mated_in};
 
-/// What a node is to its search.
-pub(super) trait NodeKind {
+/// What a node is to its search. Each kind compiles to its own code.
+///
+/// Cut and all nodes are what the minimal tree of alpha-beta consists of beside the principal variation ("An analysis of
+/// alpha-beta pruning", D. Knuth and R. Moore, Artificial Intelligence 6(4), 1975): one good move refutes a cut node, all moves
+/// of an all node must be searched. The kinds are expectations.
+pub trait NodeKind {
     const ROOT: bool;
     /// In the principal variation: searched with an open window.
     const PV: bool;
+    /// Expected to fail high.
+    const CUT: bool;
     /// What the node after the first move is.
     type First: NodeKind;
+    /// What the node after a later move is when it turns out better than a test expected.
+    type Retried: NodeKind;
 }
 
-pub(super) struct RootNode;
-pub(super) struct PvNode;
-pub(super) struct TestNode;
+pub struct RootNode;
+pub struct PvNode;
+pub struct CutNode;
+pub struct AllNode;
 
 impl NodeKind for RootNode {
     const ROOT: bool = true;
     const PV: bool = true;
+    const CUT: bool = false;
     type First = PvNode;
+    type Retried = CutNode;
 }
 
 impl NodeKind for PvNode {
     const ROOT: bool = false;
     const PV: bool = true;
+    const CUT: bool = false;
     type First = PvNode;
+    type Retried = CutNode;
 }
 
-impl NodeKind for TestNode {
+impl NodeKind for CutNode {
     const ROOT: bool = false;
     const PV: bool = false;
-    type First = TestNode;
+    const CUT: bool = true;
+    type First = AllNode;
+    type Retried = AllNode;
+}
+
+impl NodeKind for AllNode {
+    const ROOT: bool = false;
+    const PV: bool = false;
+    const CUT: bool = false;
+    type First = CutNode;
+    type Retried = CutNode;
 }
 
 /// Scores of interest, from the side to move's view: greater than `alpha`, less than `beta`.
