@@ -16,8 +16,6 @@ struct Candidate {
     mv: Move,
     late: LateMove,
     window: Window,
-    /// The best score of the node so far.
-    best: Score,
 }
 
 impl Worker<'_> {
@@ -30,26 +28,14 @@ impl Worker<'_> {
         let mut quiets = Tried::new();
         let table_move = if N::ROOT { self.root.best_move() } else { node.table.map_or(Move::NULL, |entry| entry.mv) };
         let context = self.stack.context(ply);
-        let killers = self.stack[ply].killers;
-        let mut picker = MovePicker::all(&self.arena, table_move, killers, context);
+        let mut picker = MovePicker::all(&self.arena, table_move, self.stack[ply].killers, context);
         while let Some(mv) = picker.next(board, &mut self.arena, self.histories) {
             if N::ROOT && !self.root.is_allowed(mv) {
                 continue;
             }
             move_number += 1;
             let history = if mv.is_quiet() { self.histories.quiet(board, mv, context) } else { 0 };
-            let late = LateMove {
-                depth: node.depth,
-                number: move_number,
-                history,
-                is_pv: N::PV,
-                was_pv: node.was_pv,
-                is_cut: N::CUT,
-                improving: node.improving,
-                is_killer: killers.contains(&mv),
-                gives_check: false,
-                table_captures: table_move.is_capture(),
-            };
+            let late = LateMove { depth: node.depth, number: move_number, history, is_pv: N::PV };
             let may_leave_out = !N::ROOT && best.score > -MATE_IN_MAX && !node.in_check;
             if may_leave_out && (skips_late_quiet(node, alpha, mv, late) || loses_exchange(board, node, mv)) {
                 continue;
@@ -58,7 +44,7 @@ impl Worker<'_> {
             let nodes_before = self.control.nodes();
             let Some(child) = self.play(board, mv, ply) else { break };
             let window = Window { alpha, ..node.window };
-            let score = self.search_child::<N>(&child, node, Candidate { mv, late, window, best: best.score });
+            let score = self.search_child::<N>(&child, node, Candidate { mv, late, window });
             self.take_back();
             if self.control.is_stopped() {
                 break;
@@ -98,9 +84,9 @@ impl Worker<'_> {
     /// The score of a move just played: the first with the whole window, the others with a test that must be failed to earn
     /// more, late ones less deep at first.
     fn search_child<N: NodeKind>(&mut self, child: &Board, node: &Node, candidate: Candidate) -> Score {
-        let Candidate { mv, late, window, best } = candidate;
+        let Candidate { mv, late, window } = candidate;
         let ply = node.ply + 1;
-        let mut depth = node.depth - 1;
+        let depth = node.depth - 1;
         if late.number == 1 {
             return -self.search::<N::First>(child, window.flip(), depth, ply);
         }
@@ -110,10 +96,7 @@ impl Worker<'_> {
         if reduced < depth {
             score = -self.search::<CutNode>(child, test, reduced, ply);
             if score > window.alpha {
-                depth += reductions::research_adjustment(score, best, depth);
-                if depth > reduced {
-                    score = -self.search::<N::Retried>(child, test, depth, ply);
-                }
+                score = -self.search::<N::Retried>(child, test, depth, ply);
             }
         } else {
             score = -self.search::<N::Retried>(child, test, depth, ply);
@@ -145,10 +128,9 @@ impl Worker<'_> {
 /// The depth at which a late move is searched first.
 fn first_depth(child: &Board, node: &Node, mv: Move, late: LateMove) -> i32 {
     let depth = node.depth - 1;
-    if node.depth < 3 || late.number < 3 || !mv.is_quiet() || node.in_check {
+    if node.depth < 3 || late.number < 3 || !mv.is_quiet() || node.in_check || child.in_check() {
         return depth;
     }
-    let late = LateMove { gives_check: child.in_check(), ..late };
     reductions::reduced_depth(depth, reductions::late_move_reduction(late))
 }
 
@@ -158,9 +140,8 @@ fn skips_late_quiet(node: &Node, alpha: Score, mv: Move, late: LateMove) -> bool
     if !mv.is_quiet() || is_mate(alpha) {
         return false;
     }
-    let too_late = pruning::late_move_count(node.depth, node.improving).is_some_and(|count| late.number > count);
-    let left = reductions::reduced_depth(node.depth, reductions::late_move_reduction(late));
-    let too_far = pruning::futility_margin(left).is_some_and(|margin| node.eval + margin <= alpha);
+    let too_late = pruning::late_move_count(node.depth).is_some_and(|count| late.number > count);
+    let too_far = pruning::futility_margin(node.depth).is_some_and(|margin| node.eval + margin <= alpha);
     too_late || too_far
 }
 

@@ -24,10 +24,6 @@ pub(super) struct Node {
     pub table: Option<Entry>,
     /// The static evaluation, or a stored score that is nearer the truth; [`NO_EVAL`] when in check.
     pub eval: Score,
-    /// The static evaluation of the side to move has been rising.
-    pub improving: bool,
-    /// In the principal variation, or once found there.
-    pub was_pv: bool,
 }
 
 /// The best move of a node so far.
@@ -88,9 +84,7 @@ impl Worker<'_> {
         let static_eval = self.static_eval(board, table);
         self.stack[ply].static_eval = static_eval;
         let eval = improved_by_table(static_eval, table);
-        let improving = self.stack.is_improving(ply);
-        let was_pv = N::PV || table.is_some_and(|entry| entry.pv);
-        let node = Node { ply, depth, window, in_check, table, eval, improving, was_pv };
+        let node = Node { ply, depth, window, in_check, table, eval };
 
         // 5. Reasons to leave without looking at moves.
         if !N::PV
@@ -112,7 +106,7 @@ impl Worker<'_> {
             _ if N::PV && !best.mv.is_null() => Bound::Exact,
             _ => Bound::Upper,
         };
-        let entry = Entry { mv: best.mv, score: best.score, eval: static_eval, depth, bound, pv: was_pv };
+        let entry = Entry { mv: best.mv, score: best.score, eval: static_eval, depth, bound, pv: N::PV };
         self.table.store(board.key(), ply, entry);
         best.score
     }

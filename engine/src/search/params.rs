@@ -73,16 +73,12 @@ params! {
     reverse_futility_depth: 8, 4, 12, 1;
     /// Reverse futility pruning: margin in centipawns for each ply of depth.
     reverse_futility_slope: 75, 30, 150, 8;
-    /// Reverse futility pruning: what is taken off the margin of a side that is improving, in centipawns.
-    reverse_futility_improving: 60, 0, 150, 8;
     /// Late move pruning: the greatest depth.
     late_move_depth: 8, 3, 12, 1;
     /// Late move pruning: moves looked at beside the square of the depth.
     late_move_base: 4, 1, 10, 1;
-    /// Late move pruning: the part of the moves looked at by a side that is not improving, in hundredths.
-    late_move_worsening: 55, 30, 100, 4;
-    /// Futility pruning: the greatest depth that late move reductions leave.
-    futility_depth: 7, 2, 12, 1;
+    /// Futility pruning: the greatest depth.
+    futility_depth: 6, 2, 10, 1;
     /// Futility pruning: margin in centipawns at any depth.
     futility_base: 80, 0, 250, 15;
     /// Futility pruning: margin in centipawns for each ply of depth.
@@ -97,8 +93,6 @@ params! {
     null_move_base: 3, 2, 5, 1;
     /// Null move: one ply more of reduction for so many plies of depth.
     null_move_depth_divisor: 5, 2, 8, 1;
-    /// Null move: one ply more of reduction for so many centipawns above beta.
-    null_move_eval_divisor: 200, 80, 400, 15;
     /// Late move reductions: one ply less for so much history.
     reduction_history_divisor: 16384, 4000, 40000, 1500;
     /// History: what one ply of depth adds to the bonus of a cutoff.
@@ -108,29 +102,11 @@ params! {
     /// History: the greatest bonus.
     history_bonus_max: 1800, 500, 4000, 200;
     /// Late move reductions: what every late move is reduced by, in 1024ths of a ply.
-    reduction_base: 600, 0, 2000, 100;
+    reduction_base: 800, 0, 2000, 100;
     /// Late move reductions: one ply for so many hundredths of the product of the logarithms.
     reduction_divisor: 225, 120, 400, 20;
     /// Late move reductions: 1024ths of a ply less in the principal variation.
-    reduction_pv: 512, 0, 2048, 100;
-    /// Late move reductions: 1024ths of a ply less where a principal variation went.
-    reduction_was_pv: 768, 0, 2048, 100;
-    /// Late move reductions: 1024ths of a ply more in a cut node.
-    reduction_cut_node: 1280, 0, 3072, 120;
-    /// Late move reductions: 1024ths of a ply more where the side to move is not improving.
-    reduction_worsening: 448, 0, 2048, 100;
-    /// Late move reductions: 1024ths of a ply less for a killer.
-    reduction_killer: 1024, 0, 2048, 100;
-    /// Late move reductions: 1024ths of a ply less for a move that gives check.
-    reduction_check: 1024, 0, 2048, 100;
-    /// Late move reductions: 1024ths of a ply more where the table's move is a capture.
-    reduction_table_capture: 640, 0, 2048, 100;
-    /// Second search: centipawns above the best score at any depth for a ply more.
-    deeper_base: 40, 10, 120, 6;
-    /// Second search: and for each ply of depth.
-    deeper_slope: 4, 0, 20, 2;
-    /// Second search: a ply less below so many centipawns above the best score.
-    shallower_margin: 10, 0, 40, 3;
+    reduction_pv: 1024, 0, 2048, 100;
     /// Quiescence: captures must not lose more than this in the exchange, in centipawns.
     quiescence_see: 0, -200, 100, 15;
 }

@@ -5,17 +5,9 @@ use super::params;
 use crate::types::{Score, is_mate};
 
 /// Reverse futility pruning, or static null-move pruning: how far the evaluation must be above beta at a depth for the node to be
-/// taken as failing high ("futility pruning", E. Heinz, ICCA Journal 21(2), 1998, turned to the other side). Less is asked of a
-/// side whose evaluation has been rising.
-pub fn reverse_futility_margin(depth: i32, improving: bool) -> Option<Score> {
-    let margin = params::reverse_futility_slope() * depth - params::reverse_futility_improving() * i32::from(improving);
-    (depth <= params::reverse_futility_depth()).then_some(margin.max(0))
-}
-
-/// Reverse futility pruning: the score of a node left out because its evaluation is that far above beta. Nearer to beta than
-/// the evaluation, which was not searched ("fail-medium", after the engine community).
-pub fn reverse_futility_score(eval: Score, beta: Score) -> Score {
-    beta + (eval - beta) / 3
+/// taken as failing high ("futility pruning", E. Heinz, ICCA Journal 21(2), 1998, turned to the other side).
+pub fn reverse_futility_margin(depth: i32) -> Option<Score> {
+    (depth <= params::reverse_futility_depth()).then(|| params::reverse_futility_slope() * depth)
 }
 
 /// Null-move pruning: true when the side to move may be allowed to pass, to see whether that already fails high (C. Donninger,
@@ -26,23 +18,20 @@ pub fn may_try_null_move(depth: i32, static_eval: Score, beta: Score, has_pieces
 }
 
 /// Null-move pruning: how much less deep the position is searched after passing. Grows with depth ("adaptive null-move pruning",
-/// E. Heinz, ICCA Journal 22(3), 1999) and with how far the evaluation is above beta (the engine community), up to three plies.
-pub fn null_move_reduction(depth: i32, eval: Score, beta: Score) -> i32 {
-    let surplus = ((eval - beta) / params::null_move_eval_divisor()).clamp(0, 3);
-    params::null_move_base() + depth / params::null_move_depth_divisor() + surplus
+/// E. Heinz, ICCA Journal 22(3), 1999).
+pub fn null_move_reduction(depth: i32) -> i32 {
+    params::null_move_base() + depth / params::null_move_depth_divisor()
 }
 
 /// Late move pruning, or move-count pruning: how many moves of a node are looked at before its quiet moves are left out. With
-/// little depth left, a good quiet move that the ordering puts that late is rare, the more so where the side to move is not
-/// improving.
-pub fn late_move_count(depth: i32, improving: bool) -> Option<usize> {
-    let all = params::late_move_base() + depth * depth;
-    let count = if improving { all } else { all * params::late_move_worsening() / 100 };
+/// little depth left, a good quiet move that the ordering puts that late is rare.
+pub fn late_move_count(depth: i32) -> Option<usize> {
+    let count = params::late_move_base() + depth * depth;
     (depth <= params::late_move_depth()).then(|| usize::try_from(count).unwrap_or(0))
 }
 
 /// Futility pruning: how far the evaluation may be below alpha at a depth for a quiet move still to be worth a look (E. Heinz,
-/// "Extended futility pruning", ICCA Journal 21(2), 1998). The depth is what late move reductions leave.
+/// "Extended futility pruning", ICCA Journal 21(2), 1998).
 pub fn futility_margin(depth: i32) -> Option<Score> {
     (depth <= params::futility_depth()).then(|| params::futility_base() + params::futility_slope() * depth)
 }
@@ -60,41 +49,24 @@ mod tests {
     use crate::types::MATE_IN_MAX;
 
     #[test]
+    fn a_null_move_is_searched_less_deep_the_more_depth_there_is() {
+        assert!((0..128).all(|depth| null_move_reduction(depth) <= null_move_reduction(depth + 1)));
+    }
+
+    #[test]
     fn quiet_moves_are_left_out_at_low_depths_only() {
-        for improving in [false, true] {
-            for depth in 1..8 {
-                let (here, deeper) = (late_move_count(depth, improving), late_move_count(depth + 1, improving));
-                assert!(here < deeper || deeper.is_none());
-                assert!(late_move_count(depth, false) <= late_move_count(depth, true));
-            }
-            assert_eq!((late_move_count(30, improving), futility_margin(30)), (None, None));
+        for depth in 1..8 {
+            assert!(late_move_count(depth) < late_move_count(depth + 1) || late_move_count(depth + 1).is_none());
         }
+        assert_eq!((late_move_count(30), futility_margin(30)), (None, None));
         assert!(futility_margin(1) < futility_margin(2));
     }
 
     #[test]
     fn reverse_futility_is_for_low_depths() {
-        assert_eq!(reverse_futility_margin(1, false), Some(params::reverse_futility_slope()));
-        for improving in [false, true] {
-            assert!(reverse_futility_margin(3, improving) > reverse_futility_margin(2, improving));
-            assert_eq!(reverse_futility_margin(20, improving), None);
-        }
-        assert!(reverse_futility_margin(5, true) < reverse_futility_margin(5, false));
-        for (eval, beta) in [(100, 0), (0, 0), (900, -300)] {
-            assert!((beta..=eval).contains(&reverse_futility_score(eval, beta)));
-        }
-    }
-
-    #[test]
-    fn a_null_move_is_searched_less_deep_the_deeper_and_the_better() {
-        for depth in 0..128 {
-            for eval in (0..2000).step_by(50) {
-                let reduction = null_move_reduction(depth, eval, 0);
-                assert!(reduction <= null_move_reduction(depth + 1, eval, 0));
-                assert!(reduction <= null_move_reduction(depth, eval + 50, 0));
-            }
-        }
-        assert_eq!(null_move_reduction(5, 0, 0) + 3, null_move_reduction(5, 20_000, 0));
+        assert_eq!(reverse_futility_margin(1), Some(params::reverse_futility_slope()));
+        assert!(reverse_futility_margin(2) > reverse_futility_margin(1));
+        assert_eq!(reverse_futility_margin(20), None);
     }
 
     #[test]

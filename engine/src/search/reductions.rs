@@ -2,7 +2,6 @@
 //! Depths are in plies, reductions in 1024ths of a ply.
 
 use super::params;
-use crate::types::Score;
 
 /// A ply of reduction.
 pub const PLY: i32 = 1024;
@@ -17,16 +16,6 @@ pub struct LateMove {
     pub history: i32,
     /// The node is in the principal variation.
     pub is_pv: bool,
-    /// It is, or was in some search before.
-    pub was_pv: bool,
-    /// The node is expected to fail high, so that a late move is wanted least.
-    pub is_cut: bool,
-    /// The static evaluation of the side to move has been rising.
-    pub improving: bool,
-    pub is_killer: bool,
-    pub gives_check: bool,
-    /// The table's move of the node is a capture: quiet moves are then rarely the point.
-    pub table_captures: bool,
 }
 
 /// Late move reductions (LMR): how much less deep a move is searched that comes late in the order (T. Romstad, "An introduction
@@ -36,15 +25,7 @@ pub fn late_move_reduction(mv: LateMove) -> i32 {
     let logarithms = natural_log_1024(mv.depth.max(1) as usize) * natural_log_1024(mv.number) / 1024;
     let mut reduction = params::reduction_base() + 100 * logarithms / params::reduction_divisor();
     reduction -= PLY * mv.history / params::reduction_history_divisor();
-    for (applies, adjustment) in [
-        (mv.is_pv, -params::reduction_pv()),
-        (mv.was_pv, -params::reduction_was_pv()),
-        (mv.is_cut, params::reduction_cut_node()),
-        (!mv.improving, params::reduction_worsening()),
-        (mv.is_killer, -params::reduction_killer()),
-        (mv.gives_check, -params::reduction_check()),
-        (mv.table_captures, params::reduction_table_capture()),
-    ] {
+    for (applies, adjustment) in [(mv.is_pv, -params::reduction_pv())] {
         reduction += adjustment * i32::from(applies);
     }
     reduction
@@ -54,14 +35,6 @@ pub fn late_move_reduction(mv: LateMove) -> i32 {
 /// than that depth.
 pub fn reduced_depth(depth: i32, reduction: i32) -> i32 {
     (depth - reduction.max(0) / PLY).max(1).min(depth)
-}
-
-/// Do-deeper and do-shallower search (the engine community's): how much the depth of the second search of a reduced move that
-/// beat alpha is changed: a ply more when its score is far above the best so far, a ply less when it is hardly above.
-pub fn research_adjustment(score: Score, best: Score, depth: i32) -> i32 {
-    let deeper = score > best + params::deeper_base() + params::deeper_slope() * depth;
-    let shallower = score < best + params::shallower_margin();
-    i32::from(deeper) - i32::from(shallower)
 }
 
 /// 1024 times the natural logarithm of a number from 1, which beyond the table counts as its last.
@@ -101,18 +74,7 @@ const fn log2_65536(n: u64) -> u64 {
 mod tests {
     use super::*;
 
-    const PLAIN: LateMove = LateMove {
-        depth: 8,
-        number: 10,
-        history: 0,
-        is_pv: false,
-        was_pv: false,
-        is_cut: false,
-        improving: true,
-        is_killer: false,
-        gives_check: false,
-        table_captures: false,
-    };
+    const PLAIN: LateMove = LateMove { depth: 8, number: 10, history: 0, is_pv: false };
 
     #[test]
     fn reductions_grow_with_depth_and_move_number() {
@@ -122,21 +84,10 @@ mod tests {
                 let plain = reduction(PLAIN);
                 assert!(plain <= late_move_reduction(LateMove { depth, number: number + 1, ..PLAIN }));
                 assert!(plain <= late_move_reduction(LateMove { depth: depth + 1, number, ..PLAIN }));
-                for less in [
-                    LateMove { history: 20_000, ..PLAIN },
-                    LateMove { is_pv: true, ..PLAIN },
-                    LateMove { was_pv: true, ..PLAIN },
-                    LateMove { is_killer: true, ..PLAIN },
-                    LateMove { gives_check: true, ..PLAIN },
-                ] {
+                for less in [LateMove { history: 20_000, ..PLAIN }, LateMove { is_pv: true, ..PLAIN }] {
                     assert!(reduction(less) < plain, "{depth} {number}: {less:?}");
                 }
-                for more in [
-                    LateMove { history: -20_000, ..PLAIN },
-                    LateMove { is_cut: true, ..PLAIN },
-                    LateMove { improving: false, ..PLAIN },
-                    LateMove { table_captures: true, ..PLAIN },
-                ] {
+                for more in [LateMove { history: -20_000, ..PLAIN }] {
                     assert!(reduction(more) > plain, "{depth} {number}: {more:?}");
                 }
             }
@@ -156,13 +107,6 @@ mod tests {
             (0, 0, 0),
         ] {
             assert_eq!(reduced_depth(depth, reduction), reduced, "{depth} {reduction}");
-        }
-    }
-
-    #[test]
-    fn a_second_search_follows_its_score() {
-        for (score, change) in [(0, -1), (1000, 1), (params::shallower_margin(), 0)] {
-            assert_eq!(research_adjustment(score, 0, 4), change, "{score}");
         }
     }
 

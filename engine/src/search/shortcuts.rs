@@ -14,18 +14,15 @@ impl Worker<'_> {
         let beta = window.beta;
 
         // Reverse futility pruning: so far above beta that no quiet answer brings it down.
-        if !is_mate(beta)
-            && !is_mate(eval)
-            && pruning::reverse_futility_margin(depth, node.improving).is_some_and(|margin| eval - margin >= beta)
-        {
-            return Some(pruning::reverse_futility_score(eval, beta));
+        if !is_mate(beta) && pruning::reverse_futility_margin(depth).is_some_and(|margin| eval - margin >= beta) {
+            return Some(eval);
         }
 
         // Null-move pruning: passing is rarely the best move, so if even that fails high, so would the best.
         let passed_before = self.stack.before(ply, 1).played.is_null();
         let has_pieces = board.has_non_pawn_material(board.turn());
         if !passed_before && pruning::may_try_null_move(depth, eval, beta, has_pieces) {
-            let reduced = depth - pruning::null_move_reduction(depth, eval, beta);
+            let reduced = depth - pruning::null_move_reduction(depth);
             let score = self.search_null_move(board, beta, reduced, ply)?;
             if score >= beta {
                 return Some(if score >= MATE_IN_MAX { beta } else { score });
