@@ -1,5 +1,6 @@
 //! What moves did elsewhere in the tree, remembered for ordering.
 
+use super::corrections::Corrections;
 use super::params;
 use crate::board::Board;
 use crate::types::{Move, Piece, Square};
@@ -43,7 +44,7 @@ struct Butterfly([[[Value; Square::COUNT]; Square::COUNT]; 2]);
 pub struct PieceTo(u16);
 
 impl PieceTo {
-    const COUNT: usize = Piece::COUNT * Square::COUNT + 1;
+    pub const COUNT: usize = Piece::COUNT * Square::COUNT + 1;
     /// A passed move, or none.
     pub const NONE: PieceTo = PieceTo((PieceTo::COUNT - 1) as u16);
 
@@ -56,7 +57,8 @@ impl PieceTo {
         }
     }
 
-    const fn index(self) -> usize {
+    #[inline]
+    pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
@@ -72,6 +74,8 @@ struct Continuation(Vec<[Value; PieceTo::COUNT]>);
 pub struct Histories {
     butterfly: Box<Butterfly>,
     continuation: Continuation,
+    /// Not about moves, but learnt and forgotten with them.
+    pub corrections: Corrections,
 }
 
 impl Histories {
@@ -79,6 +83,7 @@ impl Histories {
         Histories {
             butterfly: Box::new(Butterfly([[[Value::default(); Square::COUNT]; Square::COUNT]; 2])),
             continuation: Continuation(vec![[Value::default(); PieceTo::COUNT]; PieceTo::COUNT]),
+            corrections: Corrections::new(),
         }
     }
 

@@ -5,6 +5,7 @@
 //! `tt.rs` for what is remembered of positions, `time.rs` and `limits.rs` for when to stop, `params.rs` for the numbers.
 //! Nothing here knows UCI.
 
+mod corrections;
 mod history;
 mod limits;
 mod moves;

@@ -1,5 +1,6 @@
 //! The tree: principal variation search, as numbered steps.
 
+use super::corrections::{Aspects, corrected};
 use super::history::{Histories, PieceTo};
 use super::limits::Control;
 use super::ordering::MoveArena;
@@ -9,7 +10,7 @@ use super::tt::{Bound, Entry, NO_EVAL, TranspositionTable};
 use super::window::{NodeKind, Window};
 use crate::board::Board;
 use crate::eval::Evaluator;
-use crate::types::{DRAW, Move, MoveList, Score};
+use crate::types::{DRAW, Move, MoveList, Score, is_mate};
 
 /// Nearer than this to the fifty-move rule, stored scores are not trusted: they know nothing of the clock.
 const STALE_HALFMOVE_CLOCK: u16 = 90;
@@ -80,8 +81,10 @@ impl Worker<'_> {
             return score;
         }
 
-        // 4. The static evaluation.
-        let static_eval = self.static_eval(board, table);
+        // 4. The static evaluation, corrected by how far it was off in positions like this one.
+        let raw_eval = self.static_eval(board, table);
+        let aspects = Aspects::new(board, self.stack.context(ply));
+        let static_eval = self.correct(raw_eval, aspects);
         self.stack[ply].static_eval = static_eval;
         let eval = improved_by_table(static_eval, table);
         let node = Node { ply, depth, window, in_check, table, eval };
@@ -106,7 +109,10 @@ impl Worker<'_> {
             _ if N::PV && !best.mv.is_null() => Bound::Exact,
             _ => Bound::Upper,
         };
-        let entry = Entry { mv: best.mv, score: best.score, eval: static_eval, depth, bound, pv: N::PV };
+        if !in_check && !best.mv.is_capture() && !is_mate(best.score) && is_telling(bound, best.score, static_eval) {
+            self.histories.corrections.learn(aspects, best.score - static_eval, depth);
+        }
+        let entry = Entry { mv: best.mv, score: best.score, eval: raw_eval, depth, bound, pv: N::PV };
         self.table.store(board.key(), ply, entry);
         best.score
     }
@@ -136,7 +142,13 @@ impl Worker<'_> {
         None
     }
 
-    /// The static evaluation, from the table if it is there.
+    /// The static evaluation as the search uses it; none stays none.
+    #[inline]
+    pub(super) fn correct(&self, raw_eval: Score, aspects: Aspects) -> Score {
+        if raw_eval == NO_EVAL { NO_EVAL } else { corrected(raw_eval, self.histories.corrections.correction(aspects)) }
+    }
+
+    /// The static evaluation as the evaluator gives it, from the table if it is there.
     #[inline]
     pub(super) fn static_eval(&mut self, board: &Board, table: Option<Entry>) -> Score {
         if board.in_check() {
@@ -183,6 +195,16 @@ pub(super) fn improved_by_table(static_eval: Score, table: Option<Entry>) -> Sco
     match table {
         Some(entry) if entry.bound.settles(entry.score, static_eval + 1) => entry.score,
         _ => static_eval,
+    }
+}
+
+/// True when a score with its bound says on which side of the static evaluation the true score is.
+fn is_telling(bound: Bound, score: Score, static_eval: Score) -> bool {
+    match bound {
+        Bound::Exact => true,
+        Bound::Lower => score > static_eval,
+        Bound::Upper => score < static_eval,
+        Bound::None => false,
     }
 }
 

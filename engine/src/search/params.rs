@@ -107,6 +107,12 @@ params! {
     reduction_divisor: 225, 120, 400, 20;
     /// Late move reductions: 1024ths of a ply less in the principal variation.
     reduction_pv: 1024, 0, 2048, 100;
+    /// Correction history: the weight of what the pawns say; 1024 lets it say up to 64 centipawns.
+    correction_pawns: 1024, 0, 2048, 100;
+    /// Correction history: the weight of what each side's pieces say.
+    correction_pieces: 896, 0, 2048, 100;
+    /// Correction history: the weight of what the last two moves say.
+    correction_moves: 896, 0, 2048, 100;
     /// Quiescence: captures must not lose more than this in the exchange, in centipawns.
     quiescence_see: 0, -200, 100, 15;
 }

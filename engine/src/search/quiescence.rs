@@ -1,5 +1,6 @@
 //! Quiescence search: what the main search ends in.
 
+use super::corrections::Aspects;
 use super::node::{Best, Worker, improved_by_table, score_from_table};
 use super::ordering::MovePicker;
 use super::params;
@@ -27,7 +28,8 @@ impl Worker<'_> {
 
         // 3. Standing pat: the side to move need not capture.
         let in_check = board.in_check();
-        let static_eval = self.static_eval(board, table);
+        let raw_eval = self.static_eval(board, table);
+        let static_eval = self.correct(raw_eval, Aspects::new(board, self.stack.context(ply)));
         let mut best = Best { mv: Move::NULL, score: -INFINITE };
         let mut alpha = window.alpha;
         if !in_check {
@@ -77,7 +79,7 @@ impl Worker<'_> {
             return mated_in(ply as i32);
         }
         let bound = if best.score >= window.beta { Bound::Lower } else { Bound::Upper };
-        let entry = Entry { mv: best.mv, score: best.score, eval: static_eval, depth: 0, bound, pv: N::PV };
+        let entry = Entry { mv: best.mv, score: best.score, eval: raw_eval, depth: 0, bound, pv: N::PV };
         self.table.store(board.key(), ply, entry);
         best.score
     }
