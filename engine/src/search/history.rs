@@ -3,7 +3,7 @@
 use super::corrections::Corrections;
 use super::params;
 use crate::board::Board;
-use crate::types::{Move, Piece, Square};
+use crate::types::{Move, Piece, PieceType, Square};
 
 /// Values stay within this, either side of zero.
 pub const LIMIT: i32 = 1 << 14;
@@ -70,10 +70,17 @@ pub type Context = [PieceTo; 2];
 /// 1992, with a value for every pair, and follow-ups likewise).
 struct Continuation(Vec<[Value; PieceTo::COUNT]>);
 
+/// By moved piece, target and what is taken ("capture history", the engine community's).
+struct Captures(Vec<[Value; VICTIMS]>);
+
+/// What a move may take: a kind, or nothing as a promotion may.
+const VICTIMS: usize = PieceType::COUNT + 1;
+
 /// All that is learnt about moves in the course of a game.
 pub struct Histories {
     butterfly: Box<Butterfly>,
     continuation: Continuation,
+    captures: Captures,
     /// Not about moves, but learnt and forgotten with them.
     pub corrections: Corrections,
 }
@@ -83,6 +90,7 @@ impl Histories {
         Histories {
             butterfly: Box::new(Butterfly([[[Value::default(); Square::COUNT]; Square::COUNT]; 2])),
             continuation: Continuation(vec![[Value::default(); PieceTo::COUNT]; PieceTo::COUNT]),
+            captures: Captures(vec![[Value::default(); VICTIMS]; PieceTo::COUNT]),
             corrections: Corrections::new(),
         }
     }
@@ -100,6 +108,18 @@ impl Histories {
         context.iter().map(|before| self.continuation.0[before.index()][piece_to].get()).sum::<i32>() + plain.get()
     }
 
+    /// The value of a move that takes or promotes, beside what it wins.
+    #[inline]
+    pub fn capture(&self, board: &Board, mv: Move) -> i32 {
+        self.captures.0[PieceTo::new(board, mv).index()][victim_index(board, mv)].get()
+    }
+
+    /// Learns that a move that takes or promotes was good, by a positive bonus, or bad.
+    #[inline]
+    pub fn learn_capture(&mut self, board: &Board, mv: Move, bonus: i32) {
+        self.captures.0[PieceTo::new(board, mv).index()][victim_index(board, mv)].learn(bonus);
+    }
+
     /// Learns that a quiet move was good, by a positive bonus, or bad.
     #[inline]
     pub fn learn_quiet(&mut self, board: &Board, mv: Move, context: Context, bonus: i32) {
@@ -108,6 +128,23 @@ impl Histories {
         for before in context {
             self.continuation.0[before.index()][piece_to].learn(bonus);
         }
+    }
+}
+
+#[inline]
+fn victim_index(board: &Board, mv: Move) -> usize {
+    captured_kind(board, mv).map_or(VICTIMS - 1, PieceType::index)
+}
+
+/// What a move takes.
+#[inline]
+pub fn captured_kind(board: &Board, mv: Move) -> Option<PieceType> {
+    if mv.is_en_passant() {
+        Some(PieceType::Pawn)
+    } else if mv.is_capture() {
+        board.piece_at(mv.to()).map(|piece| piece.kind())
+    } else {
+        None
     }
 }
 
@@ -164,5 +201,18 @@ mod tests {
         }
         histories.clear();
         assert_eq!(histories.quiet(&board, good, after(good)), 0);
+    }
+
+    #[test]
+    fn captures_are_told_apart_by_piece_target_and_victim() {
+        let mut histories = Histories::new();
+        let board = Board::from_fen("4k3/8/3q1r2/4P3/3P1N2/2n5/8/4K3 w - - 0 1").expect("a legal position");
+        let mv = |word| board.parse_uci(word).expect("legal");
+        histories.learn_capture(&board, mv("e5d6"), 400);
+        for (word, value) in [("e5d6", 400), ("e5f6", 0)] {
+            assert_eq!(histories.capture(&board, mv(word)), value, "{word}");
+        }
+        let other = Board::from_fen("4k3/8/3n1r2/4P3/3P1N2/8/8/4K3 w - - 0 1").expect("a legal position");
+        assert_eq!(histories.capture(&other, mv("e5d6")), 0);
     }
 }

@@ -25,7 +25,7 @@ impl Worker<'_> {
         let mut alpha = node.window.alpha;
         let mut best = Best { mv: Move::NULL, score: -INFINITE };
         let mut move_number = 0;
-        let mut quiets = Tried::new();
+        let mut tried = Tried::new();
         let table_move = if N::ROOT { self.root.best_move() } else { node.table.map_or(Move::NULL, |entry| entry.mv) };
         let context = self.stack.context(ply);
         let mut picker = MovePicker::all(&self.arena, table_move, self.stack[ply].killers, context);
@@ -66,13 +66,11 @@ impl Worker<'_> {
                     }
                 }
                 if score >= node.window.beta {
-                    self.learn_from_cutoff(board, mv, node, quiets.moves());
+                    self.learn_from_cutoff(board, mv, node, tried.moves());
                     break;
                 }
             }
-            if mv.is_quiet() {
-                quiets.push(mv);
-            }
+            tried.push(mv);
         }
         picker.finish(&mut self.arena);
         if move_number == 0 {
@@ -107,20 +105,25 @@ impl Worker<'_> {
         score
     }
 
-    /// Remembers a move that was too good for the opponent, and that the quiet moves tried before it were not.
+    /// Remembers a move that was too good for the opponent, and that the moves tried before it were not.
     fn learn_from_cutoff(&mut self, board: &Board, mv: Move, node: &Node, tried: &[Move]) {
-        if !mv.is_quiet() {
-            return;
-        }
-        let killers = &mut self.stack[node.ply].killers;
-        if killers[0] != mv {
-            *killers = [mv, killers[0]];
-        }
         let bonus = history::bonus(node.depth);
         let context = self.stack.context(node.ply);
-        self.histories.learn_quiet(board, mv, context, bonus);
+        if mv.is_quiet() {
+            let killers = &mut self.stack[node.ply].killers;
+            if killers[0] != mv {
+                *killers = [mv, killers[0]];
+            }
+            self.histories.learn_quiet(board, mv, context, bonus);
+        } else {
+            self.histories.learn_capture(board, mv, bonus);
+        }
         for &other in tried {
-            self.histories.learn_quiet(board, other, context, -bonus);
+            if !other.is_quiet() {
+                self.histories.learn_capture(board, other, -bonus);
+            } else if mv.is_quiet() {
+                self.histories.learn_quiet(board, other, context, -bonus);
+            }
         }
     }
 }

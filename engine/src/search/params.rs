@@ -107,6 +107,8 @@ params! {
     reduction_divisor: 225, 120, 400, 20;
     /// Late move reductions: 1024ths of a ply less in the principal variation.
     reduction_pv: 1024, 0, 2048, 100;
+    /// Ordering of captures: the weight of their history in 64ths, in sixteenths of a centipawn.
+    capture_history_weight: 10, 0, 40, 2;
     /// Correction history: the weight of what the pawns say; 1024 lets it say up to 64 centipawns.
     correction_pawns: 1024, 0, 2048, 100;
     /// Correction history: the weight of what each side's pieces say.
