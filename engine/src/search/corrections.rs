@@ -120,10 +120,9 @@ pub fn corrected(eval: Score, correction: Score) -> Score {
 
 #[cfg(test)]
 mod tests {
+    use super::super::history::NO_CONTEXT;
     use super::*;
     use crate::types::MATE;
-
-    const NO_CONTEXT: Context = [PieceTo::NONE; 2];
 
     #[test]
     fn an_error_that_stays_is_made_up_for() {
@@ -164,7 +163,7 @@ mod tests {
         ] {
             let board = Board::from_fen(fen).expect("a legal position");
             // After other moves, which the side that moves does not tell apart.
-            let other = [PieceTo::new(&start, start.parse_uci("e2e4").expect("legal")); 2];
+            let other = [PieceTo::new(&start, start.parse_uci("e2e4").expect("legal")); 3];
             let context = if part { NO_CONTEXT } else { other };
             let found = corrections.correction(Aspects::new(&board, context));
             assert_eq!((found > 0, found == whole), (part, all), "{fen}: {found}");

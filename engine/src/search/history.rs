@@ -63,12 +63,26 @@ impl PieceTo {
     }
 }
 
-/// The moves before a position that its own moves are seen in the light of: the last and the one before.
-pub type Context = [PieceTo; 2];
+/// The moves before a position that its own moves are seen in the light of: the last, the one before, and the own before that.
+pub type Context = [PieceTo; 3];
+/// No moves before.
+#[cfg(test)]
+pub const NO_CONTEXT: Context = [PieceTo::NONE; 3];
 
 /// By an earlier piece and target, and the move's own ("continuation history": counter-moves, J. Uiterwijk, ICCA Journal 15(1),
 /// 1992, with a value for every pair, and follow-ups likewise).
 struct Continuation(Vec<[Value; PieceTo::COUNT]>);
+
+/// By the pawns on the board, moved piece and target ("pawn history", the engine community's): plans depend on the pawns.
+struct PawnMoves(Vec<[Value; PieceTo::COUNT]>);
+
+/// Places for arrangements of pawns.
+const PAWN_MOVES_SIZE: usize = 1 << 10;
+
+#[inline]
+fn pawns_index(board: &Board) -> usize {
+    board.pawn_key() as usize % PAWN_MOVES_SIZE
+}
 
 /// By moved piece, target and what is taken ("capture history", the engine community's).
 struct Captures(Vec<[Value; VICTIMS]>);
@@ -80,6 +94,7 @@ const VICTIMS: usize = PieceType::COUNT + 1;
 pub struct Histories {
     butterfly: Box<Butterfly>,
     continuation: Continuation,
+    pawn_moves: PawnMoves,
     captures: Captures,
     /// Not about moves, but learnt and forgotten with them.
     pub corrections: Corrections,
@@ -90,6 +105,7 @@ impl Histories {
         Histories {
             butterfly: Box::new(Butterfly([[[Value::default(); Square::COUNT]; Square::COUNT]; 2])),
             continuation: Continuation(vec![[Value::default(); PieceTo::COUNT]; PieceTo::COUNT]),
+            pawn_moves: PawnMoves(vec![[Value::default(); PieceTo::COUNT]; PAWN_MOVES_SIZE]),
             captures: Captures(vec![[Value::default(); VICTIMS]; PieceTo::COUNT]),
             corrections: Corrections::new(),
         }
@@ -105,7 +121,9 @@ impl Histories {
     pub fn quiet(&self, board: &Board, mv: Move, context: Context) -> i32 {
         let piece_to = PieceTo::new(board, mv).index();
         let plain = self.butterfly.0[board.turn().index()][mv.from().index()][mv.to().index()];
-        context.iter().map(|before| self.continuation.0[before.index()][piece_to].get()).sum::<i32>() + plain.get()
+        let pawns = self.pawn_moves.0[pawns_index(board)][piece_to];
+        let [last, follow_up, plan] = context.map(|before| self.continuation.0[before.index()][piece_to].get());
+        plain.get() + pawns.get() + last + follow_up + plan / 2
     }
 
     /// The value of a move that takes or promotes, beside what it wins.
@@ -125,6 +143,7 @@ impl Histories {
     pub fn learn_quiet(&mut self, board: &Board, mv: Move, context: Context, bonus: i32) {
         let piece_to = PieceTo::new(board, mv).index();
         self.butterfly.0[board.turn().index()][mv.from().index()][mv.to().index()].learn(bonus);
+        self.pawn_moves.0[pawns_index(board)][piece_to].learn(bonus);
         for before in context {
             self.continuation.0[before.index()][piece_to].learn(bonus);
         }
@@ -187,20 +206,25 @@ mod tests {
         let board = Board::startpos();
         let good = board.parse_uci("g1f3").expect("legal");
         let other = board.parse_uci("b1c3").expect("legal");
-        let after = |mv| [PieceTo::new(&board, mv), PieceTo::NONE];
-        histories.learn_quiet(&board, good, after(good), 500);
-        histories.learn_quiet(&board, other, after(good), -300);
+        let [x, y, z] =
+            ["g1f3", "b1c3", "e2e4"].map(|word| PieceTo::new(&board, board.parse_uci(word).expect("legal")));
+        histories.learn_quiet(&board, good, [x, y, z], 500);
+        histories.learn_quiet(&board, other, [x, y, z], -300);
         for (mv, context, value) in [
-            (good, after(good), 1500),
-            (good, after(other), 1000),
-            (good, [after(other)[0]; 2], 500),
-            (good, [after(good)[0]; 2], 1500),
-            (other, after(good), -900),
+            (good, [x, y, z], 500 * 4 + 250),
+            (good, [x, x, x], 500 * 4 + 250),
+            (good, [y, z, x], 500 * 4 + 250),
+            (good, NO_CONTEXT, 500 * 2),
+            (good, [x, PieceTo::NONE, PieceTo::NONE], 500 * 3),
+            (good, [PieceTo::NONE, PieceTo::NONE, z], 500 * 2 + 250),
+            (other, [x, y, z], -300 * 4 - 150),
         ] {
             assert_eq!(histories.quiet(&board, mv, context), value, "{mv:?} {context:?}");
         }
+        let advanced = Board::from_fen("rnbqkbnr/pppppppp/8/8/8/7P/PPPPPPP1/RNBQKBNR w KQkq - 0 1").expect("legal");
+        assert_eq!(histories.quiet(&advanced, good, NO_CONTEXT), 500, "other pawns, other plans");
         histories.clear();
-        assert_eq!(histories.quiet(&board, good, after(good)), 0);
+        assert_eq!(histories.quiet(&board, good, [x, y, z]), 0);
     }
 
     #[test]

@@ -81,7 +81,7 @@ impl MovePicker {
         MovePicker {
             captures_only: true,
             see_threshold,
-            ..MovePicker::all(arena, table_move, [Move::NULL; 2], [PieceTo::NONE; 2])
+            ..MovePicker::all(arena, table_move, [Move::NULL; 2], [PieceTo::NONE; 3])
         }
     }
 
@@ -227,6 +227,7 @@ fn quiet_score(board: &Board, mv: Move, histories: &Histories, context: Context)
 
 #[cfg(test)]
 mod tests {
+    use super::super::history::NO_CONTEXT;
     use super::*;
 
     const POSITIONS: [&str; 6] = [
@@ -237,8 +238,6 @@ mod tests {
         "8/2p5/3p4/KP5r/1R2Pp1k/8/6P1/8 b - e3 0 1",
         "4k3/8/8/8/7q/8/3PP3/3QK3 w - - 0 1",
     ];
-
-    const NO_CONTEXT: Context = [PieceTo::NONE; 2];
 
     fn drain(board: &Board, mut picker: MovePicker, arena: &mut MoveArena) -> Vec<Move> {
         let histories = Histories::new();

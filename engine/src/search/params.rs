@@ -94,7 +94,7 @@ params! {
     /// Null move: one ply more of reduction for so many plies of depth.
     null_move_depth_divisor: 5, 2, 8, 1;
     /// Late move reductions: one ply less for so much history.
-    reduction_history_divisor: 16384, 4000, 40000, 1500;
+    reduction_history_divisor: 20480, 4000, 60000, 1500;
     /// History: what one ply of depth adds to the bonus of a cutoff.
     history_bonus_slope: 200, 50, 400, 20;
     /// History: what is taken off every bonus.

@@ -43,7 +43,7 @@ impl Stack {
     /// The moves that led to a ply.
     #[inline]
     pub fn context(&self, ply: usize) -> Context {
-        [self.before(ply, 1).piece_to, self.before(ply, 2).piece_to]
+        [1, 2, 4].map(|distance| self.before(ply, distance).piece_to)
     }
 }
 
