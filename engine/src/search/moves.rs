@@ -28,14 +28,24 @@ impl Worker<'_> {
         let mut tried = Tried::new();
         let table_move = if N::ROOT { self.root.best_move() } else { node.table.map_or(Move::NULL, |entry| entry.mv) };
         let context = self.stack.context(ply);
-        let mut picker = MovePicker::all(&self.arena, table_move, self.stack[ply].killers, context);
+        let killers = self.stack[ply].killers;
+        let mut picker = MovePicker::all(&self.arena, table_move, killers, context);
         while let Some(mv) = picker.next(board, &mut self.arena, self.histories) {
             if N::ROOT && !self.root.is_allowed(mv) {
                 continue;
             }
             move_number += 1;
             let history = if mv.is_quiet() { self.histories.quiet(board, mv, context) } else { 0 };
-            let late = LateMove { depth: node.depth, number: move_number, history, is_pv: N::PV };
+            let late = LateMove {
+                depth: node.depth,
+                number: move_number,
+                history,
+                is_pv: N::PV,
+                was_pv: node.was_pv,
+                is_cut: N::CUT,
+                is_killer: killers.contains(&mv),
+                gives_check: false,
+            };
             let may_leave_out = !N::ROOT && best.score > -MATE_IN_MAX && !node.in_check;
             if may_leave_out && (skips_late_quiet(node, alpha, mv, late) || loses_exchange(board, node, mv)) {
                 continue;
@@ -131,9 +141,10 @@ impl Worker<'_> {
 /// The depth at which a late move is searched first.
 fn first_depth(child: &Board, node: &Node, mv: Move, late: LateMove) -> i32 {
     let depth = node.depth - 1;
-    if node.depth < 3 || late.number < 3 || !mv.is_quiet() || node.in_check || child.in_check() {
+    if node.depth < 3 || late.number < 3 || !mv.is_quiet() || node.in_check {
         return depth;
     }
+    let late = LateMove { gives_check: child.in_check(), ..late };
     reductions::reduced_depth(depth, reductions::late_move_reduction(late))
 }
 
@@ -144,7 +155,8 @@ fn skips_late_quiet(node: &Node, alpha: Score, mv: Move, late: LateMove) -> bool
         return false;
     }
     let too_late = pruning::late_move_count(node.depth).is_some_and(|count| late.number > count);
-    let too_far = pruning::futility_margin(node.depth).is_some_and(|margin| node.eval + margin <= alpha);
+    let left = reductions::reduced_depth(node.depth, reductions::late_move_reduction(late));
+    let too_far = pruning::futility_margin(left).is_some_and(|margin| node.eval + margin <= alpha);
     too_late || too_far
 }
 

@@ -25,6 +25,8 @@ pub(super) struct Node {
     pub table: Option<Entry>,
     /// The static evaluation, or a stored score that is nearer the truth; [`NO_EVAL`] when in check.
     pub eval: Score,
+    /// In the principal variation, or once found there.
+    pub was_pv: bool,
 }
 
 /// The best move of a node so far.
@@ -87,7 +89,8 @@ impl Worker<'_> {
         let static_eval = self.correct(raw_eval, aspects);
         self.stack[ply].static_eval = static_eval;
         let eval = improved_by_table(static_eval, table);
-        let node = Node { ply, depth, window, in_check, table, eval };
+        let was_pv = N::PV || table.is_some_and(|entry| entry.pv);
+        let node = Node { ply, depth, window, in_check, table, eval, was_pv };
 
         // 5. Reasons to leave without looking at moves.
         if !N::PV
@@ -112,7 +115,7 @@ impl Worker<'_> {
         if !in_check && !best.mv.is_capture() && !is_mate(best.score) && is_telling(bound, best.score, static_eval) {
             self.histories.corrections.learn(aspects, best.score - static_eval, depth);
         }
-        let entry = Entry { mv: best.mv, score: best.score, eval: raw_eval, depth, bound, pv: N::PV };
+        let entry = Entry { mv: best.mv, score: best.score, eval: raw_eval, depth, bound, pv: was_pv };
         self.table.store(board.key(), ply, entry);
         best.score
     }

@@ -77,8 +77,8 @@ params! {
     late_move_depth: 8, 3, 12, 1;
     /// Late move pruning: moves looked at beside the square of the depth.
     late_move_base: 4, 1, 10, 1;
-    /// Futility pruning: the greatest depth.
-    futility_depth: 6, 2, 10, 1;
+    /// Futility pruning: the greatest depth that late move reductions leave.
+    futility_depth: 7, 2, 12, 1;
     /// Futility pruning: margin in centipawns at any depth.
     futility_base: 80, 0, 250, 15;
     /// Futility pruning: margin in centipawns for each ply of depth.
@@ -93,6 +93,8 @@ params! {
     null_move_base: 3, 2, 5, 1;
     /// Null move: one ply more of reduction for so many plies of depth.
     null_move_depth_divisor: 5, 2, 8, 1;
+    /// Null move: one ply more of reduction for so many centipawns above beta.
+    null_move_eval_divisor: 200, 80, 400, 15;
     /// Late move reductions: one ply less for so much history.
     reduction_history_divisor: 20480, 4000, 60000, 1500;
     /// History: what one ply of depth adds to the bonus of a cutoff.
@@ -102,11 +104,19 @@ params! {
     /// History: the greatest bonus.
     history_bonus_max: 1800, 500, 4000, 200;
     /// Late move reductions: what every late move is reduced by, in 1024ths of a ply.
-    reduction_base: 800, 0, 2000, 100;
+    reduction_base: 700, 0, 2000, 100;
     /// Late move reductions: one ply for so many hundredths of the product of the logarithms.
     reduction_divisor: 225, 120, 400, 20;
     /// Late move reductions: 1024ths of a ply less in the principal variation.
-    reduction_pv: 1024, 0, 2048, 100;
+    reduction_pv: 512, 0, 2048, 100;
+    /// Late move reductions: 1024ths of a ply less where a principal variation went.
+    reduction_was_pv: 768, 0, 2048, 100;
+    /// Late move reductions: 1024ths of a ply more in a cut node.
+    reduction_cut_node: 1024, 0, 3072, 120;
+    /// Late move reductions: 1024ths of a ply less for a killer.
+    reduction_killer: 768, 0, 2048, 100;
+    /// Late move reductions: 1024ths of a ply less for a move that gives check.
+    reduction_check: 1536, 0, 3072, 100;
     /// Ordering of captures: the weight of their history in 64ths, in sixteenths of a centipawn.
     capture_history_weight: 10, 0, 40, 2;
     /// Correction history: the weight of what the pawns say; 1024 lets it say up to 64 centipawns.

@@ -18,9 +18,10 @@ pub fn may_try_null_move(depth: i32, static_eval: Score, beta: Score, has_pieces
 }
 
 /// Null-move pruning: how much less deep the position is searched after passing. Grows with depth ("adaptive null-move pruning",
-/// E. Heinz, ICCA Journal 22(3), 1999).
-pub fn null_move_reduction(depth: i32) -> i32 {
-    params::null_move_base() + depth / params::null_move_depth_divisor()
+/// E. Heinz, ICCA Journal 22(3), 1999) and with how far the evaluation is above beta (the engine community), up to three plies.
+pub fn null_move_reduction(depth: i32, eval: Score, beta: Score) -> i32 {
+    let surplus = ((eval - beta) / params::null_move_eval_divisor()).clamp(0, 3);
+    params::null_move_base() + depth / params::null_move_depth_divisor() + surplus
 }
 
 /// Late move pruning, or move-count pruning: how many moves of a node are looked at before its quiet moves are left out. With
@@ -31,7 +32,7 @@ pub fn late_move_count(depth: i32) -> Option<usize> {
 }
 
 /// Futility pruning: how far the evaluation may be below alpha at a depth for a quiet move still to be worth a look (E. Heinz,
-/// "Extended futility pruning", ICCA Journal 21(2), 1998).
+/// "Extended futility pruning", ICCA Journal 21(2), 1998). The depth is what late move reductions leave.
 pub fn futility_margin(depth: i32) -> Option<Score> {
     (depth <= params::futility_depth()).then(|| params::futility_base() + params::futility_slope() * depth)
 }
@@ -49,8 +50,15 @@ mod tests {
     use crate::types::MATE_IN_MAX;
 
     #[test]
-    fn a_null_move_is_searched_less_deep_the_more_depth_there_is() {
-        assert!((0..128).all(|depth| null_move_reduction(depth) <= null_move_reduction(depth + 1)));
+    fn a_null_move_is_searched_less_deep_the_deeper_and_the_better() {
+        for depth in 0..128 {
+            for eval in (0..2000).step_by(50) {
+                let reduction = null_move_reduction(depth, eval, 0);
+                assert!(reduction <= null_move_reduction(depth + 1, eval, 0));
+                assert!(reduction <= null_move_reduction(depth, eval + 50, 0));
+            }
+        }
+        assert_eq!(null_move_reduction(5, 0, 0) + 3, null_move_reduction(5, 20_000, 0));
     }
 
     #[test]

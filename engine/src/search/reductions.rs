@@ -16,6 +16,12 @@ pub struct LateMove {
     pub history: i32,
     /// The node is in the principal variation.
     pub is_pv: bool,
+    /// It is, or was in some search before.
+    pub was_pv: bool,
+    /// The node is expected to fail high, so that a late move is wanted least.
+    pub is_cut: bool,
+    pub is_killer: bool,
+    pub gives_check: bool,
 }
 
 /// Late move reductions (LMR): how much less deep a move is searched that comes late in the order (T. Romstad, "An introduction
@@ -25,7 +31,13 @@ pub fn late_move_reduction(mv: LateMove) -> i32 {
     let logarithms = natural_log_1024(mv.depth.max(1) as usize) * natural_log_1024(mv.number) / 1024;
     let mut reduction = params::reduction_base() + 100 * logarithms / params::reduction_divisor();
     reduction -= PLY * mv.history / params::reduction_history_divisor();
-    for (applies, adjustment) in [(mv.is_pv, -params::reduction_pv())] {
+    for (applies, adjustment) in [
+        (mv.is_pv, -params::reduction_pv()),
+        (mv.was_pv, -params::reduction_was_pv()),
+        (mv.is_cut, params::reduction_cut_node()),
+        (mv.is_killer, -params::reduction_killer()),
+        (mv.gives_check, -params::reduction_check()),
+    ] {
         reduction += adjustment * i32::from(applies);
     }
     reduction
@@ -74,7 +86,16 @@ const fn log2_65536(n: u64) -> u64 {
 mod tests {
     use super::*;
 
-    const PLAIN: LateMove = LateMove { depth: 8, number: 10, history: 0, is_pv: false };
+    const PLAIN: LateMove = LateMove {
+        depth: 8,
+        number: 10,
+        history: 0,
+        is_pv: false,
+        was_pv: false,
+        is_cut: false,
+        is_killer: false,
+        gives_check: false,
+    };
 
     #[test]
     fn reductions_grow_with_depth_and_move_number() {
@@ -84,10 +105,16 @@ mod tests {
                 let plain = reduction(PLAIN);
                 assert!(plain <= late_move_reduction(LateMove { depth, number: number + 1, ..PLAIN }));
                 assert!(plain <= late_move_reduction(LateMove { depth: depth + 1, number, ..PLAIN }));
-                for less in [LateMove { history: 20_000, ..PLAIN }, LateMove { is_pv: true, ..PLAIN }] {
+                for less in [
+                    LateMove { history: 20_000, ..PLAIN },
+                    LateMove { is_pv: true, ..PLAIN },
+                    LateMove { was_pv: true, ..PLAIN },
+                    LateMove { is_killer: true, ..PLAIN },
+                    LateMove { gives_check: true, ..PLAIN },
+                ] {
                     assert!(reduction(less) < plain, "{depth} {number}: {less:?}");
                 }
-                for more in [LateMove { history: -20_000, ..PLAIN }] {
+                for more in [LateMove { history: -20_000, ..PLAIN }, LateMove { is_cut: true, ..PLAIN }] {
                     assert!(reduction(more) > plain, "{depth} {number}: {more:?}");
                 }
             }

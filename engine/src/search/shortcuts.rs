@@ -22,7 +22,7 @@ impl Worker<'_> {
         let passed_before = self.stack.before(ply, 1).played.is_null();
         let has_pieces = board.has_non_pawn_material(board.turn());
         if !passed_before && pruning::may_try_null_move(depth, eval, beta, has_pieces) {
-            let reduced = depth - pruning::null_move_reduction(depth);
+            let reduced = depth - pruning::null_move_reduction(depth, eval, beta);
             let score = self.search_null_move(board, beta, reduced, ply)?;
             if score >= beta {
                 return Some(if score >= MATE_IN_MAX { beta } else { score });

@@ -11,6 +11,8 @@ pub trait NodeKind {
     const ROOT: bool;
     /// In the principal variation: searched with an open window.
     const PV: bool;
+    /// Expected to fail high.
+    const CUT: bool;
     /// What the node after the first move is.
     type First: NodeKind;
     /// What the node after a later move is when it turns out better than a test expected.
@@ -25,6 +27,7 @@ pub struct AllNode;
 impl NodeKind for RootNode {
     const ROOT: bool = true;
     const PV: bool = true;
+    const CUT: bool = false;
     type First = PvNode;
     type Retried = CutNode;
 }
@@ -32,6 +35,7 @@ impl NodeKind for RootNode {
 impl NodeKind for PvNode {
     const ROOT: bool = false;
     const PV: bool = true;
+    const CUT: bool = false;
     type First = PvNode;
     type Retried = CutNode;
 }
@@ -39,6 +43,7 @@ impl NodeKind for PvNode {
 impl NodeKind for CutNode {
     const ROOT: bool = false;
     const PV: bool = false;
+    const CUT: bool = true;
     type First = AllNode;
     type Retried = AllNode;
 }
@@ -46,6 +51,7 @@ impl NodeKind for CutNode {
 impl NodeKind for AllNode {
     const ROOT: bool = false;
     const PV: bool = false;
+    const CUT: bool = false;
     type First = CutNode;
     type Retried = CutNode;
 }
