@@ -87,6 +87,7 @@ impl Worker<'_> {
         let raw_eval = self.static_eval(board, table);
         let aspects = Aspects::new(board, self.stack.context(ply));
         let static_eval = self.correct(raw_eval, aspects);
+        self.stack[ply].raw_eval = raw_eval;
         self.stack[ply].static_eval = static_eval;
         let eval = improved_by_table(static_eval, table);
         let was_pv = N::PV || table.is_some_and(|entry| entry.pv);
@@ -95,7 +96,7 @@ impl Worker<'_> {
         // 5. Reasons to leave without looking at moves.
         if !N::PV
             && !in_check
-            && let Some(score) = self.prune_node(board, &node)
+            && let Some(score) = self.prune_node::<N>(board, &node)
         {
             return score;
         }

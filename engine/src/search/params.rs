@@ -73,6 +73,18 @@ params! {
     reverse_futility_depth: 8, 4, 12, 1;
     /// Reverse futility pruning: margin in centipawns for each ply of depth.
     reverse_futility_slope: 75, 30, 150, 8;
+    /// Razoring: the greatest depth.
+    razoring_depth: 4, 1, 8, 1;
+    /// Razoring: margin in centipawns at any depth.
+    razoring_base: 220, 80, 500, 20;
+    /// Razoring: margin in centipawns for the square of the depth.
+    razoring_slope: 120, 40, 300, 12;
+    /// ProbCut: the least depth.
+    probcut_depth: 5, 3, 9, 1;
+    /// ProbCut: centipawns above beta.
+    probcut_margin: 160, 60, 350, 15;
+    /// Null move: the least depth at which a fail high is verified.
+    null_move_verified_depth: 13, 8, 20, 1;
     /// Late move pruning: the greatest depth.
     late_move_depth: 8, 3, 12, 1;
     /// Late move pruning: moves looked at beside the square of the depth.

@@ -10,6 +10,21 @@ pub fn reverse_futility_margin(depth: i32) -> Option<Score> {
     (depth <= params::reverse_futility_depth()).then(|| params::reverse_futility_slope() * depth)
 }
 
+/// Razoring: how far the evaluation may be below alpha at a depth for the moves still to be looked at; below that, quiescence search
+/// is asked whether a capture helps ("Computer chess methods", J. Birmingham and P. Kent, Advances in Computer Chess 1, 1977).
+pub fn razoring_margin(depth: i32) -> Option<Score> {
+    (depth <= params::razoring_depth()).then(|| params::razoring_base() + params::razoring_slope() * depth * depth)
+}
+
+/// ProbCut: the bound above beta that a capture must reach in a search so much less deep for the node to be taken as failing high
+/// (M. Buro, "ProbCut: an effective selective extension of the alpha-beta algorithm", ICCA Journal 18(2), 1995).
+pub fn probcut_bound(depth: i32, beta: Score) -> Option<Score> {
+    (depth >= params::probcut_depth() && !is_mate(beta)).then(|| beta + params::probcut_margin())
+}
+
+/// ProbCut: how much less deep the search is that stands for the whole.
+pub const PROBCUT_REDUCTION: i32 = 4;
+
 /// Null-move pruning: true when the side to move may be allowed to pass, to see whether that already fails high (C. Donninger,
 /// "Null move and deep search", ICCA Journal 16(3), 1993). Without pieces zugzwang is too likely,
 /// and mates are to be proven by moves.
@@ -22,6 +37,18 @@ pub fn may_try_null_move(depth: i32, static_eval: Score, beta: Score, has_pieces
 pub fn null_move_reduction(depth: i32, eval: Score, beta: Score) -> i32 {
     let surplus = ((eval - beta) / params::null_move_eval_divisor()).clamp(0, 3);
     params::null_move_base() + depth / params::null_move_depth_divisor() + surplus
+}
+
+/// Null-move pruning: true when a fail high after passing at a depth is to be borne out by a search without passing, for at great
+/// depth zugzwang costs more than the check ("verified null-move pruning", O. David-Tabibi and N. Netanyahu, ICGA Journal
+/// 25(3), 2002).
+pub fn wants_verification(depth: i32) -> bool {
+    depth >= params::null_move_verified_depth()
+}
+
+/// Null-move pruning: the ply from which on passing is allowed again while a fail high is verified.
+pub fn verification_end(ply: usize, depth: i32) -> usize {
+    ply + usize::try_from(3 * depth / 4).unwrap_or(0)
 }
 
 /// Late move pruning, or move-count pruning: how many moves of a node are looked at before its quiet moves are left out. With
@@ -59,6 +86,30 @@ mod tests {
             }
         }
         assert_eq!(null_move_reduction(5, 0, 0) + 3, null_move_reduction(5, 20_000, 0));
+    }
+
+    #[test]
+    fn hopeless_nodes_are_razored_at_low_depths() {
+        assert!(razoring_margin(1) < razoring_margin(2));
+        assert_eq!(razoring_margin(20), None);
+    }
+
+    #[test]
+    fn a_cut_by_a_shallow_search_wants_depth_and_no_mate() {
+        let wanted = params::probcut_depth();
+        assert!(probcut_bound(wanted, 10).is_some_and(|bound| bound > 10));
+        for (depth, beta) in [(wanted - 1, 10), (wanted, MATE_IN_MAX), (wanted, -MATE_IN_MAX)] {
+            assert_eq!(probcut_bound(depth, beta), None);
+        }
+    }
+
+    #[test]
+    fn deep_null_moves_are_verified_and_the_verification_ends() {
+        let from = params::null_move_verified_depth();
+        for depth in 1..128 {
+            assert_eq!(wants_verification(depth), depth >= from);
+            assert!((5..=5 + depth as usize).contains(&verification_end(5, depth)));
+        }
     }
 
     #[test]

@@ -20,24 +20,35 @@ pub struct Frame {
     pub piece_to: PieceTo,
     /// Quiet moves that refuted a sister position.
     pub killers: [Move; 2],
-    /// Or [`NO_EVAL`] when in check.
+    /// The evaluator's word, or [`NO_EVAL`] when in check.
+    pub raw_eval: Score,
+    /// The same corrected by the correction histories.
     pub static_eval: Score,
 }
 
 /// The frames of a line, by ply.
-pub struct Stack(Vec<Frame>);
+pub struct Stack {
+    frames: Vec<Frame>,
+    /// The ply from which on passing is allowed: greater than zero while a null-move cutoff is verified.
+    pub passing_from: usize,
+}
 
 impl Stack {
     pub fn new() -> Stack {
-        let frame =
-            Frame { played: Move::NULL, piece_to: PieceTo::NONE, killers: [Move::NULL; 2], static_eval: NO_EVAL };
-        Stack(vec![frame; LOOKBACK + MAX_PLY + 4])
+        let frame = Frame {
+            played: Move::NULL,
+            piece_to: PieceTo::NONE,
+            killers: [Move::NULL; 2],
+            raw_eval: NO_EVAL,
+            static_eval: NO_EVAL,
+        };
+        Stack { frames: vec![frame; LOOKBACK + MAX_PLY + 4], passing_from: 0 }
     }
 
     /// The frame `distance` plies above, up to [`LOOKBACK`] and beyond the root if need be.
     #[inline]
     pub fn before(&self, ply: usize, distance: usize) -> &Frame {
-        &self.0[ply + LOOKBACK - distance]
+        &self.frames[ply + LOOKBACK - distance]
     }
 
     /// The moves that led to a ply.
@@ -52,14 +63,14 @@ impl Index<usize> for Stack {
 
     #[inline]
     fn index(&self, ply: usize) -> &Frame {
-        &self.0[ply + LOOKBACK]
+        &self.frames[ply + LOOKBACK]
     }
 }
 
 impl IndexMut<usize> for Stack {
     #[inline]
     fn index_mut(&mut self, ply: usize) -> &mut Frame {
-        &mut self.0[ply + LOOKBACK]
+        &mut self.frames[ply + LOOKBACK]
     }
 }
 
