@@ -13,7 +13,6 @@ use crate::types::{DRAW, INFINITE, MATE_IN_MAX, Move, Score, is_mate, mated_in};
 /// A move about to be searched.
 #[derive(Clone, Copy)]
 struct Candidate {
-    mv: Move,
     late: LateMove,
     window: Window,
 }
@@ -35,7 +34,11 @@ impl Worker<'_> {
                 continue;
             }
             move_number += 1;
-            let history = if mv.is_quiet() { self.histories.quiet(board, mv, context) } else { 0 };
+            let history = if mv.is_quiet() {
+                self.histories.quiet(board, mv, context)
+            } else {
+                self.histories.capture(board, mv)
+            };
             let late = LateMove {
                 depth: node.depth,
                 number: move_number,
@@ -43,6 +46,7 @@ impl Worker<'_> {
                 is_pv: N::PV,
                 was_pv: node.was_pv,
                 is_cut: N::CUT,
+                is_capture: !mv.is_quiet(),
                 is_killer: killers.contains(&mv),
                 gives_check: false,
             };
@@ -54,7 +58,7 @@ impl Worker<'_> {
             let nodes_before = self.control.nodes();
             let Some(child) = self.play(board, mv, ply) else { break };
             let window = Window { alpha, ..node.window };
-            let score = self.search_child::<N>(&child, node, Candidate { mv, late, window });
+            let score = self.search_child::<N>(&child, node, Candidate { late, window });
             self.take_back();
             if self.control.is_stopped() {
                 break;
@@ -92,7 +96,7 @@ impl Worker<'_> {
     /// The score of a move just played: the first with the whole window, the others with a test that must be failed to earn
     /// more, late ones less deep at first.
     fn search_child<N: NodeKind>(&mut self, child: &Board, node: &Node, candidate: Candidate) -> Score {
-        let Candidate { mv, late, window } = candidate;
+        let Candidate { late, window } = candidate;
         let ply = node.ply + 1;
         let depth = node.depth - 1;
         if late.number == 1 {
@@ -100,7 +104,7 @@ impl Worker<'_> {
         }
         let test = Window::test_above(window.alpha).flip();
         let mut score;
-        let reduced = first_depth(child, node, mv, late);
+        let reduced = first_depth(child, node, late);
         if reduced < depth {
             score = -self.search::<CutNode>(child, test, reduced, ply);
             if score > window.alpha {
@@ -139,16 +143,17 @@ impl Worker<'_> {
 }
 
 /// The depth at which a late move is searched first.
-fn first_depth(child: &Board, node: &Node, mv: Move, late: LateMove) -> i32 {
+fn first_depth(child: &Board, node: &Node, late: LateMove) -> i32 {
     let depth = node.depth - 1;
-    if node.depth < 3 || late.number < 3 || !mv.is_quiet() || node.in_check {
+    if node.depth < 3 || late.number < 3 || node.in_check {
         return depth;
     }
     let late = LateMove { gives_check: child.in_check(), ..late };
     reductions::reduced_depth(depth, reductions::late_move_reduction(late))
 }
 
-/// True for a quiet move that is left out because of its place in the order, or because the evaluation is too far below alpha.
+/// True for a quiet move that is left out because of its place in the order, because the evaluation is too far below alpha, or
+/// because of what is remembered of the move.
 #[inline]
 fn skips_late_quiet(node: &Node, alpha: Score, mv: Move, late: LateMove) -> bool {
     if !mv.is_quiet() || is_mate(alpha) {
@@ -157,7 +162,8 @@ fn skips_late_quiet(node: &Node, alpha: Score, mv: Move, late: LateMove) -> bool
     let too_late = pruning::late_move_count(node.depth).is_some_and(|count| late.number > count);
     let left = reductions::reduced_depth(node.depth, reductions::late_move_reduction(late));
     let too_far = pruning::futility_margin(left).is_some_and(|margin| node.eval + margin <= alpha);
-    too_late || too_far
+    let too_bad = pruning::history_threshold(left).is_some_and(|least| late.history < least);
+    too_late || too_far || too_bad
 }
 
 /// True for a move that loses more in the static exchange than the depth that is left may win back.

@@ -95,6 +95,12 @@ params! {
     futility_base: 80, 0, 250, 15;
     /// Futility pruning: margin in centipawns for each ply of depth.
     futility_slope: 90, 30, 200, 10;
+    /// History pruning: the greatest depth that late move reductions leave.
+    history_pruning_depth: 5, 2, 10, 1;
+    /// History pruning: how bad what is remembered of a quiet move may be for each ply of depth.
+    history_pruning_slope: 4000, 1000, 12000, 400;
+    /// Delta pruning: centipawns beside what a capture wins.
+    delta_margin: 180, 60, 400, 15;
     /// Exchange pruning: the greatest depth.
     exchange_pruning_depth: 8, 3, 12, 1;
     /// Exchange pruning: what a quiet move may lose for each ply of depth, in centipawns.
@@ -125,6 +131,8 @@ params! {
     reduction_was_pv: 768, 0, 2048, 100;
     /// Late move reductions: 1024ths of a ply more in a cut node.
     reduction_cut_node: 1024, 0, 3072, 120;
+    /// Late move reductions: 1024ths of a ply less for a capture or promotion.
+    reduction_capture: 1024, 0, 3072, 100;
     /// Late move reductions: 1024ths of a ply less for a killer.
     reduction_killer: 768, 0, 2048, 100;
     /// Late move reductions: 1024ths of a ply less for a move that gives check.

@@ -64,6 +64,18 @@ pub fn futility_margin(depth: i32) -> Option<Score> {
     (depth <= params::futility_depth()).then(|| params::futility_base() + params::futility_slope() * depth)
 }
 
+/// History pruning: what must be remembered of a quiet move at a depth that late move reductions leave for it to be worth a look
+/// (the engine community's).
+pub fn history_threshold(depth: i32) -> Option<i32> {
+    (depth <= params::history_pruning_depth()).then(|| -params::history_pruning_slope() * depth)
+}
+
+/// Delta pruning: what a capture that wins so much can bring the side to move to at most, in quiescence search; when that is not
+/// above alpha, the capture is left out (E. Heinz, "AEL pruning", ICGA Journal 23(1), 2000, calls it futility pruning there).
+pub fn delta_bound(stand_pat: Score, gain: Score) -> Score {
+    stand_pat + gain + params::delta_margin()
+}
+
 /// Exchange pruning (SEE pruning): the least that a move must come to in the static exchange at a depth, in centipawns. Negative:
 /// the more depth is left, the more may come back. Captures, which have a point more often, may lose more.
 pub fn exchange_threshold(depth: i32, is_quiet: bool) -> Option<Score> {
@@ -126,6 +138,22 @@ mod tests {
         assert_eq!(reverse_futility_margin(1), Some(params::reverse_futility_slope()));
         assert!(reverse_futility_margin(2) > reverse_futility_margin(1));
         assert_eq!(reverse_futility_margin(20), None);
+    }
+
+    #[test]
+    fn the_less_depth_the_better_a_move_must_have_been() {
+        for depth in 1..params::history_pruning_depth() {
+            assert!(history_threshold(depth) > history_threshold(depth + 1));
+        }
+        assert!(history_threshold(1).is_some_and(|least| least < 0));
+        assert_eq!(history_threshold(30), None);
+    }
+
+    #[test]
+    fn a_capture_brings_what_it_takes_and_a_little_more() {
+        for gain in [0, 100, 900] {
+            assert!(delta_bound(-50, gain) > gain - 50);
+        }
     }
 
     #[test]

@@ -1,13 +1,14 @@
 //! Quiescence search: what the main search ends in.
 
 use super::corrections::Aspects;
+use super::history::captured_kind;
 use super::node::{Best, Worker, improved_by_table, score_from_table};
 use super::ordering::MovePicker;
-use super::params;
 use super::tt::{Bound, Entry};
 use super::window::{NodeKind, Window};
-use crate::board::Board;
-use crate::types::{DRAW, INFINITE, Move, Score, mated_in};
+use super::{params, pruning};
+use crate::board::{Board, see_value};
+use crate::types::{DRAW, INFINITE, Move, Score, is_mate, mated_in};
 
 impl Worker<'_> {
     /// The value of a position when only captures are looked at, or all moves when in check ("quiescence search").
@@ -48,7 +49,16 @@ impl Worker<'_> {
             let hint = if table_move.is_quiet() { Move::NULL } else { table_move };
             MovePicker::captures(&self.arena, hint, params::quiescence_see())
         };
+        let stand_pat = best.score;
         while let Some(mv) = picker.next(board, &mut self.arena, self.histories) {
+            if !in_check && !mv.is_promotion() && !is_mate(alpha) {
+                let gain = captured_kind(board, mv).map_or(0, see_value);
+                let bound = pruning::delta_bound(stand_pat, gain);
+                if bound <= alpha {
+                    best.score = best.score.max(bound);
+                    continue;
+                }
+            }
             let Some(child) = self.play(board, mv, ply) else { break };
             let score = -self.quiescence::<N>(&child, Window { alpha, ..window }.flip(), ply + 1);
             self.take_back();

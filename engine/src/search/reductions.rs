@@ -20,6 +20,8 @@ pub struct LateMove {
     pub was_pv: bool,
     /// The node is expected to fail high, so that a late move is wanted least.
     pub is_cut: bool,
+    /// Or a promotion.
+    pub is_capture: bool,
     pub is_killer: bool,
     pub gives_check: bool,
 }
@@ -35,6 +37,7 @@ pub fn late_move_reduction(mv: LateMove) -> i32 {
         (mv.is_pv, -params::reduction_pv()),
         (mv.was_pv, -params::reduction_was_pv()),
         (mv.is_cut, params::reduction_cut_node()),
+        (mv.is_capture, -params::reduction_capture()),
         (mv.is_killer, -params::reduction_killer()),
         (mv.gives_check, -params::reduction_check()),
     ] {
@@ -93,6 +96,7 @@ mod tests {
         is_pv: false,
         was_pv: false,
         is_cut: false,
+        is_capture: false,
         is_killer: false,
         gives_check: false,
     };
@@ -109,6 +113,7 @@ mod tests {
                     LateMove { history: 20_000, ..PLAIN },
                     LateMove { is_pv: true, ..PLAIN },
                     LateMove { was_pv: true, ..PLAIN },
+                    LateMove { is_capture: true, ..PLAIN },
                     LateMove { is_killer: true, ..PLAIN },
                     LateMove { gives_check: true, ..PLAIN },
                 ] {
