@@ -6,6 +6,7 @@
 //! Nothing here knows UCI.
 
 mod corrections;
+mod extensions;
 mod history;
 mod limits;
 mod moves;

@@ -15,6 +15,8 @@ use crate::types::{DRAW, INFINITE, MATE_IN_MAX, Move, Score, is_mate, mated_in};
 struct Candidate {
     late: LateMove,
     window: Window,
+    /// In plies.
+    extension: i32,
 }
 
 impl Worker<'_> {
@@ -30,7 +32,7 @@ impl Worker<'_> {
         let killers = self.stack[ply].killers;
         let mut picker = MovePicker::all(&self.arena, table_move, killers, context);
         while let Some(mv) = picker.next(board, &mut self.arena, self.histories) {
-            if N::ROOT && !self.root.is_allowed(mv) {
+            if mv == node.excluded || (N::ROOT && !self.root.is_allowed(mv)) {
                 continue;
             }
             move_number += 1;
@@ -58,7 +60,9 @@ impl Worker<'_> {
             let nodes_before = self.control.nodes();
             let Some(child) = self.play(board, mv, ply) else { break };
             let window = Window { alpha, ..node.window };
-            let score = self.search_child::<N>(&child, node, Candidate { late, window });
+            let extension = if mv == table_move { node.extension } else { 0 };
+            self.stack.note_extension(ply, extension);
+            let score = self.search_child::<N>(&child, node, Candidate { late, window, extension });
             self.take_back();
             if self.control.is_stopped() {
                 break;
@@ -87,7 +91,9 @@ impl Worker<'_> {
             tried.push(mv);
         }
         picker.finish(&mut self.arena);
-        if move_number == 0 {
+        if move_number == 0 && !node.excluded.is_null() {
+            best.score = node.window.alpha;
+        } else if move_number == 0 {
             best.score = if node.in_check { mated_in(ply as i32) } else { DRAW };
         }
         best
@@ -96,9 +102,9 @@ impl Worker<'_> {
     /// The score of a move just played: the first with the whole window, the others with a test that must be failed to earn
     /// more, late ones less deep at first.
     fn search_child<N: NodeKind>(&mut self, child: &Board, node: &Node, candidate: Candidate) -> Score {
-        let Candidate { late, window } = candidate;
+        let Candidate { late, window, extension } = candidate;
         let ply = node.ply + 1;
-        let depth = node.depth - 1;
+        let depth = node.depth - 1 + extension;
         if late.number == 1 {
             return -self.search::<N::First>(child, window.flip(), depth, ply);
         }

@@ -1,6 +1,7 @@
 //! The tree: principal variation search, as numbered steps.
 
 use super::corrections::{Aspects, corrected};
+use super::extensions::{self, Verdict};
 use super::history::{Histories, PieceTo};
 use super::limits::Control;
 use super::ordering::MoveArena;
@@ -27,6 +28,10 @@ pub(super) struct Node {
     pub eval: Score,
     /// In the principal variation, or once found there.
     pub was_pv: bool,
+    /// The move that is left out while its alternatives are weighed, or [`Move::NULL`].
+    pub excluded: Move,
+    /// How much deeper the table's move is searched, in plies.
+    pub extension: i32,
 }
 
 /// The best move of a node so far.
@@ -63,6 +68,10 @@ impl Worker<'_> {
         self.enter::<N>(ply);
         self.stack[ply + 2].killers = [Move::NULL; 2];
 
+        if N::ROOT {
+            self.stack.root_depth = depth;
+        }
+
         // 2. Ends of the game, and scores that no line from here can reach.
         let mut window = window;
         if !N::ROOT {
@@ -91,7 +100,8 @@ impl Worker<'_> {
         self.stack[ply].static_eval = static_eval;
         let eval = improved_by_table(static_eval, table);
         let was_pv = N::PV || table.is_some_and(|entry| entry.pv);
-        let node = Node { ply, depth, window, in_check, table, eval, was_pv };
+        let excluded = Move::NULL;
+        let mut node = Node { ply, depth, window, in_check, table, eval, was_pv, excluded, extension: 0 };
 
         // 5. Reasons to leave without looking at moves.
         if !N::PV
@@ -101,22 +111,29 @@ impl Worker<'_> {
             return score;
         }
 
-        // 6. The moves.
+        // 6. How deep the table's move is worth to be searched, or the node without one.
+        node.depth -= extensions::internal_reduction::<N>(depth, table.map_or(Move::NULL, |entry| entry.mv));
+        match self.weigh_table_move::<N>(board, &node) {
+            Verdict::Extend(plies) => node.extension = plies,
+            Verdict::Cut(score) => return score,
+        }
+
+        // 7. The moves.
         let best = self.search_moves::<N>(board, &node);
         if self.control.is_stopped() {
             return DRAW;
         }
 
-        // 7. What was found out goes into the table.
+        // 8. What was found out goes into the table.
         let bound = match best.score {
             score if score >= window.beta => Bound::Lower,
             _ if N::PV && !best.mv.is_null() => Bound::Exact,
             _ => Bound::Upper,
         };
         if !in_check && !best.mv.is_capture() && !is_mate(best.score) && is_telling(bound, best.score, static_eval) {
-            self.histories.corrections.learn(aspects, best.score - static_eval, depth);
+            self.histories.corrections.learn(aspects, best.score - static_eval, node.depth);
         }
-        let entry = Entry { mv: best.mv, score: best.score, eval: raw_eval, depth, bound, pv: was_pv };
+        let entry = Entry { mv: best.mv, score: best.score, eval: raw_eval, depth: node.depth, bound, pv: was_pv };
         self.table.store(board.key(), ply, entry);
         best.score
     }
@@ -172,6 +189,7 @@ impl Worker<'_> {
         }
         self.stack[ply].played = mv;
         self.stack[ply].piece_to = PieceTo::new(board, mv);
+        self.stack.note_extension(ply, 0);
         self.line.push(board.key());
         let mut child = *board;
         child.play(mv);

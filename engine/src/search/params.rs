@@ -139,6 +139,16 @@ params! {
     reduction_check: 1536, 0, 3072, 100;
     /// Ordering of captures: the weight of their history in 64ths, in sixteenths of a centipawn.
     capture_history_weight: 10, 0, 40, 2;
+    /// Singular extensions: the least depth.
+    singular_depth: 6, 4, 10, 1;
+    /// Singular extensions: sixteenths of a centipawn that other moves must stay below the table's score for each ply of depth.
+    singular_slope: 24, 8, 64, 3;
+    /// Double extensions: centipawns that other moves must stay below that bound.
+    double_extension_margin: 20, 0, 80, 4;
+    /// Double extensions: the most in a line.
+    double_extensions_max: 6, 0, 16, 1;
+    /// Internal iterative reduction: the least depth.
+    internal_reduction_depth: 4, 2, 8, 1;
     /// Correction history: the weight of what the pawns say; 1024 lets it say up to 64 centipawns.
     correction_pawns: 1024, 0, 2048, 100;
     /// Correction history: the weight of what each side's pieces say.

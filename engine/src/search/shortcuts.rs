@@ -104,6 +104,7 @@ impl Worker<'_> {
         }
         self.stack[ply].played = Move::NULL;
         self.stack[ply].piece_to = PieceTo::NONE;
+        self.stack.note_extension(ply, 0);
         let floor = self.line.push_null(board.key());
         let mut child = *board;
         child.play_null();

@@ -24,6 +24,8 @@ pub struct Frame {
     pub raw_eval: Score,
     /// The same corrected by the correction histories.
     pub static_eval: Score,
+    /// Moves of the line up to here that were extended by two plies.
+    pub double_extensions: i32,
 }
 
 /// The frames of a line, by ply.
@@ -31,6 +33,8 @@ pub struct Stack {
     frames: Vec<Frame>,
     /// The ply from which on passing is allowed: greater than zero while a null-move cutoff is verified.
     pub passing_from: usize,
+    /// The depth of the iteration, in plies.
+    pub root_depth: i32,
 }
 
 impl Stack {
@@ -41,14 +45,31 @@ impl Stack {
             killers: [Move::NULL; 2],
             raw_eval: NO_EVAL,
             static_eval: NO_EVAL,
+            double_extensions: 0,
         };
-        Stack { frames: vec![frame; LOOKBACK + MAX_PLY + 4], passing_from: 0 }
+        Stack { frames: vec![frame; LOOKBACK + MAX_PLY + 4], passing_from: 0, root_depth: 0 }
     }
 
     /// The frame `distance` plies above, up to [`LOOKBACK`] and beyond the root if need be.
     #[inline]
     pub fn before(&self, ply: usize, distance: usize) -> &Frame {
         &self.frames[ply + LOOKBACK - distance]
+    }
+
+    /// Lines as long as this, in plies, are not extended any more, so that no iteration goes on for ever.
+    pub fn longest_extended(&self) -> usize {
+        usize::try_from(2 * self.root_depth).unwrap_or(0)
+    }
+
+    /// Moves of the line that led to a ply that were extended by two plies.
+    pub fn double_extensions(&self, ply: usize) -> i32 {
+        self.before(ply, 1).double_extensions
+    }
+
+    /// Notes by how much the move played from a ply was extended.
+    #[inline]
+    pub fn note_extension(&mut self, ply: usize, extension: i32) {
+        self[ply].double_extensions = self.double_extensions(ply) + i32::from(extension >= 2);
     }
 
     /// The moves that led to a ply.

@@ -17,6 +17,8 @@ pub trait NodeKind {
     type First: NodeKind;
     /// What the node after a later move is when it turns out better than a test expected.
     type Retried: NodeKind;
+    /// What the node is when only a bound is tested.
+    type Test: NodeKind;
 }
 
 pub struct RootNode;
@@ -30,6 +32,7 @@ impl NodeKind for RootNode {
     const CUT: bool = false;
     type First = PvNode;
     type Retried = CutNode;
+    type Test = AllNode;
 }
 
 impl NodeKind for PvNode {
@@ -38,6 +41,7 @@ impl NodeKind for PvNode {
     const CUT: bool = false;
     type First = PvNode;
     type Retried = CutNode;
+    type Test = AllNode;
 }
 
 impl NodeKind for CutNode {
@@ -46,6 +50,7 @@ impl NodeKind for CutNode {
     const CUT: bool = true;
     type First = AllNode;
     type Retried = AllNode;
+    type Test = CutNode;
 }
 
 impl NodeKind for AllNode {
@@ -54,6 +59,7 @@ impl NodeKind for AllNode {
     const CUT: bool = false;
     type First = CutNode;
     type Retried = CutNode;
+    type Test = AllNode;
 }
 
 /// Scores of interest, from the side to move's view: greater than `alpha`, less than `beta`.
