@@ -1,8 +1,9 @@
 //! What moves did elsewhere in the tree, remembered for ordering.
 
+use super::corrections::Corrections;
 use super::params;
 use crate::board::Board;
-use crate::types::{Move, Piece, Square};
+use crate::types::{Move, Piece, PieceType, Square};
 
 /// Values stay within this, either side of zero.
 pub const LIMIT: i32 = 1 << 14;
@@ -43,7 +44,7 @@ struct Butterfly([[[Value; Square::COUNT]; Square::COUNT]; 2]);
 pub struct PieceTo(u16);
 
 impl PieceTo {
-    const COUNT: usize = Piece::COUNT * Square::COUNT + 1;
+    pub const COUNT: usize = Piece::COUNT * Square::COUNT + 1;
     /// A passed move, or none.
     pub const NONE: PieceTo = PieceTo((PieceTo::COUNT - 1) as u16);
 
@@ -56,22 +57,47 @@ impl PieceTo {
         }
     }
 
-    const fn index(self) -> usize {
+    #[inline]
+    pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// The moves before a position that its own moves are seen in the light of: the last and the one before.
-pub type Context = [PieceTo; 2];
+/// The moves before a position that its own moves are seen in the light of: the last, the one before, and the own before that.
+pub type Context = [PieceTo; 3];
+/// No moves before.
+#[cfg(test)]
+pub const NO_CONTEXT: Context = [PieceTo::NONE; 3];
 
 /// By an earlier piece and target, and the move's own ("continuation history": counter-moves, J. Uiterwijk, ICCA Journal 15(1),
 /// 1992, with a value for every pair, and follow-ups likewise).
 struct Continuation(Vec<[Value; PieceTo::COUNT]>);
 
+/// By the pawns on the board, moved piece and target ("pawn history", the engine community's): plans depend on the pawns.
+struct PawnMoves(Vec<[Value; PieceTo::COUNT]>);
+
+/// Places for arrangements of pawns.
+const PAWN_MOVES_SIZE: usize = 1 << 10;
+
+#[inline]
+fn pawns_index(board: &Board) -> usize {
+    board.pawn_key() as usize % PAWN_MOVES_SIZE
+}
+
+/// By moved piece, target and what is taken ("capture history", the engine community's).
+struct Captures(Vec<[Value; VICTIMS]>);
+
+/// What a move may take: a kind, or nothing as a promotion may.
+const VICTIMS: usize = PieceType::COUNT + 1;
+
 /// All that is learnt about moves in the course of a game.
 pub struct Histories {
     butterfly: Box<Butterfly>,
     continuation: Continuation,
+    pawn_moves: PawnMoves,
+    captures: Captures,
+    /// Not about moves, but learnt and forgotten with them.
+    pub corrections: Corrections,
 }
 
 impl Histories {
@@ -79,6 +105,9 @@ impl Histories {
         Histories {
             butterfly: Box::new(Butterfly([[[Value::default(); Square::COUNT]; Square::COUNT]; 2])),
             continuation: Continuation(vec![[Value::default(); PieceTo::COUNT]; PieceTo::COUNT]),
+            pawn_moves: PawnMoves(vec![[Value::default(); PieceTo::COUNT]; PAWN_MOVES_SIZE]),
+            captures: Captures(vec![[Value::default(); VICTIMS]; PieceTo::COUNT]),
+            corrections: Corrections::new(),
         }
     }
 
@@ -92,7 +121,21 @@ impl Histories {
     pub fn quiet(&self, board: &Board, mv: Move, context: Context) -> i32 {
         let piece_to = PieceTo::new(board, mv).index();
         let plain = self.butterfly.0[board.turn().index()][mv.from().index()][mv.to().index()];
-        context.iter().map(|before| self.continuation.0[before.index()][piece_to].get()).sum::<i32>() + plain.get()
+        let pawns = self.pawn_moves.0[pawns_index(board)][piece_to];
+        let [last, follow_up, plan] = context.map(|before| self.continuation.0[before.index()][piece_to].get());
+        plain.get() + pawns.get() + last + follow_up + plan / 2
+    }
+
+    /// The value of a move that takes or promotes, beside what it wins.
+    #[inline]
+    pub fn capture(&self, board: &Board, mv: Move) -> i32 {
+        self.captures.0[PieceTo::new(board, mv).index()][victim_index(board, mv)].get()
+    }
+
+    /// Learns that a move that takes or promotes was good, by a positive bonus, or bad.
+    #[inline]
+    pub fn learn_capture(&mut self, board: &Board, mv: Move, bonus: i32) {
+        self.captures.0[PieceTo::new(board, mv).index()][victim_index(board, mv)].learn(bonus);
     }
 
     /// Learns that a quiet move was good, by a positive bonus, or bad.
@@ -100,9 +143,27 @@ impl Histories {
     pub fn learn_quiet(&mut self, board: &Board, mv: Move, context: Context, bonus: i32) {
         let piece_to = PieceTo::new(board, mv).index();
         self.butterfly.0[board.turn().index()][mv.from().index()][mv.to().index()].learn(bonus);
+        self.pawn_moves.0[pawns_index(board)][piece_to].learn(bonus);
         for before in context {
             self.continuation.0[before.index()][piece_to].learn(bonus);
         }
+    }
+}
+
+#[inline]
+fn victim_index(board: &Board, mv: Move) -> usize {
+    captured_kind(board, mv).map_or(VICTIMS - 1, PieceType::index)
+}
+
+/// What a move takes.
+#[inline]
+pub fn captured_kind(board: &Board, mv: Move) -> Option<PieceType> {
+    if mv.is_en_passant() {
+        Some(PieceType::Pawn)
+    } else if mv.is_capture() {
+        board.piece_at(mv.to()).map(|piece| piece.kind())
+    } else {
+        None
     }
 }
 
@@ -145,19 +206,37 @@ mod tests {
         let board = Board::startpos();
         let good = board.parse_uci("g1f3").expect("legal");
         let other = board.parse_uci("b1c3").expect("legal");
-        let after = |mv| [PieceTo::new(&board, mv), PieceTo::NONE];
-        histories.learn_quiet(&board, good, after(good), 500);
-        histories.learn_quiet(&board, other, after(good), -300);
+        let [x, y, z] =
+            ["g1f3", "b1c3", "e2e4"].map(|word| PieceTo::new(&board, board.parse_uci(word).expect("legal")));
+        histories.learn_quiet(&board, good, [x, y, z], 500);
+        histories.learn_quiet(&board, other, [x, y, z], -300);
         for (mv, context, value) in [
-            (good, after(good), 1500),
-            (good, after(other), 1000),
-            (good, [after(other)[0]; 2], 500),
-            (good, [after(good)[0]; 2], 1500),
-            (other, after(good), -900),
+            (good, [x, y, z], 500 * 4 + 250),
+            (good, [x, x, x], 500 * 4 + 250),
+            (good, [y, z, x], 500 * 4 + 250),
+            (good, NO_CONTEXT, 500 * 2),
+            (good, [x, PieceTo::NONE, PieceTo::NONE], 500 * 3),
+            (good, [PieceTo::NONE, PieceTo::NONE, z], 500 * 2 + 250),
+            (other, [x, y, z], -300 * 4 - 150),
         ] {
             assert_eq!(histories.quiet(&board, mv, context), value, "{mv:?} {context:?}");
         }
+        let advanced = Board::from_fen("rnbqkbnr/pppppppp/8/8/8/7P/PPPPPPP1/RNBQKBNR w KQkq - 0 1").expect("legal");
+        assert_eq!(histories.quiet(&advanced, good, NO_CONTEXT), 500, "other pawns, other plans");
         histories.clear();
-        assert_eq!(histories.quiet(&board, good, after(good)), 0);
+        assert_eq!(histories.quiet(&board, good, [x, y, z]), 0);
+    }
+
+    #[test]
+    fn captures_are_told_apart_by_piece_target_and_victim() {
+        let mut histories = Histories::new();
+        let board = Board::from_fen("4k3/8/3q1r2/4P3/3P1N2/2n5/8/4K3 w - - 0 1").expect("a legal position");
+        let mv = |word| board.parse_uci(word).expect("legal");
+        histories.learn_capture(&board, mv("e5d6"), 400);
+        for (word, value) in [("e5d6", 400), ("e5f6", 0)] {
+            assert_eq!(histories.capture(&board, mv(word)), value, "{word}");
+        }
+        let other = Board::from_fen("4k3/8/3n1r2/4P3/3P1N2/8/8/4K3 w - - 0 1").expect("a legal position");
+        assert_eq!(histories.capture(&other, mv("e5d6")), 0);
     }
 }

@@ -1,20 +1,28 @@
 //! The search: iterative deepening with aspiration windows over a principal variation search.
 //!
-//! Reading order: this file (what is asked and answered, the iterations), the numbered steps of `node.rs`, `pruning.rs` for
-//! every margin and reduction, `ordering.rs` and `history.rs` for the order of moves, `tt.rs` for what is remembered of
-//! positions, `time.rs` and `limits.rs` for when to stop, `params.rs` for the numbers. Nothing here knows UCI.
+//! Reading order: this file (what is asked and answered, the iterations), the numbered steps of `node.rs`
+//! with `shortcuts.rs` and `moves.rs`, `quiescence.rs`, `pruning.rs` and `reductions.rs` for every margin and reduction, `ordering.rs` and `history.rs` for the order of moves,
+//! `tt.rs` for what is remembered of positions, `time.rs` and `limits.rs` for when to stop, `params.rs` for the numbers.
+//! Nothing here knows UCI.
 
+mod corrections;
+mod extensions;
 mod history;
 mod limits;
+mod moves;
 mod node;
 mod ordering;
 pub mod params;
 mod pruning;
+mod quiescence;
+mod reductions;
 mod root;
+mod shortcuts;
 mod stack;
 pub mod time;
 mod tried;
 pub mod tt;
+mod window;
 
 pub use limits::{Limits, Signals};
 pub use stack::MAX_PLY;
@@ -24,7 +32,7 @@ use crate::eval::Evaluator;
 use crate::types::{DRAW, INFINITE, Move, Score, mate_in, mated_in};
 use history::Histories;
 use limits::Control;
-use node::{RootNode, Window, Worker};
+use node::Worker;
 use ordering::MoveArena;
 use root::Root;
 use stack::{Line, PvTable, Stack};
@@ -32,6 +40,7 @@ use std::collections::TryReserveError;
 use std::time::{Duration, Instant};
 use std::{io, thread};
 use tt::TranspositionTable;
+use window::{RootNode, Window};
 
 /// The stack a thread needs that calls [`Searcher::search`].
 pub const THREAD_STACK_BYTES: usize = 16 << 20;

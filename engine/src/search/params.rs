@@ -73,16 +73,34 @@ params! {
     reverse_futility_depth: 8, 4, 12, 1;
     /// Reverse futility pruning: margin in centipawns for each ply of depth.
     reverse_futility_slope: 75, 30, 150, 8;
+    /// Razoring: the greatest depth.
+    razoring_depth: 4, 1, 8, 1;
+    /// Razoring: margin in centipawns at any depth.
+    razoring_base: 220, 80, 500, 20;
+    /// Razoring: margin in centipawns for the square of the depth.
+    razoring_slope: 120, 40, 300, 12;
+    /// ProbCut: the least depth.
+    probcut_depth: 5, 3, 9, 1;
+    /// ProbCut: centipawns above beta.
+    probcut_margin: 160, 60, 350, 15;
+    /// Null move: the least depth at which a fail high is verified.
+    null_move_verified_depth: 13, 8, 20, 1;
     /// Late move pruning: the greatest depth.
     late_move_depth: 8, 3, 12, 1;
     /// Late move pruning: moves looked at beside the square of the depth.
     late_move_base: 4, 1, 10, 1;
-    /// Futility pruning: the greatest depth.
-    futility_depth: 6, 2, 10, 1;
+    /// Futility pruning: the greatest depth that late move reductions leave.
+    futility_depth: 7, 2, 12, 1;
     /// Futility pruning: margin in centipawns at any depth.
     futility_base: 80, 0, 250, 15;
     /// Futility pruning: margin in centipawns for each ply of depth.
     futility_slope: 90, 30, 200, 10;
+    /// History pruning: the greatest depth that late move reductions leave.
+    history_pruning_depth: 5, 2, 10, 1;
+    /// History pruning: how bad what is remembered of a quiet move may be for each ply of depth.
+    history_pruning_slope: 4000, 1000, 12000, 400;
+    /// Delta pruning: centipawns beside what a capture wins.
+    delta_margin: 180, 60, 400, 15;
     /// Exchange pruning: the greatest depth.
     exchange_pruning_depth: 8, 3, 12, 1;
     /// Exchange pruning: what a quiet move may lose for each ply of depth, in centipawns.
@@ -93,8 +111,10 @@ params! {
     null_move_base: 3, 2, 5, 1;
     /// Null move: one ply more of reduction for so many plies of depth.
     null_move_depth_divisor: 5, 2, 8, 1;
+    /// Null move: one ply more of reduction for so many centipawns above beta.
+    null_move_eval_divisor: 200, 80, 400, 15;
     /// Late move reductions: one ply less for so much history.
-    reduction_history_divisor: 16384, 4000, 40000, 1500;
+    reduction_history_divisor: 20480, 4000, 60000, 1500;
     /// History: what one ply of depth adds to the bonus of a cutoff.
     history_bonus_slope: 200, 50, 400, 20;
     /// History: what is taken off every bonus.
@@ -102,9 +122,39 @@ params! {
     /// History: the greatest bonus.
     history_bonus_max: 1800, 500, 4000, 200;
     /// Late move reductions: what every late move is reduced by, in 1024ths of a ply.
-    reduction_base: 800, 0, 2000, 100;
+    reduction_base: 700, 0, 2000, 100;
     /// Late move reductions: one ply for so many hundredths of the product of the logarithms.
     reduction_divisor: 225, 120, 400, 20;
+    /// Late move reductions: 1024ths of a ply less in the principal variation.
+    reduction_pv: 512, 0, 2048, 100;
+    /// Late move reductions: 1024ths of a ply less where a principal variation went.
+    reduction_was_pv: 768, 0, 2048, 100;
+    /// Late move reductions: 1024ths of a ply more in a cut node.
+    reduction_cut_node: 1024, 0, 3072, 120;
+    /// Late move reductions: 1024ths of a ply less for a capture or promotion.
+    reduction_capture: 1024, 0, 3072, 100;
+    /// Late move reductions: 1024ths of a ply less for a killer.
+    reduction_killer: 768, 0, 2048, 100;
+    /// Late move reductions: 1024ths of a ply less for a move that gives check.
+    reduction_check: 1536, 0, 3072, 100;
+    /// Ordering of captures: the weight of their history in 64ths, in sixteenths of a centipawn.
+    capture_history_weight: 10, 0, 40, 2;
+    /// Singular extensions: the least depth.
+    singular_depth: 6, 4, 10, 1;
+    /// Singular extensions: sixteenths of a centipawn that other moves must stay below the table's score for each ply of depth.
+    singular_slope: 24, 8, 64, 3;
+    /// Double extensions: centipawns that other moves must stay below that bound.
+    double_extension_margin: 20, 0, 80, 4;
+    /// Double extensions: the most in a line.
+    double_extensions_max: 6, 0, 16, 1;
+    /// Internal iterative reduction: the least depth.
+    internal_reduction_depth: 4, 2, 8, 1;
+    /// Correction history: the weight of what the pawns say; 1024 lets it say up to 64 centipawns.
+    correction_pawns: 1024, 0, 2048, 100;
+    /// Correction history: the weight of what each side's pieces say.
+    correction_pieces: 896, 0, 2048, 100;
+    /// Correction history: the weight of what the last two moves say.
+    correction_moves: 896, 0, 2048, 100;
     /// Quiescence: captures must not lose more than this in the exchange, in centipawns.
     quiescence_see: 0, -200, 100, 15;
 }

@@ -1,4 +1,4 @@
-//! Margins and reductions: what may be left out, each as a pure function of what it depends on. Depths are in plies, scores in
+//! Margins: what may be left out, each as a pure function of what it depends on. Depths are in plies, scores in
 //! centipawns.
 
 use super::params;
@@ -10,6 +10,21 @@ pub fn reverse_futility_margin(depth: i32) -> Option<Score> {
     (depth <= params::reverse_futility_depth()).then(|| params::reverse_futility_slope() * depth)
 }
 
+/// Razoring: how far the evaluation may be below alpha at a depth for the moves still to be looked at; below that, quiescence search
+/// is asked whether a capture helps ("Computer chess methods", J. Birmingham and P. Kent, Advances in Computer Chess 1, 1977).
+pub fn razoring_margin(depth: i32) -> Option<Score> {
+    (depth <= params::razoring_depth()).then(|| params::razoring_base() + params::razoring_slope() * depth * depth)
+}
+
+/// ProbCut: the bound above beta that a capture must reach in a search so much less deep for the node to be taken as failing high
+/// (M. Buro, "ProbCut: an effective selective extension of the alpha-beta algorithm", ICCA Journal 18(2), 1995).
+pub fn probcut_bound(depth: i32, beta: Score) -> Option<Score> {
+    (depth >= params::probcut_depth() && !is_mate(beta)).then(|| beta + params::probcut_margin())
+}
+
+/// ProbCut: how much less deep the search is that stands for the whole.
+pub const PROBCUT_REDUCTION: i32 = 4;
+
 /// Null-move pruning: true when the side to move may be allowed to pass, to see whether that already fails high (C. Donninger,
 /// "Null move and deep search", ICCA Journal 16(3), 1993). Without pieces zugzwang is too likely,
 /// and mates are to be proven by moves.
@@ -18,67 +33,22 @@ pub fn may_try_null_move(depth: i32, static_eval: Score, beta: Score, has_pieces
 }
 
 /// Null-move pruning: how much less deep the position is searched after passing. Grows with depth ("adaptive null-move pruning",
-/// E. Heinz, ICCA Journal 22(3), 1999).
-pub fn null_move_reduction(depth: i32) -> i32 {
-    params::null_move_base() + depth / params::null_move_depth_divisor()
+/// E. Heinz, ICCA Journal 22(3), 1999) and with how far the evaluation is above beta (the engine community), up to three plies.
+pub fn null_move_reduction(depth: i32, eval: Score, beta: Score) -> i32 {
+    let surplus = ((eval - beta) / params::null_move_eval_divisor()).clamp(0, 3);
+    params::null_move_base() + depth / params::null_move_depth_divisor() + surplus
 }
 
-/// A move as late move reductions see it.
-#[derive(Debug, Clone, Copy)]
-pub struct LateMove {
-    pub depth: i32,
-    /// From one.
-    pub number: usize,
-    pub is_pv: bool,
-    /// What is remembered of it.
-    pub history: i32,
+/// Null-move pruning: true when a fail high after passing at a depth is to be borne out by a search without passing, for at great
+/// depth zugzwang costs more than the check ("verified null-move pruning", O. David-Tabibi and N. Netanyahu, ICGA Journal
+/// 25(3), 2002).
+pub fn wants_verification(depth: i32) -> bool {
+    depth >= params::null_move_verified_depth()
 }
 
-/// Late move reductions (LMR): how much less deep a quiet move is searched that comes late in the order (T. Romstad, "An
-/// introduction to late move reductions"). Grows with the logarithms of depth and move number, and is less for moves that were
-/// good before.
-pub fn late_move_reduction(mv: LateMove) -> i32 {
-    if mv.depth < 3 || mv.number < 3 {
-        return 0;
-    }
-    let logarithms = natural_log_1024(mv.depth as usize) * natural_log_1024(mv.number) / 1024;
-    let mut reduction = params::reduction_base() + 100 * logarithms / params::reduction_divisor();
-    reduction -= 1024 * mv.history / params::reduction_history_divisor();
-    reduction -= 1024 * i32::from(mv.is_pv);
-    (reduction / 1024).clamp(0, mv.depth - 2)
-}
-
-/// 1024 times the natural logarithm of a number from 1, which beyond the table counts as its last.
-fn natural_log_1024(n: usize) -> i32 {
-    NATURAL_LOG_1024[n.min(NATURAL_LOG_1024.len() - 1)]
-}
-
-/// Made without floating point, so that it is the same on every machine.
-static NATURAL_LOG_1024: [i32; 128] = {
-    let mut table = [0; 128];
-    let mut n = 2;
-    while n < table.len() {
-        // ln 2 is 45426 in 65536ths.
-        table[n] = ((log2_65536(n as u64) * 45_426 + (1 << 21)) >> 22) as i32;
-        n += 1;
-    }
-    table
-};
-
-/// 65536 times the binary logarithm: each squaring of the mantissa gives one more binary place.
-const fn log2_65536(n: u64) -> u64 {
-    let whole = n.ilog2();
-    let mut mantissa = (n << 32) >> whole;
-    let mut places = 0;
-    let mut place = 0;
-    while place < 16 {
-        mantissa = ((mantissa as u128 * mantissa as u128) >> 32) as u64;
-        let carry = mantissa >> 33;
-        mantissa >>= carry;
-        places = places << 1 | carry;
-        place += 1;
-    }
-    (whole as u64) << 16 | places
+/// Null-move pruning: the ply from which on passing is allowed again while a fail high is verified.
+pub fn verification_end(ply: usize, depth: i32) -> usize {
+    ply + usize::try_from(3 * depth / 4).unwrap_or(0)
 }
 
 /// Late move pruning, or move-count pruning: how many moves of a node are looked at before its quiet moves are left out. With
@@ -89,9 +59,21 @@ pub fn late_move_count(depth: i32) -> Option<usize> {
 }
 
 /// Futility pruning: how far the evaluation may be below alpha at a depth for a quiet move still to be worth a look (E. Heinz,
-/// "Extended futility pruning", ICCA Journal 21(2), 1998).
+/// "Extended futility pruning", ICCA Journal 21(2), 1998). The depth is what late move reductions leave.
 pub fn futility_margin(depth: i32) -> Option<Score> {
     (depth <= params::futility_depth()).then(|| params::futility_base() + params::futility_slope() * depth)
+}
+
+/// History pruning: what must be remembered of a quiet move at a depth that late move reductions leave for it to be worth a look
+/// (the engine community's).
+pub fn history_threshold(depth: i32) -> Option<i32> {
+    (depth <= params::history_pruning_depth()).then(|| -params::history_pruning_slope() * depth)
+}
+
+/// Delta pruning: what a capture that wins so much can bring the side to move to at most, in quiescence search; when that is not
+/// above alpha, the capture is left out (E. Heinz, "AEL pruning", ICGA Journal 23(1), 2000, calls it futility pruning there).
+pub fn delta_bound(stand_pat: Score, gain: Score) -> Score {
+    stand_pat + gain + params::delta_margin()
 }
 
 /// Exchange pruning (SEE pruning): the least that a move must come to in the static exchange at a depth, in centipawns. Negative:
@@ -107,19 +89,38 @@ mod tests {
     use crate::types::MATE_IN_MAX;
 
     #[test]
-    fn reductions_grow_with_depth_and_move_number() {
+    fn a_null_move_is_searched_less_deep_the_deeper_and_the_better() {
         for depth in 0..128 {
-            assert!(null_move_reduction(depth) <= null_move_reduction(depth + 1));
-            for number in 1..200 {
-                let plain = LateMove { depth, number, is_pv: false, history: 0 };
-                let reduction = late_move_reduction(plain);
-                assert!(reduction <= late_move_reduction(LateMove { number: number + 1, ..plain }));
-                assert!(reduction <= late_move_reduction(LateMove { depth: depth + 1, ..plain }));
-                assert!(reduction >= late_move_reduction(LateMove { is_pv: true, ..plain }));
-                assert!(reduction >= late_move_reduction(LateMove { history: 20_000, ..plain }));
-                assert!(reduction <= late_move_reduction(LateMove { history: -20_000, ..plain }));
-                assert!((0..depth.max(1)).contains(&reduction), "{depth} {number}: {reduction}");
+            for eval in (0..2000).step_by(50) {
+                let reduction = null_move_reduction(depth, eval, 0);
+                assert!(reduction <= null_move_reduction(depth + 1, eval, 0));
+                assert!(reduction <= null_move_reduction(depth, eval + 50, 0));
             }
+        }
+        assert_eq!(null_move_reduction(5, 0, 0) + 3, null_move_reduction(5, 20_000, 0));
+    }
+
+    #[test]
+    fn hopeless_nodes_are_razored_at_low_depths() {
+        assert!(razoring_margin(1) < razoring_margin(2));
+        assert_eq!(razoring_margin(20), None);
+    }
+
+    #[test]
+    fn a_cut_by_a_shallow_search_wants_depth_and_no_mate() {
+        let wanted = params::probcut_depth();
+        assert!(probcut_bound(wanted, 10).is_some_and(|bound| bound > 10));
+        for (depth, beta) in [(wanted - 1, 10), (wanted, MATE_IN_MAX), (wanted, -MATE_IN_MAX)] {
+            assert_eq!(probcut_bound(depth, beta), None);
+        }
+    }
+
+    #[test]
+    fn deep_null_moves_are_verified_and_the_verification_ends() {
+        let from = params::null_move_verified_depth();
+        for depth in 1..128 {
+            assert_eq!(wants_verification(depth), depth >= from);
+            assert!((5..=5 + depth as usize).contains(&verification_end(5, depth)));
         }
     }
 
@@ -133,19 +134,26 @@ mod tests {
     }
 
     #[test]
-    fn logarithms_are_right_to_one_in_1024() {
-        for n in 1..128 {
-            let exact = 1024.0 * f64::from(n).ln();
-            assert!((f64::from(natural_log_1024(n as usize)) - exact).abs() < 1.0, "{n}");
-        }
-        assert_eq!(natural_log_1024(1000), natural_log_1024(127));
-    }
-
-    #[test]
     fn reverse_futility_is_for_low_depths() {
         assert_eq!(reverse_futility_margin(1), Some(params::reverse_futility_slope()));
         assert!(reverse_futility_margin(2) > reverse_futility_margin(1));
         assert_eq!(reverse_futility_margin(20), None);
+    }
+
+    #[test]
+    fn the_less_depth_the_better_a_move_must_have_been() {
+        for depth in 1..params::history_pruning_depth() {
+            assert!(history_threshold(depth) > history_threshold(depth + 1));
+        }
+        assert!(history_threshold(1).is_some_and(|least| least < 0));
+        assert_eq!(history_threshold(30), None);
+    }
+
+    #[test]
+    fn a_capture_brings_what_it_takes_and_a_little_more() {
+        for gain in [0, 100, 900] {
+            assert!(delta_bound(-50, gain) > gain - 50);
+        }
     }
 
     #[test]

@@ -21,30 +21,62 @@ pub struct Frame {
     pub piece_to: PieceTo,
     /// Quiet moves that refuted a sister position.
     pub killers: [Move; 2],
-    /// Or [`NO_EVAL`] when in check.
+    /// The evaluator's word, or [`NO_EVAL`] when in check.
+    pub raw_eval: Score,
+    /// The same corrected by the correction histories.
     pub static_eval: Score,
+    /// Moves of the line up to here that were extended by two plies.
+    pub double_extensions: i32,
 }
 
 /// The frames of a line, by ply.
-pub struct Stack(Vec<Frame>);
+pub struct Stack {
+    frames: Vec<Frame>,
+    /// The ply from which on passing is allowed: greater than zero while a null-move cutoff is verified.
+    pub passing_from: usize,
+    /// The depth of the iteration, in plies.
+    pub root_depth: i32,
+}
 
 impl Stack {
     pub fn new() -> Stack {
-        let frame =
-            Frame { played: Move::NULL, piece_to: PieceTo::NONE, killers: [Move::NULL; 2], static_eval: NO_EVAL };
-        Stack(vec![frame; LOOKBACK + MAX_PLY + 4])
+        let frame = Frame {
+            played: Move::NULL,
+            piece_to: PieceTo::NONE,
+            killers: [Move::NULL; 2],
+            raw_eval: NO_EVAL,
+            static_eval: NO_EVAL,
+            double_extensions: 0,
+        };
+        Stack { frames: vec![frame; LOOKBACK + MAX_PLY + 4], passing_from: 0, root_depth: 0 }
     }
 
     /// The frame `distance` plies above, up to [`LOOKBACK`] and beyond the root if need be.
     #[inline]
     pub fn before(&self, ply: usize, distance: usize) -> &Frame {
-        &self.0[ply + LOOKBACK - distance]
+        &self.frames[ply + LOOKBACK - distance]
+    }
+
+    /// Lines as long as this, in plies, are not extended any more, so that no iteration goes on for ever.
+    pub fn longest_extended(&self) -> usize {
+        usize::try_from(2 * self.root_depth).unwrap_or(0)
+    }
+
+    /// Moves of the line that led to a ply that were extended by two plies.
+    pub fn double_extensions(&self, ply: usize) -> i32 {
+        self.before(ply, 1).double_extensions
+    }
+
+    /// Notes by how much the move played from a ply was extended.
+    #[inline]
+    pub fn note_extension(&mut self, ply: usize, extension: i32) {
+        self[ply].double_extensions = self.double_extensions(ply) + i32::from(extension >= 2);
     }
 
     /// The moves that led to a ply.
     #[inline]
     pub fn context(&self, ply: usize) -> Context {
-        [self.before(ply, 1).piece_to, self.before(ply, 2).piece_to]
+        [1, 2, 4].map(|distance| self.before(ply, distance).piece_to)
     }
 }
 
@@ -53,14 +85,14 @@ impl Index<usize> for Stack {
 
     #[inline]
     fn index(&self, ply: usize) -> &Frame {
-        &self.0[ply + LOOKBACK]
+        &self.frames[ply + LOOKBACK]
     }
 }
 
 impl IndexMut<usize> for Stack {
     #[inline]
     fn index_mut(&mut self, ply: usize) -> &mut Frame {
-        &mut self.0[ply + LOOKBACK]
+        &mut self.frames[ply + LOOKBACK]
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::types::Move;
 
 /// More than this are not worth remembering.
-const CAPACITY: usize = 32;
+const CAPACITY: usize = 64;
 
 /// A short list in place; further moves are dropped.
 pub struct Tried {

@@ -1,0 +1,180 @@
+//! Correction histories: how far the static evaluation was off in positions like this one.
+//!
+//! What a search finds out beside the static evaluation is remembered by what the position has in common with others: its pawns,
+//! each side's pieces, the two moves that led to it. The next static evaluation of such a position is moved by it (the engine
+//! community's; the first were pawn correction histories of 2024).
+
+use super::history::{Context, PieceTo};
+use super::params;
+use crate::board::Board;
+use crate::types::{Color, MATE_IN_MAX, Score};
+
+/// Places of a table; keys are reduced to this.
+const SIZE: usize = 1 << 14;
+/// Values stay within this, either side of zero.
+const LIMIT: i32 = 1024;
+/// Of value times weight, to a centipawn.
+const SCALE: i32 = 16 * LIMIT;
+
+/// How far off the evaluation was.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Value(i16);
+
+impl Value {
+    #[inline]
+    fn get(self) -> i32 {
+        i32::from(self.0)
+    }
+
+    /// Moves the value by `bonus`, the less the nearer it already is to that end.
+    #[inline]
+    fn learn(&mut self, bonus: i32) {
+        let old = self.get();
+        // Both terms are within the limit, and so is their sum.
+        self.0 = (old + bonus - old * bonus.abs() / LIMIT) as i16;
+    }
+}
+
+/// By side to move and key.
+type ByKey = Box<[[Value; SIZE]; 2]>;
+
+fn by_key() -> ByKey {
+    Box::new([[Value::default(); SIZE]; 2])
+}
+
+/// The errors of the static evaluation, all from the view of the side to move.
+pub struct Corrections {
+    pawns: ByKey,
+    /// By the colour of the pieces.
+    pieces: [ByKey; 2],
+    /// By the move before the last and the last.
+    moves: Vec<[Value; PieceTo::COUNT]>,
+}
+
+/// Where a position stands in the tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Aspects {
+    turn: usize,
+    pawns: usize,
+    pieces: [usize; 2],
+    moves: [usize; 2],
+}
+
+impl Aspects {
+    /// Of a position, given the moves that led to it.
+    #[inline]
+    pub fn new(board: &Board, context: Context) -> Aspects {
+        let place = |key: u64| key as usize % SIZE;
+        Aspects {
+            turn: board.turn().index(),
+            pawns: place(board.pawn_key()),
+            pieces: Color::ALL.map(|color| place(board.non_pawn_key(color))),
+            moves: [context[1].index(), context[0].index()],
+        }
+    }
+}
+
+impl Corrections {
+    pub fn new() -> Corrections {
+        Corrections {
+            pawns: by_key(),
+            pieces: [by_key(), by_key()],
+            moves: vec![[Value::default(); PieceTo::COUNT]; PieceTo::COUNT],
+        }
+    }
+
+    /// What the static evaluation of such positions lacks, in centipawns.
+    #[inline]
+    pub fn correction(&self, at: Aspects) -> Score {
+        let pawns = self.pawns[at.turn][at.pawns].get();
+        let pieces: i32 = (0..2).map(|color| self.pieces[color][at.turn][at.pieces[color]].get()).sum();
+        let moves = self.moves[at.moves[0]][at.moves[1]].get();
+        let sum = params::correction_pawns() * pawns
+            + params::correction_pieces() * pieces
+            + params::correction_moves() * moves;
+        sum / SCALE
+    }
+
+    /// Learns that a search to a depth found a score that much above the corrected evaluation.
+    #[inline]
+    pub fn learn(&mut self, at: Aspects, error: Score, depth: i32) {
+        let bonus = bonus(error, depth);
+        self.pawns[at.turn][at.pawns].learn(bonus);
+        for (table, place) in self.pieces.iter_mut().zip(at.pieces) {
+            table[at.turn][place].learn(bonus);
+        }
+        self.moves[at.moves[0]][at.moves[1]].learn(bonus);
+    }
+}
+
+/// How much is learnt from an error at a depth: the deeper the search, the more.
+fn bonus(error: Score, depth: i32) -> i32 {
+    (error * depth / 8).clamp(-LIMIT / 4, LIMIT / 4)
+}
+
+/// An evaluation moved by a correction, and still no mate.
+#[inline]
+pub fn corrected(eval: Score, correction: Score) -> Score {
+    (eval + correction).clamp(1 - MATE_IN_MAX, MATE_IN_MAX - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::history::NO_CONTEXT;
+    use super::*;
+    use crate::types::MATE;
+
+    #[test]
+    fn an_error_that_stays_is_made_up_for() {
+        let board = Board::startpos();
+        let at = Aspects::new(&board, NO_CONTEXT);
+        for truth in [-60, -15, 0, 40, 100] {
+            let mut corrections = Corrections::new();
+            for _ in 0..500 {
+                corrections.learn(at, truth - corrections.correction(at), 8);
+            }
+            assert!((corrections.correction(at) - truth).abs() <= 3, "{truth}: {}", corrections.correction(at));
+        }
+    }
+
+    #[test]
+    fn values_keep_within_the_limit() {
+        for error in [-MATE, -5000, -1, 1, 5000, MATE] {
+            let mut value = Value::default();
+            for _ in 0..10_000 {
+                value.learn(bonus(error, 100));
+            }
+            assert!(value.get().abs() <= LIMIT && value.get().signum() == error.signum(), "{error}: {value:?}");
+        }
+    }
+
+    #[test]
+    fn positions_share_what_they_have_in_common() {
+        let start = Board::startpos();
+        let mut corrections = Corrections::new();
+        corrections.learn(Aspects::new(&start, NO_CONTEXT), 200, 10);
+        let whole = corrections.correction(Aspects::new(&start, NO_CONTEXT));
+        // Position, does part of the correction hold, does all?
+        for (fen, part, all) in [
+            ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", true, true),
+            ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKB1R w KQkq - 0 1", true, false),
+            ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPP1/RNBQKBNR w KQkq - 0 1", true, false),
+            ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR b KQkq - 0 1", false, false),
+        ] {
+            let board = Board::from_fen(fen).expect("a legal position");
+            // After other moves, which the side that moves does not tell apart.
+            let other = [PieceTo::new(&start, start.parse_uci("e2e4").expect("legal")); 3];
+            let context = if part { NO_CONTEXT } else { other };
+            let found = corrections.correction(Aspects::new(&board, context));
+            assert_eq!((found > 0, found == whole), (part, all), "{fen}: {found}");
+        }
+    }
+
+    #[test]
+    fn a_corrected_evaluation_is_no_mate() {
+        for (eval, correction) in [(MATE_IN_MAX - 5, 100), (5 - MATE_IN_MAX, -100), (10, 20)] {
+            assert!(corrected(eval, correction).abs() < MATE_IN_MAX);
+        }
+        assert_eq!(corrected(10, 20), 30);
+    }
+}

@@ -1,0 +1,179 @@
+//! The moves of a node: which are searched, how deep, and what is learnt from them.
+
+use super::history;
+use super::node::{Best, Node, Worker};
+use super::ordering::MovePicker;
+use super::pruning;
+use super::reductions::{self, LateMove};
+use super::tried::Tried;
+use super::window::{CutNode, NodeKind, PvNode, Window};
+use crate::board::Board;
+use crate::types::{DRAW, INFINITE, MATE_IN_MAX, Move, Score, is_mate, mated_in};
+
+/// A move about to be searched.
+#[derive(Clone, Copy)]
+struct Candidate {
+    late: LateMove,
+    window: Window,
+    /// In plies.
+    extension: i32,
+}
+
+impl Worker<'_> {
+    /// Searches the moves of a node until one is too good or none is left.
+    pub fn search_moves<N: NodeKind>(&mut self, board: &Board, node: &Node) -> Best {
+        let ply = node.ply;
+        let mut alpha = node.window.alpha;
+        let mut best = Best { mv: Move::NULL, score: -INFINITE };
+        let mut move_number = 0;
+        let mut tried = Tried::new();
+        let table_move = if N::ROOT { self.root.best_move() } else { node.table.map_or(Move::NULL, |entry| entry.mv) };
+        let context = self.stack.context(ply);
+        let killers = self.stack[ply].killers;
+        let mut picker = MovePicker::all(&self.arena, table_move, killers, context);
+        while let Some(mv) = picker.next(board, &mut self.arena, self.histories) {
+            if mv == node.excluded || (N::ROOT && !self.root.is_allowed(mv)) {
+                continue;
+            }
+            move_number += 1;
+            let history = if mv.is_quiet() {
+                self.histories.quiet(board, mv, context)
+            } else {
+                self.histories.capture(board, mv)
+            };
+            let late = LateMove {
+                depth: node.depth,
+                number: move_number,
+                history,
+                is_pv: N::PV,
+                was_pv: node.was_pv,
+                is_cut: N::CUT,
+                is_capture: !mv.is_quiet(),
+                is_killer: killers.contains(&mv),
+                gives_check: false,
+            };
+            let may_leave_out = !N::ROOT && best.score > -MATE_IN_MAX && !node.in_check;
+            if may_leave_out && (skips_late_quiet(node, alpha, mv, late) || loses_exchange(board, node, mv)) {
+                continue;
+            }
+
+            let nodes_before = self.control.nodes();
+            let Some(child) = self.play(board, mv, ply) else { break };
+            let window = Window { alpha, ..node.window };
+            let extension = if mv == table_move { node.extension } else { 0 };
+            self.stack.note_extension(ply, extension);
+            let score = self.search_child::<N>(&child, node, Candidate { late, window, extension });
+            self.take_back();
+            if self.control.is_stopped() {
+                break;
+            }
+            if N::ROOT {
+                self.root.count_nodes(mv, self.control.nodes() - nodes_before);
+            }
+
+            if score > best.score {
+                best.score = score;
+                if score > alpha {
+                    best.mv = mv;
+                    alpha = score;
+                    if N::PV {
+                        self.pv.update(ply, mv);
+                    }
+                    if N::ROOT {
+                        self.root.set_best(score, self.pv.line(0));
+                    }
+                }
+                if score >= node.window.beta {
+                    self.learn_from_cutoff(board, mv, node, tried.moves());
+                    break;
+                }
+            }
+            tried.push(mv);
+        }
+        picker.finish(&mut self.arena);
+        if move_number == 0 && !node.excluded.is_null() {
+            best.score = node.window.alpha;
+        } else if move_number == 0 {
+            best.score = if node.in_check { mated_in(ply as i32) } else { DRAW };
+        }
+        best
+    }
+
+    /// The score of a move just played: the first with the whole window, the others with a test that must be failed to earn
+    /// more, late ones less deep at first.
+    fn search_child<N: NodeKind>(&mut self, child: &Board, node: &Node, candidate: Candidate) -> Score {
+        let Candidate { late, window, extension } = candidate;
+        let ply = node.ply + 1;
+        let depth = node.depth - 1 + extension;
+        if late.number == 1 {
+            return -self.search::<N::First>(child, window.flip(), depth, ply);
+        }
+        let test = Window::test_above(window.alpha).flip();
+        let mut score;
+        let reduced = first_depth(child, node, late);
+        if reduced < depth {
+            score = -self.search::<CutNode>(child, test, reduced, ply);
+            if score > window.alpha {
+                score = -self.search::<N::Retried>(child, test, depth, ply);
+            }
+        } else {
+            score = -self.search::<N::Retried>(child, test, depth, ply);
+        }
+        if N::PV && score > window.alpha {
+            score = -self.search::<PvNode>(child, window.flip(), depth, ply);
+        }
+        score
+    }
+
+    /// Remembers a move that was too good for the opponent, and that the moves tried before it were not.
+    fn learn_from_cutoff(&mut self, board: &Board, mv: Move, node: &Node, tried: &[Move]) {
+        let bonus = history::bonus(node.depth);
+        let context = self.stack.context(node.ply);
+        if mv.is_quiet() {
+            let killers = &mut self.stack[node.ply].killers;
+            if killers[0] != mv {
+                *killers = [mv, killers[0]];
+            }
+            self.histories.learn_quiet(board, mv, context, bonus);
+        } else {
+            self.histories.learn_capture(board, mv, bonus);
+        }
+        for &other in tried {
+            if !other.is_quiet() {
+                self.histories.learn_capture(board, other, -bonus);
+            } else if mv.is_quiet() {
+                self.histories.learn_quiet(board, other, context, -bonus);
+            }
+        }
+    }
+}
+
+/// The depth at which a late move is searched first.
+fn first_depth(child: &Board, node: &Node, late: LateMove) -> i32 {
+    let depth = node.depth - 1;
+    if node.depth < 3 || late.number < 3 || node.in_check {
+        return depth;
+    }
+    let late = LateMove { gives_check: child.in_check(), ..late };
+    reductions::reduced_depth(depth, reductions::late_move_reduction(late))
+}
+
+/// True for a quiet move that is left out because of its place in the order, because the evaluation is too far below alpha, or
+/// because of what is remembered of the move.
+#[inline]
+fn skips_late_quiet(node: &Node, alpha: Score, mv: Move, late: LateMove) -> bool {
+    if !mv.is_quiet() || is_mate(alpha) {
+        return false;
+    }
+    let too_late = pruning::late_move_count(node.depth).is_some_and(|count| late.number > count);
+    let left = reductions::reduced_depth(node.depth, reductions::late_move_reduction(late));
+    let too_far = pruning::futility_margin(left).is_some_and(|margin| node.eval + margin <= alpha);
+    let too_bad = pruning::history_threshold(left).is_some_and(|least| late.history < least);
+    too_late || too_far || too_bad
+}
+
+/// True for a move that loses more in the static exchange than the depth that is left may win back.
+#[inline]
+fn loses_exchange(board: &Board, node: &Node, mv: Move) -> bool {
+    pruning::exchange_threshold(node.depth, mv.is_quiet()).is_some_and(|least| !board.see_ge(mv, least))
+}

@@ -1,0 +1,96 @@
+//! Quiescence search: what the main search ends in.
+
+use super::corrections::Aspects;
+use super::history::captured_kind;
+use super::node::{Best, Worker, improved_by_table, score_from_table};
+use super::ordering::MovePicker;
+use super::tt::{Bound, Entry};
+use super::window::{NodeKind, Window};
+use super::{params, pruning};
+use crate::board::{Board, see_value};
+use crate::types::{DRAW, INFINITE, Move, Score, is_mate, mated_in};
+
+impl Worker<'_> {
+    /// The value of a position when only captures are looked at, or all moves when in check ("quiescence search").
+    pub fn quiescence<N: NodeKind>(&mut self, board: &Board, window: Window, ply: usize) -> Score {
+        // 1. Ends of the game.
+        self.enter::<N>(ply);
+        if let Some(score) = self.score_of_end(board, ply) {
+            return score;
+        }
+
+        // 2. What the table knows.
+        let table = self.table.probe(board.key(), ply);
+        if !N::PV
+            && let Some(score) = score_from_table(table, 0, window.beta, board)
+        {
+            return score;
+        }
+
+        // 3. Standing pat: the side to move need not capture.
+        let in_check = board.in_check();
+        let raw_eval = self.static_eval(board, table);
+        let static_eval = self.correct(raw_eval, Aspects::new(board, self.stack.context(ply)));
+        let mut best = Best { mv: Move::NULL, score: -INFINITE };
+        let mut alpha = window.alpha;
+        if !in_check {
+            best.score = improved_by_table(static_eval, table);
+            if best.score >= window.beta {
+                return best.score;
+            }
+            alpha = alpha.max(best.score);
+        }
+
+        // 4. The captures that do not lose material, or all evasions of a check.
+        let table_move = table.map_or(Move::NULL, |entry| entry.mv);
+        let mut picker = if in_check {
+            MovePicker::all(&self.arena, table_move, [Move::NULL; 2], self.stack.context(ply))
+        } else {
+            let hint = if table_move.is_quiet() { Move::NULL } else { table_move };
+            MovePicker::captures(&self.arena, hint, params::quiescence_see())
+        };
+        let stand_pat = best.score;
+        while let Some(mv) = picker.next(board, &mut self.arena, self.histories) {
+            if !in_check && !mv.is_promotion() && !is_mate(alpha) {
+                let gain = captured_kind(board, mv).map_or(0, see_value);
+                let bound = pruning::delta_bound(stand_pat, gain);
+                if bound <= alpha {
+                    best.score = best.score.max(bound);
+                    continue;
+                }
+            }
+            let Some(child) = self.play(board, mv, ply) else { break };
+            let score = -self.quiescence::<N>(&child, Window { alpha, ..window }.flip(), ply + 1);
+            self.take_back();
+            if self.control.is_stopped() {
+                break;
+            }
+            if score > best.score {
+                best.score = score;
+                if score > alpha {
+                    best.mv = mv;
+                    alpha = score;
+                    if N::PV {
+                        self.pv.update(ply, mv);
+                    }
+                }
+                if score >= window.beta {
+                    break;
+                }
+            }
+        }
+        picker.finish(&mut self.arena);
+        if self.control.is_stopped() {
+            return DRAW;
+        }
+
+        // 5. Mate, or what was found out.
+        if best.score == -INFINITE {
+            return mated_in(ply as i32);
+        }
+        let bound = if best.score >= window.beta { Bound::Lower } else { Bound::Upper };
+        let entry = Entry { mv: best.mv, score: best.score, eval: raw_eval, depth: 0, bound, pv: N::PV };
+        self.table.store(board.key(), ply, entry);
+        best.score
+    }
+}

@@ -1,0 +1,153 @@
+//! Reductions: how much less deep moves are searched that are not expected to matter, as pure functions of what they depend on.
+//! Depths are in plies, reductions in 1024ths of a ply.
+
+use super::params;
+
+/// A ply of reduction.
+pub const PLY: i32 = 1024;
+
+/// A move as late move reductions see it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LateMove {
+    pub depth: i32,
+    /// From one.
+    pub number: usize,
+    /// What is remembered of it.
+    pub history: i32,
+    /// The node is in the principal variation.
+    pub is_pv: bool,
+    /// It is, or was in some search before.
+    pub was_pv: bool,
+    /// The node is expected to fail high, so that a late move is wanted least.
+    pub is_cut: bool,
+    /// Or a promotion.
+    pub is_capture: bool,
+    pub is_killer: bool,
+    pub gives_check: bool,
+}
+
+/// Late move reductions (LMR): how much less deep a move is searched that comes late in the order (T. Romstad, "An introduction
+/// to late move reductions"), in 1024ths of a ply; below zero it asks for more depth. Grows with the logarithms of depth and
+/// move number; the adjustments are the engine community's.
+pub fn late_move_reduction(mv: LateMove) -> i32 {
+    let logarithms = natural_log_1024(mv.depth.max(1) as usize) * natural_log_1024(mv.number) / 1024;
+    let mut reduction = params::reduction_base() + 100 * logarithms / params::reduction_divisor();
+    reduction -= PLY * mv.history / params::reduction_history_divisor();
+    for (applies, adjustment) in [
+        (mv.is_pv, -params::reduction_pv()),
+        (mv.was_pv, -params::reduction_was_pv()),
+        (mv.is_cut, params::reduction_cut_node()),
+        (mv.is_capture, -params::reduction_capture()),
+        (mv.is_killer, -params::reduction_killer()),
+        (mv.gives_check, -params::reduction_check()),
+    ] {
+        reduction += adjustment * i32::from(applies);
+    }
+    reduction
+}
+
+/// The depth a late move is searched to at first, when `depth` is what it would get unreduced: at least one ply, and no more
+/// than that depth.
+pub fn reduced_depth(depth: i32, reduction: i32) -> i32 {
+    (depth - reduction.max(0) / PLY).max(1).min(depth)
+}
+
+/// 1024 times the natural logarithm of a number from 1, which beyond the table counts as its last.
+fn natural_log_1024(n: usize) -> i32 {
+    NATURAL_LOG_1024[n.min(NATURAL_LOG_1024.len() - 1)]
+}
+
+/// Made without floating point, so that it is the same on every machine.
+static NATURAL_LOG_1024: [i32; 128] = {
+    let mut table = [0; 128];
+    let mut n = 2;
+    while n < table.len() {
+        // ln 2 is 45426 in 65536ths.
+        table[n] = ((log2_65536(n as u64) * 45_426 + (1 << 21)) >> 22) as i32;
+        n += 1;
+    }
+    table
+};
+
+/// 65536 times the binary logarithm: each squaring of the mantissa gives one more binary place.
+const fn log2_65536(n: u64) -> u64 {
+    let whole = n.ilog2();
+    let mut mantissa = (n << 32) >> whole;
+    let mut places = 0;
+    let mut place = 0;
+    while place < 16 {
+        mantissa = ((mantissa as u128 * mantissa as u128) >> 32) as u64;
+        let carry = mantissa >> 33;
+        mantissa >>= carry;
+        places = places << 1 | carry;
+        place += 1;
+    }
+    (whole as u64) << 16 | places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAIN: LateMove = LateMove {
+        depth: 8,
+        number: 10,
+        history: 0,
+        is_pv: false,
+        was_pv: false,
+        is_cut: false,
+        is_capture: false,
+        is_killer: false,
+        gives_check: false,
+    };
+
+    #[test]
+    fn reductions_grow_with_depth_and_move_number() {
+        for depth in 0..128 {
+            for number in 1..200 {
+                let reduction = |mv: LateMove| late_move_reduction(LateMove { depth, number, ..mv });
+                let plain = reduction(PLAIN);
+                assert!(plain <= late_move_reduction(LateMove { depth, number: number + 1, ..PLAIN }));
+                assert!(plain <= late_move_reduction(LateMove { depth: depth + 1, number, ..PLAIN }));
+                for less in [
+                    LateMove { history: 20_000, ..PLAIN },
+                    LateMove { is_pv: true, ..PLAIN },
+                    LateMove { was_pv: true, ..PLAIN },
+                    LateMove { is_capture: true, ..PLAIN },
+                    LateMove { is_killer: true, ..PLAIN },
+                    LateMove { gives_check: true, ..PLAIN },
+                ] {
+                    assert!(reduction(less) < plain, "{depth} {number}: {less:?}");
+                }
+                for more in [LateMove { history: -20_000, ..PLAIN }, LateMove { is_cut: true, ..PLAIN }] {
+                    assert!(reduction(more) > plain, "{depth} {number}: {more:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_reduced_depth_is_between_one_and_the_whole() {
+        for (depth, reduction, reduced) in [
+            (5, 0, 5),
+            (5, 1023, 5),
+            (5, 1024, 4),
+            (5, 9 * 1024, 1),
+            (5, -9999, 5),
+            (1, 4096, 1),
+            (0, 2048, 0),
+            (0, 0, 0),
+        ] {
+            assert_eq!(reduced_depth(depth, reduction), reduced, "{depth} {reduction}");
+        }
+    }
+
+    #[test]
+    fn logarithms_are_right_to_one_in_1024() {
+        for n in 1..128 {
+            let exact = 1024.0 * f64::from(n).ln();
+            assert!((f64::from(natural_log_1024(n as usize)) - exact).abs() < 1.0, "{n}");
+        }
+        assert_eq!(natural_log_1024(1000), natural_log_1024(127));
+    }
+}

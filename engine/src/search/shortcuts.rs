@@ -1,0 +1,115 @@
+//! Reasons to leave a node without looking at its moves.
+
+use super::history::PieceTo;
+use super::node::{Node, Worker};
+use super::ordering::MovePicker;
+use super::pruning::{self, PROBCUT_REDUCTION};
+use super::tt::{Bound, Entry};
+use super::window::{AllNode, NodeKind, Window};
+use crate::board::Board;
+use crate::types::{MATE_IN_MAX, Move, Score, is_mate};
+
+impl Worker<'_> {
+    /// A score for the whole node when no move needs to be looked at; only for nodes that test a bound, not in check.
+    pub fn prune_node<N: NodeKind>(&mut self, board: &Board, node: &Node) -> Option<Score> {
+        let Node { ply, depth, window, eval, .. } = *node;
+        let beta = window.beta;
+
+        // Razoring: so far below alpha that only a capture may help.
+        if !is_mate(window.alpha) && pruning::razoring_margin(depth).is_some_and(|margin| eval + margin <= window.alpha)
+        {
+            let score = self.quiescence::<N>(board, window, ply);
+            if score <= window.alpha {
+                return Some(score);
+            }
+        }
+
+        // Reverse futility pruning: so far above beta that no quiet answer brings it down.
+        if !is_mate(beta) && pruning::reverse_futility_margin(depth).is_some_and(|margin| eval - margin >= beta) {
+            return Some(eval);
+        }
+
+        // Null-move pruning: passing is rarely the best move, so if even that fails high, so would the best.
+        let may_pass = !self.stack.before(ply, 1).played.is_null() && ply >= self.stack.passing_from;
+        let has_pieces = board.has_non_pawn_material(board.turn());
+        if may_pass && pruning::may_try_null_move(depth, eval, beta, has_pieces) {
+            let reduced = depth - pruning::null_move_reduction(depth, eval, beta);
+            let score = self.search_null_move(board, beta, reduced, ply)?;
+            if score >= beta && self.verify_null_move::<N>(board, node, reduced) {
+                return Some(if score >= MATE_IN_MAX { beta } else { score });
+            }
+        }
+
+        // ProbCut: a capture that is far above beta with less depth is above it with more.
+        pruning::probcut_bound(depth, beta).and_then(|bound| self.search_probcut::<N>(board, node, bound))
+    }
+
+    /// True when a fail high after passing is borne out, or need not be, by a search in which the side to move may not pass.
+    fn verify_null_move<N: NodeKind>(&mut self, board: &Board, node: &Node, depth: i32) -> bool {
+        if self.stack.passing_from > 0 || !pruning::wants_verification(node.depth) {
+            return true;
+        }
+        let beta = node.window.beta;
+        self.stack.passing_from = pruning::verification_end(node.ply, depth.max(1));
+        let score = self.search::<N>(board, Window::test_above(beta - 1), depth, node.ply);
+        self.stack.passing_from = 0;
+        score >= beta
+    }
+
+    /// The score of a capture that reaches a bound above beta in quiescence search and in a search that is less deep.
+    fn search_probcut<N: NodeKind>(&mut self, board: &Board, node: &Node, bound: Score) -> Option<Score> {
+        let Node { ply, depth, .. } = *node;
+        let reduced = depth - PROBCUT_REDUCTION;
+        // The table already knows of a search as deep that fell short.
+        if node.table.is_some_and(|entry| entry.depth > reduced && entry.score < bound) {
+            return None;
+        }
+        let hint = node.table.map(|entry| entry.mv).filter(|mv| mv.is_capture() && board.is_legal(*mv));
+        let hint = hint.filter(|&mv| board.see_ge(mv, bound - node.eval)).unwrap_or(Move::NULL);
+        let test = Window::test_above(bound - 1).flip();
+        let mut picker = MovePicker::captures(&self.arena, hint, bound - node.eval);
+        let mut found = None;
+        while let Some(mv) = picker.next(board, &mut self.arena, self.histories) {
+            let Some(child) = self.play(board, mv, ply) else { break };
+            let mut score = -self.quiescence::<N::First>(&child, test, ply + 1);
+            if score >= bound && reduced > 1 {
+                score = -self.search::<N::First>(&child, test, reduced - 1, ply + 1);
+            }
+            self.take_back();
+            if self.control.is_stopped() {
+                break;
+            }
+            if score >= bound {
+                let entry = Entry {
+                    mv,
+                    score,
+                    eval: self.stack[ply].raw_eval,
+                    depth: reduced,
+                    bound: Bound::Lower,
+                    pv: node.was_pv,
+                };
+                self.table.store(board.key(), ply, entry);
+                found = Some(score);
+                break;
+            }
+        }
+        picker.finish(&mut self.arena);
+        found
+    }
+
+    /// The score after passing, tested against `beta`; none when the search stops.
+    fn search_null_move(&mut self, board: &Board, beta: Score, depth: i32, ply: usize) -> Option<Score> {
+        if !self.control.count_node() {
+            return None;
+        }
+        self.stack[ply].played = Move::NULL;
+        self.stack[ply].piece_to = PieceTo::NONE;
+        self.stack.note_extension(ply, 0);
+        let floor = self.line.push_null(board.key());
+        let mut child = *board;
+        child.play_null();
+        let score = -self.search::<AllNode>(&child, Window::test_above(beta - 1).flip(), depth, ply + 1);
+        self.line.pop_null(floor);
+        Some(score)
+    }
+}
