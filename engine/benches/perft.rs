@@ -1,11 +1,12 @@
 //! Speed of move generation: perft with the last ply counted in bulk, beside cozy-chess and shakmaty in the same run.
 //!
 //! All three play on copies, keep no hash of counts and are built with the same profile; cozy-chess counts the last ply by the
-//! sizes of its target sets, as its own perft example does. They take turns in short rounds, timed by the processor time used. A speed is
-//! that of the best round; a ratio is the median of the ratios of the rounds, whose parts are neighbours in time, so that
-//! another load on the machine touches both alike. Above 1 Destrier is the faster.
+//! sizes of its target sets, as its own perft example does. They take turns in short rounds, timed by the processor time used. A
+//! speed is that of the best round; a ratio is the median of the ratios of the rounds, whose parts are neighbours in time, so
+//! that another load on the machine touches both alike. Above 1 Destrier with magics is the faster.
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
 
+use destrier::board::attacks::{Sliding, choose_sliding};
 use destrier::board::{Board, perft};
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess};
@@ -73,10 +74,10 @@ fn cozy_perft(board: &cozy_chess::Board, depth: u32) -> u64 {
 fn main() {
     println!("board: {} bytes, cozy-chess {}", size_of::<Board>(), size_of::<cozy_chess::Board>());
     println!(
-        "{:14} {:>5} {:>12} {:>8} {:>10} {:>8} {:>10} {:>8}",
-        "position", "depth", "paths", "Mnps", "cozy-chess", "ratio", "shakmaty", "ratio"
+        "{:14} {:>5} {:>12} {:>8} {:>10} {:>7} {:>10} {:>7} {:>10} {:>7}",
+        "position", "depth", "paths", "Mnps", "cozy-chess", "ratio", "shakmaty", "ratio", "with PEXT", "ratio"
     );
-    let mut logs = [0.0; 2];
+    let mut logs = [0.0; 4];
     for (name, depth, fen) in POSITIONS {
         let board = Board::from_fen(fen).expect("a legal position");
         let cozy = cozy_chess::Board::from_fen(&board.to_fen(true), true).expect("a legal position");
@@ -84,12 +85,17 @@ fn main() {
             fen.parse::<Fen>().expect("a fen").into_position(CastlingMode::Chess960).expect("a legal position");
         let paths = perft(&board, depth);
         let times = (PATHS / paths).max(1) as u32;
+        let ours = |sliding| {
+            choose_sliding(sliding);
+            timed(times, || perft(black_box(&board), depth))
+        };
         let mut rounds = Vec::with_capacity(ROUNDS);
         for _ in 0..ROUNDS {
             let runs = [
-                timed(times, || perft(black_box(&board), depth)),
+                ours(Sliding::Magic),
                 timed(times, || cozy_perft(black_box(&cozy), depth)),
                 timed(times, || shakmaty::perft(black_box(&position), depth)),
+                ours(Sliding::Pext),
             ];
             assert!(runs.iter().all(|&(count, _)| count == paths), "{name}: {runs:?}");
             rounds.push(runs.map(|(_, time)| time.as_secs_f64()));
@@ -100,19 +106,16 @@ fn main() {
             ratios.sort_by(f64::total_cmp);
             ratios[ROUNDS / 2]
         };
-        println!(
-            "{name:14} {depth:>5} {paths:>12} {:>8.1} {:>10.1} {:>8.2} {:>10.1} {:>8.2}",
-            mnps(0),
-            mnps(1),
-            ratio(1),
-            mnps(2),
-            ratio(2)
-        );
-        logs = [logs[0] + ratio(1).ln(), logs[1] + ratio(2).ln()];
+        print!("{name:14} {depth:>5} {paths:>12} {:>8.1}", mnps(0));
+        for (of, log) in logs.iter_mut().enumerate().skip(1) {
+            print!(" {:>10.1} {:>7.2}", mnps(of), ratio(of));
+            *log += ratio(of).ln();
+        }
+        println!();
     }
-    let [cozy, shakmaty] = logs.map(|log: f64| (log / POSITIONS.len() as f64).exp());
-    println!(
-        "{:14} {:>5} {:>12} {:>8} {:>10} {cozy:>8.2} {:>10} {shakmaty:>8.2}",
-        "geometric mean", "", "", "", "", ""
-    );
+    print!("{:14} {:>5} {:>12} {:>8}", "geometric mean", "", "", "");
+    for log in &logs[1..] {
+        print!(" {:>10} {:>7.2}", "", (log / POSITIONS.len() as f64).exp());
+    }
+    println!();
 }

@@ -1,10 +1,36 @@
 //! Which squares a piece attacks, and the lines between squares.
 //!
-//! Sliding attacks are looked up by "magic" multiplication: the relevant blockers times a constant, shifted down, give a
-//! dense index. All tables are computed by the compiler, so a look-up is a plain load.
+//! Sliding attacks are looked up by "magic" multiplication (the relevant blockers times a constant, shifted down, give a dense
+//! index) or by the instruction PEXT, as [`choose_sliding`] says. All tables are computed by the compiler.
 
 use super::magics::{BISHOP_MAGICS, ROOK_MAGICS};
+use super::pext;
 use crate::types::{Bitboard, Color, PieceType, Square};
+
+/// How sliding attacks are looked up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sliding {
+    /// By a multiplication, on any processor.
+    Magic,
+    /// By the instruction PEXT of x86-64 with BMI2.
+    Pext,
+}
+
+impl Sliding {
+    /// What this processor does fastest.
+    pub fn fastest() -> Sliding {
+        if pext::is_fast() { Sliding::Pext } else { Sliding::Magic }
+    }
+}
+
+/// Says how sliding attacks are looked up from now on, in all threads; at first it is [`Sliding::Magic`]. Both give the same
+/// attacks. Returns what holds: never [`Sliding::Pext`] where the processor lacks it.
+///
+/// Measured by the perft bench on a Zen 5 server: with PEXT perft is 1.04 times as fast as with magics (geometric mean of seven
+/// positions), and the choice itself costs nothing that can be told from noise (2 %) beside a build with magics alone.
+pub fn choose_sliding(wanted: Sliding) -> Sliding {
+    if pext::choose(wanted == Sliding::Pext) { Sliding::Pext } else { Sliding::Magic }
+}
 
 /// Blockers, multiplier and place of one square's part of [`SLIDING`].
 #[derive(Clone, Copy)]
@@ -21,7 +47,10 @@ const SLIDING_LEN: usize = 1 << 17;
 static ROOK: [Magic; 64] = magics(PieceType::Rook, 0);
 static BISHOP: [Magic; 64] = magics(PieceType::Bishop, 102_400);
 #[expect(long_running_const_eval, reason = "107,648 short entries take about a second")]
-static SLIDING: [u64; SLIDING_LEN] = sliding_table();
+static SLIDING: [u64; SLIDING_LEN] = sliding_table(Sliding::Magic);
+#[cfg(target_arch = "x86_64")]
+#[expect(long_running_const_eval, reason = "107,648 short entries take about a second")]
+static EXTRACTED: [u64; SLIDING_LEN] = sliding_table(Sliding::Pext);
 static KNIGHT: [Bitboard; 64] = leaper_table(&[(1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1), (-2, 1), (-1, 2)]);
 static KING: [Bitboard; 64] = leaper_table(&[(1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1)]);
 static PAWN: [[Bitboard; 64]; 2] = [leaper_table(&[(-1, 1), (1, 1)]), leaper_table(&[(-1, -1), (1, -1)])];
@@ -136,8 +165,14 @@ pub(super) const fn reach(kind: PieceType, square: Square) -> u64 {
     }
 }
 
+/// The one place where magic and PEXT part.
 #[inline]
 fn look_up(magic: &Magic, occupied: Bitboard) -> Bitboard {
+    #[cfg(target_arch = "x86_64")]
+    if pext::is_chosen() {
+        let index = pext::extract(occupied, magic.mask) + magic.offset as usize;
+        return Bitboard(EXTRACTED[index & (SLIDING_LEN - 1)]);
+    }
     let index = ((occupied.0 & magic.mask).wrapping_mul(magic.factor) >> magic.shift) as usize + magic.offset as usize;
     Bitboard(SLIDING[index & (SLIDING_LEN - 1)])
 }
@@ -218,16 +253,22 @@ const fn magics(kind: PieceType, start: u32) -> [Magic; 64] {
     table
 }
 
-const fn fill(table: &mut [u64; SLIDING_LEN], kind: PieceType, magics: &[Magic; 64]) {
+const fn fill(table: &mut [u64; SLIDING_LEN], kind: PieceType, magics: &[Magic; 64], sliding: Sliding) {
     let mut square = 0;
     while square < 64 {
         let lines = slider_lines(kind, square);
         let bit = 1 << square;
         let Magic { mask, factor, offset, shift } = magics[square];
         let mut blockers = 0_u64;
+        let mut packed = 0;
         loop {
-            let index = (blockers.wrapping_mul(factor) >> shift) as usize + offset as usize;
-            table[index] = slide_line(bit, lines[0], blockers) | slide_line(bit, lines[1], blockers);
+            let index = match sliding {
+                Sliding::Magic => (blockers.wrapping_mul(factor) >> shift) as usize,
+                // Subsets come in the order of their packed bits.
+                Sliding::Pext => packed,
+            };
+            packed += 1;
+            table[index + offset as usize] = slide_line(bit, lines[0], blockers) | slide_line(bit, lines[1], blockers);
             // Counts through the subsets of the mask.
             blockers = blockers.wrapping_sub(mask) & mask;
             if blockers == 0 {
@@ -238,10 +279,10 @@ const fn fill(table: &mut [u64; SLIDING_LEN], kind: PieceType, magics: &[Magic; 
     }
 }
 
-const fn sliding_table() -> [u64; SLIDING_LEN] {
+const fn sliding_table(sliding: Sliding) -> [u64; SLIDING_LEN] {
     let mut table = [0; SLIDING_LEN];
-    fill(&mut table, PieceType::Rook, &magics(PieceType::Rook, 0));
-    fill(&mut table, PieceType::Bishop, &magics(PieceType::Bishop, 102_400));
+    fill(&mut table, PieceType::Rook, &magics(PieceType::Rook, 0), sliding);
+    fill(&mut table, PieceType::Bishop, &magics(PieceType::Bishop, 102_400), sliding);
     table
 }
 
@@ -312,8 +353,38 @@ mod tests {
         attacks
     }
 
+    /// With magics and, where the processor has it, with PEXT. Other tests see no difference between the two.
     #[test]
     fn sliding_look_ups_equal_walking_for_all_blockers() {
+        for sliding in [Sliding::Magic, Sliding::Pext] {
+            let chosen = choose_sliding(sliding);
+            let possible = cfg!(target_arch = "x86_64") && std::path::Path::new("/proc/cpuinfo").exists();
+            let bmi2 = std::fs::read_to_string("/proc/cpuinfo").is_ok_and(|text| text.contains(" bmi2"));
+            assert!(!possible || chosen == if bmi2 { sliding } else { Sliding::Magic });
+            check_sliding();
+            check_random_occupations();
+        }
+        assert_ne!(choose_sliding(Sliding::Magic), Sliding::Pext);
+    }
+
+    fn check_random_occupations() {
+        let mut state = 1_u64;
+        let mut random = || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state
+        };
+        for _ in 0..2_000 {
+            let occupied = Bitboard(random() & random());
+            for square in Square::all() {
+                assert_eq!(bishop_attacks(square, occupied), walk(square, occupied, &BISHOP_STEPS), "{square}");
+                assert_eq!(rook_attacks(square, occupied), walk(square, occupied, &ROOK_STEPS), "{square}");
+            }
+        }
+    }
+
+    fn check_sliding() {
         for square in Square::all() {
             for (magics, steps) in [(&BISHOP, &BISHOP_STEPS), (&ROOK, &ROOK_STEPS)] {
                 let magic = &magics[square.index()];

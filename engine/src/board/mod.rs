@@ -1,6 +1,9 @@
 //! The rules of chess and Chess960: positions, legal moves, playing them.
 //!
 //! A [`Board`] is always a legal position. It is small and `Copy`: a search copies it and plays a move on the copy.
+//!
+//! Copying its 216 bytes is 2.9 % of the instructions of perft (kiwipete, depth 4, counted by callgrind), which bounds what taking
+//! moves back could save before its own cost, and playing a move 14 %; the rest is move generation.
 
 pub mod attacks;
 mod fen;
@@ -9,6 +12,7 @@ mod magics;
 mod movegen;
 mod notation;
 mod perft;
+mod pext;
 mod play;
 mod repetition;
 mod see;
