@@ -1,8 +1,9 @@
 //! The command line of the engine. Without arguments it speaks UCI.
 
 use destrier::board::{Board, perft};
+use destrier::search::EvalConfig;
 use destrier::search::params::spsa_rows;
-use destrier::{bench, eval, uci};
+use destrier::{bench, uci};
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -58,7 +59,7 @@ fn run(words: &[&str]) -> Result<(), Failure> {
         }
         ["eval", fen @ ..] if !fen.is_empty() => {
             let board = parse_fen(fen)?;
-            writeln!(out, "{} cp for the side to move", eval::evaluate(&board))?;
+            writeln!(out, "{}", EvalConfig::default().describe(&board))?;
         }
         ["spsa"] => write!(out, "{}", spsa_rows())?,
         ["-h" | "--help" | "help"] => writeln!(out, "{}\n{USAGE}", uci::NAME)?,

@@ -13,7 +13,7 @@ const fn fractions<const N: usize>(degree: u32) -> [u32; N] {
     let mut candidate: u128 = 2;
     while found < N {
         let mut divisor = 2;
-        while divisor * divisor <= candidate && candidate % divisor != 0 {
+        while divisor * divisor <= candidate && !candidate.is_multiple_of(divisor) {
             divisor += 1;
         }
         if divisor * divisor > candidate {

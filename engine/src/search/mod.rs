@@ -4,6 +4,7 @@
 //! every margin and reduction, `ordering.rs` and `history.rs` for the order of moves, `tt.rs` for what is remembered of
 //! positions, `time.rs` and `limits.rs` for when to stop, `params.rs` for the numbers. Nothing here knows UCI.
 
+mod evaluator;
 mod history;
 mod limits;
 mod node;
@@ -16,11 +17,11 @@ pub mod time;
 mod tried;
 pub mod tt;
 
+pub use evaluator::{EvalConfig, EvalMode, Evaluator};
 pub use limits::{Limits, Signals};
 pub use stack::MAX_PLY;
 
 use crate::board::Board;
-use crate::eval::Evaluator;
 use crate::types::{DRAW, INFINITE, Move, Score, mate_in, mated_in};
 use history::Histories;
 use limits::Control;
@@ -146,6 +147,12 @@ impl Searcher {
         Ok(())
     }
 
+    /// Evaluates by other means from now on, and forgets all that came from the old ones.
+    pub fn set_evaluation(&mut self, config: &EvalConfig) {
+        self.evaluator.configure(config);
+        self.new_game();
+    }
+
     /// Empties the table.
     pub fn clear_hash(&mut self) {
         self.table.clear();
@@ -171,6 +178,7 @@ impl Searcher {
         report: &mut dyn Report,
     ) -> Outcome {
         self.table.age();
+        self.evaluator.reset(game.board());
         let mut worker = Worker {
             table: &self.table,
             histories: &mut self.histories,

@@ -3,6 +3,7 @@
 //! Both read as numbered steps. Whether a node is the root, in the principal variation or a mere test of a bound is a type
 //! ([`NodeKind`]), so that each kind compiles to its own code.
 
+use super::evaluator::Evaluator;
 use super::history::{self, Histories, PieceTo};
 use super::limits::Control;
 use super::ordering::{MoveArena, MovePicker};
@@ -13,7 +14,6 @@ use super::tried::Tried;
 use super::tt::{Bound, Entry, NO_EVAL, TranspositionTable};
 use super::{params, pruning};
 use crate::board::Board;
-use crate::eval::Evaluator;
 use crate::types::{DRAW, INFINITE, MATE_IN_MAX, Move, MoveList, Score, is_mate, mate_in, mated_in};
 
 /// Nearer than this to the fifty-move rule, stored scores are not trusted: they know nothing of the clock.
@@ -291,7 +291,7 @@ impl Worker<'_> {
             let Some(child) = self.play(board, mv, ply) else { break };
             let window = Window { alpha, ..node.window };
             let score = self.search_child::<N>(&child, node, window, candidate);
-            self.line.pop();
+            self.take_back();
             if self.control.is_stopped() {
                 break;
             }
@@ -336,9 +336,17 @@ impl Worker<'_> {
         self.stack[ply].played = mv;
         self.stack[ply].piece_to = PieceTo::new(board, mv);
         self.line.push(board.key());
+        self.evaluator.push(board, mv);
         let mut child = *board;
         child.play(mv);
         Some(child)
+    }
+
+    /// Takes back what [`Self::play`] noted.
+    #[inline]
+    fn take_back(&mut self) {
+        self.line.pop();
+        self.evaluator.pop();
     }
 
     /// The score of a move just played: the first with the whole window, the others with a test that must be failed to earn
@@ -427,7 +435,7 @@ impl Worker<'_> {
         while let Some(mv) = picker.next(board, &mut self.arena, self.histories) {
             let Some(child) = self.play(board, mv, ply) else { break };
             let score = -self.quiescence::<N>(&child, Window { alpha, ..window }.flip(), ply + 1);
-            self.line.pop();
+            self.take_back();
             if self.control.is_stopped() {
                 break;
             }

@@ -26,6 +26,9 @@ pub(super) use scalar::screlu_wide;
 
 use std::sync::OnceLock;
 
+/// See [`Kernels::apply`].
+type Apply = fn(acc: &mut [i16], weights: &[i16], adds: &[u16], subs: &[u16]);
+
 /// What the kernels can do with the rows of the first layer.
 ///
 /// Rows, sources and destinations are `hidden` numbers long, a multiple of 32; sums wrap, so that adding and subtracting a row
@@ -40,7 +43,7 @@ pub struct Kernels {
     /// `dst = src + add + add - sub - sub`: castling.
     pub castle: fn(dst: &mut [i16], src: &[i16], rows: [&[i16]; 4]),
     /// `acc += all adds - all subs`, rows given by number within `weights`: a refresh.
-    pub apply: fn(acc: &mut [i16], weights: &[i16], adds: &[u16], subs: &[u16]),
+    pub apply: Apply,
     /// The sum of `clamp(a, 0, 255)^2 * w` over both accumulators, exact for weights of at most 128.
     pub screlu: fn(own: &[i16], other: &[i16], weights: &[i16]) -> i64,
     /// The output of the layered head before its last division.

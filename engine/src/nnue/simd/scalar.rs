@@ -48,7 +48,7 @@ fn layered(own: &[i16], other: &[i16], head: &LayeredHead) -> i32 {
     for (values, weights) in groups.zip(head.groups()) {
         for neuron in 0..HIDDEN_2 {
             for (value, weight) in values.iter().zip(&weights[neuron * GROUP..][..GROUP]) {
-                let term = i32::from(*value.min(&ONE).max(&0)) * i32::from(*weight);
+                let term = i32::from((*value).clamp(0, ONE)) * i32::from(*weight);
                 sums[neuron] = sums[neuron].wrapping_add(term);
             }
         }
