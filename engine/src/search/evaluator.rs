@@ -2,7 +2,7 @@
 
 use crate::board::Board;
 use crate::eval;
-use crate::nnue::{Accumulators, Network, embedded};
+use crate::nnue::{Accumulators, Counters, Network, embedded};
 use crate::types::{Move, Score};
 use std::sync::Arc;
 
@@ -88,6 +88,11 @@ impl Evaluator {
     /// Forgets what is only remembered for speed.
     pub fn clear(&mut self) {
         self.classical.clear();
+    }
+
+    /// What the accumulators did since [`Self::configure`]; none without a network.
+    pub fn nnue_counters(&self) -> Option<Counters> {
+        self.nnue.as_ref().map(Accumulators::counters)
     }
 
     /// Begins a line at a position.

@@ -22,6 +22,7 @@ pub use limits::{Limits, Signals};
 pub use stack::MAX_PLY;
 
 use crate::board::Board;
+use crate::nnue;
 use crate::types::{DRAW, INFINITE, Move, Score, mate_in, mated_in};
 use history::Histories;
 use limits::Control;
@@ -151,6 +152,11 @@ impl Searcher {
     pub fn set_evaluation(&mut self, config: &EvalConfig) {
         self.evaluator.configure(config);
         self.new_game();
+    }
+
+    /// What the accumulators of the network in use did since [`Self::set_evaluation`]; none without a network.
+    pub fn nnue_counters(&self) -> Option<nnue::Counters> {
+        self.evaluator.nnue_counters()
     }
 
     /// Empties the table.

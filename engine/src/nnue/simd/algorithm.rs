@@ -1,7 +1,7 @@
 //! The kernels, written once over the few operations of a vector type.
 
-/// Hidden neurons of the widest network: room for the activations of one accumulator.
-pub(super) const MAX_HIDDEN: usize = 4096;
+/// Activations of kind 2 that are made before they are multiplied.
+pub(super) const ACTIVATIONS: usize = 256;
 
 /// Terms of the SCReLU sum that are summed in 32 bits. A lane takes at most 128 pairs of products of 255 * 255 * 128, which is
 /// 2_130_739_200 and just fits; then it is widened.
@@ -16,7 +16,7 @@ pub(super) const SCRELU_BLOCK: usize = 1024;
 macro_rules! kernels {
     ($name:literal, $features:tt) => {
         use crate::nnue::HIDDEN_2;
-        use crate::nnue::simd::algorithm::{MAX_HIDDEN, SCRELU_BLOCK};
+        use crate::nnue::simd::algorithm::{ACTIVATIONS, SCRELU_BLOCK};
         use crate::nnue::simd::layered::GROUP;
         use crate::nnue::simd::{Kernels, LayeredHead};
 
@@ -162,18 +162,19 @@ macro_rules! kernels {
         #[inline]
         #[target_feature(enable = $features)]
         fn add_products(sums: &mut [[V; SUMS]; 2], values: &[i16], groups: &[[i8; GROUP * HIDDEN_2]]) {
-            let mut activations = [0u8; MAX_HIDDEN];
-            let activations = &mut activations[..values.len().min(MAX_HIDDEN)];
-            for (to, from) in activations.as_chunks_mut().0.iter_mut().zip(values.as_chunks().0) {
-                activate(to, from);
-            }
-            let inputs = activations.as_chunks::<GROUP>().0.as_chunks::<2>().0;
+            let mut activations = [0u8; ACTIVATIONS];
             let mut now = *sums;
-            for (inputs, groups) in inputs.iter().zip(groups.as_chunks::<2>().0) {
-                for half in 0..2 {
-                    let input = splat(inputs[half]);
-                    for (sum, weights) in now[half].iter_mut().zip(groups[half].as_chunks().0) {
-                        *sum = dot(*sum, input, load_weights(weights));
+            for (values, groups) in values.chunks(ACTIVATIONS).zip(groups.chunks(ACTIVATIONS / GROUP)) {
+                for (to, from) in activations.as_chunks_mut().0.iter_mut().zip(values.as_chunks().0) {
+                    activate(to, from);
+                }
+                let inputs = activations.as_chunks::<GROUP>().0.as_chunks::<2>().0;
+                for (inputs, groups) in inputs.iter().zip(groups.as_chunks::<2>().0) {
+                    for half in 0..2 {
+                        let input = splat(inputs[half]);
+                        for (sum, weights) in now[half].iter_mut().zip(groups[half].as_chunks().0) {
+                            *sum = dot(*sum, input, load_weights(weights));
+                        }
                     }
                 }
             }
