@@ -1,12 +1,13 @@
 //! Destrier, the UCI chess engine bundled with Quintain.
 //!
-//! Import order, low to high: [`types`] < [`board`] < [`eval`] < [`search`] < [`uci`], [`bench`], [`datagen`].
+//! Import order, low to high: [`types`] < [`board`] < [`eval`], [`nnue`] < [`search`] < [`uci`], [`bench`], [`datagen`].
 
 pub mod types;
 
 pub mod board;
 
 pub mod eval;
+pub mod nnue;
 
 pub mod search;
 

@@ -2,8 +2,9 @@
 
 use destrier::board::attacks::{Sliding, choose_sliding};
 use destrier::board::{Board, perft};
+use destrier::search::EvalConfig;
 use destrier::search::params::spsa_rows;
-use destrier::{bench, datagen, eval, uci};
+use destrier::{bench, datagen, uci};
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
@@ -60,7 +61,7 @@ fn run(words: &[&str]) -> Result<(), Failure> {
         }
         ["eval", fen @ ..] if !fen.is_empty() => {
             let board = parse_fen(fen)?;
-            writeln!(out, "{} cp for the side to move", eval::evaluate(&board))?;
+            writeln!(out, "{}", EvalConfig::default().describe(&board))?;
         }
         ["spsa"] => write!(out, "{}", spsa_rows())?,
         ["datagen", "-h" | "--help"] => write!(out, "{}", datagen::USAGE)?,

@@ -101,6 +101,8 @@ fn the_handshake_lists_name_and_options() {
          < option name UCI_Chess960 type check default false
          < option name Ponder type check default false
          < option name Clear Hash type button
+         < option name EvalMode type combo default * var classical var nnue
+         < option name EvalFile type string default <embedded>
          <* uciok
          > isready
          < readyok

@@ -6,6 +6,7 @@
 //! Nothing here knows UCI.
 
 mod corrections;
+mod evaluator;
 mod extensions;
 mod history;
 mod limits;
@@ -24,11 +25,12 @@ mod tried;
 pub mod tt;
 mod window;
 
+pub use evaluator::{EvalConfig, EvalMode, Evaluator};
 pub use limits::{Limits, Signals};
 pub use stack::MAX_PLY;
 
 use crate::board::Board;
-use crate::eval::Evaluator;
+use crate::nnue;
 use crate::types::{DRAW, INFINITE, Move, Score, mate_in, mated_in};
 use history::Histories;
 use limits::Control;
@@ -155,6 +157,17 @@ impl Searcher {
         Ok(())
     }
 
+    /// Evaluates by other means from now on, and forgets all that came from the old ones.
+    pub fn set_evaluation(&mut self, config: &EvalConfig) {
+        self.evaluator.configure(config);
+        self.new_game();
+    }
+
+    /// What the accumulators of the network in use did since [`Self::set_evaluation`]; none without a network.
+    pub fn nnue_counters(&self) -> Option<nnue::Counters> {
+        self.evaluator.nnue_counters()
+    }
+
     /// Empties the table.
     pub fn clear_hash(&mut self) {
         self.table.clear();
@@ -180,6 +193,7 @@ impl Searcher {
         report: &mut dyn Report,
     ) -> Outcome {
         self.table.age();
+        self.evaluator.reset(game.board());
         let mut worker = Worker {
             table: &self.table,
             histories: &mut self.histories,

@@ -1,6 +1,7 @@
 //! The tree: principal variation search, as numbered steps.
 
 use super::corrections::{Aspects, corrected};
+use super::evaluator::Evaluator;
 use super::extensions::{self, Verdict};
 use super::history::{Histories, PieceTo};
 use super::limits::Control;
@@ -10,7 +11,6 @@ use super::stack::{Line, MAX_PLY, PvTable, Stack};
 use super::tt::{Bound, Entry, NO_EVAL, TranspositionTable};
 use super::window::{NodeKind, Window};
 use crate::board::Board;
-use crate::eval::Evaluator;
 use crate::types::{DRAW, Move, MoveList, Score, is_mate};
 
 /// Nearer than this to the fifty-move rule, stored scores are not trusted: they know nothing of the clock.
@@ -191,6 +191,7 @@ impl Worker<'_> {
         self.stack[ply].piece_to = PieceTo::new(board, mv);
         self.stack.note_extension(ply, 0);
         self.line.push(board.key());
+        self.evaluator.push(board, mv);
         let mut child = *board;
         child.play(mv);
         Some(child)
@@ -200,6 +201,7 @@ impl Worker<'_> {
     #[inline]
     pub(super) fn take_back(&mut self) {
         self.line.pop();
+        self.evaluator.pop();
     }
 }
 

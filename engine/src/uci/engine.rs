@@ -6,7 +6,7 @@
 use super::format::{best_move, info};
 use super::output::Output;
 use crate::board::{Board, perft};
-use crate::search::{Game, Info, Limits, Report, Searcher, Signals, THREAD_STACK_BYTES};
+use crate::search::{EvalConfig, Game, Info, Limits, Report, Searcher, Signals, THREAD_STACK_BYTES};
 use crate::types::MoveList;
 use std::collections::TryReserveError;
 use std::sync::Arc;
@@ -35,6 +35,7 @@ enum Job {
     NewGame,
     ClearHash,
     ResizeHash { mib: usize },
+    SetEvaluation(EvalConfig),
 }
 
 /// What ends a job.
@@ -92,6 +93,11 @@ impl Engine {
     /// When the memory cannot be had; the old table stays.
     pub fn resize_hash(&mut self, mib: usize) -> Result<(), TryReserveError> {
         self.perform_and_wait(Job::ResizeHash { mib })
+    }
+
+    /// Searches with another evaluation from now on.
+    pub fn set_evaluation(&mut self, config: EvalConfig) {
+        let _ = self.perform_and_wait(Job::SetEvaluation(config));
     }
 
     /// The opponent played the expected move: from now on time counts.
@@ -157,6 +163,7 @@ fn perform(job: Job, searcher: &mut Searcher, output: &Output) -> Done {
         Job::NewGame => searcher.new_game(),
         Job::ClearHash => searcher.clear_hash(),
         Job::ResizeHash { mib } => return searcher.set_hash(mib),
+        Job::SetEvaluation(config) => searcher.set_evaluation(&config),
     }
     Ok(())
 }

@@ -10,15 +10,17 @@ mod options;
 mod output;
 
 use crate::board::Board;
-use crate::eval;
+use crate::nnue::{self, embedded};
 use crate::search::time::{self, Clock, TimeBudget};
-use crate::search::{Game, Limits};
+use crate::search::{EvalConfig, EvalMode, Game, Limits};
 use crate::types::{Color, Move};
 use command::{Command, Go};
 use engine::{Engine, Task};
 use options::{DEFAULT_HASH_MIB, Effect, Options};
 use output::Output;
 use std::io::{self, BufRead, Write};
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Name and version.
@@ -34,6 +36,7 @@ pub fn run(mut input: impl BufRead, output: impl Write + Send + 'static) -> io::
         engine: Engine::start(DEFAULT_HASH_MIB, output.clone())?,
         output,
         options: Options::default(),
+        evaluation: EvalConfig::default(),
         game: Game::new(Board::startpos()),
     };
     let mut line = Vec::new();
@@ -52,6 +55,7 @@ struct Session {
     engine: Engine,
     output: Output,
     options: Options,
+    evaluation: EvalConfig,
     game: Game,
 }
 
@@ -82,10 +86,7 @@ impl Session {
             Command::Stop => self.engine.stop(),
             Command::PonderHit => self.engine.ponder_hit(),
             Command::Display => self.output.line(&format::display(self.game.board(), self.options.chess960)),
-            Command::Eval => {
-                let value = eval::evaluate(self.game.board());
-                self.output.line(&format!("{value} cp for the side to move"));
-            }
+            Command::Eval => self.output.line(&self.evaluation.describe(self.game.board())),
             Command::Ignored => {}
             Command::Quit => return false,
         }
@@ -101,8 +102,39 @@ impl Session {
                     self.output.remark(&format!("setoption: no memory for a hash of {mib} MiB, the old one stays"));
                 }
             }
+            Ok(Effect::SetEvalMode(mode)) => self.set_eval_mode(mode),
+            Ok(Effect::LoadNetwork(path)) => self.load_network(path.as_deref()),
             Err(message) => self.output.remark(&message),
         }
+    }
+
+    fn set_eval_mode(&mut self, mode: EvalMode) {
+        self.evaluation.mode = mode;
+        if mode == EvalMode::Nnue && self.evaluation.network.is_none() {
+            self.output
+                .remark("EvalMode: there is no network yet, the evaluation stays classical until EvalFile names one");
+        }
+        self.engine.set_evaluation(self.evaluation.clone());
+    }
+
+    /// Takes the network of a file, or the one that is built in.
+    fn load_network(&mut self, path: Option<&Path>) {
+        let network = match path.map(nnue::read_file) {
+            None => embedded(),
+            Some(Ok(network)) => Some(Arc::new(network)),
+            Some(Err(error)) => {
+                let path = path.unwrap_or(Path::new("")).display();
+                self.output.remark(&format!("EvalFile: `{path}` {error}; the old evaluation stays"));
+                return;
+            }
+        };
+        if let Some(network) = &network {
+            let unused =
+                if self.evaluation.mode == EvalMode::Classical { ", not used while EvalMode is classical" } else { "" };
+            self.output.remark(&format!("EvalFile: network {}{unused}", network.layout().describe()));
+        }
+        self.evaluation.network = network;
+        self.engine.set_evaluation(self.evaluation.clone());
     }
 
     fn go(&mut self, go: &Go, start: Instant) {

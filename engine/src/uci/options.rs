@@ -1,12 +1,18 @@
 //! The options: one table for what `uci` lists and `setoption` takes.
 
+use crate::nnue::embedded;
 #[cfg(feature = "tune")]
 use crate::search::params;
+use crate::search::{EvalConfig, EvalMode};
 use std::ops::RangeInclusive;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// The default size of the table, in MiB.
 pub const DEFAULT_HASH_MIB: usize = 16;
+
+/// The value of EvalFile for the network that is built in.
+const EMBEDDED: &str = "<embedded>";
 
 const HASH_MIB: RangeInclusive<i64> = 1..=65_536;
 const THREADS: RangeInclusive<i64> = 1..=1;
@@ -28,11 +34,16 @@ impl Default for Options {
 }
 
 /// What setting an option asks of the engine beyond [`Options`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {
     Nothing,
-    ResizeHash { mib: usize },
+    ResizeHash {
+        mib: usize,
+    },
     ClearHash,
+    SetEvalMode(EvalMode),
+    /// None is the network that is built in.
+    LoadNetwork(Option<PathBuf>),
 }
 
 /// The lines that answer `uci`.
@@ -47,6 +58,8 @@ pub fn list() -> String {
         "option name UCI_Chess960 type check default false\n".to_owned(),
         "option name Ponder type check default false\n".to_owned(),
         "option name Clear Hash type button\n".to_owned(),
+        format!("option name EvalMode type combo default {}{}\n", EvalConfig::default().mode.name(), modes(" var ")),
+        format!("option name EvalFile type string default {EMBEDDED}\n"),
     ]
     .concat();
     #[cfg(feature = "tune")]
@@ -69,10 +82,33 @@ impl Options {
             "threads" => drop(spin(name, value, THREADS)?),
             "move overhead" => self.move_overhead = Duration::from_millis(spin(name, value, OVERHEAD_MS)? as u64),
             "uci_chess960" => self.chess960 = check(name, value)?,
+            "evalmode" => return Ok(Effect::SetEvalMode(eval_mode(name, value)?)),
+            "evalfile" => return Ok(Effect::LoadNetwork(eval_file(value)?)),
             "ponder" => drop(check(name, value)?),
             _ => set_param(name, value)?,
         }
         Ok(Effect::Nothing)
+    }
+}
+
+/// The names of all modes, each after some text.
+fn modes(before: &str) -> String {
+    EvalMode::ALL.iter().fold(String::new(), |text, mode| text + before + mode.name())
+}
+
+fn eval_mode(name: &str, value: &str) -> Result<EvalMode, String> {
+    let mode = EvalMode::ALL.into_iter().find(|mode| mode.name().eq_ignore_ascii_case(value));
+    mode.ok_or_else(|| format!("setoption: bad value `{value}` for `{name}`, expected one of{}", modes(" ")))
+}
+
+/// Empty text and [`EMBEDDED`] mean the network that is built in.
+fn eval_file(value: &str) -> Result<Option<PathBuf>, String> {
+    if !value.is_empty() && value != EMBEDDED {
+        return Ok(Some(PathBuf::from(value)));
+    }
+    match embedded() {
+        Some(_) => Ok(None),
+        None => Err("setoption: no network is built in, give EvalFile the path of one".to_owned()),
     }
 }
 
@@ -119,6 +155,9 @@ mod tests {
             ("Ponder", Some("true"), Effect::Nothing),
             ("Move Overhead", Some("123"), Effect::Nothing),
             ("UCI_Chess960", Some("true"), Effect::Nothing),
+            ("EvalMode", Some("NNUE"), Effect::SetEvalMode(EvalMode::Nnue)),
+            ("evalmode", Some("classical"), Effect::SetEvalMode(EvalMode::Classical)),
+            ("EvalFile", Some("a b.nnue"), Effect::LoadNetwork(Some(PathBuf::from("a b.nnue")))),
         ] {
             assert_eq!(options.set(name, value), Ok(effect), "{name}");
         }
@@ -134,6 +173,7 @@ mod tests {
             ("Threads", Some("2"), "setoption: bad value `2` for `Threads`, expected 1 to 1"),
             ("Move Overhead", Some("x"), "setoption: bad value `x` for `Move Overhead`, expected 0 to 5000"),
             ("UCI_Chess960", Some("1"), "setoption: bad value `1` for `UCI_Chess960`, expected true or false"),
+            ("EvalMode", Some("hce"), "setoption: bad value `hce` for `EvalMode`, expected one of classical nnue"),
             ("Contempt", Some("1"), "setoption: no option `Contempt`"),
         ] {
             assert_eq!(options.set(name, value), Err(message.to_owned()));

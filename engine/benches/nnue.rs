@@ -1,0 +1,239 @@
+//! Speed of the network: evaluations per second by instruction set and width, beside the classical evaluation, work per move, and
+//! nodes per second of the search with both.
+//!
+//! Networks are random from a seed: speed does not depend on what the weights say. The variants take turns in short rounds and
+//! the best of them counts, and searches are timed by the processor's time where it can be read, so that another load on the
+//! machine touches all alike; the ratios are what to look at.
+#![expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
+
+use destrier::bench::POSITIONS;
+use destrier::board::Board;
+use destrier::eval;
+use destrier::nnue::simd::Kernels;
+use destrier::nnue::{Accumulators, Kind, Layout, Network, encode, parse, random_payload};
+use destrier::search::{EvalConfig, EvalMode, Game, Limits, Searcher, Signals, Silent, in_search_thread};
+use destrier::types::{Move, MoveList};
+use std::hint::black_box;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+const ROUNDS: usize = 60;
+
+/// Moves of a line, evaluated after each and taken back again.
+const LINE: usize = 24;
+
+/// Depth of the searches.
+const DEPTH: i32 = 6;
+
+/// Mirrored, four king buckets: refreshes happen.
+fn layout(kind: Kind, hidden: usize) -> Layout {
+    let bucket_map =
+        std::array::from_fn(|square| if square < 8 { square as u8 / 2 % 2 } else { 2 + square as u8 / 16 });
+    Layout { king_buckets: 4, mirrored: true, bucket_map, ..Layout::plain(kind, hidden) }
+}
+
+fn network(kind: Kind, hidden: usize) -> Arc<Network> {
+    let layout = layout(kind, hidden);
+    let file = encode(&layout, &random_payload(&layout, 1)).expect("a good layout");
+    Arc::new(parse(&file).expect("a network"))
+}
+
+/// A position and moves from it, with the positions between.
+struct Line {
+    start: Board,
+    plies: Vec<(Board, Move)>,
+}
+
+impl Line {
+    /// Moves drawn from a fixed seed.
+    fn random(start: Board, state: &mut u64) -> Line {
+        let mut board = start;
+        let mut plies = Vec::new();
+        for _ in 0..LINE {
+            let mut moves = MoveList::new();
+            board.legal_moves(&mut moves);
+            if moves.is_empty() {
+                break;
+            }
+            *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let mv = moves[(*state >> 33) as usize % moves.len()];
+            plies.push((board, mv));
+            board.play(mv);
+        }
+        Line { start, plies }
+    }
+
+    /// The position after each move.
+    fn boards(&self) -> impl Iterator<Item = Board> {
+        self.plies.iter().map(|(before, mv)| {
+            let mut board = *before;
+            board.play(*mv);
+            board
+        })
+    }
+}
+
+/// A way to evaluate all positions of all lines.
+type Way<'a> = (String, Box<dyn FnMut() -> i64 + 'a>);
+
+/// The best time of each way; they take turns.
+fn measure(ways: &mut [Way<'_>]) -> Vec<Duration> {
+    let mut best = vec![Duration::MAX; ways.len()];
+    for _ in 0..ROUNDS {
+        for ((_, way), best) in ways.iter_mut().zip(&mut best) {
+            let start = Instant::now();
+            black_box(way());
+            *best = (*best).min(start.elapsed());
+        }
+    }
+    best
+}
+
+fn incremental(accumulators: &mut Accumulators, lines: &[Line], boards: &[Vec<Board>]) -> i64 {
+    let mut sum = 0;
+    for (line, boards) in lines.iter().zip(boards) {
+        accumulators.reset(&line.start);
+        for ((before, mv), after) in line.plies.iter().zip(boards) {
+            accumulators.push(before, *mv);
+            sum += i64::from(accumulators.evaluate(after));
+        }
+    }
+    sum
+}
+
+fn evaluations(lines: &[Line]) {
+    let boards: Vec<Vec<Board>> = lines.iter().map(|line| line.boards().collect()).collect();
+    let boards = &boards;
+    let count: usize = boards.iter().map(Vec::len).sum();
+    println!("evaluations of {count} positions of random lines: millions per second, ratio to the scalar kernels");
+    println!(
+        "{:26} {:12} {:>11} {:>6} {:>11} {:>6} {:>11}",
+        "network", "kernels", "incremental", "ratio", "refresh", "ratio", "/classical"
+    );
+    for (kind, hidden) in [
+        (Kind::Screlu, 128),
+        (Kind::Screlu, 256),
+        (Kind::Screlu, 512),
+        (Kind::Screlu, 1024),
+        (Kind::Layered, 256),
+        (Kind::Layered, 512),
+    ] {
+        let network = network(kind, hidden);
+        let mut classical = eval::Evaluator::new();
+        let mut ways: Vec<Way<'_>> = vec![(
+            "classical".to_owned(),
+            Box::new(move || boards.iter().flatten().map(|board| i64::from(classical.evaluate(board))).sum()),
+        )];
+        for kernels in Kernels::available() {
+            let mut accumulators = Accumulators::with_kernels(Arc::clone(&network), kernels);
+            let network = Arc::clone(&network);
+            ways.push((kernels.name.to_owned(), Box::new(move || incremental(&mut accumulators, lines, boards))));
+            let refresh = move || {
+                boards.iter().flatten().map(|board| i64::from(network.evaluate_alone_with(kernels, board))).sum()
+            };
+            ways.push((kernels.name.to_owned(), Box::new(refresh)));
+        }
+        let times: Vec<f64> = measure(&mut ways).iter().map(Duration::as_secs_f64).collect();
+        let rate = |time: f64| count as f64 / time / 1e6;
+        for index in (1..ways.len()).step_by(2) {
+            let (fast, slow) = (times[index], times[index + 1]);
+            println!(
+                "{:26} {:12} {:>11.2} {:>6.2} {:>11.2} {:>6.2} {:>11.2}",
+                network.layout().describe(),
+                ways[index].0,
+                rate(fast),
+                times[1] / fast,
+                rate(slow),
+                times[2] / slow,
+                times[0] / fast
+            );
+        }
+        println!("{:26} {:12} {:>11.2}", "", "classical", rate(times[0]));
+    }
+}
+
+/// What the lines of the evaluations above cost: each move evaluated, no branch.
+fn work_per_move(lines: &[Line]) {
+    println!("\naccumulators of one side, per move of random lines evaluated after each move");
+    println!("{:26} {:>8} {:>9} {:>16}", "network", "updates", "refreshes", "rows per refresh");
+    let plain = Layout::plain(Kind::Screlu, 128);
+    for layout in [plain.clone(), Layout { mirrored: true, ..plain }, layout(Kind::Screlu, 128)] {
+        let file = encode(&layout, &random_payload(&layout, 1)).expect("a good layout");
+        let mut accumulators = Accumulators::new(Arc::new(parse(&file).expect("a network")));
+        let boards: Vec<Vec<Board>> = lines.iter().map(|line| line.boards().collect()).collect();
+        incremental(&mut accumulators, lines, &boards);
+        let counters = accumulators.counters();
+        let per_move = |count: u64| count as f64 / counters.moves as f64;
+        println!(
+            "{:26} {:>8.3} {:>9.3} {:>16.2}",
+            layout.describe(),
+            per_move(counters.updates),
+            per_move(counters.refreshes),
+            counters.refresh_rows as f64 / counters.refreshes as f64
+        );
+    }
+}
+
+/// The time this thread has run; on systems that do not say, the time that has passed.
+fn cpu_time() -> Duration {
+    static START: OnceLock<Instant> = OnceLock::new();
+    let start = START.get_or_init(Instant::now);
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let nanos = text.split(' ').next().and_then(|nanos| nanos.parse().ok());
+    nanos.map_or_else(|| start.elapsed(), Duration::from_nanos)
+}
+
+fn search_speed() {
+    println!(
+        "\nsearch of the bench positions to depth {DEPTH}: thousand nodes per second, ratio to the classical evaluation"
+    );
+    let mut configs = vec![("classical".to_owned(), EvalConfig { mode: EvalMode::Classical, network: None })];
+    for (kind, hidden) in
+        [(Kind::Screlu, 128), (Kind::Screlu, 256), (Kind::Screlu, 512), (Kind::Screlu, 1024), (Kind::Layered, 512)]
+    {
+        let network = network(kind, hidden);
+        let name = network.layout().describe();
+        configs.push((name, EvalConfig { mode: EvalMode::Nnue, network: Some(network) }));
+    }
+    let limits = Limits { depth: Some(DEPTH), ..Limits::default() };
+    let mut searcher = Searcher::new(16).expect("a small table");
+    let mut best = vec![0.0f64; configs.len()];
+    let mut work = vec![None; configs.len()];
+    for _ in 0..3 {
+        for (index, (_, config)) in configs.iter().enumerate() {
+            searcher.set_evaluation(config);
+            let start = cpu_time();
+            let nodes: u64 = POSITIONS
+                .iter()
+                .map(|fen| {
+                    let game = Game::new(Board::from_fen(fen).expect("a legal position"));
+                    searcher.search(&game, &limits, &Signals::default(), Instant::now(), &mut Silent).nodes
+                })
+                .sum();
+            best[index] = best[index].max(nodes as f64 / (cpu_time() - start).as_secs_f64());
+            work[index] = searcher.nnue_counters();
+        }
+    }
+    println!(
+        "{:26} {:>8} {:>6} {:>11} {:>9} {:>16}",
+        "evaluation", "knps", "ratio", "updates/move", "refreshes", "rows per refresh"
+    );
+    for (((name, _), knps), work) in configs.iter().zip(&best).zip(&work) {
+        print!("{name:26} {:>8.0} {:>6.2}", knps / 1e3, knps / best[0]);
+        if let Some(counters) = work {
+            let per_move = |count: u64| count as f64 / counters.moves as f64;
+            let rows = counters.refresh_rows as f64 / counters.refreshes as f64;
+            print!(" {:>11.3} {:>10.4} {rows:>16.2}", per_move(counters.updates), per_move(counters.refreshes));
+        }
+        println!();
+    }
+}
+
+fn main() {
+    let mut state = 1;
+    let boards = POSITIONS.iter().map(|fen| Board::from_fen(fen).expect("a legal position"));
+    let lines: Vec<Line> = boards.map(|board| Line::random(board, &mut state)).collect();
+    evaluations(&lines);
+    work_per_move(&lines);
+    in_search_thread(search_speed).expect("a thread");
+}

@@ -1,0 +1,317 @@
+//! The first layer, kept for every ply of the line being searched.
+//!
+//! A move only notes what it changes. When a position is evaluated, each side's accumulator is brought up from the nearest ply
+//! that has one; where the king's move changed the side's view on the way, it is made anew, from the last accumulator that had
+//! this view (a "Finny table", after its inventor's handle): few pieces have moved since.
+
+use super::features::View;
+use super::network::Network;
+use super::simd::{Aligned, Kernels};
+use crate::board::{Board, CastlingSide};
+use crate::types::{Bitboard, Color, Move, Piece, PieceType, Score, Square};
+use std::sync::Arc;
+
+/// Plies that have room from the start: a search line and its quiescence.
+const PLIES: usize = 160;
+
+type Placed = (Piece, Square);
+
+/// What a move changes on the board.
+#[derive(Clone, Copy)]
+enum Change {
+    /// Nothing is known: the first ply.
+    Root,
+    /// One piece goes, one comes; a promotion as well.
+    Move {
+        add: Placed,
+        sub: Placed,
+    },
+    /// And a piece is taken; en passant as well.
+    Capture {
+        add: Placed,
+        sub: Placed,
+        victim: Placed,
+    },
+    Castling {
+        adds: [Placed; 2],
+        subs: [Placed; 2],
+    },
+}
+
+impl Change {
+    /// What a legal move changes.
+    #[inline]
+    fn of(board: &Board, mv: Move) -> Change {
+        let us = board.turn();
+        let (from, to) = (mv.from(), mv.to());
+        let Some(piece) = board.piece_at(from) else { return Change::Root };
+        if mv.is_castling() {
+            let side = if to > from { CastlingSide::King } else { CastlingSide::Queen };
+            let rook = Piece::new(us, PieceType::Rook);
+            let adds = [(piece, side.king_target(us)), (rook, side.rook_target(us))];
+            return Change::Castling { adds, subs: [(piece, from), (rook, to)] };
+        }
+        let add = (mv.promotion().map_or(piece, |kind| Piece::new(us, kind)), to);
+        let sub = (piece, from);
+        let victim = if mv.is_en_passant() { to.offset(-us.forward()) } else { to };
+        match board.piece_at(victim) {
+            Some(captured) if mv.is_capture() => Change::Capture { add, sub, victim: (captured, victim) },
+            _ => Change::Move { add, sub },
+        }
+    }
+
+    /// Where the mover's king goes, if it does.
+    #[inline]
+    fn king_target(&self) -> Option<Square> {
+        match *self {
+            Change::Move { add: (piece, to), .. } | Change::Capture { add: (piece, to), .. } => {
+                (piece.kind() == PieceType::King).then_some(to)
+            }
+            Change::Castling { adds: [(_, to), _], .. } => Some(to),
+            Change::Root => None,
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Ply {
+    /// From the ply before.
+    change: Change,
+    views: [View; 2],
+    /// Sides whose accumulator is there.
+    ready: [bool; 2],
+}
+
+/// Features to add or subtract; a board has no more than 64 pieces.
+struct Features {
+    list: [u16; 64],
+    len: usize,
+}
+
+impl Features {
+    fn new() -> Features {
+        Features { list: [0; 64], len: 0 }
+    }
+
+    #[inline]
+    fn extend(&mut self, view: View, piece: Piece, squares: Bitboard) {
+        for square in squares {
+            self.list[self.len & 63] = view.feature(piece, square);
+            self.len += 1;
+        }
+    }
+
+    fn as_slice(&self) -> &[u16] {
+        &self.list[..self.len.min(64)]
+    }
+}
+
+/// How much was done, for the benchmark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counters {
+    pub evaluations: u64,
+    /// Moves noted.
+    pub moves: u64,
+    /// Accumulators of one side brought on by a move.
+    pub updates: u64,
+    /// Accumulators of one side made from the refresh cache.
+    pub refreshes: u64,
+    /// Rows added or subtracted by refreshes.
+    pub refresh_rows: u64,
+}
+
+/// The accumulators of a line of moves, and a network to evaluate with.
+pub struct Accumulators {
+    network: Arc<Network>,
+    kernels: &'static Kernels,
+    plies: Vec<Ply>,
+    /// `[ply][colour][hidden]`.
+    values: Aligned<i16>,
+    /// The refresh cache, `[colour][slot][hidden]`, and the pieces each of its accumulators stands for.
+    cached: Aligned<i16>,
+    cached_pieces: Vec<[Bitboard; Piece::COUNT]>,
+    counters: Counters,
+}
+
+impl Accumulators {
+    /// With the best kernels of this processor, at the start position.
+    pub fn new(network: Arc<Network>) -> Accumulators {
+        Accumulators::with_kernels(network, Kernels::detect())
+    }
+
+    /// With given kernels, for tests and benchmarks.
+    pub fn with_kernels(network: Arc<Network>, kernels: &'static Kernels) -> Accumulators {
+        let hidden = network.layout().hidden;
+        let slots = 2 * 2 * network.layout().king_buckets;
+        let biases = network.feature_biases().iter().copied().cycle();
+        let cached = Aligned::collect(slots * hidden, biases);
+        let mut accumulators = Accumulators {
+            kernels,
+            plies: Vec::with_capacity(PLIES),
+            values: Aligned::zeroed(PLIES * 2 * hidden),
+            cached,
+            cached_pieces: vec![[Bitboard::EMPTY; Piece::COUNT]; slots],
+            counters: Counters::default(),
+            network,
+        };
+        accumulators.reset(&Board::startpos());
+        accumulators
+    }
+
+    pub fn network(&self) -> &Arc<Network> {
+        &self.network
+    }
+
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// Begins a line at a position.
+    pub fn reset(&mut self, board: &Board) {
+        let views = Color::ALL.map(|color| View::new(self.network.layout(), color, board.king(color)));
+        self.plies.clear();
+        self.plies.push(Ply { change: Change::Root, views, ready: [false; 2] });
+        // Now, while the board is here: a first evaluation further down would leave every branch to refresh for itself.
+        for color in Color::ALL {
+            self.refresh(board, color, views[color.index()]);
+        }
+    }
+
+    /// Notes a legal move of the position the line stands at. A passed move changes nothing and is not noted.
+    #[inline]
+    pub fn push(&mut self, board: &Board, mv: Move) {
+        let us = board.turn();
+        let change = Change::of(board, mv);
+        let mut views = self.top().views;
+        if let Some(king) = change.king_target() {
+            views[us.index()] = View::new(self.network.layout(), us, king);
+        }
+        self.counters.moves += 1;
+        self.plies.push(Ply { change, views, ready: [false; 2] });
+    }
+
+    /// Takes the last move back; the position the line began at stays.
+    #[inline]
+    pub fn pop(&mut self) {
+        if self.plies.len() > 1 {
+            self.plies.pop();
+        }
+    }
+
+    /// The evaluation of the position the line stands at, in centipawns from the side to move's view.
+    #[inline]
+    pub fn evaluate(&mut self, board: &Board) -> Score {
+        self.counters.evaluations += 1;
+        let room = self.plies.len() * 2 * self.network.layout().hidden;
+        if self.values.len() < room {
+            self.values.grow(2 * room);
+        }
+        for color in Color::ALL {
+            self.bring_up(board, color);
+        }
+        let [own, other] = [board.turn(), !board.turn()].map(|color| self.accumulator(self.plies.len() - 1, color));
+        let value = self.network.evaluate(self.kernels, own, other, self.network.output_bucket(board));
+        debug_assert_eq!(value, self.network.evaluate_alone(board), "the line is not at this position");
+        value
+    }
+
+    #[inline]
+    fn top(&self) -> &Ply {
+        &self.plies[self.plies.len() - 1]
+    }
+
+    /// Where the accumulator of a side and ply begins.
+    #[inline]
+    fn start(&self, ply: usize, color: Color) -> usize {
+        (2 * ply + color.index()) * self.network.layout().hidden
+    }
+
+    #[inline]
+    fn accumulator(&self, ply: usize, color: Color) -> &[i16] {
+        &self.values[self.start(ply, color)..][..self.network.layout().hidden]
+    }
+
+    /// Makes the accumulator of a side at the top ready.
+    #[inline]
+    fn bring_up(&mut self, board: &Board, color: Color) {
+        let us = color.index();
+        let top = self.plies.len() - 1;
+        let view = self.plies[top].views[us];
+        let mut from = top;
+        while !self.plies[from].ready[us] {
+            if from == 0 || self.plies[from - 1].views[us] != view {
+                return self.refresh(board, color, view);
+            }
+            from -= 1;
+        }
+        for ply in from + 1..=top {
+            self.update(ply, color);
+        }
+    }
+
+    /// Makes an accumulator from the one of the ply before.
+    #[inline]
+    fn update(&mut self, ply: usize, color: Color) {
+        let hidden = self.network.layout().hidden;
+        let start = self.start(ply, color);
+        let Ply { change, views, .. } = self.plies[ply];
+        let view = views[color.index()];
+        let (before, after) = self.values.split_at_mut(start);
+        let (src, dst) = (&before[start - 2 * hidden..][..hidden], &mut after[..hidden]);
+        let row = |(piece, square): Placed| self.network.row(view.feature(piece, square));
+        match change {
+            Change::Move { add, sub } => (self.kernels.move_piece)(dst, src, [row(add), row(sub)]),
+            Change::Capture { add, sub, victim } => (self.kernels.capture)(dst, src, [row(add), row(sub), row(victim)]),
+            Change::Castling { adds: [a, b], subs: [c, d] } => {
+                (self.kernels.castle)(dst, src, [row(a), row(b), row(c), row(d)]);
+            }
+            Change::Root => dst.copy_from_slice(src),
+        }
+        self.plies[ply].ready[color.index()] = true;
+        self.counters.updates += 1;
+    }
+
+    /// Makes the accumulator of a side at the top from the last one that had its view.
+    #[inline(never)]
+    fn refresh(&mut self, board: &Board, color: Color, view: View) {
+        let hidden = self.network.layout().hidden;
+        let slot = color.index() * 2 * self.network.layout().king_buckets + view.slot();
+        let (mut adds, mut subs) = (Features::new(), Features::new());
+        for (piece, cached) in Piece::ALL.into_iter().zip(&mut self.cached_pieces[slot]) {
+            let now = board.pieces(piece.color(), piece.kind());
+            adds.extend(view, piece, now - *cached);
+            subs.extend(view, piece, *cached - now);
+            *cached = now;
+        }
+        let acc = &mut self.cached[slot * hidden..][..hidden];
+        (self.kernels.apply)(acc, self.network.feature_weights(), adds.as_slice(), subs.as_slice());
+        let top = self.plies.len() - 1;
+        let start = self.start(top, color);
+        self.values[start..][..hidden].copy_from_slice(&self.cached[slot * hidden..][..hidden]);
+        self.plies[top].ready[color.index()] = true;
+        self.counters.refreshes += 1;
+        self.counters.refresh_rows += (adds.len + subs.len) as u64;
+    }
+}
+
+impl Network {
+    /// The evaluation of a position without any memory: every piece is added to the biases.
+    pub fn evaluate_alone(&self, board: &Board) -> Score {
+        self.evaluate_alone_with(Kernels::detect(), board)
+    }
+
+    /// As [`Self::evaluate_alone`], with given kernels.
+    pub fn evaluate_alone_with(&self, kernels: &Kernels, board: &Board) -> Score {
+        let [own, other] = [board.turn(), !board.turn()].map(|color| {
+            let view = View::new(self.layout(), color, board.king(color));
+            let mut features = Features::new();
+            for piece in Piece::ALL {
+                features.extend(view, piece, board.pieces(piece.color(), piece.kind()));
+            }
+            let mut acc = Aligned::collect(self.layout().hidden, self.feature_biases().iter().copied());
+            (kernels.apply)(&mut acc, self.feature_weights(), features.as_slice(), &[]);
+            acc
+        });
+        self.evaluate(kernels, &own, &other, self.output_bucket(board))
+    }
+}

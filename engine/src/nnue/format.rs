@@ -1,0 +1,391 @@
+//! Network files: a header of 128 bytes and the weights, all little endian.
+//!
+//! | bytes | meaning |
+//! |---|---|
+//! | 0..8 | `DESTRIER` |
+//! | 8..12 | version, 1 |
+//! | 12..16 | kind: 1 = one hidden layer with SCReLU, 2 = layered int8 |
+//! | 16..20 | hidden neurons H |
+//! | 20..24 | king buckets K of the input, 1 = none |
+//! | 24..28 | output buckets, 8 or 1 |
+//! | 28..32 | flags: bit 0 = horizontally mirrored |
+//! | 32..64 | king bucket of 32 squares, rank * 4 + file a..d, as the side sees them after mirroring |
+//! | 64..96 | SHA-256 of the payload |
+//! | 96..128 | zero |
+//!
+//! The payload of kind 1 is Bullet's `quantised.bin`: feature weights i16 `[K * 768][H]`, feature biases i16 `[H]` (both times
+//! QA), output weights i16 `[buckets][2 * H]` (times QB; the side to move's half first), output biases i16 `[buckets]` (times
+//! QA * QB). That of kind 2: feature weights i16 `[K * 768][H]` and biases i16 `[H]` (times 127), weights i8 `[32][2 * H]` (times
+//! 64) and biases i32 `[32]` (times 127 * 64) of the second layer, output weights i8 `[32]` (times 400 * 16 / 127, which is 50.4)
+//! and bias i32 `[1]` (times 400 * 16). Both are padded to a multiple of 64 bytes; what the padding says is not looked at.
+//!
+//! A file without the magic whose size is right for some H is read as a bare `quantised.bin`: no king buckets, not mirrored,
+//! eight output buckets.
+
+use super::features::FEATURES;
+use super::network::{HIDDEN_2, Network};
+use super::sha256::sha256;
+use std::fmt;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// Bytes before the payload.
+pub const HEADER_LEN: usize = 128;
+
+const MAGIC: &[u8; 8] = b"DESTRIER";
+const VERSION: u32 = 1;
+const MIRRORED: u32 = 1;
+const PADDING: usize = 64;
+
+/// Neurons come in vectors of up to 32.
+const HIDDEN_STEP: usize = 32;
+const MAX_HIDDEN: usize = 4096;
+const MAX_KING_BUCKETS: usize = 32;
+
+/// No file that could be a network is longer.
+const MAX_FILE_LEN: u64 = 256 << 20;
+
+/// What comes after the first layer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Kind {
+    /// Squared clipped ReLU and one output for each bucket.
+    Screlu = 1,
+    /// Clipped ReLU, a layer of [`HIDDEN_2`] neurons and one output.
+    Layered = 2,
+}
+
+/// The shape of a network: all that its header says but the hash.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layout {
+    pub kind: Kind,
+    /// Neurons of the first layer for each side; a multiple of 32, at most 4096.
+    pub hidden: usize,
+    /// Sets of feature weights, chosen by the own king's square; 1 to 32.
+    pub king_buckets: usize,
+    /// Outputs, chosen by the number of pieces; 8 or 1.
+    pub output_buckets: usize,
+    /// The board is mirrored so that the own king stands on files a to d.
+    pub mirrored: bool,
+    /// The king bucket of `rank * 4 + file`, files e to h folded onto d to a.
+    pub bucket_map: [u8; 32],
+}
+
+impl Layout {
+    /// No king buckets, no mirroring, and the output buckets that are usual for the kind.
+    pub const fn plain(kind: Kind, hidden: usize) -> Layout {
+        let output_buckets = match kind {
+            Kind::Screlu => 8,
+            Kind::Layered => 1,
+        };
+        Layout { kind, hidden, king_buckets: 1, output_buckets, mirrored: false, bucket_map: [0; 32] }
+    }
+
+    /// Bytes of the weights without padding.
+    pub const fn weights_len(&self) -> usize {
+        let features = 2 * self.hidden * (self.king_buckets * FEATURES + 1);
+        let head = match self.kind {
+            Kind::Screlu => 2 * self.output_buckets * (2 * self.hidden + 1),
+            Kind::Layered => HIDDEN_2 * 2 * self.hidden + 4 * HIDDEN_2 + HIDDEN_2 + 4,
+        };
+        features + head
+    }
+
+    /// Bytes of the payload, padding and all.
+    pub const fn payload_len(&self) -> usize {
+        self.weights_len().next_multiple_of(PADDING)
+    }
+
+    /// # Errors
+    /// When a size is out of its range. Within it no size of an array overflows.
+    pub fn validate(&self) -> Result<(), FormatError> {
+        let bad = |what, found: usize, expected| Err(FormatError::Size { what, found, expected });
+        if self.hidden == 0 || self.hidden > MAX_HIDDEN || !self.hidden.is_multiple_of(HIDDEN_STEP) {
+            return bad("hidden", self.hidden, "a multiple of 32 up to 4096");
+        }
+        if self.king_buckets == 0 || self.king_buckets > MAX_KING_BUCKETS {
+            return bad("king buckets", self.king_buckets, "1 to 32");
+        }
+        match self.kind {
+            Kind::Screlu if !matches!(self.output_buckets, 1 | 8) => {
+                return bad("output buckets", self.output_buckets, "1 or 8");
+            }
+            Kind::Layered if self.output_buckets != 1 => {
+                return bad("output buckets", self.output_buckets, "1 in kind 2");
+            }
+            _ => {}
+        }
+        match self.bucket_map.iter().find(|&&bucket| usize::from(bucket) >= self.king_buckets) {
+            Some(&bucket) => bad("an entry of the king bucket map", usize::from(bucket), "less than the king buckets"),
+            None => Ok(()),
+        }
+    }
+
+    /// The shape in the usual notation, such as `(768x4hm -> 256)x2 -> 1x8`.
+    pub fn describe(&self) -> String {
+        let buckets = if self.king_buckets > 1 { format!("x{}", self.king_buckets) } else { String::new() };
+        let mirrored = if self.mirrored { "hm" } else { "" };
+        let head = match self.kind {
+            Kind::Screlu => format!("1x{}", self.output_buckets),
+            Kind::Layered => format!("{HIDDEN_2} -> 1"),
+        };
+        format!("({FEATURES}{buckets}{mirrored} -> {})x2 -> {head}", self.hidden)
+    }
+}
+
+/// What is wrong with a file that is no network.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FormatError {
+    /// It cannot be read.
+    Io(String),
+    /// It has no magic and is not as long as any `quantised.bin`.
+    NoNetwork {
+        len: usize,
+    },
+    /// The header is cut off.
+    Truncated {
+        len: usize,
+    },
+    Version(u32),
+    Kind(u32),
+    /// Flags of a later version.
+    Flags(u32),
+    /// A size of the header is out of its range.
+    Size {
+        what: &'static str,
+        found: usize,
+        expected: &'static str,
+    },
+    /// The payload is not as long as the header's sizes make it.
+    PayloadLen {
+        found: usize,
+        expected: usize,
+    },
+    /// The payload is not the one the header was written for.
+    Hash,
+}
+
+impl fmt::Display for FormatError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FormatError::Io(error) => write!(f, "cannot be read: {error}"),
+            FormatError::NoNetwork { len } => {
+                write!(
+                    f,
+                    "no network: no magic `DESTRIER`, and {len} bytes is not the size of a quantised.bin 768 -> Hx2 -> 1x8"
+                )
+            }
+            FormatError::Truncated { len } => write!(f, "the header is cut off at byte {len}, expected {HEADER_LEN}"),
+            FormatError::Version(found) => write!(f, "version {found} is not known, expected {VERSION}"),
+            FormatError::Kind(found) => {
+                write!(f, "network kind {found} is not known, expected 1 (SCReLU) or 2 (layered)")
+            }
+            FormatError::Flags(found) => write!(f, "flags {found:#x} are not known, expected 0 or {MIRRORED}"),
+            FormatError::Size { what, found, expected } => write!(f, "{what} {found}, expected {expected}"),
+            FormatError::PayloadLen { found, expected } => {
+                write!(f, "wrong size: {found} bytes of weights, expected {expected} by the header; is it cut off?")
+            }
+            FormatError::Hash => {
+                write!(f, "the SHA-256 of the weights is not the one in the header: the file is damaged")
+            }
+        }
+    }
+}
+
+impl std::error::Error for FormatError {}
+
+/// Reads a network from a file.
+///
+/// # Errors
+/// When it cannot be read or is no network; the message does not name the file.
+pub fn read_file(path: &Path) -> Result<Network, FormatError> {
+    let io = |error: std::io::Error| FormatError::Io(error.to_string());
+    let file = File::open(path).map_err(io)?;
+    let mut bytes = Vec::new();
+    // One more than allowed, so that a longer file shows as one of the wrong size.
+    file.take(MAX_FILE_LEN + 1).read_to_end(&mut bytes).map_err(io)?;
+    parse(&bytes)
+}
+
+/// Reads a network from the bytes of a file.
+///
+/// # Errors
+/// When the bytes are no network. Nothing is allocated before the sizes are known to fit the length.
+pub fn parse(bytes: &[u8]) -> Result<Network, FormatError> {
+    let (network, hash) = parse_unhashed(bytes)?;
+    match hash {
+        Some(expected) if sha256(&bytes[HEADER_LEN..]) != expected => Err(FormatError::Hash),
+        _ => Ok(network),
+    }
+}
+
+/// As [`parse`], but the hash of the payload is returned instead of checked.
+pub(super) fn parse_unhashed(bytes: &[u8]) -> Result<(Network, Option<[u8; 32]>), FormatError> {
+    if !bytes.starts_with(MAGIC) {
+        let layout = raw_layout(bytes.len()).ok_or(FormatError::NoNetwork { len: bytes.len() })?;
+        return Ok((Network::from_payload(layout, bytes), None));
+    }
+    let Some((header, payload)) = bytes.split_first_chunk::<HEADER_LEN>() else {
+        return Err(FormatError::Truncated { len: bytes.len() });
+    };
+    let layout = parse_header(header)?;
+    if payload.len() != layout.payload_len() {
+        return Err(FormatError::PayloadLen { found: payload.len(), expected: layout.payload_len() });
+    }
+    let mut hash = [0; 32];
+    hash.copy_from_slice(&header[64..96]);
+    Ok((Network::from_payload(layout, payload), Some(hash)))
+}
+
+fn parse_header(header: &[u8; HEADER_LEN]) -> Result<Layout, FormatError> {
+    let word = |at: usize| u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
+    if word(8) != VERSION {
+        return Err(FormatError::Version(word(8)));
+    }
+    let kind = match word(12) {
+        1 => Kind::Screlu,
+        2 => Kind::Layered,
+        other => return Err(FormatError::Kind(other)),
+    };
+    if word(28) & !MIRRORED != 0 {
+        return Err(FormatError::Flags(word(28)));
+    }
+    let size = |at| usize::try_from(word(at)).unwrap_or(usize::MAX);
+    let layout = Layout {
+        kind,
+        hidden: size(16),
+        king_buckets: size(20),
+        output_buckets: size(24),
+        mirrored: word(28) & MIRRORED != 0,
+        bucket_map: std::array::from_fn(|square| header[32 + square]),
+    };
+    layout.validate()?;
+    Ok(layout)
+}
+
+/// The layout of a bare `quantised.bin` of some length, padded or not.
+fn raw_layout(len: usize) -> Option<Layout> {
+    let layouts = (1..=MAX_HIDDEN / HIDDEN_STEP).map(|step| Layout::plain(Kind::Screlu, step * HIDDEN_STEP));
+    layouts.into_iter().find(|layout| len == layout.payload_len() || len == layout.weights_len())
+}
+
+/// The file of a network: header, weights, padding. A payload may come without its padding.
+///
+/// # Errors
+/// When the layout is out of range or the payload has another size than it says.
+pub fn encode(layout: &Layout, payload: &[u8]) -> Result<Vec<u8>, FormatError> {
+    layout.validate()?;
+    if payload.len() != layout.payload_len() && payload.len() != layout.weights_len() {
+        return Err(FormatError::PayloadLen { found: payload.len(), expected: layout.payload_len() });
+    }
+    let mut file = vec![0; HEADER_LEN];
+    file.extend_from_slice(payload);
+    file.resize(HEADER_LEN + layout.payload_len(), 0);
+    let hash = sha256(&file[HEADER_LEN..]);
+    file[..8].copy_from_slice(MAGIC);
+    let sizes = [layout.hidden, layout.king_buckets, layout.output_buckets].map(|size| size as u32);
+    let words = [VERSION, layout.kind as u32, sizes[0], sizes[1], sizes[2], u32::from(layout.mirrored)];
+    for (place, word) in file[8..32].as_chunks_mut::<4>().0.iter_mut().zip(words) {
+        *place = word.to_le_bytes();
+    }
+    file[32..64].copy_from_slice(&layout.bucket_map);
+    file[64..96].copy_from_slice(&hash);
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::random::random_payload;
+    use super::*;
+
+    fn file(kind: Kind) -> Vec<u8> {
+        let mut layout = Layout::plain(kind, 32);
+        (layout.king_buckets, layout.mirrored) = (2, true);
+        layout.bucket_map[16..].fill(1);
+        encode(&layout, &random_payload(&layout, 1)).expect("a good layout")
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        for kind in [Kind::Screlu, Kind::Layered] {
+            let bytes = file(kind);
+            let network = parse(&bytes).expect("a network");
+            assert_eq!((network.layout().kind, network.layout().king_buckets), (kind, 2));
+            assert_eq!(network.layout().bucket_map[15..17], [0, 1]);
+            assert_eq!(encode(network.layout(), &bytes[HEADER_LEN..]).expect("the same file"), bytes);
+        }
+    }
+
+    /// A file whose bytes at a place are changed gives this error.
+    #[test]
+    fn bad_headers_say_what_is_wrong() {
+        type Case = (usize, u32, &'static str);
+        let cases: [Case; 10] = [
+            (0, 7, "no network: no magic"),
+            (8, 2, "version 2 is not known"),
+            (12, 3, "network kind 3 is not known"),
+            (16, 33, "hidden 33, expected a multiple of 32"),
+            (16, u32::MAX, "hidden 4294967295, expected a multiple of 32"),
+            (16, 64, "wrong size: "),
+            (20, 0, "king buckets 0, expected 1 to 32"),
+            (24, 7, "output buckets 7, expected 1"),
+            (28, 3, "flags 0x3 are not known"),
+            (60, 9, "an entry of the king bucket map 9, expected less"),
+        ];
+        for kind in [Kind::Screlu, Kind::Layered] {
+            for (at, word, message) in cases {
+                let mut bytes = file(kind);
+                bytes[at..at + 4].copy_from_slice(&word.to_le_bytes());
+                let error = parse(&bytes).expect_err(message).to_string();
+                assert!(error.contains(message), "{error}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_damaged_or_cut_off_file_is_refused() {
+        for kind in [Kind::Screlu, Kind::Layered] {
+            let good = file(kind);
+            for len in (0..200).chain([good.len() - 64, good.len() - 1]) {
+                assert!(parse(&good[..len]).is_err(), "{len} bytes");
+            }
+            let mut long = good.clone();
+            long.push(0);
+            assert!(matches!(parse(&long), Err(FormatError::PayloadLen { .. })));
+            for at in [64, 95, HEADER_LEN, good.len() - 1] {
+                let mut bytes = good.clone();
+                bytes[at] ^= 1;
+                assert_eq!(parse(&bytes).err(), Some(FormatError::Hash), "byte {at}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_bare_quantised_bin_is_known_by_its_size() {
+        for hidden in [32, 128, 1024] {
+            let layout = Layout::plain(Kind::Screlu, hidden);
+            let mut payload = random_payload(&layout, 3);
+            assert_eq!(parse(&payload).expect("a network").layout(), &layout);
+            payload.truncate(layout.weights_len());
+            assert_eq!(parse(&payload).expect("a network without padding").layout(), &layout);
+            payload.pop();
+            assert!(matches!(parse(&payload), Err(FormatError::NoNetwork { .. })));
+        }
+    }
+
+    #[test]
+    fn noise_is_never_more_than_an_error() {
+        let good = file(Kind::Screlu);
+        let mut state = 1u64;
+        for _ in 0..2000 {
+            let mut bytes = good[..HEADER_LEN + 64].to_vec();
+            for _ in 0..4 {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let at = 8 + (state >> 33) as usize % (HEADER_LEN - 8);
+                bytes[at] = (state >> 56) as u8;
+            }
+            assert!(parse(&bytes).is_err());
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! The weights of a network and what its head makes of two accumulators.
+
+use super::format::{Kind, Layout};
+use super::simd::{Aligned, Kernels, LayeredHead};
+use crate::board::Board;
+use crate::types::Score;
+use std::fmt;
+
+/// One in the first layer's activations of kind 1.
+pub const QA: i64 = 255;
+/// One in the output weights of kind 1.
+pub const QB: i64 = 64;
+/// Centipawns of an output of one.
+pub const SCALE: i64 = 400;
+/// Neurons of the second layer of kind 2.
+pub const HIDDEN_2: usize = 32;
+/// The last division of kind 2.
+const OUTPUT_DIVISOR: i32 = 16;
+
+/// No evaluation is farther from zero, whatever the weights: far inside the mate scores.
+pub const EVAL_LIMIT: Score = 20_000;
+
+/// The largest output weight whose product with an activation of up to 255 fits 16 bits.
+const NARROW: u16 = 128;
+
+enum Head {
+    Screlu {
+        /// `[bucket][2 * hidden]`, the side to move's half first.
+        weights: Aligned<i16>,
+        biases: Vec<i16>,
+        /// No weight is beyond [`NARROW`], so that the kernels' 16-bit products are exact.
+        narrow: bool,
+    },
+    Layered(LayeredHead),
+}
+
+/// A network, ready to evaluate. Shared between threads.
+pub struct Network {
+    layout: Layout,
+    /// `[king bucket * 768][hidden]`.
+    feature_weights: Aligned<i16>,
+    feature_biases: Aligned<i16>,
+    head: Head,
+}
+
+impl fmt::Debug for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Network").field("layout", &self.layout).finish_non_exhaustive()
+    }
+}
+
+/// Takes numbers off the front of a payload, whose length was checked.
+struct Cursor<'a>(&'a [u8]);
+
+impl<'a> Cursor<'a> {
+    fn take(&mut self, len: usize) -> &'a [u8] {
+        let (taken, rest) = self.0.split_at(len);
+        self.0 = rest;
+        taken
+    }
+
+    fn i16s(&mut self, count: usize) -> impl Iterator<Item = i16> {
+        self.take(2 * count).as_chunks::<2>().0.iter().map(|bytes| i16::from_le_bytes(*bytes))
+    }
+
+    fn i32s(&mut self, count: usize) -> impl Iterator<Item = i32> {
+        self.take(4 * count).as_chunks::<4>().0.iter().map(|bytes| i32::from_le_bytes(*bytes))
+    }
+
+    fn i8s(&mut self, count: usize) -> impl Iterator<Item = i8> {
+        self.take(count).iter().map(|&byte| byte as i8)
+    }
+}
+
+impl Network {
+    /// The network of a payload of at least [`Layout::weights_len`] bytes.
+    pub(super) fn from_payload(layout: Layout, payload: &[u8]) -> Network {
+        let hidden = layout.hidden;
+        let mut cursor = Cursor(payload);
+        let rows = layout.king_buckets * super::FEATURES;
+        let feature_weights = Aligned::collect(rows * hidden, cursor.i16s(rows * hidden));
+        let feature_biases = Aligned::collect(hidden, cursor.i16s(hidden));
+        let head = match layout.kind {
+            Kind::Screlu => {
+                let count = layout.output_buckets * 2 * hidden;
+                let weights = Aligned::collect(count, cursor.i16s(count));
+                let biases = cursor.i16s(layout.output_buckets).collect();
+                let narrow = weights.iter().all(|weight| weight.unsigned_abs() <= NARROW);
+                Head::Screlu { weights, biases, narrow }
+            }
+            Kind::Layered => {
+                let rows: Vec<i8> = cursor.i8s(HIDDEN_2 * 2 * hidden).collect();
+                let mut biases = [0; HIDDEN_2];
+                biases.iter_mut().zip(cursor.i32s(HIDDEN_2)).for_each(|(place, bias)| *place = bias);
+                let mut output = [0; HIDDEN_2];
+                output.iter_mut().zip(cursor.i8s(HIDDEN_2)).for_each(|(place, weight)| *place = weight);
+                let output_bias = cursor.i32s(1).next().unwrap_or(0);
+                Head::Layered(LayeredHead::new(&rows, biases, output, output_bias))
+            }
+        };
+        Network { layout, feature_weights, feature_biases, head }
+    }
+
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The weights of all features, `[feature][hidden]`.
+    #[inline]
+    pub(super) fn feature_weights(&self) -> &[i16] {
+        &self.feature_weights
+    }
+
+    /// The weights of one feature, one for each hidden neuron.
+    #[inline]
+    pub(super) fn row(&self, feature: u16) -> &[i16] {
+        let hidden = self.layout.hidden;
+        &self.feature_weights[usize::from(feature) * hidden..][..hidden]
+    }
+
+    #[inline]
+    pub(super) fn feature_biases(&self) -> &[i16] {
+        &self.feature_biases
+    }
+
+    /// False for a network of kind 1 whose output weights are too large for 16-bit products: it is evaluated by plain code.
+    pub fn is_narrow(&self) -> bool {
+        match &self.head {
+            Head::Screlu { narrow, .. } => *narrow,
+            Head::Layered(_) => true,
+        }
+    }
+
+    /// The evaluation in centipawns, from the view of the side to move, whose accumulator is `own`; within [`EVAL_LIMIT`].
+    ///
+    /// Kind 1: the sum over both accumulators of clamp(a, 0, QA)^2 * w, divided by QA, plus the bias, times SCALE / (QA * QB).
+    /// Kind 2: clamp(a, 0, 127) times the second layer plus bias, shifted right by 6, clamped to 0..127, times the output
+    /// weights, plus bias, divided by 16. Divisions round towards zero.
+    #[inline]
+    pub(super) fn evaluate(&self, kernels: &Kernels, own: &[i16], other: &[i16], bucket: usize) -> Score {
+        let limit = i64::from(EVAL_LIMIT);
+        let value = match &self.head {
+            Head::Screlu { weights, biases, narrow } => {
+                let hidden = self.layout.hidden;
+                let weights = &weights[bucket * 2 * hidden..][..2 * hidden];
+                let dot = if *narrow { kernels.screlu } else { super::simd::screlu_wide };
+                (dot(own, other, weights) / QA + i64::from(biases[bucket])) * SCALE / (QA * QB)
+            }
+            Head::Layered(head) => i64::from((kernels.layered)(own, other, head) / OUTPUT_DIVISOR),
+        };
+        value.clamp(-limit, limit) as Score
+    }
+
+    /// The output bucket of a position: `(pieces - 2) / 4`.
+    #[inline]
+    pub(super) fn output_bucket(&self, board: &Board) -> usize {
+        let count = board.occupied().count() as usize;
+        (count.saturating_sub(2) / 4).min(self.layout.output_buckets - 1)
+    }
+}

@@ -1,0 +1,137 @@
+//! AVX-512: thirty-two 16-bit numbers at once, with and without the instructions that multiply and add in one (VNNI).
+
+/// All that both tables share, for some features.
+macro_rules! avx512 {
+    ($features:tt) => {
+        use std::arch::x86_64::*;
+
+        type V = __m512i;
+        const LANES: usize = 32;
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn zero() -> V {
+            _mm512_setzero_si512()
+        }
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn load(from: &[i16; LANES]) -> V {
+            // SAFETY: the array is as long as the vector.
+            unsafe { _mm512_loadu_si512(from.as_ptr().cast()) }
+        }
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn store(to: &mut [i16; LANES], vector: V) {
+            // SAFETY: the array is as long as the vector.
+            unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), vector) }
+        }
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn add(a: V, b: V) -> V {
+            _mm512_add_epi16(a, b)
+        }
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn sub(a: V, b: V) -> V {
+            _mm512_sub_epi16(a, b)
+        }
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn add32(a: V, b: V) -> V {
+            _mm512_add_epi32(a, b)
+        }
+
+        /// With v of 0 to 255 and |w| up to 128, v * w fits 16 bits; times v it is a 32-bit product.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn screlu_step(sum: V, value: V, weight: V) -> V {
+            let value = _mm512_min_epi16(_mm512_max_epi16(value, _mm512_setzero_si512()), _mm512_set1_epi16(255));
+            add_pairs(sum, _mm512_mullo_epi16(value, weight), value)
+        }
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn sum_wide(vector: V) -> i64 {
+            let low = _mm512_cvtepi32_epi64(_mm512_castsi512_si256(vector));
+            let high = _mm512_cvtepi32_epi64(_mm512_extracti64x4_epi64::<1>(vector));
+            _mm512_reduce_add_epi64(_mm512_add_epi64(low, high))
+        }
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn activate(to: &mut [u8; LANES], from: &[i16; LANES]) {
+            let bytes = _mm512_cvtsepi16_epi8(_mm512_max_epi16(load(from), zero()));
+            // SAFETY: the array is as long as the vector of half the width.
+            unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), bytes) }
+        }
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn load_weights(from: &[i8; 2 * LANES]) -> V {
+            // SAFETY: the array is as long as the vector.
+            unsafe { _mm512_loadu_si512(from.as_ptr().cast()) }
+        }
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn splat(bytes: [u8; 4]) -> V {
+            _mm512_set1_epi32(i32::from_le_bytes(bytes))
+        }
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn load32(from: &[i32; LANES / 2]) -> V {
+            // SAFETY: the array is as long as the vector.
+            unsafe { _mm512_loadu_si512(from.as_ptr().cast()) }
+        }
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn store32(to: &mut [i32; LANES / 2], vector: V) {
+            // SAFETY: the array is as long as the vector.
+            unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), vector) }
+        }
+    };
+}
+
+/// AVX-512 F and BW.
+pub mod plain {
+    avx512!("avx512f,avx512bw");
+    kernels!("avx512", "avx512f,avx512bw");
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw")]
+    fn add_pairs(sum: V, a: V, b: V) -> V {
+        _mm512_add_epi32(sum, _mm512_madd_epi16(a, b))
+    }
+
+    /// Pairs of products are at most 2 * 127 * 128 and fit 16 bits, so nothing saturates.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw")]
+    fn dot(sum: V, values: V, weights: V) -> V {
+        add_pairs(sum, _mm512_maddubs_epi16(values, weights), _mm512_set1_epi16(1))
+    }
+}
+
+/// AVX-512 F, BW and VNNI.
+pub mod vnni {
+    avx512!("avx512f,avx512bw,avx512vnni");
+    kernels!("avx512-vnni", "avx512f,avx512bw,avx512vnni");
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+    fn add_pairs(sum: V, a: V, b: V) -> V {
+        _mm512_dpwssd_epi32(sum, a, b)
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+    fn dot(sum: V, values: V, weights: V) -> V {
+        _mm512_dpbusd_epi32(sum, values, weights)
+    }
+}

@@ -1,0 +1,107 @@
+//! NEON: eight 16-bit numbers at once.
+
+use std::arch::aarch64::*;
+
+type V = int16x8_t;
+const LANES: usize = 8;
+
+kernels!("neon", "neon");
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn zero() -> V {
+    vdupq_n_s16(0)
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn load(from: &[i16; LANES]) -> V {
+    // SAFETY: the array is as long as the vector.
+    unsafe { vld1q_s16(from.as_ptr()) }
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn store(to: &mut [i16; LANES], vector: V) {
+    // SAFETY: the array is as long as the vector.
+    unsafe { vst1q_s16(to.as_mut_ptr(), vector) }
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn add(a: V, b: V) -> V {
+    vaddq_s16(a, b)
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn sub(a: V, b: V) -> V {
+    vsubq_s16(a, b)
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn add32(a: V, b: V) -> V {
+    vreinterpretq_s16_s32(vaddq_s32(vreinterpretq_s32_s16(a), vreinterpretq_s32_s16(b)))
+}
+
+/// With v of 0 to 255 and |w| up to 128, v * w fits 16 bits; times v it is a 32-bit product.
+#[inline]
+#[target_feature(enable = "neon")]
+fn screlu_step(sum: V, value: V, weight: V) -> V {
+    let value = vminq_s16(vmaxq_s16(value, vdupq_n_s16(0)), vdupq_n_s16(255));
+    let product = vmulq_s16(value, weight);
+    let sum = vmlal_s16(vreinterpretq_s32_s16(sum), vget_low_s16(product), vget_low_s16(value));
+    vreinterpretq_s16_s32(vmlal_high_s16(sum, product, value))
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn sum_wide(vector: V) -> i64 {
+    vaddlvq_s32(vreinterpretq_s32_s16(vector))
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn activate(to: &mut [u8; LANES], from: &[i16; LANES]) {
+    let bytes = vqmovun_s16(vminq_s16(load(from), vdupq_n_s16(127)));
+    // SAFETY: the array is as long as the vector of half the width.
+    unsafe { vst1_u8(to.as_mut_ptr(), bytes) }
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn load_weights(from: &[i8; 2 * LANES]) -> V {
+    // SAFETY: the array is as long as the vector.
+    vreinterpretq_s16_s8(unsafe { vld1q_s8(from.as_ptr()) })
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn splat(bytes: [u8; 4]) -> V {
+    vreinterpretq_s16_u32(vdupq_n_u32(u32::from_le_bytes(bytes)))
+}
+
+/// Activations are at most 127, so they are signed bytes as well; products fit 16 bits, and so do pairs of them.
+#[inline]
+#[target_feature(enable = "neon")]
+fn dot(sum: V, values: V, weights: V) -> V {
+    let (values, weights) = (vreinterpretq_s8_s16(values), vreinterpretq_s8_s16(weights));
+    let low = vmull_s8(vget_low_s8(values), vget_low_s8(weights));
+    let high = vmull_high_s8(values, weights);
+    vreinterpretq_s16_s32(vpadalq_s16(vreinterpretq_s32_s16(sum), vpaddq_s16(low, high)))
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn load32(from: &[i32; LANES / 2]) -> V {
+    // SAFETY: the array is as long as the vector.
+    vreinterpretq_s16_s32(unsafe { vld1q_s32(from.as_ptr()) })
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn store32(to: &mut [i32; LANES / 2], vector: V) {
+    // SAFETY: the array is as long as the vector.
+    unsafe { vst1q_s32(to.as_mut_ptr(), vreinterpretq_s32_s16(vector)) }
+}

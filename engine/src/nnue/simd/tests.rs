@@ -1,0 +1,180 @@
+//! Every table against the reference, bit for bit, on noise and at the ends of the ranges.
+
+use super::{Aligned, Kernels, LayeredHead, screlu_wide};
+use crate::nnue::HIDDEN_2;
+use std::cell::Cell;
+
+const WIDTHS: [usize; 9] = [32, 64, 96, 128, 256, 512, 1024, 2080, 4096];
+
+struct Random(Cell<u64>);
+
+impl Random {
+    fn next(&self) -> u64 {
+        let state = self.0.get().wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0.set(state);
+        state >> 32
+    }
+
+    fn pick<T: Copy>(&self, from: &[T]) -> T {
+        from[self.next() as usize % from.len()]
+    }
+}
+
+/// Makes numbers: noise of some width, or only the ends of a range.
+type Source<'a> = &'a dyn Fn() -> i16;
+
+/// Runs a test for every table but the reference, every width, and several kinds of numbers for activations.
+fn check(test: impl Fn(&Kernels, &Kernels, usize, Source<'_>)) {
+    let random = Random(Cell::new(1));
+    let sources: [Source<'_>; 6] = [
+        &|| random.next() as i16,
+        &|| (random.next() % 400) as i16 - 70,
+        &|| random.pick(&[i16::MIN, i16::MAX, -1, 0, 1, 126, 127, 128, 254, 255, 256]),
+        &|| i16::MAX,
+        &|| i16::MIN,
+        &|| 255,
+    ];
+    let tables = Kernels::available();
+    let (reference, others) = tables.split_first().expect("the reference");
+    assert_eq!(reference.name, "scalar");
+    for kernels in others {
+        for width in WIDTHS {
+            sources.iter().for_each(|source| test(reference, kernels, width, *source));
+        }
+    }
+}
+
+fn array(len: usize, source: Source<'_>) -> Aligned<i16> {
+    Aligned::collect(len, std::iter::repeat_with(source))
+}
+
+#[test]
+fn updates_are_those_of_the_reference() {
+    check(|reference, kernels, width, source| {
+        let rows: [Aligned<i16>; 5] = std::array::from_fn(|_| array(width, source));
+        let [src, a, b, c, d] = rows.each_ref().map(|row| &row[..]);
+        let both = |run: &dyn Fn(&Kernels, &mut [i16])| {
+            let mut results = [Aligned::zeroed(width), Aligned::zeroed(width)];
+            run(reference, &mut results[0]);
+            run(kernels, &mut results[1]);
+            assert_eq!(results[0][..], results[1][..], "{} {width}", kernels.name);
+        };
+        both(&|table, dst| (table.move_piece)(dst, src, [a, b]));
+        both(&|table, dst| (table.capture)(dst, src, [a, b, c]));
+        both(&|table, dst| (table.castle)(dst, src, [a, b, c, d]));
+    });
+}
+
+#[test]
+fn refreshes_are_those_of_the_reference() {
+    check(|reference, kernels, width, source| {
+        let weights = array(6 * width, source);
+        for (adds, subs) in [(&[][..], &[][..]), (&[5], &[]), (&[0, 1, 5, 3], &[2, 4]), (&[2, 2, 2], &[3; 30])] {
+            let mut results = [array(width, &|| 77), array(width, &|| 77)];
+            (reference.apply)(&mut results[0], &weights, adds, subs);
+            (kernels.apply)(&mut results[1], &weights, adds, subs);
+            assert_eq!(results[0][..], results[1][..], "{} {width}", kernels.name);
+        }
+    });
+}
+
+/// With weights of up to 128 the 16-bit products are exact: also where all terms are the largest there are.
+#[test]
+fn screlu_is_that_of_the_reference() {
+    let random = Random(Cell::new(2));
+    check(|reference, kernels, width, source| {
+        let (own, other) = (array(width, source), array(width, source));
+        let weights: [Source<'_>; 5] = [
+            &|| (random.next() % 257) as i16 - 128,
+            &|| random.pick(&[-128, -127, -1, 0, 1, 127, 128]),
+            &|| 127,
+            &|| 128,
+            &|| -128,
+        ];
+        for source in weights {
+            let weights = array(2 * width, source);
+            let expected = (reference.screlu)(&own, &other, &weights);
+            assert_eq!((kernels.screlu)(&own, &other, &weights), expected, "{} {width}", kernels.name);
+        }
+    });
+}
+
+#[test]
+fn the_largest_screlu_sums_are_exact() {
+    for width in WIDTHS {
+        let full = array(width, &|| i16::MAX);
+        for weight in [-128i16, -127, 127, 128] {
+            let weights = array(2 * width, &|| weight);
+            let expected = 2 * width as i64 * 255 * 255 * i64::from(weight);
+            for kernels in Kernels::available() {
+                assert_eq!((kernels.screlu)(&full, &full, &weights), expected, "{} {width} {weight}", kernels.name);
+            }
+        }
+        for weight in [i16::MIN, i16::MAX] {
+            let expected = 2 * width as i64 * 255 * 255 * i64::from(weight);
+            assert_eq!(screlu_wide(&full, &full, &array(2 * width, &|| weight)), expected);
+        }
+    }
+}
+
+/// One number past the limit the trick is wrong: the limit is where it must be.
+#[test]
+fn a_weight_of_129_would_break_the_trick() {
+    let full = array(256, &|| 255);
+    let weights = array(512, &|| 129);
+    let expected = screlu_wide(&full, &full, &weights);
+    for kernels in &Kernels::available()[1..] {
+        assert_ne!((kernels.screlu)(&full, &full, &weights), expected, "{}", kernels.name);
+    }
+}
+
+#[test]
+fn the_layered_head_is_that_of_the_reference() {
+    let random = Random(Cell::new(3));
+    check(|reference, kernels, width, source| {
+        let (own, other) = (array(width, source), array(width, source));
+        let weights: [&dyn Fn() -> i8; 4] =
+            [&|| random.next() as i8, &|| random.pick(&[-128, -1, 0, 1, 127]), &|| 127, &|| -128];
+        for source in weights {
+            let rows: Vec<i8> = std::iter::repeat_with(source).take(HIDDEN_2 * 2 * width).collect();
+            let biases = std::array::from_fn(|_| random.pick(&[0, 8128, -500_000, i32::MAX, i32::MIN]));
+            let output = std::array::from_fn(|_| source());
+            let head = LayeredHead::new(&rows, biases, output, random.pick(&[0, 1000, i32::MAX, i32::MIN]));
+            let expected = (reference.layered)(&own, &other, &head);
+            assert_eq!((kernels.layered)(&own, &other, &head), expected, "{} {width}", kernels.name);
+        }
+    });
+}
+
+/// The reference itself, against the formula written out over `[neuron][input]`.
+#[test]
+fn the_layered_reference_is_the_formula() {
+    let random = Random(Cell::new(4));
+    let width = 32;
+    for _ in 0..20 {
+        let (own, other) =
+            (array(width, &|| (random.next() % 300) as i16 - 90), array(width, &|| random.next() as i16));
+        let rows: Vec<i8> = (0..HIDDEN_2 * 2 * width).map(|_| random.next() as i8).collect();
+        let biases: [i32; HIDDEN_2] = std::array::from_fn(|_| (random.next() % 16_000) as i32 - 8000);
+        let output: [i8; HIDDEN_2] = std::array::from_fn(|_| random.next() as i8);
+        let inputs: Vec<i32> = own.iter().chain(other.iter()).map(|&value| i32::from(value).clamp(0, 127)).collect();
+        let mut expected = 4321;
+        for neuron in 0..HIDDEN_2 {
+            let row = rows[neuron * 2 * width..][..2 * width].iter();
+            let sum: i32 = row.zip(&inputs).map(|(&weight, &input)| i32::from(weight) * input).sum();
+            expected += ((sum + biases[neuron]) >> 6).clamp(0, 127) * i32::from(output[neuron]);
+        }
+        let head = LayeredHead::new(&rows, biases, output, 4321);
+        assert_eq!((Kernels::available()[0].layered)(&own, &other, &head), expected);
+    }
+}
+
+#[test]
+fn arrays_begin_on_a_cache_line() {
+    for len in [1, 31, 32, 33, 1000] {
+        let mut array = Aligned::collect(len, std::iter::repeat(7i16));
+        assert_eq!((array.len(), array.as_ptr().addr() % 64), (len, 0));
+        array.grow(2 * len);
+        assert_eq!((array.len(), array[len - 1], array[len], array.as_ptr().addr() % 64), (2 * len, 7, 0, 0));
+    }
+}

@@ -1,0 +1,203 @@
+//! Accumulators against evaluations without memory, and the evaluation against its formula.
+
+use super::simd::Kernels;
+use super::{Accumulators, Kind, Layout, Network, View, encode, parse, random_payload};
+use crate::board::Board;
+use crate::types::{Color, Move, MoveList, Piece, Square};
+use std::sync::Arc;
+
+/// Positions rich in castling, promotions and en passant, Chess960 among them.
+const STARTS: [&str; 10] = [
+    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+    "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+    "r3k2r/Pppp1ppp/1b3nbN/nP6/BBP1P3/q4N2/Pp1P2PP/R2Q1RK1 w kq - 0 1",
+    "8/PPP4k/8/8/8/8/4Kppp/8 w - - 0 1",
+    "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
+    "bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w HFhf - 2 9",
+    "1r1k3r/8/8/8/8/8/8/1R1K3R w HBhb - 0 1",
+    "rk5r/8/8/8/8/8/8/RK5R w HAha - 0 1",
+    "5rkr/8/8/8/8/8/8/5RKR w HFhf - 0 1",
+    "r1k1r3/pppppppp/8/8/8/8/PPPPPPPP/R1K1R3 w EAea - 0 1",
+];
+
+fn layouts() -> Vec<Layout> {
+    let plain = Layout::plain(Kind::Screlu, 32);
+    let one_output = Layout { output_buckets: 1, hidden: 64, ..plain.clone() };
+    let mirrored = Layout { mirrored: true, ..plain.clone() };
+    let bucket_map = std::array::from_fn(|square| [0, 1, 2, 3][square % 4] + if square < 8 { 0 } else { 4 });
+    let buckets = Layout { king_buckets: 8, bucket_map, ..mirrored.clone() };
+    let unmirrored = Layout { mirrored: false, ..buckets.clone() };
+    let layered = Layout::plain(Kind::Layered, 32);
+    let layered_buckets = Layout { king_buckets: 8, bucket_map, mirrored: true, ..layered.clone() };
+    vec![plain, one_output, mirrored, buckets, unmirrored, layered, layered_buckets]
+}
+
+fn network(layout: &Layout, seed: u64) -> Arc<Network> {
+    let file = encode(layout, &random_payload(layout, seed)).expect("a good layout");
+    Arc::new(parse(&file).expect("a network"))
+}
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % limit
+    }
+}
+
+/// Walks at random through the tree below a position: plays, passes, takes back, and at times evaluates.
+fn walk(accumulators: &mut Accumulators, start: &Board, steps: usize, random: &mut Random) {
+    let network = Arc::clone(accumulators.network());
+    let mut line: Vec<(Board, bool)> = Vec::new();
+    let mut board = *start;
+    accumulators.reset(&board);
+    for step in 0..steps {
+        let mut moves = MoveList::new();
+        board.legal_moves(&mut moves);
+        let takes_back = moves.is_empty() || random.below(5) == 0;
+        if takes_back {
+            let Some((before, noted)) = line.pop() else { continue };
+            if noted {
+                accumulators.pop();
+            }
+            board = before;
+        } else if !board.in_check() && random.below(10) == 0 {
+            line.push((board, false));
+            board.play_null();
+        } else {
+            // Rare moves are chosen more often.
+            let rare: Vec<Move> = moves.iter().copied().filter(|mv| mv.is_castling() || mv.is_en_passant()).collect();
+            let mv = if rare.is_empty() { moves[random.below(moves.len())] } else { rare[random.below(rare.len())] };
+            line.push((board, true));
+            accumulators.push(&board, mv);
+            board.play(mv);
+        }
+        if random.below(3) == 0 {
+            assert_eq!(
+                accumulators.evaluate(&board),
+                network.evaluate_alone(&board),
+                "step {step}: {}",
+                board.to_fen(true)
+            );
+        }
+    }
+}
+
+#[test]
+fn incremental_is_refreshed_over_random_lines() {
+    let mut random = Random(7);
+    for (seed, layout) in layouts().iter().enumerate() {
+        let mut accumulators = Accumulators::new(network(layout, seed as u64));
+        for fen in STARTS {
+            let board = Board::from_fen(fen).expect("a legal position");
+            walk(&mut accumulators, &board, 400, &mut random);
+        }
+        let counters = accumulators.counters();
+        assert!(counters.updates > 0, "{counters:?}");
+        // Nothing but a line's first position is refreshed when no king changes the view: two sides, and the constructor.
+        let least = 2 * (STARTS.len() as u64 + 1);
+        let views_change = layout.king_buckets > 1 || layout.mirrored;
+        assert_eq!(counters.refreshes > least, views_change, "{counters:?}");
+    }
+}
+
+/// Longer than any line of a search: the room grows.
+#[test]
+fn a_line_may_be_as_long_as_it_likes() {
+    let mut accumulators = Accumulators::new(network(&layouts()[3], 1));
+    let mut board = Board::startpos();
+    accumulators.reset(&board);
+    let mut random = Random(1);
+    for _ in 0..600 {
+        let mut moves = MoveList::new();
+        board.legal_moves(&mut moves);
+        if moves.is_empty() {
+            break;
+        }
+        let mv = moves[random.below(moves.len())];
+        accumulators.push(&board, mv);
+        board.play(mv);
+    }
+    assert_eq!(accumulators.evaluate(&board), accumulators.network().evaluate_alone(&board));
+    (0..1000).for_each(|_| accumulators.pop());
+    assert_eq!(accumulators.evaluate(&Board::startpos()), accumulators.network().evaluate_alone(&Board::startpos()));
+}
+
+/// The bench positions, in the reference and in the best kernels, against the formula of the header's page.
+#[test]
+fn the_evaluation_is_its_formula() {
+    for (seed, layout) in layouts().iter().filter(|layout| layout.kind == Kind::Screlu).enumerate() {
+        let payload = random_payload(layout, 100 + seed as u64);
+        let network = network(layout, 100 + seed as u64);
+        let numbers: Vec<i64> =
+            payload.as_chunks::<2>().0.iter().map(|bytes| i64::from(i16::from_le_bytes(*bytes))).collect();
+        let hidden = layout.hidden;
+        let (features, rest) = numbers.split_at(layout.king_buckets * 768 * hidden);
+        let (biases, rest) = rest.split_at(hidden);
+        let (output, output_biases) = rest.split_at(layout.output_buckets * 2 * hidden);
+        for fen in STARTS {
+            let board = Board::from_fen(fen).expect("a legal position");
+            let bucket = (board.occupied().count() as usize - 2) / 4 % layout.output_buckets;
+            let mut sum = 0;
+            for (half, color) in [board.turn(), !board.turn()].into_iter().enumerate() {
+                let view = View::new(layout, color, board.king(color));
+                for neuron in 0..hidden {
+                    let placed = Square::all().filter_map(|square| Some((board.piece_at(square)?, square)));
+                    let active = |(piece, square): (Piece, Square)| usize::from(view.feature(piece, square));
+                    let value: i64 = placed.map(|placed| features[active(placed) * hidden + neuron]).sum();
+                    let value = (value + biases[neuron]).clamp(0, 255);
+                    sum += value * value * output[(bucket * 2 + half) * hidden + neuron];
+                }
+            }
+            let expected = (sum / 255 + output_biases[bucket]) * 400 / (255 * 64);
+            for kernels in Kernels::available() {
+                let found = network.evaluate_alone_with(kernels, &board);
+                assert_eq!(i64::from(found), expected.clamp(-20_000, 20_000), "{} {fen}", kernels.name);
+            }
+        }
+    }
+}
+
+/// Output weights beyond the 16-bit trick are seen, and evaluated exactly all the same.
+#[test]
+fn wide_output_weights_take_the_plain_path() {
+    let layout = Layout::plain(Kind::Screlu, 32);
+    let output_at = 2 * (768 + 1) * 32;
+    for (weight, narrow) in [(128i16, true), (-128, true), (129, false), (-129, false), (i16::MAX, false)] {
+        let mut payload = random_payload(&layout, 5);
+        for bytes in payload[output_at..output_at + 2 * 8 * 64].as_chunks_mut::<2>().0 {
+            *bytes = weight.to_le_bytes();
+        }
+        let network = Arc::new(parse(&payload).expect("a bare network"));
+        assert_eq!(network.is_narrow(), narrow, "{weight}");
+        let board = Board::startpos();
+        let values: Vec<_> =
+            Kernels::available().iter().map(|kernels| network.evaluate_alone_with(kernels, &board)).collect();
+        assert!(
+            values.iter().all(|&value| value == values[0] && value.signum() == weight.signum().into()),
+            "{values:?}"
+        );
+    }
+}
+
+/// A position and the same with colours exchanged have the same value for the side to move.
+#[test]
+fn the_evaluation_knows_no_colour() {
+    for layout in layouts() {
+        let network = network(&layout, 9);
+        for fen in STARTS {
+            let board = Board::from_fen(fen).expect("a legal position");
+            let fields: Vec<&str> = fen.split(' ').collect();
+            let swap = |text: &str| -> String {
+                let case = |c: char| if c.is_uppercase() { c.to_ascii_lowercase() } else { c.to_ascii_uppercase() };
+                text.chars().map(case).collect()
+            };
+            let rows: Vec<String> = fields[0].split('/').rev().map(swap).collect();
+            let turned = format!("{} b {} - 0 1", rows.join("/"), swap(fields[2]));
+            let turned = Board::from_fen(&turned).expect("a legal position");
+            assert_eq!(turned.turn(), Color::Black);
+            assert_eq!(network.evaluate_alone(&board), network.evaluate_alone(&turned), "{fen}");
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! The network in the search and behind the options.
+
+use destrier::bench::POSITIONS;
+use destrier::board::Board;
+use destrier::nnue::{Kind, Layout, Network, encode, parse, random_payload};
+use destrier::search::{EvalConfig, EvalMode, Game, Limits, Searcher, Signals, Silent, in_search_thread};
+use destrier::uci;
+use std::fs;
+use std::io::{Cursor, Write};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+fn layout(kind: Kind) -> Layout {
+    let bucket_map = std::array::from_fn(|square| if square < 8 { 0 } else { 1 });
+    Layout { king_buckets: 2, mirrored: true, bucket_map, ..Layout::plain(kind, 32) }
+}
+
+fn file(kind: Kind) -> Vec<u8> {
+    encode(&layout(kind), &random_payload(&layout(kind), 11)).expect("a good layout")
+}
+
+fn network(kind: Kind) -> Arc<Network> {
+    Arc::new(parse(&file(kind)).expect("a network"))
+}
+
+fn nodes(searcher: &mut Searcher, depth: i32) -> u64 {
+    let limits = Limits { depth: Some(depth), ..Limits::default() };
+    POSITIONS
+        .iter()
+        .map(|fen| {
+            let game = Game::new(Board::from_fen(fen).expect("a legal position"));
+            searcher.search(&game, &limits, &Signals::default(), Instant::now(), &mut Silent).nodes
+        })
+        .sum()
+}
+
+/// In builds with debug assertions every evaluation of these searches is compared with one without memory, so a search that
+/// forgets to follow a move is found.
+#[test]
+fn searches_follow_their_moves() {
+    in_search_thread(|| {
+        let mut searcher = Searcher::new(4).expect("a small table");
+        searcher.set_evaluation(&EvalConfig { mode: EvalMode::Classical, network: None });
+        let classical = nodes(&mut searcher, 4);
+        for kind in [Kind::Screlu, Kind::Layered] {
+            let config = EvalConfig { mode: EvalMode::Nnue, network: Some(network(kind)) };
+            searcher.set_evaluation(&config);
+            let first = nodes(&mut searcher, 4);
+            assert_ne!(first, classical);
+            searcher.new_game();
+            assert_eq!(nodes(&mut searcher, 4), first, "a new game knows nothing of the one before");
+            // Without a network the wish for one changes nothing.
+            for config in
+                [EvalConfig { mode: EvalMode::Nnue, network: None }, EvalConfig { mode: EvalMode::Classical, ..config }]
+            {
+                searcher.set_evaluation(&config);
+                assert_eq!(nodes(&mut searcher, 4), classical);
+            }
+        }
+    })
+    .expect("a thread");
+}
+
+/// A file of the tests that goes when they are done.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str, bytes: &[u8]) -> Scratch {
+        let path = std::env::temp_dir().join(format!("destrier-{}-{name}", std::process::id()));
+        fs::write(&path, bytes).expect("a scratch file");
+        Scratch(path)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+#[derive(Clone, Default)]
+struct Written(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Written {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().expect("no panic").write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The answer to some lines.
+fn session(lines: &str) -> String {
+    let written = Written::default();
+    uci::run(Cursor::new(lines.to_owned()), written.clone()).expect("a session");
+    let bytes = written.0.lock().expect("no panic").clone();
+    String::from_utf8(bytes).expect("text")
+}
+
+#[test]
+fn eval_file_loads_a_network() {
+    let net = Scratch::new("good.nnue", &file(Kind::Screlu));
+    let value = network(Kind::Screlu).evaluate_alone(&Board::startpos());
+    let path = net.0.display();
+    let text = session(&format!(
+        "setoption name EvalMode value classical\nsetoption name EvalFile value {path}\neval\n\
+         setoption name EvalMode value nnue\nsetoption name EvalFile value {path}\n"
+    ));
+    let shape = "(768x2hm -> 32)x2 -> 1x8";
+    assert!(text.contains(&format!("EvalFile: network {shape}, not used while EvalMode is classical\n")), "{text}");
+    assert!(text.contains(&format!("\nnnue: {value} cp for the side to move, {shape}\n")), "{text}");
+    assert!(text.ends_with(&format!("info string EvalFile: network {shape}\n")), "{text}");
+}
+
+#[test]
+fn a_bad_eval_file_is_one_line_and_changes_nothing() {
+    let good = file(Kind::Layered);
+    let net = Scratch::new("kept.nnue", &good);
+    let value = network(Kind::Layered).evaluate_alone(&Board::startpos());
+    let mut hash = good.clone();
+    hash[200] ^= 1;
+    let mut kind = good.clone();
+    kind[12] = 9;
+    let cases: [(&str, &[u8], &str); 5] = [
+        ("hash.nnue", &hash, "the SHA-256 of the weights is not the one in the header"),
+        ("kind.nnue", &kind, "network kind 9 is not known"),
+        ("short.nnue", &good[..1000], "wrong size: 872 bytes of weights"),
+        ("empty.nnue", &[], "no network: no magic `DESTRIER`"),
+        ("header.nnue", &good[..20], "the header is cut off at byte 20"),
+    ];
+    for (name, bytes, message) in cases {
+        let bad = Scratch::new(name, bytes);
+        let (net, bad) = (net.0.display(), bad.0.display());
+        let text = session(&format!(
+            "setoption name EvalMode value nnue\nsetoption name EvalFile value {net}\nsetoption name EvalFile value {bad}\neval\n"
+        ));
+        let line = text.lines().rev().nth(2).expect("a remark before the two lines of eval");
+        assert!(line.starts_with(&format!("info string EvalFile: `{bad}` {message}")), "{text}");
+        assert!(line.ends_with("; the old evaluation stays"), "{text}");
+        assert!(text.contains(&format!("\nnnue: {value} cp")), "{text}");
+    }
+    let text = session("setoption name EvalFile value /no/such/file\nsetoption name EvalFile value /\n");
+    assert_eq!(text.lines().filter(|line| line.contains("cannot be read: ")).count(), 2, "{text}");
+}
