@@ -1,6 +1,6 @@
 //! The weights of the evaluation, middle game and endgame, in the order of `layout`.
 //!
-//! Written by the `texel` example; edit `layout.rs` and run it again.
+//! Written by `destrier-trainer texel`; edit `layout.rs` and run it again.
 #![cfg_attr(rustfmt, rustfmt_skip)]
 
 use super::Pair;
