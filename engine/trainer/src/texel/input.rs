@@ -133,10 +133,10 @@ fn parse_lines(lines: &[(usize, String)], data: &Data) -> Result<Samples, (usize
 /// Says what is wrong with the line.
 pub(super) fn parse_line(line: &str, data: &Data, samples: &mut Samples) -> Result<(), String> {
     let fields: Vec<&str> = line.split(';').collect();
-    if let [start, moves, result] = fields[..] {
-        if moves.contains(':') {
-            return parse_game(start, moves, parse_result(result)?, data, samples);
-        }
+    if let [start, moves, result] = fields[..]
+        && moves.contains(':')
+    {
+        return parse_game(start, moves, parse_result(result)?, data, samples);
     }
     let (board, score, result) = parse_position(line)?;
     if score.is_none_or(|score| score.abs() <= data.max_score) && (!data.quiet || is_quiet(&board)) {

@@ -96,8 +96,8 @@ pub fn fit(fit: &Fit, (training, test): (&Samples, &Samples), start: &Weights, k
         let progress = bar(COUNT as u64, "weights/s");
         progress.set_message(format!("pass {number}"));
         let mut moved = 0;
-        for weight in 0..COUNT {
-            if held[weight] || state.lists[weight].is_empty() {
+        for (weight, held) in held.iter().enumerate() {
+            if *held || state.lists[weight].is_empty() {
                 continue;
             }
             for half in 0..2 {

@@ -29,7 +29,7 @@ fn boards(count: usize) -> Vec<Board> {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             board.play(moves[(state >> 33) as usize % moves.len()]);
             if !board.in_check() {
-                boards.push(board.clone());
+                boards.push(board);
             }
         }
     }
