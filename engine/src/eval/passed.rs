@@ -8,6 +8,7 @@ use crate::board::Board;
 use crate::types::{Bitboard, Color, Square};
 
 /// Adds what a side's passed pawns gain from free ways.
+#[inline]
 pub(super) fn add_terms(board: &Board, us: Color, pawns: &PawnTerms, attacks: &Attacks, sink: &mut impl Sink) {
     let lone_king = !board.has_non_pawn_material(!us);
     for pawn in pawns.passed & board.colored(us) {

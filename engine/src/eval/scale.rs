@@ -7,6 +7,7 @@ use crate::types::{Bitboard, Color, PieceType};
 pub const NORMAL: i32 = 64;
 
 /// What is left of an endgame advantage of a side, in 64ths: less with few or no pawns and with bishops of opposite colours.
+#[inline]
 pub fn endgame_scale(board: &Board, strong: Color) -> i32 {
     let pawns = board.pieces(strong, PieceType::Pawn).count() as i32;
     if pawns == 0 {
@@ -23,12 +24,14 @@ pub fn endgame_scale(board: &Board, strong: Color) -> i32 {
 }
 
 /// The usual 3, 3, 5, 9.
+#[inline]
 fn pieces_value(board: &Board, color: Color) -> i32 {
     let count = |kind| board.pieces(color, kind).count() as i32;
     3 * (count(PieceType::Knight) + count(PieceType::Bishop)) + 5 * count(PieceType::Rook) + 9 * count(PieceType::Queen)
 }
 
 /// One bishop each, on squares of different colours.
+#[inline]
 fn opposite_bishops(board: &Board) -> bool {
     let bishops = board.kind(PieceType::Bishop);
     bishops.count() == 2

@@ -59,6 +59,7 @@ fn add_victims(board: &Board, us: Color, victims: Bitboard, block: Block, sink: 
 }
 
 /// Squares from which a knight or slider could attack a single enemy queen next.
+#[inline]
 fn add_queen_in_reach(board: &Board, us: Color, attacks: &Attacks, sink: &mut impl Sink) {
     let queens = board.pieces(!us, PieceType::Queen);
     if queens.count() != 1 {
@@ -77,6 +78,7 @@ fn add_queen_in_reach(board: &Board, us: Color, attacks: &Attacks, sink: &mut im
 }
 
 /// Squares on files c to f and the own ranks two to four that hold no own pawn and no enemy pawn attacks.
+#[inline]
 fn add_space(board: &Board, us: Color, by_enemy_pawns: Bitboard, sink: &mut impl Sink) {
     let files = Bitboard(0x3C3C_3C3C_3C3C_3C3C);
     let ranks = Bitboard::relative_rank(us, 1) | Bitboard::relative_rank(us, 2) | Bitboard::relative_rank(us, 3);

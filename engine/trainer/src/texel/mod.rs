@@ -1,15 +1,156 @@
 //! Texel tuning: the weights of the classical evaluation, fitted to results of games.
+//!
+//! The evaluation is linear in its weights, so a position is a short list of counts ([`samples`]) and a fit is a logistic
+//! regression: `sigmoid(K * value)` shall foretell the result ("Texel's tuning method", P. Österlund, 2014). Read in this order:
+//! [`plan`] what is asked for, [`input`] lines to positions, [`samples`] the sparse store, [`loss`] errors, gradients and `K`,
+//! [`descent`] and [`local`] the two ways down, [`report`] the pictures and the table that the engine compiles.
 
+pub mod descent;
+pub mod heat;
+pub mod input;
+pub mod local;
+pub mod loss;
+pub mod plan;
+pub mod report;
+pub mod samples;
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::Context as _;
 use clap::Subcommand;
+use destrier::eval::WEIGHTS;
+use destrier::eval::layout::{BLOCKS, COUNT};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use loss::Loss;
+use plan::{Method, Plan, Start};
+
+/// Middle-game and endgame halves in centipawns, in the order of the engine's table.
+pub type Weights = Vec<[f32; 2]>;
 
 /// What can be asked for.
 #[derive(Debug, Subcommand)]
-pub enum Command {}
+pub enum Command {
+    /// Fit the weights of the classical evaluation to positions with results.
+    Texel {
+        /// A TOML file that names the data, the method and where the weights go.
+        plan: PathBuf,
+    },
+}
+
+/// Errors of one epoch (or pass of the local search).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Epoch {
+    /// From 0, the weights as they began.
+    pub number: usize,
+    /// Over the positions that are fitted to.
+    pub training: Loss,
+    /// Over those kept back.
+    pub test: Loss,
+}
+
+/// What a fit ends with.
+#[derive(Clone, Debug)]
+pub struct Fitted {
+    /// Those with the least error over the positions kept back.
+    pub weights: Weights,
+    /// The error on the way.
+    pub epochs: Vec<Epoch>,
+}
 
 /// Does what was asked for.
 ///
 /// # Errors
 /// Says what could not be read, written or understood.
 pub fn run(command: Command) -> anyhow::Result<()> {
-    match command {}
+    let Command::Texel { plan } = command;
+    tune(&Plan::load(&plan)?)
 }
+
+/// A bar on the terminal; nothing where there is none.
+fn bar(len: u64, unit: &str) -> ProgressBar {
+    let template = format!("{{msg:28}} {{bar:30}} {{pos}}/{{len}} {{per_sec}} {unit} {{eta}}");
+    let style = ProgressStyle::with_template(&template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::new(len).with_style(style)
+}
+
+/// The whole of a tuning: read, fit, write.
+///
+/// # Errors
+/// When an input cannot be read or understood, has too few positions, or an output cannot be written.
+pub fn tune(plan: &Plan) -> anyhow::Result<()> {
+    let clock = Instant::now();
+    let all = input::read(&plan.data, plan.threads())?;
+    let rate = all.len() as f64 / clock.elapsed().as_secs_f64().max(1e-9);
+    let (mut training, mut test) = all.split(plan.fit.seed, plan.data.block, plan.fit.test_share)?;
+    report::say(&format!(
+        "{} positions to fit to, {} kept back; read at {rate:.0} positions/s, {:.1} terms each",
+        training.len(),
+        test.len(),
+        training.mean_terms()
+    ));
+    if plan.data.result_share < 1.0 {
+        let k = loss::fit_score_scale(&training);
+        report::say(&format!(
+            "k = {k:.6} per centipawn of the scores; results have {} of a target",
+            plan.data.result_share
+        ));
+        training.blend(plan.data.result_share, k);
+        test.blend(plan.data.result_share, k);
+    }
+    let start = start_weights(plan.fit.start);
+    let threads = plan.threads();
+    let k = plan.fit.k.unwrap_or_else(|| loss::fit_k(&training, &start, threads));
+    report::say(&format!("K = {k:.6} per centipawn (10^(x/{:.0}))", std::f64::consts::LN_10 / f64::from(k)));
+    let clock = Instant::now();
+    let fitted = match plan.fit.method {
+        Method::Adam | Method::Descent => descent::fit(&plan.fit, (&training, &test), &start, k, threads),
+        Method::Local => local::fit(&plan.fit, (&training, &test), &start, k, threads),
+    };
+    let visits = training.len() * fitted.epochs.len().saturating_sub(1);
+    let rate = visits as f64 / clock.elapsed().as_secs_f64().max(1e-9);
+    report::say(&format!("{visits} positions visited, {rate:.0} positions/s on {threads} threads"));
+    let mut counts = training.counts();
+    for (sum, more) in counts.iter_mut().zip(test.counts()) {
+        *sum += more;
+    }
+    report::write(plan, &start, &fitted, &counts, (&test, k))
+}
+
+/// The weights that a fit begins with.
+#[must_use]
+pub fn start_weights(start: Start) -> Weights {
+    match start {
+        Start::Engine => WEIGHTS.iter().map(|weight| [weight.mg() as f32, weight.eg() as f32]).collect(),
+        Start::Material => {
+            let mut weights = vec![[0.0; 2]; COUNT];
+            // Pawn to queen, as every beginner learns them.
+            for (weight, pawns) in weights.iter_mut().zip([1.0, 3.0, 3.0, 5.0, 9.0]) {
+                *weight = [100.0 * pawns; 2];
+            }
+            weights
+        }
+    }
+}
+
+/// Which weights stay as they are: those of the blocks named.
+#[must_use]
+pub fn anchored(names: &[String]) -> Vec<bool> {
+    let mut held = vec![false; COUNT];
+    for block in BLOCKS.iter().filter(|block| names.iter().any(|name| name == block.name)) {
+        held[block.start..block.start + block.len].fill(true);
+    }
+    held
+}
+
+/// Writes a file, and says which when it cannot.
+fn write_file(path: &Path, text: &str) -> anyhow::Result<()> {
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder).with_context(|| format!("cannot make folder {}", folder.display()))?;
+    }
+    std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,187 @@
+//! Errors, gradients, and the factor that turns centipawns into chances. All sums are taken in an order that does not depend on the
+//! number of threads.
+
+use std::thread;
+
+use destrier::eval::layout::COUNT;
+
+use super::Weights;
+use super::samples::Samples;
+
+/// Positions that one thread sums up before the next sum begins.
+const SLICE: usize = 4096;
+
+/// Where the factor of values per centipawn is looked for.
+const K_RANGE: (f32, f32) = (0.0002, 0.03);
+/// To what part of itself it is found.
+const K_PRECISION: f32 = 1e-4;
+
+/// Sums over positions.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Loss {
+    /// Logistic loss (cross entropy) in nats.
+    pub logistic: f64,
+    /// Squared differences of what is promised and what should be.
+    pub squared: f64,
+    /// Positions.
+    pub count: usize,
+}
+
+impl Loss {
+    fn add(&mut self, promised: f32, target: f32) {
+        let error = f64::from(promised - target);
+        self.logistic += f64::from(logistic(promised, target));
+        self.squared += error * error;
+        self.count += 1;
+    }
+
+    /// Both together.
+    #[must_use]
+    pub fn merged(self, other: Self) -> Self {
+        Self {
+            logistic: self.logistic + other.logistic,
+            squared: self.squared + other.squared,
+            count: self.count + other.count,
+        }
+    }
+
+    /// Mean logistic loss; what the fits lower.
+    #[must_use]
+    pub fn mean(self) -> f64 {
+        self.logistic / self.count.max(1) as f64
+    }
+
+    /// Mean squared error.
+    #[must_use]
+    pub fn squared_mean(self) -> f64 {
+        self.squared / self.count.max(1) as f64
+    }
+}
+
+/// `1 / (1 + e^-x)`.
+#[must_use]
+pub fn sigmoid(x: f32) -> f32 {
+    1.0 / (1.0 + (-x).exp())
+}
+
+/// The logistic loss of one promise.
+#[must_use]
+pub fn logistic(promised: f32, target: f32) -> f32 {
+    let promised = promised.clamp(1e-6, 1.0 - 1e-6);
+    -(target * promised.ln() + (1.0 - target) * (1.0 - promised).ln())
+}
+
+/// Does each piece of work on some thread; results come in the order of the pieces.
+pub fn on_threads<P: Sync, T: Send>(pieces: &[P], threads: usize, work: impl Fn(&P) -> T + Sync) -> Vec<T> {
+    let work = &work;
+    if threads <= 1 || pieces.len() <= 1 {
+        return pieces.iter().map(work).collect();
+    }
+    let share = pieces.len().div_ceil(threads).max(1);
+    thread::scope(|scope| {
+        let workers: Vec<_> = pieces
+            .chunks(share)
+            .map(|pieces| scope.spawn(move || pieces.iter().map(work).collect::<Vec<T>>()))
+            .collect();
+        let join = |worker: thread::ScopedJoinHandle<'_, Vec<T>>| match worker.join() {
+            Ok(results) => results,
+            Err(panic) => std::panic::resume_unwind(panic),
+        };
+        workers.into_iter().flat_map(join).collect()
+    })
+}
+
+/// The loss of all positions.
+#[must_use]
+pub fn measure(samples: &Samples, weights: &Weights, k: f32, threads: usize) -> Loss {
+    let starts: Vec<usize> = (0..samples.len()).step_by(SLICE).collect();
+    let parts = on_threads(&starts, threads, |start| {
+        let mut loss = Loss::default();
+        for sample in samples.range(*start..(start + SLICE).min(samples.len())) {
+            loss.add(sigmoid(k * sample.value(weights).0), sample.target());
+        }
+        loss
+    });
+    parts.into_iter().fold(Loss::default(), Loss::merged)
+}
+
+/// The loss and the mean gradient per centipawn over some positions.
+#[must_use]
+pub fn gradient(
+    samples: &Samples,
+    ranges: &[std::ops::Range<usize>],
+    weights: &Weights,
+    k: f32,
+    threads: usize,
+) -> (Loss, Weights) {
+    // So many ranges to a slice that there is work for every thread and few tables to add up.
+    let slices: Vec<&[std::ops::Range<usize>]> = ranges.chunks(ranges.len().div_ceil(8).max(1)).collect();
+    let parts = on_threads(&slices, threads, |ranges| {
+        let (mut loss, mut sum) = (Loss::default(), vec![[0.0_f32; 2]; COUNT]);
+        for sample in ranges.iter().flat_map(|range| samples.range(range.clone())) {
+            let (value, factors) = sample.value(weights);
+            let promised = sigmoid(k * value);
+            loss.add(promised, sample.target());
+            // The logistic loss grows by `promised - target` per unit of `k * value`.
+            let slope = (promised - sample.target()) * k;
+            let slopes = [slope * factors[0], slope * factors[1]];
+            for &(index, count) in sample.terms {
+                let total = &mut sum[usize::from(index)];
+                total[0] += slopes[0] * f32::from(count);
+                total[1] += slopes[1] * f32::from(count);
+            }
+        }
+        (loss, sum)
+    });
+    let (mut loss, mut sum) = (Loss::default(), vec![[0.0; 2]; COUNT]);
+    for (part_loss, part) in parts {
+        loss = loss.merged(part_loss);
+        for (total, part) in sum.iter_mut().zip(part) {
+            *total = [total[0] + part[0], total[1] + part[1]];
+        }
+    }
+    let count = loss.count.max(1) as f32;
+    for slope in &mut sum {
+        *slope = slope.map(|half| half / count);
+    }
+    (loss, sum)
+}
+
+/// The factor of values per centipawn under which these weights foretell best.
+#[must_use]
+pub fn fit_k(samples: &Samples, weights: &Weights, threads: usize) -> f32 {
+    golden_section(K_RANGE, |k| measure(samples, weights, k, threads).mean())
+}
+
+/// The factor of the given scores per centipawn under which they foretell the results best.
+#[must_use]
+pub fn fit_score_scale(samples: &Samples) -> f32 {
+    golden_section(K_RANGE, |k| {
+        let mut loss = Loss::default();
+        for sample in samples.range(0..samples.len()) {
+            if let Some(score) = sample.score() {
+                loss.add(sigmoid(k * score), sample.result());
+            }
+        }
+        loss.mean()
+    })
+}
+
+/// The place of the least value of a function with one valley, by golden section; a value is computed once a step.
+fn golden_section((mut low, mut high): (f32, f32), value: impl Fn(f32) -> f64) -> f32 {
+    let ratio = (5.0_f32.sqrt() - 1.0) / 2.0;
+    let (mut left, mut right) = (high - ratio * (high - low), low + ratio * (high - low));
+    let (mut at_left, mut at_right) = (value(left), value(right));
+    while high - low > K_PRECISION * high {
+        if at_left < at_right {
+            (high, right, at_right) = (right, left, at_left);
+            left = high - ratio * (high - low);
+            at_left = value(left);
+        } else {
+            (low, left, at_left) = (left, right, at_right);
+            right = low + ratio * (high - low);
+            at_right = value(right);
+        }
+    }
+    f32::midpoint(low, high)
+}

@@ -1,0 +1,227 @@
+//! Positions as the fit sees them: short lists of counts, one after the other in memory.
+
+use destrier::eval::layout::COUNT;
+use destrier::eval::{MAX_PHASE, Trace};
+
+#[cfg(test)]
+use super::Weights;
+
+/// A share of endgame advantage that counts in full, in the trace's unit.
+const FULL_SCALE: f32 = 64.0;
+
+/// What is wrong with a set of positions.
+#[derive(Debug, thiserror::Error, PartialEq)]
+#[error(
+    "only {positions} positions in {blocks} blocks, too few to keep some back; give more files, or set data.block lower"
+)]
+pub struct TooFew {
+    /// In all files.
+    pub positions: usize,
+    /// Of the size in the plan.
+    pub blocks: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Head {
+    /// Where the terms begin in the common list; they end where those of the next head begin.
+    start: usize,
+    /// Factor of the middle game, 0 to 1.
+    mg: f32,
+    /// Factor of the endgame with White, with Black ahead in it.
+    eg: [f32; 2],
+    /// Centipawns for White; no number where none was given.
+    score: f32,
+    /// White's result: 0, 1/2 or 1.
+    result: f32,
+    /// What the evaluation should promise White, 0 to 1.
+    target: f32,
+}
+
+/// Positions and what came of them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Samples {
+    heads: Vec<Head>,
+    /// Place in the table of weights, and by how many White has the term more often.
+    terms: Vec<(u16, i16)>,
+}
+
+/// One position.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample<'a> {
+    head: Head,
+    /// Place in the table of weights, and by how many White has the term more often.
+    pub terms: &'a [(u16, i16)],
+}
+
+impl Sample<'_> {
+    /// What the evaluation should promise White, 0 to 1.
+    #[must_use]
+    pub const fn target(&self) -> f32 {
+        self.head.target
+    }
+
+    /// White's result.
+    #[must_use]
+    pub const fn result(&self) -> f32 {
+        self.head.result
+    }
+
+    /// Centipawns for White, where given.
+    #[must_use]
+    pub fn score(&self) -> Option<f32> {
+        (!self.head.score.is_nan()).then_some(self.head.score)
+    }
+
+    /// The sums of both halves from White's view.
+    #[must_use]
+    pub fn halves(&self, weights: &[[f32; 2]]) -> [f32; 2] {
+        // Two chains of additions at once: the order is fixed, so the sum is the same on every machine.
+        let (mut even, mut odd) = ([0.0_f32; 2], [0.0_f32; 2]);
+        let mut pairs = self.terms.chunks_exact(2);
+        for pair in pairs.by_ref() {
+            add(&mut even, weights, pair[0]);
+            add(&mut odd, weights, pair[1]);
+        }
+        for term in pairs.remainder() {
+            add(&mut even, weights, *term);
+        }
+        [even[0] + odd[0], even[1] + odd[1]]
+    }
+
+    /// The factors of the halves, given the endgame half.
+    #[must_use]
+    pub fn factors(&self, eg: f32) -> [f32; 2] {
+        [self.head.mg, self.head.eg[usize::from(eg < 0.0)]]
+    }
+
+    /// The value in centipawns from White's view, and the factors of the halves in it.
+    #[must_use]
+    pub fn value(&self, weights: &[[f32; 2]]) -> (f32, [f32; 2]) {
+        let [mg, eg] = self.halves(weights);
+        let factors = self.factors(eg);
+        (mg * factors[0] + eg * factors[1], factors)
+    }
+}
+
+#[inline]
+fn add(sum: &mut [f32; 2], weights: &[[f32; 2]], (index, count): (u16, i16)) {
+    let weight = weights[usize::from(index)];
+    let count = f32::from(count);
+    sum[0] += weight[0] * count;
+    sum[1] += weight[1] * count;
+}
+
+impl Samples {
+    /// Adds a position: its trace, centipawns for White where known, White's result.
+    pub fn push(&mut self, trace: &Trace, score: Option<f32>, result: f32) {
+        let mg = trace.phase as f32 / MAX_PHASE as f32;
+        let eg = trace.scale.map(|scale| (1.0 - mg) * scale as f32 / FULL_SCALE);
+        let start = self.terms.len();
+        self.heads.push(Head { start, mg, eg, score: score.unwrap_or(f32::NAN), result, target: result });
+        self.terms.extend_from_slice(&trace.coefficients);
+    }
+
+    /// Adds all of another set.
+    pub fn append(&mut self, other: &Self) {
+        let shift = self.terms.len();
+        self.heads.extend(other.heads.iter().map(|head| Head { start: head.start + shift, ..*head }));
+        self.terms.extend_from_slice(&other.terms);
+    }
+
+    /// Positions.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.heads.len()
+    }
+
+    /// True without any.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.heads.is_empty()
+    }
+
+    /// Terms to a position on average.
+    #[must_use]
+    pub fn mean_terms(&self) -> f64 {
+        self.terms.len() as f64 / self.len().max(1) as f64
+    }
+
+    /// One of them.
+    #[must_use]
+    pub fn get(&self, index: usize) -> Sample<'_> {
+        let head = self.heads[index];
+        let end = self.heads.get(index + 1).map_or(self.terms.len(), |next| next.start);
+        Sample { head, terms: &self.terms[head.start..end] }
+    }
+
+    /// Some in a row.
+    pub fn range(&self, range: std::ops::Range<usize>) -> impl Iterator<Item = Sample<'_>> {
+        range.map(|index| self.get(index))
+    }
+
+    /// Positions in which each weight has a say.
+    #[must_use]
+    pub fn counts(&self) -> Vec<u64> {
+        let mut counts = vec![0; COUNT];
+        for (index, _) in &self.terms {
+            counts[usize::from(*index)] += 1;
+        }
+        counts
+    }
+
+    /// Mixes results and what scores promise (`sigmoid(k * score)`) into targets; positions without a score keep the result.
+    pub fn blend(&mut self, result_share: f32, k: f32) {
+        for head in self.heads.iter_mut().filter(|head| !head.score.is_nan()) {
+            let promised = super::loss::sigmoid(k * head.score);
+            head.target = result_share * head.result + (1.0 - result_share) * promised;
+        }
+    }
+
+    /// Parts the positions by blocks in an order of the seed: those to fit to and those kept back.
+    ///
+    /// # Errors
+    /// When either part would be empty.
+    pub fn split(self, seed: u64, block: std::num::NonZeroUsize, test_share: f64) -> Result<(Self, Self), TooFew> {
+        let blocks = self.len().div_ceil(block.get());
+        let mut order: Vec<usize> = (0..blocks).collect();
+        shuffle(&mut order, seed);
+        let kept = (blocks as f64 * test_share).round() as usize;
+        if kept == 0 || kept >= blocks {
+            return Err(TooFew { positions: self.len(), blocks });
+        }
+        let pick = |blocks: &[usize]| {
+            let mut part = Self::default();
+            for &place in blocks {
+                for index in place * block.get()..((place + 1) * block.get()).min(self.len()) {
+                    let sample = self.get(index);
+                    part.heads.push(Head { start: part.terms.len(), ..sample.head });
+                    part.terms.extend_from_slice(sample.terms);
+                }
+            }
+            part
+        };
+        Ok((pick(&order[kept..]), pick(&order[..kept])))
+    }
+
+    /// Sets every target to what other weights promise; for tests that know the answer.
+    #[cfg(test)]
+    pub(super) fn aim_at(&mut self, weights: &Weights, k: f32) {
+        let targets: Vec<f32> =
+            (0..self.len()).map(|index| super::loss::sigmoid(k * self.get(index).value(weights).0)).collect();
+        for (head, target) in self.heads.iter_mut().zip(targets) {
+            head.target = target;
+        }
+    }
+}
+
+/// Fisher and Yates with splitmix64.
+pub fn shuffle(order: &mut [usize], seed: u64) {
+    let mut state = seed;
+    for last in (1..order.len()).rev() {
+        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        order.swap(last, ((z ^ (z >> 31)) % (last as u64 + 1)) as usize);
+    }
+}
