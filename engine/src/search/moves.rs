@@ -134,7 +134,7 @@ impl Worker<'_> {
 
     /// Remembers a move that was too good for the opponent, and that the moves tried before it were not.
     fn learn_from_cutoff(&mut self, board: &Board, mv: Move, node: &Node, tried: &[Move]) {
-        let bonus = history::bonus(node.depth);
+        let (bonus, malus) = (history::bonus(node.depth), history::malus(node.depth));
         let context = self.stack.context(node.ply);
         if mv.is_quiet() {
             let killers = &mut self.stack[node.ply].killers;
@@ -147,9 +147,9 @@ impl Worker<'_> {
         }
         for &other in tried {
             if !other.is_quiet() {
-                self.histories.learn_capture(board, other, -bonus);
+                self.histories.learn_capture(board, other, -malus);
             } else if mv.is_quiet() {
-                self.histories.learn_quiet(board, other, context, -bonus);
+                self.histories.learn_quiet(board, other, context, -malus);
             }
         }
     }

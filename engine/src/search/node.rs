@@ -71,6 +71,9 @@ impl Worker<'_> {
         self.stack[ply + 2].killers = [Move::NULL; 2];
 
         if N::ROOT {
+            if self.stack.root_depth == 0 {
+                self.histories.begin_search();
+            }
             self.stack.root_depth = depth;
         }
 

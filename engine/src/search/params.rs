@@ -127,6 +127,14 @@ params! {
     history_bonus_offset: 150, 0, 400, 20;
     /// History: the greatest bonus.
     history_bonus_max: 1800, 500, 4000, 200;
+    /// History: what one ply of depth adds to the malus of the moves tried in vain.
+    history_malus_slope: 200, 50, 400, 20;
+    /// History: what is taken off every malus.
+    history_malus_offset: 150, 0, 400, 20;
+    /// History: the greatest malus.
+    history_malus_max: 1600, 500, 4000, 200;
+    /// Ordering: the weight of the low-ply history at the root, in sixteenths.
+    low_ply_weight: 32, 0, 96, 6;
     /// Late move reductions: what every late move is reduced by, in 1024ths of a ply.
     reduction_base: 700, 0, 2000, 100;
     /// Late move reductions: one ply for so many hundredths of the product of the logarithms.
@@ -154,7 +162,7 @@ params! {
     /// Late move reductions: 1024ths of a ply less for a move that gives check.
     reduction_check: 1536, 0, 3072, 100;
     /// Ordering of captures: the weight of their history in 64ths, in sixteenths of a centipawn.
-    capture_history_weight: 10, 0, 40, 2;
+    capture_history_weight: 4, 0, 40, 2;
     /// Singular extensions: the least depth.
     singular_depth: 6, 4, 10, 1;
     /// Singular extensions: sixteenths of a centipawn that other moves must stay below the table's score for each ply of depth.

@@ -84,7 +84,7 @@ impl Stack {
     /// The moves that led to a ply.
     #[inline]
     pub fn context(&self, ply: usize) -> Context {
-        [1, 2, 4].map(|distance| self.before(ply, distance).piece_to)
+        Context { moves: [1, 2, 4].map(|distance| self.before(ply, distance).piece_to), ply }
     }
 }
 
