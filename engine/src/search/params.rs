@@ -179,6 +179,8 @@ params! {
     correction_pieces: 896, 0, 2048, 100;
     /// Correction history: the weight of what the last two moves say.
     correction_moves: 896, 0, 2048, 100;
+    /// Quiescence: 64ths of the way from beta to the evaluation that the score of standing pat is.
+    stand_pat_blend: 32, 0, 64, 6;
     /// Quiescence: captures must not lose more than this in the exchange, in centipawns.
     quiescence_see: 0, -200, 100, 15;
 }

@@ -80,6 +80,12 @@ pub fn history_threshold(depth: i32) -> Option<i32> {
     (depth <= params::history_pruning_depth()).then(|| -params::history_pruning_slope() * depth)
 }
 
+/// Quiescence search: the score of standing pat above beta. Between both, for the evaluation was not searched ("fail medium", the
+/// engine community's).
+pub fn stand_pat_score(eval: Score, beta: Score) -> Score {
+    beta + (eval - beta) * params::stand_pat_blend() / 64
+}
+
 /// Delta pruning: what a capture that wins so much can bring the side to move to at most, in quiescence search; when that is not
 /// above alpha, the capture is left out (E. Heinz, "AEL pruning", ICGA Journal 23(1), 2000, calls it futility pruning there).
 pub fn delta_bound(stand_pat: Score, gain: Score) -> Score {
@@ -167,6 +173,13 @@ mod tests {
         }
         assert!(history_threshold(1).is_some_and(|least| least < 0));
         assert_eq!(history_threshold(30), None);
+    }
+
+    #[test]
+    fn standing_pat_scores_between_beta_and_the_evaluation() {
+        for (eval, beta) in [(100, 0), (0, 0), (900, -300)] {
+            assert!((beta..=eval).contains(&stand_pat_score(eval, beta)));
+        }
     }
 
     #[test]
