@@ -69,7 +69,7 @@ impl Aspects {
             turn: board.turn().index(),
             pawns: place(board.pawn_key()),
             pieces: Color::ALL.map(|color| place(board.non_pawn_key(color))),
-            moves: [context[1].index(), context[0].index()],
+            moves: [context.moves[1].index(), context.moves[0].index()],
         }
     }
 }
@@ -120,14 +120,13 @@ pub fn corrected(eval: Score, correction: Score) -> Score {
 
 #[cfg(test)]
 mod tests {
-    use super::super::history::NO_CONTEXT;
     use super::*;
     use crate::types::MATE;
 
     #[test]
     fn an_error_that_stays_is_made_up_for() {
         let board = Board::startpos();
-        let at = Aspects::new(&board, NO_CONTEXT);
+        let at = Aspects::new(&board, Context::NONE);
         for truth in [-60, -15, 0, 40, 100] {
             let mut corrections = Corrections::new();
             for _ in 0..500 {
@@ -152,8 +151,8 @@ mod tests {
     fn positions_share_what_they_have_in_common() {
         let start = Board::startpos();
         let mut corrections = Corrections::new();
-        corrections.learn(Aspects::new(&start, NO_CONTEXT), 200, 10);
-        let whole = corrections.correction(Aspects::new(&start, NO_CONTEXT));
+        corrections.learn(Aspects::new(&start, Context::NONE), 200, 10);
+        let whole = corrections.correction(Aspects::new(&start, Context::NONE));
         // Position, does part of the correction hold, does all?
         for (fen, part, all) in [
             ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", true, true),
@@ -163,8 +162,9 @@ mod tests {
         ] {
             let board = Board::from_fen(fen).expect("a legal position");
             // After other moves, which the side that moves does not tell apart.
-            let other = [PieceTo::new(&start, start.parse_uci("e2e4").expect("legal")); 3];
-            let context = if part { NO_CONTEXT } else { other };
+            let other =
+                Context { moves: [PieceTo::new(&start, start.parse_uci("e2e4").expect("legal")); 3], ..Context::NONE };
+            let context = if part { Context::NONE } else { other };
             let found = corrections.correction(Aspects::new(&board, context));
             assert_eq!((found > 0, found == whole), (part, all), "{fen}: {found}");
         }

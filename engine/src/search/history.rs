@@ -29,9 +29,14 @@ impl Value {
     }
 }
 
-/// How much is learnt from a cutoff at a depth.
+/// How much is learnt from a cutoff at a depth about the move that caused it.
 pub fn bonus(depth: i32) -> i32 {
     (params::history_bonus_slope() * depth - params::history_bonus_offset()).clamp(0, params::history_bonus_max())
+}
+
+/// How much is learnt from a cutoff at a depth about the moves tried in vain before.
+pub fn malus(depth: i32) -> i32 {
+    (params::history_malus_slope() * depth - params::history_malus_offset()).clamp(0, params::history_malus_max())
 }
 
 /// By side, from and to ("The history heuristic and alpha-beta search enhancements in practice", J. Schaeffer, IEEE PAMI 11(11),
@@ -63,15 +68,31 @@ impl PieceTo {
     }
 }
 
-/// The moves before a position that its own moves are seen in the light of: the last, the one before, and the own before that.
-pub type Context = [PieceTo; 3];
-/// No moves before.
+/// What the moves of a position are seen in the light of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Context {
+    /// The last move, the one before, and the own before that.
+    pub moves: [PieceTo; 3],
+    /// How far the root is.
+    pub ply: usize,
+}
+
 #[cfg(test)]
-pub const NO_CONTEXT: Context = [PieceTo::NONE; 3];
+impl Context {
+    /// No moves before, and too far from the root to matter.
+    pub const NONE: Context = Context { moves: [PieceTo::NONE; 3], ply: LOW_PLIES };
+}
 
 /// By an earlier piece and target, and the move's own ("continuation history": counter-moves, J. Uiterwijk, ICCA Journal 15(1),
 /// 1992, with a value for every pair, and follow-ups likewise).
 struct Continuation(Vec<[Value; PieceTo::COUNT]>);
+
+/// By plies from the root, from and to, for the first few plies of one search ("low-ply history", the engine community's): the tree
+/// near the root is searched again in each iteration.
+struct LowPly([[[Value; Square::COUNT]; Square::COUNT]; LOW_PLIES]);
+
+/// Plies that have a low-ply history.
+const LOW_PLIES: usize = 4;
 
 /// By the pawns on the board, moved piece and target ("pawn history", the engine community's): plans depend on the pawns.
 struct PawnMoves(Vec<[Value; PieceTo::COUNT]>);
@@ -94,6 +115,7 @@ const VICTIMS: usize = PieceType::COUNT + 1;
 pub struct Histories {
     butterfly: Box<Butterfly>,
     continuation: Continuation,
+    low_ply: Box<LowPly>,
     pawn_moves: PawnMoves,
     captures: Captures,
     /// Not about moves, but learnt and forgotten with them.
@@ -105,6 +127,7 @@ impl Histories {
         Histories {
             butterfly: Box::new(Butterfly([[[Value::default(); Square::COUNT]; Square::COUNT]; 2])),
             continuation: Continuation(vec![[Value::default(); PieceTo::COUNT]; PieceTo::COUNT]),
+            low_ply: Box::new(LowPly([[[Value::default(); Square::COUNT]; Square::COUNT]; LOW_PLIES])),
             pawn_moves: PawnMoves(vec![[Value::default(); PieceTo::COUNT]; PAWN_MOVES_SIZE]),
             captures: Captures(vec![[Value::default(); VICTIMS]; PieceTo::COUNT]),
             corrections: Corrections::new(),
@@ -116,14 +139,22 @@ impl Histories {
         *self = Histories::new();
     }
 
+    /// Forgets what is learnt about the first plies of a search, for the next begins elsewhere.
+    pub fn begin_search(&mut self) {
+        self.low_ply.0 = [[[Value::default(); Square::COUNT]; Square::COUNT]; LOW_PLIES];
+    }
+
     /// The value of a quiet move: the greater, the sooner it should be tried.
     #[inline]
     pub fn quiet(&self, board: &Board, mv: Move, context: Context) -> i32 {
         let piece_to = PieceTo::new(board, mv).index();
         let plain = self.butterfly.0[board.turn().index()][mv.from().index()][mv.to().index()];
         let pawns = self.pawn_moves.0[pawns_index(board)][piece_to];
-        let [last, follow_up, plan] = context.map(|before| self.continuation.0[before.index()][piece_to].get());
-        plain.get() + pawns.get() + last + follow_up + plan / 2
+        let [last, follow_up, plan] = context.moves.map(|before| self.continuation.0[before.index()][piece_to].get());
+        let near_root = self.low_ply.0.get(context.ply).map_or(0, |table| {
+            params::low_ply_weight() * table[mv.from().index()][mv.to().index()].get() / (16 * (1 + context.ply as i32))
+        });
+        plain.get() + pawns.get() + last + follow_up + plan / 2 + near_root
     }
 
     /// The value of a move that takes or promotes, beside what it wins.
@@ -144,7 +175,10 @@ impl Histories {
         let piece_to = PieceTo::new(board, mv).index();
         self.butterfly.0[board.turn().index()][mv.from().index()][mv.to().index()].learn(bonus);
         self.pawn_moves.0[pawns_index(board)][piece_to].learn(bonus);
-        for before in context {
+        if let Some(table) = self.low_ply.0.get_mut(context.ply) {
+            table[mv.from().index()][mv.to().index()].learn(bonus);
+        }
+        for before in context.moves {
             self.continuation.0[before.index()][piece_to].learn(bonus);
         }
     }
@@ -195,8 +229,8 @@ mod tests {
 
     #[test]
     fn the_bonus_grows_with_depth_up_to_its_end() {
-        assert!((0..128).all(|depth| bonus(depth) <= bonus(depth + 1)));
-        assert_eq!(bonus(0), 0);
+        assert!((0..128).all(|depth| bonus(depth) <= bonus(depth + 1) && malus(depth) <= malus(depth + 1)));
+        assert_eq!((bonus(0), malus(0)), (0, 0));
         assert_eq!(bonus(127), params::history_bonus_max());
     }
 
@@ -208,23 +242,31 @@ mod tests {
         let other = board.parse_uci("b1c3").expect("legal");
         let [x, y, z] =
             ["g1f3", "b1c3", "e2e4"].map(|word| PieceTo::new(&board, board.parse_uci(word).expect("legal")));
-        histories.learn_quiet(&board, good, [x, y, z], 500);
-        histories.learn_quiet(&board, other, [x, y, z], -300);
+        let after = |moves| Context { moves, ply: LOW_PLIES };
+        histories.learn_quiet(&board, good, after([x, y, z]), 500);
+        histories.learn_quiet(&board, other, after([x, y, z]), -300);
         for (mv, context, value) in [
-            (good, [x, y, z], 500 * 4 + 250),
-            (good, [x, x, x], 500 * 4 + 250),
-            (good, [y, z, x], 500 * 4 + 250),
-            (good, NO_CONTEXT, 500 * 2),
-            (good, [x, PieceTo::NONE, PieceTo::NONE], 500 * 3),
-            (good, [PieceTo::NONE, PieceTo::NONE, z], 500 * 2 + 250),
-            (other, [x, y, z], -300 * 4 - 150),
+            (good, after([x, y, z]), 500 * 4 + 250),
+            (good, after([x, x, x]), 500 * 4 + 250),
+            (good, after([y, z, x]), 500 * 4 + 250),
+            (good, Context::NONE, 500 * 2),
+            (good, after([x, PieceTo::NONE, PieceTo::NONE]), 500 * 3),
+            (good, after([PieceTo::NONE, PieceTo::NONE, z]), 500 * 2 + 250),
+            (other, after([x, y, z]), -300 * 4 - 150),
         ] {
             assert_eq!(histories.quiet(&board, mv, context), value, "{mv:?} {context:?}");
         }
         let advanced = Board::from_fen("rnbqkbnr/pppppppp/8/8/8/7P/PPPPPPP1/RNBQKBNR w KQkq - 0 1").expect("legal");
-        assert_eq!(histories.quiet(&advanced, good, NO_CONTEXT), 500, "other pawns, other plans");
+        assert_eq!(histories.quiet(&advanced, good, Context::NONE), 500, "other pawns, other plans");
+        let root = Context { ply: 0, ..Context::NONE };
+        let before = histories.quiet(&board, good, root);
+        histories.learn_quiet(&board, good, root, 800);
+        let near = histories.quiet(&board, good, root);
+        assert!(near > histories.quiet(&board, good, Context { ply: 1, ..root }) && near > before);
+        histories.begin_search();
+        assert_eq!(histories.quiet(&board, good, root), histories.quiet(&board, good, Context::NONE));
         histories.clear();
-        assert_eq!(histories.quiet(&board, good, [x, y, z]), 0);
+        assert_eq!(histories.quiet(&board, good, after([x, y, z])), 0);
     }
 
     #[test]

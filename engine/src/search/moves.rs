@@ -17,6 +17,8 @@ struct Candidate {
     window: Window,
     /// In plies.
     extension: i32,
+    /// The best score of the node so far.
+    best: Score,
 }
 
 impl Worker<'_> {
@@ -48,6 +50,8 @@ impl Worker<'_> {
                 is_pv: N::PV,
                 was_pv: node.was_pv,
                 is_cut: N::CUT,
+                improving: node.improving,
+                table_captures: table_move.is_capture(),
                 is_capture: !mv.is_quiet(),
                 is_killer: killers.contains(&mv),
                 gives_check: false,
@@ -62,7 +66,7 @@ impl Worker<'_> {
             let window = Window { alpha, ..node.window };
             let extension = if mv == table_move { node.extension } else { 0 };
             self.stack.note_extension(ply, extension);
-            let score = self.search_child::<N>(&child, node, Candidate { late, window, extension });
+            let score = self.search_child::<N>(&child, node, Candidate { late, window, extension, best: best.score });
             self.take_back();
             if self.control.is_stopped() {
                 break;
@@ -102,9 +106,9 @@ impl Worker<'_> {
     /// The score of a move just played: the first with the whole window, the others with a test that must be failed to earn
     /// more, late ones less deep at first.
     fn search_child<N: NodeKind>(&mut self, child: &Board, node: &Node, candidate: Candidate) -> Score {
-        let Candidate { late, window, extension } = candidate;
+        let Candidate { late, window, extension, best } = candidate;
         let ply = node.ply + 1;
-        let depth = node.depth - 1 + extension;
+        let mut depth = node.depth - 1 + extension;
         if late.number == 1 {
             return -self.search::<N::First>(child, window.flip(), depth, ply);
         }
@@ -114,7 +118,10 @@ impl Worker<'_> {
         if reduced < depth {
             score = -self.search::<CutNode>(child, test, reduced, ply);
             if score > window.alpha {
-                score = -self.search::<N::Retried>(child, test, depth, ply);
+                depth += reductions::research_adjustment(score, best, depth);
+                if depth > reduced {
+                    score = -self.search::<N::Retried>(child, test, depth, ply);
+                }
             }
         } else {
             score = -self.search::<N::Retried>(child, test, depth, ply);
@@ -127,7 +134,7 @@ impl Worker<'_> {
 
     /// Remembers a move that was too good for the opponent, and that the moves tried before it were not.
     fn learn_from_cutoff(&mut self, board: &Board, mv: Move, node: &Node, tried: &[Move]) {
-        let bonus = history::bonus(node.depth);
+        let (bonus, malus) = (history::bonus(node.depth), history::malus(node.depth));
         let context = self.stack.context(node.ply);
         if mv.is_quiet() {
             let killers = &mut self.stack[node.ply].killers;
@@ -140,9 +147,9 @@ impl Worker<'_> {
         }
         for &other in tried {
             if !other.is_quiet() {
-                self.histories.learn_capture(board, other, -bonus);
+                self.histories.learn_capture(board, other, -malus);
             } else if mv.is_quiet() {
-                self.histories.learn_quiet(board, other, context, -bonus);
+                self.histories.learn_quiet(board, other, context, -malus);
             }
         }
     }
@@ -165,7 +172,7 @@ fn skips_late_quiet(node: &Node, alpha: Score, mv: Move, late: LateMove) -> bool
     if !mv.is_quiet() || is_mate(alpha) {
         return false;
     }
-    let too_late = pruning::late_move_count(node.depth).is_some_and(|count| late.number > count);
+    let too_late = pruning::late_move_count(node.depth, node.improving).is_some_and(|count| late.number > count);
     let left = reductions::reduced_depth(node.depth, reductions::late_move_reduction(late));
     let too_far = pruning::futility_margin(left).is_some_and(|margin| node.eval + margin <= alpha);
     let too_bad = pruning::history_threshold(left).is_some_and(|least| late.history < least);

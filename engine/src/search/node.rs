@@ -28,6 +28,8 @@ pub(super) struct Node {
     pub eval: Score,
     /// In the principal variation, or once found there.
     pub was_pv: bool,
+    /// The static evaluation of the side to move has been rising.
+    pub improving: bool,
     /// The move that is left out while its alternatives are weighed, or [`Move::NULL`].
     pub excluded: Move,
     /// How much deeper the table's move is searched, in plies.
@@ -69,6 +71,9 @@ impl Worker<'_> {
         self.stack[ply + 2].killers = [Move::NULL; 2];
 
         if N::ROOT {
+            if self.stack.root_depth == 0 {
+                self.histories.begin_search();
+            }
             self.stack.root_depth = depth;
         }
 
@@ -101,7 +106,8 @@ impl Worker<'_> {
         let eval = improved_by_table(static_eval, table);
         let was_pv = N::PV || table.is_some_and(|entry| entry.pv);
         let excluded = Move::NULL;
-        let mut node = Node { ply, depth, window, in_check, table, eval, was_pv, excluded, extension: 0 };
+        let improving = self.stack.is_improving(ply);
+        let mut node = Node { improving, ply, depth, window, in_check, table, eval, was_pv, excluded, extension: 0 };
 
         // 5. Reasons to leave without looking at moves.
         if !N::PV

@@ -2,6 +2,7 @@
 
 use super::history::{Context, Histories, PieceTo, captured_kind};
 use super::params;
+use super::stack::MAX_PLY;
 use crate::board::{Board, see_value};
 use crate::types::{Move, MoveList, PieceType};
 
@@ -81,7 +82,7 @@ impl MovePicker {
         MovePicker {
             captures_only: true,
             see_threshold,
-            ..MovePicker::all(arena, table_move, [Move::NULL; 2], [PieceTo::NONE; 3])
+            ..MovePicker::all(arena, table_move, [Move::NULL; 2], Context { moves: [PieceTo::NONE; 3], ply: MAX_PLY })
         }
     }
 
@@ -210,11 +211,13 @@ impl MovePicker {
     }
 }
 
-/// Most valuable victim first (MVV), moved by what is remembered of the capture. In sixteenths of a centipawn.
+/// Most valuable victim first, least valuable attacker next (MVV-LVA), moved by what is remembered of the capture. In sixteenths
+/// of a centipawn.
 fn capture_score(board: &Board, mv: Move, histories: &Histories) -> i32 {
     let victim = captured_kind(board, mv).map_or(0, see_value);
     let promotion = if mv.promotion() == Some(PieceType::Queen) { see_value(PieceType::Queen) } else { 0 };
-    16 * (victim + promotion) + params::capture_history_weight() * histories.capture(board, mv) / 64
+    let attacker = board.piece_at(mv.from()).map_or(0, |piece| 16 * piece.kind().index() as i32);
+    16 * (victim + promotion) - attacker + params::capture_history_weight() * histories.capture(board, mv) / 64
 }
 
 /// Underpromotions last, the rest by what is remembered of them.
@@ -227,7 +230,6 @@ fn quiet_score(board: &Board, mv: Move, histories: &Histories, context: Context)
 
 #[cfg(test)]
 mod tests {
-    use super::super::history::NO_CONTEXT;
     use super::*;
 
     const POSITIONS: [&str; 6] = [
@@ -265,7 +267,7 @@ mod tests {
             let mut arena = MoveArena::new();
             for (index, &table_move) in hints.iter().enumerate() {
                 let killers = [hints[(index * 7 + 1) % hints.len()], hints[(index * 3 + 2) % hints.len()]];
-                let moves = drain(&board, MovePicker::all(&arena, table_move, killers, NO_CONTEXT), &mut arena);
+                let moves = drain(&board, MovePicker::all(&arena, table_move, killers, Context::NONE), &mut arena);
                 if legal.contains(&table_move) {
                     assert_eq!(moves[0], table_move);
                 }
@@ -279,7 +281,7 @@ mod tests {
     fn winning_captures_come_before_quiets_and_losing_ones_after() {
         let board = Board::from_fen(POSITIONS[1]).expect("a legal position");
         let mut arena = MoveArena::new();
-        let moves = drain(&board, MovePicker::all(&arena, Move::NULL, [Move::NULL; 2], NO_CONTEXT), &mut arena);
+        let moves = drain(&board, MovePicker::all(&arena, Move::NULL, [Move::NULL; 2], Context::NONE), &mut arena);
         let first_quiet = moves.iter().position(|mv| mv.is_quiet()).expect("a quiet move");
         let last_quiet = moves.iter().rposition(|mv| mv.is_quiet()).expect("a quiet move");
         assert!(moves[..first_quiet].iter().all(|&mv| board.see_ge(mv, 0)));

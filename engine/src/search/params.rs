@@ -85,10 +85,16 @@ params! {
     probcut_margin: 160, 60, 350, 15;
     /// Null move: the least depth at which a fail high is verified.
     null_move_verified_depth: 13, 8, 20, 1;
+    /// Reverse futility pruning: what is taken off the margin of a side that is improving, in centipawns.
+    reverse_futility_improving: 40, 0, 150, 8;
+    /// Reverse futility pruning: 64ths of the way from beta to the evaluation that the score is.
+    reverse_futility_blend: 32, 0, 64, 6;
     /// Late move pruning: the greatest depth.
     late_move_depth: 8, 3, 12, 1;
     /// Late move pruning: moves looked at beside the square of the depth.
     late_move_base: 4, 1, 10, 1;
+    /// Late move pruning: the part of the moves looked at by a side that is not improving, in hundredths.
+    late_move_worsening: 75, 30, 100, 5;
     /// Futility pruning: the greatest depth that late move reductions leave.
     futility_depth: 7, 2, 12, 1;
     /// Futility pruning: margin in centipawns at any depth.
@@ -121,6 +127,14 @@ params! {
     history_bonus_offset: 150, 0, 400, 20;
     /// History: the greatest bonus.
     history_bonus_max: 1800, 500, 4000, 200;
+    /// History: what one ply of depth adds to the malus of the moves tried in vain.
+    history_malus_slope: 200, 50, 400, 20;
+    /// History: what is taken off every malus.
+    history_malus_offset: 150, 0, 400, 20;
+    /// History: the greatest malus.
+    history_malus_max: 1600, 500, 4000, 200;
+    /// Ordering: the weight of the low-ply history at the root, in sixteenths.
+    low_ply_weight: 32, 0, 96, 6;
     /// Late move reductions: what every late move is reduced by, in 1024ths of a ply.
     reduction_base: 700, 0, 2000, 100;
     /// Late move reductions: one ply for so many hundredths of the product of the logarithms.
@@ -133,12 +147,22 @@ params! {
     reduction_cut_node: 1024, 0, 3072, 120;
     /// Late move reductions: 1024ths of a ply less for a capture or promotion.
     reduction_capture: 1024, 0, 3072, 100;
+    /// Late move reductions: 1024ths of a ply more where the side to move is not improving.
+    reduction_worsening: 256, 0, 2048, 100;
+    /// Late move reductions: 1024ths of a ply more where the table's move is a capture.
+    reduction_table_capture: 256, 0, 2048, 100;
+    /// Second search: centipawns above the best score at any depth for a ply more.
+    deeper_base: 50, 10, 150, 8;
+    /// Second search: and for each ply of depth.
+    deeper_slope: 4, 0, 20, 2;
+    /// Second search: a ply less below so many centipawns above the best score.
+    shallower_margin: 5, 0, 40, 3;
     /// Late move reductions: 1024ths of a ply less for a killer.
     reduction_killer: 768, 0, 2048, 100;
     /// Late move reductions: 1024ths of a ply less for a move that gives check.
     reduction_check: 1536, 0, 3072, 100;
     /// Ordering of captures: the weight of their history in 64ths, in sixteenths of a centipawn.
-    capture_history_weight: 10, 0, 40, 2;
+    capture_history_weight: 4, 0, 40, 2;
     /// Singular extensions: the least depth.
     singular_depth: 6, 4, 10, 1;
     /// Singular extensions: sixteenths of a centipawn that other moves must stay below the table's score for each ply of depth.
@@ -155,6 +179,8 @@ params! {
     correction_pieces: 896, 0, 2048, 100;
     /// Correction history: the weight of what the last two moves say.
     correction_moves: 896, 0, 2048, 100;
+    /// Quiescence: 64ths of the way from beta to the evaluation that the score of standing pat is.
+    stand_pat_blend: 32, 0, 64, 6;
     /// Quiescence: captures must not lose more than this in the exchange, in centipawns.
     quiescence_see: 0, -200, 100, 15;
 }

@@ -5,9 +5,17 @@ use super::params;
 use crate::types::{Score, is_mate};
 
 /// Reverse futility pruning, or static null-move pruning: how far the evaluation must be above beta at a depth for the node to be
-/// taken as failing high ("futility pruning", E. Heinz, ICCA Journal 21(2), 1998, turned to the other side).
-pub fn reverse_futility_margin(depth: i32) -> Option<Score> {
-    (depth <= params::reverse_futility_depth()).then(|| params::reverse_futility_slope() * depth)
+/// taken as failing high ("futility pruning", E. Heinz, ICCA Journal 21(2), 1998, turned to the other side). Less is asked of a
+/// side whose evaluation has been rising.
+pub fn reverse_futility_margin(depth: i32, improving: bool) -> Option<Score> {
+    let margin = params::reverse_futility_slope() * depth - params::reverse_futility_improving() * i32::from(improving);
+    (depth <= params::reverse_futility_depth()).then_some(margin.max(0))
+}
+
+/// Reverse futility pruning: the score of a node left out because its evaluation is that far above beta. Between both, for the
+/// evaluation was not searched ("fail medium", the engine community's).
+pub fn reverse_futility_score(eval: Score, beta: Score) -> Score {
+    beta + (eval - beta) * params::reverse_futility_blend() / 64
 }
 
 /// Razoring: how far the evaluation may be below alpha at a depth for the moves still to be looked at; below that, quiescence search
@@ -52,9 +60,11 @@ pub fn verification_end(ply: usize, depth: i32) -> usize {
 }
 
 /// Late move pruning, or move-count pruning: how many moves of a node are looked at before its quiet moves are left out. With
-/// little depth left, a good quiet move that the ordering puts that late is rare.
-pub fn late_move_count(depth: i32) -> Option<usize> {
-    let count = params::late_move_base() + depth * depth;
+/// little depth left, a good quiet move that the ordering puts that late is rare, the more so where the side to move is not
+/// improving.
+pub fn late_move_count(depth: i32, improving: bool) -> Option<usize> {
+    let all = params::late_move_base() + depth * depth;
+    let count = if improving { all } else { all * params::late_move_worsening() / 100 };
     (depth <= params::late_move_depth()).then(|| usize::try_from(count).unwrap_or(0))
 }
 
@@ -68,6 +78,12 @@ pub fn futility_margin(depth: i32) -> Option<Score> {
 /// (the engine community's).
 pub fn history_threshold(depth: i32) -> Option<i32> {
     (depth <= params::history_pruning_depth()).then(|| -params::history_pruning_slope() * depth)
+}
+
+/// Quiescence search: the score of standing pat above beta. Between both, for the evaluation was not searched ("fail medium", the
+/// engine community's).
+pub fn stand_pat_score(eval: Score, beta: Score) -> Score {
+    beta + (eval - beta) * params::stand_pat_blend() / 64
 }
 
 /// Delta pruning: what a capture that wins so much can bring the side to move to at most, in quiescence search; when that is not
@@ -126,18 +142,28 @@ mod tests {
 
     #[test]
     fn quiet_moves_are_left_out_at_low_depths_only() {
-        for depth in 1..8 {
-            assert!(late_move_count(depth) < late_move_count(depth + 1) || late_move_count(depth + 1).is_none());
+        for improving in [false, true] {
+            for depth in 1..8 {
+                let (here, deeper) = (late_move_count(depth, improving), late_move_count(depth + 1, improving));
+                assert!(here < deeper || deeper.is_none());
+                assert!(late_move_count(depth, false) <= late_move_count(depth, true));
+            }
+            assert_eq!((late_move_count(30, improving), futility_margin(30)), (None, None));
         }
-        assert_eq!((late_move_count(30), futility_margin(30)), (None, None));
         assert!(futility_margin(1) < futility_margin(2));
     }
 
     #[test]
     fn reverse_futility_is_for_low_depths() {
-        assert_eq!(reverse_futility_margin(1), Some(params::reverse_futility_slope()));
-        assert!(reverse_futility_margin(2) > reverse_futility_margin(1));
-        assert_eq!(reverse_futility_margin(20), None);
+        assert_eq!(reverse_futility_margin(1, false), Some(params::reverse_futility_slope()));
+        for improving in [false, true] {
+            assert!(reverse_futility_margin(3, improving) > reverse_futility_margin(2, improving));
+            assert_eq!(reverse_futility_margin(20, improving), None);
+        }
+        assert!(reverse_futility_margin(5, true) < reverse_futility_margin(5, false));
+        for (eval, beta) in [(100, 0), (0, 0), (900, -300)] {
+            assert!((beta..=eval).contains(&reverse_futility_score(eval, beta)));
+        }
     }
 
     #[test]
@@ -147,6 +173,13 @@ mod tests {
         }
         assert!(history_threshold(1).is_some_and(|least| least < 0));
         assert_eq!(history_threshold(30), None);
+    }
+
+    #[test]
+    fn standing_pat_scores_between_beta_and_the_evaluation() {
+        for (eval, beta) in [(100, 0), (0, 0), (900, -300)] {
+            assert!((beta..=eval).contains(&stand_pat_score(eval, beta)));
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::tt::{Bound, Entry};
 use super::window::{NodeKind, Window};
 use super::{params, pruning};
 use crate::board::{Board, see_value};
-use crate::types::{DRAW, INFINITE, Move, Score, is_mate, mated_in};
+use crate::types::{DRAW, INFINITE, MATE_IN_MAX, Move, Score, is_mate, mated_in};
 
 impl Worker<'_> {
     /// The value of a position when only captures are looked at, or all moves when in check ("quiescence search").
@@ -36,7 +36,8 @@ impl Worker<'_> {
         if !in_check {
             best.score = improved_by_table(static_eval, table);
             if best.score >= window.beta {
-                return best.score;
+                let is_proven = is_mate(best.score) || is_mate(window.beta);
+                return if is_proven { best.score } else { pruning::stand_pat_score(best.score, window.beta) };
             }
             alpha = alpha.max(best.score);
         }
@@ -51,13 +52,14 @@ impl Worker<'_> {
         };
         let stand_pat = best.score;
         while let Some(mv) = picker.next(board, &mut self.arena, self.histories) {
-            if !in_check && !mv.is_promotion() && !is_mate(alpha) {
-                let gain = captured_kind(board, mv).map_or(0, see_value);
-                let bound = pruning::delta_bound(stand_pat, gain);
-                if bound <= alpha {
-                    best.score = best.score.max(bound);
+            if in_check {
+                // One way out is enough of the quiet ones, which seldom matter.
+                if mv.is_quiet() && best.score > -MATE_IN_MAX {
                     continue;
                 }
+            } else if let Some(bound) = most_it_brings(board, mv, stand_pat, alpha) {
+                best.score = best.score.max(bound);
+                continue;
             }
             let Some(child) = self.play(board, mv, ply) else { break };
             let score = -self.quiescence::<N>(&child, Window { alpha, ..window }.flip(), ply + 1);
@@ -93,4 +95,18 @@ impl Worker<'_> {
         self.table.store(board.key(), ply, entry);
         best.score
     }
+}
+
+/// A bound not above alpha on what a capture brings, if there is one: by what it takes (delta pruning), or because the exchange
+/// wins nothing and the evaluation is too low (futility pruning by SEE).
+fn most_it_brings(board: &Board, mv: Move, stand_pat: Score, alpha: Score) -> Option<Score> {
+    if mv.is_promotion() || is_mate(alpha) {
+        return None;
+    }
+    let bound = pruning::delta_bound(stand_pat, captured_kind(board, mv).map_or(0, see_value));
+    if bound <= alpha {
+        return Some(bound);
+    }
+    let even = pruning::delta_bound(stand_pat, 0);
+    (even <= alpha && !board.see_ge(mv, 1)).then_some(even)
 }

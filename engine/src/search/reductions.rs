@@ -2,6 +2,7 @@
 //! Depths are in plies, reductions in 1024ths of a ply.
 
 use super::params;
+use crate::types::Score;
 
 /// A ply of reduction.
 pub const PLY: i32 = 1024;
@@ -20,6 +21,10 @@ pub struct LateMove {
     pub was_pv: bool,
     /// The node is expected to fail high, so that a late move is wanted least.
     pub is_cut: bool,
+    /// The static evaluation of the side to move has been rising.
+    pub improving: bool,
+    /// The table's move of the node is a capture: quiet moves are then rarely the point.
+    pub table_captures: bool,
     /// Or a promotion.
     pub is_capture: bool,
     pub is_killer: bool,
@@ -37,6 +42,8 @@ pub fn late_move_reduction(mv: LateMove) -> i32 {
         (mv.is_pv, -params::reduction_pv()),
         (mv.was_pv, -params::reduction_was_pv()),
         (mv.is_cut, params::reduction_cut_node()),
+        (!mv.improving, params::reduction_worsening()),
+        (mv.table_captures, params::reduction_table_capture()),
         (mv.is_capture, -params::reduction_capture()),
         (mv.is_killer, -params::reduction_killer()),
         (mv.gives_check, -params::reduction_check()),
@@ -50,6 +57,14 @@ pub fn late_move_reduction(mv: LateMove) -> i32 {
 /// than that depth.
 pub fn reduced_depth(depth: i32, reduction: i32) -> i32 {
     (depth - reduction.max(0) / PLY).max(1).min(depth)
+}
+
+/// Do-deeper and do-shallower search (the engine community's): how much the depth of the second search of a reduced move that
+/// beat alpha is changed: a ply more when its score is far above the best so far, a ply less when it is hardly above.
+pub fn research_adjustment(score: Score, best: Score, depth: i32) -> i32 {
+    let deeper = score > best + params::deeper_base() + params::deeper_slope() * depth;
+    let shallower = score < best + params::shallower_margin();
+    i32::from(deeper) - i32::from(shallower)
 }
 
 /// 1024 times the natural logarithm of a number from 1, which beyond the table counts as its last.
@@ -96,6 +111,8 @@ mod tests {
         is_pv: false,
         was_pv: false,
         is_cut: false,
+        improving: true,
+        table_captures: false,
         is_capture: false,
         is_killer: false,
         gives_check: false,
@@ -119,7 +136,12 @@ mod tests {
                 ] {
                     assert!(reduction(less) < plain, "{depth} {number}: {less:?}");
                 }
-                for more in [LateMove { history: -20_000, ..PLAIN }, LateMove { is_cut: true, ..PLAIN }] {
+                for more in [
+                    LateMove { history: -20_000, ..PLAIN },
+                    LateMove { is_cut: true, ..PLAIN },
+                    LateMove { improving: false, ..PLAIN },
+                    LateMove { table_captures: true, ..PLAIN },
+                ] {
                     assert!(reduction(more) > plain, "{depth} {number}: {more:?}");
                 }
             }
@@ -139,6 +161,13 @@ mod tests {
             (0, 0, 0),
         ] {
             assert_eq!(reduced_depth(depth, reduction), reduced, "{depth} {reduction}");
+        }
+    }
+
+    #[test]
+    fn a_second_search_follows_its_score() {
+        for (score, change) in [(0, -1), (1000, 1), (params::shallower_margin(), 0)] {
+            assert_eq!(research_adjustment(score, 0, 4), change, "{score}");
         }
     }
 

@@ -25,8 +25,9 @@ impl Worker<'_> {
         }
 
         // Reverse futility pruning: so far above beta that no quiet answer brings it down.
-        if !is_mate(beta) && pruning::reverse_futility_margin(depth).is_some_and(|margin| eval - margin >= beta) {
-            return Some(eval);
+        let margin = pruning::reverse_futility_margin(depth, node.improving);
+        if !is_mate(beta) && !is_mate(eval) && margin.is_some_and(|margin| eval - margin >= beta) {
+            return Some(pruning::reverse_futility_score(eval, beta));
         }
 
         // Null-move pruning: passing is rarely the best move, so if even that fails high, so would the best.

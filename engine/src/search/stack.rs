@@ -73,10 +73,19 @@ impl Stack {
         self[ply].double_extensions = self.double_extensions(ply) + i32::from(extension >= 2);
     }
 
+    /// True when the static evaluation of the side to move has risen since its last move, or the one before if it was in check
+    /// then; not while it is in check.
+    pub fn is_improving(&self, ply: usize) -> bool {
+        let now = self[ply].static_eval;
+        let earlier = [2, 4].map(|distance| self.before(ply, distance).static_eval);
+        let then = earlier.into_iter().find(|&eval| eval != NO_EVAL);
+        now != NO_EVAL && then.is_none_or(|then| now > then)
+    }
+
     /// The moves that led to a ply.
     #[inline]
     pub fn context(&self, ply: usize) -> Context {
-        [1, 2, 4].map(|distance| self.before(ply, distance).piece_to)
+        Context { moves: [1, 2, 4].map(|distance| self.before(ply, distance).piece_to), ply }
     }
 }
 
@@ -272,6 +281,26 @@ mod tests {
             searched.iter().for_each(|&key| line.push(key));
             let found = line.is_repetition(key, halfmove_clock, searched.len());
             assert_eq!(found, draw, "{game:?} {searched:?} {key} {halfmove_clock}");
+        }
+    }
+
+    #[test]
+    fn improving_compares_with_the_last_evaluation_of_the_same_side() {
+        let mut stack = Stack::new();
+        // Static evaluations from ply 0 on; improving at the last?
+        for (evals, improving) in [
+            (&[10][..], true),
+            (&[10, 0, 11], true),
+            (&[10, 0, 10], false),
+            (&[10, 0, NO_EVAL], false),
+            (&[10, 0, NO_EVAL, 0, 11], true),
+            (&[10, 0, NO_EVAL, 0, 9], false),
+            (&[10, 0, 5, 0, 7], true),
+        ] {
+            for (ply, &eval) in evals.iter().enumerate() {
+                stack[ply].static_eval = eval;
+            }
+            assert_eq!(stack.is_improving(evals.len() - 1), improving, "{evals:?}");
         }
     }
 
