@@ -186,7 +186,9 @@ impl Worker<'_> {
             _ => Bound::Upper,
         };
         let entry = Entry { mv: best.mv, score: best.score, eval: static_eval, depth, bound, pv: N::PV };
-        self.table.store(board.key(), ply, entry);
+        if !(N::ROOT && self.root.is_secondary()) {
+            self.table.store(board.key(), ply, entry);
+        }
         best.score
     }
 
@@ -338,6 +340,7 @@ impl Worker<'_> {
         self.line.push(board.key());
         let mut child = *board;
         child.play(mv);
+        self.table.prefetch(child.key());
         Some(child)
     }
 

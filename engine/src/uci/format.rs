@@ -19,12 +19,14 @@ pub fn score(score: Score) -> String {
 pub fn info(info: &Info<'_>, board: &Board, chess960: bool) -> String {
     let nps = u128::from(info.nodes) * 1_000_000 / info.elapsed.as_micros().max(1);
     let mut line = format!(
-        "info depth {} seldepth {} multipv 1 score {} nodes {} nps {nps} hashfull {} time {} pv",
+        "info depth {} seldepth {} multipv {} score {} nodes {} nps {nps} hashfull {} tbhits {} time {} pv",
         info.depth,
         info.seldepth,
+        info.line,
         score(info.score),
         info.nodes,
         info.hashfull,
+        info.table_hits,
         info.elapsed.as_millis(),
     );
     let mut board = *board;

@@ -12,7 +12,7 @@ mod output;
 use crate::board::Board;
 use crate::eval;
 use crate::search::time::{self, Clock, TimeBudget};
-use crate::search::{Game, Limits};
+use crate::search::{Game, Limits, Searcher};
 use crate::types::{Color, Move};
 use command::{Command, Go};
 use engine::{Engine, Task};
@@ -72,7 +72,10 @@ impl Session {
                 self.output.line(&text);
             }
             Command::IsReady => self.output.line("readyok"),
-            Command::NewGame => self.engine.new_game(),
+            Command::NewGame => self.change("ucinewgame", |searcher| {
+                searcher.new_game();
+                Ok(())
+            }),
             Command::SetOption { name, value } => self.set_option(&name, value.as_deref()),
             Command::Position { fen, moves } => match set_up(fen.as_deref(), &moves) {
                 Ok(game) => self.game = game,
@@ -93,15 +96,32 @@ impl Session {
     }
 
     fn set_option(&mut self, name: &str, value: Option<&str>) {
+        if self.engine.is_searching() {
+            self.output.remark(&format!("setoption: `{name}` not changed during a search, send `stop` first"));
+            return;
+        }
         match self.options.set(name, value) {
             Ok(Effect::Nothing) => {}
-            Ok(Effect::ClearHash) => self.engine.clear_hash(),
-            Ok(Effect::ResizeHash { mib }) => {
-                if self.engine.resize_hash(mib).is_err() {
-                    self.output.remark(&format!("setoption: no memory for a hash of {mib} MiB, the old one stays"));
-                }
-            }
+            Ok(Effect::ClearHash) => self.change("setoption", |searcher| {
+                searcher.clear_hash();
+                Ok(())
+            }),
+            Ok(Effect::ResizeHash { mib }) => self.change("setoption", move |searcher| {
+                let message = |error| format!("no memory for a hash of {mib} MiB, the old one stays: {error}");
+                searcher.set_hash(mib).map_err(message)
+            }),
+            Ok(Effect::SetThreads { threads }) => self.change("setoption", move |searcher| {
+                let result = searcher.set_threads(threads);
+                result.map_err(|error| format!("only {} threads, no more can be had: {error}", searcher.threads()))
+            }),
             Err(message) => self.output.remark(&message),
+        }
+    }
+
+    /// Changes the searcher between two searches.
+    fn change(&mut self, command: &str, change: impl FnOnce(&mut Searcher) -> Result<(), String> + Send + 'static) {
+        if let Err(message) = self.engine.change(change) {
+            self.output.remark(&format!("{command}: {message}"));
         }
     }
 
@@ -115,6 +135,7 @@ impl Session {
             depth: go.depth,
             nodes: go.nodes,
             mate: go.mate,
+            lines: self.options.lines,
             search_moves: self.search_moves(board, &go.search_moves),
         };
         self.engine.go(Task {

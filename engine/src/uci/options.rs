@@ -2,6 +2,7 @@
 
 #[cfg(feature = "tune")]
 use crate::search::params;
+use crate::search::time::DEFAULT_OVERHEAD;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
@@ -9,7 +10,8 @@ use std::time::Duration;
 pub const DEFAULT_HASH_MIB: usize = 16;
 
 const HASH_MIB: RangeInclusive<i64> = 1..=65_536;
-const THREADS: RangeInclusive<i64> = 1..=1;
+const THREADS: RangeInclusive<i64> = 1..=256;
+const LINES: RangeInclusive<i64> = 1..=256;
 const OVERHEAD_MS: RangeInclusive<i64> = 0..=5000;
 
 /// What the session keeps.
@@ -17,13 +19,15 @@ const OVERHEAD_MS: RangeInclusive<i64> = 0..=5000;
 pub struct Options {
     /// Time lost between engine and clock in each move.
     pub move_overhead: Duration,
+    /// How many best lines are looked for.
+    pub lines: usize,
     /// Castling is written as king takes rook.
     pub chess960: bool,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { move_overhead: Duration::from_millis(10), chess960: false }
+        Options { move_overhead: DEFAULT_OVERHEAD, lines: 1, chess960: false }
     }
 }
 
@@ -33,6 +37,7 @@ pub enum Effect {
     Nothing,
     ResizeHash { mib: usize },
     ClearHash,
+    SetThreads { threads: usize },
 }
 
 /// The lines that answer `uci`.
@@ -43,6 +48,7 @@ pub fn list() -> String {
     let text = [
         spin("Hash", DEFAULT_HASH_MIB as i64, HASH_MIB),
         spin("Threads", 1, THREADS),
+        spin("MultiPV", 1, LINES),
         spin("Move Overhead", Options::default().move_overhead.as_millis() as i64, OVERHEAD_MS),
         "option name UCI_Chess960 type check default false\n".to_owned(),
         "option name Ponder type check default false\n".to_owned(),
@@ -66,7 +72,8 @@ impl Options {
         match name.to_ascii_lowercase().as_str() {
             "hash" => return Ok(Effect::ResizeHash { mib: spin(name, value, HASH_MIB)? as usize }),
             "clear hash" => return Ok(Effect::ClearHash),
-            "threads" => drop(spin(name, value, THREADS)?),
+            "threads" => return Ok(Effect::SetThreads { threads: spin(name, value, THREADS)? as usize }),
+            "multipv" => self.lines = spin(name, value, LINES)? as usize,
             "move overhead" => self.move_overhead = Duration::from_millis(spin(name, value, OVERHEAD_MS)? as u64),
             "uci_chess960" => self.chess960 = check(name, value)?,
             "ponder" => drop(check(name, value)?),
@@ -115,14 +122,15 @@ mod tests {
             ("Hash", Some("64"), Effect::ResizeHash { mib: 64 }),
             ("hash", Some("1"), Effect::ResizeHash { mib: 1 }),
             ("Clear Hash", None, Effect::ClearHash),
-            ("Threads", Some("1"), Effect::Nothing),
+            ("Threads", Some("2"), Effect::SetThreads { threads: 2 }),
+            ("MultiPV", Some("4"), Effect::Nothing),
             ("Ponder", Some("true"), Effect::Nothing),
             ("Move Overhead", Some("123"), Effect::Nothing),
             ("UCI_Chess960", Some("true"), Effect::Nothing),
         ] {
             assert_eq!(options.set(name, value), Ok(effect), "{name}");
         }
-        assert_eq!(options, Options { move_overhead: Duration::from_millis(123), chess960: true });
+        assert_eq!(options, Options { move_overhead: Duration::from_millis(123), lines: 4, chess960: true });
     }
 
     #[test]
@@ -131,7 +139,7 @@ mod tests {
         for (name, value, message) in [
             ("Hash", Some("0"), "setoption: bad value `0` for `Hash`, expected 1 to 65536"),
             ("Hash", None, "setoption: bad value `` for `Hash`, expected 1 to 65536"),
-            ("Threads", Some("2"), "setoption: bad value `2` for `Threads`, expected 1 to 1"),
+            ("Threads", Some("257"), "setoption: bad value `257` for `Threads`, expected 1 to 256"),
             ("Move Overhead", Some("x"), "setoption: bad value `x` for `Move Overhead`, expected 0 to 5000"),
             ("UCI_Chess960", Some("1"), "setoption: bad value `1` for `UCI_Chess960`, expected true or false"),
             ("Contempt", Some("1"), "setoption: no option `Contempt`"),
