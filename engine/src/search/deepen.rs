@@ -61,6 +61,7 @@ impl Worker<'_> {
         if self.root.moves().is_empty() {
             return Finding { best: None, fallback: None, depth: 0 };
         }
+        self.ask_tables_for_root(board);
         for depth in self.first_depth(max_depth)..=max_depth {
             self.seldepth = 0;
             for index in 0..self.root.wanted() {

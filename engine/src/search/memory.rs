@@ -196,7 +196,9 @@ mod tests {
             assert_eq!(std::ptr::from_ref(buckets.get(0)).addr() % BLOCK_BYTES, 0);
             assert!((0..len).all(|index| *buckets.get(index) == [0; 8]));
             let visited = AtomicUsize::new(0);
-            buckets.for_each(threads, |_| drop(visited.fetch_add(1, Ordering::Relaxed)));
+            buckets.for_each(threads, |_| {
+                visited.fetch_add(1, Ordering::Relaxed);
+            });
             assert_eq!(visited.into_inner(), len.div_ceil(BLOCK_LEN) * BLOCK_LEN);
         }
     }

@@ -17,6 +17,7 @@ mod pruning;
 mod root;
 mod shared;
 mod stack;
+pub mod tablebase;
 pub mod time;
 mod tried;
 pub mod tt;
@@ -38,6 +39,7 @@ use stack::{Line, PvTable, Stack};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{io, thread};
+use tablebase::{Prober, Probing, Tablebases};
 use tt::TranspositionTable;
 
 /// The stack a thread needs that calls [`Searcher::search`].
@@ -131,6 +133,8 @@ pub struct Outcome {
 /// All that is remembered from one search of a game to the next, and the threads that search.
 pub struct Searcher {
     table: Arc<TranspositionTable>,
+    tables: Option<Arc<Tablebases>>,
+    probing: Probing,
     memory: Memory,
     helpers: Pool,
 }
@@ -142,7 +146,7 @@ impl Searcher {
     /// When the memory for the table cannot be had.
     pub fn new(hash_mib: usize) -> Result<Searcher, MemoryError> {
         let table = Arc::new(TranspositionTable::new(hash_mib)?);
-        Ok(Searcher { table, memory: Memory::new(), helpers: Pool::new() })
+        Ok(Searcher { table, tables: None, probing: Probing::default(), memory: Memory::new(), helpers: Pool::new() })
     }
 
     /// Takes a new, empty table. On an error the old one stays.
@@ -163,6 +167,16 @@ impl Searcher {
     /// When a thread cannot be had; as many as could be stay.
     pub fn set_threads(&mut self, threads: usize) -> io::Result<()> {
         self.helpers.resize(threads.saturating_sub(1))
+    }
+
+    /// Looks positions up in these endgame tables from now on.
+    pub fn set_tablebases(&mut self, tables: Option<Arc<Tablebases>>) {
+        self.tables = tables;
+    }
+
+    /// When the tree asks the tables.
+    pub fn set_probing(&mut self, probing: Probing) {
+        self.probing = probing;
     }
 
     /// Threads that search.
@@ -200,11 +214,13 @@ impl Searcher {
             game: game.clone(),
             limits: limits.clone(),
             table: Arc::clone(&self.table),
+            tables: self.tables.clone(),
+            probing: self.probing,
             shared: Arc::clone(&shared),
         });
         self.helpers.begin(&assignment);
         let control = Control::lead(&shared, limits, signals, start);
-        let mut worker = new_worker(game, limits, &self.table, &mut self.memory, control);
+        let mut worker = new_worker(&assignment, &mut self.memory, control);
         let mut findings = vec![worker.deepen(game.board(), limits, report)];
         shared.stop();
         findings.extend(self.helpers.findings());
@@ -247,15 +263,11 @@ impl Searcher {
 }
 
 /// What a thread needs for one search.
-fn new_worker<'a>(
-    game: &Game,
-    limits: &Limits,
-    table: &'a TranspositionTable,
-    memory: &'a mut Memory,
-    control: Control<'a>,
-) -> Worker<'a> {
+fn new_worker<'a>(assignment: &'a Assignment, memory: &'a mut Memory, control: Control<'a>) -> Worker<'a> {
+    let Assignment { game, limits, table, tables, probing, .. } = assignment;
     Worker {
         table,
+        prober: tables.as_deref().map(|tables| Prober { tables, probing: *probing }),
         histories: &mut memory.histories,
         evaluator: &mut memory.evaluator,
         control,

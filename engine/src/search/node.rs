@@ -9,6 +9,7 @@ use super::ordering::{MoveArena, MovePicker};
 use super::pruning::LateMove;
 use super::root::Root;
 use super::stack::{Line, MAX_PLY, PvTable, Stack};
+use super::tablebase::Prober;
 use super::tried::Tried;
 use super::tt::{Bound, Entry, NO_EVAL, TranspositionTable};
 use super::{params, pruning};
@@ -114,6 +115,8 @@ struct Best {
 /// One search thread in the course of one search.
 pub(super) struct Worker<'a> {
     pub table: &'a TranspositionTable,
+    /// Endgame tables, where there are any.
+    pub prober: Option<Prober<'a>>,
     pub histories: &'a mut Histories,
     pub evaluator: &'a mut Evaluator,
     pub control: Control<'a>,
@@ -155,6 +158,12 @@ impl Worker<'_> {
         let table = self.table.probe(board.key(), ply);
         if !N::PV
             && let Some(score) = score_from_table(table, depth, window.beta, board)
+        {
+            return score;
+        }
+
+        if !N::ROOT
+            && let Some(score) = self.score_from_tablebase(board, window.alpha, window.beta, depth, ply)
         {
             return score;
         }

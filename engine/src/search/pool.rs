@@ -6,6 +6,7 @@ use super::deepen::Finding;
 use super::history::Histories;
 use super::limits::{Control, Limits};
 use super::shared::Shared;
+use super::tablebase::{Probing, Tablebases};
 use super::tt::TranspositionTable;
 use super::{Game, Silent, THREAD_STACK_BYTES, new_worker};
 use crate::eval::Evaluator;
@@ -38,6 +39,8 @@ pub struct Assignment {
     pub game: Game,
     pub limits: Limits,
     pub table: Arc<TranspositionTable>,
+    pub tables: Option<Arc<Tablebases>>,
+    pub probing: Probing,
     pub shared: Arc<Shared>,
 }
 
@@ -100,9 +103,9 @@ fn perform(order: Order, number: usize, memory: &mut Memory) -> Option<Finding> 
             None
         }
         Order::Search(assignment) => {
-            let Assignment { game, limits, table, shared } = &*assignment;
-            let mut worker = new_worker(game, limits, table, memory, Control::follow(shared, number));
-            Some(worker.deepen(game.board(), limits, &mut Silent))
+            let control = Control::follow(&assignment.shared, number);
+            let mut worker = new_worker(&assignment, memory, control);
+            Some(worker.deepen(assignment.game.board(), &assignment.limits, &mut Silent))
         }
     }
 }
@@ -181,8 +184,9 @@ mod tests {
     #[test]
     fn threads_vote_by_depth_and_score() {
         // Move, score and depth of each thread; move 0 stands for nothing found.
-        let proven: &[(u16, Score, i32)] = &[(1, 10, 20), (1, 10, 20), (2, mate_in(5), 3), (3, mate_in(3), 3)];
-        let cases: [(&[(u16, Score, i32)], usize); 9] = [
+        type Threads<'a> = &'a [(u16, Score, i32)];
+        let proven: Threads<'_> = &[(1, 10, 20), (1, 10, 20), (2, mate_in(5), 3), (3, mate_in(3), 3)];
+        let cases: [(Threads<'_>, usize); 9] = [
             (&[], 0),
             (&[(0, 0, 0)], 0),
             (&[(1, 10, 8)], 0),

@@ -27,6 +27,8 @@ pub struct Task {
     /// Count paths of this length instead of searching.
     pub perft: Option<u32>,
     pub chess960: bool,
+    /// Win, draw and loss are told with each score.
+    pub show_wdl: bool,
 }
 
 /// Something done to the searcher, and why it could not be done.
@@ -172,7 +174,8 @@ struct Printer<'a> {
 
 impl Report for Printer<'_> {
     fn iteration(&mut self, news: &Info<'_>) {
-        self.output.line(&info(news, self.task.game.board(), self.task.chess960));
+        let Task { chess960, show_wdl, .. } = *self.task;
+        self.output.line(&info(news, self.task.game.board(), chess960, show_wdl));
     }
 }
 

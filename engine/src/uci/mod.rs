@@ -8,9 +8,11 @@ mod engine;
 mod format;
 mod options;
 mod output;
+pub mod wdl;
 
 use crate::board::Board;
 use crate::eval;
+use crate::search::tablebase::Tablebases;
 use crate::search::time::{self, Clock, TimeBudget};
 use crate::search::{Game, Limits, Searcher};
 use crate::types::{Color, Move};
@@ -19,6 +21,7 @@ use engine::{Engine, Task};
 use options::{DEFAULT_HASH_MIB, Effect, Options};
 use output::Output;
 use std::io::{self, BufRead, Write};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Name and version.
@@ -114,8 +117,35 @@ impl Session {
                 let result = searcher.set_threads(threads);
                 result.map_err(|error| format!("only {} threads, no more can be had: {error}", searcher.threads()))
             }),
+            Ok(Effect::SetProbing(probing)) => self.change("setoption", move |searcher| {
+                searcher.set_probing(probing);
+                Ok(())
+            }),
+            Ok(Effect::OpenTables { path }) => self.open_tables(&path),
             Err(message) => self.output.remark(&message),
         }
+    }
+
+    /// Takes the endgame tables of these folders; on an error there are none.
+    fn open_tables(&mut self, path: &str) {
+        let tables = match path {
+            "" | "<empty>" => None,
+            path => match Tablebases::open(path) {
+                Ok(tables) => {
+                    let (count, men) = (tables.count(), tables.most_men());
+                    self.output.remark(&format!("{count} endgame tables of up to {men} men"));
+                    Some(Arc::new(tables))
+                }
+                Err(error) => {
+                    self.output.remark(&format!("setoption: SyzygyPath: {error}"));
+                    None
+                }
+            },
+        };
+        self.change("setoption", |searcher| {
+            searcher.set_tablebases(tables);
+            Ok(())
+        });
     }
 
     /// Changes the searcher between two searches.
@@ -146,6 +176,7 @@ impl Session {
             ponder: go.ponder,
             perft: go.perft,
             chess960: self.options.chess960,
+            show_wdl: self.options.show_wdl,
         });
     }
 
