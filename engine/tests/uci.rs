@@ -96,10 +96,15 @@ fn the_handshake_lists_name_and_options() {
          < id name Destrier *
          < id author *
          < option name Hash type spin default 16 min 1 max 65536
-         < option name Threads type spin default 1 min 1 max 1
+         < option name Threads type spin default 1 min 1 max 256
+         < option name MultiPV type spin default 1 min 1 max 256
          < option name Move Overhead type spin default 10 min 0 max 5000
          < option name UCI_Chess960 type check default false
          < option name Ponder type check default false
+         < option name UCI_ShowWDL type check default false
+         < option name SyzygyPath type string default <empty>
+         < option name SyzygyProbeDepth type spin default 1 min 1 max 100
+         < option name SyzygyProbeLimit type spin default 7 min 0 max 7
          < option name Clear Hash type button
          < option name EvalMode type combo default * var classical var nnue
          < option name EvalFile type string default <embedded>
@@ -222,11 +227,168 @@ fn a_second_go_stops_the_first() {
          <* bestmove *
          > go infinite
          > setoption name Hash value 2
+         <* info string setoption: `Hash` not changed during a search, send `stop` first
+         > position startpos moves e2e4
+         > stop
          <* bestmove *
+         > setoption name Hash value 2
          > go infinite
          > quit",
     );
     assert_eq!(seen.iter().filter(|line| line.starts_with("bestmove")).count(), 5);
+}
+
+#[test]
+fn several_threads_stop_quit_and_ponder_as_one_does() {
+    for threads in [2, 3] {
+        let seen = check(&format!(
+            "> setoption name Threads value {threads}
+             > go infinite
+             <* info depth 3 *
+             > stop
+             <* bestmove *
+             > go ponder wtime 200 btime 200
+             <* info depth 1 *
+             > ponderhit
+             <* bestmove *
+             > go nodes 20000
+             <* bestmove *
+             > go infinite
+             <* info depth 1 *
+             > ucinewgame
+             <* bestmove *
+             > go infinite
+             > setoption name Threads value 1
+             <* info string setoption: `Threads` not changed during a search, send `stop` first
+             > stop
+             <* bestmove *
+             > setoption name Threads value 1
+             > go depth 4
+             <* bestmove *
+             > setoption name Threads value {threads}
+             > setoption name Hash value 3
+             > position fen 7k/6Q1/6K1/8/8/8/8/8 b - - 0 1
+             > go infinite
+             > stop
+             <* bestmove (none)
+             > position startpos
+             > go infinite
+             <* info depth 2 *
+             > quit"
+        ));
+        assert!(seen.last().is_some_and(|line| line.starts_with("bestmove")), "{seen:#?}");
+    }
+}
+
+#[test]
+fn several_lines_are_told_best_first() {
+    let seen = check(
+        "> setoption name MultiPV value 3
+         > position startpos
+         > go depth 6
+         <* bestmove *
+         > go depth 4 searchmoves e2e4 d2d4
+         <* bestmove *",
+    );
+    let field = |line: &str, name: &str| -> Option<String> {
+        let mut words = line.split(' ').skip_while(|&word| word != name);
+        words.nth(if name == "score" { 2 } else { 1 }).map(str::to_owned)
+    };
+    let number =
+        |line: &str, name: &str| field(line, name).and_then(|word| word.parse::<i64>().ok()).expect("a number");
+    let searches: Vec<Vec<&String>> = seen
+        .split(|line| line.starts_with("bestmove"))
+        .map(|lines| lines.iter().filter(|line| line.contains(" multipv ")).collect())
+        .collect();
+    for (search, wanted) in [(0, 3), (1, 2)] {
+        let lines: Vec<&String> = searches[search].clone();
+        assert!(!lines.is_empty() && lines.len().is_multiple_of(wanted), "{lines:#?}");
+        for iteration in lines.chunks(wanted) {
+            let ranks: Vec<i64> = iteration.iter().map(|line| number(line, "multipv")).collect();
+            assert_eq!(ranks, (1..=wanted as i64).collect::<Vec<_>>());
+            assert!(iteration.is_sorted_by_key(|line| -number(line, "score")), "{iteration:#?}");
+            let moves: std::collections::BTreeSet<_> = iteration.iter().map(|line| field(line, "pv")).collect();
+            assert_eq!(moves.len(), wanted, "{iteration:#?}");
+        }
+    }
+}
+
+#[test]
+fn chances_and_endgame_tables_are_told() {
+    let seen = check(
+        "> setoption name UCI_ShowWDL value true
+         > go depth 2
+         <* info depth 2 seldepth * multipv 1 score cp * wdl * * * nodes * nps * hashfull * tbhits 0 time * pv *
+         <* bestmove *
+         > setoption name UCI_ShowWDL value false
+         > go depth 1
+         <* bestmove *
+         > setoption name SyzygyPath value /no/such/folder
+         < info string setoption: SyzygyPath: `/no/such/folder`: *; give the folder that the .rtbw files are in
+         > setoption name SyzygyPath value <empty>
+         > setoption name SyzygyProbeDepth value 3
+         > setoption name SyzygyProbeLimit value 4
+         > isready
+         < readyok",
+    );
+    assert!(!seen[seen.len() - 4].contains(" wdl "), "{seen:#?}");
+}
+
+#[test]
+fn endgame_tables_decide() {
+    let Some(folder) = std::env::var_os("QUINTAIN_SYZYGY") else {
+        eprintln!("SKIPPED: real Syzygy tables: set QUINTAIN_SYZYGY to a folder with 3- and 4-man tables");
+        return;
+    };
+    let seen = check(&format!(
+        "> setoption name SyzygyPath value {}
+         < info string * endgame tables of up to * men
+         > position fen 7k/5Q2/6K1/8/8/8/8/8 w - - 0 1
+         > go depth 3
+         <* bestmove *
+         > position fen k7/8/K7/P7/8/8/8/8 w - - 0 1
+         > go depth 5
+         <* bestmove *
+         > position fen 8/8/3k4/3p4/8/3K1P2/8/8 w - - 0 1
+         > go depth 8
+         <* bestmove *",
+        folder.to_string_lossy()
+    ));
+    let told: Vec<&String> = seen.iter().filter(|line| line.contains(" tbhits ")).collect();
+    assert!(!told.is_empty() && told.iter().all(|line| !line.contains(" tbhits 0 ")), "{seen:#?}");
+    assert!(told.iter().any(|line| line.contains(" score mate 1 ")), "{seen:#?}");
+}
+
+#[test]
+fn memory_that_is_not_there_is_told() {
+    let seen = check(
+        "> setoption name Hash value 8388608
+         > setoption name Hash value 65537
+         > isready
+         <* readyok
+         > go depth 3
+         <* bestmove *",
+    );
+    assert_eq!(seen.iter().filter(|line| line.starts_with("info string setoption: ")).count(), 2, "{seen:#?}");
+}
+
+#[test]
+fn limits_that_are_given_together_all_hold() {
+    for go in [
+        "go depth 30 nodes 3000",
+        "go depth 2 movetime 60000",
+        "go nodes 3000 movetime 60000",
+        "go mate 3 nodes 3000",
+        "go wtime 60000 btime 60000 depth 2",
+        "go searchmoves a2a3 nodes 2000 depth 40",
+    ] {
+        for threads in [1, 2] {
+            let setup = format!("> setoption name Threads value {threads}\n> position startpos\n> {go}");
+            let seen = check(&format!("{setup}\n<* bestmove *"));
+            let too_deep = seen.iter().any(|line| line.contains("info depth 9 ") && go.contains("depth 2 "));
+            assert!(!too_deep && (!go.contains("a2a3") || seen.iter().any(|line| line.starts_with("bestmove a2a3"))));
+        }
+    }
 }
 
 #[test]

@@ -1,25 +1,31 @@
 //! The search: iterative deepening with aspiration windows over a principal variation search.
 //!
-//! Reading order: this file (what is asked and answered, the iterations), the numbered steps of `node.rs`
-//! with `shortcuts.rs` and `moves.rs`, `quiescence.rs`, `pruning.rs` and `reductions.rs` for every margin and reduction, `ordering.rs` and `history.rs` for the order of moves,
-//! `tt.rs` for what is remembered of positions, `time.rs` and `limits.rs` for when to stop, `params.rs` for the numbers.
-//! Nothing here knows UCI.
+//! Reading order: this file (what is asked and answered), `deepen.rs` (the iterations), the numbered steps of `node.rs` with
+//! `shortcuts.rs` and `moves.rs`, `quiescence.rs`, `pruning.rs`, `reductions.rs` and `extensions.rs` for every margin, reduction and
+//! extension, `ordering.rs` and `history.rs` for the order of moves, `corrections.rs` for what is learnt of the evaluation, `tt.rs`
+//! for what is remembered of positions, `time.rs` and `limits.rs` for when to stop, `pool.rs` and `shared.rs` for the other threads,
+//! `params.rs` for the numbers. Nothing here knows UCI.
 
 mod corrections;
+mod deepen;
 mod evaluator;
 mod extensions;
 mod history;
 mod limits;
+mod memory;
 mod moves;
 mod node;
 mod ordering;
 pub mod params;
+mod pool;
 mod pruning;
 mod quiescence;
 mod reductions;
 mod root;
+mod shared;
 mod shortcuts;
 mod stack;
+pub mod tablebase;
 pub mod time;
 mod tried;
 pub mod tt;
@@ -27,22 +33,25 @@ mod window;
 
 pub use evaluator::{EvalConfig, EvalMode, Evaluator};
 pub use limits::{Limits, Signals};
+pub use memory::MemoryError;
 pub use stack::MAX_PLY;
 
 use crate::board::Board;
 use crate::nnue;
-use crate::types::{DRAW, INFINITE, Move, Score, mate_in, mated_in};
-use history::Histories;
+use crate::types::{DRAW, Move, Score, mated_in};
+use deepen::Finding;
 use limits::Control;
 use node::Worker;
 use ordering::MoveArena;
+use pool::{Assignment, Memory, Pool};
 use root::Root;
+use shared::Shared;
 use stack::{Line, PvTable, Stack};
-use std::collections::TryReserveError;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{io, thread};
+use tablebase::{Prober, Probing, Tablebases};
 use tt::TranspositionTable;
-use window::{RootNode, Window};
 
 /// The stack a thread needs that calls [`Searcher::search`].
 pub const THREAD_STACK_BYTES: usize = 16 << 20;
@@ -57,11 +66,6 @@ pub fn in_search_thread<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<
         handle.join().or_else(|panic| std::panic::resume_unwind(panic))
     })
 }
-
-/// Iterations from this depth on begin with a narrow window.
-const ASPIRATION_DEPTH: i32 = 4;
-/// A forced move is not thought about for longer than this, on a clock.
-const FORCED_MOVE_DEPTH: i32 = 6;
 
 /// A position and the way to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,10 +101,14 @@ pub struct Info<'a> {
     pub depth: i32,
     /// The longest line looked at, in plies.
     pub seldepth: usize,
+    /// The rank of the line, from one.
+    pub line: usize,
     /// From the side to move's view.
     pub score: Score,
-    /// Moves played on the board since the search began.
+    /// Moves played on the board since the search began, by all threads.
     pub nodes: u64,
+    /// Answers from endgame tables, likewise.
+    pub table_hits: u64,
     pub elapsed: Duration,
     /// How full the table is, per mille.
     pub hashfull: usize,
@@ -133,57 +141,105 @@ pub struct Outcome {
     pub nodes: u64,
 }
 
-/// All that is remembered from one search of a game to the next.
+/// All that is remembered from one search of a game to the next, and the threads that search.
 pub struct Searcher {
-    table: TranspositionTable,
-    histories: Histories,
-    evaluator: Evaluator,
+    table: Arc<TranspositionTable>,
+    tables: Option<Arc<Tablebases>>,
+    probing: Probing,
+    memory: Memory,
+    helpers: Pool,
+    evaluation: EvalConfig,
 }
 
 impl Searcher {
+    /// One thread, and a table of so many MiB.
+    ///
     /// # Errors
     /// When the memory for the table cannot be had.
-    pub fn new(hash_mib: usize) -> Result<Searcher, TryReserveError> {
-        let table = TranspositionTable::new(hash_mib)?;
-        Ok(Searcher { table, histories: Histories::new(), evaluator: Evaluator::new() })
+    pub fn new(hash_mib: usize) -> Result<Searcher, MemoryError> {
+        let table = Arc::new(TranspositionTable::new(hash_mib)?);
+        Ok(Searcher {
+            table,
+            tables: None,
+            probing: Probing::default(),
+            memory: Memory::new(),
+            helpers: Pool::new(),
+            evaluation: EvalConfig::default(),
+        })
     }
 
     /// Takes a new, empty table. On an error the old one stays.
     ///
     /// # Errors
     /// When the memory cannot be had.
-    pub fn set_hash(&mut self, hash_mib: usize) -> Result<(), TryReserveError> {
-        self.table = TranspositionTable::new(hash_mib)?;
+    pub fn set_hash(&mut self, hash_mib: usize) -> Result<(), MemoryError> {
+        let reserved = TranspositionTable::reserve(hash_mib, self.table.bytes())?;
+        // The old table goes before the new memory is touched, so that both need not be there at once.
+        self.table = Arc::new(TranspositionTable::none());
+        self.table = Arc::new(reserved.build(self.threads()));
         Ok(())
     }
 
-    /// Evaluates by other means from now on, and forgets all that came from the old ones.
+    /// Evaluates by other means from now on, in all threads, and forgets all that came from the old ones.
     pub fn set_evaluation(&mut self, config: &EvalConfig) {
-        self.evaluator.configure(config);
+        self.memory.evaluator.configure(config);
+        self.evaluation = config.clone();
+        self.configure_helpers();
         self.new_game();
+    }
+
+    /// Helpers begin with the default evaluation.
+    fn configure_helpers(&self) {
+        let config = self.evaluation.clone();
+        self.helpers.change(move |memory| memory.evaluator.configure(&config));
     }
 
     /// What the accumulators of the network in use did since [`Self::set_evaluation`]; none without a network.
     pub fn nnue_counters(&self) -> Option<nnue::Counters> {
-        self.evaluator.nnue_counters()
+        self.memory.evaluator.nnue_counters()
+    }
+
+    /// Searches with so many threads from now on, at least one. They live until there are to be fewer.
+    ///
+    /// # Errors
+    /// When a thread cannot be had; as many as could be stay.
+    pub fn set_threads(&mut self, threads: usize) -> io::Result<()> {
+        let result = self.helpers.resize(threads.saturating_sub(1));
+        self.configure_helpers();
+        result
+    }
+
+    /// Looks positions up in these endgame tables from now on.
+    pub fn set_tablebases(&mut self, tables: Option<Arc<Tablebases>>) {
+        self.tables = tables;
+    }
+
+    /// When the tree asks the tables.
+    pub fn set_probing(&mut self, probing: Probing) {
+        self.probing = probing;
+    }
+
+    /// Threads that search.
+    pub fn threads(&self) -> usize {
+        1 + self.helpers.len()
     }
 
     /// Empties the table.
     pub fn clear_hash(&mut self) {
-        self.table.clear();
+        self.table.clear(self.threads());
     }
 
     /// Forgets everything, so that the next search is what it would be in a fresh process.
     pub fn new_game(&mut self) {
-        self.table.clear();
-        self.histories.clear();
-        self.evaluator.clear();
+        self.clear_hash();
+        self.memory.clear();
+        self.helpers.change(Memory::clear);
     }
 
     /// Searches a position. `start` is when the clock began to run. Needs a thread with [`THREAD_STACK_BYTES`] of stack.
     ///
-    /// The result depends on nothing but the arguments and the earlier searches since [`Self::new_game`], unless time or a
-    /// signal ends the search.
+    /// With one thread the result depends on nothing but the arguments and the earlier searches since [`Self::new_game`],
+    /// unless time or a signal ends the search. The calling thread leads: it minds the time and reports.
     pub fn search(
         &mut self,
         game: &Game,
@@ -193,108 +249,48 @@ impl Searcher {
         report: &mut dyn Report,
     ) -> Outcome {
         self.table.age();
-        self.evaluator.reset(game.board());
-        let mut worker = Worker {
-            table: &self.table,
-            histories: &mut self.histories,
-            evaluator: &mut self.evaluator,
-            control: Control::new(limits, signals, start),
-            root: Root::new(game.board(), &limits.search_moves),
-            line: Line::new(&game.keys),
-            pv: PvTable::new(),
-            stack: Stack::new(),
-            arena: MoveArena::new(),
-            seldepth: 0,
-        };
-        worker.deepen(game.board(), limits, report)
-    }
-}
-
-impl Worker<'_> {
-    /// Searches a position one ply deeper at a time.
-    fn deepen(&mut self, board: &Board, limits: &Limits, report: &mut dyn Report) -> Outcome {
-        let max_depth = limits.depth.unwrap_or(i32::MAX).clamp(1, MAX_PLY as i32 - 1);
-        let mut finished = 0;
-        let mut score = DRAW;
-        if self.root.moves().is_empty() {
-            score = if board.in_check() { mated_in(0) } else { DRAW };
-        } else {
-            for depth in 1..=max_depth {
-                self.seldepth = 0;
-                let found = self.search_aspiring(board, depth, score);
-                if self.control.is_stopped() {
-                    break;
-                }
-                (finished, score) = (depth, found);
-                self.report(depth, report);
-                if self.control.should_stop_iterating(1.0) || self.is_settled(depth, score, limits) {
-                    break;
-                }
-            }
-            if self.root.is_news {
-                self.report(finished + 1, report);
-            }
-        }
-        self.outcome(board, finished, score)
-    }
-
-    /// One iteration: with a narrow window around the last score, and wider ones until the score lies inside.
-    fn search_aspiring(&mut self, board: &Board, depth: i32, last: Score) -> Score {
-        let mut delta = params::aspiration_delta();
-        let mut window = Window { alpha: -INFINITE, beta: INFINITE };
-        if depth >= ASPIRATION_DEPTH {
-            window = Window { alpha: (last - delta).max(-INFINITE), beta: (last + delta).min(INFINITE) };
-        }
-        loop {
-            let score = self.search::<RootNode>(board, window, depth, 0);
-            if self.control.is_stopped() {
-                return score;
-            }
-            if score <= window.alpha {
-                window =
-                    Window { alpha: (score - delta).max(-INFINITE), beta: i32::midpoint(window.alpha, window.beta) };
-            } else if score >= window.beta {
-                window.beta = (score + delta).min(INFINITE);
-            } else {
-                return score;
-            }
-            delta *= 2;
-        }
-    }
-
-    /// True when searching deeper is of no use: the nodes are spent, the mate asked for is found, or there is nothing to choose.
-    fn is_settled(&self, depth: i32, score: Score, limits: &Limits) -> bool {
-        if limits.soft_nodes.is_some_and(|nodes| self.control.nodes() >= nodes) {
-            return true;
-        }
-        if let Some(moves) = limits.mate
-            && score >= mate_in(moves.saturating_mul(2).min(MAX_PLY as u32) as i32)
-        {
-            return true;
-        }
-        self.control.is_timed() && self.root.moves().len() == 1 && depth >= FORCED_MOVE_DEPTH
-    }
-
-    fn report(&mut self, depth: i32, report: &mut dyn Report) {
-        self.root.is_news = false;
-        let Some(best) = self.root.best() else { return };
-        report.iteration(&Info {
-            depth,
-            seldepth: self.seldepth,
-            score: best.score,
-            nodes: self.control.nodes(),
-            elapsed: self.control.elapsed(),
-            hashfull: self.table.hashfull(),
-            pv: &best.moves,
+        let shared = Arc::new(Shared::new(self.threads(), limits.nodes));
+        let assignment = Arc::new(Assignment {
+            game: game.clone(),
+            limits: limits.clone(),
+            table: Arc::clone(&self.table),
+            tables: self.tables.clone(),
+            probing: self.probing,
+            shared: Arc::clone(&shared),
         });
+        self.helpers.begin(&assignment);
+        let control = Control::lead(&shared, limits, signals, start);
+        let mut worker = new_worker(&assignment, &mut self.memory, control);
+        let mut findings = vec![worker.deepen(game.board(), limits, report)];
+        shared.stop();
+        findings.extend(self.helpers.findings());
+        // Several lines are the leader's, so that what is played is what was reported first.
+        let chosen = if limits.lines > 1 { 0 } else { pool::elect(&findings) };
+        let found = &findings[chosen];
+        let outcome = self.outcome(game.board(), found, shared.nodes());
+        if let Some(best) = found.best.as_ref().filter(|_| chosen > 0) {
+            report.iteration(&Info {
+                depth: found.depth,
+                seldepth: best.moves.len(),
+                line: 1,
+                score: best.score,
+                nodes: outcome.nodes,
+                table_hits: shared.table_hits(),
+                elapsed: start.elapsed(),
+                hashfull: self.table.hashfull(),
+                pv: &best.moves,
+            });
+        }
+        outcome
     }
 
-    fn outcome(&self, board: &Board, depth: i32, score: Score) -> Outcome {
-        let line = self.root.best().map_or(&[][..], |best| &best.moves);
-        let best = line.first().or(self.root.moves().first()).copied();
+    fn outcome(&self, board: &Board, found: &Finding, nodes: u64) -> Outcome {
+        let line = found.best.as_ref().map_or(&[][..], |best| &best.moves);
+        let best = line.first().copied().or(found.fallback);
         let ponder = line.get(1).copied().or_else(|| self.expected_answer(board, best?));
-        let score = self.root.best().map_or(score, |best| best.score);
-        Outcome { best, ponder, score, depth, nodes: self.control.nodes() }
+        let without = if board.in_check() && best.is_none() { mated_in(0) } else { DRAW };
+        let score = found.best.as_ref().map_or(without, |best| best.score);
+        Outcome { best, ponder, score, depth: found.depth, nodes }
     }
 
     /// The answer the table knows, for lines of one move.
@@ -303,5 +299,24 @@ impl Worker<'_> {
         child.play(best);
         let mv = self.table.probe(child.key(), 1)?.mv;
         child.is_legal(mv).then_some(mv)
+    }
+}
+
+/// What a thread needs for one search.
+fn new_worker<'a>(assignment: &'a Assignment, memory: &'a mut Memory, control: Control<'a>) -> Worker<'a> {
+    let Assignment { game, limits, table, tables, probing, .. } = assignment;
+    memory.evaluator.reset(game.board());
+    Worker {
+        table,
+        prober: tables.as_deref().map(|tables| Prober { tables, probing: *probing }),
+        histories: &mut memory.histories,
+        evaluator: &mut memory.evaluator,
+        control,
+        root: Root::new(game.board(), &limits.search_moves, limits.lines),
+        line: Line::new(&game.keys),
+        pv: PvTable::new(),
+        stack: Stack::new(),
+        arena: MoveArena::new(),
+        seldepth: 0,
     }
 }

@@ -8,6 +8,7 @@ use super::limits::Control;
 use super::ordering::MoveArena;
 use super::root::Root;
 use super::stack::{Line, MAX_PLY, PvTable, Stack};
+use super::tablebase::Prober;
 use super::tt::{Bound, Entry, NO_EVAL, TranspositionTable};
 use super::window::{NodeKind, Window};
 use crate::board::Board;
@@ -45,6 +46,8 @@ pub(super) struct Best {
 /// One search thread in the course of one search.
 pub(super) struct Worker<'a> {
     pub table: &'a TranspositionTable,
+    /// Endgame tables, where there are any.
+    pub prober: Option<Prober<'a>>,
     pub histories: &'a mut Histories,
     pub evaluator: &'a mut Evaluator,
     pub control: Control<'a>,
@@ -97,6 +100,12 @@ impl Worker<'_> {
             return score;
         }
 
+        if !N::ROOT
+            && let Some(score) = self.score_from_tablebase(board, window.alpha, window.beta, depth, ply)
+        {
+            return score;
+        }
+
         // 4. The static evaluation, corrected by how far it was off in positions like this one.
         let raw_eval = self.static_eval(board, table);
         let aspects = Aspects::new(board, self.stack.context(ply));
@@ -140,7 +149,9 @@ impl Worker<'_> {
             self.histories.corrections.learn(aspects, best.score - static_eval, node.depth);
         }
         let entry = Entry { mv: best.mv, score: best.score, eval: raw_eval, depth: node.depth, bound, pv: was_pv };
-        self.table.store(board.key(), ply, entry);
+        if !(N::ROOT && self.root.is_secondary()) {
+            self.table.store(board.key(), ply, entry);
+        }
         best.score
     }
 
@@ -200,6 +211,7 @@ impl Worker<'_> {
         self.evaluator.push(board, mv);
         let mut child = *board;
         child.play(mv);
+        self.table.prefetch(child.key());
         Some(child)
     }
 

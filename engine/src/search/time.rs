@@ -1,5 +1,6 @@
 //! Time management: from what the clock shows to how long to think. Pure; nothing here reads a clock.
 
+use crate::types::Score;
 use std::time::Duration;
 
 /// A side's clock at the start of its move.
@@ -14,10 +15,12 @@ pub struct Clock {
 /// How long a move may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeBudget {
-    /// After this no new iteration is started.
+    /// After this no new iteration is started, unless the course of the search says otherwise.
     pub soft: Duration,
     /// At this the search stops where it is.
     pub hard: Duration,
+    /// All of it is to be used, whatever the course of the search says.
+    pub is_fixed: bool,
 }
 
 /// Moves a game is expected to last on when no number is given.
@@ -39,13 +42,79 @@ pub fn budget(clock: Clock, overhead: Duration) -> TimeBudget {
     let ceiling = if moves == 1 { usable.mul_f64(0.8) } else { usable / 2 };
     let soft = (share + clock.increment.mul_f64(0.7)).min(ceiling);
     let hard = soft.saturating_mul(3).min(ceiling);
-    TimeBudget { soft, hard }
+    TimeBudget { soft, hard, is_fixed: false }
 }
 
-/// The budget of `go movetime`: all of it, less the overhead, or a tenth of a time hardly longer than that.
+/// The overhead that is assumed when the user says nothing.
+pub const DEFAULT_OVERHEAD: Duration = Duration::from_millis(10);
+/// What noticing the time and writing the answer take together.
+const ANSWER_TIME: Duration = Duration::from_millis(1);
+
+/// The budget of `go movetime`.
+///
+/// Whoever gives a time for each move expects it to be used, and adds no move's lost time to the next; so the default overhead,
+/// which keeps a clock from running dry, would only shorten it. What is taken off is the time of the answer, and what the user
+/// set the overhead to above its default, since that is a lag known to exist; but never more than nine tenths.
 pub fn fixed(movetime: Duration, overhead: Duration) -> TimeBudget {
-    let hard = movetime.saturating_sub(overhead).max(movetime / 10);
-    TimeBudget { soft: hard, hard }
+    let reserve = overhead.saturating_sub(DEFAULT_OVERHEAD).max(overhead.min(ANSWER_TIME));
+    let hard = movetime.saturating_sub(reserve).max(movetime / 10);
+    TimeBudget { soft: hard, hard, is_fixed: true }
+}
+
+/// What the iterations so far say about how long to go on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pace {
+    /// Iterations in a row that did not change the best move.
+    pub stability: u32,
+    /// What the last iteration took off the score, in centipawns.
+    pub drop: Score,
+    /// The part of the nodes spent on the best move, 0 to 1.
+    pub best_share: f64,
+    /// What the last iteration took.
+    pub last: Duration,
+    /// How many times as long as the one before it.
+    pub growth: f64,
+}
+
+/// Stretches the soft limit while the best move changes, and shortens it the longer it does not: 1.3 after a change, less an
+/// eighth for each iteration without, 0.8 at the least.
+fn stability_factor(stability: u32) -> f64 {
+    (1.3 - 0.125 * f64::from(stability.min(4))).max(0.8)
+}
+
+/// Stretches the soft limit when the score falls, by a hundredth for each centipawn, up to a half; a rise of 20 cp saves a
+/// tenth.
+fn drop_factor(drop: Score) -> f64 {
+    let drop = f64::from(drop.clamp(-20, 50));
+    if drop < 0.0 { 1.0 + drop / 200.0 } else { 1.0 + drop / 100.0 }
+}
+
+/// Shortens the soft limit when nearly all nodes went into the best move, so that nothing else comes near, and stretches it
+/// when the others needed many: 1 at six tenths.
+fn share_factor(best_share: f64) -> f64 {
+    1.0 + 1.1 * (0.6 - best_share.clamp(0.0, 1.0))
+}
+
+/// What the soft limit is multiplied by, 0.4 to 2.5.
+pub fn soft_scale(pace: Pace) -> f64 {
+    let scale = stability_factor(pace.stability) * drop_factor(pace.drop) * share_factor(pace.best_share);
+    scale.clamp(0.4, 2.5)
+}
+
+/// How long the next iteration would be searching the move that is now best: its cost by the growth of the last ones, and of
+/// that the part which that move has had.
+fn estimate_of_first_move(pace: Pace) -> Duration {
+    pace.last.mul_f64(pace.growth.clamp(1.2, 4.0) * pace.best_share.clamp(0.1, 1.0))
+}
+
+/// False when another iteration should not be started: its time has come, or the hard limit would end it before even its first
+/// move was searched, so that it could not change what is played.
+pub fn may_start_iteration(elapsed: Duration, budget: TimeBudget, pace: Pace) -> bool {
+    if budget.is_fixed {
+        return elapsed < budget.hard;
+    }
+    let soft = budget.soft.mul_f64(soft_scale(pace)).min(budget.hard);
+    elapsed < soft && elapsed + estimate_of_first_move(pace) <= budget.hard
 }
 
 #[cfg(test)]
@@ -97,9 +166,59 @@ mod tests {
     }
 
     #[test]
-    fn a_fixed_time_is_used_up_to_the_overhead() {
-        for (movetime, overhead, hard) in [(1000, 10, 990), (100, 0, 100), (10, 10, 1), (50, 100, 5)] {
-            assert_eq!(fixed(ms(movetime), ms(overhead)), TimeBudget { soft: ms(hard), hard: ms(hard) });
+    fn a_fixed_time_is_used_but_for_the_answer() {
+        for (movetime, overhead, hard) in
+            [(1000, 10, 999), (100, 0, 100), (100, 1, 99), (10, 10, 9), (1000, 40, 970), (50, 100, 5), (1, 10, 0)]
+        {
+            let budget = fixed(ms(movetime), ms(overhead));
+            assert_eq!((budget.hard.as_millis(), budget.is_fixed), (hard, true), "{movetime} -{overhead}");
+            assert!(may_start_iteration(budget.hard / 2, budget, pace(9, -20, 1.0, 1000, 4.0)));
+        }
+    }
+
+    fn pace(stability: u32, drop: Score, best_share: f64, last: u64, growth: f64) -> Pace {
+        Pace { stability, drop, best_share, last: ms(last), growth }
+    }
+
+    #[test]
+    fn the_soft_limit_follows_the_search() {
+        for (stability, drop, best_share, percent) in [
+            (0, 0, 0.6, 130),
+            (2, 0, 0.6, 105),
+            (4, 0, 0.6, 80),
+            (400, 0, 0.6, 80),
+            (2, 20, 0.6, 126),
+            (2, 5000, 0.6, 158),
+            (2, -20, 0.6, 95),
+            (2, -5000, 0.6, 95),
+            (2, 0, 0.9, 70),
+            (2, 0, 0.3, 140),
+            (9, -50, 1.0, 40),
+            (0, 50, 0.0, 250),
+        ] {
+            let scale = soft_scale(pace(stability, drop, best_share, 1, 2.0));
+            assert_eq!((scale * 100.0).round() as u32, percent, "{stability} {drop} {best_share}");
+        }
+    }
+
+    #[test]
+    fn an_iteration_that_cannot_pay_is_not_begun() {
+        let budget = TimeBudget { soft: ms(100), hard: ms(300), is_fixed: false };
+        for (elapsed, pace, may) in [
+            (0, pace(0, 0, 0.6, 0, 2.0), true),
+            // A soft limit of 130 ms.
+            (129, pace(0, 0, 0.6, 50, 2.0), true),
+            (131, pace(0, 0, 0.6, 50, 2.0), false),
+            // One of 80 ms.
+            (81, pace(4, 0, 0.6, 10, 2.0), false),
+            // 75 ms took the last iteration; 225 the next, and 180 its first move.
+            (119, pace(0, 0, 0.6, 100, 3.0), true),
+            (121, pace(0, 0, 0.6, 100, 3.0), false),
+            // However fast it seemed to grow.
+            (100, pace(0, 0, 0.6, 80, 50.0), true),
+            (100, pace(0, 0, 0.6, 90, 50.0), false),
+        ] {
+            assert_eq!(may_start_iteration(ms(elapsed), budget, pace), may, "{elapsed} {pace:?}");
         }
     }
 

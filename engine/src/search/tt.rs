@@ -4,8 +4,8 @@
 //! writing at once leave an entry that matches no position rather than a wrong one ("A lock-less transposition table
 //! implementation for parallel search", R. Hyatt and T. Mann, ICGA Journal 25(1), 2002).
 
+use super::memory::{Buckets, MemoryError, Reserved, Zeroable};
 use crate::types::{MATE_IN_MAX, Move, Score};
-use std::collections::TryReserveError;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 /// Entries in a bucket.
@@ -113,35 +113,62 @@ impl Slot {
         self.check.store(key ^ data, Ordering::Relaxed);
         self.data.store(data, Ordering::Relaxed);
     }
+
+    fn clear(&self) {
+        self.check.store(0, Ordering::Relaxed);
+        self.data.store(0, Ordering::Relaxed);
+    }
 }
 
 #[derive(Default)]
 #[repr(align(64))]
 struct Bucket([Slot; WAYS]);
 
+#[expect(unsafe_code, reason = "a promise about all bytes zero, which is how tables begin")]
+// SAFETY: four slots of two atomic words are 64 bytes, and all bytes zero is an empty bucket.
+unsafe impl Zeroable for Bucket {}
+
 /// A fixed number of buckets, shared by all search threads.
 pub struct TranspositionTable {
-    buckets: Vec<Bucket>,
+    buckets: Buckets<Bucket>,
     generation: AtomicU8,
 }
+
+/// Memory for a table, not touched yet.
+pub struct ReservedTable(Reserved<Bucket>);
 
 impl TranspositionTable {
     /// An empty table.
     ///
     /// # Errors
     /// When the memory cannot be had.
-    pub fn new(mib: usize) -> Result<TranspositionTable, TryReserveError> {
-        let len = (mib << 20) / size_of::<Bucket>();
-        let mut buckets = Vec::new();
-        buckets.try_reserve_exact(len)?;
-        buckets.resize_with(len, Bucket::default);
-        Ok(TranspositionTable { buckets, generation: AtomicU8::new(0) })
+    pub fn new(mib: usize) -> Result<TranspositionTable, MemoryError> {
+        TranspositionTable::reserve(mib, 0).map(|reserved| reserved.build(1))
     }
 
-    /// Forgets everything.
-    pub fn clear(&mut self) {
-        self.buckets.fill_with(Bucket::default);
-        *self.generation.get_mut() = 0;
+    /// Memory for a table; `reclaimed` bytes are freed before it is built.
+    ///
+    /// # Errors
+    /// When the memory cannot be had.
+    pub fn reserve(mib: usize, reclaimed: usize) -> Result<ReservedTable, MemoryError> {
+        let len = mib.saturating_mul(1 << 20) / size_of::<Bucket>();
+        Buckets::reserve(len, reclaimed).map(ReservedTable)
+    }
+
+    /// A table without a bucket, which must not be probed, in the place of one that is given up.
+    pub fn none() -> TranspositionTable {
+        TranspositionTable { buckets: Buckets::none(), generation: AtomicU8::new(0) }
+    }
+
+    /// The memory it takes.
+    pub fn bytes(&self) -> usize {
+        self.buckets.bytes()
+    }
+
+    /// Forgets everything, with so many threads.
+    pub fn clear(&self, threads: usize) {
+        self.buckets.for_each(threads, |bucket| bucket.0.iter().for_each(Slot::clear));
+        self.generation.store(0, Ordering::Relaxed);
     }
 
     /// Begins a new search: entries of earlier ones are replaced first.
@@ -157,7 +184,22 @@ impl TranspositionTable {
     #[inline]
     fn bucket(&self, key: u64) -> &[Slot; WAYS] {
         let index = (u128::from(key) * self.buckets.len() as u128) >> 64;
-        &self.buckets[index as usize].0
+        &self.buckets.get(index as usize).0
+    }
+
+    /// Asks for a position's bucket ahead of its use.
+    #[inline]
+    #[cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "the prefetch instruction"))]
+    pub fn prefetch(&self, key: u64) {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            let bucket: *const [Slot; WAYS] = self.bucket(key);
+            // SAFETY: every x86-64 has the instruction, which faults on no address.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(bucket.cast()) }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = key;
     }
 
     /// What is known of a position `ply` plies below the root.
@@ -203,13 +245,19 @@ impl TranspositionTable {
     pub fn hashfull(&self) -> usize {
         let generation = self.generation();
         let sample = self.buckets.len().min(250);
-        let used = self.buckets[..sample]
-            .iter()
-            .flat_map(|bucket| &bucket.0)
+        let used = (0..sample)
+            .flat_map(|index| &self.buckets.get(index).0)
             .map(|slot| slot.data.load(Ordering::Relaxed))
             .filter(|&data| data != 0 && generation_of(data) == generation)
             .count();
         used * 1000 / (sample * WAYS).max(1)
+    }
+}
+
+impl ReservedTable {
+    /// Builds the table, with so many threads.
+    pub fn build(self, threads: usize) -> TranspositionTable {
+        TranspositionTable { buckets: self.0.zero(threads), generation: AtomicU8::new(0) }
     }
 }
 
@@ -247,6 +295,7 @@ fn score_from_table(score: Score, ply: usize) -> Score {
 mod tests {
     use super::*;
     use crate::types::{Flag, Square, mate_in, mated_in};
+    use std::thread;
 
     fn table(mib: usize) -> TranspositionTable {
         TranspositionTable::new(mib).expect("a small table")
@@ -298,6 +347,80 @@ mod tests {
         assert_eq!(table.probe(7, 0), None);
     }
 
+    /// Whatever the order in which the words of two writers and the old entry arrive, a reader sees one check and one data word
+    /// of the three. All pairs are tried: it finds an entry only when both are of the same one.
+    #[test]
+    fn no_mix_of_writes_is_found() {
+        let key = 0x0123_4567_89AB_CDEF;
+        let other = key ^ 0xFFFF_0000;
+        let writes = [
+            (key, entry(10, 4, Bound::Exact)),
+            (key, entry(-10, 9, Bound::Lower)),
+            (other, entry(77, 5, Bound::Upper)),
+            (other, Entry { mv: Move::NULL, ..entry(10, 4, Bound::Exact) }),
+        ];
+        for check in writes {
+            for data in writes {
+                let table = table(1);
+                let (words, slot) = (|(key, entry): (u64, Entry)| (key, entry.pack(3)), &table.bucket(key)[0]);
+                let ((check_key, check_data), (data_key, data_word)) = (words(check), words(data));
+                slot.check.store(check_key ^ check_data, Ordering::Relaxed);
+                slot.data.store(data_word, Ordering::Relaxed);
+                let expected = (check == data && data_key == key).then_some(data.1);
+                assert_eq!(table.probe(key, 0), expected, "{check:?} {data:?}");
+            }
+        }
+    }
+
+    /// An entry that tells whether it is whole: its evaluation follows from the position, the move and the depth.
+    fn sealed(key: u64, seed: u64) -> Entry {
+        let mv = Move::from_raw((seed >> 7) as u16 | 1);
+        let depth = (seed >> 40 & 63) as i32;
+        let eval = (key.wrapping_mul(31) ^ u64::from(mv.raw()) ^ depth as u64) as i16 as Score >> 3;
+        let score = (eval ^ 0x55) >> 2;
+        Entry { mv, score, eval, depth, bound: Bound::Lower, pv: seed & 1 == 1 }
+    }
+
+    fn is_whole(key: u64, entry: &Entry) -> bool {
+        let eval = (key.wrapping_mul(31) ^ u64::from(entry.mv.raw()) ^ entry.depth as u64) as i16 as Score >> 3;
+        entry.eval == eval && entry.score == (eval ^ 0x55) >> 2 && entry.bound == Bound::Lower
+    }
+
+    #[test]
+    fn threads_that_race_for_a_few_slots_never_see_a_torn_entry() {
+        const THREADS: u64 = 4;
+        const ROUNDS: u64 = 100_000;
+        let table = &table(1);
+        let found: u64 = thread::scope(|scope| {
+            let racers: Vec<_> = (1..=THREADS)
+                .map(|racer| {
+                    scope.spawn(move || {
+                        let mut random = racer.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+                        let mut found = 0;
+                        for round in 0..ROUNDS {
+                            random ^= random << 13;
+                            random ^= random >> 7;
+                            random ^= random << 17;
+                            // Eight keys of bucket 0, which has four slots.
+                            let key = 1 + (random >> 33) % 8;
+                            if let Some(entry) = table.probe(key, 0) {
+                                assert!(is_whole(key, &entry), "{key}: {entry:?}");
+                                found += 1;
+                            }
+                            table.store(key, 0, sealed(key, random));
+                            if round % 1000 == 0 {
+                                table.age();
+                            }
+                        }
+                        found
+                    })
+                })
+                .collect();
+            racers.into_iter().map(|racer| racer.join().expect("no torn entry")).sum()
+        });
+        assert!(found > ROUNDS / 10, "only {found} were found at all");
+    }
+
     #[test]
     fn a_missing_move_does_not_erase_a_known_one() {
         let table = table(1);
@@ -337,7 +460,7 @@ mod tests {
 
     #[test]
     fn hashfull_counts_the_present_search() {
-        let mut table = table(1);
+        let table = table(1);
         assert_eq!(table.hashfull(), 0);
         let step = (u64::MAX / table.buckets.len() as u64) + 1;
         for bucket in 0..250 {
@@ -346,7 +469,7 @@ mod tests {
         assert_eq!(table.hashfull(), 250);
         table.age();
         assert_eq!(table.hashfull(), 0);
-        table.clear();
+        table.clear(2);
         assert_eq!(table.probe(step, 0), None);
     }
 

@@ -6,11 +6,10 @@
 use super::format::{best_move, info};
 use super::output::Output;
 use crate::board::{Board, perft};
-use crate::search::{EvalConfig, Game, Info, Limits, Report, Searcher, Signals, THREAD_STACK_BYTES};
+use crate::search::{Game, Info, Limits, Report, Searcher, Signals, THREAD_STACK_BYTES};
 use crate::types::MoveList;
-use std::collections::TryReserveError;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
@@ -28,21 +27,31 @@ pub struct Task {
     /// Count paths of this length instead of searching.
     pub perft: Option<u32>,
     pub chess960: bool,
+    /// Win, draw and loss are told with each score.
+    pub show_wdl: bool,
 }
 
+/// Something done to the searcher, and why it could not be done.
+type Change = Box<dyn FnOnce(&mut Searcher) -> Done + Send>;
+
 enum Job {
-    Run(Box<Task>, Arc<Signals>),
-    NewGame,
-    ClearHash,
-    ResizeHash { mib: usize },
-    SetEvaluation(EvalConfig),
+    Run(Box<Task>, Arc<Shout>),
+    Change(Change),
 }
 
 /// What ends a job.
-type Done = Result<(), TryReserveError>;
+type Done = Result<(), String>;
+
+/// What passes between the session and a search under way.
+#[derive(Default)]
+struct Shout {
+    signals: Signals,
+    /// The answer is about to be written. Set before it is, so that whoever has read it finds this set.
+    answered: AtomicBool,
+}
 
 struct Running {
-    signals: Arc<Signals>,
+    shout: Arc<Shout>,
     done: Receiver<Done>,
 }
 
@@ -73,37 +82,31 @@ impl Engine {
     /// Ends the search under way, and starts another.
     pub fn go(&mut self, task: Task) {
         self.finish();
-        let signals = Arc::new(Signals::default());
-        signals.ponder.store(task.ponder, Ordering::Relaxed);
-        if let Some(done) = self.send(Job::Run(Box::new(task), Arc::clone(&signals))) {
-            self.running = Some(Running { signals, done });
+        let shout = Arc::new(Shout::default());
+        shout.signals.ponder.store(task.ponder, Ordering::Relaxed);
+        if let Some(done) = self.send(Job::Run(Box::new(task), Arc::clone(&shout))) {
+            self.running = Some(Running { shout, done });
         }
     }
 
-    pub fn new_game(&mut self) {
-        // Only a new table can fail.
-        let _ = self.perform_and_wait(Job::NewGame);
+    /// True from `go` until its answer.
+    pub fn is_searching(&self) -> bool {
+        self.running.as_ref().is_some_and(|running| !running.shout.answered.load(Ordering::Acquire))
     }
 
-    pub fn clear_hash(&mut self) {
-        let _ = self.perform_and_wait(Job::ClearHash);
-    }
-
+    /// Ends the search under way, changes the searcher, and waits for it.
+    ///
     /// # Errors
-    /// When the memory cannot be had; the old table stays.
-    pub fn resize_hash(&mut self, mib: usize) -> Result<(), TryReserveError> {
-        self.perform_and_wait(Job::ResizeHash { mib })
-    }
-
-    /// Searches with another evaluation from now on.
-    pub fn set_evaluation(&mut self, config: EvalConfig) {
-        let _ = self.perform_and_wait(Job::SetEvaluation(config));
+    /// Those of the change.
+    pub fn change(&mut self, change: impl FnOnce(&mut Searcher) -> Done + Send + 'static) -> Done {
+        self.finish();
+        self.send(Job::Change(Box::new(change))).and_then(|done| done.recv().ok()).unwrap_or(Ok(()))
     }
 
     /// The opponent played the expected move: from now on time counts.
     pub fn ponder_hit(&mut self) {
         if let Some(running) = &self.running {
-            running.signals.ponder.store(false, Ordering::Relaxed);
+            running.shout.signals.ponder.store(false, Ordering::Relaxed);
             self.wake();
         }
     }
@@ -111,7 +114,7 @@ impl Engine {
     /// Tells the search under way to answer now, and does not wait for it.
     pub fn stop(&mut self) {
         if let Some(running) = &self.running {
-            running.signals.stop.store(true, Ordering::Relaxed);
+            running.shout.signals.stop.store(true, Ordering::Relaxed);
             self.wake();
         }
     }
@@ -122,11 +125,6 @@ impl Engine {
         if let Some(running) = self.running.take() {
             let _ = running.done.recv();
         }
-    }
-
-    fn perform_and_wait(&mut self, job: Job) -> Done {
-        self.finish();
-        self.send(job).and_then(|done| done.recv().ok()).unwrap_or(Ok(()))
     }
 
     /// None when the thread is gone.
@@ -156,16 +154,16 @@ impl Drop for Engine {
 
 fn perform(job: Job, searcher: &mut Searcher, output: &Output) -> Done {
     match job {
-        Job::Run(task, signals) => match task.perft {
-            Some(depth) => print_perft(&task, depth, &signals, output),
-            None => search(&task, &signals, searcher, output),
-        },
-        Job::NewGame => searcher.new_game(),
-        Job::ClearHash => searcher.clear_hash(),
-        Job::ResizeHash { mib } => return searcher.set_hash(mib),
-        Job::SetEvaluation(config) => searcher.set_evaluation(&config),
+        Job::Run(task, shout) => {
+            match task.perft {
+                Some(depth) => print_perft(&task, depth, &shout.signals, output),
+                None => search(&task, &shout, searcher, output),
+            }
+            shout.answered.store(true, Ordering::Release);
+            Ok(())
+        }
+        Job::Change(change) => change(searcher),
     }
-    Ok(())
 }
 
 /// Prints what the search finds as `info` lines.
@@ -176,11 +174,13 @@ struct Printer<'a> {
 
 impl Report for Printer<'_> {
     fn iteration(&mut self, news: &Info<'_>) {
-        self.output.line(&info(news, self.task.game.board(), self.task.chess960));
+        let Task { chess960, show_wdl, .. } = *self.task;
+        self.output.line(&info(news, self.task.game.board(), chess960, show_wdl));
     }
 }
 
-fn search(task: &Task, signals: &Signals, searcher: &mut Searcher, output: &Output) {
+fn search(task: &Task, shout: &Shout, searcher: &mut Searcher, output: &Output) {
+    let signals = &shout.signals;
     let outcome = searcher.search(&task.game, &task.limits, signals, task.start, &mut Printer { task, output });
     if outcome.best.is_none() {
         let score = super::format::score(outcome.score);
@@ -189,6 +189,7 @@ fn search(task: &Task, signals: &Signals, searcher: &mut Searcher, output: &Outp
     while (task.infinite || signals.is_pondering()) && !signals.is_stopped() {
         thread::park();
     }
+    shout.answered.store(true, Ordering::Release);
     output.line(&best_move(&outcome, task.game.board(), task.chess960));
 }
 

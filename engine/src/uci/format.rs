@@ -1,5 +1,6 @@
 //! Lines to the GUI, as text.
 
+use super::wdl::{MODEL, material};
 use crate::board::Board;
 use crate::search::{Info, Outcome};
 use crate::types::{MATE, Move, Score, Square, is_mate};
@@ -16,15 +17,21 @@ pub fn score(score: Score) -> String {
 }
 
 /// An `info` line.
-pub fn info(info: &Info<'_>, board: &Board, chess960: bool) -> String {
+pub fn info(info: &Info<'_>, board: &Board, chess960: bool, show_wdl: bool) -> String {
     let nps = u128::from(info.nodes) * 1_000_000 / info.elapsed.as_micros().max(1);
+    let wdl = match MODEL.per_mille(info.score, material(board)) {
+        [win, draw, loss] if show_wdl => format!(" wdl {win} {draw} {loss}"),
+        _ => String::new(),
+    };
     let mut line = format!(
-        "info depth {} seldepth {} multipv 1 score {} nodes {} nps {nps} hashfull {} time {} pv",
+        "info depth {} seldepth {} multipv {} score {}{wdl} nodes {} nps {nps} hashfull {} tbhits {} time {} pv",
         info.depth,
         info.seldepth,
+        info.line,
         score(info.score),
         info.nodes,
         info.hashfull,
+        info.table_hits,
         info.elapsed.as_millis(),
     );
     let mut board = *board;

@@ -8,11 +8,13 @@ mod engine;
 mod format;
 mod options;
 mod output;
+pub mod wdl;
 
 use crate::board::Board;
 use crate::nnue::{self, embedded};
+use crate::search::tablebase::Tablebases;
 use crate::search::time::{self, Clock, TimeBudget};
-use crate::search::{EvalConfig, EvalMode, Game, Limits};
+use crate::search::{EvalConfig, EvalMode, Game, Limits, Searcher};
 use crate::types::{Color, Move};
 use command::{Command, Go};
 use engine::{Engine, Task};
@@ -76,7 +78,10 @@ impl Session {
                 self.output.line(&text);
             }
             Command::IsReady => self.output.line("readyok"),
-            Command::NewGame => self.engine.new_game(),
+            Command::NewGame => self.change("ucinewgame", |searcher| {
+                searcher.new_game();
+                Ok(())
+            }),
             Command::SetOption { name, value } => self.set_option(&name, value.as_deref()),
             Command::Position { fen, moves } => match set_up(fen.as_deref(), &moves) {
                 Ok(game) => self.game = game,
@@ -94,14 +99,29 @@ impl Session {
     }
 
     fn set_option(&mut self, name: &str, value: Option<&str>) {
+        if self.engine.is_searching() {
+            self.output.remark(&format!("setoption: `{name}` not changed during a search, send `stop` first"));
+            return;
+        }
         match self.options.set(name, value) {
             Ok(Effect::Nothing) => {}
-            Ok(Effect::ClearHash) => self.engine.clear_hash(),
-            Ok(Effect::ResizeHash { mib }) => {
-                if self.engine.resize_hash(mib).is_err() {
-                    self.output.remark(&format!("setoption: no memory for a hash of {mib} MiB, the old one stays"));
-                }
-            }
+            Ok(Effect::ClearHash) => self.change("setoption", |searcher| {
+                searcher.clear_hash();
+                Ok(())
+            }),
+            Ok(Effect::ResizeHash { mib }) => self.change("setoption", move |searcher| {
+                let message = |error| format!("no memory for a hash of {mib} MiB, the old one stays: {error}");
+                searcher.set_hash(mib).map_err(message)
+            }),
+            Ok(Effect::SetThreads { threads }) => self.change("setoption", move |searcher| {
+                let result = searcher.set_threads(threads);
+                result.map_err(|error| format!("only {} threads, no more can be had: {error}", searcher.threads()))
+            }),
+            Ok(Effect::SetProbing(probing)) => self.change("setoption", move |searcher| {
+                searcher.set_probing(probing);
+                Ok(())
+            }),
+            Ok(Effect::OpenTables { path }) => self.open_tables(&path),
             Ok(Effect::SetEvalMode(mode)) => self.set_eval_mode(mode),
             Ok(Effect::LoadNetwork(path)) => self.load_network(path.as_deref()),
             Err(message) => self.output.remark(&message),
@@ -114,7 +134,7 @@ impl Session {
             self.output
                 .remark("EvalMode: there is no network yet, the evaluation stays classical until EvalFile names one");
         }
-        self.engine.set_evaluation(self.evaluation.clone());
+        self.evaluate_anew();
     }
 
     /// Takes the network of a file, or the one that is built in.
@@ -134,7 +154,45 @@ impl Session {
             self.output.remark(&format!("EvalFile: network {}{unused}", network.layout().describe()));
         }
         self.evaluation.network = network;
-        self.engine.set_evaluation(self.evaluation.clone());
+        self.evaluate_anew();
+    }
+
+    /// Tells the searcher how to evaluate.
+    fn evaluate_anew(&mut self) {
+        let config = self.evaluation.clone();
+        self.change("setoption", move |searcher| {
+            searcher.set_evaluation(&config);
+            Ok(())
+        });
+    }
+
+    /// Takes the endgame tables of these folders; on an error there are none.
+    fn open_tables(&mut self, path: &str) {
+        let tables = match path {
+            "" | "<empty>" => None,
+            path => match Tablebases::open(path) {
+                Ok(tables) => {
+                    let (count, men) = (tables.count(), tables.most_men());
+                    self.output.remark(&format!("{count} endgame tables of up to {men} men"));
+                    Some(Arc::new(tables))
+                }
+                Err(error) => {
+                    self.output.remark(&format!("setoption: SyzygyPath: {error}"));
+                    None
+                }
+            },
+        };
+        self.change("setoption", |searcher| {
+            searcher.set_tablebases(tables);
+            Ok(())
+        });
+    }
+
+    /// Changes the searcher between two searches.
+    fn change(&mut self, command: &str, change: impl FnOnce(&mut Searcher) -> Result<(), String> + Send + 'static) {
+        if let Err(message) = self.engine.change(change) {
+            self.output.remark(&format!("{command}: {message}"));
+        }
     }
 
     fn go(&mut self, go: &Go, start: Instant) {
@@ -148,6 +206,7 @@ impl Session {
             nodes: go.nodes,
             soft_nodes: None,
             mate: go.mate,
+            lines: self.options.lines,
             search_moves: self.search_moves(board, &go.search_moves),
         };
         self.engine.go(Task {
@@ -158,6 +217,7 @@ impl Session {
             ponder: go.ponder,
             perft: go.perft,
             chess960: self.options.chess960,
+            show_wdl: self.options.show_wdl,
         });
     }
 

@@ -3,6 +3,8 @@
 use crate::nnue::embedded;
 #[cfg(feature = "tune")]
 use crate::search::params;
+use crate::search::tablebase::Probing;
+use crate::search::time::DEFAULT_OVERHEAD;
 use crate::search::{EvalConfig, EvalMode};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -15,7 +17,10 @@ pub const DEFAULT_HASH_MIB: usize = 16;
 const EMBEDDED: &str = "<embedded>";
 
 const HASH_MIB: RangeInclusive<i64> = 1..=65_536;
-const THREADS: RangeInclusive<i64> = 1..=1;
+const THREADS: RangeInclusive<i64> = 1..=256;
+const LINES: RangeInclusive<i64> = 1..=256;
+const PROBE_DEPTH: RangeInclusive<i64> = 1..=100;
+const PROBE_LIMIT: RangeInclusive<i64> = 0..=7;
 const OVERHEAD_MS: RangeInclusive<i64> = 0..=5000;
 
 /// What the session keeps.
@@ -23,13 +28,24 @@ const OVERHEAD_MS: RangeInclusive<i64> = 0..=5000;
 pub struct Options {
     /// Time lost between engine and clock in each move.
     pub move_overhead: Duration,
+    /// How many best lines are looked for.
+    pub lines: usize,
+    probing: Probing,
+    /// Win, draw and loss are told with each score.
+    pub show_wdl: bool,
     /// Castling is written as king takes rook.
     pub chess960: bool,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { move_overhead: Duration::from_millis(10), chess960: false }
+        Options {
+            move_overhead: DEFAULT_OVERHEAD,
+            lines: 1,
+            probing: Probing::default(),
+            show_wdl: false,
+            chess960: false,
+        }
     }
 }
 
@@ -44,6 +60,14 @@ pub enum Effect {
     SetEvalMode(EvalMode),
     /// None is the network that is built in.
     LoadNetwork(Option<PathBuf>),
+    SetThreads {
+        threads: usize,
+    },
+    /// Folders, as in the system's `PATH`; empty for none.
+    OpenTables {
+        path: String,
+    },
+    SetProbing(Probing),
 }
 
 /// The lines that answer `uci`.
@@ -54,9 +78,14 @@ pub fn list() -> String {
     let text = [
         spin("Hash", DEFAULT_HASH_MIB as i64, HASH_MIB),
         spin("Threads", 1, THREADS),
+        spin("MultiPV", 1, LINES),
         spin("Move Overhead", Options::default().move_overhead.as_millis() as i64, OVERHEAD_MS),
         "option name UCI_Chess960 type check default false\n".to_owned(),
         "option name Ponder type check default false\n".to_owned(),
+        "option name UCI_ShowWDL type check default false\n".to_owned(),
+        "option name SyzygyPath type string default <empty>\n".to_owned(),
+        spin("SyzygyProbeDepth", i64::from(Probing::default().depth), PROBE_DEPTH),
+        spin("SyzygyProbeLimit", i64::from(Probing::default().men), PROBE_LIMIT),
         "option name Clear Hash type button\n".to_owned(),
         format!("option name EvalMode type combo default {}{}\n", EvalConfig::default().mode.name(), modes(" var ")),
         format!("option name EvalFile type string default {EMBEDDED}\n"),
@@ -79,12 +108,23 @@ impl Options {
         match name.to_ascii_lowercase().as_str() {
             "hash" => return Ok(Effect::ResizeHash { mib: spin(name, value, HASH_MIB)? as usize }),
             "clear hash" => return Ok(Effect::ClearHash),
-            "threads" => drop(spin(name, value, THREADS)?),
+            "threads" => return Ok(Effect::SetThreads { threads: spin(name, value, THREADS)? as usize }),
+            "multipv" => self.lines = spin(name, value, LINES)? as usize,
             "move overhead" => self.move_overhead = Duration::from_millis(spin(name, value, OVERHEAD_MS)? as u64),
             "uci_chess960" => self.chess960 = check(name, value)?,
             "evalmode" => return Ok(Effect::SetEvalMode(eval_mode(name, value)?)),
             "evalfile" => return Ok(Effect::LoadNetwork(eval_file(value)?)),
             "ponder" => drop(check(name, value)?),
+            "uci_showwdl" => self.show_wdl = check(name, value)?,
+            "syzygypath" => return Ok(Effect::OpenTables { path: value.to_owned() }),
+            "syzygyprobedepth" => {
+                self.probing.depth = spin(name, value, PROBE_DEPTH)? as i32;
+                return Ok(Effect::SetProbing(self.probing));
+            }
+            "syzygyprobelimit" => {
+                self.probing.men = spin(name, value, PROBE_LIMIT)? as u32;
+                return Ok(Effect::SetProbing(self.probing));
+            }
             _ => set_param(name, value)?,
         }
         Ok(Effect::Nothing)
@@ -151,8 +191,14 @@ mod tests {
             ("Hash", Some("64"), Effect::ResizeHash { mib: 64 }),
             ("hash", Some("1"), Effect::ResizeHash { mib: 1 }),
             ("Clear Hash", None, Effect::ClearHash),
-            ("Threads", Some("1"), Effect::Nothing),
+            ("Threads", Some("2"), Effect::SetThreads { threads: 2 }),
+            ("MultiPV", Some("4"), Effect::Nothing),
             ("Ponder", Some("true"), Effect::Nothing),
+            ("UCI_ShowWDL", Some("true"), Effect::Nothing),
+            ("SyzygyPath", Some("a:b"), Effect::OpenTables { path: "a:b".to_owned() }),
+            ("SyzygyPath", None, Effect::OpenTables { path: String::new() }),
+            ("SyzygyProbeDepth", Some("5"), Effect::SetProbing(Probing { depth: 5, men: 7 })),
+            ("SyzygyProbeLimit", Some("0"), Effect::SetProbing(Probing { depth: 5, men: 0 })),
             ("Move Overhead", Some("123"), Effect::Nothing),
             ("UCI_Chess960", Some("true"), Effect::Nothing),
             ("EvalMode", Some("NNUE"), Effect::SetEvalMode(EvalMode::Nnue)),
@@ -161,7 +207,16 @@ mod tests {
         ] {
             assert_eq!(options.set(name, value), Ok(effect), "{name}");
         }
-        assert_eq!(options, Options { move_overhead: Duration::from_millis(123), chess960: true });
+        assert_eq!(
+            options,
+            Options {
+                move_overhead: Duration::from_millis(123),
+                lines: 4,
+                probing: Probing { depth: 5, men: 0 },
+                show_wdl: true,
+                chess960: true
+            }
+        );
     }
 
     #[test]
@@ -170,10 +225,11 @@ mod tests {
         for (name, value, message) in [
             ("Hash", Some("0"), "setoption: bad value `0` for `Hash`, expected 1 to 65536"),
             ("Hash", None, "setoption: bad value `` for `Hash`, expected 1 to 65536"),
-            ("Threads", Some("2"), "setoption: bad value `2` for `Threads`, expected 1 to 1"),
+            ("Threads", Some("257"), "setoption: bad value `257` for `Threads`, expected 1 to 256"),
             ("Move Overhead", Some("x"), "setoption: bad value `x` for `Move Overhead`, expected 0 to 5000"),
             ("UCI_Chess960", Some("1"), "setoption: bad value `1` for `UCI_Chess960`, expected true or false"),
             ("EvalMode", Some("hce"), "setoption: bad value `hce` for `EvalMode`, expected one of classical nnue"),
+            ("SyzygyProbeLimit", Some("8"), "setoption: bad value `8` for `SyzygyProbeLimit`, expected 0 to 7"),
             ("Contempt", Some("1"), "setoption: no option `Contempt`"),
         ] {
             assert_eq!(options.set(name, value), Err(message.to_owned()));

@@ -1,0 +1,108 @@
+//! Fits the model behind `UCI_ShowWDL` to games: `fit_wdl JOURNAL...`, where a journal is a run's `games.jsonl`.
+//!
+//! Every move with a score in centipawns, from the opening's end on, counts as one game of that score and material; games that
+//! ended by the clock or by a crash are left out. Maximum likelihood over the three results, by gradient ascent on counts in bins
+//! of ten centipawns.
+#![expect(clippy::print_stdout, reason = "a tool prints what it found")]
+
+use destrier::board::Board;
+use destrier::types::Color;
+use destrier::uci::wdl::{Model, material};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+const BIN: i64 = 10;
+/// Beyond this a game is decided, and its scores say nothing about the curve.
+const SCORE_LIMIT: i64 = 1000;
+const STEPS: u32 = 800;
+
+/// Games won, drawn and lost from the mover's view, by material and score.
+type Counts = BTreeMap<(u32, i64), [f64; 3]>;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut counts = Counts::new();
+    let mut games = 0;
+    for path in std::env::args().skip(1) {
+        for line in std::fs::read_to_string(&path)?.lines() {
+            let game: Value = serde_json::from_str(line).map_err(|error| format!("{path}: {error}"))?;
+            games += u32::from(count_game(&game, &mut counts).is_some());
+        }
+    }
+    let positions: f64 = counts.values().flatten().sum();
+    if positions == 0.0 {
+        return Err("no scores; give the games.jsonl of some runs".into());
+    }
+    let (model, loss) = fit(&counts, positions);
+    println!("{games} games, {positions} positions, {loss:.5} nats a position");
+    println!("a: [{:.1}, {:.1}], b: [{:.1}, {:.1}]", model.a[0], model.a[1], model.b[0], model.b[1]);
+    Ok(())
+}
+
+/// Adds a game's positions; none for a line that is no game, or one that the board did not decide.
+fn count_game(game: &Value, counts: &mut Counts) -> Option<()> {
+    let decided = ["checkmate", "stalemate", "threefold-repetition", "fifty-moves", "insufficient-material"];
+    if !decided.contains(&game["termination"].as_str()?) {
+        return None;
+    }
+    let white = match game["result"].as_str()? {
+        "1-0" => 0,
+        "0-1" => 2,
+        _ => 1,
+    };
+    let mut board = match game["opening"]["fen"].as_str() {
+        Some(fen) => Board::from_fen(fen).ok()?,
+        None => Board::startpos(),
+    };
+    for ply in game["moves"].as_array()? {
+        let mv = board.parse_uci(ply["m"].as_str()?)?;
+        let score = ply["cp"].as_i64().filter(|score| score.abs() <= SCORE_LIMIT);
+        if let Some(score) = score {
+            let result = if board.turn() == Color::White { white } else { 2 - white };
+            counts.entry((material(&board), score.div_euclid(BIN))).or_default()[result] += 1.0;
+        }
+        board.play(mv);
+    }
+    Some(())
+}
+
+/// Negative log likelihood per position.
+fn loss(model: &Model, counts: &Counts, positions: f64) -> f64 {
+    let total: f64 = counts
+        .iter()
+        .map(|(&(material, bin), results)| {
+            let chances = model.chances((bin * BIN + BIN / 2) as i32, material);
+            results.iter().zip(chances).map(|(count, chance)| -count * chance.max(1e-9).ln()).sum::<f64>()
+        })
+        .sum();
+    total / positions
+}
+
+/// Adam on numerical gradients of the four numbers.
+fn fit(counts: &Counts, positions: f64) -> (Model, f64) {
+    let model = |p: [f64; 4]| Model { a: [p[0], p[1]], b: [p[2], p[3]] };
+    let mut point = [100.0, 0.0, 100.0, 0.0];
+    let (mut mean, mut square) = ([0.0; 4], [0.0; 4]);
+    for step in 1..=STEPS {
+        for index in 0..4 {
+            let at = |shift: f64| {
+                let mut moved = point;
+                moved[index] += shift;
+                loss(&model(moved), counts, positions)
+            };
+            let slope = at(0.5) - at(-0.5);
+            mean[index] = 0.9 * mean[index] + 0.1 * slope;
+            square[index] = 0.999 * square[index] + 0.001 * slope * slope;
+        }
+        for index in 0..4 {
+            let mean = mean[index] / (1.0 - 0.9_f64.powi(step as i32));
+            let square = square[index] / (1.0 - 0.999_f64.powi(step as i32));
+            let rate = if step < STEPS / 2 { 1.0 } else { 0.1 };
+            point[index] -= rate * mean / (square.sqrt() + 1e-12);
+        }
+        // Far from the start the scale changes slowly; a few hundred steps of one centipawn are enough.
+        if step % 200 == 0 {
+            println!("step {step}: {point:.1?} {:.5}", loss(&model(point), counts, positions));
+        }
+    }
+    (model(point), loss(&model(point), counts, positions))
+}

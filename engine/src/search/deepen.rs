@@ -1,0 +1,167 @@
+//! The iterations: one ply deeper at a time, with a narrow window around what the last one found.
+
+use super::limits::Limits;
+use super::node::Worker;
+use super::root::BestLine;
+use super::time::Pace;
+use super::window::{RootNode, Window};
+use super::{Info, MAX_PLY, Report, params};
+use crate::board::Board;
+use crate::types::{DRAW, INFINITE, Move, Score, mate_in};
+use std::time::Duration;
+
+/// Iterations from this depth on begin with a narrow window.
+const ASPIRATION_DEPTH: i32 = 4;
+/// A forced move is not thought about for longer than this, on a clock.
+const FORCED_MOVE_DEPTH: i32 = 6;
+
+/// What one thread has found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// None when there is no legal move, or nothing was finished.
+    pub best: Option<BestLine>,
+    /// A move that may be played when nothing is known; none when there is none.
+    pub fallback: Option<Move>,
+    /// The last iteration that was finished.
+    pub depth: i32,
+}
+
+/// What the course of the iterations says about the time to take.
+#[derive(Default)]
+struct Course {
+    best: Option<Move>,
+    /// Iterations since the best move changed.
+    stability: u32,
+    score: Score,
+    /// Loss of score in the last iteration.
+    drop: Score,
+    ended: Duration,
+    last: Duration,
+    /// How much longer the last iteration took than the one before.
+    growth: f64,
+}
+
+impl Course {
+    /// Takes down an iteration that ended after `elapsed` with this line.
+    fn note(&mut self, best: &BestLine, elapsed: Duration) {
+        let mv = best.moves[0];
+        self.stability = if self.best == Some(mv) { self.stability + 1 } else { 0 };
+        self.drop = if self.best.is_some() { self.score - best.score } else { 0 };
+        let took = elapsed.saturating_sub(self.ended);
+        self.growth = took.as_secs_f64() / self.last.as_secs_f64().max(1e-6);
+        (self.best, self.score, self.ended, self.last) = (Some(mv), best.score, elapsed, took);
+    }
+}
+
+impl Worker<'_> {
+    /// Searches a position one ply deeper at a time, until a limit is reached or a signal says so.
+    pub fn deepen(&mut self, board: &Board, limits: &Limits, report: &mut dyn Report) -> Finding {
+        let max_depth = limits.depth.unwrap_or(i32::MAX).clamp(1, MAX_PLY as i32 - 1);
+        let mut finished = 0;
+        let mut course = Course::default();
+        if self.root.moves().is_empty() {
+            return Finding { best: None, fallback: None, depth: 0 };
+        }
+        self.ask_tables_for_root(board);
+        for depth in self.first_depth(max_depth)..=max_depth {
+            self.seldepth = 0;
+            for index in 0..self.root.wanted() {
+                self.root.begin_line(index);
+                self.search_aspiring(board, depth);
+                if self.control.is_stopped() {
+                    break;
+                }
+                self.root.end_line();
+            }
+            if self.control.is_stopped() {
+                break;
+            }
+            finished = depth;
+            self.report(depth, report);
+            let Some(best) = self.root.best() else { break };
+            course.note(best, self.control.elapsed());
+            let score = best.score;
+            if self.control.should_stop_iterating(self.pace(&course)) || self.is_settled(depth, score, limits) {
+                break;
+            }
+        }
+        if self.root.is_news {
+            self.report(finished + 1, report);
+        }
+        self.control.publish();
+        Finding { best: self.root.best().cloned(), fallback: self.root.moves().first().copied(), depth: finished }
+    }
+
+    /// Every other helper begins a ply deeper, so that not all threads are in the same iteration.
+    fn first_depth(&self, max_depth: i32) -> i32 {
+        (1 + (self.control.thread() % 2) as i32).min(max_depth)
+    }
+
+    fn pace(&self, course: &Course) -> Pace {
+        Pace {
+            stability: course.stability,
+            drop: course.drop,
+            best_share: self.root.best_share(),
+            last: course.last,
+            growth: course.growth,
+        }
+    }
+
+    /// Looks for one line: with a narrow window around its last score, and wider ones until the score lies inside.
+    fn search_aspiring(&mut self, board: &Board, depth: i32) {
+        let last = self.root.line().map_or(DRAW, |line| line.score);
+        let mut delta = params::aspiration_delta();
+        let mut window = Window { alpha: -INFINITE, beta: INFINITE };
+        if depth >= ASPIRATION_DEPTH {
+            window = Window { alpha: (last - delta).max(-INFINITE), beta: (last + delta).min(INFINITE) };
+        }
+        loop {
+            let score = self.search::<RootNode>(board, window, depth, 0);
+            if self.control.is_stopped() {
+                return;
+            }
+            if score <= window.alpha {
+                window =
+                    Window { alpha: (score - delta).max(-INFINITE), beta: i32::midpoint(window.alpha, window.beta) };
+            } else if score >= window.beta {
+                window.beta = (score + delta).min(INFINITE);
+            } else {
+                return;
+            }
+            delta *= 2;
+        }
+    }
+
+    /// True when searching deeper is of no use: the nodes are spent, the mate asked for is found, or there is nothing to choose.
+    fn is_settled(&self, depth: i32, score: Score, limits: &Limits) -> bool {
+        if limits.soft_nodes.is_some_and(|nodes| self.control.total_nodes() >= nodes) {
+            return true;
+        }
+        if let Some(moves) = limits.mate
+            && score.abs() >= mate_in(moves.saturating_mul(2).min(MAX_PLY as u32) as i32)
+        {
+            return true;
+        }
+        self.control.is_timed() && self.root.moves().len() == 1 && depth >= FORCED_MOVE_DEPTH
+    }
+
+    fn report(&mut self, depth: i32, report: &mut dyn Report) {
+        self.root.is_news = false;
+        if !self.control.leads() {
+            return;
+        }
+        for (index, line) in self.root.lines().iter().enumerate() {
+            report.iteration(&Info {
+                depth,
+                seldepth: self.seldepth,
+                line: index + 1,
+                score: line.score,
+                nodes: self.control.total_nodes(),
+                table_hits: self.control.total_table_hits(),
+                elapsed: self.control.elapsed(),
+                hashfull: self.table.hashfull(),
+                pv: &line.moves,
+            });
+        }
+    }
+}

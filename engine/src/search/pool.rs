@@ -1,0 +1,221 @@
+//! The threads that help: each has a memory of its own, lives as long as the pool, and shares the table.
+//!
+//! "Lazy SMP": all threads search the same root, and help each other by what they leave in the table.
+
+use super::deepen::Finding;
+use super::evaluator::Evaluator;
+use super::history::Histories;
+use super::limits::{Control, Limits};
+use super::shared::Shared;
+use super::tablebase::{Probing, Tablebases};
+use super::tt::TranspositionTable;
+use super::{Game, Silent, THREAD_STACK_BYTES, new_worker};
+use crate::types::{MATE_IN_MAX, Move, Score};
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::{self, JoinHandle};
+
+/// What a thread remembers from one search to the next, beside the table.
+pub struct Memory {
+    pub histories: Histories,
+    pub evaluator: Evaluator,
+}
+
+impl Memory {
+    pub fn new() -> Memory {
+        Memory { histories: Histories::new(), evaluator: Evaluator::new() }
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.histories.clear();
+        self.evaluator.clear();
+    }
+}
+
+/// One search, as all its helpers see it.
+pub struct Assignment {
+    pub game: Game,
+    pub limits: Limits,
+    pub table: Arc<TranspositionTable>,
+    pub tables: Option<Arc<Tablebases>>,
+    pub probing: Probing,
+    pub shared: Arc<Shared>,
+}
+
+enum Order {
+    Search(Arc<Assignment>),
+    Change(Arc<dyn Fn(&mut Memory) + Send + Sync>),
+}
+
+struct Helper {
+    /// None once it is to end.
+    orders: Option<Sender<Order>>,
+    /// One for each order; none for what is no search.
+    answers: Receiver<Option<Finding>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Helper {
+    /// `number` is from one.
+    fn start(number: usize) -> io::Result<Helper> {
+        let (orders, queue) = channel();
+        let (answer, answers) = channel();
+        let name = format!("search-{number}");
+        let thread = thread::Builder::new().name(name).stack_size(THREAD_STACK_BYTES).spawn(move || {
+            let mut memory = Memory::new();
+            for order in queue {
+                let found = perform(order, number, &mut memory);
+                if answer.send(found).is_err() {
+                    break;
+                }
+            }
+        })?;
+        Ok(Helper { orders: Some(orders), answers, thread: Some(thread) })
+    }
+
+    fn order(&self, order: Order) {
+        if let Some(orders) = &self.orders {
+            // A thread that is gone shows when its answer is waited for.
+            let _ = orders.send(order);
+        }
+    }
+
+    fn answer(&self) -> Option<Finding> {
+        self.answers.recv().ok().flatten()
+    }
+}
+
+impl Drop for Helper {
+    fn drop(&mut self) {
+        drop(self.orders.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn perform(order: Order, number: usize, memory: &mut Memory) -> Option<Finding> {
+    match order {
+        Order::Change(change) => {
+            change(memory);
+            None
+        }
+        Order::Search(assignment) => {
+            let control = Control::follow(&assignment.shared, number);
+            let mut worker = new_worker(&assignment, memory, control);
+            Some(worker.deepen(assignment.game.board(), &assignment.limits, &mut Silent))
+        }
+    }
+}
+
+/// The helpers.
+pub struct Pool(Vec<Helper>);
+
+impl Pool {
+    pub fn new() -> Pool {
+        Pool(Vec::new())
+    }
+
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Starts or ends helpers until there are so many.
+    ///
+    /// # Errors
+    /// When a thread cannot be had; those that could stay.
+    pub fn resize(&mut self, helpers: usize) -> io::Result<()> {
+        self.0.truncate(helpers);
+        while self.0.len() < helpers {
+            self.0.push(Helper::start(self.0.len() + 1)?);
+        }
+        Ok(())
+    }
+
+    /// Changes what every helper remembers, and waits for it.
+    pub fn change(&self, change: impl Fn(&mut Memory) + Send + Sync + 'static) {
+        let change: Arc<dyn Fn(&mut Memory) + Send + Sync> = Arc::new(change);
+        self.0.iter().for_each(|helper| helper.order(Order::Change(Arc::clone(&change))));
+        self.0.iter().for_each(|helper| drop(helper.answer()));
+    }
+
+    /// Sets all helpers to work. [`Self::findings`] must be called before anything else is asked of them.
+    pub fn begin(&self, assignment: &Arc<Assignment>) {
+        self.0.iter().for_each(|helper| helper.order(Order::Search(Arc::clone(assignment))));
+    }
+
+    /// Waits for what the helpers found. They must have been told to stop.
+    pub fn findings(&self) -> Vec<Finding> {
+        self.0.iter().filter_map(Helper::answer).collect()
+    }
+}
+
+/// What a score just good enough to be the worst of all weighs in the vote, in centipawns.
+const VOTE_BASE: Score = 16;
+
+/// The thread whose line is played: of those whose move the threads prefer, each vote weighing by depth and score, the one
+/// that weighs most. A proven mate goes before all votes. The leader, first, wins a tie.
+pub fn elect(findings: &[Finding]) -> usize {
+    let lines: Vec<(usize, Move, Score, i32)> = findings
+        .iter()
+        .enumerate()
+        .filter_map(|(thread, found)| found.best.as_ref().map(|best| (thread, best.moves[0], best.score, found.depth)))
+        .collect();
+    let Some(worst) = lines.iter().map(|line| line.2).min() else { return 0 };
+    let weight = |score: Score, depth: i32| i64::from(score - worst + VOTE_BASE) * i64::from(depth);
+    let votes = |mv: Move| -> i64 {
+        lines.iter().filter(|line| line.1 == mv).map(|&(_, _, score, depth)| weight(score, depth)).sum()
+    };
+    let rank = |&(thread, mv, score, depth): &(usize, Move, Score, i32)| {
+        let proven = if score >= MATE_IN_MAX { score } else { 0 };
+        (proven, votes(mv), weight(score, depth), std::cmp::Reverse(thread))
+    };
+    lines.iter().max_by_key(|line| rank(line)).map_or(0, |line| line.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::root::BestLine;
+    use crate::types::mate_in;
+
+    #[test]
+    fn threads_vote_by_depth_and_score() {
+        // Move, score and depth of each thread; move 0 stands for nothing found.
+        type Threads<'a> = &'a [(u16, Score, i32)];
+        let proven: Threads<'_> = &[(1, 10, 20), (1, 10, 20), (2, mate_in(5), 3), (3, mate_in(3), 3)];
+        let cases: [(Threads<'_>, usize); 9] = [
+            (&[], 0),
+            (&[(0, 0, 0)], 0),
+            (&[(1, 10, 8)], 0),
+            (&[(1, 10, 8), (2, 10, 8)], 0),
+            (&[(1, 10, 8), (2, 10, 9)], 1),
+            (&[(1, 10, 9), (2, 60, 9)], 1),
+            (&[(1, 10, 10), (2, 10, 9), (2, 9, 9)], 1),
+            (proven, 3),
+            (&[(0, 0, 0), (2, -500, 3)], 1),
+        ];
+        for (threads, expected) in cases {
+            let findings: Vec<Finding> = threads
+                .iter()
+                .map(|&(mv, score, depth)| {
+                    let best = (mv > 0).then(|| BestLine { score, moves: vec![Move::from_raw(mv)] });
+                    Finding { best, fallback: None, depth }
+                })
+                .collect();
+            assert_eq!(elect(&findings), expected, "{threads:?}");
+        }
+    }
+
+    #[test]
+    fn helpers_come_and_go() {
+        let mut pool = Pool::new();
+        for helpers in [0, 3, 1, 5, 0] {
+            pool.resize(helpers).expect("threads");
+            pool.change(Memory::clear);
+            assert_eq!(pool.len(), helpers);
+        }
+    }
+}

@@ -1,0 +1,345 @@
+//! Syzygy endgame tables: win, draw or loss in the tree, and the moves that make progress at the root.
+//!
+//! The tables are read by the crate `shakmaty-syzygy`; here positions become its, and its answers become scores. What a table
+//! says holds under the fifty-move rule for positions right after a capture or pawn move, so in the tree only those are asked.
+//! Positions with castling rights are in no table.
+
+use super::node::Worker;
+use super::tt::{Bound, Entry, NO_EVAL};
+use crate::board::{Board, CastlingSide};
+use crate::types::{Bitboard, Color, DRAW, Move, MoveList, PieceType, Score};
+use shakmaty::{ByColor, ByRole, CastlingMode, Chess, FromSetup, Setup};
+use shakmaty_syzygy::{Dtz, Tablebase, Wdl};
+use std::path::{Path, PathBuf};
+use std::{fmt, io};
+
+/// The score of a win that a table knows, less the plies to it: below every mate that was seen, above every evaluation.
+pub const TABLE_WIN: Score = 20_000;
+
+/// Why tables cannot be used.
+#[derive(Debug)]
+pub enum TablebaseError {
+    Folder { folder: PathBuf, source: io::Error },
+    File { file: PathBuf, source: io::Error },
+    Empty,
+}
+
+impl fmt::Display for TablebaseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TablebaseError::Folder { folder, source } => {
+                write!(f, "`{}`: {source}; give the folder that the .rtbw files are in", folder.display())
+            }
+            TablebaseError::File { file, source } => {
+                write!(f, "`{}`: {source}; fetch the file again, or take it away", file.display())
+            }
+            TablebaseError::Empty => write!(f, "no .rtbw files such as KRvK.rtbw in the folders given"),
+        }
+    }
+}
+
+impl std::error::Error for TablebaseError {}
+
+/// The tables of some folders. Files are opened at the first question to them.
+pub struct Tablebases {
+    tables: Tablebase<Chess>,
+    /// Files with win, draw or loss.
+    count: usize,
+}
+
+impl Tablebases {
+    /// Looks for tables in folders, separated as in the system's `PATH`.
+    ///
+    /// # Errors
+    /// A folder that cannot be read, a file that is no table, or no table at all.
+    pub fn open(path: &str) -> Result<Tablebases, TablebaseError> {
+        let mut found = Tablebases { tables: Tablebase::new(), count: 0 };
+        for folder in std::env::split_paths(path) {
+            found.add_folder(&folder)?;
+        }
+        if found.count == 0 { Err(TablebaseError::Empty) } else { Ok(found) }
+    }
+
+    fn add_folder(&mut self, folder: &Path) -> Result<(), TablebaseError> {
+        let no_folder = |source| TablebaseError::Folder { folder: folder.to_owned(), source };
+        for entry in std::fs::read_dir(folder).map_err(no_folder)? {
+            let file = entry.map_err(no_folder)?.path();
+            let kind = file.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+            if !matches!(kind, "rtbw" | "rtbz") {
+                continue;
+            }
+            match self.tables.add_file(&file) {
+                Ok(()) => self.count += usize::from(kind == "rtbw"),
+                // Its name is none of a table.
+                Err(error) if error.kind() == io::ErrorKind::InvalidInput => {}
+                Err(source) => return Err(TablebaseError::File { file, source }),
+            }
+        }
+        Ok(())
+    }
+
+    /// Files with win, draw or loss.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The most men, kings included, that a table has.
+    pub fn most_men(&self) -> u32 {
+        self.tables.max_pieces() as u32
+    }
+
+    /// The value of a position right after a capture or pawn move: 1 for a win of the side to move within the fifty-move rule, -1
+    /// for a loss. None where no table has it.
+    pub fn probe(&self, board: &Board) -> Option<i32> {
+        let wdl = self.tables.probe_wdl_after_zeroing(&convert(board)?).ok()?;
+        Some(match wdl {
+            Wdl::Win => 1,
+            Wdl::Loss => -1,
+            Wdl::CursedWin | Wdl::Draw | Wdl::BlessedLoss => 0,
+        })
+    }
+
+    /// The legal moves that the tables think best, with the fifty-move rule: those that win soonest, counted to the next capture
+    /// or pawn move, or that hold the draw, or that lose latest. Where only win, draw or loss is known, those that keep it.
+    /// None where a table is missing.
+    pub fn best_moves(&self, board: &Board) -> Option<Vec<Move>> {
+        let mut moves = MoveList::new();
+        board.legal_moves(&mut moves);
+        let by_distance: Option<Vec<i32>> = moves.iter().map(|&mv| self.rank_by_distance(board, mv)).collect();
+        let ranks = match by_distance {
+            Some(ranks) => ranks,
+            None => moves.iter().map(|&mv| Some(-self.probe(&after(board, mv))?)).collect::<Option<Vec<i32>>>()?,
+        };
+        let best = *ranks.iter().max()?;
+        Some(moves.iter().zip(ranks).filter(|&(_, rank)| rank == best).map(|(&mv, _)| mv).collect())
+    }
+
+    /// How good a move is: the sooner a win the better, the later a loss.
+    fn rank_by_distance(&self, board: &Board, mv: Move) -> Option<i32> {
+        let child = after(board, mv);
+        if child.in_check() && child.count_legal_moves() == 0 {
+            return Some(rank(1, 0));
+        }
+        let distance = if child.halfmove_clock() == 0 {
+            let wdl = self.tables.probe_wdl_after_zeroing(&convert(&child)?).ok()?;
+            Dtz::before_zeroing(-wdl).0
+        } else {
+            let dtz = self.tables.probe_dtz(&convert(&child)?).ok()?;
+            let dtz = -dtz.ignore_rounding().0;
+            dtz + dtz.signum()
+        };
+        Some(rank(distance, i32::from(board.halfmove_clock())))
+    }
+}
+
+/// Ranks a move by the plies to the next capture or pawn move with best play, negative when losing, and the plies since the last
+/// one. Tables may be one ply off, so a win that takes the last ply of the rule counts as a draw that may be more.
+fn rank(distance: i32, clock: i32) -> i32 {
+    match distance {
+        0 => 0,
+        1.. if distance + clock <= 99 => 10_000 - distance,
+        1.. => 1_000 - (distance + clock).min(999),
+        _ if clock - distance <= 99 => -10_000 - distance,
+        _ => -1_000 + (clock - distance).min(999),
+    }
+}
+
+fn after(board: &Board, mv: Move) -> Board {
+    let mut child = *board;
+    child.play(mv);
+    child
+}
+
+/// The same position for the library; none when it takes it for impossible.
+fn convert(board: &Board) -> Option<Chess> {
+    let bits = |set: Bitboard| shakmaty::Bitboard(set.0);
+    let by_role = ByRole {
+        pawn: bits(board.kind(PieceType::Pawn)),
+        knight: bits(board.kind(PieceType::Knight)),
+        bishop: bits(board.kind(PieceType::Bishop)),
+        rook: bits(board.kind(PieceType::Rook)),
+        queen: bits(board.kind(PieceType::Queen)),
+        king: bits(board.kind(PieceType::King)),
+    };
+    let by_color = ByColor { black: bits(board.colored(Color::Black)), white: bits(board.colored(Color::White)) };
+    let setup = Setup {
+        board: shakmaty::Board::try_from_bitboards(by_role, by_color).ok()?,
+        turn: if board.turn() == Color::White { shakmaty::Color::White } else { shakmaty::Color::Black },
+        ep_square: board.en_passant().map(|square| shakmaty::Square::new(square.index() as u32)),
+        halfmoves: u32::from(board.halfmove_clock()),
+        ..Setup::empty()
+    };
+    Chess::from_setup(setup, CastlingMode::Chess960).ok()
+}
+
+fn has_castling_rights(board: &Board) -> bool {
+    let has = |color, side| board.castling_rook(color, side).is_some();
+    Color::ALL.iter().any(|&color| CastlingSide::ALL.iter().any(|&side| has(color, side)))
+}
+
+/// When the tree asks the tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Probing {
+    /// The least depth that is left, in plies, for positions of as many men as the tables have.
+    pub depth: i32,
+    /// The most men.
+    pub men: u32,
+}
+
+impl Default for Probing {
+    fn default() -> Probing {
+        Probing { depth: 1, men: 7 }
+    }
+}
+
+/// The tables, as a search asks them.
+#[derive(Clone, Copy)]
+pub struct Prober<'a> {
+    pub tables: &'a Tablebases,
+    pub probing: Probing,
+}
+
+impl Prober<'_> {
+    /// True when the tables may know the position, whatever its clock.
+    pub fn is_in_reach(&self, board: &Board) -> bool {
+        let men = board.occupied().count();
+        men <= self.probing.men.min(self.tables.most_men()) && !has_castling_rights(board)
+    }
+
+    fn probe(&self, board: &Board, depth: i32) -> Option<i32> {
+        if board.halfmove_clock() != 0 || !self.is_in_reach(board) {
+            return None;
+        }
+        let is_smaller = board.occupied().count() < self.tables.most_men();
+        if is_smaller || depth >= self.probing.depth { self.tables.probe(board) } else { None }
+    }
+}
+
+impl Worker<'_> {
+    /// The score that the endgame tables give, when that settles the node. A win is a lower bound, as a mate may be seen.
+    pub(super) fn score_from_tablebase(
+        &mut self,
+        board: &Board,
+        alpha: Score,
+        beta: Score,
+        depth: i32,
+        ply: usize,
+    ) -> Option<Score> {
+        let value = self.prober?.probe(board, depth)?;
+        self.control.count_table_hit();
+        let (score, bound) = match value {
+            1 => (TABLE_WIN - ply as Score, Bound::Lower),
+            -1 => (ply as Score - TABLE_WIN, Bound::Upper),
+            _ => (DRAW, Bound::Exact),
+        };
+        let settles = match bound {
+            Bound::Lower => score >= beta,
+            Bound::Upper => score <= alpha,
+            _ => true,
+        };
+        if settles {
+            let entry = Entry { mv: Move::NULL, score, eval: NO_EVAL, depth: depth + 6, bound, pv: false };
+            self.table.store(board.key(), ply, entry);
+        }
+        settles.then_some(score)
+    }
+
+    /// Leaves only the moves at the root that the tables think best, where they know it.
+    pub fn ask_tables_for_root(&mut self, board: &Board) {
+        let Some(prober) = self.prober.filter(|prober| prober.is_in_reach(board)) else { return };
+        if let Some(best) = prober.tables.best_moves(board) {
+            self.control.count_table_hit();
+            self.root.keep(|mv| best.contains(&mv));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Real tables, where `QUINTAIN_SYZYGY` names a folder that holds at least those of three and four men.
+    fn tables() -> Option<Tablebases> {
+        let Some(folder) = std::env::var_os("QUINTAIN_SYZYGY") else {
+            eprintln!("SKIPPED: real Syzygy tables: set QUINTAIN_SYZYGY to a folder with 3- and 4-man tables");
+            return None;
+        };
+        Some(Tablebases::open(&folder.to_string_lossy()).expect("tables"))
+    }
+
+    fn board(fen: &str) -> Board {
+        Board::from_fen(fen).expect("a legal position")
+    }
+
+    #[test]
+    fn ranks_keep_their_order() {
+        // Distance and clock, from the best to the worst.
+        let ranked = [(1, 0), (2, 0), (30, 69), (31, 69), (101, 0), (0, 50), (-101, 0), (-30, 70), (-30, 0), (-2, 0)];
+        let ranks: Vec<i32> = ranked.iter().map(|&(distance, clock)| rank(distance, clock)).collect();
+        assert!(ranks.is_sorted_by(|a, b| a > b || a == b && *a > 9_000), "{ranks:?}");
+    }
+
+    #[test]
+    fn positions_convert() {
+        for fen in
+            ["8/8/8/3pP3/8/8/4k3/K7 w - d6 0 1", "8/8/8/3k4/8/8/8/KBN5 b - - 7 30", "4k3/8/4K3/4P3/8/8/8/8 b - - 0 1"]
+        {
+            let converted = convert(&board(fen)).expect("a position");
+            let text = shakmaty::fen::Fen::from_position(&converted, shakmaty::EnPassantMode::Always).to_string();
+            let fields = |fen: &str| fen.split(' ').take(5).map(str::to_owned).collect::<Vec<_>>();
+            assert_eq!(fields(&text), fields(fen));
+        }
+    }
+
+    #[test]
+    fn folders_without_tables_are_named() {
+        for (path, message) in [("/no/such/folder", "`/no/such/folder`: "), ("", "no .rtbw files")] {
+            let error = Tablebases::open(path).err().expect("no tables").to_string();
+            assert!(error.starts_with(message) || path.is_empty(), "{error}");
+        }
+    }
+
+    #[test]
+    fn real_tables_know_values_and_moves() {
+        let Some(tables) = tables() else { return };
+        assert!(tables.count() >= 35 && tables.most_men() >= 4);
+        for (fen, value, moves) in [
+            ("4k3/8/4K3/4P3/8/8/8/8 w - - 0 1", 1, "e6d6 e6f6"),
+            ("4k3/8/4K3/4P3/8/8/8/8 b - - 0 1", -1, ""),
+            ("8/4k3/8/4K3/4P3/8/8/8 w - - 0 1", 0, ""),
+            ("k7/8/K7/P7/8/8/8/8 w - - 0 1", 0, ""),
+            ("8/8/8/3k4/8/8/8/KBN5 w - - 0 1", 1, ""),
+            ("7k/5Q2/6K1/8/8/8/8/8 w - - 0 1", 1, "f7f8 f7h7 f7g7 f7e8"),
+        ] {
+            let board = board(fen);
+            assert_eq!(tables.probe(&board), Some(value), "{fen}");
+            let best = tables.best_moves(&board).expect("known");
+            assert!(!best.is_empty());
+            if !moves.is_empty() {
+                let wanted: Vec<Move> = moves.split(' ').filter_map(|word| board.parse_uci(word)).collect();
+                assert!(best.iter().all(|mv| wanted.contains(mv)), "{fen}: {best:?}");
+            }
+        }
+    }
+
+    /// The best moves lead from a won position to mate within the fifty-move rule, whatever the defence.
+    #[test]
+    fn real_tables_lead_to_mate() {
+        let Some(tables) = tables() else { return };
+        for fen in
+            ["8/8/8/3k4/8/8/8/KBN5 w - - 0 1", "8/8/8/3kr3/8/8/8/KQ6 w - - 0 1", "8/8/8/3K4/3P4/8/3k4/8 w - - 0 1"]
+        {
+            let mut board = board(fen);
+            for ply in 0.. {
+                let best = tables.best_moves(&board).expect("known");
+                let Some(&mv) = best.first() else { break };
+                board.play(mv);
+                assert!(board.halfmove_clock() < 100 && ply < 300, "{fen}");
+                if board.count_legal_moves() == 0 {
+                    break;
+                }
+            }
+            assert!(board.in_check() && board.count_legal_moves() == 0, "{fen}: {}", board.to_fen(false));
+        }
+    }
+}
