@@ -7,6 +7,7 @@
 mod bars;
 mod chart;
 mod cross;
+mod curve;
 mod page;
 #[cfg(feature = "png")]
 pub mod png;
@@ -16,6 +17,7 @@ mod time;
 
 pub use bars::{HistogramPlot, PtnmlPlot, Series};
 pub use cross::{Cell, CrossPlot};
+pub use curve::CurvePlot;
 pub use page::Heads;
 pub use progression::{Mark, ProgressionPlot, Version};
 pub use ratings::{RatingPlot, RatingRow};

@@ -98,11 +98,16 @@ pub(super) struct Chart {
 impl Chart {
     /// A page with titles, axes and ticks.
     pub(super) fn new(frame: &Frame<'_>) -> Self {
+        Self::styled(frame, "")
+    }
+
+    /// The same, with CSS beside that of all pages.
+    pub(super) fn styled(frame: &Frame<'_>, style: &str) -> Self {
         let depth = match frame.x_ticks {
             Ticks::Named { depth } => f64::from(depth),
             Ticks::Whole | Ticks::Fine => 0.0,
         };
-        let page = Page::new([frame.title, frame.subtitle, frame.caption], BOTTOM + AXIS_DEPTH + depth, "");
+        let page = Page::new([frame.title, frame.subtitle, frame.caption], BOTTOM + AXIS_DEPTH + depth, style);
         let mut chart = Self { page, x: frame.x, y: frame.y, bottom: BOTTOM, labels: Vec::new() };
         chart.axes(frame, depth);
         chart

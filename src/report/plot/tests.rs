@@ -82,6 +82,31 @@ fn any_path_gives_a_picture() {
 }
 
 #[test]
+fn any_curve_gives_a_picture() {
+    let cases = [
+        vec![],
+        vec![(1.0, 2.0)],
+        vec![(0.0, f64::NAN), (f64::INFINITY, 1.0)],
+        vec![(0.5, 1e-9), (1.5, -1e-9)],
+        (0..50_000).map(|x| (f64::from(x), 1e9 / f64::from(x + 1))).collect(),
+    ];
+    for points in cases {
+        let plot = CurvePlot {
+            title: "<losses>".to_owned(),
+            caption: String::new(),
+            x_label: "superbatch".to_owned(),
+            y_label: "loss".to_owned(),
+            series: (0..9).map(|which| (format!("line & {which}"), points.clone())).collect(),
+        };
+        let svg = plot.to_svg();
+        well_formed(&svg);
+        assert_eq!(svg, plot.to_svg());
+        assert_eq!(svg.matches("<polyline class=\"path s").count(), 12, "six lines and their swatches");
+        assert_eq!(svg.contains("nothing measured yet"), !points.iter().any(|(x, y)| x.is_finite() && y.is_finite()));
+    }
+}
+
+#[test]
 fn the_same_numbers_give_the_same_bytes() {
     let plot = llr_plot(walk(5000, 1e-4));
     assert_eq!(plot.to_svg(), plot.clone().to_svg());

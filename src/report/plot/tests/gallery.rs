@@ -144,6 +144,27 @@ fn histogram() -> HistogramPlot {
     }
 }
 
+/// Losses that fall from a hundredth part, as a training shows them.
+fn curves(count: usize) -> CurvePlot {
+    let mut next = chance(5);
+    let series = (0..count).map(|which| {
+        let points = (0..=60)
+            .map(|epoch| {
+                let x = f64::from(epoch);
+                (x, 0.0553 + 0.0002 * which as f64 + 0.004 * (-x / 12.0).exp() + 0.00005 * next())
+            })
+            .collect();
+        (["training", "test", "a third", "a fourth", "a fifth", "a sixth"][which].to_owned(), points)
+    });
+    CurvePlot {
+        title: "Learning curve".to_owned(),
+        caption: heads("", "").caption,
+        x_label: "epoch".to_owned(),
+        y_label: "mean squared error".to_owned(),
+        series: series.collect(),
+    }
+}
+
 fn elo() -> EloPlot {
     let points = walk(400, 0.0).into_iter().enumerate().map(|(place, value)| {
         let width = 160.0 / ((place + 1) as f64).sqrt();
@@ -166,6 +187,8 @@ fn gallery() -> Vec<(&'static str, String)> {
         ("ptnml-empty", ptnml([0; 5]).to_svg()),
         ("time", times(["new", "base"]).to_svg()),
         ("scores", histogram().to_svg()),
+        ("curve-2", curves(2).to_svg()),
+        ("curve-6", curves(6).to_svg()),
         ("cross-3", cross(3).to_svg()),
         ("cross-12", cross(12).to_svg()),
         ("cross-60", cross(60).to_svg()),

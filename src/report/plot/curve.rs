@@ -1,0 +1,82 @@
+//! Values that change along a way, such as losses over the epochs of a training.
+
+use super::chart::{Chart, Frame, Span, Ticks};
+use super::page::number;
+use super::thinned;
+
+/// Lines drawn at most: colour and dashes tell so many apart.
+const MAX_SERIES: usize = 6;
+
+// The first two are the colours of all pictures; the others are Okabe and Ito's too, with dashes of their own.
+const STYLE: &str = "\
+.qp .path.s2{stroke:#00785a;stroke-width:2;stroke-dasharray:2 3}
+.qp .path.s3{stroke:#a3477f;stroke-width:2;stroke-dasharray:10 3 2 3}
+.qp .path.s4{stroke:#8a6d00;stroke-width:2;stroke-dasharray:12 4}
+.qp .path.s5{stroke:#57606a;stroke-width:2;stroke-dasharray:4 2 1 2}
+@media (prefers-color-scheme:dark){
+.qp .path.s2{stroke:#3fc79a}
+.qp .path.s3{stroke:#e39cc4}
+.qp .path.s4{stroke:#e3c34a}
+.qp .path.s5{stroke:#9aa5b1}
+}
+";
+
+/// Some named lines over one axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CurvePlot {
+    /// What is shown.
+    pub title: String,
+    /// Small print: data, settings, machine, date.
+    pub caption: String,
+    /// What the lower axis counts; its ticks are whole numbers where the points are.
+    pub x_label: String,
+    /// What the values are.
+    pub y_label: String,
+    /// Name and points by rising `x`. No more than six are drawn; points that are no number are left out.
+    pub series: Vec<(String, Vec<(f64, f64)>)>,
+}
+
+impl CurvePlot {
+    /// The picture: a complete SVG document, 800 units wide, light and dark.
+    #[must_use]
+    pub fn to_svg(&self) -> String {
+        let finite = |point: &&(f64, f64)| point.0.is_finite() && point.1.is_finite();
+        let series: Vec<(&str, Vec<(f64, f64)>)> = self
+            .series
+            .iter()
+            .take(MAX_SERIES)
+            .map(|(name, points)| (name.as_str(), thinned(&points.iter().filter(finite).copied().collect::<Vec<_>>())))
+            .collect();
+        let all = || series.iter().flat_map(|(_, points)| points);
+        let whole = all().all(|(x, _)| x.fract() == 0.0);
+        let y = Span::around(all().map(|point| point.1)).widened(0.05);
+        let frame = Frame {
+            title: &self.title,
+            subtitle: "",
+            caption: &self.caption,
+            x_label: &self.x_label,
+            y_label: &self.y_label,
+            x_ticks: if whole { Ticks::Whole } else { Ticks::Fine },
+            x: Span::around(all().map(|point| point.0)),
+            y,
+        };
+        let mut chart = Chart::styled(&frame, STYLE);
+        let classes: Vec<String> = (0..series.len()).map(|place| format!("path s{place}")).collect();
+        for ((_, points), class) in series.iter().zip(&classes) {
+            chart.line(points, class);
+        }
+        // Two digits more than the span needs.
+        let decimals = (2.0 - (y.high - y.low).log10()).ceil().clamp(0.0, 9.0) as usize;
+        for (x, value) in series.iter().filter_map(|(_, points)| points.last()) {
+            chart.end_mark((*x, *value), "dot");
+            chart.label(*value, "", &number(*value, decimals));
+        }
+        let named: Vec<(&str, &str)> =
+            series.iter().zip(&classes).map(|((name, _), class)| (class.as_str(), *name)).collect();
+        chart.page.legend(&named);
+        if all().next().is_none() {
+            chart.note("nothing measured yet");
+        }
+        chart.finish()
+    }
+}
