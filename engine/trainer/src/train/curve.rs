@@ -1,5 +1,6 @@
 //! Learning curves.
 
+use quintain::report::plot::CurvePlot;
 use std::fmt;
 
 /// A run after one superbatch.
@@ -60,6 +61,24 @@ impl Curve {
         format!("{HEAD}\n{}", self.0.iter().map(line).collect::<String>())
     }
 
+    /// The losses as a picture; an SVG document.
+    pub fn to_svg(&self, name: &str) -> String {
+        let line = |label: &str, of: fn(&Point) -> f64| {
+            (label.to_owned(), self.0.iter().map(|point| (point.superbatch as f64, of(point))).collect())
+        };
+        let best = self.best().map_or(String::new(), |best| {
+            format!("best validation loss {:.6} after superbatch {}", best.validation, best.superbatch)
+        });
+        CurvePlot {
+            title: format!("Losses of {name}"),
+            caption: best,
+            x_label: "superbatch".to_owned(),
+            y_label: "mean loss".to_owned(),
+            series: vec![line("training", |point| point.train), line("held out", |point| point.validation)],
+        }
+        .to_svg()
+    }
+
     /// Reads a table; lines that are no points are left out.
     pub fn parse(text: &str) -> Curve {
         Curve(text.lines().filter_map(point).collect())
@@ -72,5 +91,14 @@ fn point(line: &str) -> Option<Point> {
     let (superbatch, positions) = (whole()?, whole()?);
     let (rate, wdl) = (cells.next()?.parse().ok()?, cells.next()?.parse().ok()?);
     let mut real = || cells.next()?.parse().ok();
-    Some(Point { superbatch, positions, rate, wdl, train: real()?, validation: real()?, score: real()?, result: real()? })
+    Some(Point {
+        superbatch,
+        positions,
+        rate,
+        wdl,
+        train: real()?,
+        validation: real()?,
+        score: real()?,
+        result: real()?,
+    })
 }

@@ -47,7 +47,10 @@ impl Isa {
 
     /// Runs a kernel in this set.
     #[inline]
-    #[cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "calls code compiled for a detected instruction set"))]
+    #[cfg_attr(
+        target_arch = "x86_64",
+        expect(unsafe_code, reason = "calls code compiled for a detected instruction set")
+    )]
     pub fn run<K: Kernel>(self, kernel: K) {
         match self {
             Isa::Portable => kernel.run(),

@@ -9,6 +9,8 @@ pub const QA: f32 = 255.0;
 pub const QB: f32 = 64.0;
 /// One unit of an activation of a layered network.
 pub const QC: f32 = 127.0;
+/// An output of 1 in the last sum of a layered network: 400 centipawns in sixteenths.
+pub const QO: f32 = 400.0 * 16.0;
 
 const MAGIC: &[u8; 8] = b"DESTRIER";
 const VERSION: u32 = 1;
@@ -25,7 +27,8 @@ pub enum ExportError {
 ///
 /// SCReLU: i16 first-layer weights `[input][H]` and biases `[H]` at 255 a unit, output weights `[bucket][2H]` at 64 a unit,
 /// output biases at 255 * 64 a unit. Layered: i16 first-layer weights and biases at 127 a unit, i8 second-layer weights
-/// `[32][2H]` at 64, i32 biases `[32]` at 127 * 64, i8 output weights `[32]` at 64, i32 bias at 127 * 64.
+/// `[32][2H]` at 64, i32 biases `[32]` at 127 * 64, i8 output weights `[32]` at 400 * 16 / 127, i32 bias at 400 * 16, so
+/// that the last sum is sixteenths of a centipawn.
 /// Filled up with zeros to a multiple of 64 bytes.
 ///
 /// # Errors
@@ -47,8 +50,8 @@ pub fn payload(shape: &Shape, weights: &Parameters) -> Result<Vec<u8>, ExportErr
             words(&mut bytes, "first biases", &weights.bias, QC)?;
             octets(&mut bytes, "second layer", &weights.output, QB)?;
             longs(&mut bytes, "second biases", biases, QC * QB)?;
-            octets(&mut bytes, "output weights", output, QB)?;
-            longs(&mut bytes, "output bias", bias, QC * QB)?;
+            octets(&mut bytes, "output weights", output, QO / QC)?;
+            longs(&mut bytes, "output bias", bias, QO)?;
         }
     }
     bytes.resize(bytes.len().next_multiple_of(64), 0);

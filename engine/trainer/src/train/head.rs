@@ -89,7 +89,8 @@ impl Head {
     /// One step of the optimiser; the gradients are zero afterwards.
     pub fn step(&mut self, step: &Step) {
         let moments = self.momentum.iter_mut().zip(&mut self.velocity);
-        for ((weight, gradient), (momentum, velocity)) in self.weights.iter_mut().zip(&mut self.gradients).zip(moments) {
+        for ((weight, gradient), (momentum, velocity)) in self.weights.iter_mut().zip(&mut self.gradients).zip(moments)
+        {
             step.apply(weight, *gradient, momentum, velocity);
             *gradient = 0.0;
         }

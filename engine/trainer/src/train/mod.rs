@@ -1,11 +1,13 @@
 //! Networks: training, quantising, exporting, comparing.
 
+pub mod bench;
 mod checkpoint;
 mod curve;
 mod dispatch;
 mod export;
 mod features;
 mod head;
+mod integer;
 mod kernels;
 mod layered;
 mod network;
@@ -17,6 +19,9 @@ mod shard;
 mod source;
 mod tile;
 mod trainer;
+
+#[cfg(test)]
+mod tests;
 
 use clap::Subcommand;
 use std::io;

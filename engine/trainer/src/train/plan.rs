@@ -63,7 +63,7 @@ pub struct Data {
 pub struct Network {
     #[serde(default)]
     pub kind: Architecture,
-    /// Neurons of each perspective, 16 to 4096 in steps of 16.
+    /// Neurons of each perspective, 32 to 4096 in steps of 32.
     pub hidden: usize,
     #[serde(default = "defaults::yes")]
     pub mirrored: bool,
@@ -207,15 +207,17 @@ impl Plan {
         if !(0.0..=0.5).contains(&self.data.validation_fraction) {
             return wrong("validation_fraction", &self.data.validation_fraction, "give 0 to 0.5");
         }
-        let step = if network.kind == Architecture::Layered { 32 } else { 16 };
-        if network.hidden == 0 || network.hidden > 4096 || network.hidden % step != 0 {
-            return wrong("hidden", &network.hidden, "give 16 to 4096 in steps of 16, of 32 for a layered network");
+        if network.hidden == 0 || network.hidden > 4096 || network.hidden % 32 != 0 {
+            return wrong("hidden", &network.hidden, "give 32 to 4096 in steps of 32");
         }
         if ![1, 8].contains(&network.output_buckets) {
             return wrong("output_buckets", &network.output_buckets, "give 8 or 1");
         }
         if ![0, 32].contains(&network.king_buckets.len()) {
             return wrong("king_buckets", &network.king_buckets.len(), "give 32 numbers, or leave the key out");
+        }
+        if network.kind == Architecture::Layered && network.output_buckets != 1 {
+            return wrong("output_buckets", &network.output_buckets, "a layered network has one output: set it to 1");
         }
         if network.king_buckets.iter().any(|&bucket| usize::from(bucket) >= MAX_KING_BUCKETS) {
             return wrong("king_buckets", &"too high", "number the buckets 0 to 31");
@@ -243,7 +245,11 @@ impl Plan {
         }
         let optimiser = &self.optimiser;
         if !(optimiser.clip > 0.0 && optimiser.clip <= 1.99) {
-            return wrong("clip", &optimiser.clip, "give more than 0 and at most 1.99, which a byte holds at 64 a unit");
+            return wrong(
+                "clip",
+                &optimiser.clip,
+                "give more than 0 and at most 1.99, which a byte holds at 64 a unit",
+            );
         }
         if ![optimiser.beta1, optimiser.beta2].iter().all(|beta| (0.0..1.0).contains(beta)) {
             return wrong("beta1", &optimiser.beta1, "give both betas 0 or more and below 1");

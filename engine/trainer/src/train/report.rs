@@ -23,9 +23,17 @@ pub fn table(summaries: &[Summary], out: &mut dyn Write) -> io::Result<()> {
             summary.name, point.superbatch, point.train, point.validation, point.score, point.result
         )?;
     }
-    sorted_paths(summaries, out)
+    paths(summaries, out)
 }
 
-fn sorted_paths(summaries: &[Summary], out: &mut dyn Write) -> io::Result<()> {
-    summaries.iter().try_for_each(|summary| writeln!(out, "{}: {}", summary.name, summary.network.display()))
+fn paths(summaries: &[Summary], out: &mut dyn Write) -> io::Result<()> {
+    for Summary { name, network, rounding, .. } in summaries {
+        let (mean, worst) = (rounding.mean, rounding.worst);
+        let path = network.display();
+        writeln!(
+            out,
+            "{name}: {path}; whole numbers differ from floats by {mean:.2} cp on average, {worst:.1} at worst"
+        )?;
+    }
+    Ok(())
 }

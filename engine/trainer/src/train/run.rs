@@ -4,6 +4,7 @@ use super::checkpoint::{Checkpoint, CheckpointError, replace};
 use super::curve::{Curve, Point};
 use super::export::{self, ExportError};
 use super::head::Loss;
+use super::integer::Rounding;
 use super::kernels::Step;
 use super::network::Parameters;
 use super::plan::Plan;
@@ -16,6 +17,9 @@ use sha2::{Digest, Sha256};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+
+/// Held-out positions that the exported network is compared on.
+const ROUNDING_SAMPLE: usize = 1 << 14;
 
 /// What stops a run.
 #[derive(Debug, thiserror::Error)]
@@ -40,6 +44,8 @@ pub struct Summary {
     pub network: PathBuf,
     /// SHA-256 of the network's payload, in hexadecimal.
     pub hash: String,
+    /// Whole-number evaluations against float ones, on held-out positions.
+    pub rounding: Rounding,
     /// Positions a second of the part of the run that this process did, if any.
     pub speed: Option<f64>,
 }
@@ -160,6 +166,7 @@ impl<'a> Run<'a> {
         let training = &self.plan.training;
         let curve = self.curve.to_csv();
         self.write("curve.csv", curve.as_bytes())?;
+        self.write("curve.svg", self.curve.to_svg(&self.plan.name).as_bytes())?;
         let position = self.superbatches * u64::from(training.batches) * training.batch as u64;
         let state = self.trainer.state();
         let checkpoint =
@@ -181,11 +188,13 @@ impl<'a> Run<'a> {
         let [weights, ..] = self.trainer.state();
         let payload = export::payload(self.trainer.shape(), &weights)?;
         self.write("quantised.bin", &payload)?;
+        let sample = &self.validation[..self.validation.len().min(ROUNDING_SAMPLE)];
+        let rounding = Rounding::of(self.trainer.shape(), &payload, sample, &self.trainer.outputs(sample));
         let bytes = export::network(self.trainer.shape(), &weights)?;
         let network = self.write(&format!("{}.nnue", self.plan.name), &bytes)?;
         let hash = Sha256::digest(&payload).iter().map(|byte| format!("{byte:02x}")).collect();
         let speed = (self.spent.0 > 0).then(|| self.spent.0 as f64 / self.spent.1.max(1e-9));
-        Ok(Summary { name: self.plan.name.clone(), curve: self.curve.clone(), network, hash, speed })
+        Ok(Summary { name: self.plan.name.clone(), curve: self.curve.clone(), network, hash, rounding, speed })
     }
 
     /// Superbatches since the best validation loss, told once when the plan's patience is over.
@@ -245,11 +254,8 @@ fn style() -> ProgressStyle {
 /// Rate and target of a batch, counted from the run's begin.
 fn recipe(plan: &Plan, batch: u64) -> (Loss, Step) {
     let (training, optimiser) = (&plan.training, &plan.optimiser);
-    let progress = Progress {
-        batch,
-        per_superbatch: u64::from(training.batches),
-        superbatches: u64::from(training.superbatches),
-    };
+    let progress =
+        Progress { batch, per_superbatch: u64::from(training.batches), superbatches: u64::from(training.superbatches) };
     let loss = Loss { power: training.power, blend: plan.wdl.at(progress), scale: training.scale };
     let step = Step {
         rate: plan.rate.at(progress),
@@ -266,13 +272,13 @@ fn recipe(plan: &Plan, batch: u64) -> (Loss, Step) {
 fn held_out(plan: &Plan, records: &mut Records) -> Result<(Vec<ChessBoard>, u64), SourceError> {
     let most = plan.data.validation_positions;
     if plan.data.validation.is_empty() {
-        let held = (records.len() as f64 * plan.data.validation_fraction) as u64;
-        let used = records.len() - held;
-        return Ok((records.read(used, records.len().min(used + most))?, used));
+        let held = (records.total() as f64 * plan.data.validation_fraction) as u64;
+        let used = records.total() - held;
+        return Ok((records.read(used, records.total().min(used + most))?, used));
     }
     let mut files = Records::open(&plan.data.validation)?;
-    let count = files.len().min(most);
-    Ok((files.read(0, count)?, records.len()))
+    let count = files.total().min(most);
+    Ok((files.read(0, count)?, records.total()))
 }
 
 fn checkpoint_path(plan: &Plan) -> PathBuf {

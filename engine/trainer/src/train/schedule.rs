@@ -93,10 +93,17 @@ impl Rate {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(tag = "schedule", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Blend {
-    Constant { value: f32 },
-    Linear { start: f32, end: f32 },
+    Constant {
+        value: f32,
+    },
+    Linear {
+        start: f32,
+        end: f32,
+    },
     /// Linear stretches, one after the other; the last value holds to the end.
-    Sequence { stretches: Vec<Stretch> },
+    Sequence {
+        stretches: Vec<Stretch>,
+    },
 }
 
 /// Some superbatches over which the blend goes from one value to another.
@@ -140,7 +147,9 @@ impl Blend {
         let values = match self {
             Blend::Constant { value } => vec![*value],
             Blend::Linear { start, end } => vec![*start, *end],
-            Blend::Sequence { stretches } => stretches.iter().flat_map(|stretch| [stretch.start, stretch.end]).collect(),
+            Blend::Sequence { stretches } => {
+                stretches.iter().flat_map(|stretch| [stretch.start, stretch.end]).collect()
+            }
         };
         match values.iter().find(|value| !(0.0..=1.0).contains(*value)) {
             Some(value) => Err((value.to_string(), "give parts from 0 (score) to 1 (result)")),

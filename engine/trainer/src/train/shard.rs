@@ -157,18 +157,4 @@ impl<const N: usize> Shard<N> {
         self.output.step(isa, step);
         self.merge();
     }
-
-    /// Gradients by weight, for tests: features, factor, bias, output.
-    #[cfg(test)]
-    pub fn gradients(&self, shape: &Shape, into: &mut Parameters) {
-        let (width, first) = (shape.hidden, self.index * N);
-        let mut save = |rows: &[Row<N>], values: &mut [f32]| {
-            for (line, row) in values.chunks_exact_mut(width).zip(rows) {
-                line[first..first + N].copy_from_slice(&row.0);
-            }
-        };
-        save(&self.features.gradients, &mut into.features);
-        save(&self.bias.gradients, &mut into.bias);
-        save(&self.output.gradients, &mut into.output);
-    }
 }

@@ -57,12 +57,8 @@ impl Records {
     }
 
     /// Records in all files.
-    pub fn len(&self) -> u64 {
+    pub fn total(&self) -> u64 {
         self.total
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.total == 0
     }
 
     /// Reads records `from` up to `to`.
@@ -131,7 +127,7 @@ impl Source {
     /// # Errors
     /// [`SourceError::Empty`] when there are none.
     pub fn new(records: Records, used: u64, seed: u64, position: u64) -> Result<Source, SourceError> {
-        let used = used.min(records.len());
+        let used = used.min(records.total());
         if used == 0 {
             return Err(SourceError::Empty);
         }
