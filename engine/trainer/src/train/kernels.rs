@@ -108,12 +108,11 @@ impl<const N: usize> Kernel for SquareSumsBack<'_, N> {
                 for position in range.clone() {
                     let slope = self.slopes[position];
                     let row = &mut self.rows[2 * position + side].0;
-                    for i in 0..N {
-                        let h = row[i];
-                        gradient.0[i] += slope * (h * h);
+                    for ((h, weight), gradient) in row.iter_mut().zip(&weights.0).zip(&mut gradient.0) {
+                        *gradient += slope * (*h * *h);
                         // The square is flat where the clamp holds; at zero its slope 2h is zero by itself.
-                        let slope_here = if h < 1.0 { slope * 2.0 } else { 0.0 };
-                        row[i] = slope_here * h * weights.0[i];
+                        let open = if *h < 1.0 { slope * 2.0 } else { 0.0 };
+                        *h = open * *h * weight;
                     }
                 }
                 self.weight_gradients[2 * bucket + side].add(&gradient);

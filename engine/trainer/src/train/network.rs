@@ -150,7 +150,7 @@ impl Random {
 
     /// From 0 up to, not including, `bound`, by the high half of a product.
     pub fn below(&mut self, bound: usize) -> usize {
-        (u128::from(self.next()) * bound as u128 >> 64) as usize
+        ((u128::from(self.next()) * bound as u128) >> 64) as usize
     }
 
     /// Uniform over (0, 1).

@@ -49,7 +49,7 @@ pub struct Data {
     /// Files of positions that are never trained on; best split off by game.
     #[serde(default)]
     pub validation: Vec<PathBuf>,
-    /// Without such files: the part of `files`, at their end, that is held out, 0 to 0.5.
+    /// Without such files: the part of `files`, at their end, that is held out, more than 0 and at most 0.5.
     #[serde(default = "defaults::validation_fraction")]
     pub validation_fraction: f64,
     /// Held-out positions used at most.
@@ -204,8 +204,12 @@ impl Plan {
         if self.data.files.is_empty() {
             return wrong("files", &"empty", "name at least one file of bulletformat");
         }
-        if !(0.0..=0.5).contains(&self.data.validation_fraction) {
-            return wrong("validation_fraction", &self.data.validation_fraction, "give 0 to 0.5");
+        let fraction = self.data.validation_fraction;
+        if !(fraction > 0.0 && fraction <= 0.5) {
+            return wrong("validation_fraction", &fraction, "give more than 0 and at most 0.5");
+        }
+        if self.data.validation_positions == 0 {
+            return wrong("validation_positions", &0, "give 1 or more");
         }
         if network.hidden == 0 || network.hidden > 4096 || network.hidden % 32 != 0 {
             return wrong("hidden", &network.hidden, "give 32 to 4096 in steps of 32");

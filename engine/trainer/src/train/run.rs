@@ -272,12 +272,15 @@ fn recipe(plan: &Plan, batch: u64) -> (Loss, Step) {
 fn held_out(plan: &Plan, records: &mut Records) -> Result<(Vec<ChessBoard>, u64), SourceError> {
     let most = plan.data.validation_positions;
     if plan.data.validation.is_empty() {
-        let held = (records.total() as f64 * plan.data.validation_fraction) as u64;
-        let used = records.total() - held;
+        let held = ((records.total() as f64 * plan.data.validation_fraction) as u64).clamp(1, records.total().max(1));
+        let used = records.total().saturating_sub(held);
         return Ok((records.read(used, records.total().min(used + most))?, used));
     }
     let mut files = Records::open(&plan.data.validation)?;
     let count = files.total().min(most);
+    if count == 0 {
+        return Err(SourceError::Empty);
+    }
     Ok((files.read(0, count)?, records.total()))
 }
 

@@ -25,7 +25,7 @@ pub enum SourceError {
     Size { path: PathBuf, size: u64 },
     #[error("{}: record {record} has {fault}; run `data check` on the file", path.display())]
     Record { path: PathBuf, record: u64, fault: &'static str },
-    #[error("no positions to train on; name files that hold some in `data.files`")]
+    #[error("no positions to train on or to hold out; name files that hold some in `data.files` and `data.validation`")]
     Empty,
 }
 

@@ -367,14 +367,16 @@ fn mistakes_in_plans_are_named_with_their_line() {
     check("hidden = 64", "hidden = 65", "line 9, `hidden` is 65: give 32");
     check("batch = 300", "batch = 0", "`batch`");
     check("files = [\"data.bin\"]", "files = []", "`files`");
-    check("validation_fraction = 0.1", "validation_fraction = 0.9", "give 0 to 0.5");
+    check("validation_fraction = 0.1", "validation_fraction = 0.9", "at most 0.5");
     check("end = 0.0001", "end = 1.0", "`rate`");
     check("schedule = \"cosine\"", "schedule = \"step\"", "gamma");
     check("end = 0.5", "end = 1.5", "`wdl`");
     check("hidden = 64", "hidden = 64\nkind = \"layered\"", "one output");
     check("hidden = 64", "hidden = 64\nking_buckets = [0]", "32 numbers");
     check("seed = 5", "seed = true", "line 3");
-    Plan::parse(Path::new("a.toml"), PLAN).expect("the plan without a mistake");
+    for sound in [PLAN, include_str!("../../plans/screlu-256.toml")] {
+        Plan::parse(Path::new("a.toml"), sound).expect("a plan without a mistake");
+    }
 }
 
 #[test]
