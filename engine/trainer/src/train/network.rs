@@ -89,7 +89,9 @@ impl Parameters {
         Parameters { features, factor, bias, output, head }
     }
 
-    /// Weights N(0, sqrt(2 / inputs)) with 32 inputs for the first layer, since no more are ever on at once; biases 0.
+    /// Weights N(0, sqrt(2 / inputs)) (He et al. 2015), biases 0. The first layer counts the 768 inputs of one king bucket: as many as
+    /// are on at once would keep its outputs as wide as its inputs, but features that hardly ever come up keep what they began with,
+    /// and that is noise in every evaluation.
     pub fn random(shape: &Shape, seed: u64) -> Parameters {
         let mut parameters = Parameters::zero(shape);
         let mut random = Random::new(seed);
@@ -97,13 +99,13 @@ impl Parameters {
             let deviation = (2.0 / inputs as f64).sqrt();
             values.iter_mut().for_each(|value| *value = (random.normal() * deviation) as f32);
         };
-        fill(&mut parameters.features, 32);
+        fill(&mut parameters.features, INPUTS);
         if !shape.factorised {
             fill(&mut parameters.output, 2 * shape.hidden);
         } else {
             // The common part starts random and the buckets' own parts at zero, or their sum would be too wide.
             parameters.features.fill(0.0);
-            fill(&mut parameters.factor, 32);
+            fill(&mut parameters.factor, INPUTS);
             fill(&mut parameters.output, 2 * shape.hidden);
         }
         if shape.kind == Kind::Layered {
