@@ -1,0 +1,73 @@
+//! How fast training is, on positions made up for it.
+
+use super::features::Inputs;
+use super::head::Loss;
+use super::kernels::Step;
+use super::network::{Kind, Parameters, Random, Shape};
+use super::trainer::{Batch, Trainer};
+use bulletformat::ChessBoard;
+use std::convert::Infallible;
+use std::time::Instant;
+
+/// Positions of a batch.
+const BATCH: usize = 16384;
+
+/// A speed, in positions.
+#[derive(Debug, Clone, Copy)]
+pub struct Speed {
+    pub per_second: f64,
+    /// By the processor time of all threads: what a busy machine does not change much.
+    pub per_processor: f64,
+}
+
+/// Trains a SCReLU network of some width, mirrored, with eight output buckets, on batches of 16,384 positions.
+pub fn measure(hidden: usize, threads: usize, batches: usize) -> Speed {
+    let inputs = Inputs::new(true, [0; 32]);
+    let shape = Shape { kind: Kind::Screlu, hidden, inputs, output_buckets: 8, factorised: false };
+    let zero = Parameters::zero(&shape);
+    let mut trainer = Trainer::new(shape, threads, &[Parameters::random(&shape, 1), zero.clone(), zero]);
+    let mut random = Random::new(1);
+    let positions: Vec<ChessBoard> = (0..BATCH).map(|_| position(&mut random)).collect();
+    let loss = Loss { power: 2.0, blend: 0.3, scale: 400.0 };
+    let step = Step { rate: 1e-3, decay: 0.01, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, clip: 1.98 };
+    let mut left = batches;
+    let next = || -> Result<Option<Batch>, Infallible> {
+        left = match left.checked_sub(1) {
+            None => return Ok(None),
+            Some(left) => left,
+        };
+        Ok(Some(Batch { positions: positions.clone(), loss, step }))
+    };
+    let (begun, used) = (Instant::now(), processor_seconds());
+    let Ok(()) = trainer.train(BATCH, next, |_| ());
+    let trained = (batches * BATCH) as f64;
+    Speed {
+        per_second: trained / begun.elapsed().as_secs_f64().max(1e-9),
+        per_processor: trained / (processor_seconds() - used).max(1e-9),
+    }
+}
+
+/// Processor time of this process, all threads.
+fn processor_seconds() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+}
+
+/// As many pieces, and as many pawns among them, as positions of games have: 18 on average.
+fn position(random: &mut Random) -> ChessBoard {
+    let mut squares: Vec<u8> = (0..64).collect();
+    random.shuffle(&mut squares);
+    let mut pieces = vec![(squares[0], 5), (squares[1], 13)];
+    for &square in &squares[2..6 + random.below(25)] {
+        let kind = if random.below(2) == 0 && (8..56).contains(&square) { 0 } else { 1 + random.below(4) as u8 };
+        pieces.push((square, kind + 8 * random.below(2) as u8));
+    }
+    pieces.sort_unstable();
+    let score = random.below(1000) as i16 - 500;
+    let mut board = ChessBoard { ksq: squares[0], opp_ksq: squares[1] ^ 56, score, result: 1, ..ChessBoard::default() };
+    for (place, &(square, piece)) in pieces.iter().enumerate() {
+        board.occ |= 1 << square;
+        board.pcs[place / 2] |= piece << (4 * (place % 2));
+    }
+    board
+}

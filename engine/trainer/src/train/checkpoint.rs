@@ -1,0 +1,114 @@
+//! All that a run needs to go on as if it had never stopped, in one file that is always whole.
+
+use super::network::{Parameters, Shape};
+use super::trainer::State;
+use sha2::{Digest, Sha256};
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+const MAGIC: &[u8; 8] = b"DTRAINCK";
+const VERSION: u32 = 1;
+const DIGEST: usize = 32;
+
+/// What is wrong with a checkpoint.
+#[derive(Debug, thiserror::Error)]
+pub enum CheckpointError {
+    #[error("{}: {error}", path.display())]
+    Io { path: PathBuf, error: io::Error },
+    #[error("{}: {fault}; remove the file to start anew", path.display())]
+    Damaged { path: PathBuf, fault: &'static str },
+    #[error("{}: it was made by another plan; restore the plan, or give it another `out` folder", path.display())]
+    OtherPlan { path: PathBuf },
+}
+
+/// A run between two superbatches.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Checkpoint {
+    /// Digest of what a plan must keep for the run to go on.
+    pub plan: [u8; DIGEST],
+    pub superbatches: u64,
+    /// Positions taken from the data so far.
+    pub position: u64,
+    /// The learning curve so far, as CSV.
+    pub curve: String,
+    pub state: State,
+}
+
+impl Checkpoint {
+    /// Writes the file beside its place, then moves it there: a kill leaves the old one or the new one.
+    ///
+    /// # Errors
+    /// [`CheckpointError::Io`].
+    pub fn save(&self, path: &Path) -> Result<(), CheckpointError> {
+        let mut bytes = Vec::new();
+        bytes.extend_from_slice(MAGIC);
+        bytes.extend_from_slice(&VERSION.to_le_bytes());
+        bytes.extend_from_slice(&self.plan);
+        for number in [self.superbatches, self.position, self.curve.len() as u64] {
+            bytes.extend_from_slice(&number.to_le_bytes());
+        }
+        bytes.extend_from_slice(self.curve.as_bytes());
+        for group in self.state.iter().flat_map(Parameters::groups) {
+            bytes.extend(group.iter().flat_map(|value| value.to_le_bytes()));
+        }
+        let digest = Sha256::digest(&bytes);
+        bytes.extend_from_slice(&digest);
+        replace(path, &bytes).map_err(|error| CheckpointError::Io { path: path.to_owned(), error })
+    }
+
+    /// Reads the file of a network of a known shape; `None` when there is none.
+    ///
+    /// # Errors
+    /// [`CheckpointError`], [`CheckpointError::OtherPlan`] when the digest is not `plan`.
+    pub fn load(path: &Path, shape: &Shape, plan: [u8; DIGEST]) -> Result<Option<Checkpoint>, CheckpointError> {
+        let bytes = match std::fs::read(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(CheckpointError::Io { path: path.to_owned(), error }),
+            Ok(bytes) => bytes,
+        };
+        let damaged = |fault| CheckpointError::Damaged { path: path.to_owned(), fault };
+        let body = bytes.len().checked_sub(DIGEST).ok_or_else(|| damaged("too short for a checkpoint"))?;
+        let (body, digest) = bytes.split_at(body);
+        let mut rest = body;
+        let mut cut = |length: usize| -> Result<&[u8], CheckpointError> {
+            let (head, tail) = rest.split_at_checked(length).ok_or_else(|| damaged("the file is cut short"))?;
+            rest = tail;
+            Ok(head)
+        };
+        if cut(8)? != MAGIC || cut(4)? != VERSION.to_le_bytes() {
+            return Err(damaged("no checkpoint of this version"));
+        }
+        if Sha256::digest(body).as_slice() != digest {
+            return Err(damaged("the digest does not fit"));
+        }
+        if cut(DIGEST)? != plan {
+            return Err(CheckpointError::OtherPlan { path: path.to_owned() });
+        }
+        let mut number = || -> Result<u64, CheckpointError> {
+            Ok(cut(8)?.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte)))
+        };
+        let (superbatches, position, length) = (number()?, number()?, number()?);
+        let curve = String::from_utf8_lossy(cut(length as usize)?).into_owned();
+        let mut state = [(); 3].map(|()| Parameters::zero(shape));
+        for group in state.iter_mut().flat_map(Parameters::groups_mut) {
+            let words = cut(4 * group.len())?.as_chunks::<4>().0;
+            group.iter_mut().zip(words).for_each(|(value, word)| *value = f32::from_le_bytes(*word));
+        }
+        if !rest.is_empty() {
+            return Err(damaged("there is more in it than the network has"));
+        }
+        Ok(Some(Checkpoint { plan, superbatches, position, curve, state }))
+    }
+}
+
+/// Puts a file in place whole: written beside it, flushed to the disk, renamed.
+pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".part");
+    let part = path.with_file_name(name);
+    let mut file = File::create(&part)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    std::fs::rename(part, path)
+}

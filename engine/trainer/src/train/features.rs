@@ -1,0 +1,95 @@
+//! Which inputs of the network a position switches on.
+
+use bulletformat::ChessBoard;
+
+/// Inputs of one king bucket: two colours x six kinds x 64 squares.
+pub const INPUTS: usize = 768;
+
+/// How many king buckets a map may name.
+pub const MAX_KING_BUCKETS: usize = 32;
+
+/// The rule from a position to input indices.
+///
+/// Index of a piece for a perspective: `bucket * 768 + (own 0 | enemy 384) + kind * 64 + square`, the square seen from that
+/// side and, in a mirrored network, with files a and h exchanged while that side's king stands on files e to h.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Inputs {
+    mirrored: bool,
+    king_buckets: usize,
+    map: [u8; 32],
+}
+
+impl Inputs {
+    /// `map` names the bucket of the own king's square, `rank * 4 + file` with files a to d, after mirroring.
+    pub fn new(mirrored: bool, map: [u8; 32]) -> Inputs {
+        let king_buckets = usize::from(map.iter().copied().max().unwrap_or(0)) + 1;
+        Inputs { mirrored, king_buckets, map }
+    }
+
+    /// True when the board is mirrored to keep the own king on files a to d.
+    pub fn mirrored(&self) -> bool {
+        self.mirrored
+    }
+
+    /// The bucket of each of the 32 squares.
+    pub fn map(&self) -> &[u8; 32] {
+        &self.map
+    }
+
+    /// How many king buckets there are, 1 to 32.
+    pub fn king_buckets(&self) -> usize {
+        self.king_buckets
+    }
+
+    /// The number of inputs of one perspective.
+    pub fn size(&self) -> usize {
+        self.king_buckets * INPUTS
+    }
+
+    /// The offset of the bucket and the mask that mirrors squares, for a king seen from its own side.
+    fn view(&self, king: u8) -> (u16, u8) {
+        let (file, rank) = (king & 7, king >> 3 & 7);
+        let bucket = u16::from(self.map[usize::from(rank * 4 + file.min(7 - file))]);
+        let flip = if self.mirrored && file > 3 { 7 } else { 0 };
+        (bucket * INPUTS as u16, flip)
+    }
+
+    /// Appends the inputs of the side to move and of the other side; both get one entry a piece.
+    pub fn append(&self, board: &ChessBoard, us: &mut Vec<u16>, them: &mut Vec<u16>) {
+        let (our_base, our_flip) = self.view(board.ksq);
+        let (their_base, their_flip) = self.view(board.opp_ksq);
+        for (piece, square) in *board {
+            let enemy = u16::from(piece >> 3) * 384;
+            let kind = u16::from(piece & 7) * 64;
+            us.push(our_base + enemy + kind + u16::from(square ^ our_flip));
+            them.push(their_base + (384 - enemy) + kind + u16::from(square ^ 56 ^ their_flip));
+        }
+    }
+}
+
+/// Why 32 bytes are no position.
+pub fn fault(board: &ChessBoard) -> Option<&'static str> {
+    let count = board.occ.count_ones();
+    if !(2..=32).contains(&count) {
+        return Some("fewer than 2 or more than 32 pieces");
+    }
+    let used = u128::MAX >> (128 - 4 * count);
+    let pieces = u128::from_le_bytes(board.pcs) & used;
+    if pieces >> 1 & pieces >> 2 & 0x1111_1111_1111_1111_1111_1111_1111_1111 != 0 {
+        return Some("a piece of no known kind");
+    }
+    if board.result > 2 {
+        return Some("a result other than loss, draw and win");
+    }
+    let holds = |square: u8, piece: u8| {
+        if square > 63 || board.occ >> square & 1 == 0 {
+            return false;
+        }
+        let below = (board.occ & ((1 << square) - 1)).count_ones();
+        pieces >> (4 * below) & 15 == u128::from(piece)
+    };
+    if !holds(board.ksq, 5) || !holds(board.opp_ksq ^ 56, 13) {
+        return Some("no king where the record says it stands");
+    }
+    None
+}

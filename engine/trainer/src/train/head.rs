@@ -1,0 +1,98 @@
+//! From the first layer's sums to the loss and back: small, so every thread does it for itself.
+
+use super::kernels::Step;
+use super::network::{Kind, LAYER, Shape};
+
+/// How an output is judged.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Loss {
+    /// Exponent of the error, 2 or more.
+    pub power: f32,
+    /// Part of the target that is the game's result, 0 to 1; the rest is the score.
+    pub blend: f32,
+    /// Centipawns at which the sigmoid is at 0.73.
+    pub scale: f32,
+}
+
+impl Loss {
+    /// What the sigmoid of the output should be: a score for the side to move and a result of 0, 1 (draw) or 2.
+    pub fn target(&self, score: i16, result: u8) -> f32 {
+        self.blend * (f32::from(result) / 2.0) + (1.0 - self.blend) * sigmoid(f32::from(score) / self.scale)
+    }
+
+    /// The loss `|sigmoid(output) - target|^power` and its derivative by the output.
+    pub fn of(&self, output: f32, target: f32) -> (f32, f32) {
+        let expected = sigmoid(output);
+        let error = expected - target;
+        let slope = expected * (1.0 - expected);
+        if self.power == 2.0 {
+            return (error * error, 2.0 * error * slope);
+        }
+        let rest = error.abs().powf(self.power - 1.0);
+        (rest * error.abs(), self.power * rest * error.signum() * slope)
+    }
+}
+
+/// The logistic function.
+pub fn sigmoid(x: f32) -> f32 {
+    1.0 / (1.0 + (-x).exp())
+}
+
+/// The weights behind the sums, with their gradients and moments.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Head {
+    kind: Kind,
+    pub weights: Vec<f32>,
+    pub gradients: Vec<f32>,
+    pub momentum: Vec<f32>,
+    pub velocity: Vec<f32>,
+}
+
+impl Head {
+    pub fn new(shape: &Shape, weights: Vec<f32>, momentum: Vec<f32>, velocity: Vec<f32>) -> Head {
+        Head { kind: shape.kind, gradients: vec![0.0; weights.len()], weights, momentum, velocity }
+    }
+
+    /// The network's output for a position's sums.
+    pub fn forward(&self, sums: &[f32], bucket: usize) -> f32 {
+        match self.kind {
+            Kind::Screlu => sums[0] + self.weights[bucket],
+            Kind::Layered => {
+                let (biases, rest) = self.weights.split_at(LAYER);
+                let (weights, bias) = rest.split_at(LAYER);
+                let units = sums.iter().zip(biases).map(|(sum, bias)| (sum + bias).clamp(0.0, 1.0));
+                units.zip(weights).fold(bias[0], |output, (unit, weight)| output + unit * weight)
+            }
+        }
+    }
+
+    /// Adds up gradients for the output's slope, and turns a position's sums into their slopes.
+    pub fn backward(&mut self, sums: &mut [f32], bucket: usize, slope: f32) {
+        match self.kind {
+            Kind::Screlu => {
+                self.gradients[bucket] += slope;
+                sums[0] = slope;
+            }
+            Kind::Layered => {
+                self.gradients[2 * LAYER] += slope;
+                for (unit, sum) in sums.iter_mut().enumerate() {
+                    let value = *sum + self.weights[unit];
+                    self.gradients[LAYER + unit] += slope * value.clamp(0.0, 1.0);
+                    let open = value > 0.0 && value < 1.0;
+                    *sum = if open { slope * self.weights[LAYER + unit] } else { 0.0 };
+                    self.gradients[unit] += *sum;
+                }
+            }
+        }
+    }
+
+    /// One step of the optimiser; the gradients are zero afterwards.
+    pub fn step(&mut self, step: &Step) {
+        let moments = self.momentum.iter_mut().zip(&mut self.velocity);
+        for ((weight, gradient), (momentum, velocity)) in self.weights.iter_mut().zip(&mut self.gradients).zip(moments)
+        {
+            step.apply(weight, *gradient, momentum, velocity);
+            *gradient = 0.0;
+        }
+    }
+}

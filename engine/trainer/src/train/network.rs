@@ -1,0 +1,175 @@
+//! The shape of a network and its weights in the order files keep them.
+
+use super::features::{INPUTS, Inputs};
+
+/// Which of Destrier's two architectures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// One hidden layer of squared clipped units, an output a bucket of material.
+    Screlu,
+    /// Clipped units, then [`LAYER`] clipped units, then one output.
+    Layered,
+}
+
+/// Units of the second layer of [`Kind::Layered`].
+pub const LAYER: usize = 32;
+
+/// The shape of a network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shape {
+    pub kind: Kind,
+    /// Neurons of each perspective; a multiple of 16.
+    pub hidden: usize,
+    pub inputs: Inputs,
+    /// Output buckets by material: 8, or 1.
+    pub output_buckets: usize,
+    /// King buckets share a common part while they are trained.
+    pub factorised: bool,
+}
+
+impl Shape {
+    /// Sums that leave the first layer: output buckets, or units of the second layer.
+    pub fn columns(&self) -> usize {
+        match self.kind {
+            Kind::Screlu => self.output_buckets,
+            Kind::Layered => LAYER,
+        }
+    }
+
+    /// How many of the sums a position needs.
+    pub fn sums(&self) -> usize {
+        match self.kind {
+            Kind::Screlu => 1,
+            Kind::Layered => LAYER,
+        }
+    }
+
+    /// Weights that follow the sums: biases, and in a layered network the second layer's weights and bias.
+    pub fn head(&self) -> usize {
+        match self.kind {
+            Kind::Screlu => self.output_buckets,
+            Kind::Layered => 2 * LAYER + 1,
+        }
+    }
+
+    /// The output bucket of a number of pieces, 2 to 32.
+    pub fn bucket(&self, pieces: u32) -> u8 {
+        match self.kind {
+            Kind::Screlu => (pieces.saturating_sub(2) / 32_u32.div_ceil(self.output_buckets as u32)) as u8,
+            Kind::Layered => 0,
+        }
+    }
+
+    /// Sizes of the five groups of [`Parameters`], in its order.
+    pub fn sizes(&self) -> [usize; 5] {
+        let factor = if self.factorised { INPUTS * self.hidden } else { 0 };
+        [self.inputs.size() * self.hidden, factor, self.hidden, self.columns() * 2 * self.hidden, self.head()]
+    }
+}
+
+/// A value for each weight of a network: the weights themselves, or one of the optimiser's moments.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parameters {
+    /// `[king bucket * 768 + input][neuron]`.
+    pub features: Vec<f32>,
+    /// What all king buckets have in common, `[input][neuron]`; empty unless factorised.
+    pub factor: Vec<f32>,
+    /// `[neuron]`.
+    pub bias: Vec<f32>,
+    /// `[column][side to move, other][neuron]`.
+    pub output: Vec<f32>,
+    /// Biases of the columns; then, layered, weights of the second layer and its bias.
+    pub head: Vec<f32>,
+}
+
+impl Parameters {
+    /// All zero.
+    pub fn zero(shape: &Shape) -> Parameters {
+        let [features, factor, bias, output, head] = shape.sizes().map(|size| vec![0.0; size]);
+        Parameters { features, factor, bias, output, head }
+    }
+
+    /// Weights N(0, sqrt(2 / inputs)) (He et al. 2015), biases 0. The first layer counts the 768 inputs of one king bucket: as many as
+    /// are on at once would keep its outputs as wide as its inputs, but features that hardly ever come up keep what they began with,
+    /// and that is noise in every evaluation.
+    pub fn random(shape: &Shape, seed: u64) -> Parameters {
+        let mut parameters = Parameters::zero(shape);
+        let mut random = Random::new(seed);
+        let mut fill = |values: &mut [f32], inputs: usize| {
+            let deviation = (2.0 / inputs as f64).sqrt();
+            values.iter_mut().for_each(|value| *value = (random.normal() * deviation) as f32);
+        };
+        fill(&mut parameters.features, INPUTS);
+        if !shape.factorised {
+            fill(&mut parameters.output, 2 * shape.hidden);
+        } else {
+            // The common part starts random and the buckets' own parts at zero, or their sum would be too wide.
+            parameters.features.fill(0.0);
+            fill(&mut parameters.factor, INPUTS);
+            fill(&mut parameters.output, 2 * shape.hidden);
+        }
+        if shape.kind == Kind::Layered {
+            fill(&mut parameters.head[LAYER..2 * LAYER], LAYER);
+        }
+        parameters
+    }
+
+    /// The five groups in the order files keep them.
+    pub fn groups(&self) -> [&[f32]; 5] {
+        [&self.features, &self.factor, &self.bias, &self.output, &self.head]
+    }
+
+    /// The five groups in the order files keep them.
+    pub fn groups_mut(&mut self) -> [&mut [f32]; 5] {
+        [&mut self.features, &mut self.factor, &mut self.bias, &mut self.output, &mut self.head]
+    }
+
+    /// First-layer weights as the engine has them: each bucket's own part and the common part in one.
+    pub fn merged_features(&self) -> Vec<f32> {
+        if self.factor.is_empty() {
+            return self.features.clone();
+        }
+        self.features.iter().zip(self.factor.iter().cycle()).map(|(own, common)| own + common).collect()
+    }
+}
+
+/// A small seeded source of numbers (splitmix64, Steele, Lea and Flood 2014).
+#[derive(Debug, Clone)]
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Random {
+        Random(seed)
+    }
+
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ mixed >> 31
+    }
+
+    /// From 0 up to, not including, `bound`, by the high half of a product.
+    pub fn below(&mut self, bound: usize) -> usize {
+        ((u128::from(self.next()) * bound as u128) >> 64) as usize
+    }
+
+    /// Uniform over (0, 1).
+    fn unit(&mut self) -> f64 {
+        ((self.next() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
+    }
+
+    /// Standard normal (Box and Muller 1958).
+    pub fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * self.unit().ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.unit()).cos()
+    }
+
+    /// Fisher and Yates' shuffle.
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            items.swap(last, self.below(last + 1));
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! Training plans: TOML files.
+
+use super::features::{Inputs, MAX_KING_BUCKETS};
+use super::network::{Kind, Shape};
+use super::schedule::{Blend, Rate};
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+
+/// What is wrong with a plan.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    #[error("{}: {error}", path.display())]
+    Io { path: PathBuf, error: std::io::Error },
+    #[error("{}: line {line}, `{key}`: {message}", path.display())]
+    Syntax { path: PathBuf, line: usize, key: String, message: String },
+    #[error("{}: line {line}, `{key}` is {value}: {remedy}", path.display())]
+    Value { path: PathBuf, line: usize, key: &'static str, value: String, remedy: &'static str },
+}
+
+/// One training run. Relative paths start at the plan's folder.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// Names the run in tables and files.
+    pub name: String,
+    /// Folder for checkpoints, curves and the network.
+    pub out: PathBuf,
+    #[serde(default = "defaults::seed")]
+    pub seed: u64,
+    /// Threads at most; as many as the machine has processors unless given. Changes no byte of the result.
+    #[serde(default)]
+    pub threads: Option<usize>,
+    pub data: Data,
+    pub network: Network,
+    pub training: Training,
+    pub rate: Rate,
+    #[serde(default)]
+    pub wdl: Blend,
+    #[serde(default)]
+    pub optimiser: Optimiser,
+}
+
+/// Where positions come from.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Data {
+    /// Shuffled files of 32-byte bulletformat records.
+    pub files: Vec<PathBuf>,
+    /// Files of positions that are never trained on; best split off by game.
+    #[serde(default)]
+    pub validation: Vec<PathBuf>,
+    /// Without such files: the part of `files`, at their end, that is held out, more than 0 and at most 0.5.
+    #[serde(default = "defaults::validation_fraction")]
+    pub validation_fraction: f64,
+    /// Held-out positions used at most.
+    #[serde(default = "defaults::validation_positions")]
+    pub validation_positions: u64,
+}
+
+/// The shape of the network.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Network {
+    #[serde(default)]
+    pub kind: Architecture,
+    /// Neurons of each perspective, 32 to 4096 in steps of 32.
+    pub hidden: usize,
+    #[serde(default = "defaults::yes")]
+    pub mirrored: bool,
+    /// 32 bucket numbers by the own king's square, rank by rank, files a to d; one bucket without it.
+    #[serde(default)]
+    pub king_buckets: Vec<u8>,
+    /// A common part for all king buckets; on where there are several.
+    #[serde(default)]
+    pub factorised: Option<bool>,
+    /// By material; 8 or 1.
+    #[serde(default = "defaults::output_buckets")]
+    pub output_buckets: usize,
+}
+
+/// Names of the architectures.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Architecture {
+    #[default]
+    Screlu,
+    Layered,
+}
+
+/// How much and how hard.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Training {
+    pub superbatches: u32,
+    /// Batches of a superbatch; Bullet's 6,104 make it 100 million positions.
+    #[serde(default = "defaults::batches")]
+    pub batches: u32,
+    #[serde(default = "defaults::batch")]
+    pub batch: usize,
+    /// Exponent of the error.
+    #[serde(default = "defaults::power")]
+    pub power: f32,
+    /// Centipawns of an output of 1.
+    #[serde(default = "defaults::scale")]
+    pub scale: f32,
+    /// A checkpoint after every so many superbatches, and after the last.
+    #[serde(default = "defaults::save_every")]
+    pub save_every: u32,
+    /// Advises to stop after so many superbatches without a better validation loss; 0 never does.
+    #[serde(default = "defaults::patience")]
+    pub patience: u32,
+}
+
+/// AdamW's numbers.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Optimiser {
+    pub decay: f32,
+    pub beta1: f32,
+    pub beta2: f32,
+    pub epsilon: f32,
+    /// No weight leaves minus this to plus this.
+    pub clip: f32,
+}
+
+impl Default for Optimiser {
+    /// Bullet's numbers, so that its schedules carry over.
+    fn default() -> Optimiser {
+        Optimiser { decay: 0.01, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, clip: 1.98 }
+    }
+}
+
+mod defaults {
+    pub fn seed() -> u64 {
+        1
+    }
+    pub fn validation_fraction() -> f64 {
+        0.02
+    }
+    pub fn validation_positions() -> u64 {
+        1 << 20
+    }
+    pub fn yes() -> bool {
+        true
+    }
+    pub fn output_buckets() -> usize {
+        8
+    }
+    pub fn batches() -> u32 {
+        6104
+    }
+    pub fn batch() -> usize {
+        16384
+    }
+    pub fn power() -> f32 {
+        2.0
+    }
+    pub fn scale() -> f32 {
+        400.0
+    }
+    pub fn save_every() -> u32 {
+        1
+    }
+    pub fn patience() -> u32 {
+        10
+    }
+}
+
+impl Plan {
+    /// Reads a plan.
+    ///
+    /// # Errors
+    /// [`PlanError`], with file, line, key and remedy.
+    pub fn load(path: &Path) -> Result<Plan, PlanError> {
+        let text = std::fs::read_to_string(path).map_err(|error| PlanError::Io { path: path.to_owned(), error })?;
+        let mut plan = Plan::parse(path, &text)?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let data = plan.data.files.iter_mut().chain(&mut plan.data.validation);
+        for file in data.chain([&mut plan.out]) {
+            *file = folder.join(&*file);
+        }
+        Ok(plan)
+    }
+
+    /// Reads a plan's text; `path` is for messages.
+    ///
+    /// # Errors
+    /// [`PlanError`], with file, line, key and remedy.
+    pub fn parse(path: &Path, text: &str) -> Result<Plan, PlanError> {
+        let plan: Plan = toml::from_str(text).map_err(|error| syntax(path, text, &error))?;
+        plan.check().map_err(|(key, value, remedy)| PlanError::Value {
+            path: path.to_owned(),
+            line: line_of(text, key),
+            key,
+            value,
+            remedy,
+        })?;
+        Ok(plan)
+    }
+
+    fn check(&self) -> Result<(), (&'static str, String, &'static str)> {
+        let wrong = |key, value: &dyn std::fmt::Display, remedy| Err((key, value.to_string(), remedy));
+        let (network, training) = (&self.network, &self.training);
+        if self.data.files.is_empty() {
+            return wrong("files", &"empty", "name at least one file of bulletformat");
+        }
+        let fraction = self.data.validation_fraction;
+        if !(fraction > 0.0 && fraction <= 0.5) {
+            return wrong("validation_fraction", &fraction, "give more than 0 and at most 0.5");
+        }
+        if self.data.validation_positions == 0 {
+            return wrong("validation_positions", &0, "give 1 or more");
+        }
+        if network.hidden == 0 || network.hidden > 4096 || network.hidden % 32 != 0 {
+            return wrong("hidden", &network.hidden, "give 32 to 4096 in steps of 32");
+        }
+        if ![1, 8].contains(&network.output_buckets) {
+            return wrong("output_buckets", &network.output_buckets, "give 8 or 1");
+        }
+        if ![0, 32].contains(&network.king_buckets.len()) {
+            return wrong("king_buckets", &network.king_buckets.len(), "give 32 numbers, or leave the key out");
+        }
+        if network.kind == Architecture::Layered && network.output_buckets != 1 {
+            return wrong("output_buckets", &network.output_buckets, "a layered network has one output: set it to 1");
+        }
+        if network.king_buckets.iter().any(|&bucket| usize::from(bucket) >= MAX_KING_BUCKETS) {
+            return wrong("king_buckets", &"too high", "number the buckets 0 to 31");
+        }
+        if !network.king_buckets.is_empty() && !network.mirrored {
+            return wrong("mirrored", &"false", "king buckets name files a to d only: set it to true");
+        }
+        if training.superbatches == 0 || training.batches == 0 {
+            return wrong("superbatches", &"zero, or batches is", "give at least 1 of each");
+        }
+        if training.batch == 0 || training.batch > 1 << 20 {
+            return wrong("batch", &training.batch, "give 1 to 1048576 positions");
+        }
+        if !(1.5..=4.0).contains(&training.power) {
+            return wrong("power", &training.power, "give 1.5 to 4; 2 and 2.6 are usual");
+        }
+        if !(training.scale >= 50.0 && training.scale <= 2000.0) {
+            return wrong("scale", &training.scale, "give 50 to 2000 centipawns; 400 is what Destrier expects");
+        }
+        if training.save_every == 0 {
+            return wrong("save_every", &0, "give 1 or more superbatches");
+        }
+        if self.threads == Some(0) {
+            return wrong("threads", &0, "give 1 or more, or leave the key out");
+        }
+        let optimiser = &self.optimiser;
+        if !(optimiser.clip > 0.0 && optimiser.clip <= 1.99) {
+            return wrong(
+                "clip",
+                &optimiser.clip,
+                "give more than 0 and at most 1.99, which a byte holds at 64 a unit",
+            );
+        }
+        if ![optimiser.beta1, optimiser.beta2].iter().all(|beta| (0.0..1.0).contains(beta)) {
+            return wrong("beta1", &optimiser.beta1, "give both betas 0 or more and below 1");
+        }
+        self.rate.check().or_else(|(value, remedy)| wrong("rate", &value, remedy))?;
+        self.wdl.check().or_else(|(value, remedy)| wrong("wdl", &value, remedy))
+    }
+
+    /// The shape of the network.
+    pub fn shape(&self) -> Shape {
+        let network = &self.network;
+        let mut map = [0; 32];
+        map.iter_mut().zip(&network.king_buckets).for_each(|(to, from)| *to = *from);
+        let inputs = Inputs::new(network.mirrored, map);
+        Shape {
+            kind: match network.kind {
+                Architecture::Screlu => Kind::Screlu,
+                Architecture::Layered => Kind::Layered,
+            },
+            hidden: network.hidden,
+            factorised: inputs.king_buckets() > 1 && network.factorised.unwrap_or(true),
+            inputs,
+            output_buckets: network.output_buckets,
+        }
+    }
+}
+
+/// A TOML error in one line.
+fn syntax(path: &Path, text: &str, error: &toml::de::Error) -> PlanError {
+    let from = error.span().map_or(0, |span| span.start.min(text.len()));
+    let line = text.as_bytes()[..from].iter().filter(|&&byte| byte == b'\n').count() + 1;
+    let key = text.lines().nth(line - 1).unwrap_or("").split('=').next().unwrap_or("").trim();
+    let message = error.message().replace('\n', " ");
+    PlanError::Syntax { path: path.to_owned(), line, key: key.to_owned(), message }
+}
+
+/// The line of a key or table, 1 if it is not written out.
+fn line_of(text: &str, key: &str) -> usize {
+    let named = |line: &str| {
+        let line = line.trim_start_matches([' ', '[']);
+        line.strip_prefix(key).is_some_and(|rest| rest.starts_with([' ', '=', ']', '.']))
+    };
+    text.lines().position(named).map_or(1, |line| line + 1)
+}

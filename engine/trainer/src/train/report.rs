@@ -1,0 +1,39 @@
+//! What trained networks came to, side by side.
+
+use super::run::Summary;
+use std::io::{self, Write};
+
+/// A line a network, the best validation loss against the score first: that figure is free of each plan's own target.
+///
+/// # Errors
+/// What writing says.
+pub fn table(summaries: &[Summary], out: &mut dyn Write) -> io::Result<()> {
+    let mut sorted: Vec<&Summary> = summaries.iter().collect();
+    let score = |summary: &Summary| summary.curve.points().last().map_or(f64::INFINITY, |point| point.score);
+    sorted.sort_by(|a, b| score(a).total_cmp(&score(b)));
+    let width = sorted.iter().map(|summary| summary.name.len()).max().unwrap_or(0).max(4);
+    writeln!(out, "{:width$}  superbatches  loss      validation  score     result    M pos/s  sha256", "name")?;
+    for summary in sorted {
+        let speed = summary.speed.map_or("-".to_owned(), |speed| format!("{:.2}", speed / 1e6));
+        let hash = summary.hash.get(..16).unwrap_or_default();
+        let Some(point) = summary.curve.points().last() else { continue };
+        writeln!(
+            out,
+            "{:width$}  {:12}  {:.6}  {:.6}    {:.6}  {:.6}  {speed:>7}  {hash}",
+            summary.name, point.superbatch, point.train, point.validation, point.score, point.result
+        )?;
+    }
+    paths(summaries, out)
+}
+
+fn paths(summaries: &[Summary], out: &mut dyn Write) -> io::Result<()> {
+    for Summary { name, network, rounding, .. } in summaries {
+        let (mean, worst) = (rounding.mean, rounding.worst);
+        let path = network.display();
+        writeln!(
+            out,
+            "{name}: {path}; whole numbers differ from floats by {mean:.2} cp on average, {worst:.1} at worst"
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,295 @@
+//! A plan from its first batch to the exported network.
+
+use super::checkpoint::{Checkpoint, CheckpointError, replace};
+use super::curve::{Curve, Point};
+use super::export::{self, ExportError};
+use super::head::Loss;
+use super::integer::Rounding;
+use super::kernels::Step;
+use super::network::Parameters;
+use super::plan::Plan;
+use super::schedule::Progress;
+use super::source::{Records, Source, SourceError};
+use super::trainer::{Batch, Trainer};
+use bulletformat::ChessBoard;
+use indicatif::{ProgressBar, ProgressStyle};
+use sha2::{Digest, Sha256};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Held-out positions that the exported network is compared on.
+const ROUNDING_SAMPLE: usize = 1 << 14;
+
+/// What stops a run.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
+    #[error(transparent)]
+    Export(#[from] ExportError),
+    #[error("{}: {error}", path.display())]
+    Io { path: PathBuf, error: io::Error },
+    #[error("{name}: the loss is no number after superbatch {superbatch}; lower the rate's `start`")]
+    Diverged { name: String, superbatch: u64 },
+}
+
+/// What a run came to.
+#[derive(Debug, Clone)]
+pub struct Summary {
+    pub name: String,
+    pub curve: Curve,
+    pub network: PathBuf,
+    /// SHA-256 of the network's payload, in hexadecimal.
+    pub hash: String,
+    /// Whole-number evaluations against float ones, on held-out positions.
+    pub rounding: Rounding,
+    /// Positions a second of the part of the run that this process did, if any.
+    pub speed: Option<f64>,
+}
+
+/// A plan under way.
+pub struct Run<'a> {
+    plan: &'a Plan,
+    trainer: Trainer,
+    source: Source,
+    validation: Vec<ChessBoard>,
+    curve: Curve,
+    superbatches: u64,
+    /// Positions trained on and seconds spent by this process.
+    spent: (u64, f64),
+    advised: bool,
+}
+
+impl<'a> Run<'a> {
+    /// Opens the data and goes on from the checkpoint in the plan's folder, or begins.
+    ///
+    /// # Errors
+    /// [`RunError`] for data, folders and checkpoints that cannot be used.
+    pub fn open(plan: &'a Plan) -> Result<Run<'a>, RunError> {
+        std::fs::create_dir_all(&plan.out).map_err(|error| RunError::Io { path: plan.out.clone(), error })?;
+        let shape = plan.shape();
+        let mut records = Records::open(&plan.data.files)?;
+        let (validation, used) = held_out(plan, &mut records)?;
+        let saved = Checkpoint::load(&checkpoint_path(plan), &shape, digest(plan))?;
+        let (superbatches, position, curve, state) = match saved {
+            Some(saved) => (saved.superbatches, saved.position, Curve::parse(&saved.curve), saved.state),
+            None => {
+                let weights = Parameters::random(&shape, plan.seed);
+                let zero = Parameters::zero(&shape);
+                (0, 0, Curve::default(), [weights, zero.clone(), zero])
+            }
+        };
+        let threads = plan.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+        let trainer = Trainer::new(shape, threads, &state);
+        let source = Source::new(records, used, plan.seed, position)?;
+        Ok(Run { plan, trainer, source, validation, curve, superbatches, spent: (0, 0.0), advised: false })
+    }
+
+    /// Superbatches done.
+    pub fn superbatches(&self) -> u64 {
+        self.superbatches
+    }
+
+    /// True when there is nothing left to train.
+    pub fn is_done(&self) -> bool {
+        self.superbatches >= u64::from(self.plan.training.superbatches)
+    }
+
+    /// Trains one superbatch, measures it and writes down where the run stands.
+    ///
+    /// # Errors
+    /// [`RunError`]; what was written before stays.
+    pub fn superbatch(&mut self, bar: &ProgressBar) -> Result<Point, RunError> {
+        let training = &self.plan.training;
+        let batches = u64::from(training.batches);
+        let first = self.superbatches * batches;
+        let (plan, source) = (self.plan, &mut self.source);
+        let mut batch = first;
+        let begun = Instant::now();
+        let (mut losses, mut recent, mut done) = (0.0, None, 0_u64);
+        let next = || -> Result<Option<Batch>, SourceError> {
+            if batch == first + batches {
+                return Ok(None);
+            }
+            let (loss, step) = recipe(plan, batch);
+            batch += 1;
+            Ok(Some(Batch { positions: source.take(plan.training.batch)?, loss, step }))
+        };
+        self.trainer.train(training.batch, next, |loss| {
+            losses += loss;
+            done += 1;
+            let smooth = recent.map_or(loss, |recent| 0.98 * recent + 0.02 * loss);
+            recent = Some(smooth);
+            bar.inc(training.batch as u64);
+            bar.set_message(format!("loss {smooth:.5}"));
+        })?;
+        self.superbatches += 1;
+        self.spent.0 += batches * training.batch as u64;
+        self.spent.1 += begun.elapsed().as_secs_f64();
+        let point = self.measure(losses / done.max(1) as f64);
+        if !point.train.is_finite() {
+            return Err(RunError::Diverged { name: plan.name.clone(), superbatch: self.superbatches });
+        }
+        self.curve.push(point);
+        if self.superbatches.is_multiple_of(u64::from(training.save_every)) || self.is_done() {
+            self.save()?;
+        }
+        Ok(point)
+    }
+
+    /// Losses on the held-out positions.
+    fn measure(&self, train: f64) -> Point {
+        let batches = u64::from(self.plan.training.batches);
+        let (loss, step) = recipe(self.plan, (self.superbatches * batches).saturating_sub(1));
+        let outputs = self.trainer.outputs(&self.validation);
+        let mean = |loss: Loss| {
+            let errors = outputs.iter().zip(&self.validation);
+            let sum: f64 = errors.map(|(&out, b)| f64::from(loss.of(out, loss.target(b.score, b.result)).0)).sum();
+            sum / self.validation.len() as f64
+        };
+        Point {
+            superbatch: self.superbatches,
+            positions: self.superbatches * batches * self.plan.training.batch as u64,
+            rate: step.rate,
+            wdl: loss.blend,
+            train,
+            validation: mean(loss),
+            score: mean(Loss { blend: 0.0, power: 2.0, ..loss }),
+            result: mean(Loss { blend: 1.0, power: 2.0, ..loss }),
+        }
+    }
+
+    fn save(&self) -> Result<(), RunError> {
+        let training = &self.plan.training;
+        let curve = self.curve.to_csv();
+        self.write("curve.csv", curve.as_bytes())?;
+        self.write("curve.svg", self.curve.to_svg(&self.plan.name).as_bytes())?;
+        let position = self.superbatches * u64::from(training.batches) * training.batch as u64;
+        let state = self.trainer.state();
+        let checkpoint =
+            Checkpoint { plan: digest(self.plan), superbatches: self.superbatches, position, curve, state };
+        Ok(checkpoint.save(&checkpoint_path(self.plan))?)
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, RunError> {
+        let path = self.plan.out.join(name);
+        replace(&path, bytes).map_err(|error| RunError::Io { path: path.clone(), error })?;
+        Ok(path)
+    }
+
+    /// Writes the network as the engine loads it and as Bullet writes it.
+    ///
+    /// # Errors
+    /// [`RunError::Export`] for a weight out of range, [`RunError::Io`].
+    pub fn export(&self) -> Result<Summary, RunError> {
+        let [weights, ..] = self.trainer.state();
+        let payload = export::payload(self.trainer.shape(), &weights)?;
+        self.write("quantised.bin", &payload)?;
+        let sample = &self.validation[..self.validation.len().min(ROUNDING_SAMPLE)];
+        let rounding = Rounding::of(self.trainer.shape(), &payload, sample, &self.trainer.outputs(sample));
+        let bytes = export::network(self.trainer.shape(), &weights)?;
+        let network = self.write(&format!("{}.nnue", self.plan.name), &bytes)?;
+        let hash = Sha256::digest(&payload).iter().map(|byte| format!("{byte:02x}")).collect();
+        let speed = (self.spent.0 > 0).then(|| self.spent.0 as f64 / self.spent.1.max(1e-9));
+        Ok(Summary { name: self.plan.name.clone(), curve: self.curve.clone(), network, hash, rounding, speed })
+    }
+
+    /// Superbatches since the best validation loss, told once when the plan's patience is over.
+    fn advice(&mut self) -> Option<String> {
+        let patience = u64::from(self.plan.training.patience);
+        let best = self.curve.best()?;
+        let waited = self.superbatches - best.superbatch;
+        if self.advised || patience == 0 || waited < patience || self.is_done() {
+            return None;
+        }
+        self.advised = true;
+        Some(format!(
+            "no better validation loss for {waited} superbatches (best {:.6} at {}): more positions or a smaller network \
+             would do more than going on",
+            best.validation, best.superbatch
+        ))
+    }
+}
+
+/// Trains a plan to its end and exports the network; says each superbatch in a line on `out`.
+///
+/// # Errors
+/// [`RunError`]; the last checkpoint stays, and the same call goes on from it.
+pub fn run(plan: &Plan, out: &mut dyn Write) -> Result<Summary, RunError> {
+    let mut run = Run::open(plan)?;
+    let total = u64::from(plan.training.superbatches);
+    let positions = u64::from(plan.training.batches) * plan.training.batch as u64;
+    let bar = ProgressBar::new(total * positions).with_style(style()).with_prefix(plan.name.clone());
+    bar.enable_steady_tick(Duration::from_millis(500));
+    bar.set_position(run.superbatches() * positions);
+    bar.reset_eta();
+    let say = |line: String, out: &mut dyn Write| {
+        // A closed pipe is no reason to lose a run.
+        let _ = bar.suspend(|| writeln!(out, "{line}").and_then(|()| out.flush()));
+    };
+    if run.superbatches() > 0 {
+        say(format!("{}: goes on after superbatch {}", plan.name, run.superbatches()), out);
+    }
+    while !run.is_done() {
+        let begun = Instant::now();
+        let point = run.superbatch(&bar)?;
+        let speed = positions as f64 / begun.elapsed().as_secs_f64().max(1e-9);
+        say(format!("{}: {point} ({:.2} M positions/s)", plan.name, speed / 1e6), out);
+        if let Some(advice) = run.advice() {
+            say(format!("{}: {advice}", plan.name), out);
+        }
+    }
+    bar.finish_and_clear();
+    run.export()
+}
+
+fn style() -> ProgressStyle {
+    ProgressStyle::with_template("{prefix} {wide_bar} {percent}% {msg}, {per_sec}, {eta} left")
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
+/// Rate and target of a batch, counted from the run's begin.
+fn recipe(plan: &Plan, batch: u64) -> (Loss, Step) {
+    let (training, optimiser) = (&plan.training, &plan.optimiser);
+    let progress =
+        Progress { batch, per_superbatch: u64::from(training.batches), superbatches: u64::from(training.superbatches) };
+    let loss = Loss { power: training.power, blend: plan.wdl.at(progress), scale: training.scale };
+    let step = Step {
+        rate: plan.rate.at(progress),
+        decay: optimiser.decay,
+        beta1: optimiser.beta1,
+        beta2: optimiser.beta2,
+        epsilon: optimiser.epsilon,
+        clip: optimiser.clip,
+    };
+    (loss, step)
+}
+
+/// Held-out positions, and how many records are left to train on.
+fn held_out(plan: &Plan, records: &mut Records) -> Result<(Vec<ChessBoard>, u64), SourceError> {
+    let most = plan.data.validation_positions;
+    if plan.data.validation.is_empty() {
+        let held = ((records.total() as f64 * plan.data.validation_fraction) as u64).clamp(1, records.total().max(1));
+        let used = records.total().saturating_sub(held);
+        return Ok((records.read(used, records.total().min(used + most))?, used));
+    }
+    let mut files = Records::open(&plan.data.validation)?;
+    let count = files.total().min(most);
+    if count == 0 {
+        return Err(SourceError::Empty);
+    }
+    Ok((files.read(0, count)?, records.total()))
+}
+
+fn checkpoint_path(plan: &Plan) -> PathBuf {
+    Path::join(&plan.out, "checkpoint.bin")
+}
+
+/// Digest of all in a plan that decides what its weights become.
+fn digest(plan: &Plan) -> [u8; 32] {
+    let decisive = (plan.seed, &plan.data, &plan.network, &plan.training, &plan.rate, &plan.wdl, &plan.optimiser);
+    Sha256::digest(format!("{decisive:?}")).into()
+}

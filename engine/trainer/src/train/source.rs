@@ -1,0 +1,173 @@
+//! Positions from files larger than memory, in an order that a seed and a count fix.
+//!
+//! The files are one long row of records, read in blocks; each pass takes the blocks in another order, and the records of
+//! each block in another order. So the place in the data is one number, and a run can go on from it.
+
+use super::features::fault;
+use super::network::Random;
+use bulletformat::ChessBoard;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::PathBuf;
+
+/// Records of a block: 32 MiB.
+const BLOCK: u64 = 1 << 20;
+
+/// Bytes of a record.
+const RECORD: u64 = 32;
+
+/// What is wrong with training data.
+#[derive(Debug, thiserror::Error)]
+pub enum SourceError {
+    #[error("{}: {error}", path.display())]
+    Io { path: PathBuf, error: io::Error },
+    #[error("{}: {size} bytes are no whole number of 32-byte records; convert it to bulletformat first", path.display())]
+    Size { path: PathBuf, size: u64 },
+    #[error("{}: record {record} has {fault}; run `data check` on the file", path.display())]
+    Record { path: PathBuf, record: u64, fault: &'static str },
+    #[error("no positions to train on or to hold out; name files that hold some in `data.files` and `data.validation`")]
+    Empty,
+}
+
+/// Files as one row of records.
+#[derive(Debug)]
+pub struct Records {
+    files: Vec<(PathBuf, File, u64)>,
+    total: u64,
+}
+
+impl Records {
+    /// Opens files of bulletformat.
+    ///
+    /// # Errors
+    /// [`SourceError`] for a file that cannot be opened or is no whole number of records.
+    pub fn open(paths: &[PathBuf]) -> Result<Records, SourceError> {
+        let mut files = Vec::with_capacity(paths.len());
+        for path in paths {
+            let io = |error| SourceError::Io { path: path.clone(), error };
+            let file = File::open(path).map_err(io)?;
+            let size = file.metadata().map_err(io)?.len();
+            if size % RECORD != 0 {
+                return Err(SourceError::Size { path: path.clone(), size });
+            }
+            files.push((path.clone(), file, size / RECORD));
+        }
+        let total = files.iter().map(|(_, _, records)| records).sum();
+        Ok(Records { files, total })
+    }
+
+    /// Records in all files.
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// Reads records `from` up to `to`.
+    ///
+    /// # Errors
+    /// [`SourceError`] for what cannot be read and for a record that is no position.
+    pub fn read(&mut self, from: u64, to: u64) -> Result<Vec<ChessBoard>, SourceError> {
+        let mut boards = Vec::with_capacity(to.saturating_sub(from) as usize);
+        let mut first = 0;
+        for (path, file, records) in &mut self.files {
+            let (begin, end) = (from.clamp(first, first + *records) - first, to.clamp(first, first + *records) - first);
+            first += *records;
+            if begin >= end {
+                continue;
+            }
+            let mut bytes = vec![0; ((end - begin) * RECORD) as usize];
+            let io = |error| SourceError::Io { path: path.clone(), error };
+            file.seek(SeekFrom::Start(begin * RECORD)).map_err(io)?;
+            file.read_exact(&mut bytes).map_err(io)?;
+            for (record, bytes) in bytes.as_chunks::<32>().0.iter().enumerate() {
+                let board = decode(bytes);
+                if let Some(fault) = fault(&board) {
+                    return Err(SourceError::Record { path: path.clone(), record: begin + record as u64, fault });
+                }
+                boards.push(board);
+            }
+        }
+        Ok(boards)
+    }
+}
+
+/// A record of 32 bytes, little endian.
+fn decode(bytes: &[u8; 32]) -> ChessBoard {
+    let mut occ = [0; 8];
+    occ.copy_from_slice(&bytes[0..8]);
+    let mut pcs = [0; 16];
+    pcs.copy_from_slice(&bytes[8..24]);
+    ChessBoard {
+        occ: u64::from_le_bytes(occ),
+        pcs,
+        score: i16::from_le_bytes([bytes[24], bytes[25]]),
+        result: bytes[26],
+        ksq: bytes[27],
+        opp_ksq: bytes[28],
+        extra: [bytes[29], bytes[30], bytes[31]],
+    }
+}
+
+/// An endless row of positions.
+#[derive(Debug)]
+pub struct Source {
+    records: Records,
+    /// Records that are trained on; any after them are held out.
+    used: u64,
+    seed: u64,
+    /// Positions handed out so far, all passes together.
+    position: u64,
+    block: Vec<ChessBoard>,
+    /// Number of the block in memory, all passes together.
+    loaded: Option<u64>,
+}
+
+impl Source {
+    /// Hands out the first `used` records, beginning after `position` of them.
+    ///
+    /// # Errors
+    /// [`SourceError::Empty`] when there are none.
+    pub fn new(records: Records, used: u64, seed: u64, position: u64) -> Result<Source, SourceError> {
+        let used = used.min(records.total());
+        if used == 0 {
+            return Err(SourceError::Empty);
+        }
+        Ok(Source { records, used, seed, position, block: Vec::new(), loaded: None })
+    }
+
+    /// The next `count` positions.
+    ///
+    /// # Errors
+    /// [`SourceError`] for data that cannot be read.
+    pub fn take(&mut self, count: usize) -> Result<Vec<ChessBoard>, SourceError> {
+        let mut taken = Vec::with_capacity(count);
+        while taken.len() < count {
+            let offset = self.load()?;
+            let run = (self.block.len() - offset).min(count - taken.len());
+            taken.extend_from_slice(&self.block[offset..offset + run]);
+            self.position += run as u64;
+        }
+        Ok(taken)
+    }
+
+    /// Brings the block of the next position into memory; returns the position's place in it.
+    fn load(&mut self) -> Result<usize, SourceError> {
+        let blocks = self.used.div_ceil(BLOCK);
+        let (pass, mut rest) = (self.position / self.used, self.position % self.used);
+        let mut order: Vec<u64> = (0..blocks).collect();
+        Random::new(self.seed ^ pass.wrapping_mul(0xA076_1D64_78BD_642F)).shuffle(&mut order);
+        for (number, block) in order.into_iter().enumerate() {
+            let (from, to) = (block * BLOCK, self.used.min((block + 1) * BLOCK));
+            if rest < to - from {
+                let number = pass * blocks + number as u64;
+                if self.loaded != Some(number) {
+                    self.block = self.records.read(from, to)?;
+                    Random::new(self.seed ^ number.wrapping_mul(0xE703_7ED1_A0B4_28DB) ^ 1).shuffle(&mut self.block);
+                    self.loaded = Some(number);
+                }
+                return Ok(rest as usize);
+            }
+            rest -= to - from;
+        }
+        Err(SourceError::Empty)
+    }
+}

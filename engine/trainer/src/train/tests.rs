@@ -1,0 +1,390 @@
+//! Training held against slow, plain arithmetic, and against itself.
+
+use super::dispatch::Isa;
+use super::export;
+use super::features::Inputs;
+use super::head::{Loss, sigmoid};
+use super::integer::{Integer, Rounding};
+use super::kernels::Step;
+use super::network::{Kind, LAYER, Parameters, Random, Shape};
+use super::plan::Plan;
+use super::run::{self, Run};
+use super::source::{Records, Source};
+use super::trainer::{Batch, State, Trainer};
+use bulletformat::{BulletFormat, ChessBoard};
+use indicatif::ProgressBar;
+use std::convert::Infallible;
+use std::path::{Path, PathBuf};
+
+const LOSS: Loss = Loss { power: 2.0, blend: 0.3, scale: 400.0 };
+const STEP: Step = Step { rate: 1e-3, decay: 0.01, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, clip: 1.98 };
+
+/// Four king buckets: back rank by wing, the rest by half of the board.
+fn four_buckets() -> [u8; 32] {
+    std::array::from_fn(|square| match square {
+        0..=1 => 0,
+        2..=3 => 1,
+        4..=15 => 2,
+        _ => 3,
+    })
+}
+
+fn shape(kind: Kind, hidden: usize, buckets: [u8; 32]) -> Shape {
+    let inputs = Inputs::new(true, buckets);
+    let output_buckets = if kind == Kind::Screlu { 8 } else { 1 };
+    Shape { kind, hidden, factorised: inputs.king_buckets() > 1, inputs, output_buckets }
+}
+
+fn shapes() -> [Shape; 4] {
+    let plain = Shape { output_buckets: 1, inputs: Inputs::new(false, [0; 32]), ..shape(Kind::Screlu, 16, [0; 32]) };
+    let [screlu, layered] = [Kind::Screlu, Kind::Layered];
+    [plain, shape(screlu, 64, [0; 32]), shape(screlu, 32, four_buckets()), shape(layered, 32, [0; 32])]
+}
+
+/// Positions with pieces anywhere; the score is their material, the result follows it.
+fn positions(count: usize, seed: u64) -> Vec<ChessBoard> {
+    let mut random = Random::new(seed);
+    (0..count).map(|_| position(&mut random)).collect()
+}
+
+fn position(random: &mut Random) -> ChessBoard {
+    let mut squares: Vec<u8> = (0..64).collect();
+    random.shuffle(&mut squares);
+    let count = 3 + random.below(30);
+    let mut pieces: Vec<(u8, u8)> = vec![(squares[0], 5), (squares[1], 13)];
+    let others = squares[2..count].iter();
+    pieces.extend(others.map(|&square| (square, random.below(5) as u8 + 8 * random.below(2) as u8)));
+    pieces.sort_unstable();
+    let mut board = ChessBoard { ksq: squares[0], opp_ksq: squares[1] ^ 56, ..ChessBoard::default() };
+    for (place, &(square, piece)) in pieces.iter().enumerate() {
+        board.occ |= 1 << square;
+        board.pcs[place / 2] |= piece << (4 * (place % 2));
+        let value = [100, 300, 320, 500, 900, 0][usize::from(piece & 7)];
+        board.score += if piece < 8 { value } else { -value };
+    }
+    board.result = (board.score.signum() + 1) as u8;
+    board
+}
+
+fn fresh(shape: &Shape, seed: u64) -> State {
+    let zero = Parameters::zero(shape);
+    let mut weights = Parameters::random(shape, seed);
+    // Biases away from zero, or their place in the order of things would not be tested.
+    let mut random = Random::new(seed ^ 99);
+    weights.bias.iter_mut().chain(&mut weights.head).for_each(|bias| *bias += 0.1 * random.normal() as f32);
+    weights.features.iter_mut().for_each(|weight| *weight += 0.02 * random.normal() as f32);
+    [weights, zero.clone(), zero]
+}
+
+fn train(trainer: &mut Trainer, batches: Vec<Batch>) -> Vec<f64> {
+    let mut losses = Vec::new();
+    let largest = batches.iter().map(|batch| batch.positions.len()).max().unwrap_or(0);
+    let mut batches = batches.into_iter();
+    let fed: Result<(), Infallible> = trainer.train(largest, || Ok(batches.next()), |loss| losses.push(loss));
+    fed.expect("nothing to fail");
+    losses
+}
+
+/// The network's output in double precision, straight from its definition.
+fn reference(shape: &Shape, weights: &Parameters, board: &ChessBoard) -> f64 {
+    let (mut us, mut them) = (Vec::new(), Vec::new());
+    shape.inputs.append(board, &mut us, &mut them);
+    let width = shape.hidden;
+    let neuron = |inputs: &[u16], i: usize| {
+        let own = |&f: &u16| f64::from(weights.features[usize::from(f) * width + i]);
+        let common = |&f: &u16| weights.factor.get(usize::from(f) % 768 * width + i).copied().map_or(0.0, f64::from);
+        let sum: f64 = inputs.iter().map(|f| own(f) + common(f)).sum();
+        (f64::from(weights.bias[i]) + sum).clamp(0.0, 1.0)
+    };
+    let units: Vec<f64> = [&us, &them].into_iter().flat_map(|side| (0..width).map(move |i| neuron(side, i))).collect();
+    let head: Vec<f64> = weights.head.iter().copied().map(f64::from).collect();
+    let column = |column: usize, power: i32| -> f64 {
+        let weights = weights.output[column * 2 * width..].iter();
+        head[column] + units.iter().zip(weights).map(|(h, &w)| h.powi(power) * f64::from(w)).sum::<f64>()
+    };
+    match shape.kind {
+        Kind::Screlu => column(usize::from(shape.bucket(board.occ.count_ones())), 2),
+        Kind::Layered => {
+            let layer = (0..LAYER).map(|unit| column(unit, 1).clamp(0.0, 1.0) * head[LAYER + unit]);
+            head[2 * LAYER] + layer.sum::<f64>()
+        }
+    }
+}
+
+fn reference_loss(shape: &Shape, weights: &Parameters, loss: Loss, boards: &[ChessBoard]) -> f64 {
+    let of = |board: &ChessBoard| {
+        let expected = 1.0 / (1.0 + (-reference(shape, weights, board)).exp());
+        (expected - f64::from(loss.target(board.score, board.result))).abs().powf(f64::from(loss.power))
+    };
+    boards.iter().map(of).sum::<f64>() / boards.len() as f64
+}
+
+#[test]
+fn outputs_are_those_of_the_definition() {
+    let boards = positions(600, 5);
+    for shape in shapes() {
+        let state = fresh(&shape, 1);
+        let outputs = Trainer::new(shape, 2, &state).outputs(&boards);
+        for (board, output) in boards.iter().zip(outputs) {
+            let expected = reference(&shape, &state[0], board);
+            assert!((f64::from(output) - expected).abs() < 1e-5, "{shape:?}: {output} for {expected}");
+        }
+    }
+}
+
+/// With beta1 = 0 and rate = 0 the first moment after a step is the gradient.
+#[test]
+fn gradients_are_finite_differences() {
+    let boards = positions(40, 6);
+    for (shape, power) in shapes().into_iter().flat_map(|shape| [(shape, 2.0), (shape, 2.6)]) {
+        let (state, loss) = (fresh(&shape, 2), Loss { power, ..LOSS });
+        let mut trainer = Trainer::new(shape, 1, &state);
+        let step = Step { rate: 0.0, beta1: 0.0, ..STEP };
+        train(&mut trainer, vec![Batch { positions: boards.clone(), loss, step }]);
+        let [unchanged, gradient, _] = trainer.state();
+        assert_eq!(unchanged, state[0]);
+        for (group, slopes) in gradient.groups().into_iter().enumerate() {
+            let mut steepest: Vec<usize> = (0..slopes.len()).collect();
+            steepest.sort_by(|&a, &b| slopes[b].abs().total_cmp(&slopes[a].abs()));
+            for &place in steepest.iter().take(6) {
+                let moved = |by: f32| {
+                    let mut weights = state[0].clone();
+                    weights.groups_mut()[group][place] += by;
+                    let at = f64::from(weights.groups()[group][place]);
+                    (at, reference_loss(&shape, &weights, loss, &boards))
+                };
+                let ((low, below), (high, above)) = (moved(-2e-4), moved(2e-4));
+                let difference = (above - below) / (high - low);
+                let slope = f64::from(slopes[place]);
+                let near = (difference - slope).abs() <= 0.02 * slope.abs() + 1e-6;
+                assert!(near, "{shape:?}, group {group}, weight {place}: {slope} for {difference}");
+            }
+        }
+    }
+}
+
+#[test]
+fn loss_falls_on_a_thousand_positions() {
+    let boards = positions(1000, 7);
+    for shape in shapes() {
+        let mut trainer = Trainer::new(shape, 2, &fresh(&shape, 3));
+        let batch = Batch { positions: boards.clone(), loss: LOSS, step: STEP };
+        let losses = train(&mut trainer, vec![batch; 150]);
+        assert!(losses[149] < 0.25 * losses[0], "{shape:?}: from {} to {}", losses[0], losses[149]);
+    }
+}
+
+#[test]
+fn threads_and_instruction_sets_change_no_bit() {
+    let batch = |seed| Batch { positions: positions(1500, seed), loss: LOSS, step: STEP };
+    for shape in [shape(Kind::Screlu, 64, four_buckets()), shape(Kind::Layered, 64, [0; 32])] {
+        let run = |threads: usize, isa: Isa| {
+            let mut trainer = Trainer::new(shape, threads, &fresh(&shape, 4));
+            trainer.set_isa(isa);
+            let losses = train(&mut trainer, (0..4).map(batch).collect());
+            (losses, trainer.state())
+        };
+        let expected = run(1, Isa::Portable);
+        for isa in Isa::all() {
+            for threads in [1, 2, 3] {
+                assert!(run(threads, isa) == expected, "{shape:?}, {isa:?}, {threads} threads");
+            }
+        }
+    }
+}
+
+/// Whole numbers that the file holds, as floats.
+fn dequantised(shape: &Shape, weights: &Parameters) -> Parameters {
+    let round = |values: &[f32], unit: f32| values.iter().map(|value| (value * unit).round() / unit).collect();
+    let (first, second) = if shape.kind == Kind::Screlu { (255.0, 64.0) } else { (127.0, 64.0) };
+    let head = match shape.kind {
+        Kind::Screlu => round(&weights.head, first * second),
+        Kind::Layered => {
+            let parts = [(0..LAYER, first * second), (LAYER..2 * LAYER, 6400.0 / 127.0), (2 * LAYER..65, 6400.0)];
+            parts.into_iter().flat_map(|(range, unit)| -> Vec<f32> { round(&weights.head[range], unit) }).collect()
+        }
+    };
+    let features = round(&weights.merged_features(), first);
+    let (bias, output) = (round(&weights.bias, first), round(&weights.output, second));
+    Parameters { features, factor: vec![], bias, output, head }
+}
+
+#[test]
+fn exported_networks_say_the_same_in_whole_numbers() {
+    let boards = positions(500, 8);
+    for shape in shapes() {
+        let [weights, ..] = fresh(&shape, 5);
+        let payload = export::payload(&shape, &weights).expect("weights in range");
+        let network = Integer::new(&shape, &payload);
+        let rounded = dequantised(&shape, &weights);
+        // One layer: two divisions, each of less than a centipawn. Two: 32 units that each lose up to a step of 1/127.
+        let bound = if shape.kind == Kind::Screlu { 2.0 } else { 40.0 };
+        for board in &boards {
+            let (whole, float) = (network.evaluate(board) as f64, 400.0 * reference(&shape, &rounded, board));
+            assert!((whole - float).abs() <= bound, "{shape:?}: {whole} for {float}");
+        }
+        let outputs = Trainer::new(shape, 1, &[weights.clone(), weights.clone(), weights]).outputs(&boards);
+        let rounding = Rounding::of(&shape, &payload, &boards, &outputs);
+        assert!(rounding.mean < 25.0 && rounding.mean <= rounding.worst, "{shape:?}: {rounding:?}");
+    }
+}
+
+#[test]
+fn network_files_have_the_engines_header() {
+    let shape = shape(Kind::Screlu, 64, four_buckets());
+    let [weights, ..] = fresh(&shape, 6);
+    let file = export::network(&shape, &weights).expect("weights in range");
+    assert_eq!(&file[..8], b"DESTRIER");
+    let words: Vec<u32> = file[8..32].as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
+    assert_eq!(words, [1, 1, 64, 4, 8, 1]);
+    assert_eq!(file[32..64], four_buckets());
+    assert_eq!(file.len(), 128 + (2_usize * (4 * 768 * 64 + 64 + 8 * 128 + 8)).next_multiple_of(64));
+    let mut wide = weights;
+    wide.output[3] = 600.0;
+    assert!(export::network(&shape, &wide).is_err());
+}
+
+fn write(path: &Path, boards: &[ChessBoard]) {
+    std::fs::write(path, ChessBoard::as_bytes_slice(boards)).expect("a file in a fresh folder");
+}
+
+#[test]
+fn a_pass_hands_out_each_position_once_and_goes_on_anywhere() {
+    let folder = tempfile::tempdir().expect("a fresh folder");
+    let paths: Vec<PathBuf> = ["a.bin", "b.bin"].map(|name| folder.path().join(name)).to_vec();
+    let boards = positions(700, 9);
+    write(&paths[0], &boards[..300]);
+    write(&paths[1], &boards[300..]);
+    let open = |position| {
+        let records = Records::open(&paths).expect("two files");
+        Source::new(records, 650, 3, position).expect("positions")
+    };
+    let two_passes = open(0).take(1300).expect("readable");
+    let sorted = |boards: &[ChessBoard]| {
+        let mut bytes: Vec<[u8; 32]> = ChessBoard::as_bytes_slice(boards).as_chunks::<32>().0.to_vec();
+        bytes.sort_unstable();
+        bytes
+    };
+    for pass in two_passes.chunks(650) {
+        assert_eq!(sorted(pass), sorted(&boards[..650]));
+    }
+    assert_ne!(two_passes[..650], two_passes[650..]);
+    for position in [1, 649, 650, 900] {
+        let rest = open(position as u64).take(1300 - position).expect("readable");
+        assert_eq!(rest, two_passes[position..], "from {position}");
+    }
+}
+
+#[test]
+fn damaged_data_is_named() {
+    let folder = tempfile::tempdir().expect("a fresh folder");
+    let path = folder.path().join("a.bin");
+    let check = |fault: fn(&mut ChessBoard), says: &str| {
+        let mut boards = positions(3, 10);
+        fault(&mut boards[2]);
+        write(&path, &boards);
+        let read = Records::open(std::slice::from_ref(&path)).expect("whole records").read(0, 3);
+        let message = read.expect_err(says).to_string();
+        assert!(message.contains("record 2") && message.contains(says), "{message}");
+    };
+    check(|board| board.occ = 0, "pieces");
+    check(|board| board.occ = u64::MAX, "pieces");
+    check(|board| board.pcs = [0x77; 16], "kind");
+    check(|board| board.result = 3, "result");
+    check(|board| board.ksq = 64, "king");
+    check(|board| board.opp_ksq = board.ksq ^ 56, "king");
+    std::fs::write(&path, [0; 33]).expect("a file in a fresh folder");
+    assert!(Records::open(&[path]).expect_err("33 bytes").to_string().contains("33 bytes"));
+}
+
+const PLAN: &str = "name = \"small\"\nout = \"OUT\"\nseed = 5\nthreads = 2\n[data]\nfiles = [\"data.bin\"]\n\
+    validation_fraction = 0.1\n[network]\nhidden = 64\n[training]\nsuperbatches = 4\nbatches = 3\nbatch = 300\n\
+    [rate]\nschedule = \"cosine\"\nstart = 0.001\nend = 0.0001\nwarm_up = 2\n\
+    [wdl]\nschedule = \"linear\"\nstart = 0.0\nend = 0.5\n";
+
+fn plan(folder: &Path, out: &str) -> Plan {
+    let path = folder.join(format!("{out}.toml"));
+    std::fs::write(&path, PLAN.replace("OUT", out)).expect("a file in a fresh folder");
+    Plan::load(&path).expect("a sound plan")
+}
+
+#[test]
+fn stopped_runs_go_on_bit_for_bit() {
+    let folder = tempfile::tempdir().expect("a fresh folder");
+    write(&folder.path().join("data.bin"), &positions(1000, 11));
+    let straight = plan(folder.path(), "straight");
+    let expected = run::run(&straight, &mut std::io::sink()).expect("a run");
+    for stop in 1..4 {
+        let stopped = plan(folder.path(), &format!("stopped-{stop}"));
+        let mut begun = Run::open(&stopped).expect("a run");
+        for _ in 0..stop {
+            begun.superbatch(&ProgressBar::hidden()).expect("a superbatch");
+        }
+        // A kill while the next checkpoint is written leaves a part of it beside the last.
+        std::fs::write(stopped.out.join("checkpoint.bin.part"), b"DTRA").expect("a file in the run's folder");
+        drop(begun);
+        let resumed = run::run(&stopped, &mut std::io::sink()).expect("the rest of the run");
+        assert_eq!(resumed.curve, expected.curve);
+        assert_eq!(resumed.hash, expected.hash);
+        for file in ["checkpoint.bin", "small.nnue", "quantised.bin", "curve.csv"] {
+            let read = |plan: &Plan| std::fs::read(plan.out.join(file)).expect("written by the run");
+            assert!(read(&stopped) == read(&straight), "{file} after a stop at {stop}");
+        }
+    }
+}
+
+#[test]
+fn checkpoints_of_other_plans_and_damaged_ones_are_refused() {
+    let folder = tempfile::tempdir().expect("a fresh folder");
+    write(&folder.path().join("data.bin"), &positions(1000, 11));
+    let mut plan = plan(folder.path(), "run");
+    run::run(&plan, &mut std::io::sink()).expect("a run");
+    plan.seed += 1;
+    let refused = |plan: &Plan| Run::open(plan).map(|_| ()).expect_err("not this run's").to_string();
+    assert!(refused(&plan).contains("another plan"));
+    plan.seed -= 1;
+    let path = plan.out.join("checkpoint.bin");
+    let whole = std::fs::read(&path).expect("written by the run");
+    for (length, flipped) in [(0, None), (20, None), (whole.len() - 1, None), (whole.len(), Some(whole.len() / 2))] {
+        let mut bytes = whole[..length].to_vec();
+        if let Some(place) = flipped {
+            bytes[place] ^= 1;
+        }
+        std::fs::write(&path, bytes).expect("the run's folder");
+        assert!(refused(&plan).contains("remove the file"));
+    }
+}
+
+#[test]
+fn mistakes_in_plans_are_named_with_their_line() {
+    let check = |from: &str, to: &str, says: &str| {
+        assert!(PLAN.contains(from), "{from}");
+        let error = Plan::parse(Path::new("a.toml"), &PLAN.replace(from, to)).expect_err(to).to_string();
+        assert!(error.starts_with("a.toml: line ") && error.contains(says), "{error}");
+        assert!(!error.contains('\n'), "{error}");
+    };
+    check("seed = 5", "sede = 5", "line 3, `sede`");
+    check("hidden = 64", "hidden = 65", "line 9, `hidden` is 65: give 32");
+    check("batch = 300", "batch = 0", "`batch`");
+    check("files = [\"data.bin\"]", "files = []", "`files`");
+    check("validation_fraction = 0.1", "validation_fraction = 0.9", "at most 0.5");
+    check("end = 0.0001", "end = 1.0", "`rate`");
+    check("schedule = \"cosine\"", "schedule = \"step\"", "gamma");
+    check("end = 0.5", "end = 1.5", "`wdl`");
+    check("hidden = 64", "hidden = 64\nkind = \"layered\"", "one output");
+    check("hidden = 64", "hidden = 64\nking_buckets = [0]", "32 numbers");
+    check("seed = 5", "seed = true", "line 3");
+    for sound in [PLAN, include_str!("../../plans/screlu-256.toml")] {
+        Plan::parse(Path::new("a.toml"), sound).expect("a plan without a mistake");
+    }
+}
+
+#[test]
+fn targets_blend_score_and_result() {
+    for (score, result, blend, expected) in
+        [(0, 1, 0.0, 0.5), (400, 0, 0.0, sigmoid(1.0)), (400, 0, 1.0, 0.0), (-400, 2, 0.5, 0.5 + 0.5 * sigmoid(-1.0))]
+    {
+        let target = Loss { blend, ..LOSS }.target(score, result);
+        assert!((target - expected).abs() < 1e-6, "{target} for {expected}");
+    }
+}

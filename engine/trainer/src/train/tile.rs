@@ -1,0 +1,103 @@
+//! Positions made ready for the kernels: inputs by position and, turned round, positions by input.
+
+use super::features::Inputs;
+use bulletformat::ChessBoard;
+
+/// Positions of one tile: its activations of 64 neurons take 128 KiB, so they stay in the second-level cache.
+pub const TILE: usize = 256;
+
+/// Some positions of a batch in order of their output buckets.
+///
+/// Row `2 * position` is the side to move's perspective, `2 * position + 1` the other's.
+#[derive(Debug, Default)]
+pub struct Tile {
+    /// Inputs of all rows, one after the other.
+    features: Vec<u16>,
+    /// Where the inputs of a row begin; one more than there are rows.
+    starts: Vec<u32>,
+    /// Rows grouped by input: `rows[lists[i].1 .. lists[i + 1].1]` hold input `lists[i].0`.
+    rows: Vec<u16>,
+    lists: Vec<(u16, u32)>,
+    /// Output bucket of each position, never falling.
+    pub buckets: Vec<u8>,
+    /// What the sigmoid of the output should be, 0 to 1.
+    pub targets: Vec<f32>,
+    them: Vec<u16>,
+    counts: Vec<u32>,
+}
+
+impl Tile {
+    /// Takes in other positions, with their output bucket and target.
+    pub fn fill<'a>(&mut self, inputs: &Inputs, positions: impl Iterator<Item = (&'a ChessBoard, u8, f32)>) {
+        self.features.clear();
+        self.starts.clear();
+        self.buckets.clear();
+        self.targets.clear();
+        self.starts.push(0);
+        for (board, bucket, target) in positions {
+            self.them.clear();
+            inputs.append(board, &mut self.features, &mut self.them);
+            self.starts.push(self.features.len() as u32);
+            self.features.extend_from_slice(&self.them);
+            self.starts.push(self.features.len() as u32);
+            self.buckets.push(bucket);
+            self.targets.push(target);
+        }
+        self.turn_round(inputs.size());
+    }
+
+    /// A counting sort of rows by input: the scatter of gradients becomes a gather with its sum in registers.
+    fn turn_round(&mut self, inputs: usize) {
+        self.counts.clear();
+        self.counts.resize(inputs, 0);
+        for &feature in &self.features {
+            self.counts[usize::from(feature)] += 1;
+        }
+        self.lists.clear();
+        let mut begin = 0;
+        for (feature, count) in self.counts.iter_mut().enumerate() {
+            if *count > 0 {
+                self.lists.push((feature as u16, begin));
+                begin += std::mem::replace(count, begin);
+            }
+        }
+        self.lists.push((0, begin));
+        self.rows.clear();
+        self.rows.resize(self.features.len(), 0);
+        for (row, bounds) in self.starts.windows(2).enumerate() {
+            for &feature in &self.features[bounds[0] as usize..bounds[1] as usize] {
+                let place = &mut self.counts[usize::from(feature)];
+                self.rows[*place as usize] = row as u16;
+                *place += 1;
+            }
+        }
+    }
+
+    /// Positions in the tile.
+    pub fn len(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// The inputs of each row.
+    #[inline(always)]
+    pub fn rows(&self) -> impl Iterator<Item = &[u16]> {
+        self.starts.windows(2).map(|bounds| &self.features[bounds[0] as usize..bounds[1] as usize])
+    }
+
+    /// The rows of each input that occurs, rising within an input.
+    #[inline(always)]
+    pub fn lists(&self) -> impl Iterator<Item = (usize, &[u16])> {
+        self.lists.windows(2).map(|pair| (usize::from(pair[0].0), &self.rows[pair[0].1 as usize..pair[1].1 as usize]))
+    }
+
+    /// Stretches of positions of one output bucket: the bucket, from and to.
+    #[inline(always)]
+    pub fn stretches(&self) -> impl Iterator<Item = (usize, std::ops::Range<usize>)> {
+        let mut from = 0;
+        self.buckets.chunk_by(|a, b| a == b).map(move |run| {
+            let range = from..from + run.len();
+            from = range.end;
+            (usize::from(run[0]), range)
+        })
+    }
+}

@@ -1,0 +1,339 @@
+//! Training on processors: each thread owns a slice of the neurons.
+//!
+//! A batch is made ready by all threads together, then each thread runs all positions through its own neurons, forward and
+//! back. Threads meet only where the sums of all neurons make a position's output, once a round of a few tiles, so there
+//! are neither locks nor atomics around weights, and no gradients to bring together. Sums are added in the order of the
+//! neurons: the number of threads changes no byte of the result.
+
+use super::dispatch::Isa;
+use super::head::{Head, Loss};
+use super::kernels::{Row, Step};
+use super::network::{Parameters, Shape};
+use super::shard::Shard;
+use super::tile::{TILE, Tile};
+use bulletformat::ChessBoard;
+use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
+use std::sync::{Arc, Barrier, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+/// Tiles between two meetings of the threads.
+const ROUND: usize = 4;
+
+/// Batches that wait ready for the threads.
+const QUEUE: usize = 2;
+
+/// Positions with all that one step of training needs.
+#[derive(Debug, Clone)]
+pub struct Batch {
+    pub positions: Vec<ChessBoard>,
+    pub loss: Loss,
+    pub step: Step,
+}
+
+/// Weights and the optimiser's first and second moments.
+pub type State = [Parameters; 3];
+
+/// A network in training.
+#[derive(Debug)]
+pub struct Trainer {
+    shape: Shape,
+    isa: Isa,
+    threads: usize,
+    shards: Shards,
+    head: Head,
+}
+
+/// Shards of the widest kind that leaves work for several threads.
+#[derive(Debug)]
+enum Shards {
+    By16(Vec<Shard<16>>),
+    By32(Vec<Shard<32>>),
+    By64(Vec<Shard<64>>),
+}
+
+/// Does the same for shards of any width.
+macro_rules! with_shards {
+    ($shards:expr, $name:ident => $body:expr) => {
+        match $shards {
+            Shards::By16($name) => $body,
+            Shards::By32($name) => $body,
+            Shards::By64($name) => $body,
+        }
+    };
+}
+
+impl Shards {
+    fn new(shape: &Shape, state: [&Parameters; 3]) -> Shards {
+        fn all<const N: usize>(shape: &Shape, state: [&Parameters; 3]) -> Vec<Shard<N>> {
+            (0..shape.hidden / N).map(|index| Shard::new(shape, index, ROUND, state)).collect()
+        }
+        match shape.hidden {
+            hidden if hidden % 128 == 0 => Shards::By64(all(shape, state)),
+            hidden if hidden % 64 == 0 => Shards::By32(all(shape, state)),
+            _ => Shards::By16(all(shape, state)),
+        }
+    }
+}
+
+impl Trainer {
+    /// Goes on from weights and moments, with at most `threads` threads.
+    pub fn new(shape: Shape, threads: usize, state: &State) -> Trainer {
+        let [weights, momentum, velocity] = state;
+        let head = Head::new(&shape, weights.head.clone(), momentum.head.clone(), velocity.head.clone());
+        let shards = Shards::new(&shape, state.each_ref());
+        let count = with_shards!(&shards, shards => shards.len());
+        Trainer { shape, isa: Isa::detect(), threads: threads.clamp(1, count.max(1)), shards, head }
+    }
+
+    /// Weights and moments as they are.
+    pub fn state(&self) -> State {
+        let mut state = [(); 3].map(|()| Parameters::zero(&self.shape));
+        with_shards!(&self.shards, shards => shards.iter().for_each(|shard| shard.save(&self.shape, &mut state)));
+        for (parameters, head) in state.iter_mut().zip([&self.head.weights, &self.head.momentum, &self.head.velocity]) {
+            parameters.head.copy_from_slice(head);
+        }
+        state
+    }
+
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// Uses a given instruction set.
+    #[cfg(test)]
+    pub fn set_isa(&mut self, isa: Isa) {
+        self.isa = isa;
+    }
+
+    /// Trains on batches of at most `largest` positions until there are no more, and tells the mean loss of each in order.
+    ///
+    /// # Errors
+    /// The first error of `next`; the batches before it have been trained on.
+    pub fn train<E>(
+        &mut self,
+        largest: usize,
+        mut next: impl FnMut() -> Result<Option<Batch>, E>,
+        mut done: impl FnMut(f64),
+    ) -> Result<(), E> {
+        let (shape, isa, threads, head) = (self.shape, self.isa, self.threads, &mut self.head);
+        with_shards!(&mut self.shards, shards => {
+            let shared = Shared::new(shape, isa, threads, largest, shards.len());
+            let share = shards.len().div_ceil(threads);
+            let (report, losses) = channel();
+            std::thread::scope(|scope| {
+                let mut senders = Vec::with_capacity(threads);
+                let mut workers = Vec::with_capacity(threads);
+                for (thread, shards) in shards.chunks_mut(share).enumerate() {
+                    let (sender, batches) = sync_channel::<Arc<Batch>>(QUEUE);
+                    senders.push(sender);
+                    let report = (thread == 0).then(|| report.clone());
+                    let worker =
+                        Worker { shared: &shared, thread, first: thread * share, shards, head: head.clone(), order: vec![] };
+                    workers.push(scope.spawn(move || worker.run(&batches, report.as_ref())));
+                }
+                let mut feed = || -> Result<(), E> {
+                    while let Some(batch) = next()? {
+                        let batch = Arc::new(batch);
+                        for sender in &senders {
+                            // A worker that has gone has panicked; joining it says so.
+                            let _ = sender.send(Arc::clone(&batch));
+                        }
+                        losses.try_iter().for_each(&mut done);
+                    }
+                    Ok(())
+                };
+                let fed = feed();
+                drop((senders, report));
+                losses.iter().for_each(&mut done);
+                for (thread, worker) in workers.into_iter().enumerate() {
+                    let trained = worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                    if thread == 0 {
+                        *head = trained;
+                    }
+                }
+                fed
+            })
+        })
+    }
+
+    /// The network's output for each position, for the side to move, before the sigmoid: 1 is `scale` centipawns.
+    pub fn outputs(&self, positions: &[ChessBoard]) -> Vec<f32> {
+        let mut outputs = vec![0.0; positions.len()];
+        let share = positions.len().div_ceil(self.threads).next_multiple_of(TILE);
+        if share == 0 {
+            return outputs;
+        }
+        with_shards!(&self.shards, shards => std::thread::scope(|scope| {
+            for (positions, outputs) in positions.chunks(share).zip(outputs.chunks_mut(share)) {
+                scope.spawn(|| self.outputs_of(shards, positions, outputs));
+            }
+        }));
+        outputs
+    }
+
+    fn outputs_of<const N: usize>(&self, shards: &[Shard<N>], positions: &[ChessBoard], outputs: &mut [f32]) {
+        let width = self.shape.sums();
+        let mut tile = Tile::default();
+        let mut rows = vec![Row::ZERO; 2 * TILE];
+        let (mut sums, mut total) = (vec![0.0; TILE * width], vec![0.0; TILE * width]);
+        for (positions, outputs) in positions.chunks(TILE).zip(outputs.chunks_mut(TILE)) {
+            let mut order: Vec<usize> = (0..positions.len()).collect();
+            let bucket = |position: usize| self.shape.bucket(positions[position].occ.count_ones());
+            order.sort_by_key(|&position| bucket(position));
+            tile.fill(&self.shape.inputs, order.iter().map(|&i| (&positions[i], bucket(i), 0.0)));
+            let used = positions.len() * width;
+            total.fill(0.0);
+            for shard in shards {
+                shard.forward_into(self.isa, &tile, &mut rows, &mut sums[..used]);
+                total.iter_mut().zip(&sums[..used]).for_each(|(total, sum)| *total += sum);
+            }
+            for ((&place, &bucket), sums) in order.iter().zip(&tile.buckets).zip(total.chunks_exact(width)) {
+                outputs[place] = self.head.forward(sums, usize::from(bucket));
+            }
+        }
+    }
+}
+
+/// What the threads have in common.
+#[derive(Debug)]
+struct Shared {
+    shape: Shape,
+    isa: Isa,
+    threads: usize,
+    tiles: Vec<RwLock<Tile>>,
+    /// Sums by shard of the round under way and, so that one meeting a round is enough, of the one before.
+    sums: [Vec<RwLock<Vec<f32>>>; 2],
+    meeting: Barrier,
+}
+
+impl Shared {
+    fn new(shape: Shape, isa: Isa, threads: usize, largest: usize, shards: usize) -> Shared {
+        let sums = || (0..shards).map(|_| RwLock::new(vec![0.0; ROUND * TILE * shape.sums()])).collect();
+        let share = shards.div_ceil(threads);
+        Shared {
+            shape,
+            isa,
+            threads: shards.div_ceil(share),
+            tiles: (0..largest.div_ceil(TILE)).map(|_| RwLock::default()).collect(),
+            sums: [sums(), sums()],
+            meeting: Barrier::new(shards.div_ceil(share)),
+        }
+    }
+}
+
+fn read<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
+    lock.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
+    lock.write().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// One thread with its neurons and its own copy of the head.
+struct Worker<'a, const N: usize> {
+    shared: &'a Shared,
+    thread: usize,
+    /// The number of its first shard.
+    first: usize,
+    shards: &'a mut [Shard<N>],
+    head: Head,
+    order: Vec<(u8, u32)>,
+}
+
+impl<const N: usize> Worker<'_, N> {
+    fn run(mut self, batches: &Receiver<Arc<Batch>>, report: Option<&Sender<f64>>) -> Head {
+        let mut totals = Vec::new();
+        let mut slot = 0;
+        for batch in batches {
+            let count = batch.positions.len();
+            if count == 0 {
+                continue;
+            }
+            self.prepare(&batch);
+            self.shared.meeting.wait();
+            let mut loss = 0.0;
+            let used = count.div_ceil(TILE);
+            for round in (0..used).step_by(ROUND) {
+                let tiles = round..used.min(round + ROUND);
+                self.forward(tiles.clone(), slot);
+                self.shared.meeting.wait();
+                loss += self.judge(tiles.clone(), slot, &batch, &mut totals);
+                self.backward(tiles, &totals);
+                slot ^= 1;
+            }
+            self.head.step(&batch.step);
+            for shard in self.shards.iter_mut() {
+                shard.step(self.shared.isa, batch.step);
+            }
+            // Tiles may be filled again only when every thread is through with them.
+            self.shared.meeting.wait();
+            if let Some(report) = report {
+                // Nobody listens when the caller has gone on an error.
+                let _ = report.send(loss / count as f64);
+            }
+        }
+        self.head
+    }
+
+    /// Fills this thread's share of the tiles, positions in order of their output buckets.
+    fn prepare(&mut self, batch: &Batch) {
+        let shape = &self.shared.shape;
+        self.order.clear();
+        let buckets = batch.positions.iter().map(|board| shape.bucket(board.occ.count_ones()));
+        self.order.extend(buckets.zip(0..));
+        self.order.sort_unstable();
+        let tiles = self.order.chunks(TILE).zip(&self.shared.tiles);
+        for (order, tile) in tiles.skip(self.thread).step_by(self.shared.threads) {
+            let positions = order.iter().map(|&(bucket, place)| {
+                let board = &batch.positions[place as usize];
+                (board, bucket, batch.loss.target(board.score, board.result))
+            });
+            write(tile).fill(&shape.inputs, positions);
+        }
+    }
+
+    fn forward(&mut self, tiles: std::ops::Range<usize>, slot: usize) {
+        let width = self.shared.shape.sums();
+        for (number, shard) in self.shards.iter_mut().enumerate() {
+            let mut sums = write(&self.shared.sums[slot][self.first + number]);
+            for (place, tile) in self.shared.tiles[tiles.clone()].iter().enumerate() {
+                let tile = read(tile);
+                let from = place * TILE * width;
+                shard.forward(self.shared.isa, place, &tile, &mut sums[from..from + tile.len() * width]);
+            }
+        }
+    }
+
+    /// Outputs and loss of a round; leaves the slopes of the sums in `totals`.
+    fn judge(&mut self, tiles: std::ops::Range<usize>, slot: usize, batch: &Batch, totals: &mut Vec<f32>) -> f64 {
+        let width = self.shared.shape.sums();
+        totals.clear();
+        totals.resize(ROUND * TILE * width, 0.0);
+        for sums in &self.shared.sums[slot] {
+            totals.iter_mut().zip(read(sums).iter()).for_each(|(total, sum)| *total += sum);
+        }
+        let per_position = 1.0 / batch.positions.len() as f32;
+        let mut loss = 0.0;
+        for (tile, totals) in self.shared.tiles[tiles].iter().zip(totals.chunks_exact_mut(TILE * width)) {
+            let tile = read(tile);
+            let expected = tile.buckets.iter().zip(&tile.targets);
+            for ((&bucket, &target), sums) in expected.zip(totals.chunks_exact_mut(width)) {
+                let bucket = usize::from(bucket);
+                let (error, slope) = batch.loss.of(self.head.forward(sums, bucket), target);
+                loss += f64::from(error);
+                self.head.backward(sums, bucket, slope * per_position);
+            }
+        }
+        loss
+    }
+
+    fn backward(&mut self, tiles: std::ops::Range<usize>, slopes: &[f32]) {
+        let width = self.shared.shape.sums();
+        for shard in self.shards.iter_mut() {
+            for (place, tile) in self.shared.tiles[tiles.clone()].iter().enumerate() {
+                let tile = read(tile);
+                let from = place * TILE * width;
+                shard.backward(self.shared.isa, place, &tile, &slopes[from..from + tile.len() * width]);
+            }
+        }
+    }
+}
