@@ -7,7 +7,7 @@ use super::{journal, pgn, text};
 use destrier::datagen::viriformat;
 use ruzstd::decoding::StreamingDecoder;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -102,11 +102,10 @@ pub type Input = Box<dyn BufRead + Send>;
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
 fn unpacked(path: &Path, file: Counted) -> Result<Input, DataError> {
-    let mut start = Vec::new();
-    let mut file = file;
-    (&mut file).take(4).read_to_end(&mut start).map_err(DataError::io(path, "read it"))?;
-    let is_packed = start == ZSTD_MAGIC;
-    let whole = BufReader::with_capacity(BUFFER, Cursor::new(start).chain(file));
+    let mut whole = BufReader::with_capacity(BUFFER, file);
+    // One read brings more than the first line of a file, which its format may be told by.
+    let start = whole.fill_buf().map_err(DataError::io(path, "read it"))?;
+    let is_packed = start.starts_with(&ZSTD_MAGIC);
     if !is_packed {
         return Ok(Box::new(whole));
     }

@@ -210,8 +210,11 @@ impl Rescore {
         for source in sources {
             for entry in source.entries {
                 for unit in units(entry?, format) {
-                    if sent >= done {
-                        tasks.send((sent, unit)).map_err(|_| anyhow!("the engines are gone"))?;
+                    if sent >= done && tasks.send((sent, unit)).is_err() {
+                        // All have ended, and the last words of one say why.
+                        loop {
+                            receive(&mut written)?;
+                        }
                     }
                     sent += 1;
                     while sent.saturating_sub(written) > AHEAD * u64::from(self.engines) {

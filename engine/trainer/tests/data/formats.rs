@@ -1,0 +1,155 @@
+//! From format to format and back, filters, and files that are not what they should be.
+
+use super::{Folder, lines};
+use destrier::datagen::random::Random;
+
+#[test]
+fn formats_with_games_give_the_games_back() {
+    let folder = Folder::new();
+    folder.write_games("a.vf", 2, 25);
+    let names: &[&str] =
+        if cfg!(feature = "binpack") { &["plain", "selfplay", "binpack"] } else { &["plain", "selfplay"] };
+    for name in names {
+        folder.run(&format!("convert @a.vf --out @b.{name}"));
+        folder.run(&format!("convert @b.{name} --out @{name}.vf"));
+        assert!(folder.read(&format!("{name}.vf")) == folder.read("a.vf"), "{name}");
+    }
+}
+
+#[test]
+fn formats_with_positions_give_the_positions_back() {
+    let folder = Folder::new();
+    folder.write_games("a.vf", 3, 25);
+    folder.run("convert @a.vf --out @a.txt");
+    folder.run("convert @a.vf --out @a.bf");
+    // Positions alone in viriformat keep their scores.
+    for (from, to, back) in [("a.txt", "b.vf", "b.txt"), ("a.bf", "c.vf", "c.bf"), ("a.bf", "d.txt", "d.bf")] {
+        folder.run(&format!("convert @{from} --out @{to}"));
+        folder.run(&format!("convert @{to} --out @{back}"));
+        assert!(folder.read(back) == folder.read(from), "{from} {to}");
+    }
+    // Through plain, whose score is the side to move's.
+    folder.run("convert @a.vf --out @e.plain");
+    folder.run("convert @e.plain --out @e.txt");
+    assert!(folder.read("e.txt") == folder.read("a.txt"));
+}
+
+#[test]
+fn packed_files_are_read() {
+    let folder = Folder::new();
+    folder.write_games("a.vf", 4, 5);
+    folder.run("convert @a.vf --out @a.txt --to self-play");
+    let packed = |bytes: &[u8]| ruzstd::encoding::compress_to_vec(bytes, ruzstd::encoding::CompressionLevel::Fastest);
+    let text = folder.read("a.txt");
+    let (front, back) = text.split_at(text.len() / 2);
+    folder.write("b.txt.zst", [packed(front), packed(back)].concat());
+    folder.run("import @b.txt.zst --out @b.vf");
+    assert!(folder.read("b.vf") == folder.read("a.vf"));
+    let torn = packed(&text);
+    folder.write("c.txt.zst", &torn[..torn.len() - 20]);
+    assert!(folder.error("import @c.txt.zst --out @c.vf").starts_with("c.txt.zst: cannot read it"));
+}
+
+const MIXED: &str = "\
+fen r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 9\nmove e1g1\nscore 30\nply 16\nresult 1\ne
+fen r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 8\nmove e1g1\nscore 31\nply 14\nresult 1\ne
+fen r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 9\nmove e5f7\nscore 32\nply 16\nresult 1\ne
+fen 4k3/8/8/8/8/8/4r3/4K3 w - - 0 60\nmove e1e2\nscore 33\nply 118\nresult 0\ne
+fen 4k3/8/8/8/8/4r3/8/4K3 w - - 0 60\nmove e1d2\nscore 34\nply 118\nresult 0\ne
+fen 8/4P3/8/8/8/1k6/8/4K3 w - - 0 60\nmove e7e8q\nscore 35\nply 118\nresult 1\ne
+fen 8/4P3/8/8/8/1k6/8/4K3 w - - 0 60\nmove e1e2\nscore 10001\nply 118\nresult 1\ne
+fen 8/4P3/8/8/8/1k6/8/4K3 b - - 0 60\nmove b3b2\nscore -10000\nply 119\nresult -1\ne
+";
+
+#[test]
+fn filters_keep_what_they_say() {
+    let folder = Folder::new();
+    folder.write("a.plain", MIXED);
+    let kept = |words: &str| -> Vec<i32> {
+        folder.run(&format!("filter @a.plain --out @b.txt --force{words}"));
+        lines(&folder.path("b.txt")).iter().map(|line| line.split(" | ").nth(1).unwrap().parse().unwrap()).collect()
+    };
+    assert_eq!(kept(""), [30, 10000]);
+    assert_eq!(kept(" --min-ply 0"), [30, 31, 10000]);
+    assert_eq!(kept(" --keep-captures"), [30, 32, 35, 10000]);
+    assert_eq!(kept(" --keep-checks"), [30, 34, 10000]);
+    assert_eq!(kept(" --keep-checks --keep-captures --min-pieces 4"), [30, 32]);
+    assert_eq!(kept(" --max-score 32767"), [30, 10001, 10000]);
+    assert_eq!(kept(" --max-score 20 --min-ply 0"), [] as [i32; 0]);
+}
+
+#[test]
+fn errors_name_the_place_and_the_remedy() {
+    let folder = Folder::new();
+    folder.write_games("a.vf", 5, 3);
+    let good = folder.read("a.vf");
+    folder.write("torn.vf", &good[..good.len() - 1]);
+    folder.write("zero.bf", [0; 64]);
+    folder.write("torn.bf", [1; 40]);
+    folder.write("bad.txt", "8/8/8/8/8/8/8/K1k5 w - - 0 1 | 3 | 1.0\n\nrubbish\n");
+    folder.write("score.txt", "8/8/8/8/8/8/8/K1k5 w - - 0 1 | x | 1.0\n");
+    folder.write("bad.plain", "fen 8/8/8/8/8/8/8/K1k5 w - - 0 1\nmove a1a5\nscore 1\nresult 0\ne\n");
+    folder.write("game.txt", "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1;e2e4:20 e2e4:5;0.5\n");
+    folder.write("x.unknown", "");
+    for (words, expected) in [
+        ("check @torn.vf", "ends within a game; cut it to"),
+        ("check @zero.bf", "zero.bf: offset 0: fen: white must have one king; is this a bulletformat file?"),
+        ("check @bad.txt", "bad.txt: line 3: bad line `rubbish`, expected `FEN | centipawns | result`"),
+        ("check @score.txt", "score.txt: line 1: bad score ` x `, expected centipawns"),
+        ("check @bad.plain", "bad.plain: line 5: bad move `a1a5`, expected a legal one"),
+        ("check @game.txt", "game.txt: line 1: bad move `e2e4`, expected a legal one"),
+        ("check @x.unknown", "x.unknown: no format goes by this name; give `--from` one of"),
+        ("check @missing.vf", "missing.vf: cannot read it"),
+        ("convert @a.vf --out @a.vf", "a.vf: there already; give `--force` to replace it"),
+        ("convert @a.vf --out @a.pgn", "a.pgn: pgn can be read, not written; write viriformat"),
+        ("filter @a.vf --out @b.vf", "b.vf: viriformat does not say single positions; filter into bulletformat"),
+        ("filter @zero.bf --out @b.txt", "zero.bf: bulletformat does not say at which ply a position is; give"),
+        ("split @bad.txt --out @b.txt --validation @c.txt", "does not say which game a position is of"),
+        ("import @bad.txt --out @b.vf", "bad.txt: text holds positions, not games; use `convert`"),
+    ] {
+        let error = folder.error(words);
+        assert!(error.contains(expected), "{words}: {error}");
+        assert!(!error.contains('\n'), "{error}");
+    }
+    assert!(folder.error("check @torn.bf").starts_with("torn.bf: offset 0: "));
+    assert!(!folder.path("b.txt").exists());
+}
+
+#[test]
+fn hostile_files_are_errors() {
+    let folder = Folder::new();
+    folder.write_games("a.vf", 6, 6);
+    let mut random = Random::new(&[3]);
+    let names: &[&str] = if cfg!(feature = "binpack") {
+        &["vf", "bf", "txt", "plain", "selfplay", "binpack"]
+    } else {
+        &["vf", "bf", "txt", "plain", "selfplay"]
+    };
+    for name in names {
+        folder.run(&format!("convert @a.vf --out @b.{name} --force"));
+        let good = folder.read(&format!("b.{name}"));
+        let mut failures = 0;
+        for _ in 0..60 {
+            let mut bytes = good.clone();
+            for _ in 0..1 + random.below(4) {
+                let place = random.below(bytes.len());
+                bytes[place] = random.next() as u8;
+            }
+            bytes.truncate(bytes.len() - random.below(3) * random.below(200));
+            folder.write(&format!("c.{name}"), bytes);
+            failures += u32::from(folder.try_run(&format!("check @c.{name}")).is_err());
+        }
+        assert!(failures > 0, "{name}");
+    }
+}
+
+#[test]
+fn info_counts_and_draws() {
+    let folder = Folder::new();
+    folder.write("a.plain", MIXED);
+    folder.run("info @a.plain --distinct --plots @plots --memory 1");
+    for name in ["scores", "phases", "pieces", "results"] {
+        let svg = folder.text(&format!("plots/{name}.svg"));
+        assert!(svg.starts_with("<svg") && svg.contains("a.plain"), "{name}");
+    }
+}

@@ -1,0 +1,112 @@
+//! Games that others wrote: PGN and Quintain's journals.
+
+use super::{Folder, lines};
+use quintain::journal::{Header, Journal};
+use quintain::record::{
+    ByColor, Ending, EngineId, GameId, GameRecord, MoveRecord, Opening, Outcome, PlayerId, Said, Score, SearchInfo,
+    Termination,
+};
+use std::time::Duration;
+
+/// Imports a PGN and gives its games in the self-play notation.
+fn import(pgn: &str) -> Result<Vec<String>, String> {
+    let folder = Folder::new();
+    folder.write("a.pgn", pgn);
+    if folder.try_run("import @a.pgn --out @a.vf").is_err() {
+        return Err(folder.error("import @a.pgn --out @a.vf"));
+    }
+    folder.run("convert @a.vf --out @a.selfplay");
+    Ok(lines(&folder.path("a.selfplay")))
+}
+
+#[test]
+fn evaluations_of_match_runners_are_the_movers() {
+    let pgn = "[White \"a\"]\n[Result \"1-0\"]\n\n1. e4 {book} e5 {book} 2. Nf3 {+0.31/12 1.2s} Nc6 {-0.25/11 0.9s}\n\
+               3. Bb5 {+M5/20 0.1s} a6 {-M4/18 0.2s} 4. O-O (4. Bxc6 dxc6) {0.00/1 0s, White mates} 1-0\n\n\
+               [White \"b\"]\n[Result \"*\"]\n\n1. e4 {+0.10/3 0s} *\n\n\
+               [White \"c\"]\n[Result \"0-1\"]\n\n1. e4 e5 0-1\n\n\
+               [White \"d\"]\n[FEN \"4k3/P7/8/8/8/8/8/4K3 w - - 0 1\"]\n[SetUp \"1\"]\n[Result \"1/2-1/2\"]\n\n1. a8=Q+ {+9.50/5 0s} Kd7 1/2-1/2\n";
+    let games = import(pgn).unwrap();
+    assert_eq!(
+        games,
+        [
+            "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2;\
+             g1f3:31 b8c6:-25 f1b5:30994 a7a6:-30996 e1g1:0;1.0",
+            "4k3/P7/8/8/8/8/8/4K3 w - - 0 1;a7a8q:950 e8d7:-;0.5",
+        ]
+    );
+}
+
+#[test]
+fn evaluations_of_web_sites_are_whites_after_the_move() {
+    let pgn = "[Result \"0-1\"]\n\n1. e4 { [%eval 0.17] [%clk 0:03:00] } 1... e5 { [%eval 0.25] } 2. Qh5?! { [%eval #-4] } 2... Ke7 0-1\n";
+    let games = import(pgn).unwrap();
+    assert_eq!(games, ["rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1;e7e5:-17 d1h5:25 e8e7:30992;0.0"]);
+}
+
+#[test]
+fn what_is_no_game_is_named() {
+    for (pgn, expected) in [
+        ("[Result \"1-0\"]\n\n1. e4 {+0.1/1 0s} Ke2 1-0\n", "a.pgn: game 1: move `Ke2` at ply 2 is not legal"),
+        ("[FEN \"8/8 w\"]\n[Result \"1-0\"]\n\n1. e4 1-0\n", "a.pgn: game 1: fen: 2 fields, expected 4 to 6"),
+    ] {
+        assert_eq!(import(pgn).unwrap_err(), expected);
+    }
+}
+
+fn record(number: u64, termination: Termination, is_void: bool) -> GameRecord {
+    let moved = |uci: &str, score| MoveRecord {
+        uci: uci.to_owned(),
+        elapsed: Duration::from_millis(5),
+        left: None,
+        info: SearchInfo { score, ..SearchInfo::default() },
+        waited: None,
+        said: Said::default(),
+    };
+    GameRecord {
+        id: GameId::from_number(number).unwrap(),
+        players: ByColor { white: PlayerId(0), black: PlayerId(1) },
+        engines: ByColor { white: EngineId::default(), black: EngineId::default() },
+        opening: Opening {
+            index: 0,
+            fen: "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1".to_owned(),
+            moves: vec!["e2e4".to_owned()],
+        },
+        moves: vec![
+            moved("e7e5", Some(Score::Cp(-12))),
+            moved("g1f3", None),
+            moved("b8c6", Some(Score::Mate(3))),
+            moved("f1b5", Some(Score::Mate(-2))),
+        ],
+        ending: Ending { outcome: Outcome::BlackWins, termination, detail: String::new() },
+        started: Duration::from_secs(1),
+        took: Duration::from_secs(1),
+        overstep: None,
+        is_void,
+    }
+}
+
+#[test]
+fn journals_give_the_games_that_count() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("run")).unwrap();
+    let header = Header { plan_sha256: "0".repeat(64), program: "test".to_owned() };
+    let mut journal = Journal::create(&folder.path("run").join(quintain::journal::FILE_NAME), &header).unwrap();
+    for game in [
+        record(1, Termination::ResignAdjudication, false),
+        record(2, Termination::TimeForfeit, false),
+        record(3, Termination::Crash, false),
+        record(4, Termination::Checkmate, true),
+    ] {
+        journal.append(&game).unwrap();
+    }
+    drop(journal);
+    folder.run("import @run --out @a.vf");
+    folder.run("convert @a.vf --out @a.selfplay");
+    assert_eq!(
+        lines(&folder.path("a.selfplay")),
+        ["rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1;e7e5:-12 g1f3:- b8c6:30994 f1b5:-30996;0.0"]
+    );
+    folder.write("run/games.jsonl", "no journal\n");
+    assert!(folder.error("import @run --out @b.vf").contains("run/games.jsonl"));
+}

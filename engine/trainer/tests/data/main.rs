@@ -1,0 +1,106 @@
+//! The data commands, as a user calls them.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod crates;
+mod formats;
+mod imports;
+mod order;
+mod rescore;
+
+use clap::Parser;
+use destrier::board::Board;
+use destrier::datagen::random::Random;
+use destrier::datagen::viriformat::{GameResult, ScoredGame, ScoredMove};
+use destrier::types::MoveList;
+use destrier_trainer::data::{self, Command};
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+#[derive(Parser)]
+#[command(no_binary_name = true)]
+struct Words {
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// A folder, and commands in it: words that begin with `@` are files of the folder.
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Folder {
+        Folder(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn try_run(&self, words: &str) -> anyhow::Result<()> {
+        let words = words.split(' ').map(|word| match word.strip_prefix('@') {
+            Some(name) => self.path(name).to_str().unwrap().to_owned(),
+            None => word.to_owned(),
+        });
+        data::run(Words::try_parse_from(words)?.command)
+    }
+
+    fn run(&self, words: &str) {
+        self.try_run(words).unwrap_or_else(|error| panic!("{words}: {error:#}"));
+    }
+
+    /// What a command that must fail says, without the folder's path.
+    fn error(&self, words: &str) -> String {
+        let error = self.try_run(words).unwrap_err();
+        format!("{error:#}").replace(&format!("{}/", self.0.path().display()), "")
+    }
+
+    fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).unwrap()
+    }
+
+    fn text(&self, name: &str) -> String {
+        String::from_utf8(self.read(name)).unwrap()
+    }
+
+    fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        fs::write(self.path(name), bytes).unwrap();
+    }
+
+    /// Games of random moves.
+    fn write_games(&self, name: &str, seed: u64, games: u64) {
+        let mut bytes = Vec::new();
+        (0..games).for_each(|number| random_game(seed * 1000 + number).write(&mut bytes));
+        self.write(name, bytes);
+    }
+}
+
+const STARTS: [&str; 4] = [
+    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+    "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 20",
+    "8/PPPk4/8/8/8/8/4Kppp/8 b - - 12 70",
+    "rnbqkbnr/ppp1p1pp/8/3pPp2/8/8/PPPP1PPP/RNBQKBNR w KQkq f6 0 3",
+];
+
+fn random_game(seed: u64) -> ScoredGame {
+    let mut random = Random::new(&[seed]);
+    let start = Board::from_fen(STARTS[random.below(STARTS.len())]).unwrap();
+    let result = GameResult::ALL[random.below(3)];
+    let mut game = ScoredGame { start, start_score: 0, result, plies: Vec::new() };
+    let mut board = start;
+    for _ in 0..10 + random.below(60) {
+        let mut moves = MoveList::new();
+        board.legal_moves(&mut moves);
+        if moves.is_empty() {
+            break;
+        }
+        let mv = moves[random.below(moves.len())];
+        game.plies.push(ScoredMove { mv, score: random.below(6001) as i16 - 3000 });
+        board.play(mv);
+    }
+    game
+}
+
+fn lines(path: &Path) -> Vec<String> {
+    fs::read_to_string(path).unwrap().lines().map(str::to_owned).collect()
+}

@@ -1,0 +1,77 @@
+//! Scores by an engine: this very program, which speaks UCI when it is asked for one test alone.
+
+use super::{Folder, lines};
+use std::io;
+
+/// Destrier, for the tests below. Without anybody to talk to it ends at once.
+#[test]
+#[ignore = "an engine for the other tests"]
+fn the_engine() {
+    destrier::uci::run(io::stdin().lock(), io::stdout()).unwrap();
+}
+
+/// The words that start the engine.
+fn engine() -> String {
+    let program = std::env::current_exe().unwrap();
+    let words = ["--ignored", "--exact", "--nocapture", "rescore::the_engine"];
+    let words: Vec<_> = words.iter().map(|word| format!("--arg={word}")).collect();
+    format!("--engine {} {}", program.display(), words.join(" "))
+}
+
+#[test]
+fn scores_are_the_same_for_any_number_of_engines_and_after_a_cut() {
+    let folder = Folder::new();
+    folder.write_games("a.vf", 13, 6);
+    folder.run("convert @a.vf --out @a.txt");
+    for out in ["b.vf", "b.txt"] {
+        let input = out.replace('b', "a");
+        folder.run(&format!("rescore @{input} --out @{out} --depth 1 --option Hash=1 {}", engine()));
+        let whole = folder.read(out);
+        assert!(whole != folder.read(&input));
+        let words = format!("rescore @{input} --out @{out} --depth 1 --option Hash=1 --engines 3 {}", engine());
+        for cut in [0, 1, 333, whole.len() / 2, whole.len()] {
+            folder.write(out, &whole[..cut]);
+            folder.run(&words);
+            assert!(folder.read(out) == whole, "{out} cut at {cut}");
+        }
+        let other = words.replace("--depth 1", "--depth 2");
+        assert!(folder.error(&other).contains("begun with `depth = 1`, not `depth = 2`"));
+    }
+    folder.run("convert @b.vf --out @c.txt");
+    // A game is scored with the memory of its start, a position without any: but for depth 1 in calm positions that is alike.
+    let fens = |name: &str| -> Vec<String> {
+        lines(&folder.path(name)).iter().map(|line| line.split(" | ").next().unwrap().to_owned()).collect()
+    };
+    assert_eq!(fens("c.txt"), fens("a.txt"));
+    assert_eq!(fens("b.txt"), fens("a.txt"));
+}
+
+#[test]
+fn scores_are_whites() {
+    let folder = Folder::new();
+    folder.write(
+        "a.txt",
+        "4k3/8/8/8/8/8/8/QQ2K3 w - - 0 1 | 0 | 1.0\n4k3/8/8/8/8/8/8/QQ2K3 b - - 0 1 | 0 | 1.0\n\
+         R6k/6pp/8/8/8/8/8/K7 b - - 0 1 | 0 | 1.0\n7k/5Q2/8/8/8/8/8/K7 b - - 0 1 | 9 | 0.5\n\
+         7k/6pp/8/8/8/8/8/K6R w - - 0 1 | 0 | 1.0\n",
+    );
+    folder.run(&format!("rescore @a.txt --out @b.txt --nodes 2000 {}", engine()));
+    let scores: Vec<i32> =
+        lines(&folder.path("b.txt")).iter().map(|line| line.split(" | ").nth(1).unwrap().parse().unwrap()).collect();
+    assert!(scores[0] > 1000 && scores[1] > 1000, "{scores:?}");
+    assert_eq!(scores[2..4], [31_000, 0]);
+}
+
+#[test]
+fn engines_that_fail_are_named() {
+    let folder = Folder::new();
+    folder.write("a.txt", "4k3/8/8/8/8/8/8/QQ2K3 w - - 0 1 | 0 | 1.0\n");
+    for (words, expected) in [
+        ("--engine @missing --depth 1", "there is no program"),
+        ("--engine @missing --depth 1 --option Hash", "--option Hash: expected NAME=VALUE"),
+        ("--engine @missing", "--depth <PLIES>"),
+    ] {
+        let error = folder.error(&format!("rescore @a.txt --out @b.txt {words}"));
+        assert!(error.contains(expected), "{error}");
+    }
+}
