@@ -36,9 +36,13 @@ impl Worker<'_> {
                 continue;
             }
             move_number += 1;
-            let late = self.late_move::<N>(board, node, mv, move_number);
             let may_leave_out = !N::ROOT && best.score > -MATE_IN_MAX && !node.in_check;
-            if may_leave_out && (skips_late_quiet(node, alpha, mv, late) || loses_exchange(board, node, mv)) {
+            if may_leave_out && is_too_late(node, alpha, mv, move_number) {
+                move_number += picker.skip_quiets(&mut self.arena);
+                continue;
+            }
+            let late = self.late_move::<N>(board, node, mv, move_number);
+            if may_leave_out && (is_futile(node, alpha, mv, late) || loses_exchange(board, node, mv)) {
                 continue;
             }
 
@@ -169,18 +173,24 @@ fn first_depth(child: &Board, node: &Node, late: LateMove) -> i32 {
     reductions::reduced_depth(depth, reductions::late_move_reduction(late))
 }
 
-/// True for a quiet move that is left out because of its place in the order, because the evaluation is too far below alpha, or
-/// because of what is remembered of the move.
+/// True for a quiet move that is left out because of its place in the order, as are all after it.
 #[inline]
-fn skips_late_quiet(node: &Node, alpha: Score, mv: Move, late: LateMove) -> bool {
+fn is_too_late(node: &Node, alpha: Score, mv: Move, number: usize) -> bool {
+    mv.is_quiet()
+        && !is_mate(alpha)
+        && pruning::late_move_count(node.depth, node.improving).is_some_and(|count| number > count)
+}
+
+/// True for a quiet move that is left out because the evaluation is too far below alpha, or because of what is remembered of it.
+#[inline]
+fn is_futile(node: &Node, alpha: Score, mv: Move, late: LateMove) -> bool {
     if !mv.is_quiet() || is_mate(alpha) {
         return false;
     }
-    let too_late = pruning::late_move_count(node.depth, node.improving).is_some_and(|count| late.number > count);
     let left = reductions::reduced_depth(node.depth, reductions::late_move_reduction(late));
     let too_far = pruning::futility_margin(left).is_some_and(|margin| node.eval + margin <= alpha);
     let too_bad = pruning::history_threshold(left).is_some_and(|least| late.history < least);
-    too_late || too_far || too_bad
+    too_far || too_bad
 }
 
 /// True for a move that loses more in the static exchange than the depth that is left may win back.
