@@ -30,34 +30,19 @@ impl Worker<'_> {
         let mut move_number = 0;
         let mut tried = Tried::new();
         let table_move = if N::ROOT { self.root.best_move() } else { node.table.map_or(Move::NULL, |entry| entry.mv) };
-        let context = self.stack.context(ply);
-        let killers = self.stack[ply].killers;
-        let mut picker = MovePicker::all(&self.arena, table_move, killers, context);
+        let mut picker = MovePicker::all(&self.arena, table_move, self.stack[ply].killers, self.stack.context(ply));
         while let Some(mv) = picker.next(board, &mut self.arena, self.histories) {
             if mv == node.excluded || (N::ROOT && !self.root.is_allowed(mv)) {
                 continue;
             }
             move_number += 1;
-            let history = if mv.is_quiet() {
-                self.histories.quiet(board, mv, context)
-            } else {
-                self.histories.capture(board, mv)
-            };
-            let late = LateMove {
-                depth: node.depth,
-                number: move_number,
-                history,
-                is_pv: N::PV,
-                was_pv: node.was_pv,
-                is_cut: N::CUT,
-                improving: node.improving,
-                table_captures: table_move.is_capture(),
-                is_capture: !mv.is_quiet(),
-                is_killer: killers.contains(&mv),
-                gives_check: false,
-            };
             let may_leave_out = !N::ROOT && best.score > -MATE_IN_MAX && !node.in_check;
-            if may_leave_out && (skips_late_quiet(node, alpha, mv, late) || loses_exchange(board, node, mv)) {
+            if may_leave_out && is_too_late(node, alpha, mv, move_number) {
+                move_number += picker.skip_quiets(&mut self.arena);
+                continue;
+            }
+            let late = self.late_move::<N>(board, node, mv, move_number);
+            if may_leave_out && (is_futile(node, alpha, mv, late) || loses_exchange(board, node, mv)) {
                 continue;
             }
 
@@ -101,6 +86,29 @@ impl Worker<'_> {
             best.score = if node.in_check { mated_in(ply as i32) } else { DRAW };
         }
         best
+    }
+
+    /// A move of a node as reductions see it before it is played.
+    #[inline]
+    fn late_move<N: NodeKind>(&self, board: &Board, node: &Node, mv: Move, number: usize) -> LateMove {
+        let is_quiet = mv.is_quiet();
+        LateMove {
+            depth: node.depth,
+            number,
+            history: if is_quiet {
+                self.histories.quiet(board, mv, self.stack.context(node.ply))
+            } else {
+                self.histories.capture(board, mv)
+            },
+            is_pv: N::PV,
+            was_pv: node.was_pv,
+            is_cut: N::CUT,
+            improving: node.improving,
+            table_captures: node.table.is_some_and(|entry| entry.mv.is_capture()),
+            is_capture: !is_quiet,
+            is_killer: self.stack[node.ply].killers.contains(&mv),
+            gives_check: false,
+        }
     }
 
     /// The score of a move just played: the first with the whole window, the others with a test that must be failed to earn
@@ -165,18 +173,24 @@ fn first_depth(child: &Board, node: &Node, late: LateMove) -> i32 {
     reductions::reduced_depth(depth, reductions::late_move_reduction(late))
 }
 
-/// True for a quiet move that is left out because of its place in the order, because the evaluation is too far below alpha, or
-/// because of what is remembered of the move.
+/// True for a quiet move that is left out because of its place in the order, as are all after it.
 #[inline]
-fn skips_late_quiet(node: &Node, alpha: Score, mv: Move, late: LateMove) -> bool {
+fn is_too_late(node: &Node, alpha: Score, mv: Move, number: usize) -> bool {
+    mv.is_quiet()
+        && !is_mate(alpha)
+        && pruning::late_move_count(node.depth, node.improving).is_some_and(|count| number > count)
+}
+
+/// True for a quiet move that is left out because the evaluation is too far below alpha, or because of what is remembered of it.
+#[inline]
+fn is_futile(node: &Node, alpha: Score, mv: Move, late: LateMove) -> bool {
     if !mv.is_quiet() || is_mate(alpha) {
         return false;
     }
-    let too_late = pruning::late_move_count(node.depth, node.improving).is_some_and(|count| late.number > count);
     let left = reductions::reduced_depth(node.depth, reductions::late_move_reduction(late));
     let too_far = pruning::futility_margin(left).is_some_and(|margin| node.eval + margin <= alpha);
     let too_bad = pruning::history_threshold(left).is_some_and(|least| late.history < least);
-    too_late || too_far || too_bad
+    too_far || too_bad
 }
 
 /// True for a move that loses more in the static exchange than the depth that is left may win back.

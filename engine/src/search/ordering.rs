@@ -86,6 +86,24 @@ impl MovePicker {
         }
     }
 
+    /// Passes over the quiet moves that are sorted by what is remembered of them, and says how many; none before they come up.
+    pub fn skip_quiets(&mut self, arena: &mut MoveArena) -> usize {
+        if self.stage != Stage::Quiets {
+            return 0;
+        }
+        // Underpromotions are among them and stay.
+        let waiting = &mut arena.scored[self.next..self.end];
+        let mut quiets = waiting.len();
+        for index in (0..waiting.len()).rev() {
+            if !waiting[index].mv.is_quiet() {
+                quiets -= 1;
+                waiting.swap(index, quiets);
+            }
+        }
+        self.next += quiets;
+        quiets
+    }
+
     /// Gives the picker's room back. Must be called before a picker of a lower ply goes on.
     pub fn finish(self, arena: &mut MoveArena) {
         arena.scored.truncate(self.base);
@@ -287,6 +305,25 @@ mod tests {
         assert!(moves[..first_quiet].iter().all(|&mv| board.see_ge(mv, 0)));
         assert!(moves[last_quiet + 1..].iter().all(|&mv| !board.see_ge(mv, 0)));
         assert!(moves[first_quiet..=last_quiet].iter().all(|mv| mv.is_quiet()));
+    }
+
+    #[test]
+    fn quiet_moves_can_be_passed_over_and_are_counted() {
+        for fen in POSITIONS {
+            let board = Board::from_fen(fen).expect("a legal position");
+            let (histories, mut arena) = (Histories::new(), MoveArena::new());
+            let whole = drain(&board, MovePicker::all(&arena, Move::NULL, [Move::NULL; 2], Context::NONE), &mut arena);
+            let mut picker = MovePicker::all(&arena, Move::NULL, [Move::NULL; 2], Context::NONE);
+            let (mut moves, mut skipped) = (Vec::new(), 0);
+            while let Some(mv) = picker.next(&board, &mut arena, &histories) {
+                moves.push(mv);
+                skipped += if mv.is_quiet() { picker.skip_quiets(&mut arena) } else { 0 };
+            }
+            picker.finish(&mut arena);
+            let quiets = whole.iter().filter(|mv| mv.is_quiet()).count();
+            assert_eq!((moves.len() + skipped, skipped), (whole.len(), quiets.saturating_sub(1)), "{fen}");
+            assert!(whole.iter().filter(|mv| !mv.is_quiet()).all(|mv| moves.contains(mv)), "{fen}");
+        }
     }
 
     #[test]
