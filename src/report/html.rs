@@ -12,14 +12,16 @@ use sha2::{Digest as _, Sha256};
 
 pub use story::Story;
 
+use story::{DepthUse, Side};
+
 use crate::chess::Position;
 use crate::plan::openings::order::Order;
 use crate::plan::{BookSource, Plan, Player, file};
 use crate::record::{Color, GameRecord, Score};
 use crate::report::figures::{self, Figures, duration};
 use crate::report::plot::{
-    Cell, CrossPlot, EloPlot, Heads, HistogramPlot, LlrPlot, PtnmlPlot, RatingPlot, RatingRow, Series, TimePlot,
-    TimeSeries, escaped,
+    Cell, CrossPlot, CurvePlot, EloPlot, Heads, HistogramPlot, LlrPlot, PtnmlPlot, RatingPlot, RatingRow, Series,
+    TimePlot, TimeSeries, escaped,
 };
 use crate::report::standings::{self, Row, fault_words};
 use crate::stats::elo::fixed;
@@ -245,6 +247,7 @@ fn plots(story: &Story<'_>) -> Vec<String> {
     let sides = || names.iter().zip(&story.sides);
     let times = sides().map(|(name, side)| TimeSeries { name: name.clone(), moves: side.time_use() }).collect();
     plots.push(TimePlot { heads: heads("Time by move", "of all games".to_owned()), series: times }.to_svg());
+    plots.extend(depths(&sides().collect::<Vec<_>>(), &caption));
     let series = sides().map(|(name, side)| Series { name: name.clone(), counts: side.scores.clone() }).collect();
     let scores = HistogramPlot {
         heads: heads("Scores that the engines gave", "all moves out of the book; mates lie beyond".to_owned()),
@@ -256,6 +259,32 @@ fn plots(story: &Story<'_>) -> Vec<String> {
     };
     plots.push(scores.to_svg());
     plots
+}
+
+/// Time and nodes against depth, where moves were searched to more than one. Each ply multiplies them, so they are shown by
+/// their logarithms: straight lines whose slope is the branching.
+fn depths(sides: &[(&String, &Side)], caption: &str) -> Vec<String> {
+    type Value = fn(&DepthUse) -> f64;
+    let shown: [(&str, &str, Value); 2] = [
+        ("Time by depth", "median time charged (log10 of ms)", |one| (one.seconds * 1e3).log10()),
+        ("Nodes by depth", "median nodes of a move (log10)", |one| one.nodes.log10()),
+    ];
+    let plot = |(title, label, value): (&str, &str, Value)| {
+        let line = |side: &Side| side.depth_use().iter().map(|one| (one.depth as f64, value(one))).collect::<Vec<_>>();
+        let series: Vec<_> = sides.iter().map(|(name, side)| ((*name).clone(), line(side))).collect();
+        let known = |points: &[(f64, f64)]| points.iter().filter(|point| point.1.is_finite()).count() > 1;
+        series.iter().any(|(_, points)| known(points)).then(|| {
+            CurvePlot {
+                title: title.to_owned(),
+                caption: caption.to_owned(),
+                x_label: "depth (plies)".to_owned(),
+                y_label: label.to_owned(),
+                series,
+            }
+            .to_svg()
+        })
+    };
+    shown.into_iter().filter_map(plot).collect()
 }
 
 fn rows(story: &Story<'_>) -> Vec<Row> {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use crate::plan::Plan;
-use crate::record::{Color, GameRecord, PlayerId, Score};
+use crate::record::{Color, GameRecord, PlayerId, Score, SearchInfo};
 use crate::report::plot::{EloPoint, TimeUse};
 use crate::schedule::standing::Standing;
 use crate::stats::elo;
@@ -22,8 +22,12 @@ const SCORE_BINS: usize = 40;
 /// Times are counted in steps of a sixteenth of an octave, from 1 us to about a day.
 const TIME_STEPS: f64 = 16.0;
 const TIME_BINS: usize = 37 * 16;
+/// Nodes are counted in the same steps, from 1 on.
+const NODE_BINS: usize = 50 * 16;
 /// Moves after this one are not timed: few games get there.
 const MAX_MOVE: usize = 300;
+/// Deeper searches are of positions where hardly anything can move.
+const MAX_DEPTH: usize = 128;
 
 /// What one of two sides did over all games.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +36,18 @@ pub(super) struct Side {
     times: Vec<Vec<u32>>,
     /// Moves by the score that came with them, from the mover's view.
     pub(super) scores: Vec<u64>,
+    /// By depth: how many moves, by logarithm of their time and of their nodes.
+    depths: Vec<[Vec<u32>; 2]>,
+}
+
+/// What a search to a depth took, and how much it looked at.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct DepthUse {
+    pub(super) depth: usize,
+    /// Median, charged.
+    pub(super) seconds: f64,
+    /// Median; zero where engines do not say.
+    pub(super) nodes: f64,
 }
 
 /// A run as its games tell it.
@@ -123,7 +139,9 @@ impl<'a> Story<'a> {
                     2 => *game.players.get(mover) != PlayerId::NEW,
                     _ => mover == Color::Black,
                 };
-                self.sides[usize::from(second)].add(number, played.elapsed, played.info.score);
+                let side = &mut self.sides[usize::from(second)];
+                side.add(number, played.elapsed, played.info.score);
+                side.add_depth(played.elapsed, &played.info);
             }
             if mover == Color::Black {
                 number = number.saturating_add(1);
@@ -161,13 +179,7 @@ impl Side {
             if self.times.len() < number {
                 self.times.resize(number, Vec::new());
             }
-            let us = time.as_secs_f64() * 1e6;
-            let bin = ((us.max(1.0).log2() * TIME_STEPS) as usize).min(TIME_BINS - 1);
-            let bins = &mut self.times[number - 1];
-            if bins.is_empty() {
-                bins.resize(TIME_BINS, 0);
-            }
-            bins[bin] = bins[bin].saturating_add(1);
+            count(&mut self.times[number - 1], TIME_BINS, time.as_secs_f64() * 1e6);
         }
         let pawns = match score {
             Some(Score::Cp(cp)) => f64::from(cp) / 100.0,
@@ -186,6 +198,38 @@ impl Side {
         self.scores[bin] += 1;
     }
 
+    /// Counts a move by its depth, where the engine says one. A score that is mate ends many searches early, and is left out.
+    fn add_depth(&mut self, time: Duration, info: &SearchInfo) {
+        let Some(depth) = info.depth.and_then(|depth| usize::try_from(depth).ok()) else { return };
+        if !(1..=MAX_DEPTH).contains(&depth) || matches!(info.score, Some(Score::Mate(_))) {
+            return;
+        }
+        if self.depths.len() < depth {
+            self.depths.resize(depth, [Vec::new(), Vec::new()]);
+        }
+        let [times, nodes] = &mut self.depths[depth - 1];
+        count(times, TIME_BINS, time.as_secs_f64() * 1e6);
+        if let Some(searched) = info.nodes {
+            count(nodes, NODE_BINS, searched as f64);
+        }
+    }
+
+    /// What the depths took that enough moves reached: a fiftieth of the commonest.
+    pub(super) fn depth_use(&self) -> Vec<DepthUse> {
+        let total = |bins: &[u32]| bins.iter().map(|bin| u64::from(*bin)).sum::<u64>();
+        let totals: Vec<u64> = self.depths.iter().map(|[times, _]| total(times)).collect();
+        let enough = (totals.iter().copied().max().unwrap_or(0) / 50).max(1);
+        let known = self.depths.iter().zip(totals).enumerate().filter(|(_, (_, moves))| *moves >= enough);
+        known
+            .map(|(place, ([times, nodes], moves))| DepthUse {
+                depth: place + 1,
+                seconds: quantile(times, moves, 0.5),
+                // The same bins, without the microsecond.
+                nodes: quantile(nodes, total(nodes), 0.5) * 1e6,
+            })
+            .collect()
+    }
+
     /// The times of the moves that enough games had: a fiftieth of the commonest.
     pub(super) fn time_use(&self) -> Vec<TimeUse> {
         let totals: Vec<u64> = self.times.iter().map(|bins| bins.iter().map(|bin| u64::from(*bin)).sum()).collect();
@@ -198,6 +242,13 @@ impl Side {
             })
             .collect()
     }
+}
+
+/// Counts one value, at least 1, by its logarithm.
+fn count(bins: &mut Vec<u32>, size: usize, value: f64) {
+    bins.resize(size, 0);
+    let bin = ((value.max(1.0).log2() * TIME_STEPS) as usize).min(size - 1);
+    bins[bin] = bins[bin].saturating_add(1);
 }
 
 /// The time in seconds below which that share of the moves lies: the middle of its bin.

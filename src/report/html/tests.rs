@@ -29,7 +29,8 @@ fn game(pair: u64, leg: Leg, (one, other): (u16, u16), detail: &str) -> GameReco
         left: None,
         info: SearchInfo {
             score: Some(if place == 9 { Score::Mate(-3) } else { Score::Cp(20 + place as i32) }),
-            depth: Some(9),
+            depth: Some(8 + place as u32 / 5),
+            nodes: Some(1000 << (place / 5)),
             ..SearchInfo::default()
         },
         waited: None,
@@ -93,6 +94,7 @@ fn a_page_has_all_its_parts() {
         "H1 accepted: new is stronger",
         "class=\"verdict",
         "Pairs by points",
+        "Nodes by depth",
         "95 % for all moments together",
         "Elo over pairs",
         "Time by move",
@@ -107,7 +109,7 @@ fn a_page_has_all_its_parts() {
     ] {
         assert!(page.contains(part), "{part}");
     }
-    assert_eq!(page.matches("<svg xmlns").count(), 5);
+    assert_eq!(page.matches("<svg xmlns").count(), 7);
     // What the policy allows is the script that is there.
     let hash = base64(&Sha256::digest(
         page.split("<script>").nth(1).and_then(|rest| rest.split("</script>").next()).unwrap_or_default(),
@@ -158,6 +160,12 @@ fn times_and_scores_are_counted() {
     let total: u64 = story.sides.iter().flat_map(|side| &side.scores).sum();
     assert_eq!(total, 50 * 2 * 10);
     assert_eq!(story.sides[0].scores.first(), Some(&50), "mated in three lies beyond");
+
+    let depths = story.sides[0].depth_use();
+    assert_eq!(depths.iter().map(|one| one.depth).collect::<Vec<_>>(), [8, 9]);
+    assert!(depths.iter().all(|one| (0.038..0.053).contains(&one.seconds)), "{depths:?}");
+    assert!((1.9..2.1).contains(&(depths[1].nodes / depths[0].nodes)), "{depths:?}");
+    assert!((950.0..1050.0).contains(&depths[0].nodes), "{depths:?}");
 }
 
 #[test]
