@@ -144,17 +144,22 @@ impl Histories {
         self.low_ply.0 = [[[Value::default(); Square::COUNT]; Square::COUNT]; LOW_PLIES];
     }
 
+    /// What is remembered of the quiet moves of a position.
+    #[inline]
+    pub fn quiets(&self, board: &Board, context: Context) -> Quiets<'_> {
+        Quiets {
+            butterfly: &self.butterfly.0[board.turn().index()],
+            pawn_moves: &self.pawn_moves.0[pawns_index(board)],
+            continuation: context.moves.map(|before| &self.continuation.0[before.index()]),
+            low_ply: self.low_ply.0.get(context.ply),
+            low_ply_divisor: 16 * (1 + context.ply as i32),
+        }
+    }
+
     /// The value of a quiet move: the greater, the sooner it should be tried.
     #[inline]
     pub fn quiet(&self, board: &Board, mv: Move, context: Context) -> i32 {
-        let piece_to = PieceTo::new(board, mv).index();
-        let plain = self.butterfly.0[board.turn().index()][mv.from().index()][mv.to().index()];
-        let pawns = self.pawn_moves.0[pawns_index(board)][piece_to];
-        let [last, follow_up, plan] = context.moves.map(|before| self.continuation.0[before.index()][piece_to].get());
-        let near_root = self.low_ply.0.get(context.ply).map_or(0, |table| {
-            params::low_ply_weight() * table[mv.from().index()][mv.to().index()].get() / (16 * (1 + context.ply as i32))
-        });
-        plain.get() + pawns.get() + last + follow_up + plan / 2 + near_root
+        self.quiets(board, context).value(board, mv)
     }
 
     /// The value of a move that takes or promotes, beside what it wins.
@@ -181,6 +186,29 @@ impl Histories {
         for before in context.moves {
             self.continuation.0[before.index()][piece_to].learn(bonus);
         }
+    }
+}
+
+/// The parts of the tables that speak of the quiet moves of one position.
+#[derive(Clone, Copy)]
+pub struct Quiets<'a> {
+    butterfly: &'a [[Value; Square::COUNT]; Square::COUNT],
+    pawn_moves: &'a [Value; PieceTo::COUNT],
+    continuation: [&'a [Value; PieceTo::COUNT]; 3],
+    low_ply: Option<&'a [[Value; Square::COUNT]; Square::COUNT]>,
+    low_ply_divisor: i32,
+}
+
+impl Quiets<'_> {
+    /// The value of a quiet move: the greater, the sooner it should be tried.
+    #[inline]
+    pub fn value(&self, board: &Board, mv: Move) -> i32 {
+        let piece_to = PieceTo::new(board, mv).index();
+        let (from, to) = (mv.from().index(), mv.to().index());
+        let [last, follow_up, plan] = self.continuation.map(|table| table[piece_to].get());
+        let near_root =
+            self.low_ply.map_or(0, |table| params::low_ply_weight() * table[from][to].get() / self.low_ply_divisor);
+        self.butterfly[from][to].get() + self.pawn_moves[piece_to].get() + last + follow_up + plan / 2 + near_root
     }
 }
 

@@ -72,12 +72,8 @@ impl Worker<'_> {
         }
         self.enter::<N>(ply);
         self.stack[ply + 2].killers = [Move::NULL; 2];
-
         if N::ROOT {
-            if self.stack.root_depth == 0 {
-                self.histories.begin_search();
-            }
-            self.stack.root_depth = depth;
+            self.begin_iteration(depth);
         }
 
         // 2. Ends of the game, and scores that no line from here can reach.
@@ -114,9 +110,9 @@ impl Worker<'_> {
         self.stack[ply].static_eval = static_eval;
         let eval = improved_by_table(static_eval, table);
         let was_pv = N::PV || table.is_some_and(|entry| entry.pv);
-        let excluded = Move::NULL;
         let improving = self.stack.is_improving(ply);
-        let mut node = Node { improving, ply, depth, window, in_check, table, eval, was_pv, excluded, extension: 0 };
+        let excluded = Move::NULL;
+        let mut node = Node { ply, depth, window, in_check, table, eval, was_pv, improving, excluded, extension: 0 };
 
         // 5. Reasons to leave without looking at moves.
         if !N::PV
@@ -153,6 +149,14 @@ impl Worker<'_> {
             self.table.store(board.key(), ply, entry);
         }
         best.score
+    }
+
+    /// Bookkeeping on entering the root.
+    fn begin_iteration(&mut self, depth: i32) {
+        if self.stack.root_depth == 0 {
+            self.histories.begin_search();
+        }
+        self.stack.root_depth = depth;
     }
 
     /// Bookkeeping on entering a node.

@@ -1,6 +1,6 @@
 //! Move ordering: a picker that makes and sorts moves in stages, as late as it can.
 
-use super::history::{Context, Histories, PieceTo, captured_kind};
+use super::history::{Context, Histories, PieceTo, Quiets, captured_kind};
 use super::params;
 use super::stack::MAX_PLY;
 use crate::board::{Board, see_value};
@@ -192,9 +192,10 @@ impl MovePicker {
         self.next = self.bad_end;
         arena.generated.clear();
         board.legal_quiets(&mut arena.generated);
+        let remembered = histories.quiets(board, self.context);
         for &mv in &arena.generated {
             if mv != self.table_move && !self.killers.contains(&mv) {
-                arena.scored.push(Scored { mv, score: quiet_score(board, mv, histories, self.context) });
+                arena.scored.push(Scored { mv, score: quiet_score(board, mv, remembered) });
             }
         }
         self.end = arena.scored.len();
@@ -239,11 +240,11 @@ fn capture_score(board: &Board, mv: Move, histories: &Histories) -> i32 {
 }
 
 /// Underpromotions last, the rest by what is remembered of them.
-fn quiet_score(board: &Board, mv: Move, histories: &Histories, context: Context) -> i32 {
+fn quiet_score(board: &Board, mv: Move, remembered: Quiets<'_>) -> i32 {
     if mv.is_promotion() {
         return i32::MIN / 2;
     }
-    histories.quiet(board, mv, context)
+    remembered.value(board, mv)
 }
 
 #[cfg(test)]
