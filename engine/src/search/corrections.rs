@@ -1,7 +1,7 @@
 //! Correction histories: how far the static evaluation was off in positions like this one.
 //!
 //! What a search finds out beside the static evaluation is remembered by what the position has in common with others: its pawns,
-//! each side's pieces, the two moves that led to it. The next static evaluation of such a position is moved by it (the engine
+//! each side's pieces, the minor and the major pieces of both, the two moves that led to it. The next static evaluation of such a position is moved by it (the engine
 //! community's; the first were pawn correction histories of 2024).
 
 use super::history::{Context, PieceTo};
@@ -47,6 +47,8 @@ pub struct Corrections {
     pawns: ByKey,
     /// By the colour of the pieces.
     pieces: [ByKey; 2],
+    /// By minor pieces, and by major ones; kings in both.
+    kinds: [ByKey; 2],
     /// By the move before the last and the last.
     moves: Vec<[Value; PieceTo::COUNT]>,
 }
@@ -57,6 +59,7 @@ pub struct Aspects {
     turn: usize,
     pawns: usize,
     pieces: [usize; 2],
+    kinds: [usize; 2],
     moves: [usize; 2],
 }
 
@@ -69,6 +72,7 @@ impl Aspects {
             turn: board.turn().index(),
             pawns: place(board.pawn_key()),
             pieces: Color::ALL.map(|color| place(board.non_pawn_key(color))),
+            kinds: [place(board.minor_key()), place(board.major_key())],
             moves: [context.moves[1].index(), context.moves[0].index()],
         }
     }
@@ -79,6 +83,7 @@ impl Corrections {
         Corrections {
             pawns: by_key(),
             pieces: [by_key(), by_key()],
+            kinds: [by_key(), by_key()],
             moves: vec![[Value::default(); PieceTo::COUNT]; PieceTo::COUNT],
         }
     }
@@ -88,9 +93,11 @@ impl Corrections {
     pub fn correction(&self, at: Aspects) -> Score {
         let pawns = self.pawns[at.turn][at.pawns].get();
         let pieces: i32 = (0..2).map(|color| self.pieces[color][at.turn][at.pieces[color]].get()).sum();
+        let kinds: i32 = (0..2).map(|kind| self.kinds[kind][at.turn][at.kinds[kind]].get()).sum();
         let moves = self.moves[at.moves[0]][at.moves[1]].get();
         let sum = params::correction_pawns() * pawns
             + params::correction_pieces() * pieces
+            + params::correction_kinds() * kinds
             + params::correction_moves() * moves;
         sum / SCALE
     }
@@ -100,7 +107,7 @@ impl Corrections {
     pub fn learn(&mut self, at: Aspects, error: Score, depth: i32) {
         let bonus = bonus(error, depth);
         self.pawns[at.turn][at.pawns].learn(bonus);
-        for (table, place) in self.pieces.iter_mut().zip(at.pieces) {
+        for (table, place) in self.pieces.iter_mut().zip(at.pieces).chain(self.kinds.iter_mut().zip(at.kinds)) {
             table[at.turn][place].learn(bonus);
         }
         self.moves[at.moves[0]][at.moves[1]].learn(bonus);

@@ -177,6 +177,8 @@ params! {
     correction_pawns: 1024, 0, 2048, 100;
     /// Correction history: the weight of what each side's pieces say.
     correction_pieces: 896, 0, 2048, 100;
+    /// Correction history: the weight of what the minor and the major pieces say.
+    correction_kinds: 640, 0, 2048, 100;
     /// Correction history: the weight of what the last two moves say.
     correction_moves: 896, 0, 2048, 100;
     /// Quiescence: 64ths of the way from beta to the evaluation that the score of standing pat is.
