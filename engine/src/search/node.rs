@@ -83,6 +83,10 @@ impl Worker<'_> {
                 return score;
             }
             window = window.within_mate_distance(ply);
+            // Who can repeat a position of this line need not take less than a draw.
+            if window.alpha < DRAW && self.line.has_upcoming_repetition(board, ply) {
+                window.alpha = DRAW;
+            }
             if window.is_empty() {
                 return window.alpha;
             }

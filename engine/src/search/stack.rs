@@ -159,7 +159,6 @@ impl Line {
     }
 
     /// True when a legal move makes the position after it a draw by [`Self::is_repetition`].
-    #[cfg_attr(not(test), expect(dead_code, reason = "a change of the search is switched on by an SPRT"))]
     pub fn has_upcoming_repetition(&self, board: &Board, ply: usize) -> bool {
         board.has_upcoming_repetition(&self.keys[self.floor..], ply)
     }
