@@ -404,7 +404,7 @@ fn limited_play(setup: &str, elo: u32, go: &str) -> (String, u64) {
         let mut words = line.split(' ').skip_while(|word| *word != key);
         words.nth(1).unwrap_or_default().to_owned()
     };
-    let nodes = seen.iter().rev().find(|line| line.starts_with("info depth "));
+    let nodes = seen.iter().rev().find(|line| line.contains(" nodes "));
     let nodes = nodes.map_or(0, |line| word_after(line, "nodes").parse().expect("a number"));
     (word_after(seen.last().expect("an answer"), "bestmove"), nodes)
 }
