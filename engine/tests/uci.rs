@@ -3,6 +3,8 @@
 //! `> line` is sent; `< pattern` waits for the next line, which must match; `<* pattern` skips lines until one matches; `<!` says
 //! that nothing more was written up to here. In a pattern `*` stands for any text.
 
+use destrier::board::Board;
+use destrier::search::strength;
 use destrier::uci;
 use std::io::{self, BufReader, Read, Write};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -102,6 +104,9 @@ fn the_handshake_lists_name_and_options() {
          < option name UCI_Chess960 type check default false
          < option name Ponder type check default false
          < option name UCI_ShowWDL type check default false
+         < option name UCI_LimitStrength type check default false
+         < option name UCI_Elo type spin default 2000 min 1300 max 2000
+         < option name Strength Seed type spin default 0 min 0 max 1000000
          < option name SyzygyPath type string default <empty>
          < option name SyzygyProbeDepth type spin default 1 min 1 max 100
          < option name SyzygyProbeLimit type spin default 7 min 0 max 7
@@ -389,6 +394,67 @@ fn limits_that_are_given_together_all_hold() {
             assert!(!too_deep && (!go.contains("a2a3") || seen.iter().any(|line| line.starts_with("bestmove a2a3"))));
         }
     }
+}
+
+/// The best move and the nodes of the last `info` line that a limited player gives.
+fn limited_play(setup: &str, elo: u32, go: &str) -> (String, u64) {
+    let limit = format!("> setoption name UCI_LimitStrength value true\n> setoption name UCI_Elo value {elo}");
+    let seen = check(&format!("{setup}\n{limit}\n> {go}\n<* bestmove *"));
+    let word_after = |line: &str, key: &str| {
+        let mut words = line.split(' ').skip_while(|word| *word != key);
+        words.nth(1).unwrap_or_default().to_owned()
+    };
+    let nodes = seen.iter().rev().find(|line| line.contains(" nodes "));
+    let nodes = nodes.map_or(0, |line| word_after(line, "nodes").parse().expect("a number"));
+    (word_after(seen.last().expect("an answer"), "bestmove"), nodes)
+}
+
+#[test]
+fn a_limited_player_answers_from_position_and_seed_alone() {
+    let (min, max) = (*strength::ELO.start(), *strength::ELO.end());
+    let middle = "r1bq1rk1/pp2bppp/2n1pn2/3p4/2PP4/2N2N2/PP3PPP/R1BQKB1R w KQ - 0 8";
+    let other = "> position startpos\n> go depth 5\n<* bestmove *";
+    for elo in [min, 1600, max] {
+        for go in ["go wtime 600000 btime 600000", "go movetime 600000", "go depth 60"] {
+            let first = limited_play(&format!("> position fen {middle}"), elo, go);
+            assert!(Board::from_fen(middle).expect("a FEN").parse_uci(&first.0).is_some(), "{first:?}");
+            // Neither what was searched before nor the full player's options matter.
+            let more = "> setoption name Threads value 2\n> setoption name Hash value 3";
+            let again = limited_play(&format!("{more}\n{other}\n> position fen {middle}"), elo, go);
+            assert_eq!(again, first, "{elo} {go}");
+        }
+    }
+    let seeds = |seed: u32| {
+        limited_play(
+            &format!("> setoption name Strength Seed value {seed}\n> position fen {middle}"),
+            min,
+            "go depth 9",
+        )
+        .0
+    };
+    let first = seeds(0);
+    assert!((1..30).any(|seed| seeds(seed) != first), "always {first}");
+}
+
+#[test]
+fn a_limited_player_keeps_to_nodes_clock_and_rules() {
+    let (min, max) = (*strength::ELO.start(), *strength::ELO.end());
+    let few = limited_play("> position startpos", min, "go wtime 600000 btime 600000").1;
+    let many = limited_play("> position startpos", max, "go wtime 600000 btime 600000").1;
+    assert!(few < many, "{few} {many}");
+    for (fen, go, best) in [
+        ("7k/8/8/8/8/8/r7/1r5K w - - 0 1", "go wtime 0 btime 0", "(none)"),
+        ("k7/8/8/8/8/8/5q2/7K w - - 0 1", "go movetime 1", "(none)"),
+        ("k7/8/8/8/8/8/1r6/7K w - - 0 1", "go searchmoves h1g1 wtime 1 btime 1", "h1g1"),
+        ("4k3/8/8/8/8/8/8/4K2R w K - 0 1", "go searchmoves e1g1 wtime 50", "e1g1"),
+    ] {
+        for elo in [min, max] {
+            assert_eq!(limited_play(&format!("> position fen {fen}"), elo, go).0, best, "{fen} {go}");
+        }
+    }
+    // Analysis is not limited: it goes on until it is told to stop.
+    let setup = format!("> setoption name UCI_LimitStrength value true\n> setoption name UCI_Elo value {min}");
+    check(&format!("{setup}\n> position startpos\n> go infinite\n<* info depth 9 *\n> stop\n<* bestmove *"));
 }
 
 #[test]

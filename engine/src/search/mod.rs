@@ -4,7 +4,7 @@
 //! `shortcuts.rs` and `moves.rs`, `quiescence.rs`, `pruning.rs`, `reductions.rs` and `extensions.rs` for every margin, reduction and
 //! extension, `ordering.rs` and `history.rs` for the order of moves, `corrections.rs` for what is learnt of the evaluation, `tt.rs`
 //! for what is remembered of positions, `time.rs` and `limits.rs` for when to stop, `pool.rs` and `shared.rs` for the other threads,
-//! `params.rs` for the numbers. Nothing here knows UCI.
+//! `strength.rs` for playing weaker, `params.rs` for the numbers. Nothing here knows UCI.
 
 mod corrections;
 mod deepen;
@@ -25,6 +25,7 @@ mod root;
 mod shared;
 mod shortcuts;
 mod stack;
+pub mod strength;
 pub mod tablebase;
 pub mod time;
 mod tried;

@@ -6,6 +6,7 @@
 use super::format::{best_move, info};
 use super::output::Output;
 use crate::board::{Board, perft};
+use crate::search::strength::{self, limited_searcher};
 use crate::search::{Game, Info, Limits, Report, Searcher, Signals, THREAD_STACK_BYTES};
 use crate::types::MoveList;
 use std::sync::Arc;
@@ -29,6 +30,34 @@ pub struct Task {
     pub chess960: bool,
     /// Win, draw and loss are told with each score.
     pub show_wdl: bool,
+    /// None plays as well as it can.
+    pub strength: Option<Strength>,
+}
+
+/// Which limited player is to move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Strength {
+    pub elo: u32,
+    pub seed: u64,
+}
+
+/// Who searches: the full player, and the limited one once it is asked for.
+struct Players {
+    full: Searcher,
+    limited: Option<Searcher>,
+}
+
+impl Players {
+    /// The limited player, who remembers nothing.
+    fn limited(&mut self) -> Result<&mut Searcher, String> {
+        let player = match self.limited.take() {
+            Some(player) => player,
+            None => limited_searcher().map_err(|error| format!("no memory to play at UCI_Elo: {error}"))?,
+        };
+        let player = self.limited.insert(player);
+        player.new_game();
+        Ok(player)
+    }
 }
 
 /// Something done to the searcher, and why it could not be done.
@@ -66,12 +95,13 @@ impl Engine {
     /// # Errors
     /// When memory or thread cannot be had.
     pub fn start(hash_mib: usize, output: Output) -> io::Result<Engine> {
-        let mut searcher = Searcher::new(hash_mib).map_err(io::Error::other)?;
+        let full = Searcher::new(hash_mib).map_err(io::Error::other)?;
+        let mut players = Players { full, limited: None };
         let (jobs, queue) = channel::<(Job, Sender<Done>)>();
         let thread =
             thread::Builder::new().name("search".to_owned()).stack_size(THREAD_STACK_BYTES).spawn(move || {
                 for (job, done) in queue {
-                    let result = perform(job, &mut searcher, &output);
+                    let result = perform(job, &mut players, &output);
                     // The session may have gone without waiting.
                     let _ = done.send(result);
                 }
@@ -152,17 +182,17 @@ impl Drop for Engine {
     }
 }
 
-fn perform(job: Job, searcher: &mut Searcher, output: &Output) -> Done {
+fn perform(job: Job, players: &mut Players, output: &Output) -> Done {
     match job {
-        Job::Run(task, shout) => {
+        Job::Run(mut task, shout) => {
             match task.perft {
                 Some(depth) => print_perft(&task, depth, &shout.signals, output),
-                None => search(&task, &shout, searcher, output),
+                None => search(&mut task, &shout, players, output),
             }
             shout.answered.store(true, Ordering::Release);
             Ok(())
         }
-        Job::Change(change) => change(searcher),
+        Job::Change(change) => change(&mut players.full),
     }
 }
 
@@ -179,7 +209,19 @@ impl Report for Printer<'_> {
     }
 }
 
-fn search(task: &Task, shout: &Shout, searcher: &mut Searcher, output: &Output) {
+fn search(task: &mut Task, shout: &Shout, players: &mut Players, output: &Output) {
+    if let Some(Strength { elo, seed }) = task.strength {
+        strength::limit(&task.game, elo, seed, &mut task.limits);
+    }
+    let searcher = match task.strength.map(|_| players.limited()) {
+        Some(Ok(limited)) => limited,
+        Some(Err(message)) => {
+            output.remark(&message);
+            &mut players.full
+        }
+        None => &mut players.full,
+    };
+    let task = &*task;
     let signals = &shout.signals;
     let outcome = searcher.search(&task.game, &task.limits, signals, task.start, &mut Printer { task, output });
     if outcome.best.is_none() {

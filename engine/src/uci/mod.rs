@@ -218,6 +218,7 @@ impl Session {
             perft: go.perft,
             chess960: self.options.chess960,
             show_wdl: self.options.show_wdl,
+            strength: self.options.strength().filter(|_| !go.is_unlimited()),
         });
     }
 

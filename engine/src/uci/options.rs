@@ -1,8 +1,10 @@
 //! The options: one table for what `uci` lists and `setoption` takes.
 
+use super::engine::Strength;
 use crate::nnue::embedded;
 #[cfg(feature = "tune")]
 use crate::search::params;
+use crate::search::strength::ELO;
 use crate::search::tablebase::Probing;
 use crate::search::time::DEFAULT_OVERHEAD;
 use crate::search::{EvalConfig, EvalMode};
@@ -21,6 +23,8 @@ const THREADS: RangeInclusive<i64> = 1..=256;
 const LINES: RangeInclusive<i64> = 1..=256;
 const PROBE_DEPTH: RangeInclusive<i64> = 1..=100;
 const PROBE_LIMIT: RangeInclusive<i64> = 0..=7;
+/// Limited players to choose from.
+const SEED: RangeInclusive<i64> = 0..=1_000_000;
 const OVERHEAD_MS: RangeInclusive<i64> = 0..=5000;
 
 /// What the session keeps.
@@ -35,6 +39,9 @@ pub struct Options {
     pub show_wdl: bool,
     /// Castling is written as king takes rook.
     pub chess960: bool,
+    limit_strength: bool,
+    elo: u32,
+    seed: u64,
 }
 
 impl Default for Options {
@@ -45,6 +52,9 @@ impl Default for Options {
             probing: Probing::default(),
             show_wdl: false,
             chess960: false,
+            limit_strength: false,
+            elo: *ELO.end(),
+            seed: 0,
         }
     }
 }
@@ -83,6 +93,9 @@ pub fn list() -> String {
         "option name UCI_Chess960 type check default false\n".to_owned(),
         "option name Ponder type check default false\n".to_owned(),
         "option name UCI_ShowWDL type check default false\n".to_owned(),
+        "option name UCI_LimitStrength type check default false\n".to_owned(),
+        spin("UCI_Elo", i64::from(*ELO.end()), elo_range()),
+        spin("Strength Seed", 0, SEED),
         "option name SyzygyPath type string default <empty>\n".to_owned(),
         spin("SyzygyProbeDepth", i64::from(Probing::default().depth), PROBE_DEPTH),
         spin("SyzygyProbeLimit", i64::from(Probing::default().men), PROBE_LIMIT),
@@ -99,6 +112,11 @@ pub fn list() -> String {
 }
 
 impl Options {
+    /// None when it is not limited.
+    pub fn strength(&self) -> Option<Strength> {
+        self.limit_strength.then_some(Strength { elo: self.elo, seed: self.seed })
+    }
+
     /// Sets an option; names do not care for case.
     ///
     /// # Errors
@@ -116,6 +134,9 @@ impl Options {
             "evalfile" => return Ok(Effect::LoadNetwork(eval_file(value)?)),
             "ponder" => drop(check(name, value)?),
             "uci_showwdl" => self.show_wdl = check(name, value)?,
+            "uci_limitstrength" => self.limit_strength = check(name, value)?,
+            "uci_elo" => self.elo = spin(name, value, elo_range())? as u32,
+            "strength seed" => self.seed = spin(name, value, SEED)? as u64,
             "syzygypath" => return Ok(Effect::OpenTables { path: value.to_owned() }),
             "syzygyprobedepth" => {
                 self.probing.depth = spin(name, value, PROBE_DEPTH)? as i32;
@@ -129,6 +150,10 @@ impl Options {
         }
         Ok(Effect::Nothing)
     }
+}
+
+fn elo_range() -> RangeInclusive<i64> {
+    i64::from(*ELO.start())..=i64::from(*ELO.end())
 }
 
 /// The names of all modes, each after some text.
@@ -197,6 +222,9 @@ mod tests {
             ("UCI_ShowWDL", Some("true"), Effect::Nothing),
             ("SyzygyPath", Some("a:b"), Effect::OpenTables { path: "a:b".to_owned() }),
             ("SyzygyPath", None, Effect::OpenTables { path: String::new() }),
+            ("UCI_LimitStrength", Some("true"), Effect::Nothing),
+            ("UCI_Elo", Some("1500"), Effect::Nothing),
+            ("Strength Seed", Some("7"), Effect::Nothing),
             ("SyzygyProbeDepth", Some("5"), Effect::SetProbing(Probing { depth: 5, men: 7 })),
             ("SyzygyProbeLimit", Some("0"), Effect::SetProbing(Probing { depth: 5, men: 0 })),
             ("Move Overhead", Some("123"), Effect::Nothing),
@@ -214,9 +242,14 @@ mod tests {
                 lines: 4,
                 probing: Probing { depth: 5, men: 0 },
                 show_wdl: true,
-                chess960: true
+                chess960: true,
+                limit_strength: true,
+                elo: 1500,
+                seed: 7,
             }
         );
+        assert_eq!(options.strength(), Some(Strength { elo: 1500, seed: 7 }));
+        assert_eq!(Options { limit_strength: false, ..options }.strength(), None);
     }
 
     #[test]
@@ -230,9 +263,20 @@ mod tests {
             ("UCI_Chess960", Some("1"), "setoption: bad value `1` for `UCI_Chess960`, expected true or false"),
             ("EvalMode", Some("hce"), "setoption: bad value `hce` for `EvalMode`, expected one of classical nnue"),
             ("SyzygyProbeLimit", Some("8"), "setoption: bad value `8` for `SyzygyProbeLimit`, expected 0 to 7"),
+            (
+                "UCI_LimitStrength",
+                Some("yes"),
+                "setoption: bad value `yes` for `UCI_LimitStrength`, expected true or false",
+            ),
+            ("Strength Seed", Some("-1"), "setoption: bad value `-1` for `Strength Seed`, expected 0 to 1000000"),
             ("Contempt", Some("1"), "setoption: no option `Contempt`"),
         ] {
             assert_eq!(options.set(name, value), Err(message.to_owned()));
+        }
+        for elo in [ELO.start() - 1, ELO.end() + 1] {
+            let message =
+                format!("setoption: bad value `{elo}` for `UCI_Elo`, expected {} to {}", ELO.start(), ELO.end());
+            assert_eq!(options.set("UCI_Elo", Some(&elo.to_string())), Err(message));
         }
         assert_eq!(options, Options::default());
     }
