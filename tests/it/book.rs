@@ -118,7 +118,8 @@ fn a_make_that_is_stopped_goes_on_to_the_same_book() {
     let mut torn = std::fs::read(partial(&out)).unwrap();
     torn.extend_from_slice(b"9999 ke");
     std::fs::write(partial(&out), torn).unwrap();
-    let stopped = Live::start(&args("-j 1"), &out, first + 20).signal(Signal::INT);
+    // Not Ctrl-C's signal: who runs the tests in the background has it ignored, and then it is.
+    let stopped = Live::start(&args("-j 1"), &out, first + 20).signal(Signal::TERM);
     assert_eq!(stopped.code, Some(130), "{stopped:?}");
     assert!(stopped.stderr.contains(&format!("book.epd.partial: {first} positions are judged")), "{stopped:?}");
     assert!(stopped.stderr.contains("of 120 positions; the same command goes on"), "{stopped:?}");
