@@ -1,7 +1,7 @@
 //! The board against shakmaty, an independent library, on random games.
 
 use destrier::board::{Board, see_value};
-use destrier::types::{Bitboard, Color, Move, MoveList, PieceType, Square};
+use destrier::types::{Bitboard, Color, Move, MoveList, PieceType, SplitMix64, Square};
 use shakmaty::fen::Fen;
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, EnPassantMode, Position};
@@ -9,16 +9,12 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// splitmix64: the same games on every run.
-struct Random(u64);
+/// The same games on every run.
+struct Random(SplitMix64);
 
 impl Random {
     fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ (z >> 31)) % bound as u64) as usize
+        (self.0.next_u64() % bound as u64) as usize
     }
 }
 
@@ -35,7 +31,7 @@ const STARTS: [&str; 8] = [
 
 /// Calls `visit` with each position of random games from all starts.
 fn random_games(games: usize, mut visit: impl FnMut(&Board, &mut Random)) {
-    let mut random = Random(20_240_229);
+    let mut random = Random(SplitMix64::new(20_240_229));
     for start in STARTS {
         for _ in 0..games {
             let mut board = Board::from_fen(start).expect(start);

@@ -1,6 +1,6 @@
 //! Random numbers that name positions (A. L. Zobrist, "A New Hashing Method with Application for Game Playing", 1970).
 
-use crate::types::{Color, Piece, Square};
+use crate::types::{Color, Piece, SplitMix64, Square};
 
 struct Keys {
     pieces: [[u64; 64]; Piece::COUNT],
@@ -12,37 +12,29 @@ struct Keys {
 static KEYS: Keys = Keys::generate(0x0D35_7213_BADC_0DE5);
 
 impl Keys {
-    /// Draws all keys from splitmix64.
-    const fn generate(mut state: u64) -> Keys {
+    /// Draws all keys from one sequence of random numbers.
+    const fn generate(seed: u64) -> Keys {
+        let mut random = SplitMix64::new(seed);
         let mut keys =
             Keys { pieces: [[0; 64]; Piece::COUNT], castling: [[0; 8]; 2], en_passant: [0; 8], black_to_move: 0 };
         let mut index = 0;
         while index < Piece::COUNT * 64 {
-            keys.pieces[index / 64][index % 64] = splitmix64(&mut state);
+            keys.pieces[index / 64][index % 64] = random.next_u64();
             index += 1;
         }
         index = 0;
         while index < 16 {
-            keys.castling[index / 8][index % 8] = splitmix64(&mut state);
+            keys.castling[index / 8][index % 8] = random.next_u64();
             index += 1;
         }
         index = 0;
         while index < 8 {
-            keys.en_passant[index] = splitmix64(&mut state);
+            keys.en_passant[index] = random.next_u64();
             index += 1;
         }
-        keys.black_to_move = splitmix64(&mut state);
+        keys.black_to_move = random.next_u64();
         keys
     }
-}
-
-/// One step of splitmix64 (Steele, Lea, Flood 2014).
-const fn splitmix64(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
 }
 
 #[inline]
@@ -70,8 +62,8 @@ pub(super) const fn black_to_move() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::super::{Board, CastlingSide};
-    use super::{KEYS, castling, en_passant, piece, splitmix64};
-    use crate::types::{Color, MoveList, Piece, PieceType, Square};
+    use super::{KEYS, castling, en_passant, piece};
+    use crate::types::{Color, MoveList, Piece, PieceType, SplitMix64, Square};
 
     /// The keys of the pieces of some kinds and sides, piece by piece.
     fn sum(board: &Board, counts: impl Fn(Piece) -> bool) -> u64 {
@@ -110,7 +102,7 @@ mod tests {
             "1rkr4/pppppppp/8/8/8/8/PPPPPPPP/1RKR4 w DBdb - 0 1",
             "6k1/PPPP4/8/8/8/8/4pppp/1K6 w - - 0 1",
         ];
-        let mut state = 20_261_121;
+        let mut random = SplitMix64::new(20_261_121);
         let (mut castlings, mut en_passants, mut promotions) = (0, 0, 0);
         for start in starts {
             for _ in 0..80 {
@@ -127,7 +119,7 @@ mod tests {
                         passed.play_null();
                         check(&passed);
                     }
-                    let mv = moves[(splitmix64(&mut state) % moves.len() as u64) as usize];
+                    let mv = moves[(random.next_u64() % moves.len() as u64) as usize];
                     castlings += u32::from(mv.is_castling());
                     en_passants += u32::from(mv.is_en_passant());
                     promotions += u32::from(mv.is_promotion());

@@ -6,7 +6,6 @@
 mod arguments;
 mod opening;
 mod play;
-pub mod random;
 mod run;
 pub mod viriformat;
 

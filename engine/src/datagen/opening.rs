@@ -1,8 +1,7 @@
 //! Where games of self-play begin.
 
-use super::random::Random;
 use crate::board::Board;
-use crate::types::MoveList;
+use crate::types::{MoveList, SplitMix64};
 use std::ops::RangeInclusive;
 
 /// Positions to begin with, and how many random moves are played from them.
@@ -44,7 +43,7 @@ impl Openings {
     }
 
     /// A start drawn by chance; none where the random moves ended the game.
-    pub fn draw(&self, random: &mut Random) -> Option<Board> {
+    pub fn draw(&self, random: &mut SplitMix64) -> Option<Board> {
         let mut board = self.positions[random.below(self.positions.len())];
         let (least, most) = (*self.random_plies.start(), *self.random_plies.end());
         let mut moves = MoveList::new();

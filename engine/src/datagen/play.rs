@@ -1,11 +1,10 @@
 //! One game of the engine against itself.
 
 use super::opening::Openings;
-use super::random::Random;
 use super::viriformat::{GameResult, ScoredGame, ScoredMove};
 use crate::board::Board;
 use crate::search::{Game, Limits, Searcher, Signals, Silent};
-use crate::types::{Color, Score};
+use crate::types::{Color, Score, SplitMix64};
 use std::time::Instant;
 
 /// How long a move is thought about.
@@ -57,7 +56,7 @@ pub fn play_game(
     number: u64,
 ) -> Option<ScoredGame> {
     for attempt in 0..MAX_OPENING_TRIES {
-        let Some(start) = openings.draw(&mut Random::new(&[seed, number, attempt])) else { continue };
+        let Some(start) = openings.draw(&mut SplitMix64::from_seeds(&[seed, number, attempt])) else { continue };
         searcher.new_game();
         let Some(first) = think(searcher, &Game::new(start), rules.effort) else { continue };
         if rules.opening_limit.is_none_or(|limit| i32::from(first.score).abs() <= limit) {

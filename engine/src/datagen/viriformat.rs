@@ -342,20 +342,20 @@ fn unpack(bytes: &[u8; HEAD_BYTES]) -> Result<(Board, i16, GameResult), Damage> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::datagen::random::Random;
     use crate::types::MoveList;
+    use crate::types::SplitMix64;
 
     /// A game of random moves with random scores.
     fn random_game(fen: &str, seed: u64) -> ScoredGame {
         let start = Board::from_fen(fen).unwrap();
-        let mut random = Random::new(&[seed]);
+        let mut random = SplitMix64::from_seeds(&[seed]);
         let mut game = ScoredGame { start, start_score: 0, result: GameResult::ALL[seed as usize % 3], plies: vec![] };
         let mut board = start;
         for _ in 0..60 {
             let mut moves = MoveList::new();
             board.legal_moves(&mut moves);
             let Some(&mv) = moves.get(random.below(moves.len().max(1))) else { break };
-            game.plies.push(ScoredMove { mv, score: random.next() as u16 as i16 });
+            game.plies.push(ScoredMove { mv, score: random.next_u64() as u16 as i16 });
             board.play(mv);
         }
         game
@@ -432,12 +432,12 @@ mod tests {
     #[test]
     fn hostile_bytes_are_errors() {
         let (_, bytes) = file();
-        let mut random = Random::new(&[7]);
+        let mut random = SplitMix64::from_seeds(&[7]);
         for _ in 0..3000 {
             let mut bytes = bytes.clone();
             for _ in 0..1 + random.below(3) {
                 let place = random.below(bytes.len());
-                bytes[place] = random.next() as u8;
+                bytes[place] = random.next_u64() as u8;
             }
             assert!(Reader::new(&bytes[..]).map_while(Result::ok).count() <= bytes.len() / 36);
         }

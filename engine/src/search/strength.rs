@@ -14,7 +14,7 @@ use super::evaluator::{EvalConfig, EvalMode};
 use super::limits::Limits;
 use super::memory::MemoryError;
 use super::{Game, Searcher};
-use crate::types::{Move, MoveList};
+use crate::types::{Move, MoveList, SplitMix64};
 use std::ops::RangeInclusive;
 
 /// The Elo there are players of.
@@ -84,12 +84,9 @@ fn seen_moves(game: &Game, wanted: &[Move], rate: f64, seed: u64) -> Vec<Move> {
     if seen.is_empty() { all.iter().copied().max_by_key(|&mv| draw(mv)).into_iter().collect() } else { seen }
 }
 
-/// The output function of splitmix64 (Steele, Lea, Flood 2014).
+/// A hash of a number: the first output of its sequence.
 fn mixed(value: u64) -> u64 {
-    let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    value ^ (value >> 31)
+    SplitMix64::new(value).next_u64()
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ mod chess_move;
 mod color;
 mod move_list;
 mod piece;
+mod random;
 mod score;
 mod square;
 
@@ -15,5 +16,6 @@ pub use chess_move::{Flag, Move};
 pub use color::Color;
 pub use move_list::{MAX_MOVES, MoveList};
 pub use piece::{Piece, PieceType};
+pub use random::SplitMix64;
 pub use score::{DRAW, INFINITE, MATE, MATE_IN_MAX, Score, is_mate, mate_in, mated_in};
 pub use square::Square;

@@ -9,7 +9,7 @@ use super::shuffle::sortable;
 use super::sorter::Sorter;
 use super::write::{Encoder, Sink};
 use clap::Args;
-use destrier::datagen::random::Random;
+use destrier::types::SplitMix64;
 
 /// `dedup`
 ///
@@ -99,5 +99,5 @@ fn hash(bytes: &[u8]) -> u64 {
         .map(|chunk| chunk.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte)))
         .chain([bytes.len() as u64])
         .collect();
-    Random::new(&words).next()
+    SplitMix64::from_seeds(&words).next_u64()
 }

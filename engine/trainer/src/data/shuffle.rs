@@ -8,7 +8,7 @@ use super::say;
 use super::sorter::Sorter;
 use super::write::{Encoder, Sink};
 use clap::Args;
-use destrier::datagen::random::Random;
+use destrier::types::SplitMix64;
 use std::sync::atomic::Ordering;
 
 /// `shuffle`
@@ -58,7 +58,7 @@ impl Shuffle {
         self.input.read(filter.as_ref(), |entry| {
             encoder.encode(entry, |_, record| {
                 number += 1;
-                sorter.push(Random::new(&[self.seed, number]).next(), record)
+                sorter.push(SplitMix64::from_seeds(&[self.seed, number]).next_u64(), record)
             })
         })?;
         sorter.finish(&mut |_, record| sink.put(record))?;
@@ -88,7 +88,7 @@ impl Interleave {
         }
         let mut sink = Sink::create(out, *force)?;
         let bar = bar(sources.iter().map(|source| source.length).sum());
-        let mut random = Random::new(&[self.seed]);
+        let mut random = SplitMix64::from_seeds(&[self.seed]);
         let mut done = 0;
         while !sources.is_empty() {
             // At least one, for the last records of a file are read before they are handed out.

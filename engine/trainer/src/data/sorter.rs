@@ -147,7 +147,7 @@ fn hand_out(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use destrier::datagen::random::Random;
+    use destrier::types::SplitMix64;
 
     /// Sorts records of some keys within some memory, and compares with what memory alone would do.
     fn check(keys: &[u64], memory: usize) {
@@ -173,8 +173,8 @@ mod tests {
 
     #[test]
     fn records_come_by_rising_key() {
-        let mut random = Random::new(&[1]);
-        let mixed: Vec<u64> = (0..5000).map(|_| random.next()).collect();
+        let mut random = SplitMix64::from_seeds(&[1]);
+        let mixed: Vec<u64> = (0..5000).map(|_| random.next_u64()).collect();
         let alike: Vec<u64> = (0..500).map(|number| 42 + (number & 1)).collect();
         for memory in [0, 100, 3000, 1 << 30] {
             check(&[], memory);

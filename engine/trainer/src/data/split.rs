@@ -6,7 +6,7 @@ use super::say;
 use super::shuffle::sortable;
 use super::write::{Encoder, Sink};
 use clap::Args;
-use destrier::datagen::random::Random;
+use destrier::types::SplitMix64;
 use std::path::PathBuf;
 
 /// `split`
@@ -59,7 +59,7 @@ impl Split {
         let mut number = 0;
         self.input.read(None, |entry| {
             number += 1;
-            let part = usize::from(u128::from(Random::new(&[self.seed, number]).next()) < bound);
+            let part = usize::from(u128::from(SplitMix64::from_seeds(&[self.seed, number]).next_u64()) < bound);
             let sink = &mut sinks[part];
             encoders[part].encode(entry, |_, record| sink.put(record))
         })?;

@@ -2,6 +2,7 @@
 
 use destrier::eval::layout::COUNT;
 use destrier::eval::{MAX_PHASE, Trace};
+use destrier::types::SplitMix64;
 
 #[cfg(test)]
 use super::Weights;
@@ -214,14 +215,10 @@ impl Samples {
     }
 }
 
-/// Fisher and Yates with splitmix64.
+/// Fisher and Yates' shuffle.
 pub fn shuffle(order: &mut [usize], seed: u64) {
-    let mut state = seed;
+    let mut random = SplitMix64::new(seed);
     for last in (1..order.len()).rev() {
-        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        order.swap(last, ((z ^ (z >> 31)) % (last as u64 + 1)) as usize);
+        order.swap(last, (random.next_u64() % (last as u64 + 1)) as usize);
     }
 }

@@ -1,6 +1,7 @@
 //! The shape of a network and its weights in the order files keep them.
 
 use super::features::{INPUTS, Inputs};
+use destrier::types::SplitMix64;
 
 /// Which of Destrier's two architectures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,31 +134,23 @@ impl Parameters {
     }
 }
 
-/// A small seeded source of numbers (splitmix64, Steele, Lea and Flood 2014).
+/// A small seeded source of numbers.
 #[derive(Debug, Clone)]
-pub struct Random(u64);
+pub struct Random(SplitMix64);
 
 impl Random {
     pub fn new(seed: u64) -> Random {
-        Random(seed)
+        Random(SplitMix64::new(seed))
     }
 
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ mixed >> 31
-    }
-
-    /// From 0 up to, not including, `bound`, by the high half of a product.
+    /// From 0 up to, not including, `bound`.
     pub fn below(&mut self, bound: usize) -> usize {
-        ((u128::from(self.next()) * bound as u128) >> 64) as usize
+        self.0.below(bound)
     }
 
     /// Uniform over (0, 1).
     fn unit(&mut self) -> f64 {
-        ((self.next() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
+        ((self.0.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
     }
 
     /// Standard normal (Box and Muller 1958).

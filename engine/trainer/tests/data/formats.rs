@@ -1,7 +1,7 @@
 //! From format to format and back, filters, and files that are not what they should be.
 
 use super::{Folder, lines};
-use destrier::datagen::random::Random;
+use destrier::types::SplitMix64;
 
 #[test]
 fn formats_with_games_give_the_games_back() {
@@ -119,7 +119,7 @@ fn errors_name_the_place_and_the_remedy() {
 fn hostile_files_are_errors() {
     let folder = Folder::new();
     folder.write_games("a.vf", 6, 6);
-    let mut random = Random::new(&[3]);
+    let mut random = SplitMix64::from_seeds(&[3]);
     let names: &[&str] = if cfg!(feature = "binpack") {
         &["vf", "bf", "txt", "plain", "selfplay", "binpack"]
     } else {
@@ -133,7 +133,7 @@ fn hostile_files_are_errors() {
             let mut bytes = good.clone();
             for _ in 0..1 + random.below(4) {
                 let place = random.below(bytes.len());
-                bytes[place] = random.next() as u8;
+                bytes[place] = random.next_u64() as u8;
             }
             bytes.truncate(bytes.len() - random.below(3) * random.below(200));
             folder.write(&format!("c.{name}"), bytes);

@@ -10,9 +10,9 @@ mod rescore;
 
 use clap::Parser;
 use destrier::board::Board;
-use destrier::datagen::random::Random;
 use destrier::datagen::viriformat::{GameResult, ScoredGame, ScoredMove};
 use destrier::types::MoveList;
+use destrier::types::SplitMix64;
 use destrier_trainer::data::{self, Command};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -83,7 +83,7 @@ const STARTS: [&str; 4] = [
 ];
 
 fn random_game(seed: u64) -> ScoredGame {
-    let mut random = Random::new(&[seed]);
+    let mut random = SplitMix64::from_seeds(&[seed]);
     let start = Board::from_fen(STARTS[random.below(STARTS.len())]).unwrap();
     let result = GameResult::ALL[random.below(3)];
     let mut game = ScoredGame { start, start_score: 0, result, plies: Vec::new() };
