@@ -5,8 +5,7 @@
 use super::error::{DataError, Place};
 use super::input::{Input as Files, Output};
 use super::read::Input;
-use super::record::{Entry, Position};
-use super::text::Joined;
+use super::record::Position;
 use destrier::board::Board;
 use destrier::datagen::viriformat::{GameResult, NO_SCORE};
 use destrier::types::{Color, PieceType};
@@ -24,8 +23,8 @@ use std::path::PathBuf;
 const MAX_CHUNK: u32 = 100 << 20;
 const MAGIC: &[u8; 4] = b"BINP";
 
-/// Games of a file, joined from its positions.
-pub struct Games {
+/// Positions of a file. After an error it must not be asked again.
+pub struct Positions {
     path: PathBuf,
     input: Input,
     chunk: Vec<u8>,
@@ -33,14 +32,11 @@ pub struct Games {
     /// Bytes before the chunk, and before the next one.
     offset: u64,
     next: u64,
-    joined: Joined,
-    is_over: bool,
 }
 
-impl Games {
-    pub fn new(path: PathBuf, input: Input) -> Games {
-        let (chunk, reader, joined) = (Vec::new(), ChunkReader::default(), Joined::default());
-        Games { path, input, chunk, reader, offset: 0, next: 0, joined, is_over: false }
+impl Positions {
+    pub fn new(path: PathBuf, input: Input) -> Positions {
+        Positions { path, input, chunk: Vec::new(), reader: ChunkReader::default(), offset: 0, next: 0 }
     }
 
     fn bad(&self, why: impl Into<String>) -> DataError {
@@ -99,25 +95,11 @@ impl Games {
     }
 }
 
-impl Iterator for Games {
-    type Item = Result<Entry, DataError>;
+impl Iterator for Positions {
+    type Item = Result<Position, DataError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        while !self.is_over {
-            match self.read() {
-                Ok(Some(position)) => {
-                    if let Some(game) = self.joined.push(&position) {
-                        return Some(Ok(Entry::Game(game)));
-                    }
-                }
-                Ok(None) => self.is_over = true,
-                Err(error) => {
-                    self.is_over = true;
-                    return Some(Err(error));
-                }
-            }
-        }
-        self.joined.finish().map(|game| Ok(Entry::Game(game)))
+        self.read().transpose()
     }
 }
 

@@ -57,11 +57,11 @@ pub fn open(path: &Path, given: Option<Format>) -> Result<Source, DataError> {
         Format::Bulletformat => Box::new(Bullet { path, input, offset: 0 }),
         Format::Text => Box::new(text::texts(Lines::new(path, input))),
         Format::SelfPlay => Box::new(text::self_play(Lines::new(path, input))),
-        Format::Plain => Box::new(text::Plain::new(Lines::new(path, input))),
+        Format::Plain => Box::new(text::Joined::new(text::Plain(Lines::new(path, input)))),
         Format::Pgn => Box::new(pgn::Games::new(path, input)),
         Format::Journal => Box::new(journal::games(path, input)),
         #[cfg(feature = "binpack")]
-        Format::Binpack => Box::new(super::binpack::Games::new(path, input)),
+        Format::Binpack => Box::new(text::Joined::new(super::binpack::Positions::new(path, input))),
         #[cfg(not(feature = "binpack"))]
         Format::Binpack => return Err(DataError::NoBinpack { path }),
     };

@@ -107,24 +107,21 @@ pub fn write_self_play(game: &ScoredGame, out: &mut String) {
     let _ = writeln!(out, ";{}", RESULTS[usize::from(game.result.half_points())]);
 }
 
-/// Six lines a position: `fen`, `move`, `score`, `ply`, `result`, `e`; score and result of the side to move. Positions that follow
-/// one another by their moves are one game.
-pub struct Plain {
-    lines: Lines,
-    joined: Joined,
+/// Positions joined to games: those that follow one another by their moves are one. An error is the last word.
+pub struct Joined<I> {
+    positions: I,
     is_over: bool,
-}
-
-/// Joins positions to games.
-#[derive(Default)]
-pub struct Joined {
     /// The game so far, and the position after its last move.
     open: Option<(ScoredGame, Board)>,
 }
 
-impl Joined {
+impl<I> Joined<I> {
+    pub fn new(positions: I) -> Joined<I> {
+        Joined { positions, is_over: false, open: None }
+    }
+
     /// Adds a position; the game before, where that does not go on.
-    pub fn push(&mut self, position: &Position) -> Option<ScoredGame> {
+    fn push(&mut self, position: &Position) -> Option<ScoredGame> {
         let mut after = position.board;
         after.play(position.mv);
         let ply = ScoredMove { mv: position.mv, score: position.score };
@@ -140,27 +137,43 @@ impl Joined {
         let game = ScoredGame { start: position.board, start_score: 0, result: position.result, plies: vec![ply] };
         self.open.replace((game, after)).map(|(game, _)| game)
     }
+}
 
-    /// The last game.
-    pub fn finish(&mut self) -> Option<ScoredGame> {
-        self.open.take().map(|(game, _)| game)
+impl<I: Iterator<Item = Result<Position, DataError>>> Iterator for Joined<I> {
+    type Item = Result<Entry, DataError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while !self.is_over {
+            match self.positions.next() {
+                Some(Ok(position)) => {
+                    if let Some(game) = self.push(&position) {
+                        return Some(Ok(Entry::Game(game)));
+                    }
+                }
+                None => self.is_over = true,
+                Some(Err(error)) => {
+                    self.is_over = true;
+                    return Some(Err(error));
+                }
+            }
+        }
+        self.open.take().map(|(game, _)| Ok(Entry::Game(game)))
     }
 }
 
-impl Plain {
-    pub fn new(lines: Lines) -> Plain {
-        Plain { lines, joined: Joined::default(), is_over: false }
-    }
+/// Six lines a position: `fen`, `move`, `score`, `ply`, `result`, `e`; score and result of the side to move.
+pub struct Plain(pub Lines);
 
+impl Plain {
     /// The next position; none at the end of the file.
     fn read(&mut self) -> Result<Option<Position>, DataError> {
         let (mut fen, mut mv, mut cp, mut wdl) = (None, None, None, None);
         loop {
-            let Some(line) = self.lines.next_line()? else {
+            let Some(line) = self.0.next_line()? else {
                 if fen.is_none() && mv.is_none() {
                     return Ok(None);
                 }
-                return Err(self.lines.bad("the file ends within a record, expected `e`"));
+                return Err(self.0.bad("the file ends within a record, expected `e`"));
             };
             let (key, value) = line.split_once(' ').unwrap_or((line, ""));
             let value = value.trim();
@@ -176,13 +189,13 @@ impl Plain {
                 "e" => break,
                 _ => Err(bad("line", line, "fen, move, score, ply, result or e")),
             };
-            found.map_err(|bad| self.lines.bad(bad.0))?;
+            found.map_err(|bad| self.0.bad(bad.0))?;
         }
         let (Some(board), Some(word), Some(cp), Some(wdl)) = (fen, mv, cp, wdl) else {
-            return Err(self.lines.bad("record without fen, move, score or result"));
+            return Err(self.0.bad("record without fen, move, score or result"));
         };
         let Some(mv) = board.parse_uci(&word) else {
-            return Err(self.lines.bad(bad("move", &word, "a legal one").0));
+            return Err(self.0.bad(bad("move", &word, "a legal one").0));
         };
         let result = if board.turn() == Color::White { wdl } else { wdl.reversed() };
         Ok(Some(Position { board, mv, score: white(cp, board.turn()), result }))
@@ -200,24 +213,10 @@ fn plain_result(text: &str) -> Result<GameResult, Bad> {
 }
 
 impl Iterator for Plain {
-    type Item = Result<Entry, DataError>;
+    type Item = Result<Position, DataError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        while !self.is_over {
-            match self.read() {
-                Ok(Some(position)) => {
-                    if let Some(game) = self.joined.push(&position) {
-                        return Some(Ok(Entry::Game(game)));
-                    }
-                }
-                Ok(None) => self.is_over = true,
-                Err(error) => {
-                    self.is_over = true;
-                    return Some(Err(error));
-                }
-            }
-        }
-        self.joined.finish().map(|game| Ok(Entry::Game(game)))
+        self.read().transpose()
     }
 }
 
