@@ -1,11 +1,10 @@
 //! What a tuning is to do, read from TOML.
 
 use std::num::NonZeroUsize;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use destrier::eval::layout::BLOCKS;
-use quintain::plan::config::nearest;
+use quintain::plan::config::{TomlError, from_toml, nearest};
 use serde::Deserialize;
 
 /// The whole plan.
@@ -140,15 +139,8 @@ pub enum PlanError {
         source: std::io::Error,
     },
     /// Not TOML, an unknown key, or a value of the wrong type.
-    #[error("{}:{line}: {message}", path.display())]
-    Toml {
-        /// The plan.
-        path: PathBuf,
-        /// From 1.
-        line: usize,
-        /// What is wrong, with the remedy.
-        message: String,
-    },
+    #[error(transparent)]
+    Toml(#[from] TomlError),
     /// A value out of its range.
     #[error("{}: {key} = {value}: expected {expected}", path.display())]
     Range {
@@ -201,11 +193,7 @@ impl Plan {
     /// # Errors
     /// See [`PlanError`].
     pub fn parse(path: &Path, text: &str) -> Result<Self, PlanError> {
-        let plan: Self = toml::from_str(text).map_err(|error| PlanError::Toml {
-            path: path.into(),
-            line: line_of(text, error.span()),
-            message: explain(error.message()),
-        })?;
+        let plan: Self = from_toml(path, text)?;
         plan.check(path)?;
         Ok(plan)
     }
@@ -257,23 +245,5 @@ impl Plan {
                 },
             }),
         }
-    }
-}
-
-fn line_of(text: &str, span: Option<Range<usize>>) -> usize {
-    let before = span.and_then(|span| text.get(..span.start)).unwrap_or_default();
-    before.matches('\n').count() + 1
-}
-
-/// The parser's message on one line; an unknown key gets the nearest known one as remedy.
-fn explain(message: &str) -> String {
-    let message = message.lines().map(str::trim).collect::<Vec<_>>().join("; ");
-    let Some(rest) = message.strip_prefix("unknown field `") else { return message };
-    let mut words = rest.split('`');
-    let unknown = words.next().unwrap_or_default();
-    let known: Vec<&str> = words.skip(1).step_by(2).collect();
-    match nearest(unknown, known.iter().copied()).first() {
-        Some(key) => format!("unknown key `{unknown}`, did you mean `{key}`?"),
-        None => format!("unknown key `{unknown}`; keys are {}", known.join(", ")),
     }
 }

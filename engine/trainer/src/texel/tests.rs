@@ -7,6 +7,7 @@ use destrier::board::Board;
 use destrier::eval::layout::{BISHOP_PAIR, BLOCKS, COUNT, MATERIAL, TEMPO};
 use destrier::eval::{render_weights, trace};
 use destrier::types::MoveList;
+use quintain::plan::config::from_toml;
 
 use super::plan::{Data, Fit, Method, Plan, Start};
 use super::samples::Samples;
@@ -137,7 +138,7 @@ fn k_is_found_and_the_gradient_is_the_slope_of_the_loss() {
 }
 
 fn data(text: &str) -> Data {
-    toml::from_str(&format!("files = [\"x\"]\n{text}")).expect("data")
+    from_toml(Path::new("p.toml"), &format!("files = [\"x\"]\n{text}")).expect("data")
 }
 
 const FEN: &str = "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq -";
@@ -210,12 +211,12 @@ fn plans_are_checked() {
     let base = "[data]\nfiles = [\"a\"]\n[output]\nweights = \"w\"\n";
     assert!(Plan::parse(Path::new("p.toml"), base).is_ok());
     let table = [
-        ("[fit]\nepoch = 3", "p.toml:6: unknown key `epoch`, did you mean `epochs`?"),
-        ("[fit]\nmethod = \"newton\"", "p.toml:6: unknown variant `newton`"),
+        ("[fit]\nepoch = 3", "p.toml:6:1: unknown key `epoch`, did you mean `epochs`?"),
+        ("[fit]\nmethod = \"newton\"", "p.toml:6:10: unknown variant `newton`"),
         ("[fit]\nrate = 0.0", "p.toml: fit.rate = 0: expected a number above 0"),
         ("[fit]\ntest-share = 1.0", "p.toml: fit.test-share = 1: expected between 0 and 1"),
         ("[fit]\nanchored = [\"MATERIEL\"]", "did you mean `MATERIAL`?"),
-        ("[fit]\nbatch = 0", "p.toml:6: "),
+        ("[fit]\nbatch = 0", "p.toml:6:9: "),
     ];
     for (lines, words) in table {
         let error = Plan::parse(Path::new("p.toml"), &format!("{base}{lines}\n")).expect_err(lines).to_string();

@@ -3,6 +3,7 @@
 use super::features::{Inputs, MAX_KING_BUCKETS};
 use super::network::{Kind, Shape};
 use super::schedule::{Blend, Rate};
+use quintain::plan::config::{TomlError, from_toml};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
@@ -11,8 +12,8 @@ use std::path::{Path, PathBuf};
 pub enum PlanError {
     #[error("{}: {error}", path.display())]
     Io { path: PathBuf, error: std::io::Error },
-    #[error("{}: line {line}, `{key}`: {message}", path.display())]
-    Syntax { path: PathBuf, line: usize, key: String, message: String },
+    #[error(transparent)]
+    Syntax(#[from] TomlError),
     #[error("{}: line {line}, `{key}` is {value}: {remedy}", path.display())]
     Value { path: PathBuf, line: usize, key: &'static str, value: String, remedy: &'static str },
 }
@@ -187,7 +188,7 @@ impl Plan {
     /// # Errors
     /// [`PlanError`], with file, line, key and remedy.
     pub fn parse(path: &Path, text: &str) -> Result<Plan, PlanError> {
-        let plan: Plan = toml::from_str(text).map_err(|error| syntax(path, text, &error))?;
+        let plan: Plan = from_toml(path, text)?;
         plan.check().map_err(|(key, value, remedy)| PlanError::Value {
             path: path.to_owned(),
             line: line_of(text, key),
@@ -279,15 +280,6 @@ impl Plan {
             output_buckets: network.output_buckets,
         }
     }
-}
-
-/// A TOML error in one line.
-fn syntax(path: &Path, text: &str, error: &toml::de::Error) -> PlanError {
-    let from = error.span().map_or(0, |span| span.start.min(text.len()));
-    let line = text.as_bytes()[..from].iter().filter(|&&byte| byte == b'\n').count() + 1;
-    let key = text.lines().nth(line - 1).unwrap_or("").split('=').next().unwrap_or("").trim();
-    let message = error.message().replace('\n', " ");
-    PlanError::Syntax { path: path.to_owned(), line, key: key.to_owned(), message }
 }
 
 /// The line of a key or table, 1 if it is not written out.
