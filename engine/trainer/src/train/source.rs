@@ -5,6 +5,7 @@
 
 use super::features::fault;
 use super::network::Random;
+use crate::data::record::bullet_record;
 use bulletformat::ChessBoard;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -79,7 +80,7 @@ impl Records {
             file.seek(SeekFrom::Start(begin * RECORD)).map_err(io)?;
             file.read_exact(&mut bytes).map_err(io)?;
             for (record, bytes) in bytes.as_chunks::<32>().0.iter().enumerate() {
-                let board = decode(bytes);
+                let board = bullet_record(bytes);
                 if let Some(fault) = fault(&board) {
                     return Err(SourceError::Record { path: path.clone(), record: begin + record as u64, fault });
                 }
@@ -87,23 +88,6 @@ impl Records {
             }
         }
         Ok(boards)
-    }
-}
-
-/// A record of 32 bytes, little endian.
-fn decode(bytes: &[u8; 32]) -> ChessBoard {
-    let mut occ = [0; 8];
-    occ.copy_from_slice(&bytes[0..8]);
-    let mut pcs = [0; 16];
-    pcs.copy_from_slice(&bytes[8..24]);
-    ChessBoard {
-        occ: u64::from_le_bytes(occ),
-        pcs,
-        score: i16::from_le_bytes([bytes[24], bytes[25]]),
-        result: bytes[26],
-        ksq: bytes[27],
-        opp_ksq: bytes[28],
-        extra: [bytes[29], bytes[30], bytes[31]],
     }
 }
 
