@@ -4,6 +4,7 @@
 //! each side's pieces, the minor and the major pieces of both, the two moves that led to it. The next static evaluation of such a position is moved by it (the engine
 //! community's; the first were pawn correction histories of 2024).
 
+use super::gravity::Gravity;
 use super::history::{Context, PieceTo};
 use super::params;
 use crate::board::Board;
@@ -17,23 +18,7 @@ const LIMIT: i32 = 1024;
 const SCALE: i32 = 16 * LIMIT;
 
 /// How far off the evaluation was.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Value(i16);
-
-impl Value {
-    #[inline]
-    fn get(self) -> i32 {
-        i32::from(self.0)
-    }
-
-    /// Moves the value by `bonus`, the less the nearer it already is to that end.
-    #[inline]
-    fn learn(&mut self, bonus: i32) {
-        let old = self.get();
-        // Both terms are within the limit, and so is their sum.
-        self.0 = (old + bonus - old * bonus.abs() / LIMIT) as i16;
-    }
-}
+type Value = Gravity<LIMIT>;
 
 /// By side to move and key.
 type ByKey = Box<[[Value; SIZE]; 2]>;

@@ -1,33 +1,16 @@
 //! What moves did elsewhere in the tree, remembered for ordering.
 
 use super::corrections::Corrections;
+use super::gravity::Gravity;
 use super::params;
 use crate::board::Board;
 use crate::types::{Move, Piece, PieceType, Square};
 
 /// Values stay within this, either side of zero.
-pub const LIMIT: i32 = 1 << 14;
+const LIMIT: i32 = 1 << 14;
 
 /// How good a kind of move was so far.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Value(i16);
-
-impl Value {
-    #[inline]
-    fn get(self) -> i32 {
-        i32::from(self.0)
-    }
-
-    /// Moves the value by `bonus`, the less the nearer it already is to that end ("history gravity"): a value that is always
-    /// rewarded tends to [`LIMIT`], and new experience outweighs old.
-    #[inline]
-    fn learn(&mut self, bonus: i32) {
-        let bonus = bonus.clamp(-LIMIT, LIMIT);
-        let old = self.get();
-        // Both terms are within the limit, and so is their sum.
-        self.0 = (old + bonus - old * bonus.abs() / LIMIT) as i16;
-    }
-}
+type Value = Gravity<LIMIT>;
 
 /// How much is learnt from a cutoff at a depth about the move that caused it.
 pub fn bonus(depth: i32) -> i32 {
@@ -238,22 +221,6 @@ impl Default for Histories {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn values_tend_to_the_limit_and_turn_quickly() {
-        for bonus in [1, 100, 2000, LIMIT, 10 * LIMIT] {
-            let mut value = Value::default();
-            for _ in 0..100_000 {
-                let old = value;
-                value.learn(bonus);
-                assert!(value.0 >= old.0 && i32::from(value.0) <= LIMIT);
-            }
-            let high = i32::from(value.0);
-            assert!(high > LIMIT / 2 || bonus == 1, "{bonus}: {high}");
-            value.learn(-bonus);
-            assert!(i32::from(value.0) < high, "{bonus}");
-        }
-    }
 
     #[test]
     fn the_bonus_grows_with_depth_up_to_its_end() {

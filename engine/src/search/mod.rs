@@ -10,6 +10,7 @@ mod corrections;
 mod deepen;
 mod evaluator;
 mod extensions;
+mod gravity;
 mod history;
 mod limits;
 mod memory;
