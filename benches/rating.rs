@@ -12,13 +12,14 @@ use std::time::Instant;
 use quintain::record::PairScore;
 use quintain::report::pgn_tags;
 use quintain::report::results::Results;
+use quintain::stats::random::SplitMix64;
 use quintain::stats::rating::{Encounter, rate};
 
 const ROUNDS: usize = 5;
 const PGN_GAMES: u32 = 40_000;
 
 fn main() {
-    let mut random = Random(1);
+    let mut random = SplitMix64::new(1);
     let few = tournament(60, 100_000, &mut random);
     let many = tournament(200, 100_000, &mut random);
     let times = [(60, &few), (200, &many)].map(|(players, met)| {
@@ -60,47 +61,34 @@ fn median(mut work: impl FnMut()) -> f64 {
     seconds[ROUNDS / 2]
 }
 
-/// SplitMix64 (Steele, Lea, Flood, 2014).
-struct Random(u64);
-
-impl Random {
-    fn unit(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    fn half_points(&mut self, lead: f64) -> u8 {
-        let score = 1.0 / (1.0 + 10f64.powf(-lead / 400.0));
-        let draws = score.min(1.0 - score);
-        let u = self.unit();
-        u8::from(u < score - draws / 2.0) + u8::from(u < score + draws / 2.0)
-    }
+fn half_points(random: &mut SplitMix64, lead: f64) -> u8 {
+    let score = 1.0 / (1.0 + 10f64.powf(-lead / 400.0));
+    let draws = score.min(1.0 - score);
+    let u = random.unit();
+    u8::from(u < score - draws / 2.0) + u8::from(u < score + draws / 2.0)
 }
 
 /// Pairs spread over all who can meet, players 4 Elo apart.
-fn tournament(players: usize, games: usize, random: &mut Random) -> Vec<Encounter> {
+fn tournament(players: usize, games: usize, random: &mut SplitMix64) -> Vec<Encounter> {
     let mut met: Vec<Encounter> =
         (0..players).flat_map(|a| (a + 1..players).map(move |b| Encounter::new(a, b))).collect();
     let encounters = met.len();
     for pair in 0..games / 2 {
         let met = &mut met[pair % encounters];
         let lead = 4.0 * (met.a as f64 - met.b as f64);
-        let (first, second) = (random.half_points(lead + 30.0), random.half_points(lead - 30.0));
+        let (first, second) = (half_points(random, lead + 30.0), half_points(random, lead - 30.0));
         met.add_pair(PairScore { first, second });
     }
     met
 }
 
 /// Games of eighty plies as engine matches write them, with a comment a ply.
-fn pgn(random: &mut Random) -> Vec<u8> {
+fn pgn(random: &mut SplitMix64) -> Vec<u8> {
     let mut text = String::new();
     for game in 0..PGN_GAMES {
         let (a, b) = (game / 2 % 20, 20 + game / 2 % 21);
         let (white, black) = if game % 2 == 0 { (a, b) } else { (b, a) };
-        let result = ["0-1", "1/2-1/2", "1-0"][usize::from(random.half_points(0.0))];
+        let result = ["0-1", "1/2-1/2", "1-0"][usize::from(half_points(random, 0.0))];
         let _ = write!(
             text,
             "[Event \"bench\"]\n[Site \"?\"]\n[Date \"2026.01.01\"]\n[Round \"{}\"]\n[White \"engine {white}\"]\n\

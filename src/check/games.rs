@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::peer::{At, Peer};
 use super::{Answer, Bench, Finding};
-use crate::plan::openings::order::SplitMix64;
+use crate::stats::random::SplitMix64;
 
 /// What a clock may be overstepped by, as in a plan that says nothing else.
 const MARGIN: Duration = Duration::from_millis(10);

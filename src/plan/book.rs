@@ -8,8 +8,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::chess::{Position, Variant};
-use crate::plan::openings::order::SplitMix64;
 use crate::record::{Color, Score};
+use crate::stats::random::SplitMix64;
 
 /// Walks in a row that may lead nowhere new before the positions count as used up.
 const BARREN_WALKS: u64 = 20_000;

@@ -3,7 +3,7 @@
 //! Reading order: the counts below, [`elo`] (how much stronger), `likelihood` (the most likely distribution under a
 //! hypothesis), [`sprt`] (stronger or not, and when to stop), `exit` (a Brownian motion between bounds), [`simulate`] (what a
 //! test will cost), [`unbiased`] (how strong, after a test), [`sequence`] (what holds whenever one looks), [`rating`] (many
-//! players on one scale). Nothing here knows
+//! players on one scale), [`random`] (what is drawn by chance). Nothing here knows
 //! games, engines or files, and no input gives `NaN`: what is not defined is `None`, what is infinite says so.
 
 pub mod bisect;
@@ -13,6 +13,7 @@ pub mod explain;
 mod likelihood;
 pub mod progress;
 pub mod race;
+pub mod random;
 pub mod rating;
 pub mod sequence;
 pub mod simulate;

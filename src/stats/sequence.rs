@@ -88,7 +88,8 @@ fn ln_capital(samples: impl Iterator<Item = (f64, f64)> + Clone, mean: f64) -> f
 
 #[cfg(test)]
 mod tests {
-    use super::super::simulate::{Law, SplitMix64};
+    use super::super::random::SplitMix64;
+    use super::super::simulate::Law;
     use super::super::sprt::Model;
     use super::super::{Pentanomial, Trinomial, elo};
     use super::*;

@@ -8,6 +8,7 @@
 
 use super::exit::Exit;
 use super::likelihood::Observed;
+use super::random::SplitMix64;
 use super::sprt::{Bounds, Model, Sprt, Verdict};
 use super::{Counts, Pentanomial};
 
@@ -275,7 +276,7 @@ pub fn play(sprt: &Sprt, law: &Law, runs: u32, max_pairs: u64, step: u64, seed: 
     let mut simulation = Simulation { runs, accepted_h1: 0, undecided: 0, pairs: Vec::new() };
     for run in 0..runs {
         // A stream of its own for each test, so that none depends on how long another took.
-        let mut random = SplitMix64(SplitMix64(seed).next() ^ SplitMix64(u64::from(run)).next());
+        let mut random = SplitMix64::new(SplitMix64::new(seed).next_u64() ^ SplitMix64::new(u64::from(run)).next_u64());
         let (counts, verdict) = law.play(sprt, max_pairs, step, &mut random);
         simulation.pairs.push(counts.pairs());
         match verdict {
@@ -286,29 +287,6 @@ pub fn play(sprt: &Sprt, law: &Law, runs: u32, max_pairs: u64, step: u64, seed: 
     }
     simulation.pairs.sort_unstable();
     simulation
-}
-
-/// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014). This room imports nothing, so it has its own.
-pub(super) struct SplitMix64(u64);
-
-impl SplitMix64 {
-    #[cfg(test)]
-    pub(super) const fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    const fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// Uniform in `0.0..1.0`.
-    fn unit(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64
-    }
 }
 
 #[cfg(test)]

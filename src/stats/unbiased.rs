@@ -96,7 +96,8 @@ impl Outcome<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::simulate::{Law, SplitMix64};
+    use super::super::random::SplitMix64;
+    use super::super::simulate::Law;
     use super::super::sprt::{Bounds, Model};
     use super::super::{Pentanomial, Trinomial, elo};
     use super::*;

@@ -3,23 +3,7 @@ use std::time::Duration;
 use super::*;
 use crate::plan::file;
 use crate::record::{ByColor, Ending, GameId, Leg, MoveRecord, Opening, PairId, Said, SearchInfo, Termination};
-
-/// SplitMix64: the same numbers everywhere.
-struct Random(u64);
-
-impl Random {
-    fn below_one(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
-    fn chance(&mut self, p: f64) -> bool {
-        self.below_one() < p
-    }
-}
+use crate::stats::random::SplitMix64;
 
 fn plan() -> Plan {
     let mut plan = file::from_toml(include_str!("../../../tests/it/fixtures/v1/plan.toml")).unwrap();
@@ -110,12 +94,12 @@ fn explain(plan: &Plan, names: &Openings, games: &[Wanted], player: PlayerId) ->
 }
 
 /// A run in which everything that groups can be made of falls by chance, and only `planted` bears on the result.
-fn play(random: &mut Random, pairs: u64, planted: Option<Dimension>) -> Vec<Wanted> {
+fn play(random: &mut SplitMix64, pairs: u64, planted: Option<Dimension>) -> Vec<Wanted> {
     let mut games = Vec::new();
     for pair in 0..pairs {
-        let opening = (random.below_one() * 6.0) as u64;
+        let opening = (random.unit() * 6.0) as u64;
         for leg in Leg::BOTH {
-            let [long, forfeit, trouble, deep] = [0; 4].map(|_| random.chance(0.25));
+            let [long, forfeit, trouble, deep] = [0; 4].map(|_| random.unit() < 0.25);
             let strikes = match planted {
                 Some(Dimension::Opening) => opening == 2,
                 Some(Dimension::Color) => leg == Leg::First,
@@ -126,7 +110,7 @@ fn play(random: &mut Random, pairs: u64, planted: Option<Dimension>) -> Vec<Want
                 _ => false,
             };
             let loss = if strikes { 0.6 } else { 0.27 };
-            let x = random.below_one();
+            let x = random.unit();
             let half_points = if x < loss { 0 } else { 1 + u8::from(x < loss + (1.0 - loss) * 0.45) };
             let mut game = Wanted::new(pair, leg, half_points);
             (game.opening, game.from) = (opening, if long { 90 } else { 25 });
@@ -145,7 +129,7 @@ fn play(random: &mut Random, pairs: u64, planted: Option<Dimension>) -> Vec<Want
 #[test]
 fn planted_effects_are_found_and_no_others() {
     let (plan, names) = (plan(), Openings::builtin());
-    let mut random = Random(2_026);
+    let mut random = SplitMix64::new(2_026);
     for (planted, group) in [
         (Dimension::Opening, "#3"),
         (Dimension::Color, "White"),
@@ -170,7 +154,8 @@ fn planted_effects_are_found_and_no_others() {
 #[test]
 fn what_winning_brings_about_is_shown_and_not_tested() {
     let (plan, names) = (plan(), Openings::builtin());
-    let explained = explain(&plan, &names, &play(&mut Random(7), 500, Some(Dimension::Depth)), PlayerId::NEW).unwrap();
+    let explained =
+        explain(&plan, &names, &play(&mut SplitMix64::new(7), 500, Some(Dimension::Depth)), PlayerId::NEW).unwrap();
     let deeper = explained.groups.iter().find(|group| group.text == "deeper").unwrap();
     assert!(deeper.contrast.is_some_and(|found| found.inside < found.outside - 0.2), "{deeper:?}");
     assert!(explained.groups.iter().filter(|group| group.dimension.is_effect()).all(|group| group.p_holm.is_none()));
@@ -180,7 +165,7 @@ fn what_winning_brings_about_is_shown_and_not_tested() {
 #[test]
 fn where_nothing_is_planted_nothing_is_found() {
     let (plan, names) = (plan(), Openings::builtin());
-    let mut random = Random(5);
+    let mut random = SplitMix64::new(5);
     let runs = 150;
     let mut alarms = 0;
     for _ in 0..runs {
@@ -196,7 +181,7 @@ fn where_nothing_is_planted_nothing_is_found() {
 #[test]
 fn groups_add_up_from_either_side() {
     let (plan, names) = (plan(), Openings::builtin());
-    let games = play(&mut Random(9), 60, Some(Dimension::Length));
+    let games = play(&mut SplitMix64::new(9), 60, Some(Dimension::Length));
     let [new, base] = [PlayerId::NEW, PlayerId::BASE].map(|player| explain(&plan, &names, &games, player).unwrap());
     assert_eq!((new.pairs, new.wdl.games(), new.ptnml.reversed()), (60, 120, base.ptnml));
     assert_eq!(new.wdl, base.wdl.reversed());

@@ -1,31 +1,19 @@
 use super::*;
+use crate::stats::random::SplitMix64;
 
-/// SplitMix64: the same numbers everywhere.
-struct Random(u64);
+fn pick(random: &mut SplitMix64, n: usize) -> usize {
+    (random.unit() * n as f64) as usize
+}
 
-impl Random {
-    fn below_one(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        (self.below_one() * n as f64) as usize
-    }
-
-    /// 1, 1/2 or 0 points.
-    fn points(&mut self, win: f64, draw: f64) -> f64 {
-        let x = self.below_one();
-        if x < win {
-            1.0
-        } else if x < win + draw {
-            0.5
-        } else {
-            0.0
-        }
+/// 1, 1/2 or 0 points.
+fn draw_points(random: &mut SplitMix64, win: f64, draw: f64) -> f64 {
+    let x = random.unit();
+    if x < win {
+        1.0
+    } else if x < win + draw {
+        0.5
+    } else {
+        0.0
     }
 }
 
@@ -79,10 +67,10 @@ fn games_of_one_pair_in_different_groups() {
     near(found.inside - found.outside, 1.0);
     assert!(found.p.unwrap() < 1e-6, "{found:?}");
     // And where the pair's other game undoes it at random, the spread of pair sums is what counts.
-    let mut random = Random(5);
+    let mut random = SplitMix64::new(5);
     let pairs: Vec<_> = (0..400)
         .map(|_| {
-            let x = random.points(0.4, 0.2);
+            let x = draw_points(&mut random, 0.4, 0.2);
             [(0, game(x)), (1, game(x))]
         })
         .collect();
@@ -133,17 +121,17 @@ fn holm_as_in_the_paper() {
 
 /// A run in which a pair belongs to one of `number` groups; `edge` is added to the chance of a win in group 0 and taken from that of a loss.
 /// With `mixed`, each game has a group of its own. Tells whether any group is found, and whether group 0 is.
-fn play(random: &mut Random, pairs: usize, number: usize, draw: f64, edge: f64, mixed: bool) -> (bool, bool) {
+fn play(random: &mut SplitMix64, pairs: usize, number: usize, draw: f64, edge: f64, mixed: bool) -> (bool, bool) {
     let win = (1.0 - draw) / 2.0 + 0.02;
     let mut played = Vec::with_capacity(pairs);
     for _ in 0..pairs {
-        let first = random.below(number);
-        let second = if mixed { random.below(number) } else { first };
+        let first = pick(random, number);
+        let second = if mixed { pick(random, number) } else { first };
         // A bias of the opening, which the two games have with opposite signs.
-        let bias = (random.below_one() - 0.5) * (1.0 - draw) * 0.6;
+        let bias = (random.unit() - 0.5) * (1.0 - draw) * 0.6;
         let mut points = |of: usize, bias: f64| {
             let edge = if of == 0 { edge } else { 0.0 };
-            game(random.points((win + bias + edge).max(0.0), draw))
+            game(draw_points(random, (win + bias + edge).max(0.0), draw))
         };
         let pair = [(first, points(first, bias)), (second, points(second, -bias))];
         played.push(pair);
@@ -158,7 +146,7 @@ fn play(random: &mut Random, pairs: usize, number: usize, draw: f64, edge: f64, 
 
 #[test]
 fn without_an_effect_false_alarms_keep_to_their_rate() {
-    let mut random = Random(2_026);
+    let mut random = SplitMix64::new(2_026);
     // (pairs, groups, draw rate, games of a pair in different groups)
     for (pairs, number, draw, mixed) in [
         (400, 5, 0.5, false),
@@ -180,7 +168,7 @@ fn without_an_effect_false_alarms_keep_to_their_rate() {
 
 #[test]
 fn a_planted_effect_is_found() {
-    let mut random = Random(7);
+    let mut random = SplitMix64::new(7);
     for (pairs, number, draw, edge, mixed) in
         [(400, 5, 0.5, 0.3, false), (400, 5, 0.5, 0.3, true), (800, 5, 0.85, 0.14, false), (1000, 20, 0.5, 0.4, false)]
     {
@@ -202,15 +190,15 @@ fn sides_beside_each_other() {
     let (low, high) = sides.ratio().unwrap().ends.unwrap();
     assert!((low - 2.0).abs() < 1e-6 && (high - 2.0).abs() < 1e-6);
     // Coverage: the true ratio is 1.25, the true difference 2.
-    let mut random = Random(11);
+    let mut random = SplitMix64::new(11);
     let (mut by_ratio, mut by_difference) = (0, 0);
     for _ in 0..400 {
         let mut sides = Sides::default();
         for _ in 0..60 {
             // Moves of one pair resemble each other.
-            let shared = random.below_one();
-            let one: f64 = (0..5).map(|_| 9.0 + shared + random.below_one()).sum();
-            let other: f64 = (0..6).map(|_| 7.5 + random.below_one()).sum();
+            let shared = random.unit();
+            let one: f64 = (0..5).map(|_| 9.0 + shared + random.unit()).sum();
+            let other: f64 = (0..6).map(|_| 7.5 + random.unit()).sum();
             sides.add((one, 5.0), (other, 6.0));
         }
         let within = |interval: Option<Interval>, truth: f64| {
@@ -249,12 +237,11 @@ fn pairs_of_one_opening_that_resemble_each_other() {
     near(alike.correlation, 1.0);
     near(alike.effect, 5.0);
     // A variance of 1/12 between openings and one of 1/4 within: a correlation of 1/4.
-    let mut random = Random(3);
+    let mut random = SplitMix64::new(3);
     let openings: Vec<_> = (0..4_000)
         .map(|_| {
-            let opening = random.below_one();
-            let scores: Vec<f64> =
-                (0..4).map(|_| opening + if random.below_one() < 0.5 { 0.5 } else { -0.5 }).collect();
+            let opening = random.unit();
+            let scores: Vec<f64> = (0..4).map(|_| opening + if random.unit() < 0.5 { 0.5 } else { -0.5 }).collect();
             cluster(&scores)
         })
         .collect();

@@ -1,5 +1,6 @@
 use super::*;
 use crate::stats::elo;
+use crate::stats::random::SplitMix64;
 use proptest::prelude::*;
 
 const SOME_ANCHOR: Anchor = Anchor { player: 0, elo: 0.0, error95: 0.0 };
@@ -12,24 +13,11 @@ fn close(found: f64, wanted: f64, tolerance: f64) {
     assert!((found - wanted).abs() <= tolerance, "{found}, not {wanted}");
 }
 
-/// A generator for the tests: SplitMix64 (Steele, Lea, Flood, 2014).
-struct Random(u64);
-
-impl Random {
-    fn unit(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    /// A pair of games under the model, in which what favours a side in one game mostly favours the other in the second.
-    fn pair(&mut self, lead: f64, white: f64) -> PairScore {
-        let luck = self.unit();
-        let other = if self.unit() < 0.7 { 1.0 - luck } else { self.unit() };
-        PairScore { first: half_points(lead + white, luck), second: half_points(lead - white, other) }
-    }
+/// A pair of games under the model, in which what favours a side in one game mostly favours the other in the second.
+fn draw_pair(random: &mut SplitMix64, lead: f64, white: f64) -> PairScore {
+    let luck = random.unit();
+    let other = if random.unit() < 0.7 { 1.0 - luck } else { random.unit() };
+    PairScore { first: half_points(lead + white, luck), second: half_points(lead - white, other) }
 }
 
 /// Half points of the side that leads by `lead` Elo and has this much luck, `0.0..1.0`, the less the better: Davidson's law for a
@@ -132,13 +120,13 @@ fn published_abilities_home_advantage_and_errors() {
 }
 
 /// A round robin of pairs with a white advantage of 30 Elo.
-fn tournament(truth: &[f64], pairs: u32, random: &mut Random) -> Vec<Encounter> {
+fn tournament(truth: &[f64], pairs: u32, random: &mut SplitMix64) -> Vec<Encounter> {
     let mut encounters = Vec::new();
     for a in 0..truth.len() {
         for b in a + 1..truth.len() {
             let mut met = Encounter::new(a, b);
             for _ in 0..pairs {
-                met.add_pair(random.pair(truth[a] - truth[b], 30.0));
+                met.add_pair(draw_pair(random, truth[a] - truth[b], 30.0));
             }
             encounters.push(met);
         }
@@ -166,7 +154,7 @@ fn singly(met: &[Encounter]) -> Vec<Encounter> {
 #[test]
 fn simulated_players_are_recovered_within_their_errors() {
     let truth = [-180.0, -90.0, -20.0, 0.0, 10.0, 60.0, 80.0, 140.0];
-    let mut random = Random(7);
+    let mut random = SplitMix64::new(7);
     let (mut inside, mut all, mut whites) = (0, 0, 0);
     const RUNS: usize = 60;
     for _ in 0..RUNS {
