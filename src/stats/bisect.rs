@@ -133,26 +133,14 @@ impl Posterior {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn draw(law: &Law, pairs: u64, state: &mut u64, into: &mut Pentanomial) {
-        for _ in 0..pairs {
-            *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let u = (*state >> 11) as f64 / (1u64 << 53) as f64;
-            let mut below = 0.0;
-            let class = law.shares().iter().position(|share| {
-                below += share;
-                u < below
-            });
-            into.0[class.unwrap_or(4)] += 1;
-        }
-    }
+    use crate::stats::random::SplitMix64;
 
     /// Searches for a change of `elo` that came with commit `first`; where it ends, how sure it is, and the pairs it took.
-    fn search(commits: usize, first: usize, elo: f64, broken: &[usize], state: &mut u64) -> (Suspects, u64) {
+    fn search(commits: usize, first: usize, elo: f64, broken: &[usize], random: &mut SplitMix64) -> (Suspects, u64) {
         let laws = [0.0, elo].map(|elo| Law::TYPICAL.leaned(elo, Model::Logistic));
         let is_playable: Vec<bool> = (0..commits).map(|commit| !broken.contains(&commit)).collect();
         let mut pairs = vec![Pentanomial::default(); commits];
-        draw(&laws[1], 100, state, &mut pairs[commits - 1]);
+        (0..100).for_each(|_| laws[1].draw(&mut pairs[commits - 1], random));
         loop {
             let posterior = Posterior::new(&pairs).unwrap();
             let suspects = posterior.suspects(&is_playable);
@@ -162,18 +150,19 @@ mod tests {
             }
             let next = posterior.next(&is_playable, &pairs).unwrap();
             assert!(is_playable[next] && next > 0 && next < commits - 1);
-            draw(&laws[usize::from(next >= first)], 20, state, &mut pairs[next]);
+            let law = &laws[usize::from(next >= first)];
+            (0..20).for_each(|_| law.draw(&mut pairs[next], random));
         }
     }
 
     #[test]
     fn the_commit_is_found_as_often_as_is_said() {
-        let mut state = 3;
+        let mut random = SplitMix64::new(3);
         for elo in [-60.0, 60.0] {
             let (mut right, mut spent) = (0, 0);
             for run in 0..60 {
                 let first = 1 + run % 31;
-                let (suspects, pairs) = search(32, first, elo, &[], &mut state);
+                let (suspects, pairs) = search(32, first, elo, &[], &mut random);
                 right += u32::from(suspects.commits == (first..=first));
                 spent += pairs;
             }
@@ -185,10 +174,10 @@ mod tests {
 
     #[test]
     fn commits_that_cannot_be_played_are_found_together() {
-        let mut state = 5;
+        let mut random = SplitMix64::new(5);
         let mut right = 0;
         for _ in 0..20 {
-            let (suspects, _) = search(12, 6, -100.0, &[4, 5, 6], &mut state);
+            let (suspects, _) = search(12, 6, -100.0, &[4, 5, 6], &mut random);
             right += u32::from(suspects.commits == (4..=7));
         }
         assert!(right >= 17, "{right} of 20");

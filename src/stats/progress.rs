@@ -184,6 +184,7 @@ pub fn least_certain(progress: &Progress, width: f64) -> Option<usize> {
 mod tests {
     use super::*;
     use crate::stats::Pentanomial;
+    use crate::stats::random::SplitMix64;
     use crate::stats::simulate::Law;
     use crate::stats::sprt::Model;
 
@@ -264,28 +265,18 @@ mod tests {
         assert_eq!((curve.steps[2].change, curve.steps[2].p), (None, None));
     }
 
-    /// Pairs of a law, drawn by a small generator of its own.
-    fn draw(law: &Law, pairs: u64, state: &mut u64) -> [u64; 5] {
-        let mut counts = [0; 5];
-        for _ in 0..pairs {
-            *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let u = (*state >> 11) as f64 / (1u64 << 53) as f64;
-            let mut below = 0.0;
-            let class = law.shares().iter().position(|share| {
-                below += share;
-                u < below
-            });
-            counts[class.unwrap_or(4)] += 1;
-        }
-        counts
+    fn draw(law: &Law, pairs: u64, random: &mut SplitMix64) -> [u64; 5] {
+        let mut counts = Pentanomial::default();
+        (0..pairs).for_each(|_| law.draw(&mut counts, random));
+        counts.0
     }
 
     #[test]
     fn of_curves_without_a_change_few_have_a_mark() {
-        let mut state = 7;
+        let mut random = SplitMix64::new(7);
         let mut marked = 0;
         for _ in 0..400 {
-            let games: Vec<_> = (0..8).map(|_| draw(&Law::TYPICAL, 100, &mut state)).collect();
+            let games: Vec<_> = (0..8).map(|_| draw(&Law::TYPICAL, 100, &mut random)).collect();
             let curve = progress(9, &chain(&games), &(0..9).collect::<Vec<_>>(), 0.05).unwrap();
             marked += u32::from(curve.steps.iter().any(|step| step.mark != Mark::Open));
         }
@@ -295,12 +286,12 @@ mod tests {
 
     #[test]
     fn a_real_drop_is_found() {
-        let mut state = 9;
+        let mut random = SplitMix64::new(9);
         let worse = Law::TYPICAL.leaned(-60.0, Model::Logistic);
         let mut found = 0;
         for _ in 0..100 {
             let games: Vec<_> =
-                (0..6).map(|step| draw(if step == 3 { &worse } else { &Law::TYPICAL }, 200, &mut state)).collect();
+                (0..6).map(|step| draw(if step == 3 { &worse } else { &Law::TYPICAL }, 200, &mut random)).collect();
             let curve = progress(7, &chain(&games), &(0..7).collect::<Vec<_>>(), 0.05).unwrap();
             found += u32::from(curve.steps[3].mark == Mark::Drop);
         }
