@@ -27,25 +27,6 @@ pub struct Version {
     pub subject: Option<String>,
 }
 
-/// A point of the curve, for pictures.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Point {
-    /// The version.
-    pub label: String,
-    /// Its day.
-    pub date: Option<String>,
-    /// Elo over the anchor.
-    pub elo: f64,
-    /// Lower end of the 95 % interval; the estimate itself where that is not known.
-    pub low: f64,
-    /// Upper end.
-    pub high: f64,
-    /// What the step to it comes to.
-    pub mark: Mark,
-    /// A few words beside a mark, such as `p 0.003`; else empty.
-    pub note: String,
-}
-
 /// A curve with all that is to be said of it.
 #[derive(Clone, Debug)]
 pub struct Curve<'a> {
@@ -178,20 +159,24 @@ impl Curve<'_> {
 
     /// What pictures show: the versions that can be compared.
     #[must_use]
-    pub fn points(&self) -> Vec<Point> {
+    pub fn points(&self) -> Vec<plot::Version> {
         let mut points = Vec::new();
         for (place, version) in self.versions.iter().enumerate() {
             let [Some(elo), _, low, high] = self.elo(self.rating(version)) else { continue };
             let step = self.step_to(place);
             let mark = step.map_or(Mark::Open, |step| step.mark);
             let p = step.and_then(|step| step.p_adjusted).filter(|_| mark != Mark::Open);
-            points.push(Point {
+            points.push(plot::Version {
                 label: version.label.clone(),
                 date: version.date.clone(),
                 elo,
                 low: low.unwrap_or(elo),
                 high: high.unwrap_or(elo),
-                mark,
+                mark: match mark {
+                    Mark::Drop => plot::Mark::Drop,
+                    Mark::Gain => plot::Mark::Gain,
+                    Mark::Open => plot::Mark::None,
+                },
                 note: p.map_or(String::new(), |p| format!("p {}", probability(p))),
             });
         }
@@ -231,23 +216,10 @@ impl Curve<'_> {
             Some(player) => format!("Elo against {} (95 % intervals)", self.label(player)),
             None => "Elo (95 % intervals)".to_owned(),
         };
-        let version = |point: Point| plot::Version {
-            mark: match point.mark {
-                Mark::Drop => plot::Mark::Drop,
-                Mark::Gain => plot::Mark::Gain,
-                Mark::Open => plot::Mark::None,
-            },
-            label: point.label,
-            date: point.date,
-            elo: point.elo,
-            low: point.low,
-            high: point.high,
-            note: point.note,
-        };
         ProgressionPlot {
             heads: Heads { title: "Elo of the versions".to_owned(), subtitle: self.outcome(), caption: self.caption() },
             unit,
-            versions: self.points().into_iter().map(version).collect(),
+            versions: self.points(),
         }
         .to_svg()
     }
