@@ -10,6 +10,7 @@ use anyhow::{Context as _, Result, bail};
 use serde::Serialize;
 
 use super::resolve;
+use super::stats::{TestArgs, counts};
 use crate::plan::time_control::TimeControl;
 use crate::stats::Pentanomial;
 use crate::stats::elo::fixed;
@@ -42,22 +43,13 @@ not known.";
 /// How likely a test passes, and how many pairs and hours it takes, for an engine of a supposed strength.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, allow_negative_numbers = true)]
+#[command(mut_arg("model", |model| model.help("What Elo is measured in: normalized or logistic")))]
 pub(super) struct SimulateArgs {
     /// How strong the tested engine is supposed to be, in Elo of the model.
     #[arg(long, value_name = "ELO", allow_hyphen_values = true)]
     elo: f64,
-    /// The hypotheses in Elo of the model.
-    #[arg(long, value_name = "ELO0,ELO1", default_value = "0,5", allow_hyphen_values = true)]
-    bounds: String,
-    /// What Elo is measured in: normalized or logistic.
-    #[arg(long, value_name = "MODEL", default_value = "normalized")]
-    model: String,
-    /// Probability of accepting H1 where H0 is true.
-    #[arg(long, value_name = "P", default_value_t = 0.05)]
-    alpha: f64,
-    /// Probability of accepting H0 where H1 is true.
-    #[arg(long, value_name = "P", default_value_t = 0.05)]
-    beta: f64,
+    #[command(flatten)]
+    test: TestArgs,
     /// The shape of pair results: counts of pairs that were played. A class without any counts as a thousandth.
     #[arg(long, value_name = "LL,LD,DD+WL,WD,WW", conflicts_with = "draw_ratio")]
     ptnml: Option<String>,
@@ -130,12 +122,11 @@ struct Budget {
 
 impl Answer {
     fn new(args: &SimulateArgs) -> Result<Self> {
-        let bounds = args.bounds.parse::<Bounds>().context("--bounds")?;
-        let model = args.model.parse::<Model>().context("--model")?;
+        let sprt = args.test.sprt()?;
+        let (bounds, model) = (sprt.bounds(), sprt.model());
         if model == Model::Bayesian {
             bail!("the bayesian model is one of games, not of pairs: choose --model normalized or logistic");
         }
-        let sprt = Sprt::new(bounds, model, args.alpha, args.beta)?;
         if args.max_pairs == Some(0) {
             bail!("--max-pairs 0 plays nothing; leave it out for no limit");
         }
@@ -201,7 +192,7 @@ fn play(args: &SimulateArgs, sprt: &Sprt, law: &Law, forecast: &Forecast) -> sim
 /// The shape that was asked for.
 fn shape(args: &SimulateArgs) -> Result<Law> {
     if let Some(text) = &args.ptnml {
-        let counts = super::stats::counts("--ptnml", "LL,LD,DD+WL,WD,WW", text)?;
+        let counts = counts("--ptnml", "LL,LD,DD+WL,WD,WW", text)?;
         return Law::of_counts(&Pentanomial(counts)).with_context(|| format!("--ptnml {text}: no pairs in it"));
     }
     match args.draw_ratio {

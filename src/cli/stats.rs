@@ -33,6 +33,16 @@ pub(super) struct StatsArgs {
     /// Games won, drawn and lost, where the pairs are not known.
     #[arg(long, value_name = "W,D,L", allow_hyphen_values = true)]
     wdl: Option<String>,
+    #[command(flatten)]
+    test: TestArgs,
+    /// Print one JSON document.
+    #[arg(long)]
+    json: bool,
+}
+
+/// The test that is asked about.
+#[derive(Debug, clap::Args)]
+pub(super) struct TestArgs {
     /// The hypotheses in Elo of the model.
     #[arg(long, value_name = "ELO0,ELO1", default_value = "0,5", allow_hyphen_values = true)]
     bounds: String,
@@ -45,18 +55,21 @@ pub(super) struct StatsArgs {
     /// Probability of accepting H0 where H1 is true.
     #[arg(long, value_name = "P", default_value_t = 0.05)]
     beta: f64,
-    /// Print one JSON document.
-    #[arg(long)]
-    json: bool,
+}
+
+impl TestArgs {
+    pub(super) fn sprt(&self) -> Result<Sprt> {
+        let bounds = self.bounds.parse::<Bounds>().context("--bounds")?;
+        let model = self.model.parse::<Model>().context("--model")?;
+        Ok(Sprt::new(bounds, model, self.alpha, self.beta)?)
+    }
 }
 
 /// Prints the statistics of the counts to `out`.
 pub(super) fn run(args: &StatsArgs, out: &mut impl Write) -> Result<()> {
-    let bounds = args.bounds.parse::<Bounds>().context("--bounds")?;
-    let model = args.model.parse::<Model>().context("--model")?;
-    let sprt = Sprt::new(bounds, model, args.alpha, args.beta)?;
+    let sprt = args.test.sprt()?;
     let figures = match (&args.ptnml, &args.wdl) {
-        (Some(_), _) if model == Model::Bayesian => {
+        (Some(_), _) if sprt.model() == Model::Bayesian => {
             bail!(
                 "the bayesian model is one of games, not of pairs: give the counts with --wdl, or choose another --model"
             )
