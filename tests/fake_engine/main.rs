@@ -1,0 +1,293 @@
+//! A scripted UCI peer: plays legal moves chosen by a hash, thinks as long as it is told to, and misbehaves on demand.
+//!
+//! ```text
+//! fake_engine [--name NAME] [--seed N] [--sleep-us N] [--spin-us N] [--info N] [--score CP] [--mate N] [--resigns PERCENT]
+//!             [--start-ms N] [--stop-ms N] [--clock] [--announce] [--pv MOVES] [--ponder SEED] [--fault NAME[@K]]...
+//! ```
+//!
+//! The move is a function of the position and `--seed` alone, so two runs of a match play the same games. The score is the
+//! mover's material balance, or `--score`, or mate in `--mate`; with `--resigns` the engine claims to be lost from the first ply in
+//! that share of its games, chosen by the game's first position. With `--clock` it gives as `nodes` the microseconds between its
+//! own stamps on `go` and on `bestmove`; with `--announce` it says `started` on standard error, so that starts can be counted.
+//! With `--ponder` it names after `bestmove` the answer that it would give itself with that seed: the opponent's own seed is right
+//! every time. A ponder search thinks as long as any other, and waits then for `ponderhit` or `stop`. `--pv` is a PV, `BEST` in it the move to be played, its words joined by commas. A fault strikes at the K-th `go` of a game, or from then on, or at the
+//! start: see `settings::FAULTS`.
+
+mod choice;
+mod search;
+mod settings;
+
+use std::io::{self, BufRead, Write};
+use std::process::{Command, ExitCode, Stdio};
+
+use settings::{Settings, When};
+use shakmaty::fen::Fen;
+use shakmaty::uci::UciMove;
+use shakmaty::{CastlingMode, Chess, Position};
+
+fn main() -> ExitCode {
+    let settings = match Settings::parse(std::env::args().skip(1)) {
+        Ok(settings) => settings,
+        Err(message) => {
+            let _ = writeln!(io::stderr(), "fake_engine: {message}");
+            return ExitCode::from(2);
+        }
+    };
+    if settings.linger {
+        park();
+    }
+    if settings.bench {
+        return bench(&settings);
+    }
+    Engine::new(settings).run()
+}
+
+/// A count of nodes, always the same unless told otherwise.
+fn bench(settings: &Settings) -> ExitCode {
+    let drift = if settings.faults.iter().any(|fault| fault.name == "bench-drifts") { std::process::id() } else { 0 };
+    let _ = writeln!(io::stdout(), "{} nodes 1000 nps", 4711 + drift);
+    ExitCode::SUCCESS
+}
+
+fn park() -> ! {
+    loop {
+        std::thread::park();
+    }
+}
+
+#[expect(clippy::zombie_processes, reason = "a child that outlives its parent is the fault")]
+fn fork_child() {
+    let this = std::env::current_exe().expect("a process knows its program");
+    let child = Command::new(this).arg("--linger").stdin(Stdio::null()).spawn().expect("it runs already");
+    let _ = writeln!(io::stderr(), "child {}", child.id());
+}
+
+/// What a command leads to.
+enum Next {
+    Continue,
+    Exit(u8),
+}
+
+struct Engine {
+    settings: Settings,
+    mode: CastlingMode,
+    position: Chess,
+    /// The last `position` line, for `position` to be carried on from it.
+    line: String,
+    first_hash: u64,
+    /// What `go` allows; anything if empty.
+    searchmoves: Vec<String>,
+    /// `go mate` asks for one.
+    wants_mate: bool,
+    gos: u64,
+    positions: u64,
+    /// `isready` commands of the process.
+    syncs: u64,
+    out: Vec<u8>,
+}
+
+impl Engine {
+    fn new(settings: Settings) -> Self {
+        Self {
+            settings,
+            mode: CastlingMode::Standard,
+            position: Chess::default(),
+            line: String::new(),
+            first_hash: 0,
+            searchmoves: Vec::new(),
+            wants_mate: false,
+            gos: 0,
+            positions: 0,
+            syncs: 0,
+            out: Vec::new(),
+        }
+    }
+
+    fn run(mut self) -> ExitCode {
+        let terminated = self.begin();
+        if self.at_start("exit-at-start") {
+            let _ = writeln!(io::stderr(), "cannot find my network");
+            return ExitCode::from(7);
+        }
+        let mut input = io::stdin().lock();
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            match input.read_until(b'\n', &mut line) {
+                Ok(count) if count > 0 => match self.handle(&String::from_utf8_lossy(&line), &mut input) {
+                    Next::Continue => {}
+                    Next::Exit(code) => return ExitCode::from(code),
+                },
+                _ if self.at_start("ignore-quit") || self.at_start("ignore-eof") => park(),
+                _ => break,
+            }
+        }
+        drop(terminated);
+        ExitCode::SUCCESS
+    }
+
+    /// What strikes before the first command.
+    fn begin(&self) -> Option<tokio::runtime::Runtime> {
+        if self.settings.announce {
+            let _ = writeln!(io::stderr(), "started");
+        }
+        std::thread::sleep(self.settings.start);
+        if self.at_start("fork-child") {
+            fork_child();
+        }
+        // tokio's handler stands until the process ends; nobody looks at what it notes.
+        self.at_start("ignore-sigterm").then(|| {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+            let guard = runtime.enter();
+            let _handler =
+                tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()).expect("a handler");
+            drop(guard);
+            runtime
+        })
+    }
+
+    fn handle(&mut self, line: &str, input: &mut impl BufRead) -> Next {
+        let line = line.trim();
+        let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let rest = rest.trim_start();
+        match word {
+            "uci" => self.introduce(),
+            "isready" => {
+                self.syncs += 1;
+                if !self.strikes("no-readyok", self.syncs) {
+                    self.say("readyok");
+                }
+            }
+            "ucinewgame" if self.at_start("die-on-new-game") && self.gos > 0 => return Next::Exit(0),
+            "ucinewgame" => {
+                self.gos = 0;
+                self.positions = 0;
+                self.line.clear();
+            }
+            "setoption" => self.set_option(rest),
+            "position" => {
+                self.positions += 1;
+                if self.strikes("exit-on-position", self.positions) {
+                    return Next::Exit(0);
+                }
+                self.set_position(rest);
+            }
+            "go" => return self.go(rest, input),
+            "quit" if !self.at_start("ignore-quit") => return Next::Exit(0),
+            "xyzzy" if self.at_start("die-on-junk") => return Next::Exit(9),
+            _ => {}
+        }
+        Next::Continue
+    }
+
+    fn introduce(&mut self) {
+        if self.at_start("no-uciok") {
+            return;
+        }
+        let name = self.settings.name.clone();
+        self.say("Fake engine, a scripted peer");
+        self.say(&format!("id name {name}"));
+        if !self.at_start("no-author") {
+            self.say("id author The Quintain authors");
+        }
+        self.say("option name Hash type spin default 16 min 1 max 33554432");
+        self.say("option name Threads type spin default 1 min 1 max 1024");
+        self.say("option name Ponder type check default false");
+        self.say("option name UCI_Chess960 type check default false");
+        self.say("option name Clear Hash type button");
+        self.say("option name Style type combo default Normal var Solid var Normal var Risky");
+        self.say("option name SyzygyPath type string default <empty>");
+        if self.at_start("bad-default") {
+            self.say("option name Contempt type spin default 10 min -5 max 5");
+        }
+        if self.at_start("weird-options") {
+            self.say("option name Book file name type string default my minimum files");
+            self.say("option name Typeface type string default x");
+            self.say("option name Größe  of it type spin min 0 max 18446744073709551615 default 5");
+            self.say("option name Mode type combo var A var B b default B b");
+        }
+        if self.at_start("bad-option-lines") {
+            for line in [
+                "option",
+                "option name",
+                "option name X",
+                "option name X type",
+                "option type spin name X",
+                "option name  type check",
+            ] {
+                self.say(line);
+            }
+            self.say(&format!("option name {} type button", "x".repeat(100_000)));
+            self.write(b"option name \xff\xfe type spin default \x00 min - max +\n");
+        }
+        self.say("uciok");
+    }
+
+    fn set_option(&mut self, rest: &str) {
+        match rest {
+            "name UCI_Chess960 value true" => self.mode = CastlingMode::Chess960,
+            "name UCI_Chess960 value false" => self.mode = CastlingMode::Standard,
+            _ => {}
+        }
+    }
+
+    /// Plays only what was added since the last line, where it was.
+    fn set_position(&mut self, rest: &str) {
+        let moves = if let Some(more) = rest.strip_prefix(&self.line).filter(|_| !self.line.is_empty()) {
+            more.trim_start().trim_start_matches("moves").to_owned()
+        } else {
+            let (start, moves) = rest.split_once(" moves").unwrap_or((rest, ""));
+            let fen = start.strip_prefix("fen ").and_then(|fen| fen.trim().parse::<Fen>().ok());
+            self.position = fen.and_then(|fen| fen.into_position(self.mode).ok()).unwrap_or_default();
+            moves.to_owned()
+        };
+        for word in moves.split_ascii_whitespace() {
+            let played = word.parse::<UciMove>().ok().and_then(|uci| uci.to_move(&self.position).ok());
+            let Some(played) = played else { break };
+            self.position.play_unchecked(played);
+        }
+        if self.line.is_empty() {
+            self.first_hash = self.hash();
+        }
+        rest.clone_into(&mut self.line);
+    }
+
+    fn at_start(&self, name: &str) -> bool {
+        self.settings.faults.iter().any(|fault| fault.name == name)
+    }
+
+    fn strikes(&self, name: &str, count: u64) -> bool {
+        self.settings
+            .faults
+            .iter()
+            .any(|fault| fault.name == name && (fault.at == count || fault.when == When::From && fault.at <= count))
+    }
+
+    fn now(&self, name: &str) -> bool {
+        self.strikes(name, self.gos)
+    }
+
+    fn say(&mut self, line: &str) {
+        self.out.extend_from_slice(line.as_bytes());
+        self.out.push(b'\n');
+        // Everything of a search goes out in one write, with its answer.
+        if self.gos == 0 || !line.starts_with("info") {
+            self.flush();
+        }
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.out.extend_from_slice(bytes);
+        if self.out.len() > 1 << 16 {
+            self.flush();
+        }
+    }
+
+    fn flush(&mut self) {
+        let mut stdout = io::stdout().lock();
+        if stdout.write_all(&self.out).and_then(|()| stdout.flush()).is_err() && !self.at_start("ignore-quit") {
+            std::process::abort();
+        }
+        self.out.clear();
+    }
+}

@@ -1,0 +1,213 @@
+//! What follows `go`: faults, thought, waiting, `info` and `bestmove`.
+
+use std::io::{self, BufRead, Write};
+use std::time::{Duration, Instant};
+
+use shakmaty::Position;
+
+use super::{Engine, Next, park};
+use crate::choice::material;
+
+impl Engine {
+    pub fn go(&mut self, rest: &str, input: &mut impl BufRead) -> Next {
+        let begun = Instant::now();
+        self.gos += 1;
+        if let Some(code) = self.break_down() {
+            return Next::Exit(code);
+        }
+        if rest.starts_with("ponder") && self.now("exit-in-ponder") {
+            return Next::Exit(3);
+        }
+        self.think(begun);
+        if self.at_start("late-on-clock") && rest.contains("time") {
+            std::thread::sleep(Duration::from_millis(300));
+        }
+        if self.at_start("die-on-mated") && self.position.legal_moves().is_empty() {
+            return Next::Exit(0);
+        }
+        self.wants_mate = rest.starts_with("mate ");
+        let says = |word: &str| rest.split_ascii_whitespace().any(|said| said == word);
+        let waits = self.now("only-after-stop")
+            || says("infinite") && !self.at_start("early-infinite")
+            || says("ponder") && !self.at_start("early-ponder");
+        if waits && !self.wait_for_stop(input) {
+            return Next::Exit(0);
+        }
+        self.searchmoves = match rest.split_once("searchmoves ") {
+            Some((_, moves)) if !self.at_start("no-searchmoves") => {
+                moves.split_ascii_whitespace().map(str::to_owned).collect()
+            }
+            _ => Vec::new(),
+        };
+        if self.now("close-stdin") {
+            rustix::stdio::dup2_stdin(std::fs::File::open("/dev/null").expect("it is there"))
+                .expect("it can be closed");
+        }
+        self.print_info(begun);
+        self.answer();
+        if self.now("exit-after-bestmove") {
+            return Next::Exit(0);
+        }
+        if self.now("close-stdin") || self.now("no-read") {
+            park();
+        }
+        Next::Continue
+    }
+
+    /// The faults after which no answer comes.
+    fn break_down(&mut self) -> Option<u8> {
+        if self.now("exit-in-search") {
+            let _ = writeln!(io::stderr(), "assertion failed: depth > 0");
+            return Some(3);
+        }
+        if self.now("abort") {
+            std::process::abort();
+        }
+        if self.now("stop-harness") {
+            // As a user's Ctrl-Z and `fg` do, while this engine thinks on.
+            let parent = rustix::process::getppid().expect("it has one");
+            for (signal, pause) in [(rustix::process::Signal::STOP, 1_000), (rustix::process::Signal::CONT, 0)] {
+                rustix::process::kill_process(parent, signal).expect("it is ours");
+                std::thread::sleep(Duration::from_millis(pause));
+            }
+        }
+        while self.now("segv") {
+            // The run-time library's handler takes the first for a stack overflow, and steps aside.
+            let this = rustix::process::getpid();
+            rustix::process::kill_process(this, rustix::process::Signal::SEGV).expect("it is ours");
+        }
+        if self.now("hang") {
+            park();
+        }
+        if self.now("chatter") {
+            let lines = "info depth 1 seldepth 1 score cp 13 nodes 20 nps 20000 time 1 pv e2e4 e7e5\n".repeat(200);
+            while io::stdout().lock().write_all(lines.as_bytes()).is_ok() {}
+            park();
+        }
+        if self.now("close-stdout") {
+            let _ = io::stdout().flush();
+            rustix::stdio::dup2_stdout(std::fs::File::open("/dev/null").expect("it is there"))
+                .expect("it can be closed");
+            park();
+        }
+        None
+    }
+
+    fn think(&self, begun: Instant) {
+        if !self.settings.sleep.is_zero() {
+            std::thread::sleep(self.settings.sleep);
+        }
+        while begun.elapsed() < self.settings.spin {
+            std::hint::spin_loop();
+        }
+    }
+
+    fn wait_for_stop(&mut self, input: &mut impl BufRead) -> bool {
+        let mut line = String::new();
+        loop {
+            line.clear();
+            match input.read_line(&mut line) {
+                Ok(count) if count > 0 => match line.trim() {
+                    "stop" if self.at_start("no-stop") => {}
+                    "stop" | "ponderhit" => {
+                        std::thread::sleep(self.settings.stop);
+                        return true;
+                    }
+                    "quit" => return false,
+                    "isready" if !self.at_start("deaf-in-search") => self.say("readyok"),
+                    _ => {}
+                },
+                _ => return false,
+            }
+        }
+    }
+
+    fn print_info(&mut self, begun: Instant) {
+        for i in 0..self.settings.info {
+            self.out.extend_from_slice(
+                format!("info depth {i} seldepth {i} multipv 1 score cp 5 nodes {i} nps 1000 hashfull 1 tbhits 0 time 1 pv e2e4 e7e5 g1f3\n").as_bytes(),
+            );
+        }
+        if self.now("stderr-flood") {
+            let line = "this is on standard error, and there is a lot of it\n".repeat(100);
+            for _ in 0..4000 {
+                let _ = io::stderr().write_all(line.as_bytes());
+            }
+        }
+        if self.now("flood") {
+            let line = format!("info string {}\n", "flood ".repeat(30)).repeat(100);
+            for _ in 0..1024 {
+                self.write(line.as_bytes());
+            }
+        }
+        if self.now("long-line") {
+            self.write(b"info string ");
+            for _ in 0..1024 {
+                self.write(&[b'x'; 8192]);
+            }
+            self.write(b"\n");
+        }
+        if self.now("invalid-utf8") {
+            self.out.extend_from_slice(b"info string \xff\xfe\x80 \xc3\n\xf0\x9f\n");
+        }
+        if self.now("nul-bytes") {
+            self.out.extend_from_slice(b"info string a\0b\n\0\n\0");
+        }
+        if self.now("huge-numbers") {
+            self.say("info depth 99999999999 seldepth 300 score cp 999999999999 nodes 9223372036854775808 nps 99999999999999999999 time 18446744073709551616 hashfull 70000");
+            self.say("info depth 7 score cp 999999999 nodes 9223372036854775808");
+            return;
+        }
+        let nodes = if self.settings.clock { begun.elapsed().as_micros() } else { 1 };
+        let score = self.score();
+        let pv = self.settings.pv.as_ref().map(|pv| format!(" pv {}", pv.replace("BEST", &self.choose())));
+        let pv = if self.at_start("illegal-pv") { " pv a1a1".to_owned() } else { pv.unwrap_or_default() };
+        self.say(&format!("info depth 1 score {score} nodes {nodes} time {}{pv}", begun.elapsed().as_millis()));
+    }
+
+    fn score(&self) -> String {
+        if self.mix_of_game() % 100 < self.settings.resigns {
+            return "cp -2000".into();
+        }
+        if self.now("mate-scores") {
+            return format!("mate {}", if self.gos.is_multiple_of(2) { -3 } else { 3 });
+        }
+        match (self.settings.mate, self.settings.score) {
+            (Some(moves), _) => format!("mate {moves}"),
+            (None, Some(cp)) => format!("cp {cp}"),
+            (None, None) => format!("cp {}", material(&self.position)),
+        }
+    }
+
+    fn answer(&mut self) {
+        let uci = self.choose();
+        let line = match () {
+            () if self.now("illegal") => "bestmove a1a1".into(),
+            () if self.now("none") => "bestmove (none)".into(),
+            () if self.now("null-move") => "bestmove 0000".into(),
+            () if self.now("missing-move") => "bestmove".into(),
+            () if self.now("uppercase") => format!("bestmove {}", uci.to_uppercase()),
+            () if self.now("tabs") => format!("bestmove\t{uci}\tponder\te7e5\t"),
+            () if self.now("leading-spaces") => format!("  \t bestmove   {uci}   "),
+            () if self.now("crlf") => format!("bestmove {uci}\r"),
+            () => format!("bestmove {uci}{}", self.expects(&uci)),
+        };
+        if self.now("byte-by-byte") {
+            self.flush();
+            for byte in line.bytes().chain([b'\n']) {
+                self.write(&[byte]);
+                self.flush();
+                std::thread::yield_now();
+            }
+            return;
+        }
+        self.out.extend_from_slice(line.as_bytes());
+        if !self.now("no-newline") {
+            self.out.push(b'\n');
+        }
+        if self.now("two-bestmoves") {
+            self.out.extend_from_slice(b"bestmove a1a1\n");
+        }
+        self.flush();
+    }
+}

@@ -1,0 +1,151 @@
+//! What the command line says, and the faults there are.
+
+use std::time::Duration;
+
+/// When a fault strikes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum When {
+    /// At the start of the process.
+    Start,
+    /// At one `go`: the fourth of a game unless `@K` says otherwise.
+    Once,
+    /// At every `go` from the first, or from the K-th.
+    From,
+}
+
+/// Every fault and when it strikes.
+const FAULTS: &[(&str, When)] = &[
+    ("abort", When::Once),
+    ("bad-default", When::Start),
+    ("bad-option-lines", When::Start),
+    ("bench-drifts", When::Start),
+    ("byte-by-byte", When::From),
+    ("castling-other-notation", When::From),
+    ("chatter", When::Once),
+    ("close-stdin", When::Once),
+    ("close-stdout", When::Once),
+    ("crlf", When::From),
+    ("deaf-in-search", When::Start),
+    ("die-on-junk", When::Start),
+    ("die-on-mated", When::Start),
+    ("die-on-new-game", When::Start),
+    ("early-infinite", When::Start),
+    ("early-ponder", When::Start),
+    ("exit-after-bestmove", When::Once),
+    ("exit-at-start", When::Start),
+    ("exit-in-ponder", When::Once),
+    ("exit-in-search", When::Once),
+    ("exit-on-position", When::Once),
+    ("flood", When::From),
+    ("fork-child", When::Start),
+    ("hang", When::Once),
+    ("huge-numbers", When::From),
+    ("ignore-quit", When::Start),
+    ("ignore-sigterm", When::Start),
+    ("ignore-eof", When::Start),
+    ("illegal", When::Once),
+    ("illegal-ponder", When::Start),
+    ("illegal-pv", When::Start),
+    ("invalid-utf8", When::From),
+    ("late-on-clock", When::Start),
+    ("leading-spaces", When::From),
+    ("long-line", When::From),
+    ("mate-scores", When::From),
+    ("missing-move", When::Once),
+    ("no-author", When::Start),
+    ("no-newline", When::From),
+    ("no-read", When::Once),
+    ("no-readyok", When::From),
+    ("no-searchmoves", When::Start),
+    ("no-stop", When::Start),
+    ("no-uciok", When::Start),
+    ("none", When::Once),
+    ("nul-bytes", When::From),
+    ("null-move", When::Once),
+    ("only-after-stop", When::From),
+    ("promo-without-piece", When::From),
+    ("segv", When::Once),
+    ("stderr-flood", When::From),
+    ("stop-harness", When::Once),
+    ("tabs", When::From),
+    ("two-bestmoves", When::From),
+    ("uppercase", When::Once),
+    ("weird-options", When::Start),
+];
+
+pub struct Fault {
+    pub name: &'static str,
+    pub when: When,
+    pub at: u64,
+}
+
+impl Fault {
+    fn parse(text: &str) -> Result<Self, String> {
+        let (name, at) = text.split_once('@').unwrap_or((text, ""));
+        let known = FAULTS.iter().find(|(known, _)| *known == name);
+        let &(name, when) = known.ok_or_else(|| format!("no fault {name}"))?;
+        let at = match (at, when) {
+            ("", When::Once) => 4,
+            ("", _) => 1,
+            (at, _) => number(at)?,
+        };
+        Ok(Self { name, when, at })
+    }
+}
+
+#[derive(Default)]
+pub struct Settings {
+    pub name: String,
+    pub seed: u64,
+    pub sleep: Duration,
+    pub spin: Duration,
+    pub info: u64,
+    pub score: Option<i64>,
+    pub mate: Option<i64>,
+    pub resigns: u64,
+    pub start: Duration,
+    pub stop: Duration,
+    pub clock: bool,
+    pub announce: bool,
+    pub pv: Option<String>,
+    pub ponder: Option<u64>,
+    pub linger: bool,
+    pub bench: bool,
+    pub faults: Vec<Fault>,
+}
+
+impl Settings {
+    pub fn parse(mut args: impl Iterator<Item = String>) -> Result<Self, String> {
+        let mut settings = Self { name: "Fake".into(), ..Self::default() };
+        while let Some(flag) = args.next() {
+            let mut value = || args.next().ok_or_else(|| format!("{flag} needs a value"));
+            let micros = |text: String| number(&text).map(Duration::from_micros);
+            match flag.as_str() {
+                "--name" => settings.name = value()?,
+                "--seed" => settings.seed = number(&value()?)?,
+                "--sleep-us" => settings.sleep = micros(value()?)?,
+                "--spin-us" => settings.spin = micros(value()?)?,
+                "--info" => settings.info = number(&value()?)?,
+                "--score" => settings.score = Some(value()?.parse().map_err(|e| format!("--score: {e}"))?),
+                "--mate" => settings.mate = Some(value()?.parse().map_err(|e| format!("--mate: {e}"))?),
+                "--resigns" => settings.resigns = number(&value()?)?,
+                "--start-ms" => settings.start = Duration::from_millis(number(&value()?)?),
+                "--stop-ms" => settings.stop = Duration::from_millis(number(&value()?)?),
+                "--clock" => settings.clock = true,
+                "--announce" => settings.announce = true,
+                "--pv" => settings.pv = Some(value()?.replace(',', " ")),
+                "--ponder" => settings.ponder = Some(number(&value()?)?),
+                "--fault" => settings.faults.push(Fault::parse(&value()?)?),
+                // What `fork-child` starts: a process that does nothing but hold the pipes open.
+                "--linger" => settings.linger = true,
+                "bench" => settings.bench = true,
+                _ => return Err(format!("no flag {flag}")),
+            }
+        }
+        Ok(settings)
+    }
+}
+
+fn number(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|error| format!("{text}: {error}"))
+}
