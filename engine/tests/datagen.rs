@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-use destrier::datagen::viriformat::{Reader, ScoredGame};
+use destrier::datagen::viriformat::{NO_SCORE, Reader, ScoredGame};
 use destrier::datagen::{Job, RunError, Tally, Target, parse, run};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -60,6 +60,23 @@ fn threads_do_not_change_the_games() {
     let more = folder.job("one", "--games 8 --depth 2 --max-plies 60 --hash 1");
     assert!(made(&more).1.starts_with(&one));
     assert_eq!(games(&more.out).len(), 8);
+}
+
+#[test]
+fn random_moves_have_no_score() {
+    let folder = Folder::new();
+    let shares: Vec<f64> = [0, 30, 100]
+        .into_iter()
+        .map(|percent| {
+            let words = format!("{SETTINGS} --games 20 --random-moves {percent}").replace("--games 6 ", "");
+            let job = folder.job(&format!("random{percent}"), &words);
+            let (_, one) = made(&job);
+            assert!(made(&folder.job(&format!("again{percent}"), &format!("{words} --threads 3"))).1 == one);
+            let plies: Vec<_> = games(&job.out).into_iter().flat_map(|game| game.plies).collect();
+            plies.iter().filter(|ply| ply.score == NO_SCORE).count() as f64 / plies.len() as f64
+        })
+        .collect();
+    assert!(shares[0] == 0.0 && (0.2..0.4).contains(&shares[1]) && shares[2] == 1.0, "{shares:?}");
 }
 
 #[test]

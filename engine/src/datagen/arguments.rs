@@ -23,6 +23,7 @@ same words. The games depend on the seed and the settings, not on the number of 
   --seed N              another seed, other games (default 1)
   --hash MIB            table of each thread (default 8)
   --random-plies A[-B]  random moves at the start (default 8-9; with a book 0)
+  --random-moves P      percent of the later moves that are random; they are written without a score (default 0)
   --book FILE           EPD or FEN file with positions to start from
   --opening-limit CP    drop starts beyond this score (default 600; off)
   --win CP:PLIES        give a win at this score for so many plies (default 2500:4; off)
@@ -73,6 +74,7 @@ const NAMES: &[&str] = &[
     "--seed",
     "--hash",
     "--random-plies",
+    "--random-moves",
     "--book",
     "--opening-limit",
     "--win",
@@ -194,6 +196,7 @@ fn read_rules(words: &Words<'_>, effort: Effort) -> Result<Rules, ArgumentError>
         draw: words.adjudication("--draw", Adjudication { score: 4, plies: 12 })?,
         draw_after: words.number("--draw-after", 0..=10_000, "0 to 10000 plies")?.unwrap_or(80),
         max_plies: words.number("--max-plies", 1..=10_000, "1 to 10000 plies")?.unwrap_or(400),
+        random_moves: words.number("--random-moves", 0..=100, "0 to 100 percent")?.unwrap_or(0),
     })
 }
 
@@ -210,7 +213,7 @@ fn read_openings(words: &Words<'_>) -> Result<Openings, ArgumentError> {
 
 /// All that determines the games.
 fn summary(rules: &Rules, openings: &Openings, seed: u64, hash_mib: usize, book: &str) -> String {
-    let Rules { effort, opening_limit, win, draw, draw_after, max_plies } = rules;
+    let Rules { effort, opening_limit, win, draw, draw_after, max_plies, random_moves } = rules;
     let ending = |given: &Option<Adjudication>| {
         given.map_or_else(|| "off".to_owned(), |Adjudication { score, plies }| format!("{score}:{plies}"))
     };
@@ -222,7 +225,8 @@ fn summary(rules: &Rules, openings: &Openings, seed: u64, hash_mib: usize, book:
     let Openings { positions, random_plies } = openings;
     format!(
         "engine = {} {}\nseed = {seed}\n{effort}\nhash = {hash_mib}\nbook = {book}, {} positions\nrandom plies = {}-{}\n\
-         opening limit = {limit}\nwin = {}\ndraw = {}\ndraw after = {draw_after}\nmax plies = {max_plies}\n",
+         random moves = {random_moves}\nopening limit = {limit}\nwin = {}\ndraw = {}\ndraw after = {draw_after}\n\
+         max plies = {max_plies}\n",
         env!("CARGO_PKG_NAME"),
         env!("CARGO_PKG_VERSION"),
         positions.len(),
@@ -239,13 +243,13 @@ mod tests {
 
     #[test]
     fn words_become_a_job() {
-        let words = "--out x.vf --positions 500 --depth 6 --random-plies 1-9 --win off --draw 8:10 --threads 3";
+        let words = "--out x.vf --positions 500 --depth 6 --random-plies 1-9 --win off --draw 8:10 --threads 3 --random-moves 7";
         let job = parse(&words.split(' ').collect::<Vec<_>>()).unwrap();
         assert_eq!((job.target, job.threads, job.seed), (Target::Positions(500), 3, 1));
         assert_eq!(job.openings, Openings::random(1..=9));
         assert_eq!((job.rules.effort, job.rules.win), (Effort::Depth(6), None));
         assert_eq!(job.rules.draw, Some(Adjudication { score: 8, plies: 10 }));
-        assert_eq!(job.rules.opening_limit, Some(600));
+        assert_eq!((job.rules.opening_limit, job.rules.random_moves), (Some(600), 7));
     }
 
     #[test]
@@ -260,6 +264,10 @@ mod tests {
             ("--out a --games", "datagen: `--games` lacks its value"),
             ("--outt a", "datagen: unknown option `--outt`; try `destrier datagen --help`"),
             ("--out a --games 1 --win 3", "datagen: bad value `3` of `--win`, expected CP:PLIES or off"),
+            (
+                "--out a --games 1 --random-moves 101",
+                "datagen: bad value `101` of `--random-moves`, expected 0 to 100 percent",
+            ),
             (
                 "--out a --games 1 --random-plies 9-1",
                 "datagen: bad value `9-1` of `--random-plies`, expected A or A-B, at most 100",

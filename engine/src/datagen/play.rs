@@ -1,10 +1,10 @@
 //! One game of the engine against itself.
 
 use super::opening::Openings;
-use super::viriformat::{GameResult, ScoredGame, ScoredMove};
+use super::viriformat::{GameResult, NO_SCORE, ScoredGame, ScoredMove};
 use crate::board::Board;
 use crate::search::{Game, Limits, Searcher, Signals, Silent};
-use crate::types::{Color, Score, SplitMix64};
+use crate::types::{Color, MoveList, Score, SplitMix64};
 use std::time::Instant;
 
 /// How long a move is thought about.
@@ -39,6 +39,9 @@ pub struct Rules {
     pub draw_after: usize,
     /// A game of so many plies after its opening is a draw.
     pub max_plies: usize,
+    /// Percent of the moves that are drawn by chance in place of the engine's, so that there are positions such as a search meets and
+    /// no good player brings about. Such a ply has no score: it says nothing of the move.
+    pub random_moves: u32,
 }
 
 /// Starts tried before the limit on their scores is thought to be at fault.
@@ -56,11 +59,12 @@ pub fn play_game(
     number: u64,
 ) -> Option<ScoredGame> {
     for attempt in 0..MAX_OPENING_TRIES {
-        let Some(start) = openings.draw(&mut SplitMix64::from_seeds(&[seed, number, attempt])) else { continue };
+        let mut random = SplitMix64::from_seeds(&[seed, number, attempt]);
+        let Some(start) = openings.draw(&mut random) else { continue };
         searcher.new_game();
         let Some(first) = think(searcher, &Game::new(start), rules.effort) else { continue };
         if rules.opening_limit.is_none_or(|limit| i32::from(first.score).abs() <= limit) {
-            return Some(play_from(searcher, rules, start, first));
+            return Some(play_from(searcher, rules, start, first, &mut random));
         }
     }
     None
@@ -78,15 +82,22 @@ fn think(searcher: &mut Searcher, game: &Game, effort: Effort) -> Option<ScoredM
     Some(ScoredMove { mv: outcome.best?, score: score.clamp(-bound, bound) as i16 })
 }
 
-fn play_from(searcher: &mut Searcher, rules: &Rules, start: Board, first: ScoredMove) -> ScoredGame {
+fn play_from(
+    searcher: &mut Searcher,
+    rules: &Rules,
+    start: Board,
+    first: ScoredMove,
+    random: &mut SplitMix64,
+) -> ScoredGame {
     let mut game = Game::new(start);
     let mut keys = vec![start.key()];
     let mut referee = Referee::new(rules, &start);
     let mut plies = Vec::new();
     let mut ply = first;
     let result = loop {
-        plies.push(ply);
-        game.play(ply.mv);
+        let played = if rules.random_moves > 0 { perhaps_random(rules, game.board(), ply, random) } else { ply };
+        plies.push(played);
+        game.play(played.mv);
         keys.push(game.board().key());
         if let Some(result) = end_by_rules(game.board(), &keys).or_else(|| referee.judge(ply)) {
             break result;
@@ -97,6 +108,16 @@ fn play_from(searcher: &mut Searcher, rules: &Rules, start: Board, first: Scored
         }
     };
     ScoredGame { start, start_score: 0, result, plies }
+}
+
+/// The ply, or a random one without a score in its place.
+fn perhaps_random(rules: &Rules, board: &Board, ply: ScoredMove, random: &mut SplitMix64) -> ScoredMove {
+    if random.below(100) >= rules.random_moves as usize {
+        return ply;
+    }
+    let mut moves = MoveList::new();
+    board.legal_moves(&mut moves);
+    ScoredMove { mv: moves[random.below(moves.len())], score: NO_SCORE }
 }
 
 /// Mate, stalemate, dead positions, 100 plies, or the third time of a position.
@@ -168,6 +189,7 @@ mod tests {
             draw: Some(Adjudication { score: 4, plies: 12 }),
             draw_after: 80,
             max_plies: 400,
+            random_moves: 0,
         }
     }
 

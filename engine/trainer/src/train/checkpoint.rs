@@ -18,6 +18,8 @@ pub enum CheckpointError {
     Io { path: PathBuf, error: io::Error },
     #[error("{}: {fault}; remove the file to start anew", path.display())]
     Damaged { path: PathBuf, fault: &'static str },
+    #[error("{}: {fault}; `start` is the `checkpoint.bin` of a run of a network of the same shape", path.display())]
+    Start { path: PathBuf, fault: &'static str },
     #[error("{}: it was made by another plan; restore the plan, or give it another `out` folder", path.display())]
     OtherPlan { path: PathBuf },
 }
@@ -62,6 +64,28 @@ impl Checkpoint {
     /// # Errors
     /// [`CheckpointError`], [`CheckpointError::OtherPlan`] when the digest is not `plan`.
     pub fn load(path: &Path, shape: &Shape, plan: [u8; DIGEST]) -> Result<Option<Checkpoint>, CheckpointError> {
+        let saved = Checkpoint::read(path, shape)?;
+        if saved.as_ref().is_some_and(|saved| saved.plan != plan) {
+            return Err(CheckpointError::OtherPlan { path: path.to_owned() });
+        }
+        Ok(saved)
+    }
+
+    /// The weights that another run of a network of this shape has come to.
+    ///
+    /// # Errors
+    /// [`CheckpointError::Start`], [`CheckpointError::Io`].
+    pub fn weights(path: &Path, shape: &Shape) -> Result<Parameters, CheckpointError> {
+        let unfit = |fault| CheckpointError::Start { path: path.to_owned(), fault };
+        match Checkpoint::read(path, shape) {
+            Ok(Some(Checkpoint { state: [weights, ..], .. })) => Ok(weights),
+            Ok(None) => Err(unfit("there is no such file")),
+            Err(CheckpointError::Damaged { fault, .. }) => Err(unfit(fault)),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn read(path: &Path, shape: &Shape) -> Result<Option<Checkpoint>, CheckpointError> {
         let bytes = match std::fs::read(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(CheckpointError::Io { path: path.to_owned(), error }),
@@ -82,9 +106,8 @@ impl Checkpoint {
         if Sha256::digest(body).as_slice() != digest {
             return Err(damaged("the digest does not fit"));
         }
-        if cut(DIGEST)? != plan {
-            return Err(CheckpointError::OtherPlan { path: path.to_owned() });
-        }
+        let mut plan = [0; DIGEST];
+        plan.copy_from_slice(cut(DIGEST)?);
         let mut number = || -> Result<u64, CheckpointError> {
             Ok(cut(8)?.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte)))
         };

@@ -77,6 +77,10 @@ pub struct Network {
     /// By material; 8 or 1.
     #[serde(default = "defaults::output_buckets")]
     pub output_buckets: usize,
+    /// Checkpoint of a run of a network of this shape to begin with, in place of random weights: many cheap labels first, fewer good ones
+    /// after them.
+    #[serde(default)]
+    pub start: Option<PathBuf>,
 }
 
 /// Names of the architectures.
@@ -177,7 +181,7 @@ impl Plan {
         let mut plan = Plan::parse(path, &text)?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let data = plan.data.files.iter_mut().chain(&mut plan.data.validation);
-        for file in data.chain([&mut plan.out]) {
+        for file in data.chain([&mut plan.out]).chain(&mut plan.network.start) {
             *file = folder.join(&*file);
         }
         Ok(plan)

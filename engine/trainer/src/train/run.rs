@@ -77,7 +77,10 @@ impl<'a> Run<'a> {
         let (superbatches, position, curve, state) = match saved {
             Some(saved) => (saved.superbatches, saved.position, Curve::parse(&saved.curve), saved.state),
             None => {
-                let weights = Parameters::random(&shape, plan.seed);
+                let weights = match &plan.network.start {
+                    Some(path) => Checkpoint::weights(path, &shape)?,
+                    None => Parameters::random(&shape, plan.seed),
+                };
                 let zero = Parameters::zero(&shape);
                 (0, 0, Curve::default(), [weights, zero.clone(), zero])
             }

@@ -356,6 +356,33 @@ fn checkpoints_of_other_plans_and_damaged_ones_are_refused() {
 }
 
 #[test]
+fn a_run_begins_with_the_weights_of_another() {
+    let folder = tempfile::tempdir().expect("a fresh folder");
+    write(&folder.path().join("data.bin"), &positions(1000, 11));
+    let first = plan(folder.path(), "first");
+    let before = run::run(&first, &mut std::io::sink()).expect("a run");
+    let path = folder.path().join("second.toml");
+    let text = PLAN.replace("OUT", "second").replace("seed = 5", "seed = 6");
+    let text = text.replace("hidden = 64", "hidden = 64\nstart = \"first/checkpoint.bin\"");
+    std::fs::write(&path, &text).expect("a file in a fresh folder");
+    let second = Plan::load(&path).expect("a sound plan");
+    let mut begun = Run::open(&second).expect("a run");
+    let outcome = begun.export().expect("a network");
+    assert_eq!(outcome.hash, before.hash, "before a step it is the network it begins with");
+    begun.superbatch(&ProgressBar::hidden()).expect("a superbatch");
+    assert!(begun.export().expect("a network").hash != before.hash);
+    for (from, to, says) in [
+        ("first/", "nobody/", "there is no such file; `start` is the `checkpoint.bin` of a run"),
+        ("hidden = 64", "hidden = 32", "of the same shape"),
+    ] {
+        std::fs::write(&path, text.replace(from, to).replace("\"second\"", "\"third\"")).expect("the same file");
+        let other = Plan::load(&path).expect("a sound plan");
+        let error = Run::open(&other).map(|_| ()).expect_err(to).to_string();
+        assert!(error.contains(says), "{error}");
+    }
+}
+
+#[test]
 fn mistakes_in_plans_are_named_with_their_line() {
     let check = |from: &str, to: &str, says: &str| {
         assert!(PLAN.contains(from), "{from}");
