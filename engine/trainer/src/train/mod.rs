@@ -10,6 +10,7 @@ mod head;
 mod integer;
 mod kernels;
 mod layered;
+mod loaded;
 mod network;
 mod plan;
 mod report;
@@ -20,6 +21,8 @@ mod source;
 mod tile;
 mod trainer;
 
+#[cfg(test)]
+mod loaded_tests;
 #[cfg(test)]
 mod tests;
 
