@@ -4,7 +4,7 @@ use clap::{Parser, Subcommand};
 use destrier::board::attacks::{Sliding, choose_sliding};
 use destrier_trainer::{bootstrap, compare, data, texel, train};
 use quintain::cli::Exit;
-use std::io;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 #[derive(Debug, Parser)]
@@ -36,7 +36,10 @@ enum Command {
     Uci,
 }
 
-fn main() -> anyhow::Result<ExitCode> {
+/// Bad usage, a bad plan or file, or an engine that does not start.
+const EXIT_USAGE: u8 = 2;
+
+fn main() -> ExitCode {
     choose_sliding(Sliding::fastest());
     let done = |()| Exit::Done;
     let exit = match Cli::parse().command {
@@ -47,5 +50,12 @@ fn main() -> anyhow::Result<ExitCode> {
         Command::Texel(command) => texel::run(command).map(done),
         Command::Uci => destrier::uci::run(io::stdin().lock(), io::stdout()).map(done).map_err(Into::into),
     };
-    exit.map(|exit| ExitCode::from(exit.code()))
+    match exit {
+        Ok(exit) => ExitCode::from(exit.code()),
+        Err(error) => {
+            // There is nobody left to tell when stderr is closed.
+            let _ = writeln!(io::stderr(), "error: {error:#}");
+            ExitCode::from(EXIT_USAGE)
+        }
+    }
 }

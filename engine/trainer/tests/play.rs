@@ -299,6 +299,9 @@ fn mistakes_in_plans_are_named() {
     folder.plan("other", |text| text.replace("depth = 1\nhash", "depth = 2\nhash"));
     let error = Loop::open(&plan, Some("engine")).unwrap_err().to_string();
     assert!(error.contains("begun with `self-play = --depth 1") && error.contains("settings.txt"), "{error}");
+    folder.plan("other", |text| text.replace("pairs = 3", "pairs = 4"));
+    let error = Loop::open(&plan, Some("engine")).unwrap_err().to_string();
+    assert!(error.contains("begun with `pairs: Some(3)`, not `pairs: Some(4)`"), "{error}");
     folder.plan("other", |text| text);
     let held = Loop::open(&plan, Some("engine")).unwrap();
     let error = Loop::open(&plan, Some("engine")).unwrap_err().to_string();

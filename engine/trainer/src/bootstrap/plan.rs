@@ -150,10 +150,19 @@ impl LoopPlan {
         let held = training.data.validation_positions;
         let contest =
             RawPlan { concurrency: None, affinity: None, max_time: None, max_failures: None, ..contest.clone() };
+        // A key a line, so that a message can name the one that differs.
+        let keys = [
+            format!("{network:?}"),
+            format!("{recipe:?}"),
+            format!("{rate:?}"),
+            format!("{wdl:?}"),
+            format!("{optimiser:?}"),
+            format!("{contest:?}"),
+        ];
+        let keys = keys.join("\n").replace(", ", "\n").replace(" { ", "\n").replace(" }", "");
         format!(
             "window = {window}\nstart = {start}\nseed = {seed}\nheld-out = {held_out}\nleast-elo = {least_elo}\n\
-             self-play = {}\nfilter = {}\ntraining seed = {}\nheld-out positions = {held}\n{network:#?}\n{recipe:#?}\n\
-             {rate:#?}\n{wdl:#?}\n{optimiser:#?}\n{contest:#?}\n",
+             self-play = {}\nfilter = {}\ntraining seed = {}\nheld-out positions = {held}\n{keys}\n",
             self_play.join(" "),
             filter.join(" "),
             training.seed,

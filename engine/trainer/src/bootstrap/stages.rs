@@ -210,7 +210,7 @@ impl Loop {
         let data = Data { training: count("train.vf", "train.bin")?, held_out: count("held-out.vf", "held-out.bin")? };
         if data.training == 0 || data.held_out == 0 {
             bail!(
-                "{} positions to train on and {} held out are left of the games; give more `games`, or a milder [filter]",
+                "{} positions to train on and {} held out are left of the games; give more `games`, a larger `held-out` or a milder [filter], and another `out`",
                 data.training,
                 data.held_out
             );
