@@ -13,6 +13,7 @@ mod games;
 mod init;
 mod matches;
 mod page;
+pub mod play;
 mod progress;
 mod race;
 mod rate;

@@ -4,6 +4,7 @@
 
 use destrier::datagen::viriformat::{NO_SCORE, Reader, ScoredGame};
 use destrier::datagen::{Job, RunError, Tally, Target, parse, run};
+use destrier::nnue::{Kind, Layout, encode, random_payload};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -133,4 +134,29 @@ fn other_games_are_not_mixed_in() {
     fs::remove_file(folder.0.join("mixed.settings")).unwrap();
     assert!(matches!(run(&job, |_| {}), Err(RunError::Foreign { .. })));
     assert_eq!(job.target, Target::Games(6));
+}
+
+#[test]
+fn the_evaluation_decides_the_games_and_is_written_down() {
+    let folder = Folder::new();
+    let words = |evaluation: &str| format!("{SETTINGS} --evaluation {evaluation}");
+    let network = |seed: u64| {
+        let layout = Layout::plain(Kind::Screlu, 32);
+        let path = folder.0.join(format!("{seed}.nnue"));
+        fs::write(&path, encode(&layout, &random_payload(&layout, seed)).unwrap()).unwrap();
+        words(path.to_str().unwrap())
+    };
+    let (one, two) = (network(1), network(2));
+    let (_, classical) = made(&folder.job("classical", &words("classical")));
+    let (_, by_one) = made(&folder.job("one", &one));
+    assert!(by_one != classical && by_one != made(&folder.job("two", &two)).1);
+    assert!(by_one == made(&folder.job("again", &one)).1);
+    for (other, says) in
+        [(&two, "begun with `evaluation = network"), (&words("classical"), "not `evaluation = classical`")]
+    {
+        let error = run(&folder.job("one", other), |_| {}).unwrap_err().to_string();
+        assert!(error.contains(says), "{error}");
+    }
+    let error = run(&folder.job("one", SETTINGS), |_| {}).unwrap_err().to_string();
+    assert!(error.contains("not `evaluation = built in`"), "{error}");
 }

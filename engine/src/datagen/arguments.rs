@@ -3,10 +3,13 @@
 use super::opening::Openings;
 use super::play::{Adjudication, Effort, Rules};
 use super::run::{Job, Target};
+use crate::nnue;
+use crate::search::{EvalConfig, EvalMode};
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::Arc;
 
 /// What may follow `datagen`.
 pub const USAGE: &str = "\
@@ -24,6 +27,7 @@ same words. The games depend on the seed and the settings, not on the number of 
   --hash MIB            table of each thread (default 8)
   --random-plies A[-B]  random moves at the start (default 8-9; with a book 0)
   --random-moves P      percent of the later moves that are random; they are written without a score (default 0)
+  --evaluation FILE     network to play with, or `classical` (default: what the program has built in)
   --book FILE           EPD or FEN file with positions to start from
   --opening-limit CP    drop starts beyond this score (default 600; off)
   --win CP:PLIES        give a win at this score for so many plies (default 2500:4; off)
@@ -42,6 +46,7 @@ pub enum ArgumentError {
     Missing(&'static str),
     Both(&'static str, &'static str),
     Book { path: PathBuf, why: String },
+    Network { path: PathBuf, error: nnue::FormatError },
 }
 
 impl fmt::Display for ArgumentError {
@@ -58,6 +63,7 @@ impl fmt::Display for ArgumentError {
             ArgumentError::Missing(what) => write!(f, "datagen: give {what}; try `destrier datagen --help`"),
             ArgumentError::Both(one, other) => write!(f, "datagen: give `{one}` or `{other}`, not both"),
             ArgumentError::Book { path, why } => write!(f, "datagen: book {}: {why}", path.display()),
+            ArgumentError::Network { path, error } => write!(f, "datagen: network {}: {error}", path.display()),
         }
     }
 }
@@ -75,6 +81,7 @@ const NAMES: &[&str] = &[
     "--hash",
     "--random-plies",
     "--random-moves",
+    "--evaluation",
     "--book",
     "--opening-limit",
     "--win",
@@ -180,8 +187,26 @@ pub fn parse(words: &[&str]) -> Result<Job, ArgumentError> {
     let hash_mib = words.number("--hash", 1..=65_536, "1 to 65536 MiB")?.unwrap_or(8);
     let threads = words.number("--threads", 1..=1024, "1 to 1024")?.unwrap_or(1);
     let book = words.get("--book").unwrap_or("none");
-    let summary = summary(&rules, &openings, seed, hash_mib, book);
-    Ok(Job { out: PathBuf::from(out), target, seed, threads, hash_mib, rules, openings, summary })
+    let (evaluation, line) = read_evaluation(&words)?;
+    let summary = summary(&rules, &openings, seed, hash_mib, book) + &line;
+    Ok(Job { out: PathBuf::from(out), target, seed, threads, hash_mib, rules, openings, evaluation, summary })
+}
+
+/// What to play with, and the line of the summary about it: none without the option, so that files of before it stay the same.
+fn read_evaluation(words: &Words<'_>) -> Result<(EvalConfig, String), ArgumentError> {
+    let Some(value) = words.get("--evaluation") else { return Ok((EvalConfig::default(), String::new())) };
+    if value == EvalMode::Classical.name() {
+        let classical = EvalConfig { mode: EvalMode::Classical, network: None };
+        return Ok((classical, "evaluation = classical\n".to_owned()));
+    }
+    let path = PathBuf::from(value);
+    let (network, hash) = std::fs::read(&path)
+        .map_err(|error| nnue::FormatError::Io(error.to_string()))
+        .and_then(|bytes| Ok((nnue::parse(&bytes)?, nnue::sha256(&bytes))))
+        .map_err(|error| ArgumentError::Network { path, error })?;
+    let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    let network = EvalConfig { mode: EvalMode::Nnue, network: Some(Arc::new(network)) };
+    Ok((network, format!("evaluation = network {hash}\n")))
 }
 
 fn read_rules(words: &Words<'_>, effort: Effort) -> Result<Rules, ArgumentError> {
@@ -267,6 +292,10 @@ mod tests {
             (
                 "--out a --games 1 --random-moves 101",
                 "datagen: bad value `101` of `--random-moves`, expected 0 to 100 percent",
+            ),
+            (
+                "--out a --games 1 --evaluation /no/net",
+                "datagen: network /no/net: cannot be read: No such file or directory (os error 2)",
             ),
             (
                 "--out a --games 1 --random-plies 9-1",

@@ -6,7 +6,7 @@
 use super::opening::Openings;
 use super::play::{Rules, play_game};
 use super::viriformat::{Damage, GameResult, ReadError, Reader, ScoredGame};
-use crate::search::{Searcher, THREAD_STACK_BYTES};
+use crate::search::{EvalConfig, Searcher, THREAD_STACK_BYTES};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
@@ -26,7 +26,7 @@ pub enum Target {
 }
 
 /// What to make.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Job {
     pub out: PathBuf,
     pub target: Target,
@@ -36,6 +36,8 @@ pub struct Job {
     pub hash_mib: usize,
     pub rules: Rules,
     pub openings: Openings,
+    /// What the engine plays with.
+    pub evaluation: EvalConfig,
     /// All that determines the games, in words, one `key = value` a line. Kept beside the file.
     pub summary: String,
 }
@@ -188,6 +190,7 @@ fn work(job: &Job, next: &AtomicU64, stop: &AtomicBool, sender: &SyncSender<Made
         let _ = sender.send((0, Err(RunError::Memory { mib: job.hash_mib })));
         return;
     };
+    searcher.set_evaluation(&job.evaluation);
     while !stop.load(Ordering::Relaxed) {
         let number = next.fetch_add(1, Ordering::Relaxed);
         if matches!(job.target, Target::Games(games) if number >= games) {
@@ -279,7 +282,10 @@ fn check_summary(job: &Job, length: u64) -> Result<(), RunError> {
         Ok(before) if before == job.summary => return Ok(()),
         Ok(before) => {
             let differs = |(was, is): &(&str, &str)| was != is;
-            let (was, is) = before.lines().zip(job.summary.lines()).find(differs).unwrap_or_default();
+            // The evaluation stands last, and only where it was asked for.
+            let built_in = || std::iter::once("evaluation = built in");
+            let lines = before.lines().chain(built_in()).zip(job.summary.lines().chain(built_in()));
+            let (was, is) = lines.into_iter().find(differs).unwrap_or_default();
             return Err(RunError::Other { path: job.out.clone(), was: was.to_owned(), is: is.to_owned() });
         }
         Err(error) if error.kind() == ErrorKind::NotFound && length == 0 => {}

@@ -1,10 +1,19 @@
 //! The command line of the trainer.
 
 use clap::{Parser, Subcommand};
-use destrier_trainer::{data, texel, train};
+use destrier::board::attacks::{Sliding, choose_sliding};
+use destrier_trainer::{bootstrap, compare, data, texel, train};
+use quintain::cli::Exit;
+use std::io::{self, Write};
+use std::process::ExitCode;
 
 #[derive(Debug, Parser)]
-#[command(name = "destrier-trainer", version, about = "Makes Destrier's evaluation from positions")]
+#[command(
+    name = "destrier-trainer",
+    version,
+    about = "Makes Destrier's evaluation from positions",
+    max_term_width = 130
+)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -17,14 +26,36 @@ enum Command {
     Data(data::Command),
     #[command(flatten)]
     Train(train::Command),
+    /// Let networks play each other under Quintain and name the best; goes on where it was stopped.
+    Compare(compare::Compare),
+    /// Self-play, training and a match, generation by generation; goes on where it was stopped.
+    Loop(bootstrap::Bootstrap),
     #[command(flatten)]
     Texel(texel::Command),
+    /// Speak UCI: the engine that is linked in, for `--engine "destrier-trainer -- uci"`.
+    Uci,
 }
 
-fn main() -> anyhow::Result<()> {
-    match Cli::parse().command {
-        Command::Data(command) => data::run(command),
-        Command::Train(command) => train::run(command),
-        Command::Texel(command) => texel::run(command),
+/// Bad usage, a bad plan or file, or an engine that does not start.
+const EXIT_USAGE: u8 = 2;
+
+fn main() -> ExitCode {
+    choose_sliding(Sliding::fastest());
+    let done = |()| Exit::Done;
+    let exit = match Cli::parse().command {
+        Command::Data(command) => data::run(command).map(done),
+        Command::Train(command) => train::run(command).map(done),
+        Command::Compare(compare) => compare.run(&mut io::stdout()),
+        Command::Loop(bootstrap) => bootstrap.run(&mut io::stdout()),
+        Command::Texel(command) => texel::run(command).map(done),
+        Command::Uci => destrier::uci::run(io::stdin().lock(), io::stdout()).map(done).map_err(Into::into),
+    };
+    match exit {
+        Ok(exit) => ExitCode::from(exit.code()),
+        Err(error) => {
+            // There is nobody left to tell when stderr is closed.
+            let _ = writeln!(io::stderr(), "error: {error:#}");
+            ExitCode::from(EXIT_USAGE)
+        }
     }
 }

@@ -10,6 +10,7 @@ mod head;
 mod integer;
 mod kernels;
 mod layered;
+mod loaded;
 mod network;
 mod plan;
 mod report;
@@ -21,7 +22,13 @@ mod tile;
 mod trainer;
 
 #[cfg(test)]
+mod loaded_tests;
+#[cfg(test)]
 mod tests;
+
+pub(crate) use checkpoint::replace;
+pub(crate) use plan::Plan;
+pub(crate) use run::run as train;
 
 use clap::Subcommand;
 use std::io;
@@ -52,12 +59,12 @@ pub fn run(command: Command) -> anyhow::Result<()> {
     match command {
         Command::Train { plans } => {
             // All plans are read first: a mistake in the last must not show after the first has run for hours.
-            let plans = plans.iter().map(|path| plan::Plan::load(path)).collect::<Result<Vec<_>, _>>()?;
+            let plans = plans.iter().map(|path| Plan::load(path)).collect::<Result<Vec<_>, _>>()?;
             let summaries = plans.iter().map(|plan| run::run(plan, &mut out)).collect::<Result<Vec<_>, _>>()?;
             report::table(&summaries, &mut out)?;
         }
         Command::Export { plan } => {
-            let plan = plan::Plan::load(&plan)?;
+            let plan = Plan::load(&plan)?;
             let summary = run::Run::open(&plan)?.export()?;
             report::table(&[summary], &mut out)?;
         }

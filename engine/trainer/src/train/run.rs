@@ -4,8 +4,9 @@ use super::checkpoint::{Checkpoint, CheckpointError, replace};
 use super::curve::{Curve, Point};
 use super::export::{self, ExportError};
 use super::head::Loss;
-use super::integer::Rounding;
+use super::integer::{Integer, Rounding};
 use super::kernels::Step;
+use super::loaded::{self, LoadedError};
 use super::network::Parameters;
 use super::plan::Plan;
 use super::schedule::Progress;
@@ -30,6 +31,8 @@ pub enum RunError {
     Checkpoint(#[from] CheckpointError),
     #[error(transparent)]
     Export(#[from] ExportError),
+    #[error(transparent)]
+    Loaded(#[from] LoadedError),
     #[error("{}: {error}", path.display())]
     Io { path: PathBuf, error: io::Error },
     #[error("{name}: the loss is no number after superbatch {superbatch}; lower the rate's `start`")]
@@ -46,6 +49,8 @@ pub struct Summary {
     pub hash: String,
     /// Whole-number evaluations against float ones, on held-out positions.
     pub rounding: Rounding,
+    /// Held-out positions of which Destrier, with the file loaded, says the same whole number.
+    pub same: usize,
     /// Positions a second of the part of the run that this process did, if any.
     pub speed: Option<f64>,
 }
@@ -183,10 +188,12 @@ impl<'a> Run<'a> {
         Ok(path)
     }
 
-    /// Writes the network as the engine loads it and as Bullet writes it.
+    /// Writes the network as the engine loads it and as Bullet writes it, loads it in Destrier and compares: whole numbers with
+    /// floats, Destrier's whole numbers with the trainer's.
     ///
     /// # Errors
-    /// [`RunError::Export`] for a weight out of range, [`RunError::Io`].
+    /// [`RunError::Export`] for a weight out of range, [`RunError::Loaded`] where Destrier says something else,
+    /// [`RunError::Io`].
     pub fn export(&self) -> Result<Summary, RunError> {
         let [weights, ..] = self.trainer.state();
         let payload = export::payload(self.trainer.shape(), &weights)?;
@@ -195,9 +202,11 @@ impl<'a> Run<'a> {
         let rounding = Rounding::of(self.trainer.shape(), &payload, sample, &self.trainer.outputs(sample));
         let bytes = export::network(self.trainer.shape(), &weights)?;
         let network = self.write(&format!("{}.nnue", self.plan.name), &bytes)?;
+        let same = loaded::check(&network, &Integer::new(self.trainer.shape(), &payload), sample)?;
         let hash = Sha256::digest(&payload).iter().map(|byte| format!("{byte:02x}")).collect();
         let speed = (self.spent.0 > 0).then(|| self.spent.0 as f64 / self.spent.1.max(1e-9));
-        Ok(Summary { name: self.plan.name.clone(), curve: self.curve.clone(), network, hash, rounding, speed })
+        let (name, curve) = (self.plan.name.clone(), self.curve.clone());
+        Ok(Summary { name, curve, network, hash, rounding, same, speed })
     }
 
     /// Superbatches since the best validation loss, told once when the plan's patience is over.

@@ -1,0 +1,73 @@
+//! The loop that an engine learns by: it plays itself, learns from the games, and keeps what it learnt if that plays better.
+//!
+//! Reading order: `plan.rs` (what the user writes), `row.rs` (what is known of a generation), `positions.rs` (from games to training
+//! data), `stages.rs` (one step after the other), then the command here.
+//!
+//! Every stage can be killed at any time: games are appended whole (`destrier::datagen`, Quintain's journal), training goes on from its
+//! checkpoint, every other file is written beside its place and renamed. A stage is done when its figures stand in `row.json`.
+
+mod plan;
+mod positions;
+mod row;
+mod stages;
+
+pub use plan::{LoopPlan, LoopPlanError};
+pub use row::{Row, Verdict};
+pub use stages::{Loop, Step};
+
+use clap::Args;
+use quintain::cli::Exit;
+use quintain::cli::play::on_interrupt;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+
+const EXAMPLES: &str = "\
+Example:
+  destrier-trainer loop engine/trainer/plans/loop.toml
+
+The same command goes on after any kind of stop. The folder of the plan has loop.txt and loop.json, the table of all generations, and a
+folder for each: games, positions, the training run, and the match as Quintain keeps it. Ends with 0 when all generations are done, 4
+where an engine failed too often, 130 where it was interrupted.";
+
+/// Self-play, training and a match, generation by generation
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Bootstrap {
+    /// The plan, TOML
+    plan: PathBuf,
+    /// Destrier for the matches, as Quintain takes engines [default: the plan's, else `destrier` beside this program]
+    #[arg(long, value_name = "SPEC")]
+    engine: Option<String>,
+    /// Print the table as one JSON document at the end
+    #[arg(long)]
+    json: bool,
+}
+
+impl Bootstrap {
+    /// Does what is left of the plan.
+    ///
+    /// # Errors
+    /// What could not be read, written, trained or played, by name; all that was done before stays.
+    pub fn run(&self, out: &mut dyn Write) -> anyhow::Result<Exit> {
+        let mut steps = Loop::open(&self.plan, self.engine.as_deref())?;
+        let plays = steps.is_playing();
+        on_interrupt(move || {
+            // A match ends by itself, after its running games; everything else can be cut off where it is.
+            if !plays.load(Ordering::Relaxed) {
+                // There is nobody left to tell when stderr is closed.
+                let _ = writeln!(io::stderr(), "interrupted; the same command goes on");
+                std::process::exit(i32::from(Exit::Interrupted.code()));
+            }
+        })?;
+        loop {
+            match steps.step(out)? {
+                Step::Done => {}
+                Step::Stopped(exit) => return Ok(exit),
+                Step::Finished => break,
+            }
+        }
+        writeln!(out, "{}", if self.json { steps.json() } else { steps.table() }.trim_end())?;
+        Ok(Exit::Done)
+    }
+}

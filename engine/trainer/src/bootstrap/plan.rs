@@ -1,0 +1,228 @@
+//! Plans of loops: TOML files.
+
+use crate::compare::{Evaluation, EvaluationError};
+use crate::train::Plan;
+use destrier::datagen;
+use quintain::plan::config::{ConfigError, RawPlan, from_toml};
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+use toml::{Table, Value};
+
+/// What is wrong with a plan.
+#[derive(Debug, thiserror::Error)]
+pub enum LoopPlanError {
+    #[error(transparent)]
+    Toml(#[from] ConfigError),
+    #[error("{}: `{key}`: {why}", path.display())]
+    Value { path: PathBuf, key: String, why: String },
+    #[error("{}: `training`: {error}", path.display())]
+    Training { path: PathBuf, error: Box<dyn std::error::Error + Send + Sync> },
+    #[error("{}: `start`: {error}", path.display())]
+    Start { path: PathBuf, error: EvaluationError },
+}
+
+/// A loop. Relative paths start at the plan's folder.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LoopPlan {
+    /// Folder of all that the loop makes.
+    pub out: PathBuf,
+    pub generations: u32,
+    /// Generations whose games are trained on, the last ones.
+    pub window: u32,
+    /// What the first generation plays with and has to beat.
+    pub start: Evaluation,
+    pub seed: u64,
+    /// For self-play and training; as many as the machine has unless given.
+    pub threads: Option<usize>,
+    /// The engine that plays the matches, unless the command says.
+    pub engine: Option<String>,
+    /// Share of the games that is held out.
+    pub held_out: f64,
+    /// Of a match without bounds: Elo from which a candidate is accepted. A test is its own judge.
+    pub least_elo: f64,
+    /// A plan of `train`; its name, folder and files are the loop's.
+    pub training: Plan,
+    /// Words of `destrier datagen`.
+    pub self_play: Vec<String>,
+    /// Words of `data filter`.
+    pub filter: Vec<String>,
+    /// A match or a test of Quintain, without its players.
+    pub contest: RawPlan,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct File {
+    out: PathBuf,
+    generations: u32,
+    #[serde(default = "window")]
+    window: u32,
+    #[serde(default = "start")]
+    start: String,
+    #[serde(default = "seed")]
+    seed: u64,
+    #[serde(default)]
+    threads: Option<usize>,
+    #[serde(default)]
+    engine: Option<String>,
+    #[serde(default = "held_out")]
+    held_out: f64,
+    #[serde(default)]
+    least_elo: f64,
+    training: PathBuf,
+    self_play: Table,
+    #[serde(default)]
+    filter: Table,
+    #[serde(rename = "match")]
+    contest: RawPlan,
+}
+
+const fn window() -> u32 {
+    3
+}
+
+fn start() -> String {
+    "engine".to_owned()
+}
+
+const fn seed() -> u64 {
+    1
+}
+
+const fn held_out() -> f64 {
+    0.05
+}
+
+/// Options of `destrier datagen` that the loop gives itself.
+const OWN_OPTIONS: [&str; 4] = ["out", "seed", "threads", "evaluation"];
+
+impl LoopPlan {
+    /// Reads a plan and all that it names.
+    ///
+    /// # Errors
+    /// [`LoopPlanError`], with file, key and remedy.
+    pub fn load(path: &Path) -> Result<LoopPlan, LoopPlanError> {
+        let text =
+            std::fs::read_to_string(path).map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
+        let file: File = from_toml(path, &text).map_err(ConfigError::Toml)?;
+        let wrong = |key: &str, why: &str| LoopPlanError::Value {
+            path: path.to_owned(),
+            key: key.to_owned(),
+            why: why.to_owned(),
+        };
+        check(&file).map_err(|(key, why)| wrong(key, why))?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let training = Plan::load(&folder.join(&file.training))
+            .map_err(|error| LoopPlanError::Training { path: path.to_owned(), error: Box::new(error) })?;
+        let start = match file.start.as_str() {
+            word @ ("classical" | "engine") => Evaluation::parse(word),
+            network => Evaluation::network(&folder.join(network)),
+        };
+        let start = start.map_err(|error| LoopPlanError::Start { path: path.to_owned(), error })?;
+        let self_play = self_play(&file.self_play, folder).map_err(|why| wrong("self-play", &why))?;
+        let filter = words(&file.filter).map_err(|why| wrong("filter", &why))?;
+        super::positions::check_filter(&filter).map_err(|why| wrong("filter", &why))?;
+        let mut contest = file.contest;
+        contest.book = contest.book.map(|book| folder.join(book));
+        Ok(LoopPlan {
+            out: folder.join(file.out),
+            generations: file.generations,
+            window: file.window,
+            start,
+            seed: file.seed,
+            threads: file.threads,
+            engine: file.engine,
+            held_out: file.held_out,
+            least_elo: file.least_elo,
+            training,
+            self_play,
+            filter,
+            contest,
+        })
+    }
+
+    /// All that decides what the loop comes to, one setting a line; how many generations and threads there are does not.
+    pub fn settings(&self) -> String {
+        let LoopPlan { window, start, seed, held_out, least_elo, training, self_play, filter, contest, .. } = self;
+        let start = start.sha256().unwrap_or_else(|| start.to_string());
+        let (network, recipe) = (&training.network, &training.training);
+        let (rate, wdl, optimiser) = (&training.rate, &training.wdl, &training.optimiser);
+        let held = training.data.validation_positions;
+        let contest =
+            RawPlan { concurrency: None, affinity: None, max_time: None, max_failures: None, ..contest.clone() };
+        // A key a line, so that a message can name the one that differs.
+        let keys = [
+            format!("{network:?}"),
+            format!("{recipe:?}"),
+            format!("{rate:?}"),
+            format!("{wdl:?}"),
+            format!("{optimiser:?}"),
+            format!("{contest:?}"),
+        ];
+        let keys = keys.join("\n").replace(", ", "\n").replace(" { ", "\n").replace(" }", "");
+        format!(
+            "window = {window}\nstart = {start}\nseed = {seed}\nheld-out = {held_out}\nleast-elo = {least_elo}\n\
+             self-play = {}\nfilter = {}\ntraining seed = {}\nheld-out positions = {held}\n{keys}\n",
+            self_play.join(" "),
+            filter.join(" "),
+            training.seed,
+        )
+    }
+}
+
+fn check(file: &File) -> Result<(), (&'static str, &'static str)> {
+    let RawPlan { new, base, new_options, base_options, players, out, seed, name, heroes, rounds, format, .. } =
+        &file.contest;
+    let has_players = new.is_some() || base.is_some() || !players.is_empty() || heroes.is_some() || rounds.is_some();
+    let has_options = !new_options.is_empty() || !base_options.is_empty();
+    if has_players || has_options || format.is_some() {
+        return Err(("match", "the players are the loop's; leave out `new`, `base`, `players` and `format`"));
+    }
+    if out.is_some() || seed.is_some() || name.is_some() {
+        return Err(("match", "folder, seed and name are the loop's; leave out `out`, `seed` and `name`"));
+    }
+    match () {
+        () if file.generations == 0 => Err(("generations", "0 does nothing; give 1 or more")),
+        () if file.window == 0 => Err(("window", "0 trains on nothing; give 1 or more generations")),
+        () if file.threads == Some(0) => Err(("threads", "0 does nothing; give 1 or more, or leave the key out")),
+        () if !(file.held_out > 0.0 && file.held_out <= 0.5) => {
+            Err(("held-out", "a share of the games, more than 0 and at most 0.5"))
+        }
+        () if !file.least_elo.is_finite() => Err(("least-elo", "a number of Elo")),
+        () => Ok(()),
+    }
+}
+
+/// The keys of a table as options of a command line.
+fn words(table: &Table) -> Result<Vec<String>, String> {
+    let mut words = Vec::new();
+    for (key, value) in table {
+        let text = match value {
+            Value::Boolean(true) => None,
+            Value::Boolean(false) => continue,
+            Value::String(text) => Some(text.clone()),
+            Value::Integer(number) => Some(number.to_string()),
+            Value::Float(number) => Some(number.to_string()),
+            _ => return Err(format!("`{key}`: expected a number, a text or true")),
+        };
+        words.push(format!("--{key}"));
+        words.extend(text);
+    }
+    Ok(words)
+}
+
+/// Options of self-play, as `destrier datagen` would take them.
+fn self_play(table: &Table, folder: &Path) -> Result<Vec<String>, String> {
+    if let Some(key) = table.keys().find(|key| OWN_OPTIONS.contains(&key.as_str())) {
+        return Err(format!("`{key}` is the loop's; leave it out"));
+    }
+    let mut words = words(table)?;
+    if let Some(place) = words.iter().position(|word| word == "--book")
+        && let Some(book) = words.get_mut(place + 1)
+    {
+        *book = folder.join(&*book).display().to_string();
+    }
+    let all: Vec<&str> = ["--out", "games.vf"].into_iter().chain(words.iter().map(String::as_str)).collect();
+    datagen::parse(&all).map_err(|error| error.to_string())?;
+    Ok(words)
+}

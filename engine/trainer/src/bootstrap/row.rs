@@ -1,0 +1,149 @@
+//! What is known of a generation, stage by stage: the state of the loop, and its table.
+
+use crate::train::replace;
+use anyhow::Context as _;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// What became of a generation's network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// It is the present one from now on.
+    Accepted,
+    /// The one before is kept.
+    Kept,
+}
+
+/// Games of a generation's self-play.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Games {
+    pub games: u64,
+    /// Positions of all of them, whether trained on or not.
+    pub positions: u64,
+}
+
+/// What a network was trained on: the window's games, filtered, each position once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Data {
+    pub training: u64,
+    /// Held out by games.
+    pub held_out: u64,
+}
+
+/// What training came to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Trained {
+    /// Loss on the held-out positions at the end.
+    pub validation: f64,
+    /// Whole numbers against floats, in centipawns.
+    pub mean_error: f64,
+    pub worst_error: f64,
+    /// The network's file in the loop's folder.
+    pub network: String,
+    /// Of its payload.
+    pub sha256: String,
+}
+
+/// How the candidate came out against the present network.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Met {
+    pub against: String,
+    pub pairs: u64,
+    pub wins: u64,
+    pub draws: u64,
+    pub losses: u64,
+    /// None where it is not finite.
+    pub elo: Option<f64>,
+    /// Half the width of the 95 % interval.
+    pub elo_error: Option<f64>,
+    pub verdict: Verdict,
+}
+
+/// A generation; what is not known yet is none.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// From 1.
+    pub generation: u32,
+    pub self_play: Option<Games>,
+    pub data: Option<Data>,
+    pub training: Option<Trained>,
+    #[serde(rename = "match")]
+    pub met: Option<Met>,
+}
+
+impl Row {
+    /// The row in a file; a new one where there is none.
+    ///
+    /// # Errors
+    /// A file that can't be read.
+    pub fn load(path: &Path, generation: u32) -> anyhow::Result<Row> {
+        match std::fs::read_to_string(path) {
+            Ok(text) => {
+                let damaged =
+                    || format!("{}: it is damaged; remove it to do the generation's stages again", path.display());
+                serde_json::from_str(&text).with_context(damaged)
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Row { generation, ..Row::default() }),
+            Err(error) => Err(error).with_context(|| format!("{}: cannot read it", path.display())),
+        }
+    }
+
+    /// # Errors
+    /// What the system says.
+    pub fn save(&self, path: &Path) -> anyhow::Result<()> {
+        let text = serde_json::to_string_pretty(self).context("a row is no JSON")? + "\n";
+        replace(path, text.as_bytes()).with_context(|| format!("{}: cannot write it", path.display()))
+    }
+
+    /// True when nothing is left to do.
+    pub fn is_done(&self) -> bool {
+        self.met.is_some()
+    }
+}
+
+const HEAD: [&str; 9] =
+    ["generation", "games", "positions", "trained on", "validation", "int error", "Elo", "pairs", "verdict"];
+
+/// The table of all generations.
+pub fn table(rows: &[Row]) -> String {
+    let cells: Vec<[String; 9]> = rows.iter().filter(|row| row.self_play.is_some()).map(cells).collect();
+    let mut widths = HEAD.map(str::len);
+    for row in &cells {
+        widths.iter_mut().zip(row).for_each(|(width, cell)| *width = (*width).max(cell.chars().count()));
+    }
+    let line = |row: &[String; 9]| {
+        let padded = row.iter().zip(widths).map(|(cell, width)| format!("{cell:>width$}"));
+        padded.collect::<Vec<_>>().join("  ") + "\n"
+    };
+    let head = line(&HEAD.map(str::to_owned));
+    cells.iter().fold(head, |text, row| text + &line(row))
+}
+
+fn cells(row: &Row) -> [String; 9] {
+    fn or_dash<T>(value: Option<&T>, text: impl Fn(&T) -> String) -> String {
+        value.map_or_else(|| "-".to_owned(), text)
+    }
+    let (play, data, met) = (row.self_play.as_ref(), row.data.as_ref(), row.met.as_ref());
+    [
+        row.generation.to_string(),
+        or_dash(play, |play| play.games.to_string()),
+        or_dash(play, |play| play.positions.to_string()),
+        or_dash(data, |data| data.training.to_string()),
+        or_dash(row.training.as_ref(), |trained| format!("{:.6}", trained.validation)),
+        or_dash(row.training.as_ref(), |trained| format!("{:.2} cp", trained.mean_error)),
+        or_dash(met, elo),
+        or_dash(met, |met| met.pairs.to_string()),
+        or_dash(met, |met| if met.verdict == Verdict::Accepted { "accepted" } else { "kept" }.to_owned()),
+    ]
+}
+
+fn elo(met: &Met) -> String {
+    match (met.elo, met.elo_error) {
+        (Some(elo), Some(error)) => format!("{elo:+.1} +- {error:.1}"),
+        (Some(elo), None) => format!("{elo:+.1}"),
+        (None, _) if met.wins > met.losses => "inf".to_owned(),
+        (None, _) if met.wins < met.losses => "-inf".to_owned(),
+        (None, _) => "-".to_owned(),
+    }
+}

@@ -1,0 +1,315 @@
+//! One stage after the other, each from where it was left.
+
+use super::plan::LoopPlan;
+use super::positions::{prepare, split};
+use super::row::{self, Data, Games, Met, Row, Trained, Verdict};
+use crate::compare::{Evaluation, default_engine, duel};
+use crate::train::{Plan, replace, train};
+use anyhow::{Context as _, bail};
+use destrier::datagen;
+use destrier::types::SplitMix64;
+use indicatif::{ProgressBar, ProgressStyle};
+use quintain::cli::Exit;
+use quintain::cli::play::Played;
+use quintain::plan::config::RawPlan;
+use quintain::record::PlayerId;
+use quintain::stats::elo;
+use quintain::stats::sprt;
+use serde::Serialize;
+use std::fs::{self, File, TryLockError};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What came of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// A stage is done.
+    Done,
+    /// A match did not come to its end.
+    Stopped(Exit),
+    /// Nothing is left to do.
+    Finished,
+}
+
+/// A loop between two stages.
+#[derive(Debug)]
+pub struct Loop {
+    plan: LoopPlan,
+    engine: String,
+    rows: Vec<Row>,
+    is_playing: Arc<AtomicBool>,
+    /// Held as long as this is at work.
+    _lock: File,
+}
+
+/// The document: names are the contract.
+#[derive(Serialize)]
+struct Json<'a> {
+    /// What would play the next generation.
+    present: String,
+    generations: &'a [Row],
+}
+
+impl Loop {
+    /// Opens the folder of a plan, new or begun by the same plan.
+    ///
+    /// # Errors
+    /// A plan with mistakes, a folder of another plan or in use, and an engine that is not there.
+    pub fn open(path: &Path, engine: Option<&str>) -> anyhow::Result<Loop> {
+        let plan = LoopPlan::load(path)?;
+        let out = &plan.out;
+        fs::create_dir_all(out).with_context(|| format!("{}: cannot create it; give another `out`", out.display()))?;
+        let lock_path = out.join("lock");
+        let lock = File::create(&lock_path).with_context(|| format!("{}: cannot create it", lock_path.display()))?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                bail!("{}: another loop is at work there; stop it first, or give another `out`", out.display())
+            }
+            Err(TryLockError::Error(error)) => {
+                return Err(error).with_context(|| format!("{}: cannot lock it", lock_path.display()));
+            }
+        }
+        same_settings(&out.join("settings.txt"), &plan.settings())?;
+        let engine = engine.map(str::to_owned).or_else(|| plan.engine.clone());
+        let engine = engine.map_or_else(default_engine, Ok)?;
+        let mut steps = Loop { engine, rows: Vec::new(), is_playing: Arc::default(), _lock: lock, plan };
+        for generation in 1..=steps.plan.generations {
+            steps.rows.push(Row::load(&steps.row_path(generation), generation)?);
+        }
+        Ok(steps)
+    }
+
+    /// True while a match is played, which hears signals itself.
+    pub fn is_playing(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.is_playing)
+    }
+
+    /// What is known of each generation of the plan.
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// The generations for people.
+    pub fn table(&self) -> String {
+        row::table(&self.rows)
+    }
+
+    /// The generations as one JSON document.
+    pub fn json(&self) -> String {
+        let begun = self.rows.iter().filter(|row| row.self_play.is_some()).count();
+        let present = match self.present_before(self.plan.generations + 1) {
+            Ok(Evaluation::Network(path)) => path.strip_prefix(&self.plan.out).unwrap_or(&path).display().to_string(),
+            Ok(other) => other.to_string(),
+            Err(_) => self.plan.start.to_string(),
+        };
+        serde_json::to_string_pretty(&Json { present, generations: &self.rows[..begun] }).unwrap_or_default()
+    }
+
+    fn folder(&self, generation: u32) -> PathBuf {
+        self.plan.out.join(format!("generation-{generation:03}"))
+    }
+
+    fn row_path(&self, generation: u32) -> PathBuf {
+        self.folder(generation).join("row.json")
+    }
+
+    /// What is played with before a generation: the last accepted network, or the start.
+    fn present_before(&self, generation: u32) -> anyhow::Result<Evaluation> {
+        let accepted = |row: &&Row| row.met.as_ref().is_some_and(|met| met.verdict == Verdict::Accepted);
+        let before = self.rows.iter().filter(|row| row.generation < generation).rfind(accepted);
+        match before.and_then(|row| row.training.as_ref()) {
+            Some(trained) => Ok(Evaluation::network(&self.plan.out.join(&trained.network))?),
+            None => Ok(self.plan.start.clone()),
+        }
+    }
+
+    /// Does the next stage.
+    ///
+    /// # Errors
+    /// What the stage says, with its generation; the stages before stay done.
+    pub fn step(&mut self, out: &mut dyn Write) -> anyhow::Result<Step> {
+        let Some(place) = self.rows.iter().position(|row| !row.is_done()) else {
+            self.write_table()?;
+            return Ok(Step::Finished);
+        };
+        let row = self.rows[place].clone();
+        let generation = row.generation;
+        let folder = self.folder(generation);
+        fs::create_dir_all(&folder).with_context(|| format!("{}: cannot create it", folder.display()))?;
+        let stage = match &row {
+            Row { self_play: None, .. } => "self-play",
+            Row { data: None, .. } => "positions",
+            Row { training: None, .. } => "training",
+            _ => "match",
+        };
+        // A closed pipe is no reason to end.
+        let _ = writeln!(out, "generation {generation}: {stage}").and_then(|()| out.flush());
+        let done = match stage {
+            "self-play" => self.self_play(row).map(Ok),
+            "positions" => self.positions(row).map(Ok),
+            "training" => self.train(row, out).map(Ok),
+            _ => self.contest(row),
+        };
+        let row = match done.with_context(|| format!("generation {generation}, {stage}"))? {
+            Ok(row) => row,
+            Err(exit) => return Ok(Step::Stopped(exit)),
+        };
+        row.save(&self.row_path(generation))?;
+        self.rows[place] = row;
+        self.write_table()?;
+        Ok(Step::Done)
+    }
+
+    fn write_table(&self) -> anyhow::Result<()> {
+        for (name, text) in [("loop.txt", self.table()), ("loop.json", self.json())] {
+            let path = self.plan.out.join(name);
+            let text = format!("{}\n", text.trim_end());
+            replace(&path, text.as_bytes()).with_context(|| format!("{}: cannot write it", path.display()))?;
+        }
+        Ok(())
+    }
+
+    /// A number for the random choices of a generation.
+    fn seed(&self, generation: u32) -> u64 {
+        // 53 bits, so that every reader of JSON keeps it whole.
+        SplitMix64::from_seeds(&[self.plan.seed, u64::from(generation)]).next_u64() >> 11
+    }
+
+    fn self_play(&self, row: Row) -> anyhow::Result<Row> {
+        let games = self.folder(row.generation).join("games.vf").display().to_string();
+        let threads = self.plan.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+        let (threads, seed) = (threads.to_string(), self.seed(row.generation).to_string());
+        let mut words = vec!["--out", &games, "--threads", &threads, "--seed", &seed];
+        words.extend(self.plan.self_play.iter().map(String::as_str));
+        let present = self.present_before(row.generation)?.to_string();
+        if present != "engine" {
+            words.extend(["--evaluation", &present]);
+        }
+        let job = datagen::parse(&words)?;
+        let bar = bar();
+        let tally = datagen::run(&job, |tally| {
+            bar.set_position(tally.games);
+            bar.set_message(format!("{} positions", tally.positions));
+        })?;
+        bar.finish_and_clear();
+        Ok(Row { self_play: Some(Games { games: tally.games, positions: tally.positions }), ..row })
+    }
+
+    fn positions(&self, row: Row) -> anyhow::Result<Row> {
+        let folder = self.folder(row.generation);
+        let own = |name: &str| folder.join(name);
+        let seed = self.seed(row.generation);
+        split(&own("games.vf"), &own("train.vf"), &own("held-out.vf"), self.plan.held_out, seed)?;
+        let first = row.generation.saturating_sub(self.plan.window - 1).max(1);
+        let window = |name: &str| -> Vec<PathBuf> {
+            (first..=row.generation).map(|generation| self.folder(generation).join(name)).collect()
+        };
+        let count = |name: &str, out: &str| prepare(&window(name), &own(out), &self.plan.filter, seed);
+        let data = Data { training: count("train.vf", "train.bin")?, held_out: count("held-out.vf", "held-out.bin")? };
+        if data.training == 0 || data.held_out == 0 {
+            bail!(
+                "{} positions to train on and {} held out are left of the games; give more `games`, a larger `held-out` or a milder [filter], and another `out`",
+                data.training,
+                data.held_out
+            );
+        }
+        Ok(Row { data: Some(data), ..row })
+    }
+
+    fn train(&self, row: Row, out: &mut dyn Write) -> anyhow::Result<Row> {
+        let folder = self.folder(row.generation);
+        let mut plan: Plan = self.plan.training.clone();
+        plan.name = format!("generation-{:03}", row.generation);
+        plan.out = folder.join("training");
+        plan.data.files = vec![folder.join("train.bin")];
+        plan.data.validation = vec![folder.join("held-out.bin")];
+        plan.threads = self.plan.threads.or(plan.threads);
+        let summary = train(&plan, out)?;
+        let last = summary.curve.points().last().context("the training has no superbatch")?;
+        let network = summary.network.strip_prefix(&self.plan.out).unwrap_or(&summary.network);
+        let trained = Trained {
+            validation: last.validation,
+            mean_error: summary.rounding.mean,
+            worst_error: summary.rounding.worst,
+            network: network.display().to_string(),
+            sha256: summary.hash,
+        };
+        Ok(Row { training: Some(trained), ..row })
+    }
+
+    /// Plays the candidate against the present network; how the match stopped where it did not come to its end.
+    fn contest(&self, row: Row) -> anyhow::Result<Result<Row, Exit>> {
+        let trained = row.training.as_ref().context("there is no network yet")?;
+        let nets = self.plan.out.join("nets");
+        let candidate = Evaluation::network(&self.plan.out.join(&trained.network))?.kept(&nets)?;
+        let present = self.present_before(row.generation)?;
+        let against = match &present {
+            Evaluation::Network(path) => path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+            other => other.to_string(),
+        };
+        let present = present.kept(&nets)?;
+        let raw = RawPlan { seed: Some(self.seed(row.generation)), ..self.plan.contest.clone() };
+        let name = format!("generation-{:03}", row.generation);
+        let root = self.folder(row.generation).join("match");
+        self.is_playing.store(true, Ordering::Relaxed);
+        let played = duel(&raw, &(&name, candidate), &(&against, present), &self.engine, &root);
+        self.is_playing.store(false, Ordering::Relaxed);
+        let played = played?;
+        if matches!(played.exit, Exit::Interrupted | Exit::Aborted) {
+            return Ok(Err(played.exit));
+        }
+        let met = judge(&played, against, self.plan.least_elo);
+        Ok(Ok(Row { met: Some(met), ..row }))
+    }
+}
+
+/// What a match says of its first player.
+fn judge(played: &Played, against: String, least_elo: f64) -> Met {
+    let score = played.standing.score(PlayerId(0), PlayerId(1));
+    let estimate = elo::logistic(&score.ptnml);
+    let elo = estimate.and_then(|estimate| estimate.value.finite());
+    let is_better = match (&played.plan.test, elo) {
+        (Some(_), _) => played.standing.verdict() == sprt::Verdict::AcceptH1,
+        (None, Some(elo)) => elo > least_elo,
+        (None, None) => score.wdl.wins > score.wdl.losses,
+    };
+    Met {
+        against,
+        pairs: played.standing.pairs(),
+        wins: score.wdl.wins,
+        draws: score.wdl.draws,
+        losses: score.wdl.losses,
+        elo,
+        elo_error: estimate.and_then(|estimate| estimate.error()),
+        verdict: if is_better { Verdict::Accepted } else { Verdict::Kept },
+    }
+}
+
+/// Holds a plan to the one that the folder was begun with.
+fn same_settings(path: &Path, settings: &str) -> anyhow::Result<()> {
+    match fs::read_to_string(path) {
+        Ok(before) if before == settings => Ok(()),
+        Ok(before) => {
+            let differs = |(was, is): &(&str, &str)| was != is;
+            let (was, is) = before.lines().zip(settings.lines()).find(differs).unwrap_or_default();
+            bail!(
+                "{}: the loop was begun with `{}`, not `{}`; restore the plan, or give it another `out`",
+                path.display(),
+                was.trim(),
+                is.trim()
+            )
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            replace(path, settings.as_bytes()).with_context(|| format!("{}: cannot write it", path.display()))
+        }
+        Err(error) => Err(error).with_context(|| format!("{}: cannot read it", path.display())),
+    }
+}
+
+fn bar() -> ProgressBar {
+    let style = ProgressStyle::with_template("self-play {pos} games, {msg}, {per_sec}");
+    ProgressBar::new_spinner().with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
+}

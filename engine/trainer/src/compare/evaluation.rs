@@ -1,0 +1,196 @@
+//! What a player evaluates with, from what was typed to the engine's options.
+
+use crate::train::replace;
+use anyhow::Context as _;
+use destrier::nnue::{self, FormatError};
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// What a player evaluates with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Evaluation {
+    /// Weighted terms.
+    Classical,
+    /// Whatever the engine evaluates with by itself.
+    Engine,
+    /// A network's file.
+    Network(PathBuf),
+}
+
+/// Why something is no evaluation, or there is no engine to evaluate.
+#[derive(Debug, thiserror::Error)]
+pub enum EvaluationError {
+    #[error("{}: no network in it; write one with `destrier-trainer export PLAN.toml`", path.display())]
+    NoNetwork { path: PathBuf },
+    #[error("{}: several networks, {one} and {other}: name one of them", path.display())]
+    Several { path: PathBuf, one: String, other: String },
+    #[error("{}: {error}", path.display())]
+    Unreadable { path: PathBuf, error: std::io::Error },
+    #[error("{}: {error}; give a network that Destrier loads", path.display())]
+    Format { path: PathBuf, error: FormatError },
+    #[error("{} and {} are the same network; leave one of them out", one.display(), other.display())]
+    Twice { one: PathBuf, other: PathBuf },
+    #[error("{}: no engine there; build it with `cargo build --profile engine -p destrier`, or give --engine", path.display())]
+    NoEngine { path: PathBuf },
+}
+
+impl Evaluation {
+    /// `classical`, `engine`, a network's file, or a folder of a training run; the file is looked into.
+    ///
+    /// # Errors
+    /// [`EvaluationError`] for a path that is no network.
+    pub fn parse(word: &str) -> Result<Evaluation, EvaluationError> {
+        match word {
+            "classical" => Ok(Evaluation::Classical),
+            "engine" => Ok(Evaluation::Engine),
+            path => Evaluation::network(Path::new(path)),
+        }
+    }
+
+    /// The network in a file, or the one in a folder of a training run.
+    ///
+    /// # Errors
+    /// [`EvaluationError`] for a path that is no network.
+    pub fn network(path: &Path) -> Result<Evaluation, EvaluationError> {
+        let file = if path.is_dir() { only_network(path)? } else { path.to_owned() };
+        nnue::read_file(&file).map_err(|error| EvaluationError::Format { path: file.clone(), error })?;
+        Ok(Evaluation::Network(file))
+    }
+
+    /// The same with the network's file copied into a folder under a name with its hash: games are then of one network, whatever
+    /// becomes of the file.
+    ///
+    /// # Errors
+    /// Files that can't be read or written.
+    pub fn kept(self, folder: &Path) -> anyhow::Result<Evaluation> {
+        let Evaluation::Network(path) = self else { return Ok(self) };
+        let bytes = std::fs::read(&path).with_context(|| format!("{}: cannot read it", path.display()))?;
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let copy = folder.join(format!("{stem}-{}.nnue", &hex(&nnue::sha256(&bytes))[..12]));
+        if !copy.exists() {
+            let failed = || format!("{}: cannot write it", copy.display());
+            std::fs::create_dir_all(folder).with_context(failed)?;
+            replace(&copy, &bytes).with_context(failed)?;
+        }
+        let copy = std::path::absolute(&copy).with_context(|| format!("{}: no such place", copy.display()))?;
+        Ok(Evaluation::Network(copy))
+    }
+
+    /// The options that make Destrier evaluate so.
+    pub fn options(&self) -> Vec<(String, String)> {
+        let mode = |mode: &str| ("EvalMode".to_owned(), mode.to_owned());
+        match self {
+            Evaluation::Engine => Vec::new(),
+            Evaluation::Classical => vec![mode("classical")],
+            Evaluation::Network(path) => vec![("EvalFile".to_owned(), path.display().to_string()), mode("nnue")],
+        }
+    }
+
+    /// SHA-256 of the network's file; none without one.
+    pub fn sha256(&self) -> Option<String> {
+        let Evaluation::Network(path) = self else { return None };
+        std::fs::read(path).ok().map(|bytes| hex(&nnue::sha256(&bytes)))
+    }
+}
+
+impl fmt::Display for Evaluation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Evaluation::Classical => f.write_str("classical"),
+            Evaluation::Engine => f.write_str("engine"),
+            Evaluation::Network(path) => write!(f, "{}", path.display()),
+        }
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The one `.nnue` of a folder.
+fn only_network(folder: &Path) -> Result<PathBuf, EvaluationError> {
+    let unreadable = |error| EvaluationError::Unreadable { path: folder.to_owned(), error };
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        if path.extension().is_some_and(|extension| extension == "nnue") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    match found.as_slice() {
+        [] => Err(EvaluationError::NoNetwork { path: folder.to_owned() }),
+        [path] => Ok(path.clone()),
+        [one, other, ..] => {
+            Err(EvaluationError::Several { path: folder.to_owned(), one: name(one), other: name(other) })
+        }
+    }
+}
+
+/// A player.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entrant {
+    pub name: String,
+    pub evaluation: Evaluation,
+}
+
+impl Entrant {
+    fn new(evaluation: Evaluation) -> Entrant {
+        let name = match &evaluation {
+            Evaluation::Network(path) => path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+            other => other.to_string(),
+        };
+        Entrant { name, evaluation }
+    }
+
+    /// Who candidates are compared with.
+    ///
+    /// # Errors
+    /// As [`Evaluation::parse`].
+    pub fn base(word: &str) -> Result<Entrant, EvaluationError> {
+        Ok(Entrant::new(Evaluation::parse(word)?))
+    }
+}
+
+/// The candidates of a command line.
+///
+/// # Errors
+/// As [`Evaluation::network`].
+pub fn entrants(paths: &[PathBuf]) -> Result<Vec<Entrant>, EvaluationError> {
+    paths.iter().map(|path| Evaluation::network(path).map(Entrant::new)).collect()
+}
+
+/// Names the folder too where files have one name, and refuses a network that plays twice.
+///
+/// # Errors
+/// [`EvaluationError::Twice`].
+pub fn distinguish(players: &mut [Entrant]) -> Result<(), EvaluationError> {
+    let names: Vec<String> = players.iter().map(|player| player.name.clone()).collect();
+    let hashes: Vec<Option<String>> = players.iter().map(|player| player.evaluation.sha256()).collect();
+    for (place, hash) in hashes.iter().enumerate().filter(|(_, hash)| hash.is_some()) {
+        if let Some(before) = hashes[..place].iter().position(|other| other == hash) {
+            let path = |place: usize| PathBuf::from(players[place].evaluation.to_string());
+            return Err(EvaluationError::Twice { one: path(before), other: path(place) });
+        }
+    }
+    for player in players {
+        let is_shared = names.iter().filter(|name| **name == player.name).count() > 1;
+        if let (true, Evaluation::Network(path)) = (is_shared, &player.evaluation)
+            && let Some(folder) = path.parent().and_then(Path::file_name)
+        {
+            player.name = format!("{}-{}", folder.to_string_lossy(), player.name);
+        }
+    }
+    Ok(())
+}
+
+/// The spec of `destrier` beside this program.
+///
+/// # Errors
+/// [`EvaluationError::NoEngine`] when it is not there.
+pub fn default_engine() -> Result<String, EvaluationError> {
+    let program = std::env::current_exe().unwrap_or_default();
+    let path = program.with_file_name(format!("destrier{}", std::env::consts::EXE_SUFFIX));
+    if path.is_file() { Ok(path.display().to_string()) } else { Err(EvaluationError::NoEngine { path }) }
+}

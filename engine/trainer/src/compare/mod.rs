@@ -1,0 +1,158 @@
+//! Which network plays best: candidates against each other and against what the engine plays with now, under Quintain.
+//!
+//! Reading order: `evaluation.rs` (what a player evaluates with), `table.rs` (how it came out), then the command here.
+
+mod evaluation;
+mod table;
+
+#[cfg(test)]
+mod tests;
+
+pub use evaluation::{Evaluation, EvaluationError, default_engine};
+
+use anyhow::{Context as _, bail};
+use clap::Args;
+use evaluation::{Entrant, entrants};
+use quintain::cli::Exit;
+use quintain::cli::play::{Played, play};
+use quintain::plan::config::{RawPlan, RawPlayer};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use table::Outcome;
+
+const EXAMPLES: &str = "\
+Examples:
+  destrier-trainer compare runs/a runs/b runs/c --base engine --out runs/compare --tc 8+0.08 --pairs 200
+  destrier-trainer compare a.nnue b.nnue --out runs/ab --nodes 20000 -j 2
+
+Every two players meet in as many pairs of games, from the same openings, colours reversed. The folder of --out has the run as Quintain keeps
+it (`quintain report OUT/run`), the networks that played, and the table as compare.txt and compare.json. The same command goes on with
+it. Ends with 0 when all is played, 4 where an engine failed too often, 130 where it was interrupted.";
+
+/// Lets networks play each other and names the best
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Compare {
+    /// Networks (`.nnue`, `quantised.bin`), or folders of training runs, which hold one
+    #[arg(required = true, value_name = "NETWORK")]
+    candidates: Vec<PathBuf>,
+    /// Who plays as well: a network, `classical`, or `engine` for what the engine plays with by itself
+    #[arg(long, value_name = "NETWORK")]
+    base: Option<String>,
+    /// Folder for the games and the table
+    #[arg(long, short, value_name = "DIR")]
+    out: PathBuf,
+    /// Destrier, as Quintain takes engines: a path, with arguments after ` -- `, or git:REV [default: `destrier` beside this program]
+    #[arg(long, value_name = "SPEC")]
+    engine: Option<String>,
+    /// Pairs that any two play
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    pairs: u64,
+    /// Clock, `[moves/]base+increment` in seconds [default: 8+0.08]
+    #[arg(long, value_name = "TC")]
+    tc: Option<String>,
+    /// Nodes a move
+    #[arg(long, value_name = "N")]
+    nodes: Option<u64>,
+    /// Plies a move
+    #[arg(long, value_name = "N")]
+    depth: Option<u32>,
+    /// Opening book [default: the one inside Quintain]
+    #[arg(long, value_name = "FILE")]
+    book: Option<PathBuf>,
+    /// A UCI option for all; may be repeated
+    #[arg(long = "option", value_name = "NAME=VALUE", value_parser = option)]
+    options: Vec<(String, String)>,
+    /// Games at once [default: physical cores]
+    #[arg(short = 'j', long, value_name = "N")]
+    concurrency: Option<u16>,
+    /// Another seed, other openings
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Print the table as one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+fn option(word: &str) -> Result<(String, String), String> {
+    match word.split_once('=') {
+        Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_owned(), value.trim().to_owned())),
+        _ => Err("write NAME=VALUE, such as Hash=16".to_owned()),
+    }
+}
+
+impl Compare {
+    /// Plays what is left to play, and says how it came out.
+    ///
+    /// # Errors
+    /// Networks that can't be read, an engine that is not there or does not start, and a folder with other games, by name.
+    pub fn run(&self, out: &mut dyn Write) -> anyhow::Result<Exit> {
+        let mut players = entrants(&self.candidates)?;
+        if let Some(base) = &self.base {
+            players.push(Entrant::base(base)?);
+        }
+        evaluation::distinguish(&mut players)?;
+        if players.len() < 2 {
+            bail!("one network has nobody to play; name another one, or give --base classical");
+        }
+        let nets = self.out.join("nets");
+        let players = players
+            .into_iter()
+            .map(|player| Ok(Entrant { evaluation: player.evaluation.kept(&nets)?, ..player }))
+            .collect::<anyhow::Result<Vec<_>>>()?;
+        let engine = self.engine.clone().map_or_else(default_engine, Ok)?;
+        let raw = RawPlan { players: raw_players(&players, &engine), ..self.raw() };
+        let played = play(&raw, "compare", &self.out.join("run")).context("cannot play the games")?;
+        let outcome = Outcome::of(&players, &played);
+        outcome.write(&self.out)?;
+        writeln!(out, "{}", if self.json { &outcome.json } else { &outcome.text })?;
+        Ok(played.exit)
+    }
+
+    fn raw(&self) -> RawPlan {
+        RawPlan {
+            options: self.options.clone(),
+            pairs: Some(self.pairs),
+            tc: self.tc.clone(),
+            nodes: self.nodes,
+            depth: self.depth,
+            book: self.book.clone(),
+            concurrency: self.concurrency,
+            seed: Some(self.seed),
+            ..RawPlan::default()
+        }
+    }
+}
+
+fn raw_players(players: &[Entrant], engine: &str) -> Vec<RawPlayer> {
+    let one = |player: &Entrant| RawPlayer {
+        spec: Some(engine.to_owned()),
+        name: Some(player.name.clone()),
+        options: player.evaluation.options(),
+        ..RawPlayer::default()
+    };
+    players.iter().map(one).collect()
+}
+
+/// The games of two players: `pairs` of a match, or a test where `raw` has bounds.
+///
+/// # Errors
+/// As [`play`].
+pub fn duel(
+    raw: &RawPlan,
+    new: &(&str, Evaluation),
+    base: &(&str, Evaluation),
+    engine: &str,
+    root: &Path,
+) -> anyhow::Result<Played> {
+    let players =
+        [new, base].map(|(name, evaluation)| Entrant { name: (*name).to_owned(), evaluation: evaluation.clone() });
+    let raw = if raw.bounds.is_some() {
+        let [new, base] = [0, 1].map(|place: usize| players[place].evaluation.options());
+        let spec = Some(engine.to_owned());
+        RawPlan { new: spec.clone(), base: spec, new_options: new, base_options: base, ..raw.clone() }
+    } else {
+        RawPlan { players: raw_players(&players, engine), ..raw.clone() }
+    };
+    play(&raw, "loop", root).with_context(|| format!("{}: cannot play the games", root.display()))
+}

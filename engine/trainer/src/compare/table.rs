@@ -1,0 +1,122 @@
+//! How a comparison came out, for people and for scripts.
+
+use super::evaluation::Entrant;
+use crate::train::replace;
+use anyhow::Context as _;
+use quintain::cli::play::Played;
+use quintain::report::standings::{self, Row};
+use serde::Serialize;
+use std::path::Path;
+
+/// A probability of being stronger from which a lead is taken for one.
+const SURE: f64 = 0.95;
+
+/// A comparison as it stands.
+#[derive(Debug)]
+pub struct Outcome {
+    pub text: String,
+    pub json: String,
+}
+
+/// The document: names are the contract.
+#[derive(Serialize)]
+struct Json<'a> {
+    /// Who made the most of the games so far; none before the first.
+    best: Option<&'a str>,
+    /// The probability that it is stronger than the second.
+    los: Option<f64>,
+    pairs: u64,
+    players: Vec<JsonPlayer<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonPlayer<'a> {
+    rank: usize,
+    name: &'a str,
+    evaluation: String,
+    sha256: Option<String>,
+    /// On one scale whose zero is the mean of all players.
+    elo: Option<f64>,
+    /// Half the width of its 95 % interval.
+    elo_error: Option<f64>,
+    games: u64,
+    wins: u64,
+    draws: u64,
+    losses: u64,
+}
+
+impl Outcome {
+    /// The table of what was played so far.
+    pub fn of(players: &[Entrant], played: &Played) -> Outcome {
+        let names: Vec<&str> = players.iter().map(|player| player.name.as_str()).collect();
+        let rows = standings::rows(&names, &played.standing);
+        let first = rows.first().filter(|row| row.wdl.games() > 0);
+        let los = match (&played.standing.ratings(), rows.as_slice()) {
+            (Ok(ratings), [first, second, ..]) => {
+                ratings.los(usize::from(first.player.0), usize::from(second.player.0))
+            }
+            _ => None,
+        };
+        let mut lines = standings::table(&rows, None);
+        lines.push(verdict(&rows, los, players));
+        Outcome { text: lines.join("\n"), json: json(players, &rows, first, los, played.standing.pairs()) }
+    }
+
+    /// Writes both into a folder.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn write(&self, folder: &Path) -> anyhow::Result<()> {
+        for (name, text) in [("compare.txt", &self.text), ("compare.json", &self.json)] {
+            let path = folder.join(name);
+            let line = format!("{}\n", text.trim_end());
+            replace(&path, line.as_bytes()).with_context(|| format!("{}: cannot write it", path.display()))?;
+        }
+        Ok(())
+    }
+}
+
+fn verdict(rows: &[Row], los: Option<f64>, players: &[Entrant]) -> String {
+    let [first, second, ..] = rows else { return String::new() };
+    if first.wdl.games() == 0 {
+        return "nothing was played yet".to_owned();
+    }
+    let evaluation = players.get(usize::from(first.player.0)).map(|player| player.evaluation.to_string());
+    let best = format!("best: {}, {}", first.name, evaluation.unwrap_or_default());
+    match los {
+        Some(los) if los >= SURE => format!("{best}; stronger than {} with {:.1} %", second.name, 100.0 * los),
+        Some(los) => {
+            format!("{best}; but {} is not told apart from it ({:.1} %): more --pairs would", second.name, 100.0 * los)
+        }
+        None => best,
+    }
+}
+
+fn json(players: &[Entrant], rows: &[Row], first: Option<&Row>, los: Option<f64>, pairs: u64) -> String {
+    let player = |row: &Row| {
+        let evaluation = &players.get(usize::from(row.player.0))?.evaluation;
+        Some((row.clone(), evaluation))
+    };
+    let rows: Vec<_> = rows.iter().filter_map(player).collect();
+    let document = Json {
+        best: first.map(|row| row.name.as_str()),
+        los: los.filter(|_| first.is_some()),
+        pairs,
+        players: rows
+            .iter()
+            .map(|(row, evaluation)| JsonPlayer {
+                rank: row.rank,
+                name: &row.name,
+                evaluation: evaluation.to_string(),
+                sha256: evaluation.sha256(),
+                elo: row.elo(),
+                elo_error: row.error(),
+                games: row.wdl.games(),
+                wins: row.wdl.wins,
+                draws: row.wdl.draws,
+                losses: row.wdl.losses,
+            })
+            .collect(),
+    };
+    serde_json::to_string_pretty(&document).unwrap_or_default()
+}

@@ -1,0 +1,124 @@
+//! What is trained and exported, in Destrier: the same whole numbers, whatever the shape.
+
+use super::integer::Integer;
+use super::loaded::{LoadedError, check};
+use super::plan::Plan;
+use super::run::{self, Run};
+use crate::data::record::Position;
+use bulletformat::{BulletFormat, ChessBoard};
+use destrier::board::Board;
+use destrier::datagen::viriformat::GameResult;
+use destrier::nnue;
+use destrier::types::{Move, MoveList, PieceType, SplitMix64};
+use std::path::Path;
+
+const STARTS: [&str; 4] = [
+    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+    "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 20",
+    "8/PPPk4/8/8/8/8/4Kppp/8 b - - 12 70",
+    "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1",
+];
+
+/// Legal positions of games of random moves, labelled by their material.
+fn positions(count: usize, seed: u64) -> Vec<Position> {
+    let mut random = SplitMix64::from_seeds(&[seed]);
+    let mut positions = Vec::new();
+    while positions.len() < count {
+        let mut board = Board::from_fen(STARTS[random.below(STARTS.len())]).expect("a position");
+        for _ in 0..100 {
+            let mut moves = MoveList::new();
+            board.legal_moves(&mut moves);
+            if moves.is_empty() {
+                break;
+            }
+            board.play(moves[random.below(moves.len())]);
+            let values =
+                [(PieceType::Pawn, 100), (PieceType::Knight, 300), (PieceType::Rook, 500), (PieceType::Queen, 900)];
+            let score: i32 = values
+                .into_iter()
+                .map(|(kind, value)| {
+                    let of = |color| (board.kind(kind) & board.colored(color)).count() as i32;
+                    value * (of(destrier::types::Color::White) - of(destrier::types::Color::Black))
+                })
+                .sum();
+            let result = GameResult::ALL[random.below(3)];
+            positions.push(Position { board, mv: Move::NULL, score: score as i16, result });
+        }
+    }
+    positions.truncate(count);
+    positions
+}
+
+fn write(path: &Path, positions: &[Position]) {
+    let records: Vec<ChessBoard> = positions.iter().map(Position::to_bullet).collect();
+    std::fs::write(path, ChessBoard::as_bytes_slice(&records)).expect("a file in a fresh folder");
+}
+
+/// Trains a network of these keys on positions of random games and returns the plan; it is exported at the end.
+fn trained(folder: &Path, network: &str) -> Plan {
+    write(&folder.join("train.bin"), &positions(2000, 1));
+    write(&folder.join("held-out.bin"), &positions(500, 2));
+    let text = format!(
+        "name = \"net\"\nout = \"run\"\nthreads = 1\n[data]\nfiles = [\"train.bin\"]\nvalidation = [\"held-out.bin\"]\n\
+         [network]\n{network}\n[training]\nsuperbatches = 1\nbatches = 40\nbatch = 500\n\
+         [rate]\nschedule = \"constant\"\nstart = 0.01\n"
+    );
+    let path = folder.join("plan.toml");
+    std::fs::write(&path, text).expect("a file in a fresh folder");
+    let plan = Plan::load(&path).unwrap_or_else(|error| panic!("{error}"));
+    let summary = run::run(&plan, &mut std::io::sink()).unwrap_or_else(|error| panic!("{network}: {error}"));
+    assert_eq!(summary.same, 500, "{network}: all held-out positions are compared");
+    assert!(summary.rounding.worst < 100.0 && summary.rounding.mean > 0.0, "{network}: {:?}", summary.rounding);
+    plan
+}
+
+#[test]
+fn destrier_says_the_trainers_whole_numbers() {
+    let by_rank: Vec<String> = (0..32).map(|square| (square / 8).to_string()).collect();
+    let buckets = format!("king_buckets = [{}]", by_rank.join(","));
+    for network in [
+        "hidden = 32\nmirrored = false".to_owned(),
+        "hidden = 32\nmirrored = false\noutput_buckets = 1".to_owned(),
+        "hidden = 64".to_owned(),
+        format!("hidden = 32\n{buckets}"),
+        format!("hidden = 32\nfactorised = false\n{buckets}"),
+        "kind = \"layered\"\nhidden = 32\noutput_buckets = 1".to_owned(),
+        "kind = \"layered\"\nhidden = 64\nmirrored = false\noutput_buckets = 1".to_owned(),
+        format!("kind = \"layered\"\nhidden = 32\noutput_buckets = 1\n{buckets}"),
+    ] {
+        let folder = tempfile::tempdir().expect("a fresh folder");
+        let plan = trained(folder.path(), &network);
+        // The files once more, by other positions and straight from the engine's reader.
+        let engine = nnue::read_file(&plan.out.join("net.nnue")).expect("a network");
+        let payload = std::fs::read(plan.out.join("quantised.bin")).expect("a payload");
+        let integer = Integer::new(&plan.shape(), &payload);
+        let mut seen = std::collections::BTreeSet::new();
+        for position in positions(1000, 3) {
+            let (found, expected) = (engine.evaluate_alone(&position.board), integer.evaluate(&position.to_bullet()));
+            assert_eq!(i64::from(found), expected, "{network}: {}", position.board.to_fen(false));
+            seen.insert(found);
+        }
+        assert!(seen.len() > 100, "{network}: the network says little: {} values", seen.len());
+    }
+}
+
+#[test]
+fn another_networks_numbers_are_noticed() {
+    let folder = tempfile::tempdir().expect("a fresh folder");
+    let plan = trained(folder.path(), "hidden = 32");
+    let path = plan.out.join("net.nnue");
+    let mut payload = std::fs::read(plan.out.join("quantised.bin")).expect("a payload");
+    let records: Vec<ChessBoard> = positions(50, 4).iter().map(Position::to_bullet).collect();
+    assert_eq!(check(&path, &Integer::new(&plan.shape(), &payload), &records).ok(), Some(50));
+    // The output biases, eight of two bytes.
+    let biases = 2 * (768 * 32 + 32 + 8 * 64);
+    payload[biases..biases + 16].fill(0x40);
+    let error = check(&path, &Integer::new(&plan.shape(), &payload), &records).expect_err("other biases");
+    assert!(matches!(error, LoadedError::Differs { .. }), "{error}");
+    std::fs::write(&path, b"DESTRIER").expect("the run's folder");
+    let refused = check(&path, &Integer::new(&plan.shape(), &payload), &records).expect_err("no network");
+    assert!(refused.to_string().contains("cannot load"), "{refused}");
+    // An export writes it anew.
+    let summary = Run::open(&plan).and_then(|run| run.export()).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(summary.same, 500);
+}

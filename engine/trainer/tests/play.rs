@@ -1,0 +1,310 @@
+//! Networks that play each other, and the loop that makes them: real games of the engine that is linked into the trainer.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+use destrier::nnue::{Kind, Layout, encode, random_payload};
+use destrier_trainer::bootstrap::{Loop, LoopPlan, Step, Verdict};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use tempfile::TempDir;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_destrier-trainer");
+
+fn engine() -> String {
+    format!("{PROGRAM} -- uci")
+}
+
+fn trainer(words: &[&str]) -> Command {
+    let mut command = Command::new(PROGRAM);
+    command.args(words).stdin(Stdio::null());
+    command
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn ended(output: &Output, code: i32) -> String {
+    assert_eq!(output.status.code(), Some(code), "{}\n{}", text(&output.stdout), text(&output.stderr));
+    text(&output.stdout)
+}
+
+fn network(path: &Path, kind: Kind, seed: u64) -> String {
+    let layout = Layout::plain(kind, 32);
+    fs::write(path, encode(&layout, &random_payload(&layout, seed)).unwrap()).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+fn json(path: &Path) -> Value {
+    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+}
+
+/// Cuts a journal off after a share of its games; the line before last is torn.
+fn cut_journal(path: &Path, share: usize) {
+    let whole = fs::read_to_string(path).unwrap();
+    let lines: Vec<&str> = whole.lines().collect();
+    let keep = 1 + (lines.len() - 1) / share;
+    assert!(keep + 1 < lines.len(), "a journal with games to cut off");
+    fs::write(path, format!("{}\n{}", lines[..keep].join("\n"), &lines[keep][..lines[keep].len() / 2])).unwrap();
+}
+
+#[test]
+fn networks_are_ranked_and_a_cut_run_goes_on() {
+    let folder = TempDir::new().unwrap();
+    let place = |name: &str| folder.path().join(name);
+    let one = network(&place("one.nnue"), Kind::Screlu, 1);
+    let two = network(&place("two.nnue"), Kind::Layered, 2);
+    let (engine, out) = (engine(), place("out").to_str().unwrap().to_owned());
+    let compare = |more: &[&str]| {
+        let common = ["compare", &one, &two, "--base", "classical", "--out", &out, "--engine", &engine, "-j", "2"];
+        let limits = ["--depth", "1", "--option", "Hash=1"];
+        trainer(&[&common[..], &limits, more].concat()).output().unwrap()
+    };
+    let told = ended(&compare(&["--pairs", "3"]), 0);
+    assert!(told.contains("best: classical, classical"), "{told}");
+    let first = json(&place("out/compare.json"));
+    assert_eq!((&first["best"], &first["pairs"]), (&Value::from("classical"), &Value::from(9)));
+    let players = first["players"].as_array().unwrap();
+    let names: BTreeSet<&str> = players.iter().filter_map(|player| player["name"].as_str()).collect();
+    assert_eq!(names, BTreeSet::from(["classical", "one", "two"]));
+    assert!(players.iter().all(|player| player["games"] == 12), "{first}");
+    // The engine was told the network: without it both would be the classical evaluation, and as strong as the base.
+    assert!(players[0]["wins"].as_u64().unwrap() >= 10, "{first}");
+
+    let journal = place("out/run/games.jsonl");
+    let whole = fs::read(&journal).unwrap();
+    ended(&compare(&["--pairs", "3"]), 0);
+    assert!(fs::read(&journal).unwrap() == whole, "nothing was left to play");
+    cut_journal(&journal, 2);
+    ended(&compare(&["--pairs", "3"]), 0);
+    assert_eq!(json(&place("out/compare.json")), first);
+
+    for (more, says) in [
+        (&["--pairs", "4"][..], "begun with `max_pairs = 3`, not `max_pairs = 4`"),
+        (&["--pairs", "3", "--seed", "2"], "begun with `seed = 1`, not `seed = 2`"),
+        (&["--pairs", "3", "--option", "Threads=2"], "give the same settings, or another folder"),
+    ] {
+        let output = compare(more);
+        assert!(!output.status.success() && text(&output.stderr).contains(says), "{}", text(&output.stderr));
+    }
+    let gone = trainer(&["compare", &one, &two, "--out", &out, "--engine", "/no/destrier"]).output().unwrap();
+    assert!(text(&gone.stderr).contains("/no/destrier"), "{}", text(&gone.stderr));
+    let alone = trainer(&["compare", &one, "--out", &out]).output().unwrap();
+    assert!(text(&alone.stderr).contains("--base classical"), "{}", text(&alone.stderr));
+}
+
+const TRAINING: &str = "name = \"any\"\nout = \"unused\"\n[data]\nfiles = [\"unused.bin\"]\n[network]\nhidden = 32\n\
+    [training]\nsuperbatches = 2\nbatches = 4\nbatch = 128\n[rate]\nschedule = \"constant\"\nstart = 0.005\n";
+
+const PLAN: &str = "out = \"OUT\"\ngenerations = 2\nwindow = 2\nstart = \"classical\"\nseed = 1\nthreads = 2\nheld-out = 0.2\n\
+    training = \"training.toml\"\n[self-play]\ngames = 16\ndepth = 1\nhash = 1\nmax-plies = 60\n\
+    [filter]\nmin-ply = 8\nkeep-captures = true\n[match]\ndepth = 1\npairs = 3\nconcurrency = 2\nmax-plies = 120\n\
+    options = { Hash = 1 }\n";
+
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Folder {
+        let folder = TempDir::new().unwrap();
+        fs::write(folder.path().join("training.toml"), TRAINING).unwrap();
+        Folder(folder)
+    }
+
+    /// A plan with a folder of its own.
+    fn plan(&self, out: &str, change: impl Fn(String) -> String) -> PathBuf {
+        let path = self.0.path().join(format!("{out}.toml"));
+        fs::write(&path, change(PLAN.replace("OUT", out))).unwrap();
+        path
+    }
+
+    fn run(&self, out: &str) -> PathBuf {
+        let plan = self.plan(out, |text| text);
+        ended(&trainer(&["loop", plan.to_str().unwrap(), "--engine", &engine()]).output().unwrap(), 0);
+        self.0.path().join(out)
+    }
+}
+
+/// What a loop makes that depends on nothing but its plan.
+fn made(out: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut names = vec!["loop.txt".to_owned(), "loop.json".to_owned()];
+    for generation in ["generation-001", "generation-002"] {
+        let files = ["games.vf", "train.vf", "held-out.vf", "train.bin", "held-out.bin", "row.json"];
+        names.extend(files.map(|file| format!("{generation}/{file}")));
+        let network = format!("{generation}/training/{generation}.nnue");
+        names.extend([network, format!("{generation}/training/curve.csv")]);
+    }
+    names
+        .into_iter()
+        .map(|name| (name.clone(), fs::read(out.join(&name)).unwrap_or_else(|e| panic!("{name}: {e}"))))
+        .collect()
+}
+
+fn assert_same(found: &Path, expected: &Path) {
+    for ((name, found), (_, expected)) in made(found).into_iter().zip(made(expected)) {
+        assert!(found == expected, "{name}:\n{}\n{}", text(&found), text(&expected));
+    }
+}
+
+/// Every step in a loop opened anew; returns the steps that were done.
+fn step_by_step(plan: &Path) -> usize {
+    let mut steps = 0;
+    loop {
+        let step = Loop::open(plan, Some(&engine())).and_then(|mut steps| steps.step(&mut std::io::sink()));
+        match step.unwrap_or_else(|error| panic!("{error:#}")) {
+            Step::Done => steps += 1,
+            Step::Finished => return steps,
+            Step::Stopped(exit) => panic!("{exit:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_loop_ends_the_same_however_often_it_is_killed() {
+    let folder = Folder::new();
+    let straight = folder.run("straight");
+    let table = json(&straight.join("loop.json"));
+    let rows = table["generations"].as_array().unwrap();
+    assert_eq!(rows.len(), 2);
+    for row in rows {
+        assert_eq!(
+            (&row["self_play"]["games"], &row["match"]["pairs"]),
+            (&Value::from(16), &Value::from(3)),
+            "{table}"
+        );
+        let loss = row["training"]["validation"].as_f64().unwrap();
+        assert!(loss > 0.0 && loss < 1.0, "{table}");
+    }
+    // The window has both generations' games.
+    assert!(rows[1]["data"]["training"].as_u64() > rows[0]["data"]["training"].as_u64(), "{table}");
+    assert_eq!(rows[0]["match"]["against"], "classical");
+    let games = |generation: &str| fs::read(straight.join(generation).join("games.vf")).unwrap();
+    assert!(games("generation-001") != games("generation-002"));
+
+    // Between the stages, and with what a kill in the middle leaves: part of the games, files half written. Another generation may
+    // be asked for later.
+    let plan = folder.plan("steps", |text| text.replace("generations = 2", "generations = 1"));
+    let begun = folder.0.path().join("steps/generation-001");
+    fs::create_dir_all(&begun).unwrap();
+    let half = games("generation-001");
+    fs::write(begun.join("games.vf"), &half[..half.len() / 2]).unwrap();
+    fs::copy(straight.join("generation-001/games.vf.settings"), begun.join("games.vf.settings")).unwrap();
+    for torn in ["train.vf.partial", "train.filtered.bf.partial", "train.bin.partial", "row.json.part"] {
+        fs::write(begun.join(torn), b"torn").unwrap();
+    }
+    assert_eq!(step_by_step(&plan), 4);
+    let plan = folder.plan("steps", |text| text);
+    assert_eq!(step_by_step(&plan), 4);
+    let steps = folder.0.path().join("steps");
+    assert_same(&steps, &straight);
+
+    // In the middle of a match.
+    let row = steps.join("generation-002/row.json");
+    let mut open = json(&row);
+    open["match"] = Value::Null;
+    fs::write(&row, open.to_string()).unwrap();
+    cut_journal(&steps.join("generation-002/match/games.jsonl"), 2);
+    assert_eq!(step_by_step(&plan), 1);
+    assert_same(&steps, &straight);
+}
+
+#[test]
+fn a_process_that_is_killed_in_each_stage_goes_on() {
+    let folder = Folder::new();
+    let plan = folder.plan("killed", |text| text);
+    let mut seen = BTreeSet::new();
+    let status = loop {
+        let mut child = trainer(&["loop", plan.to_str().unwrap(), "--engine", &engine()])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let begins = |line: &String| line.starts_with("generation ") && line.contains(": ");
+        if lines.filter(begins).any(|line| seen.insert(line)) {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        } else {
+            break child.wait().unwrap();
+        }
+    };
+    assert!(status.success());
+    assert_eq!(
+        seen.iter().filter(|line| line.ends_with("self-play") || line.ends_with("match")).count(),
+        4,
+        "{seen:?}"
+    );
+    assert_same(&folder.0.path().join("killed"), &folder.run("straight"));
+}
+
+#[test]
+fn tests_and_matches_decide() {
+    let folder = Folder::new();
+    // A candidate cannot be 2,000 Elo better, and cannot fail to be 2,000 worse or better.
+    for (least, verdict) in [("2000", Verdict::Kept), ("-2000", Verdict::Accepted)] {
+        let name = format!("least{least}");
+        let change = |text: String| {
+            let text = text.replace("generations = 2", &format!("generations = 1\nleast-elo = {least}.0"));
+            text.replace("start = \"classical\"", &format!("start = \"{}\"", "start.nnue"))
+        };
+        network(&folder.0.path().join("start.nnue"), Kind::Screlu, 1);
+        let plan = folder.plan(&name, change);
+        assert_eq!(step_by_step(&plan), 4);
+        let steps = Loop::open(&plan, Some(&engine())).unwrap();
+        let met = steps.rows()[0].met.clone().unwrap();
+        assert!(met.elo.is_some(), "a match that least-elo can decide: {met:?}");
+        assert_eq!((met.verdict, met.against.as_str()), (verdict, "start"));
+        let present: Value = serde_json::from_str(&steps.json()).unwrap();
+        let is_new = present["present"] == "generation-001/training/generation-001.nnue";
+        assert_eq!(is_new, met.verdict == Verdict::Accepted, "{present}");
+    }
+    let plan = folder.plan("test", |text| {
+        let text = text.replace("generations = 2", "generations = 1");
+        text.replace("pairs = 3", "bounds = [0.0, 400.0]\nmodel = \"logistic\"\nmax-pairs = 2")
+    });
+    assert_eq!(step_by_step(&plan), 4);
+    let steps = Loop::open(&plan, Some(&engine())).unwrap();
+    // Two pairs decide nothing, or H0: a candidate that is not shown to be better is not taken.
+    assert_eq!(steps.rows()[0].met.as_ref().map(|met| met.verdict), Some(Verdict::Kept));
+}
+
+#[test]
+fn mistakes_in_plans_are_named() {
+    let folder = Folder::new();
+    let check = |from: &str, to: &str, says: &str| {
+        assert!(PLAN.contains(from), "{from}");
+        let plan = folder.plan("bad", |text| text.replace(from, to));
+        let error = LoopPlan::load(&plan).map(|_| ()).unwrap_err().to_string();
+        assert!(error.contains("bad.toml") && error.contains(says) && !error.contains('\n'), "{error}");
+    };
+    check("seed = 1", "sede = 1", "unknown key `sede`");
+    check("generations = 2", "generations = 0", "`generations`: 0 does nothing");
+    check("window = 2", "window = 0", "`window`");
+    check("held-out = 0.2", "held-out = 0.9", "`held-out`");
+    check("start = \"classical\"", "start = \"no.nnue\"", "cannot be read");
+    check("training = \"training.toml\"", "training = \"no.toml\"", "no.toml");
+    check("games = 16", "gaems = 16", "unknown option `--gaems`");
+    check("games = 16", "games = 16\nout = \"x\"", "`out` is the loop's");
+    check("min-ply = 8", "min-plyy = 8", "--min-plyy");
+    check("pairs = 3", "pears = 3", "unknown key `pears`");
+    check("pairs = 3", "pairs = 3\nseed = 3", "`match`");
+    check("pairs = 3", "new = \"x\"", "the players are the loop's");
+    LoopPlan::load(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/plans/loop.toml"))).unwrap();
+
+    let plan = folder.plan("other", |text| text);
+    drop(Loop::open(&plan, Some("engine")).unwrap());
+    folder.plan("other", |text| text.replace("depth = 1\nhash", "depth = 2\nhash"));
+    let error = Loop::open(&plan, Some("engine")).unwrap_err().to_string();
+    assert!(error.contains("begun with `self-play = --depth 1") && error.contains("settings.txt"), "{error}");
+    folder.plan("other", |text| text.replace("pairs = 3", "pairs = 4"));
+    let error = Loop::open(&plan, Some("engine")).unwrap_err().to_string();
+    assert!(error.contains("begun with `pairs: Some(3)`, not `pairs: Some(4)`"), "{error}");
+    folder.plan("other", |text| text);
+    let held = Loop::open(&plan, Some("engine")).unwrap();
+    let error = Loop::open(&plan, Some("engine")).unwrap_err().to_string();
+    assert!(error.contains("another loop is at work"), "{error}");
+    drop(held);
+}

@@ -1,0 +1,120 @@
+//! A run as a part of something larger: other programs' matches, in a directory that `quintain resume` and `report` know as well.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result, bail};
+use tokio::sync::mpsc;
+
+use crate::cli::run::{self, Output};
+use crate::cli::run_dir::{Place, RunDir};
+use crate::cli::{Exit, resolve};
+use crate::journal;
+use crate::plan::config::RawPlan;
+use crate::plan::{Plan, file};
+use crate::schedule::pairing::Pairing;
+use crate::schedule::standing::Standing;
+
+/// A run that was played, to its end or as far as it came.
+#[derive(Debug)]
+pub struct Played {
+    /// What was played.
+    pub plan: Plan,
+    /// What counts.
+    pub standing: Standing,
+    /// How it came out; [`Exit::Interrupted`] and [`Exit::Aborted`] where the same call can go on with it.
+    pub exit: Exit,
+}
+
+/// Plays the games that `raw` asks for in the directory `root`: begins there, goes on with what was broken off, or counts what is
+/// done. It is a test where `raw` has its players as `new` and `base`, a match where they stand in `players`. `seed` must be set, so
+/// that the same call is the same run. The results go to nobody but the caller; how it gets on is shown on the standard error.
+///
+/// # Errors
+/// Keys that do not fit together, an engine that is not found or does not start, and a directory with a run of other settings, which
+/// the message names.
+pub fn play(raw: &RawPlan, name: &'static str, root: &Path) -> Result<Played> {
+    if raw.seed.is_none() {
+        bail!("no `seed`: a run that is to be gone on with needs one");
+    }
+    let is_test = raw.new.is_some() || raw.base.is_some();
+    let (plan, book) = if is_test { resolve::sprt(raw) } else { resolve::games(raw, name) }?;
+    if !root.join(file::FILE_NAME).exists() {
+        let place = Place::Given(root.to_owned());
+        place.check()?;
+        let exit = run::start(Arc::new(plan.clone()), book, &place, Output::quiet())?;
+        return Ok(Played { standing: count(&plan, root)?, plan, exit });
+    }
+    let (dir, begun) = RunDir::open(root)?;
+    same(&begun, &plan).with_context(|| format!("{}", root.display()))?;
+    let standing = count(&begun, root)?;
+    if let Some(exit) = over(&begun, &standing) {
+        return Ok(Played { plan: begun, standing, exit });
+    }
+    // How many games at once is no part of what was begun.
+    let going = Plan { concurrency: plan.concurrency, affinity: plan.affinity, ..begun };
+    let exit = run::resume(Arc::new(going.clone()), &dir, Output::quiet())?;
+    Ok(Played { standing: count(&going, root)?, plan: going, exit })
+}
+
+/// Calls `act`, on a thread of its own, each time the user or the system asks the program to end; a signal that the program was
+/// started to ignore stays ignored. For programs that do more than play: once a run was played, no signal has its usual effect any
+/// more. To be called before the first run.
+///
+/// # Errors
+/// Where the thread cannot be had.
+pub fn on_interrupt(act: impl Fn() + Send + 'static) -> Result<()> {
+    let runtime = run::runtime()?;
+    let listen = move || {
+        runtime.block_on(async {
+            let (interrupts, mut seen) = mpsc::channel(4);
+            let watching = tokio::spawn(run::watch_signals(interrupts));
+            while seen.recv().await.is_some() {
+                act();
+            }
+            watching.abort();
+        });
+    };
+    std::thread::Builder::new().name("signals".to_owned()).spawn(listen).context("cannot listen for signals")?;
+    Ok(())
+}
+
+fn count(plan: &Plan, root: &Path) -> Result<Standing> {
+    let mut standing = Standing::new(plan)?;
+    journal::read(&root.join(journal::FILE_NAME), |game| standing.tell(game, |_, _| {}))?;
+    Ok(standing)
+}
+
+/// How a run came out that has nothing left to play.
+fn over(plan: &Plan, standing: &Standing) -> Option<Exit> {
+    use crate::stats::sprt::Verdict;
+    match standing.verdict() {
+        Verdict::AcceptH1 => return Some(Exit::Done),
+        Verdict::AcceptH0 => return Some(Exit::H0),
+        Verdict::Continue => {}
+    }
+    let is_out = Pairing::new(plan).total().is_some_and(|total| standing.pairs() >= total);
+    let end = if plan.test.is_some() { Exit::Inconclusive } else { Exit::Done };
+    (standing.is_over() || is_out).then_some(end)
+}
+
+/// Holds what is asked for to what was begun, key by key; the machine, its load and the current directory may be others.
+fn same(begun: &Plan, asked: &Plan) -> Result<()> {
+    let mut players = asked.players.clone();
+    players.iter_mut().zip(&begun.players).for_each(|(player, before)| player.dir.clone_from(&before.dir));
+    let asked = Plan {
+        players,
+        concurrency: begun.concurrency,
+        affinity: begun.affinity.clone(),
+        machine: begun.machine.clone(),
+        max_time: begun.max_time,
+        max_failures: begun.max_failures,
+        ..asked.clone()
+    };
+    let (was, is) = (file::to_toml(begun), file::to_toml(&asked));
+    match was.lines().zip(is.lines()).find(|(was, is)| was != is) {
+        Some((was, is)) => bail!("begun with `{was}`, not `{is}`; give the same settings, or another folder"),
+        None if was.len() != is.len() => bail!("begun with other settings; give the same, or another folder"),
+        None => Ok(()),
+    }
+}
