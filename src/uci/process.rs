@@ -7,6 +7,7 @@
 //! Everything runs on the caller's current-thread runtime (with I/O and time enabled) without tasks of its own. On Linux an engine
 //! dies with the thread that started it, so that thread must outlive the engine.
 
+mod ahead;
 mod child;
 mod config;
 mod load;

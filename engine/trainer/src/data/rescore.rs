@@ -16,7 +16,7 @@ use clap::Args;
 use destrier::datagen::viriformat;
 use indicatif::{ProgressBar, ProgressStyle};
 use quintain::record::Score;
-use quintain::uci::process::{Engine, EngineConfig, SearchOutcome};
+use quintain::uci::process::{Engine, EngineConfig, Fault};
 use quintain::uci::{Go, PositionLine};
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -60,6 +60,10 @@ pub struct Rescore {
     /// Let engines remember what they saw before: faster for single positions, but scores depend on the order
     #[arg(long)]
     keep_hash: bool,
+    /// Positions sent to an engine before it has answered the first of them: shallow searches are then as fast as the engine, not as the
+    /// pipe. Only for engines that read while they search and do one search after the other, as Stockfish does
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    ahead: u16,
     /// Seconds after which a search is given up
     #[arg(long, default_value_t = 60, value_name = "S", value_parser = clap::value_parser!(u64).range(1..))]
     timeout: u64,
@@ -69,8 +73,8 @@ pub struct Rescore {
 type Task = (u64, Entry);
 type Scored = anyhow::Result<Task>;
 
-/// Records on their way for each engine.
-const AHEAD: u64 = 4;
+/// Records on their way for each engine, beside those that are sent ahead.
+const WAITING: u64 = 4;
 
 impl Rescore {
     /// # Errors
@@ -192,6 +196,7 @@ impl Rescore {
         let style = ProgressStyle::with_template("{wide_bar} {bytes}/{total_bytes} {msg} {elapsed}, left {eta}");
         let bar = ProgressBar::new(sources.iter().map(|source| source.length).sum())
             .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        let most = u64::from(self.engines) * (WAITING + 2 * u64::from(self.ahead));
         let mut waiting = BTreeMap::new();
         let (mut sent, mut written, mut before) = (0, done, 0);
         let mut receive = |written: &mut u64| -> anyhow::Result<()> {
@@ -217,7 +222,7 @@ impl Rescore {
                         }
                     }
                     sent += 1;
-                    while sent.saturating_sub(written) > AHEAD * u64::from(self.engines) {
+                    while sent.saturating_sub(written) > most {
                         receive(&mut written)?;
                     }
                 }
@@ -258,12 +263,22 @@ impl Rescore {
                 }
             };
             loop {
-                let task = tasks.lock().unwrap_or_else(PoisonError::into_inner).recv();
-                let Ok((number, entry)) = task else { break };
-                let answer = self.score(&mut engine, &entry, positions).await;
+                let batch = self.take(tasks);
+                if batch.is_empty() {
+                    break;
+                }
+                let answer = self.score(&mut engine, &batch, positions).await;
                 let failed = answer.is_err();
-                let sent = scored.send(answer.map(|scores| (number, entry.with_scores(&scores))));
-                if failed || sent.is_err() {
+                let mut gone = false;
+                match answer {
+                    Ok(scores) => {
+                        for ((number, entry), scores) in batch.into_iter().zip(scores) {
+                            gone |= scored.send(Ok((number, entry.with_scores(&scores)))).is_err();
+                        }
+                    }
+                    Err(error) => gone = scored.send(Err(error)).is_err(),
+                }
+                if failed || gone {
                     break;
                 }
             }
@@ -271,39 +286,53 @@ impl Rescore {
         });
     }
 
-    async fn score(&self, engine: &mut Engine, entry: &Entry, count: &AtomicU64) -> anyhow::Result<Vec<i16>> {
-        if !self.keep_hash {
-            engine.new_game().await.map_err(|fault| anyhow!("engine {}: {fault:?}", engine.config().name))?;
-        }
-        let go = Go { depth: self.depth, nodes: self.nodes, ..Go::default() };
-        let mut scores = Vec::new();
-        for position in entry.positions() {
-            scores.push(self.score_position(engine, &position, &go).await?);
-            count.fetch_add(1, Ordering::Relaxed);
-        }
-        Ok(scores)
+    /// The next records for an engine: one, or as many as are sent ahead where it need not forget between them. None at the end.
+    fn take(&self, tasks: &Mutex<Receiver<Task>>) -> Vec<Task> {
+        let tasks = tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        let most = if self.keep_hash { usize::from(self.ahead) } else { 1 };
+        tasks.recv().into_iter().chain(tasks.try_iter()).take(most).collect()
     }
 
-    async fn score_position(&self, engine: &mut Engine, position: &Position, go: &Go) -> anyhow::Result<i16> {
-        let board = &position.board;
-        if board.count_legal_moves() == 0 {
-            let score = if board.in_check() { Score::Mate(0) } else { Score::Cp(0) };
-            return Ok(white_score(score, board.turn()));
+    /// The scores of the positions of records.
+    async fn score(&self, engine: &mut Engine, batch: &[Task], count: &AtomicU64) -> anyhow::Result<Vec<Vec<i16>>> {
+        if !self.keep_hash {
+            engine.new_game().await.map_err(|fault| anyhow!("engine {}: {fault}", engine.config().name))?;
         }
-        let fen = board.to_fen(false);
-        let line = PositionLine::new(&fen)?;
-        let name = || engine.config().name.clone();
-        let name = name();
-        match engine.go(line.as_bytes(), go, Some(Duration::from_secs(self.timeout))).await {
-            SearchOutcome::BestMove { info, .. } => {
-                let score = info.score.ok_or_else(|| anyhow!("engine {name}: no score for `{fen}`"))?;
-                Ok(white_score(score, board.turn()))
-            }
-            SearchOutcome::Overrun { .. } => {
-                bail!("engine {name}: no answer within {} s for `{fen}`; raise --timeout", self.timeout)
-            }
-            SearchOutcome::Exited { status, .. } => bail!("engine {name}: {status} at `{fen}`"),
+        let entries: Vec<_> = batch.iter().map(|(_, entry)| entry.positions()).collect();
+        let searched: Vec<_> =
+            entries.iter().flatten().filter(|position| position.board.count_legal_moves() > 0).collect();
+        let mut scores = Vec::with_capacity(searched.len());
+        for positions in searched.chunks(usize::from(self.ahead)) {
+            self.search(engine, positions, &mut scores).await?;
+            count.fetch_add(positions.len() as u64, Ordering::Relaxed);
         }
+        let mut scores = scores.into_iter();
+        let mut score = |position: &Position| {
+            let board = &position.board;
+            let ended = if board.in_check() { Score::Mate(0) } else { Score::Cp(0) };
+            if board.count_legal_moves() > 0 { scores.next() } else { Some(white_score(ended, board.turn())) }
+        };
+        Ok(entries.iter().map(|positions| positions.iter().filter_map(&mut score).collect()).collect())
+    }
+
+    /// Has the engine search positions that were sent together, and adds their scores.
+    async fn search(&self, engine: &mut Engine, positions: &[&Position], scores: &mut Vec<i16>) -> anyhow::Result<()> {
+        let go = Go { depth: self.depth, nodes: self.nodes, ..Go::default() };
+        let fen = |position: &Position| position.board.to_fen(false);
+        let lines: Vec<_> =
+            positions.iter().map(|position| PositionLine::new(&fen(position))).collect::<Result<_, _>>()?;
+        let mut found = Vec::with_capacity(lines.len());
+        let ended = engine.go_through(&lines, &go, Duration::from_secs(self.timeout), &mut found).await;
+        let name = &engine.config().name;
+        for (position, info) in positions.iter().zip(&found) {
+            let score = info.score.ok_or_else(|| anyhow!("engine {name}: no score for `{}`", fen(position)))?;
+            scores.push(white_score(score, position.board.turn()));
+        }
+        ended.map_err(|fault| {
+            let place = positions.get(found.len()).map(|position| fen(position)).unwrap_or_default();
+            let remedy = if matches!(fault, Fault::Silent { .. }) { "; raise --timeout, or lower --ahead" } else { "" };
+            anyhow!("engine {name}: {fault} at `{place}`{remedy}")
+        })
     }
 }
 

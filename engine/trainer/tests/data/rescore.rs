@@ -1,7 +1,10 @@
 //! Scores by an engine: this very program, which speaks UCI when it is asked for one test alone.
 
 use super::{Folder, lines};
-use std::io;
+use destrier::board::Board;
+use destrier::search::{Game, Limits, Searcher, Signals, Silent};
+use std::io::{self, Write};
+use std::time::Instant;
 
 /// Destrier, for the tests below. Without anybody to talk to it ends at once.
 #[test]
@@ -10,10 +13,51 @@ fn the_engine() {
     destrier::uci::run(io::stdin().lock(), io::stdout()).unwrap();
 }
 
-/// The words that start the engine.
-fn engine() -> String {
+/// An engine that does one thing after the other, whatever is sent meanwhile; at the seventh search of a game it falls silent if its
+/// name says so.
+fn patient(falls_silent: bool) -> io::Result<()> {
+    let (mut searcher, mut game, mut searches) = (Searcher::new(1).unwrap(), Game::new(Board::startpos()), 0);
+    for line in io::stdin().lines() {
+        let line = line?;
+        match line.split_once(' ').unwrap_or((&line, "")) {
+            ("uci", _) => println!("uciok"),
+            ("isready", _) => println!("readyok"),
+            ("ucinewgame", _) => searcher.new_game(),
+            ("position", words) => game = Game::new(Board::from_fen(words.strip_prefix("fen ").unwrap()).unwrap()),
+            ("go", words) => {
+                searches += 1;
+                if falls_silent && searches > 6 {
+                    continue;
+                }
+                let depth = words.strip_prefix("depth ").unwrap().parse().unwrap();
+                let limits = Limits { depth: Some(depth), ..Limits::default() };
+                let outcome = searcher.search(&game, &limits, &Signals::default(), Instant::now(), &mut Silent);
+                println!("info depth {depth} score cp {}\nbestmove 0000", outcome.score);
+            }
+            ("quit", _) => break,
+            _ => {}
+        }
+        io::stdout().flush()?;
+    }
+    Ok(())
+}
+
+#[test]
+#[ignore = "an engine for the other tests"]
+fn the_patient_engine() {
+    patient(false).unwrap();
+}
+
+#[test]
+#[ignore = "an engine for the other tests"]
+fn the_patient_engine_that_falls_silent() {
+    patient(true).unwrap();
+}
+
+/// The words that start an engine.
+fn engine_of(test: &str) -> String {
     let program = std::env::current_exe().unwrap();
-    let words = ["--ignored", "--exact", "--nocapture", "rescore::the_engine"];
+    let words = ["--ignored", "--exact", "--nocapture", test];
     let words: Vec<_> = words.iter().map(|word| format!("--arg={word}")).collect();
     format!("--engine {} {}", program.display(), words.join(" "))
 }
@@ -44,6 +88,34 @@ fn scores_are_the_same_for_any_number_of_engines_and_after_a_cut() {
     };
     assert_eq!(fens("c.txt"), fens("a.txt"));
     assert_eq!(fens("b.txt"), fens("a.txt"));
+}
+
+fn engine() -> String {
+    engine_of("rescore::the_engine")
+}
+
+#[test]
+fn searches_sent_ahead_find_the_same() {
+    let folder = Folder::new();
+    folder.write_games("a.vf", 14, 4);
+    folder.run("convert @a.vf --out @a.txt");
+    let engine = engine_of("rescore::the_patient_engine");
+    for (input, out, words) in [("a.vf", "one.vf", "--depth 2"), ("a.txt", "one.txt", "--depth 2 --keep-hash")] {
+        let words = format!("rescore @{input} {words} {engine}");
+        folder.run(&format!("{words} --out @{out}"));
+        for ahead in [2, 7, 1000] {
+            let other = out.replace("one", &ahead.to_string());
+            folder.run(&format!("{words} --out @{other} --ahead {ahead}"));
+            assert!(folder.read(&other) == folder.read(out), "{other}");
+        }
+    }
+    let error = folder.error(&format!(
+        "rescore @a.vf --out @b.vf --depth 1 --ahead 50 --timeout 1 {}",
+        engine_of("rescore::the_patient_engine_that_falls_silent")
+    ));
+    let seventh = lines(&folder.path("a.txt"))[6].split(" | ").next().unwrap().to_owned();
+    assert!(error.contains("no `bestmove` within 1.0 s at") && error.contains(&seventh), "{error}");
+    assert!(error.contains("raise --timeout, or lower --ahead"), "{error}");
 }
 
 #[test]
