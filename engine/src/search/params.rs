@@ -164,7 +164,7 @@ params! {
     /// Ordering of captures: the weight of their history in 64ths, in sixteenths of a centipawn.
     capture_history_weight: 4, 0, 40, 2;
     /// Singular extensions: the least depth.
-    singular_depth: 6, 4, 10, 1;
+    singular_depth: 128, 4, 128, 1;
     /// Singular extensions: sixteenths of a centipawn that other moves must stay below the table's score for each ply of depth.
     singular_slope: 24, 8, 64, 3;
     /// Double extensions: centipawns that other moves must stay below that bound.
