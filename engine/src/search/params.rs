@@ -86,7 +86,7 @@ params! {
     /// Null move: the least depth at which a fail high is verified.
     null_move_verified_depth: 13, 8, 20, 1;
     /// Reverse futility pruning: what is taken off the margin of a side that is improving, in centipawns.
-    reverse_futility_improving: 40, 0, 150, 8;
+    reverse_futility_improving: 1, 0, 150, 8;
     /// Reverse futility pruning: 64ths of the way from beta to the evaluation that the score is.
     reverse_futility_blend: 32, 0, 64, 6;
     /// Late move pruning: the greatest depth.
@@ -94,7 +94,7 @@ params! {
     /// Late move pruning: moves looked at beside the square of the depth.
     late_move_base: 4, 1, 10, 1;
     /// Late move pruning: the part of the moves looked at by a side that is not improving, in hundredths.
-    late_move_worsening: 75, 30, 100, 5;
+    late_move_worsening: 100, 30, 101, 5;
     /// Futility pruning: the greatest depth that late move reductions leave.
     futility_depth: 7, 2, 12, 1;
     /// Futility pruning: margin in centipawns at any depth.
@@ -148,7 +148,7 @@ params! {
     /// Late move reductions: 1024ths of a ply less for a capture or promotion.
     reduction_capture: 1024, 0, 3072, 100;
     /// Late move reductions: 1024ths of a ply more where the side to move is not improving.
-    reduction_worsening: 256, 0, 2048, 100;
+    reduction_worsening: 1, 0, 2048, 100;
     /// Late move reductions: 1024ths of a ply more where the table's move is a capture.
     reduction_table_capture: 256, 0, 2048, 100;
     /// Second search: centipawns above the best score at any depth for a ply more.
