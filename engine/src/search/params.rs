@@ -76,11 +76,11 @@ params! {
     /// Razoring: the greatest depth.
     razoring_depth: 4, 1, 8, 1;
     /// Razoring: margin in centipawns at any depth.
-    razoring_base: 220, 80, 500, 20;
+    razoring_base: 100000, 80, 100000, 20;
     /// Razoring: margin in centipawns for the square of the depth.
     razoring_slope: 120, 40, 300, 12;
     /// ProbCut: the least depth.
-    probcut_depth: 5, 3, 9, 1;
+    probcut_depth: 128, 3, 128, 1;
     /// ProbCut: centipawns above beta.
     probcut_margin: 160, 60, 350, 15;
     /// Null move: the least depth at which a fail high is verified.
