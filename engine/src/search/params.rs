@@ -104,7 +104,7 @@ params! {
     /// History pruning: the greatest depth that late move reductions leave.
     history_pruning_depth: 5, 2, 10, 1;
     /// History pruning: how bad what is remembered of a quiet move may be for each ply of depth.
-    history_pruning_slope: 4000, 1000, 12000, 400;
+    history_pruning_slope: 1000000, 1000, 1000000, 400;
     /// Delta pruning: centipawns beside what a capture wins.
     delta_margin: 180, 60, 400, 15;
     /// Exchange pruning: the greatest depth.
