@@ -106,7 +106,7 @@ params! {
     /// History pruning: how bad what is remembered of a quiet move may be for each ply of depth.
     history_pruning_slope: 4000, 1000, 12000, 400;
     /// Delta pruning: centipawns beside what a capture wins.
-    delta_margin: 180, 60, 400, 15;
+    delta_margin: 100000, 60, 100000, 15;
     /// Exchange pruning: the greatest depth.
     exchange_pruning_depth: 8, 3, 12, 1;
     /// Exchange pruning: what a quiet move may lose for each ply of depth, in centipawns.
