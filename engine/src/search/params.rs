@@ -184,7 +184,7 @@ params! {
     /// Quiescence: 64ths of the way from beta to the evaluation that the score of standing pat is.
     stand_pat_blend: 32, 0, 64, 6;
     /// Quiescence: captures must not lose more than this in the exchange, in centipawns.
-    quiescence_see: 0, -200, 100, 15;
+    quiescence_see: -100000, -100000, 100, 15;
 }
 
 /// The rows as a tuner reads them: `name, int, default, min, max, step, learning rate`.

@@ -107,6 +107,5 @@ fn most_it_brings(board: &Board, mv: Move, stand_pat: Score, alpha: Score) -> Op
     if bound <= alpha {
         return Some(bound);
     }
-    let even = pruning::delta_bound(stand_pat, 0);
-    (even <= alpha && !board.see_ge(mv, 1)).then_some(even)
+    None
 }
