@@ -98,7 +98,7 @@ impl Worker<'_> {
             history: if is_quiet {
                 self.histories.quiet(board, mv, self.stack.context(node.ply))
             } else {
-                self.histories.capture(board, mv)
+                0
             },
             is_pv: N::PV,
             was_pv: node.was_pv,

@@ -162,7 +162,7 @@ params! {
     /// Late move reductions: 1024ths of a ply less for a move that gives check.
     reduction_check: 1536, 0, 3072, 100;
     /// Ordering of captures: the weight of their history in 64ths, in sixteenths of a centipawn.
-    capture_history_weight: 4, 0, 40, 2;
+    capture_history_weight: 0, 0, 40, 2;
     /// Singular extensions: the least depth.
     singular_depth: 6, 4, 10, 1;
     /// Singular extensions: sixteenths of a centipawn that other moves must stay below the table's score for each ply of depth.
