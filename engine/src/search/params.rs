@@ -134,7 +134,7 @@ params! {
     /// History: the greatest malus.
     history_malus_max: 1600, 500, 4000, 200;
     /// Ordering: the weight of the low-ply history at the root, in sixteenths.
-    low_ply_weight: 32, 0, 96, 6;
+    low_ply_weight: 0, 0, 96, 6;
     /// Late move reductions: what every late move is reduced by, in 1024ths of a ply.
     reduction_base: 700, 0, 2000, 100;
     /// Late move reductions: one ply for so many hundredths of the product of the logarithms.
