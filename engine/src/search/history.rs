@@ -205,10 +205,10 @@ impl Quiets<'_> {
     pub fn value(&self, board: &Board, mv: Move) -> i32 {
         let piece_to = PieceTo::new(board, mv).index();
         let (from, to) = (mv.from().index(), mv.to().index());
-        let [last, follow_up, plan] = self.continuation.map(|table| table[piece_to].get());
+        let [last, follow_up, _] = self.continuation.map(|table| table[piece_to].get());
         let near_root =
             self.low_ply.map_or(0, |table| params::low_ply_weight() * table[from][to].get() / self.low_ply_divisor);
-        self.butterfly[from][to].get() + self.pawn_moves[piece_to].get() + last + follow_up + plan / 2 + near_root
+        self.butterfly[from][to].get() + self.pawn_moves[piece_to].get() + last + follow_up + near_root
     }
 }
 
@@ -274,13 +274,13 @@ mod tests {
         histories.learn_quiet(&board, good, after([x, y, z]), 500);
         histories.learn_quiet(&board, other, after([x, y, z]), -300);
         for (mv, context, value) in [
-            (good, after([x, y, z]), 500 * 4 + 250),
-            (good, after([x, x, x]), 500 * 4 + 250),
-            (good, after([y, z, x]), 500 * 4 + 250),
+            (good, after([x, y, z]), 500 * 4),
+            (good, after([x, x, x]), 500 * 4),
+            (good, after([y, z, x]), 500 * 4),
             (good, Context::NONE, 500 * 2),
             (good, after([x, PieceTo::NONE, PieceTo::NONE]), 500 * 3),
-            (good, after([PieceTo::NONE, PieceTo::NONE, z]), 500 * 2 + 250),
-            (other, after([x, y, z]), -300 * 4 - 150),
+            (good, after([PieceTo::NONE, PieceTo::NONE, z]), 500 * 2),
+            (other, after([x, y, z]), -300 * 4),
         ] {
             assert_eq!(histories.quiet(&board, mv, context), value, "{mv:?} {context:?}");
         }
