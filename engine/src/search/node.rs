@@ -6,6 +6,7 @@ use super::extensions::{self, Verdict};
 use super::history::{Histories, PieceTo};
 use super::limits::Control;
 use super::ordering::MoveArena;
+use super::quiescence::QUIET_CHECKS;
 use super::root::Root;
 use super::stack::{Line, MAX_PLY, PvTable, Stack};
 use super::tablebase::Prober;
@@ -68,7 +69,7 @@ impl Worker<'_> {
         let in_check = board.in_check();
         let depth = depth + i32::from(in_check);
         if depth <= 0 {
-            return self.quiescence::<N>(board, window, ply);
+            return self.quiescence::<N>(board, window, QUIET_CHECKS, ply);
         }
         self.enter::<N>(ply);
         self.stack[ply + 2].killers = [Move::NULL; 2];

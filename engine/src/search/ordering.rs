@@ -38,6 +38,8 @@ enum Stage {
     MakeQuiets,
     Quiets,
     BadCaptures,
+    MakeChecks,
+    Checks,
     Done,
 }
 
@@ -49,6 +51,8 @@ pub struct MovePicker {
     /// The moves that led here.
     context: Context,
     captures_only: bool,
+    /// Quiet checks after the captures, when there is nothing else.
+    checks: bool,
     /// Captures that lose more than this in the exchange come last.
     see_threshold: i32,
     /// The arena's length when this picker began.
@@ -69,6 +73,7 @@ impl MovePicker {
             killers,
             context,
             captures_only: false,
+            checks: false,
             see_threshold: 0,
             base,
             bad_end: base,
@@ -84,6 +89,11 @@ impl MovePicker {
             see_threshold,
             ..MovePicker::all(arena, table_move, [Move::NULL; 2], Context { moves: [PieceTo::NONE; 3], ply: MAX_PLY })
         }
+    }
+
+    /// With the quiet moves besides that give check and do not lose material.
+    pub fn with_checks(self, context: Context) -> MovePicker {
+        MovePicker { checks: true, context, ..self }
     }
 
     /// Passes over the quiet moves that are sorted by what is remembered of them, and says how many; none before they come up.
@@ -128,7 +138,11 @@ impl MovePicker {
                     if let Some(mv) = self.next_good_capture(board, arena) {
                         return Some(mv);
                     }
-                    self.stage = if self.captures_only { Stage::Done } else { Stage::FirstKiller };
+                    self.stage = match (self.captures_only, self.checks) {
+                        (false, _) => Stage::FirstKiller,
+                        (true, true) => Stage::MakeChecks,
+                        (true, false) => Stage::Done,
+                    };
                 }
                 Stage::FirstKiller => {
                     self.stage = Stage::SecondKiller;
@@ -160,6 +174,15 @@ impl MovePicker {
                     }
                     self.stage = Stage::Done;
                 }
+                Stage::MakeChecks => {
+                    self.make_quiets(board, arena, histories);
+                    self.stage = Stage::Checks;
+                }
+                Stage::Checks => match self.take_best(arena) {
+                    Some(mv) if board.see_ge(mv, 0) => return Some(mv),
+                    Some(_) => {}
+                    None => self.stage = Stage::Done,
+                },
                 Stage::Done => return None,
             }
         }
@@ -194,7 +217,8 @@ impl MovePicker {
         board.legal_quiets(&mut arena.generated);
         let remembered = histories.quiets(board, self.context);
         for &mv in &arena.generated {
-            if mv != self.table_move && !self.killers.contains(&mv) {
+            let wanted = !self.checks || (mv.is_quiet() && board.gives_check(mv));
+            if wanted && mv != self.table_move && !self.killers.contains(&mv) {
                 arena.scored.push(Scored { mv, score: quiet_score(board, mv, remembered) });
             }
         }
@@ -324,6 +348,28 @@ mod tests {
             let quiets = whole.iter().filter(|mv| mv.is_quiet()).count();
             assert_eq!((moves.len() + skipped, skipped), (whole.len(), quiets.saturating_sub(1)), "{fen}");
             assert!(whole.iter().filter(|mv| !mv.is_quiet()).all(|mv| moves.contains(mv)), "{fen}");
+        }
+    }
+
+    #[test]
+    fn quiet_checks_come_after_the_captures_when_asked_for() {
+        for fen in POSITIONS {
+            let board = Board::from_fen(fen).expect("a legal position");
+            let mut moves = MoveList::new();
+            board.legal_captures(&mut moves);
+            board.legal_quiets(&mut moves);
+            let mut checks: Vec<Move> = moves.iter().copied().filter(|mv| mv.is_quiet()).collect();
+            checks.retain(|&mv| {
+                let mut child = board;
+                child.play(mv);
+                child.in_check() && board.see_ge(mv, 0)
+            });
+            let mut arena = MoveArena::new();
+            let captures = drain(&board, MovePicker::captures(&arena, Move::NULL, 0), &mut arena);
+            let picker = MovePicker::captures(&arena, Move::NULL, 0).with_checks(Context::NONE);
+            let mut found = drain(&board, picker, &mut arena);
+            assert_eq!(found[..captures.len()], captures, "{fen}");
+            assert_eq!(sorted(found.split_off(captures.len())), sorted(checks), "{fen}");
         }
     }
 

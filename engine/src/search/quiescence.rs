@@ -10,9 +10,15 @@ use super::{params, pruning};
 use crate::board::{Board, see_value};
 use crate::types::{DRAW, INFINITE, MATE_IN_MAX, Move, Score, is_mate, mated_in};
 
+/// Depth of a position where quiet moves that give check are looked at beside captures: the first ply.
+pub const QUIET_CHECKS: i32 = 0;
+/// Depth of a position where only captures are looked at.
+pub const CAPTURES: i32 = -1;
+
 impl Worker<'_> {
-    /// The value of a position when only captures are looked at, or all moves when in check ("quiescence search").
-    pub fn quiescence<N: NodeKind>(&mut self, board: &Board, window: Window, ply: usize) -> Score {
+    /// The value of a position when only captures are looked at, and quiet checks where the depth says so, or all moves when in
+    /// check ("quiescence search").
+    pub fn quiescence<N: NodeKind>(&mut self, board: &Board, window: Window, depth: i32, ply: usize) -> Score {
         // 1. Ends of the game.
         self.enter::<N>(ply);
         if let Some(score) = self.score_of_end(board, ply) {
@@ -22,7 +28,7 @@ impl Worker<'_> {
         // 2. What the table knows.
         let table = self.table.probe(board.key(), ply);
         if !N::PV
-            && let Some(score) = score_from_table(table, 0, window.beta, board)
+            && let Some(score) = score_from_table(table, depth, window.beta, board)
         {
             return score;
         }
@@ -42,13 +48,14 @@ impl Worker<'_> {
             alpha = alpha.max(best.score);
         }
 
-        // 4. The captures that do not lose material, or all evasions of a check.
+        // 4. The captures and quiet checks that do not lose material, or all evasions of a check.
         let table_move = table.map_or(Move::NULL, |entry| entry.mv);
         let mut picker = if in_check {
             MovePicker::all(&self.arena, table_move, [Move::NULL; 2], self.stack.context(ply))
         } else {
             let hint = if table_move.is_quiet() { Move::NULL } else { table_move };
-            MovePicker::captures(&self.arena, hint, params::quiescence_see())
+            let captures = MovePicker::captures(&self.arena, hint, params::quiescence_see());
+            if depth == QUIET_CHECKS { captures.with_checks(self.stack.context(ply)) } else { captures }
         };
         let stand_pat = best.score;
         while let Some(mv) = picker.next(board, &mut self.arena, self.histories) {
@@ -57,12 +64,14 @@ impl Worker<'_> {
                 if mv.is_quiet() && best.score > -MATE_IN_MAX {
                     continue;
                 }
-            } else if let Some(bound) = most_it_brings(board, mv, stand_pat, alpha) {
+            } else if !mv.is_quiet()
+                && let Some(bound) = most_it_brings(board, mv, stand_pat, alpha)
+            {
                 best.score = best.score.max(bound);
                 continue;
             }
             let Some(child) = self.play(board, mv, ply) else { break };
-            let score = -self.quiescence::<N>(&child, Window { alpha, ..window }.flip(), ply + 1);
+            let score = -self.quiescence::<N>(&child, Window { alpha, ..window }.flip(), CAPTURES, ply + 1);
             self.take_back();
             if self.control.is_stopped() {
                 break;
@@ -91,7 +100,7 @@ impl Worker<'_> {
             return mated_in(ply as i32);
         }
         let bound = if best.score >= window.beta { Bound::Lower } else { Bound::Upper };
-        let entry = Entry { mv: best.mv, score: best.score, eval: raw_eval, depth: 0, bound, pv: N::PV };
+        let entry = Entry { mv: best.mv, score: best.score, eval: raw_eval, depth, bound, pv: N::PV };
         self.table.store(board.key(), ply, entry);
         best.score
     }

@@ -4,6 +4,7 @@ use super::history::PieceTo;
 use super::node::{Node, Worker};
 use super::ordering::MovePicker;
 use super::pruning::{self, PROBCUT_REDUCTION};
+use super::quiescence::CAPTURES;
 use super::tt::{Bound, Entry};
 use super::window::{AllNode, NodeKind, Window};
 use crate::board::Board;
@@ -18,7 +19,7 @@ impl Worker<'_> {
         // Razoring: so far below alpha that only a capture may help.
         if !is_mate(window.alpha) && pruning::razoring_margin(depth).is_some_and(|margin| eval + margin <= window.alpha)
         {
-            let score = self.quiescence::<N>(board, window, ply);
+            let score = self.quiescence::<N>(board, window, CAPTURES, ply);
             if score <= window.alpha {
                 return Some(score);
             }
@@ -72,7 +73,7 @@ impl Worker<'_> {
         let mut found = None;
         while let Some(mv) = picker.next(board, &mut self.arena, self.histories) {
             let Some(child) = self.play(board, mv, ply) else { break };
-            let mut score = -self.quiescence::<N::First>(&child, test, ply + 1);
+            let mut score = -self.quiescence::<N::First>(&child, test, CAPTURES, ply + 1);
             if score >= bound && reduced > 1 {
                 score = -self.search::<N::First>(&child, test, reduced - 1, ply + 1);
             }
