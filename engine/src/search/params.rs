@@ -68,7 +68,7 @@ macro_rules! params {
 
 params! {
     /// Half width of the first aspiration window, in centipawns.
-    aspiration_delta: 20, 5, 60, 4;
+    aspiration_delta: 50, 10, 120, 6;
     /// Reverse futility pruning: the greatest depth.
     reverse_futility_depth: 8, 4, 12, 1;
     /// Reverse futility pruning: margin in centipawns for each ply of depth.
