@@ -140,9 +140,9 @@ params! {
     /// Late move reductions: one ply for so many hundredths of the product of the logarithms.
     reduction_divisor: 225, 120, 400, 20;
     /// Late move reductions: 1024ths of a ply less in the principal variation.
-    reduction_pv: 512, 0, 2048, 100;
+    reduction_pv: 1, 0, 2048, 100;
     /// Late move reductions: 1024ths of a ply less where a principal variation went.
-    reduction_was_pv: 768, 0, 2048, 100;
+    reduction_was_pv: 1, 0, 2048, 100;
     /// Late move reductions: 1024ths of a ply more in a cut node.
     reduction_cut_node: 1024, 0, 3072, 120;
     /// Late move reductions: 1024ths of a ply less for a capture or promotion.
