@@ -5,7 +5,7 @@ use super::params;
 use super::tt::{Bound, Entry};
 use super::window::{NodeKind, Window};
 use crate::board::Board;
-use crate::types::{Move, Score, is_mate};
+use crate::types::{Score, is_mate};
 
 /// What a search of all other moves says of the table's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,12 +47,6 @@ fn verdict<N: NodeKind>(others: Score, bound: Score, table_score: Score, beta: S
     }
 }
 
-/// Internal iterative reduction (E. Schröder, 2020): a node that matters and has no move from the table is searched less deep, so
-/// that there is one next time.
-pub fn internal_reduction<N: NodeKind>(depth: i32, table_move: Move) -> i32 {
-    i32::from((N::PV || N::CUT) && table_move.is_null() && depth >= params::internal_reduction_depth())
-}
-
 impl Worker<'_> {
     /// Asks whether the table's move of a node has an alternative.
     pub fn weigh_table_move<N: NodeKind>(&mut self, board: &Board, node: &Node) -> Verdict {
@@ -74,7 +68,7 @@ impl Worker<'_> {
 mod tests {
     use super::super::window::{AllNode, CutNode, PvNode};
     use super::*;
-    use crate::types::MATE_IN_MAX;
+    use crate::types::{MATE_IN_MAX, Move};
 
     #[test]
     fn a_move_is_extended_by_how_far_it_stands_out() {
@@ -113,16 +107,5 @@ mod tests {
             assert_eq!(may_be_singular(entry, depth), may, "{entry:?} {depth}");
         }
         assert!(singular_bound(20, 8) < 20 && singular_bound(20, 16) < singular_bound(20, 8));
-    }
-
-    #[test]
-    fn nodes_without_a_move_to_begin_with_lose_a_ply() {
-        let depth = params::internal_reduction_depth();
-        let mv = Move::from_raw(77);
-        assert_eq!(internal_reduction::<CutNode>(depth, Move::NULL), 1);
-        assert_eq!(internal_reduction::<PvNode>(depth, Move::NULL), 1);
-        assert_eq!(internal_reduction::<AllNode>(depth, Move::NULL), 0);
-        assert_eq!(internal_reduction::<CutNode>(depth - 1, Move::NULL), 0);
-        assert_eq!(internal_reduction::<CutNode>(depth, mv), 0);
     }
 }

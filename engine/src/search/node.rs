@@ -2,7 +2,7 @@
 
 use super::corrections::{Aspects, corrected};
 use super::evaluator::Evaluator;
-use super::extensions::{self, Verdict};
+use super::extensions::Verdict;
 use super::history::{Histories, PieceTo};
 use super::limits::Control;
 use super::ordering::MoveArena;
@@ -123,8 +123,7 @@ impl Worker<'_> {
             return score;
         }
 
-        // 6. How deep the table's move is worth to be searched, or the node without one.
-        node.depth -= extensions::internal_reduction::<N>(depth, table.map_or(Move::NULL, |entry| entry.mv));
+        // 6. How deep the table's move is worth to be searched.
         match self.weigh_table_move::<N>(board, &node) {
             Verdict::Extend(plies) => node.extension = plies,
             Verdict::Cut(score) => return score,

@@ -165,8 +165,6 @@ params! {
     double_extension_margin: 20, 0, 80, 4;
     /// Double extensions: the most in a line.
     double_extensions_max: 6, 0, 16, 1;
-    /// Internal iterative reduction: the least depth.
-    internal_reduction_depth: 4, 2, 8, 1;
     /// Correction history: the weight of what the pawns say; 1024 lets it say up to 64 centipawns.
     correction_pawns: 1024, 0, 2048, 100;
     /// Correction history: the weight of what each side's pieces say.
