@@ -100,9 +100,6 @@ impl Worker<'_> {
             } else {
                 self.histories.capture(board, mv)
             },
-            is_pv: N::PV,
-            was_pv: node.was_pv,
-            is_cut: N::CUT,
             improving: node.improving,
             table_captures: node.table.is_some_and(|entry| entry.mv.is_capture()),
             is_capture: !is_quiet,

@@ -139,12 +139,6 @@ params! {
     reduction_base: 700, 0, 2000, 100;
     /// Late move reductions: one ply for so many hundredths of the product of the logarithms.
     reduction_divisor: 225, 120, 400, 20;
-    /// Late move reductions: 1024ths of a ply less in the principal variation.
-    reduction_pv: 512, 0, 2048, 100;
-    /// Late move reductions: 1024ths of a ply less where a principal variation went.
-    reduction_was_pv: 768, 0, 2048, 100;
-    /// Late move reductions: 1024ths of a ply more in a cut node.
-    reduction_cut_node: 1024, 0, 3072, 120;
     /// Late move reductions: 1024ths of a ply less for a capture or promotion.
     reduction_capture: 1024, 0, 3072, 100;
     /// Late move reductions: 1024ths of a ply more where the side to move is not improving.

@@ -15,12 +15,6 @@ pub struct LateMove {
     pub number: usize,
     /// What is remembered of it.
     pub history: i32,
-    /// The node is in the principal variation.
-    pub is_pv: bool,
-    /// It is, or was in some search before.
-    pub was_pv: bool,
-    /// The node is expected to fail high, so that a late move is wanted least.
-    pub is_cut: bool,
     /// The static evaluation of the side to move has been rising.
     pub improving: bool,
     /// The table's move of the node is a capture: quiet moves are then rarely the point.
@@ -39,9 +33,6 @@ pub fn late_move_reduction(mv: LateMove) -> i32 {
     let mut reduction = params::reduction_base() + 100 * logarithms / params::reduction_divisor();
     reduction -= PLY * mv.history / params::reduction_history_divisor();
     for (applies, adjustment) in [
-        (mv.is_pv, -params::reduction_pv()),
-        (mv.was_pv, -params::reduction_was_pv()),
-        (mv.is_cut, params::reduction_cut_node()),
         (!mv.improving, params::reduction_worsening()),
         (mv.table_captures, params::reduction_table_capture()),
         (mv.is_capture, -params::reduction_capture()),
@@ -108,9 +99,6 @@ mod tests {
         depth: 8,
         number: 10,
         history: 0,
-        is_pv: false,
-        was_pv: false,
-        is_cut: false,
         improving: true,
         table_captures: false,
         is_capture: false,
@@ -128,8 +116,6 @@ mod tests {
                 assert!(plain <= late_move_reduction(LateMove { depth: depth + 1, number, ..PLAIN }));
                 for less in [
                     LateMove { history: 20_000, ..PLAIN },
-                    LateMove { is_pv: true, ..PLAIN },
-                    LateMove { was_pv: true, ..PLAIN },
                     LateMove { is_capture: true, ..PLAIN },
                     LateMove { is_killer: true, ..PLAIN },
                     LateMove { gives_check: true, ..PLAIN },
@@ -138,7 +124,6 @@ mod tests {
                 }
                 for more in [
                     LateMove { history: -20_000, ..PLAIN },
-                    LateMove { is_cut: true, ..PLAIN },
                     LateMove { improving: false, ..PLAIN },
                     LateMove { table_captures: true, ..PLAIN },
                 ] {

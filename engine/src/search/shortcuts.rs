@@ -81,14 +81,7 @@ impl Worker<'_> {
                 break;
             }
             if score >= bound {
-                let entry = Entry {
-                    mv,
-                    score,
-                    eval: self.stack[ply].raw_eval,
-                    depth: reduced,
-                    bound: Bound::Lower,
-                    pv: node.was_pv,
-                };
+                let entry = Entry { mv, score, eval: self.stack[ply].raw_eval, depth: reduced, bound: Bound::Lower };
                 self.table.store(board.key(), ply, entry);
                 found = Some(score);
                 break;
