@@ -401,7 +401,7 @@ fn mistakes_in_plans_are_named_with_their_line() {
     check("hidden = 64", "hidden = 64\nkind = \"layered\"", "one output");
     check("hidden = 64", "hidden = 64\nking_buckets = [0]", "32 numbers");
     check("seed = 5", "seed = true", "a.toml:3:8: ");
-    for sound in [PLAN, include_str!("../../plans/screlu-256.toml")] {
+    for sound in [PLAN, include_str!("../../plans/screlu-256.toml"), include_str!("../../plans/destrier.toml")] {
         Plan::parse(Path::new("a.toml"), sound).expect("a plan without a mistake");
     }
 }
