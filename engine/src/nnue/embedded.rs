@@ -21,31 +21,34 @@ mod tests {
     use crate::nnue::{parse, sha256};
     use std::path::Path;
 
-    /// The value of a line `| key | value |` of the card.
-    fn entry<'a>(card: &'a str, key: &str) -> Option<&'a str> {
-        let mut rows = card.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |")?.split_once(" | "));
-        rows.find(|(name, _)| *name == key).map(|(_, value)| value.trim_matches('`'))
+    /// The networks of the folder, in the order of the card's columns: the one that is built in, and the second choice.
+    const FILES: [&str; 2] = ["destrier.nnue", "self-play.nnue"];
+
+    /// What a line `| key | value | value |` of the card says of a network.
+    fn entry<'a>(card: &'a str, key: &str, column: usize) -> &'a str {
+        let rows = card.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"));
+        let mut cells = rows.map(|row| row.split(" | ")).find_map(|mut row| (row.next() == Some(key)).then_some(row));
+        cells.as_mut().and_then(|cells| cells.nth(column)).expect("a row and a column").trim_matches('`')
     }
 
     #[test]
-    fn the_card_is_that_of_the_network() {
+    fn the_card_is_that_of_the_networks() {
         let nets = Path::new(env!("CARGO_MANIFEST_DIR")).join("nets");
         let card = std::fs::read_to_string(nets.join("README.md")).expect("the card");
-        let hash = entry(&card, "sha256").expect("a row `sha256`");
-        match std::fs::read(nets.join("destrier.nnue")) {
-            Ok(file) => {
-                let found: String = sha256(&file).iter().map(|byte| format!("{byte:02x}")).collect();
-                assert_eq!(hash, found, "the card is of another file");
-                let network = parse(&file).expect("a good network");
-                assert_eq!(entry(&card, "shape"), Some(&*network.layout().describe()));
-                assert!(super::embedded().is_some(), "it is built in");
-            }
-            Err(_) => {
-                assert_eq!(hash, "none", "the card speaks of a network that is not there");
-                assert!(super::embedded().is_none());
+        for (column, name) in FILES.into_iter().enumerate() {
+            let hash = entry(&card, "sha256", column);
+            match std::fs::read(nets.join(name)) {
+                Ok(file) => {
+                    let found: String = sha256(&file).iter().map(|byte| format!("{byte:02x}")).collect();
+                    assert_eq!(hash, found, "the card is of another {name}");
+                    let network = parse(&file).expect("a good network");
+                    assert_eq!(entry(&card, "shape", column), network.layout().describe(), "{name}");
+                }
+                Err(_) => assert_eq!(hash, "none", "the card speaks of {name}, which is not there"),
             }
         }
+        assert_eq!(super::embedded().is_some(), nets.join(FILES[0]).exists());
         let mut files = std::fs::read_dir(&nets).expect("the folder").filter_map(Result::ok);
-        assert!(files.all(|file| ["README.md", "destrier.nnue"].iter().any(|name| file.file_name() == **name)));
+        assert!(files.all(|file| FILES.iter().chain(&["README.md"]).any(|name| file.file_name() == **name)));
     }
 }
