@@ -16,12 +16,13 @@ fn the_engine() {
 /// An engine that does one thing after the other, whatever is sent meanwhile; at the seventh search of a game it falls silent if its
 /// name says so.
 fn patient(falls_silent: bool) -> io::Result<()> {
+    let mut out = io::stdout();
     let (mut searcher, mut game, mut searches) = (Searcher::new(1).unwrap(), Game::new(Board::startpos()), 0);
     for line in io::stdin().lines() {
         let line = line?;
         match line.split_once(' ').unwrap_or((&line, "")) {
-            ("uci", _) => println!("uciok"),
-            ("isready", _) => println!("readyok"),
+            ("uci", _) => writeln!(out, "uciok")?,
+            ("isready", _) => writeln!(out, "readyok")?,
             ("ucinewgame", _) => searcher.new_game(),
             ("position", words) => game = Game::new(Board::from_fen(words.strip_prefix("fen ").unwrap()).unwrap()),
             ("go", words) => {
@@ -32,12 +33,12 @@ fn patient(falls_silent: bool) -> io::Result<()> {
                 let depth = words.strip_prefix("depth ").unwrap().parse().unwrap();
                 let limits = Limits { depth: Some(depth), ..Limits::default() };
                 let outcome = searcher.search(&game, &limits, &Signals::default(), Instant::now(), &mut Silent);
-                println!("info depth {depth} score cp {}\nbestmove 0000", outcome.score);
+                writeln!(out, "info depth {depth} score cp {}\nbestmove 0000", outcome.score)?;
             }
             ("quit", _) => break,
             _ => {}
         }
-        io::stdout().flush()?;
+        out.flush()?;
     }
     Ok(())
 }
