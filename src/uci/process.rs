@@ -468,8 +468,12 @@ impl Engine {
 
     /// Sends `out`, then reads until what the session waits for comes. `from` is when that began.
     async fn exchange(&mut self, from: Instant, until: Option<Instant>) -> Waited {
-        let mut sent = 0;
-        let mut noted = false;
+        self.exchange_on(&mut 0, from, until).await
+    }
+
+    /// As [`exchange`](Self::exchange), where the first bytes of `out` are `sent`; keeps count of them.
+    async fn exchange_on(&mut self, sent: &mut usize, from: Instant, until: Option<Instant>) -> Waited {
+        let mut noted = *sent > 0;
         let mut last_read = from;
         // What the timer is for; where there is a deadline it goes off before that too, for the harness's own pulse.
         let mut due = until;
@@ -477,7 +481,7 @@ impl Engine {
         let mut timer = pin!(sleep_until(wake.unwrap_or(from).into()));
         loop {
             let timeout = async { if wake.is_some() { timer.as_mut().await } else { pending().await } };
-            let happened = self.process.next(&self.out[sent..], &mut self.lines, timeout).await;
+            let happened = self.process.next(&self.out[*sent..], &mut self.lines, timeout).await;
             if !noted {
                 noted = true;
                 self.transcript.push(from, Direction::ToEngine, &self.out);
@@ -486,7 +490,7 @@ impl Engine {
                 pulse.look(pulse::now(), || self.load.runner_waited());
             }
             match happened {
-                Happened::Wrote(Ok(count)) => sent += count,
+                Happened::Wrote(Ok(count)) => *sent += count,
                 Happened::Wrote(Err(_)) => return self.gone("closed its standard input").await,
                 Happened::Read(Ok(count), at) if count > 0 => {
                     last_read = at;
@@ -553,6 +557,11 @@ impl Engine {
     fn take_chunk(&mut self, count: usize, at: Instant) -> bool {
         self.transcript.push(at, Direction::FromEngine, &self.lines.space()[..count]);
         self.lines.advance(count);
+        self.take_lines()
+    }
+
+    /// Takes the whole lines that were read; true at the one that was waited for.
+    fn take_lines(&mut self) -> bool {
         while let Some(line) = self.lines.next_line() {
             if self.session.on_line(line) != SessionEvent::Nothing {
                 return true;

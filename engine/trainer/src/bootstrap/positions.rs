@@ -1,6 +1,6 @@
 //! From games to what a network is trained on: the commands of `destrier-trainer data`, one after the other, as a user would call them.
 
-use crate::data;
+use crate::data::{self, record::BULLET_BYTES};
 use clap::Parser;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -12,9 +12,6 @@ struct Words {
     #[command(subcommand)]
     command: data::Command,
 }
-
-/// Bytes of a bulletformat record.
-const RECORD: u64 = 32;
 
 /// What the options of a filter lack.
 ///
@@ -80,5 +77,5 @@ pub fn prepare(games: &[PathBuf], out: &Path, filter: &[String], seed: u64) -> a
             _ => {}
         }
     }
-    Ok(std::fs::metadata(out)?.len() / RECORD)
+    Ok(std::fs::metadata(out)?.len() / BULLET_BYTES as u64)
 }

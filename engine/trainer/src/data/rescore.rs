@@ -13,6 +13,7 @@ use super::say;
 use super::write::Encoder;
 use anyhow::{Context, anyhow, bail, ensure};
 use clap::Args;
+use destrier::board::Board;
 use destrier::datagen::viriformat;
 use indicatif::{ProgressBar, ProgressStyle};
 use quintain::record::Score;
@@ -299,20 +300,20 @@ impl Rescore {
             engine.new_game().await.map_err(|fault| anyhow!("engine {}: {fault}", engine.config().name))?;
         }
         let entries: Vec<_> = batch.iter().map(|(_, entry)| entry.positions()).collect();
-        let searched: Vec<_> =
-            entries.iter().flatten().filter(|position| position.board.count_legal_moves() > 0).collect();
+        let ended: Vec<Vec<_>> = entries
+            .iter()
+            .map(|positions| positions.iter().map(|position| final_score(&position.board)).collect())
+            .collect();
+        let all = entries.iter().flatten().zip(ended.iter().flatten());
+        let searched: Vec<_> = all.filter(|(_, ended)| ended.is_none()).map(|(position, _)| position).collect();
         let mut scores = Vec::with_capacity(searched.len());
         for positions in searched.chunks(usize::from(self.ahead)) {
             self.search(engine, positions, &mut scores).await?;
             count.fetch_add(positions.len() as u64, Ordering::Relaxed);
         }
         let mut scores = scores.into_iter();
-        let mut score = |position: &Position| {
-            let board = &position.board;
-            let ended = if board.in_check() { Score::Mate(0) } else { Score::Cp(0) };
-            if board.count_legal_moves() > 0 { scores.next() } else { Some(white_score(ended, board.turn())) }
-        };
-        Ok(entries.iter().map(|positions| positions.iter().filter_map(&mut score).collect()).collect())
+        let mut score = |ended: Option<i16>| ended.or_else(|| scores.next());
+        Ok(ended.into_iter().map(|ended| ended.into_iter().filter_map(&mut score).collect()).collect())
     }
 
     /// Has the engine search positions that were sent together, and adds their scores.
@@ -334,6 +335,12 @@ impl Rescore {
             anyhow!("engine {name}: {fault} at `{place}`{remedy}")
         })
     }
+}
+
+/// The score of a position without a move, mate or stalemate; none of any other, which an engine must search.
+fn final_score(board: &Board) -> Option<i16> {
+    let score = if board.in_check() { Score::Mate(0) } else { Score::Cp(0) };
+    (board.count_legal_moves() == 0).then(|| white_score(score, board.turn()))
 }
 
 /// What becomes one record each.
