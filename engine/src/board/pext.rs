@@ -4,6 +4,7 @@
 //! hundreds of cycles (Agner Fog, "Instruction tables"; Chess Programming Wiki, "BMI2"). So it is chosen at run time:
 //! [`super::attacks::choose_sliding`].
 
+#[cfg(target_arch = "x86_64")]
 use crate::types::Bitboard;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -11,9 +12,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 static CHOSEN: AtomicBool = AtomicBool::new(false);
 
 /// True when attacks are to be looked up here.
+#[cfg(target_arch = "x86_64")]
 #[inline]
 pub(super) fn is_chosen() -> bool {
-    cfg!(target_arch = "x86_64") && CHOSEN.load(Ordering::Relaxed)
+    CHOSEN.load(Ordering::Relaxed)
 }
 
 /// Looks attacks up here from now on, or no more. Gives what holds then: never true where the processor lacks BMI2.
@@ -49,7 +51,7 @@ pub(super) fn is_fast() -> bool {
 
 /// Whether PEXT is fast, by the vendor's twelve letters and the signature of CPUID leaf 1: on all with BMI2 but AMD's families
 /// below 0x19 (Zen 3) and Hygon's, which are Zen 1.
-#[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "x86 only"))]
+#[cfg(any(test, target_arch = "x86_64"))]
 fn is_fast_on(vendor: &[u8], signature: u32) -> bool {
     let family = match signature >> 8 & 0xF {
         0xF => 0xF + (signature >> 20 & 0xFF),
@@ -79,11 +81,6 @@ pub(super) fn extract(occupied: Bitboard, mask: u64) -> usize {
         );
     }
     index
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-pub(super) fn extract(_: Bitboard, _: u64) -> usize {
-    unreachable!("never chosen here")
 }
 
 #[cfg(test)]

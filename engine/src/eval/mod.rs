@@ -50,13 +50,19 @@ impl Sink for Sum {
 #[derive(Debug, Clone)]
 pub struct Evaluator {
     pawns: PawnTable,
-    /// Whether the processor counts and finds bits by instructions of their own, which the plainest x86-64 lacks.
+    /// Whether the processor counts and finds bits by instructions of their own, which the plainest x86-64 lacks; others do it as
+    /// well as they can wherever they compile for.
+    #[cfg(target_arch = "x86_64")]
     counts_bits: bool,
 }
 
 impl Evaluator {
     pub fn new() -> Evaluator {
-        Evaluator { pawns: PawnTable::new(), counts_bits: counts_bits() }
+        Evaluator {
+            pawns: PawnTable::new(),
+            #[cfg(target_arch = "x86_64")]
+            counts_bits: counts_bits(),
+        }
     }
 
     /// The value of a quiet position in centipawns, from the side to move's view. Far inside the mate scores.
@@ -85,12 +91,6 @@ impl Default for Evaluator {
 #[cfg(target_arch = "x86_64")]
 fn counts_bits() -> bool {
     is_x86_feature_detected!("popcnt") && is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("lzcnt")
-}
-
-/// Others count bits as well as they can wherever they compile for.
-#[cfg(not(target_arch = "x86_64"))]
-fn counts_bits() -> bool {
-    false
 }
 
 /// The same values as [`evaluate_in`]: sixty times an evaluation bits are counted, in one instruction rather than a dozen.
