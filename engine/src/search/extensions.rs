@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn only_deep_lower_bounds_are_asked_about() {
         let depth = params::singular_depth();
-        let entry = Entry { mv: Move::NULL, score: 20, eval: 0, depth: depth - 3, bound: Bound::Lower };
+        let entry = Entry { mv: Move::NULL, score: 20, eval: 0, depth: depth - 3, bound: Bound::Lower, pv: false };
         for (entry, depth, may) in [
             (entry, depth, true),
             (Entry { bound: Bound::Exact, ..entry }, depth, true),

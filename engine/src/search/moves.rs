@@ -100,11 +100,14 @@ impl Worker<'_> {
             } else {
                 self.histories.capture(board, mv)
             },
+            is_pv: N::PV,
+            was_pv: node.was_pv,
             improving: node.improving,
             table_captures: node.table.is_some_and(|entry| entry.mv.is_capture()),
             is_capture: !is_quiet,
             is_killer: self.stack[node.ply].killers.contains(&mv),
             gives_check: false,
+            is_evasion: node.in_check,
         }
     }
 
@@ -163,7 +166,7 @@ impl Worker<'_> {
 /// The depth at which a late move is searched first.
 fn first_depth(child: &Board, node: &Node, late: LateMove) -> i32 {
     let depth = node.depth - 1;
-    if node.depth < 3 || late.number < 3 || node.in_check {
+    if node.depth < 3 || late.number < 3 {
         return depth;
     }
     let late = LateMove { gives_check: child.in_check(), ..late };

@@ -27,6 +27,8 @@ pub(super) struct Node {
     pub table: Option<Entry>,
     /// The static evaluation, or a stored score that is nearer the truth; [`NO_EVAL`] when in check.
     pub eval: Score,
+    /// In the principal variation, or once found there.
+    pub was_pv: bool,
     /// The static evaluation of the side to move has been rising.
     pub improving: bool,
     /// The move that is left out while its alternatives are weighed, or [`Move::NULL`].
@@ -111,9 +113,10 @@ impl Worker<'_> {
         self.stack[ply].raw_eval = raw_eval;
         self.stack[ply].static_eval = static_eval;
         let eval = improved_by_table(static_eval, table);
+        let was_pv = N::PV || table.is_some_and(|entry| entry.pv);
         let improving = self.stack.is_improving(ply);
         let excluded = Move::NULL;
-        let mut node = Node { ply, depth, window, in_check, table, eval, improving, excluded, extension: 0 };
+        let mut node = Node { ply, depth, window, in_check, table, eval, was_pv, improving, excluded, extension: 0 };
 
         // 5. Reasons to leave without looking at moves.
         if !N::PV
@@ -145,7 +148,7 @@ impl Worker<'_> {
         if !in_check && !best.mv.is_capture() && !is_mate(best.score) && is_telling(bound, best.score, static_eval) {
             self.histories.corrections.learn(aspects, best.score - static_eval, node.depth);
         }
-        let entry = Entry { mv: best.mv, score: best.score, eval: raw_eval, depth: node.depth, bound };
+        let entry = Entry { mv: best.mv, score: best.score, eval: raw_eval, depth: node.depth, bound, pv: was_pv };
         if !(N::ROOT && self.root.is_secondary()) {
             self.table.store(board.key(), ply, entry);
         }

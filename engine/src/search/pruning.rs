@@ -5,11 +5,9 @@ use super::params;
 use crate::types::{Score, is_mate};
 
 /// Reverse futility pruning, or static null-move pruning: how far the evaluation must be above beta at a depth for the node to be
-/// taken as failing high ("futility pruning", E. Heinz, ICCA Journal 21(2), 1998, turned to the other side). Less is asked of a
-/// side whose evaluation has been rising.
-pub fn reverse_futility_margin(depth: i32, improving: bool) -> Option<Score> {
-    let margin = params::reverse_futility_slope() * depth - params::reverse_futility_improving() * i32::from(improving);
-    (depth <= params::reverse_futility_depth()).then_some(margin.max(0))
+/// taken as failing high ("futility pruning", E. Heinz, ICCA Journal 21(2), 1998, turned to the other side).
+pub fn reverse_futility_margin(depth: i32) -> Option<Score> {
+    (depth <= params::reverse_futility_depth()).then(|| params::reverse_futility_slope() * depth)
 }
 
 /// Reverse futility pruning: the score of a node left out because its evaluation is that far above beta. Between both, for the
@@ -155,12 +153,9 @@ mod tests {
 
     #[test]
     fn reverse_futility_is_for_low_depths() {
-        assert_eq!(reverse_futility_margin(1, false), Some(params::reverse_futility_slope()));
-        for improving in [false, true] {
-            assert!(reverse_futility_margin(3, improving) > reverse_futility_margin(2, improving));
-            assert_eq!(reverse_futility_margin(20, improving), None);
-        }
-        assert!(reverse_futility_margin(5, true) < reverse_futility_margin(5, false));
+        assert_eq!(reverse_futility_margin(1), Some(params::reverse_futility_slope()));
+        assert!(reverse_futility_margin(3) > reverse_futility_margin(2));
+        assert_eq!(reverse_futility_margin(20), None);
         for (eval, beta) in [(100, 0), (0, 0), (900, -300)] {
             assert!((beta..=eval).contains(&reverse_futility_score(eval, beta)));
         }

@@ -91,7 +91,7 @@ impl Worker<'_> {
             return mated_in(ply as i32);
         }
         let bound = if best.score >= window.beta { Bound::Lower } else { Bound::Upper };
-        let entry = Entry { mv: best.mv, score: best.score, eval: raw_eval, depth: 0, bound };
+        let entry = Entry { mv: best.mv, score: best.score, eval: raw_eval, depth: 0, bound, pv: N::PV };
         self.table.store(board.key(), ply, entry);
         best.score
     }

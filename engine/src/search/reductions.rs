@@ -15,6 +15,10 @@ pub struct LateMove {
     pub number: usize,
     /// What is remembered of it.
     pub history: i32,
+    /// The node is in the principal variation.
+    pub is_pv: bool,
+    /// It is, or was in some search before.
+    pub was_pv: bool,
     /// The static evaluation of the side to move has been rising.
     pub improving: bool,
     /// The table's move of the node is a capture: quiet moves are then rarely the point.
@@ -23,6 +27,8 @@ pub struct LateMove {
     pub is_capture: bool,
     pub is_killer: bool,
     pub gives_check: bool,
+    /// The side to move is in check.
+    pub is_evasion: bool,
 }
 
 /// Late move reductions (LMR): how much less deep a move is searched that comes late in the order (T. Romstad, "An introduction
@@ -33,11 +39,14 @@ pub fn late_move_reduction(mv: LateMove) -> i32 {
     let mut reduction = params::reduction_base() + 100 * logarithms / params::reduction_divisor();
     reduction -= PLY * mv.history / params::reduction_history_divisor();
     for (applies, adjustment) in [
+        (mv.is_pv, -params::reduction_pv()),
+        (mv.was_pv, -params::reduction_was_pv()),
         (!mv.improving, params::reduction_worsening()),
         (mv.table_captures, params::reduction_table_capture()),
         (mv.is_capture, -params::reduction_capture()),
         (mv.is_killer, -params::reduction_killer()),
         (mv.gives_check, -params::reduction_check()),
+        (mv.is_evasion, -params::reduction_evasion()),
     ] {
         reduction += adjustment * i32::from(applies);
     }
@@ -99,11 +108,14 @@ mod tests {
         depth: 8,
         number: 10,
         history: 0,
+        is_pv: false,
+        was_pv: false,
         improving: true,
         table_captures: false,
         is_capture: false,
         is_killer: false,
         gives_check: false,
+        is_evasion: false,
     };
 
     #[test]
@@ -116,9 +128,12 @@ mod tests {
                 assert!(plain <= late_move_reduction(LateMove { depth: depth + 1, number, ..PLAIN }));
                 for less in [
                     LateMove { history: 20_000, ..PLAIN },
+                    LateMove { is_pv: true, ..PLAIN },
+                    LateMove { was_pv: true, ..PLAIN },
                     LateMove { is_capture: true, ..PLAIN },
                     LateMove { is_killer: true, ..PLAIN },
                     LateMove { gives_check: true, ..PLAIN },
+                    LateMove { is_evasion: true, ..PLAIN },
                 ] {
                     assert!(reduction(less) < plain, "{depth} {number}: {less:?}");
                 }

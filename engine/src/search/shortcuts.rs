@@ -25,7 +25,7 @@ impl Worker<'_> {
         }
 
         // Reverse futility pruning: so far above beta that no quiet answer brings it down.
-        let margin = pruning::reverse_futility_margin(depth, node.improving);
+        let margin = pruning::reverse_futility_margin(depth);
         if !is_mate(beta) && !is_mate(eval) && margin.is_some_and(|margin| eval - margin >= beta) {
             return Some(pruning::reverse_futility_score(eval, beta));
         }
@@ -81,7 +81,14 @@ impl Worker<'_> {
                 break;
             }
             if score >= bound {
-                let entry = Entry { mv, score, eval: self.stack[ply].raw_eval, depth: reduced, bound: Bound::Lower };
+                let entry = Entry {
+                    mv,
+                    score,
+                    eval: self.stack[ply].raw_eval,
+                    depth: reduced,
+                    bound: Bound::Lower,
+                    pv: node.was_pv,
+                };
                 self.table.store(board.key(), ply, entry);
                 found = Some(score);
                 break;

@@ -238,7 +238,7 @@ impl Worker<'_> {
             _ => true,
         };
         if settles {
-            let entry = Entry { mv: Move::NULL, score, eval: NO_EVAL, depth: depth + 6, bound };
+            let entry = Entry { mv: Move::NULL, score, eval: NO_EVAL, depth: depth + 6, bound, pv: false };
             self.table.store(board.key(), ply, entry);
         }
         settles.then_some(score)

@@ -58,19 +58,22 @@ pub struct Entry {
     pub eval: Score,
     pub depth: i32,
     pub bound: Bound,
+    /// The position was in the principal variation of some search.
+    pub pv: bool,
 }
 
 /// Stands for "no static evaluation".
 pub const NO_EVAL: Score = i16::MIN as Score;
 
 impl Entry {
-    /// Move 0-15, score 16-31, evaluation 32-47, depth 48-55, bound 56-57, generation 59-63.
+    /// Move 0-15, score 16-31, evaluation 32-47, depth 48-55, bound 56-57, pv 58, generation 59-63.
     const fn pack(self, generation: u8) -> u64 {
         self.mv.raw() as u64
             | (self.score as i16 as u16 as u64) << 16
             | (self.eval as i16 as u16 as u64) << 32
             | ((self.depth + DEPTH_OFFSET) as u8 as u64) << 48
             | (self.bound as u64) << 56
+            | (self.pv as u64) << 58
             | (generation as u64) << 59
     }
 
@@ -81,6 +84,7 @@ impl Entry {
             eval: (data >> 32) as i16 as Score,
             depth: (data >> 48) as u8 as i32 - DEPTH_OFFSET,
             bound: Bound::from_bits((data >> 56) as u8),
+            pv: data >> 58 & 1 == 1,
         }
     }
 }
@@ -298,7 +302,7 @@ mod tests {
     }
 
     fn entry(score: Score, depth: i32, bound: Bound) -> Entry {
-        Entry { mv: Move::new(Square::A1, Square::H8, Flag::Capture), score, eval: -37, depth, bound }
+        Entry { mv: Move::new(Square::A1, Square::H8, Flag::Capture), score, eval: -37, depth, bound, pv: true }
     }
 
     #[test]
@@ -374,7 +378,7 @@ mod tests {
         let depth = (seed >> 40 & 63) as i32;
         let eval = (key.wrapping_mul(31) ^ u64::from(mv.raw()) ^ depth as u64) as i16 as Score >> 3;
         let score = (eval ^ 0x55) >> 2;
-        Entry { mv, score, eval, depth, bound: Bound::Lower }
+        Entry { mv, score, eval, depth, bound: Bound::Lower, pv: seed & 1 == 1 }
     }
 
     fn is_whole(key: u64, entry: &Entry) -> bool {
