@@ -44,6 +44,7 @@ pub fn late_move_reduction(mv: LateMove) -> i32 {
         (!mv.improving, params::reduction_worsening()),
         (mv.table_captures, params::reduction_table_capture()),
         (mv.is_capture, -params::reduction_capture()),
+        (mv.number == 2, -params::reduction_second()),
         (mv.is_killer, -params::reduction_killer()),
         (mv.gives_check, -params::reduction_check()),
         (mv.is_evasion, -params::reduction_evasion()),
