@@ -4,7 +4,7 @@ use super::corrections::Corrections;
 use super::gravity::Gravity;
 use super::params;
 use crate::board::Board;
-use crate::types::{Move, Piece, PieceType, Square};
+use crate::types::{Color, Move, Piece, PieceType, Square};
 
 /// Values stay within this, either side of zero.
 const LIMIT: i32 = 1 << 14;
@@ -155,6 +155,16 @@ impl Histories {
     #[inline]
     pub fn learn_capture(&mut self, board: &Board, mv: Move, bonus: i32) {
         self.captures.0[PieceTo::new(board, mv).index()][victim_index(board, mv)].learn(bonus);
+    }
+
+    /// Learns that a quiet move that has been played was good, by a positive bonus, or bad; `context` is that of the position
+    /// before it. What depends on the pawns is left out, for they may have moved.
+    #[inline]
+    pub fn learn_played(&mut self, side: Color, mv: Move, piece_to: PieceTo, context: Context, bonus: i32) {
+        self.butterfly.0[side.index()][mv.from().index()][mv.to().index()].learn(bonus);
+        for before in context.moves {
+            self.continuation.0[before.index()][piece_to.index()].learn(bonus);
+        }
     }
 
     /// Learns that a quiet move was good, by a positive bonus, or bad.

@@ -3,11 +3,12 @@
 use super::corrections::{Aspects, corrected};
 use super::evaluator::Evaluator;
 use super::extensions::{self, Verdict};
-use super::history::{Histories, PieceTo};
+use super::history::{self, Histories, PieceTo};
 use super::limits::Control;
 use super::ordering::MoveArena;
+use super::params;
 use super::root::Root;
-use super::stack::{Line, MAX_PLY, PvTable, Stack};
+use super::stack::{Frame, Line, MAX_PLY, PvTable, Stack};
 use super::tablebase::Prober;
 use super::tt::{Bound, Entry, NO_EVAL, TranspositionTable};
 use super::window::{NodeKind, Window};
@@ -97,6 +98,9 @@ impl Worker<'_> {
         if !N::PV
             && let Some(score) = score_from_table(table, depth, window.beta, board)
         {
+            if score >= window.beta {
+                self.learn_from_table(board, table, depth, ply);
+            }
             return score;
         }
 
@@ -148,11 +152,37 @@ impl Worker<'_> {
         if !in_check && !best.mv.is_capture() && !is_mate(best.score) && is_telling(bound, best.score, static_eval) {
             self.histories.corrections.learn(aspects, best.score - static_eval, node.depth);
         }
+        if bound == Bound::Upper {
+            self.learn_from_failure(board, ply, node.depth);
+        }
         let entry = Entry { mv: best.mv, score: best.score, eval: raw_eval, depth: node.depth, bound, pv: was_pv };
         if !(N::ROOT && self.root.is_secondary()) {
             self.table.store(board.key(), ply, entry);
         }
         best.score
+    }
+
+    /// Remembers the table's quiet move where its stored score alone refutes the opponent.
+    #[inline]
+    fn learn_from_table(&mut self, board: &Board, table: Option<Entry>, depth: i32, ply: usize) {
+        let bonus = history::bonus(depth) * params::history_table_share() / 64;
+        if let Some(mv) = table.map(|entry| entry.mv)
+            && mv.is_quiet()
+            && board.is_legal(mv)
+        {
+            self.histories.learn_quiet(board, mv, self.stack.context(ply), bonus);
+        }
+    }
+
+    /// Remembers a quiet move that led to a position in which nothing was good enough for the opponent.
+    #[inline]
+    fn learn_from_failure(&mut self, board: &Board, ply: usize, depth: i32) {
+        let Some(before) = ply.checked_sub(1) else { return };
+        let Frame { played, piece_to, .. } = self.stack[before];
+        if !played.is_null() && played.is_quiet() {
+            let bonus = history::bonus(depth) * params::history_prior_share() / 64;
+            self.histories.learn_played(!board.turn(), played, piece_to, self.stack.context(before), bonus);
+        }
     }
 
     /// Bookkeeping on entering the root.

@@ -42,7 +42,7 @@ pub fn may_try_null_move(depth: i32, static_eval: Score, beta: Score, has_pieces
 /// E. Heinz, ICCA Journal 22(3), 1999) and with how far the evaluation is above beta (the engine community), up to three plies.
 pub fn null_move_reduction(depth: i32, eval: Score, beta: Score) -> i32 {
     let surplus = ((eval - beta) / params::null_move_eval_divisor()).clamp(0, 3);
-    params::null_move_base() + depth / params::null_move_depth_divisor() + surplus
+    (params::null_move_base() + params::null_move_slope() * depth) / 100 + surplus
 }
 
 /// Null-move pruning: true when a fail high after passing at a depth is to be borne out by a search without passing, for at great
@@ -61,9 +61,9 @@ pub fn verification_end(ply: usize, depth: i32) -> usize {
 /// little depth left, a good quiet move that the ordering puts that late is rare, the more so where the side to move is not
 /// improving.
 pub fn late_move_count(depth: i32, improving: bool) -> Option<usize> {
-    let all = params::late_move_base() + depth * depth;
+    let all = params::late_move_base() + params::late_move_slope() * depth * depth;
     let count = if improving { all } else { all * params::late_move_worsening() / 100 };
-    (depth <= params::late_move_depth()).then(|| usize::try_from(count).unwrap_or(0))
+    (depth <= params::late_move_depth()).then(|| usize::try_from(count / 100).unwrap_or(0))
 }
 
 /// Futility pruning: how far the evaluation may be below alpha at a depth for a quiet move still to be worth a look (E. Heinz,

@@ -44,6 +44,7 @@ pub fn late_move_reduction(mv: LateMove) -> i32 {
         (!mv.improving, params::reduction_worsening()),
         (mv.table_captures, params::reduction_table_capture()),
         (mv.is_capture, -params::reduction_capture()),
+        (mv.number == 2, -params::reduction_second()),
         (mv.is_killer, -params::reduction_killer()),
         (mv.gives_check, -params::reduction_check()),
         (mv.is_evasion, -params::reduction_evasion()),
@@ -121,7 +122,8 @@ mod tests {
     #[test]
     fn reductions_grow_with_depth_and_move_number() {
         for depth in 0..128 {
-            for number in 1..200 {
+            // The first is never reduced.
+            for number in 2..200 {
                 let reduction = |mv: LateMove| late_move_reduction(LateMove { depth, number, ..mv });
                 let plain = reduction(PLAIN);
                 assert!(plain <= late_move_reduction(LateMove { depth, number: number + 1, ..PLAIN }));
