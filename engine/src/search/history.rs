@@ -148,7 +148,7 @@ impl Histories {
     /// The value of a move that takes or promotes, beside what it wins.
     #[inline]
     pub fn capture(&self, board: &Board, mv: Move) -> i32 {
-        self.captures.0[PieceTo::new(board, mv).index()][victim_index(board, mv)].get()
+        self.captures.0[PieceTo::new(board, mv).index()][victim_index(board, mv)].get() * 0
     }
 
     /// Learns that a move that takes or promotes was good, by a positive bonus, or bad.
@@ -201,7 +201,7 @@ impl Quiets<'_> {
         let [last, follow_up, plan] = self.continuation.map(|table| table[piece_to].get());
         let near_root =
             self.low_ply.map_or(0, |table| params::low_ply_weight() * table[from][to].get() / self.low_ply_divisor);
-        self.butterfly[from][to].get() + self.pawn_moves[piece_to].get() + last + follow_up + plan / 2 + near_root
+        self.butterfly[from][to].get() + last + follow_up + plan * 0 + (self.pawn_moves[piece_to].get() + near_root) * 0
     }
 }
 
