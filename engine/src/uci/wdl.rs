@@ -13,10 +13,10 @@ pub struct Model {
     pub b: [f64; 2],
 }
 
-/// Fitted by `cargo run --release -p destrier --example fit_wdl` to 1,791,310 scored positions of 15,100 games of the classical
-/// evaluation against itself at 10,000 nodes a move, none adjudicated: 0.7025 nats a position. It speaks of that evaluation at
-/// that strength, and is to be fitted again when the evaluation's scale changes.
-pub const MODEL: Model = Model { a: [207.2, -157.1], b: [80.0, 43.6] };
+/// Fitted by `cargo run --release -p destrier --example fit_wdl` to 485,683 scored positions of 3,701 games of Destrier with its
+/// network against earlier versions and versions without some steps, at 5,000 and 7,000 nodes a move, none adjudicated: 0.6954
+/// nats a position. It speaks of that evaluation at that strength, and is to be fitted again when the evaluation's scale changes.
+pub const MODEL: Model = Model { a: [277.1, -216.5], b: [103.3, 2.9] };
 
 /// Material of both sides at the start: 16 pawns, 8 minor pieces of three, 4 rooks of five and 2 queens of nine.
 const FULL_MATERIAL: f64 = 78.0;
