@@ -169,7 +169,6 @@ pub(super) const fn reach(kind: PieceType, square: Square) -> u64 {
 #[inline]
 fn look_up(magic: &Magic, occupied: Bitboard) -> Bitboard {
     #[cfg(target_arch = "x86_64")]
-    #[cfg(target_arch = "x86_64")]
     if pext::is_chosen() {
         let index = pext::extract(occupied, magic.mask) + magic.offset as usize;
         return Bitboard(EXTRACTED[index & (SLIDING_LEN - 1)]);

@@ -22,6 +22,16 @@ pub fn malus(depth: i32) -> i32 {
     (params::history_malus_slope() * depth - params::history_malus_offset()).clamp(0, params::history_malus_max())
 }
 
+/// How much is learnt of a quiet move after which a search to a depth found nothing good enough for the other side.
+pub fn prior_bonus(depth: i32) -> i32 {
+    bonus(depth) * params::history_prior_share() / 64
+}
+
+/// How much is learnt of the table's quiet move where its score ends the search of a node at a depth.
+pub fn table_bonus(depth: i32) -> i32 {
+    bonus(depth) * params::history_table_share() / 64
+}
+
 /// By side, from and to ("The history heuristic and alpha-beta search enhancements in practice", J. Schaeffer, IEEE PAMI 11(11),
 /// 1989).
 #[derive(Clone)]
@@ -170,14 +180,11 @@ impl Histories {
     /// Learns that a quiet move was good, by a positive bonus, or bad.
     #[inline]
     pub fn learn_quiet(&mut self, board: &Board, mv: Move, context: Context, bonus: i32) {
-        let piece_to = PieceTo::new(board, mv).index();
-        self.butterfly.0[board.turn().index()][mv.from().index()][mv.to().index()].learn(bonus);
-        self.pawn_moves.0[pawns_index(board)][piece_to].learn(bonus);
+        let piece_to = PieceTo::new(board, mv);
+        self.learn_played(board.turn(), mv, piece_to, context, bonus);
+        self.pawn_moves.0[pawns_index(board)][piece_to.index()].learn(bonus);
         if let Some(table) = self.low_ply.0.get_mut(context.ply) {
             table[mv.from().index()][mv.to().index()].learn(bonus);
-        }
-        for before in context.moves {
-            self.continuation.0[before.index()][piece_to].learn(bonus);
         }
     }
 }

@@ -6,7 +6,6 @@ use super::extensions::{self, Verdict};
 use super::history::{self, Histories, PieceTo};
 use super::limits::Control;
 use super::ordering::MoveArena;
-use super::params;
 use super::root::Root;
 use super::stack::{Frame, Line, MAX_PLY, PvTable, Stack};
 use super::tablebase::Prober;
@@ -165,12 +164,11 @@ impl Worker<'_> {
     /// Remembers the table's quiet move where its stored score alone refutes the opponent.
     #[inline]
     fn learn_from_table(&mut self, board: &Board, table: Option<Entry>, depth: i32, ply: usize) {
-        let bonus = history::bonus(depth) * params::history_table_share() / 64;
         if let Some(mv) = table.map(|entry| entry.mv)
             && mv.is_quiet()
             && board.is_legal(mv)
         {
-            self.histories.learn_quiet(board, mv, self.stack.context(ply), bonus);
+            self.histories.learn_quiet(board, mv, self.stack.context(ply), history::table_bonus(depth));
         }
     }
 
@@ -180,8 +178,8 @@ impl Worker<'_> {
         let Some(before) = ply.checked_sub(1) else { return };
         let Frame { played, piece_to, .. } = self.stack[before];
         if !played.is_null() && played.is_quiet() {
-            let bonus = history::bonus(depth) * params::history_prior_share() / 64;
-            self.histories.learn_played(!board.turn(), played, piece_to, self.stack.context(before), bonus);
+            let (context, bonus) = (self.stack.context(before), history::prior_bonus(depth));
+            self.histories.learn_played(!board.turn(), played, piece_to, context, bonus);
         }
     }
 

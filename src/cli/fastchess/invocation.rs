@@ -236,7 +236,7 @@ pub(in crate::cli) struct TbArgs {
 /// `-log`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::cli) struct LogArgs {
-    /// Where to; empty for nowhere.
+    /// The file; empty where none is written.
     pub file: String,
     /// The lowest level that is written.
     pub level: LogLevel,

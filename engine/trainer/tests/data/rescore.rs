@@ -8,7 +8,7 @@ use std::time::Instant;
 
 /// Destrier, for the tests below. Without anybody to talk to it ends at once.
 #[test]
-#[ignore = "an engine for the other tests"]
+#[ignore = "no test of its own: the tests of this file start it as their engine"]
 fn the_engine() {
     destrier::uci::run(io::stdin().lock(), io::stdout()).unwrap();
 }
@@ -44,13 +44,13 @@ fn patient(falls_silent: bool) -> io::Result<()> {
 }
 
 #[test]
-#[ignore = "an engine for the other tests"]
+#[ignore = "no test of its own: the tests of this file start it as their engine"]
 fn the_patient_engine() {
     patient(false).unwrap();
 }
 
 #[test]
-#[ignore = "an engine for the other tests"]
+#[ignore = "no test of its own: the tests of this file start it as their engine"]
 fn the_patient_engine_that_falls_silent() {
     patient(true).unwrap();
 }
