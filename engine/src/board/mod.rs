@@ -23,7 +23,7 @@ pub use perft::perft;
 pub use see::see_value;
 
 use crate::types::{Bitboard, Color, Piece, PieceType, Square};
-use attacks::{bishop_attacks, king_attacks, knight_attacks, pawn_attacks, rook_attacks};
+use attacks::{bishop_attacks, king_attacks, knight_attacks, pawn_attacks, pawn_set_attacks, rook_attacks};
 
 /// The rook a king castles with, by its side of the king.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -244,6 +244,23 @@ impl Board {
         .intersects(enemies)
             || bishop_attacks(square, occupied).intersects(self.diagonal_sliders() & enemies)
             || rook_attacks(square, occupied).intersects(self.straight_sliders() & enemies)
+    }
+
+    /// The squares that a side attacks, those of its own pieces included.
+    pub fn attacked_by(&self, by: Color) -> Bitboard {
+        let (own, occupied) = (self.colored(by), self.occupied());
+        let pawns = pawn_set_attacks(by, self.pieces(by, PieceType::Pawn));
+        let mut attacked = pawns | king_attacks(self.king(by));
+        for square in own & self.kind(PieceType::Knight) {
+            attacked |= knight_attacks(square);
+        }
+        for square in own & self.diagonal_sliders() {
+            attacked |= bishop_attacks(square, occupied);
+        }
+        for square in own & self.straight_sliders() {
+            attacked |= rook_attacks(square, occupied);
+        }
+        attacked
     }
 
     /// Bishops and queens of both sides.

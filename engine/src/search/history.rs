@@ -4,7 +4,7 @@ use super::corrections::Corrections;
 use super::gravity::Gravity;
 use super::params;
 use crate::board::Board;
-use crate::types::{Color, Move, Piece, PieceType, Square};
+use crate::types::{Bitboard, Color, Move, Piece, PieceType, Square};
 
 /// Values stay within this, either side of zero.
 const LIMIT: i32 = 1 << 14;
@@ -33,9 +33,19 @@ pub fn table_bonus(depth: i32) -> i32 {
 }
 
 /// By side, from and to ("The history heuristic and alpha-beta search enhancements in practice", J. Schaeffer, IEEE PAMI 11(11),
-/// 1989).
+/// 1989), and by whether the other side attacks either square ("threat history", the engine community's): a piece that flees is another
+/// matter than one that walks into an attack.
 #[derive(Clone)]
-struct Butterfly([[[Value; Square::COUNT]; Square::COUNT]; 2]);
+struct Butterfly([[FromTo; 4]; 2]);
+
+/// By from and to.
+type FromTo = [[Value; Square::COUNT]; Square::COUNT];
+
+/// Whether the other side attacks where a move comes from, and where it goes.
+#[inline]
+fn danger(threats: Bitboard, mv: Move) -> usize {
+    2 * usize::from(threats.has(mv.from())) + usize::from(threats.has(mv.to()))
+}
 
 /// A moved piece and where it went: what other moves are seen in the light of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,6 +76,8 @@ impl PieceTo {
 pub struct Context {
     /// The last move, the one before, and the own before that.
     pub moves: [PieceTo; 3],
+    /// The squares that the other side attacks.
+    pub threats: Bitboard,
     /// How far the root is.
     pub ply: usize,
 }
@@ -73,7 +85,7 @@ pub struct Context {
 #[cfg(test)]
 impl Context {
     /// No moves before, and too far from the root to matter.
-    pub const NONE: Context = Context { moves: [PieceTo::NONE; 3], ply: LOW_PLIES };
+    pub const NONE: Context = Context { moves: [PieceTo::NONE; 3], threats: Bitboard::EMPTY, ply: LOW_PLIES };
 }
 
 /// By an earlier piece and target, and the move's own ("continuation history": counter-moves, J. Uiterwijk, ICCA Journal 15(1),
@@ -82,7 +94,7 @@ struct Continuation(Vec<[Value; PieceTo::COUNT]>);
 
 /// By plies from the root, from and to, for the first few plies of one search ("low-ply history", the engine community's): the tree
 /// near the root is searched again in each iteration.
-struct LowPly([[[Value; Square::COUNT]; Square::COUNT]; LOW_PLIES]);
+struct LowPly([FromTo; LOW_PLIES]);
 
 /// Plies that have a low-ply history.
 const LOW_PLIES: usize = 4;
@@ -118,7 +130,7 @@ pub struct Histories {
 impl Histories {
     pub fn new() -> Histories {
         Histories {
-            butterfly: Box::new(Butterfly([[[Value::default(); Square::COUNT]; Square::COUNT]; 2])),
+            butterfly: Box::new(Butterfly([[[[Value::default(); Square::COUNT]; Square::COUNT]; 4]; 2])),
             continuation: Continuation(vec![[Value::default(); PieceTo::COUNT]; PieceTo::COUNT]),
             low_ply: Box::new(LowPly([[[Value::default(); Square::COUNT]; Square::COUNT]; LOW_PLIES])),
             pawn_moves: PawnMoves(vec![[Value::default(); PieceTo::COUNT]; PAWN_MOVES_SIZE]),
@@ -145,6 +157,7 @@ impl Histories {
             pawn_moves: &self.pawn_moves.0[pawns_index(board)],
             continuation: context.moves.map(|before| &self.continuation.0[before.index()]),
             low_ply: self.low_ply.0.get(context.ply),
+            threats: context.threats,
             low_ply_divisor: 16 * (1 + context.ply as i32),
         }
     }
@@ -171,7 +184,8 @@ impl Histories {
     /// before it. What depends on the pawns is left out, for they may have moved.
     #[inline]
     pub fn learn_played(&mut self, side: Color, mv: Move, piece_to: PieceTo, context: Context, bonus: i32) {
-        self.butterfly.0[side.index()][mv.from().index()][mv.to().index()].learn(bonus);
+        let danger = danger(context.threats, mv);
+        self.butterfly.0[side.index()][danger][mv.from().index()][mv.to().index()].learn(bonus);
         for before in context.moves {
             self.continuation.0[before.index()][piece_to.index()].learn(bonus);
         }
@@ -192,10 +206,11 @@ impl Histories {
 /// The parts of the tables that speak of the quiet moves of one position.
 #[derive(Clone, Copy)]
 pub struct Quiets<'a> {
-    butterfly: &'a [[Value; Square::COUNT]; Square::COUNT],
+    butterfly: &'a [FromTo; 4],
     pawn_moves: &'a [Value; PieceTo::COUNT],
     continuation: [&'a [Value; PieceTo::COUNT]; 3],
-    low_ply: Option<&'a [[Value; Square::COUNT]; Square::COUNT]>,
+    low_ply: Option<&'a FromTo>,
+    threats: Bitboard,
     low_ply_divisor: i32,
 }
 
@@ -208,7 +223,8 @@ impl Quiets<'_> {
         let [last, follow_up, plan] = self.continuation.map(|table| table[piece_to].get());
         let near_root =
             self.low_ply.map_or(0, |table| params::low_ply_weight() * table[from][to].get() / self.low_ply_divisor);
-        self.butterfly[from][to].get() + self.pawn_moves[piece_to].get() + last + follow_up + plan / 2 + near_root
+        let butterfly = self.butterfly[danger(self.threats, mv)][from][to].get();
+        butterfly + self.pawn_moves[piece_to].get() + last + follow_up + plan / 2 + near_root
     }
 }
 
@@ -254,7 +270,7 @@ mod tests {
         let other = board.parse_uci("b1c3").expect("legal");
         let [x, y, z] =
             ["g1f3", "b1c3", "e2e4"].map(|word| PieceTo::new(&board, board.parse_uci(word).expect("legal")));
-        let after = |moves| Context { moves, ply: LOW_PLIES };
+        let after = |moves| Context { moves, ..Context::NONE };
         histories.learn_quiet(&board, good, after([x, y, z]), 500);
         histories.learn_quiet(&board, other, after([x, y, z]), -300);
         for (mv, context, value) in [

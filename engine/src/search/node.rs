@@ -72,6 +72,7 @@ impl Worker<'_> {
         }
         self.enter::<N>(ply);
         self.stack[ply + 2].killers = [Move::NULL; 2];
+        self.stack[ply].threats = board.attacked_by(!board.turn());
         if N::ROOT {
             self.begin_iteration(depth);
         }

@@ -3,7 +3,7 @@
 use super::history::{Context, PieceTo};
 use super::tt::NO_EVAL;
 use crate::board::Board;
-use crate::types::{Move, Score};
+use crate::types::{Bitboard, Move, Score};
 use std::ops::{Index, IndexMut};
 
 /// Plies a line may have below the root.
@@ -19,6 +19,8 @@ pub struct Frame {
     pub played: Move,
     /// The piece that moves by it, and where to.
     pub piece_to: PieceTo,
+    /// The squares that the other side attacks.
+    pub threats: Bitboard,
     /// Quiet moves that refuted a sister position.
     pub killers: [Move; 2],
     /// The evaluator's word, or [`NO_EVAL`] when in check.
@@ -43,6 +45,7 @@ impl Stack {
         let frame = Frame {
             played: Move::NULL,
             piece_to: PieceTo::NONE,
+            threats: Bitboard::EMPTY,
             killers: [Move::NULL; 2],
             raw_eval: NO_EVAL,
             static_eval: NO_EVAL,
@@ -85,7 +88,8 @@ impl Stack {
     /// The moves that led to a ply.
     #[inline]
     pub fn context(&self, ply: usize) -> Context {
-        Context { moves: [1, 2, 4].map(|distance| self.before(ply, distance).piece_to), ply }
+        let moves = [1, 2, 4].map(|distance| self.before(ply, distance).piece_to);
+        Context { moves, threats: self[ply].threats, ply }
     }
 }
 
