@@ -120,6 +120,22 @@ fn incremental_state_equals_recomputed() {
 }
 
 #[test]
+fn attacked_squares_have_attackers() {
+    random_games(6, |board, _| {
+        let position = oracle(&board.to_fen(true));
+        for (side, color) in [(Color::White, shakmaty::Color::White), (Color::Black, shakmaty::Color::Black)] {
+            let attacked: Bitboard = Square::all()
+                .filter(|square| {
+                    let square = shakmaty::Square::new(square.index() as u32);
+                    position.board().attacks_to(square, color, position.board().occupied()).any()
+                })
+                .collect();
+            assert_eq!(board.attacked_by(side), attacked, "{} {side:?}", board.to_fen(true));
+        }
+    });
+}
+
+#[test]
 fn stages_make_up_the_legal_moves() {
     random_games(20, |board, _| {
         let (mut captures, mut quiets) = (MoveList::new(), MoveList::new());

@@ -284,6 +284,11 @@ mod tests {
         ] {
             assert_eq!(histories.quiet(&board, mv, context), value, "{mv:?} {context:?}");
         }
+        let (from, to) = (Bitboard::from(good.from()), Bitboard::from(good.to()));
+        for (threats, value) in [(!(from | to), 500 * 2), (from, 500), (to, 500), (from | to, 500)] {
+            let attacked = Context { threats, ..Context::NONE };
+            assert_eq!(histories.quiet(&board, good, attacked), value, "{threats:?}");
+        }
         let advanced = Board::from_fen("rnbqkbnr/pppppppp/8/8/8/7P/PPPPPPP1/RNBQKBNR w KQkq - 0 1").expect("legal");
         assert_eq!(histories.quiet(&advanced, good, Context::NONE), 500, "other pawns, other plans");
         let root = Context { ply: 0, ..Context::NONE };
