@@ -317,6 +317,8 @@ fn keys_of_tests(raw: &RawPlan) -> Vec<&'static str> {
     let keys = [
         ("new", raw.new.is_some()),
         ("base", raw.base.is_some()),
+        ("new-name", raw.new_name.is_some()),
+        ("base-name", raw.base_name.is_some()),
         ("new-options", !raw.new_options.is_empty()),
         ("base-options", !raw.base_options.is_empty()),
         ("new-tc", raw.new_tc.is_some()),
@@ -507,6 +509,11 @@ fn players(raw: &RawPlan) -> Result<Vec<Player>> {
     };
     let base = building.player("base", &base_spec, [&raw.options, &raw.base_options])?;
     let mut players = vec![new, base];
+    for (player, name) in players.iter_mut().zip([&raw.new_name, &raw.base_name]) {
+        if let Some(name) = name {
+            player.name.clone_from(name);
+        }
+    }
     // Two players of one name would be one player to every reader of the PGN.
     if players[0].name == players[1].name {
         players[0].name.push_str("-new");

@@ -39,6 +39,12 @@ pub(super) struct SprtArgs {
     /// The reference engine [default: the newest commit whose engine sources differ from `new`].
     #[arg(long, value_name = "SPEC", help_heading = "Engines")]
     base: Option<String>,
+    /// What to call `new`, where not by its own name.
+    #[arg(long, value_name = "NAME", help_heading = "Engines")]
+    new_name: Option<String>,
+    /// What to call `base`, where not by its own name.
+    #[arg(long, value_name = "NAME", help_heading = "Engines")]
+    base_name: Option<String>,
     /// A UCI option for `new`.
     #[arg(long = "new-option", value_name = "NAME=VALUE", help_heading = "Engines")]
     new_options: Vec<String>,
@@ -77,6 +83,8 @@ impl SprtArgs {
         Ok(RawPlan {
             new: self.new.clone(),
             base: self.base.clone(),
+            new_name: self.new_name.clone(),
+            base_name: self.base_name.clone(),
             new_options: resolve::options(&self.new_options)?,
             base_options: resolve::options(&self.base_options)?,
             bounds: self.bounds.as_deref().map(resolve::bounds).transpose()?,

@@ -19,6 +19,10 @@ pub struct RawPlan {
     pub new: Option<String>,
     /// Spec of the reference engine.
     pub base: Option<String>,
+    /// What to call the tested engine, where not by its own name.
+    pub new_name: Option<String>,
+    /// What to call the reference engine, where not by its own name.
+    pub base_name: Option<String>,
     /// UCI options of both.
     #[serde(deserialize_with = "options")]
     pub options: Vec<(String, String)>,
@@ -219,6 +223,8 @@ impl RawPlan {
         Self {
             new: self.new.or(lower.new),
             base: self.base.or(lower.base),
+            new_name: self.new_name.or(lower.new_name),
+            base_name: self.base_name.or(lower.base_name),
             options: merge(self.options, lower.options),
             new_options: merge(self.new_options, lower.new_options),
             base_options: merge(self.base_options, lower.base_options),

@@ -266,6 +266,21 @@ fn the_same_program_twice_is_warned_about() {
     }
 }
 
+/// One program with two settings: who reads the games can tell its players by the names that they were given.
+#[test]
+fn both_sides_can_be_given_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("run");
+    let ran =
+        sprt(3, "--seed 1", "--seed 1", &dir, &format!("{QUICK} --max-pairs 1 --new-name wide --base-name narrow"));
+    assert!(ran.stderr.contains("wide against narrow"), "{}", ran.stderr);
+    let summary = summary(&dir);
+    let names: Vec<_> = (0..2).map(|place| summary["players"][place]["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["wide", "narrow"]);
+    let pgn = std::fs::read_to_string(dir.join("games.pgn")).unwrap();
+    assert_eq!((pgn.matches("[White \"wide\"]").count(), pgn.matches("[White \"narrow\"]").count()), (1, 1));
+}
+
 /// A plan file's keys stand for flags, and flags win.
 #[test]
 fn a_plan_file_does_what_its_flags_would() {

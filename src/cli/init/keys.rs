@@ -67,6 +67,8 @@ pub(super) const GROUPS: &[Group] = &[
             Key::new("new", "\".\"", "The tested engine [default: the working tree].").of(For::Sprt).essential(),
             Key::new("base", "\"git:main\"", "The reference [default: the newest commit whose engine sources differ].")
                 .of(For::Sprt),
+            Key::new("new-name", "\"patch\"", "What to call `new` [default: its own name].").of(For::Sprt),
+            Key::new("base-name", "\"main\"", "What to call `base` [default: its own name].").of(For::Sprt),
             Key::new("options", "{ Hash = 16 }", "UCI options of every engine [default: what its recipe says]."),
             Key::new("new-options", "{ Threads = 1 }", "UCI options of `new` alone.").of(For::Sprt),
             Key::new("base-options", "{ Threads = 1 }", "UCI options of `base` alone.").of(For::Sprt),

@@ -171,11 +171,11 @@ impl LoopPlan {
 }
 
 fn check(file: &File) -> Result<(), (&'static str, &'static str)> {
-    let RawPlan { new, base, new_options, base_options, players, out, seed, name, heroes, rounds, format, .. } =
-        &file.contest;
-    let has_players = new.is_some() || base.is_some() || !players.is_empty() || heroes.is_some() || rounds.is_some();
+    let RawPlan { new, base, new_name, base_name, new_options, base_options, players, .. } = &file.contest;
+    let RawPlan { out, seed, name, heroes, rounds, format, .. } = &file.contest;
+    let has_players = [new, base, new_name, base_name].iter().any(|key| key.is_some()) || !players.is_empty();
     let has_options = !new_options.is_empty() || !base_options.is_empty();
-    if has_players || has_options || format.is_some() {
+    if has_players || has_options || heroes.is_some() || rounds.is_some() || format.is_some() {
         return Err(("match", "the players are the loop's; leave out `new`, `base`, `players` and `format`"));
     }
     if out.is_some() || seed.is_some() || name.is_some() {

@@ -148,9 +148,17 @@ pub fn duel(
     let players =
         [new, base].map(|(name, evaluation)| Entrant { name: (*name).to_owned(), evaluation: evaluation.clone() });
     let raw = if raw.bounds.is_some() {
-        let [new, base] = [0, 1].map(|place: usize| players[place].evaluation.options());
         let spec = Some(engine.to_owned());
-        RawPlan { new: spec.clone(), base: spec, new_options: new, base_options: base, ..raw.clone() }
+        let [new, base] = players;
+        RawPlan {
+            new: spec.clone(),
+            base: spec,
+            new_options: new.evaluation.options(),
+            base_options: base.evaluation.options(),
+            new_name: Some(new.name),
+            base_name: Some(base.name),
+            ..raw.clone()
+        }
     } else {
         RawPlan { players: raw_players(&players, engine), ..raw.clone() }
     };
