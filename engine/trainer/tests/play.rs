@@ -269,6 +269,9 @@ fn tests_and_matches_decide() {
     let steps = Loop::open(&plan, Some(&engine())).unwrap();
     // Two pairs decide nothing, or H0: a candidate that is not shown to be better is not taken.
     assert_eq!(steps.rows()[0].met.as_ref().map(|met| met.verdict), Some(Verdict::Kept));
+    let summary = json(&folder.0.path().join("test/generation-001/match/summary.json"));
+    let names: Vec<_> = (0..2).map(|place| summary["players"][place]["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["generation-001", "classical"], "one program, told apart");
 }
 
 #[test]

@@ -45,7 +45,7 @@ pub struct Summary {
     pub name: String,
     pub curve: Curve,
     pub network: PathBuf,
-    /// SHA-256 of the network's payload, in hexadecimal.
+    /// SHA-256 of the network's file, in hexadecimal.
     pub hash: String,
     /// Whole-number evaluations against float ones, on held-out positions.
     pub rounding: Rounding,
@@ -203,7 +203,7 @@ impl<'a> Run<'a> {
         let bytes = export::network(self.trainer.shape(), &weights)?;
         let network = self.write(&format!("{}.nnue", self.plan.name), &bytes)?;
         let same = loaded::check(&network, &Integer::new(self.trainer.shape(), &payload), sample)?;
-        let hash = Sha256::digest(&payload).iter().map(|byte| format!("{byte:02x}")).collect();
+        let hash = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
         let speed = (self.spent.0 > 0).then(|| self.spent.0 as f64 / self.spent.1.max(1e-9));
         let (name, curve) = (self.plan.name.clone(), self.curve.clone());
         Ok(Summary { name, curve, network, hash, rounding, same, speed })
