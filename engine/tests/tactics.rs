@@ -6,8 +6,8 @@ use destrier::types::{MATE_IN_MAX, mate_in};
 use std::time::Instant;
 
 /// Nodes for a combination.
-const TACTICS_NODES: u64 = 30_000;
-/// Combinations that must be found; 34 were when this was written.
+const TACTICS_NODES: u64 = 60_000;
+/// Combinations that must be found; 33 were when this was written.
 const TACTICS_FLOOR: usize = 31;
 /// Nodes for a mate.
 const MATES_NODES: u64 = 200_000;
