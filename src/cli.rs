@@ -85,7 +85,7 @@ impl Exit {
 const EXIT_USAGE: u8 = 2;
 
 /// What is logged unless `QUINTAIN_LOG` says otherwise. What the picture libraries find to say of our own pictures helps nobody.
-const DEFAULT_LOG: &str = "warn,usvg=off,resvg=off";
+const DEFAULT_LOG: &str = "warn,usvg=off,resvg=off,simplecss=off,tiny_skia=off";
 
 const AFTER_HELP: &str = "\
 Exit codes:

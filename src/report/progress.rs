@@ -194,7 +194,7 @@ impl Curve<'_> {
             }
             _ => "no two versions can be compared".to_owned(),
         };
-        format!("{total}; {} gains and {} drops are shown", count(Mark::Gain), count(Mark::Drop))
+        format!("{total}; gains shown: {}, drops shown: {}", count(Mark::Gain), count(Mark::Drop))
     }
 
     /// The small print of pictures.
