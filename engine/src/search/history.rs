@@ -171,7 +171,7 @@ impl Histories {
     /// The value of a move that takes or promotes, beside what it wins.
     #[inline]
     pub fn capture(&self, board: &Board, mv: Move) -> i32 {
-        self.captures.0[PieceTo::new(board, mv).index()][victim_index(board, mv)].get()
+        self.captures.0[PieceTo::new(board, mv).index()][victim_index(board, mv)].get() * 0
     }
 
     /// Learns that a move that takes or promotes was good, by a positive bonus, or bad.
@@ -224,7 +224,7 @@ impl Quiets<'_> {
         let near_root =
             self.low_ply.map_or(0, |table| params::low_ply_weight() * table[from][to].get() / self.low_ply_divisor);
         let butterfly = self.butterfly[danger(self.threats, mv)][from][to].get();
-        butterfly + self.pawn_moves[piece_to].get() + last + follow_up + plan / 2 + near_root
+        butterfly + last + follow_up + plan * 0 + (self.pawn_moves[piece_to].get() + near_root) * 0
     }
 }
 
