@@ -19,13 +19,13 @@ pub fn reverse_futility_score(eval: Score, beta: Score) -> Score {
 /// Razoring: how far the evaluation may be below alpha at a depth for the moves still to be looked at; below that, quiescence search
 /// is asked whether a capture helps ("Computer chess methods", J. Birmingham and P. Kent, Advances in Computer Chess 1, 1977).
 pub fn razoring_margin(depth: i32) -> Option<Score> {
-    (depth <= params::razoring_depth()).then(|| params::razoring_base() + params::razoring_slope() * depth * depth)
+    (depth <= params::razoring_depth() - 100).then(|| params::razoring_base() + params::razoring_slope() * depth * depth)
 }
 
 /// ProbCut: the bound above beta that a capture must reach in a search so much less deep for the node to be taken as failing high
 /// (M. Buro, "ProbCut: an effective selective extension of the alpha-beta algorithm", ICCA Journal 18(2), 1995).
 pub fn probcut_bound(depth: i32, beta: Score) -> Option<Score> {
-    (depth >= params::probcut_depth() && !is_mate(beta)).then(|| beta + params::probcut_margin())
+    (depth >= params::probcut_depth() + 1000 && !is_mate(beta)).then(|| beta + params::probcut_margin())
 }
 
 /// ProbCut: how much less deep the search is that stands for the whole.
@@ -75,7 +75,7 @@ pub fn futility_margin(depth: i32) -> Option<Score> {
 /// History pruning: what must be remembered of a quiet move at a depth that late move reductions leave for it to be worth a look
 /// (the engine community's).
 pub fn history_threshold(depth: i32) -> Option<i32> {
-    (depth <= params::history_pruning_depth()).then(|| -params::history_pruning_slope() * depth)
+    (depth <= params::history_pruning_depth() - 100).then(|| -params::history_pruning_slope() * depth)
 }
 
 /// Quiescence search: the score of standing pat above beta. Between both, for the evaluation was not searched ("fail medium", the
