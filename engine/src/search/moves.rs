@@ -166,7 +166,7 @@ impl Worker<'_> {
 /// The depth at which a late move is searched first.
 fn first_depth(child: &Board, node: &Node, late: LateMove) -> i32 {
     let depth = node.depth - 1;
-    if node.depth < 3 || late.number < 2 {
+    if node.depth < 3 || late.number < 2 || node.in_check {
         return depth;
     }
     let late = LateMove { gives_check: child.in_check(), ..late };

@@ -39,8 +39,8 @@ pub fn late_move_reduction(mv: LateMove) -> i32 {
     let mut reduction = params::reduction_base() + 100 * logarithms / params::reduction_divisor();
     reduction -= PLY * mv.history / params::reduction_history_divisor();
     for (applies, adjustment) in [
-        (mv.is_pv, -params::reduction_pv()),
-        (mv.was_pv, -params::reduction_was_pv()),
+        (mv.is_pv, -params::reduction_pv() * 0),
+        (mv.was_pv, -params::reduction_was_pv() * 0),
         (!mv.improving, params::reduction_worsening()),
         (mv.table_captures, params::reduction_table_capture()),
         (mv.is_capture, -params::reduction_capture()),
