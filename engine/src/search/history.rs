@@ -4,7 +4,7 @@ use super::corrections::Corrections;
 use super::gravity::Gravity;
 use super::params;
 use crate::board::Board;
-use crate::types::{Bitboard, Color, Move, Piece, PieceType, Square};
+use crate::types::{Bitboard, Color, Move, Piece, PieceType, Score, Square};
 
 /// Values stay within this, either side of zero.
 const LIMIT: i32 = 1 << 14;
@@ -30,6 +30,12 @@ pub fn prior_bonus(depth: i32) -> i32 {
 /// How much is learnt of the table's quiet move where its score ends the search of a node at a depth.
 pub fn table_bonus(depth: i32) -> i32 {
     bonus(depth) * params::history_table_share() / 64
+}
+
+/// How much is learnt of a quiet move from what it gained in the static evaluation of the side that played it, in centipawns.
+pub fn gain_bonus(gain: Score) -> i32 {
+    let most = params::history_gain_max();
+    (params::history_gain_slope() * gain).clamp(-most, most)
 }
 
 /// By side, from and to ("The history heuristic and alpha-beta search enhancements in practice", J. Schaeffer, IEEE PAMI 11(11),
@@ -180,12 +186,18 @@ impl Histories {
         self.captures.0[PieceTo::new(board, mv).index()][victim_index(board, mv)].learn(bonus);
     }
 
+    /// Learns what a quiet move that has been played gained in the static evaluation, wherever it is played.
+    #[inline]
+    pub fn learn_gain(&mut self, side: Color, mv: Move, context: Context, bonus: i32) {
+        let danger = danger(context.threats, mv);
+        self.butterfly.0[side.index()][danger][mv.from().index()][mv.to().index()].learn(bonus);
+    }
+
     /// Learns that a quiet move that has been played was good, by a positive bonus, or bad; `context` is that of the position
     /// before it. What depends on the pawns is left out, for they may have moved.
     #[inline]
     pub fn learn_played(&mut self, side: Color, mv: Move, piece_to: PieceTo, context: Context, bonus: i32) {
-        let danger = danger(context.threats, mv);
-        self.butterfly.0[side.index()][danger][mv.from().index()][mv.to().index()].learn(bonus);
+        self.learn_gain(side, mv, context, bonus);
         for before in context.moves {
             self.continuation.0[before.index()][piece_to.index()].learn(bonus);
         }

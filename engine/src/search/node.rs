@@ -116,6 +116,7 @@ impl Worker<'_> {
         let static_eval = self.correct(raw_eval, aspects);
         self.stack[ply].raw_eval = raw_eval;
         self.stack[ply].static_eval = static_eval;
+        self.learn_from_gain(board, static_eval, ply);
         let eval = improved_by_table(static_eval, table);
         let was_pv = N::PV || table.is_some_and(|entry| entry.pv);
         let improving = self.stack.is_improving(ply);
@@ -170,6 +171,17 @@ impl Worker<'_> {
             && board.is_legal(mv)
         {
             self.histories.learn_quiet(board, mv, self.stack.context(ply), history::table_bonus(depth));
+        }
+    }
+
+    /// Remembers of the quiet move that led here whether the static evaluation rose by it.
+    #[inline]
+    fn learn_from_gain(&mut self, board: &Board, static_eval: Score, ply: usize) {
+        let Some(before) = ply.checked_sub(1) else { return };
+        let Frame { played, static_eval: was, .. } = self.stack[before];
+        if !played.is_null() && played.is_quiet() && was != NO_EVAL && static_eval != NO_EVAL {
+            let bonus = history::gain_bonus(-static_eval - was);
+            self.histories.learn_gain(!board.turn(), played, self.stack.context(before), bonus);
         }
     }
 

@@ -137,6 +137,10 @@ params! {
     history_prior_share: 34, 0, 192, 10;
     /// History: 64ths of a cutoff's bonus that the table's quiet move gets when its score ends the search of a node.
     history_table_share: 25, 0, 192, 10;
+    /// History: what each centipawn that a quiet move gained in the static evaluation adds to its bonus.
+    history_gain_slope: 12, 0, 48, 3;
+    /// History: the greatest bonus for a gain in the static evaluation, or malus for a loss.
+    history_gain_max: 1200, 200, 4000, 150;
     /// Ordering: the weight of the low-ply history at the root, in sixteenths.
     low_ply_weight: 42, 0, 96, 6;
     /// Late move reductions: what every late move is reduced by, in 1024ths of a ply.
