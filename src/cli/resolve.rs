@@ -510,9 +510,7 @@ fn players(raw: &RawPlan) -> Result<Vec<Player>> {
     let base = building.player("base", &base_spec, [&raw.options, &raw.base_options])?;
     let mut players = vec![new, base];
     for (player, name) in players.iter_mut().zip([&raw.new_name, &raw.base_name]) {
-        if let Some(name) = name {
-            player.name.clone_from(name);
-        }
+        call(player, name.as_deref())?;
     }
     // Two players of one name would be one player to every reader of the PGN.
     if players[0].name == players[1].name {
@@ -531,13 +529,21 @@ fn entrants(raw: &RawPlan) -> Result<Vec<Player>> {
             bail!("player {number} has no `spec`: say where its engine comes from, as spec = \"./my-engine\"");
         };
         let mut player = building.player("player", spec, [&raw.options, &entrant.options])?;
-        if let Some(name) = &entrant.name {
-            player.name.clone_from(name);
-        }
+        call(&mut player, entrant.name.as_deref())?;
         players.push(player);
     }
     distinguish(&mut players);
     Ok(players)
+}
+
+/// Gives a player the name that was asked for, if one was.
+fn call(player: &mut Player, name: Option<&str>) -> Result<()> {
+    let Some(name) = name else { return Ok(()) };
+    if name.trim().is_empty() || name.contains(char::is_control) {
+        bail!("{name:?} is no name for a player: give it one line with something on it, or leave it out");
+    }
+    name.clone_into(&mut player.name);
+    Ok(())
 }
 
 /// Gives players of one name a number after it, from 2.
