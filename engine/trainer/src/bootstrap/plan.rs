@@ -1,7 +1,7 @@
 //! Plans of loops: TOML files.
 
 use crate::compare::{Evaluation, EvaluationError};
-use crate::train::Plan;
+use crate::train::{Plan, folder_of};
 use destrier::datagen;
 use quintain::plan::config::{ConfigError, RawPlan, from_toml};
 use serde::Deserialize;
@@ -111,7 +111,7 @@ impl LoopPlan {
             why: why.to_owned(),
         };
         check(&file).map_err(|(key, why)| wrong(key, why))?;
-        let folder = path.parent().unwrap_or(Path::new(""));
+        let folder = &folder_of(path);
         let training = Plan::load(&folder.join(&file.training))
             .map_err(|error| LoopPlanError::Training { path: path.to_owned(), error: Box::new(error) })?;
         let start = match file.start.as_str() {

@@ -41,7 +41,7 @@ pub struct Trained {
     pub worst_error: f64,
     /// The network's file in the loop's folder.
     pub network: String,
-    /// Of its payload.
+    /// Of its file.
     pub sha256: String,
 }
 

@@ -27,7 +27,7 @@ mod loaded_tests;
 mod tests;
 
 pub(crate) use checkpoint::replace;
-pub(crate) use plan::Plan;
+pub(crate) use plan::{Plan, folder_of};
 pub(crate) use run::run as train;
 
 use clap::Subcommand;

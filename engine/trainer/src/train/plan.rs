@@ -171,6 +171,12 @@ mod defaults {
     }
 }
 
+/// The folder that a plan's paths start at, in full: a run goes on whatever folder the command is given in.
+pub(crate) fn folder_of(plan: &Path) -> PathBuf {
+    let folder = plan.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned())
+}
+
 impl Plan {
     /// Reads a plan.
     ///
@@ -179,7 +185,7 @@ impl Plan {
     pub fn load(path: &Path) -> Result<Plan, PlanError> {
         let text = std::fs::read_to_string(path).map_err(|error| PlanError::Io { path: path.to_owned(), error })?;
         let mut plan = Plan::parse(path, &text)?;
-        let folder = path.parent().unwrap_or(Path::new(""));
+        let folder = folder_of(path);
         let data = plan.data.files.iter_mut().chain(&mut plan.data.validation);
         for file in data.chain([&mut plan.out]).chain(&mut plan.network.start) {
             *file = folder.join(&*file);

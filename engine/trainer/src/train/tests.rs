@@ -415,3 +415,12 @@ fn targets_blend_score_and_result() {
         assert!((target - expected).abs() < 1e-6, "{target} for {expected}");
     }
 }
+
+#[test]
+fn a_plan_is_the_same_from_every_folder() {
+    let here = std::env::current_dir().expect("a folder");
+    for (path, folder) in [("x.toml", here.clone()), ("./x.toml", here.clone()), ("plans/x.toml", here.join("plans"))] {
+        assert_eq!(super::folder_of(Path::new(path)), folder, "{path}");
+        assert_eq!(super::folder_of(&here.join(path)), folder, "{path}");
+    }
+}
