@@ -76,6 +76,21 @@ pub enum JournalError {
     },
 }
 
+/// Locks a file for this process, with a little patience: a process that was being started when the last owner let go shares its lock
+/// until it runs its own program.
+///
+/// # Errors
+/// As [`File::try_lock`].
+pub fn lock(file: &File) -> Result<(), TryLockError> {
+    for _ in 0..LOCK_TRIES {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_PAUSE),
+            other => return other,
+        }
+    }
+    file.try_lock()
+}
+
 /// How often and after which pause a lock that is taken is tried again.
 const LOCK_TRIES: u32 = 10;
 const LOCK_PAUSE: Duration = Duration::from_millis(20);
@@ -145,20 +160,10 @@ impl Journal {
     }
 
     fn locked(file: File, path: &Path, length: u64) -> Result<Self, JournalError> {
-        // A process that was being started when the last owner let go shares its lock until it runs its own program.
-        let mut patience = LOCK_TRIES;
-        loop {
-            match file.try_lock() {
-                Ok(()) => return Ok(Self { file, path: path.to_owned(), length, dirty: false, line: Vec::new() }),
-                Err(TryLockError::WouldBlock) if patience > 0 => {
-                    patience -= 1;
-                    std::thread::sleep(LOCK_PAUSE);
-                }
-                Err(TryLockError::WouldBlock) => return Err(JournalError::Locked { path: path.to_owned() }),
-                Err(TryLockError::Error(source)) => {
-                    return Err(JournalError::Io { path: path.to_owned(), act: "lock it", source });
-                }
-            }
+        match lock(&file) {
+            Ok(()) => Ok(Self { file, path: path.to_owned(), length, dirty: false, line: Vec::new() }),
+            Err(TryLockError::WouldBlock) => Err(JournalError::Locked { path: path.to_owned() }),
+            Err(TryLockError::Error(source)) => Err(JournalError::Io { path: path.to_owned(), act: "lock it", source }),
         }
     }
 

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::judge::Known;
+use crate::journal;
 use crate::plan::book::Judgement;
 
 /// The form of the file; another one is another program's.
@@ -55,7 +56,7 @@ impl Partial {
         let name = path.display();
         let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
         let mut file = opened.with_context(|| format!("{name}: cannot write it; choose another --out"))?;
-        match file.try_lock() {
+        match journal::lock(&file) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 bail!("{name}: another `book make` is at work on it; wait for it, or choose another --out")

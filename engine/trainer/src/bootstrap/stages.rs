@@ -11,6 +11,7 @@ use destrier::types::SplitMix64;
 use indicatif::{ProgressBar, ProgressStyle};
 use quintain::cli::Exit;
 use quintain::cli::play::Played;
+use quintain::journal;
 use quintain::plan::config::RawPlan;
 use quintain::record::PlayerId;
 use quintain::stats::elo;
@@ -63,7 +64,7 @@ impl Loop {
         fs::create_dir_all(out).with_context(|| format!("{}: cannot create it; give another `out`", out.display()))?;
         let lock_path = out.join("lock");
         let lock = File::create(&lock_path).with_context(|| format!("{}: cannot create it", lock_path.display()))?;
-        match lock.try_lock() {
+        match journal::lock(&lock) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 bail!("{}: another loop is at work there; stop it first, or give another `out`", out.display())

@@ -16,6 +16,7 @@ use clap::Args;
 use destrier::board::Board;
 use destrier::datagen::viriformat;
 use indicatif::{ProgressBar, ProgressStyle};
+use quintain::journal;
 use quintain::record::Score;
 use quintain::uci::process::{Engine, EngineConfig, Fault};
 use quintain::uci::{Go, PositionLine};
@@ -157,7 +158,7 @@ impl Rescore {
             .truncate(false)
             .open(out)
             .map_err(failed("open it"))?;
-        match file.try_lock() {
+        match journal::lock(&file) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => bail!("{}: another run writes to it; stop that first", out.display()),
             Err(TryLockError::Error(error)) => return Err(failed("lock it")(error).into()),
