@@ -125,6 +125,9 @@ pub struct Accumulators {
     network: Arc<Network>,
     kernels: &'static Kernels,
     plies: Vec<Ply>,
+    /// The plies to which a king came that changed its side's view, with their positions: what follows starts from there, so that no two
+    /// branches refresh for themselves.
+    turns: Vec<(usize, Board)>,
     /// `[ply][colour][hidden]`.
     values: Aligned<i16>,
     /// The refresh cache, `[colour][slot][hidden]`, and the pieces each of its accumulators stands for.
@@ -148,6 +151,7 @@ impl Accumulators {
         let mut accumulators = Accumulators {
             kernels,
             plies: Vec::with_capacity(PLIES),
+            turns: Vec::with_capacity(PLIES),
             values: Aligned::zeroed(PLIES * 2 * hidden),
             cached,
             cached_pieces: vec![[Bitboard::EMPTY; Piece::COUNT]; slots],
@@ -170,10 +174,11 @@ impl Accumulators {
     pub fn reset(&mut self, board: &Board) {
         let views = Color::ALL.map(|color| View::new(self.network.layout(), color, board.king(color)));
         self.plies.clear();
+        self.turns.clear();
         self.plies.push(Ply { change: Change::Root, views, ready: [false; 2] });
         // Now, while the board is here: a first evaluation further down would leave every branch to refresh for itself.
         for color in Color::ALL {
-            self.refresh(board, color, views[color.index()]);
+            self.refresh(0, board, color);
         }
     }
 
@@ -182,9 +187,15 @@ impl Accumulators {
     pub fn push(&mut self, board: &Board, mv: Move) {
         let us = board.turn();
         let change = Change::of(board, mv);
-        let mut views = self.top().views;
+        let before = self.top().views;
+        let mut views = before;
         if let Some(king) = change.king_target() {
             views[us.index()] = View::new(self.network.layout(), us, king);
+        }
+        if views != before {
+            let mut after = *board;
+            after.play(mv);
+            self.turns.push((self.plies.len(), after));
         }
         self.counters.moves += 1;
         self.plies.push(Ply { change, views, ready: [false; 2] });
@@ -195,6 +206,7 @@ impl Accumulators {
     pub fn pop(&mut self) {
         if self.plies.len() > 1 {
             self.plies.pop();
+            self.turns.pop_if(|(ply, _)| *ply == self.plies.len());
         }
     }
 
@@ -207,7 +219,7 @@ impl Accumulators {
             self.values.grow(2 * room);
         }
         for color in Color::ALL {
-            self.bring_up(board, color);
+            self.bring_up(color);
         }
         let [own, other] = [board.turn(), !board.turn()].map(|color| self.accumulator(self.plies.len() - 1, color));
         let value = self.network.evaluate(self.kernels, own, other, self.network.output_bucket(board));
@@ -231,16 +243,17 @@ impl Accumulators {
         &self.values[self.start(ply, color)..][..self.network.layout().hidden]
     }
 
-    /// Makes the accumulator of a side at the top ready.
+    /// Makes the accumulator of a side at the top ready, from the last ply that has one or where its view began.
     #[inline]
-    fn bring_up(&mut self, board: &Board, color: Color) {
+    fn bring_up(&mut self, color: Color) {
         let us = color.index();
         let top = self.plies.len() - 1;
-        let view = self.plies[top].views[us];
         let mut from = top;
+        // The first ply is always ready.
         while !self.plies[from].ready[us] {
-            if from == 0 || self.plies[from - 1].views[us] != view {
-                return self.refresh(board, color, view);
+            if self.plies[from - 1].views[us] != self.plies[from].views[us] {
+                self.begin_view(from, color);
+                break;
             }
             from -= 1;
         }
@@ -271,9 +284,16 @@ impl Accumulators {
         self.counters.updates += 1;
     }
 
-    /// Makes the accumulator of a side at the top from the last one that had its view.
+    /// Makes the accumulator of a side at a ply to which its king came.
     #[inline(never)]
-    fn refresh(&mut self, board: &Board, color: Color, view: View) {
+    fn begin_view(&mut self, ply: usize, color: Color) {
+        let turn = self.turns.iter().rev().find(|(at, _)| *at == ply).map(|(_, board)| *board);
+        self.refresh(ply, &turn.expect("a view that changed was noted"), color);
+    }
+
+    /// Makes the accumulator of a side and ply from the last one that had its view.
+    fn refresh(&mut self, ply: usize, board: &Board, color: Color) {
+        let view = self.plies[ply].views[color.index()];
         let hidden = self.network.layout().hidden;
         let slot = color.index() * 2 * self.network.layout().king_buckets + view.slot();
         let (mut adds, mut subs) = (Features::new(), Features::new());
@@ -285,10 +305,9 @@ impl Accumulators {
         }
         let acc = &mut self.cached[slot * hidden..][..hidden];
         (self.kernels.apply)(acc, self.network.feature_weights(), adds.as_slice(), subs.as_slice());
-        let top = self.plies.len() - 1;
-        let start = self.start(top, color);
+        let start = self.start(ply, color);
         self.values[start..][..hidden].copy_from_slice(&self.cached[slot * hidden..][..hidden]);
-        self.plies[top].ready[color.index()] = true;
+        self.plies[ply].ready[color.index()] = true;
         self.counters.refreshes += 1;
         self.counters.refresh_rows += (adds.len + subs.len) as u64;
     }

@@ -102,6 +102,31 @@ fn incremental_is_refreshed_over_random_lines() {
     }
 }
 
+/// A king changes its side's view in a position that is not evaluated itself: of what follows, only the first pays for it.
+#[test]
+fn branches_share_a_refresh() {
+    let board = Board::from_fen("r3k3/8/8/8/8/8/8/R2K4 w - - 0 1").expect("a legal position");
+    for layout in layouts().iter().filter(|layout| layout.mirrored) {
+        let mut accumulators = Accumulators::new(network(layout, 3));
+        accumulators.reset(&board);
+        let begun = accumulators.counters().refreshes;
+        let crossing = board.parse_uci("d1e1").expect("legal");
+        accumulators.push(&board, crossing);
+        let mut after = board;
+        after.play(crossing);
+        let mut replies = MoveList::new();
+        after.legal_moves(&mut replies);
+        for &reply in replies.iter().filter(|mv| mv.from() != after.king(after.turn())) {
+            accumulators.push(&after, reply);
+            let mut child = after;
+            child.play(reply);
+            assert_eq!(accumulators.evaluate(&child), accumulators.network().evaluate_alone(&child));
+            accumulators.pop();
+        }
+        assert_eq!(accumulators.counters().refreshes, begun + 1, "{layout:?}");
+    }
+}
+
 /// Longer than any line of a search: the room grows.
 #[test]
 fn a_line_may_be_as_long_as_it_likes() {
