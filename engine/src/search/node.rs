@@ -72,7 +72,6 @@ impl Worker<'_> {
         }
         self.enter::<N>(ply);
         self.stack[ply + 2].killers = [Move::NULL; 2];
-        self.stack[ply].threats = board.attacked_by(!board.turn());
         if N::ROOT {
             self.begin_iteration(depth);
         }
@@ -130,7 +129,8 @@ impl Worker<'_> {
             return score;
         }
 
-        // 6. How deep the table's move is worth to be searched, or the node without one.
+        // 6. How deep the table's move is worth to be searched, or the node without one. From here on moves are looked at.
+        self.stack[ply].threats = board.attacked_by(!board.turn());
         node.depth -= extensions::internal_reduction::<N>(depth, table.map_or(Move::NULL, |entry| entry.mv));
         match self.weigh_table_move::<N>(board, &node) {
             Verdict::Extend(plies) => node.extension = plies,
@@ -169,6 +169,7 @@ impl Worker<'_> {
             && mv.is_quiet()
             && board.is_legal(mv)
         {
+            self.stack[ply].threats = board.attacked_by(!board.turn());
             self.histories.learn_quiet(board, mv, self.stack.context(ply), history::table_bonus(depth));
         }
     }
