@@ -378,16 +378,16 @@ mod tests {
     fn noise_is_never_more_than_an_error() {
         let good = file(Kind::Screlu);
         let mut state = 1u64;
-        for (round, end) in (0..2000).zip([HEADER_LEN + 64, good.len()].into_iter().cycle()) {
-            let mut bytes = good[..end].to_vec();
+        for _ in 0..2000 {
+            let mut bytes = good.clone();
             for _ in 0..4 {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 let at = 8 + (state >> 33) as usize % (HEADER_LEN - 8);
                 bytes[at] = (state >> 56) as u8;
             }
+            assert!(parse(&bytes[..HEADER_LEN + 64]).is_err());
             // With all of its weights, a header may be changed where nothing is read.
-            let parsed = parse(&bytes);
-            assert!(parsed.is_err() || end == good.len(), "{round}");
+            let _ = parse(&bytes);
         }
     }
 }

@@ -82,7 +82,6 @@ pub struct Context {
     pub ply: usize,
 }
 
-#[cfg(test)]
 impl Context {
     /// No moves before, and too far from the root to matter.
     pub const NONE: Context = Context { moves: [PieceTo::NONE; 3], threats: Bitboard::EMPTY, ply: LOW_PLIES };

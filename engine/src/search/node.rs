@@ -130,7 +130,7 @@ impl Worker<'_> {
         }
 
         // 6. How deep the table's move is worth to be searched, or the node without one. From here on moves are looked at.
-        self.stack[ply].threats = board.attacked_by(!board.turn());
+        self.stack.note_threats(ply, board);
         node.depth -= extensions::internal_reduction::<N>(depth, table.map_or(Move::NULL, |entry| entry.mv));
         match self.weigh_table_move::<N>(board, &node) {
             Verdict::Extend(plies) => node.extension = plies,
@@ -169,7 +169,7 @@ impl Worker<'_> {
             && mv.is_quiet()
             && board.is_legal(mv)
         {
-            self.stack[ply].threats = board.attacked_by(!board.turn());
+            self.stack.note_threats(ply, board);
             self.histories.learn_quiet(board, mv, self.stack.context(ply), history::table_bonus(depth));
         }
     }

@@ -1,10 +1,9 @@
 //! Move ordering: a picker that makes and sorts moves in stages, as late as it can.
 
-use super::history::{Context, Histories, PieceTo, Quiets, captured_kind};
+use super::history::{Context, Histories, Quiets, captured_kind};
 use super::params;
-use super::stack::MAX_PLY;
 use crate::board::{Board, see_value};
-use crate::types::{Bitboard, Move, MoveList, PieceType};
+use crate::types::{Move, MoveList, PieceType};
 
 /// Moves a line of search can have waiting at once, so that the arena never grows.
 const ARENA_CAPACITY: usize = 8192;
@@ -82,12 +81,7 @@ impl MovePicker {
         MovePicker {
             captures_only: true,
             see_threshold,
-            ..MovePicker::all(
-                arena,
-                table_move,
-                [Move::NULL; 2],
-                Context { moves: [PieceTo::NONE; 3], threats: Bitboard::EMPTY, ply: MAX_PLY },
-            )
+            ..MovePicker::all(arena, table_move, [Move::NULL; 2], Context::NONE)
         }
     }
 

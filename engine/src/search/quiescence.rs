@@ -45,7 +45,7 @@ impl Worker<'_> {
         // 4. The captures that do not lose material, or all evasions of a check.
         let table_move = table.map_or(Move::NULL, |entry| entry.mv);
         let mut picker = if in_check {
-            self.stack[ply].threats = board.attacked_by(!board.turn());
+            self.stack.note_threats(ply, board);
             MovePicker::all(&self.arena, table_move, [Move::NULL; 2], self.stack.context(ply))
         } else {
             let hint = if table_move.is_quiet() { Move::NULL } else { table_move };

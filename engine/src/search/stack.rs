@@ -85,6 +85,12 @@ impl Stack {
         now != NO_EVAL && then.is_none_or(|then| now > then)
     }
 
+    /// Notes what the other side attacks in the position of a ply; moves of its context are seen in that light.
+    #[inline]
+    pub fn note_threats(&mut self, ply: usize, board: &Board) {
+        self[ply].threats = board.attacked_by(!board.turn());
+    }
+
     /// The moves that led to a ply.
     #[inline]
     pub fn context(&self, ply: usize) -> Context {
