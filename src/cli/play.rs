@@ -11,6 +11,7 @@ use crate::cli::run_dir::{Place, RunDir};
 use crate::cli::{Exit, resolve};
 use crate::journal;
 use crate::plan::config::RawPlan;
+use crate::plan::openings::Book;
 use crate::plan::{Plan, file};
 use crate::schedule::pairing::Pairing;
 use crate::schedule::standing::Standing;
@@ -37,8 +38,7 @@ pub fn play(raw: &RawPlan, name: &'static str, root: &Path) -> Result<Played> {
     if raw.seed.is_none() {
         bail!("no `seed`: a run that is to be gone on with needs one");
     }
-    let is_test = raw.new.is_some() || raw.base.is_some();
-    let (plan, book) = if is_test { resolve::sprt(raw) } else { resolve::games(raw, name) }?;
+    let (plan, book) = resolved(raw, name)?;
     if !root.join(file::FILE_NAME).exists() {
         let place = Place::Given(root.to_owned());
         place.check()?;
@@ -55,6 +55,19 @@ pub fn play(raw: &RawPlan, name: &'static str, root: &Path) -> Result<Played> {
     let going = Plan { concurrency: plan.concurrency, affinity: plan.affinity, ..begun };
     let exit = run::resume(Arc::new(going.clone()), &dir, Output::quiet())?;
     Ok(Played { standing: count(&going, root)?, plan: going, exit })
+}
+
+/// Does of [`play`] what comes before the first game: looks for mistakes in `raw`, finds or builds the engines, reads the book.
+///
+/// # Errors
+/// As [`play`], but for engines that do not start.
+pub fn check(raw: &RawPlan, name: &'static str) -> Result<()> {
+    resolved(raw, name).map(|_| ())
+}
+
+fn resolved(raw: &RawPlan, name: &'static str) -> Result<(Plan, Book)> {
+    let is_test = raw.new.is_some() || raw.base.is_some();
+    if is_test { resolve::sprt(raw) } else { resolve::games(raw, name) }
 }
 
 /// Calls `act`, on a thread of its own, each time the user or the system asks the program to end; a signal that the program was

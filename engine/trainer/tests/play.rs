@@ -298,16 +298,24 @@ fn mistakes_in_plans_are_named() {
     LoopPlan::load(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/plans/loop.toml"))).unwrap();
 
     let plan = folder.plan("other", |text| text);
-    drop(Loop::open(&plan, Some("engine")).unwrap());
+    drop(Loop::open(&plan, Some(&engine())).unwrap());
     folder.plan("other", |text| text.replace("depth = 1\nhash", "depth = 2\nhash"));
-    let error = Loop::open(&plan, Some("engine")).unwrap_err().to_string();
+    let error = Loop::open(&plan, Some(&engine())).unwrap_err().to_string();
     assert!(error.contains("begun with `self-play = --depth 1") && error.contains("settings.txt"), "{error}");
+    // What cannot be played shows before anything is made, and can be put right as long as no match has a game.
+    folder.plan("other", |text| text.replace("pairs = 3", "pairs = 0"));
+    let error = format!("{:#}", Loop::open(&plan, Some(&engine())).unwrap_err());
+    assert!(error.contains("other.toml: [match]: --pairs 0 plays nothing"), "{error}");
+    let error = format!("{:#}", Loop::open(&folder.plan("other", |text| text), Some("no-engine")).unwrap_err());
+    assert!(error.contains("no-engine"), "{error}");
+    folder.plan("other", |text| text.replace("generations = 2", "generations = 1").replace("pairs = 3", "pairs = 1"));
+    assert_eq!(step_by_step(&plan), 4);
     folder.plan("other", |text| text.replace("pairs = 3", "pairs = 4"));
-    let error = Loop::open(&plan, Some("engine")).unwrap_err().to_string();
-    assert!(error.contains("begun with `pairs: Some(3)`, not `pairs: Some(4)`"), "{error}");
-    folder.plan("other", |text| text);
-    let held = Loop::open(&plan, Some("engine")).unwrap();
-    let error = Loop::open(&plan, Some("engine")).unwrap_err().to_string();
+    let error = Loop::open(&plan, Some(&engine())).unwrap_err().to_string();
+    assert!(error.contains("begun with `pairs = 1`, not `pairs = 4`"), "{error}");
+    folder.plan("other", |text| text.replace("pairs = 3", "pairs = 1"));
+    let held = Loop::open(&plan, Some(&engine())).unwrap();
+    let error = Loop::open(&plan, Some(&engine())).unwrap_err().to_string();
     assert!(error.contains("another loop is at work"), "{error}");
     drop(held);
 }

@@ -1,7 +1,7 @@
 //! Plans of loops: TOML files.
 
 use crate::compare::{Evaluation, EvaluationError};
-use crate::train::{Plan, folder_of};
+use crate::train::{Plan, folder_of, line_of};
 use destrier::datagen;
 use quintain::plan::config::{ConfigError, RawPlan, from_toml};
 use serde::Deserialize;
@@ -13,8 +13,8 @@ use toml::{Table, Value};
 pub enum LoopPlanError {
     #[error(transparent)]
     Toml(#[from] ConfigError),
-    #[error("{}: `{key}`: {why}", path.display())]
-    Value { path: PathBuf, key: String, why: String },
+    #[error("{}: line {line}, `{key}`: {why}", path.display())]
+    Value { path: PathBuf, line: usize, key: &'static str, why: String },
     #[error("{}: `training`: {error}", path.display())]
     Training { path: PathBuf, error: Box<dyn std::error::Error + Send + Sync> },
     #[error("{}: `start`: {error}", path.display())]
@@ -105,9 +105,10 @@ impl LoopPlan {
         let text =
             std::fs::read_to_string(path).map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
         let file: File = from_toml(path, &text).map_err(ConfigError::Toml)?;
-        let wrong = |key: &str, why: &str| LoopPlanError::Value {
+        let wrong = |key: &'static str, why: &str| LoopPlanError::Value {
             path: path.to_owned(),
-            key: key.to_owned(),
+            line: line_of(&text, key),
+            key,
             why: why.to_owned(),
         };
         check(&file).map_err(|(key, why)| wrong(key, why))?;
@@ -141,8 +142,9 @@ impl LoopPlan {
         })
     }
 
-    /// All that decides what the loop comes to, one setting a line; how many generations and threads there are does not.
-    pub fn settings(&self) -> String {
+    /// All that decides what the loop comes to, one setting a line; how many generations and threads there are does not. First
+    /// what decides the networks, then what decides the matches.
+    pub fn settings(&self) -> [String; 2] {
         let LoopPlan { window, start, seed, held_out, least_elo, training, self_play, filter, contest, .. } = self;
         let start = start.sha256().unwrap_or_else(|| start.to_string());
         let (network, recipe) = (&training.network, &training.training);
@@ -150,24 +152,29 @@ impl LoopPlan {
         let held = training.data.validation_positions;
         let contest =
             RawPlan { concurrency: None, affinity: None, max_time: None, max_failures: None, ..contest.clone() };
-        // A key a line, so that a message can name the one that differs.
-        let keys = [
+        let recipe = [
             format!("{network:?}"),
             format!("{recipe:?}"),
             format!("{rate:?}"),
             format!("{wdl:?}"),
             format!("{optimiser:?}"),
-            format!("{contest:?}"),
         ];
-        let keys = keys.join("\n").replace(", ", "\n").replace(" { ", "\n").replace(" }", "");
-        format!(
-            "window = {window}\nstart = {start}\nseed = {seed}\nheld-out = {held_out}\nleast-elo = {least_elo}\n\
-             self-play = {}\nfilter = {}\ntraining seed = {}\nheld-out positions = {held}\n{keys}\n",
+        let networks = format!(
+            "window = {window}\nstart = {start}\nseed = {seed}\nheld-out = {held_out}\nself-play = {}\nfilter = {}\n\
+             training seed = {}\nheld-out positions = {held}\n{}\n",
             self_play.join(" "),
             filter.join(" "),
             training.seed,
-        )
+            key_a_line(&recipe.join("\n")),
+        );
+        [networks, format!("least-elo = {least_elo}\n{}\n", key_a_line(&format!("{contest:?}")))]
     }
+}
+
+/// A structure with a key a line, so that a message can name the one that differs; as in TOML, as far as that goes.
+fn key_a_line(debug: &str) -> String {
+    let lines = debug.replace(", ", "\n").replace(" { ", "\n").replace(" }", "");
+    lines.replace("Some(", "").replace(')', "").replace(": ", " = ").replace('_', "-")
 }
 
 fn check(file: &File) -> Result<(), (&'static str, &'static str)> {

@@ -3,7 +3,7 @@
 use super::plan::LoopPlan;
 use super::positions::{prepare, split};
 use super::row::{self, Data, Games, Met, Row, Trained, Verdict};
-use crate::compare::{Evaluation, default_engine, duel};
+use crate::compare::{Evaluation, check_duel, default_engine, duel};
 use crate::train::{Plan, replace, train};
 use anyhow::{Context as _, bail};
 use destrier::datagen;
@@ -73,14 +73,63 @@ impl Loop {
                 return Err(error).with_context(|| format!("{}: cannot lock it", lock_path.display()));
             }
         }
-        same_settings(&out.join("settings.txt"), &plan.settings())?;
         let engine = engine.map(str::to_owned).or_else(|| plan.engine.clone());
         let engine = engine.map_or_else(default_engine, Ok)?;
+        // A mistake there must not show only after hours of self-play.
+        check_duel(&plan.contest, &engine).with_context(|| format!("{}: [match]", path.display()))?;
         let mut steps = Loop { engine, rows: Vec::new(), is_playing: Arc::default(), _lock: lock, plan };
         for generation in 1..=steps.plan.generations {
             steps.rows.push(Row::load(&steps.row_path(generation), generation)?);
         }
+        steps.keep_settings()?;
         Ok(steps)
+    }
+
+    /// True when a match of a generation has a game.
+    fn has_begun_to_play(&self, row: &Row) -> anyhow::Result<bool> {
+        let path = self.folder(row.generation).join("match").join(journal::FILE_NAME);
+        if row.met.is_some() || !path.exists() {
+            return Ok(row.met.is_some());
+        }
+        let mut games = 0;
+        journal::read(&path, |_| games += 1)?;
+        Ok(games > 0)
+    }
+
+    /// Holds the plan to the one that the folder was begun with. What decides the matches may change until one has a game.
+    fn keep_settings(&self) -> anyhow::Result<()> {
+        let path = self.plan.out.join("settings.txt");
+        let [networks, matches] = self.plan.settings();
+        let settings = format!("{networks}{matches}");
+        let before = match fs::read_to_string(&path) {
+            Ok(before) => before,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(error).with_context(|| format!("{}: cannot read it", path.display())),
+        };
+        if before == settings {
+            return Ok(());
+        }
+        let mut may_write = before.is_empty() || before.starts_with(&networks);
+        for row in &self.rows {
+            may_write = may_write && !self.has_begun_to_play(row)?;
+        }
+        if !may_write {
+            let differs = |(was, is): &(&str, &str)| was != is;
+            let (was, is) = before.lines().zip(settings.lines()).find(differs).unwrap_or_default();
+            bail!(
+                "{}: the loop was begun with `{}`, not `{}`; restore the plan, or give it another `out`",
+                path.display(),
+                was.trim(),
+                is.trim()
+            );
+        }
+        // A match that never came to a game keeps the old ones.
+        for place in
+            self.rows.iter().map(|row| self.folder(row.generation).join("match")).filter(|place| place.exists())
+        {
+            fs::remove_dir_all(&place).with_context(|| format!("{}: cannot remove it", place.display()))?;
+        }
+        replace(&path, settings.as_bytes()).with_context(|| format!("{}: cannot write it", path.display()))
     }
 
     /// True while a match is played, which hears signals itself.
@@ -286,27 +335,6 @@ fn judge(played: &Played, against: String, least_elo: f64) -> Met {
         elo,
         elo_error: estimate.and_then(|estimate| estimate.error()),
         verdict: if is_better { Verdict::Accepted } else { Verdict::Kept },
-    }
-}
-
-/// Holds a plan to the one that the folder was begun with.
-fn same_settings(path: &Path, settings: &str) -> anyhow::Result<()> {
-    match fs::read_to_string(path) {
-        Ok(before) if before == settings => Ok(()),
-        Ok(before) => {
-            let differs = |(was, is): &(&str, &str)| was != is;
-            let (was, is) = before.lines().zip(settings.lines()).find(differs).unwrap_or_default();
-            bail!(
-                "{}: the loop was begun with `{}`, not `{}`; restore the plan, or give it another `out`",
-                path.display(),
-                was.trim(),
-                is.trim()
-            )
-        }
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            replace(path, settings.as_bytes()).with_context(|| format!("{}: cannot write it", path.display()))
-        }
-        Err(error) => Err(error).with_context(|| format!("{}: cannot read it", path.display())),
     }
 }
 

@@ -30,7 +30,7 @@ pub enum EvaluationError {
     Format { path: PathBuf, error: FormatError },
     #[error("{} and {} are the same network; leave one of them out", one.display(), other.display())]
     Twice { one: PathBuf, other: PathBuf },
-    #[error("{}: no engine there; build it with `cargo build --profile engine -p destrier`, or give --engine", path.display())]
+    #[error("{}: no engine there; build it there with `cargo build --release -p destrier`, or name one with --engine", path.display())]
     NoEngine { path: PathBuf },
 }
 

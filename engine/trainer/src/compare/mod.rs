@@ -14,7 +14,7 @@ use anyhow::{Context as _, bail};
 use clap::Args;
 use evaluation::{Entrant, entrants};
 use quintain::cli::Exit;
-use quintain::cli::play::{Played, play};
+use quintain::cli::play::{Played, check, play};
 use quintain::plan::config::{RawPlan, RawPlayer};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -145,9 +145,22 @@ pub fn duel(
     engine: &str,
     root: &Path,
 ) -> anyhow::Result<Played> {
+    let raw = with_players(raw, [new, base], engine);
+    play(&raw, "loop", root).with_context(|| format!("{}: cannot play the games", root.display()))
+}
+
+/// Looks for mistakes in what [`duel`] is to play, and plays nothing.
+///
+/// # Errors
+/// Keys that do not fit together and an engine that is not found.
+pub fn check_duel(raw: &RawPlan, engine: &str) -> anyhow::Result<()> {
+    check(&with_players(raw, [&("new", Evaluation::Engine), &("base", Evaluation::Engine)], engine), "loop")
+}
+
+fn with_players(raw: &RawPlan, players: [&(&str, Evaluation); 2], engine: &str) -> RawPlan {
     let players =
-        [new, base].map(|(name, evaluation)| Entrant { name: (*name).to_owned(), evaluation: evaluation.clone() });
-    let raw = if raw.bounds.is_some() {
+        players.map(|(name, evaluation)| Entrant { name: (*name).to_owned(), evaluation: evaluation.clone() });
+    if raw.bounds.is_some() {
         let spec = Some(engine.to_owned());
         let [new, base] = players;
         RawPlan {
@@ -161,6 +174,5 @@ pub fn duel(
         }
     } else {
         RawPlan { players: raw_players(&players, engine), ..raw.clone() }
-    };
-    play(&raw, "loop", root).with_context(|| format!("{}: cannot play the games", root.display()))
+    }
 }

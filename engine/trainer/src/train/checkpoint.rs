@@ -20,7 +20,10 @@ pub enum CheckpointError {
     Damaged { path: PathBuf, fault: &'static str },
     #[error("{}: {fault}; `start` is the `checkpoint.bin` of a run of a network of the same shape", path.display())]
     Start { path: PathBuf, fault: &'static str },
-    #[error("{}: it was made by another plan; restore the plan, or give it another `out` folder", path.display())]
+    #[error(
+        "{}: it was made by another plan or from other data; restore them, or give the plan another `out` folder",
+        path.display()
+    )]
     OtherPlan { path: PathBuf },
 }
 
@@ -64,11 +67,7 @@ impl Checkpoint {
     /// # Errors
     /// [`CheckpointError`], [`CheckpointError::OtherPlan`] when the digest is not `plan`.
     pub fn load(path: &Path, shape: &Shape, plan: [u8; DIGEST]) -> Result<Option<Checkpoint>, CheckpointError> {
-        let saved = Checkpoint::read(path, shape)?;
-        if saved.as_ref().is_some_and(|saved| saved.plan != plan) {
-            return Err(CheckpointError::OtherPlan { path: path.to_owned() });
-        }
-        Ok(saved)
+        Checkpoint::read(path, shape, Some(plan))
     }
 
     /// The weights that another run of a network of this shape has come to.
@@ -77,7 +76,7 @@ impl Checkpoint {
     /// [`CheckpointError::Start`], [`CheckpointError::Io`].
     pub fn weights(path: &Path, shape: &Shape) -> Result<Parameters, CheckpointError> {
         let unfit = |fault| CheckpointError::Start { path: path.to_owned(), fault };
-        match Checkpoint::read(path, shape) {
+        match Checkpoint::read(path, shape, None) {
             Ok(Some(Checkpoint { state: [weights, ..], .. })) => Ok(weights),
             Ok(None) => Err(unfit("there is no such file")),
             Err(CheckpointError::Damaged { fault, .. }) => Err(unfit(fault)),
@@ -85,7 +84,7 @@ impl Checkpoint {
         }
     }
 
-    fn read(path: &Path, shape: &Shape) -> Result<Option<Checkpoint>, CheckpointError> {
+    fn read(path: &Path, shape: &Shape, expected: Option<[u8; DIGEST]>) -> Result<Option<Checkpoint>, CheckpointError> {
         let bytes = match std::fs::read(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(CheckpointError::Io { path: path.to_owned(), error }),
@@ -108,6 +107,10 @@ impl Checkpoint {
         }
         let mut plan = [0; DIGEST];
         plan.copy_from_slice(cut(DIGEST)?);
+        // Before the weights: those of another shape would not fit.
+        if expected.is_some_and(|expected| expected != plan) {
+            return Err(CheckpointError::OtherPlan { path: path.to_owned() });
+        }
         let mut number = || -> Result<u64, CheckpointError> {
             Ok(cut(8)?.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte)))
         };

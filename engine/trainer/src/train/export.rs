@@ -1,7 +1,7 @@
 //! Networks as whole numbers, in the engine's file format and in Bullet's layout.
 
 use super::network::{Kind, LAYER, Parameters, Shape};
-use sha2::{Digest, Sha256};
+use destrier::nnue;
 
 /// One unit of an activation of a SCReLU network.
 pub const QA: f32 = 255.0;
@@ -12,15 +12,13 @@ pub const QC: f32 = 127.0;
 /// An output of 1 in the last sum of a layered network: 400 centipawns in sixteenths.
 pub const QO: f32 = 400.0 * 16.0;
 
-const MAGIC: &[u8; 8] = b"DESTRIER";
-const VERSION: u32 = 1;
-const HEADER: usize = 128;
-
 /// What keeps a network from being written as whole numbers.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
     #[error("{group}: {value} does not fit its whole number at {unit} a unit; train with a smaller `clip`")]
     Overflow { group: &'static str, value: f32, unit: f32 },
+    #[error(transparent)]
+    Format(#[from] nnue::FormatError),
 }
 
 /// Bullet's `quantised.bin`, which is the payload of a network file too.
@@ -58,27 +56,23 @@ pub fn payload(shape: &Shape, weights: &Parameters) -> Result<Vec<u8>, ExportErr
     Ok(bytes)
 }
 
-/// A network file: the header, then the payload.
+/// A network file: the engine's header, then the payload.
 ///
 /// # Errors
-/// [`ExportError::Overflow`] for a weight out of its number's range.
-pub fn network(shape: &Shape, weights: &Parameters) -> Result<Vec<u8>, ExportError> {
-    let payload = payload(shape, weights)?;
-    let (kind, outputs) = match shape.kind {
-        Kind::Screlu => (1, shape.output_buckets as u32),
-        Kind::Layered => (2, 1),
+/// [`ExportError::Format`] for a shape that the engine does not know.
+pub fn network(shape: &Shape, payload: &[u8]) -> Result<Vec<u8>, ExportError> {
+    let layout = nnue::Layout {
+        kind: match shape.kind {
+            Kind::Screlu => nnue::Kind::Screlu,
+            Kind::Layered => nnue::Kind::Layered,
+        },
+        hidden: shape.hidden,
+        king_buckets: shape.inputs.king_buckets(),
+        output_buckets: shape.output_buckets,
+        mirrored: shape.inputs.mirrored(),
+        bucket_map: *shape.inputs.map(),
     };
-    let (hidden, kings) = (shape.hidden as u32, shape.inputs.king_buckets() as u32);
-    let mut bytes = Vec::with_capacity(HEADER + payload.len());
-    bytes.extend_from_slice(MAGIC);
-    for word in [VERSION, kind, hidden, kings, outputs, u32::from(shape.inputs.mirrored())] {
-        bytes.extend_from_slice(&word.to_le_bytes());
-    }
-    bytes.extend_from_slice(shape.inputs.map());
-    bytes.extend_from_slice(&Sha256::digest(&payload));
-    bytes.resize(HEADER, 0);
-    bytes.extend_from_slice(&payload);
-    Ok(bytes)
+    Ok(nnue::encode(&layout, payload)?)
 }
 
 macro_rules! writer {

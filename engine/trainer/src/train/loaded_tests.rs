@@ -90,8 +90,13 @@ fn destrier_says_the_trainers_whole_numbers() {
         let plan = trained(folder.path(), &network);
         // The files once more, by other positions and straight from the engine's reader.
         let engine = nnue::read_file(&plan.out.join("net.nnue")).expect("a network");
-        let payload = std::fs::read(plan.out.join("quantised.bin")).expect("a payload");
-        let integer = Integer::new(&plan.shape(), &payload);
+        let file = std::fs::read(plan.out.join("net.nnue")).expect("a network");
+        let payload = &file[nnue::HEADER_LEN..];
+        let bare = std::fs::read(plan.out.join("quantised.bin")).ok();
+        // A bare file says nothing of its shape.
+        let is_plain = network == "hidden = 32\nmirrored = false";
+        assert_eq!(bare.as_deref(), is_plain.then_some(payload), "{network}");
+        let integer = Integer::new(&plan.shape(), payload);
         let mut seen = std::collections::BTreeSet::new();
         for position in positions(1000, 3) {
             let (found, expected) = (engine.evaluate_alone(&position.board), integer.evaluate(&position.to_bullet()));
@@ -107,7 +112,7 @@ fn another_networks_numbers_are_noticed() {
     let folder = tempfile::tempdir().expect("a fresh folder");
     let plan = trained(folder.path(), "hidden = 32");
     let path = plan.out.join("net.nnue");
-    let mut payload = std::fs::read(plan.out.join("quantised.bin")).expect("a payload");
+    let mut payload = std::fs::read(&path).expect("a network").split_off(nnue::HEADER_LEN);
     let records: Vec<ChessBoard> = positions(50, 4).iter().map(Position::to_bullet).collect();
     assert_eq!(check(&path, &Integer::new(&plan.shape(), &payload), &records).ok(), Some(50));
     // The output biases, eight of two bytes.

@@ -27,7 +27,7 @@ mod loaded_tests;
 mod tests;
 
 pub(crate) use checkpoint::replace;
-pub(crate) use plan::{Plan, folder_of};
+pub(crate) use plan::{Plan, folder_of, line_of};
 pub(crate) use run::run as train;
 
 use clap::Subcommand;
@@ -65,8 +65,11 @@ pub fn run(command: Command) -> anyhow::Result<()> {
         }
         Command::Export { plan } => {
             let plan = Plan::load(&plan)?;
-            let summary = run::Run::open(&plan)?.export()?;
-            report::table(&[summary], &mut out)?;
+            let run = run::Run::open(&plan)?;
+            if run.superbatches() == 0 {
+                return Err(run::RunError::Untrained { out: plan.out.clone() }.into());
+            }
+            report::table(&[run.export()?], &mut out)?;
         }
     }
     Ok(())

@@ -29,6 +29,12 @@ pub struct Shape {
 }
 
 impl Shape {
+    /// True when its weights alone say all of its shape, so that a bare `quantised.bin` is enough.
+    pub fn is_plain(&self) -> bool {
+        let has_plain_inputs = self.inputs.king_buckets() == 1 && !self.inputs.mirrored();
+        self.kind == Kind::Screlu && self.output_buckets == 8 && has_plain_inputs
+    }
+
     /// Sums that leave the first layer: output buckets, or units of the second layer.
     pub fn columns(&self) -> usize {
         match self.kind {

@@ -212,6 +212,13 @@ impl Plan {
     fn check(&self) -> Result<(), (&'static str, String, &'static str)> {
         let wrong = |key, value: &dyn std::fmt::Display, remedy| Err((key, value.to_string(), remedy));
         let (network, training) = (&self.network, &self.training);
+        if self.name.trim().is_empty() || self.name.contains(['/', '\\', '\0']) {
+            return wrong(
+                "name",
+                &format_args!("\"{}\"", self.name),
+                "give a word that can name a file, without slashes",
+            );
+        }
         if self.data.files.is_empty() {
             return wrong("files", &"empty", "name at least one file of bulletformat");
         }
@@ -266,8 +273,16 @@ impl Plan {
                 "give more than 0 and at most 1.99, which a byte holds at 64 a unit",
             );
         }
-        if ![optimiser.beta1, optimiser.beta2].iter().all(|beta| (0.0..1.0).contains(beta)) {
-            return wrong("beta1", &optimiser.beta1, "give both betas 0 or more and below 1");
+        for (key, beta) in [("beta1", optimiser.beta1), ("beta2", optimiser.beta2)] {
+            if !(0.0..1.0).contains(&beta) {
+                return wrong(key, &beta, "give 0 or more and less than 1");
+            }
+        }
+        if !(0.0..=1.0).contains(&optimiser.decay) {
+            return wrong("decay", &optimiser.decay, "give 0 to 1; 0.01 is usual");
+        }
+        if !(optimiser.epsilon > 0.0 && optimiser.epsilon <= 1.0) {
+            return wrong("epsilon", &optimiser.epsilon, "give more than 0 and at most 1; 1e-8 is usual");
         }
         self.rate.check().or_else(|(value, remedy)| wrong("rate", &value, remedy))?;
         self.wdl.check().or_else(|(value, remedy)| wrong("wdl", &value, remedy))
@@ -293,7 +308,7 @@ impl Plan {
 }
 
 /// The line of a key or table, 1 if it is not written out.
-fn line_of(text: &str, key: &str) -> usize {
+pub(crate) fn line_of(text: &str, key: &str) -> usize {
     let named = |line: &str| {
         let line = line.trim_start_matches([' ', '[']);
         line.strip_prefix(key).is_some_and(|rest| rest.starts_with([' ', '=', ']', '.']))

@@ -14,7 +14,9 @@ use super::source::{Records, Source, SourceError};
 use super::trainer::{Batch, Trainer};
 use bulletformat::ChessBoard;
 use indicatif::{ProgressBar, ProgressStyle};
+use quintain::journal;
 use sha2::{Digest, Sha256};
+use std::fs::{File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -35,6 +37,10 @@ pub enum RunError {
     Loaded(#[from] LoadedError),
     #[error("{}: {error}", path.display())]
     Io { path: PathBuf, error: io::Error },
+    #[error("{}: no checkpoint in it; train the plan first: `destrier-trainer train PLAN.toml`", out.display())]
+    Untrained { out: PathBuf },
+    #[error("{}: another training writes there; stop it first, or give the plan another `out`", out.display())]
+    InUse { out: PathBuf },
     #[error("{name}: the loss is no number after superbatch {superbatch}; lower the rate's `start`")]
     Diverged { name: String, superbatch: u64 },
 }
@@ -66,6 +72,10 @@ pub struct Run<'a> {
     /// Positions trained on and seconds spent by this process.
     spent: (u64, f64),
     advised: bool,
+    /// Digest of all that decides what the weights become.
+    digest: [u8; 32],
+    /// Held as long as the run writes to its folder.
+    _lock: File,
 }
 
 impl<'a> Run<'a> {
@@ -75,10 +85,12 @@ impl<'a> Run<'a> {
     /// [`RunError`] for data, folders and checkpoints that cannot be used.
     pub fn open(plan: &'a Plan) -> Result<Run<'a>, RunError> {
         std::fs::create_dir_all(&plan.out).map_err(|error| RunError::Io { path: plan.out.clone(), error })?;
+        let lock = lock(&plan.out)?;
         let shape = plan.shape();
         let mut records = Records::open(&plan.data.files)?;
         let (validation, used) = held_out(plan, &mut records)?;
-        let saved = Checkpoint::load(&checkpoint_path(plan), &shape, digest(plan))?;
+        let digest = digest(plan, &mut records)?;
+        let saved = Checkpoint::load(&checkpoint_path(plan), &shape, digest)?;
         let (superbatches, position, curve, state) = match saved {
             Some(saved) => (saved.superbatches, saved.position, Curve::parse(&saved.curve), saved.state),
             None => {
@@ -93,7 +105,8 @@ impl<'a> Run<'a> {
         let threads = plan.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
         let trainer = Trainer::new(shape, threads, &state);
         let source = Source::new(records, used, plan.seed, position)?;
-        Ok(Run { plan, trainer, source, validation, curve, superbatches, spent: (0, 0.0), advised: false })
+        let (spent, advised) = ((0, 0.0), false);
+        Ok(Run { plan, trainer, source, validation, curve, superbatches, spent, advised, digest, _lock: lock })
     }
 
     /// Superbatches done.
@@ -177,8 +190,7 @@ impl<'a> Run<'a> {
         self.write("curve.svg", self.curve.to_svg(&self.plan.name).as_bytes())?;
         let position = self.superbatches * u64::from(training.batches) * training.batch as u64;
         let state = self.trainer.state();
-        let checkpoint =
-            Checkpoint { plan: digest(self.plan), superbatches: self.superbatches, position, curve, state };
+        let checkpoint = Checkpoint { plan: self.digest, superbatches: self.superbatches, position, curve, state };
         Ok(checkpoint.save(&checkpoint_path(self.plan))?)
     }
 
@@ -188,8 +200,8 @@ impl<'a> Run<'a> {
         Ok(path)
     }
 
-    /// Writes the network as the engine loads it and as Bullet writes it, loads it in Destrier and compares: whole numbers with
-    /// floats, Destrier's whole numbers with the trainer's.
+    /// Writes the network as the engine loads it, and as Bullet writes it where that says all of its shape; loads it in Destrier
+    /// and compares: whole numbers with floats, Destrier's whole numbers with the trainer's.
     ///
     /// # Errors
     /// [`RunError::Export`] for a weight out of range, [`RunError::Loaded`] where Destrier says something else,
@@ -197,10 +209,12 @@ impl<'a> Run<'a> {
     pub fn export(&self) -> Result<Summary, RunError> {
         let [weights, ..] = self.trainer.state();
         let payload = export::payload(self.trainer.shape(), &weights)?;
-        self.write("quantised.bin", &payload)?;
+        if self.trainer.shape().is_plain() {
+            self.write("quantised.bin", &payload)?;
+        }
         let sample = &self.validation[..self.validation.len().min(ROUNDING_SAMPLE)];
         let rounding = Rounding::of(self.trainer.shape(), &payload, sample, &self.trainer.outputs(sample));
-        let bytes = export::network(self.trainer.shape(), &weights)?;
+        let bytes = export::network(self.trainer.shape(), &payload)?;
         let network = self.write(&format!("{}.nnue", self.plan.name), &bytes)?;
         let same = loaded::check(&network, &Integer::new(self.trainer.shape(), &payload), sample)?;
         let hash = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
@@ -300,8 +314,23 @@ fn checkpoint_path(plan: &Plan) -> PathBuf {
     Path::join(&plan.out, "checkpoint.bin")
 }
 
-/// Digest of all in a plan that decides what its weights become.
-fn digest(plan: &Plan) -> [u8; 32] {
-    let decisive = (plan.seed, &plan.data, &plan.network, &plan.training, &plan.rate, &plan.wdl, &plan.optimiser);
-    Sha256::digest(format!("{decisive:?}")).into()
+/// Keeps a second training out of a folder.
+fn lock(out: &Path) -> Result<File, RunError> {
+    let path = out.join("lock");
+    let io = |error| RunError::Io { path: path.clone(), error };
+    let file = File::create(&path).map_err(io)?;
+    match journal::lock(&file) {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(RunError::InUse { out: out.to_owned() }),
+        Err(TryLockError::Error(error)) => Err(io(error)),
+    }
+}
+
+/// Digest of all in a plan, and of its positions, that decides what its weights and its curve become.
+fn digest(plan: &Plan, records: &mut Records) -> Result<[u8; 32], SourceError> {
+    let Plan { seed, network, training, rate, wdl, optimiser, data, .. } = plan;
+    let positions = [records.digest()?, Records::open(&data.validation)?.digest()?];
+    let held = (data.validation_fraction, data.validation_positions);
+    let decisive = (seed, held, positions, network, training, rate, wdl, optimiser);
+    Ok(Sha256::digest(format!("{decisive:?}")).into())
 }

@@ -233,7 +233,8 @@ fn exported_networks_say_the_same_in_whole_numbers() {
 fn network_files_have_the_engines_header() {
     let shape = shape(Kind::Screlu, 64, four_buckets());
     let [weights, ..] = fresh(&shape, 6);
-    let file = export::network(&shape, &weights).expect("weights in range");
+    let payload = export::payload(&shape, &weights).expect("weights in range");
+    let file = export::network(&shape, &payload).expect("a shape of the engine's");
     assert_eq!(&file[..8], b"DESTRIER");
     let words: Vec<u32> = file[8..32].as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
     assert_eq!(words, [1, 1, 64, 4, 8, 1]);
@@ -241,7 +242,7 @@ fn network_files_have_the_engines_header() {
     assert_eq!(file.len(), 128 + (2_usize * (4 * 768 * 64 + 64 + 8 * 128 + 8)).next_multiple_of(64));
     let mut wide = weights;
     wide.output[3] = 600.0;
-    assert!(export::network(&shape, &wide).is_err());
+    assert!(export::payload(&shape, &wide).is_err());
 }
 
 fn write(path: &Path, boards: &[ChessBoard]) {
@@ -326,7 +327,7 @@ fn stopped_runs_go_on_bit_for_bit() {
         let resumed = run::run(&stopped, &mut std::io::sink()).expect("the rest of the run");
         assert_eq!(resumed.curve, expected.curve);
         assert_eq!(resumed.hash, expected.hash);
-        for file in ["checkpoint.bin", "small.nnue", "quantised.bin", "curve.csv"] {
+        for file in ["checkpoint.bin", "small.nnue", "curve.csv"] {
             let read = |plan: &Plan| std::fs::read(plan.out.join(file)).expect("written by the run");
             assert!(read(&stopped) == read(&straight), "{file} after a stop at {stop}");
         }
@@ -343,6 +344,19 @@ fn checkpoints_of_other_plans_and_damaged_ones_are_refused() {
     let refused = |plan: &Plan| Run::open(plan).map(|_| ()).expect_err("not this run's").to_string();
     assert!(refused(&plan).contains("another plan"));
     plan.seed -= 1;
+    plan.network.hidden = 32;
+    assert!(refused(&plan).contains("another plan"), "not a damaged file, which the user would remove");
+    plan.network.hidden = 64;
+    let held = Run::open(&plan).expect("the run again");
+    assert!(refused(&plan).contains("another training writes there"));
+    drop(held);
+    // Other positions in the same place; and the same ones in another.
+    let data = plan.data.files[0].clone();
+    write(&data, &positions(1000, 12));
+    assert!(refused(&plan).contains("from other data"));
+    plan.data.files[0] = folder.path().join("moved.bin");
+    write(&plan.data.files[0], &positions(1000, 11));
+    assert!(Run::open(&plan).expect("the same positions").is_done());
     let path = plan.out.join("checkpoint.bin");
     let whole = std::fs::read(&path).expect("written by the run");
     for (length, flipped) in [(0, None), (20, None), (whole.len() - 1, None), (whole.len(), Some(whole.len() / 2))] {
@@ -399,6 +413,12 @@ fn mistakes_in_plans_are_named_with_their_line() {
     check("schedule = \"cosine\"", "schedule = \"step\"", "gamma");
     check("end = 0.5", "end = 1.5", "`wdl`");
     check("hidden = 64", "hidden = 64\nkind = \"layered\"", "one output");
+    for name in ["", "a/b"] {
+        check("\"small\"", &format!("\"{name}\""), &format!("a.toml: line 1, `name` is \"{name}\": "));
+    }
+    for (key, value) in [("beta2", "1.5"), ("decay", "nan"), ("decay", "-5.0"), ("epsilon", "0.0")] {
+        check("[wdl]", &format!("[optimiser]\n{key} = {value}\n[wdl]"), &format!("a.toml: line 20, `{key}` is "));
+    }
     check("hidden = 64", "hidden = 64\nking_buckets = [0]", "32 numbers");
     check("seed = 5", "seed = true", "a.toml:3:8: ");
     for sound in [PLAN, include_str!("../../plans/screlu-256.toml"), include_str!("../../plans/destrier.toml")] {
