@@ -102,6 +102,15 @@ fn print_bench(depth: i32) -> io::Result<()> {
 /// Between two lines that say how data generation gets on: on a terminal, and where they are kept.
 const PROGRESS_INTERVALS: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(60)];
 
+/// How far it is, as a bar and in percent.
+fn bar(done: u64, wanted: u64) -> String {
+    const WIDTH: u64 = 20;
+    let done = done.min(wanted);
+    let full = u128::from(done) * u128::from(WIDTH) / u128::from(wanted.max(1));
+    let percent = u128::from(done) * 100 / u128::from(wanted.max(1));
+    format!("[{:<width$}] {percent} %", "#".repeat(full as usize), width = WIDTH as usize)
+}
+
 fn make_data(job: &datagen::Job) -> io::Result<()> {
     let is_terminal = io::stderr().is_terminal();
     let interval = PROGRESS_INTERVALS[usize::from(!is_terminal)];
@@ -112,10 +121,14 @@ fn make_data(job: &datagen::Job) -> io::Result<()> {
         let before = *before.get_or_insert(*tally);
         if said.elapsed() >= interval {
             said = Instant::now();
-            let rate = (tally.positions - before.positions) as f64 / start.elapsed().as_secs_f64();
+            let seconds = start.elapsed().as_secs_f64();
+            let rate = (tally.positions - before.positions) as f64 / seconds;
+            let ((done, wanted), (begun, _)) = (tally.progress(job.target), before.progress(job.target));
+            let left = wanted.saturating_sub(done) as f64 * seconds / (done - begun).max(1) as f64;
+            let bar = bar(done, wanted);
             let end = if is_terminal { "   \r" } else { "\n" };
             // There is nobody left to tell when stderr is closed.
-            let _ = write!(io::stderr(), "{tally}, {rate:.0} positions/s{end}");
+            let _ = write!(io::stderr(), "{bar} {tally}, {rate:.0} positions/s, {left:.0} s left{end}");
         }
     })
     .map_err(io::Error::other)?;

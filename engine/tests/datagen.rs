@@ -152,11 +152,26 @@ fn the_evaluation_decides_the_games_and_is_written_down() {
     assert!(by_one != classical && by_one != made(&folder.job("two", &two)).1);
     assert!(by_one == made(&folder.job("again", &one)).1);
     for (other, says) in
-        [(&two, "begun with `evaluation = network"), (&words("classical"), "not `evaluation = classical`")]
+        [(&two, "begun with `engine = destrier"), (&words("classical"), "begun with `engine = destrier")]
     {
         let error = run(&folder.job("one", other), |_| {}).unwrap_err().to_string();
         assert!(error.contains(says), "{error}");
     }
     let error = run(&folder.job("one", SETTINGS), |_| {}).unwrap_err().to_string();
-    assert!(error.contains("not `evaluation = built in`"), "{error}");
+    assert!(error.contains("begun with `engine = destrier"), "{error}");
+    // A changed engine and a changed book show as well.
+    let settings = folder.0.join("one.settings");
+    let written = fs::read_to_string(&settings).unwrap();
+    let (engine, rest) = written.split_once('\n').unwrap();
+    assert!(engine.starts_with("engine = destrier ") && engine.ends_with(" nodes in bench 5"), "{engine}");
+    fs::write(&settings, format!("engine = destrier 0.1.0, 1 nodes in bench 5\n{rest}")).unwrap();
+    let error = run(&folder.job("one", &one), |_| {}).unwrap_err().to_string();
+    assert!(error.contains("begun with `engine = destrier 0.1.0, 1 nodes"), "{error}");
+    let book = folder.0.join("book.epd");
+    let words = format!("{SETTINGS} --book {}", book.display());
+    for (fen, is_same) in [("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", true), ("4k3/8/8/8/8/8/3P4/4K3 w - - 0 1", false)] {
+        fs::write(&book, fen).unwrap();
+        let outcome = run(&folder.job("booked", &words), |_| {});
+        assert_eq!(outcome.is_ok(), is_same, "{outcome:?}");
+    }
 }

@@ -182,29 +182,28 @@ pub fn parse(words: &[&str]) -> Result<Job, ArgumentError> {
         (nodes, None) => Effort::SoftNodes(nodes.unwrap_or(5000)),
     };
     let rules = read_rules(&words, effort)?;
-    let openings = read_openings(&words)?;
+    let (openings, book) = read_openings(&words)?;
     let seed = words.number("--seed", 0..=u64::MAX, "a whole number")?.unwrap_or(1);
     let hash_mib = words.number("--hash", 1..=65_536, "1 to 65536 MiB")?.unwrap_or(8);
     let threads = words.number("--threads", 1..=1024, "1 to 1024")?.unwrap_or(1);
-    let book = words.get("--book").unwrap_or("none");
     let (evaluation, line) = read_evaluation(&words)?;
-    let summary = summary(&rules, &openings, seed, hash_mib, book) + &line;
+    let summary = summary(&rules, &openings, seed, hash_mib, &book) + &line;
     Ok(Job { out: PathBuf::from(out), target, seed, threads, hash_mib, rules, openings, evaluation, summary })
 }
 
-/// What to play with, and the line of the summary about it: none without the option, so that files of before it stay the same.
+/// What to play with, and the line of the summary about it.
 fn read_evaluation(words: &Words<'_>) -> Result<(EvalConfig, String), ArgumentError> {
-    let Some(value) = words.get("--evaluation") else { return Ok((EvalConfig::default(), String::new())) };
+    let Some(value) = words.get("--evaluation") else {
+        return Ok((EvalConfig::default(), "evaluation = built in\n".to_owned()));
+    };
     if value == EvalMode::Classical.name() {
         let classical = EvalConfig { mode: EvalMode::Classical, network: None };
         return Ok((classical, "evaluation = classical\n".to_owned()));
     }
     let path = PathBuf::from(value);
-    let (network, hash) = std::fs::read(&path)
-        .map_err(|error| nnue::FormatError::Io(error.to_string()))
-        .and_then(|bytes| Ok((nnue::parse(&bytes)?, nnue::sha256(&bytes))))
+    let (network, hash) = nnue::read_bytes(&path)
+        .and_then(|bytes| Ok((nnue::parse(&bytes)?, hex(&nnue::sha256(&bytes)))))
         .map_err(|error| ArgumentError::Network { path, error })?;
-    let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
     let network = EvalConfig { mode: EvalMode::Nnue, network: Some(Arc::new(network)) };
     Ok((network, format!("evaluation = network {hash}\n")))
 }
@@ -225,18 +224,25 @@ fn read_rules(words: &Words<'_>, effort: Effort) -> Result<Rules, ArgumentError>
     })
 }
 
-fn read_openings(words: &Words<'_>) -> Result<Openings, ArgumentError> {
+/// The starts, and what the summary says of the book.
+fn read_openings(words: &Words<'_>) -> Result<(Openings, String), ArgumentError> {
     let Some(path) = words.get("--book").map(PathBuf::from) else {
-        return Ok(Openings::random(words.random_plies(8..=9)?));
+        return Ok((Openings::random(words.random_plies(8..=9)?), "none".to_owned()));
     };
     let random_plies = words.random_plies(0..=0)?;
-    match std::fs::read_to_string(&path) {
-        Ok(text) => Openings::from_epd(&text, random_plies).map_err(|why| ArgumentError::Book { path, why }),
-        Err(error) => Err(ArgumentError::Book { path, why: error.to_string() }),
-    }
+    let bad = |why: String| ArgumentError::Book { path: path.clone(), why };
+    let text = std::fs::read_to_string(&path).map_err(|error| bad(error.to_string()))?;
+    let openings = Openings::from_epd(&text, random_plies).map_err(bad)?;
+    let hash = hex(&nnue::sha256(text.as_bytes()));
+    let book = format!("{}, {} positions, {hash}", path.display(), openings.positions.len());
+    Ok((openings, book))
 }
 
-/// All that determines the games.
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// All that determines the games but the engine.
 fn summary(rules: &Rules, openings: &Openings, seed: u64, hash_mib: usize, book: &str) -> String {
     let Rules { effort, opening_limit, win, draw, draw_after, max_plies, random_moves } = rules;
     let ending = |given: &Option<Adjudication>| {
@@ -247,14 +253,11 @@ fn summary(rules: &Rules, openings: &Openings, seed: u64, hash_mib: usize, book:
         Effort::Depth(depth) => format!("depth = {depth}"),
     };
     let limit = opening_limit.map_or_else(|| "off".to_owned(), |limit| limit.to_string());
-    let Openings { positions, random_plies } = openings;
+    let random_plies = &openings.random_plies;
     format!(
-        "engine = {} {}\nseed = {seed}\n{effort}\nhash = {hash_mib}\nbook = {book}, {} positions\nrandom plies = {}-{}\n\
+        "seed = {seed}\n{effort}\nhash = {hash_mib}\nbook = {book}\nrandom plies = {}-{}\n\
          random moves = {random_moves}\nopening limit = {limit}\nwin = {}\ndraw = {}\ndraw after = {draw_after}\n\
          max plies = {max_plies}\n",
-        env!("CARGO_PKG_NAME"),
-        env!("CARGO_PKG_VERSION"),
-        positions.len(),
         random_plies.start(),
         random_plies.end(),
         ending(win),

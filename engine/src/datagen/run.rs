@@ -6,6 +6,7 @@
 use super::opening::Openings;
 use super::play::{Rules, play_game};
 use super::viriformat::{Damage, GameResult, ReadError, Reader, ScoredGame};
+use crate::bench;
 use crate::search::{EvalConfig, Searcher, THREAD_STACK_BYTES};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -38,7 +39,7 @@ pub struct Job {
     pub openings: Openings,
     /// What the engine plays with.
     pub evaluation: EvalConfig,
-    /// All that determines the games, in words, one `key = value` a line. Kept beside the file.
+    /// All that determines the games but the engine, in words, one `key = value` a line. Kept beside the file.
     pub summary: String,
 }
 
@@ -77,6 +78,8 @@ pub enum RunError {
     Memory {
         mib: usize,
     },
+    /// The engine cannot be told from others.
+    Bench(io::Error),
 }
 
 impl fmt::Display for RunError {
@@ -101,6 +104,7 @@ impl fmt::Display for RunError {
             RunError::Openings { number } => {
                 write!(f, "no opening of game {number} is within the limit; raise --opening-limit")
             }
+            RunError::Bench(error) => write!(f, "no bench to know the engine by: {error}"),
             RunError::Memory { mib } => write!(f, "no memory for a table of {mib} MiB; lower --hash"),
         }
     }
@@ -124,12 +128,18 @@ impl Tally {
         self.results[usize::from(game.result.half_points())] += 1;
     }
 
+    /// Games or positions, whichever the target counts, and how many of them are wanted.
+    pub fn progress(&self, target: Target) -> (u64, u64) {
+        match target {
+            Target::Games(games) => (self.games, games),
+            Target::Positions(positions) => (self.positions, positions),
+        }
+    }
+
     /// True when the target is reached.
     pub fn reaches(&self, target: Target) -> bool {
-        match target {
-            Target::Games(games) => self.games >= games,
-            Target::Positions(positions) => self.positions >= positions,
-        }
+        let (done, wanted) = self.progress(target);
+        done >= wanted
     }
 }
 
@@ -147,6 +157,8 @@ impl fmt::Display for Tally {
 
 /// Games that a thread may be ahead of the file, so that a slow one is not buried under finished ones.
 const AHEAD: usize = 64;
+/// Depth of the bench that tells engines apart; some hundredths of a second.
+const BENCH_DEPTH: i32 = 5;
 /// Between two times that the file is made safe against a power cut.
 const SYNC_INTERVAL: Duration = Duration::from_secs(5);
 
@@ -270,22 +282,27 @@ fn summary_path(out: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
+/// The summary's line about the engine: the nodes of a short bench tell searches and evaluations apart that have one version.
+fn engine(evaluation: &EvalConfig) -> Result<String, RunError> {
+    let measured = bench::run_with(evaluation, BENCH_DEPTH, |_, _| {}).map_err(RunError::Bench)?;
+    let (name, version) = (env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
+    Ok(format!("engine = {name} {version}, {} nodes in bench {BENCH_DEPTH}\n", measured.nodes))
+}
+
 /// Holds the settings to those of the games that are there, and writes them down where there are none.
 fn check_summary(job: &Job, length: u64) -> Result<(), RunError> {
     let path = summary_path(&job.out);
+    let summary = format!("{}{}", engine(&job.evaluation)?, job.summary);
     let failed = |act| {
         let path = path.clone();
         move |error| RunError::Io { path, act, error }
     };
     match fs::read_to_string(&path) {
         Ok(_) if length == 0 => {}
-        Ok(before) if before == job.summary => return Ok(()),
+        Ok(before) if before == summary => return Ok(()),
         Ok(before) => {
             let differs = |(was, is): &(&str, &str)| was != is;
-            // The evaluation stands last, and only where it was asked for.
-            let built_in = || std::iter::once("evaluation = built in");
-            let lines = before.lines().chain(built_in()).zip(job.summary.lines().chain(built_in()));
-            let (was, is) = lines.into_iter().find(differs).unwrap_or_default();
+            let (was, is) = before.lines().zip(summary.lines()).find(differs).unwrap_or_default();
             return Err(RunError::Other { path: job.out.clone(), was: was.to_owned(), is: is.to_owned() });
         }
         Err(error) if error.kind() == ErrorKind::NotFound && length == 0 => {}
@@ -295,5 +312,5 @@ fn check_summary(job: &Job, length: u64) -> Result<(), RunError> {
         Err(error) => return Err(failed("read it")(error)),
     }
     let mut file = File::create(&path).map_err(failed("write it"))?;
-    file.write_all(job.summary.as_bytes()).and_then(|()| file.sync_data()).map_err(failed("write it"))
+    file.write_all(summary.as_bytes()).and_then(|()| file.sync_data()).map_err(failed("write it"))
 }

@@ -200,12 +200,20 @@ impl std::error::Error for FormatError {}
 /// # Errors
 /// When it cannot be read or is no network; the message does not name the file.
 pub fn read_file(path: &Path) -> Result<Network, FormatError> {
+    parse(&read_bytes(path)?)
+}
+
+/// The bytes of a file, or as many as show that it is too long for a network.
+///
+/// # Errors
+/// When it cannot be read; the message does not name the file.
+pub fn read_bytes(path: &Path) -> Result<Vec<u8>, FormatError> {
     let io = |error: std::io::Error| FormatError::Io(error.to_string());
     let file = File::open(path).map_err(io)?;
     let mut bytes = Vec::new();
     // One more than allowed, so that a longer file shows as one of the wrong size.
     file.take(MAX_FILE_LEN + 1).read_to_end(&mut bytes).map_err(io)?;
-    parse(&bytes)
+    Ok(bytes)
 }
 
 /// Reads a network from the bytes of a file.

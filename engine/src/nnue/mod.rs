@@ -18,7 +18,7 @@ pub mod simd;
 pub use accumulator::{Accumulators, Counters};
 pub use embedded::embedded;
 pub use features::{FEATURES, View};
-pub use format::{FormatError, HEADER_LEN, Kind, Layout, encode, parse, read_file};
+pub use format::{FormatError, HEADER_LEN, Kind, Layout, encode, parse, read_bytes, read_file};
 pub use network::{EVAL_LIMIT, HIDDEN_2, Network, QA, QB, SCALE};
 pub use random::random_payload;
 pub use sha256::sha256;
