@@ -75,16 +75,16 @@ fn trained(folder: &Path, network: &str) -> Plan {
 #[test]
 fn destrier_says_the_trainers_whole_numbers() {
     let by_rank: Vec<String> = (0..32).map(|square| (square / 8).to_string()).collect();
-    let buckets = format!("king_buckets = [{}]", by_rank.join(","));
+    let buckets = format!("king-buckets = [{}]", by_rank.join(","));
     for network in [
         "hidden = 32\nmirrored = false".to_owned(),
-        "hidden = 32\nmirrored = false\noutput_buckets = 1".to_owned(),
+        "hidden = 32\nmirrored = false\noutput-buckets = 1".to_owned(),
         "hidden = 64".to_owned(),
         format!("hidden = 32\n{buckets}"),
         format!("hidden = 32\nfactorised = false\n{buckets}"),
-        "kind = \"layered\"\nhidden = 32\noutput_buckets = 1".to_owned(),
-        "kind = \"layered\"\nhidden = 64\nmirrored = false\noutput_buckets = 1".to_owned(),
-        format!("kind = \"layered\"\nhidden = 32\noutput_buckets = 1\n{buckets}"),
+        "kind = \"layered\"\nhidden = 32\noutput-buckets = 1".to_owned(),
+        "kind = \"layered\"\nhidden = 64\nmirrored = false\noutput-buckets = 1".to_owned(),
+        format!("kind = \"layered\"\nhidden = 32\noutput-buckets = 1\n{buckets}"),
     ] {
         let folder = tempfile::tempdir().expect("a fresh folder");
         let plan = trained(folder.path(), &network);

@@ -20,7 +20,7 @@ pub enum PlanError {
 
 /// One training run. Relative paths start at the plan's folder.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Plan {
     /// Names the run in tables and files.
     pub name: String,
@@ -43,7 +43,7 @@ pub struct Plan {
 
 /// Where positions come from.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Data {
     /// Shuffled files of 32-byte bulletformat records.
     pub files: Vec<PathBuf>,
@@ -60,7 +60,7 @@ pub struct Data {
 
 /// The shape of the network.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Network {
     #[serde(default)]
     pub kind: Architecture,
@@ -94,7 +94,7 @@ pub enum Architecture {
 
 /// How much and how hard.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Training {
     pub superbatches: u32,
     /// Batches of a superbatch; Bullet's 6,104 make it 100 million positions.
@@ -118,7 +118,7 @@ pub struct Training {
 
 /// AdamW's numbers.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub struct Optimiser {
     pub decay: f32,
     pub beta1: f32,
@@ -224,25 +224,25 @@ impl Plan {
         }
         let fraction = self.data.validation_fraction;
         if !(fraction > 0.0 && fraction <= 0.5) {
-            return wrong("validation_fraction", &fraction, "give more than 0 and at most 0.5");
+            return wrong("validation-fraction", &fraction, "give more than 0 and at most 0.5");
         }
         if self.data.validation_positions == 0 {
-            return wrong("validation_positions", &0, "give 1 or more");
+            return wrong("validation-positions", &0, "give 1 or more");
         }
         if network.hidden == 0 || network.hidden > 4096 || network.hidden % 32 != 0 {
             return wrong("hidden", &network.hidden, "give 32 to 4096 in steps of 32");
         }
         if ![1, 8].contains(&network.output_buckets) {
-            return wrong("output_buckets", &network.output_buckets, "give 8 or 1");
+            return wrong("output-buckets", &network.output_buckets, "give 8 or 1");
         }
         if ![0, 32].contains(&network.king_buckets.len()) {
-            return wrong("king_buckets", &network.king_buckets.len(), "give 32 numbers, or leave the key out");
+            return wrong("king-buckets", &network.king_buckets.len(), "give 32 numbers, or leave the key out");
         }
         if network.kind == Architecture::Layered && network.output_buckets != 1 {
-            return wrong("output_buckets", &network.output_buckets, "a layered network has one output: set it to 1");
+            return wrong("output-buckets", &network.output_buckets, "a layered network has one output: set it to 1");
         }
         if network.king_buckets.iter().any(|&bucket| usize::from(bucket) >= MAX_KING_BUCKETS) {
-            return wrong("king_buckets", &"too high", "number the buckets 0 to 31");
+            return wrong("king-buckets", &"too high", "number the buckets 0 to 31");
         }
         if !network.king_buckets.is_empty() && !network.mirrored {
             return wrong("mirrored", &"false", "king buckets name files a to d only: set it to true");
@@ -260,7 +260,7 @@ impl Plan {
             return wrong("scale", &training.scale, "give 50 to 2000 centipawns; 400 is what Destrier expects");
         }
         if training.save_every == 0 {
-            return wrong("save_every", &0, "give 1 or more superbatches");
+            return wrong("save-every", &0, "give 1 or more superbatches");
         }
         if self.threads == Some(0) {
             return wrong("threads", &0, "give 1 or more, or leave the key out");

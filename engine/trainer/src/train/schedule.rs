@@ -23,7 +23,7 @@ impl Progress {
 
 /// The learning rate of a run.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Rate {
     pub schedule: RateSchedule,
     pub start: f32,

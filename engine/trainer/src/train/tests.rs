@@ -299,8 +299,8 @@ fn damaged_data_is_named() {
 }
 
 const PLAN: &str = "name = \"small\"\nout = \"OUT\"\nseed = 5\nthreads = 2\n[data]\nfiles = [\"data.bin\"]\n\
-    validation_fraction = 0.1\n[network]\nhidden = 64\n[training]\nsuperbatches = 4\nbatches = 3\nbatch = 300\n\
-    [rate]\nschedule = \"cosine\"\nstart = 0.001\nend = 0.0001\nwarm_up = 2\n\
+    validation-fraction = 0.1\n[network]\nhidden = 64\n[training]\nsuperbatches = 4\nbatches = 3\nbatch = 300\n\
+    [rate]\nschedule = \"cosine\"\nstart = 0.001\nend = 0.0001\nwarm-up = 2\n\
     [wdl]\nschedule = \"linear\"\nstart = 0.0\nend = 0.5\n";
 
 fn plan(folder: &Path, out: &str) -> Plan {
@@ -408,7 +408,7 @@ fn mistakes_in_plans_are_named_with_their_line() {
     check("hidden = 64", "hidden = 65", "a.toml: line 9, `hidden` is 65: give 32");
     check("batch = 300", "batch = 0", "`batch`");
     check("files = [\"data.bin\"]", "files = []", "`files`");
-    check("validation_fraction = 0.1", "validation_fraction = 0.9", "at most 0.5");
+    check("validation-fraction = 0.1", "validation-fraction = 0.9", "at most 0.5");
     check("end = 0.0001", "end = 1.0", "`rate`");
     check("schedule = \"cosine\"", "schedule = \"step\"", "gamma");
     check("end = 0.5", "end = 1.5", "`wdl`");
@@ -419,7 +419,7 @@ fn mistakes_in_plans_are_named_with_their_line() {
     for (key, value) in [("beta2", "1.5"), ("decay", "nan"), ("decay", "-5.0"), ("epsilon", "0.0")] {
         check("[wdl]", &format!("[optimiser]\n{key} = {value}\n[wdl]"), &format!("a.toml: line 20, `{key}` is "));
     }
-    check("hidden = 64", "hidden = 64\nking_buckets = [0]", "32 numbers");
+    check("hidden = 64", "hidden = 64\nking-buckets = [0]", "32 numbers");
     check("seed = 5", "seed = true", "a.toml:3:8: ");
     for sound in [PLAN, include_str!("../../plans/screlu-256.toml"), include_str!("../../plans/destrier.toml")] {
         Plan::parse(Path::new("a.toml"), sound).expect("a plan without a mistake");
