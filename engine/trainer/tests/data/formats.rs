@@ -16,6 +16,35 @@ fn formats_with_games_give_the_games_back() {
     }
 }
 
+/// Games with rooks and kings where standard chess has none: castling by both sides, steps that look like it, and one side of each kind.
+const CHESS960: &str = "\
+1rkr4/p2p1p1p/8/8/8/8/P2P1P1P/1RKR4 w KQkq - 0 20;c1d1:5 c8d8:-3 a2a3:- a7a6:4;0.5
+1rkr4/p2p1p1p/8/8/8/8/P2P1P1P/1RKR4 w KQkq - 0 20;c1c2:5 c8c7:-3 a2a3:1 a7a6:4;1.0
+4k1r1/p4ppp/8/8/8/8/P6P/R3K2R w KQk - 0 20;e1h1:5 e8g8:-3;0.0
+";
+
+#[test]
+fn chess960_castles_by_king_takes_rook() {
+    let folder = Folder::new();
+    folder.write("a.selfplay", CHESS960);
+    folder.run("convert @a.selfplay --out @a.vf");
+    folder.run("convert @a.vf --out @b.selfplay");
+    assert_eq!(folder.text("b.selfplay"), CHESS960);
+    // A position without a score has no place in `.plain`.
+    folder.write("d.selfplay", CHESS960.replace(":-", ":7"));
+    folder.run("convert @d.selfplay --out @d.vf");
+    folder.run("convert @d.vf --out @d.plain");
+    folder.run("convert @d.plain --out @e.vf");
+    assert!(folder.read("e.vf") == folder.read("d.vf"));
+    // In standard chess castling is where the king goes, and read both ways.
+    let standard = |word: &str| format!("r3k2r/p6p/8/8/8/8/P6P/R3K2R w KQkq - 0 20;{word}:5 e8c8:1;0.5\n");
+    for word in ["e1g1", "e1h1"] {
+        folder.write("s.selfplay", standard(word));
+        folder.run("convert @s.selfplay --out @s2.selfplay --force");
+        assert_eq!(folder.text("s2.selfplay"), standard("e1g1"));
+    }
+}
+
 #[test]
 fn formats_with_positions_give_the_positions_back() {
     let folder = Folder::new();
@@ -95,7 +124,7 @@ fn errors_name_the_place_and_the_remedy() {
         ("check @torn.vf", "ends within a game; cut it to"),
         ("check @zero.bf", "zero.bf: offset 0: fen: white must have one king; is this a bulletformat file?"),
         ("check @bad.txt", "bad.txt: line 3: bad line `rubbish`, expected `FEN | centipawns | result`"),
-        ("check @score.txt", "score.txt: line 1: bad score ` x `, expected centipawns"),
+        ("check @score.txt", "score.txt: line 1: bad score `x`, expected centipawns"),
         ("check @bad.plain", "bad.plain: line 5: bad move `a1a5`, expected a legal one"),
         ("check @game.txt", "game.txt: line 1: bad move `e2e4`, expected a legal one"),
         ("check @x.unknown", "x.unknown: no format goes by this name; give `--from` one of"),
