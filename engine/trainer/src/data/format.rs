@@ -40,6 +40,13 @@ impl Format {
         }
     }
 
+    /// What can be given, in words.
+    pub fn names() -> String {
+        let known =
+            Format::value_variants().iter().filter(|&&format| cfg!(feature = "binpack") || format != Format::Binpack);
+        known.map(|format| format.name()).collect::<Vec<_>>().join(", ")
+    }
+
     /// The format of a file to be written, by its name.
     ///
     /// # Errors

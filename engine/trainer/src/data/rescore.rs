@@ -327,7 +327,10 @@ impl Rescore {
         let ended = engine.go_through(&lines, &go, Duration::from_secs(self.timeout), &mut found).await;
         let name = &engine.config().name;
         for (position, info) in positions.iter().zip(&found) {
-            let score = info.score.ok_or_else(|| anyhow!("engine {name}: no score for `{}`", fen(position)))?;
+            let score = info.score.ok_or_else(|| {
+                let remedy = if self.ahead > 1 { "; does it drop lines while it searches? Lower --ahead" } else { "" };
+                anyhow!("engine {name}: no score for `{}`{remedy}", fen(position))
+            })?;
             scores.push(white_score(score, position.board.turn()));
         }
         ended.map_err(|fault| {

@@ -76,7 +76,9 @@ fn packed_files_are_read() {
     assert!(folder.read("b.vf") == folder.read("a.vf"));
     let torn = packed(&text);
     folder.write("c.txt.zst", &torn[..torn.len() - 20]);
-    assert!(folder.error("import @c.txt.zst --out @c.vf").starts_with("c.txt.zst: cannot read it"));
+    let error = folder.error("import @c.txt.zst --out @c.vf");
+    assert!(error.starts_with("c.txt.zst: cannot read it: ") && error.contains("zstd"), "{error}");
+    assert!(error.len() < 120, "{error}");
 }
 
 const MIXED: &str = "\
@@ -120,6 +122,7 @@ fn errors_name_the_place_and_the_remedy() {
     folder.write("bad.plain", "fen 8/8/8/8/8/8/8/K1k5 w - - 0 1\nmove a1a5\nscore 1\nresult 0\ne\n");
     folder.write("game.txt", "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1;e2e4:20 e2e4:5;0.5\n");
     folder.write("x.unknown", "");
+    std::fs::create_dir(folder.path("empty")).unwrap();
     for (words, expected) in [
         ("check @torn.vf", "ends within a game; cut it to"),
         ("check @zero.bf", "zero.bf: offset 0: fen: white must have one king; is this a bulletformat file?"),
@@ -128,8 +131,9 @@ fn errors_name_the_place_and_the_remedy() {
         ("check @bad.plain", "bad.plain: line 5: bad move `a1a5`, expected a legal one"),
         ("check @game.txt", "game.txt: line 1: bad move `e2e4`, expected a legal one"),
         ("check @x.unknown", "x.unknown: no format goes by this name; give `--from` one of"),
-        ("check @missing.vf", "missing.vf: cannot read it"),
-        ("convert @a.vf --out @a.vf", "a.vf: there already; give `--force` to replace it"),
+        ("check @missing.vf", "missing.vf: cannot read it: No such file or directory"),
+        ("check @empty", "empty: a folder without `games.jsonl`; give the folder of a run of Quintain, or a file"),
+        ("convert @a.vf --out @torn.vf", "torn.vf: there already; give `--force` to replace it"),
         ("convert @a.vf --out @a.pgn", "a.pgn: pgn can be read, not written; write viriformat"),
         ("filter @a.vf --out @b.vf", "b.vf: viriformat does not say single positions; filter into bulletformat"),
         ("filter @zero.bf --out @b.txt", "zero.bf: bulletformat does not say at which ply a position is; give"),
@@ -139,7 +143,10 @@ fn errors_name_the_place_and_the_remedy() {
         let error = folder.error(words);
         assert!(error.contains(expected), "{words}: {error}");
         assert!(!error.contains('\n'), "{error}");
+        assert!(error.matches("No such file").count() < 2, "{error}");
     }
+    let formats = folder.error("check @x.unknown");
+    assert_eq!(formats.contains("binpack"), cfg!(feature = "binpack"), "{formats}");
     assert!(folder.error("check @torn.bf").starts_with("torn.bf: offset 0: "));
     assert!(!folder.path("b.txt").exists());
 }
