@@ -21,9 +21,10 @@ mod rescore;
 mod shuffle;
 mod sorter;
 mod split;
-mod text;
+pub(crate) mod text;
 mod write;
 
+pub(crate) use error::Bad;
 pub use error::{DataError, Place};
 pub use filter::Filter;
 pub use format::Format;
