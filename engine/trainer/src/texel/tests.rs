@@ -225,10 +225,12 @@ fn plans_are_checked() {
     let table = [
         ("[fit]\nepoch = 3", "p.toml:6:1: unknown key `epoch`, did you mean `epochs`?"),
         ("[fit]\nmethod = \"newton\"", "p.toml:6:10: unknown variant `newton`"),
-        ("[fit]\nrate = 0.0", "p.toml: fit.rate = 0: expected a number above 0"),
-        ("[fit]\ntest-share = 1.0", "p.toml: fit.test-share = 1: expected between 0 and 1"),
+        ("[fit]\nrate = 0.0", "p.toml:6: fit.rate = 0: expected a number above 0"),
+        ("[fit]\ntest-share = 1.0", "p.toml:6: fit.test-share = 1: expected between 0 and 1"),
         ("[fit]\nanchored = [\"MATERIEL\"]", "did you mean `MATERIAL`?"),
         ("[fit]\nbatch = 0", "p.toml:6:9: "),
+        ("[fit]\nseed = 2\n\nepochs = 0 # none", "p.toml:8: fit.epochs = 0: expected 1 or more"),
+        ("[fit]\nk = -1", "p.toml:6: fit.k = -1: "),
     ];
     for (lines, words) in table {
         let error = Plan::parse(Path::new("p.toml"), &format!("{base}{lines}\n")).expect_err(lines).to_string();
@@ -242,6 +244,10 @@ fn plans_are_checked() {
 fn the_example_shows_every_default() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("texel.toml");
     let plan = Plan::load(&path).expect("a good plan");
+    // Paths start at the plan's folder, not where the program was started.
+    assert!(plan.output.weights.is_file(), "{}", plan.output.weights.display());
+    let folder = path.parent().expect("a folder");
+    assert!(plan.data.files.iter().chain(&plan.output.pictures).all(|file| file.starts_with(folder)));
     assert_eq!(format!("{:?}", plan.fit), format!("{:?}", Fit::default()));
     let short = data("");
     assert_eq!(format!("{:?}", Data { files: short.files.clone(), ..plan.data }), format!("{short:?}"));
