@@ -14,10 +14,12 @@ use sfbinpack::chess::r#move::{Move, MoveType};
 use sfbinpack::chess::piece::Piece;
 use sfbinpack::chess::position::Position as PackedPosition;
 use sfbinpack::{ChunkReader, CompressedTrainingDataEntryWriter, TrainingDataEntry};
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{BufRead, Read};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{self, AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
+use std::sync::Once;
 
 /// A chunk is about 8 MiB; the format's own reader refuses more than this.
 const MAX_CHUNK: u32 = 100 << 20;
@@ -77,12 +79,12 @@ impl Positions {
             }
         }
         // After a panic the reader is used no more: an error is the last word.
-        let read = catch_unwind(AssertUnwindSafe(|| {
+        let read = unless_it_panics(|| {
             let entry = self.reader.next(&self.chunk);
             let fen = entry.pos.fen().ok()?;
             Some((fen, entry.mv.as_uci(), entry.score, entry.result))
-        }));
-        let Ok(Some((fen, word, score, result))) = read else {
+        });
+        let Some(Some((fen, word, score, result))) = read else {
             return Err(self.bad("damaged chunk; cut the file before it to use the rest"));
         };
         let board = Board::from_fen(&fen).map_err(|error| self.bad(error.to_string()))?;
@@ -93,6 +95,28 @@ impl Positions {
         let (score, result) = if is_white { (score, result) } else { (score.saturating_neg(), result.reversed()) };
         Ok(Some(Position { board, mv, score, result }))
     }
+}
+
+thread_local! {
+    /// True while this thread does what may panic on damaged bytes.
+    static IS_READING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// What comes of reading, none where it panics; the terminal hears of no panic but those of others.
+fn unless_it_panics<T>(read: impl FnOnce() -> T) -> Option<T> {
+    static QUIET: Once = Once::new();
+    QUIET.call_once(|| {
+        let others = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !IS_READING.get() {
+                others(info);
+            }
+        }));
+    });
+    IS_READING.set(true);
+    let read = catch_unwind(AssertUnwindSafe(read));
+    IS_READING.set(false);
+    read.ok()
 }
 
 impl Iterator for Positions {
