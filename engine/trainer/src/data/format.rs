@@ -80,14 +80,9 @@ impl Format {
         }
     }
 
-    /// True where a record is a game.
+    /// True where a record is a game, and so says which moves were played.
     pub const fn holds_games(self) -> bool {
         !matches!(self, Format::Bulletformat | Format::Text)
-    }
-
-    /// True where a file says which move was played.
-    pub const fn holds_moves(self) -> bool {
-        self.holds_games()
     }
 
     /// True where a file says how far into the game a position is.

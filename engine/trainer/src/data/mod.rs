@@ -30,6 +30,7 @@ pub use filter::Filter;
 pub use format::Format;
 
 use clap::Subcommand;
+use std::io::{self, Write};
 
 /// What can be asked for.
 #[derive(Debug, Subcommand)]
@@ -75,8 +76,13 @@ pub fn run(command: Command) -> anyhow::Result<()> {
     }
 }
 
-/// A line for whoever started the command.
-#[expect(clippy::print_stdout, reason = "the commands' answers")]
-fn say(line: &str) {
-    println!("{line}");
+/// A line for whoever started the command. One who reads no more need not be told.
+///
+/// # Errors
+/// Stdout takes no more for another reason.
+fn say(line: &str) -> Result<(), DataError> {
+    match writeln!(io::stdout(), "{line}") {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(DataError::Stdout(error)),
+        _ => Ok(()),
+    }
 }

@@ -1,13 +1,14 @@
 //! Training and validation, parted by games: positions of one game are too much alike to judge each other.
 
 use super::error::DataError;
-use super::input::{Input, Output};
+use super::format::Format;
+use super::input::{Input, Needs, Output, check_apart};
 use super::say;
 use super::shuffle::sortable;
 use super::write::{Encoder, Sink};
 use clap::Args;
 use destrier::types::SplitMix64;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// `split`
 #[derive(Debug, Args)]
@@ -16,10 +17,10 @@ pub struct Split {
     input: Input,
     /// What is for training
     #[command(flatten)]
-    output: Output,
+    pub(super) output: Output,
     /// File for what is for validation
     #[arg(long, value_name = "FILE")]
-    validation: PathBuf,
+    pub(super) validation: PathBuf,
     /// Share of the games for validation, from 0 to 1
     #[arg(long, default_value_t = 0.02, value_name = "SHARE")]
     share: f64,
@@ -36,19 +37,16 @@ impl Split {
     /// What could not be read or written.
     pub fn run(&self) -> anyhow::Result<()> {
         anyhow::ensure!((0.0..=1.0).contains(&self.share), "--share {}: expected 0 to 1", self.share);
-        for (path, source) in self.input.files.iter().zip(self.input.open(None)?) {
-            if !source.format.holds_games() && !self.by_position {
-                return Err(DataError::Lacks {
-                    path: path.clone(),
-                    format: source.format.name(),
-                    what: "which game a position is of",
-                    remedy: "split before it is converted, or give `--by-position`",
+        let Output { out, to, force } = &self.output;
+        let paths = [out.as_path(), &self.validation];
+        check_apart(&paths, &self.input.files)?;
+        if !self.by_position {
+            for (path, source) in self.input.files.iter().zip(self.input.open(Needs::default())?) {
+                if !source.format.holds_games() {
+                    return Err(no_games(path, source.format).into());
                 }
-                .into());
             }
         }
-        let Output { out, to, force } = &self.output;
-        let paths = [out, &self.validation];
         let (mut encoders, mut sinks) = (Vec::new(), Vec::new());
         for path in paths {
             encoders.push(Encoder::new(path, sortable(path, *to)?, None)?);
@@ -57,7 +55,7 @@ impl Split {
         // Of all 2^64 numbers the lower share is for validation.
         let bound = (self.share * 2_f64.powi(64)) as u128;
         let mut number = 0;
-        self.input.read(None, |entry| {
+        self.input.read(encoders[0].needs(), |entry| {
             number += 1;
             let part = usize::from(u128::from(SplitMix64::from_seeds(&[self.seed, number]).next_u64()) < bound);
             let sink = &mut sinks[part];
@@ -65,8 +63,21 @@ impl Split {
         })?;
         for ((path, encoder), sink) in paths.into_iter().zip(encoders).zip(sinks) {
             let records = sink.finish()?;
-            say(&format!("{records} records, {} positions in {}", encoder.positions, path.display()));
+            let Encoder { positions, dropped, .. } = encoder;
+            say(&format!(
+                "{records} records, {positions} positions in {}, {dropped} positions left out",
+                path.display()
+            ))?;
         }
         Ok(())
+    }
+}
+
+fn no_games(path: &Path, format: Format) -> DataError {
+    DataError::Lacks {
+        path: path.to_owned(),
+        format: format.name(),
+        what: "which game a position is of",
+        remedy: "split before it is converted, or give `--by-position`",
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{Folder, lines};
 use destrier::types::SplitMix64;
+use std::io::Read;
 
 #[test]
 fn formats_with_games_give_the_games_back() {
@@ -43,6 +44,43 @@ fn chess960_castles_by_king_takes_rook() {
         folder.run("convert @s.selfplay --out @s2.selfplay --force");
         assert_eq!(folder.text("s2.selfplay"), standard("e1g1"));
     }
+}
+
+#[cfg(feature = "binpack")]
+#[test]
+fn binpack_has_no_room_for_chess960() {
+    let folder = Folder::new();
+    folder.write("a.selfplay", CHESS960);
+    let error = folder.error("convert @a.selfplay --out @a.binpack");
+    assert!(error.contains("binpack does not say from where kings and rooks of Chess960 may castle"), "{error}");
+    assert!(error.contains("write viriformat, plain or self-play"), "{error}");
+    assert!(!folder.path("a.binpack").exists() && !folder.path("a.binpack.partial").exists());
+    // Without rights to castle it is chess like any other.
+    folder.write("b.selfplay", CHESS960.lines().nth(1).unwrap().replace("KQkq", "-"));
+    folder.run("convert @b.selfplay --out @b.binpack");
+    folder.run("convert @b.selfplay --out @b.vf");
+    folder.run("convert @b.binpack --out @c.vf");
+    assert!(folder.read("b.vf") == folder.read("c.vf"));
+}
+
+#[test]
+fn packed_files_are_written_by_their_name() {
+    let folder = Folder::new();
+    folder.write_games("a.vf", 14, 20);
+    let names: &[&str] =
+        if cfg!(feature = "binpack") { &["vf", "bf", "txt", "plain", "binpack"] } else { &["vf", "txt"] };
+    for name in names {
+        folder.run(&format!("convert @a.vf --out @b.{name}"));
+        folder.run(&format!("convert @a.vf --out @b.{name}.zst"));
+        let packed = folder.read(&format!("b.{name}.zst"));
+        assert!(packed.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]), "{name}");
+        let mut whole = Vec::new();
+        ruzstd::decoding::StreamingDecoder::new(&packed[..]).unwrap().read_to_end(&mut whole).unwrap();
+        assert!(whole == folder.read(&format!("b.{name}")), "{name}");
+    }
+    let engine = "--engine @missing --depth 1";
+    let error = folder.error(&format!("rescore @a.vf --out @c.vf.zst {engine}"));
+    assert!(error.contains("a packed file cannot be continued; leave `.zst` away"), "{error}");
 }
 
 #[test]
