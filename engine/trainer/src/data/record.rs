@@ -23,7 +23,7 @@ pub struct Position {
 impl Position {
     /// Plies from the start of the game, by the move number.
     pub fn ply(&self) -> u32 {
-        2 * (u32::from(self.board.fullmove_number()) - 1) + u32::from(self.board.turn() == Color::Black)
+        ply(&self.board)
     }
 
     /// The score and the result from the side to move's view.
@@ -77,6 +77,11 @@ impl Position {
         }
         Ok(Position { board, mv: Move::NULL, score: record.score, result })
     }
+}
+
+/// Plies from the start of the game, by the move number.
+pub fn ply(board: &Board) -> u32 {
+    2 * (u32::from(board.fullmove_number()) - 1) + u32::from(board.turn() == Color::Black)
 }
 
 /// The bytes of a record.

@@ -1,13 +1,16 @@
 //! Training and validation, parted by games: positions of one game are too much alike to judge each other.
 
-use super::error::DataError;
+use super::error::{DataError, Place};
 use super::format::Format;
 use super::input::{Input, Needs, Output, check_apart};
+use super::record::{Entry, ply};
 use super::say;
 use super::shuffle::sortable;
 use super::write::{Encoder, Sink};
 use clap::Args;
-use destrier::types::SplitMix64;
+use destrier::board::{Board, CastlingSide};
+use destrier::datagen::viriformat::GameResult;
+use destrier::types::{Color, PieceType, SplitMix64};
 use std::path::{Path, PathBuf};
 
 /// `split`
@@ -54,9 +57,12 @@ impl Split {
         }
         // Of all 2^64 numbers the lower share is for validation.
         let bound = (self.share * 2_f64.powi(64)) as u128;
-        let mut number = 0;
-        self.input.read(encoders[0].needs(), |entry| {
+        let (mut number, mut before) = (0, Before::default());
+        self.input.read_files(encoders[0].needs(), |path, format, entry| {
             number += 1;
+            if !self.by_position {
+                before.check(path, format, &entry)?;
+            }
             let part = usize::from(u128::from(SplitMix64::from_seeds(&[self.seed, number]).next_u64()) < bound);
             let sink = &mut sinks[part];
             encoders[part].encode(entry, |_, record| sink.put(record))
@@ -80,4 +86,62 @@ fn no_games(path: &Path, format: Format) -> DataError {
         what: "which game a position is of",
         remedy: "split before it is converted, or give `--by-position`",
     }
+}
+
+/// The game before, to which the next may belong: `.plain` and binpack tell games apart by their moves alone, and say so no more where
+/// positions were left out or shuffled.
+#[derive(Default)]
+struct Before {
+    path: PathBuf,
+    /// Of the file.
+    games: u64,
+    end: Option<(Board, GameResult)>,
+}
+
+impl Before {
+    /// # Errors
+    /// A game may be the rest of the one before; what is there is no game.
+    fn check(&mut self, path: &Path, format: Format, entry: &Entry) -> Result<(), DataError> {
+        let game = match entry {
+            Entry::Game(game) if !game.plies.is_empty() => game,
+            _ => return Err(no_games(path, format)),
+        };
+        if self.path != path {
+            *self = Before { path: path.to_owned(), ..Before::default() };
+        }
+        if !matches!(format, Format::Plain | Format::Binpack) {
+            return Ok(());
+        }
+        if let Some((end, result)) = &self.end
+            && *result == game.result
+            && may_follow(end, &game.start)
+        {
+            let why = "may be the rest of the game before it, with plies left out: games that are not whole would be in both \
+                       parts; split before filtering and shuffling, or give `--by-position`";
+            return Err(DataError::bad(path, Place::Game(self.games), why));
+        }
+        let mut end = game.start;
+        game.plies.iter().for_each(|ply| end.play(ply.mv));
+        self.end = Some((end, game.result));
+        self.games += 1;
+        Ok(())
+    }
+}
+
+/// False only where no moves lead from a position to another: by ply, clock, pieces and castling rights.
+fn may_follow(before: &Board, after: &Board) -> bool {
+    let Some(plies) = ply(after).checked_sub(ply(before)) else { return false };
+    let lost = before.occupied().count().checked_sub(after.occupied().count());
+    lost.is_some_and(|lost| lost <= plies)
+        && u32::from(after.halfmove_clock()) <= u32::from(before.halfmove_clock()) + plies
+        && Color::ALL.into_iter().all(|color| {
+            let pawns = |board: &Board| board.pieces(color, PieceType::Pawn).count();
+            let kept = |side| {
+                let rook = after.castling_rook(color, side);
+                rook.is_none() || rook == before.castling_rook(color, side)
+            };
+            after.colored(color).count() <= before.colored(color).count()
+                && pawns(after) <= pawns(before)
+                && CastlingSide::ALL.into_iter().all(kept)
+        })
 }
