@@ -31,6 +31,7 @@ pub use format::Format;
 
 use clap::Subcommand;
 use std::io::{self, Write};
+use std::path::PathBuf;
 
 /// What can be asked for.
 #[derive(Debug, Subcommand)]
@@ -55,6 +56,23 @@ pub enum Command {
     Split(split::Split),
     /// Give positions the scores of UCI engines
     Rescore(rescore::Rescore),
+}
+
+impl Command {
+    /// Files that are left when a command is ended from without: what it had not yet given a name. A run that goes on leaves none.
+    pub fn unfinished(&self) -> Vec<PathBuf> {
+        let written = match self {
+            Command::Info(_) | Command::Check(_) | Command::Rescore(_) => vec![],
+            Command::Convert(convert) => vec![&convert.output.out],
+            Command::Filter(filter) => vec![&filter.output.out],
+            Command::Import(import) => vec![&import.output.out],
+            Command::Shuffle(shuffle) => vec![&shuffle.output.out],
+            Command::Interleave(interleave) => vec![&interleave.output.out],
+            Command::Dedup(dedup) => vec![&dedup.output.out],
+            Command::Split(split) => vec![&split.output.out, &split.validation],
+        };
+        written.into_iter().map(|path| write::partial(path)).collect()
+    }
 }
 
 /// Does what was asked for.

@@ -1,10 +1,13 @@
 //! What is written where: files, pipes, stdout, and what is left when a command ends early.
 
 use super::Folder;
+use quintain::cli::Exit;
+use rustix::process::{Pid, Signal};
 use std::fs;
 use std::fs::File;
 use std::os::unix::net::UnixListener;
 use std::process::Stdio;
+use std::thread;
 
 #[test]
 fn no_file_is_read_and_written() {
@@ -90,6 +93,26 @@ fn what_a_killed_run_left_is_replaced_and_a_running_one_is_not() {
     let error = folder.error("shuffle @a.vf --out @d.bf");
     assert!(error.starts_with("d.bf: another run writes it"), "{error}");
     assert!(folder.path("d.bf.partial").exists());
+}
+
+#[test]
+fn nothing_is_left_when_a_run_is_ended() {
+    let folder = Folder::new();
+    let partial = folder.path("b.bf.partial");
+    // Signals are listened to a moment after the start: one that comes before has its usual effect.
+    let ended = (0..50).any(|_| {
+        let _ = fs::remove_file(&partial);
+        let words = "shuffle /dev/stdin --from viriformat --out @b.bf";
+        let mut run = folder.program(words).stdin(Stdio::piped()).spawn().unwrap();
+        while !partial.exists() {
+            assert!(run.try_wait().unwrap().is_none(), "it waits for its input");
+            thread::yield_now();
+        }
+        rustix::process::kill_process(Pid::from_child(&run), Signal::TERM).unwrap();
+        run.wait().unwrap().code() == Some(i32::from(Exit::Interrupted.code()))
+    });
+    assert!(ended);
+    assert_eq!(fs::read_dir(folder.path("")).unwrap().count(), 0);
 }
 
 #[test]
