@@ -3,7 +3,8 @@
 use clap::{Parser, Subcommand};
 use destrier::board::attacks::{Sliding, choose_sliding};
 use destrier_trainer::{bootstrap, compare, data, texel, train};
-use quintain::cli::Exit;
+use quintain::cli::{Exit, play::on_interrupt};
+use std::fs;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -39,11 +40,24 @@ enum Command {
 /// Bad usage, a bad plan or file, or an engine that does not start.
 const EXIT_USAGE: u8 = 2;
 
+/// Has Ctrl-C and the like remove what a command had not finished to write.
+fn leave_nothing(command: &data::Command) -> anyhow::Result<()> {
+    let unfinished = command.unfinished();
+    on_interrupt(move || {
+        for path in &unfinished {
+            // It may not be there yet, or no more.
+            let _ = fs::remove_file(path);
+        }
+        #[expect(clippy::exit, reason = "the command is in the middle of its work")]
+        std::process::exit(i32::from(Exit::Interrupted.code()));
+    })
+}
+
 fn main() -> ExitCode {
     choose_sliding(Sliding::fastest());
     let done = |()| Exit::Done;
     let exit = match Cli::parse().command {
-        Command::Data(command) => data::run(command).map(done),
+        Command::Data(command) => leave_nothing(&command).and_then(|()| data::run(command)).map(done),
         Command::Train(command) => train::run(command).map(done),
         Command::Compare(compare) => compare.run(&mut io::stdout()),
         Command::Loop(bootstrap) => bootstrap.run(&mut io::stdout()),

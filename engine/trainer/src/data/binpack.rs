@@ -3,9 +3,10 @@
 //! The crate trusts what it reads; here its panics become errors, and sizes are bounded.
 
 use super::error::{DataError, Place};
-use super::input::{Input as Files, Output};
+use super::input::{Input as Files, Needs};
 use super::read::Input;
-use super::record::Position;
+use super::record::{Position, is_chess960};
+use super::write::Sink;
 use destrier::board::Board;
 use destrier::datagen::viriformat::{GameResult, NO_SCORE};
 use destrier::types::{Color, PieceType};
@@ -14,10 +15,11 @@ use sfbinpack::chess::r#move::{Move, MoveType};
 use sfbinpack::chess::piece::Piece;
 use sfbinpack::chess::position::Position as PackedPosition;
 use sfbinpack::{ChunkReader, CompressedTrainingDataEntryWriter, TrainingDataEntry};
-use std::fs::File;
-use std::io::{BufRead, Read};
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::cell::Cell;
+use std::io::{self, BufRead, Read, Write};
+use std::panic::{self, AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::Once;
 
 /// A chunk is about 8 MiB; the format's own reader refuses more than this.
 const MAX_CHUNK: u32 = 100 << 20;
@@ -77,12 +79,12 @@ impl Positions {
             }
         }
         // After a panic the reader is used no more: an error is the last word.
-        let read = catch_unwind(AssertUnwindSafe(|| {
+        let read = unless_it_panics(|| {
             let entry = self.reader.next(&self.chunk);
             let fen = entry.pos.fen().ok()?;
             Some((fen, entry.mv.as_uci(), entry.score, entry.result))
-        }));
-        let Ok(Some((fen, word, score, result))) = read else {
+        });
+        let Some(Some((fen, word, score, result))) = read else {
             return Err(self.bad("damaged chunk; cut the file before it to use the rest"));
         };
         let board = Board::from_fen(&fen).map_err(|error| self.bad(error.to_string()))?;
@@ -95,6 +97,28 @@ impl Positions {
     }
 }
 
+thread_local! {
+    /// True while this thread does what may panic on damaged bytes.
+    static IS_READING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// What comes of reading, none where it panics; the terminal hears of no panic but those of others.
+fn unless_it_panics<T>(read: impl FnOnce() -> T) -> Option<T> {
+    static QUIET: Once = Once::new();
+    QUIET.call_once(|| {
+        let others = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !IS_READING.get() {
+                others(info);
+            }
+        }));
+    });
+    IS_READING.set(true);
+    let read = catch_unwind(AssertUnwindSafe(read));
+    IS_READING.set(false);
+    read.ok()
+}
+
 impl Iterator for Positions {
     type Item = Result<Position, DataError>;
 
@@ -103,21 +127,42 @@ impl Iterator for Positions {
     }
 }
 
-/// Writes every position that has a move and a score.
-pub fn write(input: &Files, output: &Output) -> anyhow::Result<()> {
-    let path = &output.out;
-    if !output.force && path.exists() {
-        return Err(DataError::Exists { path: path.clone() }.into());
+/// Hands what the crate writes to a file. The crate forgets the errors of its end, so the first is kept here.
+struct Chunks<'a> {
+    sink: &'a mut Sink,
+    failed: Option<DataError>,
+}
+
+impl Write for Chunks<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // After an error the file is given up, and nothing more goes into it.
+        if self.failed.is_none()
+            && let Err(error) = self.sink.put(bytes)
+        {
+            self.failed = Some(error);
+            return Err(io::ErrorKind::Other.into());
+        }
+        Ok(bytes.len())
     }
-    let mut partial = path.as_os_str().to_owned();
-    partial.push(".partial");
-    let partial = PathBuf::from(partial);
-    let file = File::create(&partial).map_err(DataError::io(&partial, "create it"))?;
-    let failed = |error: &dyn std::fmt::Display| DataError::bad(&partial, Place::Offset(0), error.to_string());
-    let mut writer = CompressedTrainingDataEntryWriter::new(file).map_err(|error| failed(&error))?;
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Writes every position that has a move and a score.
+pub fn write(input: &Files, needs: Needs, path: &Path, mut sink: Sink) -> anyhow::Result<()> {
+    let mut chunks = Chunks { sink: &mut sink, failed: None };
+    let failed = |error: &dyn std::fmt::Display| DataError::bad(path, Place::Offset(0), error.to_string());
+    let mut writer = CompressedTrainingDataEntryWriter::new(&mut chunks).map_err(|error| failed(&error))?;
     let (mut written, mut dropped) = (0_u64, 0_u64);
-    input.read(None, |entry| {
+    let read = input.read(needs, |entry| {
         for position in entry.positions() {
+            if is_chess960(&position.board) {
+                let (format, what) = ("binpack", "from where kings and rooks of Chess960 may castle");
+                let remedy = "write viriformat, plain or self-play";
+                return Err(DataError::Lacks { path: path.to_owned(), format, what, remedy });
+            }
             match packed(&position) {
                 Some(entry) => {
                     writer.write_entry(&entry).map_err(|error| failed(&error))?;
@@ -127,19 +172,22 @@ pub fn write(input: &Files, output: &Output) -> anyhow::Result<()> {
             }
         }
         Ok(())
-    })?;
+    });
     writer.flush_and_end();
     drop(writer);
-    std::fs::rename(&partial, path).map_err(DataError::io(path, "create it"))?;
-    super::say(&format!("{written} positions in {} (binpack), {dropped} positions left out", path.display()));
+    if let Some(error) = chunks.failed {
+        return Err(error.into());
+    }
+    read?;
+    sink.finish()?;
+    super::say(&format!("{written} positions in {} (binpack), {dropped} positions left out", path.display()))?;
     Ok(())
 }
 
-/// None where there is no move or no score, and for castling of Chess960, which the format cannot say.
+/// None where there is no move or no score.
 fn packed(position: &Position) -> Option<TrainingDataEntry> {
     let Position { board, mv, .. } = position;
-    let is_foreign = mv.is_castling() && (mv.from().file() != 4 || !matches!(mv.to().file(), 0 | 7));
-    if mv.is_null() || position.score == NO_SCORE || is_foreign {
+    if mv.is_null() || position.score == NO_SCORE {
         return None;
     }
     let (score, result) = position.relative();

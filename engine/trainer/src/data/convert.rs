@@ -2,9 +2,9 @@
 
 use super::filter::Filter;
 use super::format::Format;
-use super::input::{Input, Output};
+use super::input::{Input, Needs, Output};
 use super::say;
-use super::write::{Encoder, Sink};
+use super::write::Encoder;
 use clap::Args;
 
 /// `convert`
@@ -13,7 +13,7 @@ pub struct Convert {
     #[command(flatten)]
     input: Input,
     #[command(flatten)]
-    output: Output,
+    pub(super) output: Output,
 }
 
 /// `filter`
@@ -22,7 +22,7 @@ pub struct Keep {
     #[command(flatten)]
     input: Input,
     #[command(flatten)]
-    output: Output,
+    pub(super) output: Output,
     #[command(flatten)]
     filter: Filter,
 }
@@ -33,7 +33,7 @@ pub struct Import {
     #[command(flatten)]
     input: Input,
     #[command(flatten)]
-    output: Output,
+    pub(super) output: Output,
 }
 
 impl Convert {
@@ -56,7 +56,7 @@ impl Import {
     /// # Errors
     /// What could not be read or written, and positions, which are no games.
     pub fn run(&self) -> anyhow::Result<()> {
-        for (path, source) in self.input.files.iter().zip(self.input.open(None)?) {
+        for (path, source) in self.input.files.iter().zip(self.input.open(Needs::default())?) {
             anyhow::ensure!(
                 source.format.holds_games(),
                 "{}: {} holds positions, not games; use `convert`",
@@ -71,12 +71,12 @@ impl Import {
 fn convert(input: &Input, output: &Output, filter: Option<Filter>) -> anyhow::Result<()> {
     let format = Format::to_write(&output.out, output.to)?;
     let mut encoder = Encoder::new(&output.out, format, filter)?;
+    let mut sink = output.create(input)?;
     #[cfg(feature = "binpack")]
     if format == Format::Binpack {
-        return super::binpack::write(input, output);
+        return super::binpack::write(input, encoder.needs(), &output.out, sink);
     }
-    let mut sink = Sink::create(&output.out, output.force)?;
-    input.read(filter.as_ref(), |entry| encoder.encode(entry, |_, record| sink.put(record)))?;
+    input.read(encoder.needs(), |entry| encoder.encode(entry, |_, record| sink.put(record)))?;
     let records = sink.finish()?;
     say(&format!(
         "{records} records, {} positions in {} ({}), {} positions left out",
@@ -84,6 +84,6 @@ fn convert(input: &Input, output: &Output, filter: Option<Filter>) -> anyhow::Re
         output.out.display(),
         format.name(),
         encoder.dropped
-    ));
+    ))?;
     Ok(())
 }

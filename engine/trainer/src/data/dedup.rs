@@ -7,7 +7,7 @@ use super::record::{BULLET_BYTES, Position};
 use super::say;
 use super::shuffle::sortable;
 use super::sorter::Sorter;
-use super::write::{Encoder, Sink};
+use super::write::Encoder;
 use clap::Args;
 use destrier::types::SplitMix64;
 
@@ -20,7 +20,7 @@ pub struct Dedup {
     #[command(flatten)]
     input: Input,
     #[command(flatten)]
-    output: Output,
+    pub(super) output: Output,
     #[command(flatten)]
     memory: Memory,
 }
@@ -31,13 +31,13 @@ impl Dedup {
     /// # Errors
     /// What could not be read or written.
     pub fn run(&self) -> anyhow::Result<()> {
-        let Output { out, to, force } = &self.output;
+        let Output { out, to, .. } = &self.output;
         let format = sortable(out, *to)?;
-        let mut sink = Sink::create(out, *force)?;
+        let mut sink = self.output.create(&self.input)?;
         let mut sorter = Sorter::new(folder_of(out), self.memory.bytes())?;
         let mut encoder = Encoder::new(out, format, None)?;
         let mut number: u64 = 0;
-        self.input.read(None, |entry| {
+        self.input.read(encoder.needs(), |entry| {
             encoder.encode(entry, |position, record| {
                 sorter.push(key(format, position, record), &number.to_le_bytes())?;
                 number += 1;
@@ -55,7 +55,7 @@ impl Dedup {
         })?;
         let mut encoder = Encoder::new(out, format, None)?;
         let mut number = 0;
-        self.input.read(None, |entry| {
+        self.input.read(encoder.needs(), |entry| {
             encoder.encode(entry, |_, record| {
                 let is_new = !repeated.get(number);
                 number += 1;
@@ -64,7 +64,10 @@ impl Dedup {
         })?;
         let records = sink.finish()?;
         let (path, name) = (out.display(), format.name());
-        say(&format!("{records} of {number} records in {path} ({name}), {} repeated", number - records));
+        let (repeated, dropped) = (number - records, encoder.dropped);
+        say(&format!(
+            "{records} of {number} records in {path} ({name}), {repeated} repeated, {dropped} positions left out"
+        ))?;
         Ok(())
     }
 }

@@ -1,5 +1,6 @@
 //! What can be wrong with training data.
 
+use super::format::Format;
 use destrier::datagen::viriformat;
 use std::fmt;
 use std::io;
@@ -33,20 +34,31 @@ impl fmt::Display for Place {
 /// Why data could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum DataError {
-    #[error("{}: cannot {act}: {source}", path.display())]
-    Io { path: PathBuf, act: &'static str, source: io::Error },
+    // The causes are in the sentences; as sources they would be told twice.
+    #[error("{}: cannot {act}: {error}", path.display())]
+    Io { path: PathBuf, act: &'static str, error: io::Error },
+    #[error("cannot write to stdout: {0}")]
+    Stdout(io::Error),
     #[error("{}: {place}: {why}", path.display())]
     Bad { path: PathBuf, place: Place, why: String },
     #[error("{}: {error}", path.display())]
     Viriformat { path: PathBuf, error: viriformat::ReadError },
-    #[error("{}: {source}", path.display())]
-    Journal { path: PathBuf, source: quintain::journal::JournalError },
-    #[error("{}: no format goes by this name; give `{flag}` one of viriformat, bulletformat, text, plain, self-play, pgn, journal", path.display())]
+    #[error("{error}")]
+    Journal { error: quintain::journal::JournalError },
+    #[error("{}: no format goes by this name; give `{flag}` one of {}", path.display(), Format::names())]
     NoFormat { path: PathBuf, flag: &'static str },
     #[error("{}: {format} can be read, not written; write viriformat", path.display())]
     ReadOnly { path: PathBuf, format: &'static str },
     #[error("{}: there already; give `--force` to replace it", path.display())]
     Exists { path: PathBuf },
+    #[error("{}: no regular file, and not to be replaced by one; give another name", path.display())]
+    NoFile { path: PathBuf },
+    #[error("{}: another run writes it; wait for it, or give another name", path.display())]
+    Busy { path: PathBuf },
+    #[error("{}: {clash}; give another name for what is written", path.display())]
+    Clash { path: PathBuf, clash: &'static str },
+    #[error("{}: a folder without `{}`; give the folder of a run of Quintain, or a file", path.display(), quintain::journal::FILE_NAME)]
+    NoRun { path: PathBuf },
     #[error("{}: {format} does not say {what}; {remedy}", path.display())]
     Lacks { path: PathBuf, format: &'static str, what: &'static str, remedy: &'static str },
     #[error("{}: this build cannot read or write binpack; build with `--features binpack`", path.display())]
@@ -56,7 +68,7 @@ pub enum DataError {
 impl DataError {
     /// For what the operating system refused to do with a file.
     pub fn io(path: &Path, act: &'static str) -> impl FnOnce(io::Error) -> DataError {
-        move |source| DataError::Io { path: path.to_owned(), act, source }
+        move |error| DataError::Io { path: path.to_owned(), act, error }
     }
 
     /// For what is wrong at a place of a file.

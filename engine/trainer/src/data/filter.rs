@@ -43,7 +43,7 @@ impl Filter {
         if self.min_ply > 0 && !format.holds_ply() {
             return lacks("at which ply a position is", "give `--min-ply 0`, or filter before it is converted");
         }
-        if !self.keep_captures && !format.holds_moves() {
+        if !self.keep_captures && !format.holds_games() {
             return lacks("which move was played", "give `--keep-captures`, or filter before it is converted");
         }
         Ok(())

@@ -40,6 +40,13 @@ impl Format {
         }
     }
 
+    /// What can be given, in words.
+    pub fn names() -> String {
+        let known =
+            Format::value_variants().iter().filter(|&&format| cfg!(feature = "binpack") || format != Format::Binpack);
+        known.map(|format| format.name()).collect::<Vec<_>>().join(", ")
+    }
+
     /// The format of a file to be written, by its name.
     ///
     /// # Errors
@@ -73,14 +80,9 @@ impl Format {
         }
     }
 
-    /// True where a record is a game.
+    /// True where a record is a game, and so says which moves were played.
     pub const fn holds_games(self) -> bool {
         !matches!(self, Format::Bulletformat | Format::Text)
-    }
-
-    /// True where a file says which move was played.
-    pub const fn holds_moves(self) -> bool {
-        self.holds_games()
     }
 
     /// True where a file says how far into the game a position is.

@@ -1,7 +1,7 @@
 //! What is in the files, in numbers and pictures.
 
 use super::error::DataError;
-use super::input::{Input, Memory};
+use super::input::{Input, Memory, Needs};
 use super::record::{Entry, Position};
 use super::say;
 use super::sorter::Sorter;
@@ -122,9 +122,9 @@ impl Info {
             draw(&counts, &self.title(), folder)?;
         }
         if self.json {
-            say(&serde_json::to_string_pretty(&counts)?);
+            say(&serde_json::to_string_pretty(&counts)?)?;
         } else {
-            tell(&counts);
+            tell(&counts)?;
         }
         Ok(())
     }
@@ -143,7 +143,7 @@ impl Info {
             true => Some(Sorter::new(&std::env::temp_dir(), self.memory.bytes())?),
             false => None,
         };
-        self.input.read(None, |entry| {
+        self.input.read(Needs::default(), |entry| {
             match entry {
                 Entry::Game(_) => counts.games += 1,
                 Entry::Position(_) => counts.lone += 1,
@@ -168,28 +168,28 @@ impl Info {
     }
 }
 
-fn tell(counts: &Counts) {
+fn tell(counts: &Counts) -> Result<(), DataError> {
     let share = |count: u64| 100.0 * count as f64 / counts.positions.max(1) as f64;
     let result = |result: GameResult| share(counts.results[usize::from(result.half_points())]);
-    say(&format!("games             {}", counts.games));
-    say(&format!("positions         {}", counts.positions));
+    say(&format!("games             {}", counts.games))?;
+    say(&format!("positions         {}", counts.positions))?;
     if counts.games > 0 {
         let in_games = (counts.positions - counts.lone) as f64;
-        say(&format!("plies a game      {:.1}", in_games / counts.games as f64));
+        say(&format!("plies a game      {:.1}", in_games / counts.games as f64))?;
     }
-    say(&format!("White wins        {:.1} %", result(GameResult::WhiteWins)));
-    say(&format!("draws             {:.1} %", result(GameResult::Draw)));
-    say(&format!("Black wins        {:.1} %", result(GameResult::BlackWins)));
-    say(&format!("White to move     {:.1} %", share(counts.white_to_move)));
-    say(&format!("in check          {:.1} %", share(counts.in_check)));
-    say(&format!("captures played   {:.1} %", share(counts.captures)));
-    say(&format!("without a move    {:.1} %", share(counts.without_move)));
-    say(&format!("without a score   {:.1} %", share(counts.without_score)));
+    say(&format!("White wins        {:.1} %", result(GameResult::WhiteWins)))?;
+    say(&format!("draws             {:.1} %", result(GameResult::Draw)))?;
+    say(&format!("Black wins        {:.1} %", result(GameResult::BlackWins)))?;
+    say(&format!("White to move     {:.1} %", share(counts.white_to_move)))?;
+    say(&format!("in check          {:.1} %", share(counts.in_check)))?;
+    say(&format!("captures played   {:.1} %", share(counts.captures)))?;
+    say(&format!("without a move    {:.1} %", share(counts.without_move)))?;
+    say(&format!("without a score   {:.1} %", share(counts.without_score)))?;
     if let Some(distinct) = counts.distinct {
-        say(&format!("distinct          {distinct} ({:.1} %)", share(distinct)));
+        say(&format!("distinct          {distinct} ({:.1} %)", share(distinct)))?;
     }
     let pieces: u64 = (0..).zip(&counts.pieces).map(|(pieces, &count): (u64, _)| pieces * count).sum();
-    say(&format!("pieces            {:.1} a position", pieces as f64 / counts.positions.max(1) as f64));
+    say(&format!("pieces            {:.1} a position", pieces as f64 / counts.positions.max(1) as f64))
 }
 
 fn draw(counts: &Counts, title: &str, folder: &Path) -> Result<(), DataError> {
@@ -220,12 +220,12 @@ impl Check {
     /// The first fault.
     pub fn run(&self) -> anyhow::Result<()> {
         let (mut entries, mut positions) = (0_u64, 0_u64);
-        self.input.read(None, |entry| {
+        self.input.read(Needs::default(), |entry| {
             entries += 1;
             positions += entry.positions().len() as u64;
             Ok(())
         })?;
-        say(&format!("{entries} records with {positions} positions, all legal"));
+        say(&format!("{entries} records with {positions} positions, all legal"))?;
         Ok(())
     }
 }

@@ -5,6 +5,7 @@ use super::filter::Filter;
 use super::format::Format;
 use super::read::{self, Source};
 use super::record::Entry;
+use super::write::Sink;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::path::{Path, PathBuf};
@@ -35,10 +36,21 @@ pub struct Output {
     pub force: bool,
 }
 
+impl Output {
+    /// Starts the file, once it is certain that nobody reads it.
+    ///
+    /// # Errors
+    /// The same file is read; as [`Sink::create`].
+    pub fn create(&self, input: &Input) -> Result<Sink, DataError> {
+        check_apart(&[&self.out], &input.files)?;
+        Sink::create(&self.out, self.force)
+    }
+}
+
 /// How much memory a command may use.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct Memory {
-    /// Memory for records, in MiB; what is beyond goes to temporary files beside the output
+    /// Memory for records, in MiB; what is beyond goes to temporary files beside the output, for `info` in TMPDIR
     #[arg(long, default_value_t = 1024, value_name = "MIB", value_parser = clap::value_parser!(u32).range(1..))]
     pub memory: u32,
 }
@@ -48,6 +60,62 @@ impl Memory {
     pub fn bytes(self) -> usize {
         (self.memory as usize) << 20
     }
+}
+
+/// What files must say.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Needs {
+    pub filter: Option<Filter>,
+    /// The format that they are written in.
+    pub to: Option<Format>,
+}
+
+impl Needs {
+    /// # Errors
+    /// A format that does not say it.
+    fn check(&self, path: &Path, format: Format) -> Result<(), DataError> {
+        self.filter.map_or(Ok(()), |filter| filter.check(path, format))?;
+        if matches!(self.to, Some(Format::Plain | Format::Binpack)) && !format.holds_games() {
+            return Err(DataError::Lacks {
+                path: path.to_owned(),
+                format: format.name(),
+                what: "which move was played",
+                remedy: "write viriformat, bulletformat or text",
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Holds files to be written apart from each other and from those that are read.
+///
+/// # Errors
+/// Two that are the same.
+pub fn check_apart(written: &[&Path], read: &[PathBuf]) -> Result<(), DataError> {
+    let clash = |path: &Path, clash| Err(DataError::Clash { path: path.to_owned(), clash });
+    let read: Vec<PathBuf> = read.iter().map(|path| resolved(&read::file_of(path))).collect();
+    let mut before: Vec<PathBuf> = Vec::new();
+    for path in written {
+        let place = resolved(path);
+        if read.contains(&place) {
+            return clash(path, "the same file is read");
+        }
+        if before.contains(&place) {
+            return clash(path, "named twice to be written");
+        }
+        before.push(place);
+    }
+    Ok(())
+}
+
+/// A path without detours, for a file that is there or not.
+fn resolved(path: &Path) -> PathBuf {
+    let there = path.canonicalize();
+    there
+        .or_else(|_| {
+            Ok::<_, std::io::Error>(folder_of(path).canonicalize()?.join(path.file_name().unwrap_or_default()))
+        })
+        .unwrap_or_else(|_| path.to_owned())
 }
 
 /// The folder that a file is in.
@@ -66,21 +134,29 @@ pub fn bar(bytes: u64) -> ProgressBar {
 }
 
 impl Input {
-    /// Reads every entry, with a progress bar and the format of its file; `each` may end it by an error.
+    /// Reads every entry, with a progress bar; `each` may end it by an error.
     ///
     /// # Errors
-    /// As `each`; a file that can't be read, is of no known format, or is damaged.
-    pub fn read(
+    /// As `each`; a file that can't be read, is of no known format, does not say what is needed, or is damaged.
+    pub fn read(&self, needs: Needs, mut each: impl FnMut(Entry) -> Result<(), DataError>) -> Result<(), DataError> {
+        self.read_files(needs, |_, _, entry| each(entry))
+    }
+
+    /// The same with the file of each entry and its format.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn read_files(
         &self,
-        filter: Option<&Filter>,
-        mut each: impl FnMut(Entry) -> Result<(), DataError>,
+        needs: Needs,
+        mut each: impl FnMut(&Path, Format, Entry) -> Result<(), DataError>,
     ) -> Result<(), DataError> {
-        let sources = self.open(filter)?;
+        let sources = self.open(needs)?;
         let bar = bar(sources.iter().map(|source| source.length).sum());
         let mut before = 0;
-        for source in sources {
+        for (path, source) in self.files.iter().zip(sources) {
             for (number, entry) in (0_u64..).zip(source.entries) {
-                each(entry?)?;
+                each(path, source.format, entry?)?;
                 if number % TICK == 0 {
                     bar.set_position(before + source.read.load(Ordering::Relaxed));
                 }
@@ -91,16 +167,16 @@ impl Input {
         Ok(())
     }
 
-    /// Opens every file, and holds their formats to what a filter asks.
+    /// Opens every file, and holds their formats to what is needed.
     ///
     /// # Errors
-    /// A file that can't be read, is of no known format, or does not say what the filter asks.
-    pub fn open(&self, filter: Option<&Filter>) -> Result<Vec<Source>, DataError> {
+    /// A file that can't be read, is of no known format, or does not say what is needed.
+    pub fn open(&self, needs: Needs) -> Result<Vec<Source>, DataError> {
         self.files
             .iter()
             .map(|path| {
                 let source = read::open(path, self.from)?;
-                filter.map_or(Ok(()), |filter| filter.check(path, source.format))?;
+                needs.check(path, source.format)?;
                 Ok(source)
             })
             .collect()

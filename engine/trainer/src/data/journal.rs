@@ -27,8 +27,8 @@ pub fn games(path: PathBuf, input: Input) -> impl Iterator<Item = Result<Entry, 
             }
             number += 1;
         });
-        if let Err(source) = found {
-            let _ = sender.send(Err(DataError::Journal { path, source }));
+        if let Err(error) = found {
+            let _ = sender.send(Err(DataError::Journal { error }));
         }
     });
     receiver.into_iter()

@@ -21,14 +21,17 @@ mod rescore;
 mod shuffle;
 mod sorter;
 mod split;
-mod text;
+pub(crate) mod text;
 mod write;
 
+pub(crate) use error::Bad;
 pub use error::{DataError, Place};
 pub use filter::Filter;
 pub use format::Format;
 
 use clap::Subcommand;
+use std::io::{self, Write};
+use std::path::PathBuf;
 
 /// What can be asked for.
 #[derive(Debug, Subcommand)]
@@ -55,6 +58,23 @@ pub enum Command {
     Rescore(rescore::Rescore),
 }
 
+impl Command {
+    /// Files that are left when a command is ended from without: what it had not yet given a name. A run that goes on leaves none.
+    pub fn unfinished(&self) -> Vec<PathBuf> {
+        let written = match self {
+            Command::Info(_) | Command::Check(_) | Command::Rescore(_) => vec![],
+            Command::Convert(convert) => vec![&convert.output.out],
+            Command::Filter(filter) => vec![&filter.output.out],
+            Command::Import(import) => vec![&import.output.out],
+            Command::Shuffle(shuffle) => vec![&shuffle.output.out],
+            Command::Interleave(interleave) => vec![&interleave.output.out],
+            Command::Dedup(dedup) => vec![&dedup.output.out],
+            Command::Split(split) => vec![&split.output.out, &split.validation],
+        };
+        written.into_iter().map(|path| write::partial(path)).collect()
+    }
+}
+
 /// Does what was asked for.
 ///
 /// # Errors
@@ -74,8 +94,13 @@ pub fn run(command: Command) -> anyhow::Result<()> {
     }
 }
 
-/// A line for whoever started the command.
-#[expect(clippy::print_stdout, reason = "the commands' answers")]
-fn say(line: &str) {
-    println!("{line}");
+/// A line for whoever started the command. One who reads no more need not be told.
+///
+/// # Errors
+/// Stdout takes no more for another reason.
+fn say(line: &str) -> Result<(), DataError> {
+    match writeln!(io::stdout(), "{line}") {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(DataError::Stdout(error)),
+        _ => Ok(()),
+    }
 }

@@ -6,6 +6,7 @@ use super::record::{BULLET_BYTES, Entry, Position, bullet_record};
 use super::{journal, pgn, text};
 use destrier::datagen::viriformat;
 use ruzstd::decoding::StreamingDecoder;
+use std::error::Error;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -34,12 +35,13 @@ const BUFFER: usize = 1 << 18;
 /// # Errors
 /// It can't be read, or its format is not known.
 pub fn open(path: &Path, given: Option<Format>) -> Result<Source, DataError> {
-    let journal = path.join(quintain::journal::FILE_NAME);
-    let (path, given) = if path.is_dir() { (journal.as_path(), Some(Format::Journal)) } else { (path, given) };
-    let file = File::open(path).map_err(DataError::io(path, "read it"))?;
-    let length = file.metadata().map_err(DataError::io(path, "read it"))?.len();
-    let read = Arc::new(AtomicU64::new(0));
-    let mut input = unpacked(path, Counted { file, read: Arc::clone(&read) })?;
+    let given = if path.is_dir() { Some(Format::Journal) } else { given };
+    let file = file_of(path);
+    if path.is_dir() && !file.exists() {
+        return Err(DataError::NoRun { path: path.to_owned() });
+    }
+    let path = file.as_path();
+    let Unpacked { mut input, length, read } = Unpacked::open(path)?;
     let format = match given.or_else(|| Format::of_name(path)) {
         Some(Format::Text) if given.is_none() => {
             let start = input.fill_buf().map_err(DataError::io(path, "read it"))?;
@@ -66,6 +68,11 @@ pub fn open(path: &Path, given: Option<Format>) -> Result<Source, DataError> {
         Format::Binpack => return Err(DataError::NoBinpack { path }),
     };
     Ok(Source { format, length, read, entries: Box::new(UntilError(Some(entries))) })
+}
+
+/// The file to be read: of a run of Quintain, which is a folder, its journal.
+pub fn file_of(path: &Path) -> PathBuf {
+    if path.is_dir() { path.join(quintain::journal::FILE_NAME) } else { path.to_owned() }
 }
 
 /// Ends after the first error.
@@ -101,15 +108,30 @@ pub type Input = Box<dyn BufRead + Send>;
 
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
-fn unpacked(path: &Path, file: Counted) -> Result<Input, DataError> {
-    let mut whole = BufReader::with_capacity(BUFFER, file);
-    // One read brings more than the first line of a file, which its format may be told by.
-    let start = whole.fill_buf().map_err(DataError::io(path, "read it"))?;
-    let is_packed = start.starts_with(&ZSTD_MAGIC);
-    if !is_packed {
-        return Ok(Box::new(whole));
+/// The bytes of a file, unpacked where it is packed, by its first bytes.
+struct Unpacked {
+    input: Input,
+    /// Bytes of the file, packed as it is.
+    length: u64,
+    /// Bytes of the file read so far.
+    read: Arc<AtomicU64>,
+}
+
+impl Unpacked {
+    fn open(path: &Path) -> Result<Unpacked, DataError> {
+        let file = File::open(path).map_err(DataError::io(path, "read it"))?;
+        let length = file.metadata().map_err(DataError::io(path, "read it"))?.len();
+        let read = Arc::new(AtomicU64::new(0));
+        let mut whole = BufReader::with_capacity(BUFFER, Counted { file, read: Arc::clone(&read) });
+        // One read brings more than the first line of a file, which its format may be told by.
+        let start = whole.fill_buf().map_err(DataError::io(path, "read it"))?;
+        let input: Input = if start.starts_with(&ZSTD_MAGIC) {
+            Box::new(BufReader::with_capacity(BUFFER, Frames { packed: Some(Packed::Waiting(Box::new(whole))) }))
+        } else {
+            Box::new(whole)
+        };
+        Ok(Unpacked { input, length, read })
     }
-    Ok(Box::new(BufReader::with_capacity(BUFFER, Frames { packed: Some(Packed::Waiting(Box::new(whole))) })))
 }
 
 /// zstd frames one after the other.
@@ -132,11 +154,11 @@ impl Read for Frames {
                     if input.fill_buf()?.is_empty() {
                         return Ok(0);
                     }
-                    let decoder = StreamingDecoder::new(input).map_err(io::Error::other)?;
+                    let decoder = StreamingDecoder::new(input).map_err(|error| damaged(&error))?;
                     self.packed = Some(Packed::Open(Box::new(decoder)));
                 }
                 Some(Packed::Open(mut decoder)) => {
-                    let count = decoder.read(into)?;
+                    let count = decoder.read(into).map_err(|error| damaged(&error))?;
                     if count > 0 || into.is_empty() {
                         self.packed = Some(Packed::Open(decoder));
                         return Ok(count);
@@ -146,6 +168,15 @@ impl Read for Frames {
             }
         }
     }
+}
+
+/// What is wrong with packed bytes, by the last of the decoder's causes.
+fn damaged(error: &dyn Error) -> io::Error {
+    let mut last = error;
+    while let Some(cause) = last.source() {
+        last = cause;
+    }
+    io::Error::other(format!("damaged or cut-off zstd: {last}"))
 }
 
 /// Numbered lines of bounded length.
@@ -162,16 +193,25 @@ impl Lines {
         Lines { path, input, number: 0, line: Vec::new() }
     }
 
+    /// The lines of a file, its bytes, packed as it is, and how many of them are read so far.
+    ///
+    /// # Errors
+    /// It can't be read.
+    pub fn open(path: &Path) -> Result<(Lines, u64, Arc<AtomicU64>), DataError> {
+        let Unpacked { input, length, read } = Unpacked::open(path)?;
+        Ok((Lines::new(path.to_owned(), input), length, read))
+    }
+
     /// The next line that is not empty, without blanks around it.
     pub fn next_line(&mut self) -> Result<Option<&str>, DataError> {
         loop {
             self.line.clear();
-            self.number += 1;
             let mut bounded = (&mut self.input).take(MAX_LINE);
             let count = bounded.read_until(b'\n', &mut self.line).map_err(DataError::io(&self.path, "read it"))?;
             if count == 0 {
                 return Ok(None);
             }
+            self.number += 1;
             if count as u64 == MAX_LINE && self.line.last() != Some(&b'\n') {
                 return Err(self.bad(format!("longer than {MAX_LINE} bytes; is this a text file?")));
             }

@@ -2,7 +2,7 @@
 
 use super::error::Bad;
 use bulletformat::ChessBoard;
-use destrier::board::Board;
+use destrier::board::{Board, CastlingSide};
 use destrier::datagen::viriformat::{GameResult, NO_SCORE, ScoredGame, ScoredMove};
 use destrier::types::{Bitboard, Color, Move, PieceType, Square};
 
@@ -23,7 +23,7 @@ pub struct Position {
 impl Position {
     /// Plies from the start of the game, by the move number.
     pub fn ply(&self) -> u32 {
-        2 * (u32::from(self.board.fullmove_number()) - 1) + u32::from(self.board.turn() == Color::Black)
+        ply(&self.board)
     }
 
     /// The score and the result from the side to move's view.
@@ -79,6 +79,11 @@ impl Position {
     }
 }
 
+/// Plies from the start of the game, by the move number.
+pub fn ply(board: &Board) -> u32 {
+    2 * (u32::from(board.fullmove_number()) - 1) + u32::from(board.turn() == Color::Black)
+}
+
 /// The bytes of a record.
 pub fn bullet_bytes(record: &ChessBoard) -> [u8; BULLET_BYTES] {
     let mut bytes = [0; BULLET_BYTES];
@@ -103,6 +108,16 @@ pub fn bullet_record(bytes: &[u8; BULLET_BYTES]) -> ChessBoard {
         opp_ksq: bytes[28],
         extra: [bytes[29], bytes[30], bytes[31]],
     }
+}
+
+/// True where a side may castle with its king or rook from where standard chess does not have them: only Chess960 can say such moves,
+/// as king takes rook.
+pub fn is_chess960(board: &Board) -> bool {
+    Color::ALL.into_iter().any(|color| {
+        [(CastlingSide::King, 7), (CastlingSide::Queen, 0)].into_iter().any(|(side, file)| {
+            board.castling_rook(color, side).is_some_and(|rook| rook.file() != file || board.king(color).file() != 4)
+        })
+    })
 }
 
 /// What a file holds one after the other.

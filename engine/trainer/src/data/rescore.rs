@@ -5,12 +5,12 @@
 
 use super::error::DataError;
 use super::format::Format;
-use super::input::Input;
+use super::input::{Input, Needs, check_apart};
 use super::journal::white_score;
 use super::read::Source;
 use super::record::{BULLET_BYTES, Entry, Position};
 use super::say;
-use super::write::Encoder;
+use super::write::{Encoder, is_file};
 use anyhow::{Context, anyhow, bail, ensure};
 use clap::Args;
 use destrier::board::Board;
@@ -89,8 +89,14 @@ impl Rescore {
             self.out.display(),
             format.name()
         );
+        ensure!(
+            self.out.extension().is_none_or(|extension| extension != "zst"),
+            "{}: a packed file cannot be continued; leave `.zst` away, and pack it with `convert` in the end",
+            self.out.display()
+        );
+        check_apart(&[&self.out], &self.input.files)?;
         let config = self.config()?;
-        let sources = self.input.open(None)?;
+        let sources = self.input.open(Needs::default())?;
         let (mut file, done) = self.open_output(format)?;
         let mut encoder = Encoder::new(&self.out, format, None)?;
         let positions = AtomicU64::new(0);
@@ -114,7 +120,7 @@ impl Rescore {
         file.sync_data().map_err(DataError::io(&self.out, "write to it"))?;
         let (new, path) = (records - done, self.out.display());
         let positions = positions.load(Ordering::Relaxed);
-        say(&format!("{records} records in {path}, {new} of them with {positions} positions scored now"));
+        say(&format!("{records} records in {path}, {new} of them with {positions} positions scored now"))?;
         Ok(())
     }
 
@@ -151,6 +157,9 @@ impl Rescore {
     fn open_output(&self, format: Format) -> anyhow::Result<(File, u64)> {
         let out = &self.out;
         let failed = |act| DataError::io(out, act);
+        if out.exists() {
+            is_file(out)?;
+        }
         let mut file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -327,7 +336,10 @@ impl Rescore {
         let ended = engine.go_through(&lines, &go, Duration::from_secs(self.timeout), &mut found).await;
         let name = &engine.config().name;
         for (position, info) in positions.iter().zip(&found) {
-            let score = info.score.ok_or_else(|| anyhow!("engine {name}: no score for `{}`", fen(position)))?;
+            let score = info.score.ok_or_else(|| {
+                let remedy = if self.ahead > 1 { "; does it drop lines while it searches? Lower --ahead" } else { "" };
+                anyhow!("engine {name}: no score for `{}`{remedy}", fen(position))
+            })?;
             scores.push(white_score(score, position.board.turn()));
         }
         ended.map_err(|fault| {

@@ -6,7 +6,7 @@ use super::format::Format;
 use super::input::{Input, Memory, Output, bar, folder_of};
 use super::say;
 use super::sorter::Sorter;
-use super::write::{Encoder, Sink};
+use super::write::Encoder;
 use clap::Args;
 use destrier::types::SplitMix64;
 use std::sync::atomic::Ordering;
@@ -17,7 +17,7 @@ pub struct Shuffle {
     #[command(flatten)]
     input: Input,
     #[command(flatten)]
-    output: Output,
+    pub(super) output: Output,
     #[command(flatten)]
     memory: Memory,
     /// Another seed, another order
@@ -36,7 +36,7 @@ pub struct Interleave {
     #[command(flatten)]
     input: Input,
     #[command(flatten)]
-    output: Output,
+    pub(super) output: Output,
     /// Another seed, another mix
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -48,14 +48,14 @@ impl Shuffle {
     /// # Errors
     /// What could not be read or written.
     pub fn run(&self) -> anyhow::Result<()> {
-        let Output { out, to, force } = &self.output;
+        let Output { out, to, .. } = &self.output;
         let format = sortable(out, *to)?;
         let filter = self.filtered.then_some(self.filter);
         let mut encoder = Encoder::new(out, format, filter)?;
-        let mut sink = Sink::create(out, *force)?;
+        let mut sink = self.output.create(&self.input)?;
         let mut sorter = Sorter::new(folder_of(out), self.memory.bytes())?;
         let mut number = 0;
-        self.input.read(filter.as_ref(), |entry| {
+        self.input.read(encoder.needs(), |entry| {
             encoder.encode(entry, |_, record| {
                 number += 1;
                 sorter.push(SplitMix64::from_seeds(&[self.seed, number]).next_u64(), record)
@@ -64,7 +64,7 @@ impl Shuffle {
         sorter.finish(&mut |_, record| sink.put(record))?;
         let records = sink.finish()?;
         let (path, name) = (out.display(), format.name());
-        say(&format!("{records} records in random order in {path} ({name}), {} positions left out", encoder.dropped));
+        say(&format!("{records} records in random order in {path} ({name}), {} positions left out", encoder.dropped))?;
         Ok(())
     }
 }
@@ -75,10 +75,10 @@ impl Interleave {
     /// # Errors
     /// What could not be read or written.
     pub fn run(&self) -> anyhow::Result<()> {
-        let Output { out, to, force } = &self.output;
+        let Output { out, to, .. } = &self.output;
         let format = sortable(out, *to)?;
         let mut encoder = Encoder::new(out, format, None)?;
-        let mut sources = self.input.open(None)?;
+        let mut sources = self.input.open(encoder.needs())?;
         for (path, source) in self.input.files.iter().zip(&sources) {
             anyhow::ensure!(
                 source.format != Format::Journal,
@@ -86,7 +86,7 @@ impl Interleave {
                 path.display()
             );
         }
-        let mut sink = Sink::create(out, *force)?;
+        let mut sink = self.output.create(&self.input)?;
         let bar = bar(sources.iter().map(|source| source.length).sum());
         let mut random = SplitMix64::from_seeds(&[self.seed]);
         let mut done = 0;
@@ -113,7 +113,8 @@ impl Interleave {
             bar.set_position(done + read);
         }
         bar.finish_and_clear();
-        say(&format!("{} records in {} ({})", sink.finish()?, out.display(), format.name()));
+        let (records, path, name, dropped) = (sink.finish()?, out.display(), format.name(), encoder.dropped);
+        say(&format!("{records} records in {path} ({name}), {dropped} positions left out"))?;
         Ok(())
     }
 }

@@ -3,9 +3,8 @@
 
 use super::error::DataError;
 use std::fs::File;
-use std::io::{BufReader, BufWriter, Read, Write};
+use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 use std::path::{Path, PathBuf};
-use tempfile::TempDir;
 
 /// Files that are dealt into at once, as bits of the key.
 const BITS: u32 = 6;
@@ -16,9 +15,11 @@ const HEAD_IN_MEMORY: usize = 24;
 const BUFFER: usize = 1 << 16;
 
 /// Collects records and gives them back by rising key; those of one key as they came.
+///
+/// Its files have no names, so that none is left however the program ends.
 #[derive(Debug)]
 pub struct Sorter {
-    folder: TempDir,
+    folder: PathBuf,
     memory: usize,
     files: Vec<BufWriter<File>>,
 }
@@ -29,20 +30,15 @@ impl Sorter {
     /// # Errors
     /// The system says no.
     pub fn new(folder: &Path, memory: usize) -> Result<Sorter, DataError> {
-        let folder = tempfile::Builder::new()
-            .prefix(".destrier-sort-")
-            .tempdir_in(folder)
-            .map_err(DataError::io(folder, "make a folder for temporary files in it"))?;
-        let files = create(&folder.path().join("0"))?;
-        Ok(Sorter { folder, memory, files })
+        let files = create(folder)?;
+        Ok(Sorter { folder: folder.to_owned(), memory, files })
     }
 
     /// # Errors
     /// The system says no.
     pub fn push(&mut self, key: u64, record: &[u8]) -> Result<(), DataError> {
-        let path = self.folder.path();
         put(&mut self.files[(key >> (64 - BITS)) as usize], key, record)
-            .map_err(DataError::io(path, "write a temporary file in it"))
+            .map_err(DataError::io(&self.folder, "write a temporary file in it"))
     }
 
     /// Hands out all records.
@@ -50,36 +46,36 @@ impl Sorter {
     /// # Errors
     /// As `each`, or the system says no.
     pub fn finish(self, each: &mut impl FnMut(u64, &[u8]) -> Result<(), DataError>) -> Result<(), DataError> {
-        let Sorter { folder, memory, files } = self;
-        hand_out(&folder.path().join("0"), files, memory, 64 - BITS, each)
+        hand_out(&self.folder, self.files, self.memory, 64 - BITS, each)
     }
 }
 
-fn create(prefix: &Path) -> Result<Vec<BufWriter<File>>, DataError> {
+fn create(folder: &Path) -> Result<Vec<BufWriter<File>>, DataError> {
     (0..1 << BITS)
-        .map(|bucket| {
-            let path = bucket_path(prefix, bucket);
-            let file = File::create(&path).map_err(DataError::io(&path, "create it"))?;
+        .map(|_| {
+            let file = tempfile::tempfile_in(folder).map_err(DataError::io(folder, "create a temporary file in it"))?;
             Ok(BufWriter::with_capacity(BUFFER, file))
         })
         .collect()
 }
 
-fn bucket_path(prefix: &Path, bucket: usize) -> PathBuf {
-    let mut name = prefix.as_os_str().to_owned();
-    name.push(format!("-{bucket}"));
-    PathBuf::from(name)
+/// The bytes that were written to a file, from their start, and how many they are.
+fn rewind(file: BufWriter<File>) -> io::Result<(BufReader<File>, u64)> {
+    let mut file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
+    let length = file.stream_position()?;
+    file.rewind()?;
+    Ok((BufReader::with_capacity(BUFFER, file), length))
 }
 
-fn put(file: &mut impl Write, key: u64, record: &[u8]) -> std::io::Result<()> {
-    let length = u32::try_from(record.len()).map_err(std::io::Error::other)?;
+fn put(file: &mut impl Write, key: u64, record: &[u8]) -> io::Result<()> {
+    let length = u32::try_from(record.len()).map_err(io::Error::other)?;
     file.write_all(&key.to_le_bytes())?;
     file.write_all(&length.to_le_bytes())?;
     file.write_all(record)
 }
 
 /// The next record of a file, into `record`, and its key.
-fn take(file: &mut impl Read, record: &mut Vec<u8>) -> std::io::Result<u64> {
+fn take(file: &mut impl Read, record: &mut Vec<u8>) -> io::Result<u64> {
     let mut head = [0; HEAD];
     file.read_exact(&mut head)?;
     let key = head[..8].iter().rev().fold(0, |key, &byte| key << 8 | u64::from(byte));
@@ -92,18 +88,15 @@ fn take(file: &mut impl Read, record: &mut Vec<u8>) -> std::io::Result<u64> {
 
 /// Hands out the buckets of a level; keys of one bucket agree above bit `shift`.
 fn hand_out(
-    prefix: &Path,
+    folder: &Path,
     files: Vec<BufWriter<File>>,
     memory: usize,
     shift: u32,
     each: &mut impl FnMut(u64, &[u8]) -> Result<(), DataError>,
 ) -> Result<(), DataError> {
-    for (bucket, mut file) in files.into_iter().enumerate() {
-        let path = bucket_path(prefix, bucket);
-        file.flush().map_err(DataError::io(&path, "write it"))?;
-        drop(file);
-        let length = std::fs::metadata(&path).map_err(DataError::io(&path, "read it"))?.len();
-        let mut input = BufReader::with_capacity(BUFFER, File::open(&path).map_err(DataError::io(&path, "read it"))?);
+    let unread = || DataError::io(folder, "read a temporary file in it");
+    for file in files {
+        let (mut input, length) = rewind(file).map_err(unread())?;
         let mut record = Vec::new();
         // A record of no bytes takes more room in memory than in the file.
         if length.saturating_mul((HEAD_IN_MEMORY + HEAD) as u64) / HEAD as u64 <= memory as u64 {
@@ -111,7 +104,7 @@ fn hand_out(
             let mut read = 0;
             while read < length {
                 let start = record.len();
-                let key = take(&mut input, &mut record).map_err(DataError::io(&path, "read it"))?;
+                let key = take(&mut input, &mut record).map_err(unread())?;
                 read += (HEAD + record.len() - start) as u64;
                 records.push((key, start, record.len()));
             }
@@ -122,24 +115,22 @@ fn hand_out(
         } else {
             // Where no bit is left to deal by, all keys are the same.
             let deal = shift.checked_sub(BITS).or((shift > 0).then_some(0));
-            let below = bucket_path(prefix, bucket);
-            let mut files = if deal.is_some() { create(&below)? } else { Vec::new() };
+            let mut files = if deal.is_some() { create(folder)? } else { Vec::new() };
             let mut read = 0;
             while read < length {
                 record.clear();
-                let key = take(&mut input, &mut record).map_err(DataError::io(&path, "read it"))?;
+                let key = take(&mut input, &mut record).map_err(unread())?;
                 read += (HEAD + record.len()) as u64;
                 match deal {
                     Some(deal) => put(&mut files[(key >> deal) as usize & ((1 << BITS) - 1)], key, &record)
-                        .map_err(DataError::io(&path, "write beside it"))?,
+                        .map_err(DataError::io(folder, "write a temporary file in it"))?,
                     None => each(key, &record)?,
                 }
             }
             if let Some(deal) = deal {
-                hand_out(&below, files, memory, deal, each)?;
+                hand_out(folder, files, memory, deal, each)?;
             }
         }
-        std::fs::remove_file(&path).map_err(DataError::io(&path, "remove it"))?;
     }
     Ok(())
 }

@@ -1,13 +1,17 @@
 //! Training and validation, parted by games: positions of one game are too much alike to judge each other.
 
-use super::error::DataError;
-use super::input::{Input, Output};
+use super::error::{DataError, Place};
+use super::format::Format;
+use super::input::{Input, Needs, Output, check_apart};
+use super::record::{Entry, ply};
 use super::say;
 use super::shuffle::sortable;
 use super::write::{Encoder, Sink};
 use clap::Args;
-use destrier::types::SplitMix64;
-use std::path::PathBuf;
+use destrier::board::{Board, CastlingSide};
+use destrier::datagen::viriformat::GameResult;
+use destrier::types::{Color, PieceType, SplitMix64};
+use std::path::{Path, PathBuf};
 
 /// `split`
 #[derive(Debug, Args)]
@@ -16,10 +20,10 @@ pub struct Split {
     input: Input,
     /// What is for training
     #[command(flatten)]
-    output: Output,
+    pub(super) output: Output,
     /// File for what is for validation
     #[arg(long, value_name = "FILE")]
-    validation: PathBuf,
+    pub(super) validation: PathBuf,
     /// Share of the games for validation, from 0 to 1
     #[arg(long, default_value_t = 0.02, value_name = "SHARE")]
     share: f64,
@@ -36,19 +40,16 @@ impl Split {
     /// What could not be read or written.
     pub fn run(&self) -> anyhow::Result<()> {
         anyhow::ensure!((0.0..=1.0).contains(&self.share), "--share {}: expected 0 to 1", self.share);
-        for (path, source) in self.input.files.iter().zip(self.input.open(None)?) {
-            if !source.format.holds_games() && !self.by_position {
-                return Err(DataError::Lacks {
-                    path: path.clone(),
-                    format: source.format.name(),
-                    what: "which game a position is of",
-                    remedy: "split before it is converted, or give `--by-position`",
+        let Output { out, to, force } = &self.output;
+        let paths = [out.as_path(), &self.validation];
+        check_apart(&paths, &self.input.files)?;
+        if !self.by_position {
+            for (path, source) in self.input.files.iter().zip(self.input.open(Needs::default())?) {
+                if !source.format.holds_games() {
+                    return Err(no_games(path, source.format).into());
                 }
-                .into());
             }
         }
-        let Output { out, to, force } = &self.output;
-        let paths = [out, &self.validation];
         let (mut encoders, mut sinks) = (Vec::new(), Vec::new());
         for path in paths {
             encoders.push(Encoder::new(path, sortable(path, *to)?, None)?);
@@ -56,17 +57,91 @@ impl Split {
         }
         // Of all 2^64 numbers the lower share is for validation.
         let bound = (self.share * 2_f64.powi(64)) as u128;
-        let mut number = 0;
-        self.input.read(None, |entry| {
+        let (mut number, mut before) = (0, Before::default());
+        self.input.read_files(encoders[0].needs(), |path, format, entry| {
             number += 1;
+            if !self.by_position {
+                before.check(path, format, &entry)?;
+            }
             let part = usize::from(u128::from(SplitMix64::from_seeds(&[self.seed, number]).next_u64()) < bound);
             let sink = &mut sinks[part];
             encoders[part].encode(entry, |_, record| sink.put(record))
         })?;
         for ((path, encoder), sink) in paths.into_iter().zip(encoders).zip(sinks) {
             let records = sink.finish()?;
-            say(&format!("{records} records, {} positions in {}", encoder.positions, path.display()));
+            let Encoder { positions, dropped, .. } = encoder;
+            say(&format!(
+                "{records} records, {positions} positions in {}, {dropped} positions left out",
+                path.display()
+            ))?;
         }
         Ok(())
     }
+}
+
+fn no_games(path: &Path, format: Format) -> DataError {
+    DataError::Lacks {
+        path: path.to_owned(),
+        format: format.name(),
+        what: "which game a position is of",
+        remedy: "split before it is converted, or give `--by-position`",
+    }
+}
+
+/// The game before, to which the next may belong: `.plain` and binpack tell games apart by their moves alone, and say so no more where
+/// positions were left out or shuffled.
+#[derive(Default)]
+struct Before {
+    path: PathBuf,
+    /// Of the file.
+    games: u64,
+    end: Option<(Board, GameResult)>,
+}
+
+impl Before {
+    /// # Errors
+    /// A game may be the rest of the one before; what is there is no game.
+    fn check(&mut self, path: &Path, format: Format, entry: &Entry) -> Result<(), DataError> {
+        let game = match entry {
+            Entry::Game(game) if !game.plies.is_empty() => game,
+            _ => return Err(no_games(path, format)),
+        };
+        if self.path != path {
+            *self = Before { path: path.to_owned(), ..Before::default() };
+        }
+        if !matches!(format, Format::Plain | Format::Binpack) {
+            return Ok(());
+        }
+        if let Some((end, result)) = &self.end
+            && *result == game.result
+            && may_follow(end, &game.start)
+        {
+            let why = "may be the rest of the game before it, with plies left out: games that are not whole would be in both \
+                       parts; split before filtering and shuffling, or give `--by-position`";
+            return Err(DataError::bad(path, Place::Game(self.games), why));
+        }
+        let mut end = game.start;
+        game.plies.iter().for_each(|ply| end.play(ply.mv));
+        self.end = Some((end, game.result));
+        self.games += 1;
+        Ok(())
+    }
+}
+
+/// False only where no moves lead from a position to another: by ply, clock, pieces and castling rights.
+fn may_follow(before: &Board, after: &Board) -> bool {
+    let Some(plies) = ply(after).checked_sub(ply(before)) else { return false };
+    let lost = before.occupied().count().checked_sub(after.occupied().count());
+    lost.is_some_and(|lost| lost <= plies)
+        && u32::from(after.halfmove_clock()) <= u32::from(before.halfmove_clock()) + plies
+        && Color::ALL.into_iter().all(|color| {
+            let pawns = |board: &Board| board.pieces(color, PieceType::Pawn).count();
+            let kept = |side| {
+                let rook = after.castling_rook(color, side);
+                rook.is_none() || rook == before.castling_rook(color, side)
+            };
+            after.colored(color).count() <= before.colored(color).count()
+                && pawns(after) <= pawns(before)
+                && CastlingSide::ALL.into_iter().all(kept)
+        })
 }

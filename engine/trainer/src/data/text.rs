@@ -2,7 +2,7 @@
 
 use super::error::{Bad, DataError};
 use super::read::Lines;
-use super::record::{Entry, Position};
+use super::record::{Entry, Position, is_chess960};
 use destrier::board::Board;
 use destrier::datagen::viriformat::{GameResult, MAX_PLIES, NO_SCORE, ScoredGame, ScoredMove};
 use destrier::types::{Color, Move};
@@ -32,7 +32,7 @@ fn board(fen: &str) -> Result<Board, Bad> {
 }
 
 fn score(text: &str) -> Result<i16, Bad> {
-    let score: i32 = text.trim().parse().map_err(|_| bad("score", text, "centipawns"))?;
+    let score: i32 = text.trim().parse().map_err(|_| bad("score", text.trim(), "centipawns"))?;
     Ok(score.clamp(-i32::from(NO_SCORE) + 1, i32::from(NO_SCORE) - 1) as i16)
 }
 
@@ -42,24 +42,27 @@ fn white(score: i16, turn: Color) -> i16 {
 }
 
 /// A result of White in the usual notations.
-fn result(text: &str) -> Result<GameResult, Bad> {
+pub fn result(text: &str) -> Result<GameResult, Bad> {
     match text.trim().trim_start_matches('[').trim_end_matches(']') {
         "1.0" | "1" | "1-0" => Ok(GameResult::WhiteWins),
         "0.5" | "1/2" | "1/2-1/2" => Ok(GameResult::Draw),
         "0.0" | "0" | "0-1" => Ok(GameResult::BlackWins),
-        other => Err(bad("result", other, "1.0, 0.5 or 0.0 of White")),
+        other => Err(bad("result", other, "1.0, 0.5 or 0.0 (1-0, 1/2-1/2, 0-1) of White")),
     }
 }
 
 const RESULTS: [&str; 3] = ["0.0", "0.5", "1.0"];
 
-/// `FEN | centipawns | result`, of White both.
+/// Lines with a position each.
 pub fn texts(lines: Lines) -> impl Iterator<Item = Result<Entry, DataError>> {
-    each_line(lines, |line| {
-        let fields: Vec<&str> = line.splitn(4, '|').collect();
-        let [fen, cp, wdl] = fields[..] else { return Err(bad("line", line, "`FEN | centipawns | result`")) };
-        Ok(Entry::Position(Position { board: board(fen)?, mv: Move::NULL, score: score(cp)?, result: result(wdl)? }))
-    })
+    each_line(lines, |line| position(line).map(Entry::Position))
+}
+
+/// `FEN | centipawns | result`, of White both.
+pub fn position(line: &str) -> Result<Position, Bad> {
+    let fields: Vec<&str> = line.splitn(4, '|').collect();
+    let [fen, cp, wdl] = fields[..] else { return Err(bad("line", line, "`FEN | centipawns | result`")) };
+    Ok(Position { board: board(fen)?, mv: Move::NULL, score: score(cp)?, result: result(wdl)? })
 }
 
 /// Appends the line of a position.
@@ -69,28 +72,36 @@ pub fn write_text(position: &Position, out: &mut String) {
     let _ = writeln!(out, "{fen} | {} | {wdl}", position.score);
 }
 
-/// `start FEN;move:score move:score ...;result`: scores of the side to move, the result of White.
+/// A move as UCI writes it: castling is king takes rook in positions of Chess960. Both ways are read in all.
+fn uci(board: &Board, mv: Move) -> String {
+    board.to_uci(mv, is_chess960(board))
+}
+
+/// Lines with a game each.
 pub fn self_play(lines: Lines) -> impl Iterator<Item = Result<Entry, DataError>> {
-    each_line(lines, |line| {
-        let fields: Vec<&str> = line.splitn(4, ';').collect();
-        let [fen, plies, wdl] = fields[..] else {
-            return Err(bad("line", line, "`FEN;move:score move:score ...;result`"));
-        };
-        let start = board(fen)?;
-        let mut game = ScoredGame { start, start_score: 0, result: result(wdl)?, plies: Vec::new() };
-        let mut board = start;
-        for ply in plies.split_ascii_whitespace() {
-            if game.plies.len() == MAX_PLIES {
-                return Err(Bad(format!("more than {MAX_PLIES} plies")));
-            }
-            let (word, cp) = ply.split_once(':').ok_or_else(|| bad("ply", ply, "`move:score`"))?;
-            let mv = board.parse_uci(word).ok_or_else(|| bad("move", word, "a legal one"))?;
-            let score = if cp == "-" { NO_SCORE } else { white(score(cp)?, board.turn()) };
-            game.plies.push(ScoredMove { mv, score });
-            board.play(mv);
+    each_line(lines, |line| game(line).map(Entry::Game))
+}
+
+/// `start FEN;move:score move:score ...;result`: scores of the side to move, `-` where there is none, the result of White.
+pub fn game(line: &str) -> Result<ScoredGame, Bad> {
+    let fields: Vec<&str> = line.splitn(4, ';').collect();
+    let [fen, plies, wdl] = fields[..] else {
+        return Err(bad("line", line, "`FEN;move:score move:score ...;result`"));
+    };
+    let start = board(fen)?;
+    let mut game = ScoredGame { start, start_score: 0, result: result(wdl)?, plies: Vec::new() };
+    let mut board = start;
+    for ply in plies.split_ascii_whitespace() {
+        if game.plies.len() == MAX_PLIES {
+            return Err(Bad(format!("more than {MAX_PLIES} plies")));
         }
-        Ok(Entry::Game(game))
-    })
+        let (word, cp) = ply.split_once(':').ok_or_else(|| bad("ply", ply, "`move:score`"))?;
+        let mv = board.parse_uci(word).ok_or_else(|| bad("move", word, "a legal one"))?;
+        let score = if cp == "-" { NO_SCORE } else { white(score(cp)?, board.turn()) };
+        game.plies.push(ScoredMove { mv, score });
+        board.play(mv);
+    }
+    Ok(game)
 }
 
 /// Appends the line of a game.
@@ -98,7 +109,7 @@ pub fn write_self_play(game: &ScoredGame, out: &mut String) {
     let _ = write!(out, "{};", game.start.to_fen(false));
     for (place, (board, ply)) in game.positions().enumerate() {
         let blank = if place == 0 { "" } else { " " };
-        let _ = write!(out, "{blank}{}:", board.to_uci(ply.mv, false));
+        let _ = write!(out, "{blank}{}:", uci(&board, ply.mv));
         let _ = match ply.score {
             NO_SCORE => write!(out, "-"),
             score => write!(out, "{}", white(score, board.turn())),
@@ -223,7 +234,7 @@ impl Iterator for Plain {
 /// Appends the six lines of a position.
 pub fn write_plain(position: &Position, out: &mut String) {
     let (score, result) = position.relative();
-    let (fen, word) = (position.board.to_fen(false), position.board.to_uci(position.mv, false));
+    let (fen, word) = (position.board.to_fen(false), uci(&position.board, position.mv));
     let result = i32::from(result.half_points()) - 1;
     let _ = writeln!(out, "fen {fen}\nmove {word}\nscore {score}\nply {}\nresult {result}\ne", position.ply());
 }

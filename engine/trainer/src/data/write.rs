@@ -3,11 +3,15 @@
 use super::error::DataError;
 use super::filter::Filter;
 use super::format::Format;
+use super::input::Needs;
 use super::record::{Entry, Position, bullet_bytes};
 use super::text;
 use destrier::datagen::viriformat::NO_SCORE;
-use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use quintain::journal;
+use ruzstd::encoding::{CompressionLevel, compress_to_vec};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Turns entries into the records of a format: what can be shuffled, counted and dropped by itself.
@@ -37,6 +41,11 @@ impl Encoder {
             });
         }
         Ok(Encoder { format, filter, bytes: Vec::new(), line: String::new(), dropped: 0, positions: 0 })
+    }
+
+    /// What files must say for their entries to be encoded.
+    pub fn needs(&self) -> Needs {
+        Needs { filter: self.filter, to: Some(self.format) }
     }
 
     /// Hands the records of an entry to `each`, with the position of those that are one.
@@ -94,35 +103,72 @@ impl Encoder {
     }
 }
 
-/// A file being written under another name until it is whole.
+/// A file being written under another name until it is whole; one that never is, is removed. With `.zst` at the end of its name it is
+/// packed.
 #[derive(Debug)]
 pub struct Sink {
     path: PathBuf,
     partial: PathBuf,
     file: BufWriter<File>,
+    /// Bytes for the next zstd frame, where the file is packed.
+    frame: Option<Vec<u8>>,
+    is_whole: bool,
     /// Records written.
     pub records: u64,
 }
 
+/// Bytes that are packed together: a reader needs as much memory.
+const FRAME: usize = 4 << 20;
+
 impl Sink {
     /// # Errors
-    /// The file is there and not to be replaced, or the system says no.
+    /// The file is there and not to be replaced, or is none that could be; another run writes it; the system says no.
     pub fn create(path: &Path, force: bool) -> Result<Sink, DataError> {
-        if !force && path.exists() {
-            return Err(DataError::Exists { path: path.to_owned() });
+        if path.exists() {
+            is_file(path)?;
+            if !force {
+                return Err(DataError::Exists { path: path.to_owned() });
+            }
         }
-        let mut partial = path.as_os_str().to_owned();
-        partial.push(".partial");
-        let partial = PathBuf::from(partial);
-        let file = File::create(&partial).map_err(DataError::io(&partial, "create it"))?;
-        Ok(Sink { path: path.to_owned(), partial, file: BufWriter::with_capacity(1 << 20, file), records: 0 })
+        let partial = partial(path);
+        if partial.exists() {
+            is_file(&partial)?;
+        }
+        let file = OpenOptions::new().write(true).create(true).truncate(false).open(&partial);
+        let file = file.map_err(DataError::io(&partial, "create it"))?;
+        let is_mine = match journal::lock(&file) {
+            // The run before may have given it its name since it was opened.
+            Ok(()) => same_file(&file, &partial).map_err(DataError::io(&partial, "read it"))?,
+            Err(TryLockError::WouldBlock) => false,
+            Err(TryLockError::Error(error)) => return Err(DataError::io(&partial, "lock it")(error)),
+        };
+        if !is_mine {
+            return Err(DataError::Busy { path: path.to_owned() });
+        }
+        // What a killed run left.
+        file.set_len(0).map_err(DataError::io(&partial, "write to it"))?;
+        let frame = path.extension().is_some_and(|extension| extension == "zst").then(Vec::new);
+        let file = BufWriter::with_capacity(1 << 20, file);
+        Ok(Sink { path: path.to_owned(), partial, file, frame, is_whole: false, records: 0 })
     }
 
     /// # Errors
     /// The system says no.
     pub fn put(&mut self, record: &[u8]) -> Result<(), DataError> {
         self.records += 1;
-        self.file.write_all(record).map_err(DataError::io(&self.partial, "write to it"))
+        let Some(frame) = &mut self.frame else {
+            return self.file.write_all(record).map_err(DataError::io(&self.partial, "write to it"));
+        };
+        frame.extend_from_slice(record);
+        if frame.len() < FRAME { Ok(()) } else { self.pack() }
+    }
+
+    /// Writes the frame, if the file is packed.
+    fn pack(&mut self) -> Result<(), DataError> {
+        let Some(frame) = &mut self.frame else { return Ok(()) };
+        let packed = compress_to_vec(&frame[..], CompressionLevel::Fastest);
+        frame.clear();
+        self.file.write_all(&packed).map_err(DataError::io(&self.partial, "write to it"))
     }
 
     /// Gives the file its name. Records written.
@@ -130,9 +176,43 @@ impl Sink {
     /// # Errors
     /// The system says no.
     pub fn finish(mut self) -> Result<u64, DataError> {
+        self.pack()?;
         self.file.flush().map_err(DataError::io(&self.partial, "write to it"))?;
         self.file.get_ref().sync_data().map_err(DataError::io(&self.partial, "write to it"))?;
         fs::rename(&self.partial, &self.path).map_err(DataError::io(&self.path, "create it"))?;
+        self.is_whole = true;
         Ok(self.records)
+    }
+}
+
+impl Drop for Sink {
+    fn drop(&mut self) {
+        if !self.is_whole {
+            // An error is told already, and the next run with this output starts the file anew.
+            let _ = fs::remove_file(&self.partial);
+        }
+    }
+}
+
+/// The name of a file until it is whole.
+pub fn partial(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".partial");
+    PathBuf::from(name)
+}
+
+/// # Errors
+/// Devices, pipes and folders, which another file must not take the place of.
+pub fn is_file(path: &Path) -> Result<(), DataError> {
+    let data = path.metadata().map_err(DataError::io(path, "read it"))?;
+    if data.is_file() { Ok(()) } else { Err(DataError::NoFile { path: path.to_owned() }) }
+}
+
+fn same_file(file: &File, path: &Path) -> io::Result<bool> {
+    let id = |data: fs::Metadata| (data.dev(), data.ino());
+    match path.metadata() {
+        Ok(there) => Ok(id(there) == id(file.metadata()?)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
     }
 }

@@ -34,7 +34,7 @@ pub type Weights = Vec<[f32; 2]>;
 pub enum Command {
     /// Fit the weights of the classical evaluation to positions with results.
     Texel {
-        /// A TOML file that names the data, the method and where the weights go.
+        /// A TOML file that names the data, the method and where the weights go; paths in it start at its folder.
         plan: PathBuf,
     },
 }

@@ -7,6 +7,8 @@ use destrier::eval::layout::BLOCKS;
 use quintain::plan::config::{TomlError, from_toml, nearest};
 use serde::Deserialize;
 
+use crate::train::folder_of;
+
 /// The whole plan.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -131,21 +133,23 @@ pub struct Output {
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
     /// No such file, or no right to read it.
-    #[error("cannot read {}: {source}", path.display())]
+    #[error("cannot read {}: {error}", path.display())]
     Read {
         /// The plan.
         path: PathBuf,
         /// Why.
-        source: std::io::Error,
+        error: std::io::Error,
     },
     /// Not TOML, an unknown key, or a value of the wrong type.
     #[error(transparent)]
     Toml(#[from] TomlError),
     /// A value out of its range.
-    #[error("{}: {key} = {value}: expected {expected}", path.display())]
+    #[error("{}:{line}: {key} = {value}: expected {expected}", path.display())]
     Range {
         /// The plan.
         path: PathBuf,
+        /// From 1.
+        line: usize,
         /// The key with its table.
         key: &'static str,
         /// What it was set to.
@@ -179,13 +183,19 @@ const fn block() -> NonZeroUsize {
 }
 
 impl Plan {
-    /// Reads and checks a plan. Paths in it are taken from the working folder.
+    /// Reads and checks a plan. Paths in it start at the plan's folder.
     ///
     /// # Errors
     /// See [`PlanError`].
     pub fn load(path: &Path) -> Result<Self, PlanError> {
-        let text = std::fs::read_to_string(path).map_err(|source| PlanError::Read { path: path.into(), source })?;
-        Self::parse(path, &text)
+        let text = std::fs::read_to_string(path).map_err(|error| PlanError::Read { path: path.into(), error })?;
+        let mut plan = Self::parse(path, &text)?;
+        let folder = folder_of(path);
+        let output = &mut plan.output;
+        for file in plan.data.files.iter_mut().chain([&mut output.weights]).chain(&mut output.pictures) {
+            *file = folder.join(&*file);
+        }
+        Ok(plan)
     }
 
     /// The same from text; the path is for messages.
@@ -194,7 +204,7 @@ impl Plan {
     /// See [`PlanError`].
     pub fn parse(path: &Path, text: &str) -> Result<Self, PlanError> {
         let plan: Self = from_toml(path, text)?;
-        plan.check(path)?;
+        plan.check(path, text)?;
         Ok(plan)
     }
 
@@ -207,7 +217,7 @@ impl Plan {
         }
     }
 
-    fn check(&self, path: &Path) -> Result<(), PlanError> {
+    fn check(&self, path: &Path, text: &str) -> Result<(), PlanError> {
         let (data, fit) = (&self.data, &self.fit);
         let share = fit.test_share.to_string();
         let ranges = [
@@ -222,14 +232,15 @@ impl Plan {
             ("fit.test-share", share, fit.test_share > 0.0 && fit.test_share < 1.0, "between 0 and 1, such as 0.2"),
             (
                 "fit.k",
-                format!("{:?}", fit.k),
+                fit.k.unwrap_or_default().to_string(),
                 fit.k.is_none_or(|k| k.is_finite() && k > 0.0),
                 "a number above 0, or no such line",
             ),
         ];
         for (key, value, good, expected) in ranges {
             if !good {
-                return Err(PlanError::Range { path: path.into(), key, value, expected: expected.to_owned() });
+                let line = line_of(text, key);
+                return Err(PlanError::Range { path: path.into(), line, key, value, expected: expected.to_owned() });
             }
         }
         let names = || BLOCKS.iter().map(|block| block.name);
@@ -237,6 +248,7 @@ impl Plan {
             None => Ok(()),
             Some(unknown) => Err(PlanError::Range {
                 path: path.into(),
+                line: line_of(text, "fit.anchored"),
                 key: "fit.anchored",
                 value: format!("`{unknown}`"),
                 expected: match nearest(unknown, names()).first() {
@@ -246,4 +258,19 @@ impl Plan {
             }),
         }
     }
+}
+
+/// The line of a key with its table, 1 where none is written so.
+fn line_of(text: &str, key: &str) -> usize {
+    let (table, name) = key.split_once('.').unwrap_or(("", key));
+    let mut within = "";
+    let found = text.lines().position(|line| {
+        let line = line.trim();
+        if let Some(head) = line.strip_prefix('[') {
+            within = head.split(']').next().unwrap_or_default().trim();
+        }
+        let is = |word: &str| line.split_once('=').is_some_and(|(before, _)| before.trim() == word);
+        is(key) || within == table && is(name)
+    });
+    found.map_or(1, |line| line + 1)
 }

@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use destrier::board::Board;
+use destrier::datagen::viriformat::NO_SCORE;
 use destrier::eval::layout::{BISHOP_PAIR, BLOCKS, COUNT, MATERIAL, TEMPO};
 use destrier::eval::{render_weights, trace};
 use destrier::types::MoveList;
@@ -12,6 +13,7 @@ use quintain::plan::config::from_toml;
 use super::plan::{Data, Fit, Method, Plan, Start};
 use super::samples::Samples;
 use super::*;
+use crate::data::record::Position;
 
 const K: f32 = 0.006;
 
@@ -146,18 +148,18 @@ const FEN: &str = "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq -"
 #[test]
 fn results_are_read_in_the_usual_notations() {
     let table = [
-        (format!("{FEN} 2 3 | 31 | 1.0"), Some(31), 1.0),
-        (format!("{FEN} 2 3 | 0-1"), None, 0.0),
-        (format!("{FEN} c9 \"1-0\";"), None, 1.0),
-        (format!("{FEN} hmvc 2; c9 \"1/2-1/2\";"), None, 0.5),
-        (format!("{FEN} 0 1 [1.0]"), None, 1.0),
-        (format!("{FEN} 0 1 [0.5] 12"), None, 0.5),
-        (format!("{FEN} \"0-1\""), None, 0.0),
-        (format!("{FEN} 2 3 1/2-1/2"), None, 0.5),
+        (format!("{FEN} 2 3 | 31 | 1.0"), 31, 2),
+        (format!("{FEN} 2 3 | 0-1"), NO_SCORE, 0),
+        (format!("{FEN} c9 \"1-0\";"), NO_SCORE, 2),
+        (format!("{FEN} hmvc 2; c9 \"1/2-1/2\";"), NO_SCORE, 1),
+        (format!("{FEN} 0 1 [1.0]"), NO_SCORE, 2),
+        (format!("{FEN} 0 1 [0.5] 12"), NO_SCORE, 1),
+        (format!("{FEN} \"0-1\""), NO_SCORE, 0),
+        (format!("{FEN} 2 3 1/2-1/2"), NO_SCORE, 1),
     ];
     for (line, score, result) in table {
-        let (board, found_score, found) = input::parse_position(&line).expect(&line);
-        assert_eq!((found_score, found), (score, result), "{line}");
+        let Position { board, score: found_score, result: found, .. } = input::parse_position(&line).expect(&line);
+        assert_eq!((found_score, found.half_points()), (score, result), "{line}");
         assert!(board.to_fen(false).starts_with("r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w"), "{line}");
     }
 }
@@ -171,17 +173,20 @@ fn bad_lines_are_told_by_file_and_line() {
         (format!("{FEN} 2 3 | x | 1.0"), "bad score `x`"),
         (format!("{FEN} 2 3 | 7 | 0.7"), "bad result `0.7`"),
         ("nonsense".to_owned(), "bad position"),
-        (format!("{FEN} 2 3;f3e5:1 a1a8:2;1.0"), "bad or illegal move `a1a8:2`"),
+        (format!("{FEN} 2 3;f3e5:1 a1a8:2;1.0"), "bad move `a1a8`, expected a legal one"),
     ];
     for (line, words) in table {
         std::fs::write(&file, format!("# two good lines\n{FEN} [0.5]\n\n{line}\n")).expect("written");
         let mut data = data("quiet = false");
         data.files = vec![file.clone()];
         let error = input::read(&data, 2).expect_err(&line).to_string();
-        assert!(error.contains("a.epd:4: ") && error.contains(words) && !error.contains('\n'), "{error}");
+        assert!(error.contains("a.epd: line 4: ") && error.contains(words) && !error.contains('\n'), "{error}");
     }
+    std::fs::write(&file, b"# a good line\n\xff\xfe\n").expect("written");
+    let error = input::read(&Data { files: vec![file], ..data("") }, 1).expect_err("no text").to_string();
+    assert!(error.contains("a.epd: line 2: not UTF-8"), "{error}");
     let error = input::read(&data(""), 1).expect_err("no file").to_string();
-    assert!(error.starts_with("cannot read x: "), "{error}");
+    assert!(error.starts_with("x: cannot read it: "), "{error}");
 }
 
 #[test]
@@ -191,9 +196,10 @@ fn packed_files_read_like_plain_ones_and_the_filter_takes_quiet_positions() {
     let game =
         "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1;e2e4:30 g8f6:-20 f1c4:0 f6e4:90 c4f7:-80 e8f7:300;0";
     let text = format!("{FEN} [0.5]\n{game}\n");
-    let packed = ruzstd::encoding::compress_to_vec(text.as_bytes(), ruzstd::encoding::CompressionLevel::Fastest);
+    let packed =
+        |text: &str| ruzstd::encoding::compress_to_vec(text.as_bytes(), ruzstd::encoding::CompressionLevel::Fastest);
     std::fs::write(folder.path().join("a.txt"), &text).expect("written");
-    std::fs::write(folder.path().join("a.txt.zst"), packed).expect("written");
+    std::fs::write(folder.path().join("a.txt.zst"), packed(&text)).expect("written");
     let read = |name: &str, quiet: bool| {
         let mut data = data(&format!("quiet = {quiet}"));
         data.files = vec![folder.path().join(name)];
@@ -204,6 +210,12 @@ fn packed_files_read_like_plain_ones_and_the_filter_takes_quiet_positions() {
     assert_eq!(read("a.txt", true).len(), 4);
     // Scores of the game make no number equal to itself where a line has none, so text is compared.
     assert_eq!(format!("{:?}", read("a.txt", true)), format!("{:?}", read("a.txt.zst", true)));
+    let frames: Vec<u8> = text.lines().flat_map(|line| packed(&format!("{line}\n"))).collect();
+    std::fs::write(folder.path().join("b.txt.zst"), frames).expect("written");
+    assert_eq!(read("b.txt.zst", false).len(), 7);
+    // The moves before a self-play game's first search have no scores.
+    std::fs::write(folder.path().join("c.txt"), game.replace("e2e4:30", "e2e4:-")).expect("written");
+    assert_eq!(read("c.txt", false).len(), 6);
 }
 
 #[test]
@@ -213,10 +225,12 @@ fn plans_are_checked() {
     let table = [
         ("[fit]\nepoch = 3", "p.toml:6:1: unknown key `epoch`, did you mean `epochs`?"),
         ("[fit]\nmethod = \"newton\"", "p.toml:6:10: unknown variant `newton`"),
-        ("[fit]\nrate = 0.0", "p.toml: fit.rate = 0: expected a number above 0"),
-        ("[fit]\ntest-share = 1.0", "p.toml: fit.test-share = 1: expected between 0 and 1"),
+        ("[fit]\nrate = 0.0", "p.toml:6: fit.rate = 0: expected a number above 0"),
+        ("[fit]\ntest-share = 1.0", "p.toml:6: fit.test-share = 1: expected between 0 and 1"),
         ("[fit]\nanchored = [\"MATERIEL\"]", "did you mean `MATERIAL`?"),
         ("[fit]\nbatch = 0", "p.toml:6:9: "),
+        ("[fit]\nseed = 2\n\nepochs = 0 # none", "p.toml:8: fit.epochs = 0: expected 1 or more"),
+        ("[fit]\nk = -1", "p.toml:6: fit.k = -1: "),
     ];
     for (lines, words) in table {
         let error = Plan::parse(Path::new("p.toml"), &format!("{base}{lines}\n")).expect_err(lines).to_string();
@@ -230,6 +244,10 @@ fn plans_are_checked() {
 fn the_example_shows_every_default() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("texel.toml");
     let plan = Plan::load(&path).expect("a good plan");
+    // Paths start at the plan's folder, not where the program was started.
+    assert!(plan.output.weights.is_file(), "{}", plan.output.weights.display());
+    let folder = path.parent().expect("a folder");
+    assert!(plan.data.files.iter().chain(&plan.output.pictures).all(|file| file.starts_with(folder)));
     assert_eq!(format!("{:?}", plan.fit), format!("{:?}", Fit::default()));
     let short = data("");
     assert_eq!(format!("{:?}", Data { files: short.files.clone(), ..plan.data }), format!("{short:?}"));

@@ -2,6 +2,7 @@
 
 use super::{Folder, lines};
 use destrier::types::SplitMix64;
+use std::io::Read;
 
 #[test]
 fn formats_with_games_give_the_games_back() {
@@ -14,6 +15,72 @@ fn formats_with_games_give_the_games_back() {
         folder.run(&format!("convert @b.{name} --out @{name}.vf"));
         assert!(folder.read(&format!("{name}.vf")) == folder.read("a.vf"), "{name}");
     }
+}
+
+/// Games with rooks and kings where standard chess has none: castling by both sides, steps that look like it, and one side of each kind.
+const CHESS960: &str = "\
+1rkr4/p2p1p1p/8/8/8/8/P2P1P1P/1RKR4 w KQkq - 0 20;c1d1:5 c8d8:-3 a2a3:- a7a6:4;0.5
+1rkr4/p2p1p1p/8/8/8/8/P2P1P1P/1RKR4 w KQkq - 0 20;c1c2:5 c8c7:-3 a2a3:1 a7a6:4;1.0
+4k1r1/p4ppp/8/8/8/8/P6P/R3K2R w KQk - 0 20;e1h1:5 e8g8:-3;0.0
+";
+
+#[test]
+fn chess960_castles_by_king_takes_rook() {
+    let folder = Folder::new();
+    folder.write("a.selfplay", CHESS960);
+    folder.run("convert @a.selfplay --out @a.vf");
+    folder.run("convert @a.vf --out @b.selfplay");
+    assert_eq!(folder.text("b.selfplay"), CHESS960);
+    // A position without a score has no place in `.plain`.
+    folder.write("d.selfplay", CHESS960.replace(":-", ":7"));
+    folder.run("convert @d.selfplay --out @d.vf");
+    folder.run("convert @d.vf --out @d.plain");
+    folder.run("convert @d.plain --out @e.vf");
+    assert!(folder.read("e.vf") == folder.read("d.vf"));
+    // In standard chess castling is where the king goes, and read both ways.
+    let standard = |word: &str| format!("r3k2r/p6p/8/8/8/8/P6P/R3K2R w KQkq - 0 20;{word}:5 e8c8:1;0.5\n");
+    for word in ["e1g1", "e1h1"] {
+        folder.write("s.selfplay", standard(word));
+        folder.run("convert @s.selfplay --out @s2.selfplay --force");
+        assert_eq!(folder.text("s2.selfplay"), standard("e1g1"));
+    }
+}
+
+#[cfg(feature = "binpack")]
+#[test]
+fn binpack_has_no_room_for_chess960() {
+    let folder = Folder::new();
+    folder.write("a.selfplay", CHESS960);
+    let error = folder.error("convert @a.selfplay --out @a.binpack");
+    assert!(error.contains("binpack does not say from where kings and rooks of Chess960 may castle"), "{error}");
+    assert!(error.contains("write viriformat, plain or self-play"), "{error}");
+    assert!(!folder.path("a.binpack").exists() && !folder.path("a.binpack.partial").exists());
+    // Without rights to castle it is chess like any other.
+    folder.write("b.selfplay", CHESS960.lines().nth(1).unwrap().replace("KQkq", "-"));
+    folder.run("convert @b.selfplay --out @b.binpack");
+    folder.run("convert @b.selfplay --out @b.vf");
+    folder.run("convert @b.binpack --out @c.vf");
+    assert!(folder.read("b.vf") == folder.read("c.vf"));
+}
+
+#[test]
+fn packed_files_are_written_by_their_name() {
+    let folder = Folder::new();
+    folder.write_games("a.vf", 14, 20);
+    let names: &[&str] =
+        if cfg!(feature = "binpack") { &["vf", "bf", "txt", "plain", "binpack"] } else { &["vf", "txt"] };
+    for name in names {
+        folder.run(&format!("convert @a.vf --out @b.{name}"));
+        folder.run(&format!("convert @a.vf --out @b.{name}.zst"));
+        let packed = folder.read(&format!("b.{name}.zst"));
+        assert!(packed.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]), "{name}");
+        let mut whole = Vec::new();
+        ruzstd::decoding::StreamingDecoder::new(&packed[..]).unwrap().read_to_end(&mut whole).unwrap();
+        assert!(whole == folder.read(&format!("b.{name}")), "{name}");
+    }
+    let engine = "--engine @missing --depth 1";
+    let error = folder.error(&format!("rescore @a.vf --out @c.vf.zst {engine}"));
+    assert!(error.contains("a packed file cannot be continued; leave `.zst` away"), "{error}");
 }
 
 #[test]
@@ -47,7 +114,9 @@ fn packed_files_are_read() {
     assert!(folder.read("b.vf") == folder.read("a.vf"));
     let torn = packed(&text);
     folder.write("c.txt.zst", &torn[..torn.len() - 20]);
-    assert!(folder.error("import @c.txt.zst --out @c.vf").starts_with("c.txt.zst: cannot read it"));
+    let error = folder.error("import @c.txt.zst --out @c.vf");
+    assert!(error.starts_with("c.txt.zst: cannot read it: ") && error.contains("zstd"), "{error}");
+    assert!(error.len() < 120, "{error}");
 }
 
 const MIXED: &str = "\
@@ -91,16 +160,18 @@ fn errors_name_the_place_and_the_remedy() {
     folder.write("bad.plain", "fen 8/8/8/8/8/8/8/K1k5 w - - 0 1\nmove a1a5\nscore 1\nresult 0\ne\n");
     folder.write("game.txt", "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1;e2e4:20 e2e4:5;0.5\n");
     folder.write("x.unknown", "");
+    std::fs::create_dir(folder.path("empty")).unwrap();
     for (words, expected) in [
         ("check @torn.vf", "ends within a game; cut it to"),
         ("check @zero.bf", "zero.bf: offset 0: fen: white must have one king; is this a bulletformat file?"),
         ("check @bad.txt", "bad.txt: line 3: bad line `rubbish`, expected `FEN | centipawns | result`"),
-        ("check @score.txt", "score.txt: line 1: bad score ` x `, expected centipawns"),
+        ("check @score.txt", "score.txt: line 1: bad score `x`, expected centipawns"),
         ("check @bad.plain", "bad.plain: line 5: bad move `a1a5`, expected a legal one"),
         ("check @game.txt", "game.txt: line 1: bad move `e2e4`, expected a legal one"),
         ("check @x.unknown", "x.unknown: no format goes by this name; give `--from` one of"),
-        ("check @missing.vf", "missing.vf: cannot read it"),
-        ("convert @a.vf --out @a.vf", "a.vf: there already; give `--force` to replace it"),
+        ("check @missing.vf", "missing.vf: cannot read it: No such file or directory"),
+        ("check @empty", "empty: a folder without `games.jsonl`; give the folder of a run of Quintain, or a file"),
+        ("convert @a.vf --out @torn.vf", "torn.vf: there already; give `--force` to replace it"),
         ("convert @a.vf --out @a.pgn", "a.pgn: pgn can be read, not written; write viriformat"),
         ("filter @a.vf --out @b.vf", "b.vf: viriformat does not say single positions; filter into bulletformat"),
         ("filter @zero.bf --out @b.txt", "zero.bf: bulletformat does not say at which ply a position is; give"),
@@ -110,7 +181,10 @@ fn errors_name_the_place_and_the_remedy() {
         let error = folder.error(words);
         assert!(error.contains(expected), "{words}: {error}");
         assert!(!error.contains('\n'), "{error}");
+        assert!(error.matches("No such file").count() < 2, "{error}");
     }
+    let formats = folder.error("check @x.unknown");
+    assert_eq!(formats.contains("binpack"), cfg!(feature = "binpack"), "{formats}");
     assert!(folder.error("check @torn.bf").starts_with("torn.bf: offset 0: "));
     assert!(!folder.path("b.txt").exists());
 }

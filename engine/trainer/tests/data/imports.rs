@@ -108,5 +108,7 @@ fn journals_give_the_games_that_count() {
         ["rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1;e7e5:-12 g1f3:- b8c6:30994 f1b5:-30996;0.0"]
     );
     folder.write("run/games.jsonl", "no journal\n");
-    assert!(folder.error("import @run --out @b.vf").contains("run/games.jsonl"));
+    let error = folder.error("import @run --out @b.vf");
+    assert_eq!(error.matches("run/games.jsonl").count(), 1, "{error}");
+    assert_eq!(error.matches(':').count(), 1, "{error}");
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod crates;
+mod files;
 mod formats;
 mod imports;
 mod order;
@@ -16,6 +17,7 @@ use destrier::types::SplitMix64;
 use destrier_trainer::data::{self, Command};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::{Command as Program, Stdio};
 use tempfile::TempDir;
 
 #[derive(Parser)]
@@ -37,12 +39,23 @@ impl Folder {
         self.0.path().join(name)
     }
 
-    fn try_run(&self, words: &str) -> anyhow::Result<()> {
-        let words = words.split(' ').map(|word| match word.strip_prefix('@') {
+    /// The program itself with such words.
+    fn program(&self, words: &str) -> Program {
+        let mut program = Program::new(env!("CARGO_BIN_EXE_destrier-trainer"));
+        program.arg("data").args(self.words(words)).stdin(Stdio::null());
+        program
+    }
+
+    fn words(&self, words: &str) -> Vec<String> {
+        let word = |word: &str| match word.strip_prefix('@') {
             Some(name) => self.path(name).to_str().unwrap().to_owned(),
             None => word.to_owned(),
-        });
-        data::run(Words::try_parse_from(words)?.command)
+        };
+        words.split(' ').map(word).collect()
+    }
+
+    fn try_run(&self, words: &str) -> anyhow::Result<()> {
+        data::run(Words::try_parse_from(self.words(words))?.command)
     }
 
     fn run(&self, words: &str) {

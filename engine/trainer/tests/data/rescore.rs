@@ -13,9 +13,9 @@ fn the_engine() {
     destrier::uci::run(io::stdin().lock(), io::stdout()).unwrap();
 }
 
-/// An engine that does one thing after the other, whatever is sent meanwhile; at the seventh search of a game it falls silent if its
-/// name says so.
-fn patient(falls_silent: bool) -> io::Result<()> {
+/// An engine that does one thing after the other, whatever is sent meanwhile; from the seventh search of a game on it says no more than
+/// `later`, if that is given.
+fn patient(later: Option<&str>) -> io::Result<()> {
     let mut out = io::stdout();
     let (mut searcher, mut game, mut searches) = (Searcher::new(1).unwrap(), Game::new(Board::startpos()), 0);
     for line in io::stdin().lines() {
@@ -27,7 +27,9 @@ fn patient(falls_silent: bool) -> io::Result<()> {
             ("position", words) => game = Game::new(Board::from_fen(words.strip_prefix("fen ").unwrap()).unwrap()),
             ("go", words) => {
                 searches += 1;
-                if falls_silent && searches > 6 {
+                if let Some(later) = later.filter(|_| searches > 6) {
+                    write!(out, "{later}")?;
+                    out.flush()?;
                     continue;
                 }
                 let depth = words.strip_prefix("depth ").unwrap().parse().unwrap();
@@ -46,13 +48,19 @@ fn patient(falls_silent: bool) -> io::Result<()> {
 #[test]
 #[ignore = "no test of its own: the tests of this file start it as their engine"]
 fn the_patient_engine() {
-    patient(false).unwrap();
+    patient(None).unwrap();
 }
 
 #[test]
 #[ignore = "no test of its own: the tests of this file start it as their engine"]
 fn the_patient_engine_that_falls_silent() {
-    patient(true).unwrap();
+    patient(Some("")).unwrap();
+}
+
+#[test]
+#[ignore = "no test of its own: the tests of this file start it as their engine"]
+fn the_patient_engine_that_drops_lines() {
+    patient(Some("bestmove 0000\n")).unwrap();
 }
 
 /// The words that start an engine.
@@ -117,6 +125,11 @@ fn searches_sent_ahead_find_the_same() {
     let seventh = lines(&folder.path("a.txt"))[6].split(" | ").next().unwrap().to_owned();
     assert!(error.contains("no `bestmove` within 1.0 s at") && error.contains(&seventh), "{error}");
     assert!(error.contains("raise --timeout, or lower --ahead"), "{error}");
+    let dropping = engine_of("rescore::the_patient_engine_that_drops_lines");
+    for (ahead, expected) in [(50, "; does it drop lines while it searches? Lower --ahead"), (1, "`")] {
+        let error = folder.error(&format!("rescore @a.vf --out @c{ahead}.vf --depth 1 --ahead {ahead} {dropping}"));
+        assert!(error.contains(&format!("no score for `{seventh}`")) && error.ends_with(expected), "{error}");
+    }
 }
 
 #[test]

@@ -1,0 +1,140 @@
+//! What is written where: files, pipes, stdout, and what is left when a command ends early.
+
+use super::Folder;
+use quintain::cli::Exit;
+use rustix::process::{Pid, Signal};
+use std::fs;
+use std::fs::File;
+use std::os::unix::net::UnixListener;
+use std::process::Stdio;
+use std::thread;
+
+#[test]
+fn no_file_is_read_and_written() {
+    let folder = Folder::new();
+    folder.write_games("a.vf", 15, 5);
+    fs::create_dir(folder.path("sub")).unwrap();
+    let good = folder.read("a.vf");
+    for words in [
+        "split @a.vf --out @s.vf --validation @s.vf",
+        "split @a.vf --out @s.vf --validation @sub/../s.vf --force",
+        "split @a.vf --out @s.vf --validation @a.vf --force",
+        "convert @a.vf --out @sub/../a.vf --force",
+        "filter @a.vf --out @a.vf --to text --force",
+        "shuffle @a.vf --out @a.vf --force",
+        "interleave @a.vf --out @a.vf --force",
+        "dedup @a.vf --out @a.vf --force",
+        "rescore @a.vf --out @a.vf --engine @missing --depth 1",
+    ] {
+        let error = folder.error(words);
+        assert!(error.contains("; give another name for what is written"), "{words}: {error}");
+        assert!(folder.read("a.vf") == good);
+    }
+    assert_eq!(fs::read_dir(folder.path("")).unwrap().count(), 2, "nothing else is left");
+}
+
+#[test]
+fn what_is_no_file_is_never_replaced() {
+    let folder = Folder::new();
+    folder.write_games("a.vf", 16, 2);
+    let _socket = UnixListener::bind(folder.path("socket.vf")).unwrap();
+    for words in ["convert @a.vf --out @socket.vf", "convert @a.vf --out @socket.vf --force"] {
+        let error = folder.error(words);
+        assert!(error.starts_with("socket.vf: no regular file"), "{error}");
+        assert!(!fs::metadata(folder.path("socket.vf")).unwrap().is_file());
+    }
+}
+
+#[test]
+fn an_answer_that_nobody_reads_is_no_panic() {
+    let folder = Folder::new();
+    folder.write_games("a.vf", 17, 2);
+    for words in ["info @a.vf", "info @a.vf --json", "check @a.vf"] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let ended = folder.program(words).stdout(writer).stderr(Stdio::piped()).output().unwrap();
+        assert!(ended.status.success() && ended.stderr.is_empty(), "{words}: {ended:?}");
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let ended = folder.program(words).stdout(full).stderr(Stdio::piped()).output().unwrap();
+        let told = String::from_utf8(ended.stderr).unwrap();
+        assert_eq!(ended.status.code(), Some(2), "{words}: {told}");
+        assert!(told.starts_with("error: cannot write to stdout: No space left"), "{told}");
+        assert_eq!(told.lines().count(), 1, "{told}");
+    }
+}
+
+#[cfg(feature = "binpack")]
+#[test]
+fn a_damaged_binpack_is_one_error() {
+    let folder = Folder::new();
+    folder.write_games("a.vf", 18, 30);
+    folder.run("convert @a.vf --out @a.binpack");
+    let mut bytes = folder.read("a.binpack");
+    // Behind the chunk's head.
+    bytes[8..200].fill(0xff);
+    folder.write("b.binpack", bytes);
+    let ended = folder.program("check @b.binpack").stderr(Stdio::piped()).output().unwrap();
+    let told = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(2), "{told}");
+    assert!(told.starts_with("error: ") && told.lines().count() == 1, "{told}");
+}
+
+#[test]
+fn what_a_killed_run_left_is_replaced_and_a_running_one_is_not() {
+    let folder = Folder::new();
+    folder.write_games("a.vf", 19, 5);
+    folder.write("b.bf.partial", [7; 100_000]);
+    folder.run("shuffle @a.vf --out @b.bf");
+    folder.run("convert @a.vf --out @c.bf");
+    assert_eq!(folder.read("b.bf").len(), folder.read("c.bf").len());
+    assert!(!folder.path("b.bf.partial").exists());
+    let running = File::create(folder.path("d.bf.partial")).unwrap();
+    running.lock().unwrap();
+    let error = folder.error("shuffle @a.vf --out @d.bf");
+    assert!(error.starts_with("d.bf: another run writes it"), "{error}");
+    assert!(folder.path("d.bf.partial").exists());
+}
+
+#[test]
+fn nothing_is_left_when_a_run_is_ended() {
+    let folder = Folder::new();
+    let partial = folder.path("b.bf.partial");
+    // Signals are listened to a moment after the start: one that comes before has its usual effect.
+    let ended = (0..50).any(|_| {
+        let _ = fs::remove_file(&partial);
+        let words = "shuffle /dev/stdin --from viriformat --out @b.bf";
+        let mut run = folder.program(words).stdin(Stdio::piped()).spawn().unwrap();
+        while !partial.exists() {
+            assert!(run.try_wait().unwrap().is_none(), "it waits for its input");
+            thread::yield_now();
+        }
+        rustix::process::kill_process(Pid::from_child(&run), Signal::TERM).unwrap();
+        run.wait().unwrap().code() == Some(i32::from(Exit::Interrupted.code()))
+    });
+    assert!(ended);
+    assert_eq!(fs::read_dir(folder.path("")).unwrap().count(), 0);
+}
+
+#[test]
+fn positions_without_moves_are_not_dropped_without_a_word() {
+    let folder = Folder::new();
+    folder.write_games("a.vf", 20, 5);
+    folder.run("convert @a.vf --out @a.txt");
+    for words in ["dedup @a.txt --out @b.plain", "convert @a.txt --out @b.plain", "interleave @a.txt --out @b.plain"] {
+        let error = folder.error(words);
+        assert!(error.contains("a.txt: text does not say which move was played; write viriformat"), "{error}");
+        assert!(!folder.path("b.plain").exists());
+    }
+    folder.write("s.selfplay", "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1;e2e4:- e7e5:1 g1f3:2;0.5\n");
+    for words in [
+        "convert @s.selfplay --out @x.txt",
+        "interleave @s.selfplay --out @y.txt",
+        "dedup @s.selfplay --out @z.txt",
+        "shuffle @s.selfplay --out @u.txt",
+        "split @s.selfplay --out @v.txt --validation @w.txt --share 0",
+    ] {
+        let ended = folder.program(words).stdout(Stdio::piped()).output().unwrap();
+        let told = String::from_utf8(ended.stdout).unwrap();
+        assert!(ended.status.success() && told.contains(" 1 positions left out"), "{words}: {told}");
+    }
+}
