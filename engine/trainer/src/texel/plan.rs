@@ -7,7 +7,7 @@ use destrier::eval::layout::BLOCKS;
 use quintain::plan::config::{TomlError, from_toml, nearest};
 use serde::Deserialize;
 
-use crate::train::folder_of;
+use crate::train::{folder_of, line_of};
 
 /// The whole plan.
 #[derive(Clone, Debug, Deserialize)]
@@ -258,19 +258,4 @@ impl Plan {
             }),
         }
     }
-}
-
-/// The line of a key with its table, 1 where none is written so.
-fn line_of(text: &str, key: &str) -> usize {
-    let (table, name) = key.split_once('.').unwrap_or(("", key));
-    let mut within = "";
-    let found = text.lines().position(|line| {
-        let line = line.trim();
-        if let Some(head) = line.strip_prefix('[') {
-            within = head.split(']').next().unwrap_or_default().trim();
-        }
-        let is = |word: &str| line.split_once('=').is_some_and(|(before, _)| before.trim() == word);
-        is(key) || within == table && is(name)
-    });
-    found.map_or(1, |line| line + 1)
 }

@@ -307,11 +307,18 @@ impl Plan {
     }
 }
 
-/// The line of a key or table, 1 if it is not written out.
+/// The line of a key, of a key with its table before a point, or of a table; 1 if it is not written out.
 pub(crate) fn line_of(text: &str, key: &str) -> usize {
-    let named = |line: &str| {
-        let line = line.trim_start_matches([' ', '[']);
-        line.strip_prefix(key).is_some_and(|rest| rest.starts_with([' ', '=', ']', '.']))
-    };
-    text.lines().position(named).map_or(1, |line| line + 1)
+    let (table, name) = key.split_once('.').unwrap_or(("", key));
+    let mut within = "";
+    let found = text.lines().position(|line| {
+        let line = line.trim();
+        if let Some(head) = line.strip_prefix('[') {
+            within = head.split(']').next().unwrap_or_default().trim();
+            return within == key;
+        }
+        let is = |word: &str| line.split_once('=').is_some_and(|(before, _)| before.trim() == word);
+        is(key) || is(name) && (table.is_empty() || within == table)
+    });
+    found.map_or(1, |line| line + 1)
 }
