@@ -14,7 +14,7 @@ use super::window::{NodeKind, Window};
 use crate::board::Board;
 use crate::types::{DRAW, Move, MoveList, Score, is_mate};
 
-/// Nearer than this to the fifty-move rule, stored scores are not trusted: they know nothing of the clock.
+/// From this clock on stored scores are not trusted: the fifty-move rule is near, and they know nothing of it.
 const STALE_HALFMOVE_CLOCK: u16 = 90;
 
 /// What the search of one node works with.
@@ -93,9 +93,9 @@ impl Worker<'_> {
         }
 
         // 3. What the table knows.
-        let table = self.table.probe(board.key(), ply);
+        let table = self.look_up(board, ply);
         if !N::PV
-            && let Some(score) = score_from_table(table, depth, window.beta, board)
+            && let Some(score) = score_from_table(table, depth, window.beta)
         {
             if score >= window.beta {
                 self.learn_from_table(board, table, depth, ply);
@@ -218,6 +218,15 @@ impl Worker<'_> {
         None
     }
 
+    /// What the table knows of a position. Where its score is not to be trusted on this board the bound is none; the move and the
+    /// evaluation stay of use.
+    #[inline]
+    pub(super) fn look_up(&self, board: &Board, ply: usize) -> Option<Entry> {
+        let entry = self.table.probe(board.key(), ply)?;
+        let is_stale = board.halfmove_clock() >= STALE_HALFMOVE_CLOCK;
+        Some(if is_stale { Entry { bound: Bound::None, ..entry } } else { entry })
+    }
+
     /// The static evaluation as the search uses it; none stays none.
     #[inline]
     pub(super) fn correct(&self, raw_eval: Score, aspects: Aspects) -> Score {
@@ -261,12 +270,11 @@ impl Worker<'_> {
     }
 }
 
-/// The stored score when it settles the question whether the true one reaches `beta`.
+/// The stored score when it comes from a search as deep and settles the question whether the true one reaches `beta`.
 #[inline]
-pub(super) fn score_from_table(table: Option<Entry>, depth: i32, beta: Score, board: &Board) -> Option<Score> {
+pub(super) fn score_from_table(table: Option<Entry>, depth: i32, beta: Score) -> Option<Score> {
     let entry = table?;
-    let trusted = entry.depth >= depth && board.halfmove_clock() < STALE_HALFMOVE_CLOCK;
-    (trusted && entry.bound.settles(entry.score, beta)).then_some(entry.score)
+    (entry.depth >= depth && entry.bound.settles(entry.score, beta)).then_some(entry.score)
 }
 
 /// The static evaluation, moved to the stored score where that is a bound on the other side.

@@ -20,9 +20,9 @@ impl Worker<'_> {
         }
 
         // 2. What the table knows.
-        let table = self.table.probe(board.key(), ply);
+        let table = self.look_up(board, ply);
         if !N::PV
-            && let Some(score) = score_from_table(table, 0, window.beta, board)
+            && let Some(score) = score_from_table(table, 0, window.beta)
         {
             return score;
         }

@@ -61,8 +61,10 @@ impl Worker<'_> {
     fn search_probcut<N: NodeKind>(&mut self, board: &Board, node: &Node, bound: Score) -> Option<Score> {
         let Node { ply, depth, .. } = *node;
         let reduced = depth - PROBCUT_REDUCTION;
-        // The table already knows of a search as deep that fell short.
-        if node.table.is_some_and(|entry| entry.depth > reduced && entry.score < bound) {
+        // The table already has a score of a search as deep that fell short. Even a lower bound, which proves nothing, is taken for
+        // a sign that the capture will not be found.
+        let fell_short = |entry: Entry| entry.bound != Bound::None && entry.score < bound;
+        if node.table.is_some_and(|entry| entry.depth > reduced && fell_short(entry)) {
             return None;
         }
         let hint = node.table.map(|entry| entry.mv).filter(|mv| mv.is_capture() && board.is_legal(*mv));
