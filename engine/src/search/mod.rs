@@ -322,3 +322,26 @@ fn new_worker<'a>(assignment: &'a Assignment, memory: &'a mut Memory, control: C
         seldepth: 0,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Which depth is stored for the starting position after a search of few plies, none of which come back to it.
+    fn stored_depth(limits: Limits) -> Option<i32> {
+        let mut searcher = Searcher::new(1).expect("a small table");
+        let game = Game::new(Board::startpos());
+        in_search_thread(|| searcher.search(&game, &limits, &Signals::default(), Instant::now(), &mut Silent))
+            .expect("a thread");
+        searcher.table.probe(game.board().key(), 0).map(|entry| entry.depth)
+    }
+
+    #[test]
+    fn only_the_value_of_the_position_is_stored_for_the_root() {
+        let limits = Limits { depth: Some(3), ..Limits::default() };
+        let search_moves: Vec<Move> = Board::startpos().parse_uci("a2a3").into_iter().collect();
+        assert_eq!(stored_depth(limits.clone()), Some(3));
+        assert_eq!(stored_depth(Limits { lines: 4, ..limits.clone() }), Some(3));
+        assert_eq!(stored_depth(Limits { search_moves, ..limits }), None);
+    }
+}

@@ -29,7 +29,7 @@ impl Worker<'_> {
         let mut best = Best { mv: Move::NULL, score: -INFINITE };
         let mut move_number = 0;
         let mut tried = Tried::new();
-        let table_move = if N::ROOT { self.root.best_move() } else { node.table.map_or(Move::NULL, |entry| entry.mv) };
+        let table_move = self.table_move::<N>(node.table);
         let mut picker = MovePicker::all(&self.arena, table_move, self.stack[ply].killers, self.stack.context(ply));
         while let Some(mv) = picker.next(board, &mut self.arena, self.histories) {
             if mv == node.excluded || (N::ROOT && !self.root.is_allowed(mv)) {

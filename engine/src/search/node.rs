@@ -131,7 +131,7 @@ impl Worker<'_> {
 
         // 6. How deep the table's move is worth to be searched, or the node without one. From here on moves are looked at.
         self.stack.note_threats(ply, board);
-        node.depth -= extensions::internal_reduction::<N>(depth, table.map_or(Move::NULL, |entry| entry.mv));
+        node.depth -= extensions::internal_reduction::<N>(depth, self.table_move::<N>(table));
         match self.weigh_table_move::<N>(board, &node) {
             Verdict::Extend(plies) => node.extension = plies,
             Verdict::Cut(score) => return score,
@@ -143,7 +143,10 @@ impl Worker<'_> {
             return DRAW;
         }
 
-        // 8. What was found out goes into the table.
+        // 8. What was found out goes into the histories and the table, if it holds for the position.
+        if N::ROOT && self.root.is_partial() {
+            return best.score;
+        }
         let bound = match best.score {
             score if score >= window.beta => Bound::Lower,
             _ if N::PV && !best.mv.is_null() => Bound::Exact,
@@ -156,10 +159,14 @@ impl Worker<'_> {
             self.learn_from_failure(board, ply, node.depth);
         }
         let entry = Entry { mv: best.mv, score: best.score, eval: raw_eval, depth: node.depth, bound, pv: was_pv };
-        if !(N::ROOT && self.root.is_secondary()) {
-            self.table.store(board.key(), ply, entry);
-        }
+        self.table.store(board.key(), ply, entry);
         best.score
+    }
+
+    /// The move that is searched first: the table's, at the root the best of the line looked for.
+    #[inline]
+    pub(super) fn table_move<N: NodeKind>(&self, table: Option<Entry>) -> Move {
+        if N::ROOT { self.root.best_move() } else { table.map_or(Move::NULL, |entry| entry.mv) }
     }
 
     /// Remembers the table's quiet move where its stored score alone refutes the opponent.

@@ -26,6 +26,8 @@ pub struct Root {
     wanted: usize,
     /// The line being looked for.
     index: usize,
+    /// Only some of the legal moves were asked for.
+    is_narrowed: bool,
     /// A line is newer than the last report.
     pub is_news: bool,
 }
@@ -39,9 +41,10 @@ impl Root {
         if moves.is_empty() {
             moves = legal.to_vec();
         }
+        let is_narrowed = moves.len() < legal.len();
         let nodes = vec![0; moves.len()];
         let wanted = lines.clamp(1, moves.len().max(1));
-        Root { moves, nodes, lines: Vec::new(), wanted, index: 0, is_news: false }
+        Root { moves, nodes, lines: Vec::new(), wanted, index: 0, is_narrowed, is_news: false }
     }
 
     pub fn moves(&self) -> &[Move] {
@@ -82,9 +85,10 @@ impl Root {
         self.lines[..found].sort_by_key(|line| std::cmp::Reverse(line.score));
     }
 
-    /// True while a line other than the best is looked for: what comes out is not the value of the position.
-    pub fn is_secondary(&self) -> bool {
-        self.index > 0
+    /// True while what comes out need not be the value of the position: moves that may be the best are left out, because they
+    /// were not asked for or begin a line that was found before.
+    pub fn is_partial(&self) -> bool {
+        self.is_narrowed || self.index > 0
     }
 
     /// The line known so far where one is looked for.
@@ -167,10 +171,10 @@ mod tests {
         // The next iteration prefers what was second, and finds the second better than the first.
         set(&mut root, &board, 0, &[("d2d4", 20)]);
         check(&root, &board, &[("d2d4", 20), ("e2e4", 30), ("a2a3", 5)]);
-        assert!(!root.is_secondary());
+        assert!(!root.is_partial());
         set(&mut root, &board, 1, &[("g1f3", 22)]);
         check(&root, &board, &[("g1f3", 22), ("d2d4", 20), ("e2e4", 30)]);
-        assert!(root.is_secondary() && !root.is_allowed(board.parse_uci("g1f3").expect("legal")));
+        assert!(root.is_partial() && !root.is_allowed(board.parse_uci("g1f3").expect("legal")));
     }
 
     #[test]
@@ -185,6 +189,7 @@ mod tests {
         assert_eq!((root.moves(), root.wanted()), (&moves[1..], 1));
         root.keep(|_| false);
         assert_eq!(root.moves(), &moves[1..]);
+        assert!(root.is_partial() && !Root::new(&board, &[], 2).is_partial());
     }
 
     #[test]
