@@ -53,7 +53,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{io, thread};
 use tablebase::{Prober, Probing, Tablebases};
-use tt::TranspositionTable;
+use tt::{Bound, TranspositionTable};
 
 /// The stack a thread needs that calls [`Searcher::search`].
 pub const THREAD_STACK_BYTES: usize = 16 << 20;
@@ -96,17 +96,19 @@ impl Game {
     }
 }
 
-/// The state of a search after an iteration.
+/// The state of a search after an iteration, or at its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Info<'a> {
-    /// The iteration, in plies.
+    /// The iteration that found the line, in plies.
     pub depth: i32,
-    /// The longest line looked at, in plies.
+    /// The longest line looked at in it, in plies.
     pub seldepth: usize,
     /// The rank of the line, from one.
     pub line: usize,
     /// From the side to move's view.
     pub score: Score,
+    /// What it is of the true score: exact, but for an iteration that was stopped.
+    pub bound: Bound,
     /// Moves played on the board since the search began, by all threads.
     pub nodes: u64,
     /// Answers from endgame tables, likewise.
@@ -269,21 +271,8 @@ impl Searcher {
         // Several lines are the leader's, so that what is played is what was reported first.
         let chosen = if limits.lines > 1 { 0 } else { pool::elect(&findings) };
         let found = &findings[chosen];
-        let outcome = self.outcome(game.board(), found, shared.nodes());
-        if let Some(best) = found.best.as_ref().filter(|_| chosen > 0) {
-            report.iteration(&Info {
-                depth: found.depth,
-                seldepth: best.moves.len(),
-                line: 1,
-                score: best.score,
-                nodes: outcome.nodes,
-                table_hits: shared.table_hits(),
-                elapsed: start.elapsed(),
-                hashfull: self.table.hashfull(),
-                pv: &best.moves,
-            });
-        }
-        outcome
+        worker.report_end(found.best.as_ref().filter(|_| chosen > 0), report);
+        self.outcome(game.board(), found, shared.nodes())
     }
 
     fn outcome(&self, board: &Board, found: &Finding, nodes: u64) -> Outcome {
@@ -320,6 +309,7 @@ fn new_worker<'a>(assignment: &'a Assignment, memory: &'a mut Memory, control: C
         stack: Stack::new(),
         arena: MoveArena::new(),
         seldepth: 0,
+        nodes_told: 0,
     }
 }
 

@@ -6,6 +6,7 @@ use super::ordering::MovePicker;
 use super::pruning;
 use super::reductions::{self, LateMove};
 use super::tried::Tried;
+use super::tt::Bound;
 use super::window::{CutNode, NodeKind, PvNode, Window};
 use crate::board::Board;
 use crate::types::{DRAW, INFINITE, MATE_IN_MAX, Move, Score, is_mate, mated_in};
@@ -69,7 +70,8 @@ impl Worker<'_> {
                         self.pv.update(ply, mv);
                     }
                     if N::ROOT {
-                        self.root.set_best(score, self.pv.line(0));
+                        let bound = if score >= node.window.beta { Bound::Lower } else { Bound::Exact };
+                        self.root.set_best(score, bound, self.seldepth, self.pv.line(0));
                     }
                 }
                 if score >= node.window.beta {

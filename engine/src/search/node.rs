@@ -58,6 +58,8 @@ pub(super) struct Worker<'a> {
     pub arena: MoveArena,
     /// The longest line of this iteration, in plies.
     pub seldepth: usize,
+    /// The nodes of the last report.
+    pub nodes_told: u64,
 }
 
 impl Worker<'_> {
