@@ -106,7 +106,8 @@ impl Worker<'_> {
         }
     }
 
-    /// Looks for one line: with a narrow window around its last score, and wider ones until the score lies inside.
+    /// Looks for one line: with a narrow window around its last score, and wider ones until the score lies inside ("aspiration
+    /// search", G. Baudet, "The design and analysis of algorithms for asynchronous multiprocessors", 1978).
     fn search_aspiring(&mut self, board: &Board, depth: i32) {
         let last = self.root.line().map_or(DRAW, |line| line.score);
         let mut delta = params::aspiration_delta();

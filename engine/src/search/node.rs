@@ -25,7 +25,7 @@ pub(super) struct Node {
     pub window: Window,
     pub in_check: bool,
     pub table: Option<Entry>,
-    /// The static evaluation, or a stored score that is nearer the truth; [`NO_EVAL`] when in check.
+    /// The static evaluation, or a stored score that is nearer the truth. Means nothing when in check.
     pub eval: Score,
     /// In the principal variation, or once found there.
     pub was_pv: bool,
@@ -68,7 +68,7 @@ impl Worker<'_> {
     pub fn search<N: NodeKind>(&mut self, board: &Board, window: Window, depth: i32, ply: usize) -> Score {
         // 1. The position in check is searched deeper; at depth 0 only captures are left to look at.
         let in_check = board.in_check();
-        let depth = depth + i32::from(in_check);
+        let depth = depth + extensions::check_extension(in_check);
         if depth <= 0 {
             return self.quiescence::<N>(board, window, ply);
         }
@@ -105,13 +105,14 @@ impl Worker<'_> {
             return score;
         }
 
+        // 4. What the endgame tables know.
         if !N::ROOT
             && let Some(score) = self.score_from_tablebase(board, window.alpha, window.beta, depth, ply)
         {
             return score;
         }
 
-        // 4. The static evaluation, corrected by how far it was off in positions like this one.
+        // 5. The static evaluation, corrected by how far it was off in positions like this one.
         let raw_eval = self.static_eval(board, table);
         let aspects = Aspects::new(board, self.stack.context(ply));
         let static_eval = self.correct(raw_eval, aspects);
@@ -123,7 +124,7 @@ impl Worker<'_> {
         let excluded = Move::NULL;
         let mut node = Node { ply, depth, window, in_check, table, eval, was_pv, improving, excluded, extension: 0 };
 
-        // 5. Reasons to leave without looking at moves.
+        // 6. Reasons to leave without looking at moves.
         if !N::PV
             && !in_check
             && let Some(score) = self.prune_node::<N>(board, &node)
@@ -131,7 +132,7 @@ impl Worker<'_> {
             return score;
         }
 
-        // 6. How deep the table's move is worth to be searched, or the node without one. From here on moves are looked at.
+        // 7. How deep the table's move is worth to be searched, or the node without one. From here on moves are looked at.
         self.stack.note_threats(ply, board);
         node.depth -= extensions::internal_reduction::<N>(depth, self.table_move::<N>(table));
         match self.weigh_table_move::<N>(board, &node) {
@@ -139,13 +140,13 @@ impl Worker<'_> {
             Verdict::Cut(score) => return score,
         }
 
-        // 7. The moves.
+        // 8. The moves.
         let best = self.search_moves::<N>(board, &node);
         if self.control.is_stopped() {
             return DRAW;
         }
 
-        // 8. What was found out goes into the histories and the table, if it holds for the position.
+        // 9. What was found out goes into the histories and the table, if it holds for the position.
         if N::ROOT && self.root.is_partial() {
             return best.score;
         }

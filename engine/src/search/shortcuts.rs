@@ -45,7 +45,8 @@ impl Worker<'_> {
         pruning::probcut_bound(depth, beta).and_then(|bound| self.search_probcut::<N>(board, node, bound))
     }
 
-    /// True when a fail high after passing is borne out, or need not be, by a search in which the side to move may not pass.
+    /// True when a fail high after passing is borne out, or need not be, by a search of the node in which the side to move may not
+    /// pass; the other reasons to leave it without a move hold in it.
     fn verify_null_move<N: NodeKind>(&mut self, board: &Board, node: &Node, depth: i32) -> bool {
         if self.stack.passing_from > 0 || !pruning::wants_verification(node.depth) {
             return true;

@@ -212,8 +212,8 @@ impl TranspositionTable {
         })
     }
 
-    /// Stores what a search found out. A shallower entry does not replace a deeper one of the same position and search unless
-    /// it is exact; a missing move does not erase a known one.
+    /// Stores what a search found out. An entry that is shallower by [`DEPTH_PER_AGE`] plies or more does not replace one of the
+    /// same position and search unless it is exact, any other does; a missing move does not erase a known one.
     pub fn store(&self, key: u64, ply: usize, entry: Entry) {
         let generation = self.generation();
         let mut victim: Option<(&Slot, i32)> = None;
