@@ -166,26 +166,6 @@ fn any_sixteen_bits_are_judged() {
 }
 
 #[test]
-fn checks_and_keys_are_foreseen() {
-    random_games(20, |board, _| {
-        for &mv in &legal(board) {
-            let mut child = *board;
-            child.play(mv);
-            assert_eq!(board.gives_check(mv), child.in_check(), "{} {mv:?}", board.to_fen(true));
-            let simple = mv.is_quiet() && !mv.is_castling() && !mv.is_double_push() || mv.flag_bits() == 4;
-            let same_rights = [Color::White, Color::Black].iter().all(|&color| {
-                destrier::board::CastlingSide::ALL
-                    .iter()
-                    .all(|&side| board.castling_rook(color, side) == child.castling_rook(color, side))
-            });
-            if simple && same_rights {
-                assert_eq!(board.key_after(mv), child.key(), "{} {mv:?}", board.to_fen(true));
-            }
-        }
-    });
-}
-
-#[test]
 fn uci_words_come_back() {
     random_games(3, |board, _| {
         let moves = legal(board);

@@ -101,6 +101,18 @@ fn draws_by_rule_are_seen() {
     }
 }
 
+/// What was stored while the clock stood low says nothing of the same positions once the rule is near.
+#[test]
+fn stored_mates_do_not_outlive_the_fifty_move_rule() {
+    let mut searcher = searcher();
+    let outcome = search_with(&mut searcher, &game("7k/8/4K3/8/8/8/8/1Q6 w - - 0 80", ""), &depth(14));
+    assert!(is_mate(outcome.score), "{outcome:?}");
+    for plies in 1..12 {
+        let outcome = search_with(&mut searcher, &game("7k/8/4K3/8/8/8/8/1Q6 w - - 98 80", ""), &depth(plies));
+        assert!(!is_mate(outcome.score), "{plies}: {outcome:?}");
+    }
+}
+
 #[test]
 fn a_third_repetition_is_avoided_when_winning_and_sought_when_losing() {
     let shuffle = "h1g1 h8g8 g1h1 g8h8 h1g1 h8g8 g1h1";

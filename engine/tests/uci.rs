@@ -159,6 +159,65 @@ fn nodes_are_exact_and_searches_repeat_after_a_new_game() {
 }
 
 #[test]
+fn the_last_line_tells_all_nodes() {
+    for limit in [100, 20_000, 50_001] {
+        let seen = check(&format!("> position startpos\n> go nodes {limit}\n<* bestmove *"));
+        let last = seen.iter().rev().find(|line| line.contains(" pv "));
+        assert!(last.is_some_and(|line| line.contains(&format!(" nodes {limit} "))), "{seen:#?}");
+    }
+    // Nothing is told twice where nothing was searched since.
+    let seen = check("> go depth 3\n<* bestmove *");
+    assert_eq!(seen.iter().filter(|line| line.starts_with("info depth 3 ")).count(), 1, "{seen:#?}");
+}
+
+#[test]
+fn a_bad_go_is_answered() {
+    for go in [
+        "go depth 0",
+        "go nodes 0",
+        "go mate 0",
+        "go depth -1",
+        "go movetime",
+        "go wtime x",
+        "go wtime x btime 60000",
+        "go btime 60000",
+        "go movestogo 3",
+        "go detph 7",
+        "go nodes x mate y",
+    ] {
+        check(&format!("> position startpos\n> {go}\n< info string go: *\n<* bestmove *"));
+    }
+    check(
+        "> position startpos moves e2e4
+         > go wtime 600000 winc 0
+         < info string go: no `btime` for the side to move, its clock is taken to be empty
+         <* bestmove *
+         > go nodes 99999999999999999999
+         > stop
+         <* bestmove *
+         > go perft 0
+         < info string go: `perft` must be at least 1, *
+         <* Nodes searched: 20",
+    );
+}
+
+#[test]
+fn options_are_set_right_after_stop() {
+    let seen = check(
+        "> go infinite
+         <* info depth 3 *
+         > stop
+         > setoption name MultiPV value 2
+         > setoption name Hash value 2
+         > go depth 2
+         <* bestmove *
+         <* info depth 2 * multipv 2 *
+         <* bestmove *",
+    );
+    assert!(!seen.iter().any(|line| line.contains("not changed")), "{seen:#?}");
+}
+
+#[test]
 fn stop_ends_an_infinite_search_and_isready_does_not() {
     check(
         "> go infinite

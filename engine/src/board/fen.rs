@@ -29,7 +29,7 @@ pub enum FenError {
     TooManyPieces(Color),
     /// The side that just moved is in check.
     OppositeCheck,
-    /// The side to move is in check from more pieces than one move can bring about, or from an impossible pair.
+    /// The side to move is in check from more than two pieces, which no move brings about. Pairs that none brings about are taken.
     ImpossibleCheck,
 }
 
@@ -46,7 +46,7 @@ impl fmt::Display for FenError {
             FenError::PawnOnBackRank => write!(f, "fen: pawn on the first or last rank"),
             FenError::TooManyPieces(color) => write!(f, "fen: too many pieces for {}", color_name(*color)),
             FenError::OppositeCheck => write!(f, "fen: the side that just moved is in check"),
-            FenError::ImpossibleCheck => write!(f, "fen: no move can give these checks"),
+            FenError::ImpossibleCheck => write!(f, "fen: check from more than two pieces"),
         }
     }
 }

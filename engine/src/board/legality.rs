@@ -156,48 +156,6 @@ impl Board {
         reachable && self.keeps_king_safe(from, to)
     }
 
-    /// True when a legal move gives check.
-    pub fn gives_check(&self, mv: Move) -> bool {
-        let us = self.turn();
-        let king = self.king(!us);
-        let (from, to) = (mv.from(), mv.to());
-        let Some(piece) = self.piece_at(from) else { return false };
-        if mv.is_castling() {
-            let side = if to > from { CastlingSide::King } else { CastlingSide::Queen };
-            let (king_target, rook_target) = (side.king_target(us), side.rook_target(us));
-            let gone = Bitboard::from(from) | Bitboard::from(to);
-            let occupied = (self.occupied() - gone) | Bitboard::from(king_target) | Bitboard::from(rook_target);
-            return rook_attacks(rook_target, occupied).has(king);
-        }
-        let mut occupied = (self.occupied() - Bitboard::from(from)) | Bitboard::from(to);
-        if mv.is_en_passant() {
-            occupied = occupied - Bitboard::from(to.offset(-us.forward()));
-        }
-        let direct = match mv.promotion().unwrap_or(piece.kind()) {
-            PieceType::Pawn => pawn_attacks(us, to).has(king),
-            PieceType::Knight => knight_attacks(to).has(king),
-            PieceType::King => false,
-            // No line, no check; most moves end here.
-            _ if line(to, king).is_empty() => false,
-            kind => piece_attacks(kind, to, occupied).has(king),
-        };
-        direct || self.discovers_check(mv, king, occupied)
-    }
-
-    /// True when a slider that has not moved attacks the enemy king through the occupation after the move.
-    fn discovers_check(&self, mv: Move, king: Square, occupied: Bitboard) -> bool {
-        let us = self.turn();
-        let from = mv.from();
-        // A piece that was not in line with the king, or stays in that line, uncovers nothing.
-        let way = line(from, king);
-        if !mv.is_en_passant() && (way.is_empty() || way.has(mv.to())) {
-            return false;
-        }
-        let sliders = self.colored(us) - Bitboard::from(from);
-        bishop_attacks(king, occupied).intersects(self.diagonal_sliders() & sliders)
-            || rook_attacks(king, occupied).intersects(self.straight_sliders() & sliders)
-    }
-
     /// True when a side has a bishop on light and another on dark squares.
     pub fn has_bishop_pair(&self, color: Color) -> bool {
         let bishops = self.pieces(color, PieceType::Bishop);

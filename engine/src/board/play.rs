@@ -45,23 +45,6 @@ impl Board {
         self.refresh_checks();
     }
 
-    /// A guess at the key after a move, for prefetching: wrong after castling, promotions, en passant and changes of rights.
-    #[inline]
-    pub fn key_after(&self, mv: Move) -> u64 {
-        let (from, to) = (mv.from(), mv.to());
-        let mut key = self.key ^ zobrist::black_to_move();
-        if let Some(piece) = self.piece_at(from) {
-            key ^= zobrist::piece(piece, from) ^ zobrist::piece(piece, to);
-        }
-        if let Some(captured) = self.piece_at(to) {
-            key ^= zobrist::piece(captured, to);
-        }
-        if let Some(square) = self.en_passant {
-            key ^= zobrist::en_passant(square.file());
-        }
-        key
-    }
-
     /// Clocks, side to move and the en passant square, which lasts for one ply.
     #[inline]
     fn begin_ply(&mut self) {

@@ -94,7 +94,7 @@ fn add_pawn(board: &Board, us: Color, pawn: Square, terms: &mut PawnTerms, sink:
     sink.add(us, MATERIAL.at(0), 1);
     sink.add(us, PLACEMENT.at(placed(board, us, pawn).index()), 1);
 
-    let opposed = usize::from(!way.intersects(enemies));
+    let unopposed = usize::from(!way.intersects(enemies));
     let supporters = (pawn_attacks(!us, pawn) & own).count();
     let phalanx = beside.intersects(own);
     if phalanx {
@@ -107,12 +107,12 @@ fn add_pawn(board: &Board, us: Color, pawn: Square, terms: &mut PawnTerms, sink:
         sink.add(us, DOUBLED.at(0), 1);
     }
     if !neighbours.intersects(own) {
-        sink.add(us, ISOLATED.at(opposed), 1);
+        sink.add(us, ISOLATED.at(unopposed), 1);
     } else {
         // Neighbours have all gone ahead, and an enemy pawn guards the square to move to.
         let behind = (beside | beside.forward_fill(!us)) & own;
         if behind.is_empty() && pawn_attacks(us, stop).intersects(enemies) {
-            sink.add(us, BACKWARD.at(opposed), 1);
+            sink.add(us, BACKWARD.at(unopposed), 1);
         }
     }
     let stoppers = enemies & (way | (beside.forward_fill(us)));

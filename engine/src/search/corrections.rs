@@ -7,8 +7,9 @@
 use super::gravity::Gravity;
 use super::history::{Context, PieceTo};
 use super::params;
+use super::tablebase::TABLE_WIN_IN_MAX;
 use crate::board::Board;
-use crate::types::{Color, MATE_IN_MAX, Score};
+use crate::types::{Color, Score};
 
 /// Places of a table; keys are reduced to this.
 const SIZE: usize = 1 << 14;
@@ -104,10 +105,10 @@ fn bonus(error: Score, depth: i32) -> i32 {
     (error * depth / 8).clamp(-LIMIT / 4, LIMIT / 4)
 }
 
-/// An evaluation moved by a correction, and still no mate.
+/// An evaluation moved by a correction, and still no win that is known.
 #[inline]
 pub fn corrected(eval: Score, correction: Score) -> Score {
-    (eval + correction).clamp(1 - MATE_IN_MAX, MATE_IN_MAX - 1)
+    (eval + correction).clamp(1 - TABLE_WIN_IN_MAX, TABLE_WIN_IN_MAX - 1)
 }
 
 #[cfg(test)]
@@ -163,9 +164,9 @@ mod tests {
     }
 
     #[test]
-    fn a_corrected_evaluation_is_no_mate() {
-        for (eval, correction) in [(MATE_IN_MAX - 5, 100), (5 - MATE_IN_MAX, -100), (10, 20)] {
-            assert!(corrected(eval, correction).abs() < MATE_IN_MAX);
+    fn a_corrected_evaluation_is_no_known_win() {
+        for (eval, correction) in [(TABLE_WIN_IN_MAX - 5, 100), (5 - TABLE_WIN_IN_MAX, -100), (10, 20)] {
+            assert!(corrected(eval, correction).abs() < TABLE_WIN_IN_MAX);
         }
         assert_eq!(corrected(10, 20), 30);
     }

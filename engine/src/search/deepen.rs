@@ -12,7 +12,8 @@ use std::time::Duration;
 
 /// Iterations from this depth on begin with a narrow window.
 const ASPIRATION_DEPTH: i32 = 4;
-/// A forced move is not thought about for longer than this, on a clock.
+/// Where there is one move to choose from no iteration deeper than this is begun, on a clock or in a fixed time: it is played at
+/// once, for no thought could change it.
 const FORCED_MOVE_DEPTH: i32 = 6;
 
 /// What one thread has found.
@@ -66,18 +67,18 @@ impl Worker<'_> {
         for depth in self.first_depth(max_depth)..=max_depth {
             self.seldepth = 0;
             for index in 0..self.root.wanted() {
-                self.root.begin_line(index);
+                self.root.begin_line(index, depth);
                 self.search_aspiring(board, depth);
                 if self.control.is_stopped() {
                     break;
                 }
-                self.root.end_line();
+                self.root.end_line(self.seldepth);
             }
             if self.control.is_stopped() {
                 break;
             }
             finished = depth;
-            self.report(depth, report);
+            self.report(report);
             let Some(best) = self.root.best() else { break };
             course.note(best, self.control.elapsed());
             let score = best.score;
@@ -85,9 +86,7 @@ impl Worker<'_> {
                 break;
             }
         }
-        if self.root.is_news {
-            self.report(finished + 1, report);
-        }
+        self.root.end_search();
         self.control.publish();
         Finding { best: self.root.best().cloned(), fallback: self.root.moves().first().copied(), depth: finished }
     }
@@ -107,7 +106,8 @@ impl Worker<'_> {
         }
     }
 
-    /// Looks for one line: with a narrow window around its last score, and wider ones until the score lies inside.
+    /// Looks for one line: with a narrow window around its last score, and wider ones until the score lies inside ("aspiration
+    /// search", G. Baudet, "The design and analysis of algorithms for asynchronous multiprocessors", 1978).
     fn search_aspiring(&mut self, board: &Board, depth: i32) {
         let last = self.root.line().map_or(DRAW, |line| line.score);
         let mut delta = params::aspiration_delta();
@@ -145,23 +145,40 @@ impl Worker<'_> {
         self.control.is_timed() && self.root.moves().len() == 1 && depth >= FORCED_MOVE_DEPTH
     }
 
-    fn report(&mut self, depth: i32, report: &mut dyn Report) {
+    /// Tells the lines, best first, if this thread leads.
+    fn report(&mut self, report: &mut dyn Report) {
         self.root.is_news = false;
         if !self.control.leads() {
             return;
         }
+        self.nodes_told = self.control.total_nodes();
         for (index, line) in self.root.lines().iter().enumerate() {
-            report.iteration(&Info {
-                depth,
-                seldepth: self.seldepth,
-                line: index + 1,
-                score: line.score,
-                nodes: self.control.total_nodes(),
-                table_hits: self.control.total_table_hits(),
-                elapsed: self.control.elapsed(),
-                hashfull: self.table.hashfull(),
-                pv: &line.moves,
-            });
+            report.iteration(&self.info(index, line));
+        }
+    }
+
+    /// The last word on a search whose threads have all ended: the line elected, if it is that of another thread, else the lines
+    /// again, when they or the count of nodes have changed since they were told.
+    pub fn report_end(&mut self, elected: Option<&BestLine>, report: &mut dyn Report) {
+        if let Some(line) = elected {
+            report.iteration(&self.info(0, line));
+        } else if self.root.is_news || self.nodes_told != self.control.total_nodes() {
+            self.report(report);
+        }
+    }
+
+    fn info<'a>(&self, index: usize, line: &'a BestLine) -> Info<'a> {
+        Info {
+            depth: line.depth,
+            seldepth: line.seldepth,
+            line: index + 1,
+            score: line.score,
+            bound: line.bound,
+            nodes: self.control.total_nodes(),
+            table_hits: self.control.total_table_hits(),
+            elapsed: self.control.elapsed(),
+            hashfull: self.table.hashfull(),
+            pv: &line.moves,
         }
     }
 }

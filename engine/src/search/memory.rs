@@ -25,6 +25,10 @@ pub unsafe trait Zeroable: Sync + Send {}
 // SAFETY: eight integers are 64 bytes, and may be zero.
 unsafe impl Zeroable for [u64; 8] {}
 
+/// So many blocks, the 16 MiB of the default table, are never refused for what the machine is thought to have: that is an
+/// estimate.
+const SMALL_BLOCKS: usize = 8;
+
 /// Buckets of a block.
 const BLOCK_LEN: usize = BLOCK_BYTES / 64;
 
@@ -72,7 +76,8 @@ impl<T: Zeroable> Buckets<T> {
     /// When the memory cannot be had.
     pub fn reserve(len: usize, reclaimed: usize) -> Result<Reserved<T>, MemoryError> {
         let count = len.div_ceil(BLOCK_LEN);
-        if let Some(available) = available_bytes()
+        if count > SMALL_BLOCKS
+            && let Some(available) = available_bytes()
             && count.saturating_mul(BLOCK_BYTES) > available.saturating_add(reclaimed)
         {
             let wanted_mib = count * (BLOCK_BYTES >> 20);
@@ -169,12 +174,47 @@ fn advise_huge_pages<T>(_: &mut [MaybeUninit<Block<T>>]) {}
 /// The memory that could be used without swapping, in bytes, where the system says: Linux promises more than it has, and ends
 /// the process that takes it at its word.
 fn available_bytes() -> Option<usize> {
-    let machine = parse_available(&std::fs::read_to_string("/proc/meminfo").ok()?)?;
-    let number = |path: &str| std::fs::read_to_string(path).ok()?.trim().parse::<usize>().ok();
-    // The share of a container, where there is one.
-    let share = number("/sys/fs/cgroup/memory.max")
-        .and_then(|max| Some(max.saturating_sub(number("/sys/fs/cgroup/memory.current")?)));
-    Some(machine.min(share.unwrap_or(usize::MAX)))
+    let read = |path: &str| std::fs::read_to_string(path).ok();
+    let machine = parse_available(&read("/proc/meminfo")?)?;
+    Some(CONTAINERS.iter().filter_map(|files| container_share(files, read)).fold(machine, usize::min))
+}
+
+/// Where the share of a container stands.
+struct ContainerFiles {
+    limit: &'static str,
+    used: &'static str,
+    statistics: &'static str,
+    /// The statistic of the pages of files that are given up when memory is wanted; they count as used.
+    reclaimable: &'static str,
+}
+
+/// Control groups of Linux, version 2 and version 1.
+const CONTAINERS: [ContainerFiles; 2] = [
+    ContainerFiles {
+        limit: "/sys/fs/cgroup/memory.max",
+        used: "/sys/fs/cgroup/memory.current",
+        statistics: "/sys/fs/cgroup/memory.stat",
+        reclaimable: "inactive_file",
+    },
+    ContainerFiles {
+        limit: "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+        used: "/sys/fs/cgroup/memory/memory.usage_in_bytes",
+        statistics: "/sys/fs/cgroup/memory/memory.stat",
+        reclaimable: "total_inactive_file",
+    },
+];
+
+/// The bytes that a container has left; none where there is no limit.
+fn container_share(files: &ContainerFiles, read: impl Fn(&str) -> Option<String>) -> Option<usize> {
+    let number = |path: &str| read(path)?.trim().parse::<usize>().ok();
+    let (limit, used) = (number(files.limit)?, number(files.used)?);
+    let reclaimable = read(files.statistics).and_then(|text| parse_statistic(&text, files.reclaimable)).unwrap_or(0);
+    Some(limit.saturating_sub(used.saturating_sub(reclaimable)))
+}
+
+/// The number of the line `name 123`.
+fn parse_statistic(statistics: &str, name: &str) -> Option<usize> {
+    statistics.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.trim().parse().ok())
 }
 
 /// The line `MemAvailable:  123 kB`, in bytes.
@@ -208,6 +248,33 @@ mod tests {
         for len in [usize::MAX / 64, 1 << 50] {
             let error = Buckets::<[u64; 8]>::reserve(len, 0).err().expect("no such memory");
             assert!(!error.to_string().is_empty());
+        }
+    }
+
+    #[test]
+    fn the_default_table_is_never_refused_by_an_estimate() {
+        assert_eq!(SMALL_BLOCKS * BLOCK_BYTES, 16 << 20);
+        assert!(Buckets::<[u64; 8]>::reserve(SMALL_BLOCKS * BLOCK_LEN, 0).is_ok());
+    }
+
+    #[test]
+    fn a_container_has_what_it_does_not_use_and_can_give_up() {
+        let [second, first] = &CONTAINERS;
+        for (files, texts, share) in [
+            (second, ["1000\n", "700\n", "anon 300\ninactive_file 250\n"], Some(550)),
+            (second, ["1000", "700", "inactive_files 250"], Some(300)),
+            (second, ["1000", "700", "inactive_file 9000"], Some(1000)),
+            (second, ["1000", "1700", ""], Some(0)),
+            (second, ["max", "700", ""], None),
+            (second, ["", "", ""], None),
+            (first, ["1000", "700", "inactive_file 1\ntotal_inactive_file 250"], Some(550)),
+            (first, ["9223372036854771712", "0", ""], Some(9_223_372_036_854_771_712)),
+        ] {
+            let read = |path: &str| {
+                let at = [files.limit, files.used, files.statistics].iter().position(|&file| file == path);
+                at.map(|at| texts[at].to_owned())
+            };
+            assert_eq!(container_share(files, read), share, "{texts:?}");
         }
     }
 

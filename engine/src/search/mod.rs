@@ -53,7 +53,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{io, thread};
 use tablebase::{Prober, Probing, Tablebases};
-use tt::TranspositionTable;
+use tt::{Bound, TranspositionTable};
 
 /// The stack a thread needs that calls [`Searcher::search`].
 pub const THREAD_STACK_BYTES: usize = 16 << 20;
@@ -96,17 +96,19 @@ impl Game {
     }
 }
 
-/// The state of a search after an iteration.
+/// The state of a search after an iteration, or at its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Info<'a> {
-    /// The iteration, in plies.
+    /// The iteration that found the line, in plies.
     pub depth: i32,
-    /// The longest line looked at, in plies.
+    /// The longest line looked at in it, in plies.
     pub seldepth: usize,
     /// The rank of the line, from one.
     pub line: usize,
     /// From the side to move's view.
     pub score: Score,
+    /// What it is of the true score: exact, but for an iteration that was stopped.
+    pub bound: Bound,
     /// Moves played on the board since the search began, by all threads.
     pub nodes: u64,
     /// Answers from endgame tables, likewise.
@@ -269,21 +271,8 @@ impl Searcher {
         // Several lines are the leader's, so that what is played is what was reported first.
         let chosen = if limits.lines > 1 { 0 } else { pool::elect(&findings) };
         let found = &findings[chosen];
-        let outcome = self.outcome(game.board(), found, shared.nodes());
-        if let Some(best) = found.best.as_ref().filter(|_| chosen > 0) {
-            report.iteration(&Info {
-                depth: found.depth,
-                seldepth: best.moves.len(),
-                line: 1,
-                score: best.score,
-                nodes: outcome.nodes,
-                table_hits: shared.table_hits(),
-                elapsed: start.elapsed(),
-                hashfull: self.table.hashfull(),
-                pv: &best.moves,
-            });
-        }
-        outcome
+        worker.report_end(found.best.as_ref().filter(|_| chosen > 0), report);
+        self.outcome(game.board(), found, shared.nodes())
     }
 
     fn outcome(&self, board: &Board, found: &Finding, nodes: u64) -> Outcome {
@@ -320,5 +309,29 @@ fn new_worker<'a>(assignment: &'a Assignment, memory: &'a mut Memory, control: C
         stack: Stack::new(),
         arena: MoveArena::new(),
         seldepth: 0,
+        nodes_told: 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Which depth is stored for the starting position after a search of few plies, none of which come back to it.
+    fn stored_depth(limits: Limits) -> Option<i32> {
+        let mut searcher = Searcher::new(1).expect("a small table");
+        let game = Game::new(Board::startpos());
+        in_search_thread(|| searcher.search(&game, &limits, &Signals::default(), Instant::now(), &mut Silent))
+            .expect("a thread");
+        searcher.table.probe(game.board().key(), 0).map(|entry| entry.depth)
+    }
+
+    #[test]
+    fn only_the_value_of_the_position_is_stored_for_the_root() {
+        let limits = Limits { depth: Some(3), ..Limits::default() };
+        let search_moves: Vec<Move> = Board::startpos().parse_uci("a2a3").into_iter().collect();
+        assert_eq!(stored_depth(limits.clone()), Some(3));
+        assert_eq!(stored_depth(Limits { lines: 4, ..limits.clone() }), Some(3));
+        assert_eq!(stored_depth(Limits { search_moves, ..limits }), None);
     }
 }

@@ -6,6 +6,7 @@ use super::ordering::MovePicker;
 use super::pruning;
 use super::reductions::{self, LateMove};
 use super::tried::Tried;
+use super::tt::Bound;
 use super::window::{CutNode, NodeKind, PvNode, Window};
 use crate::board::Board;
 use crate::types::{DRAW, INFINITE, MATE_IN_MAX, Move, Score, is_mate, mated_in};
@@ -29,7 +30,7 @@ impl Worker<'_> {
         let mut best = Best { mv: Move::NULL, score: -INFINITE };
         let mut move_number = 0;
         let mut tried = Tried::new();
-        let table_move = if N::ROOT { self.root.best_move() } else { node.table.map_or(Move::NULL, |entry| entry.mv) };
+        let table_move = self.table_move::<N>(node.table);
         let mut picker = MovePicker::all(&self.arena, table_move, self.stack[ply].killers, self.stack.context(ply));
         while let Some(mv) = picker.next(board, &mut self.arena, self.histories) {
             if mv == node.excluded || (N::ROOT && !self.root.is_allowed(mv)) {
@@ -69,7 +70,8 @@ impl Worker<'_> {
                         self.pv.update(ply, mv);
                     }
                     if N::ROOT {
-                        self.root.set_best(score, self.pv.line(0));
+                        let bound = if score >= node.window.beta { Bound::Lower } else { Bound::Exact };
+                        self.root.set_best(score, bound, self.seldepth, self.pv.line(0));
                     }
                 }
                 if score >= node.window.beta {

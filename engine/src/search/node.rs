@@ -14,7 +14,7 @@ use super::window::{NodeKind, Window};
 use crate::board::Board;
 use crate::types::{DRAW, Move, MoveList, Score, is_mate};
 
-/// Nearer than this to the fifty-move rule, stored scores are not trusted: they know nothing of the clock.
+/// From this clock on stored scores are not trusted: the fifty-move rule is near, and they know nothing of it.
 const STALE_HALFMOVE_CLOCK: u16 = 90;
 
 /// What the search of one node works with.
@@ -25,7 +25,7 @@ pub(super) struct Node {
     pub window: Window,
     pub in_check: bool,
     pub table: Option<Entry>,
-    /// The static evaluation, or a stored score that is nearer the truth; [`NO_EVAL`] when in check.
+    /// The static evaluation, or a stored score that is nearer the truth. Means nothing when in check.
     pub eval: Score,
     /// In the principal variation, or once found there.
     pub was_pv: bool,
@@ -58,6 +58,8 @@ pub(super) struct Worker<'a> {
     pub arena: MoveArena,
     /// The longest line of this iteration, in plies.
     pub seldepth: usize,
+    /// The nodes of the last report.
+    pub nodes_told: u64,
 }
 
 impl Worker<'_> {
@@ -66,7 +68,7 @@ impl Worker<'_> {
     pub fn search<N: NodeKind>(&mut self, board: &Board, window: Window, depth: i32, ply: usize) -> Score {
         // 1. The position in check is searched deeper; at depth 0 only captures are left to look at.
         let in_check = board.in_check();
-        let depth = depth + i32::from(in_check);
+        let depth = depth + extensions::check_extension(in_check);
         if depth <= 0 {
             return self.quiescence::<N>(board, window, ply);
         }
@@ -93,9 +95,9 @@ impl Worker<'_> {
         }
 
         // 3. What the table knows.
-        let table = self.table.probe(board.key(), ply);
+        let table = self.look_up(board, ply);
         if !N::PV
-            && let Some(score) = score_from_table(table, depth, window.beta, board)
+            && let Some(score) = score_from_table(table, depth, window.beta)
         {
             if score >= window.beta {
                 self.learn_from_table(board, table, depth, ply);
@@ -103,13 +105,14 @@ impl Worker<'_> {
             return score;
         }
 
+        // 4. What the endgame tables know.
         if !N::ROOT
             && let Some(score) = self.score_from_tablebase(board, window.alpha, window.beta, depth, ply)
         {
             return score;
         }
 
-        // 4. The static evaluation, corrected by how far it was off in positions like this one.
+        // 5. The static evaluation, corrected by how far it was off in positions like this one.
         let raw_eval = self.static_eval(board, table);
         let aspects = Aspects::new(board, self.stack.context(ply));
         let static_eval = self.correct(raw_eval, aspects);
@@ -121,7 +124,7 @@ impl Worker<'_> {
         let excluded = Move::NULL;
         let mut node = Node { ply, depth, window, in_check, table, eval, was_pv, improving, excluded, extension: 0 };
 
-        // 5. Reasons to leave without looking at moves.
+        // 6. Reasons to leave without looking at moves.
         if !N::PV
             && !in_check
             && let Some(score) = self.prune_node::<N>(board, &node)
@@ -129,21 +132,24 @@ impl Worker<'_> {
             return score;
         }
 
-        // 6. How deep the table's move is worth to be searched, or the node without one. From here on moves are looked at.
+        // 7. How deep the table's move is worth to be searched, or the node without one. From here on moves are looked at.
         self.stack.note_threats(ply, board);
-        node.depth -= extensions::internal_reduction::<N>(depth, table.map_or(Move::NULL, |entry| entry.mv));
+        node.depth -= extensions::internal_reduction::<N>(depth, self.table_move::<N>(table));
         match self.weigh_table_move::<N>(board, &node) {
             Verdict::Extend(plies) => node.extension = plies,
             Verdict::Cut(score) => return score,
         }
 
-        // 7. The moves.
+        // 8. The moves.
         let best = self.search_moves::<N>(board, &node);
         if self.control.is_stopped() {
             return DRAW;
         }
 
-        // 8. What was found out goes into the table.
+        // 9. What was found out goes into the histories and the table, if it holds for the position.
+        if N::ROOT && self.root.is_partial() {
+            return best.score;
+        }
         let bound = match best.score {
             score if score >= window.beta => Bound::Lower,
             _ if N::PV && !best.mv.is_null() => Bound::Exact,
@@ -156,10 +162,14 @@ impl Worker<'_> {
             self.learn_from_failure(board, ply, node.depth);
         }
         let entry = Entry { mv: best.mv, score: best.score, eval: raw_eval, depth: node.depth, bound, pv: was_pv };
-        if !(N::ROOT && self.root.is_secondary()) {
-            self.table.store(board.key(), ply, entry);
-        }
+        self.table.store(board.key(), ply, entry);
         best.score
+    }
+
+    /// The move that is searched first: the table's, at the root the best of the line looked for.
+    #[inline]
+    pub(super) fn table_move<N: NodeKind>(&self, table: Option<Entry>) -> Move {
+        if N::ROOT { self.root.best_move() } else { table.map_or(Move::NULL, |entry| entry.mv) }
     }
 
     /// Remembers the table's quiet move where its stored score alone refutes the opponent.
@@ -218,6 +228,15 @@ impl Worker<'_> {
         None
     }
 
+    /// What the table knows of a position. Where its score is not to be trusted on this board the bound is none; the move and the
+    /// evaluation stay of use.
+    #[inline]
+    pub(super) fn look_up(&self, board: &Board, ply: usize) -> Option<Entry> {
+        let entry = self.table.probe(board.key(), ply)?;
+        let is_stale = board.halfmove_clock() >= STALE_HALFMOVE_CLOCK;
+        Some(if is_stale { Entry { bound: Bound::None, ..entry } } else { entry })
+    }
+
     /// The static evaluation as the search uses it; none stays none.
     #[inline]
     pub(super) fn correct(&self, raw_eval: Score, aspects: Aspects) -> Score {
@@ -261,12 +280,11 @@ impl Worker<'_> {
     }
 }
 
-/// The stored score when it settles the question whether the true one reaches `beta`.
+/// The stored score when it comes from a search as deep and settles the question whether the true one reaches `beta`.
 #[inline]
-pub(super) fn score_from_table(table: Option<Entry>, depth: i32, beta: Score, board: &Board) -> Option<Score> {
+pub(super) fn score_from_table(table: Option<Entry>, depth: i32, beta: Score) -> Option<Score> {
     let entry = table?;
-    let trusted = entry.depth >= depth && board.halfmove_clock() < STALE_HALFMOVE_CLOCK;
-    (trusted && entry.bound.settles(entry.score, beta)).then_some(entry.score)
+    (entry.depth >= depth && entry.bound.settles(entry.score, beta)).then_some(entry.score)
 }
 
 /// The static evaluation, moved to the stored score where that is a bound on the other side.

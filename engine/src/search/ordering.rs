@@ -48,7 +48,7 @@ pub struct MovePicker {
     /// The moves that led here.
     context: Context,
     captures_only: bool,
-    /// Captures that lose more than this in the exchange come last.
+    /// Captures that gain less than this in the exchange come last.
     see_threshold: i32,
     /// The arena's length when this picker began.
     base: usize,
@@ -76,7 +76,7 @@ impl MovePicker {
         }
     }
 
-    /// Captures and promotions to a queen that do not lose more than `see_threshold`, and the table move whatever it is.
+    /// Captures and promotions to a queen that gain at least `see_threshold` in the exchange, and the table move whatever it is.
     pub fn captures(arena: &MoveArena, table_move: Move, see_threshold: i32) -> MovePicker {
         MovePicker {
             captures_only: true,
@@ -200,7 +200,7 @@ impl MovePicker {
         self.end = arena.scored.len();
     }
 
-    /// The best capture left that does not lose material; the losing ones are put aside on the way.
+    /// The best capture left that gains `see_threshold` in the exchange; the others are put aside on the way.
     fn next_good_capture(&mut self, board: &Board, arena: &mut MoveArena) -> Option<Move> {
         while let Some(mv) = self.take_best(arena) {
             if board.see_ge(mv, self.see_threshold) {

@@ -1,4 +1,6 @@
-//! The numbers of the search, each in one row: name, default, range and step.
+//! The numbers of the search that are tuned, each in one row: name, default, range and step. What gives a rule its shape is fixed
+//! and stands where it is used: the least depths of two or three plies, parts of a depth, caps, and all of `time.rs`, which games
+//! at fixed nodes cannot tune.
 //!
 //! In a normal build every name is a constant function. With the feature `tune` it reads a value that a UCI option of the same
 //! name sets. `destrier spsa` prints the rows for a tuner.
@@ -189,7 +191,7 @@ params! {
     correction_moves: 970, 0, 2048, 100;
     /// Quiescence: 64ths of the way from beta to the evaluation that the score of standing pat is.
     stand_pat_blend: 25, 0, 64, 6;
-    /// Quiescence: captures must not lose more than this in the exchange, in centipawns.
+    /// Quiescence: the least that a capture must win in the exchange, in centipawns; above zero even trades are left out.
     quiescence_see: 15, -200, 100, 15;
 }
 

@@ -179,6 +179,7 @@ pub fn elect(findings: &[Finding]) -> usize {
 mod tests {
     use super::*;
     use crate::search::root::BestLine;
+    use crate::search::tt::Bound;
     use crate::types::mate_in;
 
     #[test]
@@ -201,7 +202,13 @@ mod tests {
             let findings: Vec<Finding> = threads
                 .iter()
                 .map(|&(mv, score, depth)| {
-                    let best = (mv > 0).then(|| BestLine { score, moves: vec![Move::from_raw(mv)] });
+                    let best = (mv > 0).then(|| BestLine {
+                        depth,
+                        seldepth: 1,
+                        score,
+                        bound: Bound::Exact,
+                        moves: vec![Move::from_raw(mv)],
+                    });
                     Finding { best, fallback: None, depth }
                 })
                 .collect();

@@ -34,8 +34,8 @@ pub const PROBCUT_REDUCTION: i32 = 4;
 /// Null-move pruning: true when the side to move may be allowed to pass, to see whether that already fails high (C. Donninger,
 /// "Null move and deep search", ICCA Journal 16(3), 1993). Without pieces zugzwang is too likely,
 /// and mates are to be proven by moves.
-pub fn may_try_null_move(depth: i32, static_eval: Score, beta: Score, has_pieces: bool) -> bool {
-    depth >= 3 && static_eval >= beta && has_pieces && !is_mate(beta)
+pub fn may_try_null_move(depth: i32, eval: Score, beta: Score, has_pieces: bool) -> bool {
+    depth >= 3 && eval >= beta && has_pieces && !is_mate(beta)
 }
 
 /// Null-move pruning: how much less deep the position is searched after passing. Grows with depth ("adaptive null-move pruning",
@@ -47,7 +47,8 @@ pub fn null_move_reduction(depth: i32, eval: Score, beta: Score) -> i32 {
 
 /// Null-move pruning: true when a fail high after passing at a depth is to be borne out by a search without passing, for at great
 /// depth zugzwang costs more than the check ("verified null-move pruning", O. David-Tabibi and N. Netanyahu, ICGA Journal
-/// 25(3), 2002).
+/// 25(3), 2002). That search may itself be answered at its root without a move, by reverse
+/// futility pruning, where its depth is low enough.
 pub fn wants_verification(depth: i32) -> bool {
     depth >= params::null_move_verified_depth()
 }
@@ -59,7 +60,7 @@ pub fn verification_end(ply: usize, depth: i32) -> usize {
 
 /// Late move pruning, or move-count pruning: how many moves of a node are looked at before its quiet moves are left out. With
 /// little depth left, a good quiet move that the ordering puts that late is rare, the more so where the side to move is not
-/// improving.
+/// improving (the engine community's).
 pub fn late_move_count(depth: i32, improving: bool) -> Option<usize> {
     let all = params::late_move_base() + params::late_move_slope() * depth * depth;
     let count = if improving { all } else { all * params::late_move_worsening() / 100 };
@@ -91,7 +92,8 @@ pub fn delta_bound(stand_pat: Score, gain: Score) -> Score {
 }
 
 /// Exchange pruning (SEE pruning): the least that a move must come to in the static exchange at a depth, in centipawns. Negative:
-/// the more depth is left, the more may come back. Captures, which have a point more often, may lose more.
+/// the more depth is left, the more may come back. Captures, which have a point more often, may lose more (the engine
+/// community's).
 pub fn exchange_threshold(depth: i32, is_quiet: bool) -> Option<Score> {
     let slope = if is_quiet { params::quiet_exchange_slope() } else { params::capture_exchange_slope() };
     (depth <= params::exchange_pruning_depth()).then_some(-slope * depth)

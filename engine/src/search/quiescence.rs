@@ -20,9 +20,9 @@ impl Worker<'_> {
         }
 
         // 2. What the table knows.
-        let table = self.table.probe(board.key(), ply);
+        let table = self.look_up(board, ply);
         if !N::PV
-            && let Some(score) = score_from_table(table, 0, window.beta, board)
+            && let Some(score) = score_from_table(table, 0, window.beta)
         {
             return score;
         }
@@ -42,7 +42,7 @@ impl Worker<'_> {
             alpha = alpha.max(best.score);
         }
 
-        // 4. The captures that do not lose material, or all evasions of a check.
+        // 4. The captures that win something in the exchange, or all evasions of a check.
         let table_move = table.map_or(Move::NULL, |entry| entry.mv);
         let mut picker = if in_check {
             self.stack.note_threats(ply, board);
@@ -54,7 +54,7 @@ impl Worker<'_> {
         let stand_pat = best.score;
         while let Some(mv) = picker.next(board, &mut self.arena, self.histories) {
             if in_check {
-                // One way out is enough of the quiet ones, which seldom matter.
+                // One way out is enough of the quiet ones, which seldom matter (the engine community's).
                 if mv.is_quiet() && best.score > -MATE_IN_MAX {
                     continue;
                 }

@@ -1,12 +1,20 @@
 //! The moves of the root and what is known of them.
 
+use super::tt::Bound;
 use crate::board::Board;
 use crate::types::{Move, MoveList, Score};
+use std::cmp::Reverse;
 
 /// A line found from the root.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BestLine {
+    /// The iteration that found it, in plies.
+    pub depth: i32,
+    /// The longest line looked at in that iteration, in plies.
+    pub seldepth: usize,
     pub score: Score,
+    /// What the score is of the true one: a lower bound when the iteration was stopped after a score above its window.
+    pub bound: Bound,
     /// At least one move.
     pub moves: Vec<Move>,
 }
@@ -22,10 +30,14 @@ pub struct Root {
     nodes: Vec<u64>,
     /// No two begin alike. Those before `index` are of the present iteration, the others perhaps of the last.
     lines: Vec<BestLine>,
+    /// The present iteration, in plies.
+    depth: i32,
     /// How many lines are wanted and can be had.
     wanted: usize,
     /// The line being looked for.
     index: usize,
+    /// Only some of the legal moves were asked for.
+    is_narrowed: bool,
     /// A line is newer than the last report.
     pub is_news: bool,
 }
@@ -39,9 +51,10 @@ impl Root {
         if moves.is_empty() {
             moves = legal.to_vec();
         }
+        let is_narrowed = moves.len() < legal.len();
         let nodes = vec![0; moves.len()];
         let wanted = lines.clamp(1, moves.len().max(1));
-        Root { moves, nodes, lines: Vec::new(), wanted, index: 0, is_news: false }
+        Root { moves, nodes, lines: Vec::new(), depth: 0, wanted, index: 0, is_narrowed, is_news: false }
     }
 
     pub fn moves(&self) -> &[Move] {
@@ -71,20 +84,29 @@ impl Root {
         self.wanted
     }
 
-    /// Begins to look for a line, from zero to [`Self::wanted`].
-    pub fn begin_line(&mut self, index: usize) {
-        self.index = index;
+    /// Begins to look for a line, from zero to [`Self::wanted`], in the iteration of a depth.
+    pub fn begin_line(&mut self, index: usize, depth: i32) {
+        (self.index, self.depth) = (index, depth);
     }
 
-    /// The line looked for is found: puts it among those before it.
-    pub fn end_line(&mut self) {
+    /// The line looked for is found: puts it among those before it. The longest line looked at for it was so long.
+    pub fn end_line(&mut self, seldepth: usize) {
         let found = (self.index + 1).min(self.lines.len());
-        self.lines[..found].sort_by_key(|line| std::cmp::Reverse(line.score));
+        if let Some(line) = self.lines.get_mut(self.index) {
+            line.seldepth = seldepth;
+        }
+        self.lines[..found].sort_by_key(|line| Reverse(line.score));
     }
 
-    /// True while a line other than the best is looked for: what comes out is not the value of the position.
-    pub fn is_secondary(&self) -> bool {
-        self.index > 0
+    /// The search has ended, perhaps in the course of an iteration: its lines go before those of the last one.
+    pub fn end_search(&mut self) {
+        self.lines.sort_by_key(|line| (Reverse(line.depth), Reverse(line.score)));
+    }
+
+    /// True while what comes out need not be the value of the position: moves that may be the best are left out, because they
+    /// were not asked for or begin a line that was found before.
+    pub fn is_partial(&self) -> bool {
+        self.is_narrowed || self.index > 0
     }
 
     /// The line known so far where one is looked for.
@@ -101,16 +123,13 @@ impl Root {
         self.moves.contains(&mv) && self.lines.iter().take(self.index).all(|line| line.moves[0] != mv)
     }
 
-    /// Takes a line that is not empty for the one looked for.
-    pub fn set_best(&mut self, score: Score, line: &[Move]) {
+    /// Takes a line that is not empty for the one looked for. The longest line looked at so far is so long.
+    pub fn set_best(&mut self, score: Score, bound: Bound, seldepth: usize, line: &[Move]) {
         let found = self.lines.iter().skip(self.index).position(|other| other.moves[0] == line[0]);
-        let mut best = match found {
-            Some(at) => self.lines.remove(self.index + at),
-            None => BestLine { score, moves: Vec::with_capacity(line.len()) },
-        };
-        best.score = score;
-        best.moves.clear();
-        best.moves.extend_from_slice(line);
+        let mut moves = found.map_or_else(Vec::new, |at| self.lines.remove(self.index + at).moves);
+        moves.clear();
+        moves.extend_from_slice(line);
+        let best = BestLine { depth: self.depth, seldepth, score, bound, moves };
         self.lines.insert(self.index.min(self.lines.len()), best);
         self.lines.truncate(self.wanted);
         self.is_news = true;
@@ -138,15 +157,19 @@ impl Root {
 mod tests {
     use super::*;
 
-    /// Sets lines of one move each, named as in UCI, at one index.
-    fn set(root: &mut Root, board: &Board, index: usize, found: &[(&str, Score)]) {
-        root.begin_line(index);
+    /// Sets lines of one move each, named as in UCI, at one index, which is not yet ended.
+    fn look(root: &mut Root, board: &Board, index: usize, depth: i32, found: &[(&str, Score)]) {
+        root.begin_line(index, depth);
         for &(word, score) in found {
             let mv = board.parse_uci(word).expect("legal");
             assert!(root.is_allowed(mv), "{word} is left out");
-            root.set_best(score, &[mv]);
+            root.set_best(score, Bound::Exact, 1, &[mv]);
         }
-        root.end_line();
+    }
+
+    fn set(root: &mut Root, board: &Board, index: usize, found: &[(&str, Score)]) {
+        look(root, board, index, 1, found);
+        root.end_line(1);
     }
 
     fn check(root: &Root, board: &Board, expected: &[(&str, Score)]) {
@@ -167,10 +190,27 @@ mod tests {
         // The next iteration prefers what was second, and finds the second better than the first.
         set(&mut root, &board, 0, &[("d2d4", 20)]);
         check(&root, &board, &[("d2d4", 20), ("e2e4", 30), ("a2a3", 5)]);
-        assert!(!root.is_secondary());
+        assert!(!root.is_partial());
         set(&mut root, &board, 1, &[("g1f3", 22)]);
         check(&root, &board, &[("g1f3", 22), ("d2d4", 20), ("e2e4", 30)]);
-        assert!(root.is_secondary() && !root.is_allowed(board.parse_uci("g1f3").expect("legal")));
+        assert!(root.is_partial() && !root.is_allowed(board.parse_uci("g1f3").expect("legal")));
+    }
+
+    #[test]
+    fn a_search_that_is_stopped_keeps_the_lines_of_the_last_iteration_behind() {
+        let board = Board::startpos();
+        let mut root = Root::new(&board, &[], 3);
+        set(&mut root, &board, 0, &[("e2e4", 30)]);
+        set(&mut root, &board, 1, &[("d2d4", 25)]);
+        set(&mut root, &board, 2, &[("a2a3", 5)]);
+        // The second iteration thinks less of the first move, and was about to find a better one in second place.
+        look(&mut root, &board, 0, 2, &[("e2e4", 10)]);
+        root.end_line(4);
+        look(&mut root, &board, 1, 2, &[("g1f3", 12)]);
+        root.end_search();
+        check(&root, &board, &[("g1f3", 12), ("e2e4", 10), ("d2d4", 25)]);
+        let depths: Vec<(i32, usize)> = root.lines().iter().map(|line| (line.depth, line.seldepth)).collect();
+        assert_eq!(depths, [(2, 1), (2, 4), (1, 1)]);
     }
 
     #[test]
@@ -185,6 +225,7 @@ mod tests {
         assert_eq!((root.moves(), root.wanted()), (&moves[1..], 1));
         root.keep(|_| false);
         assert_eq!(root.moves(), &moves[1..]);
+        assert!(root.is_partial() && !Root::new(&board, &[], 2).is_partial());
     }
 
     #[test]

@@ -45,7 +45,8 @@ impl Worker<'_> {
         pruning::probcut_bound(depth, beta).and_then(|bound| self.search_probcut::<N>(board, node, bound))
     }
 
-    /// True when a fail high after passing is borne out, or need not be, by a search in which the side to move may not pass.
+    /// True when a fail high after passing is borne out, or need not be, by a search of the node in which the side to move may not
+    /// pass; the other reasons to leave it without a move hold in it.
     fn verify_null_move<N: NodeKind>(&mut self, board: &Board, node: &Node, depth: i32) -> bool {
         if self.stack.passing_from > 0 || !pruning::wants_verification(node.depth) {
             return true;
@@ -61,8 +62,10 @@ impl Worker<'_> {
     fn search_probcut<N: NodeKind>(&mut self, board: &Board, node: &Node, bound: Score) -> Option<Score> {
         let Node { ply, depth, .. } = *node;
         let reduced = depth - PROBCUT_REDUCTION;
-        // The table already knows of a search as deep that fell short.
-        if node.table.is_some_and(|entry| entry.depth > reduced && entry.score < bound) {
+        // The table already has a score of a search as deep that fell short. Even a lower bound, which proves nothing, is taken for
+        // a sign that the capture will not be found.
+        let fell_short = |entry: Entry| entry.bound != Bound::None && entry.score < bound;
+        if node.table.is_some_and(|entry| entry.depth > reduced && fell_short(entry)) {
             return None;
         }
         let hint = node.table.map(|entry| entry.mv).filter(|mv| mv.is_capture() && board.is_legal(*mv));

@@ -77,7 +77,7 @@ impl Stack {
     }
 
     /// True when the static evaluation of the side to move has risen since its last move, or the one before if it was in check
-    /// then; not while it is in check.
+    /// then; not while it is in check (the engine community's).
     pub fn is_improving(&self, ply: usize) -> bool {
         let now = self[ply].static_eval;
         let earlier = [2, 4].map(|distance| self.before(ply, distance).static_eval);

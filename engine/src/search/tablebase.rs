@@ -5,16 +5,21 @@
 //! Positions with castling rights are in no table.
 
 use super::node::Worker;
+use super::stack::MAX_PLY;
 use super::tt::{Bound, Entry, NO_EVAL};
 use crate::board::{Board, CastlingSide};
-use crate::types::{Bitboard, Color, DRAW, Move, MoveList, PieceType, Score};
+use crate::nnue::EVAL_LIMIT;
+use crate::types::{Bitboard, Color, DRAW, MATE_IN_MAX, Move, MoveList, PieceType, Score};
 use shakmaty::{ByColor, ByRole, CastlingMode, Chess, FromSetup, Setup};
 use shakmaty_syzygy::{Dtz, Tablebase, Wdl};
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
 /// The score of a win that a table knows, less the plies to it: below every mate that was seen, above every evaluation.
-pub const TABLE_WIN: Score = 20_000;
+pub const TABLE_WIN: Score = 25_000;
+/// Scores from here up to the mates are such wins, and evaluations are below it.
+pub const TABLE_WIN_IN_MAX: Score = TABLE_WIN - MAX_PLY as Score;
+const _: () = assert!(EVAL_LIMIT < TABLE_WIN_IN_MAX && TABLE_WIN < MATE_IN_MAX);
 
 /// Why tables cannot be used.
 #[derive(Debug)]

@@ -19,7 +19,7 @@ pub struct TimeBudget {
     pub soft: Duration,
     /// At this the search stops where it is.
     pub hard: Duration,
-    /// All of it is to be used, whatever the course of the search says.
+    /// All of it is to be used, whatever the course of the search says, unless there is nothing to choose or no depth is left.
     pub is_fixed: bool,
 }
 

@@ -5,7 +5,8 @@
 //! implementation for parallel search", R. Hyatt and T. Mann, ICGA Journal 25(1), 2002).
 
 use super::memory::{Buckets, MemoryError, Reserved, Zeroable};
-use crate::types::{MATE_IN_MAX, Move, Score};
+use super::tablebase::TABLE_WIN_IN_MAX;
+use crate::types::{Move, Score};
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 /// Entries in a bucket.
@@ -211,8 +212,8 @@ impl TranspositionTable {
         })
     }
 
-    /// Stores what a search found out. A shallower entry does not replace a deeper one of the same position and search unless
-    /// it is exact; a missing move does not erase a known one.
+    /// Stores what a search found out. An entry that is shallower by [`DEPTH_PER_AGE`] plies or more does not replace one of the
+    /// same position and search unless it is exact, any other does; a missing move does not erase a known one.
     pub fn store(&self, key: u64, ply: usize, entry: Entry) {
         let generation = self.generation();
         let mut victim: Option<(&Slot, i32)> = None;
@@ -271,12 +272,12 @@ fn worth(data: u64, generation: u8) -> i32 {
     Entry::unpack(data).depth - DEPTH_PER_AGE * i32::from(age)
 }
 
-/// Mates are counted from the root in the search and from the position in the table.
+/// Mates, and wins that endgame tables know, are counted from the root in the search and from the position in the table.
 #[inline]
 fn score_to_table(score: Score, ply: usize) -> Score {
     match score {
-        MATE_IN_MAX.. => score + ply as Score,
-        _ if score <= -MATE_IN_MAX => score - ply as Score,
+        TABLE_WIN_IN_MAX.. => score + ply as Score,
+        _ if score <= -TABLE_WIN_IN_MAX => score - ply as Score,
         _ => score,
     }
 }
@@ -285,14 +286,15 @@ fn score_to_table(score: Score, ply: usize) -> Score {
 #[inline]
 fn score_from_table(score: Score, ply: usize) -> Score {
     match score {
-        MATE_IN_MAX.. => score - ply as Score,
-        _ if score <= -MATE_IN_MAX => score + ply as Score,
+        TABLE_WIN_IN_MAX.. => score - ply as Score,
+        _ if score <= -TABLE_WIN_IN_MAX => score + ply as Score,
         _ => score,
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::tablebase::TABLE_WIN;
     use super::*;
     use crate::types::{Flag, Square, mate_in, mated_in};
     use std::thread;
@@ -314,7 +316,7 @@ mod tests {
 
     #[test]
     fn what_is_stored_comes_back() {
-        for score in [0, 1, -1, 2500, -2500, MATE_IN_MAX - 1, 1 - MATE_IN_MAX] {
+        for score in [0, 1, -1, 2500, -2500, TABLE_WIN_IN_MAX - 1, 1 - TABLE_WIN_IN_MAX] {
             for depth in [-2, 0, 1, 127] {
                 for bound in [Bound::None, Bound::Upper, Bound::Lower, Bound::Exact] {
                     for eval in [0, -3000, NO_EVAL] {
@@ -330,12 +332,16 @@ mod tests {
     }
 
     #[test]
-    fn mates_are_counted_from_the_position() {
+    fn mates_and_known_wins_are_counted_from_the_position() {
         let table = table(1);
         table.store(1, 10, entry(mate_in(13), 4, Bound::Exact));
         assert_eq!(table.probe(1, 2).map(|entry| entry.score), Some(mate_in(5)));
         table.store(1, 10, entry(mated_in(14), 4, Bound::Exact));
         assert_eq!(table.probe(1, 0).map(|entry| entry.score), Some(mated_in(4)));
+        table.store(1, 10, entry(TABLE_WIN - 10, 4, Bound::Exact));
+        assert_eq!(table.probe(1, 3).map(|entry| entry.score), Some(TABLE_WIN - 3));
+        table.store(1, 10, entry(10 - TABLE_WIN, 4, Bound::Exact));
+        assert_eq!(table.probe(1, 128).map(|entry| entry.score), Some(128 - TABLE_WIN));
     }
 
     #[test]

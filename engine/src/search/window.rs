@@ -82,7 +82,8 @@ impl Window {
         Window { alpha: -self.beta, beta: -self.alpha }
     }
 
-    /// Mate-distance pruning: no score is better than mating with the next move or worse than being mated now.
+    /// Mate-distance pruning: no score is better than mating with the next move or worse than being mated now (the engine
+    /// community's).
     #[inline]
     pub fn within_mate_distance(self, ply: usize) -> Window {
         let ply = ply as i32;

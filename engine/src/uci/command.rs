@@ -44,11 +44,23 @@ pub struct Go {
     pub ponder: bool,
     pub search_moves: Vec<String>,
     pub perft: Option<u32>,
-    /// What could not be understood and is left out.
+    /// What could not be understood, and what was made of it.
     pub complaints: Vec<String>,
 }
 
 impl Go {
+    /// A `go` that was meant to end is made to: where all that would have ended it could not be understood, by a search of one
+    /// ply.
+    fn limited_as_meant(mut self) -> Go {
+        let is_flawed =
+            !self.complaints.is_empty() || self.moves_to_go.is_some() || self.increment != [Duration::ZERO; 2];
+        if is_flawed && self.is_unlimited() && !self.infinite && self.perft.is_none() {
+            self.complaints.push("go: no limit is left, searching to depth 1".to_owned());
+            self.depth = Some(1);
+        }
+        self
+    }
+
     /// True when nothing but `stop` ends the search.
     pub fn is_unlimited(&self) -> bool {
         let timed = self.time.iter().any(Option::is_some) || self.move_time.is_some();
@@ -140,16 +152,31 @@ fn parse_go(words: &[&str]) -> Go {
             _ => go.complaints.push(format!("go: unknown word `{key}`")),
         }
     }
-    go
+    go.limited_as_meant()
 }
 
-/// Sets a limit. Clocks may be negative, as some GUIs send them, and count as empty.
+/// A whole number; beyond what the type holds, its nearest.
+fn parse_number(text: &str) -> Option<i64> {
+    use std::num::IntErrorKind::{NegOverflow, PosOverflow};
+    match text.parse::<i64>() {
+        Ok(number) => Some(number),
+        Err(error) if *error.kind() == PosOverflow => Some(i64::MAX),
+        Err(error) if *error.kind() == NegOverflow => Some(i64::MIN),
+        Err(_) => None,
+    }
+}
+
+/// Sets a limit. Clocks may be negative, as some GUIs send them, and count as empty. What must be at least 1 is made so.
 fn set_number(go: &mut Go, key: &str, text: &str) {
-    let Ok(number) = text.parse::<i64>() else {
+    let Some(number) = parse_number(text) else {
         go.complaints.push(format!("go: bad number `{text}` for `{key}`"));
         return;
     };
-    let count = u64::try_from(number).unwrap_or(0);
+    let is_time = matches!(key, "wtime" | "btime" | "winc" | "binc" | "movetime" | "movestogo");
+    if number < 1 && !is_time {
+        go.complaints.push(format!("go: `{key}` must be at least 1, not `{text}`, and is taken as 1"));
+    }
+    let count = u64::try_from(number.max(i64::from(!is_time))).unwrap_or(0);
     let small = u32::try_from(count).unwrap_or(u32::MAX);
     let time = Duration::from_millis(count);
     match key {
@@ -160,10 +187,13 @@ fn set_number(go: &mut Go, key: &str, text: &str) {
         "movetime" => go.move_time = Some(time),
         "movestogo" if count > 0 => go.moves_to_go = Some(small),
         "movestogo" => {}
-        _ if count == 0 => go.complaints.push(format!("go: `{key}` must be at least 1, not `{text}`")),
         "depth" => go.depth = Some(i32::try_from(count).unwrap_or(i32::MAX)),
         "nodes" => go.nodes = Some(count),
-        "mate" => go.mate = Some(small),
+        "mate" => {
+            go.mate = Some(small);
+            // Nobody asked for a search for ever, and a mate in 1 shows at depth 1.
+            go.depth = if number < 1 { Some(1) } else { go.depth };
+        }
         _ => go.perft = Some(small),
     }
 }
@@ -251,6 +281,32 @@ mod tests {
     }
 
     #[test]
+    fn bad_limits_end_a_search_too() {
+        let one = Go { depth: Some(1), ..Go::default() };
+        for (line, complaints, expected) in [
+            ("go depth 0", 1, one.clone()),
+            ("go depth -3", 1, one.clone()),
+            ("go nodes 0", 1, Go { nodes: Some(1), ..Go::default() }),
+            ("go mate 0", 1, Go { mate: Some(1), ..one.clone() }),
+            ("go perft 0", 1, Go { perft: Some(1), ..Go::default() }),
+            ("go nodes 99999999999999999999", 0, Go { nodes: Some(i64::MAX as u64), ..Go::default() }),
+            ("go depth x", 2, one.clone()),
+            ("go movetime", 2, one.clone()),
+            ("go wtime x", 2, one.clone()),
+            ("go detph 5", 3, one.clone()),
+            ("go winc 5", 1, Go { increment: [ms(5), ms(0)], ..one.clone() }),
+            ("go movestogo 5", 1, Go { moves_to_go: Some(5), ..one.clone() }),
+            ("go ponder depth x", 2, Go { ponder: true, ..one.clone() }),
+            ("go infinite depth x", 1, Go { infinite: true, ..Go::default() }),
+            ("go movetime x nodes 5", 1, Go { nodes: Some(5), ..Go::default() }),
+        ] {
+            let Some(Ok(Command::Go(go))) = parse(line) else { panic!("{line}") };
+            assert_eq!(go.complaints.len(), complaints, "{line}: {:?}", go.complaints);
+            assert_eq!(Go { complaints: Vec::new(), ..go }, expected, "{line}");
+        }
+    }
+
+    #[test]
     fn limits_end_a_search() {
         for (line, unlimited) in [
             ("go", true),
@@ -284,11 +340,11 @@ mod tests {
             ("go depth", "go: `depth` needs a number"),
             ("go depth nodes 5", "go: `depth` needs a number"),
             ("go depth x", "go: bad number `x` for `depth`"),
-            ("go depth 0", "go: `depth` must be at least 1, not `0`"),
-            ("go fast", "go: unknown word `fast`"),
+            ("go fast infinite", "go: unknown word `fast`"),
+            ("go wtime x movetime 5", "go: bad number `x` for `wtime`"),
         ] {
             let Some(Ok(Command::Go(go))) = parse(line) else { panic!("{line}") };
-            assert_eq!(go.complaints, [complaint], "{line}");
+            assert_eq!(go.complaints[0], complaint, "{line}");
         }
     }
 }

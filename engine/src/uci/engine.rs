@@ -119,9 +119,11 @@ impl Engine {
         }
     }
 
-    /// True from `go` until its answer.
+    /// True from `go` until its answer, or until it is told to give one.
     pub fn is_searching(&self) -> bool {
-        self.running.as_ref().is_some_and(|running| !running.shout.answered.load(Ordering::Acquire))
+        self.running.as_ref().is_some_and(|running| {
+            !running.shout.signals.is_stopped() && !running.shout.answered.load(Ordering::Acquire)
+        })
     }
 
     /// Ends the search under way, changes the searcher, and waits for it.

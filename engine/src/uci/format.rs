@@ -2,6 +2,7 @@
 
 use super::wdl::{MODEL, material};
 use crate::board::Board;
+use crate::search::tt::Bound;
 use crate::search::{Info, Outcome};
 use crate::types::{MATE, Move, Score, Square, is_mate};
 use std::fmt::Write;
@@ -16,6 +17,15 @@ pub fn score(score: Score) -> String {
     format!("mate {}", if score > 0 { moves } else { -moves })
 }
 
+/// What stands after a score that is no exact one.
+fn bound(bound: Bound) -> &'static str {
+    match bound {
+        Bound::Lower => " lowerbound",
+        Bound::Upper => " upperbound",
+        Bound::None | Bound::Exact => "",
+    }
+}
+
 /// An `info` line.
 pub fn info(info: &Info<'_>, board: &Board, chess960: bool, show_wdl: bool) -> String {
     let nps = u128::from(info.nodes) * 1_000_000 / info.elapsed.as_micros().max(1);
@@ -24,11 +34,12 @@ pub fn info(info: &Info<'_>, board: &Board, chess960: bool, show_wdl: bool) -> S
         _ => String::new(),
     };
     let mut line = format!(
-        "info depth {} seldepth {} multipv {} score {}{wdl} nodes {} nps {nps} hashfull {} tbhits {} time {} pv",
+        "info depth {} seldepth {} multipv {} score {}{}{wdl} nodes {} nps {nps} hashfull {} tbhits {} time {} pv",
         info.depth,
         info.seldepth,
         info.line,
         score(info.score),
+        bound(info.bound),
         info.nodes,
         info.hashfull,
         info.table_hits,
@@ -73,6 +84,33 @@ pub fn display(board: &Board, chess960: bool) -> String {
 mod tests {
     use super::*;
     use crate::types::{mate_in, mated_in};
+    use std::time::Duration;
+
+    #[test]
+    fn scores_that_are_bounds_say_so() {
+        let board = Board::startpos();
+        let pv: Vec<Move> = board.parse_uci("e2e4").into_iter().collect();
+        for (bound, text) in [
+            (Bound::Exact, "score cp 12 nodes"),
+            (Bound::Lower, "score cp 12 lowerbound nodes"),
+            (Bound::Upper, "score cp 12 upperbound nodes"),
+        ] {
+            let news = Info {
+                depth: 3,
+                seldepth: 5,
+                line: 1,
+                score: 12,
+                bound,
+                nodes: 100,
+                table_hits: 0,
+                elapsed: Duration::from_millis(1),
+                hashfull: 0,
+                pv: &pv,
+            };
+            let line = info(&news, &board, false, false);
+            assert!(line.starts_with("info depth 3 seldepth 5 multipv 1 ") && line.contains(text), "{line}");
+        }
+    }
 
     #[test]
     fn mates_are_told_in_moves() {

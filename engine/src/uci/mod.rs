@@ -23,7 +23,7 @@ use output::Output;
 use std::io::{self, BufRead, Write};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Name and version.
 pub const NAME: &str = concat!("Destrier ", env!("CARGO_PKG_VERSION"));
@@ -103,6 +103,8 @@ impl Session {
             self.output.remark(&format!("setoption: `{name}` not changed during a search, send `stop` first"));
             return;
         }
+        // A search that was told to stop may still be about to answer.
+        self.engine.finish();
         match self.options.set(name, value) {
             Ok(Effect::Nothing) => {}
             Ok(Effect::ClearHash) => self.change("setoption", |searcher| {
@@ -246,7 +248,17 @@ impl Session {
             Color::White => 0,
             Color::Black => 1,
         };
-        let clock = Clock { remaining: go.time[us]?, increment: go.increment[us], moves_to_go: go.moves_to_go };
+        let remaining = match go.time {
+            [None, None] => return None,
+            time => time[us].unwrap_or_else(|| {
+                self.output.remark(&format!(
+                    "go: no `{}` for the side to move, its clock is taken to be empty",
+                    ["wtime", "btime"][us]
+                ));
+                Duration::ZERO
+            }),
+        };
+        let clock = Clock { remaining, increment: go.increment[us], moves_to_go: go.moves_to_go };
         Some(time::budget(clock, overhead))
     }
 }
