@@ -248,15 +248,15 @@ impl Session {
             Color::White => 0,
             Color::Black => 1,
         };
-        let remaining = match go.time {
-            [None, None] => return None,
-            time => time[us].unwrap_or_else(|| {
-                self.output.remark(&format!(
-                    "go: no `{}` for the side to move, its clock is taken to be empty",
-                    ["wtime", "btime"][us]
-                ));
+        let has_other_limit = go.depth.is_some() || go.nodes.is_some() || go.mate.is_some();
+        let remaining = match go.time[us] {
+            Some(remaining) => remaining,
+            None if go.time[1 - us].is_none() || has_other_limit => return None,
+            None => {
+                let key = ["wtime", "btime"][us];
+                self.output.remark(&format!("go: no `{key}` for the side to move, its clock is taken to be empty"));
                 Duration::ZERO
-            }),
+            }
         };
         let clock = Clock { remaining, increment: go.increment[us], moves_to_go: go.moves_to_go };
         Some(time::budget(clock, overhead))
