@@ -66,7 +66,7 @@ impl Worker<'_> {
     pub fn search<N: NodeKind>(&mut self, board: &Board, window: Window, depth: i32, ply: usize) -> Score {
         // 1. The position in check is searched deeper; at depth 0 only captures are left to look at.
         let in_check = board.in_check();
-        let depth = depth + i32::from(in_check);
+        let depth = depth.max(i32::from(in_check));
         if depth <= 0 {
             return self.quiescence::<N>(board, window, ply);
         }
