@@ -202,7 +202,7 @@ fn read_evaluation(words: &Words<'_>) -> Result<(EvalConfig, String), ArgumentEr
     }
     let path = PathBuf::from(value);
     let (network, hash) = nnue::read_bytes(&path)
-        .and_then(|bytes| Ok((nnue::parse(&bytes)?, hex(&nnue::sha256(&bytes)))))
+        .and_then(|bytes| Ok((nnue::parse(&bytes)?, nnue::sha256_hex(&bytes))))
         .map_err(|error| ArgumentError::Network { path, error })?;
     let network = EvalConfig { mode: EvalMode::Nnue, network: Some(Arc::new(network)) };
     Ok((network, format!("evaluation = network {hash}\n")))
@@ -233,13 +233,9 @@ fn read_openings(words: &Words<'_>) -> Result<(Openings, String), ArgumentError>
     let bad = |why: String| ArgumentError::Book { path: path.clone(), why };
     let text = std::fs::read_to_string(&path).map_err(|error| bad(error.to_string()))?;
     let openings = Openings::from_epd(&text, random_plies).map_err(bad)?;
-    let hash = hex(&nnue::sha256(text.as_bytes()));
+    let hash = nnue::sha256_hex(text.as_bytes());
     let book = format!("{}, {} positions, {hash}", path.display(), openings.positions.len());
     Ok((openings, book))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// All that determines the games but the engine.

@@ -18,7 +18,7 @@ pub fn embedded() -> Option<Arc<Network>> {
 
 #[cfg(test)]
 mod tests {
-    use crate::nnue::{parse, sha256};
+    use crate::nnue::{parse, sha256_hex};
     use std::path::Path;
 
     /// The networks of the folder, in the order of the card's columns: the one that is built in, and the second choice.
@@ -39,7 +39,7 @@ mod tests {
             let hash = entry(&card, "sha256", column);
             match std::fs::read(nets.join(name)) {
                 Ok(file) => {
-                    let found: String = sha256(&file).iter().map(|byte| format!("{byte:02x}")).collect();
+                    let found = sha256_hex(&file);
                     assert_eq!(hash, found, "the card is of another {name}");
                     let network = parse(&file).expect("a good network");
                     assert_eq!(entry(&card, "shape", column), network.layout().describe(), "{name}");

@@ -21,7 +21,7 @@ pub use features::{FEATURES, View};
 pub use format::{FormatError, HEADER_LEN, Kind, Layout, encode, parse, read_bytes, read_file};
 pub use network::{EVAL_LIMIT, HIDDEN_2, Network, QA, QB, SCALE};
 pub use random::random_payload;
-pub use sha256::sha256;
+pub use sha256::sha256_hex;
 
 #[cfg(test)]
 mod tests;

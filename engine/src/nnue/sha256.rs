@@ -40,6 +40,11 @@ const fn root_bits(number: u128, degree: u32) -> u32 {
     root as u32
 }
 
+/// The digest of some bytes in hexadecimal, as `sha256sum` prints it.
+pub fn sha256_hex(bytes: &[u8]) -> String {
+    sha256(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// The digest of some bytes.
 pub fn sha256(bytes: &[u8]) -> [u8; 32] {
     let mut state = INITIAL;
@@ -102,7 +107,7 @@ mod tests {
             (&million, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"),
         ];
         for (bytes, digest) in cases {
-            let found: String = sha256(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+            let found = sha256_hex(bytes);
             assert_eq!(found, digest, "{} bytes", bytes.len());
         }
     }

@@ -66,7 +66,7 @@ impl Evaluation {
         let Evaluation::Network(path) = self else { return Ok(self) };
         let bytes = std::fs::read(&path).with_context(|| format!("{}: cannot read it", path.display()))?;
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let copy = folder.join(format!("{stem}-{}.nnue", &hex(&nnue::sha256(&bytes))[..12]));
+        let copy = folder.join(format!("{stem}-{}.nnue", &nnue::sha256_hex(&bytes)[..12]));
         if !copy.exists() {
             let failed = || format!("{}: cannot write it", copy.display());
             std::fs::create_dir_all(folder).with_context(failed)?;
@@ -89,7 +89,7 @@ impl Evaluation {
     /// SHA-256 of the network's file; none without one.
     pub fn sha256(&self) -> Option<String> {
         let Evaluation::Network(path) = self else { return None };
-        std::fs::read(path).ok().map(|bytes| hex(&nnue::sha256(&bytes)))
+        std::fs::read(path).ok().map(|bytes| nnue::sha256_hex(&bytes))
     }
 }
 
@@ -101,10 +101,6 @@ impl fmt::Display for Evaluation {
             Evaluation::Network(path) => write!(f, "{}", path.display()),
         }
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The one `.nnue` of a folder.

@@ -13,6 +13,7 @@ use super::schedule::Progress;
 use super::source::{Records, Source, SourceError};
 use super::trainer::{Batch, Trainer};
 use bulletformat::ChessBoard;
+use destrier::nnue::sha256_hex;
 use indicatif::{ProgressBar, ProgressStyle};
 use quintain::journal;
 use sha2::{Digest, Sha256};
@@ -217,7 +218,7 @@ impl<'a> Run<'a> {
         let bytes = export::network(self.trainer.shape(), &payload)?;
         let network = self.write(&format!("{}.nnue", self.plan.name), &bytes)?;
         let same = loaded::check(&network, &Integer::new(self.trainer.shape(), &payload), sample)?;
-        let hash = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        let hash = sha256_hex(&bytes);
         let speed = (self.spent.0 > 0).then(|| self.spent.0 as f64 / self.spent.1.max(1e-9));
         let (name, curve) = (self.plan.name.clone(), self.curve.clone());
         Ok(Summary { name, curve, network, hash, rounding, same, speed })
