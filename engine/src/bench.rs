@@ -1,7 +1,7 @@
 //! The bench: fixed positions to a fixed depth. Its node count is the signature of the search, the same on every machine.
 
 use crate::board::Board;
-use crate::search::{EvalConfig, Game, Limits, Searcher, Signals, Silent, in_search_thread};
+use crate::search::{Game, Limits, Searcher, Signals, Silent, in_search_thread};
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -68,18 +68,9 @@ impl Measured {
 ///
 /// # Errors
 /// When the memory for the table or a thread cannot be had.
-pub fn run(depth: i32, each: impl FnMut(&str, u64) + Send) -> io::Result<Measured> {
-    run_with(&EvalConfig::default(), depth, each)
-}
-
-/// As [`run`], with another evaluation.
-///
-/// # Errors
-/// As [`run`].
-pub fn run_with(evaluation: &EvalConfig, depth: i32, mut each: impl FnMut(&str, u64) + Send) -> io::Result<Measured> {
+pub fn run(depth: i32, mut each: impl FnMut(&str, u64) + Send) -> io::Result<Measured> {
     in_search_thread(|| {
         let mut searcher = Searcher::new(HASH_MIB).map_err(io::Error::other)?;
-        searcher.set_evaluation(evaluation);
         let limits = Limits { depth: Some(depth), ..Limits::default() };
         let mut total = Measured { nodes: 0, elapsed: Duration::ZERO };
         for fen in POSITIONS {

@@ -6,8 +6,8 @@
 use super::opening::Openings;
 use super::play::{Rules, play_game};
 use super::viriformat::{Damage, GameResult, ReadError, Reader, ScoredGame};
-use crate::bench;
-use crate::search::{EvalConfig, Searcher, THREAD_STACK_BYTES};
+use crate::board::Board;
+use crate::search::{EvalConfig, Game, Limits, Searcher, Signals, Silent, THREAD_STACK_BYTES, in_search_thread};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
@@ -79,7 +79,7 @@ pub enum RunError {
         mib: usize,
     },
     /// The engine cannot be told from others.
-    Bench(io::Error),
+    Signature(io::Error),
 }
 
 impl fmt::Display for RunError {
@@ -104,7 +104,7 @@ impl fmt::Display for RunError {
             RunError::Openings { number } => {
                 write!(f, "no opening of game {number} is within the limit; raise --opening-limit")
             }
-            RunError::Bench(error) => write!(f, "no bench to know the engine by: {error}"),
+            RunError::Signature(error) => write!(f, "no search to know the engine by: {error}"),
             RunError::Memory { mib } => write!(f, "no memory for a table of {mib} MiB; lower --hash"),
         }
     }
@@ -157,8 +157,14 @@ impl fmt::Display for Tally {
 
 /// Games that a thread may be ahead of the file, so that a slow one is not buried under finished ones.
 const AHEAD: usize = 64;
-/// Depth of the bench that tells engines apart; some hundredths of a second.
-const BENCH_DEPTH: i32 = 5;
+/// What tells engines apart: some hundredths of a second.
+const SIGNATURE_POSITIONS: [&str; 3] = [
+    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+    "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+    "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
+];
+const SIGNATURE_DEPTH: i32 = 7;
+const SIGNATURE_HASH_MIB: usize = 1;
 /// Between two times that the file is made safe against a power cut.
 const SYNC_INTERVAL: Duration = Duration::from_secs(5);
 
@@ -282,11 +288,21 @@ fn summary_path(out: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// The summary's line about the engine: the nodes of a short bench tell searches and evaluations apart that have one version.
+/// The summary's line about the engine: the nodes of some searches tell searches and evaluations apart that have one version.
 fn engine(evaluation: &EvalConfig) -> Result<String, RunError> {
-    let measured = bench::run_with(evaluation, BENCH_DEPTH, |_, _| {}).map_err(RunError::Bench)?;
+    let nodes = in_search_thread(|| {
+        let mut searcher = Searcher::new(SIGNATURE_HASH_MIB).map_err(io::Error::other)?;
+        searcher.set_evaluation(evaluation);
+        let limits = Limits { depth: Some(SIGNATURE_DEPTH), ..Limits::default() };
+        SIGNATURE_POSITIONS.iter().try_fold(0, |nodes, fen| {
+            let game = Game::new(Board::from_fen(fen).map_err(io::Error::other)?);
+            searcher.new_game();
+            Ok(nodes + searcher.search(&game, &limits, &Signals::default(), Instant::now(), &mut Silent).nodes)
+        })
+    });
+    let nodes: u64 = nodes.and_then(|nodes| nodes).map_err(RunError::Signature)?;
     let (name, version) = (env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
-    Ok(format!("engine = {name} {version}, {} nodes in bench {BENCH_DEPTH}\n", measured.nodes))
+    Ok(format!("engine = {name} {version}, signature {nodes}\n"))
 }
 
 /// Holds the settings to those of the games that are there, and writes them down where there are none.
