@@ -4,7 +4,7 @@ use super::plan::LoopPlan;
 use super::positions::{prepare, split};
 use super::row::{self, Data, Games, Met, Row, Trained, Verdict};
 use crate::compare::{Evaluation, check_duel, default_engine, duel};
-use crate::train::{Plan, replace, train};
+use crate::train::{Plan, lock_folder, replace, train};
 use anyhow::{Context as _, bail};
 use destrier::datagen;
 use destrier::types::SplitMix64;
@@ -17,7 +17,7 @@ use quintain::record::PlayerId;
 use quintain::stats::elo;
 use quintain::stats::sprt;
 use serde::Serialize;
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -62,17 +62,10 @@ impl Loop {
         let plan = LoopPlan::load(path)?;
         let out = &plan.out;
         fs::create_dir_all(out).with_context(|| format!("{}: cannot create it; give another `out`", out.display()))?;
-        let lock_path = out.join("lock");
-        let lock = File::create(&lock_path).with_context(|| format!("{}: cannot create it", lock_path.display()))?;
-        match journal::lock(&lock) {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                bail!("{}: another loop is at work there; stop it first, or give another `out`", out.display())
-            }
-            Err(TryLockError::Error(error)) => {
-                return Err(error).with_context(|| format!("{}: cannot lock it", lock_path.display()));
-            }
-        }
+        let lock = lock_folder(out).with_context(|| format!("{}: cannot lock it", out.display()))?;
+        let Some(lock) = lock else {
+            bail!("{}: another loop is at work there; stop it first, or give another `out`", out.display());
+        };
         let engine = engine.map(str::to_owned).or_else(|| plan.engine.clone());
         let engine = engine.map_or_else(default_engine, Ok)?;
         // A mistake there must not show only after hours of self-play.
@@ -101,19 +94,19 @@ impl Loop {
         let path = self.plan.out.join("settings.txt");
         let [networks, matches] = self.plan.settings();
         let settings = format!("{networks}{matches}");
+        let write =
+            || replace(&path, settings.as_bytes()).with_context(|| format!("{}: cannot write it", path.display()));
         let before = match fs::read_to_string(&path) {
+            Ok(before) if before == settings => return Ok(()),
             Ok(before) => before,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return write(),
             Err(error) => return Err(error).with_context(|| format!("{}: cannot read it", path.display())),
         };
-        if before == settings {
-            return Ok(());
-        }
-        let mut may_write = before.is_empty() || before.starts_with(&networks);
+        let mut may_change = before.starts_with(&networks);
         for row in &self.rows {
-            may_write = may_write && !self.has_begun_to_play(row)?;
+            may_change = may_change && !self.has_begun_to_play(row)?;
         }
-        if !may_write {
+        if !may_change {
             let differs = |(was, is): &(&str, &str)| was != is;
             let (was, is) = before.lines().zip(settings.lines()).find(differs).unwrap_or_default();
             bail!(
@@ -129,7 +122,7 @@ impl Loop {
         {
             fs::remove_dir_all(&place).with_context(|| format!("{}: cannot remove it", place.display()))?;
         }
-        replace(&path, settings.as_bytes()).with_context(|| format!("{}: cannot write it", path.display()))
+        write()
     }
 
     /// True while a match is played, which hears signals itself.

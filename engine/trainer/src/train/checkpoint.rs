@@ -2,8 +2,9 @@
 
 use super::network::{Parameters, Shape};
 use super::trainer::State;
+use quintain::journal;
 use sha2::{Digest, Sha256};
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -125,6 +126,16 @@ impl Checkpoint {
             return Err(damaged("there is more in it than the network has"));
         }
         Ok(Some(Checkpoint { plan, superbatches, position, curve, state }))
+    }
+}
+
+/// Keeps others out of a folder as long as the file, which is its `lock`, is open; none where another is at work there.
+pub fn lock_folder(folder: &Path) -> io::Result<Option<File>> {
+    let file = File::create(folder.join("lock"))?;
+    match journal::lock(&file) {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
     }
 }
 

@@ -26,7 +26,7 @@ mod loaded_tests;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use checkpoint::replace;
+pub(crate) use checkpoint::{lock_folder, replace};
 pub(crate) use plan::{Plan, folder_of, line_of};
 pub(crate) use run::run as train;
 

@@ -1,6 +1,6 @@
 //! A plan from its first batch to the exported network.
 
-use super::checkpoint::{Checkpoint, CheckpointError, replace};
+use super::checkpoint::{Checkpoint, CheckpointError, lock_folder, replace};
 use super::curve::{Curve, Point};
 use super::export::{self, ExportError};
 use super::head::Loss;
@@ -15,9 +15,8 @@ use super::trainer::{Batch, Trainer};
 use bulletformat::ChessBoard;
 use destrier::nnue::sha256_hex;
 use indicatif::{ProgressBar, ProgressStyle};
-use quintain::journal;
 use sha2::{Digest, Sha256};
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -86,7 +85,9 @@ impl<'a> Run<'a> {
     /// [`RunError`] for data, folders and checkpoints that cannot be used.
     pub fn open(plan: &'a Plan) -> Result<Run<'a>, RunError> {
         std::fs::create_dir_all(&plan.out).map_err(|error| RunError::Io { path: plan.out.clone(), error })?;
-        let lock = lock(&plan.out)?;
+        let lock = lock_folder(&plan.out)
+            .map_err(|error| RunError::Io { path: plan.out.clone(), error })?
+            .ok_or_else(|| RunError::InUse { out: plan.out.clone() })?;
         let shape = plan.shape();
         let mut records = Records::open(&plan.data.files)?;
         let (validation, used) = held_out(plan, &mut records)?;
@@ -313,18 +314,6 @@ fn held_out(plan: &Plan, records: &mut Records) -> Result<(Vec<ChessBoard>, u64)
 
 fn checkpoint_path(plan: &Plan) -> PathBuf {
     Path::join(&plan.out, "checkpoint.bin")
-}
-
-/// Keeps a second training out of a folder.
-fn lock(out: &Path) -> Result<File, RunError> {
-    let path = out.join("lock");
-    let io = |error| RunError::Io { path: path.clone(), error };
-    let file = File::create(&path).map_err(io)?;
-    match journal::lock(&file) {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(RunError::InUse { out: out.to_owned() }),
-        Err(TryLockError::Error(error)) => Err(io(error)),
-    }
 }
 
 /// Digest of all in a plan, and of its positions, that decides what its weights and its curve become.
