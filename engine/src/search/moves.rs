@@ -76,6 +76,7 @@ impl Worker<'_> {
                 }
                 if score >= node.window.beta {
                     self.learn_from_cutoff(board, mv, node, tried.moves());
+                    self.stack[ply].cutoffs += i32::from(extension < 2 || N::PV);
                     break;
                 }
             }
@@ -109,6 +110,9 @@ impl Worker<'_> {
             is_capture: !is_quiet,
             is_killer: self.stack[node.ply].killers.contains(&mv),
             gives_check: false,
+            is_cut: false,
+            is_refuted: false,
+            has_raised: false,
             is_evasion: node.in_check,
         }
     }
@@ -124,7 +128,7 @@ impl Worker<'_> {
         }
         let test = Window::test_above(window.alpha).flip();
         let mut score;
-        let reduced = first_depth(child, node, late);
+        let reduced = first_depth(child, node, late, N::CUT, self.stack[ply].cutoffs > 3, window.alpha > node.window.alpha);
         if reduced < depth {
             score = -self.search::<CutNode>(child, test, reduced, ply);
             if score > window.alpha {
@@ -166,12 +170,12 @@ impl Worker<'_> {
 }
 
 /// The depth at which a late move is searched first.
-fn first_depth(child: &Board, node: &Node, late: LateMove) -> i32 {
+fn first_depth(child: &Board, node: &Node, late: LateMove, is_cut: bool, is_refuted: bool, has_raised: bool) -> i32 {
     let depth = node.depth - 1;
     if node.depth < 3 || late.number < 2 {
         return depth;
     }
-    let late = LateMove { gives_check: child.in_check(), ..late };
+    let late = LateMove { gives_check: child.in_check(), is_cut, is_refuted, has_raised, ..late };
     reductions::reduced_depth(depth, reductions::late_move_reduction(late))
 }
 

@@ -74,6 +74,7 @@ impl Worker<'_> {
         }
         self.enter::<N>(ply);
         self.stack[ply + 2].killers = [Move::NULL; 2];
+        self.stack[ply + 2].cutoffs = 0;
         if N::ROOT {
             self.begin_iteration(depth);
         }

@@ -29,6 +29,8 @@ pub struct Frame {
     pub static_eval: Score,
     /// Moves of the line up to here that were extended by two plies.
     pub double_extensions: i32,
+    /// Fail highs of the nodes of this ply below one node two plies up.
+    pub cutoffs: i32,
 }
 
 /// The frames of a line, by ply.
@@ -50,6 +52,7 @@ impl Stack {
             raw_eval: NO_EVAL,
             static_eval: NO_EVAL,
             double_extensions: 0,
+            cutoffs: 0,
         };
         Stack { frames: vec![frame; LOOKBACK + MAX_PLY + 4], passing_from: 0, root_depth: 0 }
     }
