@@ -29,7 +29,7 @@ pub struct LateMove {
     pub gives_check: bool,
     /// The node is expected to fail high, so that a late move is wanted least.
     pub is_cut: bool,
-    /// Many moves of the node's children have failed high: such moves as this are refuted.
+    /// Moves of the node, or of its sisters, were refuted again and again.
     pub is_refuted: bool,
     /// A move of the node has raised alpha.
     pub has_raised: bool,
@@ -155,6 +155,9 @@ mod tests {
                     LateMove { history: -20_000, ..PLAIN },
                     LateMove { improving: false, ..PLAIN },
                     LateMove { table_captures: true, ..PLAIN },
+                    LateMove { is_cut: true, ..PLAIN },
+                    LateMove { is_refuted: true, ..PLAIN },
+                    LateMove { has_raised: true, ..PLAIN },
                 ] {
                     assert!(reduction(more) > plain, "{depth} {number}: {more:?}");
                 }

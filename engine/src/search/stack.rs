@@ -88,6 +88,26 @@ impl Stack {
         now != NO_EVAL && then.is_none_or(|then| now > then)
     }
 
+    /// Forgets what is known of the plies below a node's children, which begin anew.
+    #[inline]
+    pub fn begin_node(&mut self, ply: usize) {
+        self[ply + 2].killers = [Move::NULL; 2];
+        self[ply + 2].cutoffs = 0;
+    }
+
+    /// Notes that a node of a ply failed high, if it counts.
+    #[inline]
+    pub fn note_cutoff(&mut self, ply: usize, counts: bool) {
+        self[ply].cutoffs += i32::from(counts);
+    }
+
+    /// True when the moves that lead to a ply are refuted again and again: more than three nodes there failed high since the
+    /// node two plies up began (the engine community's "cutoff count").
+    #[inline]
+    pub fn is_refuted(&self, ply: usize) -> bool {
+        self[ply].cutoffs > 3
+    }
+
     /// Notes what the other side attacks in the position of a ply; moves of its context are seen in that light.
     #[inline]
     pub fn note_threats(&mut self, ply: usize, board: &Board) {
