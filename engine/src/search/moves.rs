@@ -76,6 +76,7 @@ impl Worker<'_> {
                 }
                 if score >= node.window.beta {
                     self.learn_from_cutoff(board, mv, node, tried.moves());
+                    self.stack.note_cutoff(ply, extension < 2 || N::PV);
                     break;
                 }
             }
@@ -109,6 +110,9 @@ impl Worker<'_> {
             is_capture: !is_quiet,
             is_killer: self.stack[node.ply].killers.contains(&mv),
             gives_check: false,
+            is_cut: false,
+            is_refuted: false,
+            has_raised: false,
             is_evasion: node.in_check,
         }
     }
@@ -124,7 +128,14 @@ impl Worker<'_> {
         }
         let test = Window::test_above(window.alpha).flip();
         let mut score;
-        let reduced = first_depth(child, node, late);
+        let late = LateMove {
+            gives_check: child.in_check(),
+            is_cut: N::CUT,
+            is_refuted: self.stack.is_refuted(ply),
+            has_raised: window.alpha > node.window.alpha,
+            ..late
+        };
+        let reduced = first_depth(node, late);
         if reduced < depth {
             score = -self.search::<CutNode>(child, test, reduced, ply);
             if score > window.alpha {
@@ -166,12 +177,11 @@ impl Worker<'_> {
 }
 
 /// The depth at which a late move is searched first.
-fn first_depth(child: &Board, node: &Node, late: LateMove) -> i32 {
+fn first_depth(node: &Node, late: LateMove) -> i32 {
     let depth = node.depth - 1;
     if node.depth < 3 || late.number < 2 {
         return depth;
     }
-    let late = LateMove { gives_check: child.in_check(), ..late };
     reductions::reduced_depth(depth, reductions::late_move_reduction(late))
 }
 

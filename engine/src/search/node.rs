@@ -73,7 +73,7 @@ impl Worker<'_> {
             return self.quiescence::<N>(board, window, ply);
         }
         self.enter::<N>(ply);
-        self.stack[ply + 2].killers = [Move::NULL; 2];
+        self.stack.begin_node(ply);
         if N::ROOT {
             self.begin_iteration(depth);
         }

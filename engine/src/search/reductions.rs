@@ -27,6 +27,12 @@ pub struct LateMove {
     pub is_capture: bool,
     pub is_killer: bool,
     pub gives_check: bool,
+    /// The node is expected to fail high, so that a late move is wanted least.
+    pub is_cut: bool,
+    /// Moves of the node, or of its sisters, were refuted again and again.
+    pub is_refuted: bool,
+    /// A move of the node has raised alpha.
+    pub has_raised: bool,
     /// The side to move is in check.
     pub is_evasion: bool,
 }
@@ -47,6 +53,9 @@ pub fn late_move_reduction(mv: LateMove) -> i32 {
         (mv.number == 2, -params::reduction_second()),
         (mv.is_killer, -params::reduction_killer()),
         (mv.gives_check, -params::reduction_check()),
+        (mv.is_cut, params::reduction_cut()),
+        (mv.is_refuted, params::reduction_refuted()),
+        (mv.has_raised, params::reduction_raised()),
         (mv.is_evasion, -params::reduction_evasion()),
     ] {
         reduction += adjustment * i32::from(applies);
@@ -116,6 +125,9 @@ mod tests {
         is_capture: false,
         is_killer: false,
         gives_check: false,
+        is_cut: false,
+        is_refuted: false,
+        has_raised: false,
         is_evasion: false,
     };
 
@@ -143,6 +155,9 @@ mod tests {
                     LateMove { history: -20_000, ..PLAIN },
                     LateMove { improving: false, ..PLAIN },
                     LateMove { table_captures: true, ..PLAIN },
+                    LateMove { is_cut: true, ..PLAIN },
+                    LateMove { is_refuted: true, ..PLAIN },
+                    LateMove { has_raised: true, ..PLAIN },
                 ] {
                     assert!(reduction(more) > plain, "{depth} {number}: {more:?}");
                 }

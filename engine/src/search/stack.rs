@@ -29,6 +29,8 @@ pub struct Frame {
     pub static_eval: Score,
     /// Moves of the line up to here that were extended by two plies.
     pub double_extensions: i32,
+    /// Fail highs of the nodes of this ply below one node two plies up.
+    pub cutoffs: i32,
 }
 
 /// The frames of a line, by ply.
@@ -50,6 +52,7 @@ impl Stack {
             raw_eval: NO_EVAL,
             static_eval: NO_EVAL,
             double_extensions: 0,
+            cutoffs: 0,
         };
         Stack { frames: vec![frame; LOOKBACK + MAX_PLY + 4], passing_from: 0, root_depth: 0 }
     }
@@ -83,6 +86,26 @@ impl Stack {
         let earlier = [2, 4].map(|distance| self.before(ply, distance).static_eval);
         let then = earlier.into_iter().find(|&eval| eval != NO_EVAL);
         now != NO_EVAL && then.is_none_or(|then| now > then)
+    }
+
+    /// Forgets what is known of the plies below a node's children, which begin anew.
+    #[inline]
+    pub fn begin_node(&mut self, ply: usize) {
+        self[ply + 2].killers = [Move::NULL; 2];
+        self[ply + 2].cutoffs = 0;
+    }
+
+    /// Notes that a node of a ply failed high, if it counts.
+    #[inline]
+    pub fn note_cutoff(&mut self, ply: usize, counts: bool) {
+        self[ply].cutoffs += i32::from(counts);
+    }
+
+    /// True when the moves that lead to a ply are refuted again and again: more than three nodes there failed high since the
+    /// node two plies up began (the engine community's "cutoff count").
+    #[inline]
+    pub fn is_refuted(&self, ply: usize) -> bool {
+        self[ply].cutoffs > 3
     }
 
     /// Notes what the other side attacks in the position of a ply; moves of its context are seen in that light.
