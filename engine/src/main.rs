@@ -22,6 +22,7 @@ fn main() -> ExitCode {
     match run(&words) {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure::Usage(message)) => fail(&format!("{message}; {USAGE}"), EXIT_USAGE),
+        Err(Failure::Datagen(message)) => fail(&message, EXIT_USAGE),
         // Whoever read our output is gone.
         Err(Failure::Io(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(Failure::Io(error)) => fail(&error.to_string(), 1),
@@ -30,6 +31,8 @@ fn main() -> ExitCode {
 
 enum Failure {
     Usage(String),
+    /// Words of `datagen`, which has a help of its own: its message says all.
+    Datagen(String),
     Io(io::Error),
 }
 
@@ -65,7 +68,9 @@ fn run(words: &[&str]) -> Result<(), Failure> {
         }
         ["spsa"] => write!(out, "{}", spsa_rows())?,
         ["datagen", "-h" | "--help"] => write!(out, "{}", datagen::USAGE)?,
-        ["datagen", options @ ..] => make_data(&datagen::parse(options).map_err(usage)?)?,
+        ["datagen", options @ ..] => {
+            make_data(&datagen::parse(options).map_err(|error| Failure::Datagen(error.to_string()))?)?;
+        }
         ["-h" | "--help" | "help"] => writeln!(out, "{}\n{USAGE}", uci::NAME)?,
         ["-V" | "--version"] => writeln!(out, "{}", uci::NAME)?,
         _ => return Err(usage(format_args!("unknown arguments `{}`", words.join(" ")))),

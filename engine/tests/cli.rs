@@ -54,6 +54,16 @@ fn bad_usage_is_one_line_and_exit_code_2() {
 }
 
 #[test]
+fn bad_words_of_datagen_are_said_without_the_usage_of_all() {
+    for arguments in [&["datagen"][..], &["datagen", "--outt", "a"], &["datagen", "--out", "a", "--games", "0"]] {
+        let output = destrier(arguments);
+        let message = text(&output.stderr);
+        assert_eq!((output.status.code(), message.lines().count()), (Some(2), 1), "{message}");
+        assert!(message.starts_with("destrier: datagen: ") && !message.contains("usage"), "{message}");
+    }
+}
+
+#[test]
 fn the_bench_ends_with_nodes_and_speed() {
     let output = destrier(&["bench", "2"]);
     let printed = text(&output.stdout);

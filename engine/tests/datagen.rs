@@ -106,15 +106,96 @@ fn openings_come_from_the_book_and_obey_the_limit() {
     let folder = Folder::new();
     let book = folder.0.join("book.epd");
     fs::write(&book, "8/4k3/8/8/8/8/4PK2/8 w - - bm e4;\n\n8/4k3/4p3/8/8/8/5K2/8 w - - 5 40\n").unwrap();
-    let job = folder.job("book", &format!("--games 5 --depth 3 --hash 1 --book {}", book.display()));
+    let job = folder.job("book", &format!("--games 5 --depth 3 --hash 1 --random-plies 1 --book {}", book.display()));
     run(&job, |_| {}).unwrap();
     let starts: Vec<_> = games(&job.out).iter().map(|game| game.start.to_fen(false)).collect();
-    assert!(starts.iter().all(|fen| fen.starts_with("8/4k3/")), "{starts:?}");
+    assert!(starts.iter().all(|fen| fen.starts_with("8/4k3/") && fen.contains(" b ")), "{starts:?}");
     let limited = folder.job("limited", "--games 12 --depth 3 --max-plies 2 --opening-limit 30 --hash 1");
     run(&limited, |_| {}).unwrap();
     for game in games(&limited.out) {
         assert!(game.plies[0].score.abs() <= 30);
         assert!(matches!(game.start.fullmove_number(), 5));
+    }
+}
+
+/// Eight that make games, one that makes none because White is far ahead, and a stalemate.
+const STARTS: &str = "4k3/8/8/8/8/8/P7/4K3 w - -\n4k3/8/8/8/8/8/1P6/4K3 w - -\n4k3/8/8/8/8/8/2P5/4K3 w - -\n\
+    4k3/8/8/8/8/8/3P4/4K3 w - -\n4k3/8/8/8/8/8/4P3/4K3 w - -\n4k3/8/8/8/8/8/5P2/4K3 w - -\n\
+    4k3/8/8/8/8/8/6P1/4K3 w - -\n4k3/8/8/8/8/8/7P/4K3 w - -\n4k3/8/8/8/8/8/8/QQQQK3 w - -\n7k/5Q2/6K1/8/8/8/8/8 b - -\n";
+
+#[test]
+fn without_chance_each_start_has_one_game() {
+    let folder = Folder::new();
+    let book = folder.0.join("book.epd");
+    fs::write(&book, STARTS).unwrap();
+    let words = format!("--depth 2 --max-plies 20 --hash 1 --opening-limit 900 --book {}", book.display());
+    let job = folder.job("one", &format!("--games 8 {words}"));
+    let (tally, one) = made(&job);
+    let starts = |path: &Path| -> Vec<String> { games(path).iter().map(|game| game.start.to_fen(false)).collect() };
+    let mut different = starts(&job.out);
+    different.sort();
+    different.dedup();
+    assert_eq!((tally.games, different.len()), (8, 8), "{different:?}");
+    assert!(made(&folder.job("threads", &format!("--games 8 {words} --threads 3"))).1 == one);
+    let other = folder.job("seed", &format!("--games 8 {words} --seed 2"));
+    run(&other, |_| {}).unwrap();
+    assert!(starts(&other.out) != starts(&job.out), "the seed decides the order");
+    // Cut anywhere, it goes on with the start that is next.
+    for cut in (0..one.len()).step_by(37) {
+        fs::write(&job.out, &one[..cut]).unwrap();
+        assert!(made(&job) == (tally, one.clone()), "cut at {cut}");
+    }
+    // Two of the ten are no good, so there is no ninth game.
+    let error = run(&folder.job("one", &format!("--games 9 {words}")), |_| {}).unwrap_err().to_string();
+    assert!(error.contains("of 10, 8 made a game, the others are over") && error.contains("--random-moves"), "{error}");
+    let positions = folder.job("positions", &format!("--positions 100000 {words} --threads 2"));
+    let error = run(&positions, |_| {}).unwrap_err().to_string();
+    assert!(error.contains("the starts are used up: of 10, 8 made a game"), "{error}");
+    assert!(fs::read(&positions.out).unwrap() == one, "what was made stays");
+    let random = folder.job("random", &format!("--games 30 --random-moves 50 {words}"));
+    let (_, all) = made(&random);
+    let starts = starts(&random.out);
+    assert!(starts[..8] == starts[8..16] && starts[..6] == starts[24..], "{starts:?}");
+    fs::write(&random.out, &all[..all.len() * 2 / 3]).unwrap();
+    assert!(made(&random).1 == all);
+}
+
+#[test]
+fn files_of_drawn_starts_are_not_gone_on_with_in_turn() {
+    let folder = Folder::new();
+    let book = folder.0.join("book.epd");
+    fs::write(&book, STARTS).unwrap();
+    let job = folder.job("old", &format!("--games 2 --depth 1 --max-plies 4 --hash 1 --book {}", book.display()));
+    run(&job, |_| {}).unwrap();
+    let settings = folder.0.join("old.settings");
+    let text = fs::read_to_string(&settings).unwrap();
+    fs::write(&settings, text.replace("random plies = 0, starts in turn", "random plies = 0-0")).unwrap();
+    let error = run(&job, |_| {}).unwrap_err().to_string();
+    assert!(error.contains("begun with `random plies = 0-0`, not `random plies = 0, starts in turn`"), "{error}");
+}
+
+#[test]
+fn bad_books_are_named_with_their_fault() {
+    let folder = Folder::new();
+    let book = folder.0.join("book.epd");
+    let out = folder.0.join("games").display().to_string();
+    for (bytes, says) in [
+        (&b"PK\x03\x04\x14\0"[..], "it is compressed; unpack it first"),
+        (b"\x1f\x8b\x08\0", "it is compressed"),
+        (b"\xff\xfe4\0k\0", "it is no text; give an EPD or FEN file"),
+        (b"\n", "no position in it"),
+    ] {
+        fs::write(&book, bytes).unwrap();
+        let error = parse(&["--out", &out, "--games", "1", "--book", book.to_str().unwrap()]).unwrap_err().to_string();
+        assert!(error.contains("book.epd: ") && error.contains(says), "{error}");
+    }
+    fs::write(&book, "7k/5Q2/6K1/8/8/8/8/8 b - -\n").unwrap();
+    for (plies, says) in
+        [("0", "of 1, 0 made a game, the others are over"), ("1", "is over before it begins; give another --book")]
+    {
+        let words = format!("--games 1 --depth 1 --hash 1 --random-plies {plies} --book {}", book.display());
+        let error = run(&folder.job(&format!("stalemate{plies}"), &words), |_| {}).unwrap_err().to_string();
+        assert!(error.contains(says) && (plies == "0" || !error.contains("--opening-limit")), "{error}");
     }
 }
 
@@ -168,7 +249,7 @@ fn the_evaluation_decides_the_games_and_is_written_down() {
     let error = run(&folder.job("one", &one), |_| {}).unwrap_err().to_string();
     assert!(error.contains("begun with `engine = destrier 0.1.0, signature 1`"), "{error}");
     let book = folder.0.join("book.epd");
-    let words = format!("{SETTINGS} --book {}", book.display());
+    let words = format!("{SETTINGS} --random-plies 2 --book {}", book.display());
     for (fen, is_same) in [("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", true), ("4k3/8/8/8/8/8/3P4/4K3 w - - 0 1", false)] {
         fs::write(&book, fen).unwrap();
         let outcome = run(&folder.job("booked", &words), |_| {});

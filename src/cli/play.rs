@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, bail};
 use tokio::sync::mpsc;
 
 use crate::cli::run::{self, Output};
-use crate::cli::run_dir::{Place, RunDir};
+use crate::cli::run_dir::{Place, RunDir, sha256};
 use crate::cli::{Exit, resolve};
 use crate::journal;
 use crate::plan::config::RawPlan;
@@ -15,6 +15,9 @@ use crate::plan::openings::Book;
 use crate::plan::{Plan, file};
 use crate::schedule::pairing::Pairing;
 use crate::schedule::standing::Standing;
+
+/// Hexadecimal digits of a file's SHA-256 in its name by which it is known in another folder.
+const NAMED_DIGITS: usize = 12;
 
 /// A run that was played, to its end or as far as it came.
 #[derive(Debug)]
@@ -46,6 +49,7 @@ pub fn play(raw: &RawPlan, name: &'static str, root: &Path) -> Result<Played> {
         return Ok(Played { standing: count(&plan, root)?, plan, exit });
     }
     let (dir, begun) = RunDir::open(root)?;
+    let begun = found_again(begun, &plan);
     same(&begun, &plan).with_context(|| format!("{}", root.display()))?;
     let standing = count(&begun, root)?;
     if let Some(exit) = over(&begun, &standing) {
@@ -109,6 +113,26 @@ fn over(plan: &Plan, standing: &Standing) -> Option<Exit> {
     let is_out = Pairing::new(plan).total().is_some_and(|total| standing.pairs() >= total);
     let end = if plan.test.is_some() { Exit::Inconclusive } else { Exit::Done };
     (standing.is_over() || is_out).then_some(end)
+}
+
+/// What was begun, with options that name a file now where `asked` has the same file: folders get other names and places. A file is
+/// known by its name, and that by a part of the file's SHA-256 in it.
+fn found_again(mut begun: Plan, asked: &Plan) -> Plan {
+    let players = begun.players.iter_mut().zip(&asked.players);
+    let options = players.flat_map(|(before, player)| before.options.iter_mut().zip(&player.options));
+    for ((name, was), (key, is)) in options {
+        if name == key && is_moved(Path::new(was), Path::new(is)) {
+            was.clone_from(is);
+        }
+    }
+    begun
+}
+
+fn is_moved(was: &Path, is: &Path) -> bool {
+    let Some(name) = is.file_name().filter(|name| was.file_name() == Some(name)).and_then(|name| name.to_str()) else {
+        return false;
+    };
+    was != is && std::fs::read(is).is_ok_and(|bytes| name.contains(&sha256(&bytes)[..NAMED_DIGITS]))
 }
 
 /// Holds what is asked for to what was begun, key by key; the machine, its load and the current directory may be others.

@@ -25,8 +25,10 @@ same words. The games depend on the seed and the settings, not on the number of 
   --threads N           games played side by side (default 1)
   --seed N              another seed, other games (default 1)
   --hash MIB            table of each thread (default 8)
-  --random-plies A[-B]  random moves at the start (default 8-9; with a book 0)
-  --random-moves P      percent of the later moves that are random; they are written without a score (default 0)
+  --random-plies A[-B]  random moves at the start (default 8-9; with a book 0). Few of them repeat openings: there are 20 first moves
+                        and 400 answers. With 0, each start is for one game, or used in turn where there are --random-moves
+  --random-moves P      percent of the later moves that are random; they are written without a score (default 0). With few of them
+                        and without random plies, some games from one start are the same
   --evaluation FILE     network to play with, or `classical` (default: what the program has built in)
   --book FILE           EPD or FEN file with positions to start from
   --opening-limit CP    drop starts beyond this score (default 600; off)
@@ -45,6 +47,7 @@ pub enum ArgumentError {
     Bad { name: &'static str, value: String, expected: &'static str },
     Missing(&'static str),
     Both(&'static str, &'static str),
+    Copies { games: u64, starts: usize },
     Book { path: PathBuf, why: String },
     Network { path: PathBuf, error: nnue::FormatError },
 }
@@ -62,6 +65,11 @@ impl fmt::Display for ArgumentError {
             }
             ArgumentError::Missing(what) => write!(f, "datagen: give {what}; try `destrier datagen --help`"),
             ArgumentError::Both(one, other) => write!(f, "datagen: give `{one}` or `{other}`, not both"),
+            ArgumentError::Copies { games, starts } => write!(
+                f,
+                "datagen: {games} games of {starts} different starts would be copies of each other; give --random-plies, \
+                 --random-moves, fewer --games or a --book with more starts"
+            ),
             ArgumentError::Book { path, why } => write!(f, "datagen: book {}: {why}", path.display()),
             ArgumentError::Network { path, error } => write!(f, "datagen: network {}: {error}", path.display()),
         }
@@ -183,6 +191,14 @@ pub fn parse(words: &[&str]) -> Result<Job, ArgumentError> {
     };
     let rules = read_rules(&words, effort)?;
     let (openings, book) = read_openings(&words)?;
+    let starts = openings.positions.len();
+    if let Target::Games(games) = target
+        && openings.are_in_turn()
+        && rules.random_moves == 0
+        && games > starts as u64
+    {
+        return Err(ArgumentError::Copies { games, starts });
+    }
     let seed = words.number("--seed", 0..=u64::MAX, "a whole number")?.unwrap_or(1);
     let hash_mib = words.number("--hash", 1..=65_536, "1 to 65536 MiB")?.unwrap_or(8);
     let threads = words.number("--threads", 1..=1024, "1 to 1024")?.unwrap_or(1);
@@ -224,6 +240,9 @@ fn read_rules(words: &Words<'_>, effort: Effort) -> Result<Rules, ArgumentError>
     })
 }
 
+/// What compressed files begin with: zip, gzip, zstd, bzip2, xz.
+const PACKED: [&[u8]; 5] = [b"PK\x03\x04", b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh", b"\xfd7zXZ"];
+
 /// The starts, and what the summary says of the book.
 fn read_openings(words: &Words<'_>) -> Result<(Openings, String), ArgumentError> {
     let Some(path) = words.get("--book").map(PathBuf::from) else {
@@ -231,7 +250,11 @@ fn read_openings(words: &Words<'_>) -> Result<(Openings, String), ArgumentError>
     };
     let random_plies = words.random_plies(0..=0)?;
     let bad = |why: String| ArgumentError::Book { path: path.clone(), why };
-    let text = std::fs::read_to_string(&path).map_err(|error| bad(error.to_string()))?;
+    let bytes = std::fs::read(&path).map_err(|error| bad(error.to_string()))?;
+    if PACKED.iter().any(|magic| bytes.starts_with(magic)) {
+        return Err(bad("it is compressed; unpack it first".to_owned()));
+    }
+    let text = String::from_utf8(bytes).map_err(|_| bad("it is no text; give an EPD or FEN file".to_owned()))?;
     let openings = Openings::from_epd(&text, random_plies).map_err(bad)?;
     let hash = nnue::sha256_hex(text.as_bytes());
     let book = format!("{}, {} positions, {hash}", path.display(), openings.positions.len());
@@ -249,13 +272,14 @@ fn summary(rules: &Rules, openings: &Openings, seed: u64, hash_mib: usize, book:
         Effort::Depth(depth) => format!("depth = {depth}"),
     };
     let limit = opening_limit.map_or_else(|| "off".to_owned(), |limit| limit.to_string());
-    let random_plies = &openings.random_plies;
+    let random_plies = match openings.random_plies.clone().into_inner() {
+        (_, 0) => "0, starts in turn".to_owned(),
+        (least, most) => format!("{least}-{most}"),
+    };
     format!(
-        "seed = {seed}\n{effort}\nhash = {hash_mib}\nbook = {book}\nrandom plies = {}-{}\n\
+        "seed = {seed}\n{effort}\nhash = {hash_mib}\nbook = {book}\nrandom plies = {random_plies}\n\
          random moves = {random_moves}\nopening limit = {limit}\nwin = {}\ndraw = {}\ndraw after = {draw_after}\n\
          max plies = {max_plies}\n",
-        random_plies.start(),
-        random_plies.end(),
         ending(win),
         ending(draw),
     )
@@ -297,12 +321,24 @@ mod tests {
                 "datagen: network /no/net: cannot be read: No such file or directory (os error 2)",
             ),
             (
+                "--out a --games 2 --random-plies 0",
+                "datagen: 2 games of 1 different starts would be copies of each other; give --random-plies, --random-moves, \
+                 fewer --games or a --book with more starts",
+            ),
+            (
                 "--out a --games 1 --random-plies 9-1",
                 "datagen: bad value `9-1` of `--random-plies`, expected A or A-B, at most 100",
             ),
         ] {
             let error = parse(&words.split(' ').collect::<Vec<_>>()).unwrap_err();
             assert_eq!(error.to_string(), expected);
+        }
+        for words in [
+            "--games 1 --random-plies 0",
+            "--games 9 --random-plies 0-1",
+            "--games 9 --random-plies 0 --random-moves 1",
+        ] {
+            parse(&format!("--out a {words}").split(' ').collect::<Vec<_>>()).unwrap();
         }
     }
 }

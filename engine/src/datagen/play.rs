@@ -1,6 +1,6 @@
 //! One game of the engine against itself.
 
-use super::opening::Openings;
+use super::opening::{Openings, goes_on};
 use super::viriformat::{GameResult, NO_SCORE, ScoredGame, ScoredMove};
 use crate::board::Board;
 use crate::search::{Game, Limits, Searcher, Signals, Silent};
@@ -47,27 +47,61 @@ pub struct Rules {
 /// Starts tried before the limit on their scores is thought to be at fault.
 const MAX_OPENING_TRIES: u64 = 10_000;
 
-/// Plays the game of a number. It depends on nothing but the arguments: whatever the searcher remembers is forgotten first.
-/// None where no start within the limit was found.
+/// Why there is no game from a start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoGame {
+    /// It has no move, or nothing to win with.
+    Over,
+    /// Its score is beyond the limit.
+    Beyond,
+}
+
+/// Plays the game of a number from a start that is drawn until one fits. It depends on nothing but the arguments: whatever the
+/// searcher remembers is forgotten first.
 ///
 /// Needs a thread with [`crate::search::THREAD_STACK_BYTES`] of stack.
+///
+/// # Errors
+/// What is wrong with all starts that were tried: [`NoGame::Beyond`] where any of them was.
 pub fn play_game(
     searcher: &mut Searcher,
     rules: &Rules,
     openings: &Openings,
     seed: u64,
     number: u64,
-) -> Option<ScoredGame> {
+) -> Result<ScoredGame, NoGame> {
+    let mut why = NoGame::Over;
     for attempt in 0..MAX_OPENING_TRIES {
         let mut random = SplitMix64::from_seeds(&[seed, number, attempt]);
         let Some(start) = openings.draw(&mut random) else { continue };
-        searcher.new_game();
-        let Some(first) = think(searcher, &Game::new(start), rules.effort) else { continue };
-        if rules.opening_limit.is_none_or(|limit| i32::from(first.score).abs() <= limit) {
-            return Some(play_from(searcher, rules, start, first, &mut random));
+        match play_start(searcher, rules, start, &mut random) {
+            Ok(game) => return Ok(game),
+            Err(NoGame::Beyond) => why = NoGame::Beyond,
+            Err(NoGame::Over) => {}
         }
     }
-    None
+    Err(why)
+}
+
+/// Plays a game from a start; as [`play_game`], which draws one.
+///
+/// # Errors
+/// What is wrong with the start.
+pub fn play_start(
+    searcher: &mut Searcher,
+    rules: &Rules,
+    start: Board,
+    random: &mut SplitMix64,
+) -> Result<ScoredGame, NoGame> {
+    if !goes_on(&start) {
+        return Err(NoGame::Over);
+    }
+    searcher.new_game();
+    let first = think(searcher, &Game::new(start), rules.effort).ok_or(NoGame::Over)?;
+    if rules.opening_limit.is_some_and(|limit| i32::from(first.score).abs() > limit) {
+        return Err(NoGame::Beyond);
+    }
+    Ok(play_from(searcher, rules, start, first, random))
 }
 
 /// The search's answer; its score is White's. None where there is no move.

@@ -1,13 +1,15 @@
 //! Many games on many threads, into one file.
 //!
-//! The number of a game determines it. Games are written in the order of their numbers, each in one write, so that the file is
-//! the same for any number of threads, and a run that was killed goes on after the last whole game.
+//! The number of a game determines it. Where starts are used in turn, that is the number of its turn: a start that is no good has no
+//! game. Games are written in the order of their numbers, each in one write, so that the file is the same for any number of threads,
+//! and a run that was killed goes on after the last whole game.
 
 use super::opening::Openings;
-use super::play::{Rules, play_game};
+use super::play::{NoGame, Rules, play_game, play_start};
 use super::viriformat::{Damage, GameResult, ReadError, Reader, ScoredGame};
 use crate::board::Board;
 use crate::search::{EvalConfig, Game, Limits, Searcher, Signals, Silent, THREAD_STACK_BYTES, in_search_thread};
+use crate::types::SplitMix64;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
@@ -71,9 +73,20 @@ pub enum RunError {
     Locked {
         path: PathBuf,
     },
-    /// No start within the limit.
+    /// No start that fits, of many that were drawn.
     Openings {
         number: u64,
+        why: NoGame,
+    },
+    /// Each start has had its turn, and there are not enough games.
+    Spent {
+        starts: usize,
+        games: u64,
+    },
+    /// The starts of the games are not those of the book.
+    Strange {
+        path: PathBuf,
+        game: u64,
     },
     Memory {
         mib: usize,
@@ -101,8 +114,24 @@ impl fmt::Display for RunError {
             RunError::Locked { path } => {
                 write!(f, "{}: another run writes to it; stop that first, or give another --out", path.display())
             }
-            RunError::Openings { number } => {
+            RunError::Openings { number, why: NoGame::Beyond } => {
                 write!(f, "no opening of game {number} is within the limit; raise --opening-limit")
+            }
+            RunError::Openings { number, why: NoGame::Over } => {
+                write!(
+                    f,
+                    "each opening of game {number} is over before it begins; give another --book or --random-plies"
+                )
+            }
+            RunError::Spent { starts, games } => {
+                write!(f, "the starts are used up: of {starts}, {games} made a game")?;
+                if *games < *starts as u64 {
+                    f.write_str(", the others are over before it begins or beyond --opening-limit")?;
+                }
+                f.write_str("; give --random-plies, --random-moves or a --book with more starts, and another --out")
+            }
+            RunError::Strange { path, game } => {
+                write!(f, "{}: game {game} begins with no start of the book; give another --out", path.display())
             }
             RunError::Signature(error) => write!(f, "no search to know the engine by: {error}"),
             RunError::Memory { mib } => write!(f, "no memory for a table of {mib} MiB; lower --hash"),
@@ -174,22 +203,23 @@ const SYNC_INTERVAL: Duration = Duration::from_secs(5);
 /// # Errors
 /// [`RunError`]; whole games stay in the file.
 pub fn run(job: &Job, mut progress: impl FnMut(&Tally)) -> Result<Tally, RunError> {
-    let (file, mut tally) = open(job)?;
+    let order = if job.openings.are_in_turn() { job.openings.order(job.seed) } else { Vec::new() };
+    let (file, mut tally, mut turn) = open(job, &order)?;
     progress(&tally);
-    let next = AtomicU64::new(tally.games);
+    let next = AtomicU64::new(turn);
     let stop = AtomicBool::new(false);
     let (sender, receiver) = sync_channel(AHEAD * job.threads);
     let written = thread::scope(|scope| {
         for number in 0..job.threads {
-            let (sender, next, stop) = (sender.clone(), &next, &stop);
+            let (sender, next, stop, order) = (sender.clone(), &next, &stop, &order[..]);
             let builder = thread::Builder::new().name(format!("datagen {number}")).stack_size(THREAD_STACK_BYTES);
-            if let Err(error) = builder.spawn_scoped(scope, move || work(job, next, stop, &sender)) {
+            if let Err(error) = builder.spawn_scoped(scope, move || work(job, order, next, stop, &sender)) {
                 stop.store(true, Ordering::Relaxed);
                 return Err(RunError::Io { path: job.out.clone(), act: "start a thread for it", error });
             }
         }
         drop(sender);
-        let written = write(job, file, &receiver, &mut tally, &mut progress);
+        let written = write(job, file, &receiver, (&mut turn, &mut tally), &mut progress);
         stop.store(true, Ordering::Relaxed);
         // Senders that wait for room are let go.
         drop(receiver);
@@ -198,11 +228,11 @@ pub fn run(job: &Job, mut progress: impl FnMut(&Tally)) -> Result<Tally, RunErro
     written.map(|()| tally)
 }
 
-/// A numbered game, or why there is none.
-type Made = (u64, Result<ScoredGame, RunError>);
+/// A numbered game, or why there is none; nothing where the start whose turn it was is no good.
+type Made = (u64, Result<Option<ScoredGame>, RunError>);
 
-/// Plays games until there are enough.
-fn work(job: &Job, next: &AtomicU64, stop: &AtomicBool, sender: &SyncSender<Made>) {
+/// Plays games until there are enough, or no more starts.
+fn work(job: &Job, order: &[usize], next: &AtomicU64, stop: &AtomicBool, sender: &SyncSender<Made>) {
     let Ok(mut searcher) = Searcher::new(job.hash_mib) else {
         // The other side may have gone for the same reason.
         let _ = sender.send((0, Err(RunError::Memory { mib: job.hash_mib })));
@@ -211,49 +241,72 @@ fn work(job: &Job, next: &AtomicU64, stop: &AtomicBool, sender: &SyncSender<Made
     searcher.set_evaluation(&job.evaluation);
     while !stop.load(Ordering::Relaxed) {
         let number = next.fetch_add(1, Ordering::Relaxed);
-        if matches!(job.target, Target::Games(games) if number >= games) {
-            return;
-        }
-        let game =
-            play_game(&mut searcher, &job.rules, &job.openings, job.seed, number).ok_or(RunError::Openings { number });
+        let game = if order.is_empty() {
+            if matches!(job.target, Target::Games(games) if number >= games) {
+                return;
+            }
+            play_game(&mut searcher, &job.rules, &job.openings, job.seed, number)
+                .map(Some)
+                .map_err(|why| RunError::Openings { number, why })
+        } else {
+            if number >= turns(job) {
+                return;
+            }
+            let start = job.openings.positions[order[(number % order.len() as u64) as usize]];
+            let mut random = SplitMix64::from_seeds(&[job.seed, number, 0]);
+            Ok(play_start(&mut searcher, &job.rules, start, &mut random).ok())
+        };
         if sender.send((number, game)).is_err() {
             return;
         }
     }
 }
 
-/// Writes games in their order.
+/// Turns that there are at most where starts are used in turn: one each, or any number where random moves make other games of them.
+fn turns(job: &Job) -> u64 {
+    if job.rules.random_moves > 0 { u64::MAX } else { job.openings.positions.len() as u64 }
+}
+
+/// Writes games in their order, from the number of the first one on.
 fn write(
     job: &Job,
     mut file: File,
     games: &Receiver<Made>,
-    tally: &mut Tally,
+    (number, tally): (&mut u64, &mut Tally),
     progress: &mut impl FnMut(&Tally),
 ) -> Result<(), RunError> {
+    let starts = job.openings.positions.len();
     let failed = |act| move |error| RunError::Io { path: job.out.clone(), act, error };
     let mut waiting = BTreeMap::new();
     let mut synced = Instant::now();
     while !tally.reaches(job.target) {
-        let Ok((number, game)) = games.recv() else { break };
-        waiting.insert(number, game?);
-        while let Some(game) = waiting.remove(&tally.games) {
+        let Ok((made, game)) = games.recv() else { break };
+        waiting.insert(made, game?);
+        while let Some(game) = waiting.remove(&*number) {
             if tally.reaches(job.target) {
                 break;
             }
-            game.write_to(&mut file).map_err(failed("write to it"))?;
-            tally.add(&game);
-            progress(tally);
+            *number += 1;
+            if let Some(game) = game {
+                game.write_to(&mut file).map_err(failed("write to it"))?;
+                tally.add(&game);
+                progress(tally);
+            } else if tally.games == 0 && *number >= starts as u64 {
+                // They would be as bad the second time.
+                return Err(RunError::Spent { starts, games: 0 });
+            }
         }
         if synced.elapsed() >= SYNC_INTERVAL {
             file.sync_data().map_err(failed("write to it"))?;
             synced = Instant::now();
         }
     }
-    file.sync_data().map_err(failed("write to it"))
+    file.sync_data().map_err(failed("write to it"))?;
+    if tally.reaches(job.target) { Ok(()) } else { Err(RunError::Spent { starts, games: tally.games }) }
 }
 
-/// Opens the file behind its last whole game, and counts what is in it.
-fn open(job: &Job) -> Result<(File, Tally), RunError> {
+/// Opens the file behind its last whole game, counts what is in it, and says which number comes next.
+fn open(job: &Job, order: &[usize]) -> Result<(File, Tally, u64), RunError> {
     let failed = |act| move |error| RunError::Io { path: job.out.clone(), act, error };
     let options = || OpenOptions::new().read(true).write(true).create(true).truncate(false).clone();
     let mut file = options().open(&job.out).map_err(failed("open it"))?;
@@ -264,11 +317,15 @@ fn open(job: &Job) -> Result<(File, Tally), RunError> {
     }
     let length = file.metadata().map_err(failed("read it"))?.len();
     check_summary(job, length)?;
-    let mut tally = Tally::default();
+    let (mut tally, mut number) = (Tally::default(), 0);
     let mut reader = Reader::new(BufReader::with_capacity(1 << 20, &file));
     loop {
         match reader.next_game() {
-            Ok(Some(game)) => tally.add(&game),
+            Ok(Some(game)) => {
+                number = after(job, order, number, &game)
+                    .ok_or_else(|| RunError::Strange { path: job.out.clone(), game: tally.games })?;
+                tally.add(&game);
+            }
             Ok(None) => break,
             Err(ReadError { damage: Damage::Torn, .. }) => break,
             Err(error) => return Err(RunError::Damaged { path: job.out.clone(), error }),
@@ -278,7 +335,17 @@ fn open(job: &Job) -> Result<(File, Tally), RunError> {
     drop(reader);
     file.set_len(whole).map_err(failed("cut off its torn last game"))?;
     file.seek(SeekFrom::Start(whole)).map_err(failed("write to it"))?;
-    Ok((file, tally))
+    Ok((file, tally, number))
+}
+
+/// The number after that of a game whose own is `number` or, where starts are used in turn, perhaps greater.
+fn after(job: &Job, order: &[usize], number: u64, game: &ScoredGame) -> Option<u64> {
+    if order.is_empty() {
+        return Some(number + 1);
+    }
+    let starts = order.len() as u64;
+    let is_start = |number: &u64| job.openings.positions[order[(number % starts) as usize]].key() == game.start.key();
+    (number..number + starts).find(is_start).map(|number| number + 1)
 }
 
 /// Where the settings of a file stand.

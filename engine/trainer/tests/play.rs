@@ -97,6 +97,32 @@ fn networks_are_ranked_and_a_cut_run_goes_on() {
     assert!(text(&alone.stderr).contains("--base classical"), "{}", text(&alone.stderr));
 }
 
+#[test]
+fn a_comparison_goes_on_from_any_folder_and_under_any_name() {
+    let folder = TempDir::new().unwrap();
+    let place = |name: &str| folder.path().join(name);
+    network(&place("one.nnue"), Kind::Screlu, 1);
+    network(&place("two.nnue"), Kind::Screlu, 2);
+    fs::write(place("book.epd"), "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2\n").unwrap();
+    fs::create_dir(place("sub")).unwrap();
+    let compare = |from: &str, out: &str, [one, two, book]: [&str; 3]| {
+        let words = ["compare", one, two, "--book", book, "--out", out, "--engine", &engine(), "--pairs", "2"];
+        let limits = ["-j", "1", "--depth", "1", "--option", "Hash=1"];
+        ended(&trainer(&[&words[..], &limits].concat()).current_dir(place(from)).output().unwrap(), 0)
+    };
+    let told = compare("", "out", ["one.nnue", "two.nnue", "book.epd"]);
+    let above = ["../one.nnue", "../two.nnue", "../book.epd"];
+    assert_eq!(compare("sub", "../out", above), told);
+    // A name of its own or not: the games are those of the networks that were kept with them.
+    let games = || fs::read_to_string(place("moved/run/games.jsonl")).unwrap().lines().count();
+    cut_journal(&place("out/run/games.jsonl"), 2);
+    fs::rename(place("out"), place("moved")).unwrap();
+    let left = games();
+    let moved = compare("sub", "../sub/../moved", above);
+    assert_eq!(moved.replace("/moved/", "/out/"), told);
+    assert!(games() > left, "the rest was played");
+}
+
 const TRAINING: &str = "name = \"any\"\nout = \"unused\"\n[data]\nfiles = [\"unused.bin\"]\n[network]\nhidden = 32\n\
     [training]\nsuperbatches = 2\nbatches = 4\nbatch = 128\n[rate]\nschedule = \"constant\"\nstart = 0.005\n";
 
@@ -209,6 +235,26 @@ fn a_loop_ends_the_same_however_often_it_is_killed() {
     cut_journal(&steps.join("generation-002/match/games.jsonl"), 2);
     assert_eq!(step_by_step(&plan), 1);
     assert_same(&steps, &straight);
+
+    // From another folder, by a way that is not the shortest, and moved with all that it made.
+    let open_match = |out: &Path| {
+        fs::write(out.join("generation-002/row.json"), open.to_string()).unwrap();
+        cut_journal(&out.join("generation-002/match/games.jsonl"), 2);
+    };
+    open_match(&steps);
+    fs::create_dir(folder.0.path().join("sub")).unwrap();
+    let from_sub = || {
+        let mut command = trainer(&["loop", "../sub/../steps.toml", "--engine", &engine()]);
+        ended(&command.current_dir(folder.0.path().join("sub")).output().unwrap(), 0)
+    };
+    from_sub();
+    assert_same(&steps, &straight);
+    open_match(&steps);
+    let moved = folder.0.path().join("moved");
+    fs::rename(&steps, &moved).unwrap();
+    folder.plan("steps", |text| text.replace("\"steps\"", "\"moved\""));
+    from_sub();
+    assert_same(&moved, &straight);
 }
 
 #[test]
@@ -291,7 +337,12 @@ fn mistakes_in_plans_are_named() {
     check("training = \"training.toml\"", "training = \"no.toml\"", "no.toml");
     check("games = 16", "gaems = 16", "unknown option `--gaems`");
     check("games = 16", "games = 16\nout = \"x\"", "`out` is the loop's");
-    check("min-ply = 8", "min-plyy = 8", "--min-plyy");
+    check("min-ply = 8", "min-plyy = 8", "unknown key `min-plyy`; keys are min-ply, max-score, ");
+    check("min-ply = 8", "min-ply = \"x\"", "--min-ply");
+    for word in ["to = \"x.bf\"", "force = true", "from = \"viriformat\"", "help = true"] {
+        check("min-ply = 8", word, "unknown key `");
+    }
+    check("games = 16", "games = 16\nrandom-plies = 0", "16 games of 1 different starts would be copies");
     check("pairs = 3", "pears = 3", "unknown key `pears`");
     check("pairs = 3", "pairs = 3\nseed = 3", "`match`");
     check("pairs = 3", "new = \"x\"", "the players are the loop's");

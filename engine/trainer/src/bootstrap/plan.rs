@@ -17,6 +17,8 @@ pub enum LoopPlanError {
     Value { path: PathBuf, line: usize, key: &'static str, why: String },
     #[error("{}: `training`: {error}", path.display())]
     Training { path: PathBuf, error: Box<dyn std::error::Error + Send + Sync> },
+    #[error("{}: {error}; give the training's `start` a checkpoint that is there", path.display())]
+    Checkpoint { path: PathBuf, error: std::io::Error },
     #[error("{}: `start`: {error}", path.display())]
     Start { path: PathBuf, error: EvaluationError },
 }
@@ -122,7 +124,7 @@ impl LoopPlan {
         let start = start.map_err(|error| LoopPlanError::Start { path: path.to_owned(), error })?;
         let self_play = self_play(&file.self_play, folder).map_err(|why| wrong("self-play", &why))?;
         let filter = words(&file.filter).map_err(|why| wrong("filter", &why))?;
-        super::positions::check_filter(&filter).map_err(|why| wrong("filter", &why))?;
+        super::positions::check_filter(file.filter.keys(), &filter).map_err(|why| wrong("filter", &why))?;
         let mut contest = file.contest;
         contest.book = contest.book.map(|book| folder.join(book));
         Ok(LoopPlan {
@@ -144,11 +146,16 @@ impl LoopPlan {
 
     /// All that decides what the loop comes to, one setting a line; how many generations and threads there are does not. First
     /// what decides the networks, then what decides the matches.
-    pub fn settings(&self) -> [String; 2] {
+    ///
+    /// # Errors
+    /// The checkpoint that the trainings begin with cannot be read.
+    pub fn settings(&self) -> Result<[String; 2], LoopPlanError> {
         let LoopPlan { window, start, seed, held_out, least_elo, training, self_play, filter, contest, .. } = self;
         let start = start.sha256().unwrap_or_else(|| start.to_string());
-        let (network, recipe) = (&training.network, &training.training);
-        let (rate, wdl, optimiser) = (&training.rate, &training.wdl, &training.optimiser);
+        let (network, recipe, rate, wdl, optimiser) = training.decisive().map_err(|error| {
+            let path = training.network.start.clone().unwrap_or_default();
+            LoopPlanError::Checkpoint { path, error }
+        })?;
         let held = training.data.validation_positions;
         let contest =
             RawPlan { concurrency: None, affinity: None, max_time: None, max_failures: None, ..contest.clone() };
@@ -167,7 +174,7 @@ impl LoopPlan {
             training.seed,
             key_a_line(&recipe.join("\n")),
         );
-        [networks, format!("least-elo = {least_elo}\n{}\n", key_a_line(&format!("{contest:?}")))]
+        Ok([networks, format!("least-elo = {least_elo}\n{}\n", key_a_line(&format!("{contest:?}")))])
     }
 }
 

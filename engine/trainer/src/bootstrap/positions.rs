@@ -1,7 +1,7 @@
 //! From games to what a network is trained on: the commands of `destrier-trainer data`, one after the other, as a user would call them.
 
 use crate::data::{self, record::BULLET_BYTES};
-use clap::Parser;
+use clap::{Args as _, Parser};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -13,11 +13,16 @@ struct Words {
     command: data::Command,
 }
 
-/// What the options of a filter lack.
+/// What the options of a filter lack: their keys, then the words that they make.
 ///
 /// # Errors
-/// The command line's own message, on one line.
-pub fn check_filter(filter: &[String]) -> Result<(), String> {
+/// A key that is not the filter's, or the command line's own message, on one line.
+pub fn check_filter<'a>(mut keys: impl Iterator<Item = &'a String>, filter: &[String]) -> Result<(), String> {
+    let command = data::Filter::augment_args(clap::Command::new("filter"));
+    let known: Vec<&str> = command.get_arguments().filter_map(clap::Arg::get_long).collect();
+    if let Some(key) = keys.find(|key| !known.contains(&key.as_str())) {
+        return Err(format!("unknown key `{key}`; keys are {}", known.join(", ")));
+    }
     let words = ["filter", "games.vf", "--out", "positions.bf"].into_iter().map(str::to_owned);
     match Words::try_parse_from(words.chain(filter.iter().cloned())) {
         Ok(_) => Ok(()),

@@ -92,7 +92,7 @@ impl Loop {
     /// Holds the plan to the one that the folder was begun with. What decides the matches may change until one has a game.
     fn keep_settings(&self) -> anyhow::Result<()> {
         let path = self.plan.out.join("settings.txt");
-        let [networks, matches] = self.plan.settings();
+        let [networks, matches] = self.plan.settings()?;
         let settings = format!("{networks}{matches}");
         let write =
             || replace(&path, settings.as_bytes()).with_context(|| format!("{}: cannot write it", path.display()));

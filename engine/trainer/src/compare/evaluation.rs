@@ -1,6 +1,6 @@
 //! What a player evaluates with, from what was typed to the engine's options.
 
-use crate::train::replace;
+use crate::train::{full, replace};
 use anyhow::Context as _;
 use destrier::nnue::{self, FormatError};
 use std::fmt;
@@ -72,8 +72,7 @@ impl Evaluation {
             std::fs::create_dir_all(folder).with_context(failed)?;
             replace(&copy, &bytes).with_context(failed)?;
         }
-        let copy = std::path::absolute(&copy).with_context(|| format!("{}: no such place", copy.display()))?;
-        Ok(Evaluation::Network(copy))
+        Ok(Evaluation::Network(full(&copy)))
     }
 
     /// The options that make Destrier evaluate so.
@@ -157,12 +156,11 @@ pub fn entrants(paths: &[PathBuf]) -> Result<Vec<Entrant>, EvaluationError> {
     paths.iter().map(|path| Evaluation::network(path).map(Entrant::new)).collect()
 }
 
-/// Names the folder too where files have one name, and refuses a network that plays twice.
+/// Names the folder too where files have one name, and a part of the hash where that is not enough; refuses a network that plays twice.
 ///
 /// # Errors
 /// [`EvaluationError::Twice`].
 pub fn distinguish(players: &mut [Entrant]) -> Result<(), EvaluationError> {
-    let names: Vec<String> = players.iter().map(|player| player.name.clone()).collect();
     let hashes: Vec<Option<String>> = players.iter().map(|player| player.evaluation.sha256()).collect();
     for (place, hash) in hashes.iter().enumerate().filter(|(_, hash)| hash.is_some()) {
         if let Some(before) = hashes[..place].iter().position(|other| other == hash) {
@@ -170,15 +168,25 @@ pub fn distinguish(players: &mut [Entrant]) -> Result<(), EvaluationError> {
             return Err(EvaluationError::Twice { one: path(before), other: path(place) });
         }
     }
-    for player in players {
-        let is_shared = names.iter().filter(|name| **name == player.name).count() > 1;
-        if let (true, Evaluation::Network(path)) = (is_shared, &player.evaluation)
+    for place in shared(players) {
+        if let Evaluation::Network(path) = &players[place].evaluation
             && let Some(folder) = path.parent().and_then(Path::file_name)
         {
-            player.name = format!("{}-{}", folder.to_string_lossy(), player.name);
+            players[place].name = format!("{}-{}", folder.to_string_lossy(), players[place].name);
+        }
+    }
+    for place in shared(players) {
+        if let Some(hash) = &hashes[place] {
+            players[place].name = format!("{}-{}", players[place].name, &hash[..12]);
         }
     }
     Ok(())
+}
+
+/// The places of the players whose names others have too.
+fn shared(players: &[Entrant]) -> Vec<usize> {
+    let is_shared = |place: &usize| players.iter().filter(|player| player.name == players[*place].name).count() > 1;
+    (0..players.len()).filter(is_shared).collect()
 }
 
 /// The spec of `destrier` beside this program.

@@ -10,6 +10,7 @@ mod tests;
 
 pub use evaluation::{Evaluation, EvaluationError, default_engine};
 
+use crate::train::full;
 use anyhow::{Context as _, bail};
 use clap::Args;
 use evaluation::{Entrant, entrants};
@@ -116,7 +117,7 @@ impl Compare {
             tc: self.tc.clone(),
             nodes: self.nodes,
             depth: self.depth,
-            book: self.book.clone(),
+            book: self.book.as_deref().map(full),
             concurrency: self.concurrency,
             seed: Some(self.seed),
             ..RawPlan::default()

@@ -83,13 +83,17 @@ fn verdict(rows: &[Row], los: Option<f64>, players: &[Entrant]) -> String {
     }
     let evaluation = players.get(usize::from(first.player.0)).map(|player| player.evaluation.to_string());
     let best = format!("best: {}, {}", first.name, evaluation.unwrap_or_default());
-    match los {
-        Some(los) if los >= SURE => format!("{best}; stronger than {} with {:.1} %", second.name, 100.0 * los),
-        Some(los) => {
-            format!("{best}; but {} is not told apart from it ({:.1} %): more --pairs would", second.name, 100.0 * los)
-        }
-        None => best,
+    los.map_or_else(|| best.clone(), |los| format!("{best}; {}", lead(&second.name, los)))
+}
+
+/// What a probability of being stronger than the second says.
+pub(super) fn lead(second: &str, los: f64) -> String {
+    let percent = 100.0 * los;
+    if los >= SURE {
+        return format!("stronger than {second} with {percent:.1} %");
     }
+    // The same folder is held to the number of pairs that it was begun with.
+    format!("but {second} is not told apart from it ({percent:.1} %): more --pairs with another --out would")
 }
 
 fn json(players: &[Entrant], rows: &[Row], first: Option<&Row>, los: Option<f64>, pairs: u64) -> String {

@@ -1,7 +1,8 @@
 //! Words and files of a comparison; its games are played in `tests/play.rs`.
 
 use super::evaluation::{Entrant, Evaluation, distinguish, entrants};
-use destrier::nnue::{Kind, Layout, encode, random_payload};
+use super::table::lead;
+use destrier::nnue::{Kind, Layout, encode, random_payload, sha256_hex};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -26,12 +27,30 @@ fn networks_are_found_and_named() {
     assert_eq!(players[0].evaluation, Evaluation::Network(paths[0].clone()));
     assert_eq!(players[3].evaluation.options(), [("EvalMode".to_owned(), "classical".to_owned())]);
 
+    // Where folders have one name as well, and where a network is called as the base is.
+    let more =
+        [network(&place("x/a/net.nnue"), 5), network(&place("y/a/net.nnue"), 6), network(&place("classical.nnue"), 7)];
+    let mut same = entrants(&more).expect("three networks");
+    same.push(Entrant::base("classical").expect("a word"));
+    let hash = |place: usize| sha256_hex(&fs::read(&more[place]).expect("written"))[..12].to_owned();
+    distinguish(&mut same).expect("no two the same");
+    let names: Vec<&str> = same.iter().map(|player| player.name.as_str()).collect();
+    assert_eq!(names[..2], [format!("a-net-{}", hash(0)), format!("a-net-{}", hash(1))]);
+    assert!(names[2] != "classical" && names[3] == "classical", "{names:?}");
+
     let kept = players[2].evaluation.clone().kept(&place("nets")).expect("a copy");
     let Evaluation::Network(copy) = &kept else { panic!("{kept}") };
     assert!(copy.is_absolute() && copy.starts_with(place("nets")), "{kept}");
     assert_eq!(kept.sha256(), players[2].evaluation.sha256());
     network(&paths[2], 4);
     assert_ne!(players[2].evaluation.clone().kept(&place("nets")).expect("another copy"), kept);
+}
+
+#[test]
+fn a_lead_is_said_with_what_would_tell_more() {
+    assert_eq!(lead("b", 0.95), "stronger than b with 95.0 %");
+    let says = "but b is not told apart from it (94.0 %): more --pairs with another --out would";
+    assert_eq!(lead("b", 0.94), says);
 }
 
 #[test]

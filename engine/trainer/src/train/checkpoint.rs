@@ -22,7 +22,8 @@ pub enum CheckpointError {
     #[error("{}: {fault}; `start` is the `checkpoint.bin` of a run of a network of the same shape", path.display())]
     Start { path: PathBuf, fault: &'static str },
     #[error(
-        "{}: it was made by another plan or from other data; restore them, or give the plan another `out` folder",
+        "{}: it was made by another plan, from other data or another `start`, or by an earlier version of this program; restore \
+         them, or give the plan another `out` folder",
         path.display()
     )]
     OtherPlan { path: PathBuf },

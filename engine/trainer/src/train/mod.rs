@@ -27,7 +27,7 @@ mod loaded_tests;
 mod tests;
 
 pub(crate) use checkpoint::{lock_folder, replace};
-pub(crate) use plan::{Plan, folder_of, line_of};
+pub(crate) use plan::{Plan, folder_of, full, line_of};
 pub(crate) use run::run as train;
 
 use clap::Subcommand;
@@ -58,18 +58,17 @@ pub fn run(command: Command) -> anyhow::Result<()> {
     let mut out = io::stdout();
     match command {
         Command::Train { plans } => {
-            // All plans are read first: a mistake in the last must not show after the first has run for hours.
+            // All plans and their data are looked at first: a mistake in the last must not show after the first has run for hours.
             let plans = plans.iter().map(|path| Plan::load(path)).collect::<Result<Vec<_>, _>>()?;
+            for (place, plan) in plans.iter().enumerate() {
+                run::check(plan, &plans[..place])?;
+            }
             let summaries = plans.iter().map(|plan| run::run(plan, &mut out)).collect::<Result<Vec<_>, _>>()?;
             report::table(&summaries, &mut out)?;
         }
         Command::Export { plan } => {
             let plan = Plan::load(&plan)?;
-            let run = run::Run::open(&plan)?;
-            if run.superbatches() == 0 {
-                return Err(run::RunError::Untrained { out: plan.out.clone() }.into());
-            }
-            report::table(&[run.export()?], &mut out)?;
+            report::table(&[run::trained(&plan)?.export()?], &mut out)?;
         }
     }
     Ok(())

@@ -3,9 +3,10 @@
 use super::features::{Inputs, MAX_KING_BUCKETS};
 use super::network::{Kind, Shape};
 use super::schedule::{Blend, Rate};
+use destrier::nnue::sha256_hex;
 use quintain::plan::config::{TomlError, from_toml};
 use serde::Deserialize;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// What is wrong with a plan.
 #[derive(Debug, thiserror::Error)]
@@ -111,7 +112,7 @@ pub struct Training {
     /// A checkpoint after every so many superbatches, and after the last.
     #[serde(default = "defaults::save_every")]
     pub save_every: u32,
-    /// Advises to stop after so many superbatches without a better validation loss; 0 never does.
+    /// Advises to stop after so many superbatches without a better validation loss against the last target; 0 never does.
     #[serde(default = "defaults::patience")]
     pub patience: u32,
 }
@@ -174,7 +175,21 @@ mod defaults {
 /// The folder that a plan's paths start at, in full: a run goes on whatever folder the command is given in.
 pub(crate) fn folder_of(plan: &Path) -> PathBuf {
     let folder = plan.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned())
+    full(folder)
+}
+
+/// A path from the root, without links and `..` as far as there is something there: one for each place, whatever way leads to it.
+pub(crate) fn full(path: &Path) -> PathBuf {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let real = |part: &Path| Some((part.canonicalize().ok()?, path.strip_prefix(part).ok()?));
+    let Some((mut whole, rest)) = path.ancestors().find_map(real) else { return path };
+    for part in rest.components() {
+        match part {
+            Component::ParentDir => _ = whole.pop(),
+            part => whole.push(part),
+        }
+    }
+    whole
 }
 
 impl Plan {
@@ -187,9 +202,10 @@ impl Plan {
         let mut plan = Plan::parse(path, &text)?;
         let folder = folder_of(path);
         let data = plan.data.files.iter_mut().chain(&mut plan.data.validation);
-        for file in data.chain([&mut plan.out]).chain(&mut plan.network.start) {
+        for file in data.chain(&mut plan.network.start) {
             *file = folder.join(&*file);
         }
+        plan.out = full(&folder.join(&plan.out));
         Ok(plan)
     }
 
@@ -286,6 +302,19 @@ impl Plan {
         }
         self.rate.check().or_else(|(value, remedy)| wrong("rate", &value, remedy))?;
         self.wdl.check().or_else(|(value, remedy)| wrong("wdl", &value, remedy))
+    }
+
+    /// The parts of the plan that, with seed and data, decide what the weights become: when it is saved and when advice is given do
+    /// not, and a checkpoint to begin with does by what is in it, wherever it lies.
+    ///
+    /// # Errors
+    /// What reading that checkpoint says.
+    pub fn decisive(&self) -> std::io::Result<(Network, Training, &Rate, &Blend, &Optimiser)> {
+        let hash = |path: &PathBuf| Ok::<_, std::io::Error>(PathBuf::from(sha256_hex(&std::fs::read(path)?)));
+        let network = Network { start: self.network.start.as_ref().map(hash).transpose()?, ..self.network.clone() };
+        let (save_every, patience) = (defaults::save_every(), defaults::patience());
+        let training = Training { save_every, patience, ..self.training.clone() };
+        Ok((network, training, &self.rate, &self.wdl, &self.optimiser))
     }
 
     /// The shape of the network.

@@ -3,14 +3,18 @@
 use super::run::Summary;
 use std::io::{self, Write};
 
-/// A line a network, the best validation loss against the score first: that figure is free of each plan's own target.
+/// A line a network, the best validation loss against the score first: that figure is free of each plan's own target, but not of its
+/// `scale`. Where that differs, there is no order.
 ///
 /// # Errors
 /// What writing says.
 pub fn table(summaries: &[Summary], out: &mut dyn Write) -> io::Result<()> {
     let mut sorted: Vec<&Summary> = summaries.iter().collect();
     let score = |summary: &Summary| summary.curve.points().last().map_or(f64::INFINITY, |point| point.score);
-    sorted.sort_by(|a, b| score(a).total_cmp(&score(b)));
+    let is_one_scale = summaries.windows(2).all(|pair| pair[0].scale == pair[1].scale);
+    if is_one_scale {
+        sorted.sort_by(|a, b| score(a).total_cmp(&score(b)));
+    }
     let width = sorted.iter().map(|summary| summary.name.len()).max().unwrap_or(0).max(4);
     writeln!(out, "{:width$}  superbatches  loss      validation  score     result    M pos/s  sha256", "name")?;
     for summary in sorted {
@@ -21,6 +25,14 @@ pub fn table(summaries: &[Summary], out: &mut dyn Write) -> io::Result<()> {
             out,
             "{:width$}  {:12}  {:.6}  {:.6}    {:.6}  {:.6}  {speed:>7}  {hash}",
             summary.name, point.superbatch, point.train, point.validation, point.score, point.result
+        )?;
+    }
+    if !is_one_scale {
+        let scales: Vec<_> = summaries.iter().map(|summary| format!("{} {}", summary.name, summary.scale)).collect();
+        writeln!(
+            out,
+            "not ranked: a loss means another thing at another `scale` ({}); let the networks play: `destrier-trainer compare`",
+            scales.join(", ")
         )?;
     }
     paths(summaries, out)

@@ -8,7 +8,7 @@ use super::integer::{Integer, Rounding};
 use super::kernels::Step;
 use super::loaded::{self, LoadedError};
 use super::network::Parameters;
-use super::plan::Plan;
+use super::plan::{Plan, full};
 use super::schedule::Progress;
 use super::source::{Records, Source, SourceError};
 use super::trainer::{Batch, Trainer};
@@ -18,7 +18,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Held-out positions that the exported network is compared on.
@@ -41,6 +41,14 @@ pub enum RunError {
     Untrained { out: PathBuf },
     #[error("{}: another training writes there; stop it first, or give the plan another `out`", out.display())]
     InUse { out: PathBuf },
+    #[error("{}: the folder of two plans, `{one}` and `{other}`; give each its own `out`", out.display())]
+    Shared { out: PathBuf, one: String, other: String },
+    #[error(
+        "{}: the network of another plan is there, {}; give this one, `{name}`, another `out`, or the other's `name`",
+        out.display(),
+        network.display()
+    )]
+    Foreign { out: PathBuf, network: PathBuf, name: String },
     #[error("{name}: the loss is no number after superbatch {superbatch}; lower the rate's `start`")]
     Diverged { name: String, superbatch: u64 },
 }
@@ -49,6 +57,8 @@ pub enum RunError {
 #[derive(Debug, Clone)]
 pub struct Summary {
     pub name: String,
+    /// Centipawns of an output of 1.
+    pub scale: f32,
     pub curve: Curve,
     pub network: PathBuf,
     /// SHA-256 of the network's file, in hexadecimal.
@@ -84,6 +94,7 @@ impl<'a> Run<'a> {
     /// # Errors
     /// [`RunError`] for data, folders and checkpoints that cannot be used.
     pub fn open(plan: &'a Plan) -> Result<Run<'a>, RunError> {
+        check_folder(plan)?;
         std::fs::create_dir_all(&plan.out).map_err(|error| RunError::Io { path: plan.out.clone(), error })?;
         let lock = lock_folder(&plan.out)
             .map_err(|error| RunError::Io { path: plan.out.clone(), error })?
@@ -94,7 +105,10 @@ impl<'a> Run<'a> {
         let digest = digest(plan, &mut records)?;
         let saved = Checkpoint::load(&checkpoint_path(plan), &shape, digest)?;
         let (superbatches, position, curve, state) = match saved {
-            Some(saved) => (saved.superbatches, saved.position, Curve::parse(&saved.curve), saved.state),
+            Some(saved) => {
+                let curve = Curve::parse(&saved.curve, last_loss(plan).blend);
+                (saved.superbatches, saved.position, curve, saved.state)
+            }
             None => {
                 let weights = match &plan.network.start {
                     Some(path) => Checkpoint::weights(path, &shape)?,
@@ -180,6 +194,7 @@ impl<'a> Run<'a> {
             wdl: loss.blend,
             train,
             validation: mean(loss),
+            settled: mean(last_loss(self.plan)),
             score: mean(Loss { blend: 0.0, power: 2.0, ..loss }),
             result: mean(Loss { blend: 1.0, power: 2.0, ..loss }),
         }
@@ -196,10 +211,9 @@ impl<'a> Run<'a> {
         Ok(checkpoint.save(&checkpoint_path(self.plan))?)
     }
 
-    fn write(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, RunError> {
+    fn write(&self, name: &str, bytes: &[u8]) -> Result<(), RunError> {
         let path = self.plan.out.join(name);
-        replace(&path, bytes).map_err(|error| RunError::Io { path: path.clone(), error })?;
-        Ok(path)
+        replace(&path, bytes).map_err(|error| RunError::Io { path, error })
     }
 
     /// Writes the network as the engine loads it, and as Bullet writes it where that says all of its shape; loads it in Destrier
@@ -217,15 +231,17 @@ impl<'a> Run<'a> {
         let sample = &self.validation[..self.validation.len().min(ROUNDING_SAMPLE)];
         let rounding = Rounding::of(self.trainer.shape(), &payload, sample, &self.trainer.outputs(sample));
         let bytes = export::network(self.trainer.shape(), &payload)?;
-        let network = self.write(&format!("{}.nnue", self.plan.name), &bytes)?;
+        let network = network_path(self.plan);
+        replace(&network, &bytes).map_err(|error| RunError::Io { path: network.clone(), error })?;
         let same = loaded::check(&network, &Integer::new(self.trainer.shape(), &payload), sample)?;
         let hash = sha256_hex(&bytes);
         let speed = (self.spent.0 > 0).then(|| self.spent.0 as f64 / self.spent.1.max(1e-9));
         let (name, curve) = (self.plan.name.clone(), self.curve.clone());
-        Ok(Summary { name, curve, network, hash, rounding, same, speed })
+        Ok(Summary { name, scale: self.plan.training.scale, curve, network, hash, rounding, same, speed })
     }
 
-    /// Superbatches since the best validation loss, told once when the plan's patience is over.
+    /// Superbatches since the best validation loss, told once when the plan's patience is over. The loss is that against the target of
+    /// the last batch: against one that moves it may rise while the network learns.
     fn advice(&mut self) -> Option<String> {
         let patience = u64::from(self.plan.training.patience);
         let best = self.curve.best()?;
@@ -237,7 +253,7 @@ impl<'a> Run<'a> {
         Some(format!(
             "no better validation loss for {waited} superbatches (best {:.6} at {}): more positions or a smaller network \
              would do more than going on",
-            best.validation, best.superbatch
+            best.settled, best.superbatch
         ))
     }
 }
@@ -312,15 +328,87 @@ fn held_out(plan: &Plan, records: &mut Records) -> Result<(Vec<ChessBoard>, u64)
     Ok((files.read(0, count)?, records.total()))
 }
 
+/// How the last batch is judged: the target that the run comes to.
+fn last_loss(plan: &Plan) -> Loss {
+    recipe(plan, (u64::from(plan.training.superbatches) * u64::from(plan.training.batches)).saturating_sub(1)).0
+}
+
+/// Looks for what would stop a plan, before those `earlier` are run; makes nothing.
+///
+/// # Errors
+/// As [`Run::open`], and [`RunError::Shared`].
+pub fn check(plan: &Plan, earlier: &[Plan]) -> Result<(), RunError> {
+    if let Some(other) = earlier.iter().find(|other| other.out == plan.out) {
+        let (one, other) = (other.name.clone(), plan.name.clone());
+        return Err(RunError::Shared { out: plan.out.clone(), one, other });
+    }
+    check_folder(plan)?;
+    let mut records = Records::open(&plan.data.files)?;
+    let (_, used) = held_out(plan, &mut records)?;
+    // It may begin with what one of the others comes to.
+    let start = plan.network.start.as_deref().map(full);
+    if !earlier.iter().any(|other| start.as_ref().is_some_and(|start| *start == checkpoint_path(other))) {
+        let digest = digest(plan, &mut records)?;
+        let saved = Checkpoint::load(&checkpoint_path(plan), &plan.shape(), digest)?;
+        if let (None, Some(start)) = (saved, start) {
+            Checkpoint::weights(&start, &plan.shape())?;
+        }
+    }
+    Source::new(records, used, plan.seed, 0)?;
+    Ok(())
+}
+
+/// A plan that was trained, at least for a superbatch.
+///
+/// # Errors
+/// As [`Run::open`], and [`RunError::Untrained`]; then nothing is made.
+pub fn trained(plan: &Plan) -> Result<Run<'_>, RunError> {
+    if !checkpoint_path(plan).exists() {
+        return Err(RunError::Untrained { out: plan.out.clone() });
+    }
+    Run::open(plan)
+}
+
+/// Holds the folder to one network: those of two plans there would be told apart by nobody.
+fn check_folder(plan: &Plan) -> Result<(), RunError> {
+    let own = network_path(plan);
+    let io = |error| RunError::Io { path: plan.out.clone(), error };
+    let entries = match std::fs::read_dir(&plan.out) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => entries.map_err(io)?,
+    };
+    for entry in entries {
+        let network = entry.map_err(io)?.path();
+        if network.extension().is_some_and(|extension| extension == "nnue") && network != own {
+            return Err(RunError::Foreign { out: plan.out.clone(), network, name: plan.name.clone() });
+        }
+    }
+    Ok(())
+}
+
+fn network_path(plan: &Plan) -> PathBuf {
+    plan.out.join(format!("{}.nnue", plan.name))
+}
+
 fn checkpoint_path(plan: &Plan) -> PathBuf {
-    Path::join(&plan.out, "checkpoint.bin")
+    plan.out.join("checkpoint.bin")
 }
 
 /// Digest of all in a plan, and of its positions, that decides what its weights and its curve become.
-fn digest(plan: &Plan, records: &mut Records) -> Result<[u8; 32], SourceError> {
-    let Plan { seed, network, training, rate, wdl, optimiser, data, .. } = plan;
+fn digest(plan: &Plan, records: &mut Records) -> Result<[u8; 32], RunError> {
+    let Plan { seed, data, .. } = plan;
+    let (network, training, rate, wdl, optimiser) = plan.decisive().map_err(|error| start_error(plan, error))?;
     let positions = [records.digest()?, Records::open(&data.validation)?.digest()?];
     let held = (data.validation_fraction, data.validation_positions);
     let decisive = (seed, held, positions, network, training, rate, wdl, optimiser);
     Ok(Sha256::digest(format!("{decisive:?}")).into())
+}
+
+/// Why the checkpoint that a plan begins with cannot be read.
+fn start_error(plan: &Plan, error: io::Error) -> CheckpointError {
+    let path = plan.network.start.clone().unwrap_or_default();
+    match error.kind() {
+        io::ErrorKind::NotFound => CheckpointError::Start { path, fault: "there is no such file" },
+        _ => CheckpointError::Io { path, error },
+    }
 }

@@ -1,5 +1,6 @@
 //! Training held against slow, plain arithmetic, and against itself.
 
+use super::curve::Curve;
 use super::dispatch::Isa;
 use super::export;
 use super::features::Inputs;
@@ -7,7 +8,8 @@ use super::head::{Loss, sigmoid};
 use super::integer::{Integer, Rounding};
 use super::kernels::Step;
 use super::network::{Kind, LAYER, Parameters, Random, Shape};
-use super::plan::Plan;
+use super::plan::{Plan, full};
+use super::report;
 use super::run::{self, Run};
 use super::source::{Records, Source};
 use super::trainer::{Batch, State, Trainer};
@@ -396,6 +398,134 @@ fn a_run_begins_with_the_weights_of_another() {
     }
 }
 
+/// A plan of the usual text, changed.
+fn changed(folder: &Path, out: &str, changes: &[(&str, &str)]) -> Plan {
+    let mut text = PLAN.replace("OUT", out);
+    for (from, to) in changes {
+        assert!(text.contains(from), "{from}");
+        text = text.replace(from, to);
+    }
+    let path = folder.join(format!("{out}.toml"));
+    std::fs::write(&path, text).expect("a file in a fresh folder");
+    Plan::load(&path).expect("a sound plan")
+}
+
+#[test]
+fn a_moving_target_is_not_taken_for_a_worse_network() {
+    let folder = tempfile::tempdir().expect("a fresh folder");
+    // Results that nothing in the position tells: the larger their part in the target, the larger the loss of any network.
+    let mut boards = positions(2000, 13);
+    let mut random = Random::new(14);
+    for board in &mut boards {
+        (board.score, board.result) = (board.score / 8, 2 * random.below(2) as u8);
+    }
+    write(&folder.path().join("data.bin"), &boards);
+    let plan = changed(folder.path(), "moving", &[("batch = 300", "batch = 300\npatience = 2")]);
+    let mut said = Vec::new();
+    let summary = run::run(&plan, &mut said).expect("a run");
+    let points = summary.curve.points();
+    assert!(points.windows(2).all(|pair| pair[1].validation > pair[0].validation), "{points:?}");
+    assert!(points[3].settled < points[0].settled, "{points:?}");
+    let said = String::from_utf8(said).expect("text");
+    assert!(!said.contains("no better validation loss") && said.contains(", against the last target 0."), "{said}");
+    let last = points[points.len() - 1];
+    assert_eq!((summary.curve.best(), last.settled), (Some(&last), last.validation));
+    // Of squared errors: a mean of both parts, less what is the same for all networks.
+    let rest: Vec<f64> = points.iter().map(|point| 0.5 * (point.score + point.result) - point.settled).collect();
+    assert!(rest.iter().all(|one| (one - rest[0]).abs() < 1e-6), "{rest:?}");
+    let picture = std::fs::read_to_string(plan.out.join("curve.svg")).expect("written by the run");
+    assert!(picture.contains("after superbatch 4") && picture.contains("held out, last target"), "{picture}");
+}
+
+#[test]
+fn curves_of_before_are_read_as_far_as_they_tell() {
+    let old = "superbatch,positions,rate,wdl,train,validation,score,result\n1,900,0.001,0.25,0.2,0.1,0.1,0.1\n\
+        2,1800,0.001,0.5,0.2,0.15,0.1,0.1\n";
+    let curve = Curve::parse(old, 0.5);
+    let settled: Vec<f64> = curve.points().iter().map(|point| point.settled).collect();
+    assert!(settled[0].is_nan() && settled[1] == 0.15, "{settled:?}");
+    assert_eq!(curve.best().map(|point| point.superbatch), Some(2));
+    assert_eq!(Curve::parse(&curve.to_csv(), 0.5).to_csv(), curve.to_csv());
+    assert_eq!(Curve::parse(old, 1.0).best(), None);
+    assert!(!curve.to_svg("old").contains("NaN"));
+}
+
+#[test]
+fn what_changes_no_weight_may_change() {
+    let folder = tempfile::tempdir().expect("a fresh folder");
+    write(&folder.path().join("data.bin"), &positions(1000, 11));
+    run::run(&plan(folder.path(), "first"), &mut std::io::sink()).expect("a run");
+    let start = ("hidden = 64", "hidden = 64\nstart = \"first/checkpoint.bin\"");
+    let second = changed(folder.path(), "second", &[start]);
+    Run::open(&second).expect("a run").superbatch(&ProgressBar::hidden()).expect("a superbatch");
+    let going = |plan: &Plan| Run::open(plan).map(|run| run.superbatches()).map_err(|error| error.to_string());
+    let often = ("batch = 300", "batch = 300\npatience = 3\nsave-every = 2");
+    assert_eq!(going(&changed(folder.path(), "second", &[start, often])), Ok(1));
+    // The checkpoint that it begins with counts, the place of it does not.
+    std::fs::rename(folder.path().join("first"), folder.path().join("moved")).expect("the same file system");
+    let moved = ("hidden = 64", "hidden = 64\nstart = \"moved/checkpoint.bin\"");
+    assert_eq!(going(&changed(folder.path(), "second", &[moved])), Ok(1));
+    std::fs::copy(second.out.join("checkpoint.bin"), folder.path().join("moved/checkpoint.bin")).expect("a file");
+    let error = going(&changed(folder.path(), "second", &[moved])).expect_err("another start");
+    assert!(error.contains("another `start`"), "{error}");
+}
+
+#[test]
+fn mistakes_in_any_plan_show_before_the_first_is_run() {
+    let folder = tempfile::tempdir().expect("a fresh folder");
+    write(&folder.path().join("data.bin"), &positions(1000, 11));
+    let first = plan(folder.path(), "first");
+    let check = |plan: &Plan| run::check(plan, std::slice::from_ref(&first)).map_err(|error| error.to_string());
+    let refused = |changes: &[(&str, &str)], says: &str| {
+        let error = check(&changed(folder.path(), "second", changes)).expect_err(says);
+        assert!(error.contains(says), "{error}");
+    };
+    refused(&[("data.bin", "nodata.bin")], "nodata.bin: ");
+    refused(&[("\"second\"", "\"first\""), ("\"small\"", "\"other\"")], "two plans, `small` and `other`; give each");
+    refused(&[("\"second\"", "\"none/../first\"")], "two plans, `small` and `small`");
+    refused(&[("hidden = 64", "hidden = 64\nstart = \"x.bin\"")], "x.bin: there is no such file");
+    // What the first comes to is not there yet.
+    let chained = [("hidden = 64", "hidden = 64\nstart = \"first/checkpoint.bin\"")];
+    assert_eq!(check(&changed(folder.path(), "second", &chained)), Ok(()));
+    assert!(!folder.path().join("second").exists() && !first.out.exists(), "nothing is made");
+
+    let untrained = run::trained(&first).map(|_| ()).expect_err("no checkpoint").to_string();
+    assert!(untrained.contains("train the plan first") && !first.out.exists(), "{untrained}");
+    run::run(&first, &mut std::io::sink()).expect("a run");
+    assert!(run::trained(&first).expect("a checkpoint").is_done());
+    // Another name is another network in the same folder.
+    let renamed = changed(folder.path(), "first", &[("\"small\"", "\"large\"")]);
+    for error in [Run::open(&renamed).map(|_| ()), run::check(&renamed, &[])] {
+        let error = error.expect_err("the folder of another").to_string();
+        assert!(error.contains("small.nnue; give this one, `large`, another `out`"), "{error}");
+    }
+}
+
+#[test]
+fn networks_of_several_scales_are_not_ranked() {
+    let folder = tempfile::tempdir().expect("a fresh folder");
+    write(&folder.path().join("data.bin"), &positions(1000, 11));
+    let summary = |name: &str, rate: &str, scale: &str| {
+        let name_line = format!("\"{name}\"");
+        let scale = format!("batch = 300\nscale = {scale}");
+        let changes = [("\"small\"", &name_line[..]), ("start = 0.001", rate), ("batch = 300", &scale)];
+        run::run(&changed(folder.path(), name, &changes), &mut std::io::sink()).expect("a run")
+    };
+    let slow = summary("slow", "start = 0.0001", "400.0");
+    let [fast, other] =
+        [("fast", "400.0"), ("other", "1600.0")].map(|(name, scale)| summary(name, "start = 0.01", scale));
+    let table = |summaries: &[run::Summary]| {
+        let mut text = Vec::new();
+        report::table(summaries, &mut text).expect("memory");
+        String::from_utf8(text).expect("text")
+    };
+    let ranked = table(&[slow.clone(), fast.clone()]);
+    assert!(ranked.find("\nfast ") < ranked.find("\nslow ") && !ranked.contains("not ranked"), "{ranked}");
+    let unranked = table(&[slow, fast, other]);
+    assert!(unranked.find("\nslow ") < unranked.find("\nfast "), "{unranked}");
+    assert!(unranked.contains("not ranked: ") && unranked.contains("(slow 400, fast 400, other 1600)"), "{unranked}");
+}
+
 #[test]
 fn mistakes_in_plans_are_named_with_their_line() {
     let check = |from: &str, to: &str, says: &str| {
@@ -447,5 +577,20 @@ fn a_plan_is_the_same_from_every_folder() {
     for (path, folder) in [("x.toml", here.clone()), ("./x.toml", here.clone()), ("plans/x.toml", here.join("plans"))] {
         assert_eq!(super::folder_of(Path::new(path)), folder, "{path}");
         assert_eq!(super::folder_of(&here.join(path)), folder, "{path}");
+    }
+    assert_eq!(super::folder_of(Path::new("plans/../plans/x.toml")), here.join("plans"));
+    let place = tempfile::tempdir().expect("a fresh folder");
+    let real = place.path().canonicalize().expect("it is there");
+    std::fs::create_dir(real.join("real")).expect("a fresh folder");
+    std::os::unix::fs::symlink("real", real.join("link")).expect("a fresh folder");
+    for (way, whole) in [
+        ("real/../link", "real"),
+        ("link/a/b.nnue", "real/a/b.nnue"),
+        ("new/x", "new/x"),
+        ("./real/", "real"),
+        ("new/../x", "x"),
+    ] {
+        let found = full(&real.join(way));
+        assert_eq!(found.as_os_str(), real.join(whole).as_os_str(), "{way}");
     }
 }
