@@ -227,3 +227,30 @@ fn info_counts_and_draws() {
         assert!(svg.starts_with("<svg") && svg.contains("a.plain"), "{name}");
     }
 }
+
+#[test]
+fn the_ply_of_plain_counts() {
+    let folder = Folder::new();
+    let record = |turn: char, number: u32, mv: &str, ply: &str| {
+        format!("fen 4k3/8/8/8/8/8/4P3/4K3 {turn} - - 0 {number}\nmove {mv}\nscore 7\nply {ply}\nresult 0\ne\n")
+    };
+    // As some tools write them: every FEN ends with `0 1`.
+    folder.write("a.plain", record('w', 1, "e2e3", "40") + &record('b', 1, "e8e7", "41"));
+    folder.run("filter @a.plain --out @a.txt");
+    assert_eq!(
+        folder.text("a.txt"),
+        "4k3/8/8/8/8/8/4P3/4K3 w - - 0 21 | 7 | 0.5\n4k3/8/8/8/8/8/4P3/4K3 b - - 0 21 | -7 | 0.5\n"
+    );
+    folder.run("convert @a.plain --out @b.plain");
+    assert_eq!(folder.text("b.plain"), record('w', 21, "e2e3", "40") + &record('b', 21, "e8e7", "41"));
+    for (turn, mv, ply, expected) in [
+        ('w', "e2e3", "x", "bad ply `x`, expected plies from the start of the game"),
+        ('w', "e2e3", "-1", "bad ply `-1`, expected plies from the start of the game"),
+        ('w', "e2e3", "41", "bad ply `41`, expected an even one, for White is to move"),
+        ('b', "e8e7", "40", "bad ply `40`, expected an odd one, for Black is to move"),
+        ('w', "e2e3", "20000", "bad ply `20000`, expected at most 19997"),
+    ] {
+        folder.write("c.plain", record('w', 1, "e2e3", "0") + &record(turn, 1, mv, ply));
+        assert_eq!(folder.error("check @c.plain"), format!("c.plain: line 10: {expected}"));
+    }
+}
