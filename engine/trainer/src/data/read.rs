@@ -179,6 +179,9 @@ fn damaged(error: &dyn Error) -> io::Error {
     io::Error::other(format!("damaged or cut-off zstd: {last}"))
 }
 
+/// What some editors write before the first line.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// Numbered lines of bounded length.
 pub struct Lines {
     pub path: PathBuf,
@@ -214,6 +217,9 @@ impl Lines {
             self.number += 1;
             if count as u64 == MAX_LINE && self.line.last() != Some(&b'\n') {
                 return Err(self.bad(format!("longer than {MAX_LINE} bytes; is this a text file?")));
+            }
+            if self.number == 1 && self.line.starts_with(BYTE_ORDER_MARK) {
+                self.line.drain(..BYTE_ORDER_MARK.len());
             }
             if !self.line.trim_ascii().is_empty() {
                 break;

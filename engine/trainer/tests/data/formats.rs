@@ -254,3 +254,19 @@ fn the_ply_of_plain_counts() {
         assert_eq!(folder.error("check @c.plain"), format!("c.plain: line 10: {expected}"));
     }
 }
+
+#[test]
+fn a_byte_order_mark_is_no_text() {
+    let folder = Folder::new();
+    folder.write_games("a.vf", 25, 3);
+    for name in ["txt", "selfplay", "plain"] {
+        folder.run(&format!("convert @a.vf --out @a.{name}"));
+        let text = folder.text(&format!("a.{name}"));
+        folder.write(&format!("b.{name}"), format!("\u{feff}{text}"));
+        folder.run(&format!("convert @b.{name} --out @c.{name}"));
+        assert_eq!(folder.text(&format!("c.{name}")), text);
+        // It stands at the beginning of a file or nowhere.
+        folder.write(&format!("d.{name}"), format!("{text}\u{feff}{text}"));
+        assert!(folder.error(&format!("check @d.{name}")).starts_with(&format!("d.{name}: line ")));
+    }
+}
