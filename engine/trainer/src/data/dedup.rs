@@ -29,10 +29,11 @@ impl Dedup {
     /// Reads twice: keys with their numbers are sorted, the numbers of all but the first of a key marked, and the rest written.
     ///
     /// # Errors
-    /// What could not be read or written.
+    /// What could not be read or written, or not twice.
     pub fn run(&self) -> anyhow::Result<()> {
         let Output { out, to, .. } = &self.output;
         let format = sortable(out, *to)?;
+        self.input.check_lasting()?;
         let mut sink = self.output.create(&self.input)?;
         let mut sorter = Sorter::new(folder_of(out), self.memory.bytes())?;
         let mut encoder = Encoder::new(out, format, None)?;

@@ -45,7 +45,7 @@ impl Encoder {
 
     /// What files must say for their entries to be encoded.
     pub fn needs(&self) -> Needs {
-        Needs { filter: self.filter, to: Some(self.format) }
+        Needs { filter: self.filter, to: Some(self.format), games: None }
     }
 
     /// Hands the records of an entry to `each`, with the position of those that are one.

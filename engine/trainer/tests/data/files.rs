@@ -138,3 +138,41 @@ fn positions_without_moves_are_not_dropped_without_a_word() {
         assert!(ended.status.success() && told.contains(" 1 positions left out"), "{words}: {told}");
     }
 }
+
+#[test]
+fn pipes_are_read_whole_or_refused() {
+    let folder = Folder::new();
+    // More than a buffer holds.
+    folder.write_games("a.vf", 21, 3000);
+    folder.run("convert @a.vf --out @a.selfplay");
+    let (whole, text) = (folder.read("a.vf"), folder.read("a.selfplay"));
+    assert!(text.len() > 300_000, "{}", text.len());
+    let ended = folder.piped("import /dev/stdin --from self-play --out @b.vf", text.clone());
+    assert!(ended.status.success(), "{ended:?}");
+    assert!(folder.read("b.vf") == whole, "nothing is lost between two openings");
+    let split = "split /dev/stdin --from self-play --share 0.3";
+    let ended = folder.piped(&format!("{split} --out @t.vf --validation @v.vf"), text.clone());
+    assert!(ended.status.success(), "{ended:?}");
+    folder.run("split @a.vf --share 0.3 --out @t2.vf --validation @v2.vf");
+    assert!(folder.read("t.vf") == folder.read("t2.vf") && folder.read("v.vf") == folder.read("v2.vf"));
+    let ended = folder.piped("dedup /dev/stdin --from self-play --out @d.txt", text);
+    let told = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(2), "{told}");
+    assert!(
+        told.contains("/dev/stdin: no regular file, and it would be read twice; write it to a file first"),
+        "{told}"
+    );
+    assert!(!folder.path("d.txt").exists() && !folder.path("d.txt.partial").exists());
+}
+
+#[test]
+fn each_output_of_a_split_is_held_to_its_format() {
+    let folder = Folder::new();
+    folder.write_games("a.vf", 23, 5);
+    folder.run("convert @a.vf --out @a.txt");
+    for (out, validation) in [("t.txt", "v.plain"), ("t.plain", "v.txt")] {
+        let error = folder.error(&format!("split @a.txt --by-position --out @{out} --validation @{validation}"));
+        assert!(error.contains("a.txt: text does not say which move was played"), "{error}");
+        assert!(!folder.path(out).exists() && !folder.path(validation).exists());
+    }
+}

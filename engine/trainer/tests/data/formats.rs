@@ -176,7 +176,7 @@ fn errors_name_the_place_and_the_remedy() {
         ("filter @a.vf --out @b.vf", "b.vf: viriformat does not say single positions; filter into bulletformat"),
         ("filter @zero.bf --out @b.txt", "zero.bf: bulletformat does not say at which ply a position is; give"),
         ("split @bad.txt --out @b.txt --validation @c.txt", "does not say which game a position is of"),
-        ("import @bad.txt --out @b.vf", "bad.txt: text holds positions, not games; use `convert`"),
+        ("import @bad.txt --out @b.vf", "bad.txt: text does not say which game a position is of; use `convert`"),
     ] {
         let error = folder.error(words);
         assert!(error.contains(expected), "{words}: {error}");
