@@ -73,11 +73,11 @@ fn convert(input: &Input, output: &Output, filter: Option<Filter>, games: Option
     input.read(needs, |entry| encoder.encode(entry, |_, record| sink.put(record)))?;
     let records = sink.finish()?;
     say(&format!(
-        "{records} records, {} positions in {} ({}), {} positions left out",
+        "{records} records, {} positions in {} ({}), {}",
         encoder.positions,
         output.out.display(),
         format.name(),
-        encoder.dropped
+        encoder.left_out()
     ))?;
     Ok(())
 }

@@ -65,10 +65,8 @@ impl Dedup {
         })?;
         let records = sink.finish()?;
         let (path, name) = (out.display(), format.name());
-        let (repeated, dropped) = (number - records, encoder.dropped);
-        say(&format!(
-            "{records} of {number} records in {path} ({name}), {repeated} repeated, {dropped} positions left out"
-        ))?;
+        let (repeated, left_out) = (number - records, encoder.left_out());
+        say(&format!("{records} of {number} records in {path} ({name}), {repeated} repeated, {left_out}"))?;
         Ok(())
     }
 }

@@ -63,6 +63,8 @@ pub enum DataError {
     NoRun { path: PathBuf },
     #[error("{}: {format} does not say {what}; {remedy}", path.display())]
     Lacks { path: PathBuf, format: &'static str, what: &'static str, remedy: &'static str },
+    #[error("{}: a filter does not write {format}; {remedy}", path.display())]
+    Unfiltered { path: PathBuf, format: &'static str, remedy: &'static str },
     #[error("{}: this build cannot read or write binpack; build with `--features binpack`", path.display())]
     NoBinpack { path: PathBuf },
 }

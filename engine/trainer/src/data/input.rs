@@ -81,7 +81,7 @@ impl Needs {
         if let Some(remedy) = self.games.filter(|_| !format.holds_games()) {
             return lacks("which game a position is of", remedy);
         }
-        if matches!(self.to, Some(Format::Plain | Format::Binpack)) && !format.holds_games() {
+        if matches!(self.to, Some(Format::Plain | Format::SelfPlay | Format::Binpack)) && !format.holds_games() {
             return lacks("which move was played", "write viriformat, bulletformat or text");
         }
         Ok(())

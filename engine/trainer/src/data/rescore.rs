@@ -5,14 +5,15 @@
 
 use super::error::DataError;
 use super::format::Format;
-use super::input::{Input, Needs, check_apart};
+use super::input::{Input, check_apart};
 use super::journal::white_score;
 use super::read::Source;
 use super::record::{BULLET_BYTES, Entry, Position};
 use super::say;
 use super::write::{Encoder, is_file};
 use anyhow::{Context, anyhow, bail, ensure};
-use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
 use destrier::board::Board;
 use destrier::datagen::viriformat;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -35,11 +36,12 @@ use std::time::Duration;
 pub struct Rescore {
     #[command(flatten)]
     input: Input,
-    /// File to write: viriformat, bulletformat, text or self-play. A run that was ended goes on with the same words
+    /// File to write: viriformat, bulletformat or text, self-play for games. A run that was ended goes on with the same
+    /// words
     #[arg(long, short, value_name = "FILE")]
     out: PathBuf,
     /// Its format, where its name does not tell
-    #[arg(long, value_name = "FORMAT")]
+    #[arg(long, value_name = "FORMAT", value_parser = written())]
     to: Option<Format>,
     /// The engine: a path, or a name to look up in PATH
     #[arg(long, value_name = "PROGRAM")]
@@ -71,6 +73,15 @@ pub struct Rescore {
     timeout: u64,
 }
 
+/// The formats in which a file can be continued.
+const WRITTEN: [Format; 4] = [Format::Viriformat, Format::Bulletformat, Format::Text, Format::SelfPlay];
+
+/// Reads the name of one of [`WRITTEN`], so that the help names no other.
+fn written() -> impl TypedValueParser<Value = Format> {
+    PossibleValuesParser::new(WRITTEN.iter().filter_map(Format::to_possible_value))
+        .try_map(|name| Format::from_str(&name, false))
+}
+
 /// A record and its number.
 type Task = (u64, Entry);
 type Scored = anyhow::Result<Task>;
@@ -84,7 +95,7 @@ impl Rescore {
     pub fn run(&self) -> anyhow::Result<()> {
         let format = Format::to_write(&self.out, self.to)?;
         ensure!(
-            !matches!(format, Format::Plain | Format::Binpack),
+            WRITTEN.contains(&format),
             "{}: {} cannot be continued; write viriformat, bulletformat, text or self-play",
             self.out.display(),
             format.name()
@@ -96,11 +107,11 @@ impl Rescore {
         );
         check_apart(&[&self.out], &self.input.files)?;
         let config = self.config()?;
-        let sources = self.input.open(Needs::default())?;
-        let (mut file, done) = self.open_output(format)?;
         let mut encoder = Encoder::new(&self.out, format, None)?;
+        let sources = self.input.open(encoder.needs())?;
+        let (mut file, done) = self.open_output(format)?;
         let positions = AtomicU64::new(0);
-        let records = thread::scope(|scope| {
+        let (records, left_out) = thread::scope(|scope| {
             let (task_sender, tasks) = channel();
             let (scored_sender, scored) = channel();
             let tasks = Arc::new(Mutex::new(tasks));
@@ -120,7 +131,11 @@ impl Rescore {
         file.sync_data().map_err(DataError::io(&self.out, "write to it"))?;
         let (new, path) = (records - done, self.out.display());
         let positions = positions.load(Ordering::Relaxed);
-        say(&format!("{records} records in {path}, {new} of them with {positions} positions scored now"))?;
+        let left_out = match left_out {
+            0 => String::new(),
+            _ => format!(", {left_out} positions left out, of which no move is known"),
+        };
+        say(&format!("{records} records in {path}, {new} of them with {positions} positions scored now{left_out}"))?;
         Ok(())
     }
 
@@ -192,7 +207,8 @@ impl Rescore {
         Ok((file, records))
     }
 
-    /// Hands out records, and writes what comes back in order. The number of records in the file in the end.
+    /// Hands out records, and writes what comes back in order. The number of records in the file in the end, and of
+    /// positions that the format cannot hold.
     #[expect(clippy::too_many_arguments, reason = "the two ends of the two channels, and what is shown")]
     fn feed(
         &self,
@@ -203,13 +219,13 @@ impl Rescore {
         scored: &Receiver<Scored>,
         positions: &AtomicU64,
         write: &mut dyn FnMut(Entry) -> Result<(), DataError>,
-    ) -> anyhow::Result<u64> {
+    ) -> anyhow::Result<(u64, u64)> {
         let style = ProgressStyle::with_template("{wide_bar} {bytes}/{total_bytes} {msg} {elapsed}, left {eta}");
         let bar = ProgressBar::new(sources.iter().map(|source| source.length).sum())
             .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         let most = u64::from(self.engines) * (WAITING + 2 * u64::from(self.ahead));
         let mut waiting = BTreeMap::new();
-        let (mut sent, mut written, mut before) = (0, done, 0);
+        let (mut sent, mut written, mut before, mut left_out) = (0, done, 0, 0);
         let mut receive = |written: &mut u64| -> anyhow::Result<()> {
             // Every engine says why it ended before it does.
             let (number, entry) = scored.recv().context("the engines are gone")??;
@@ -225,7 +241,9 @@ impl Rescore {
         };
         for source in sources {
             for entry in source.entries {
-                for unit in units(entry?, format) {
+                let units = units(entry?, format);
+                left_out += u64::from(units.is_empty());
+                for unit in units {
                     if sent >= done && tasks.send((sent, unit)).is_err() {
                         // All have ended, and the last words of one say why.
                         loop {
@@ -246,7 +264,7 @@ impl Rescore {
             receive(&mut written)?;
         }
         bar.finish_and_clear();
-        Ok(written)
+        Ok((written, left_out))
     }
 
     /// Scores records with an engine until there are no more.
@@ -356,8 +374,11 @@ fn final_score(board: &Board) -> Option<i16> {
     (board.count_legal_moves() == 0).then(|| white_score(score, board.turn()))
 }
 
-/// What becomes one record each.
+/// What becomes one record each; nothing of a position without a move where scores stand beside moves.
 fn units(entry: Entry, format: Format) -> Vec<Entry> {
+    if format == Format::SelfPlay && matches!(&entry, Entry::Game(game) if game.plies.is_empty()) {
+        return Vec::new();
+    }
     if format.holds_games() {
         return vec![entry];
     }

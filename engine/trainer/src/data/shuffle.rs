@@ -64,7 +64,7 @@ impl Shuffle {
         sorter.finish(&mut |_, record| sink.put(record))?;
         let records = sink.finish()?;
         let (path, name) = (out.display(), format.name());
-        say(&format!("{records} records in random order in {path} ({name}), {} positions left out", encoder.dropped))?;
+        say(&format!("{records} records in random order in {path} ({name}), {}", encoder.left_out()))?;
         Ok(())
     }
 }
@@ -113,8 +113,8 @@ impl Interleave {
             bar.set_position(done + read);
         }
         bar.finish_and_clear();
-        let (records, path, name, dropped) = (sink.finish()?, out.display(), format.name(), encoder.dropped);
-        say(&format!("{records} records in {path} ({name}), {dropped} positions left out"))?;
+        let (records, path, name, left_out) = (sink.finish()?, out.display(), format.name(), encoder.left_out());
+        say(&format!("{records} records in {path} ({name}), {left_out}"))?;
         Ok(())
     }
 }

@@ -66,11 +66,8 @@ impl Split {
         })?;
         for ((path, encoder), sink) in paths.into_iter().zip(encoders).zip(sinks) {
             let records = sink.finish()?;
-            let Encoder { positions, dropped, .. } = encoder;
-            say(&format!(
-                "{records} records, {positions} positions in {}, {dropped} positions left out",
-                path.display()
-            ))?;
+            let (positions, left_out) = (encoder.positions, encoder.left_out());
+            say(&format!("{records} records, {positions} positions in {}, {left_out}", path.display()))?;
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! What is written where: files, pipes, stdout, and what is left when a command ends early.
 
-use super::Folder;
+use super::{Folder, lines};
 use quintain::cli::Exit;
 use rustix::process::{Pid, Signal};
 use std::fs;
@@ -174,5 +174,34 @@ fn each_output_of_a_split_is_held_to_its_format() {
         let error = folder.error(&format!("split @a.txt --by-position --out @{out} --validation @{validation}"));
         assert!(error.contains("a.txt: text does not say which move was played"), "{error}");
         assert!(!folder.path(out).exists() && !folder.path(validation).exists());
+    }
+}
+
+#[test]
+fn positions_without_moves_do_not_lose_their_scores_as_games() {
+    let folder = Folder::new();
+    folder.write_games("a.vf", 22, 5);
+    folder.run("convert @a.vf --out @a.txt");
+    folder.run("convert @a.txt --out @lone.vf");
+    let positions = lines(&folder.path("a.txt")).len();
+    for words in [
+        "convert @a.txt --out @b.selfplay",
+        "dedup @a.txt --out @b.selfplay",
+        "shuffle @a.txt --out @b.selfplay",
+        "interleave @a.txt --out @b.selfplay",
+        "split @a.txt --by-position --out @b.vf --validation @b.selfplay",
+        "split @a.txt --by-position --out @b.selfplay --validation @b.vf",
+        "rescore @a.txt --out @b.selfplay --engine @missing --depth 1",
+    ] {
+        let error = folder.error(words);
+        let expected = "a.txt: text does not say which move was played; write viriformat, bulletformat or text";
+        assert!(error.contains(expected), "{words}: {error}");
+        assert!(!folder.path("b.selfplay").exists() && !folder.path("b.vf").exists(), "{words}");
+    }
+    // Of viriformat it is known only when they come.
+    for words in ["convert", "dedup", "shuffle", "interleave"] {
+        let told = folder.told(&format!("{words} @lone.vf --out @{words}.selfplay"));
+        assert!(told.contains(&format!(" {positions} positions left out")), "{words}: {told}");
+        assert_eq!(folder.text(&format!("{words}.selfplay")), "");
     }
 }

@@ -70,6 +70,13 @@ impl Folder {
         format!("{error:#}").replace(&format!("{}/", self.0.path().display()), "")
     }
 
+    /// What the program says on stdout.
+    fn told(&self, words: &str) -> String {
+        let ended = self.program(words).stdout(Stdio::piped()).stderr(Stdio::piped()).output().unwrap();
+        assert!(ended.status.success(), "{words}: {ended:?}");
+        String::from_utf8(ended.stdout).unwrap()
+    }
+
     /// The program with bytes in a pipe, which it reads as `/dev/stdin`.
     fn piped(&self, words: &str, bytes: Vec<u8>) -> Output {
         let mut program = self.program(words);

@@ -156,8 +156,24 @@ fn engines_that_fail_are_named() {
         ("--engine @missing --depth 1", "there is no program"),
         ("--engine @missing --depth 1 --option Hash", "--option Hash: expected NAME=VALUE"),
         ("--engine @missing", "--depth <PLIES>"),
+        ("--engine @missing --depth 1 --to plain", "invalid value 'plain' for '--to <FORMAT>'"),
     ] {
         let error = folder.error(&format!("rescore @a.txt --out @b.txt {words}"));
         assert!(error.contains(expected), "{error}");
     }
+}
+
+#[test]
+fn positions_without_moves_are_left_out_of_games() {
+    let folder = Folder::new();
+    folder.write_games("a.vf", 27, 3);
+    folder.write("a.txt", "4k3/8/8/8/8/8/8/QQ2K3 w - - 0 1 | 0 | 1.0\n4k3/8/8/8/8/8/8/QQ2K3 b - - 0 1 | 0 | 1.0\n");
+    folder.run("convert @a.txt --out @lone.vf");
+    let words = format!("--depth 1 --option Hash=1 {}", engine());
+    let told = folder.told(&format!("rescore @lone.vf @a.vf --out @b.selfplay {words}"));
+    assert!(told.starts_with("3 records in ") && told.contains(", 2 positions left out, of which no move"), "{told}");
+    let whole = folder.text("b.selfplay");
+    folder.write("b.selfplay", &whole[..whole.len() / 2]);
+    folder.run(&format!("rescore @lone.vf @a.vf --out @b.selfplay {words}"));
+    assert_eq!(folder.text("b.selfplay"), whole);
 }
