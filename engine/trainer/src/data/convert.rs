@@ -3,8 +3,8 @@
 use super::filter::Filter;
 use super::format::Format;
 use super::input::{Input, Needs, Output};
-use super::say;
 use super::write::Encoder;
+use super::{passed_over, say};
 use clap::Args;
 
 /// `convert`
@@ -70,14 +70,15 @@ fn convert(input: &Input, output: &Output, filter: Option<Filter>, games: Option
     if format == Format::Binpack {
         return super::binpack::write(input, needs, &output.out, sink);
     }
-    input.read(needs, |entry| encoder.encode(entry, |_, record| sink.put(record)))?;
+    let passed = input.read(needs, |entry| encoder.encode(entry, |_, record| sink.put(record)))?;
     let records = sink.finish()?;
     say(&format!(
-        "{records} records, {} positions in {} ({}), {}",
+        "{records} records, {} positions in {} ({}), {}{}",
         encoder.positions,
         output.out.display(),
         format.name(),
-        encoder.left_out()
+        encoder.left_out(),
+        passed_over(passed)
     ))?;
     Ok(())
 }

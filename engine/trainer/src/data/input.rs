@@ -135,11 +135,11 @@ pub fn bar(bytes: u64) -> ProgressBar {
 }
 
 impl Input {
-    /// Reads every entry, with a progress bar; `each` may end it by an error.
+    /// Reads every entry, with a progress bar; `each` may end it by an error. How many games were passed over.
     ///
     /// # Errors
     /// As `each`; a file that can't be read, is of no known format, does not say what is needed, or is damaged.
-    pub fn read(&self, needs: Needs, mut each: impl FnMut(Entry) -> Result<(), DataError>) -> Result<(), DataError> {
+    pub fn read(&self, needs: Needs, mut each: impl FnMut(Entry) -> Result<(), DataError>) -> Result<u64, DataError> {
         self.read_sources(self.open(needs)?, |_, _, entry| each(entry))
     }
 
@@ -151,9 +151,9 @@ impl Input {
         &self,
         sources: Vec<Source>,
         mut each: impl FnMut(&Path, Format, Entry) -> Result<(), DataError>,
-    ) -> Result<(), DataError> {
+    ) -> Result<u64, DataError> {
         let bar = bar(sources.iter().map(|source| source.length).sum());
-        let mut before = 0;
+        let (mut before, mut passed) = (0, 0);
         for (path, source) in self.files.iter().zip(sources) {
             for (number, entry) in (0_u64..).zip(source.entries) {
                 each(path, source.format, entry?)?;
@@ -162,9 +162,10 @@ impl Input {
                 }
             }
             before += source.length;
+            passed += source.passed.load(Ordering::Relaxed);
         }
         bar.finish_and_clear();
-        Ok(())
+        Ok(passed)
     }
 
     /// Opens every file, and holds their formats to what is needed.

@@ -9,8 +9,8 @@ use super::input::{Input, check_apart};
 use super::journal::white_score;
 use super::read::Source;
 use super::record::{BULLET_BYTES, Entry, Position};
-use super::say;
 use super::write::{Encoder, is_file};
+use super::{passed_over, say};
 use anyhow::{Context, anyhow, bail, ensure};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
@@ -110,6 +110,7 @@ impl Rescore {
         let mut encoder = Encoder::new(&self.out, format, None)?;
         let sources = self.input.open(encoder.needs())?;
         let (mut file, done) = self.open_output(format)?;
+        let passed: Vec<_> = sources.iter().map(|source| Arc::clone(&source.passed)).collect();
         let positions = AtomicU64::new(0);
         let (records, left_out) = thread::scope(|scope| {
             let (task_sender, tasks) = channel();
@@ -135,7 +136,10 @@ impl Rescore {
             0 => String::new(),
             _ => format!(", {left_out} positions left out, of which no move is known"),
         };
-        say(&format!("{records} records in {path}, {new} of them with {positions} positions scored now{left_out}"))?;
+        let passed = passed_over(passed.iter().map(|passed| passed.load(Ordering::Relaxed)).sum());
+        say(&format!(
+            "{records} records in {path}, {new} of them with {positions} positions scored now{left_out}{passed}"
+        ))?;
         Ok(())
     }
 

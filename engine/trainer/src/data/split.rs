@@ -4,9 +4,9 @@ use super::error::{DataError, Place};
 use super::format::Format;
 use super::input::{Input, Needs, Output, check_apart};
 use super::record::{Entry, ply};
-use super::say;
 use super::shuffle::sortable;
 use super::write::{Encoder, Sink};
+use super::{passed_over, say};
 use clap::Args;
 use destrier::board::{Board, CastlingSide};
 use destrier::datagen::viriformat::GameResult;
@@ -55,7 +55,7 @@ impl Split {
         let sources = self.input.open(Needs { games, ..encoders[0].needs() })?;
         // The names of the two may tell two formats.
         self.input.check(&sources, encoders[1].needs())?;
-        self.input.read_sources(sources, |path, format, entry| {
+        let passed = self.input.read_sources(sources, |path, format, entry| {
             number += 1;
             if !self.by_position {
                 before.check(path, format, &entry)?;
@@ -68,6 +68,9 @@ impl Split {
             let records = sink.finish()?;
             let (positions, left_out) = (encoder.positions, encoder.left_out());
             say(&format!("{records} records, {positions} positions in {}, {left_out}", path.display()))?;
+        }
+        if passed > 0 {
+            say(passed_over(passed).trim_start_matches(", "))?;
         }
         Ok(())
     }
