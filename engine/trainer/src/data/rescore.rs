@@ -7,7 +7,7 @@ use super::error::DataError;
 use super::format::Format;
 use super::input::{Input, check_apart};
 use super::journal::white_score;
-use super::read::Source;
+use super::read::{Source, file_of};
 use super::record::{BULLET_BYTES, Entry, Position};
 use super::write::{Encoder, is_file};
 use super::{passed_over, say};
@@ -21,7 +21,9 @@ use quintain::journal;
 use quintain::record::Score;
 use quintain::uci::process::{Engine, EngineConfig, Fault};
 use quintain::uci::{Go, PositionLine};
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -109,7 +111,7 @@ impl Rescore {
         let config = self.config()?;
         let mut encoder = Encoder::new(&self.out, format, None)?;
         let sources = self.input.open(encoder.needs())?;
-        let (mut file, done) = self.open_output(format)?;
+        let (mut file, done) = self.open_output(format, &sources)?;
         let passed: Vec<_> = sources.iter().map(|source| Arc::clone(&source.passed)).collect();
         let positions = AtomicU64::new(0);
         let (records, left_out) = thread::scope(|scope| {
@@ -159,21 +161,30 @@ impl Rescore {
         })
     }
 
-    /// All that determines the scores.
-    fn summary(&self) -> String {
+    /// All that determines the file, a line each. The formats and what is in the input stand last: earlier versions did
+    /// not write them, and what was begun by those goes on without.
+    fn summary(&self, format: Format, sources: &[Source]) -> Result<String, DataError> {
         let Rescore { input, engine, args, options, depth, nodes, keep_hash, .. } = self;
         let limit = |limit: Option<u64>| limit.map_or_else(|| "none".to_owned(), |limit| limit.to_string());
-        format!(
+        let mut summary = format!(
             "input = {:?}\nengine = {}\narguments = {args:?}\noptions = {options:?}\ndepth = {}\nnodes = {}\nkeep hash = {keep_hash}\n",
             input.files,
             engine.display(),
             limit(depth.map(u64::from)),
             limit(*nodes),
-        )
+        );
+        // Writing to a string cannot fail.
+        let _ = writeln!(summary, "output = {}", format.name());
+        for (path, source) in input.files.iter().zip(sources) {
+            let Source { format, length, .. } = source;
+            let sample = sample(&file_of(path))?;
+            let _ = writeln!(summary, "{} = {}, {length} bytes, sample {sample}", path.display(), format.name());
+        }
+        Ok(summary)
     }
 
     /// Opens the file behind its last whole record; how many it holds.
-    fn open_output(&self, format: Format) -> anyhow::Result<(File, u64)> {
+    fn open_output(&self, format: Format, sources: &[Source]) -> anyhow::Result<(File, u64)> {
         let out = &self.out;
         let failed = |act| DataError::io(out, act);
         if out.exists() {
@@ -195,14 +206,17 @@ impl Rescore {
         let mut settings = out.as_os_str().to_owned();
         settings.push(".settings");
         let settings = PathBuf::from(settings);
+        let is = self.summary(format, sources)?;
         if length == 0 {
-            fs::write(&settings, self.summary()).map_err(DataError::io(&settings, "write it"))?;
+            fs::write(&settings, is).map_err(DataError::io(&settings, "write it"))?;
         } else {
             let before =
                 fs::read_to_string(&settings).map_err(DataError::io(&settings, "read the settings of the output"))?;
-            let is = self.summary();
             if let Some((was, is)) = before.lines().zip(is.lines()).find(|(was, is)| was != is) {
-                bail!("{}: begun with `{was}`, not `{is}`; give the same words, or another --out", out.display());
+                bail!(
+                    "{}: begun with `{was}`, not `{is}`; give the same words and files, or another --out",
+                    out.display()
+                );
             }
         }
         let (records, whole) = whole_records(out, format, &file)?;
@@ -291,7 +305,8 @@ impl Rescore {
             let mut engine = match Engine::start(config, &[]).await {
                 Ok(engine) => engine,
                 Err(error) => {
-                    let _ = scored.send(Err(error.into()));
+                    // Its sentence holds its cause, which would be told twice.
+                    let _ = scored.send(Err(anyhow!("{error}")));
                     return;
                 }
             };
@@ -387,6 +402,30 @@ fn units(entry: Entry, format: Format) -> Vec<Entry> {
         return vec![entry];
     }
     entry.positions().into_iter().map(Entry::Position).collect()
+}
+
+/// Bytes that each place of a file gives to its sample.
+const SAMPLE: u64 = 1 << 17;
+
+/// A digest of what stands at the beginning, middle and end of a file: one that was put in another's place shows. A
+/// pipe, which can be read but once, has none.
+fn sample(path: &Path) -> Result<String, DataError> {
+    let failed = || DataError::io(path, "read it");
+    let data = path.metadata().map_err(failed())?;
+    if !data.is_file() {
+        return Ok("none".to_owned());
+    }
+    let mut file = File::open(path).map_err(failed())?;
+    let mut digest = Sha256::new();
+    let length = data.len();
+    let size = SAMPLE.min(length);
+    for from in [0, (length - size) / 2, length - size] {
+        let mut bytes = Vec::new();
+        file.seek(SeekFrom::Start(from)).map_err(failed())?;
+        (&mut file).take(size).read_to_end(&mut bytes).map_err(failed())?;
+        digest.update(&bytes);
+    }
+    Ok(digest.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// The whole records of a file, and their bytes.
