@@ -104,12 +104,16 @@ fn nothing_is_left_when_a_run_is_ended() {
         let _ = fs::remove_file(&partial);
         let words = "shuffle /dev/stdin --from viriformat --out @b.bf";
         let mut run = folder.program(words).stdin(Stdio::piped()).spawn().unwrap();
+        // Waiting for it would close its input, at the end of which it is done.
+        let input = run.stdin.take();
         while !partial.exists() {
             assert!(run.try_wait().unwrap().is_none(), "it waits for its input");
             thread::yield_now();
         }
         rustix::process::kill_process(Pid::from_child(&run), Signal::TERM).unwrap();
-        run.wait().unwrap().code() == Some(i32::from(Exit::Interrupted.code()))
+        let ended = run.wait().unwrap();
+        drop(input);
+        ended.code() == Some(i32::from(Exit::Interrupted.code()))
     });
     assert!(ended);
     assert_eq!(fs::read_dir(folder.path("")).unwrap().count(), 0);
