@@ -178,9 +178,9 @@ pub fn write(input: &Files, needs: Needs, path: &Path, mut sink: Sink) -> anyhow
     if let Some(error) = chunks.failed {
         return Err(error.into());
     }
-    read?;
+    let passed = super::passed_over(read?);
     sink.finish()?;
-    super::say(&format!("{written} positions in {} (binpack), {dropped} positions left out", path.display()))?;
+    super::say(&format!("{written} positions in {} (binpack), {dropped} positions left out{passed}", path.display()))?;
     Ok(())
 }
 

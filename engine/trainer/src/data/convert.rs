@@ -3,8 +3,8 @@
 use super::filter::Filter;
 use super::format::Format;
 use super::input::{Input, Needs, Output};
-use super::say;
 use super::write::Encoder;
+use super::{passed_over, say};
 use clap::Args;
 
 /// `convert`
@@ -40,7 +40,7 @@ impl Convert {
     /// # Errors
     /// What could not be read or written.
     pub fn run(&self) -> anyhow::Result<()> {
-        convert(&self.input, &self.output, None)
+        convert(&self.input, &self.output, None, None)
     }
 }
 
@@ -48,7 +48,7 @@ impl Keep {
     /// # Errors
     /// What could not be read or written.
     pub fn run(&self) -> anyhow::Result<()> {
-        convert(&self.input, &self.output, Some(self.filter))
+        convert(&self.input, &self.output, Some(self.filter), None)
     }
 }
 
@@ -56,34 +56,29 @@ impl Import {
     /// # Errors
     /// What could not be read or written, and positions, which are no games.
     pub fn run(&self) -> anyhow::Result<()> {
-        for (path, source) in self.input.files.iter().zip(self.input.open(Needs::default())?) {
-            anyhow::ensure!(
-                source.format.holds_games(),
-                "{}: {} holds positions, not games; use `convert`",
-                path.display(),
-                source.format.name()
-            );
-        }
-        convert(&self.input, &self.output, None)
+        convert(&self.input, &self.output, None, Some("use `convert` for positions"))
     }
 }
 
-fn convert(input: &Input, output: &Output, filter: Option<Filter>) -> anyhow::Result<()> {
+/// `games` as in [`Needs`].
+fn convert(input: &Input, output: &Output, filter: Option<Filter>, games: Option<&'static str>) -> anyhow::Result<()> {
     let format = Format::to_write(&output.out, output.to)?;
     let mut encoder = Encoder::new(&output.out, format, filter)?;
+    let needs = Needs { games, ..encoder.needs() };
     let mut sink = output.create(input)?;
     #[cfg(feature = "binpack")]
     if format == Format::Binpack {
-        return super::binpack::write(input, encoder.needs(), &output.out, sink);
+        return super::binpack::write(input, needs, &output.out, sink);
     }
-    input.read(encoder.needs(), |entry| encoder.encode(entry, |_, record| sink.put(record)))?;
+    let passed = input.read(needs, |entry| encoder.encode(entry, |_, record| sink.put(record)))?;
     let records = sink.finish()?;
     say(&format!(
-        "{records} records, {} positions in {} ({}), {} positions left out",
+        "{records} records, {} positions in {} ({}), {}{}",
         encoder.positions,
         output.out.display(),
         format.name(),
-        encoder.dropped
+        encoder.left_out(),
+        passed_over(passed)
     ))?;
     Ok(())
 }

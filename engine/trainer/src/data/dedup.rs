@@ -4,10 +4,10 @@ use super::error::DataError;
 use super::format::Format;
 use super::input::{Input, Memory, Output, folder_of};
 use super::record::{BULLET_BYTES, Position};
-use super::say;
 use super::shuffle::sortable;
 use super::sorter::Sorter;
 use super::write::Encoder;
+use super::{passed_over, say};
 use clap::Args;
 use destrier::types::SplitMix64;
 
@@ -29,10 +29,11 @@ impl Dedup {
     /// Reads twice: keys with their numbers are sorted, the numbers of all but the first of a key marked, and the rest written.
     ///
     /// # Errors
-    /// What could not be read or written.
+    /// What could not be read or written, or not twice.
     pub fn run(&self) -> anyhow::Result<()> {
         let Output { out, to, .. } = &self.output;
         let format = sortable(out, *to)?;
+        self.input.check_lasting()?;
         let mut sink = self.output.create(&self.input)?;
         let mut sorter = Sorter::new(folder_of(out), self.memory.bytes())?;
         let mut encoder = Encoder::new(out, format, None)?;
@@ -55,7 +56,7 @@ impl Dedup {
         })?;
         let mut encoder = Encoder::new(out, format, None)?;
         let mut number = 0;
-        self.input.read(encoder.needs(), |entry| {
+        let passed = self.input.read(encoder.needs(), |entry| {
             encoder.encode(entry, |_, record| {
                 let is_new = !repeated.get(number);
                 number += 1;
@@ -64,10 +65,8 @@ impl Dedup {
         })?;
         let records = sink.finish()?;
         let (path, name) = (out.display(), format.name());
-        let (repeated, dropped) = (number - records, encoder.dropped);
-        say(&format!(
-            "{records} of {number} records in {path} ({name}), {repeated} repeated, {dropped} positions left out"
-        ))?;
+        let (repeated, left_out, passed) = (number - records, encoder.left_out(), passed_over(passed));
+        say(&format!("{records} of {number} records in {path} ({name}), {repeated} repeated, {left_out}{passed}"))?;
         Ok(())
     }
 }

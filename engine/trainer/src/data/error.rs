@@ -53,6 +53,8 @@ pub enum DataError {
     Exists { path: PathBuf },
     #[error("{}: no regular file, and not to be replaced by one; give another name", path.display())]
     NoFile { path: PathBuf },
+    #[error("{}: no regular file, and it would be read twice; write it to a file first, and give that one", path.display())]
+    ReadTwice { path: PathBuf },
     #[error("{}: another run writes it; wait for it, or give another name", path.display())]
     Busy { path: PathBuf },
     #[error("{}: {clash}; give another name for what is written", path.display())]
@@ -61,6 +63,8 @@ pub enum DataError {
     NoRun { path: PathBuf },
     #[error("{}: {format} does not say {what}; {remedy}", path.display())]
     Lacks { path: PathBuf, format: &'static str, what: &'static str, remedy: &'static str },
+    #[error("{}: a filter does not write {format}; {remedy}", path.display())]
+    Unfiltered { path: PathBuf, format: &'static str, remedy: &'static str },
     #[error("{}: this build cannot read or write binpack; build with `--features binpack`", path.display())]
     NoBinpack { path: PathBuf },
 }

@@ -21,7 +21,7 @@ pub struct Filter {
     /// Keep positions with the side to move in check
     #[arg(long)]
     pub keep_checks: bool,
-    /// Keep positions in which a capture or a promotion was played
+    /// Keep positions in which a capture or a promotion was played, and those of which no move is known
     #[arg(long)]
     pub keep_captures: bool,
 }
@@ -33,7 +33,12 @@ impl Filter {
             && position.score.unsigned_abs() <= self.max_score
             && position.board.occupied().count() >= self.min_pieces
             && (self.keep_checks || !position.board.in_check())
-            && (self.keep_captures || position.mv.is_quiet())
+            && (self.keep_captures || (!position.mv.is_null() && position.mv.is_quiet()))
+    }
+
+    /// True for a position that is not kept only because its move is not known and may have been a capture.
+    pub fn lacks_move(&self, position: &Position) -> bool {
+        position.mv.is_null() && !self.keep_captures && Filter { keep_captures: true, ..*self }.keeps(position)
     }
 
     /// # Errors

@@ -3,8 +3,8 @@
 use super::error::DataError;
 use super::input::{Input, Memory, Needs};
 use super::record::{Entry, Position};
-use super::say;
 use super::sorter::Sorter;
+use super::{passed_over, say};
 use clap::Args;
 use destrier::datagen::viriformat::{GameResult, NO_SCORE};
 use destrier::types::PieceType;
@@ -47,6 +47,9 @@ const FULL_PHASE: usize = 24;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Counts {
     pub games: u64,
+    /// Games without a result, without evaluations, or not ended over the board or by the referee, which nothing else
+    /// counts.
+    pub passed_over: u64,
     pub positions: u64,
     /// Positions that no game holds.
     pub lone: u64,
@@ -71,6 +74,7 @@ impl Counts {
     fn new() -> Counts {
         Counts {
             games: 0,
+            passed_over: 0,
             positions: 0,
             lone: 0,
             results: [0; 3],
@@ -143,7 +147,7 @@ impl Info {
             true => Some(Sorter::new(&std::env::temp_dir(), self.memory.bytes())?),
             false => None,
         };
-        self.input.read(Needs::default(), |entry| {
+        let passed_over = self.input.read(Needs::default(), |entry| {
             match entry {
                 Entry::Game(_) => counts.games += 1,
                 Entry::Position(_) => counts.lone += 1,
@@ -156,6 +160,7 @@ impl Info {
             }
             Ok(())
         })?;
+        counts.passed_over = passed_over;
         if let Some(sorter) = sorter {
             let (mut distinct, mut last) = (0, None);
             sorter.finish(&mut |key, _| {
@@ -172,6 +177,9 @@ fn tell(counts: &Counts) -> Result<(), DataError> {
     let share = |count: u64| 100.0 * count as f64 / counts.positions.max(1) as f64;
     let result = |result: GameResult| share(counts.results[usize::from(result.half_points())]);
     say(&format!("games             {}", counts.games))?;
+    if counts.passed_over > 0 {
+        say(&format!("games passed over {}", counts.passed_over))?;
+    }
     say(&format!("positions         {}", counts.positions))?;
     if counts.games > 0 {
         let in_games = (counts.positions - counts.lone) as f64;
@@ -220,12 +228,12 @@ impl Check {
     /// The first fault.
     pub fn run(&self) -> anyhow::Result<()> {
         let (mut entries, mut positions) = (0_u64, 0_u64);
-        self.input.read(Needs::default(), |entry| {
+        let passed = self.input.read(Needs::default(), |entry| {
             entries += 1;
             positions += entry.positions().len() as u64;
             Ok(())
         })?;
-        say(&format!("{entries} records with {positions} positions, all legal"))?;
+        say(&format!("{entries} records with {positions} positions, all legal{}", passed_over(passed)))?;
         Ok(())
     }
 }

@@ -68,20 +68,21 @@ pub struct Needs {
     pub filter: Option<Filter>,
     /// The format that they are written in.
     pub to: Option<Format>,
+    /// Games; the remedy where there are only positions.
+    pub games: Option<&'static str>,
 }
 
 impl Needs {
     /// # Errors
     /// A format that does not say it.
     fn check(&self, path: &Path, format: Format) -> Result<(), DataError> {
+        let lacks = |what, remedy| Err(DataError::Lacks { path: path.to_owned(), format: format.name(), what, remedy });
         self.filter.map_or(Ok(()), |filter| filter.check(path, format))?;
-        if matches!(self.to, Some(Format::Plain | Format::Binpack)) && !format.holds_games() {
-            return Err(DataError::Lacks {
-                path: path.to_owned(),
-                format: format.name(),
-                what: "which move was played",
-                remedy: "write viriformat, bulletformat or text",
-            });
+        if let Some(remedy) = self.games.filter(|_| !format.holds_games()) {
+            return lacks("which game a position is of", remedy);
+        }
+        if matches!(self.to, Some(Format::Plain | Format::SelfPlay | Format::Binpack)) && !format.holds_games() {
+            return lacks("which move was played", "write viriformat, bulletformat or text");
         }
         Ok(())
     }
@@ -134,26 +135,25 @@ pub fn bar(bytes: u64) -> ProgressBar {
 }
 
 impl Input {
-    /// Reads every entry, with a progress bar; `each` may end it by an error.
+    /// Reads every entry, with a progress bar; `each` may end it by an error. How many games were passed over.
     ///
     /// # Errors
     /// As `each`; a file that can't be read, is of no known format, does not say what is needed, or is damaged.
-    pub fn read(&self, needs: Needs, mut each: impl FnMut(Entry) -> Result<(), DataError>) -> Result<(), DataError> {
-        self.read_files(needs, |_, _, entry| each(entry))
+    pub fn read(&self, needs: Needs, mut each: impl FnMut(Entry) -> Result<(), DataError>) -> Result<u64, DataError> {
+        self.read_sources(self.open(needs)?, |_, _, entry| each(entry))
     }
 
-    /// The same with the file of each entry and its format.
+    /// The same of files that are open already, which a pipe can be but once; `each` gets the file and its format, too.
     ///
     /// # Errors
-    /// As [`Self::read`].
-    pub fn read_files(
+    /// As `each`; a file that can't be read or is damaged.
+    pub fn read_sources(
         &self,
-        needs: Needs,
+        sources: Vec<Source>,
         mut each: impl FnMut(&Path, Format, Entry) -> Result<(), DataError>,
-    ) -> Result<(), DataError> {
-        let sources = self.open(needs)?;
+    ) -> Result<u64, DataError> {
         let bar = bar(sources.iter().map(|source| source.length).sum());
-        let mut before = 0;
+        let (mut before, mut passed) = (0, 0);
         for (path, source) in self.files.iter().zip(sources) {
             for (number, entry) in (0_u64..).zip(source.entries) {
                 each(path, source.format, entry?)?;
@@ -162,9 +162,10 @@ impl Input {
                 }
             }
             before += source.length;
+            passed += source.passed.load(Ordering::Relaxed);
         }
         bar.finish_and_clear();
-        Ok(())
+        Ok(passed)
     }
 
     /// Opens every file, and holds their formats to what is needed.
@@ -172,13 +173,29 @@ impl Input {
     /// # Errors
     /// A file that can't be read, is of no known format, or does not say what is needed.
     pub fn open(&self, needs: Needs) -> Result<Vec<Source>, DataError> {
-        self.files
-            .iter()
-            .map(|path| {
-                let source = read::open(path, self.from)?;
-                needs.check(path, source.format)?;
-                Ok(source)
-            })
-            .collect()
+        let sources = self.files.iter().map(|path| read::open(path, self.from)).collect::<Result<Vec<_>, _>>()?;
+        self.check(&sources, needs)?;
+        Ok(sources)
+    }
+
+    /// Holds the formats of files that are open to what is needed.
+    ///
+    /// # Errors
+    /// One that does not say it.
+    pub fn check(&self, sources: &[Source], needs: Needs) -> Result<(), DataError> {
+        self.files.iter().zip(sources).try_for_each(|(path, source)| needs.check(path, source.format))
+    }
+
+    /// For commands that read everything twice, which pipes and the like do not give.
+    ///
+    /// # Errors
+    /// What is no regular file.
+    pub fn check_lasting(&self) -> Result<(), DataError> {
+        // What is not there is told when it is opened.
+        let fleeting = |path: &&PathBuf| read::file_of(path).metadata().is_ok_and(|data| !data.is_file());
+        match self.files.iter().find(fleeting) {
+            Some(path) => Err(DataError::ReadTwice { path: path.clone() }),
+            None => Ok(()),
+        }
     }
 }

@@ -9,21 +9,29 @@ use destrier::types::{Color, MATE};
 use quintain::journal;
 use quintain::record::{GameRecord, Outcome, Score, Termination};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
 /// Games read ahead.
 const AHEAD: usize = 64;
 
-/// The games of a journal that ended over the board or by the referee; others say nothing of their positions.
-pub fn games(path: PathBuf, input: Input) -> impl Iterator<Item = Result<Entry, DataError>> {
+/// The games of a journal that ended over the board or by the referee; others say nothing of their positions, and are
+/// counted as passed over.
+pub fn games(path: PathBuf, input: Input, passed: Arc<AtomicU64>) -> impl Iterator<Item = Result<Entry, DataError>> {
     let (sender, receiver) = sync_channel(AHEAD);
     thread::spawn(move || {
         let mut number = 0;
         let found = journal::read_from(input, &path, |record| {
-            if let Some(game) = read(&path, number, &record) {
-                // Nobody may want more.
-                let _ = sender.send(game.map(Entry::Game));
+            match read(&path, number, &record) {
+                Some(game) => {
+                    // Nobody may want more.
+                    let _ = sender.send(game.map(Entry::Game));
+                }
+                None => {
+                    passed.fetch_add(1, Ordering::Relaxed);
+                }
             }
             number += 1;
         });

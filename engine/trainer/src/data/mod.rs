@@ -94,6 +94,16 @@ pub fn run(command: Command) -> anyhow::Result<()> {
     }
 }
 
+/// What a command says in the end of games that it did not take; nothing where there were none.
+fn passed_over(games: u64) -> String {
+    match games {
+        0 => String::new(),
+        _ => format!(
+            ", {games} games passed over (no result, no evaluations, or ended by forfeit, failure or abandonment)"
+        ),
+    }
+}
+
 /// A line for whoever started the command. One who reads no more need not be told.
 ///
 /// # Errors

@@ -11,23 +11,43 @@ use destrier::types::Color;
 use pgn_reader::{RawComment, RawTag, Reader, SanPlus, Visitor};
 use quintain::record::Score;
 use shakmaty::{CastlingMode, Chess, Position as _, fen::Fen};
+use std::io;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The longest line of a tag that is read; the standard allows 255 bytes.
 const TAG_LINE: usize = 8192;
 
-/// Games that have a result and at least one evaluation.
+/// What ended a game otherwise than over the board or by the referee, as match runners, web sites and the standard name
+/// it in the tag `Termination`: the result says nothing of the positions, and of a journal such games are not read either.
+const FORFEITS: [&str; 9] = [
+    "time forfeit",
+    "illegal move",
+    "rules infraction",
+    "abandoned",
+    "disconnect",
+    "stalled connection",
+    "unterminated",
+    "emergency",
+    "death",
+];
+
+/// Games that have a result of the board or the referee and at least one evaluation; others are counted as passed over.
 pub struct Games {
     path: PathBuf,
     reader: Reader<Input>,
+    moves: Moves,
     /// Games seen.
     number: u64,
+    passed: Arc<AtomicU64>,
 }
 
 impl Games {
-    pub fn new(path: PathBuf, input: Input) -> Games {
-        Games { path, reader: Reader::build(input).set_supported_tag_line_length(TAG_LINE).finish(), number: 0 }
+    pub fn new(path: PathBuf, input: Input, passed: Arc<AtomicU64>) -> Games {
+        let reader = Reader::build(input).set_supported_tag_line_length(TAG_LINE).finish();
+        Games { path, reader, moves: Moves { has_tags: false }, number: 0, passed }
     }
 }
 
@@ -37,26 +57,43 @@ impl Iterator for Games {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             let place = Place::Game(self.number);
-            match self.reader.read_game(&mut Moves) {
+            match self.reader.read_game(&mut self.moves) {
+                Ok(None) if !self.moves.has_tags => {
+                    let why = "no game with tags from here to the end; is this a PGN file?";
+                    return Some(Err(DataError::bad(&self.path, Place::Line(1), why)));
+                }
                 Ok(None) => return None,
-                Ok(Some(Ok(None))) => self.number += 1,
+                Ok(Some(Ok(None))) => {
+                    self.number += 1;
+                    self.passed.fetch_add(1, Ordering::Relaxed);
+                }
                 Ok(Some(Ok(Some(game)))) => {
                     self.number += 1;
                     return Some(Ok(Entry::Game(game)));
                 }
                 Ok(Some(Err(why))) => return Some(Err(DataError::bad(&self.path, place, why))),
+                Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                    let why = format!(
+                        "{error}; if the file is torn there, cut it before the tags of this game to use the rest"
+                    );
+                    return Some(Err(DataError::bad(&self.path, place, why)));
+                }
                 Err(error) => return Some(Err(DataError::io(&self.path, "read it")(error))),
             }
         }
     }
 }
 
-struct Moves;
+struct Moves {
+    /// True once a tag was read, without which there is no game.
+    has_tags: bool,
+}
 
 #[derive(Default)]
 struct Tags {
     fen: Option<String>,
     result: Option<GameResult>,
+    is_forfeit: bool,
 }
 
 /// A game being read: on two boards, for the reader of moves in SAN has its own.
@@ -83,6 +120,7 @@ impl Visitor for Moves {
     }
 
     fn tag(&mut self, tags: &mut Tags, name: &[u8], value: RawTag<'_>) -> ControlFlow<Read> {
+        self.has_tags = true;
         match name {
             b"FEN" => tags.fen = Some(value.decode_utf8_lossy().into_owned()),
             b"Result" => {
@@ -93,13 +131,14 @@ impl Visitor for Moves {
                     _ => None,
                 }
             }
+            b"Termination" => tags.is_forfeit = is_forfeit(&value.decode_utf8_lossy()),
             _ => {}
         }
         ControlFlow::Continue(())
     }
 
     fn begin_movetext(&mut self, tags: Tags) -> ControlFlow<Read, Played> {
-        let Some(result) = tags.result else { return ControlFlow::Break(Ok(None)) };
+        let Some(result) = tags.result.filter(|_| !tags.is_forfeit) else { return ControlFlow::Break(Ok(None)) };
         let fen = tags.fen.as_deref().unwrap_or(START);
         let board = match Board::from_fen(fen) {
             Ok(board) => board,
@@ -158,6 +197,13 @@ impl Visitor for Moves {
         game.plies[..book].iter().for_each(|ply| start.play(ply.mv));
         Ok(Some(ScoredGame { start, start_score: 0, result: game.result, plies: game.plies[book..].to_vec() }))
     }
+}
+
+/// True for what a tag `Termination` says of a game that was ended from without.
+fn is_forfeit(termination: &str) -> bool {
+    let termination = termination.trim().to_ascii_lowercase();
+    // Some web sites have a sentence there: `anna won on time`, `anna won - game abandoned`.
+    FORFEITS.contains(&termination.as_str()) || termination.ends_with(" on time") || termination.ends_with(" abandoned")
 }
 
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";

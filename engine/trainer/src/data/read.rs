@@ -23,6 +23,8 @@ pub struct Source {
     pub length: u64,
     /// Bytes of the file read so far.
     pub read: Arc<AtomicU64>,
+    /// Games passed over so far: without a result, without evaluations, or not ended over the board or by the referee.
+    pub passed: Arc<AtomicU64>,
     pub entries: Entries,
 }
 
@@ -52,6 +54,7 @@ pub fn open(path: &Path, given: Option<Format>) -> Result<Source, DataError> {
         None => return Err(DataError::NoFormat { path: path.to_owned(), flag: "--from" }),
     };
     let path = path.to_owned();
+    let passed = Arc::default();
     let entries: Entries = match format {
         Format::Viriformat => Box::new(viriformat::Reader::new(input).map(move |game| {
             game.map(Entry::Game).map_err(|error| DataError::Viriformat { path: path.clone(), error })
@@ -60,14 +63,14 @@ pub fn open(path: &Path, given: Option<Format>) -> Result<Source, DataError> {
         Format::Text => Box::new(text::texts(Lines::new(path, input))),
         Format::SelfPlay => Box::new(text::self_play(Lines::new(path, input))),
         Format::Plain => Box::new(text::Joined::new(text::Plain(Lines::new(path, input)))),
-        Format::Pgn => Box::new(pgn::Games::new(path, input)),
-        Format::Journal => Box::new(journal::games(path, input)),
+        Format::Pgn => Box::new(pgn::Games::new(path, input, Arc::clone(&passed))),
+        Format::Journal => Box::new(journal::games(path, input, Arc::clone(&passed))),
         #[cfg(feature = "binpack")]
         Format::Binpack => Box::new(text::Joined::new(super::binpack::Positions::new(path, input))),
         #[cfg(not(feature = "binpack"))]
         Format::Binpack => return Err(DataError::NoBinpack { path }),
     };
-    Ok(Source { format, length, read, entries: Box::new(UntilError(Some(entries))) })
+    Ok(Source { format, length, read, passed, entries: Box::new(UntilError(Some(entries))) })
 }
 
 /// The file to be read: of a run of Quintain, which is a folder, its journal.
@@ -179,6 +182,9 @@ fn damaged(error: &dyn Error) -> io::Error {
     io::Error::other(format!("damaged or cut-off zstd: {last}"))
 }
 
+/// What some editors write before the first line.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// Numbered lines of bounded length.
 pub struct Lines {
     pub path: PathBuf,
@@ -214,6 +220,9 @@ impl Lines {
             self.number += 1;
             if count as u64 == MAX_LINE && self.line.last() != Some(&b'\n') {
                 return Err(self.bad(format!("longer than {MAX_LINE} bytes; is this a text file?")));
+            }
+            if self.number == 1 && self.line.starts_with(BYTE_ORDER_MARK) {
+                self.line.drain(..BYTE_ORDER_MARK.len());
             }
             if !self.line.trim_ascii().is_empty() {
                 break;

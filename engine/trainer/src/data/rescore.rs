@@ -5,14 +5,15 @@
 
 use super::error::DataError;
 use super::format::Format;
-use super::input::{Input, Needs, check_apart};
+use super::input::{Input, check_apart};
 use super::journal::white_score;
-use super::read::Source;
+use super::read::{Source, file_of};
 use super::record::{BULLET_BYTES, Entry, Position};
-use super::say;
 use super::write::{Encoder, is_file};
+use super::{passed_over, say};
 use anyhow::{Context, anyhow, bail, ensure};
-use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
 use destrier::board::Board;
 use destrier::datagen::viriformat;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -20,7 +21,9 @@ use quintain::journal;
 use quintain::record::Score;
 use quintain::uci::process::{Engine, EngineConfig, Fault};
 use quintain::uci::{Go, PositionLine};
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -35,11 +38,12 @@ use std::time::Duration;
 pub struct Rescore {
     #[command(flatten)]
     input: Input,
-    /// File to write: viriformat, bulletformat, text or self-play. A run that was ended goes on with the same words
+    /// File to write: viriformat, bulletformat or text, self-play for games. A run that was ended goes on with the same
+    /// words
     #[arg(long, short, value_name = "FILE")]
     out: PathBuf,
     /// Its format, where its name does not tell
-    #[arg(long, value_name = "FORMAT")]
+    #[arg(long, value_name = "FORMAT", value_parser = written())]
     to: Option<Format>,
     /// The engine: a path, or a name to look up in PATH
     #[arg(long, value_name = "PROGRAM")]
@@ -71,6 +75,15 @@ pub struct Rescore {
     timeout: u64,
 }
 
+/// The formats in which a file can be continued.
+const WRITTEN: [Format; 4] = [Format::Viriformat, Format::Bulletformat, Format::Text, Format::SelfPlay];
+
+/// Reads the name of one of [`WRITTEN`], so that the help names no other.
+fn written() -> impl TypedValueParser<Value = Format> {
+    PossibleValuesParser::new(WRITTEN.iter().filter_map(Format::to_possible_value))
+        .try_map(|name| Format::from_str(&name, false))
+}
+
 /// A record and its number.
 type Task = (u64, Entry);
 type Scored = anyhow::Result<Task>;
@@ -84,7 +97,7 @@ impl Rescore {
     pub fn run(&self) -> anyhow::Result<()> {
         let format = Format::to_write(&self.out, self.to)?;
         ensure!(
-            !matches!(format, Format::Plain | Format::Binpack),
+            WRITTEN.contains(&format),
             "{}: {} cannot be continued; write viriformat, bulletformat, text or self-play",
             self.out.display(),
             format.name()
@@ -96,11 +109,12 @@ impl Rescore {
         );
         check_apart(&[&self.out], &self.input.files)?;
         let config = self.config()?;
-        let sources = self.input.open(Needs::default())?;
-        let (mut file, done) = self.open_output(format)?;
         let mut encoder = Encoder::new(&self.out, format, None)?;
+        let sources = self.input.open(encoder.needs())?;
+        let (mut file, done) = self.open_output(format, &sources)?;
+        let passed: Vec<_> = sources.iter().map(|source| Arc::clone(&source.passed)).collect();
         let positions = AtomicU64::new(0);
-        let records = thread::scope(|scope| {
+        let (records, left_out) = thread::scope(|scope| {
             let (task_sender, tasks) = channel();
             let (scored_sender, scored) = channel();
             let tasks = Arc::new(Mutex::new(tasks));
@@ -120,7 +134,14 @@ impl Rescore {
         file.sync_data().map_err(DataError::io(&self.out, "write to it"))?;
         let (new, path) = (records - done, self.out.display());
         let positions = positions.load(Ordering::Relaxed);
-        say(&format!("{records} records in {path}, {new} of them with {positions} positions scored now"))?;
+        let left_out = match left_out {
+            0 => String::new(),
+            _ => format!(", {left_out} positions left out, of which no move is known"),
+        };
+        let passed = passed_over(passed.iter().map(|passed| passed.load(Ordering::Relaxed)).sum());
+        say(&format!(
+            "{records} records in {path}, {new} of them with {positions} positions scored now{left_out}{passed}"
+        ))?;
         Ok(())
     }
 
@@ -140,21 +161,30 @@ impl Rescore {
         })
     }
 
-    /// All that determines the scores.
-    fn summary(&self) -> String {
+    /// All that determines the file, a line each. The formats and what is in the input stand last: earlier versions did
+    /// not write them, and what was begun by those goes on without.
+    fn summary(&self, format: Format, sources: &[Source]) -> Result<String, DataError> {
         let Rescore { input, engine, args, options, depth, nodes, keep_hash, .. } = self;
         let limit = |limit: Option<u64>| limit.map_or_else(|| "none".to_owned(), |limit| limit.to_string());
-        format!(
+        let mut summary = format!(
             "input = {:?}\nengine = {}\narguments = {args:?}\noptions = {options:?}\ndepth = {}\nnodes = {}\nkeep hash = {keep_hash}\n",
             input.files,
             engine.display(),
             limit(depth.map(u64::from)),
             limit(*nodes),
-        )
+        );
+        // Writing to a string cannot fail.
+        let _ = writeln!(summary, "output = {}", format.name());
+        for (path, source) in input.files.iter().zip(sources) {
+            let Source { format, length, .. } = source;
+            let sample = sample(&file_of(path))?;
+            let _ = writeln!(summary, "{} = {}, {length} bytes, sample {sample}", path.display(), format.name());
+        }
+        Ok(summary)
     }
 
     /// Opens the file behind its last whole record; how many it holds.
-    fn open_output(&self, format: Format) -> anyhow::Result<(File, u64)> {
+    fn open_output(&self, format: Format, sources: &[Source]) -> anyhow::Result<(File, u64)> {
         let out = &self.out;
         let failed = |act| DataError::io(out, act);
         if out.exists() {
@@ -176,14 +206,17 @@ impl Rescore {
         let mut settings = out.as_os_str().to_owned();
         settings.push(".settings");
         let settings = PathBuf::from(settings);
+        let is = self.summary(format, sources)?;
         if length == 0 {
-            fs::write(&settings, self.summary()).map_err(DataError::io(&settings, "write it"))?;
+            fs::write(&settings, is).map_err(DataError::io(&settings, "write it"))?;
         } else {
             let before =
                 fs::read_to_string(&settings).map_err(DataError::io(&settings, "read the settings of the output"))?;
-            let is = self.summary();
             if let Some((was, is)) = before.lines().zip(is.lines()).find(|(was, is)| was != is) {
-                bail!("{}: begun with `{was}`, not `{is}`; give the same words, or another --out", out.display());
+                bail!(
+                    "{}: begun with `{was}`, not `{is}`; give the same words and files, or another --out",
+                    out.display()
+                );
             }
         }
         let (records, whole) = whole_records(out, format, &file)?;
@@ -192,7 +225,8 @@ impl Rescore {
         Ok((file, records))
     }
 
-    /// Hands out records, and writes what comes back in order. The number of records in the file in the end.
+    /// Hands out records, and writes what comes back in order. The number of records in the file in the end, and of
+    /// positions that the format cannot hold.
     #[expect(clippy::too_many_arguments, reason = "the two ends of the two channels, and what is shown")]
     fn feed(
         &self,
@@ -203,13 +237,13 @@ impl Rescore {
         scored: &Receiver<Scored>,
         positions: &AtomicU64,
         write: &mut dyn FnMut(Entry) -> Result<(), DataError>,
-    ) -> anyhow::Result<u64> {
+    ) -> anyhow::Result<(u64, u64)> {
         let style = ProgressStyle::with_template("{wide_bar} {bytes}/{total_bytes} {msg} {elapsed}, left {eta}");
         let bar = ProgressBar::new(sources.iter().map(|source| source.length).sum())
             .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         let most = u64::from(self.engines) * (WAITING + 2 * u64::from(self.ahead));
         let mut waiting = BTreeMap::new();
-        let (mut sent, mut written, mut before) = (0, done, 0);
+        let (mut sent, mut written, mut before, mut left_out) = (0, done, 0, 0);
         let mut receive = |written: &mut u64| -> anyhow::Result<()> {
             // Every engine says why it ended before it does.
             let (number, entry) = scored.recv().context("the engines are gone")??;
@@ -225,7 +259,9 @@ impl Rescore {
         };
         for source in sources {
             for entry in source.entries {
-                for unit in units(entry?, format) {
+                let units = units(entry?, format);
+                left_out += u64::from(units.is_empty());
+                for unit in units {
                     if sent >= done && tasks.send((sent, unit)).is_err() {
                         // All have ended, and the last words of one say why.
                         loop {
@@ -246,7 +282,7 @@ impl Rescore {
             receive(&mut written)?;
         }
         bar.finish_and_clear();
-        Ok(written)
+        Ok((written, left_out))
     }
 
     /// Scores records with an engine until there are no more.
@@ -269,7 +305,8 @@ impl Rescore {
             let mut engine = match Engine::start(config, &[]).await {
                 Ok(engine) => engine,
                 Err(error) => {
-                    let _ = scored.send(Err(error.into()));
+                    // Its sentence holds its cause, which would be told twice.
+                    let _ = scored.send(Err(anyhow!("{error}")));
                     return;
                 }
             };
@@ -356,12 +393,39 @@ fn final_score(board: &Board) -> Option<i16> {
     (board.count_legal_moves() == 0).then(|| white_score(score, board.turn()))
 }
 
-/// What becomes one record each.
+/// What becomes one record each; nothing of a position without a move where scores stand beside moves.
 fn units(entry: Entry, format: Format) -> Vec<Entry> {
+    if format == Format::SelfPlay && matches!(&entry, Entry::Game(game) if game.plies.is_empty()) {
+        return Vec::new();
+    }
     if format.holds_games() {
         return vec![entry];
     }
     entry.positions().into_iter().map(Entry::Position).collect()
+}
+
+/// Bytes that each place of a file gives to its sample.
+const SAMPLE: u64 = 1 << 17;
+
+/// A digest of what stands at the beginning, middle and end of a file: one that was put in another's place shows. A
+/// pipe, which can be read but once, has none.
+fn sample(path: &Path) -> Result<String, DataError> {
+    let failed = || DataError::io(path, "read it");
+    let data = path.metadata().map_err(failed())?;
+    if !data.is_file() {
+        return Ok("none".to_owned());
+    }
+    let mut file = File::open(path).map_err(failed())?;
+    let mut digest = Sha256::new();
+    let length = data.len();
+    let size = SAMPLE.min(length);
+    for from in [0, (length - size) / 2, length - size] {
+        let mut bytes = Vec::new();
+        file.seek(SeekFrom::Start(from)).map_err(failed())?;
+        (&mut file).take(size).read_to_end(&mut bytes).map_err(failed())?;
+        digest.update(&bytes);
+    }
+    Ok(digest.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// The whole records of a file, and their bytes.

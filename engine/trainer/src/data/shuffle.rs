@@ -4,11 +4,12 @@ use super::error::DataError;
 use super::filter::Filter;
 use super::format::Format;
 use super::input::{Input, Memory, Output, bar, folder_of};
-use super::say;
 use super::sorter::Sorter;
 use super::write::Encoder;
+use super::{passed_over, say};
 use clap::Args;
 use destrier::types::SplitMix64;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// `shuffle`
@@ -55,7 +56,7 @@ impl Shuffle {
         let mut sink = self.output.create(&self.input)?;
         let mut sorter = Sorter::new(folder_of(out), self.memory.bytes())?;
         let mut number = 0;
-        self.input.read(encoder.needs(), |entry| {
+        let passed = self.input.read(encoder.needs(), |entry| {
             encoder.encode(entry, |_, record| {
                 number += 1;
                 sorter.push(SplitMix64::from_seeds(&[self.seed, number]).next_u64(), record)
@@ -64,7 +65,8 @@ impl Shuffle {
         sorter.finish(&mut |_, record| sink.put(record))?;
         let records = sink.finish()?;
         let (path, name) = (out.display(), format.name());
-        say(&format!("{records} records in random order in {path} ({name}), {} positions left out", encoder.dropped))?;
+        let (left_out, passed) = (encoder.left_out(), passed_over(passed));
+        say(&format!("{records} records in random order in {path} ({name}), {left_out}{passed}"))?;
         Ok(())
     }
 }
@@ -89,6 +91,7 @@ impl Interleave {
         let mut sink = self.output.create(&self.input)?;
         let bar = bar(sources.iter().map(|source| source.length).sum());
         let mut random = SplitMix64::from_seeds(&[self.seed]);
+        let passed: Vec<_> = sources.iter().map(|source| Arc::clone(&source.passed)).collect();
         let mut done = 0;
         while !sources.is_empty() {
             // At least one, for the last records of a file are read before they are handed out.
@@ -113,8 +116,9 @@ impl Interleave {
             bar.set_position(done + read);
         }
         bar.finish_and_clear();
-        let (records, path, name, dropped) = (sink.finish()?, out.display(), format.name(), encoder.dropped);
-        say(&format!("{records} records in {path} ({name}), {dropped} positions left out"))?;
+        let passed = passed_over(passed.iter().map(|passed| passed.load(Ordering::Relaxed)).sum());
+        let (records, path, name, left_out) = (sink.finish()?, out.display(), format.name(), encoder.left_out());
+        say(&format!("{records} records in {path} ({name}), {left_out}{passed}"))?;
         Ok(())
     }
 }

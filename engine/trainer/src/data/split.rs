@@ -4,9 +4,9 @@ use super::error::{DataError, Place};
 use super::format::Format;
 use super::input::{Input, Needs, Output, check_apart};
 use super::record::{Entry, ply};
-use super::say;
 use super::shuffle::sortable;
 use super::write::{Encoder, Sink};
+use super::{passed_over, say};
 use clap::Args;
 use destrier::board::{Board, CastlingSide};
 use destrier::datagen::viriformat::GameResult;
@@ -43,13 +43,6 @@ impl Split {
         let Output { out, to, force } = &self.output;
         let paths = [out.as_path(), &self.validation];
         check_apart(&paths, &self.input.files)?;
-        if !self.by_position {
-            for (path, source) in self.input.files.iter().zip(self.input.open(Needs::default())?) {
-                if !source.format.holds_games() {
-                    return Err(no_games(path, source.format).into());
-                }
-            }
-        }
         let (mut encoders, mut sinks) = (Vec::new(), Vec::new());
         for path in paths {
             encoders.push(Encoder::new(path, sortable(path, *to)?, None)?);
@@ -58,7 +51,11 @@ impl Split {
         // Of all 2^64 numbers the lower share is for validation.
         let bound = (self.share * 2_f64.powi(64)) as u128;
         let (mut number, mut before) = (0, Before::default());
-        self.input.read_files(encoders[0].needs(), |path, format, entry| {
+        let games = (!self.by_position).then_some(BY_POSITION);
+        let sources = self.input.open(Needs { games, ..encoders[0].needs() })?;
+        // The names of the two may tell two formats.
+        self.input.check(&sources, encoders[1].needs())?;
+        let passed = self.input.read_sources(sources, |path, format, entry| {
             number += 1;
             if !self.by_position {
                 before.check(path, format, &entry)?;
@@ -69,22 +66,25 @@ impl Split {
         })?;
         for ((path, encoder), sink) in paths.into_iter().zip(encoders).zip(sinks) {
             let records = sink.finish()?;
-            let Encoder { positions, dropped, .. } = encoder;
-            say(&format!(
-                "{records} records, {positions} positions in {}, {dropped} positions left out",
-                path.display()
-            ))?;
+            let (positions, left_out) = (encoder.positions, encoder.left_out());
+            say(&format!("{records} records, {positions} positions in {}, {left_out}", path.display()))?;
+        }
+        if passed > 0 {
+            say(passed_over(passed).trim_start_matches(", "))?;
         }
         Ok(())
     }
 }
+
+/// The remedy where games are not told apart.
+const BY_POSITION: &str = "split before it is converted, or give `--by-position`";
 
 fn no_games(path: &Path, format: Format) -> DataError {
     DataError::Lacks {
         path: path.to_owned(),
         format: format.name(),
         what: "which game a position is of",
-        remedy: "split before it is converted, or give `--by-position`",
+        remedy: BY_POSITION,
     }
 }
 

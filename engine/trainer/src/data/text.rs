@@ -1,8 +1,8 @@
 //! The formats that are text: positions a line, games a line, and `.plain`.
 
-use super::error::{Bad, DataError};
+use super::error::{Bad, DataError, Place};
 use super::read::Lines;
-use super::record::{Entry, Position, is_chess960};
+use super::record::{self, Entry, Position, is_chess960};
 use destrier::board::Board;
 use destrier::datagen::viriformat::{GameResult, MAX_PLIES, NO_SCORE, ScoredGame, ScoredMove};
 use destrier::types::{Color, Move};
@@ -50,6 +50,9 @@ pub fn result(text: &str) -> Result<GameResult, Bad> {
         other => Err(bad("result", other, "1.0, 0.5 or 0.0 (1-0, 1/2-1/2, 0-1) of White")),
     }
 }
+
+/// The last ply of move 9999, the highest number that a FEN may have.
+const MAX_PLY: u32 = 2 * 9999 - 1;
 
 const RESULTS: [&str; 3] = ["0.0", "0.5", "1.0"];
 
@@ -172,13 +175,14 @@ impl<I: Iterator<Item = Result<Position, DataError>>> Iterator for Joined<I> {
     }
 }
 
-/// Six lines a position: `fen`, `move`, `score`, `ply`, `result`, `e`; score and result of the side to move.
+/// Six lines a position: `fen`, `move`, `score`, `ply`, `result`, `e`; score and result of the side to move. The ply
+/// counts where the move number of the FEN is another, as in files whose FENs all end with `0 1`.
 pub struct Plain(pub Lines);
 
 impl Plain {
     /// The next position; none at the end of the file.
     fn read(&mut self) -> Result<Option<Position>, DataError> {
-        let (mut fen, mut mv, mut cp, mut wdl) = (None, None, None, None);
+        let (mut fen, mut mv, mut cp, mut ply, mut wdl) = (None, None, None, None, None);
         loop {
             let Some(line) = self.0.next_line()? else {
                 if fen.is_none() && mv.is_none() {
@@ -195,7 +199,10 @@ impl Plain {
                     Ok(())
                 }
                 "score" => score(value).map(|score| cp = Some(score)),
-                "ply" => Ok(()),
+                "ply" => {
+                    let found = value.parse().map_err(|_| bad("ply", value, "plies from the start of the game"));
+                    found.map(|found: u32| ply = Some((found, self.0.number)))
+                }
                 "result" => plain_result(value).map(|result| wdl = Some(result)),
                 "e" => break,
                 _ => Err(bad("line", line, "fen, move, score, ply, result or e")),
@@ -205,12 +212,38 @@ impl Plain {
         let (Some(board), Some(word), Some(cp), Some(wdl)) = (fen, mv, cp, wdl) else {
             return Err(self.0.bad("record without fen, move, score or result"));
         };
+        let board = match ply {
+            Some((ply, line)) => {
+                at_ply(board, ply).map_err(|bad| DataError::bad(&self.0.path, Place::Line(line), bad.0))?
+            }
+            None => board,
+        };
         let Some(mv) = board.parse_uci(&word) else {
             return Err(self.0.bad(bad("move", &word, "a legal one").0));
         };
         let result = if board.turn() == Color::White { wdl } else { wdl.reversed() };
         Ok(Some(Position { board, mv, score: white(cp, board.turn()), result }))
     }
+}
+
+/// The board with the move number of a ply.
+fn at_ply(board: Board, ply: u32) -> Result<Board, Bad> {
+    if record::ply(&board) == ply {
+        return Ok(board);
+    }
+    if (ply % 2 == 1) != (board.turn() == Color::Black) {
+        let expected = match board.turn() {
+            Color::White => "an even one, for White is to move",
+            Color::Black => "an odd one, for Black is to move",
+        };
+        return Err(bad("ply", &ply.to_string(), expected));
+    }
+    if ply > MAX_PLY {
+        return Err(bad("ply", &ply.to_string(), &format!("at most {MAX_PLY}")));
+    }
+    let fen = board.to_fen(false);
+    let before = fen.rsplit_once(' ').map_or("", |(before, _)| before);
+    self::board(&format!("{before} {}", ply / 2 + 1))
 }
 
 /// A result of the side to move: 1, 0 or -1.

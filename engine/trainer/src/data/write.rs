@@ -21,8 +21,10 @@ pub struct Encoder {
     filter: Option<Filter>,
     bytes: Vec<u8>,
     line: String,
-    /// Positions left out: they had no score, or the filter dropped them.
+    /// Positions left out: they had no score or no move that the format needs, or the filter dropped them.
     pub dropped: u64,
+    /// Of these, those that the filter dropped because no move is known.
+    moveless: u64,
     /// Positions written.
     pub positions: u64,
 }
@@ -31,21 +33,30 @@ impl Encoder {
     /// # Errors
     /// The format holds whole games only, and a filter would tear them.
     pub fn new(path: &Path, format: Format, filter: Option<Filter>) -> Result<Encoder, DataError> {
-        if filter.is_some() && matches!(format, Format::Viriformat | Format::SelfPlay | Format::Binpack) {
-            let remedy = "filter into bulletformat, text or plain";
-            return Err(DataError::Lacks {
-                path: path.to_owned(),
-                format: format.name(),
-                what: "single positions",
-                remedy,
-            });
+        let remedy = match format {
+            Format::Viriformat | Format::SelfPlay => "it would tear games: filter into bulletformat, text or plain",
+            Format::Binpack => "filter into `.plain`, and `convert` that",
+            _ => "",
+        };
+        if filter.is_some() && !remedy.is_empty() {
+            return Err(DataError::Unfiltered { path: path.to_owned(), format: format.name(), remedy });
         }
-        Ok(Encoder { format, filter, bytes: Vec::new(), line: String::new(), dropped: 0, positions: 0 })
+        Ok(Encoder { format, filter, bytes: Vec::new(), line: String::new(), dropped: 0, moveless: 0, positions: 0 })
     }
 
     /// What files must say for their entries to be encoded.
     pub fn needs(&self) -> Needs {
-        Needs { filter: self.filter, to: Some(self.format) }
+        Needs { filter: self.filter, to: Some(self.format), games: None }
+    }
+
+    /// How many positions were left out, in words, with a remedy where there may be one.
+    pub fn left_out(&self) -> String {
+        let Encoder { dropped, moveless, .. } = self;
+        let remedy = match moveless {
+            0 => String::new(),
+            _ => format!(", {moveless} of them because no move is known (`--keep-captures` keeps such)"),
+        };
+        format!("{dropped} positions left out{remedy}")
     }
 
     /// Hands the records of an entry to `each`, with the position of those that are one.
@@ -67,6 +78,11 @@ impl Encoder {
             }
             Format::SelfPlay => {
                 let game = entry.into_game();
+                if game.plies.is_empty() {
+                    // Scores stand beside moves there.
+                    self.dropped += 1;
+                    return Ok(());
+                }
                 self.positions += game.plies.len() as u64;
                 self.line.clear();
                 text::write_self_play(&game, &mut self.line);
@@ -90,6 +106,7 @@ impl Encoder {
         let lacks_move = format == Format::Plain && position.mv.is_null();
         if position.score == NO_SCORE || lacks_move || self.filter.is_some_and(|filter| !filter.keeps(position)) {
             self.dropped += 1;
+            self.moveless += u64::from(self.filter.is_some_and(|filter| filter.lacks_move(position)));
             return Ok(());
         }
         self.positions += 1;

@@ -1,6 +1,6 @@
 //! What is written where: files, pipes, stdout, and what is left when a command ends early.
 
-use super::Folder;
+use super::{Folder, lines};
 use quintain::cli::Exit;
 use rustix::process::{Pid, Signal};
 use std::fs;
@@ -104,12 +104,16 @@ fn nothing_is_left_when_a_run_is_ended() {
         let _ = fs::remove_file(&partial);
         let words = "shuffle /dev/stdin --from viriformat --out @b.bf";
         let mut run = folder.program(words).stdin(Stdio::piped()).spawn().unwrap();
+        // Waiting for it would close its input, at the end of which it is done.
+        let input = run.stdin.take();
         while !partial.exists() {
             assert!(run.try_wait().unwrap().is_none(), "it waits for its input");
             thread::yield_now();
         }
         rustix::process::kill_process(Pid::from_child(&run), Signal::TERM).unwrap();
-        run.wait().unwrap().code() == Some(i32::from(Exit::Interrupted.code()))
+        let ended = run.wait().unwrap();
+        drop(input);
+        ended.code() == Some(i32::from(Exit::Interrupted.code()))
     });
     assert!(ended);
     assert_eq!(fs::read_dir(folder.path("")).unwrap().count(), 0);
@@ -136,5 +140,72 @@ fn positions_without_moves_are_not_dropped_without_a_word() {
         let ended = folder.program(words).stdout(Stdio::piped()).output().unwrap();
         let told = String::from_utf8(ended.stdout).unwrap();
         assert!(ended.status.success() && told.contains(" 1 positions left out"), "{words}: {told}");
+    }
+}
+
+#[test]
+fn pipes_are_read_whole_or_refused() {
+    let folder = Folder::new();
+    // More than a buffer holds.
+    folder.write_games("a.vf", 21, 3000);
+    folder.run("convert @a.vf --out @a.selfplay");
+    let (whole, text) = (folder.read("a.vf"), folder.read("a.selfplay"));
+    assert!(text.len() > 300_000, "{}", text.len());
+    let ended = folder.piped("import /dev/stdin --from self-play --out @b.vf", text.clone());
+    assert!(ended.status.success(), "{ended:?}");
+    assert!(folder.read("b.vf") == whole, "nothing is lost between two openings");
+    let split = "split /dev/stdin --from self-play --share 0.3";
+    let ended = folder.piped(&format!("{split} --out @t.vf --validation @v.vf"), text.clone());
+    assert!(ended.status.success(), "{ended:?}");
+    folder.run("split @a.vf --share 0.3 --out @t2.vf --validation @v2.vf");
+    assert!(folder.read("t.vf") == folder.read("t2.vf") && folder.read("v.vf") == folder.read("v2.vf"));
+    let ended = folder.piped("dedup /dev/stdin --from self-play --out @d.txt", text);
+    let told = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(2), "{told}");
+    assert!(
+        told.contains("/dev/stdin: no regular file, and it would be read twice; write it to a file first"),
+        "{told}"
+    );
+    assert!(!folder.path("d.txt").exists() && !folder.path("d.txt.partial").exists());
+}
+
+#[test]
+fn each_output_of_a_split_is_held_to_its_format() {
+    let folder = Folder::new();
+    folder.write_games("a.vf", 23, 5);
+    folder.run("convert @a.vf --out @a.txt");
+    for (out, validation) in [("t.txt", "v.plain"), ("t.plain", "v.txt")] {
+        let error = folder.error(&format!("split @a.txt --by-position --out @{out} --validation @{validation}"));
+        assert!(error.contains("a.txt: text does not say which move was played"), "{error}");
+        assert!(!folder.path(out).exists() && !folder.path(validation).exists());
+    }
+}
+
+#[test]
+fn positions_without_moves_do_not_lose_their_scores_as_games() {
+    let folder = Folder::new();
+    folder.write_games("a.vf", 22, 5);
+    folder.run("convert @a.vf --out @a.txt");
+    folder.run("convert @a.txt --out @lone.vf");
+    let positions = lines(&folder.path("a.txt")).len();
+    for words in [
+        "convert @a.txt --out @b.selfplay",
+        "dedup @a.txt --out @b.selfplay",
+        "shuffle @a.txt --out @b.selfplay",
+        "interleave @a.txt --out @b.selfplay",
+        "split @a.txt --by-position --out @b.vf --validation @b.selfplay",
+        "split @a.txt --by-position --out @b.selfplay --validation @b.vf",
+        "rescore @a.txt --out @b.selfplay --engine @missing --depth 1",
+    ] {
+        let error = folder.error(words);
+        let expected = "a.txt: text does not say which move was played; write viriformat, bulletformat or text";
+        assert!(error.contains(expected), "{words}: {error}");
+        assert!(!folder.path("b.selfplay").exists() && !folder.path("b.vf").exists(), "{words}");
+    }
+    // Of viriformat it is known only when they come.
+    for words in ["convert", "dedup", "shuffle", "interleave"] {
+        let told = folder.told(&format!("{words} @lone.vf --out @{words}.selfplay"));
+        assert!(told.contains(&format!(" {positions} positions left out")), "{words}: {told}");
+        assert_eq!(folder.text(&format!("{words}.selfplay")), "");
     }
 }

@@ -173,10 +173,13 @@ fn errors_name_the_place_and_the_remedy() {
         ("check @empty", "empty: a folder without `games.jsonl`; give the folder of a run of Quintain, or a file"),
         ("convert @a.vf --out @torn.vf", "torn.vf: there already; give `--force` to replace it"),
         ("convert @a.vf --out @a.pgn", "a.pgn: pgn can be read, not written; write viriformat"),
-        ("filter @a.vf --out @b.vf", "b.vf: viriformat does not say single positions; filter into bulletformat"),
+        (
+            "filter @a.vf --out @b.vf",
+            "b.vf: a filter does not write viriformat; it would tear games: filter into bulletformat",
+        ),
         ("filter @zero.bf --out @b.txt", "zero.bf: bulletformat does not say at which ply a position is; give"),
         ("split @bad.txt --out @b.txt --validation @c.txt", "does not say which game a position is of"),
-        ("import @bad.txt --out @b.vf", "bad.txt: text holds positions, not games; use `convert`"),
+        ("import @bad.txt --out @b.vf", "bad.txt: text does not say which game a position is of; use `convert`"),
     ] {
         let error = folder.error(words);
         assert!(error.contains(expected), "{words}: {error}");
@@ -226,4 +229,76 @@ fn info_counts_and_draws() {
         let svg = folder.text(&format!("plots/{name}.svg"));
         assert!(svg.starts_with("<svg") && svg.contains("a.plain"), "{name}");
     }
+}
+
+#[test]
+fn the_ply_of_plain_counts() {
+    let folder = Folder::new();
+    let record = |turn: char, number: u32, mv: &str, ply: &str| {
+        format!("fen 4k3/8/8/8/8/8/4P3/4K3 {turn} - - 0 {number}\nmove {mv}\nscore 7\nply {ply}\nresult 0\ne\n")
+    };
+    // As some tools write them: every FEN ends with `0 1`.
+    folder.write("a.plain", record('w', 1, "e2e3", "40") + &record('b', 1, "e8e7", "41"));
+    folder.run("filter @a.plain --out @a.txt");
+    assert_eq!(
+        folder.text("a.txt"),
+        "4k3/8/8/8/8/8/4P3/4K3 w - - 0 21 | 7 | 0.5\n4k3/8/8/8/8/8/4P3/4K3 b - - 0 21 | -7 | 0.5\n"
+    );
+    folder.run("convert @a.plain --out @b.plain");
+    assert_eq!(folder.text("b.plain"), record('w', 21, "e2e3", "40") + &record('b', 21, "e8e7", "41"));
+    for (turn, mv, ply, expected) in [
+        ('w', "e2e3", "x", "bad ply `x`, expected plies from the start of the game"),
+        ('w', "e2e3", "-1", "bad ply `-1`, expected plies from the start of the game"),
+        ('w', "e2e3", "41", "bad ply `41`, expected an even one, for White is to move"),
+        ('b', "e8e7", "40", "bad ply `40`, expected an odd one, for Black is to move"),
+        ('w', "e2e3", "20000", "bad ply `20000`, expected at most 19997"),
+    ] {
+        folder.write("c.plain", record('w', 1, "e2e3", "0") + &record(turn, 1, mv, ply));
+        assert_eq!(folder.error("check @c.plain"), format!("c.plain: line 10: {expected}"));
+    }
+}
+
+#[test]
+fn a_byte_order_mark_is_no_text() {
+    let folder = Folder::new();
+    folder.write_games("a.vf", 25, 3);
+    for name in ["txt", "selfplay", "plain"] {
+        folder.run(&format!("convert @a.vf --out @a.{name}"));
+        let text = folder.text(&format!("a.{name}"));
+        folder.write(&format!("b.{name}"), format!("\u{feff}{text}"));
+        folder.run(&format!("convert @b.{name} --out @c.{name}"));
+        assert_eq!(folder.text(&format!("c.{name}")), text);
+        // It stands at the beginning of a file or nowhere.
+        folder.write(&format!("d.{name}"), format!("{text}\u{feff}{text}"));
+        assert!(folder.error(&format!("check @d.{name}")).starts_with(&format!("d.{name}: line ")));
+    }
+}
+
+#[test]
+fn a_position_without_a_move_is_not_quiet() {
+    let folder = Folder::new();
+    folder.write("a.txt", "4k3/8/8/8/8/8/4P3/4K3 w - - 0 21 | 7 | 0.5\n");
+    folder.run("convert @a.txt --out @a.vf");
+    let error = folder.error("filter @a.txt --out @b.txt");
+    assert!(error.contains("text does not say which move was played; give `--keep-captures`"), "{error}");
+    let told = folder.told("filter @a.vf --out @b.txt");
+    let expected = "1 positions left out, 1 of them because no move is known (`--keep-captures` keeps such)";
+    assert!(told.starts_with("0 records, 0 positions") && told.contains(expected), "{told}");
+    for input in ["a.txt", "a.vf"] {
+        folder.run(&format!("filter @{input} --out @c.txt --keep-captures --force"));
+        assert_eq!(folder.text("c.txt"), folder.text("a.txt"));
+    }
+}
+
+#[cfg(feature = "binpack")]
+#[test]
+fn a_filter_names_its_way_into_binpack() {
+    let folder = Folder::new();
+    folder.write_games("a.vf", 24, 5);
+    let error = folder.error("filter @a.vf --out @b.binpack");
+    assert_eq!(error, "b.binpack: a filter does not write binpack; filter into `.plain`, and `convert` that");
+    folder.run("filter @a.vf --out @b.plain --min-ply 0");
+    folder.run("convert @b.plain --out @b.binpack");
+    folder.run("convert @b.binpack --out @c.plain");
+    assert_eq!(folder.text("c.plain"), folder.text("b.plain"));
 }

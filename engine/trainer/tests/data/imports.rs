@@ -101,7 +101,8 @@ fn journals_give_the_games_that_count() {
         journal.append(&game).unwrap();
     }
     drop(journal);
-    folder.run("import @run --out @a.vf");
+    let told = folder.told("import @run --out @a.vf");
+    assert!(told.starts_with("1 records, 4 positions") && told.contains(", 3 games passed over ("), "{told}");
     folder.run("convert @a.vf --out @a.selfplay");
     assert_eq!(
         lines(&folder.path("a.selfplay")),
@@ -111,4 +112,75 @@ fn journals_give_the_games_that_count() {
     let error = folder.error("import @run --out @b.vf");
     assert_eq!(error.matches("run/games.jsonl").count(), 1, "{error}");
     assert_eq!(error.matches(':').count(), 1, "{error}");
+}
+
+/// One game as PGN, with more tags.
+fn pgn_game(tags: &str) -> String {
+    format!("[Result \"1-0\"]\n{tags}\n1. e4 {{+0.10/3 0s}} e5 {{+0.10/3 0s}} 1-0\n\n")
+}
+
+#[test]
+fn games_that_were_not_played_out_are_passed_over_and_counted() {
+    let folder = Folder::new();
+    let ended = |how: &str| pgn_game(&format!("[Termination \"{how}\"]\n"));
+    let kept: String = ["normal", "adjudication", "Normal", "anna won by checkmate"].map(ended).concat();
+    let passed: String = [
+        "time forfeit",
+        "Time forfeit",
+        "abandoned",
+        "Abandoned",
+        "rules infraction",
+        "illegal move",
+        "stalled connection",
+        "unterminated",
+        "anna won on time",
+        "anna won - game abandoned",
+    ]
+    .map(ended)
+    .concat();
+    let empty = "[Result \"*\"]\n\n1. e4 {+0.1/3 0s} *\n\n[Result \"1-0\"]\n\n1. e4 1-0\n\n";
+    folder.write("a.pgn", kept.clone() + &passed + empty + &pgn_game(""));
+    let told = folder.told("import @a.pgn --out @a.vf");
+    assert!(told.starts_with("5 records, 10 positions") && told.contains(", 12 games passed over ("), "{told}");
+    let told = folder.told("check @a.pgn");
+    assert!(told.starts_with("5 records with 10 positions") && told.contains(", 12 games passed over ("), "{told}");
+    let told = folder.told("info @a.pgn");
+    assert!(told.contains("\ngames passed over 12\n"), "{told}");
+    assert!(folder.told("info @a.pgn --json").contains("\"passed_over\": 12"));
+    for words in ["shuffle @a.pgn --out @b.bf", "interleave @a.pgn --out @c.bf", "dedup @a.pgn --out @d.bf"] {
+        let told = folder.told(words);
+        assert!(told.contains(", 12 games passed over ("), "{words}: {told}");
+    }
+    let told = folder.told("split @a.pgn --out @e.bf --validation @f.bf");
+    assert!(told.contains("\n12 games passed over ("), "{told}");
+    folder.write("k.pgn", kept);
+    let told = folder.told("import @k.pgn --out @k.vf");
+    assert!(!told.contains("passed over"), "{told}");
+}
+
+#[test]
+fn a_file_without_games_is_no_pgn() {
+    let folder = Folder::new();
+    let text = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 21 | 7 | 0.5\n";
+    for bytes in ["", "\n\n", text, "1. e4 {+0.1/3 0s} e5 1-0\n"] {
+        folder.write("a.pgn", bytes);
+        for words in ["check @a.pgn", "info @a.pgn", "import @a.pgn --out @a.vf"] {
+            let expected = "a.pgn: line 1: no game with tags from here to the end; is this a PGN file?";
+            assert_eq!(folder.error(words), expected, "{words} {bytes:?}");
+        }
+    }
+}
+
+#[test]
+fn a_torn_pgn_names_its_last_game_and_the_remedy() {
+    let folder = Folder::new();
+    let whole = pgn_game("").repeat(3);
+    let torn = &whole[..whole.rfind('}').unwrap() - 4];
+    folder.write("a.pgn", torn);
+    assert_eq!(
+        folder.error("check @a.pgn"),
+        "a.pgn: game 3: unterminated comment; if the file is torn there, cut it before the tags of this game to use the rest"
+    );
+    folder.write("b.pgn", &torn[..torn.rfind("[Result").unwrap()]);
+    folder.run("check @b.pgn");
 }

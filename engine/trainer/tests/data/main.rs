@@ -16,8 +16,10 @@ use destrier::types::MoveList;
 use destrier::types::SplitMix64;
 use destrier_trainer::data::{self, Command};
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command as Program, Stdio};
+use std::process::{Command as Program, Output, Stdio};
+use std::thread;
 use tempfile::TempDir;
 
 #[derive(Parser)]
@@ -66,6 +68,26 @@ impl Folder {
     fn error(&self, words: &str) -> String {
         let error = self.try_run(words).unwrap_err();
         format!("{error:#}").replace(&format!("{}/", self.0.path().display()), "")
+    }
+
+    /// What the program says on stdout.
+    fn told(&self, words: &str) -> String {
+        let ended = self.program(words).stdout(Stdio::piped()).stderr(Stdio::piped()).output().unwrap();
+        assert!(ended.status.success(), "{words}: {ended:?}");
+        String::from_utf8(ended.stdout).unwrap()
+    }
+
+    /// The program with bytes in a pipe, which it reads as `/dev/stdin`.
+    fn piped(&self, words: &str, bytes: Vec<u8>) -> Output {
+        let mut program = self.program(words);
+        program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut running = program.spawn().unwrap();
+        let mut pipe = running.stdin.take().unwrap();
+        // One that ends early does not read all of it.
+        let feeding = thread::spawn(move || drop(pipe.write_all(&bytes)));
+        let ended = running.wait_with_output().unwrap();
+        feeding.join().unwrap();
+        ended
     }
 
     fn read(&self, name: &str) -> Vec<u8> {

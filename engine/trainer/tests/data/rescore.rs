@@ -156,8 +156,73 @@ fn engines_that_fail_are_named() {
         ("--engine @missing --depth 1", "there is no program"),
         ("--engine @missing --depth 1 --option Hash", "--option Hash: expected NAME=VALUE"),
         ("--engine @missing", "--depth <PLIES>"),
+        ("--engine @missing --depth 1 --to plain", "invalid value 'plain' for '--to <FORMAT>'"),
     ] {
         let error = folder.error(&format!("rescore @a.txt --out @b.txt {words}"));
         assert!(error.contains(expected), "{error}");
     }
+}
+
+#[test]
+fn an_option_that_an_engine_does_not_have_is_told_once() {
+    let folder = Folder::new();
+    folder.write("a.txt", "4k3/8/8/8/8/8/8/QQ2K3 w - - 0 1 | 0 | 1.0\n");
+    let error = folder.error(&format!("rescore @a.txt --out @b.txt --depth 1 --option Nope=3 {}", engine()));
+    assert_eq!(error.matches("Nope").count(), 1, "{error}");
+}
+
+#[test]
+fn a_run_goes_on_only_with_the_same_formats_and_files() {
+    let folder = Folder::new();
+    folder.write_games("a.vf", 26, 3);
+    folder.run("convert @a.vf --out @a.txt");
+    let words = format!("rescore @a.txt --depth 1 --option Hash=1 {}", engine());
+    folder.run(&format!("{words} --out @b.txt"));
+    let (input, settings, whole) = (folder.text("a.txt"), folder.text("b.txt.settings"), folder.read("b.txt"));
+    let half = &whole[..whole.len() / 2];
+    folder.write("b.txt", half);
+    let refused = |words: &str, expected: &str| {
+        let error = folder.error(words);
+        assert!(
+            error.contains(expected) && error.contains("give the same words and files, or another --out"),
+            "{error}"
+        );
+        assert!(folder.read("b.txt") == half, "nothing is cut away");
+    };
+    refused(
+        &format!("{words} --out @b.txt --to bulletformat"),
+        "b.txt: begun with `output = text`, not `output = bulletformat`",
+    );
+    // As many positions in as many bytes, in another order.
+    let mut other: Vec<_> = input.lines().collect();
+    other.reverse();
+    folder.write("a.txt", other.join("\n") + "\n");
+    refused(
+        &format!("{words} --out @b.txt"),
+        &format!("b.txt: begun with `a.txt = text, {} bytes, sample ", input.len()),
+    );
+    folder.write("a.txt", format!("{input}4k3/8/8/8/8/8/8/QQ2K3 w - - 0 1 | 0 | 1.0\n"));
+    refused(&format!("{words} --out @b.txt"), "b.txt: begun with `a.txt = text, ");
+    folder.write("a.txt", &input);
+    // What was begun before these were written goes on.
+    let before = settings.split("output = ").next().unwrap();
+    assert!(before.ends_with("keep hash = false\n"), "{settings}");
+    folder.write("b.txt.settings", before);
+    folder.run(&format!("{words} --out @b.txt"));
+    assert!(folder.read("b.txt") == whole);
+}
+
+#[test]
+fn positions_without_moves_are_left_out_of_games() {
+    let folder = Folder::new();
+    folder.write_games("a.vf", 27, 3);
+    folder.write("a.txt", "4k3/8/8/8/8/8/8/QQ2K3 w - - 0 1 | 0 | 1.0\n4k3/8/8/8/8/8/8/QQ2K3 b - - 0 1 | 0 | 1.0\n");
+    folder.run("convert @a.txt --out @lone.vf");
+    let words = format!("--depth 1 --option Hash=1 {}", engine());
+    let told = folder.told(&format!("rescore @lone.vf @a.vf --out @b.selfplay {words}"));
+    assert!(told.starts_with("3 records in ") && told.contains(", 2 positions left out, of which no move"), "{told}");
+    let whole = folder.text("b.selfplay");
+    folder.write("b.selfplay", &whole[..whole.len() / 2]);
+    folder.run(&format!("rescore @lone.vf @a.vf --out @b.selfplay {words}"));
+    assert_eq!(folder.text("b.selfplay"), whole);
 }
