@@ -4,6 +4,7 @@ use super::shared::Shared;
 use super::time::{self, Pace, TimeBudget};
 use crate::types::Move;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// What a search was asked for. The default is to search until told to stop.
@@ -22,6 +23,14 @@ pub struct Limits {
     pub lines: usize,
     /// Only these moves are looked at in the root; all when empty.
     pub search_moves: Vec<Move>,
+}
+
+impl Limits {
+    /// True when only a signal ends the search, or the greatest depth there is.
+    fn are_open(&self) -> bool {
+        let Limits { budget, depth, nodes, soft_nodes, mate, .. } = self;
+        budget.is_none() && depth.is_none() && nodes.is_none() && soft_nodes.is_none() && mate.is_none()
+    }
 }
 
 /// How the outside talks to a search that is under way.
@@ -58,6 +67,9 @@ pub struct Control<'a> {
     /// What the leading thread watches for all.
     watch: Option<Watch<'a>>,
     poll_interval: u64,
+    /// At each look other threads of the machine may run first: where all processors search, the thread that hears `stop` would
+    /// wait for the next tick of the system's scheduler, some milliseconds. Only where no clock runs that this could cost time.
+    gives_way: bool,
     nodes: u64,
     table_hits: u64,
     /// The node count at which there is something to look at.
@@ -95,16 +107,17 @@ impl<'a> Control<'a> {
         let is_short = limits.budget.is_some_and(|budget| budget.hard < SHORT_TIME);
         let poll_interval = if is_short { SHORT_POLL_INTERVAL } else { POLL_INTERVAL };
         let watch = Watch { signals, start, budget: limits.budget, clock_may_stop: false, soft_time_passed: false };
-        Control { watch: Some(watch), poll_interval, ..Control::follow(shared, 0) }
+        Control { watch: Some(watch), poll_interval, ..Control::follow(shared, limits, 0) }
     }
 
     /// For a thread that helps, numbered from one: it stops when the search does.
-    pub fn follow(shared: &'a Shared, thread: usize) -> Control<'a> {
+    pub fn follow(shared: &'a Shared, limits: &Limits, thread: usize) -> Control<'a> {
         Control {
             shared,
             thread,
             watch: None,
             poll_interval: POLL_INTERVAL,
+            gives_way: limits.are_open(),
             nodes: 0,
             table_hits: 0,
             next_look: 0,
@@ -177,6 +190,9 @@ impl<'a> Control<'a> {
     #[cold]
     fn look(&mut self) {
         self.publish();
+        if self.gives_way {
+            thread::yield_now();
+        }
         if self.shared.is_stopped() || self.watch.as_ref().is_some_and(Watch::says_stop) {
             self.stop();
             return;
@@ -213,5 +229,26 @@ impl<'a> Control<'a> {
     /// True when the search runs on a clock that is being counted.
     pub fn is_timed(&self) -> bool {
         self.watch.as_ref().is_some_and(|watch| watch.budget.is_some() && !watch.signals.is_pondering())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_search_that_a_signal_ends_gives_way() {
+        let open = Limits { lines: 3, search_moves: vec![Move::NULL], ..Limits::default() };
+        let budget = time::fixed(Duration::from_secs(1), Duration::ZERO);
+        assert!(open.are_open());
+        for closed in [
+            Limits { budget: Some(budget), ..open.clone() },
+            Limits { depth: Some(9), ..open.clone() },
+            Limits { nodes: Some(9), ..open.clone() },
+            Limits { soft_nodes: Some(9), ..open.clone() },
+            Limits { mate: Some(9), ..open.clone() },
+        ] {
+            assert!(!closed.are_open(), "{closed:?}");
+        }
     }
 }

@@ -103,7 +103,7 @@ fn perform(order: Order, number: usize, memory: &mut Memory) -> Option<Finding> 
             None
         }
         Order::Search(assignment) => {
-            let control = Control::follow(&assignment.shared, number);
+            let control = Control::follow(&assignment.shared, &assignment.limits, number);
             let mut worker = new_worker(&assignment, memory, control);
             Some(worker.deepen(assignment.game.board(), &assignment.limits, &mut Silent))
         }
