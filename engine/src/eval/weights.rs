@@ -12,9 +12,9 @@ const fn s(mg: i32, eg: i32) -> Pair {
 
 /// All weights; see [`super::layout`] for their meaning.
 pub static WEIGHTS: [Pair; COUNT] = [
-    // MATERIAL
+    // MATERIAL: in 514453 to 2726655 positions
     s(4, 120), s(342, 334), s(352, 333), s(420, 600), s(961, 898),
-    // PLACEMENT
+    // PLACEMENT: in 4666 to 1408157 positions, never seen: 0-7, 56-63
     s(0, 0), s(0, 0), s(0, 0), s(0, 0), s(0, 0), s(0, 0), s(0, 0), s(0, 0),
     s(-18, 2), s(-3, 4), s(-5, 9), s(-15, 14), s(-17, 25), s(16, 18), s(24, 10), s(-4, 0),
     s(-19, -12), s(-24, -7), s(-14, -6), s(-21, 3), s(-13, 4), s(-9, 17), s(8, -1), s(-11, 0),
@@ -63,118 +63,118 @@ pub static WEIGHTS: [Pair; COUNT] = [
     s(-80, -41), s(-73, 6), s(-79, 26), s(-80, 32), s(-87, 33), s(-77, 38), s(-68, 9), s(-85, -43),
     s(-94, -40), s(-82, -7), s(-78, 4), s(-81, 8), s(-83, 14), s(-80, 6), s(-84, -2), s(-90, -43),
     s(-112, -44), s(-103, -31), s(-97, -15), s(-104, -21), s(-102, -29), s(-96, -19), s(-105, -31), s(-107, -35),
-    // MOBILITY_KNIGHT
+    // MOBILITY_KNIGHT: in 57001 to 1072038 positions
     s(-40, -58), s(-27, -38), s(-8, -7), s(-2, 9), s(6, 15), s(11, 25), s(16, 21), s(20, 20),
     s(28, 2),
-    // MOBILITY_BISHOP
+    // MOBILITY_BISHOP: in 18375 to 994564 positions
     s(-35, -71), s(-20, -31), s(-12, -7), s(-2, 0), s(1, 9), s(7, 18), s(8, 22), s(11, 18),
     s(10, 23), s(12, 16), s(15, 17), s(22, -1), s(24, 17), s(21, -5),
-    // MOBILITY_ROOK
+    // MOBILITY_ROOK: in 6357 to 879375 positions
     s(-93, -79), s(-26, -55), s(-18, -21), s(-13, -16), s(-9, -3), s(-5, 12), s(-2, 19), s(2, 17),
     s(4, 26), s(10, 28), s(13, 28), s(16, 31), s(14, 36), s(19, 42), s(42, 13),
-    // MOBILITY_QUEEN
+    // MOBILITY_QUEEN: in 3 to 359856 positions
     s(-25, -42), s(-40, -27), s(-29, -34), s(-27, -25), s(-19, -30), s(-15, -26), s(-9, -19), s(-7, -6),
     s(-2, 1), s(0, 13), s(3, 16), s(5, 22), s(7, 28), s(8, 31), s(10, 24), s(13, 17),
     s(11, 23), s(14, 20), s(16, 20), s(17, 24), s(19, 29), s(52, -51), s(20, 32), s(25, 16),
     s(20, 36), s(21, 27), s(22, 45), s(25, 47),
-    // KNIGHT_WITH_PAWNS
+    // KNIGHT_WITH_PAWNS: in 2173081 positions
     s(16, 3),
-    // ROOK_WITH_PAWNS
+    // ROOK_WITH_PAWNS: in 2506751 positions
     s(27, -6),
-    // BISHOP_PAIR
+    // BISHOP_PAIR: in 641960 positions
     s(58, 34),
-    // BISHOP_WITH_PAWNS
+    // BISHOP_WITH_PAWNS: in 3816 to 1224044 positions
     s(1, -6), s(3, 4), s(4, 4), s(1, 1), s(-1, 0), s(-3, 1), s(-8, -2), s(-11, -15),
     s(-17, -47),
-    // BISHOP_LONG_DIAGONAL
-    s(15, 21),
-    // TRAPPED_BISHOP
-    s(0, 0), s(0, 0),
-    // MINOR_BEHIND_PAWN
-    s(5, 17),
-    // OUTPOST
-    s(24, 17), s(18, 12),
-    // OUTPOST_ALONE
-    s(0, 0), s(0, 0),
-    // OUTPOST_IN_REACH
-    s(14, 11),
-    // ROOK_OPEN_FILE
-    s(40, 2),
-    // ROOK_HALF_OPEN_FILE
-    s(19, 4),
-    // ROOK_SUPPORTED
-    s(0, 0), s(0, 0), s(0, 0),
-    // ROOK_BEHIND_PASSED
+    // BISHOP_LONG_DIAGONAL: in 931067 positions
+    s(16, 22),
+    // TRAPPED_BISHOP: in 248 to 595 positions
+    s(-3, -8), s(-18, -2),
+    // MINOR_BEHIND_PAWN: in 1740442 positions
+    s(4, 18),
+    // OUTPOST: in 254445 to 356600 positions
+    s(27, 20), s(20, 13),
+    // OUTPOST_ALONE: in 606817 to 614235 positions
+    s(6, -5), s(6, -3),
+    // OUTPOST_IN_REACH: in 568926 positions
+    s(15, 19),
+    // ROOK_OPEN_FILE: in 1411498 positions
+    s(36, -2),
+    // ROOK_HALF_OPEN_FILE: in 1051153 positions
+    s(19, 5),
+    // ROOK_SUPPORTED: in 225894 to 423587 positions
+    s(-3, -9), s(-2, -3), s(1, 6),
+    // ROOK_BEHIND_PASSED: in 89655 to 330586 positions
     s(5, 33), s(-33, 83),
-    // DOUBLED
+    // DOUBLED: in 1017086 positions
     s(-5, -22),
-    // ISOLATED
+    // ISOLATED: in 1460926 to 1777785 positions
     s(-2, -1), s(-10, -2),
-    // BACKWARD
+    // BACKWARD: in 513202 to 578118 positions
     s(-1, -7), s(-12, 0),
-    // PHALANX
+    // PHALANX: in 2281 to 1639399 positions, never seen: 0, 7
     s(0, 0), s(5, -2), s(9, 3), s(10, 2), s(19, 19), s(59, 58), s(100, 71), s(0, 0),
-    // SUPPORTED
+    // SUPPORTED: in 15375 to 2063119 positions, never seen: 0-1, 7
     s(0, 0), s(0, 0), s(14, 9), s(14, 6), s(17, 9), s(38, 26), s(79, 52), s(0, 0),
-    // CANDIDATE
+    // CANDIDATE: in 34881 to 176021 positions, never seen: 0, 5-7
     s(0, 0), s(-11, 16), s(2, -2), s(-2, 18), s(8, 22), s(30, 55), s(0, 0), s(0, 0),
-    // PASSED
+    // PASSED: in 293556 to 831497 positions, never seen: 0, 7
     s(0, 0), s(-1, 5), s(-9, 17), s(-9, 33), s(3, 55), s(16, 81), s(79, 108), s(0, 0),
-    // PASSED_CAN_MOVE
+    // PASSED_CAN_MOVE: in 186921 to 711491 positions, never seen: 0, 7
     s(0, 0), s(1, -1), s(4, -1), s(2, 11), s(3, 24), s(2, 53), s(37, 106), s(0, 0),
-    // PASSED_WAY_SAFE
+    // PASSED_WAY_SAFE: in 72597 to 227369 positions, never seen: 0, 7
     s(0, 0), s(-59, 30), s(-72, 39), s(-80, 53), s(-63, 72), s(-31, 119), s(-13, 179), s(0, 0),
-    // PASSED_OWN_KING
+    // PASSED_OWN_KING: in 37808 to 594274 positions
     s(-20, 41), s(-35, 52), s(-13, 13), s(5, -7), s(3, -17), s(4, -18), s(3, -18), s(-1, -17),
-    // PASSED_ENEMY_KING
+    // PASSED_ENEMY_KING: in 65612 to 639481 positions
     s(-17, -4), s(-7, -11), s(4, -12), s(1, 1), s(-2, 12), s(-4, 19), s(1, 24), s(-4, 25),
-    // UNSTOPPABLE
+    // UNSTOPPABLE: in 176440 positions
     s(50, 177),
-    // SHELTER
-    s(-28, 3), s(10, -3), s(3, -3), s(-4, -4), s(-3, -7), s(-25, 2), s(-12, 13), s(0, 0),
-    s(-18, 8), s(6, -6), s(3, -2), s(2, -4), s(3, -8), s(-6, 1), s(13, 6), s(0, 0),
-    // STORM
-    s(-9, 4), s(-16, 37), s(-32, 20), s(-12, 8), s(-6, 3), s(5, -4), s(-1, 0), s(0, 0),
-    s(0, 0), s(0, 0), s(-16, -21), s(4, -15), s(2, -13), s(6, -13), s(10, -14), s(0, 0),
-    // KING_FILE
-    s(0, 0), s(0, 0), s(0, 0), s(0, 0),
-    // KING_DANGER
-    s(12, 1), s(26, -31), s(40, -33), s(27, -29), s(2, -12), s(6, -11), s(-14, 2), s(-5, 4),
-    s(-14, 15), s(-26, 21), s(-25, 26), s(-19, 27), s(-13, 30), s(-7, 30), s(-3, 37), s(6, 34),
-    s(9, 41), s(30, 37), s(33, 42), s(45, 36), s(61, 35), s(61, 34), s(77, 30), s(75, 25),
-    s(82, 27), s(89, 25), s(89, 19), s(90, 19), s(99, 18), s(105, 24), s(104, 25), s(105, 28),
-    s(101, 27), s(101, 28), s(100, 28), s(100, 29), s(101, 30), s(101, 31), s(101, 31), s(100, 30),
-    s(65, 4), s(53, 10), s(45, 15), s(65, 18), s(64, 27), s(63, 32), s(66, 38), s(66, 36),
-    s(70, 33), s(72, 43), s(75, 50), s(82, 52), s(90, 37), s(97, 58), s(108, 49), s(116, 68),
-    s(134, 50), s(144, 59), s(159, 50), s(181, 51), s(197, 41), s(220, 22), s(243, 1), s(252, 13),
-    s(275, 2), s(295, 0), s(323, 9), s(346, 8), s(370, 10), s(389, 26), s(386, 31), s(404, 42),
-    s(407, 45), s(410, 49), s(415, 54), s(417, 56), s(415, 56), s(418, 58), s(419, 59), s(417, 57),
-    // KING_DANGER_SQUARED
-    s(0, 0), s(0, 0),
-    // SAFE_CHECK
+    // SHELTER: in 27202 to 1914159 positions, never seen: 7, 15
+    s(-32, 9), s(12, -4), s(4, -2), s(-2, -5), s(-4, -8), s(-28, -1), s(-7, -2), s(0, 0),
+    s(-18, 16), s(5, -6), s(3, -4), s(3, -7), s(4, -12), s(-1, -7), s(28, -10), s(0, 0),
+    // STORM: in 51415 to 2154803 positions, never seen: 7-9, 15
+    s(-5, 6), s(-24, 50), s(-38, 23), s(-13, 10), s(-7, 0), s(5, -6), s(-2, -2), s(0, 0),
+    s(0, 0), s(0, 0), s(-11, -21), s(3, -15), s(2, -13), s(6, -14), s(11, -16), s(0, 0),
+    // KING_FILE: in 860201 to 1576106 positions
+    s(12, -5), s(-20, -6), s(5, -12), s(4, -16),
+    // KING_DANGER: in 34 to 883298 positions
+    s(-13, 13), s(21, -36), s(43, -32), s(18, -33), s(4, -24), s(8, -29), s(-20, -7), s(-4, -9),
+    s(-23, 7), s(-37, 19), s(-38, 23), s(-29, 23), s(-28, 28), s(-9, 17), s(-20, 37), s(6, 24),
+    s(-5, 41), s(19, 40), s(21, 46), s(40, 40), s(57, 37), s(62, 39), s(82, 34), s(74, 28),
+    s(88, 33), s(99, 32), s(95, 22), s(94, 21), s(102, 16), s(108, 21), s(106, 22), s(108, 29),
+    s(103, 27), s(102, 28), s(100, 28), s(100, 28), s(101, 30), s(101, 31), s(101, 31), s(101, 30),
+    s(70, 6), s(59, 18), s(50, 22), s(69, 26), s(68, 23), s(66, 34), s(70, 37), s(69, 43),
+    s(73, 41), s(74, 52), s(77, 58), s(84, 61), s(94, 28), s(96, 72), s(108, 52), s(116, 83),
+    s(134, 59), s(144, 73), s(160, 61), s(175, 69), s(194, 51), s(221, 30), s(247, -4), s(258, 20),
+    s(277, 2), s(293, -2), s(327, 7), s(340, -2), s(360, -5), s(390, 18), s(382, 27), s(401, 37),
+    s(410, 43), s(411, 45), s(413, 52), s(418, 56), s(415, 55), s(420, 58), s(420, 59), s(418, 57),
+    // KING_DANGER_SQUARED: in 1717454 to 2067903 positions
+    s(0, 0), s(0, -2),
+    // SAFE_CHECK: in 330424 to 864334 positions
     s(40, 0), s(13, 30), s(33, 11), s(16, 40),
-    // WEAK_ZONE
+    // WEAK_ZONE: in 2811962 positions
     s(4, -5),
-    // PAWNLESS_FLANK
+    // PAWNLESS_FLANK: in 277913 positions
     s(30, -58),
-    // THREAT_BY_PAWN
+    // THREAT_BY_PAWN: in 15404 to 110274 positions, never seen: 0, 5
     s(0, 0), s(87, 62), s(84, 75), s(76, 70), s(72, 48), s(0, 0),
-    // THREAT_BY_MINOR
+    // THREAT_BY_MINOR: in 54355 to 1245712 positions, never seen: 5
     s(4, 14), s(23, 37), s(45, 32), s(64, 37), s(73, 30), s(0, 0),
-    // THREAT_BY_ROOK
+    // THREAT_BY_ROOK: in 23257 to 909440 positions, never seen: 5
     s(2, 15), s(29, 26), s(41, 26), s(-5, 33), s(88, 12), s(0, 0),
-    // THREAT_BY_KING
+    // THREAT_BY_KING: in 397551 positions
     s(32, 29),
-    // HANGING
+    // HANGING: in 1273891 positions
     s(19, 32),
-    // PUSH_THREAT
+    // PUSH_THREAT: in 982116 positions
     s(20, 29),
-    // RESTRICTED
+    // RESTRICTED: in 3353034 positions
     s(4, 1),
-    // QUEEN_IN_REACH
+    // QUEEN_IN_REACH: in 300474 to 348122 positions
     s(23, -25), s(27, -41),
-    // SPACE
+    // SPACE: in 3218752 positions
     s(1, 0),
-    // TEMPO
+    // TEMPO: in 4601304 positions
     s(54, 43),
 ];
