@@ -90,9 +90,9 @@ fn drop_factor(drop: Score) -> f64 {
 }
 
 /// Shortens the soft limit when nearly all nodes went into the best move, so that nothing else comes near, and stretches it
-/// when the others needed many: 1 at six tenths.
+/// when the others needed many: 1 at eight tenths.
 fn share_factor(best_share: f64) -> f64 {
-    1.0 + 1.1 * (0.6 - best_share.clamp(0.0, 1.0))
+    1.0 + 1.1 * (0.8 - best_share.clamp(0.0, 1.0))
 }
 
 /// What the soft limit is multiplied by, 0.4 to 2.5.
