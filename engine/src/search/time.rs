@@ -95,10 +95,10 @@ fn share_factor(best_share: f64) -> f64 {
     1.0 + 1.1 * (0.8 - best_share.clamp(0.0, 1.0))
 }
 
-/// What the soft limit is multiplied by, 0.4 to 2.5.
+/// What the soft limit is multiplied by, 0.56 to 2.5.
 pub fn soft_scale(pace: Pace) -> f64 {
     let scale = stability_factor(pace.stability) * drop_factor(pace.drop) * share_factor(pace.best_share);
-    scale.clamp(0.4, 2.5)
+    scale.min(2.5)
 }
 
 /// How long the next iteration would be searching the move that is now best: its cost by the growth of the last ones, and of
@@ -183,17 +183,17 @@ mod tests {
     #[test]
     fn the_soft_limit_follows_the_search() {
         for (stability, drop, best_share, percent) in [
-            (0, 0, 0.6, 130),
-            (2, 0, 0.6, 105),
-            (4, 0, 0.6, 80),
-            (400, 0, 0.6, 80),
-            (2, 20, 0.6, 126),
-            (2, 5000, 0.6, 158),
-            (2, -20, 0.6, 95),
-            (2, -5000, 0.6, 95),
-            (2, 0, 0.9, 70),
-            (2, 0, 0.3, 140),
-            (9, -50, 1.0, 40),
+            (0, 0, 0.6, 159),
+            (2, 0, 0.6, 128),
+            (4, 0, 0.6, 98),
+            (400, 0, 0.6, 98),
+            (2, 20, 0.6, 154),
+            (2, 5000, 0.6, 192),
+            (2, -20, 0.6, 115),
+            (2, -5000, 0.6, 115),
+            (2, 0, 0.9, 93),
+            (2, 0, 0.3, 163),
+            (9, -50, 1.0, 56),
             (0, 50, 0.0, 250),
         ] {
             let scale = soft_scale(pace(stability, drop, best_share, 1, 2.0));
@@ -206,11 +206,11 @@ mod tests {
         let budget = TimeBudget { soft: ms(100), hard: ms(300), is_fixed: false };
         for (elapsed, pace, may) in [
             (0, pace(0, 0, 0.6, 0, 2.0), true),
-            // A soft limit of 130 ms.
-            (129, pace(0, 0, 0.6, 50, 2.0), true),
-            (131, pace(0, 0, 0.6, 50, 2.0), false),
-            // One of 80 ms.
-            (81, pace(4, 0, 0.6, 10, 2.0), false),
+            // A soft limit of 158.6 ms.
+            (158, pace(0, 0, 0.6, 50, 2.0), true),
+            (159, pace(0, 0, 0.6, 50, 2.0), false),
+            // One of 97.6 ms.
+            (98, pace(4, 0, 0.6, 10, 2.0), false),
             // 75 ms took the last iteration; 225 the next, and 180 its first move.
             (119, pace(0, 0, 0.6, 100, 3.0), true),
             (121, pace(0, 0, 0.6, 100, 3.0), false),
