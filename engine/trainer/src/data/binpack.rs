@@ -3,6 +3,7 @@
 //! The crate trusts what it reads; here its panics become errors, and sizes are bounded.
 
 use super::error::{DataError, Place};
+use super::format::Format;
 use super::input::{Input as Files, Needs};
 use super::read::Input;
 use super::record::{Position, is_chess960};
@@ -159,9 +160,8 @@ pub fn write(input: &Files, needs: Needs, path: &Path, mut sink: Sink) -> anyhow
     let read = input.read(needs, |entry| {
         for position in entry.positions() {
             if is_chess960(&position.board) {
-                let (format, what) = ("binpack", "from where kings and rooks of Chess960 may castle");
-                let remedy = "write viriformat, plain or self-play";
-                return Err(DataError::Lacks { path: path.to_owned(), format, what, remedy });
+                let what = "from where kings and rooks of Chess960 may castle";
+                return Err(DataError::lacks(path, Format::Binpack, what, "write viriformat, plain or self-play"));
             }
             match packed(&position) {
                 Some(entry) => {

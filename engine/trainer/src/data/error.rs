@@ -69,10 +69,20 @@ pub enum DataError {
     NoBinpack { path: PathBuf },
 }
 
+/// What single positions do not say.
+pub const WHICH_GAME: &str = "which game a position is of";
+/// The same.
+pub const WHICH_MOVE: &str = "which move was played";
+
 impl DataError {
     /// For what the operating system refused to do with a file.
     pub fn io(path: &Path, act: &'static str) -> impl FnOnce(io::Error) -> DataError {
         move |error| DataError::Io { path: path.to_owned(), act, error }
+    }
+
+    /// For what a format does not say, with what to do about it.
+    pub fn lacks(path: &Path, format: Format, what: &'static str, remedy: &'static str) -> DataError {
+        DataError::Lacks { path: path.to_owned(), format: format.name(), what, remedy }
     }
 
     /// For what is wrong at a place of a file.

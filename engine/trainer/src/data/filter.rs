@@ -1,6 +1,6 @@
 //! Which positions are worth training on.
 
-use super::error::DataError;
+use super::error::{DataError, WHICH_MOVE};
 use super::format::Format;
 use super::record::Position;
 use clap::Args;
@@ -44,12 +44,12 @@ impl Filter {
     /// # Errors
     /// A format that does not say what the filter asks.
     pub fn check(&self, path: &Path, format: Format) -> Result<(), DataError> {
-        let lacks = |what, remedy| Err(DataError::Lacks { path: path.to_owned(), format: format.name(), what, remedy });
+        let lacks = |what, remedy| Err(DataError::lacks(path, format, what, remedy));
         if self.min_ply > 0 && !format.holds_ply() {
             return lacks("at which ply a position is", "give `--min-ply 0`, or filter before it is converted");
         }
         if !self.keep_captures && !format.holds_games() {
-            return lacks("which move was played", "give `--keep-captures`, or filter before it is converted");
+            return lacks(WHICH_MOVE, "give `--keep-captures`, or filter before it is converted");
         }
         Ok(())
     }

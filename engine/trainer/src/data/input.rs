@@ -1,9 +1,9 @@
 //! What the commands share on their command lines: files to read, and the file to write.
 
-use super::error::DataError;
+use super::error::{DataError, WHICH_GAME, WHICH_MOVE};
 use super::filter::Filter;
 use super::format::Format;
-use super::read::{self, Source};
+use super::read::{self, Passed, Source};
 use super::record::Entry;
 use super::write::Sink;
 use clap::Args;
@@ -76,13 +76,12 @@ impl Needs {
     /// # Errors
     /// A format that does not say it.
     fn check(&self, path: &Path, format: Format) -> Result<(), DataError> {
-        let lacks = |what, remedy| Err(DataError::Lacks { path: path.to_owned(), format: format.name(), what, remedy });
         self.filter.map_or(Ok(()), |filter| filter.check(path, format))?;
         if let Some(remedy) = self.games.filter(|_| !format.holds_games()) {
-            return lacks("which game a position is of", remedy);
+            return Err(DataError::lacks(path, format, WHICH_GAME, remedy));
         }
         if matches!(self.to, Some(Format::Plain | Format::SelfPlay | Format::Binpack)) && !format.holds_games() {
-            return lacks("which move was played", "write viriformat, bulletformat or text");
+            return Err(DataError::lacks(path, format, WHICH_MOVE, "write viriformat, bulletformat or text"));
         }
         Ok(())
     }
@@ -153,7 +152,8 @@ impl Input {
         mut each: impl FnMut(&Path, Format, Entry) -> Result<(), DataError>,
     ) -> Result<u64, DataError> {
         let bar = bar(sources.iter().map(|source| source.length).sum());
-        let (mut before, mut passed) = (0, 0);
+        let passed = Passed::of(&sources);
+        let mut before = 0;
         for (path, source) in self.files.iter().zip(sources) {
             for (number, entry) in (0_u64..).zip(source.entries) {
                 each(path, source.format, entry?)?;
@@ -162,10 +162,9 @@ impl Input {
                 }
             }
             before += source.length;
-            passed += source.passed.load(Ordering::Relaxed);
         }
         bar.finish_and_clear();
-        Ok(passed)
+        Ok(passed.games())
     }
 
     /// Opens every file, and holds their formats to what is needed.

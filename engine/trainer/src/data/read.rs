@@ -8,7 +8,7 @@ use destrier::datagen::viriformat;
 use ruzstd::decoding::StreamingDecoder;
 use std::error::Error;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,6 +26,20 @@ pub struct Source {
     /// Games passed over so far: without a result, without evaluations, or not ended over the board or by the referee.
     pub passed: Arc<AtomicU64>,
     pub entries: Entries,
+}
+
+/// Counts the games that files pass over, also where they are handed on to be read.
+pub struct Passed(Vec<Arc<AtomicU64>>);
+
+impl Passed {
+    pub fn of(sources: &[Source]) -> Passed {
+        Passed(sources.iter().map(|source| Arc::clone(&source.passed)).collect())
+    }
+
+    /// So far.
+    pub fn games(&self) -> u64 {
+        self.0.iter().map(|passed| passed.load(Ordering::Relaxed)).sum()
+    }
 }
 
 /// The longest line that is read, in bytes: a self-play game of 10,000 plies.
@@ -180,6 +194,25 @@ fn damaged(error: &dyn Error) -> io::Error {
         last = cause;
     }
     io::Error::other(format!("damaged or cut-off zstd: {last}"))
+}
+
+/// Bytes that each place of a file gives to its sample.
+const SAMPLE: u64 = 1 << 17;
+
+/// What stands at the beginning, middle and end of a file of so many bytes, in whole records of so many: a file that was put in
+/// another's place shows.
+///
+/// # Errors
+/// What reading says.
+pub fn sample(file: &mut File, length: u64, record: u64) -> io::Result<Vec<u8>> {
+    let size = SAMPLE.min(length);
+    let mut bytes = vec![0; 3 * size as usize];
+    let places = [0, (length - size) / 2 / record * record, length - size];
+    for (from, part) in places.into_iter().zip(bytes.chunks_mut(size.max(1) as usize)) {
+        file.seek(SeekFrom::Start(from))?;
+        file.read_exact(part)?;
+    }
+    Ok(bytes)
 }
 
 /// What some editors write before the first line.

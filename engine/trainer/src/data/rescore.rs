@@ -7,7 +7,7 @@ use super::error::DataError;
 use super::format::Format;
 use super::input::{Input, check_apart};
 use super::journal::white_score;
-use super::read::{Source, file_of};
+use super::read::{Passed, Source, file_of, sample};
 use super::record::{BULLET_BYTES, Entry, Position};
 use super::write::{Encoder, is_file};
 use super::{passed_over, say};
@@ -16,12 +16,12 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use destrier::board::Board;
 use destrier::datagen::viriformat;
+use destrier::nnue::sha256_hex;
 use indicatif::{ProgressBar, ProgressStyle};
 use quintain::journal;
 use quintain::record::Score;
 use quintain::uci::process::{Engine, EngineConfig, Fault};
 use quintain::uci::{Go, PositionLine};
-use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -112,7 +112,7 @@ impl Rescore {
         let mut encoder = Encoder::new(&self.out, format, None)?;
         let sources = self.input.open(encoder.needs())?;
         let (mut file, done) = self.open_output(format, &sources)?;
-        let passed: Vec<_> = sources.iter().map(|source| Arc::clone(&source.passed)).collect();
+        let passed = Passed::of(&sources);
         let positions = AtomicU64::new(0);
         let (records, left_out) = thread::scope(|scope| {
             let (task_sender, tasks) = channel();
@@ -138,7 +138,7 @@ impl Rescore {
             0 => String::new(),
             _ => format!(", {left_out} positions left out, of which no move is known"),
         };
-        let passed = passed_over(passed.iter().map(|passed| passed.load(Ordering::Relaxed)).sum());
+        let passed = passed_over(passed.games());
         say(&format!(
             "{records} records in {path}, {new} of them with {positions} positions scored now{left_out}{passed}"
         ))?;
@@ -177,7 +177,7 @@ impl Rescore {
         let _ = writeln!(summary, "output = {}", format.name());
         for (path, source) in input.files.iter().zip(sources) {
             let Source { format, length, .. } = source;
-            let sample = sample(&file_of(path))?;
+            let sample = fingerprint(&file_of(path))?;
             let _ = writeln!(summary, "{} = {}, {length} bytes, sample {sample}", path.display(), format.name());
         }
         Ok(summary)
@@ -404,28 +404,16 @@ fn units(entry: Entry, format: Format) -> Vec<Entry> {
     entry.positions().into_iter().map(Entry::Position).collect()
 }
 
-/// Bytes that each place of a file gives to its sample.
-const SAMPLE: u64 = 1 << 17;
-
-/// A digest of what stands at the beginning, middle and end of a file: one that was put in another's place shows. A
-/// pipe, which can be read but once, has none.
-fn sample(path: &Path) -> Result<String, DataError> {
+/// A digest of a file's [`sample`]. A pipe, which can be read but once, has none.
+fn fingerprint(path: &Path) -> Result<String, DataError> {
     let failed = || DataError::io(path, "read it");
     let data = path.metadata().map_err(failed())?;
     if !data.is_file() {
         return Ok("none".to_owned());
     }
     let mut file = File::open(path).map_err(failed())?;
-    let mut digest = Sha256::new();
-    let length = data.len();
-    let size = SAMPLE.min(length);
-    for from in [0, (length - size) / 2, length - size] {
-        let mut bytes = Vec::new();
-        file.seek(SeekFrom::Start(from)).map_err(failed())?;
-        (&mut file).take(size).read_to_end(&mut bytes).map_err(failed())?;
-        digest.update(&bytes);
-    }
-    Ok(digest.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect())
+    let bytes = sample(&mut file, data.len(), 1).map_err(failed())?;
+    Ok(sha256_hex(&bytes)[..32].to_owned())
 }
 
 /// The whole records of a file, and their bytes.

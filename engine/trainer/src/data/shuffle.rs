@@ -4,12 +4,12 @@ use super::error::DataError;
 use super::filter::Filter;
 use super::format::Format;
 use super::input::{Input, Memory, Output, bar, folder_of};
+use super::read::Passed;
 use super::sorter::Sorter;
 use super::write::Encoder;
 use super::{passed_over, say};
 use clap::Args;
 use destrier::types::SplitMix64;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// `shuffle`
@@ -91,7 +91,7 @@ impl Interleave {
         let mut sink = self.output.create(&self.input)?;
         let bar = bar(sources.iter().map(|source| source.length).sum());
         let mut random = SplitMix64::from_seeds(&[self.seed]);
-        let passed: Vec<_> = sources.iter().map(|source| Arc::clone(&source.passed)).collect();
+        let passed = Passed::of(&sources);
         let mut done = 0;
         while !sources.is_empty() {
             // At least one, for the last records of a file are read before they are handed out.
@@ -116,7 +116,7 @@ impl Interleave {
             bar.set_position(done + read);
         }
         bar.finish_and_clear();
-        let passed = passed_over(passed.iter().map(|passed| passed.load(Ordering::Relaxed)).sum());
+        let passed = passed_over(passed.games());
         let (records, path, name, left_out) = (sink.finish()?, out.display(), format.name(), encoder.left_out());
         say(&format!("{records} records in {path} ({name}), {left_out}{passed}"))?;
         Ok(())

@@ -1,6 +1,6 @@
 //! Training and validation, parted by games: positions of one game are too much alike to judge each other.
 
-use super::error::{DataError, Place};
+use super::error::{DataError, Place, WHICH_GAME};
 use super::format::Format;
 use super::input::{Input, Needs, Output, check_apart};
 use super::record::{Entry, ply};
@@ -79,15 +79,6 @@ impl Split {
 /// The remedy where games are not told apart.
 const BY_POSITION: &str = "split before it is converted, or give `--by-position`";
 
-fn no_games(path: &Path, format: Format) -> DataError {
-    DataError::Lacks {
-        path: path.to_owned(),
-        format: format.name(),
-        what: "which game a position is of",
-        remedy: BY_POSITION,
-    }
-}
-
 /// The game before, to which the next may belong: `.plain` and binpack tell games apart by their moves alone, and say so no more where
 /// positions were left out or shuffled.
 #[derive(Default)]
@@ -104,7 +95,7 @@ impl Before {
     fn check(&mut self, path: &Path, format: Format, entry: &Entry) -> Result<(), DataError> {
         let game = match entry {
             Entry::Game(game) if !game.plies.is_empty() => game,
-            _ => return Err(no_games(path, format)),
+            _ => return Err(DataError::lacks(path, format, WHICH_GAME, BY_POSITION)),
         };
         if self.path != path {
             *self = Before { path: path.to_owned(), ..Before::default() };

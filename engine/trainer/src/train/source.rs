@@ -5,6 +5,7 @@
 
 use super::features::fault;
 use super::network::Random;
+use crate::data::read::sample;
 use crate::data::record::bullet_record;
 use bulletformat::ChessBoard;
 use sha2::{Digest, Sha256};
@@ -17,9 +18,6 @@ const BLOCK: u64 = 1 << 20;
 
 /// Bytes of a record.
 const RECORD: u64 = 32;
-
-/// Records that each place of a file gives to its digest.
-const SAMPLE: u64 = 1 << 12;
 
 /// What is wrong with training data.
 #[derive(Debug, thiserror::Error)]
@@ -61,8 +59,7 @@ impl Records {
         Ok(Records { files, total })
     }
 
-    /// Digest of the files' lengths and of what stands at their beginnings, middles and ends: a file that was put in
-    /// another's place shows. Where they lie does not count.
+    /// Digest of the files' lengths and of a [`sample`] of each. Where they lie does not count.
     ///
     /// # Errors
     /// [`SourceError::Io`].
@@ -71,13 +68,7 @@ impl Records {
         for (path, file, records) in &mut self.files {
             digest.update(records.to_le_bytes());
             let io = |error| SourceError::Io { path: path.clone(), error };
-            let sample = SAMPLE.min(*records);
-            for from in [0, (*records - sample) / 2, *records - sample] {
-                let mut bytes = vec![0; (sample * RECORD) as usize];
-                file.seek(SeekFrom::Start(from * RECORD)).map_err(io)?;
-                file.read_exact(&mut bytes).map_err(io)?;
-                digest.update(&bytes);
-            }
+            digest.update(sample(file, *records * RECORD, RECORD).map_err(io)?);
         }
         Ok(digest.finalize().into())
     }
