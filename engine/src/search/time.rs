@@ -24,7 +24,7 @@ pub struct TimeBudget {
 }
 
 /// Moves a game is expected to last on when no number is given.
-const EXPECTED_MOVES: u32 = 25;
+const EXPECTED_MOVES: u32 = 22;
 /// Never plan for more moves than this, however many the control has.
 const MAX_MOVES: u32 = 40;
 
@@ -88,19 +88,19 @@ fn drop_factor(drop: Score) -> f64 {
 }
 
 /// Shortens the soft limit when nearly all nodes went into the best move, so that nothing else comes near, and stretches it
-/// when the others needed many: 1 at six tenths.
+/// when the others needed many: 1 at seven tenths.
 fn share_factor(best_share: f64) -> f64 {
-    1.0 + 2.2 * (0.6 - best_share.clamp(0.0, 1.0))
+    1.0 + 2.75 * (0.7 - best_share.clamp(0.0, 1.0))
 }
 
-/// What the soft limit is multiplied by, 0.15 to 2.5; about 1 on average.
+/// What the soft limit is multiplied by, 0.2 to 3; about 1 on average.
 ///
 /// The factors were fitted to 2,600 searches of positions of games at 1+0.01: how much worse the move is that is best when a rule
 /// stops than the best of all that a search of 600,000 nodes thought of, by a longer search, where all rules take the same
 /// nodes on average (`results/README.md`).
 pub fn soft_scale(pace: Pace) -> f64 {
     let scale = stability_factor(pace.stability) * drop_factor(pace.drop) * share_factor(pace.best_share);
-    scale.clamp(0.15, 2.5)
+    scale.clamp(0.2, 3.0)
 }
 
 /// How long the next iteration would be searching the move that is now best: its cost by the growth of the last ones, and of
