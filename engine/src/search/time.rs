@@ -24,7 +24,7 @@ pub struct TimeBudget {
 }
 
 /// Moves a game is expected to last on when no number is given.
-const EXPECTED_MOVES: u32 = 25;
+const EXPECTED_MOVES: u32 = 22;
 /// Never plan for more moves than this, however many the control has.
 const MAX_MOVES: u32 = 40;
 
@@ -88,19 +88,19 @@ fn drop_factor(drop: Score) -> f64 {
 }
 
 /// Shortens the soft limit when nearly all nodes went into the best move, so that nothing else comes near, and stretches it
-/// when the others needed many: 1 at six tenths.
+/// when the others needed many: 1 at seven tenths.
 fn share_factor(best_share: f64) -> f64 {
-    1.0 + 2.2 * (0.6 - best_share.clamp(0.0, 1.0))
+    1.0 + 2.75 * (0.7 - best_share.clamp(0.0, 1.0))
 }
 
-/// What the soft limit is multiplied by, 0.15 to 2.5; about 1 on average.
+/// What the soft limit is multiplied by, 0.2 to 3; about 1 on average.
 ///
 /// The factors were fitted to 2,600 searches of positions of games at 1+0.01: how much worse the move is that is best when a rule
 /// stops than the best of all that a search of 600,000 nodes thought of, by a longer search, where all rules take the same
 /// nodes on average (`results/README.md`).
 pub fn soft_scale(pace: Pace) -> f64 {
     let scale = stability_factor(pace.stability) * drop_factor(pace.drop) * share_factor(pace.best_share);
-    scale.clamp(0.15, 2.5)
+    scale.clamp(0.2, 3.0)
 }
 
 /// How long the next iteration would be searching the move that is now best: its cost by the growth of the last ones, and of
@@ -153,11 +153,11 @@ mod tests {
     #[test]
     fn shares_of_common_clocks() {
         for (remaining, increment, moves_to_go, overhead, soft, hard) in [
-            (8_000, 80, None, 10, 375, 1125),
-            (60_000, 600, None, 10, 2819, 8457),
-            (1_000, 10, None, 10, 46, 138),
-            // What the increment leaves of the overhead, 8 ms for each of 24 moves to come, is kept.
-            (1_000, 2, None, 10, 32, 98),
+            (8_000, 80, None, 10, 418, 1256),
+            (60_000, 600, None, 10, 3146, 9439),
+            (1_000, 10, None, 10, 51, 154),
+            // What the increment leaves of the overhead, 8 ms for each of 21 moves to come, is kept.
+            (1_000, 2, None, 10, 38, 114),
             (100, 1, None, 10, 1, 4),
             (60_000, 0, Some(40), 10, 1489, 4469),
             (1_000, 0, Some(1), 10, 784, 784),
@@ -187,19 +187,19 @@ mod tests {
     #[test]
     fn the_soft_limit_follows_the_search() {
         for (stability, drop, best_share, percent) in [
-            (0, 0, 0.6, 160),
-            (2, 0, 0.6, 140),
-            (4, 0, 0.6, 120),
-            (10, 0, 0.6, 60),
-            (400, 0, 0.6, 60),
-            (2, 20, 0.6, 210),
-            (4, 5000, 0.6, 240),
-            (2, -20, 0.6, 140),
-            (2, -5000, 0.6, 140),
-            (2, 0, 0.9, 48),
-            (2, 0, 0.3, 232),
-            (9, -50, 1.0, 15),
-            (0, 50, 0.0, 250),
+            (0, 0, 0.7, 160),
+            (2, 0, 0.7, 140),
+            (4, 0, 0.7, 120),
+            (10, 0, 0.7, 60),
+            (400, 0, 0.7, 60),
+            (2, 20, 0.7, 210),
+            (4, 5000, 0.7, 240),
+            (2, -20, 0.7, 140),
+            (2, -5000, 0.7, 140),
+            (2, 0, 0.9, 63),
+            (2, 0, 0.3, 294),
+            (9, -50, 1.0, 20),
+            (0, 50, 0.0, 300),
         ] {
             let scale = soft_scale(pace(stability, drop, best_share, 1, 2.0));
             assert_eq!((scale * 100.0).round() as u32, percent, "{stability} {drop} {best_share}");
@@ -212,10 +212,10 @@ mod tests {
         for (elapsed, pace, may) in [
             (0, pace(0, 0, 0.6, 0, 2.0), true),
             // A soft limit of 160 ms.
-            (159, pace(0, 0, 0.6, 50, 2.0), true),
-            (161, pace(0, 0, 0.6, 50, 2.0), false),
+            (159, pace(0, 0, 0.7, 50, 2.0), true),
+            (161, pace(0, 0, 0.7, 50, 2.0), false),
             // One of 60 ms.
-            (61, pace(10, 0, 0.6, 10, 2.0), false),
+            (61, pace(10, 0, 0.7, 10, 2.0), false),
             // 100 ms took the last iteration; 300 the next, and 180 its first move.
             (119, pace(0, 0, 0.6, 100, 3.0), true),
             (121, pace(0, 0, 0.6, 100, 3.0), false),
