@@ -8,7 +8,7 @@ use super::reductions::{self, LateMove};
 use super::tried::Tried;
 use super::tt::Bound;
 use super::window::{CutNode, NodeKind, PvNode, Window};
-use crate::board::Board;
+use crate::board::{Board, see_value};
 use crate::types::{DRAW, INFINITE, MATE_IN_MAX, Move, Score, is_mate, mated_in};
 
 /// A move about to be searched.
@@ -43,7 +43,7 @@ impl Worker<'_> {
                 continue;
             }
             let late = self.late_move::<N>(board, node, mv, move_number);
-            if may_leave_out && (is_futile(node, alpha, mv, late) || loses_exchange(board, node, mv)) {
+            if may_leave_out && (is_futile(board, node, alpha, mv, late) || loses_exchange(board, node, mv)) {
                 continue;
             }
 
@@ -114,6 +114,7 @@ impl Worker<'_> {
             is_refuted: false,
             has_raised: false,
             is_evasion: node.in_check,
+            correction: node.correction,
         }
     }
 
@@ -137,7 +138,9 @@ impl Worker<'_> {
         };
         let reduced = first_depth(node, late);
         if reduced < depth {
+            self.stack[node.ply].reduction = depth - reduced;
             score = -self.search::<CutNode>(child, test, reduced, ply);
+            self.stack[node.ply].reduction = 0;
             if score > window.alpha {
                 depth += reductions::research_adjustment(score, best, depth);
                 if depth > reduced {
@@ -193,13 +196,19 @@ fn is_too_late(node: &Node, alpha: Score, mv: Move, number: usize) -> bool {
         && pruning::late_move_count(node.depth, node.improving).is_some_and(|count| number > count)
 }
 
-/// True for a quiet move that is left out because the evaluation is too far below alpha, or because of what is remembered of it.
+/// True for a move that is left out because the evaluation, with what it takes, is too far below alpha, or for a quiet move because
+/// of what is remembered of it.
 #[inline]
-fn is_futile(node: &Node, alpha: Score, mv: Move, late: LateMove) -> bool {
-    if !mv.is_quiet() || is_mate(alpha) {
+fn is_futile(board: &Board, node: &Node, alpha: Score, mv: Move, late: LateMove) -> bool {
+    if is_mate(alpha) {
         return false;
     }
     let left = reductions::reduced_depth(node.depth, reductions::late_move_reduction(late));
+    if !mv.is_quiet() {
+        let gain = history::captured_kind(board, mv).map(see_value);
+        let bound = gain.zip(pruning::capture_futility_margin(left)).map(|(gain, margin)| node.eval + gain + margin);
+        return bound.is_some_and(|bound| bound <= alpha);
+    }
     let too_far = pruning::futility_margin(left).is_some_and(|margin| node.eval + margin <= alpha);
     let too_bad = pruning::history_threshold(left).is_some_and(|least| late.history < least);
     too_far || too_bad

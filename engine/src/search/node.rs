@@ -6,6 +6,8 @@ use super::extensions::{self, Verdict};
 use super::history::{self, Histories, PieceTo};
 use super::limits::Control;
 use super::ordering::MoveArena;
+use super::pruning;
+use super::reductions;
 use super::root::Root;
 use super::stack::{Frame, Line, MAX_PLY, PvTable, Stack};
 use super::tablebase::Prober;
@@ -33,6 +35,8 @@ pub(super) struct Node {
     pub improving: bool,
     /// The move that is left out while its alternatives are weighed, or [`Move::NULL`].
     pub excluded: Move,
+    /// By how much the correction histories moved the static evaluation, either way.
+    pub correction: Score,
     /// How much deeper the table's move is searched, in plies.
     pub extension: i32,
 }
@@ -120,9 +124,20 @@ impl Worker<'_> {
         self.stack[ply].static_eval = static_eval;
         let eval = improved_by_table(static_eval, table);
         let was_pv = N::PV || table.is_some_and(|entry| entry.pv);
-        let improving = self.stack.is_improving(ply);
-        let excluded = Move::NULL;
-        let mut node = Node { ply, depth, window, in_check, table, eval, was_pv, improving, excluded, extension: 0 };
+        let depth = depth + self.look_back::<N>(board, depth, ply);
+        let mut node = Node {
+            ply,
+            depth,
+            window,
+            in_check,
+            table,
+            eval,
+            was_pv,
+            improving: self.stack.is_improving(ply),
+            excluded: Move::NULL,
+            correction: (static_eval - raw_eval).abs(),
+            extension: 0,
+        };
 
         // 6. Reasons to leave without looking at moves.
         if !N::PV
@@ -141,9 +156,12 @@ impl Worker<'_> {
         }
 
         // 8. The moves.
-        let best = self.search_moves::<N>(board, &node);
+        let mut best = self.search_moves::<N>(board, &node);
         if self.control.is_stopped() {
             return DRAW;
+        }
+        if !N::ROOT && best.score >= window.beta {
+            best.score = pruning::fail_high_score(best.score, window.beta, node.depth);
         }
 
         // 9. What was found out goes into the histories and the table, if it holds for the position.
@@ -182,6 +200,21 @@ impl Worker<'_> {
             self.stack.note_threats(ply, board);
             self.histories.learn_quiet(board, mv, self.stack.context(ply), history::table_bonus(depth));
         }
+    }
+
+    /// What the static evaluation of a position says of the move that led to it: remembers whether a quiet one was good, and gives
+    /// the plies by which the position's depth is to be changed.
+    #[inline]
+    fn look_back<N: NodeKind>(&mut self, board: &Board, depth: i32, ply: usize) -> i32 {
+        let eval = self.stack[ply].static_eval;
+        let Frame { played, threats, static_eval: before, reduction, .. } = *self.stack.before(ply, 1);
+        if N::ROOT || played.is_null() || eval == NO_EVAL || before == NO_EVAL {
+            return 0;
+        }
+        if played.is_quiet() {
+            self.histories.learn_from_to(!board.turn(), played, threats, history::evaluation_bonus(before, eval));
+        }
+        reductions::hindsight_adjustment(reduction, depth, eval, before)
     }
 
     /// Remembers a quiet move that led to a position in which nothing was good enough for the opponent.

@@ -85,10 +85,16 @@ params! {
     probcut_depth: 5, 3, 9, 1;
     /// ProbCut: centipawns above beta.
     probcut_margin: 152, 60, 350, 15;
+    /// ProbCut: centipawns less for a side that is improving.
+    probcut_improving: 25, 0, 120, 10;
+    /// ProbCut by the table: centipawns above beta.
+    probcut_table_margin: 350, 80, 800, 30;
     /// Null move: the least depth at which a fail high is verified.
     null_move_verified_depth: 13, 8, 20, 1;
     /// Reverse futility pruning: 64ths of the way from beta to the evaluation that the score is.
     reverse_futility_blend: 42, 0, 64, 6;
+    /// Reverse futility pruning: centipawns less for a side that is improving.
+    reverse_futility_improving: 20, 0, 120, 6;
     /// Late move pruning: the greatest depth.
     late_move_depth: 8, 3, 12, 1;
     /// Late move pruning: hundredths of moves looked at at any depth.
@@ -103,6 +109,12 @@ params! {
     futility_base: 57, 0, 250, 15;
     /// Futility pruning: margin in centipawns for each ply of depth.
     futility_slope: 62, 30, 200, 10;
+    /// Futility pruning of captures: the greatest depth that late move reductions leave.
+    capture_futility_depth: 6, 2, 12, 1;
+    /// Futility pruning of captures: margin in centipawns at any depth.
+    capture_futility_base: 250, 0, 800, 25;
+    /// Futility pruning of captures: margin in centipawns for each ply of depth.
+    capture_futility_slope: 180, 20, 500, 20;
     /// History pruning: the greatest depth that late move reductions leave.
     history_pruning_depth: 5, 2, 10, 1;
     /// History pruning: how bad what is remembered of a quiet move may be for each ply of depth.
@@ -121,6 +133,10 @@ params! {
     null_move_slope: 26, 5, 60, 3;
     /// Null move: one ply more of reduction for so many centipawns above beta.
     null_move_eval_divisor: 201, 80, 400, 15;
+    /// Null move: centipawns above beta that the static evaluation must be at any depth.
+    null_move_static_base: 100, -200, 400, 20;
+    /// Null move: and centipawns less for each ply of depth.
+    null_move_static_slope: 14, 0, 60, 3;
     /// Late move reductions: one ply less for so much history.
     reduction_history_divisor: 19136, 4000, 60000, 1500;
     /// History: what one ply of depth adds to the bonus of a cutoff.
@@ -139,6 +155,10 @@ params! {
     history_prior_share: 31, 0, 192, 10;
     /// History: 64ths of a cutoff's bonus that the table's quiet move gets when its score ends the search of a node.
     history_table_share: 24, 0, 192, 10;
+    /// History: what is learnt of a quiet move for each centipawn that the evaluations before and after it differ by, in eighths.
+    evaluation_bonus_slope: 24, 0, 100, 5;
+    /// History: and the most of it.
+    evaluation_bonus_max: 700, 0, 2500, 100;
     /// Ordering: the weight of the low-ply history at the root, in sixteenths.
     low_ply_weight: 43, 0, 96, 6;
     /// Late move reductions: what every late move is reduced by, in 1024ths of a ply.
@@ -175,6 +195,12 @@ params! {
     reduction_refuted: 601, -1024, 3072, 200;
     /// Late move reductions: 1024ths of a ply more once a move of the node has raised alpha.
     reduction_raised: 301, -1024, 3072, 200;
+    /// Late move reductions: 1024ths of a ply less where the evaluation is corrected by 64 centipawns.
+    reduction_correction: 300, -400, 2048, 100;
+    /// Hindsight: plies that a move is reduced by for its position to be searched a ply deeper.
+    hindsight_deeper: 3, 2, 8, 1;
+    /// Hindsight: centipawns that the evaluations before and after a reduced move must add up to for a ply less.
+    hindsight_shallower: 150, 0, 600, 25;
     /// Ordering of captures: the weight of their history in 64ths, in sixteenths of a centipawn.
     capture_history_weight: 36, 0, 160, 6;
     /// Singular extensions: the least depth.
