@@ -27,6 +27,11 @@ pub fn prior_bonus(depth: i32) -> i32 {
     bonus(depth) * params::history_prior_share() / 64
 }
 
+/// How much is learnt of an early quiet move that the table's score refutes, at a depth.
+pub fn refuted_malus(depth: i32) -> i32 {
+    malus(depth) * params::history_refuted_share() / 64
+}
+
 /// How much is learnt of the table's quiet move where its score ends the search of a node at a depth.
 pub fn table_bonus(depth: i32) -> i32 {
     bonus(depth) * params::history_table_share() / 64
@@ -270,6 +275,7 @@ mod tests {
     #[test]
     fn the_bonus_grows_with_depth_up_to_its_end() {
         assert!((0..128).all(|depth| bonus(depth) <= bonus(depth + 1) && malus(depth) <= malus(depth + 1)));
+        assert!((0..128).all(|depth| (0..=malus(depth)).contains(&refuted_malus(depth))));
         assert_eq!((bonus(0), malus(0)), (0, 0));
         assert_eq!(bonus(127), params::history_bonus_max());
     }

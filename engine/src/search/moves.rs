@@ -8,7 +8,7 @@ use super::reductions::{self, LateMove};
 use super::tried::Tried;
 use super::tt::Bound;
 use super::window::{CutNode, NodeKind, PvNode, Window};
-use crate::board::{Board, see_value};
+use crate::board::Board;
 use crate::types::{DRAW, INFINITE, MATE_IN_MAX, Move, Score, is_mate, mated_in};
 
 /// A move about to be searched.
@@ -43,10 +43,11 @@ impl Worker<'_> {
                 continue;
             }
             let late = self.late_move::<N>(board, node, mv, move_number);
-            if may_leave_out && (is_futile(board, node, alpha, mv, late) || loses_exchange(board, node, mv)) {
+            if may_leave_out && (is_futile(node, alpha, mv, late) || loses_exchange(board, node, mv, late)) {
                 continue;
             }
 
+            self.stack[ply].number = move_number;
             let nodes_before = self.control.nodes();
             let Some(child) = self.play(board, mv, ply) else { break };
             let window = Window { alpha, ..node.window };
@@ -196,19 +197,13 @@ fn is_too_late(node: &Node, alpha: Score, mv: Move, number: usize) -> bool {
         && pruning::late_move_count(node.depth, node.improving).is_some_and(|count| number > count)
 }
 
-/// True for a move that is left out because the evaluation, with what it takes, is too far below alpha, or for a quiet move because
-/// of what is remembered of it.
+/// True for a quiet move that is left out because the evaluation is too far below alpha, or because of what is remembered of it.
 #[inline]
-fn is_futile(board: &Board, node: &Node, alpha: Score, mv: Move, late: LateMove) -> bool {
-    if is_mate(alpha) {
+fn is_futile(node: &Node, alpha: Score, mv: Move, late: LateMove) -> bool {
+    if !mv.is_quiet() || is_mate(alpha) {
         return false;
     }
-    let left = reductions::reduced_depth(node.depth, reductions::late_move_reduction(late));
-    if !mv.is_quiet() {
-        let gain = history::captured_kind(board, mv).map(see_value);
-        let bound = gain.zip(pruning::capture_futility_margin(left)).map(|(gain, margin)| node.eval + gain + margin);
-        return bound.is_some_and(|bound| bound <= alpha);
-    }
+    let left = depth_left(node, late);
     let too_far = pruning::futility_margin(left).is_some_and(|margin| node.eval + margin <= alpha);
     let too_bad = pruning::history_threshold(left).is_some_and(|least| late.history < least);
     too_far || too_bad
@@ -216,6 +211,13 @@ fn is_futile(board: &Board, node: &Node, alpha: Score, mv: Move, late: LateMove)
 
 /// True for a move that loses more in the static exchange than the depth that is left may win back.
 #[inline]
-fn loses_exchange(board: &Board, node: &Node, mv: Move) -> bool {
-    pruning::exchange_threshold(node.depth, mv.is_quiet()).is_some_and(|least| !board.see_ge(mv, least))
+fn loses_exchange(board: &Board, node: &Node, mv: Move, late: LateMove) -> bool {
+    let depth = if mv.is_quiet() { depth_left(node, late) } else { node.depth };
+    pruning::exchange_threshold(depth, mv.is_quiet()).is_some_and(|least| !board.see_ge(mv, least))
+}
+
+/// The depth that late move reductions leave a move, as pruning sees it.
+#[inline]
+fn depth_left(node: &Node, late: LateMove) -> i32 {
+    reductions::reduced_depth(node.depth, reductions::late_move_reduction(late))
 }

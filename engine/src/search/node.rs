@@ -6,7 +6,6 @@ use super::extensions::{self, Verdict};
 use super::history::{self, Histories, PieceTo};
 use super::limits::Control;
 use super::ordering::MoveArena;
-use super::pruning;
 use super::reductions;
 use super::root::Root;
 use super::stack::{Frame, Line, MAX_PLY, PvTable, Stack};
@@ -18,6 +17,9 @@ use crate::types::{DRAW, Move, MoveList, Score, is_mate};
 
 /// From this clock on stored scores are not trusted: the fifty-move rule is near, and they know nothing of it.
 const STALE_HALFMOVE_CLOCK: u16 = 90;
+
+/// Moves up to this place in the order are early: that one of them is refuted is worth remembering.
+const EARLY: usize = 3;
 
 /// What the search of one node works with.
 #[derive(Clone, Copy)]
@@ -156,12 +158,9 @@ impl Worker<'_> {
         }
 
         // 8. The moves.
-        let mut best = self.search_moves::<N>(board, &node);
+        let best = self.search_moves::<N>(board, &node);
         if self.control.is_stopped() {
             return DRAW;
-        }
-        if !N::ROOT && best.score >= window.beta {
-            best.score = pruning::fail_high_score(best.score, window.beta, node.depth);
         }
 
         // 9. What was found out goes into the histories and the table, if it holds for the position.
@@ -177,7 +176,8 @@ impl Worker<'_> {
             self.histories.corrections.learn(aspects, best.score - static_eval, node.depth);
         }
         if bound == Bound::Upper {
-            self.learn_from_failure(board, ply, node.depth);
+            // Nothing was good enough: the move that led here is.
+            self.learn_of_last_move(board, ply, history::prior_bonus(node.depth));
         }
         let entry = Entry { mv: best.mv, score: best.score, eval: raw_eval, depth: node.depth, bound, pv: was_pv };
         self.table.store(board.key(), ply, entry);
@@ -190,7 +190,8 @@ impl Worker<'_> {
         if N::ROOT { self.root.best_move() } else { table.map_or(Move::NULL, |entry| entry.mv) }
     }
 
-    /// Remembers the table's quiet move where its stored score alone refutes the opponent.
+    /// Remembers the table's quiet move where its stored score alone refutes the opponent, and that an early quiet move of the
+    /// opponent was refuted.
     #[inline]
     fn learn_from_table(&mut self, board: &Board, table: Option<Entry>, depth: i32, ply: usize) {
         if let Some(mv) = table.map(|entry| entry.mv)
@@ -199,6 +200,20 @@ impl Worker<'_> {
         {
             self.stack.note_threats(ply, board);
             self.histories.learn_quiet(board, mv, self.stack.context(ply), history::table_bonus(depth));
+        }
+        if self.stack.before(ply, 1).number <= EARLY {
+            self.learn_of_last_move(board, ply, -history::refuted_malus(depth));
+        }
+    }
+
+    /// Remembers that the quiet move that led to a position was good, by a positive bonus, or bad.
+    #[inline]
+    fn learn_of_last_move(&mut self, board: &Board, ply: usize, bonus: i32) {
+        let Some(before) = ply.checked_sub(1) else { return };
+        let Frame { played, piece_to, .. } = self.stack[before];
+        if !played.is_null() && played.is_quiet() {
+            let context = self.stack.context(before);
+            self.histories.learn_played(!board.turn(), played, piece_to, context, bonus);
         }
     }
 
@@ -215,17 +230,6 @@ impl Worker<'_> {
             self.histories.learn_from_to(!board.turn(), played, threats, history::evaluation_bonus(before, eval));
         }
         reductions::hindsight_adjustment(reduction, depth, eval, before)
-    }
-
-    /// Remembers a quiet move that led to a position in which nothing was good enough for the opponent.
-    #[inline]
-    fn learn_from_failure(&mut self, board: &Board, ply: usize, depth: i32) {
-        let Some(before) = ply.checked_sub(1) else { return };
-        let Frame { played, piece_to, .. } = self.stack[before];
-        if !played.is_null() && played.is_quiet() {
-            let (context, bonus) = (self.stack.context(before), history::prior_bonus(depth));
-            self.histories.learn_played(!board.turn(), played, piece_to, context, bonus);
-        }
     }
 
     /// Bookkeeping on entering the root.

@@ -71,6 +71,8 @@ macro_rules! params {
 params! {
     /// Half width of the first aspiration window, in centipawns.
     aspiration_delta: 19, 5, 60, 4;
+    /// Aspiration: by how many plies at most a search is repeated less deep after scores above its window.
+    aspiration_reduction: 2, 0, 5, 1;
     /// Reverse futility pruning: the greatest depth.
     reverse_futility_depth: 8, 4, 12, 1;
     /// Reverse futility pruning: margin in centipawns for each ply of depth.
@@ -85,16 +87,10 @@ params! {
     probcut_depth: 5, 3, 9, 1;
     /// ProbCut: centipawns above beta.
     probcut_margin: 152, 60, 350, 15;
-    /// ProbCut: centipawns less for a side that is improving.
-    probcut_improving: 25, 0, 120, 10;
-    /// ProbCut by the table: centipawns above beta.
-    probcut_table_margin: 350, 80, 800, 30;
     /// Null move: the least depth at which a fail high is verified.
     null_move_verified_depth: 13, 8, 20, 1;
     /// Reverse futility pruning: 64ths of the way from beta to the evaluation that the score is.
     reverse_futility_blend: 42, 0, 64, 6;
-    /// Reverse futility pruning: centipawns less for a side that is improving.
-    reverse_futility_improving: 20, 0, 120, 6;
     /// Late move pruning: the greatest depth.
     late_move_depth: 8, 3, 12, 1;
     /// Late move pruning: hundredths of moves looked at at any depth.
@@ -109,12 +105,6 @@ params! {
     futility_base: 57, 0, 250, 15;
     /// Futility pruning: margin in centipawns for each ply of depth.
     futility_slope: 62, 30, 200, 10;
-    /// Futility pruning of captures: the greatest depth that late move reductions leave.
-    capture_futility_depth: 6, 2, 12, 1;
-    /// Futility pruning of captures: margin in centipawns at any depth.
-    capture_futility_base: 250, 0, 800, 25;
-    /// Futility pruning of captures: margin in centipawns for each ply of depth.
-    capture_futility_slope: 180, 20, 500, 20;
     /// History pruning: the greatest depth that late move reductions leave.
     history_pruning_depth: 5, 2, 10, 1;
     /// History pruning: how bad what is remembered of a quiet move may be for each ply of depth.
@@ -124,7 +114,9 @@ params! {
     /// Exchange pruning: the greatest depth.
     exchange_pruning_depth: 8, 3, 12, 1;
     /// Exchange pruning: what a quiet move may lose for each ply of depth, in centipawns.
-    quiet_exchange_slope: 75, 20, 120, 6;
+    quiet_exchange_slope: 55, 20, 120, 6;
+    /// Exchange pruning: and for the square of the depth.
+    quiet_exchange_square: 15, 0, 60, 3;
     /// Exchange pruning: what a capture may lose for each ply of depth, in centipawns.
     capture_exchange_slope: 95, 40, 200, 10;
     /// Null move: reduction at any depth, in hundredths of a ply.
@@ -159,6 +151,12 @@ params! {
     evaluation_bonus_slope: 24, 0, 100, 5;
     /// History: and the most of it.
     evaluation_bonus_max: 700, 0, 2500, 100;
+    /// History: 64ths of a cutoff's malus that an early quiet move gets that the table's score refutes.
+    history_refuted_share: 30, 0, 192, 10;
+    /// Ordering: what a quiet move that gives check is worth more.
+    check_bonus: 6000, 0, 24000, 1000;
+    /// Ordering: 64ths of its score that a capture may lose in the exchange and come before the quiet moves.
+    good_capture_share: 3, 0, 16, 1;
     /// Ordering: the weight of the low-ply history at the root, in sixteenths.
     low_ply_weight: 43, 0, 96, 6;
     /// Late move reductions: what every late move is reduced by, in 1024ths of a ply.
@@ -212,7 +210,7 @@ params! {
     /// Double extensions: the most in a line.
     double_extensions_max: 6, 0, 16, 1;
     /// Internal iterative reduction: the least depth.
-    internal_reduction_depth: 4, 2, 8, 1;
+    internal_reduction_depth: 7, 2, 8, 1;
     /// Correction history: the weight of what the pawns say; 1024 lets it say up to 64 centipawns.
     correction_pawns: 1068, 0, 2048, 100;
     /// Correction history: the weight of what each side's pieces say.

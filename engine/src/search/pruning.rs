@@ -5,11 +5,9 @@ use super::params;
 use crate::types::{Score, is_mate};
 
 /// Reverse futility pruning, or static null-move pruning: how far the evaluation must be above beta at a depth for the node to be
-/// taken as failing high ("futility pruning", E. Heinz, ICCA Journal 21(2), 1998, turned to the other side). Less is asked of a
-/// side that is improving (the engine community's).
-pub fn reverse_futility_margin(depth: i32, improving: bool) -> Option<Score> {
-    let margin = params::reverse_futility_slope() * depth - params::reverse_futility_improving() * i32::from(improving);
-    (depth <= params::reverse_futility_depth()).then_some(margin.max(0))
+/// taken as failing high ("futility pruning", E. Heinz, ICCA Journal 21(2), 1998, turned to the other side).
+pub fn reverse_futility_margin(depth: i32) -> Option<Score> {
+    (depth <= params::reverse_futility_depth()).then(|| params::reverse_futility_slope() * depth)
 }
 
 /// Reverse futility pruning: the score of a node left out because its evaluation is that far above beta. Between both, for the
@@ -25,17 +23,9 @@ pub fn razoring_margin(depth: i32) -> Option<Score> {
 }
 
 /// ProbCut: the bound above beta that a capture must reach in a search so much less deep for the node to be taken as failing high
-/// (M. Buro, "ProbCut: an effective selective extension of the alpha-beta algorithm", ICCA Journal 18(2), 1995). Lower for a side
-/// that is improving (the engine community's).
-pub fn probcut_bound(depth: i32, beta: Score, improving: bool) -> Option<Score> {
-    let margin = params::probcut_margin() - params::probcut_improving() * i32::from(improving);
-    (depth >= params::probcut_depth() && !is_mate(beta)).then_some(beta + margin)
-}
-
-/// ProbCut by the table: the bound above beta that a score of the table, of a search so much less deep, must reach for the node to
-/// be taken as failing high without a search of its own (the engine community's "small ProbCut").
-pub fn table_probcut_bound(beta: Score) -> Option<Score> {
-    (!is_mate(beta)).then_some(beta + params::probcut_table_margin())
+/// (M. Buro, "ProbCut: an effective selective extension of the alpha-beta algorithm", ICCA Journal 18(2), 1995).
+pub fn probcut_bound(depth: i32, beta: Score) -> Option<Score> {
+    (depth >= params::probcut_depth() && !is_mate(beta)).then(|| beta + params::probcut_margin())
 }
 
 /// ProbCut: how much less deep the search is that stands for the whole.
@@ -85,23 +75,10 @@ pub fn futility_margin(depth: i32) -> Option<Score> {
     (depth <= params::futility_depth()).then(|| params::futility_base() + params::futility_slope() * depth)
 }
 
-/// Futility pruning of captures: how far the evaluation and what a move takes may together be below alpha at a depth for the move
-/// still to be worth a look (the engine community's). The depth is what late move reductions leave.
-pub fn capture_futility_margin(depth: i32) -> Option<Score> {
-    (depth <= params::capture_futility_depth())
-        .then(|| params::capture_futility_base() + params::capture_futility_slope() * depth)
-}
-
 /// History pruning: what must be remembered of a quiet move at a depth that late move reductions leave for it to be worth a look
 /// (the engine community's).
 pub fn history_threshold(depth: i32) -> Option<i32> {
     (depth <= params::history_pruning_depth()).then(|| -params::history_pruning_slope() * depth)
-}
-
-/// The score of a node that fails high: between it and beta, the nearer to beta the less depth stands behind it ("fail medium", the
-/// engine community's). Mates stay what they are.
-pub fn fail_high_score(score: Score, beta: Score, depth: i32) -> Score {
-    if is_mate(score) || is_mate(beta) { score } else { (score * depth.max(1) + beta) / (depth.max(1) + 1) }
 }
 
 /// Quiescence search: the score of standing pat above beta. Between both, for the evaluation was not searched ("fail medium", the
@@ -117,11 +94,15 @@ pub fn delta_bound(stand_pat: Score, gain: Score) -> Score {
 }
 
 /// Exchange pruning (SEE pruning): the least that a move must come to in the static exchange at a depth, in centipawns. Negative:
-/// the more depth is left, the more may come back. Captures, which have a point more often, may lose more (the engine
-/// community's).
+/// the more depth is left, the more may come back; for quiet moves that is the depth that late move reductions leave. Captures,
+/// which have a point more often, may lose more (the engine community's).
 pub fn exchange_threshold(depth: i32, is_quiet: bool) -> Option<Score> {
-    let slope = if is_quiet { params::quiet_exchange_slope() } else { params::capture_exchange_slope() };
-    (depth <= params::exchange_pruning_depth()).then_some(-slope * depth)
+    let loss = if is_quiet {
+        params::quiet_exchange_slope() * depth + params::quiet_exchange_square() * depth * depth
+    } else {
+        params::capture_exchange_slope() * depth
+    };
+    (depth <= params::exchange_pruning_depth()).then_some(-loss)
 }
 
 #[cfg(test)]
@@ -150,12 +131,9 @@ mod tests {
     #[test]
     fn a_cut_by_a_shallow_search_wants_depth_and_no_mate() {
         let wanted = params::probcut_depth();
-        let [worsening, improving] = [false, true].map(|improving| probcut_bound(wanted, 10, improving));
-        assert!(improving.is_some_and(|bound| bound > 10) && improving <= worsening);
-        assert!(table_probcut_bound(10) >= worsening);
+        assert!(probcut_bound(wanted, 10).is_some_and(|bound| bound > 10));
         for (depth, beta) in [(wanted - 1, 10), (wanted, MATE_IN_MAX), (wanted, -MATE_IN_MAX)] {
-            assert_eq!(probcut_bound(depth, beta, false), None);
-            assert!(!is_mate(beta) || table_probcut_bound(beta).is_none());
+            assert_eq!(probcut_bound(depth, beta), None);
         }
     }
 
@@ -179,18 +157,13 @@ mod tests {
             assert_eq!((late_move_count(30, improving), futility_margin(30)), (None, None));
         }
         assert!(futility_margin(1) < futility_margin(2));
-        assert!(capture_futility_margin(1) < capture_futility_margin(2) && capture_futility_margin(30).is_none());
     }
 
     #[test]
     fn reverse_futility_is_for_low_depths() {
-        assert_eq!(reverse_futility_margin(1, false), Some(params::reverse_futility_slope()));
-        for improving in [false, true] {
-            assert!(reverse_futility_margin(3, improving) > reverse_futility_margin(2, improving));
-            assert_eq!(reverse_futility_margin(20, improving), None);
-        }
-        assert!((0..5).all(|depth| reverse_futility_margin(depth, true) <= reverse_futility_margin(depth, false)));
-        assert!((0..5).all(|depth| reverse_futility_margin(depth, true) >= Some(0)));
+        assert_eq!(reverse_futility_margin(1), Some(params::reverse_futility_slope()));
+        assert!(reverse_futility_margin(3) > reverse_futility_margin(2));
+        assert_eq!(reverse_futility_margin(20), None);
         for (eval, beta) in [(100, 0), (0, 0), (900, -300)] {
             assert!((beta..=eval).contains(&reverse_futility_score(eval, beta)));
         }
@@ -243,16 +216,6 @@ mod tests {
         ] {
             let found = may_try_null_move(depth, eval, static_eval, beta, pieces);
             assert_eq!(found, may, "{depth} {eval} {static_eval} {beta} {pieces}");
-        }
-    }
-
-    #[test]
-    fn a_fail_high_is_trusted_the_more_the_deeper() {
-        for depth in 0..20 {
-            let score = fail_high_score(100, 20, depth);
-            assert!((20..=100).contains(&score) && score <= fail_high_score(100, 20, depth + 1));
-            assert_eq!(fail_high_score(MATE_IN_MAX + 1, 20, depth), MATE_IN_MAX + 1);
-            assert_eq!(fail_high_score(100, -MATE_IN_MAX, depth), 100);
         }
     }
 }

@@ -25,13 +25,14 @@ impl Worker<'_> {
         }
 
         // Reverse futility pruning: so far above beta that no quiet answer brings it down.
-        let margin = pruning::reverse_futility_margin(depth, node.improving);
+        let margin = pruning::reverse_futility_margin(depth);
         if !is_mate(beta) && !is_mate(eval) && margin.is_some_and(|margin| eval - margin >= beta) {
             return Some(pruning::reverse_futility_score(eval, beta));
         }
 
-        // Null-move pruning: passing is rarely the best move, so if even that fails high, so would the best.
-        let may_pass = !self.stack.before(ply, 1).played.is_null() && ply >= self.stack.passing_from;
+        // Null-move pruning: passing is rarely the best move, so if even that fails high, so would the best. Only where that is
+        // expected, for elsewhere most tries are in vain (the engine community's).
+        let may_pass = N::CUT && !self.stack.before(ply, 1).played.is_null() && ply >= self.stack.passing_from;
         let has_pieces = board.has_non_pawn_material(board.turn());
         if may_pass && pruning::may_try_null_move(depth, eval, self.stack[ply].static_eval, beta, has_pieces) {
             let reduced = depth - pruning::null_move_reduction(depth, eval, beta);
@@ -41,14 +42,8 @@ impl Worker<'_> {
             }
         }
 
-        // ProbCut: what is far above beta with less depth is above it with more; what the table knows, or else a capture.
-        if let Some(bound) = pruning::table_probcut_bound(beta)
-            && node.table.is_some_and(|entry| entry.depth >= depth - PROBCUT_REDUCTION && is_above(entry, bound))
-        {
-            return Some(bound);
-        }
-        pruning::probcut_bound(depth, beta, node.improving)
-            .and_then(|bound| self.search_probcut::<N>(board, node, bound))
+        // ProbCut: a capture that is far above beta with less depth is above it with more.
+        pruning::probcut_bound(depth, beta).and_then(|bound| self.search_probcut::<N>(board, node, bound))
     }
 
     /// True when a fail high after passing is borne out, or need not be, by a search of the node in which the side to move may not
@@ -122,9 +117,4 @@ impl Worker<'_> {
         self.line.pop_null(floor);
         Some(score)
     }
-}
-
-/// True when a score of the table says that the true one reaches a bound, and is no mate.
-fn is_above(entry: Entry, bound: Score) -> bool {
-    matches!(entry.bound, Bound::Lower | Bound::Exact) && entry.score >= bound && !is_mate(entry.score)
 }
