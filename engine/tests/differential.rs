@@ -120,6 +120,21 @@ fn incremental_state_equals_recomputed() {
 }
 
 #[test]
+fn a_piece_that_moves_to_a_check_square_gives_check() {
+    random_games(6, |board, _| {
+        let squares = board.check_squares();
+        for &mv in legal(board).iter().filter(|mv| mv.is_quiet() && !mv.is_promotion() && !mv.is_castling()) {
+            let kind = board.piece_at(mv.from()).expect("a piece").kind();
+            let mut child = *board;
+            child.play(mv);
+            // Not by a piece that stood behind it.
+            let is_direct = child.checkers().has(mv.to());
+            assert_eq!(squares[kind.index()].has(mv.to()), is_direct, "{} {mv:?}", board.to_fen(true));
+        }
+    });
+}
+
+#[test]
 fn attacked_squares_have_attackers() {
     random_games(6, |board, _| {
         let position = oracle(&board.to_fen(true));

@@ -263,6 +263,23 @@ impl Board {
         attacked
     }
 
+    /// Where a piece of each kind of the side to move, by [`PieceType::index`], attacks the other side's king; none for a king.
+    pub fn check_squares(&self) -> [Bitboard; PieceType::COUNT] {
+        let (king, occupied) = (self.king(!self.turn), self.occupied());
+        let (diagonal, straight) = (bishop_attacks(king, occupied), rook_attacks(king, occupied));
+        let mut squares = [Bitboard::EMPTY; PieceType::COUNT];
+        for (kind, attacks) in [
+            (PieceType::Pawn, pawn_attacks(!self.turn, king)),
+            (PieceType::Knight, knight_attacks(king)),
+            (PieceType::Bishop, diagonal),
+            (PieceType::Rook, straight),
+            (PieceType::Queen, diagonal | straight),
+        ] {
+            squares[kind.index()] = attacks;
+        }
+        squares
+    }
+
     /// Bishops and queens of both sides.
     #[inline]
     pub fn diagonal_sliders(&self) -> Bitboard {

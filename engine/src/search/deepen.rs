@@ -111,20 +111,24 @@ impl Worker<'_> {
     fn search_aspiring(&mut self, board: &Board, depth: i32) {
         let last = self.root.line().map_or(DRAW, |line| line.score);
         let mut delta = params::aspiration_delta();
+        // A score above the window is looked for again less deep (the engine community's): the move is found, only not its score.
+        let mut fails_high = 0;
         let mut window = Window { alpha: -INFINITE, beta: INFINITE };
         if depth >= ASPIRATION_DEPTH {
             window = Window { alpha: (last - delta).max(-INFINITE), beta: (last + delta).min(INFINITE) };
         }
         loop {
-            let score = self.search::<RootNode>(board, window, depth, 0);
+            let score = self.search::<RootNode>(board, window, (depth - fails_high).max(1), 0);
             if self.control.is_stopped() {
                 return;
             }
             if score <= window.alpha {
+                fails_high = 0;
                 window =
                     Window { alpha: (score - delta).max(-INFINITE), beta: i32::midpoint(window.alpha, window.beta) };
             } else if score >= window.beta {
                 window.beta = (score + delta).min(INFINITE);
+                fails_high = (fails_high + 1).min(params::aspiration_reduction());
             } else {
                 return;
             }

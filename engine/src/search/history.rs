@@ -4,7 +4,7 @@ use super::corrections::Corrections;
 use super::gravity::Gravity;
 use super::params;
 use crate::board::Board;
-use crate::types::{Bitboard, Color, Move, Piece, PieceType, Square};
+use crate::types::{Bitboard, Color, Move, Piece, PieceType, Score, Square};
 
 /// Values stay within this, either side of zero.
 const LIMIT: i32 = 1 << 14;
@@ -27,9 +27,21 @@ pub fn prior_bonus(depth: i32) -> i32 {
     bonus(depth) * params::history_prior_share() / 64
 }
 
+/// How much is learnt of an early quiet move that the table's score refutes, at a depth.
+pub fn refuted_malus(depth: i32) -> i32 {
+    malus(depth) * params::history_refuted_share() / 64
+}
+
 /// How much is learnt of the table's quiet move where its score ends the search of a node at a depth.
 pub fn table_bonus(depth: i32) -> i32 {
     bonus(depth) * params::history_table_share() / 64
+}
+
+/// How much is learnt of a quiet move from the static evaluations before it, for the side that played it, and after it, for the other:
+/// good, the less both together are (the engine community's "evaluation difference").
+pub fn evaluation_bonus(before: Score, after: Score) -> i32 {
+    let max = params::evaluation_bonus_max();
+    (params::evaluation_bonus_slope() * (20 - before - after) / 8).clamp(-max, max)
 }
 
 /// By side, from and to ("The history heuristic and alpha-beta search enhancements in practice", J. Schaeffer, IEEE PAMI 11(11),
@@ -183,11 +195,17 @@ impl Histories {
     /// before it. What depends on the pawns is left out, for they may have moved.
     #[inline]
     pub fn learn_played(&mut self, side: Color, mv: Move, piece_to: PieceTo, context: Context, bonus: i32) {
-        let danger = danger(context.threats, mv);
-        self.butterfly.0[side.index()][danger][mv.from().index()][mv.to().index()].learn(bonus);
+        self.learn_from_to(side, mv, context.threats, bonus);
         for before in context.moves {
             self.continuation.0[before.index()][piece_to.index()].learn(bonus);
         }
+    }
+
+    /// Learns that a quiet move that has been played was good, by a positive bonus, or bad, whatever went before it.
+    #[inline]
+    pub fn learn_from_to(&mut self, side: Color, mv: Move, threats: Bitboard, bonus: i32) {
+        let danger = danger(threats, mv);
+        self.butterfly.0[side.index()][danger][mv.from().index()][mv.to().index()].learn(bonus);
     }
 
     /// Learns that a quiet move was good, by a positive bonus, or bad.
@@ -257,8 +275,16 @@ mod tests {
     #[test]
     fn the_bonus_grows_with_depth_up_to_its_end() {
         assert!((0..128).all(|depth| bonus(depth) <= bonus(depth + 1) && malus(depth) <= malus(depth + 1)));
+        assert!((0..128).all(|depth| (0..=malus(depth)).contains(&refuted_malus(depth))));
         assert_eq!((bonus(0), malus(0)), (0, 0));
         assert_eq!(bonus(127), params::history_bonus_max());
+    }
+
+    #[test]
+    fn a_move_is_good_when_the_evaluation_after_it_is_bad_for_the_other_side() {
+        assert!(evaluation_bonus(50, -200) > 0 && evaluation_bonus(50, 100) < 0);
+        let max = params::evaluation_bonus_max();
+        assert_eq!((evaluation_bonus(0, -30_000), evaluation_bonus(0, 30_000)), (max, -max));
     }
 
     #[test]

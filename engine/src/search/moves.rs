@@ -43,10 +43,11 @@ impl Worker<'_> {
                 continue;
             }
             let late = self.late_move::<N>(board, node, mv, move_number);
-            if may_leave_out && (is_futile(node, alpha, mv, late) || loses_exchange(board, node, mv)) {
+            if may_leave_out && (is_futile(node, alpha, mv, late) || loses_exchange(board, node, mv, late)) {
                 continue;
             }
 
+            self.stack[ply].number = move_number;
             let nodes_before = self.control.nodes();
             let Some(child) = self.play(board, mv, ply) else { break };
             let window = Window { alpha, ..node.window };
@@ -114,6 +115,7 @@ impl Worker<'_> {
             is_refuted: false,
             has_raised: false,
             is_evasion: node.in_check,
+            correction: node.correction,
         }
     }
 
@@ -137,7 +139,9 @@ impl Worker<'_> {
         };
         let reduced = first_depth(node, late);
         if reduced < depth {
+            self.stack[node.ply].reduction = depth - reduced;
             score = -self.search::<CutNode>(child, test, reduced, ply);
+            self.stack[node.ply].reduction = 0;
             if score > window.alpha {
                 depth += reductions::research_adjustment(score, best, depth);
                 if depth > reduced {
@@ -199,7 +203,7 @@ fn is_futile(node: &Node, alpha: Score, mv: Move, late: LateMove) -> bool {
     if !mv.is_quiet() || is_mate(alpha) {
         return false;
     }
-    let left = reductions::reduced_depth(node.depth, reductions::late_move_reduction(late));
+    let left = depth_left(node, late);
     let too_far = pruning::futility_margin(left).is_some_and(|margin| node.eval + margin <= alpha);
     let too_bad = pruning::history_threshold(left).is_some_and(|least| late.history < least);
     too_far || too_bad
@@ -207,6 +211,13 @@ fn is_futile(node: &Node, alpha: Score, mv: Move, late: LateMove) -> bool {
 
 /// True for a move that loses more in the static exchange than the depth that is left may win back.
 #[inline]
-fn loses_exchange(board: &Board, node: &Node, mv: Move) -> bool {
-    pruning::exchange_threshold(node.depth, mv.is_quiet()).is_some_and(|least| !board.see_ge(mv, least))
+fn loses_exchange(board: &Board, node: &Node, mv: Move, late: LateMove) -> bool {
+    let depth = if mv.is_quiet() { depth_left(node, late) } else { node.depth };
+    pruning::exchange_threshold(depth, mv.is_quiet()).is_some_and(|least| !board.see_ge(mv, least))
+}
+
+/// The depth that late move reductions leave a move, as pruning sees it.
+#[inline]
+fn depth_left(node: &Node, late: LateMove) -> i32 {
+    reductions::reduced_depth(node.depth, reductions::late_move_reduction(late))
 }

@@ -6,6 +6,7 @@ use super::extensions::{self, Verdict};
 use super::history::{self, Histories, PieceTo};
 use super::limits::Control;
 use super::ordering::MoveArena;
+use super::reductions;
 use super::root::Root;
 use super::stack::{Frame, Line, MAX_PLY, PvTable, Stack};
 use super::tablebase::Prober;
@@ -16,6 +17,9 @@ use crate::types::{DRAW, Move, MoveList, Score, is_mate};
 
 /// From this clock on stored scores are not trusted: the fifty-move rule is near, and they know nothing of it.
 const STALE_HALFMOVE_CLOCK: u16 = 90;
+
+/// Moves up to this place in the order are early: that one of them is refuted is worth remembering.
+const EARLY: usize = 3;
 
 /// What the search of one node works with.
 #[derive(Clone, Copy)]
@@ -33,6 +37,8 @@ pub(super) struct Node {
     pub improving: bool,
     /// The move that is left out while its alternatives are weighed, or [`Move::NULL`].
     pub excluded: Move,
+    /// By how much the correction histories moved the static evaluation, either way.
+    pub correction: Score,
     /// How much deeper the table's move is searched, in plies.
     pub extension: i32,
 }
@@ -120,9 +126,20 @@ impl Worker<'_> {
         self.stack[ply].static_eval = static_eval;
         let eval = improved_by_table(static_eval, table);
         let was_pv = N::PV || table.is_some_and(|entry| entry.pv);
-        let improving = self.stack.is_improving(ply);
-        let excluded = Move::NULL;
-        let mut node = Node { ply, depth, window, in_check, table, eval, was_pv, improving, excluded, extension: 0 };
+        let depth = depth + self.look_back::<N>(board, depth, ply);
+        let mut node = Node {
+            ply,
+            depth,
+            window,
+            in_check,
+            table,
+            eval,
+            was_pv,
+            improving: self.stack.is_improving(ply),
+            excluded: Move::NULL,
+            correction: (static_eval - raw_eval).abs(),
+            extension: 0,
+        };
 
         // 6. Reasons to leave without looking at moves.
         if !N::PV
@@ -159,7 +176,8 @@ impl Worker<'_> {
             self.histories.corrections.learn(aspects, best.score - static_eval, node.depth);
         }
         if bound == Bound::Upper {
-            self.learn_from_failure(board, ply, node.depth);
+            // Nothing was good enough: the move that led here is.
+            self.learn_of_last_move(board, ply, history::prior_bonus(node.depth));
         }
         let entry = Entry { mv: best.mv, score: best.score, eval: raw_eval, depth: node.depth, bound, pv: was_pv };
         self.table.store(board.key(), ply, entry);
@@ -172,7 +190,8 @@ impl Worker<'_> {
         if N::ROOT { self.root.best_move() } else { table.map_or(Move::NULL, |entry| entry.mv) }
     }
 
-    /// Remembers the table's quiet move where its stored score alone refutes the opponent.
+    /// Remembers the table's quiet move where its stored score alone refutes the opponent, and that an early quiet move of the
+    /// opponent was refuted.
     #[inline]
     fn learn_from_table(&mut self, board: &Board, table: Option<Entry>, depth: i32, ply: usize) {
         if let Some(mv) = table.map(|entry| entry.mv)
@@ -182,17 +201,35 @@ impl Worker<'_> {
             self.stack.note_threats(ply, board);
             self.histories.learn_quiet(board, mv, self.stack.context(ply), history::table_bonus(depth));
         }
+        if self.stack.before(ply, 1).number <= EARLY {
+            self.learn_of_last_move(board, ply, -history::refuted_malus(depth));
+        }
     }
 
-    /// Remembers a quiet move that led to a position in which nothing was good enough for the opponent.
+    /// Remembers that the quiet move that led to a position was good, by a positive bonus, or bad.
     #[inline]
-    fn learn_from_failure(&mut self, board: &Board, ply: usize, depth: i32) {
+    fn learn_of_last_move(&mut self, board: &Board, ply: usize, bonus: i32) {
         let Some(before) = ply.checked_sub(1) else { return };
         let Frame { played, piece_to, .. } = self.stack[before];
         if !played.is_null() && played.is_quiet() {
-            let (context, bonus) = (self.stack.context(before), history::prior_bonus(depth));
+            let context = self.stack.context(before);
             self.histories.learn_played(!board.turn(), played, piece_to, context, bonus);
         }
+    }
+
+    /// What the static evaluation of a position says of the move that led to it: remembers whether a quiet one was good, and gives
+    /// the plies by which the position's depth is to be changed.
+    #[inline]
+    fn look_back<N: NodeKind>(&mut self, board: &Board, depth: i32, ply: usize) -> i32 {
+        let eval = self.stack[ply].static_eval;
+        let Frame { played, threats, static_eval: before, reduction, .. } = *self.stack.before(ply, 1);
+        if N::ROOT || played.is_null() || eval == NO_EVAL || before == NO_EVAL {
+            return 0;
+        }
+        if played.is_quiet() {
+            self.histories.learn_from_to(!board.turn(), played, threats, history::evaluation_bonus(before, eval));
+        }
+        reductions::hindsight_adjustment(reduction, depth, eval, before)
     }
 
     /// Bookkeeping on entering the root.

@@ -3,7 +3,7 @@
 use super::history::{Context, Histories, Quiets, captured_kind};
 use super::params;
 use crate::board::{Board, see_value};
-use crate::types::{Move, MoveList, PieceType};
+use crate::types::{Bitboard, Move, MoveList, PieceType};
 
 /// Moves a line of search can have waiting at once, so that the arena never grows.
 const ARENA_CAPACITY: usize = 8192;
@@ -146,7 +146,7 @@ impl MovePicker {
                     self.stage = Stage::Quiets;
                 }
                 Stage::Quiets => {
-                    if let Some(mv) = self.take_best(arena) {
+                    if let Some(Scored { mv, .. }) = self.take_best(arena) {
                         return Some(mv);
                     }
                     (self.next, self.end) = (self.base, self.bad_end);
@@ -192,18 +192,21 @@ impl MovePicker {
         arena.generated.clear();
         board.legal_quiets(&mut arena.generated);
         let remembered = histories.quiets(board, self.context);
+        let checks = board.check_squares();
         for &mv in &arena.generated {
             if mv != self.table_move && !self.killers.contains(&mv) {
-                arena.scored.push(Scored { mv, score: quiet_score(board, mv, remembered) });
+                arena.scored.push(Scored { mv, score: quiet_score(board, mv, remembered, &checks) });
             }
         }
         self.end = arena.scored.len();
     }
 
-    /// The best capture left that gains `see_threshold` in the exchange; the others are put aside on the way.
+    /// The best capture left that gains `see_threshold` in the exchange, or loses no more than its score allows where all moves are
+    /// wanted; the others are put aside on the way.
     fn next_good_capture(&mut self, board: &Board, arena: &mut MoveArena) -> Option<Move> {
-        while let Some(mv) = self.take_best(arena) {
-            if board.see_ge(mv, self.see_threshold) {
+        while let Some(Scored { mv, score }) = self.take_best(arena) {
+            let allowance = if self.captures_only { 0 } else { allowed_loss(score) };
+            if board.see_ge(mv, self.see_threshold - allowance) {
                 return Some(mv);
             }
             // Places up to `next` are free: their moves are handed out.
@@ -214,7 +217,7 @@ impl MovePicker {
     }
 
     /// One step of a selection sort: most nodes want few of their moves.
-    fn take_best(&mut self, arena: &mut MoveArena) -> Option<Move> {
+    fn take_best(&mut self, arena: &mut MoveArena) -> Option<Scored> {
         let waiting = &mut arena.scored[self.next..self.end];
         let mut best = 0;
         let mut best_score = waiting.first()?.score;
@@ -225,7 +228,7 @@ impl MovePicker {
         }
         waiting.swap(0, best);
         self.next += 1;
-        Some(waiting[0].mv)
+        Some(waiting[0])
     }
 }
 
@@ -238,12 +241,24 @@ fn capture_score(board: &Board, mv: Move, histories: &Histories) -> i32 {
     16 * (victim + promotion) - attacker + params::capture_history_weight() * histories.capture(board, mv) / 64
 }
 
-/// Underpromotions last, the rest by what is remembered of them.
-fn quiet_score(board: &Board, mv: Move, remembered: Quiets<'_>) -> i32 {
+/// What a capture of so high a score may lose in the exchange and still come before the quiet moves, in centipawns (the engine
+/// community's).
+fn allowed_loss(capture_score: i32) -> i32 {
+    capture_score.max(0) / 16 * params::good_capture_share() / 64
+}
+
+/// What a check may lose in the exchange to be tried early, in centipawns.
+const CHECK_MAY_LOSE: i32 = 75;
+
+/// Underpromotions last, the rest by what is remembered of them; direct checks that do not lose their piece come early (the engine
+/// community's). `checks` is [`Board::check_squares`].
+fn quiet_score(board: &Board, mv: Move, remembered: Quiets<'_>, checks: &[Bitboard; PieceType::COUNT]) -> i32 {
     if mv.is_promotion() {
         return i32::MIN / 2;
     }
-    remembered.value(board, mv)
+    let checks = board.piece_at(mv.from()).is_some_and(|piece| checks[piece.kind().index()].has(mv.to()))
+        && board.see_ge(mv, -CHECK_MAY_LOSE);
+    remembered.value(board, mv) + params::check_bonus() * i32::from(checks)
 }
 
 #[cfg(test)]
@@ -302,9 +317,27 @@ mod tests {
         let moves = drain(&board, MovePicker::all(&arena, Move::NULL, [Move::NULL; 2], Context::NONE), &mut arena);
         let first_quiet = moves.iter().position(|mv| mv.is_quiet()).expect("a quiet move");
         let last_quiet = moves.iter().rposition(|mv| mv.is_quiet()).expect("a quiet move");
-        assert!(moves[..first_quiet].iter().all(|&mv| board.see_ge(mv, 0)));
-        assert!(moves[last_quiet + 1..].iter().all(|&mv| !board.see_ge(mv, 0)));
+        let histories = Histories::new();
+        let is_good = |mv: Move| board.see_ge(mv, -allowed_loss(capture_score(&board, mv, &histories)));
+        assert!(moves[..first_quiet].iter().all(|&mv| is_good(mv)));
+        assert!(moves[last_quiet + 1..].iter().all(|&mv| !is_good(mv)));
         assert!(moves[first_quiet..=last_quiet].iter().all(|mv| mv.is_quiet()));
+        assert!(allowed_loss(capture_score(&board, moves[0], &histories)) < 300 && allowed_loss(-500) == 0);
+    }
+
+    #[test]
+    fn checks_come_first_of_the_quiets_unless_they_lose_the_piece() {
+        for (fen, word, is_first) in [
+            ("4k3/8/8/8/8/8/8/R3K3 w - - 0 1", "a1a8", true),
+            ("4k3/8/1n6/8/8/8/8/R3K3 w - - 0 1", "a1a8", false),
+            ("4k3/8/8/8/8/8/8/R3K3 w - - 0 1", "a1a7", false),
+        ] {
+            let board = Board::from_fen(fen).expect("a legal position");
+            let mut arena = MoveArena::new();
+            let moves = drain(&board, MovePicker::all(&arena, Move::NULL, [Move::NULL; 2], Context::NONE), &mut arena);
+            let quiet = moves.into_iter().find(|mv| mv.is_quiet()).expect("a quiet move");
+            assert_eq!(board.to_uci(quiet, false) == word, is_first, "{fen} {word}");
+        }
     }
 
     #[test]

@@ -71,6 +71,8 @@ macro_rules! params {
 params! {
     /// Half width of the first aspiration window, in centipawns.
     aspiration_delta: 19, 5, 60, 4;
+    /// Aspiration: by how many plies at most a search is repeated less deep after scores above its window.
+    aspiration_reduction: 2, 0, 5, 1;
     /// Reverse futility pruning: the greatest depth.
     reverse_futility_depth: 8, 4, 12, 1;
     /// Reverse futility pruning: margin in centipawns for each ply of depth.
@@ -112,7 +114,9 @@ params! {
     /// Exchange pruning: the greatest depth.
     exchange_pruning_depth: 8, 3, 12, 1;
     /// Exchange pruning: what a quiet move may lose for each ply of depth, in centipawns.
-    quiet_exchange_slope: 75, 20, 120, 6;
+    quiet_exchange_slope: 55, 20, 120, 6;
+    /// Exchange pruning: and for the square of the depth.
+    quiet_exchange_square: 15, 0, 60, 3;
     /// Exchange pruning: what a capture may lose for each ply of depth, in centipawns.
     capture_exchange_slope: 95, 40, 200, 10;
     /// Null move: reduction at any depth, in hundredths of a ply.
@@ -121,6 +125,10 @@ params! {
     null_move_slope: 26, 5, 60, 3;
     /// Null move: one ply more of reduction for so many centipawns above beta.
     null_move_eval_divisor: 201, 80, 400, 15;
+    /// Null move: centipawns above beta that the static evaluation must be at any depth.
+    null_move_static_base: 100, -200, 400, 20;
+    /// Null move: and centipawns less for each ply of depth.
+    null_move_static_slope: 14, 0, 60, 3;
     /// Late move reductions: one ply less for so much history.
     reduction_history_divisor: 19136, 4000, 60000, 1500;
     /// History: what one ply of depth adds to the bonus of a cutoff.
@@ -139,6 +147,16 @@ params! {
     history_prior_share: 31, 0, 192, 10;
     /// History: 64ths of a cutoff's bonus that the table's quiet move gets when its score ends the search of a node.
     history_table_share: 24, 0, 192, 10;
+    /// History: what is learnt of a quiet move for each centipawn that the evaluations before and after it differ by, in eighths.
+    evaluation_bonus_slope: 24, 0, 100, 5;
+    /// History: and the most of it.
+    evaluation_bonus_max: 700, 0, 2500, 100;
+    /// History: 64ths of a cutoff's malus that an early quiet move gets that the table's score refutes.
+    history_refuted_share: 30, 0, 192, 10;
+    /// Ordering: what a quiet move that gives check is worth more.
+    check_bonus: 6000, 0, 24000, 1000;
+    /// Ordering: 64ths of its score that a capture may lose in the exchange and come before the quiet moves.
+    good_capture_share: 3, 0, 16, 1;
     /// Ordering: the weight of the low-ply history at the root, in sixteenths.
     low_ply_weight: 43, 0, 96, 6;
     /// Late move reductions: what every late move is reduced by, in 1024ths of a ply.
@@ -175,6 +193,12 @@ params! {
     reduction_refuted: 601, -1024, 3072, 200;
     /// Late move reductions: 1024ths of a ply more once a move of the node has raised alpha.
     reduction_raised: 301, -1024, 3072, 200;
+    /// Late move reductions: 1024ths of a ply less where the evaluation is corrected by 64 centipawns.
+    reduction_correction: 300, -400, 2048, 100;
+    /// Hindsight: plies that a move is reduced by for its position to be searched a ply deeper.
+    hindsight_deeper: 3, 2, 8, 1;
+    /// Hindsight: centipawns that the evaluations before and after a reduced move must add up to for a ply less.
+    hindsight_shallower: 150, 0, 600, 25;
     /// Ordering of captures: the weight of their history in 64ths, in sixteenths of a centipawn.
     capture_history_weight: 36, 0, 160, 6;
     /// Singular extensions: the least depth.
@@ -186,7 +210,7 @@ params! {
     /// Double extensions: the most in a line.
     double_extensions_max: 6, 0, 16, 1;
     /// Internal iterative reduction: the least depth.
-    internal_reduction_depth: 4, 2, 8, 1;
+    internal_reduction_depth: 7, 2, 8, 1;
     /// Correction history: the weight of what the pawns say; 1024 lets it say up to 64 centipawns.
     correction_pawns: 1068, 0, 2048, 100;
     /// Correction history: the weight of what each side's pieces say.

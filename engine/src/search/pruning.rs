@@ -32,10 +32,12 @@ pub fn probcut_bound(depth: i32, beta: Score) -> Option<Score> {
 pub const PROBCUT_REDUCTION: i32 = 4;
 
 /// Null-move pruning: true when the side to move may be allowed to pass, to see whether that already fails high (C. Donninger,
-/// "Null move and deep search", ICCA Journal 16(3), 1993). Without pieces zugzwang is too likely,
-/// and mates are to be proven by moves.
-pub fn may_try_null_move(depth: i32, eval: Score, beta: Score, has_pieces: bool) -> bool {
-    depth >= 3 && eval >= beta && has_pieces && !is_mate(beta)
+/// "Null move and deep search", ICCA Journal 16(3), 1993). Without pieces zugzwang is too likely, and mates are to be proven by
+/// moves. The less depth is left, the more the static evaluation must promise, for then there is little to save (the engine
+/// community's).
+pub fn may_try_null_move(depth: i32, eval: Score, static_eval: Score, beta: Score, has_pieces: bool) -> bool {
+    let surplus = params::null_move_static_base() - params::null_move_static_slope() * depth;
+    depth >= 3 && eval >= beta && static_eval >= beta + surplus && has_pieces && !is_mate(beta)
 }
 
 /// Null-move pruning: how much less deep the position is searched after passing. Grows with depth ("adaptive null-move pruning",
@@ -92,11 +94,15 @@ pub fn delta_bound(stand_pat: Score, gain: Score) -> Score {
 }
 
 /// Exchange pruning (SEE pruning): the least that a move must come to in the static exchange at a depth, in centipawns. Negative:
-/// the more depth is left, the more may come back. Captures, which have a point more often, may lose more (the engine
-/// community's).
+/// the more depth is left, the more may come back; for quiet moves that is the depth that late move reductions leave. Captures,
+/// which have a point more often, may lose more (the engine community's).
 pub fn exchange_threshold(depth: i32, is_quiet: bool) -> Option<Score> {
-    let slope = if is_quiet { params::quiet_exchange_slope() } else { params::capture_exchange_slope() };
-    (depth <= params::exchange_pruning_depth()).then_some(-slope * depth)
+    let loss = if is_quiet {
+        params::quiet_exchange_slope() * depth + params::quiet_exchange_square() * depth * depth
+    } else {
+        params::capture_exchange_slope() * depth
+    };
+    (depth <= params::exchange_pruning_depth()).then_some(-loss)
 }
 
 #[cfg(test)]
@@ -198,14 +204,18 @@ mod tests {
 
     #[test]
     fn a_null_move_needs_depth_value_and_pieces() {
-        for (depth, eval, beta, pieces, may) in [
-            (3, 10, 10, true, true),
-            (2, 10, 10, true, false),
-            (9, 9, 10, true, false),
-            (9, 50, 10, false, false),
-            (9, 0, -MATE_IN_MAX, true, false),
+        let surplus = params::null_move_static_base() - params::null_move_static_slope() * 4;
+        for (depth, eval, static_eval, beta, pieces, may) in [
+            (4, 10, 900, 10, true, true),
+            (2, 10, 900, 10, true, false),
+            (9, 9, 900, 10, true, false),
+            (9, 50, 900, 10, false, false),
+            (9, 0, 900, -MATE_IN_MAX, true, false),
+            (4, 900, 10 + surplus, 10, true, true),
+            (4, 900, 9 + surplus, 10, true, false),
         ] {
-            assert_eq!(may_try_null_move(depth, eval, beta, pieces), may, "{depth} {eval} {beta} {pieces}");
+            let found = may_try_null_move(depth, eval, static_eval, beta, pieces);
+            assert_eq!(found, may, "{depth} {eval} {static_eval} {beta} {pieces}");
         }
     }
 }

@@ -98,16 +98,11 @@ impl Worker<'_> {
     }
 }
 
-/// A bound not above alpha on what a capture brings, if there is one: by what it takes (delta pruning), or because the exchange
-/// wins nothing and the evaluation is too low (futility pruning by SEE).
+/// A bound not above alpha on what a capture brings by what it takes, if there is one (delta pruning).
 fn most_it_brings(board: &Board, mv: Move, stand_pat: Score, alpha: Score) -> Option<Score> {
     if mv.is_promotion() || is_mate(alpha) {
         return None;
     }
     let bound = pruning::delta_bound(stand_pat, captured_kind(board, mv).map_or(0, see_value));
-    if bound <= alpha {
-        return Some(bound);
-    }
-    let even = pruning::delta_bound(stand_pat, 0);
-    (even <= alpha && !board.see_ge(mv, 1)).then_some(even)
+    (bound <= alpha).then_some(bound)
 }

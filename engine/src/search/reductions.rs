@@ -35,6 +35,8 @@ pub struct LateMove {
     pub has_raised: bool,
     /// The side to move is in check.
     pub is_evasion: bool,
+    /// By how much the correction histories moved the static evaluation, either way, in centipawns.
+    pub correction: Score,
 }
 
 /// Late move reductions (LMR): how much less deep a move is searched that comes late in the order (T. Romstad, "An introduction
@@ -43,6 +45,7 @@ pub struct LateMove {
 pub fn late_move_reduction(mv: LateMove) -> i32 {
     let logarithms = natural_log_1024(mv.depth.max(1) as usize) * natural_log_1024(mv.number) / 1024;
     let mut reduction = params::reduction_base() + 100 * logarithms / params::reduction_divisor();
+    reduction -= params::reduction_correction() * mv.correction / 64;
     reduction -= PLY * mv.history / params::reduction_history_divisor();
     for (applies, adjustment) in [
         (mv.is_pv, -params::reduction_pv()),
@@ -75,6 +78,19 @@ pub fn research_adjustment(score: Score, best: Score, depth: i32) -> i32 {
     let deeper = score > best + params::deeper_base() + params::deeper_slope() * depth;
     let shallower = score < best + params::shallower_margin();
     i32::from(deeper) - i32::from(shallower)
+}
+
+/// Hindsight adjustment (the engine community's): by how many plies the depth of a position is changed that a reduced move led to,
+/// when its evaluation, for the side to move, and that before the move, for the other side, are known. A ply more when much was
+/// taken off and the move cost its side nothing; a ply less when it cost so much that the side to move has little to find.
+pub fn hindsight_adjustment(reduction: i32, depth: i32, eval: Score, eval_before: Score) -> i32 {
+    if reduction >= params::hindsight_deeper() && eval <= -eval_before {
+        1
+    } else if reduction >= 2 && depth >= 2 && eval + eval_before > params::hindsight_shallower() {
+        -1
+    } else {
+        0
+    }
 }
 
 /// 1024 times the natural logarithm of a number from 1, which beyond the table counts as its last.
@@ -129,6 +145,7 @@ mod tests {
         is_refuted: false,
         has_raised: false,
         is_evasion: false,
+        correction: 0,
     };
 
     #[test]
@@ -148,6 +165,7 @@ mod tests {
                     LateMove { is_killer: true, ..PLAIN },
                     LateMove { gives_check: true, ..PLAIN },
                     LateMove { is_evasion: true, ..PLAIN },
+                    LateMove { correction: 64, ..PLAIN },
                 ] {
                     assert!(reduction(less) < plain, "{depth} {number}: {less:?}");
                 }
@@ -185,6 +203,23 @@ mod tests {
     fn a_second_search_follows_its_score() {
         for (score, change) in [(0, -1), (1000, 1), (params::shallower_margin(), 0)] {
             assert_eq!(research_adjustment(score, 0, 4), change, "{score}");
+        }
+    }
+
+    #[test]
+    fn hindsight_wants_depth_back_where_too_much_was_taken_off() {
+        let (much, sum) = (params::hindsight_deeper(), params::hindsight_shallower());
+        for (reduction, depth, eval, before, change) in [
+            (much, 1, -10, 10, 1),
+            (much, 1, -500, 10, 1),
+            (much - 1, 1, -500, 10, 0),
+            (much, 5, 10, 10, 0),
+            (2, 5, sum, 1, -1),
+            (2, 5, sum, 0, 0),
+            (2, 1, sum, 1, 0),
+            (1, 5, sum, 1, 0),
+        ] {
+            assert_eq!(hindsight_adjustment(reduction, depth, eval, before), change, "{reduction} {eval} {before}");
         }
     }
 

@@ -30,10 +30,11 @@ impl Worker<'_> {
             return Some(pruning::reverse_futility_score(eval, beta));
         }
 
-        // Null-move pruning: passing is rarely the best move, so if even that fails high, so would the best.
-        let may_pass = !self.stack.before(ply, 1).played.is_null() && ply >= self.stack.passing_from;
+        // Null-move pruning: passing is rarely the best move, so if even that fails high, so would the best. Only where that is
+        // expected, for elsewhere most tries are in vain (the engine community's).
+        let may_pass = N::CUT && !self.stack.before(ply, 1).played.is_null() && ply >= self.stack.passing_from;
         let has_pieces = board.has_non_pawn_material(board.turn());
-        if may_pass && pruning::may_try_null_move(depth, eval, beta, has_pieces) {
+        if may_pass && pruning::may_try_null_move(depth, eval, self.stack[ply].static_eval, beta, has_pieces) {
             let reduced = depth - pruning::null_move_reduction(depth, eval, beta);
             let score = self.search_null_move(board, beta, reduced, ply)?;
             if score >= beta && self.verify_null_move::<N>(board, node, reduced) {
