@@ -111,7 +111,8 @@ impl Worker<'_> {
     fn search_aspiring(&mut self, board: &Board, depth: i32) {
         let last = self.root.line().map_or(DRAW, |line| line.score);
         let mut delta = params::aspiration_delta();
-        // A score above the window is looked for again less deep (the engine community's): the move is found, only not its score.
+        // A score above the window is looked for again less deep (the engine community's): the move is found, only not its
+        // score. The line is still told as one of the iteration's depth.
         let mut fails_high = 0;
         let mut window = Window { alpha: -INFINITE, beta: INFINITE };
         if depth >= ASPIRATION_DEPTH {

@@ -41,8 +41,11 @@ pub fn table_bonus(depth: i32) -> i32 {
 /// good, the less both together are (the engine community's "evaluation difference").
 pub fn evaluation_bonus(before: Score, after: Score) -> i32 {
     let max = params::evaluation_bonus_max();
-    (params::evaluation_bonus_slope() * (20 - before - after) / 8).clamp(-max, max)
+    (params::evaluation_bonus_slope() * (TEMPO - before - after) / 8).clamp(-max, max)
 }
+
+/// What both evaluations come to when a move changed nothing, in centipawns: the right to move counts in each.
+const TEMPO: Score = 20;
 
 /// By side, from and to ("The history heuristic and alpha-beta search enhancements in practice", J. Schaeffer, IEEE PAMI 11(11),
 /// 1989), and by whether the other side attacks either square ("threat history", the engine community's): a piece that flees is another

@@ -43,8 +43,11 @@ impl Worker<'_> {
                 continue;
             }
             let late = self.late_move::<N>(board, node, mv, move_number);
-            if may_leave_out && (is_futile(node, alpha, mv, late) || loses_exchange(board, node, mv, late)) {
-                continue;
+            if may_leave_out {
+                let left = reductions::reduced_depth(node.depth, reductions::late_move_reduction(late));
+                if is_futile(node, alpha, mv, left, late.history) || loses_exchange(board, node, mv, left) {
+                    continue;
+                }
             }
 
             self.stack[ply].number = move_number;
@@ -197,27 +200,22 @@ fn is_too_late(node: &Node, alpha: Score, mv: Move, number: usize) -> bool {
         && pruning::late_move_count(node.depth, node.improving).is_some_and(|count| number > count)
 }
 
-/// True for a quiet move that is left out because the evaluation is too far below alpha, or because of what is remembered of it.
+/// True for a quiet move that is left out because the evaluation is too far below alpha, or because of what is remembered of it;
+/// `left` is the depth that late move reductions leave it.
 #[inline]
-fn is_futile(node: &Node, alpha: Score, mv: Move, late: LateMove) -> bool {
+fn is_futile(node: &Node, alpha: Score, mv: Move, left: i32, history: i32) -> bool {
     if !mv.is_quiet() || is_mate(alpha) {
         return false;
     }
-    let left = depth_left(node, late);
     let too_far = pruning::futility_margin(left).is_some_and(|margin| node.eval + margin <= alpha);
-    let too_bad = pruning::history_threshold(left).is_some_and(|least| late.history < least);
+    let too_bad = pruning::history_threshold(left).is_some_and(|least| history < least);
     too_far || too_bad
 }
 
-/// True for a move that loses more in the static exchange than the depth that is left may win back.
+/// True for a move that loses more in the static exchange than the depth may win back: for a quiet move what late move reductions
+/// leave of it.
 #[inline]
-fn loses_exchange(board: &Board, node: &Node, mv: Move, late: LateMove) -> bool {
-    let depth = if mv.is_quiet() { depth_left(node, late) } else { node.depth };
+fn loses_exchange(board: &Board, node: &Node, mv: Move, left: i32) -> bool {
+    let depth = if mv.is_quiet() { left } else { node.depth };
     pruning::exchange_threshold(depth, mv.is_quiet()).is_some_and(|least| !board.see_ge(mv, least))
-}
-
-/// The depth that late move reductions leave a move, as pruning sees it.
-#[inline]
-fn depth_left(node: &Node, late: LateMove) -> i32 {
-    reductions::reduced_depth(node.depth, reductions::late_move_reduction(late))
 }

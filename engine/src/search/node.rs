@@ -118,7 +118,8 @@ impl Worker<'_> {
             return score;
         }
 
-        // 5. The static evaluation, corrected by how far it was off in positions like this one.
+        // 5. The static evaluation, corrected by how far it was off in positions like this one, and what it says of the move that led
+        // here and of the depth that was taken off for it.
         let raw_eval = self.static_eval(board, table);
         let aspects = Aspects::new(board, self.stack.context(ply));
         let static_eval = self.correct(raw_eval, aspects);
@@ -222,8 +223,13 @@ impl Worker<'_> {
     #[inline]
     fn look_back<N: NodeKind>(&mut self, board: &Board, depth: i32, ply: usize) -> i32 {
         let eval = self.stack[ply].static_eval;
-        let Frame { played, threats, static_eval: before, reduction, .. } = *self.stack.before(ply, 1);
-        if N::ROOT || played.is_null() || eval == NO_EVAL || before == NO_EVAL {
+        if N::ROOT {
+            return 0;
+        }
+        // Taken, so that a second search of the position, to verify a null move, does not change the depth again.
+        let reduction = std::mem::take(&mut self.stack[ply - 1].reduction);
+        let Frame { played, threats, static_eval: before, .. } = self.stack[ply - 1];
+        if played.is_null() || eval == NO_EVAL || before == NO_EVAL {
             return 0;
         }
         if played.is_quiet() {

@@ -1,6 +1,6 @@
 //! The numbers of the search that are tuned, each in one row: name, default, range and step. What gives a rule its shape is fixed
-//! and stands where it is used: the least depths of two or three plies, parts of a depth, caps, and all of `time.rs`, which games
-//! at fixed nodes cannot tune.
+//! and stands where it is used: the least depths of two or three plies, parts of a depth, counts of moves, caps, and all of `time.rs`,
+//! which games at fixed nodes cannot tune.
 //!
 //! In a normal build every name is a constant function. With the feature `tune` it reads a value that a UCI option of the same
 //! name sets. `destrier spsa` prints the rows for a tuner.
@@ -111,7 +111,7 @@ params! {
     history_pruning_slope: 5209, 1000, 12000, 400;
     /// Delta pruning: centipawns beside what a capture wins.
     delta_margin: 166, 60, 400, 15;
-    /// Exchange pruning: the greatest depth.
+    /// Exchange pruning: the greatest depth; of quiet moves that which late move reductions leave.
     exchange_pruning_depth: 8, 3, 12, 1;
     /// Exchange pruning: what a quiet move may lose for each ply of depth, in centipawns.
     quiet_exchange_slope: 55, 20, 120, 6;

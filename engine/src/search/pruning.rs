@@ -94,8 +94,8 @@ pub fn delta_bound(stand_pat: Score, gain: Score) -> Score {
 }
 
 /// Exchange pruning (SEE pruning): the least that a move must come to in the static exchange at a depth, in centipawns. Negative:
-/// the more depth is left, the more may come back; for quiet moves that is the depth that late move reductions leave. Captures,
-/// which have a point more often, may lose more (the engine community's).
+/// the more depth is left, the more may come back. For a quiet move that is the depth that late move reductions leave, for a capture
+/// the node's (the engine community's).
 pub fn exchange_threshold(depth: i32, is_quiet: bool) -> Option<Score> {
     let loss = if is_quiet {
         params::quiet_exchange_slope() * depth + params::quiet_exchange_square() * depth * depth
@@ -206,6 +206,7 @@ mod tests {
     fn a_null_move_needs_depth_value_and_pieces() {
         let surplus = params::null_move_static_base() - params::null_move_static_slope() * 4;
         for (depth, eval, static_eval, beta, pieces, may) in [
+            (3, 10, 900, 10, true, true),
             (4, 10, 900, 10, true, true),
             (2, 10, 900, 10, true, false),
             (9, 9, 900, 10, true, false),

@@ -31,8 +31,8 @@ impl Worker<'_> {
         }
 
         // Null-move pruning: passing is rarely the best move, so if even that fails high, so would the best. Only where that is
-        // expected, for elsewhere most tries are in vain (the engine community's).
-        let may_pass = N::CUT && !self.stack.before(ply, 1).played.is_null() && ply >= self.stack.passing_from;
+        // expected, for elsewhere most tries are in vain (the engine community's); so never twice in a row.
+        let may_pass = N::CUT && ply >= self.stack.passing_from;
         let has_pieces = board.has_non_pawn_material(board.turn());
         if may_pass && pruning::may_try_null_move(depth, eval, self.stack[ply].static_eval, beta, has_pieces) {
             let reduced = depth - pruning::null_move_reduction(depth, eval, beta);

@@ -19,6 +19,10 @@ pub struct Frame {
     pub played: Move,
     /// The piece that moves by it, and where to.
     pub piece_to: PieceTo,
+    /// Its place in the order, from one; of a passed move, or one that ProbCut tries, that of another.
+    pub number: usize,
+    /// How much less deep it is searched than the first would be, in plies; zero but for the time of that search.
+    pub reduction: i32,
     /// The squares that the other side attacks.
     pub threats: Bitboard,
     /// Quiet moves that refuted a sister position.
@@ -31,10 +35,6 @@ pub struct Frame {
     pub double_extensions: i32,
     /// Fail highs of the nodes of this ply below one node two plies up.
     pub cutoffs: i32,
-    /// Its place in the order, from one.
-    pub number: usize,
-    /// How much less deep it is searched than the first would be, in plies.
-    pub reduction: i32,
 }
 
 /// The frames of a line, by ply.
