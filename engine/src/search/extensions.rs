@@ -58,7 +58,7 @@ pub fn check_extension(in_check: bool) -> i32 {
 /// Internal iterative reduction (E. Schröder, 2020): a node that matters and has no move from the table is searched less deep, so
 /// that there is one next time.
 pub fn internal_reduction<N: NodeKind>(depth: i32, table_move: Move) -> i32 {
-    i32::from((N::PV || N::CUT) && table_move.is_null() && depth >= params::internal_reduction_depth())
+    i32::from(false && (N::PV || N::CUT) && table_move.is_null() && depth >= params::internal_reduction_depth())
 }
 
 impl Worker<'_> {

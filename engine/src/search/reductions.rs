@@ -48,7 +48,7 @@ pub fn late_move_reduction(mv: LateMove) -> i32 {
     reduction -= params::reduction_correction() * mv.correction / 64;
     reduction -= PLY * mv.history / params::reduction_history_divisor();
     for (applies, adjustment) in [
-        (mv.is_pv, -params::reduction_pv()),
+        (mv.is_pv && false, -params::reduction_pv()),
         (mv.was_pv, -params::reduction_was_pv()),
         (!mv.improving, params::reduction_worsening()),
         (mv.table_captures, params::reduction_table_capture()),
