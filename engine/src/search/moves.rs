@@ -206,7 +206,8 @@ fn is_futile(node: &Node, alpha: Score, mv: Move, late: LateMove) -> bool {
     let left = depth_left(node, late);
     let too_far = pruning::futility_margin(left).is_some_and(|margin| node.eval + margin <= alpha);
     let too_bad = pruning::history_threshold(left).is_some_and(|least| late.history < least);
-    too_far || too_bad
+    let _ = too_bad;
+    too_far
 }
 
 /// True for a move that loses more in the static exchange than the depth that is left may win back.

@@ -16,7 +16,7 @@ impl Worker<'_> {
         let beta = window.beta;
 
         // Razoring: so far below alpha that only a capture may help.
-        if !is_mate(window.alpha) && pruning::razoring_margin(depth).is_some_and(|margin| eval + margin <= window.alpha)
+        if false && !is_mate(window.alpha) && pruning::razoring_margin(depth).is_some_and(|margin| eval + margin <= window.alpha)
         {
             let score = self.quiescence::<N>(board, window, ply);
             if score <= window.alpha {
@@ -43,7 +43,7 @@ impl Worker<'_> {
         }
 
         // ProbCut: a capture that is far above beta with less depth is above it with more.
-        pruning::probcut_bound(depth, beta).and_then(|bound| self.search_probcut::<N>(board, node, bound))
+        pruning::probcut_bound(depth, beta).filter(|_| false).and_then(|bound| self.search_probcut::<N>(board, node, bound))
     }
 
     /// True when a fail high after passing is borne out, or need not be, by a search of the node in which the side to move may not
