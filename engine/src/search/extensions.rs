@@ -1,4 +1,4 @@
-//! Extensions: is the side to move in check, is the table's move the only good one? As pure functions of what they depend on, and
+//! Extensions: is the table's move the only good one? As pure functions of what they depend on, and
 //! the search that finds out.
 
 use super::node::{Node, Worker};
@@ -46,13 +46,6 @@ fn verdict<N: NodeKind>(others: Score, bound: Score, table_score: Score, beta: S
     } else {
         Verdict::Extend(0)
     }
-}
-
-/// Check extension: a side in check is searched a ply deeper, for few answers are legal and quiescence search should not be left to
-/// find them (the engine community's, since the 1970s).
-#[inline]
-pub fn check_extension(in_check: bool) -> i32 {
-    i32::from(in_check)
 }
 
 /// Internal iterative reduction (E. Schröder, 2020): a node that matters and has no move from the table is searched less deep, so

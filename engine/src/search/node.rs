@@ -72,9 +72,8 @@ impl Worker<'_> {
     /// The value of a position within the window, to a depth in plies ("principal variation search", fail-soft). Means nothing
     /// once the control has stopped.
     pub fn search<N: NodeKind>(&mut self, board: &Board, window: Window, depth: i32, ply: usize) -> Score {
-        // 1. The position in check is searched deeper; at depth 0 only captures are left to look at.
+        // 1. At depth 0 only captures are left to look at, and ways out of check.
         let in_check = board.in_check();
-        let depth = depth + extensions::check_extension(in_check);
         if depth <= 0 {
             return self.quiescence::<N>(board, window, ply);
         }
