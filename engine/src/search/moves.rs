@@ -114,7 +114,6 @@ impl Worker<'_> {
             is_cut: false,
             is_refuted: false,
             has_raised: false,
-            is_evasion: node.in_check,
             correction: node.correction,
         }
     }

@@ -185,8 +185,6 @@ params! {
     reduction_killer: 933, 0, 2048, 100;
     /// Late move reductions: 1024ths of a ply less for a move that gives check.
     reduction_check: 1178, 0, 3072, 100;
-    /// Late move reductions: 1024ths of a ply less for a move out of check.
-    reduction_evasion: 982, 0, 4096, 150;
     /// Late move reductions: 1024ths of a ply more in a node that is expected to fail high.
     reduction_cut: 26, -1024, 3072, 200;
     /// Late move reductions: 1024ths of a ply more once several replies of the next ply have failed high.

@@ -33,8 +33,6 @@ pub struct LateMove {
     pub is_refuted: bool,
     /// A move of the node has raised alpha.
     pub has_raised: bool,
-    /// The side to move is in check.
-    pub is_evasion: bool,
     /// By how much the correction histories moved the static evaluation, either way, in centipawns.
     pub correction: Score,
 }
@@ -59,7 +57,6 @@ pub fn late_move_reduction(mv: LateMove) -> i32 {
         (mv.is_cut, params::reduction_cut()),
         (mv.is_refuted, params::reduction_refuted()),
         (mv.has_raised, params::reduction_raised()),
-        (mv.is_evasion, -params::reduction_evasion()),
     ] {
         reduction += adjustment * i32::from(applies);
     }
@@ -144,7 +141,6 @@ mod tests {
         is_cut: false,
         is_refuted: false,
         has_raised: false,
-        is_evasion: false,
         correction: 0,
     };
 
@@ -164,7 +160,6 @@ mod tests {
                     LateMove { is_capture: true, ..PLAIN },
                     LateMove { is_killer: true, ..PLAIN },
                     LateMove { gives_check: true, ..PLAIN },
-                    LateMove { is_evasion: true, ..PLAIN },
                     LateMove { correction: 64, ..PLAIN },
                 ] {
                     assert!(reduction(less) < plain, "{depth} {number}: {less:?}");
