@@ -21,9 +21,11 @@ mod zobrist;
 pub use fen::FenError;
 pub use perft::perft;
 pub use see::see_value;
+pub use attacks::piece_attacks;
 
 use crate::types::{Bitboard, Color, Piece, PieceType, Square};
-use attacks::{bishop_attacks, king_attacks, knight_attacks, pawn_attacks, pawn_set_attacks, rook_attacks};
+use attacks::{bishop_attacks, king_attacks, pawn_set_attacks, rook_attacks};
+pub use attacks::{knight_attacks, pawn_attacks};
 
 /// The rook a king castles with, by its side of the king.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -115,16 +115,19 @@ impl Worker<'_> {
         if depth >= ASPIRATION_DEPTH {
             window = Window { alpha: (last - delta).max(-INFINITE), beta: (last + delta).min(INFINITE) };
         }
+        let mut less = 0;
         loop {
-            let score = self.search::<RootNode>(board, window, depth, 0);
+            let score = self.search::<RootNode>(board, window, (depth - less).max(1), 0);
             if self.control.is_stopped() {
                 return;
             }
             if score <= window.alpha {
+                less = 0;
                 window =
                     Window { alpha: (score - delta).max(-INFINITE), beta: i32::midpoint(window.alpha, window.beta) };
             } else if score >= window.beta {
                 window.beta = (score + delta).min(INFINITE);
+                less = (less + 1).min(params::aspiration_less());
             } else {
                 return;
             }

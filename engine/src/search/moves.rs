@@ -43,10 +43,11 @@ impl Worker<'_> {
                 continue;
             }
             let late = self.late_move::<N>(board, node, mv, move_number);
-            if may_leave_out && (is_futile(board, node, alpha, mv, late) || loses_exchange(board, node, mv)) {
+            if may_leave_out && (is_futile(board, node, alpha, mv, late) || loses_exchange(board, node, mv, late)) {
                 continue;
             }
 
+            self.stack[ply].number = move_number as i32;
             let nodes_before = self.control.nodes();
             let Some(child) = self.play(board, mv, ply) else { break };
             let window = Window { alpha, ..node.window };
@@ -115,6 +116,8 @@ impl Worker<'_> {
             has_raised: false,
             is_evasion: node.in_check,
             correction: node.correction,
+            deep: node.was_pv && node.table.is_some_and(|e| e.depth >= node.depth),
+            above: node.was_pv && node.table.is_some_and(|e| e.bound != Bound::None && e.score > node.window.alpha),
         }
     }
 
@@ -182,7 +185,7 @@ impl Worker<'_> {
 /// The depth at which a late move is searched first.
 fn first_depth(node: &Node, late: LateMove) -> i32 {
     let depth = node.depth - 1;
-    if node.depth < 3 || late.number < 2 {
+    if node.depth < super::params::late_reduction_depth() || late.number < 2 {
         return depth;
     }
     reductions::reduced_depth(depth, reductions::late_move_reduction(late))
@@ -209,13 +212,19 @@ fn is_futile(board: &Board, node: &Node, alpha: Score, mv: Move, late: LateMove)
         let bound = gain.zip(pruning::capture_futility_margin(left)).map(|(gain, margin)| node.eval + gain + margin);
         return bound.is_some_and(|bound| bound <= alpha);
     }
-    let too_far = pruning::futility_margin(left).is_some_and(|margin| node.eval + margin <= alpha);
+    let more = super::params::futility_improving() * i32::from(node.improving) + super::params::futility_history() * late.history / 16384;
+    let too_far = pruning::futility_margin(left).is_some_and(|margin| node.eval + margin + more <= alpha);
     let too_bad = pruning::history_threshold(left).is_some_and(|least| late.history < least);
     too_far || too_bad
 }
 
 /// True for a move that loses more in the static exchange than the depth that is left may win back.
 #[inline]
-fn loses_exchange(board: &Board, node: &Node, mv: Move) -> bool {
-    pruning::exchange_threshold(node.depth, mv.is_quiet()).is_some_and(|least| !board.see_ge(mv, least))
+fn loses_exchange(board: &Board, node: &Node, mv: Move, late: LateMove) -> bool {
+    let depth = if mv.is_quiet() {
+        reductions::reduced_depth(node.depth, reductions::late_move_reduction(late))
+    } else {
+        node.depth
+    };
+    pruning::exchange_threshold(depth, mv.is_quiet()).is_some_and(|least| !board.see_ge(mv, least))
 }

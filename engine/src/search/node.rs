@@ -105,6 +105,7 @@ impl Worker<'_> {
         {
             if score >= window.beta {
                 self.learn_from_table(board, table, depth, ply);
+                if !N::ROOT { let b = ply - 1; let f = self.stack[b]; if !f.played.is_null() && f.played.is_quiet() && f.number <= 3 { let c = self.stack.context(b); let m = history::malus(depth) * super::params::early_malus() / 64; self.histories.learn_played(!board.turn(), f.played, f.piece_to, c, -m); } }
             }
             return score;
         }

@@ -192,9 +192,14 @@ impl MovePicker {
         arena.generated.clear();
         board.legal_quiets(&mut arena.generated);
         let remembered = histories.quiets(board, self.context);
+        let king = board.king(!board.turn());
+        let occ = board.occupied();
+        let (b, r) = (crate::board::piece_attacks(crate::types::PieceType::Bishop, king, occ), crate::board::piece_attacks(crate::types::PieceType::Rook, king, occ));
+        let checks = [crate::board::pawn_attacks(!board.turn(), king), crate::board::knight_attacks(king), b, r, b | r, crate::types::Bitboard::EMPTY];
         for &mv in &arena.generated {
             if mv != self.table_move && !self.killers.contains(&mv) {
-                arena.scored.push(Scored { mv, score: quiet_score(board, mv, remembered) });
+                let check = board.piece_at(mv.from()).is_some_and(|p| checks[p.kind().index()].has(mv.to())) && board.see_ge(mv, -75);
+                arena.scored.push(Scored { mv, score: quiet_score(board, mv, remembered) + if check { params::check_bonus() } else { 0 } });
             }
         }
         self.end = arena.scored.len();
@@ -203,7 +208,8 @@ impl MovePicker {
     /// The best capture left that gains `see_threshold` in the exchange; the others are put aside on the way.
     fn next_good_capture(&mut self, board: &Board, arena: &mut MoveArena) -> Option<Move> {
         while let Some(mv) = self.take_best(arena) {
-            if board.see_ge(mv, self.see_threshold) {
+            let threshold = if self.captures_only { self.see_threshold } else { -(arena.scored[self.next - 1].score.max(0) / 16 * params::good_capture_share() / 64) };
+            if board.see_ge(mv, threshold) {
                 return Some(mv);
             }
             // Places up to `next` are free: their moves are handed out.

@@ -124,7 +124,7 @@ params! {
     /// Exchange pruning: the greatest depth.
     exchange_pruning_depth: 8, 3, 12, 1;
     /// Exchange pruning: what a quiet move may lose for each ply of depth, in centipawns.
-    quiet_exchange_slope: 75, 20, 120, 6;
+    quiet_exchange_slope: 55, 20, 120, 6;
     /// Exchange pruning: what a capture may lose for each ply of depth, in centipawns.
     capture_exchange_slope: 95, 40, 200, 10;
     /// Null move: reduction at any depth, in hundredths of a ply.
@@ -221,6 +221,17 @@ params! {
     correction_kinds: 509, 0, 2048, 100;
     /// Correction history: the weight of what the last two moves say.
     correction_moves: 990, 0, 2048, 100;
+    late_reduction_depth: 2, 2, 4, 1;
+    quiet_exchange_square: 15, 0, 60, 3;
+    check_bonus: 6000, -2000, 24000, 1000;
+    good_capture_share: 3, 0, 16, 1;
+    aspiration_less: 2, 0, 5, 1;
+    early_malus: 30, 0, 192, 10;
+    reduction_deep: 300, -1024, 2048, 100;
+    reduction_above: 300, -1024, 2048, 100;
+    null_move_all: 0, 0, 1, 1;
+    futility_improving: 30, -100, 200, 10;
+    futility_history: 30, -100, 300, 10;
     /// Quiescence: 64ths of the way from beta to the evaluation that the score of standing pat is.
     stand_pat_blend: 27, 0, 64, 6;
     /// Quiescence: the least that a capture must win in the exchange, in centipawns; above zero even trades are left out.

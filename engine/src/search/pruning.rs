@@ -120,8 +120,8 @@ pub fn delta_bound(stand_pat: Score, gain: Score) -> Score {
 /// the more depth is left, the more may come back. Captures, which have a point more often, may lose more (the engine
 /// community's).
 pub fn exchange_threshold(depth: i32, is_quiet: bool) -> Option<Score> {
-    let slope = if is_quiet { params::quiet_exchange_slope() } else { params::capture_exchange_slope() };
-    (depth <= params::exchange_pruning_depth()).then_some(-slope * depth)
+    let margin = if is_quiet { params::quiet_exchange_slope() * depth + params::quiet_exchange_square() * depth * depth } else { params::capture_exchange_slope() * depth };
+    (depth <= params::exchange_pruning_depth()).then_some(-margin)
 }
 
 #[cfg(test)]

@@ -37,6 +37,8 @@ pub struct LateMove {
     pub is_evasion: bool,
     /// By how much the correction histories moved the static evaluation, either way, in centipawns.
     pub correction: Score,
+    pub deep: bool,
+    pub above: bool,
 }
 
 /// Late move reductions (LMR): how much less deep a move is searched that comes late in the order (T. Romstad, "An introduction
@@ -60,6 +62,8 @@ pub fn late_move_reduction(mv: LateMove) -> i32 {
         (mv.is_refuted, params::reduction_refuted()),
         (mv.has_raised, params::reduction_raised()),
         (mv.is_evasion, -params::reduction_evasion()),
+        (mv.deep, -params::reduction_deep()),
+        (mv.above, -params::reduction_above()),
     ] {
         reduction += adjustment * i32::from(applies);
     }
@@ -146,6 +150,8 @@ mod tests {
         has_raised: false,
         is_evasion: false,
         correction: 0,
+        deep: false,
+        above: false,
     };
 
     #[test]

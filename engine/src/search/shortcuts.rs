@@ -33,7 +33,7 @@ impl Worker<'_> {
         // Null-move pruning: passing is rarely the best move, so if even that fails high, so would the best.
         let may_pass = !self.stack.before(ply, 1).played.is_null() && ply >= self.stack.passing_from;
         let has_pieces = board.has_non_pawn_material(board.turn());
-        if may_pass && pruning::may_try_null_move(depth, eval, self.stack[ply].static_eval, beta, has_pieces) {
+        if may_pass && (N::CUT || crate::search::params::null_move_all() > 0) && pruning::may_try_null_move(depth, eval, self.stack[ply].static_eval, beta, has_pieces) {
             let reduced = depth - pruning::null_move_reduction(depth, eval, beta);
             let score = self.search_null_move(board, beta, reduced, ply)?;
             if score >= beta && self.verify_null_move::<N>(board, node, reduced) {

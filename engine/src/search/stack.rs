@@ -33,6 +33,7 @@ pub struct Frame {
     pub cutoffs: i32,
     /// How much less deep the move is searched than the first would be, in plies.
     pub reduction: i32,
+    pub number: i32,
 }
 
 /// The frames of a line, by ply.
@@ -56,6 +57,7 @@ impl Stack {
             double_extensions: 0,
             cutoffs: 0,
             reduction: 0,
+            number: 0,
         };
         Stack { frames: vec![frame; LOOKBACK + MAX_PLY + 4], passing_from: 0, root_depth: 0 }
     }
