@@ -52,7 +52,7 @@ fn verdict<N: NodeKind>(others: Score, bound: Score, table_score: Score, beta: S
 /// find them (the engine community's, since the 1970s).
 #[inline]
 pub fn check_extension(in_check: bool) -> i32 {
-    i32::from(in_check)
+    i32::from(in_check) * params::check_ext()
 }
 
 /// Internal iterative reduction (E. Schröder, 2020): a node that matters and has no move from the table is searched less deep, so
@@ -69,7 +69,7 @@ impl Worker<'_> {
         if N::ROOT || !board.is_legal(entry.mv) || ply >= self.stack.longest_extended() {
             return Verdict::Extend(0);
         }
-        let bound = singular_bound(entry.score, depth);
+        let bound = singular_bound(entry.score, depth) - if node.was_pv && !N::PV { params::singular_was_pv() * depth / 16 } else { 0 };
         let test = Window::test_above(bound - 1);
         let others = Node { depth: (depth - 1) / 2, window: test, excluded: entry.mv, extension: 0, ..*node };
         let best = self.search_moves::<N::Test>(board, &others);

@@ -25,25 +25,26 @@ struct Candidate {
 impl Worker<'_> {
     /// Searches the moves of a node until one is too good or none is left.
     pub fn search_moves<N: NodeKind>(&mut self, board: &Board, node: &Node) -> Best {
+        let mut node = *node;
         let ply = node.ply;
         let mut alpha = node.window.alpha;
         let mut best = Best { mv: Move::NULL, score: -INFINITE };
         let mut move_number = 0;
         let mut tried = Tried::new();
         let table_move = self.table_move::<N>(node.table);
-        let mut picker = MovePicker::all(&self.arena, table_move, self.stack[ply].killers, self.stack.context(ply));
+        let mut picker = MovePicker::all(&self.arena, table_move, if super::params::killers_off() > 0 { [Move::NULL; 2] } else { self.stack[ply].killers }, self.stack.context(ply));
         while let Some(mv) = picker.next(board, &mut self.arena, self.histories) {
             if mv == node.excluded || (N::ROOT && !self.root.is_allowed(mv)) {
                 continue;
             }
             move_number += 1;
             let may_leave_out = !N::ROOT && best.score > -MATE_IN_MAX && !node.in_check;
-            if may_leave_out && is_too_late(node, alpha, mv, move_number) {
+            if may_leave_out && is_too_late(&node, alpha, mv, move_number) {
                 move_number += picker.skip_quiets(&mut self.arena);
                 continue;
             }
-            let late = self.late_move::<N>(board, node, mv, move_number);
-            if may_leave_out && (is_futile(board, node, alpha, mv, late) || loses_exchange(board, node, mv, late)) {
+            let late = self.late_move::<N>(board, &node, mv, move_number);
+            if may_leave_out && (is_futile(board, &node, alpha, mv, late) || loses_exchange(board, &node, mv, late)) {
                 continue;
             }
 
@@ -53,7 +54,7 @@ impl Worker<'_> {
             let window = Window { alpha, ..node.window };
             let extension = if mv == table_move { node.extension } else { 0 };
             self.stack.note_extension(ply, extension);
-            let score = self.search_child::<N>(&child, node, Candidate { late, window, extension, best: best.score });
+            let score = self.search_child::<N>(&child, &node, Candidate { late, window, extension, best: best.score });
             self.take_back();
             if self.control.is_stopped() {
                 break;
@@ -68,6 +69,7 @@ impl Worker<'_> {
                     best.mv = mv;
                     alpha = score;
                     if N::PV {
+                        if node.depth > 2 && node.depth < 12 && score < node.window.beta { node.depth -= super::params::raise_less(); }
                         self.pv.update(ply, mv);
                     }
                     if N::ROOT {
@@ -76,7 +78,7 @@ impl Worker<'_> {
                     }
                 }
                 if score >= node.window.beta {
-                    self.learn_from_cutoff(board, mv, node, tried.moves());
+                    self.learn_from_cutoff(board, mv, &node, tried.moves());
                     self.stack.note_cutoff(ply, extension < 2 || N::PV);
                     break;
                 }
@@ -148,6 +150,8 @@ impl Worker<'_> {
                 depth += reductions::research_adjustment(score, best, depth);
                 if depth > reduced {
                     score = -self.search::<N::Retried>(child, test, depth, ply);
+                    let f = self.stack[node.ply];
+                    if super::params::post_lmr() > 0 && f.played.is_quiet() { let c = self.stack.context(node.ply); let bonus = if score <= window.alpha { -history::malus(depth) } else if score >= node.window.beta { history::bonus(depth) } else { 0 }; self.histories.learn_played(!child.turn(), f.played, f.piece_to, c, bonus * super::params::post_lmr() / 64); }
                 }
             }
         } else {
@@ -221,7 +225,7 @@ fn is_futile(board: &Board, node: &Node, alpha: Score, mv: Move, late: LateMove)
 /// True for a move that loses more in the static exchange than the depth that is left may win back.
 #[inline]
 fn loses_exchange(board: &Board, node: &Node, mv: Move, late: LateMove) -> bool {
-    let depth = if mv.is_quiet() {
+    let depth = if mv.is_quiet() && super::params::see_left() > 0 {
         reductions::reduced_depth(node.depth, reductions::late_move_reduction(late))
     } else {
         node.depth

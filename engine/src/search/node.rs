@@ -102,6 +102,7 @@ impl Worker<'_> {
         let table = self.look_up(board, ply);
         if !N::PV
             && let Some(score) = score_from_table(table, depth, window.beta)
+            && (super::params::table_cut_kind() == 0 || depth > 5 || N::CUT == (score >= window.beta))
         {
             if score >= window.beta {
                 self.learn_from_table(board, table, depth, ply);
@@ -150,7 +151,7 @@ impl Worker<'_> {
 
         // 7. How deep the table's move is worth to be searched, or the node without one. From here on moves are looked at.
         self.stack.note_threats(ply, board);
-        node.depth -= extensions::internal_reduction::<N>(depth, self.table_move::<N>(table));
+        node.depth -= if table.is_some_and(|e| e.depth + 4 < depth) && super::params::iir_shallow() > 0 && !N::ROOT { extensions::internal_reduction::<N>(depth, Move::NULL) } else { extensions::internal_reduction::<N>(depth, self.table_move::<N>(table)) };
         match self.weigh_table_move::<N>(board, &node) {
             Verdict::Extend(plies) => node.extension = plies,
             Verdict::Cut(score) => return score,
@@ -161,7 +162,7 @@ impl Worker<'_> {
         if self.control.is_stopped() {
             return DRAW;
         }
-        if !N::ROOT && best.score >= window.beta {
+        if !N::ROOT && best.score >= window.beta && super::params::fail_high_blend() > 0 {
             best.score = pruning::fail_high_score(best.score, window.beta, node.depth);
         }
 
@@ -285,6 +286,7 @@ impl Worker<'_> {
         }
         match table {
             Some(entry) if entry.eval != NO_EVAL => entry.eval,
+            _ if super::params::fifty_scale() > 0 => self.evaluator.evaluate(board) * (200 - i32::from(board.halfmove_clock())) / 200,
             _ => self.evaluator.evaluate(board),
         }
     }

@@ -76,19 +76,19 @@ params! {
     /// Reverse futility pruning: margin in centipawns for each ply of depth.
     reverse_futility_slope: 40, 10, 150, 8;
     /// Razoring: the greatest depth.
-    razoring_depth: 4, 1, 8, 1;
+    razoring_depth: 4, 0, 8, 1;
     /// Razoring: margin in centipawns at any depth.
     razoring_base: 249, 80, 500, 20;
     /// Razoring: margin in centipawns for the square of the depth.
     razoring_slope: 107, 40, 300, 12;
     /// ProbCut: the least depth.
-    probcut_depth: 5, 3, 9, 1;
+    probcut_depth: 5, 3, 99, 1;
     /// ProbCut: centipawns above beta.
     probcut_margin: 152, 60, 350, 15;
     /// ProbCut: centipawns less for a side that is improving.
     probcut_improving: 25, 0, 120, 10;
     /// ProbCut by the table: centipawns above beta.
-    probcut_table_margin: 350, 80, 800, 30;
+    probcut_table_margin: 350, 80, 20000, 30;
     /// Null move: the least depth at which a fail high is verified.
     null_move_verified_depth: 13, 8, 20, 1;
     /// Reverse futility pruning: 64ths of the way from beta to the evaluation that the score is.
@@ -110,13 +110,13 @@ params! {
     /// Futility pruning: margin in centipawns for each ply of depth.
     futility_slope: 62, 30, 200, 10;
     /// Futility pruning of captures: the greatest depth that late move reductions leave.
-    capture_futility_depth: 6, 2, 12, 1;
+    capture_futility_depth: 6, 0, 12, 1;
     /// Futility pruning of captures: margin in centipawns at any depth.
     capture_futility_base: 250, 0, 800, 25;
     /// Futility pruning of captures: margin in centipawns for each ply of depth.
     capture_futility_slope: 180, 20, 500, 20;
     /// History pruning: the greatest depth that late move reductions leave.
-    history_pruning_depth: 5, 2, 10, 1;
+    history_pruning_depth: 5, 0, 10, 1;
     /// History pruning: how bad what is remembered of a quiet move may be for each ply of depth.
     history_pruning_slope: 5209, 1000, 12000, 400;
     /// Delta pruning: centipawns beside what a capture wins.
@@ -134,7 +134,7 @@ params! {
     /// Null move: one ply more of reduction for so many centipawns above beta.
     null_move_eval_divisor: 201, 80, 400, 15;
     /// Null move: centipawns above beta that the static evaluation must be at any depth.
-    null_move_static_base: 100, -200, 400, 20;
+    null_move_static_base: 100, -30000, 400, 20;
     /// Null move: and centipawns less for each ply of depth.
     null_move_static_slope: 14, 0, 60, 3;
     /// Late move reductions: one ply less for so much history.
@@ -198,9 +198,9 @@ params! {
     /// Late move reductions: 1024ths of a ply less where the evaluation is corrected by 64 centipawns.
     reduction_correction: 300, -400, 2048, 100;
     /// Hindsight: plies that a move is reduced by for its position to be searched a ply deeper.
-    hindsight_deeper: 3, 2, 8, 1;
+    hindsight_deeper: 3, 2, 100, 1;
     /// Hindsight: centipawns that the evaluations before and after a reduced move must add up to for a ply less.
-    hindsight_shallower: 150, 0, 600, 25;
+    hindsight_shallower: 150, 0, 30000, 25;
     /// Ordering of captures: the weight of their history in 64ths, in sixteenths of a centipawn.
     capture_history_weight: 36, 0, 160, 6;
     /// Singular extensions: the least depth.
@@ -212,7 +212,7 @@ params! {
     /// Double extensions: the most in a line.
     double_extensions_max: 6, 0, 16, 1;
     /// Internal iterative reduction: the least depth.
-    internal_reduction_depth: 4, 2, 8, 1;
+    internal_reduction_depth: 4, 2, 99, 1;
     /// Correction history: the weight of what the pawns say; 1024 lets it say up to 64 centipawns.
     correction_pawns: 1068, 0, 2048, 100;
     /// Correction history: the weight of what each side's pieces say.
@@ -232,6 +232,18 @@ params! {
     null_move_all: 0, 0, 1, 1;
     futility_improving: 30, -100, 200, 10;
     futility_history: 30, -100, 300, 10;
+    check_ext: 1, 0, 1, 1;
+    see_left: 1, 0, 1, 1;
+    fail_high_blend: 1, 0, 1, 1;
+    iir_shallow: 0, 0, 1, 1;
+    singular_was_pv: 0, 0, 60, 1;
+    fifty_scale: 0, 0, 1, 1;
+    table_cut_kind: 0, 0, 1, 1;
+    post_lmr: 0, 0, 128, 1;
+    raise_less: 0, 0, 2, 1;
+    rf_pv: 0, 0, 1, 1;
+    killers_off: 0, 0, 1, 1;
+    qs_pv: 0, 0, 1, 1;
     /// Quiescence: 64ths of the way from beta to the evaluation that the score of standing pat is.
     stand_pat_blend: 27, 0, 64, 6;
     /// Quiescence: the least that a capture must win in the exchange, in centipawns; above zero even trades are left out.

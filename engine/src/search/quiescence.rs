@@ -92,7 +92,7 @@ impl Worker<'_> {
             return mated_in(ply as i32);
         }
         let bound = if best.score >= window.beta { Bound::Lower } else { Bound::Upper };
-        let entry = Entry { mv: best.mv, score: best.score, eval: raw_eval, depth: 0, bound, pv: N::PV };
+        let entry = Entry { mv: best.mv, score: best.score, eval: raw_eval, depth: 0, bound, pv: N::PV || (super::params::qs_pv() > 0 && table.is_some_and(|e| e.pv)) };
         self.table.store(board.key(), ply, entry);
         best.score
     }

@@ -26,7 +26,7 @@ impl Worker<'_> {
 
         // Reverse futility pruning: so far above beta that no quiet answer brings it down.
         let margin = pruning::reverse_futility_margin(depth, node.improving);
-        if !is_mate(beta) && !is_mate(eval) && margin.is_some_and(|margin| eval - margin >= beta) {
+        if !(node.was_pv && crate::search::params::rf_pv() > 0) && !is_mate(beta) && !is_mate(eval) && margin.is_some_and(|margin| eval - margin >= beta) {
             return Some(pruning::reverse_futility_score(eval, beta));
         }
 
