@@ -190,6 +190,11 @@ impl Histories {
         }
     }
 
+    pub fn learn_butterfly(&mut self, side: Color, mv: Move, threats: Bitboard, bonus: i32) {
+        let danger = danger(threats, mv);
+        self.butterfly.0[side.index()][danger][mv.from().index()][mv.to().index()].learn(bonus);
+    }
+
     /// Learns that a quiet move was good, by a positive bonus, or bad.
     #[inline]
     pub fn learn_quiet(&mut self, board: &Board, mv: Move, context: Context, bonus: i32) {

@@ -43,7 +43,7 @@ impl Worker<'_> {
                 continue;
             }
             let late = self.late_move::<N>(board, node, mv, move_number);
-            if may_leave_out && (is_futile(node, alpha, mv, late) || loses_exchange(board, node, mv)) {
+            if may_leave_out && (is_futile(board, node, alpha, mv, late) || loses_exchange(board, node, mv)) {
                 continue;
             }
 
@@ -114,6 +114,7 @@ impl Worker<'_> {
             is_refuted: false,
             has_raised: false,
             is_evasion: node.in_check,
+            correction: node.correction,
         }
     }
 
@@ -137,7 +138,9 @@ impl Worker<'_> {
         };
         let reduced = first_depth(node, late);
         if reduced < depth {
+            self.stack[node.ply].reduction = depth - reduced;
             score = -self.search::<CutNode>(child, test, reduced, ply);
+            self.stack[node.ply].reduction = 0;
             if score > window.alpha {
                 depth += reductions::research_adjustment(score, best, depth);
                 if depth > reduced {
@@ -195,9 +198,16 @@ fn is_too_late(node: &Node, alpha: Score, mv: Move, number: usize) -> bool {
 
 /// True for a quiet move that is left out because the evaluation is too far below alpha, or because of what is remembered of it.
 #[inline]
-fn is_futile(node: &Node, alpha: Score, mv: Move, late: LateMove) -> bool {
-    if !mv.is_quiet() || is_mate(alpha) {
+fn is_futile(board: &Board, node: &Node, alpha: Score, mv: Move, late: LateMove) -> bool {
+    if is_mate(alpha) {
         return false;
+    }
+    if !mv.is_quiet() {
+        let left = reductions::reduced_depth(node.depth, reductions::late_move_reduction(late));
+        return left <= 6 && mv.is_capture() && {
+            let gain = history::captured_kind(board, mv).map_or(0, |kind| [100, 300, 310, 500, 900, 0][kind.index()]);
+            node.eval + gain + super::params::capture_futility_base() + super::params::capture_futility_slope() * left <= alpha
+        };
     }
     let left = reductions::reduced_depth(node.depth, reductions::late_move_reduction(late));
     let too_far = pruning::futility_margin(left).is_some_and(|margin| node.eval + margin <= alpha);

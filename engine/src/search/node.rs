@@ -5,6 +5,7 @@ use super::evaluator::Evaluator;
 use super::extensions::{self, Verdict};
 use super::history::{self, Histories, PieceTo};
 use super::limits::Control;
+use super::params;
 use super::ordering::MoveArena;
 use super::root::Root;
 use super::stack::{Frame, Line, MAX_PLY, PvTable, Stack};
@@ -35,6 +36,7 @@ pub(super) struct Node {
     pub excluded: Move,
     /// How much deeper the table's move is searched, in plies.
     pub extension: i32,
+    pub correction: Score,
 }
 
 /// The best move of a node so far.
@@ -119,10 +121,27 @@ impl Worker<'_> {
         self.stack[ply].raw_eval = raw_eval;
         self.stack[ply].static_eval = static_eval;
         let eval = improved_by_table(static_eval, table);
+        let mut depth = depth;
+        if !N::ROOT && !in_check {
+            let before = self.stack.before(ply, 1);
+            let (played, piece_to, threats, reduction, prior) = (before.played, before.piece_to, before.threats, before.reduction, before.static_eval);
+            if !played.is_null() && prior != super::tt::NO_EVAL {
+                if played.is_quiet() {
+                    let bonus = (-params::eval_bonus_slope() * (static_eval + prior - 20) / 8).clamp(-params::eval_bonus_max(), params::eval_bonus_max());
+                    self.histories.learn_butterfly(!board.turn(), played, threats, bonus);
+                }
+                if reduction >= params::hindsight_deeper() && static_eval <= -prior {
+                    depth += 1;
+                } else if reduction >= 2 && depth >= 2 && static_eval + prior > params::hindsight_shallower() {
+                    depth -= 1;
+                }
+            }
+            let _ = piece_to;
+        }
         let was_pv = N::PV || table.is_some_and(|entry| entry.pv);
         let improving = self.stack.is_improving(ply);
         let excluded = Move::NULL;
-        let mut node = Node { ply, depth, window, in_check, table, eval, was_pv, improving, excluded, extension: 0 };
+        let mut node = Node { ply, depth, window, in_check, table, eval, was_pv, improving, excluded, extension: 0, correction: if in_check { 0 } else { (static_eval - raw_eval).abs() } };
 
         // 6. Reasons to leave without looking at moves.
         if !N::PV
@@ -146,6 +165,10 @@ impl Worker<'_> {
             return DRAW;
         }
 
+        let mut best = best;
+        if best.score >= window.beta && !N::ROOT && !is_mate(best.score) && !is_mate(window.beta) {
+            best.score = (best.score * node.depth.max(1) + window.beta) / (node.depth.max(1) + 1);
+        }
         // 9. What was found out goes into the histories and the table, if it holds for the position.
         if N::ROOT && self.root.is_partial() {
             return best.score;

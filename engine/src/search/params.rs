@@ -195,6 +195,19 @@ params! {
     correction_kinds: 509, 0, 2048, 100;
     /// Correction history: the weight of what the last two moves say.
     correction_moves: 990, 0, 2048, 100;
+    /// RFP improving.
+    reverse_futility_improving: 20, 0, 120, 6;
+    probcut_improving: 25, 0, 120, 10;
+    probcut_table_margin: 350, 80, 800, 30;
+    null_move_static_base: 100, -200, 400, 20;
+    null_move_static_slope: 14, 0, 60, 3;
+    reduction_correction: 300, -400, 2048, 100;
+    capture_futility_base: 250, 0, 800, 25;
+    capture_futility_slope: 180, 20, 500, 20;
+    eval_bonus_slope: 24, 0, 100, 5;
+    eval_bonus_max: 700, 0, 2500, 100;
+    hindsight_deeper: 3, 2, 8, 1;
+    hindsight_shallower: 150, 0, 600, 25;
     /// Quiescence: 64ths of the way from beta to the evaluation that the score of standing pat is.
     stand_pat_blend: 27, 0, 64, 6;
     /// Quiescence: the least that a capture must win in the exchange, in centipawns; above zero even trades are left out.

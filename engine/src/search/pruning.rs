@@ -6,8 +6,9 @@ use crate::types::{Score, is_mate};
 
 /// Reverse futility pruning, or static null-move pruning: how far the evaluation must be above beta at a depth for the node to be
 /// taken as failing high ("futility pruning", E. Heinz, ICCA Journal 21(2), 1998, turned to the other side).
-pub fn reverse_futility_margin(depth: i32) -> Option<Score> {
-    (depth <= params::reverse_futility_depth()).then(|| params::reverse_futility_slope() * depth)
+pub fn reverse_futility_margin(depth: i32, improving: bool) -> Option<Score> {
+    let margin = params::reverse_futility_slope() * depth - params::reverse_futility_improving() * i32::from(improving);
+    (depth <= params::reverse_futility_depth()).then_some(margin.max(0))
 }
 
 /// Reverse futility pruning: the score of a node left out because its evaluation is that far above beta. Between both, for the
@@ -24,8 +25,9 @@ pub fn razoring_margin(depth: i32) -> Option<Score> {
 
 /// ProbCut: the bound above beta that a capture must reach in a search so much less deep for the node to be taken as failing high
 /// (M. Buro, "ProbCut: an effective selective extension of the alpha-beta algorithm", ICCA Journal 18(2), 1995).
-pub fn probcut_bound(depth: i32, beta: Score) -> Option<Score> {
-    (depth >= params::probcut_depth() && !is_mate(beta)).then(|| beta + params::probcut_margin())
+pub fn probcut_bound(depth: i32, beta: Score, improving: bool) -> Option<Score> {
+    let margin = params::probcut_margin() - params::probcut_improving() * i32::from(improving);
+    (depth >= params::probcut_depth() && !is_mate(beta)).then_some(beta + margin)
 }
 
 /// ProbCut: how much less deep the search is that stands for the whole.

@@ -35,6 +35,7 @@ pub struct LateMove {
     pub has_raised: bool,
     /// The side to move is in check.
     pub is_evasion: bool,
+    pub correction: Score,
 }
 
 /// Late move reductions (LMR): how much less deep a move is searched that comes late in the order (T. Romstad, "An introduction
@@ -43,6 +44,7 @@ pub struct LateMove {
 pub fn late_move_reduction(mv: LateMove) -> i32 {
     let logarithms = natural_log_1024(mv.depth.max(1) as usize) * natural_log_1024(mv.number) / 1024;
     let mut reduction = params::reduction_base() + 100 * logarithms / params::reduction_divisor();
+    reduction -= params::reduction_correction() * mv.correction.min(200) / 64;
     reduction -= PLY * mv.history / params::reduction_history_divisor();
     for (applies, adjustment) in [
         (mv.is_pv, -params::reduction_pv()),

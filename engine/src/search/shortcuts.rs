@@ -25,7 +25,7 @@ impl Worker<'_> {
         }
 
         // Reverse futility pruning: so far above beta that no quiet answer brings it down.
-        let margin = pruning::reverse_futility_margin(depth);
+        let margin = pruning::reverse_futility_margin(depth, node.improving);
         if !is_mate(beta) && !is_mate(eval) && margin.is_some_and(|margin| eval - margin >= beta) {
             return Some(pruning::reverse_futility_score(eval, beta));
         }
@@ -33,7 +33,7 @@ impl Worker<'_> {
         // Null-move pruning: passing is rarely the best move, so if even that fails high, so would the best.
         let may_pass = !self.stack.before(ply, 1).played.is_null() && ply >= self.stack.passing_from;
         let has_pieces = board.has_non_pawn_material(board.turn());
-        if may_pass && pruning::may_try_null_move(depth, eval, beta, has_pieces) {
+        if may_pass && self.stack[ply].static_eval >= beta + crate::search::params::null_move_static_base() - crate::search::params::null_move_static_slope() * depth && pruning::may_try_null_move(depth, eval, beta, has_pieces) {
             let reduced = depth - pruning::null_move_reduction(depth, eval, beta);
             let score = self.search_null_move(board, beta, reduced, ply)?;
             if score >= beta && self.verify_null_move::<N>(board, node, reduced) {
@@ -42,7 +42,17 @@ impl Worker<'_> {
         }
 
         // ProbCut: a capture that is far above beta with less depth is above it with more.
-        pruning::probcut_bound(depth, beta).and_then(|bound| self.search_probcut::<N>(board, node, bound))
+        // 3
+        if let Some(entry) = node.table
+            && !is_mate(beta)
+            && !is_mate(entry.score)
+            && entry.depth >= depth - PROBCUT_REDUCTION
+            && matches!(entry.bound, Bound::Lower | Bound::Exact)
+            && entry.score >= beta + crate::search::params::probcut_table_margin()
+        {
+            return Some(beta + crate::search::params::probcut_table_margin());
+        }
+        pruning::probcut_bound(depth, beta, node.improving).and_then(|bound| self.search_probcut::<N>(board, node, bound))
     }
 
     /// True when a fail high after passing is borne out, or need not be, by a search of the node in which the side to move may not

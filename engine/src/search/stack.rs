@@ -31,6 +31,7 @@ pub struct Frame {
     pub double_extensions: i32,
     /// Fail highs of the nodes of this ply below one node two plies up.
     pub cutoffs: i32,
+    pub reduction: i32,
 }
 
 /// The frames of a line, by ply.
@@ -53,6 +54,7 @@ impl Stack {
             static_eval: NO_EVAL,
             double_extensions: 0,
             cutoffs: 0,
+            reduction: 0,
         };
         Stack { frames: vec![frame; LOOKBACK + MAX_PLY + 4], passing_from: 0, root_depth: 0 }
     }
