@@ -165,24 +165,32 @@ impl Worker<'_> {
         }
 
         // 9. What was found out goes into the histories and the table, if it holds for the position.
-        if N::ROOT && self.root.is_partial() {
-            return best.score;
+        if !N::ROOT || !self.root.is_partial() {
+            self.remember::<N>(board, &node, aspects, &best);
         }
+        best.score
+    }
+
+    /// Keeps what the search of a node's moves found out, for the histories and the table.
+    #[inline]
+    fn remember<N: NodeKind>(&mut self, board: &Board, node: &Node, aspects: Aspects, best: &Best) {
+        let Node { ply, depth, window, was_pv, .. } = *node;
+        let Frame { raw_eval, static_eval, .. } = self.stack[ply];
         let bound = match best.score {
             score if score >= window.beta => Bound::Lower,
             _ if N::PV && !best.mv.is_null() => Bound::Exact,
             _ => Bound::Upper,
         };
-        if !in_check && !best.mv.is_capture() && !is_mate(best.score) && is_telling(bound, best.score, static_eval) {
-            self.histories.corrections.learn(aspects, best.score - static_eval, node.depth);
+        let is_quiet = !node.in_check && !best.mv.is_capture();
+        if is_quiet && !is_mate(best.score) && is_telling(bound, best.score, static_eval) {
+            self.histories.corrections.learn(aspects, best.score - static_eval, depth);
         }
         if bound == Bound::Upper {
             // Nothing was good enough: the move that led here is.
-            self.learn_of_last_move(board, ply, history::prior_bonus(node.depth));
+            self.learn_of_last_move(board, ply, history::prior_bonus(depth));
         }
-        let entry = Entry { mv: best.mv, score: best.score, eval: raw_eval, depth: node.depth, bound, pv: was_pv };
+        let entry = Entry { mv: best.mv, score: best.score, eval: raw_eval, depth, bound, pv: was_pv };
         self.table.store(board.key(), ply, entry);
-        best.score
     }
 
     /// The move that is searched first: the table's, at the root the best of the line looked for.
