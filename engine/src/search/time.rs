@@ -230,7 +230,7 @@ mod tests {
     #[test]
     fn a_whole_game_at_a_tiny_control_never_runs_dry() {
         for (base, increment, overhead, lost) in
-            [(1_000, 10, 10, 9), (1_000, 10, 15, 10), (100, 1, 10, 0), (100, 1, 0, 0)]
+            [(1_000, 10, 10, 9), (1_000, 10, 15, 9), (100, 1, 10, 0), (100, 1, 0, 0)]
         {
             let mut left = ms(base);
             for mv in 0..300 {
