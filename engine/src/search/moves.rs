@@ -44,8 +44,8 @@ impl Worker<'_> {
             }
             let late = self.late_move::<N>(board, node, mv, move_number);
             if may_leave_out {
-                let left = reductions::reduced_depth(node.depth, reductions::late_move_reduction(late));
-                if is_futile(node, alpha, mv, left, late.history) || loses_exchange(board, node, mv, left) {
+                let depth = depth_left(node, mv, late);
+                if is_futile(node, alpha, mv, depth, late.history) || loses_exchange(board, mv, depth) {
                     continue;
                 }
             }
@@ -200,22 +200,28 @@ fn is_too_late(node: &Node, alpha: Score, mv: Move, number: usize) -> bool {
         && pruning::late_move_count(node.depth, node.improving).is_some_and(|count| number > count)
 }
 
-/// True for a quiet move that is left out because the evaluation is too far below alpha, or because of what is remembered of it;
-/// `left` is the depth that late move reductions leave it.
+/// The depth by which it is judged whether a move is left out: for a quiet move what late move reductions leave.
 #[inline]
-fn is_futile(node: &Node, alpha: Score, mv: Move, left: i32, history: i32) -> bool {
+fn depth_left(node: &Node, mv: Move, late: LateMove) -> i32 {
+    if !mv.is_quiet() {
+        return node.depth;
+    }
+    reductions::reduced_depth(node.depth, reductions::late_move_reduction(late))
+}
+
+/// True for a quiet move that is left out because the evaluation is too far below alpha, or because of what is remembered of it.
+#[inline]
+fn is_futile(node: &Node, alpha: Score, mv: Move, depth: i32, history: i32) -> bool {
     if !mv.is_quiet() || is_mate(alpha) {
         return false;
     }
-    let too_far = pruning::futility_margin(left).is_some_and(|margin| node.eval + margin <= alpha);
-    let too_bad = pruning::history_threshold(left).is_some_and(|least| history < least);
+    let too_far = pruning::futility_margin(depth).is_some_and(|margin| node.eval + margin <= alpha);
+    let too_bad = pruning::history_threshold(depth).is_some_and(|least| history < least);
     too_far || too_bad
 }
 
-/// True for a move that loses more in the static exchange than the depth may win back: for a quiet move what late move reductions
-/// leave of it.
+/// True for a move that loses more in the static exchange than the depth may win back.
 #[inline]
-fn loses_exchange(board: &Board, node: &Node, mv: Move, left: i32) -> bool {
-    let depth = if mv.is_quiet() { left } else { node.depth };
+fn loses_exchange(board: &Board, mv: Move, depth: i32) -> bool {
     pruning::exchange_threshold(depth, mv.is_quiet()).is_some_and(|least| !board.see_ge(mv, least))
 }

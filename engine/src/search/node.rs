@@ -181,8 +181,8 @@ impl Worker<'_> {
             _ if N::PV && !best.mv.is_null() => Bound::Exact,
             _ => Bound::Upper,
         };
-        let is_quiet = !node.in_check && !best.mv.is_capture();
-        if is_quiet && !is_mate(best.score) && is_telling(bound, best.score, static_eval) {
+        let is_steady = !node.in_check && !best.mv.is_capture() && !is_mate(best.score);
+        if is_steady && is_telling(bound, best.score, static_eval) {
             self.histories.corrections.learn(aspects, best.score - static_eval, depth);
         }
         if bound == Bound::Upper {
