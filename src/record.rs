@@ -186,7 +186,7 @@ pub enum Termination {
     IllegalMove,
     /// The engine's process was gone before it answered.
     Crash,
-    /// The engine was alive past a deadline that is not its clock (handshake, `readyok`, nodes or depth search).
+    /// The engine was alive past a deadline that is not its clock (nodes or depth search).
     Stall,
     /// Given by the referee: the resign rule.
     ResignAdjudication,

@@ -44,7 +44,8 @@ pub(super) struct RunFlags {
     /// When a search without a clock counts as hanging, in seconds [default: 60].
     #[arg(long, value_name = "S", help_heading = "Limits")]
     stall_timeout: Option<f64>,
-    /// What an engine may take to say `uciok`, and again `readyok` before a game, in seconds [default: 10 and 30].
+    /// What an engine may take to say `uciok`, and again `readyok` before a game, in seconds, without the time for which it waits
+    /// for a CPU [default: 10 and 30].
     #[arg(long, value_name = "S", help_heading = "Limits")]
     start_timeout: Option<f64>,
     /// Let engines with a clock think on their opponent's time; a game then takes the CPUs of two.

@@ -13,9 +13,9 @@
 //!   laws (6.9) give there would hide the fault that the forfeit is there to show.
 //! - After each legal move the rules are asked in this order: mate, stalemate, insufficient material, threefold repetition,
 //!   fifty moves; then the endgame tables, the resign rule, the draw rule, the limit on plies.
-//! - A crash or a stall loses for the engine that is asked: for a move, or to be ready. A process that dies while its opponent thinks
-//!   loses when it is asked next; one that dies after its last `bestmove` of a game loses nothing, is started anew and counts
-//!   towards `--max-failures`, and only where it cannot be started anew is the next game lost.
+//! - A crash or a stall loses for the engine that is asked for a move. A process that dies while its opponent thinks loses when it
+//!   is asked next. One that dies after its last `bestmove` of a game, or does not get ready for the next, loses nothing, is
+//!   started anew and counts towards `--max-failures`.
 //! - What is odd but clear (line ends, blanks, castling in the other notation, any number in `info`) costs nothing; a wrong PV is
 //!   counted and reported. `tests/it/hostile.rs` holds the whole policy as a table, a run for each row.
 

@@ -5,12 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::time::{Instant, MissedTickBehavior};
 
 use crate::game::tablebase::Probe;
 use crate::journal::Journal;
-use crate::plan::affinity::Affinity;
 use crate::plan::openings::Book;
 use crate::plan::openings::order::OpeningOrder;
 use crate::plan::{Colors, Plan};
@@ -95,6 +94,8 @@ struct Dispatcher<'a> {
     slots: Vec<Slot>,
     /// The CPUs of each slot; a slot without any runs anywhere.
     cpus: Vec<Vec<usize>>,
+    /// Permits to start an engine.
+    starts: Arc<Semaphore>,
     /// Slots that wait for the end of a pause, or for results that decide who meets whom.
     idle: VecDeque<SlotId>,
     next: PairId,
@@ -122,10 +123,8 @@ pub async fn run(run: Run, observers: &mut [Box<dyn Observer>], mut inbox: Inbox
     let began = Instant::now();
     let len = u32::try_from(run.book.len()).unwrap_or(u32::MAX);
     let order = OpeningOrder::new(len, run.plan.book.order, run.plan.book.start);
-    let cpus = match &run.plan.affinity {
-        Affinity::Off => Vec::new(),
-        affinity => Topology::detect().slots(affinity, run.plan.threads()),
-    };
+    let topology = Topology::detect();
+    let cpus = topology.slots(&run.plan.affinity, run.plan.threads());
     let orders = Orders { stop: Stop::No, paused: false, slots: run.plan.concurrency };
     let mut dispatcher = Dispatcher {
         next: PairId(run.standing.pairs()),
@@ -136,6 +135,7 @@ pub async fn run(run: Run, observers: &mut [Box<dyn Observer>], mut inbox: Inbox
         observers,
         slots: Vec::new(),
         cpus,
+        starts: Arc::new(Semaphore::new(topology.cpus())),
         idle: VecDeque::new(),
         leftover: BTreeMap::new(),
         orders: watch::Sender::new(orders),
@@ -212,6 +212,7 @@ impl Dispatcher<'_> {
                 slot: SlotId(slot),
                 plan: Arc::clone(&self.run.plan),
                 cpus: self.cpus.get(place).cloned().unwrap_or_default(),
+                starts: Arc::clone(&self.starts),
                 tables: self.run.tables.clone(),
                 stderr_dir: self.run.stderr_dir.clone(),
                 events: self.events.clone(),
@@ -353,6 +354,12 @@ impl Dispatcher<'_> {
                 // What it left is for another slot, and the slot itself may be wanted again by now.
                 self.fill();
             }
+            WorkerEvent::StartFailed { why } => self.tell(RunEvent::Warning { text: &format!("{why}; trying again") }),
+            WorkerEvent::GaveUp { slot, left, why } => {
+                self.slots[usize::from(slot.0)] = Slot::Free;
+                self.leftover.extend(left.map(|task| (task.pair, task)));
+                self.on_shortage(slot, why);
+            }
             WorkerEvent::Broken { slot, in_game, why } => {
                 self.playing = self.playing.saturating_sub(u16::from(in_game));
                 self.slots[usize::from(slot.0)] = Slot::Free;
@@ -360,6 +367,27 @@ impl Dispatcher<'_> {
                 self.halt(Stop::AfterGame, StopReason::Broken { why });
             }
         }
+    }
+
+    /// Goes on with fewer games at once after a slot gave up, or ends the run if it was the only one.
+    fn on_shortage(&mut self, slot: SlotId, why: String) {
+        let slots = self.orders.borrow().slots;
+        if self.reason.is_some() {
+            return;
+        }
+        // Slots beyond the number were on their way out already: several that fail together shrink it once.
+        if slot.0 < slots {
+            let fewer = slots / 2;
+            if fewer == 0 {
+                self.halt(Stop::AfterGame, StopReason::Broken { why });
+                return;
+            }
+            let text = format!("{why}; going on with {fewer} game{} at once", if fewer == 1 { "" } else { "s" });
+            self.tell(RunEvent::Warning { text: &text });
+            self.orders.send_modify(|orders| orders.slots = fewer);
+        }
+        self.wake();
+        self.fill();
     }
 
     fn on_idle(&mut self, slot: SlotId) {

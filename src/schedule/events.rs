@@ -139,12 +139,17 @@ pub enum WorkerEvent {
         /// Evidence, where an engine failed or lost on time.
         failure: Option<Box<Failure>>,
     },
-    /// A process was found dead between two games. A new one is started, and no game is lost.
+    /// A process was found dead or silent between two games. A new one is started, and no game is lost.
     Exited {
         /// Whose.
         player: PlayerId,
         /// `exit status 3`, ...
         status: String,
+    },
+    /// An engine did not start, and is started again.
+    StartFailed {
+        /// One line.
+        why: String,
     },
     /// The worker's thread is done: it was told to stop or to retire, or its channel closed.
     Retired {
@@ -152,6 +157,15 @@ pub enum WorkerEvent {
         slot: SlotId,
         /// What it was given and has not played.
         left: Option<PairTask>,
+    },
+    /// The slot could not get an engine started in several attempts, or had no descriptors for its own needs. Its thread is done.
+    GaveUp {
+        /// The slot it had.
+        slot: SlotId,
+        /// What it was given and has not played.
+        left: Option<PairTask>,
+        /// What happened.
+        why: String,
     },
     /// The worker could not go on for a reason that is no engine's fault.
     Broken {

@@ -10,24 +10,29 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Semaphore, mpsc, watch};
 
 use crate::game::tablebase::Probe;
 use crate::game::{Game, GameParts, GameSetup, Input, Request, Step, ToldClock, pv};
 use crate::plan::Plan;
 use crate::plan::recording::Recording;
 use crate::record::{
-    ByColor, Color, Ending, EngineId, GameId, GameRecord, Leg, Opening, Outcome, Overstep, PairId, PlayerId, Said,
-    Termination,
+    ByColor, Ending, EngineId, GameId, GameRecord, Leg, Opening, Overstep, PairId, PlayerId, Said, Termination,
 };
 use crate::schedule::engine_config;
 use crate::schedule::events::{Failure, Moved, Orders, PairTask, Ply, SlotId, Stop, WorkerEvent};
 use crate::schedule::program::Programs;
-use crate::uci::process::{Engine, EngineConfig, Evidence, Fault, SearchOutcome, StartError};
+use crate::uci::process::{Engine, EngineConfig, Evidence, SearchOutcome};
 use crate::uci::{Go, SideClock};
 
-/// A pair may be void so often; then it counts as it is, for with a machine that disturbs every game a run would never end.
+/// Replays per pair before a disturbed game counts anyway. Without a cap a noisy host could replay one pair forever.
 const MAX_VOIDS: u32 = 3;
+
+/// Attempts to start an engine before the slot gives up.
+const START_TRIES: u32 = 3;
+
+/// Pause between two attempts to start an engine: what the system lacked may be there again.
+const START_PAUSE: Duration = Duration::from_millis(500);
 
 /// What a worker needs to know for its whole life.
 pub(super) struct Context {
@@ -35,6 +40,8 @@ pub(super) struct Context {
     pub(super) plan: Arc<Plan>,
     /// The CPUs of this slot, one for each thread that thinks at once; empty for all.
     pub(super) cpus: Vec<usize>,
+    /// Permits to start an engine, shared by all slots: a hundred starts at once would each take a hundred times as long.
+    pub(super) starts: Arc<Semaphore>,
     /// Endgame tables, shared by all slots.
     pub(super) tables: Option<Arc<dyn Probe>>,
     pub(super) stderr_dir: PathBuf,
@@ -60,7 +67,7 @@ impl WorkerHandle {
 /// Starts a worker's thread.
 ///
 /// # Errors
-/// Where the system has no thread to give.
+/// The OS cannot spawn a thread.
 pub(super) fn start(context: Context) -> std::io::Result<WorkerHandle> {
     let (tasks, inbox) = mpsc::channel(1);
     std::thread::Builder::new().name(format!("slot-{}", context.slot.0)).spawn(move || thread(context, inbox))?;
@@ -72,10 +79,11 @@ fn thread(context: Context, inbox: mpsc::Receiver<PairTask>) {
     let mut farewell = Farewell { slot, events: context.events.clone(), event: None };
     farewell.event = Some(match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => match runtime.block_on(Worker::new(context).run(inbox)) {
-            Ok(left) => WorkerEvent::Retired { slot, left },
-            Err(Broken(why)) => WorkerEvent::Broken { slot, in_game: true, why },
+            End::Retired(left) => WorkerEvent::Retired { slot, left },
+            End::GaveUp { left, why } => WorkerEvent::GaveUp { slot, left: Some(left), why },
+            End::Broken { in_game, why } => WorkerEvent::Broken { slot, in_game, why },
         },
-        Err(error) => WorkerEvent::Broken { slot, in_game: false, why: format!("cannot start a runtime: {error}") },
+        Err(error) => WorkerEvent::GaveUp { slot, left: None, why: format!("cannot start a runtime: {error}") },
     });
 }
 
@@ -120,20 +128,20 @@ impl Worker {
         Self { context, engines, identities, programs, reusable: true, notes: Vec::new(), telling, was_stopped: false }
     }
 
-    /// Plays what comes until there is no more to come; returns what it was given and did not play.
-    async fn run(mut self, mut inbox: mpsc::Receiver<PairTask>) -> Result<Option<PairTask>, Broken> {
+    /// Plays what comes until there is no more to come.
+    async fn run(mut self, mut inbox: mpsc::Receiver<PairTask>) -> End {
         let slot = self.context.slot;
-        let mut left = Ok(None);
-        while matches!(left, Ok(None)) && self.context.events.send(WorkerEvent::Idle { slot }).is_ok() {
+        let mut end = None;
+        while end.is_none() && self.context.events.send(WorkerEvent::Idle { slot }).is_ok() {
             let Some(task) = inbox.recv().await else { break };
-            left = self.play_pair(task).await;
+            end = self.play_pair(task).await;
         }
         self.quit().await;
-        left
+        end.unwrap_or(End::Retired(None))
     }
 
-    /// Plays a pair's games; returns the rest of the pair where the slot is to end or retire before it is over.
-    async fn play_pair(&mut self, mut task: PairTask) -> Result<Option<PairTask>, Broken> {
+    /// Plays a pair's games; returns why the slot ends if it does so before the pair is over.
+    async fn play_pair(&mut self, mut task: PairTask) -> Option<End> {
         let slot = self.context.slot;
         let mut orders = self.context.orders.clone();
         let mut voids_left = MAX_VOIDS;
@@ -142,12 +150,26 @@ impl Worker {
             let go_on = |orders: &Orders| orders.stop == Stop::No && slot.0 < orders.slots;
             match orders.wait_for(|orders| !orders.paused || !go_on(orders)).await {
                 Ok(orders) if go_on(&orders) => {}
-                _ => return Ok(Some(task)),
+                _ => return Some(End::Retired(Some(task))),
+            }
+            let ready = tokio::select! {
+                biased;
+                // The game has not begun yet.
+                _ = orders.wait_for(|orders| !go_on(orders)) => return Some(End::Retired(Some(task))),
+                ready = self.get_ready(task.sides(leg)) => ready,
+            };
+            match ready {
+                Ok(()) => {}
+                Err(Unready::Transient(why)) => return Some(End::GaveUp { left: task, why }),
+                Err(Unready::Broken(why)) => return Some(End::Broken { in_game: false, why }),
             }
             let counts = tokio::select! {
                 biased;
-                _ = orders.wait_for(|orders| orders.stop == Stop::Now) => return Ok(Some(task)),
-                counts = self.play(&task, leg, voids_left > 0) => counts?,
+                _ = orders.wait_for(|orders| orders.stop == Stop::Now) => return Some(End::Retired(Some(task))),
+                counts = self.play(&task, leg, voids_left > 0) => match counts {
+                    Ok(counts) => counts,
+                    Err(why) => return Some(End::Broken { in_game: true, why }),
+                },
             };
             self.pause().await;
             if counts {
@@ -157,7 +179,7 @@ impl Worker {
                 task.legs = task.all_legs.to_vec();
             }
         }
-        Ok(None)
+        None
     }
 
     /// The plan's pause after a game; a stop ends it.
@@ -178,8 +200,9 @@ impl Worker {
         leaving.join_all().await;
     }
 
-    /// One game. False where it is void, which it can only be where it `may_be_void`.
-    async fn play(&mut self, task: &PairTask, leg: Leg, may_be_void: bool) -> Result<bool, Broken> {
+    /// One game of engines that are ready. False if it is void, which it can only be if it `may_be_void`. The error says why no
+    /// game could begin.
+    async fn play(&mut self, task: &PairTask, leg: Leg, may_be_void: bool) -> Result<bool, String> {
         let players = task.sides(leg);
         let id = GameId { pair: task.pair, leg };
         let _ = self.context.events.send(WorkerEvent::Began { game: id, players });
@@ -226,20 +249,8 @@ impl Worker {
         }
     }
 
-    /// Gets both engines ready and plays until the referee says how it ended.
-    async fn referee(&mut self, opening: &Opening, players: ByColor<PlayerId>) -> Result<Played, Broken> {
-        let unplayed = || GameParts { opening: opening.clone(), moves: Vec::new(), ending: None };
-        for color in [Color::White, Color::Black] {
-            let player = *players.get(color);
-            match self.ready(player).await {
-                Ok(()) => {}
-                Err(Unready::Lost { termination, detail, evidence }) => {
-                    let ending = Ending { outcome: Outcome::win(color.other()), termination, detail };
-                    return Ok(Played { parts: unplayed(), ending, failure: Some((player, evidence)), overstep: None });
-                }
-                Err(Unready::Broken(broken)) => return Err(broken),
-            }
-        }
+    /// Plays until the referee says how it ended.
+    async fn referee(&mut self, opening: &Opening, players: ByColor<PlayerId>) -> Result<Played, String> {
         let plan = Arc::clone(&self.context.plan);
         let limit = |player: PlayerId| plan.players[usize::from(player.0)].limit;
         let setup = GameSetup {
@@ -248,18 +259,8 @@ impl Worker {
             margins: ByColor { white: plan.margin(players.white), black: plan.margin(players.black) },
             rules: plan.rules.clone(),
         };
-        let (mut game, mut step) = match Game::new(setup) {
-            Ok(begun) => begun,
-            Err(error) => {
-                // Books are checked before the run, so this is no engine's fault: a draw leaves both scores alone.
-                let ending = Ending {
-                    outcome: Outcome::Draw,
-                    termination: Termination::DrawAdjudication,
-                    detail: error.to_string(),
-                };
-                return Ok(Played { parts: unplayed(), ending, failure: None, overstep: None });
-            }
-        };
+        // Books are checked before the run, so this is no engine's fault.
+        let (mut game, mut step) = Game::new(setup).map_err(|error| error.to_string())?;
         if let Some(tables) = &self.context.tables {
             game.set_tables(Arc::clone(tables));
         }
@@ -291,7 +292,15 @@ impl Worker {
         }
     }
 
-    /// Starts the player's engine where it is not running, or was found dead, and begins a new game on it.
+    /// Gets the engines of a game ready for it. No game is lost before its first `go`.
+    async fn get_ready(&mut self, players: ByColor<PlayerId>) -> Result<(), Unready> {
+        for player in [players.white, players.black] {
+            self.ready(player).await?;
+        }
+        Ok(())
+    }
+
+    /// Begins a new game on the player's engine. Starts it if it is not running, was found dead, or does not get ready.
     async fn ready(&mut self, player: PlayerId) -> Result<(), Unready> {
         let place = usize::from(player.0);
         if (self.context.plan.restart || self.context.plan.players[place].restart)
@@ -300,45 +309,40 @@ impl Worker {
             engine.quit().await;
         }
         if let Some(engine) = &mut self.engines[place] {
-            match engine.new_game().await {
-                // Its last move came before, so that costs no game: what it does when it is asked for nothing is no chess.
-                Err(Fault::Exited { status }) => {
-                    let _ = self.context.events.send(WorkerEvent::Exited { player, status });
+            let Err(fault) = engine.new_game().await else { return Ok(()) };
+            self.engines[place] = None;
+            let _ = self.context.events.send(WorkerEvent::Exited { player, status: fault.to_string() });
+        }
+        let mut tries = START_TRIES;
+        loop {
+            tries -= 1;
+            match self.start(place).await {
+                Err(Unready::Transient(why)) if tries > 0 => {
+                    let _ = self.context.events.send(WorkerEvent::StartFailed { why });
+                    tokio::time::sleep(START_PAUSE).await;
                 }
-                begun => return self.begun(place, begun),
+                result => return result,
             }
-        }
-        self.engines[place] = None;
-        self.start(place).await?;
-        match &mut self.engines[place] {
-            Some(engine) => {
-                let begun = engine.new_game().await;
-                self.begun(place, begun)
-            }
-            None => Ok(()),
         }
     }
 
-    /// Lets an engine go that could not begin a game.
-    fn begun(&mut self, place: usize, begun: Result<(), Fault>) -> Result<(), Unready> {
-        begun.map_err(|fault| {
-            let evidence = self.engines[place].take().map(|mut engine| engine.evidence()).unwrap_or_default();
-            Unready::between_games(&fault, evidence)
-        })
-    }
-
-    /// Starts a player's engine. A program that is not the plan's, or that the system does not start, is no engine's fault.
+    /// Starts a player's engine and begins its first game, when its turn to start has come.
     async fn start(&mut self, place: usize) -> Result<(), Unready> {
+        // Nobody closes the semaphore.
+        let _permit = self.context.starts.acquire().await;
         let plan = Arc::clone(&self.context.plan);
-        let check = |programs: &mut Programs| {
-            programs.check(place, &plan.players[place]).map_err(|why| Unready::Broken(Broken(why)))
-        };
+        let check = |programs: &mut Programs| programs.check(place, &plan.players[place]).map_err(Unready::Broken);
         check(&mut self.programs)?;
         let config = self.config(place);
         let started = Engine::start(&config, &self.context.cpus).await;
         // Again, for it may have been replaced between the look and the start.
         check(&mut self.programs)?;
-        let engine = started.map_err(|error| Unready::at_start(&error))?;
+        let mut engine = started.map_err(|error| {
+            let why = error.to_string();
+            if error.is_transient() { Unready::Transient(why) } else { Unready::Broken(why) }
+        })?;
+        let begun = engine.new_game().await;
+        begun.map_err(|fault| Unready::Transient(format!("engine {}: {fault} after its start", config.name)))?;
         self.identities[place] = engine.identity().clone();
         self.engines[place] = Some(engine);
         Ok(())
@@ -485,38 +489,22 @@ struct Played {
     overstep: Option<Overstep>,
 }
 
-/// Why a slot cannot go on, in words with the remedy; no engine's fault.
-struct Broken(String);
-
-/// An engine could not begin a game.
-enum Unready {
-    /// By its own doing.
-    Lost { termination: Termination, detail: String, evidence: Evidence },
-    /// By no doing of its own: no game can be counted.
-    Broken(Broken),
+/// Why a worker's thread ends.
+enum End {
+    /// It was told to, or there is nothing more to play; with what it was given and has not played.
+    Retired(Option<PairTask>),
+    /// An engine did not start in several attempts; with what is left of its pair.
+    GaveUp { left: PairTask, why: String },
+    /// The run cannot go on: no other slot would fare better.
+    Broken { in_game: bool, why: String },
 }
 
-impl Unready {
-    fn at_start(error: &StartError) -> Self {
-        if !error.is_engines_doing() {
-            return Self::Broken(Broken(error.to_string()));
-        }
-        let termination = match error {
-            StartError::Silent { .. } => Termination::Stall,
-            _ => Termination::Crash,
-        };
-        let (status, said) = error.last_words();
-        let evidence = Evidence { transcript: String::new(), stderr: said.to_owned(), status: status.to_owned() };
-        Self::Lost { termination, detail: error.to_string(), evidence }
-    }
-
-    fn between_games(fault: &Fault, evidence: Evidence) -> Self {
-        let termination = match fault {
-            Fault::Silent { .. } => Termination::Stall,
-            Fault::Exited { .. } => Termination::Crash,
-        };
-        Self::Lost { termination, detail: fault.to_string(), evidence }
-    }
+/// Why an engine is not ready for a game, in words with the remedy.
+enum Unready {
+    /// Another attempt, or another slot, may succeed.
+    Transient(String),
+    /// The program is not the plan's, or is none.
+    Broken(String),
 }
 
 /// What the plan has kept of an engine's last search: after the reader's stamp, so that it is charged to nobody.

@@ -11,6 +11,7 @@ mod ahead;
 mod child;
 mod config;
 mod load;
+mod patience;
 mod ponder;
 mod pulse;
 mod spawn;
@@ -26,8 +27,9 @@ use std::time::{Duration, Instant};
 use tokio::time::sleep_until;
 
 use self::child::{Happened, Process};
-pub use self::config::{EngineConfig, Fault, StartError};
+pub use self::config::{EngineConfig, Fault, StartError, is_shortage};
 use self::load::LoadMeter;
+use self::patience::Patience;
 use self::pulse::Pulse;
 pub use self::stderr::StderrSink;
 pub use self::talk::{Heard, Talk};
@@ -118,6 +120,8 @@ pub struct Engine {
     load: LoadMeter,
     /// While a clock runs.
     pulse: Option<Pulse>,
+    /// While the engine gets ready.
+    patience: Option<Patience>,
     /// The last search had a clock.
     is_timed: bool,
     /// The bytes being sent; kept to be used again.
@@ -163,6 +167,7 @@ impl Engine {
             transcript: Transcript::new(Transcript::CAPACITY, now),
             load: LoadMeter::default(),
             pulse: None,
+            patience: None,
             is_timed: false,
             out: Vec::with_capacity(2048),
             ponder: ponder::Ponder::default(),
@@ -198,12 +203,12 @@ impl Engine {
     }
 
     async fn await_start(&mut self, awaited: &'static str, from: Instant, limit: Duration) -> Result<(), StartError> {
-        let waited = self.exchange(from, from.checked_add(limit)).await;
+        let (waited, kept) = self.exchange_patiently(from, limit).await;
         let name = || self.config.name.clone();
         let said = || self.process.log.last_words();
         match waited {
             Waited::Answer(_) => Ok(()),
-            Waited::Deadline => Err(StartError::Silent { name: name(), awaited, waited: limit, said: said() }),
+            Waited::Deadline => Err(StartError::Silent { name: name(), awaited, waited: limit, kept, said: said() }),
             Waited::Gone(status) => Err(StartError::Exited { name: name(), status, awaited, said: said() }),
         }
     }
@@ -222,7 +227,7 @@ impl Engine {
         self.say(&[Command::UciNewGame, Command::IsReady]);
         self.session.begin_sync();
         let limit = self.config.timeouts.new_game;
-        match self.exchange(now, now.checked_add(limit)).await {
+        match self.exchange_patiently(now, limit).await.0 {
             Waited::Answer(_) => {
                 self.load.watch(self.process.pid);
                 Ok(())
@@ -471,8 +476,16 @@ impl Engine {
         self.exchange_on(&mut 0, from, until).await
     }
 
+    /// As [`exchange`](Self::exchange), within a limit that leaves out the time for which the engine waited for a CPU. Returns that
+    /// time too.
+    async fn exchange_patiently(&mut self, from: Instant, limit: Duration) -> (Waited, Duration) {
+        self.patience = Some(Patience::new(limit, load::waited_by(self.process.pid)));
+        let waited = self.exchange(from, from.checked_add(limit)).await;
+        (waited, self.patience.take().map(|patience| patience.kept()).unwrap_or_default())
+    }
+
     /// As [`exchange`](Self::exchange), where the first bytes of `out` are `sent`; keeps count of them.
-    async fn exchange_on(&mut self, sent: &mut usize, from: Instant, until: Option<Instant>) -> Waited {
+    async fn exchange_on(&mut self, sent: &mut usize, from: Instant, mut until: Option<Instant>) -> Waited {
         let mut noted = *sent > 0;
         let mut last_read = from;
         // What the timer is for; where there is a deadline it goes off before that too, for the harness's own pulse.
@@ -513,11 +526,20 @@ impl Engine {
                     wake = self.wake_at(due);
                     timer.as_mut().reset(wake.unwrap_or(from).into());
                 }
+                Happened::TimeOut if self.patience.is_some() => {}
                 Happened::TimeOut => return self.time_out(last_read),
             }
             // Looked at after every event: an engine that keeps the pipe full would keep the timer waiting.
-            if until.is_some_and(|until| Instant::now() >= until) {
-                return self.time_out(last_read);
+            if let Some(end) = until
+                && Instant::now() >= end
+            {
+                let pid = self.process.pid;
+                let more = self.patience.as_mut().and_then(|patience| patience.extension(|| load::waited_by(pid)));
+                let Some(more) = more else { return self.time_out(last_read) };
+                until = end.checked_add(more);
+                due = until;
+                wake = self.wake_at(due);
+                timer.as_mut().reset(wake.unwrap_or(from).into());
             }
         }
     }

@@ -2,13 +2,15 @@
 //!
 //! ```text
 //! fake_engine [--name NAME] [--seed N] [--sleep-us N] [--spin-us N] [--info N] [--score CP] [--mate N] [--resigns PERCENT]
-//!             [--start-ms N] [--stop-ms N] [--clock] [--announce] [--pv MOVES] [--ponder SEED] [--fault NAME[@K]]...
+//!             [--start-ms N] [--start-cpu-ms N] [--stop-ms N] [--clock] [--announce] [--pv MOVES] [--ponder SEED]
+//!             [--fault NAME[@K]]...
 //! ```
 //!
 //! The move is a function of the position and `--seed` alone, so two runs of a match play the same games. The score is the
 //! mover's material balance, or `--score`, or mate in `--mate`; with `--resigns` the engine claims to be lost from the first ply in
 //! that share of its games, chosen by the game's first position. With `--clock` it gives as `nodes` the microseconds between its
 //! own stamps on `go` and on `bestmove`; with `--announce` it says `started` on standard error, so that starts can be counted.
+//! `--start-ms` makes it slow to start, and `--start-cpu-ms` as slow as so much CPU time takes.
 //! With `--ponder` it names after `bestmove` the answer that it would give itself with that seed: the opponent's own seed is right
 //! every time. A ponder search thinks as long as any other, and waits then for `ponderhit` or `stop`. `--pv` is a PV, `BEST` in it the move to be played, its words joined by commas. A fault strikes at the K-th `go` of a game, or from then on, or at the
 //! start: see `settings::FAULTS`.
@@ -19,6 +21,7 @@ mod settings;
 
 use std::io::{self, BufRead, Write};
 use std::process::{Command, ExitCode, Stdio};
+use std::time::Duration;
 
 use settings::{Settings, When};
 use shakmaty::fen::Fen;
@@ -47,6 +50,12 @@ fn bench(settings: &Settings) -> ExitCode {
     let drift = if settings.faults.iter().any(|fault| fault.name == "bench-drifts") { std::process::id() } else { 0 };
     let _ = writeln!(io::stdout(), "{} nodes 1000 nps", 4711 + drift);
     ExitCode::SUCCESS
+}
+
+/// CPU time that this process has had.
+fn cpu_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0))
 }
 
 fn park() -> ! {
@@ -132,6 +141,9 @@ impl Engine {
             let _ = writeln!(io::stderr(), "started");
         }
         std::thread::sleep(self.settings.start);
+        while cpu_time() < self.settings.start_cpu {
+            std::hint::spin_loop();
+        }
         if self.at_start("fork-child") {
             fork_child();
         }

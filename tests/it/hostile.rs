@@ -7,12 +7,12 @@
 //! at the process level, in `process`.
 
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::Value;
 
-use crate::harness::{fake, games, run, sprt_args, summary};
+use crate::harness::{Ran, fake, games, run, sprt_args, summary};
 
 /// What becomes of the run.
 #[derive(Clone, Copy)]
@@ -21,8 +21,6 @@ enum Then {
     GoesOn,
     /// `new` loses both: the termination, words of the detail, its moves that count in each.
     Loses(&'static str, &'static str, usize),
-    /// The first game goes on, `new` loses the second.
-    LosesSecond(&'static str, &'static str),
     /// No run begins; words of the message.
     Refused(&'static str),
 }
@@ -48,7 +46,7 @@ enum Limits {
     Stall,
     /// A clock of 0.3 s for `new`, an endless one for `base`.
     Clock,
-    /// One second to start and to get ready.
+    /// Three seconds to start and to get ready.
     Start,
     /// A clock that no row comes near, and thinking on the opponent's time.
     Ponder,
@@ -69,7 +67,7 @@ impl Limits {
             Self::Clock => "--new-tc 0.3 --base-tc 1000 --margin-ms 20 --max-plies 16".to_owned(),
             Self::Ponder => "--tc 1000 --max-plies 16 --ponder --force-concurrency".to_owned(),
             Self::PonderClock => format!("{} --ponder --force-concurrency", Self::Clock.words(book)),
-            Self::Start => format!("{calm} --start-timeout 1 --max-plies 16"),
+            Self::Start => format!("{calm} --start-timeout 3 --max-plies 16"),
             Self::Castling | Self::Promotion => format!("{calm} --max-plies 2 --book {}", book.display()),
         }
     }
@@ -77,10 +75,9 @@ impl Limits {
     /// The least and the most that a lost game may take, in seconds. The most leaves room for a busy machine.
     const fn took(self) -> (f64, f64) {
         match self {
-            Self::Plies(_) | Self::Ponder | Self::Castling | Self::Promotion => (0.0, 20.0),
-            Self::Stall => (0.5, 20.5),
-            Self::Clock | Self::PonderClock => (0.3, 20.3),
-            Self::Start => (1.0, 21.0),
+            Self::Plies(_) | Self::Ponder | Self::Castling | Self::Promotion | Self::Start => (0.0, 400.0),
+            Self::Stall => (0.5, 400.0),
+            Self::Clock | Self::PonderClock => (0.3, 400.0),
         }
     }
 
@@ -101,7 +98,7 @@ const BRIEF: Limits = Limits::Plies(4);
 const CLOSED_IN: &str = "closed its standard input and went on running; killed";
 const CLOSED_OUT: &str = "closed its standard output and went on running; killed";
 
-use Then::{GoesOn, Loses, LosesSecond, Refused};
+use Then::{GoesOn, Loses, Refused};
 
 /// The policy. A fault strikes at the engine's fourth search of a game unless the row says otherwise.
 const POLICY: &[Row] = &[
@@ -124,18 +121,12 @@ const POLICY: &[Row] = &[
     row("answers stop only, clock", "--fault only-after-stop", Limits::Clock, Loses("time-forfeit", "overrun", 0), 1),
     row("answers stop only, nodes", "--fault only-after-stop", Limits::Stall, Loses("stall", "no bestmove", 0), 1),
     row("does not read stdin", "--fault no-read@2", Limits::Stall, Loses("stall", "no bestmove within", 2), 2),
-    // It does not get ready: no run begins; alive and silent between games, that game is lost.
-    row("never says uciok", "--fault no-uciok", Limits::Start, Refused("no `uciok` within 1.0 s"), 0),
-    row("never says readyok", "--fault no-readyok", Limits::Start, Refused("no `readyok` within 1.0 s"), 0),
-    row(
-        "never says readyok again",
-        "--fault no-readyok@3",
-        Limits::Start,
-        LosesSecond("stall", "no `readyok` within 1.0 s"),
-        1,
-    ),
+    // It does not get ready: no run begins; alive and silent between games, it is started anew and loses none.
+    row("never says uciok", "--fault no-uciok", Limits::Start, Refused("no `uciok` within 3.0 s"), 0),
+    row("never says readyok", "--fault no-readyok", Limits::Start, Refused("no `readyok` within 3.0 s"), 0),
+    row("never says readyok again", "--fault no-readyok@3", Limits::Start, GoesOn, 2),
     row("exits at once", "--fault exit-at-start", Limits::Start, Refused("exit status 7 before `uciok`"), 0),
-    row("starts slower than it may", "--start-ms 5000", Limits::Start, Refused("no `uciok` within 1.0 s"), 0),
+    row("starts slower than it may", "--start-ms 60000", Limits::Start, Refused("no `uciok` within 3.0 s"), 0),
     row("starts slowly", "--start-ms 200", QUICK, GoesOn, 1),
     row("is not executable", "@plain", QUICK, Refused("not executable"), 0),
     row("is not there", "@missing", QUICK, Refused("No such file"), 0),
@@ -247,7 +238,6 @@ fn check(row: &Row) {
     assert_eq!(starts, row.starts, "{what}: processes for two games");
     let (lost, termination, words, moves) = match row.then {
         Loses(termination, words, moves) => (&[true, true], termination, words, Some(moves)),
-        LosesSecond(termination, words) => (&[false, true], termination, words, None),
         _ => (&[false, false], "", "", None),
     };
     let journal = std::fs::read_to_string(dir.join("games.jsonl")).unwrap();
@@ -275,28 +265,89 @@ fn check(row: &Row) {
     check_summary(what, &summary(&dir), lost.iter().filter(|lost| **lost).count(), termination);
 }
 
-/// A process that is gone between games costs none, unless no other can be started in its place.
-#[test]
-fn an_engine_that_cannot_be_started_again_loses() {
+/// A process that is gone between games costs none, and one that cannot be started in its place stops the run. `fails` is a
+/// condition of the shell on the number of the start, `$n`; the first start is before the run.
+#[track_caller]
+fn check_starts(fails: &str, games_at_once: u16, code: i32) -> (Ran, PathBuf, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let [engine, starts, dir] = ["engine", "starts", "run"].map(|name| folder.path().join(name));
     let count = starts.display();
-    // The first start is before the run.
     let script = format!(
-        "#!/bin/sh\necho >> {count}\nif [ $(wc -l < {count}) = 3 ]; then exit 7; fi\nexec '{}' --fault exit-after-bestmove\n",
+        "#!/bin/sh\necho >> {count}\nn=$(wc -l < {count})\nif [ {fails} ]; then exit 7; fi\n\
+         exec '{}' --fault exit-after-bestmove\n",
         crate::harness::FAKE
     );
     std::fs::write(&engine, script).unwrap();
     std::fs::set_permissions(&engine, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let mut args = sprt_args("", "--seed 2", &dir, "--nodes 1 --max-plies 8 --max-pairs 1 --seed 1 -j 1");
+    let more = format!("--nodes 1 --max-plies 8 --max-pairs 4 --seed 1 -j {games_at_once}");
+    let mut args = sprt_args("", "--seed 2", &dir, &more);
     args[2] = engine.display().to_string();
     let ran = run(&args);
-    assert_eq!(ran.code, Some(3), "{ran:?}");
-    let ends: Vec<_> = games(&dir).into_iter().map(|game| (game.termination, game.moves.len())).collect();
-    assert_eq!(ends, [("max-plies-adjudication".to_owned(), 8), ("crash".to_owned(), 0)]);
-    let journal = std::fs::read_to_string(dir.join("games.jsonl")).unwrap();
-    assert!(journal.contains("exit status 7 before `uciok`"), "{journal}");
+    assert_eq!(ran.code, Some(code), "{fails}: {ran:?}");
+    for game in games(&dir) {
+        assert_eq!((game.termination.as_str(), game.moves.len()), ("max-plies-adjudication", 8), "{fails}: {game:?}");
+    }
+    (ran, dir, folder)
+}
+
+#[test]
+fn an_engine_that_does_not_start_is_started_again() {
+    let (ran, dir, _folder) = check_starts("$n -ge 3 -a $n -le 4", 1, 3);
+    assert_eq!(games(&dir).len(), 8);
+    let again = "exit status 7 before `uciok`; trying again";
+    assert_eq!(ran.stderr.matches(again).count(), 2, "{ran:?}");
     assert!(ran.stderr.contains("engine: gone after a game (exit status 0); started anew"), "{ran:?}");
+}
+
+#[test]
+fn an_engine_that_never_starts_again_stops_the_run_and_loses_no_game() {
+    for games_at_once in [1, 4] {
+        let (ran, dir, _folder) = check_starts("$n -ge 4", games_at_once, 4);
+        assert_eq!(summary(&dir)["stopped_by"], "broken", "{ran:?}");
+        let finished = games(&dir).len() as u64;
+        assert!(finished < 8, "{ran:?}");
+        let stored =
+            [&summary(&dir)["games"], &summary(&dir)["not_counted_games"]].map(|count| count.as_u64().unwrap());
+        assert_eq!(stored.iter().sum::<u64>(), finished, "{ran:?}");
+        let fewer = ran.stderr.contains("; going on with ");
+        assert_eq!(fewer, games_at_once > 1, "{ran:?}");
+        assert!(ran.stdout.contains("aborted: engine engine: exit status 7 before `uciok`"), "{ran:?}");
+        assert!(ran.stdout.contains("go on with: quintain resume "), "{ran:?}");
+    }
+}
+
+/// More games at once than CPUs: as many engines start at once as there are CPUs, and the time for which they wait for one is not
+/// theirs.
+#[cfg(target_os = "linux")]
+#[test]
+fn slow_starts_take_turns_and_lose_no_game() {
+    let folder = tempfile::tempdir().unwrap();
+    let [engine, starts, dir] = ["engine", "starts", "run"].map(|name| folder.path().join(name));
+    let log = starts.display();
+    let script = format!(
+        "#!/bin/sh\necho + >> {log}\nsleep 0.1\necho - >> {log}\nexec '{}' --start-cpu-ms 300 \"$@\"\n",
+        crate::harness::FAKE
+    );
+    std::fs::write(&engine, script).unwrap();
+    std::fs::set_permissions(&engine, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let cpus = std::thread::available_parallelism().unwrap().get();
+    let games_at_once = (2 * cpus + 2).min(16);
+    let more = format!(
+        "--nodes 1 --max-plies 8 --max-pairs {games_at_once} --seed 1 -j {games_at_once} --start-timeout 2 --stall-timeout 600"
+    );
+    let mut args = sprt_args("", "", &dir, &more);
+    for place in [2, 4] {
+        args[place] = format!("{} -- --seed {place}", engine.display());
+    }
+    let ran = run(&args);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert!(!ran.stderr.contains("trying again"), "{ran:?}");
+    assert_eq!(games(&dir).len(), 2 * games_at_once);
+    let mut starting = 0;
+    for line in std::fs::read_to_string(&starts).unwrap().lines() {
+        starting += if line == "+" { 1 } else { -1 };
+        assert!(usize::try_from(starting).unwrap() <= cpus, "{starting} engines start at once on {cpus} CPUs");
+    }
 }
 
 /// What lies in a failed game's folder.

@@ -99,14 +99,19 @@ pub enum StartError {
         said: String,
     },
     /// It did not answer.
-    #[error("engine {name}: no `{awaited}` within {:.1} s: is it a UCI engine?{}", waited.as_secs_f64(), quote(said))]
+    #[error(
+        "engine {name}: no `{awaited}` within {:.1} s{}: is it a UCI engine?{}",
+        waited.as_secs_f64(), besides(*kept), quote(said)
+    )]
     Silent {
         /// The player.
         name: String,
         /// What was waited for.
         awaited: &'static str,
-        /// For how long.
+        /// For how long, without the time for which it waited for a CPU.
         waited: Duration,
+        /// Time for which the process waited for a CPU meanwhile.
+        kept: Duration,
         /// The last lines of its standard error.
         said: String,
     },
@@ -121,21 +126,32 @@ pub enum StartError {
 }
 
 impl StartError {
-    /// True where the program ran and did not behave; false where the system did not start it.
+    /// Whether another attempt may succeed: the program ran and did not get ready, or the system had no process, descriptor or
+    /// memory to give.
     #[must_use]
-    pub const fn is_engines_doing(&self) -> bool {
-        matches!(self, Self::Exited { .. } | Self::Silent { .. } | Self::Option { .. })
-    }
-
-    /// How the process ended and what it said last, where there was one.
-    #[must_use]
-    pub fn last_words(&self) -> (&str, &str) {
+    pub fn is_transient(&self) -> bool {
         match self {
-            Self::Exited { status, said, .. } => (status, said),
-            Self::Silent { said, .. } => ("killed by the harness", said),
-            Self::Option { .. } => ("killed by the harness", ""),
-            _ => ("not started", ""),
+            Self::Exited { .. } | Self::Silent { .. } | Self::Option { .. } => true,
+            Self::Spawn { source, .. } => is_shortage(source),
+            _ => false,
         }
+    }
+}
+
+/// Whether the operating system ran out of something that it may have again later.
+#[must_use]
+pub fn is_shortage(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    let short = [Errno::MFILE, Errno::NFILE, Errno::AGAIN, Errno::NOMEM].map(Errno::raw_os_error);
+    error.raw_os_error().is_some_and(|code| short.contains(&code))
+}
+
+/// Time that a limit left out, in words.
+fn besides(kept: Duration) -> String {
+    if kept < Duration::from_millis(50) {
+        String::new()
+    } else {
+        format!(" (and {:.1} s of waiting for a CPU)", kept.as_secs_f64())
     }
 }
 

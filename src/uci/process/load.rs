@@ -121,6 +121,13 @@ impl LoadMeter {
     }
 }
 
+/// Time for which the threads of process `pid` have waited for a CPU, the longest of any. Zero if the system does not tell.
+pub(super) fn waited_by(pid: u32) -> Duration {
+    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return Duration::ZERO };
+    let shares = threads.flatten().filter_map(|thread| share(&fs::read(thread.path().join("schedstat")).ok()?));
+    shares.map(|share| share.waited).max().unwrap_or_default()
+}
+
 fn read_share(file: &File) -> Option<Share> {
     let mut text = [0; 96];
     let count = file.read_at(&mut text, 0).ok()?;
