@@ -8,6 +8,7 @@ use destrier::uci;
 use std::fs;
 use std::io::{Cursor, Write};
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
@@ -116,10 +117,9 @@ fn eval_file_loads_a_network() {
 }
 
 #[test]
-fn a_bad_eval_file_is_one_line_and_changes_nothing() {
+fn a_bad_eval_file_is_one_line_and_leaves_no_network() {
     let good = file(Kind::Layered);
     let net = Scratch::new("kept.nnue", &good);
-    let value = network(Kind::Layered).evaluate_alone(&Board::startpos());
     let mut hash = good.clone();
     hash[200] ^= 1;
     let mut kind = good.clone();
@@ -139,9 +139,56 @@ fn a_bad_eval_file_is_one_line_and_changes_nothing() {
         ));
         let line = text.lines().rev().nth(2).expect("a remark before the two lines of eval");
         assert!(line.starts_with(&format!("info string EvalFile: `{bad}` {message}")), "{text}");
-        assert!(line.ends_with("; the old evaluation stays"), "{text}");
-        assert!(text.contains(&format!("\nnnue: {value} cp")), "{text}");
+        assert!(line.ends_with("; there is no network until EvalFile names one that loads"), "{text}");
+        assert!(text.contains("\nnnue: no network"), "{text}");
     }
     let text = session("setoption name EvalFile value /no/such/file\nsetoption name EvalFile value /\n");
     assert_eq!(text.lines().filter(|line| line.contains("cannot be read: ")).count(), 2, "{text}");
+}
+
+/// The program's output for some lines, and its exit code.
+fn program(lines: &str) -> (String, Option<i32>) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_destrier"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the engine starts");
+    // It may be gone before it has read all.
+    let _ = child.stdin.take().expect("a pipe").write_all(lines.as_bytes());
+    let output = child.wait_with_output().expect("it ends");
+    (String::from_utf8(output.stdout).expect("text"), output.status.code())
+}
+
+#[test]
+fn no_search_without_the_network_that_was_asked_for() {
+    let net = Scratch::new("asked.nnue", &file(Kind::Screlu));
+    let good = net.0.display();
+    let cases = [
+        ("setoption name EvalFile value /no/such/file\n".to_owned(), false),
+        (format!("setoption name EvalFile value {good}\nsetoption name EvalFile value /\n"), false),
+        ("setoption name EvalFile value /dev/zero\n".to_owned(), false),
+        ("setoption name EvalFile value /no/such/file\nsetoption name EvalMode value classical\n".to_owned(), true),
+        (format!("setoption name EvalFile value /no/such/file\nsetoption name EvalFile value {good}\n"), true),
+    ];
+    for (options, plays) in cases {
+        let lines = format!("setoption name EvalMode value nnue\n{options}isready\ngo depth 1\nisready\n");
+        let (text, code) = program(&lines);
+        assert!(text.contains("readyok"), "{lines}: {text}");
+        assert_eq!(text.contains("bestmove"), plays, "{lines}: {text}");
+        assert_eq!(text.contains("info string ERROR: EvalFile: `/"), !plays, "{lines}: {text}");
+        assert_eq!(code, Some(if plays { 0 } else { 1 }), "{lines}: {text}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_fifo_as_eval_file_blocks_nobody() {
+    let path = std::env::temp_dir().join(format!("destrier-{}-fifo", std::process::id()));
+    let made = Command::new("mkfifo").arg(&path).status().expect("mkfifo is there");
+    assert!(made.success());
+    let (text, _) = program(&format!("setoption name EvalFile value {}\nisready\n", path.display()));
+    let _ = fs::remove_file(&path);
+    assert!(text.contains("cannot be read: it is not a regular file"), "{text}");
+    assert!(text.contains("readyok"), "{text}");
 }

@@ -520,14 +520,6 @@ fn a_limited_player_keeps_to_nodes_clock_and_rules() {
 fn what_makes_no_sense_is_remarked_and_changes_nothing() {
     check(
         "> position startpos moves e2e4
-         > position fen 8/8 w - - 0 1
-         < info string position: fen: *
-         > position startpos moves e2e4 e2e4
-         < info string position: move 2 `e2e4` is not legal, position not changed
-         > position
-         < info string position: expected *
-         > position fen
-         < info string position: fen: *
          > d
          <* Fen: rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1
          < Key: *
@@ -549,6 +541,62 @@ fn what_makes_no_sense_is_remarked_and_changes_nothing() {
          > isready
          < readyok",
     );
+}
+
+#[test]
+fn a_refused_position_is_not_answered_for_the_one_before_it() {
+    for (line, reason) in [
+        ("position fen 8/8 w - - 0 1", "position: fen: *"),
+        ("position startpos moves e2e4 e2e4", "position: move 2 `e2e4` is not legal"),
+        ("position", "position: expected *"),
+        ("position fen", "position: fen: *"),
+    ] {
+        check(&format!(
+            "> position startpos moves e2e4
+             > {line}
+             < info string {reason}
+             > go depth 1
+             < info string ERROR: the last `position` was refused ({reason}); send another
+             < bestmove (none)
+             > go perft 1
+             < info string ERROR: *
+             > d
+             < info string ERROR: *
+             > eval
+             < info string ERROR: *
+             > position startpos moves e2e4
+             > d
+             <* Fen: rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1
+             < Key: *
+             < Checkers:
+             > go depth 1
+             <* bestmove *"
+        ));
+    }
+}
+
+#[test]
+fn a_refused_position_ends_the_search_before_it() {
+    check(
+        "> go infinite
+         <* info depth *
+         > position fen nonsense
+         <* info string position: *
+         > go depth 1
+         <* bestmove *
+         < info string ERROR: *
+         < bestmove (none)",
+    );
+}
+
+#[test]
+fn lines_that_are_quoted_are_bounded_and_without_control_characters() {
+    let word = format!("{}\u{1b}[2J", "x".repeat(1 << 16));
+    let quoting = [word.clone(), format!("position startpos moves {word}"), format!("setoption name {word} value 1")];
+    for line in quoting {
+        let seen = check(&format!("> {line}\n< info string *\n> isready\n< readyok"));
+        assert!(seen[0].len() < 600 && !seen[0].contains(char::is_control), "{}", seen[0]);
+    }
 }
 
 #[test]

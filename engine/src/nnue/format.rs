@@ -26,7 +26,7 @@ use super::features::FEATURES;
 use super::network::{HIDDEN_2, Network};
 use super::sha256::sha256;
 use std::fmt;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 
@@ -209,6 +209,10 @@ pub fn read_file(path: &Path) -> Result<Network, FormatError> {
 /// When it cannot be read; the message does not name the file.
 pub fn read_bytes(path: &Path) -> Result<Vec<u8>, FormatError> {
     let io = |error: std::io::Error| FormatError::Io(error.to_string());
+    // Asked before it is opened: opening a FIFO waits for a writer, and a device may never end.
+    if !fs::metadata(path).map_err(io)?.is_file() {
+        return Err(FormatError::Io("it is not a regular file".to_owned()));
+    }
     let file = File::open(path).map_err(io)?;
     let mut bytes = Vec::new();
     // One more than allowed, so that a longer file shows as one of the wrong size.

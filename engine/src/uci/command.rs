@@ -16,6 +16,8 @@ pub enum Command {
         fen: Option<String>,
         moves: Vec<String>,
     },
+    /// A `position` that cannot be read, and the reason.
+    BadPosition(String),
     Go(Go),
     Stop,
     PonderHit,
@@ -80,7 +82,7 @@ pub fn parse(line: &str) -> Option<Result<Command, String>> {
         "isready" => Ok(Command::IsReady),
         "ucinewgame" => Ok(Command::NewGame),
         "setoption" => parse_set_option(rest),
-        "position" => parse_position(rest),
+        "position" => Ok(parse_position(rest)),
         "go" => Ok(Command::Go(parse_go(rest))),
         "stop" => Ok(Command::Stop),
         "ponderhit" => Ok(Command::PonderHit),
@@ -104,7 +106,7 @@ fn parse_set_option(words: &[&str]) -> Result<Command, String> {
     Ok(Command::SetOption { name: name.join(" "), value })
 }
 
-fn parse_position(words: &[&str]) -> Result<Command, String> {
+fn parse_position(words: &[&str]) -> Command {
     let (setup, moves) = match words.iter().position(|&word| word == "moves") {
         Some(at) => (&words[..at], &words[at + 1..]),
         None => (words, &[][..]),
@@ -112,9 +114,11 @@ fn parse_position(words: &[&str]) -> Result<Command, String> {
     let fen = match setup {
         ["startpos"] => None,
         ["fen", fields @ ..] => Some(fields.join(" ")),
-        _ => return Err("position: expected `startpos` or `fen FEN`, then perhaps `moves`".to_owned()),
+        _ => {
+            return Command::BadPosition("position: expected `startpos` or `fen FEN`, then perhaps `moves`".to_owned());
+        }
     };
-    Ok(Command::Position { fen, moves: moves.iter().map(|&mv| mv.to_owned()).collect() })
+    Command::Position { fen, moves: moves.iter().map(|&mv| mv.to_owned()).collect() }
 }
 
 const GO_KEYS: [&str; 13] = [
@@ -249,6 +253,10 @@ mod tests {
         check("position startpos", position(None, &[]));
         check("position startpos moves e2e4  e7e5", position(None, &["e2e4", "e7e5"]));
         check("position fen 8/8 w - - 0 1 moves", position(Some("8/8 w - - 0 1"), &[]));
+        for line in ["position", "position startpos e2e4"] {
+            let message = "position: expected `startpos` or `fen FEN`, then perhaps `moves`";
+            check(line, Command::BadPosition(message.to_owned()));
+        }
     }
 
     #[test]
@@ -331,8 +339,6 @@ mod tests {
             ("xyzzy 1", "unknown command `xyzzy`"),
             ("setoption Hash 5", "setoption: expected `name`"),
             ("setoption name value 5", "setoption: expected a name after `name`"),
-            ("position", "position: expected `startpos` or `fen FEN`, then perhaps `moves`"),
-            ("position startpos e2e4", "position: expected `startpos` or `fen FEN`, then perhaps `moves`"),
         ] {
             assert_eq!(parse(line), Some(Err(message.to_owned())), "{line}");
         }

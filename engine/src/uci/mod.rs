@@ -1,7 +1,8 @@
 //! The UCI protocol: one thread reads commands, another searches ([`engine`]).
 //!
 //! Reading order: `command.rs` (what a GUI says), `options.rs`, this file (what is done about it), `engine.rs`, `format.rs`
-//! (what is answered). Nothing a GUI sends stops the session but `quit` and the end of the input.
+//! (what is answered). Nothing a GUI sends stops the session but `quit`, the end of the input, and a `go` without the network
+//! that was asked for: moves of another evaluation would be taken for that network's.
 
 mod command;
 mod engine;
@@ -31,7 +32,8 @@ pub const NAME: &str = concat!("Destrier ", env!("CARGO_PKG_VERSION"));
 /// Speaks UCI until `quit` or the end of the input.
 ///
 /// # Errors
-/// When the input cannot be read, or no memory or thread can be had at the start.
+/// If the input cannot be read, if no memory or thread can be had at the start, and if a search is asked for with a network that
+/// could not be loaded.
 pub fn run(mut input: impl BufRead, output: impl Write + Send + 'static) -> io::Result<()> {
     let output = Output::new(output);
     let mut session = Session {
@@ -39,18 +41,29 @@ pub fn run(mut input: impl BufRead, output: impl Write + Send + 'static) -> io::
         output,
         options: Options::default(),
         evaluation: EvalConfig::default(),
-        game: Game::new(Board::startpos()),
+        network_error: None,
+        game: Ok(Game::new(Board::startpos())),
     };
     let mut line = Vec::new();
     while input.read_until(b'\n', &mut line)? > 0 {
         let read_at = Instant::now();
-        let keep_on = session.hear(&String::from_utf8_lossy(&line), read_at);
-        if !keep_on {
-            break;
+        match session.hear(&String::from_utf8_lossy(&line), read_at) {
+            Next::Line => line.clear(),
+            Next::End => break,
+            Next::Fail(message) => return Err(io::Error::other(message)),
         }
-        line.clear();
     }
     Ok(())
+}
+
+/// The session after a line.
+enum Next {
+    /// The next line is read.
+    Line,
+    /// It is over.
+    End,
+    /// It is over because the engine cannot do what it was asked for.
+    Fail(String),
 }
 
 struct Session {
@@ -58,18 +71,21 @@ struct Session {
     output: Output,
     options: Options,
     evaluation: EvalConfig,
-    game: Game,
+    /// The reason if the network asked for last could not be loaded.
+    network_error: Option<String>,
+    /// The game of the last `position`, or the reason it was refused.
+    game: Result<Game, String>,
 }
 
 impl Session {
-    /// Acts on a line; false when it was the last.
-    fn hear(&mut self, line: &str, read_at: Instant) -> bool {
+    /// Acts on a line.
+    fn hear(&mut self, line: &str, read_at: Instant) -> Next {
         let command = match command::parse(line) {
-            None => return true,
+            None => return Next::Line,
             Some(Ok(command)) => command,
             Some(Err(message)) => {
                 self.output.remark(&message);
-                return true;
+                return Next::Line;
             }
         };
         match command {
@@ -83,19 +99,34 @@ impl Session {
                 Ok(())
             }),
             Command::SetOption { name, value } => self.set_option(&name, value.as_deref()),
-            Command::Position { fen, moves } => match set_up(fen.as_deref(), &moves) {
-                Ok(game) => self.game = game,
-                Err(message) => self.output.remark(&message),
-            },
-            Command::Go(go) => self.go(&go, read_at),
+            Command::Position { fen, moves } => self.take_position(set_up(fen.as_deref(), &moves)),
+            Command::BadPosition(message) => self.take_position(Err(message)),
+            Command::Go(go) => return self.go(&go, read_at),
             Command::Stop => self.engine.stop(),
             Command::PonderHit => self.engine.ponder_hit(),
-            Command::Display => self.output.line(&format::display(self.game.board(), self.options.chess960)),
-            Command::Eval => self.output.line(&self.evaluation.describe(self.game.board())),
+            Command::Display => self.show(|board| format::display(board, self.options.chess960)),
+            Command::Eval => self.show(|board| self.evaluation.describe(board)),
             Command::Ignored => {}
-            Command::Quit => return false,
+            Command::Quit => return Next::End,
         }
-        true
+        Next::Line
+    }
+
+    /// Takes a position, or remarks why it is refused. The one before it does not stay: an answer for it would be taken for
+    /// one to the position that was sent.
+    fn take_position(&mut self, game: Result<Game, String>) {
+        if let Err(message) = &game {
+            self.output.remark(message);
+        }
+        self.game = game;
+    }
+
+    /// Shows something of the board, or the reason there is none.
+    fn show(&self, text: impl FnOnce(&Board) -> String) {
+        match &self.game {
+            Ok(game) => self.output.line(&text(game.board())),
+            Err(message) => self.output.error(&refused(message)),
+        }
     }
 
     fn set_option(&mut self, name: &str, value: Option<&str>) {
@@ -133,21 +164,23 @@ impl Session {
     fn set_eval_mode(&mut self, mode: EvalMode) {
         self.evaluation.mode = mode;
         if mode == EvalMode::Nnue && self.evaluation.network.is_none() {
-            self.output
-                .remark("EvalMode: there is no network yet, the evaluation stays classical until EvalFile names one");
+            self.output.remark("EvalMode: there is no network, and no search until EvalFile names one that loads");
         }
         self.evaluate_anew();
     }
 
-    /// Takes the network of a file, or the one that is built in.
+    /// Takes the network of a file, or the one that is built in. After a file that could not be loaded there is no network: a
+    /// search with the one before it would be taken for a search with the one asked for.
     fn load_network(&mut self, path: Option<&Path>) {
+        self.network_error = None;
         let network = match path.map(nnue::read_file) {
             None => embedded(),
             Some(Ok(network)) => Some(Arc::new(network)),
             Some(Err(error)) => {
-                let path = path.unwrap_or(Path::new("")).display();
-                self.output.remark(&format!("EvalFile: `{path}` {error}; the old evaluation stays"));
-                return;
+                let message = format!("EvalFile: `{}` {error}", path.unwrap_or(Path::new("")).display());
+                self.output.remark(&format!("{message}; there is no network until EvalFile names one that loads"));
+                self.network_error = Some(message);
+                None
             }
         };
         if let Some(network) = &network {
@@ -197,13 +230,32 @@ impl Session {
         }
     }
 
-    fn go(&mut self, go: &Go, start: Instant) {
+    /// Starts a search; refuses one for a position or with a network that the GUI asked for and did not get.
+    fn go(&mut self, go: &Go, start: Instant) -> Next {
         for complaint in &go.complaints {
             self.output.remark(complaint);
         }
-        let board = self.game.board();
+        let game = match &self.game {
+            Ok(game) => game,
+            Err(message) => {
+                self.engine.finish();
+                self.output.error(&refused(message));
+                if go.perft.is_none() {
+                    self.output.line("bestmove (none)");
+                }
+                return Next::Line;
+            }
+        };
+        if go.perft.is_none() && self.evaluation.mode == EvalMode::Nnue && self.evaluation.network.is_none() {
+            self.engine.finish();
+            let reason = self.network_error.as_deref().unwrap_or("EvalMode is nnue and there is no network");
+            let message = format!("{reason}; name a network that loads with EvalFile, or set EvalMode to classical");
+            self.output.error(&message);
+            return Next::Fail(message);
+        }
+        let board = game.board();
         let limits = Limits {
-            budget: self.time_budget(go),
+            budget: self.time_budget(go, board.turn()),
             depth: go.depth,
             nodes: go.nodes,
             soft_nodes: None,
@@ -212,7 +264,7 @@ impl Session {
             search_moves: self.search_moves(board, &go.search_moves),
         };
         self.engine.go(Task {
-            game: self.game.clone(),
+            game: game.clone(),
             limits,
             start,
             infinite: go.is_unlimited(),
@@ -222,6 +274,7 @@ impl Session {
             show_wdl: self.options.show_wdl,
             strength: self.options.strength().filter(|_| !go.is_unlimited()),
         });
+        Next::Line
     }
 
     fn search_moves(&self, board: &Board, words: &[String]) -> Vec<Move> {
@@ -236,7 +289,7 @@ impl Session {
     }
 
     /// None when nothing is said about time.
-    fn time_budget(&self, go: &Go) -> Option<TimeBudget> {
+    fn time_budget(&self, go: &Go, turn: Color) -> Option<TimeBudget> {
         let overhead = self.options.move_overhead;
         if go.infinite {
             return None;
@@ -244,7 +297,7 @@ impl Session {
         if let Some(time) = go.move_time {
             return Some(time::fixed(time, overhead));
         }
-        let us = match self.game.board().turn() {
+        let us = match turn {
             Color::White => 0,
             Color::Black => 1,
         };
@@ -263,6 +316,11 @@ impl Session {
     }
 }
 
+/// The message on what is asked of a refused position.
+fn refused(reason: &str) -> String {
+    format!("the last `position` was refused ({reason}); send another")
+}
+
 /// The game that `position` describes.
 fn set_up(fen: Option<&str>, moves: &[String]) -> Result<Game, String> {
     let board = match fen {
@@ -272,8 +330,7 @@ fn set_up(fen: Option<&str>, moves: &[String]) -> Result<Game, String> {
     let mut game = Game::new(board);
     for (index, word) in moves.iter().enumerate() {
         let mv = game.board().parse_uci(word);
-        let mv =
-            mv.ok_or_else(|| format!("position: move {} `{word}` is not legal, position not changed", index + 1))?;
+        let mv = mv.ok_or_else(|| format!("position: move {} `{word}` is not legal", index + 1))?;
         game.play(mv);
     }
     Ok(game)

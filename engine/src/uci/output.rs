@@ -20,8 +20,45 @@ impl Output {
         let _ = writer.write_all(line.as_bytes()).and_then(|()| writer.flush());
     }
 
-    /// A remark for the user.
+    /// A remark for the user: one line of bounded length, whatever a GUI's line that it quotes holds.
     pub fn remark(&self, text: &str) {
-        self.line(&format!("info string {text}"));
+        self.line(&format!("info string {}", one_line(text)));
+    }
+
+    /// A remark on a `go` that is refused. The word is the one that other engines use and harnesses look for.
+    pub fn error(&self, text: &str) {
+        self.remark(&format!("ERROR: {text}"));
+    }
+}
+
+/// Text without control characters, its middle left out if it is long: a message quotes first and gives the remedy last.
+fn one_line(text: &str) -> String {
+    const HEAD: usize = 300;
+    const TAIL: usize = 200;
+    let escape = |c: char| -> String { if c.is_control() { c.escape_default().collect() } else { c.into() } };
+    let count = text.chars().count();
+    if count <= HEAD + TAIL {
+        return text.chars().map(escape).collect();
+    }
+    let head: String = text.chars().take(HEAD).map(escape).collect();
+    let tail: String = text.chars().skip(count - TAIL).map(escape).collect();
+    format!("{head}...{tail}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn remarks_are_one_bounded_line() {
+        for (text, expected) in [
+            ("plain `text`, \u{e9}", "plain `text`, \u{e9}"),
+            ("a\u{1b}[31mb\r\n\0c\u{9b}", "a\\u{1b}[31mb\\r\\n\\u{0}c\\u{9b}"),
+        ] {
+            assert_eq!(one_line(text), expected);
+        }
+        let long = one_line(&format!("unknown command `{}`, sorry", "x".repeat(1 << 20)));
+        assert!(long.starts_with("unknown command `xxx") && long.ends_with("xxx`, sorry"), "{long}");
+        assert_eq!(long.len(), 503);
     }
 }
