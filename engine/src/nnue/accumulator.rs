@@ -222,7 +222,8 @@ impl Accumulators {
             self.bring_up(color);
         }
         let [own, other] = [board.turn(), !board.turn()].map(|color| self.accumulator(self.plies.len() - 1, color));
-        let value = self.network.evaluate(self.kernels, own, other, self.network.output_bucket(board));
+        let value =
+            self.network.evaluate(self.kernels, own, other, self.network.output_bucket(board.occupied().count()));
         debug_assert_eq!(value, self.network.evaluate_alone(board), "the line is not at this position");
         value
     }
@@ -321,16 +322,37 @@ impl Network {
 
     /// As [`Self::evaluate_alone`], with given kernels.
     pub fn evaluate_alone_with(&self, kernels: &Kernels, board: &Board) -> Score {
+        self.evaluate_pieces(kernels, board, board.occupied())
+    }
+
+    /// Share of each piece but the kings in the evaluation, in centipawns from White's view: the
+    /// evaluation less that of the same board without the piece.
+    pub fn piece_shares(&self, board: &Board) -> Vec<(Square, Score)> {
+        let kernels = Kernels::detect();
+        let white = |value: Score| if board.turn() == Color::White { value } else { -value };
+        let whole = self.evaluate_alone(board);
+        let kings = board.kind(PieceType::King);
+        (board.occupied() - kings)
+            .into_iter()
+            .map(|square| {
+                let rest = board.occupied() - Bitboard::from_square(square);
+                (square, white(whole - self.evaluate_pieces(kernels, board, rest)))
+            })
+            .collect()
+    }
+
+    /// Evaluation of a board from which all pieces but those on `kept` are taken.
+    fn evaluate_pieces(&self, kernels: &Kernels, board: &Board, kept: Bitboard) -> Score {
         let [own, other] = [board.turn(), !board.turn()].map(|color| {
             let view = View::new(self.layout(), color, board.king(color));
             let mut features = Features::new();
             for piece in Piece::ALL {
-                features.extend(view, piece, board.pieces(piece.color(), piece.kind()));
+                features.extend(view, piece, board.pieces(piece.color(), piece.kind()) & kept);
             }
             let mut acc = Aligned::collect(self.layout().hidden, self.feature_biases().iter().copied());
             (kernels.apply)(&mut acc, self.feature_weights(), features.as_slice(), &[]);
             acc
         });
-        self.evaluate(kernels, &own, &other, self.output_bucket(board))
+        self.evaluate(kernels, &own, &other, self.output_bucket(kept.count()))
     }
 }

@@ -3,11 +3,8 @@
 //! A feature says "this piece, own or enemy, stands here", seen by one side, with the board turned so that the side plays up the
 //! board and, in mirrored networks, its king stands on files a to d.
 
-use super::format::Layout;
+use super::layout::{FEATURES, Layout};
 use crate::types::{Color, Piece, Square};
-
-/// Features of one king bucket: own and enemy pieces of six kinds on 64 squares.
-pub const FEATURES: usize = 768;
 
 /// How one side sees the board, which follows from where its king stands.
 ///
@@ -51,7 +48,7 @@ impl View {
 
 #[cfg(test)]
 mod tests {
-    use super::super::format::Kind;
+    use super::super::layout::Kind;
     use super::*;
 
     fn view(layout: &Layout, color: Color, king: &str) -> View {

@@ -22,8 +22,8 @@
 //! A file without the magic whose size is right for some H is read as a bare `quantised.bin`: no king buckets, not mirrored,
 //! eight output buckets.
 
-use super::features::FEATURES;
-use super::network::{HIDDEN_2, Network};
+use super::layout::{HIDDEN_STEP, Kind, Layout, MAX_HIDDEN, SizeError};
+use super::network::Network;
 use super::sha256::sha256;
 use std::fmt;
 use std::fs::{self, File};
@@ -36,103 +36,9 @@ pub const HEADER_LEN: usize = 128;
 const MAGIC: &[u8; 8] = b"DESTRIER";
 const VERSION: u32 = 1;
 const MIRRORED: u32 = 1;
-const PADDING: usize = 64;
-
-/// Neurons come in vectors of up to 32.
-const HIDDEN_STEP: usize = 32;
-const MAX_HIDDEN: usize = 4096;
-const MAX_KING_BUCKETS: usize = 32;
 
 /// No file that could be a network is longer.
 const MAX_FILE_LEN: u64 = 256 << 20;
-
-/// What comes after the first layer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u32)]
-pub enum Kind {
-    /// Squared clipped ReLU and one output for each bucket.
-    Screlu = 1,
-    /// Clipped ReLU, a layer of [`HIDDEN_2`] neurons and one output.
-    Layered = 2,
-}
-
-/// The shape of a network: all that its header says but the hash.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Layout {
-    pub kind: Kind,
-    /// Neurons of the first layer for each side; a multiple of 32, at most 4096.
-    pub hidden: usize,
-    /// Sets of feature weights, chosen by the own king's square; 1 to 32.
-    pub king_buckets: usize,
-    /// Outputs, chosen by the number of pieces; 8 or 1.
-    pub output_buckets: usize,
-    /// The board is mirrored so that the own king stands on files a to d.
-    pub mirrored: bool,
-    /// The king bucket of `rank * 4 + file`, files e to h folded onto d to a.
-    pub bucket_map: [u8; 32],
-}
-
-impl Layout {
-    /// No king buckets, no mirroring, and the output buckets that are usual for the kind.
-    pub const fn plain(kind: Kind, hidden: usize) -> Layout {
-        let output_buckets = match kind {
-            Kind::Screlu => 8,
-            Kind::Layered => 1,
-        };
-        Layout { kind, hidden, king_buckets: 1, output_buckets, mirrored: false, bucket_map: [0; 32] }
-    }
-
-    /// Bytes of the weights without padding.
-    pub const fn weights_len(&self) -> usize {
-        let features = 2 * self.hidden * (self.king_buckets * FEATURES + 1);
-        let head = match self.kind {
-            Kind::Screlu => 2 * self.output_buckets * (2 * self.hidden + 1),
-            Kind::Layered => HIDDEN_2 * 2 * self.hidden + 4 * HIDDEN_2 + HIDDEN_2 + 4,
-        };
-        features + head
-    }
-
-    /// Bytes of the payload, padding and all.
-    pub const fn payload_len(&self) -> usize {
-        self.weights_len().next_multiple_of(PADDING)
-    }
-
-    /// # Errors
-    /// When a size is out of its range. Within it no size of an array overflows.
-    pub fn validate(&self) -> Result<(), FormatError> {
-        let bad = |what, found: usize, expected| Err(FormatError::Size { what, found, expected });
-        if self.hidden == 0 || self.hidden > MAX_HIDDEN || !self.hidden.is_multiple_of(HIDDEN_STEP) {
-            return bad("hidden", self.hidden, "a multiple of 32 up to 4096");
-        }
-        if self.king_buckets == 0 || self.king_buckets > MAX_KING_BUCKETS {
-            return bad("king buckets", self.king_buckets, "1 to 32");
-        }
-        match self.kind {
-            Kind::Screlu if !matches!(self.output_buckets, 1 | 8) => {
-                return bad("output buckets", self.output_buckets, "1 or 8");
-            }
-            Kind::Layered if self.output_buckets != 1 => {
-                return bad("output buckets", self.output_buckets, "1 in kind 2");
-            }
-            _ => {}
-        }
-        match self.bucket_map.iter().find(|&&bucket| usize::from(bucket) >= self.king_buckets) {
-            Some(&bucket) => bad("an entry of the king bucket map", usize::from(bucket), "less than the king buckets"),
-            None => Ok(()),
-        }
-    }
-
-    /// The shape in the usual notation, such as `(768x4hm -> 256)x2 -> 1x8`.
-    pub fn describe(&self) -> String {
-        let buckets = if self.king_buckets > 1 { format!("x{}", self.king_buckets) } else { String::new() };
-        let mirrored = if self.mirrored { "hm" } else { "" };
-        let head = match self.kind {
-            Kind::Screlu => format!("1x{}", self.output_buckets),
-            Kind::Layered => format!("{HIDDEN_2} -> 1"),
-        };
-        format!("({FEATURES}{buckets}{mirrored} -> {})x2 -> {head}", self.hidden)
-    }
-}
 
 /// What is wrong with a file that is no network.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -152,11 +58,7 @@ pub enum FormatError {
     /// Flags of a later version.
     Flags(u32),
     /// A size of the header is out of its range.
-    Size {
-        what: &'static str,
-        found: usize,
-        expected: &'static str,
-    },
+    Size(SizeError),
     /// The payload is not as long as the header's sizes make it.
     PayloadLen {
         found: usize,
@@ -182,7 +84,7 @@ impl fmt::Display for FormatError {
                 write!(f, "network kind {found} is not known, expected 1 (SCReLU) or 2 (layered)")
             }
             FormatError::Flags(found) => write!(f, "flags {found:#x} are not known, expected 0 or {MIRRORED}"),
-            FormatError::Size { what, found, expected } => write!(f, "{what} {found}, expected {expected}"),
+            FormatError::Size(error) => error.fmt(f),
             FormatError::PayloadLen { found, expected } => {
                 write!(f, "wrong size: {found} bytes of weights, expected {expected} by the header; is it cut off?")
             }
@@ -194,6 +96,12 @@ impl fmt::Display for FormatError {
 }
 
 impl std::error::Error for FormatError {}
+
+impl From<SizeError> for FormatError {
+    fn from(error: SizeError) -> FormatError {
+        FormatError::Size(error)
+    }
+}
 
 /// Reads a network from a file.
 ///

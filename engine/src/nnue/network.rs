@@ -1,8 +1,7 @@
 //! The weights of a network and what its head makes of two accumulators.
 
-use super::format::{Kind, Layout};
+use super::layout::{HIDDEN_2, Kind, Layout, output_bucket};
 use super::simd::{Aligned, Kernels, LayeredHead};
-use crate::board::Board;
 use crate::types::Score;
 use std::fmt;
 
@@ -12,8 +11,6 @@ pub const QA: i64 = 255;
 pub const QB: i64 = 64;
 /// Centipawns of an output of one.
 pub const SCALE: i64 = 400;
-/// Neurons of the second layer of kind 2.
-pub const HIDDEN_2: usize = 32;
 /// The last division of kind 2.
 const OUTPUT_DIVISOR: i32 = 16;
 
@@ -151,10 +148,9 @@ impl Network {
         value.clamp(-limit, limit) as Score
     }
 
-    /// The output bucket of a position: `(pieces - 2) / 4`.
+    /// Output bucket of a position with `pieces` pieces.
     #[inline]
-    pub(super) fn output_bucket(&self, board: &Board) -> usize {
-        let count = board.occupied().count() as usize;
-        (count.saturating_sub(2) / 4).min(self.layout.output_buckets - 1)
+    pub(super) fn output_bucket(&self, pieces: u32) -> usize {
+        output_bucket(pieces, self.layout.output_buckets)
     }
 }

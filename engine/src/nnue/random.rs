@@ -1,7 +1,6 @@
 //! Networks of noise, for tests and benchmarks: the same from the same seed on every machine.
 
-use super::format::{Kind, Layout};
-use super::network::HIDDEN_2;
+use super::layout::{HIDDEN_2, Kind, Layout};
 use crate::types::SplitMix64;
 
 /// Noise from a seed.

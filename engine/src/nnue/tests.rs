@@ -226,3 +226,27 @@ fn the_evaluation_knows_no_colour() {
         }
     }
 }
+
+/// In a network whose features count one kind of piece, only these pieces have a share.
+#[test]
+fn shares_are_those_of_the_pieces_that_matter() {
+    let layout = Layout { output_buckets: 1, ..Layout::plain(Kind::Screlu, 32) };
+    let mut payload = vec![0; layout.payload_len()];
+    let mut put = |place: usize, value: i16| payload[2 * place..2 * place + 2].copy_from_slice(&value.to_le_bytes());
+    // Own queens switch the first neuron on; the side to move's counts for it, the other's against.
+    for square in 0..64 {
+        put((4 * 64 + square) * 32, 100);
+    }
+    let weights = (crate::nnue::FEATURES + 1) * 32;
+    put(weights, 64);
+    put(weights + 32, -64);
+    let network = parse(&encode(&layout, &payload).expect("a layout")).expect("a network");
+    for fen in ["3qk3/8/8/8/8/8/PP6/Q3K3 w - - 0 1", "3qk3/8/8/8/8/8/PP6/Q3K3 b - - 0 1"] {
+        let board = Board::from_fen(fen).expect(fen);
+        let mut shares: Vec<i32> = network.piece_shares(&board).into_iter().map(|(_, share)| share).collect();
+        shares.sort_unstable();
+        let queen = shares[3];
+        assert!(queen > 0, "{shares:?}");
+        assert_eq!(shares, [-queen, 0, 0, queen], "{fen}");
+    }
+}

@@ -3,9 +3,10 @@
 use super::features::Inputs;
 use super::head::Loss;
 use super::kernels::Step;
-use super::network::{Kind, Parameters, Random, Shape};
+use super::network::{Parameters, Random, Shape};
 use super::trainer::{Batch, Trainer};
 use bulletformat::ChessBoard;
+use destrier::nnue::Kind;
 use std::convert::Infallible;
 use std::time::Instant;
 

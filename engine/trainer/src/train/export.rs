@@ -1,7 +1,7 @@
 //! Networks as whole numbers, in the engine's file format and in Bullet's layout.
 
-use super::network::{Kind, LAYER, Parameters, Shape};
-use destrier::nnue;
+use super::network::{Parameters, Shape};
+use destrier::nnue::{self, HIDDEN_2, Kind};
 
 /// One unit of an activation of a SCReLU network.
 pub const QA: f32 = 255.0;
@@ -42,8 +42,8 @@ pub fn payload(shape: &Shape, weights: &Parameters) -> Result<Vec<u8>, ExportErr
             words(&mut bytes, "output biases", &weights.head, QA * QB)?;
         }
         Kind::Layered => {
-            let (biases, rest) = weights.head.split_at(LAYER);
-            let (output, bias) = rest.split_at(LAYER);
+            let (biases, rest) = weights.head.split_at(HIDDEN_2);
+            let (output, bias) = rest.split_at(HIDDEN_2);
             words(&mut bytes, "first layer", &features, QC)?;
             words(&mut bytes, "first biases", &weights.bias, QC)?;
             octets(&mut bytes, "second layer", &weights.output, QB)?;
@@ -52,7 +52,7 @@ pub fn payload(shape: &Shape, weights: &Parameters) -> Result<Vec<u8>, ExportErr
             longs(&mut bytes, "output bias", bias, QO)?;
         }
     }
-    bytes.resize(bytes.len().next_multiple_of(64), 0);
+    bytes.resize(shape.layout().payload_len(), 0);
     Ok(bytes)
 }
 
@@ -61,18 +61,7 @@ pub fn payload(shape: &Shape, weights: &Parameters) -> Result<Vec<u8>, ExportErr
 /// # Errors
 /// [`ExportError::Format`] for a shape that the engine does not know.
 pub fn network(shape: &Shape, payload: &[u8]) -> Result<Vec<u8>, ExportError> {
-    let layout = nnue::Layout {
-        kind: match shape.kind {
-            Kind::Screlu => nnue::Kind::Screlu,
-            Kind::Layered => nnue::Kind::Layered,
-        },
-        hidden: shape.hidden,
-        king_buckets: shape.inputs.king_buckets(),
-        output_buckets: shape.output_buckets,
-        mirrored: shape.inputs.mirrored(),
-        bucket_map: *shape.inputs.map(),
-    };
-    Ok(nnue::encode(&layout, payload)?)
+    Ok(nnue::encode(&shape.layout(), payload)?)
 }
 
 macro_rules! writer {

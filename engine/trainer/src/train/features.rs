@@ -1,12 +1,7 @@
 //! Which inputs of the network a position switches on.
 
 use bulletformat::ChessBoard;
-
-/// Inputs of one king bucket: two colours x six kinds x 64 squares.
-pub const INPUTS: usize = 768;
-
-/// How many king buckets a map may name.
-pub const MAX_KING_BUCKETS: usize = 32;
+use destrier::nnue::FEATURES;
 
 /// The rule from a position to input indices.
 ///
@@ -43,7 +38,7 @@ impl Inputs {
 
     /// The number of inputs of one perspective.
     pub fn size(&self) -> usize {
-        self.king_buckets * INPUTS
+        self.king_buckets * FEATURES
     }
 
     /// The offset of the bucket and the mask that mirrors squares, for a king seen from its own side.
@@ -51,7 +46,7 @@ impl Inputs {
         let (file, rank) = (king & 7, king >> 3 & 7);
         let bucket = u16::from(self.map[usize::from(rank * 4 + file.min(7 - file))]);
         let flip = if self.mirrored && file > 3 { 7 } else { 0 };
-        (bucket * INPUTS as u16, flip)
+        (bucket * FEATURES as u16, flip)
     }
 
     /// Appends the inputs of the side to move and of the other side; both get one entry a piece.

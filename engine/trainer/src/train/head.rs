@@ -1,7 +1,8 @@
 //! From the first layer's sums to the loss and back: small, so every thread does it for itself.
 
 use super::kernels::Step;
-use super::network::{Kind, LAYER, Shape};
+use super::network::Shape;
+use destrier::nnue::{HIDDEN_2, Kind};
 
 /// How an output is judged.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -58,8 +59,8 @@ impl Head {
         match self.kind {
             Kind::Screlu => sums[0] + self.weights[bucket],
             Kind::Layered => {
-                let (biases, rest) = self.weights.split_at(LAYER);
-                let (weights, bias) = rest.split_at(LAYER);
+                let (biases, rest) = self.weights.split_at(HIDDEN_2);
+                let (weights, bias) = rest.split_at(HIDDEN_2);
                 let units = sums.iter().zip(biases).map(|(sum, bias)| (sum + bias).clamp(0.0, 1.0));
                 units.zip(weights).fold(bias[0], |output, (unit, weight)| output + unit * weight)
             }
@@ -74,12 +75,12 @@ impl Head {
                 sums[0] = slope;
             }
             Kind::Layered => {
-                self.gradients[2 * LAYER] += slope;
+                self.gradients[2 * HIDDEN_2] += slope;
                 for (unit, sum) in sums.iter_mut().enumerate() {
                     let value = *sum + self.weights[unit];
-                    self.gradients[LAYER + unit] += slope * value.clamp(0.0, 1.0);
+                    self.gradients[HIDDEN_2 + unit] += slope * value.clamp(0.0, 1.0);
                     let open = value > 0.0 && value < 1.0;
-                    *sum = if open { slope * self.weights[LAYER + unit] } else { 0.0 };
+                    *sum = if open { slope * self.weights[HIDDEN_2 + unit] } else { 0.0 };
                     self.gradients[unit] += *sum;
                 }
             }

@@ -2,8 +2,9 @@
 //!
 //! Written from the file format alone and apart from the engine's kernels, so that each checks the other.
 
-use super::network::{Kind, LAYER, Shape};
+use super::network::Shape;
 use bulletformat::ChessBoard;
+use destrier::nnue::{HIDDEN_2, Kind};
 
 /// Centipawns of an output of 1 in the engine.
 const SCALE: i64 = 400;
@@ -52,8 +53,8 @@ impl Integer {
             Kind::Screlu => (numbers(output, 2), numbers(shape.output_buckets, 2)),
             Kind::Layered => {
                 let output = numbers(output, 1);
-                let biases = numbers(LAYER, 4);
-                let weights = numbers(LAYER, 1);
+                let biases = numbers(HIDDEN_2, 4);
+                let weights = numbers(HIDDEN_2, 1);
                 (output, [biases, weights, numbers(1, 4)].concat())
             }
         };
@@ -72,12 +73,12 @@ impl Integer {
                 (self.column(bucket, &sides, square) / 255 + self.head[bucket]) * SCALE / (255 * 64)
             }
             Kind::Layered => {
-                let units = (0..LAYER).map(|unit| {
+                let units = (0..HIDDEN_2).map(|unit| {
                     let sum = self.column(unit, &sides, |value| (*value).clamp(0, 127)) + self.head[unit];
                     (sum >> 6).clamp(0, 127)
                 });
-                let sum: i64 = units.zip(&self.head[LAYER..2 * LAYER]).map(|(unit, weight)| unit * weight).sum();
-                (sum + self.head[2 * LAYER]) / 16
+                let sum: i64 = units.zip(&self.head[HIDDEN_2..2 * HIDDEN_2]).map(|(unit, weight)| unit * weight).sum();
+                (sum + self.head[2 * HIDDEN_2]) / 16
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::dispatch::Kernel;
 use super::kernels::{LANES, Row, fold};
-use super::network::LAYER;
+use destrier::nnue::HIDDEN_2;
 
 /// Weighted sums of activations: `sums[p * 32 + u] = sum over rows 2p, 2p + 1 of h * w[u]`.
 pub struct DenseSums<'a, const N: usize> {
@@ -16,7 +16,7 @@ pub struct DenseSums<'a, const N: usize> {
 impl<const N: usize> Kernel for DenseSums<'_, N> {
     #[inline(always)]
     fn run(self) {
-        for (sums, rows) in self.sums.chunks_exact_mut(LAYER).zip(self.rows.chunks_exact(2)) {
+        for (sums, rows) in self.sums.chunks_exact_mut(HIDDEN_2).zip(self.rows.chunks_exact(2)) {
             let (ours, theirs) = (&rows[0].0, &rows[1].0);
             for (sum, weights) in sums.iter_mut().zip(self.weights.chunks_exact(2)) {
                 let mut lanes = [0.0; LANES];
@@ -48,14 +48,14 @@ impl<const N: usize> Kernel for DenseSumsBack<'_, N> {
         for (index, gradient) in self.weight_gradients.iter_mut().enumerate() {
             let (unit, side) = (index / 2, index % 2);
             let mut sum = *gradient;
-            for (slopes, rows) in self.slopes.chunks_exact(LAYER).zip(self.rows.chunks_exact(2)) {
+            for (slopes, rows) in self.slopes.chunks_exact(HIDDEN_2).zip(self.rows.chunks_exact(2)) {
                 for i in 0..N {
                     sum.0[i] += slopes[unit] * rows[side].0[i];
                 }
             }
             *gradient = sum;
         }
-        for (slopes, rows) in self.slopes.chunks_exact(LAYER).zip(self.rows.chunks_exact_mut(2)) {
+        for (slopes, rows) in self.slopes.chunks_exact(HIDDEN_2).zip(self.rows.chunks_exact_mut(2)) {
             for (side, row) in rows.iter_mut().enumerate() {
                 let mut sum = Row::<N>::ZERO;
                 for (slope, weights) in slopes.iter().zip(self.weights.chunks_exact(2)) {

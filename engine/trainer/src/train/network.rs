@@ -1,19 +1,8 @@
-//! The shape of a network and its weights in the order files keep them.
+//! Shape of a network in training, and its weights in the order files keep them.
 
-use super::features::{INPUTS, Inputs};
+use super::features::Inputs;
+use destrier::nnue::{FEATURES, HIDDEN_2, Kind, Layout, output_bucket};
 use destrier::types::SplitMix64;
-
-/// Which of Destrier's two architectures.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// One hidden layer of squared clipped units, an output a bucket of material.
-    Screlu,
-    /// Clipped units, then [`LAYER`] clipped units, then one output.
-    Layered,
-}
-
-/// Units of the second layer of [`Kind::Layered`].
-pub const LAYER: usize = 32;
 
 /// The shape of a network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,17 +18,28 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// True when its weights alone say all of its shape, so that a bare `quantised.bin` is enough.
+    /// Layout of the exported file.
+    pub fn layout(&self) -> Layout {
+        Layout {
+            kind: self.kind,
+            hidden: self.hidden,
+            king_buckets: self.inputs.king_buckets(),
+            output_buckets: self.output_buckets,
+            mirrored: self.inputs.mirrored(),
+            bucket_map: *self.inputs.map(),
+        }
+    }
+
+    /// True if the weights alone tell the shape, so that a bare `quantised.bin` is enough.
     pub fn is_plain(&self) -> bool {
-        let has_plain_inputs = self.inputs.king_buckets() == 1 && !self.inputs.mirrored();
-        self.kind == Kind::Screlu && self.output_buckets == 8 && has_plain_inputs
+        self.layout() == Layout::plain(Kind::Screlu, self.hidden)
     }
 
     /// Sums that leave the first layer: output buckets, or units of the second layer.
     pub fn columns(&self) -> usize {
         match self.kind {
             Kind::Screlu => self.output_buckets,
-            Kind::Layered => LAYER,
+            Kind::Layered => HIDDEN_2,
         }
     }
 
@@ -47,7 +47,7 @@ impl Shape {
     pub fn sums(&self) -> usize {
         match self.kind {
             Kind::Screlu => 1,
-            Kind::Layered => LAYER,
+            Kind::Layered => HIDDEN_2,
         }
     }
 
@@ -55,21 +55,18 @@ impl Shape {
     pub fn head(&self) -> usize {
         match self.kind {
             Kind::Screlu => self.output_buckets,
-            Kind::Layered => 2 * LAYER + 1,
+            Kind::Layered => 2 * HIDDEN_2 + 1,
         }
     }
 
-    /// The output bucket of a number of pieces, 2 to 32.
+    /// Output bucket of a position with `pieces` pieces, 2 to 32.
     pub fn bucket(&self, pieces: u32) -> u8 {
-        match self.kind {
-            Kind::Screlu => (pieces.saturating_sub(2) / 32_u32.div_ceil(self.output_buckets as u32)) as u8,
-            Kind::Layered => 0,
-        }
+        output_bucket(pieces, self.output_buckets) as u8
     }
 
     /// Sizes of the five groups of [`Parameters`], in its order.
     pub fn sizes(&self) -> [usize; 5] {
-        let factor = if self.factorised { INPUTS * self.hidden } else { 0 };
+        let factor = if self.factorised { FEATURES * self.hidden } else { 0 };
         [self.inputs.size() * self.hidden, factor, self.hidden, self.columns() * 2 * self.hidden, self.head()]
     }
 }
@@ -106,17 +103,17 @@ impl Parameters {
             let deviation = (2.0 / inputs as f64).sqrt();
             values.iter_mut().for_each(|value| *value = (random.normal() * deviation) as f32);
         };
-        fill(&mut parameters.features, INPUTS);
+        fill(&mut parameters.features, FEATURES);
         if !shape.factorised {
             fill(&mut parameters.output, 2 * shape.hidden);
         } else {
             // The common part starts random and the buckets' own parts at zero, or their sum would be too wide.
             parameters.features.fill(0.0);
-            fill(&mut parameters.factor, INPUTS);
+            fill(&mut parameters.factor, FEATURES);
             fill(&mut parameters.output, 2 * shape.hidden);
         }
         if shape.kind == Kind::Layered {
-            fill(&mut parameters.head[LAYER..2 * LAYER], LAYER);
+            fill(&mut parameters.head[HIDDEN_2..2 * HIDDEN_2], HIDDEN_2);
         }
         parameters
     }

@@ -1,11 +1,11 @@
 //! Training plans: TOML files.
 
-use super::features::{Inputs, MAX_KING_BUCKETS};
-use super::network::{Kind, Shape};
+use super::features::Inputs;
+use super::network::Shape;
 use super::schedule::{Blend, Rate};
-use destrier::nnue::sha256_hex;
+use destrier::nnue::{Kind, MAX_KING_BUCKETS, sha256_hex};
 use quintain::plan::config::{TomlError, from_toml};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use std::path::{Component, Path, PathBuf};
 
 /// What is wrong with a plan.
@@ -63,8 +63,9 @@ pub struct Data {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Network {
-    #[serde(default)]
-    pub kind: Architecture,
+    /// `screlu` or `layered`.
+    #[serde(default = "defaults::kind", deserialize_with = "kind")]
+    pub kind: Kind,
     /// Neurons of each perspective, 32 to 4096 in steps of 32.
     pub hidden: usize,
     #[serde(default = "defaults::yes")]
@@ -84,13 +85,14 @@ pub struct Network {
     pub start: Option<PathBuf>,
 }
 
-/// Names of the architectures.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Architecture {
-    #[default]
-    Screlu,
-    Layered,
+/// Reads the name of an architecture, as [`Kind::name`] gives it.
+fn kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Kind, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    let names = || Kind::ALL.map(|kind| format!("`{}`", kind.name())).join(" or ");
+    Kind::ALL
+        .into_iter()
+        .find(|kind| kind.name() == name)
+        .ok_or_else(|| serde::de::Error::custom(format_args!("unknown kind `{name}`, expected {}", names())))
 }
 
 /// How much and how hard.
@@ -137,6 +139,11 @@ impl Default for Optimiser {
 }
 
 mod defaults {
+    use destrier::nnue::Kind;
+
+    pub fn kind() -> Kind {
+        Kind::Screlu
+    }
     pub fn seed() -> u64 {
         1
     }
@@ -254,7 +261,7 @@ impl Plan {
         if ![0, 32].contains(&network.king_buckets.len()) {
             return wrong("king-buckets", &network.king_buckets.len(), "give 32 numbers, or leave the key out");
         }
-        if network.kind == Architecture::Layered && network.output_buckets != 1 {
+        if network.kind == Kind::Layered && network.output_buckets != 1 {
             return wrong("output-buckets", &network.output_buckets, "a layered network has one output: set it to 1");
         }
         if network.king_buckets.iter().any(|&bucket| usize::from(bucket) >= MAX_KING_BUCKETS) {
@@ -324,10 +331,7 @@ impl Plan {
         map.iter_mut().zip(&network.king_buckets).for_each(|(to, from)| *to = *from);
         let inputs = Inputs::new(network.mirrored, map);
         Shape {
-            kind: match network.kind {
-                Architecture::Screlu => Kind::Screlu,
-                Architecture::Layered => Kind::Layered,
-            },
+            kind: network.kind,
             hidden: network.hidden,
             factorised: inputs.king_buckets() > 1 && network.factorised.unwrap_or(true),
             inputs,

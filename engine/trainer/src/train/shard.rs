@@ -1,11 +1,11 @@
 //! A slice of a network's neurons with all that belongs to them: weights, gradients, moments, activations.
 
 use super::dispatch::Isa;
-use super::features::INPUTS;
 use super::kernels::{Accumulate, Adam, Gather, Row, SquareSums, SquareSumsBack, Step};
 use super::layered::{DenseSums, DenseSumsBack};
-use super::network::{Kind, Parameters, Shape};
+use super::network::{Parameters, Shape};
 use super::tile::{TILE, Tile};
+use destrier::nnue::{FEATURES, Kind};
 
 /// Weights of one kind with what the optimiser keeps beside them.
 #[derive(Debug)]
@@ -143,7 +143,7 @@ impl<const N: usize> Shard<N> {
     /// One step of the optimiser.
     pub fn step(&mut self, isa: Isa, step: Step) {
         if let Some(factor) = &mut self.factor {
-            for bucket in self.features.gradients.chunks_exact(INPUTS) {
+            for bucket in self.features.gradients.chunks_exact(FEATURES) {
                 for (sum, gradient) in factor.gradients.iter_mut().zip(bucket) {
                     for i in 0..N {
                         sum.0[i] += gradient.0[i];

@@ -7,13 +7,14 @@ use super::features::Inputs;
 use super::head::{Loss, sigmoid};
 use super::integer::{Integer, Rounding};
 use super::kernels::Step;
-use super::network::{Kind, LAYER, Parameters, Random, Shape};
+use super::network::{Parameters, Random, Shape};
 use super::plan::{Plan, full};
 use super::report;
 use super::run::{self, Run};
 use super::source::{Records, Source};
 use super::trainer::{Batch, State, Trainer};
 use bulletformat::{BulletFormat, ChessBoard};
+use destrier::nnue::{HIDDEN_2, Kind};
 use indicatif::ProgressBar;
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
@@ -107,8 +108,8 @@ fn reference(shape: &Shape, weights: &Parameters, board: &ChessBoard) -> f64 {
     match shape.kind {
         Kind::Screlu => column(usize::from(shape.bucket(board.occ.count_ones())), 2),
         Kind::Layered => {
-            let layer = (0..LAYER).map(|unit| column(unit, 1).clamp(0.0, 1.0) * head[LAYER + unit]);
-            head[2 * LAYER] + layer.sum::<f64>()
+            let layer = (0..HIDDEN_2).map(|unit| column(unit, 1).clamp(0.0, 1.0) * head[HIDDEN_2 + unit]);
+            head[2 * HIDDEN_2] + layer.sum::<f64>()
         }
     }
 }
@@ -202,7 +203,8 @@ fn dequantised(shape: &Shape, weights: &Parameters) -> Parameters {
     let head = match shape.kind {
         Kind::Screlu => round(&weights.head, first * second),
         Kind::Layered => {
-            let parts = [(0..LAYER, first * second), (LAYER..2 * LAYER, 6400.0 / 127.0), (2 * LAYER..65, 6400.0)];
+            let parts =
+                [(0..HIDDEN_2, first * second), (HIDDEN_2..2 * HIDDEN_2, 6400.0 / 127.0), (2 * HIDDEN_2..65, 6400.0)];
             parts.into_iter().flat_map(|(range, unit)| -> Vec<f32> { round(&weights.head[range], unit) }).collect()
         }
     };

@@ -1,0 +1,166 @@
+//! Shape of a network: architecture, sizes and the output bucket formula, for engine and trainer alike.
+
+use std::fmt;
+
+/// Features of one king bucket: own and enemy pieces of six kinds on 64 squares.
+pub const FEATURES: usize = 768;
+
+/// Neurons of the second layer of kind 2.
+pub const HIDDEN_2: usize = 32;
+
+/// Neurons of the first layer are a multiple of this: vectors hold up to 32.
+pub(super) const HIDDEN_STEP: usize = 32;
+pub(super) const MAX_HIDDEN: usize = 4096;
+/// King buckets that a map may name.
+pub const MAX_KING_BUCKETS: usize = 32;
+/// The payload is padded to a multiple of this many bytes.
+const PADDING: usize = 64;
+
+/// Architecture of the layers after the first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Kind {
+    /// Squared clipped ReLU and one output for each bucket.
+    Screlu = 1,
+    /// Clipped ReLU, a layer of [`HIDDEN_2`] neurons and one output.
+    Layered = 2,
+}
+
+impl Kind {
+    /// All kinds.
+    pub const ALL: [Kind; 2] = [Kind::Screlu, Kind::Layered];
+
+    /// Name of the kind in plans: `screlu` or `layered`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Screlu => "screlu",
+            Kind::Layered => "layered",
+        }
+    }
+
+    /// Output buckets of a network of this kind unless its header says otherwise.
+    pub const fn usual_output_buckets(self) -> usize {
+        match self {
+            Kind::Screlu => 8,
+            Kind::Layered => 1,
+        }
+    }
+}
+
+/// Output bucket of a position with `pieces` pieces (2 to 32, kings included) in a network of
+/// `buckets` outputs: `(pieces - 2) / ceil(32 / buckets)`, Bullet's material count.
+#[inline]
+pub const fn output_bucket(pieces: u32, buckets: usize) -> usize {
+    (pieces.saturating_sub(2) / 32_u32.div_ceil(buckets as u32)) as usize
+}
+
+/// The shape of a network: all that its header says but the hash.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layout {
+    pub kind: Kind,
+    /// Neurons of the first layer for each side; a multiple of 32, at most 4096.
+    pub hidden: usize,
+    /// Sets of feature weights, chosen by the own king's square; 1 to 32.
+    pub king_buckets: usize,
+    /// Outputs, chosen by the number of pieces; 8 or 1.
+    pub output_buckets: usize,
+    /// The board is mirrored so that the own king stands on files a to d.
+    pub mirrored: bool,
+    /// The king bucket of `rank * 4 + file`, files e to h folded onto d to a.
+    pub bucket_map: [u8; 32],
+}
+
+impl Layout {
+    /// No king buckets, no mirroring, and the output buckets that are usual for the kind.
+    pub const fn plain(kind: Kind, hidden: usize) -> Layout {
+        let output_buckets = kind.usual_output_buckets();
+        Layout { kind, hidden, king_buckets: 1, output_buckets, mirrored: false, bucket_map: [0; 32] }
+    }
+
+    /// Bytes of the weights without padding.
+    pub const fn weights_len(&self) -> usize {
+        let features = 2 * self.hidden * (self.king_buckets * FEATURES + 1);
+        let head = match self.kind {
+            Kind::Screlu => 2 * self.output_buckets * (2 * self.hidden + 1),
+            Kind::Layered => HIDDEN_2 * 2 * self.hidden + 4 * HIDDEN_2 + HIDDEN_2 + 4,
+        };
+        features + head
+    }
+
+    /// Bytes of the payload, padding and all.
+    pub const fn payload_len(&self) -> usize {
+        self.weights_len().next_multiple_of(PADDING)
+    }
+
+    /// Checks each size against its range, within which no size of an array overflows.
+    ///
+    /// # Errors
+    /// If a size is out of its range.
+    pub fn validate(&self) -> Result<(), SizeError> {
+        let bad = |what, found: usize, expected| Err(SizeError { what, found, expected });
+        if self.hidden == 0 || self.hidden > MAX_HIDDEN || !self.hidden.is_multiple_of(HIDDEN_STEP) {
+            return bad("hidden", self.hidden, "a multiple of 32 up to 4096");
+        }
+        if self.king_buckets == 0 || self.king_buckets > MAX_KING_BUCKETS {
+            return bad("king buckets", self.king_buckets, "1 to 32");
+        }
+        match self.kind {
+            Kind::Screlu if !matches!(self.output_buckets, 1 | 8) => {
+                return bad("output buckets", self.output_buckets, "1 or 8");
+            }
+            Kind::Layered if self.output_buckets != 1 => {
+                return bad("output buckets", self.output_buckets, "1 in kind 2");
+            }
+            _ => {}
+        }
+        match self.bucket_map.iter().find(|&&bucket| usize::from(bucket) >= self.king_buckets) {
+            Some(&bucket) => bad("an entry of the king bucket map", usize::from(bucket), "less than the king buckets"),
+            None => Ok(()),
+        }
+    }
+
+    /// The shape in the usual notation, such as `(768x4hm -> 256)x2 -> 1x8`.
+    pub fn describe(&self) -> String {
+        let buckets = if self.king_buckets > 1 { format!("x{}", self.king_buckets) } else { String::new() };
+        let mirrored = if self.mirrored { "hm" } else { "" };
+        let head = match self.kind {
+            Kind::Screlu => format!("1x{}", self.output_buckets),
+            Kind::Layered => format!("{HIDDEN_2} -> 1"),
+        };
+        format!("({FEATURES}{buckets}{mirrored} -> {})x2 -> {head}", self.hidden)
+    }
+}
+
+/// A size of a layout that is out of its range.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SizeError {
+    /// Name of the size.
+    pub what: &'static str,
+    pub found: usize,
+    pub expected: &'static str,
+}
+
+impl fmt::Display for SizeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}, expected {}", self.what, self.found, self.expected)
+    }
+}
+
+impl std::error::Error for SizeError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Eight buckets have four numbers of pieces each but the last, which has three; one has all.
+    #[test]
+    fn output_buckets_cover_all_piece_counts() {
+        for (pieces, of_eight) in [(2, 0), (5, 0), (6, 1), (29, 6), (30, 7), (32, 7)] {
+            assert_eq!(output_bucket(pieces, 8), of_eight, "{pieces} pieces");
+            assert_eq!(output_bucket(pieces, 1), 0, "{pieces} pieces");
+        }
+        for buckets in 1..=16 {
+            assert!((2..=32).all(|pieces| output_bucket(pieces, buckets) < buckets), "{buckets} buckets");
+        }
+    }
+}
