@@ -4,12 +4,11 @@
 //! each side's pieces, the minor and the major pieces of both, the two moves that led to it. The next static evaluation of such a position is moved by it (the engine
 //! community's; the first were pawn correction histories of 2024).
 
+use super::context::{Context, PieceTo};
 use super::gravity::Gravity;
-use super::history::{Context, PieceTo};
 use super::params;
-use super::tablebase::TABLE_WIN_IN_MAX;
 use crate::board::Board;
-use crate::types::{Color, Score};
+use crate::types::{Color, Score, TABLE_WIN_IN_MAX};
 
 /// Places of a table; keys are reduced to this.
 const SIZE: usize = 1 << 14;

@@ -1,13 +1,14 @@
 //! The iterations: one ply deeper at a time, with a narrow window around what the last one found.
 
+use super::info::{Info, Report};
 use super::limits::Limits;
-use super::node::Worker;
+use super::params;
 use super::root::BestLine;
 use super::time::Pace;
 use super::window::{RootNode, Window};
-use super::{Info, MAX_PLY, Report, params};
+use super::worker::Worker;
 use crate::board::Board;
-use crate::types::{DRAW, INFINITE, Move, Score, mate_in};
+use crate::types::{DRAW, INFINITE, MAX_PLY, Move, Score, mate_in};
 use std::time::Duration;
 
 /// Iterations from this depth on begin with a narrow window.

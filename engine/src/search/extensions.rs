@@ -1,10 +1,10 @@
 //! Extensions: is the side to move in check, is the table's move the only good one? As pure functions of what they depend on, and
 //! the search that finds out.
 
-use super::node::{Node, Worker};
 use super::params;
 use super::tt::{Bound, Entry};
 use super::window::{NodeKind, Window};
+use super::worker::{Node, Worker};
 use crate::board::Board;
 use crate::types::{Move, Score, is_mate};
 

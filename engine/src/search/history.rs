@@ -1,10 +1,11 @@
 //! What moves did elsewhere in the tree, remembered for ordering.
 
+use super::context::{Context, LOW_PLIES, PieceTo};
 use super::corrections::Corrections;
 use super::gravity::Gravity;
 use super::params;
 use crate::board::Board;
-use crate::types::{Bitboard, Color, Move, Piece, PieceType, Score, Square};
+use crate::types::{Bitboard, Color, Move, PieceType, Score, Square};
 
 /// Values stay within this, either side of zero.
 const LIMIT: i32 = 1 << 14;
@@ -62,46 +63,6 @@ fn danger(threats: Bitboard, mv: Move) -> usize {
     2 * usize::from(threats.has(mv.from())) + usize::from(threats.has(mv.to()))
 }
 
-/// A moved piece and where it went: what other moves are seen in the light of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PieceTo(u16);
-
-impl PieceTo {
-    pub const COUNT: usize = Piece::COUNT * Square::COUNT + 1;
-    /// A passed move, or none.
-    pub const NONE: PieceTo = PieceTo((PieceTo::COUNT - 1) as u16);
-
-    /// Of a move about to be played.
-    #[inline]
-    pub fn new(board: &Board, mv: Move) -> PieceTo {
-        match board.piece_at(mv.from()) {
-            Some(piece) => PieceTo((piece.index() * Square::COUNT + mv.to().index()) as u16),
-            None => PieceTo::NONE,
-        }
-    }
-
-    #[inline]
-    pub const fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
-/// What the moves of a position are seen in the light of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Context {
-    /// The last move, the one before, and the own before that.
-    pub moves: [PieceTo; 3],
-    /// The squares that the other side attacks.
-    pub threats: Bitboard,
-    /// How far the root is.
-    pub ply: usize,
-}
-
-impl Context {
-    /// No moves before, and too far from the root to matter.
-    pub const NONE: Context = Context { moves: [PieceTo::NONE; 3], threats: Bitboard::EMPTY, ply: LOW_PLIES };
-}
-
 /// By an earlier piece and target, and the move's own ("continuation history": counter-moves, J. Uiterwijk, ICCA Journal 15(1),
 /// 1992, with a value for every pair, and follow-ups likewise).
 struct Continuation(Vec<[Value; PieceTo::COUNT]>);
@@ -109,9 +70,6 @@ struct Continuation(Vec<[Value; PieceTo::COUNT]>);
 /// By plies from the root, from and to, for the first few plies of one search ("low-ply history", the engine community's): the tree
 /// near the root is searched again in each iteration.
 struct LowPly([FromTo; LOW_PLIES]);
-
-/// Plies that have a low-ply history.
-const LOW_PLIES: usize = 4;
 
 /// By the pawns on the board, moved piece and target ("pawn history", the engine community's): plans depend on the pawns.
 struct PawnMoves(Vec<[Value; PieceTo::COUNT]>);

@@ -1,13 +1,13 @@
 //! The moves of a node: which are searched, how deep, and what is learnt from them.
 
 use super::history;
-use super::node::{Best, Node, Worker};
 use super::ordering::MovePicker;
 use super::pruning;
 use super::reductions::{self, LateMove};
 use super::tried::Tried;
 use super::tt::Bound;
 use super::window::{CutNode, NodeKind, PvNode, Window};
+use super::worker::{Best, Node, Worker};
 use crate::board::Board;
 use crate::types::{DRAW, INFINITE, MATE_IN_MAX, Move, Score, is_mate, mated_in};
 

@@ -1,6 +1,7 @@
 //! Move ordering: a picker that makes and sorts moves in stages, as late as it can.
 
-use super::history::{Context, Histories, Quiets, captured_kind};
+use super::context::Context;
+use super::history::{Histories, Quiets, captured_kind};
 use super::params;
 use crate::board::{Board, see_value};
 use crate::types::{Bitboard, Move, MoveList, PieceType};

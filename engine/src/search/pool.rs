@@ -4,17 +4,36 @@
 
 use super::deepen::Finding;
 use super::evaluator::Evaluator;
+use super::game::Game;
 use super::history::Histories;
+use super::info::Silent;
 use super::limits::{Control, Limits};
+use super::ordering::MoveArena;
+use super::root::Root;
 use super::shared::Shared;
-use super::tablebase::{Probing, Tablebases};
+use super::stack::{Line, PvTable, Stack};
+use super::tablebase::{Prober, Probing, Tablebases};
 use super::tt::TranspositionTable;
-use super::{Game, Silent, THREAD_STACK_BYTES, new_worker};
+use super::worker::Worker;
 use crate::types::{MATE_IN_MAX, Move, Score};
 use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
+
+/// The stack a thread needs that calls [`Searcher::search`].
+pub const THREAD_STACK_BYTES: usize = 16 << 20;
+
+/// Runs something on a thread that may search, and waits for it.
+///
+/// # Errors
+/// When no such thread can be had.
+pub fn in_search_thread<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<T> {
+    thread::scope(|scope| {
+        let handle = thread::Builder::new().stack_size(THREAD_STACK_BYTES).spawn_scoped(scope, work)?;
+        handle.join().or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
 
 /// What a thread remembers from one search to the next, beside the table.
 pub struct Memory {
@@ -42,6 +61,28 @@ pub struct Assignment {
     pub tables: Option<Arc<Tablebases>>,
     pub probing: Probing,
     pub shared: Arc<Shared>,
+}
+
+impl Assignment {
+    /// State of a thread for this search.
+    pub fn worker<'a>(&'a self, memory: &'a mut Memory, control: Control<'a>) -> Worker<'a> {
+        let Assignment { game, limits, table, tables, probing, .. } = self;
+        memory.evaluator.reset(game.board());
+        Worker {
+            table,
+            prober: tables.as_deref().map(|tables| Prober { tables, probing: *probing }),
+            histories: &mut memory.histories,
+            evaluator: &mut memory.evaluator,
+            control,
+            root: Root::new(game.board(), &limits.search_moves, limits.lines),
+            line: Line::new(&game.keys),
+            pv: PvTable::new(),
+            stack: Stack::new(),
+            arena: MoveArena::new(),
+            seldepth: 0,
+            nodes_told: 0,
+        }
+    }
 }
 
 enum Order {
@@ -104,7 +145,7 @@ fn perform(order: Order, number: usize, memory: &mut Memory) -> Option<Finding> 
         }
         Order::Search(assignment) => {
             let control = Control::follow(&assignment.shared, &assignment.limits, number);
-            let mut worker = new_worker(&assignment, memory, control);
+            let mut worker = assignment.worker(memory, control);
             Some(worker.deepen(assignment.game.board(), &assignment.limits, &mut Silent))
         }
     }

@@ -2,10 +2,10 @@
 
 use super::corrections::Aspects;
 use super::history::captured_kind;
-use super::node::{Best, Worker, improved_by_table, score_from_table};
 use super::ordering::MovePicker;
 use super::tt::{Bound, Entry};
 use super::window::{NodeKind, Window};
+use super::worker::{Best, Worker, improved_by_table, score_from_table};
 use super::{params, pruning};
 use crate::board::{Board, see_value};
 use crate::types::{DRAW, INFINITE, MATE_IN_MAX, Move, Score, is_mate, mated_in};

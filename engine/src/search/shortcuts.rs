@@ -1,11 +1,11 @@
 //! Reasons to leave a node without looking at its moves.
 
-use super::history::PieceTo;
-use super::node::{Node, Worker};
+use super::context::PieceTo;
 use super::ordering::MovePicker;
 use super::pruning::{self, PROBCUT_REDUCTION};
 use super::tt::{Bound, Entry};
 use super::window::{AllNode, NodeKind, Window};
+use super::worker::{Node, Worker};
 use crate::board::Board;
 use crate::types::{MATE_IN_MAX, Move, Score, is_mate};
 

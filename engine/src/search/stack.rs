@@ -1,13 +1,10 @@
 //! What a search keeps for each ply of the line it is in.
 
-use super::history::{Context, PieceTo};
+use super::context::{Context, PieceTo};
 use super::tt::NO_EVAL;
 use crate::board::Board;
-use crate::types::{Bitboard, Move, Score};
+use crate::types::{Bitboard, MAX_PLY, Move, Score};
 use std::ops::{Index, IndexMut};
-
-/// Plies a line may have below the root.
-pub const MAX_PLY: usize = 128;
 
 /// Frames above the root, so that a look a few plies back needs no test.
 const LOOKBACK: usize = 4;

@@ -11,9 +11,10 @@
 //! Another seed gives another player of the same strength.
 
 use super::evaluator::{EvalConfig, EvalMode};
+use super::game::Game;
 use super::limits::Limits;
 use super::memory::MemoryError;
-use super::{Game, Searcher};
+use super::searcher::Searcher;
 use crate::types::{Move, MoveList, SplitMix64};
 use std::ops::RangeInclusive;
 

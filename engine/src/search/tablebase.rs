@@ -4,22 +4,15 @@
 //! says holds under the fifty-move rule for positions right after a capture or pawn move, so in the tree only those are asked.
 //! Positions with castling rights are in no table.
 
-use super::node::Worker;
-use super::stack::MAX_PLY;
-use super::tt::{Bound, Entry, NO_EVAL};
 use crate::board::{Board, CastlingSide};
 use crate::nnue::EVAL_LIMIT;
-use crate::types::{Bitboard, Color, DRAW, MATE_IN_MAX, Move, MoveList, PieceType, Score};
+use crate::types::{Bitboard, Color, Move, MoveList, PieceType, TABLE_WIN_IN_MAX};
 use shakmaty::{ByColor, ByRole, CastlingMode, Chess, FromSetup, Setup};
 use shakmaty_syzygy::{Dtz, Tablebase, Wdl};
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
-/// The score of a win that a table knows, less the plies to it: below every mate that was seen, above every evaluation.
-pub const TABLE_WIN: Score = 25_000;
-/// Scores from here up to the mates are such wins, and evaluations are below it.
-pub const TABLE_WIN_IN_MAX: Score = TABLE_WIN - MAX_PLY as Score;
-const _: () = assert!(EVAL_LIMIT < TABLE_WIN_IN_MAX && TABLE_WIN < MATE_IN_MAX);
+const _: () = assert!(EVAL_LIMIT < TABLE_WIN_IN_MAX);
 
 /// Why tables cannot be used.
 #[derive(Debug)]
@@ -211,51 +204,12 @@ impl Prober<'_> {
         men <= self.probing.men.min(self.tables.most_men()) && !has_castling_rights(board)
     }
 
-    fn probe(&self, board: &Board, depth: i32) -> Option<i32> {
+    pub fn probe(&self, board: &Board, depth: i32) -> Option<i32> {
         if board.halfmove_clock() != 0 || !self.is_in_reach(board) {
             return None;
         }
         let is_smaller = board.occupied().count() < self.tables.most_men();
         if is_smaller || depth >= self.probing.depth { self.tables.probe(board) } else { None }
-    }
-}
-
-impl Worker<'_> {
-    /// The score that the endgame tables give, when that settles the node. A win is a lower bound, as a mate may be seen.
-    pub(super) fn score_from_tablebase(
-        &mut self,
-        board: &Board,
-        alpha: Score,
-        beta: Score,
-        depth: i32,
-        ply: usize,
-    ) -> Option<Score> {
-        let value = self.prober?.probe(board, depth)?;
-        self.control.count_table_hit();
-        let (score, bound) = match value {
-            1 => (TABLE_WIN - ply as Score, Bound::Lower),
-            -1 => (ply as Score - TABLE_WIN, Bound::Upper),
-            _ => (DRAW, Bound::Exact),
-        };
-        let settles = match bound {
-            Bound::Lower => score >= beta,
-            Bound::Upper => score <= alpha,
-            _ => true,
-        };
-        if settles {
-            let entry = Entry { mv: Move::NULL, score, eval: NO_EVAL, depth: depth + 6, bound, pv: false };
-            self.table.store(board.key(), ply, entry);
-        }
-        settles.then_some(score)
-    }
-
-    /// Leaves only the moves at the root that the tables think best, where they know it.
-    pub fn ask_tables_for_root(&mut self, board: &Board) {
-        let Some(prober) = self.prober.filter(|prober| prober.is_in_reach(board)) else { return };
-        if let Some(best) = prober.tables.best_moves(board) {
-            self.control.count_table_hit();
-            self.root.keep(|mv| best.contains(&mv));
-        }
     }
 }
 

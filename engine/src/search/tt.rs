@@ -5,8 +5,7 @@
 //! implementation for parallel search", R. Hyatt and T. Mann, ICGA Journal 25(1), 2002).
 
 use super::memory::{Buckets, MemoryError, Reserved, Zeroable};
-use super::tablebase::TABLE_WIN_IN_MAX;
-use crate::types::{Move, Score};
+use crate::types::{Move, Score, TABLE_WIN_IN_MAX};
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 /// Entries in a bucket.
@@ -294,8 +293,8 @@ fn score_from_table(score: Score, ply: usize) -> Score {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tablebase::TABLE_WIN;
     use super::*;
+    use crate::types::TABLE_WIN;
     use crate::types::{Flag, Square, mate_in, mated_in};
     use std::thread;
 

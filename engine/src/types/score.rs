@@ -11,6 +11,16 @@ pub const MATE: Score = 31_000;
 pub const MATE_IN_MAX: Score = MATE - 256;
 pub const DRAW: Score = 0;
 
+/// Plies a line may have below the root.
+pub const MAX_PLY: usize = 128;
+
+/// Score of a win that an endgame table knows, less the plies to it: below every mate that was
+/// seen, above every evaluation.
+pub const TABLE_WIN: Score = 25_000;
+/// Scores from here up to the mates are wins by endgame tables, and evaluations are below it.
+pub const TABLE_WIN_IN_MAX: Score = TABLE_WIN - MAX_PLY as Score;
+const _: () = assert!(TABLE_WIN < MATE_IN_MAX);
+
 /// The score of giving mate `ply` plies from the root.
 #[inline]
 pub const fn mate_in(ply: i32) -> Score {

@@ -1,0 +1,31 @@
+//! A position with the keys that repetitions are found by.
+
+use crate::board::Board;
+use crate::types::Move;
+
+/// A position and the way to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Game {
+    board: Board,
+    /// Keys of the positions before, since the last irreversible move.
+    pub(super) keys: Vec<u64>,
+}
+
+impl Game {
+    pub fn new(board: Board) -> Game {
+        Game { board, keys: Vec::new() }
+    }
+
+    pub fn board(&self) -> &Board {
+        &self.board
+    }
+
+    /// Plays a legal move.
+    pub fn play(&mut self, mv: Move) {
+        self.keys.push(self.board.key());
+        self.board.play(mv);
+        if self.board.halfmove_clock() == 0 {
+            self.keys.clear();
+        }
+    }
+}

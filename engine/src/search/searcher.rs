@@ -1,0 +1,191 @@
+//! The searcher: transposition table, memory and threads, kept from one search of a game to the next.
+
+use super::deepen::Finding;
+use super::evaluator::EvalConfig;
+use super::game::Game;
+use super::info::{Outcome, Report};
+use super::limits::{Control, Limits, Signals};
+use super::memory::MemoryError;
+use super::pool::{self, Assignment, Memory, Pool};
+use super::shared::Shared;
+use super::tablebase::{Probing, Tablebases};
+use super::tt::TranspositionTable;
+use crate::board::Board;
+use crate::nnue;
+use crate::types::{DRAW, Move, mated_in};
+use std::io;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// All that is remembered from one search of a game to the next, and the threads that search.
+pub struct Searcher {
+    table: Arc<TranspositionTable>,
+    tables: Option<Arc<Tablebases>>,
+    probing: Probing,
+    memory: Memory,
+    helpers: Pool,
+    evaluation: EvalConfig,
+}
+
+impl Searcher {
+    /// One thread, and a table of so many MiB.
+    ///
+    /// # Errors
+    /// When the memory for the table cannot be had.
+    pub fn new(hash_mib: usize) -> Result<Searcher, MemoryError> {
+        let table = Arc::new(TranspositionTable::new(hash_mib)?);
+        Ok(Searcher {
+            table,
+            tables: None,
+            probing: Probing::default(),
+            memory: Memory::new(),
+            helpers: Pool::new(),
+            evaluation: EvalConfig::default(),
+        })
+    }
+
+    /// Takes a new, empty table. On an error the old one stays.
+    ///
+    /// # Errors
+    /// When the memory cannot be had.
+    pub fn set_hash(&mut self, hash_mib: usize) -> Result<(), MemoryError> {
+        let reserved = TranspositionTable::reserve(hash_mib, self.table.bytes())?;
+        // The old table goes before the new memory is touched, so that both need not be there at once.
+        self.table = Arc::new(TranspositionTable::none());
+        self.table = Arc::new(reserved.build(self.threads()));
+        Ok(())
+    }
+
+    /// Evaluates by other means from now on, in all threads, and forgets all that came from the old ones.
+    pub fn set_evaluation(&mut self, config: &EvalConfig) {
+        self.memory.evaluator.configure(config);
+        self.evaluation = config.clone();
+        self.configure_helpers();
+        self.new_game();
+    }
+
+    /// Helpers begin with the default evaluation.
+    fn configure_helpers(&self) {
+        let config = self.evaluation.clone();
+        self.helpers.change(move |memory| memory.evaluator.configure(&config));
+    }
+
+    /// What the accumulators of the network in use did since [`Self::set_evaluation`]; none without a network.
+    pub fn nnue_counters(&self) -> Option<nnue::Counters> {
+        self.memory.evaluator.nnue_counters()
+    }
+
+    /// Searches with so many threads from now on, at least one. They live until there are to be fewer.
+    ///
+    /// # Errors
+    /// When a thread cannot be had; as many as could be stay.
+    pub fn set_threads(&mut self, threads: usize) -> io::Result<()> {
+        let result = self.helpers.resize(threads.saturating_sub(1));
+        self.configure_helpers();
+        result
+    }
+
+    /// Looks positions up in these endgame tables from now on.
+    pub fn set_tablebases(&mut self, tables: Option<Arc<Tablebases>>) {
+        self.tables = tables;
+    }
+
+    /// When the tree asks the tables.
+    pub fn set_probing(&mut self, probing: Probing) {
+        self.probing = probing;
+    }
+
+    /// Threads that search.
+    pub fn threads(&self) -> usize {
+        1 + self.helpers.len()
+    }
+
+    /// Empties the table.
+    pub fn clear_hash(&mut self) {
+        self.table.clear(self.threads());
+    }
+
+    /// Forgets everything, so that the next search is what it would be in a fresh process.
+    pub fn new_game(&mut self) {
+        self.clear_hash();
+        self.memory.clear();
+        self.helpers.change(Memory::clear);
+    }
+
+    /// Searches a position. `start` is when the clock began to run. Needs a thread with [`pool::THREAD_STACK_BYTES`] of stack.
+    ///
+    /// With one thread the result depends on nothing but the arguments and the earlier searches since [`Self::new_game`],
+    /// unless time or a signal ends the search. The calling thread leads: it minds the time and reports.
+    pub fn search(
+        &mut self,
+        game: &Game,
+        limits: &Limits,
+        signals: &Signals,
+        start: Instant,
+        report: &mut dyn Report,
+    ) -> Outcome {
+        self.table.age();
+        let shared = Arc::new(Shared::new(self.threads(), limits.nodes));
+        let assignment = Arc::new(Assignment {
+            game: game.clone(),
+            limits: limits.clone(),
+            table: Arc::clone(&self.table),
+            tables: self.tables.clone(),
+            probing: self.probing,
+            shared: Arc::clone(&shared),
+        });
+        self.helpers.begin(&assignment);
+        let control = Control::lead(&shared, limits, signals, start);
+        let mut worker = assignment.worker(&mut self.memory, control);
+        let mut findings = vec![worker.deepen(game.board(), limits, report)];
+        shared.stop();
+        findings.extend(self.helpers.findings());
+        // Several lines are the leader's, so that what is played is what was reported first.
+        let chosen = if limits.lines > 1 { 0 } else { pool::elect(&findings) };
+        let found = &findings[chosen];
+        worker.report_end(found.best.as_ref().filter(|_| chosen > 0), report);
+        self.outcome(game.board(), found, shared.nodes())
+    }
+
+    fn outcome(&self, board: &Board, found: &Finding, nodes: u64) -> Outcome {
+        let line = found.best.as_ref().map_or(&[][..], |best| &best.moves);
+        let best = line.first().copied().or(found.fallback);
+        let ponder = line.get(1).copied().or_else(|| self.expected_answer(board, best?));
+        let without = if board.in_check() && best.is_none() { mated_in(0) } else { DRAW };
+        let score = found.best.as_ref().map_or(without, |best| best.score);
+        Outcome { best, ponder, score, depth: found.depth, nodes }
+    }
+
+    /// The answer the table knows, for lines of one move.
+    fn expected_answer(&self, board: &Board, best: Move) -> Option<Move> {
+        let mut child = *board;
+        child.play(best);
+        let mv = self.table.probe(child.key(), 1)?.mv;
+        child.is_legal(mv).then_some(mv)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::info::Silent;
+    use super::super::pool::in_search_thread;
+    use super::*;
+
+    /// Which depth is stored for the starting position after a search of few plies, none of which come back to it.
+    fn stored_depth(limits: Limits) -> Option<i32> {
+        let mut searcher = Searcher::new(1).expect("a small table");
+        let game = Game::new(Board::startpos());
+        in_search_thread(|| searcher.search(&game, &limits, &Signals::default(), Instant::now(), &mut Silent))
+            .expect("a thread");
+        searcher.table.probe(game.board().key(), 0).map(|entry| entry.depth)
+    }
+
+    #[test]
+    fn only_the_value_of_the_position_is_stored_for_the_root() {
+        let limits = Limits { depth: Some(3), ..Limits::default() };
+        let search_moves: Vec<Move> = Board::startpos().parse_uci("a2a3").into_iter().collect();
+        assert_eq!(stored_depth(limits.clone()), Some(3));
+        assert_eq!(stored_depth(Limits { lines: 4, ..limits.clone() }), Some(3));
+        assert_eq!(stored_depth(Limits { search_moves, ..limits }), None);
+    }
+}
