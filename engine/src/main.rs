@@ -86,9 +86,9 @@ fn parse_depth(word: &str) -> Result<i32, Failure> {
         .ok_or_else(|| usage(format_args!("bad depth `{word}`, expected 1 to 127")))
 }
 
-/// A FEN in one argument or several; the start position when there is none.
+/// Position of a FEN in one argument or several; the start position for `startpos` or none.
 fn parse_fen(words: &[&str]) -> Result<Board, Failure> {
-    if words.is_empty() {
+    if matches!(words, [] | ["startpos"]) {
         return Ok(Board::startpos());
     }
     Board::from_fen(&words.join(" ")).map_err(usage)

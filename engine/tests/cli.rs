@@ -13,8 +13,10 @@ fn text(bytes: &[u8]) -> String {
 
 #[test]
 fn good_commands_print_and_exit_with_0() {
-    let cases: [(&[&str], &str); 8] = [
+    let cases: [(&[&str], &str); 10] = [
         (&["perft", "4"], "197281\n"),
+        (&["perft", "3", "startpos"], "8902\n"),
+        (&["eval", "startpos"], "\nmaterial "),
         (&["perft", "3", "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"], "97862\n"),
         (&["perft", "1", "8/8/8/8/8/8/8/K1k5", "w", "-", "-"], "1\n"),
         (&["eval", "4k3/8/8/8/8/8/8/4K3 w - - 0 1"], " cp for the side to move\n"),

@@ -112,6 +112,97 @@ fn the_engine_imports_downwards() {
     report(&check_layers(&root().join("engine/src"), ENGINE));
 }
 
+/// File that each name comes from which a folder's own file passes on by `pub use file::name`.
+fn passed_on(own_file: &str) -> BTreeMap<String, String> {
+    let mut from = BTreeMap::new();
+    for list in own_file.split("pub use ").skip(1) {
+        let Some((file, names)) = list.split(';').next().and_then(|list| list.split_once("::")) else { continue };
+        let names = names.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|name| !name.is_empty());
+        from.extend(names.map(|name| (name.to_owned(), file.to_owned())));
+    }
+    from
+}
+
+/// Files of a folder that a file imports by `super::...`, its test module left out. A name that is
+/// neither a file nor passed on comes from the folder's own file, `mod`.
+fn siblings(text: &str, files: &[String], passed_on: &BTreeMap<String, String>) -> Vec<String> {
+    let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+    let code: String = code.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
+    let own = |name: &str| {
+        let is_file = files.iter().any(|file| file == name);
+        if is_file { name.to_owned() } else { passed_on.get(name).cloned().unwrap_or_else(|| "mod".to_owned()) }
+    };
+    let head = |path: &str| path.trim().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
+    let mut found = Vec::new();
+    for (at, word) in code.match_indices("super::") {
+        let path = &code[at + word.len()..];
+        if code[..at].ends_with("super::") || path.starts_with("super::") {
+            continue;
+        }
+        match path.strip_prefix('{').and_then(|list| list.split_once('}')) {
+            // Of `{a::{b, c}, d}` only the names up to the first brace are looked at.
+            Some((list, _)) => found.extend(list.split(',').map(|path| own(&head(path)))),
+            None => found.push(own(&head(path))),
+        }
+    }
+    found
+}
+
+/// A circle of files in a folder, if there is one: each imports the next.
+fn circle(folder: &Path) -> Option<String> {
+    let mut paths = Vec::new();
+    rust_files(folder, &mut paths);
+    let stem = |path: &PathBuf| path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    paths.retain(|path| path.parent() == Some(folder) && !path.ends_with("tests.rs"));
+    let passed_on = passed_on(&std::fs::read_to_string(folder.join("mod.rs")).unwrap());
+    let files: Vec<String> = paths.iter().filter_map(stem).collect();
+    let mut imports: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for path in &paths {
+        let text = std::fs::read_to_string(path).unwrap();
+        let name = stem(path).unwrap();
+        let mut of = siblings(&text, &files, &passed_on);
+        if name == "mod" {
+            // What it only passes on (`pub use`) is no import of its own.
+            let uses = text.lines().filter_map(|line| line.strip_prefix("use ")?.split("::").next());
+            of = uses.filter(|word| files.iter().any(|file| file == word)).map(str::to_owned).collect();
+        }
+        of.retain(|file| *file != name);
+        imports.insert(name, of);
+    }
+    // Takes away files that import nothing that is left, until none can be taken.
+    while let Some(name) =
+        imports.iter().find(|(_, of)| !of.iter().any(|file| imports.contains_key(file))).map(|(name, _)| name.clone())
+    {
+        imports.remove(&name);
+    }
+    (!imports.is_empty()).then(|| {
+        let left = imports.keys().cloned().collect::<Vec<_>>().join(", ");
+        format!("{}: a circle of imports among {left}", folder.display())
+    })
+}
+
+#[test]
+fn no_files_of_the_engine_import_in_a_circle() {
+    let rooms = ["types", "board", "eval", "nnue", "nnue/simd", "search", "uci", "datagen"];
+    let faults: Vec<_> = rooms.iter().filter_map(|room| circle(&root().join("engine/src").join(room))).collect();
+    report(&faults);
+}
+
+#[test]
+fn a_circle_of_files_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write("mod.rs", "mod a;\nmod b;\npub use a::A;\npub use d::{D, E};\n");
+    write("a.rs", "use super::b::B;\nuse super::D;\n");
+    write("d.rs", "pub struct D;\n");
+    write("b.rs", "pub struct B;\n#[cfg(test)]\nmod tests {\n    use super::a::A;\n}\n");
+    assert_eq!(circle(folder.path()), None);
+    for text in ["use super::a::A;\n", "use super::{c::C, a::A};\n", "use super::A;\n", "fn f() -> super::a::A {}\n"] {
+        write("b.rs", text);
+        assert!(circle(folder.path()).is_some_and(|fault| fault.ends_with("among a, b")), "{text}");
+    }
+}
+
 /// A referee that shares a move generator with the engine would share its faults.
 #[test]
 fn the_harness_never_imports_the_engine() {

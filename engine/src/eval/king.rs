@@ -3,9 +3,9 @@
 //! Attackers of the king's zone are counted in attack units, an idea as old as the mailbox programs (see "King Safety" in the
 //! Chess Programming Wiki). The units only choose a weight of a table, so the evaluation stays linear in its weights.
 
-use super::Sink;
 use super::layout::{KING_DANGER, KING_DANGER_SQUARED, SAFE_CHECK, WEAK_ZONE};
 use super::pieces::Attacks;
+use super::sink::Sink;
 use crate::board::Board;
 use crate::board::attacks::{bishop_attacks, knight_attacks, rook_attacks};
 use crate::types::{Color, PieceType};

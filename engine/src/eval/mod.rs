@@ -1,7 +1,7 @@
 //! Static evaluation of positions.
 //!
 //! The evaluation is linear in its weights: every term adds a whole number of times one weight of the table in `weights.rs`,
-//! once for each side. The same code, run with another [`Sink`], gives the coefficients instead of the sum ([`trace`]), which
+//! once for each side. The same code, run with another [`sink::Sink`], gives the coefficients instead of the sum ([`trace`]), which
 //! is what fitting the weights to game results needs.
 
 mod king;
@@ -12,12 +12,15 @@ mod pawns;
 mod pieces;
 mod render;
 mod scale;
+mod sink;
+mod terms;
 mod threats;
 mod trace;
 mod weights;
 
 pub use pair::Pair;
 pub use render::render_weights;
+pub use terms::{Term, terms};
 pub use trace::{Trace, trace};
 pub use weights::WEIGHTS;
 
@@ -25,26 +28,7 @@ use crate::board::Board;
 use crate::types::{Color, PieceType, Score};
 use pawns::{PawnTable, PawnTerms};
 use pieces::Attacks;
-
-/// What takes the terms: their sum, or a record of them.
-trait Sink {
-    /// Adds `count` times a weight for a side.
-    fn add(&mut self, side: Color, index: usize, count: i32);
-}
-
-/// The sum of weighted terms, from White's view.
-#[derive(Default)]
-struct Sum(Pair);
-
-impl Sink for Sum {
-    #[inline]
-    fn add(&mut self, side: Color, index: usize, count: i32) {
-        match side {
-            Color::White => self.0 += WEIGHTS[index] * count,
-            Color::Black => self.0 -= WEIGHTS[index] * count,
-        }
-    }
-}
+use sink::{Sink, Sum};
 
 /// Evaluates positions; keeps what it found out about pawns between them.
 #[derive(Debug, Clone)]

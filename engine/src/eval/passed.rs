@@ -1,9 +1,9 @@
 //! Terms of passed pawns that depend on the pieces.
 
-use super::Sink;
 use super::layout::{PASSED_CAN_MOVE, PASSED_WAY_SAFE, UNSTOPPABLE};
 use super::pawns::PawnTerms;
 use super::pieces::Attacks;
+use super::sink::Sink;
 use crate::board::Board;
 use crate::types::{Bitboard, Color, Square};
 

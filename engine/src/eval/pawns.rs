@@ -1,10 +1,11 @@
 //! Terms of pawns and kings alone, and a table that remembers them.
 
+use super::Pair;
 use super::layout::{
     BACKWARD, CANDIDATE, DOUBLED, ISOLATED, KING_FILE, MATERIAL, PASSED, PASSED_ENEMY_KING, PASSED_OWN_KING,
     PAWNLESS_FLANK, PHALANX, PLACEMENT, SHELTER, STORM, SUPPORTED,
 };
-use super::{Pair, Sink, Sum};
+use super::sink::{Sink, Sum};
 use crate::board::Board;
 use crate::board::attacks::{king_attacks, pawn_attacks, pawn_set_attacks};
 use crate::types::{Bitboard, Color, PieceType, Square};

@@ -1,6 +1,5 @@
 //! Terms of single pieces: material, placement, mobility, and what is good for each kind.
 
-use super::Sink;
 use super::layout::{
     BISHOP_LONG_DIAGONAL, BISHOP_PAIR, BISHOP_WITH_PAWNS, Block, KNIGHT_WITH_PAWNS, MATERIAL, MINOR_BEHIND_PAWN,
     MOBILITY_BISHOP, MOBILITY_KNIGHT, MOBILITY_QUEEN, MOBILITY_ROOK, OUTPOST, OUTPOST_ALONE, OUTPOST_IN_REACH,
@@ -8,6 +7,7 @@ use super::layout::{
     TRAPPED_BISHOP,
 };
 use super::pawns::{PawnTerms, king_zone, placed};
+use super::sink::Sink;
 use crate::board::Board;
 use crate::board::attacks::{
     bishop_attacks, king_attacks, knight_attacks, pawn_attacks, pawn_set_attacks, rook_attacks,

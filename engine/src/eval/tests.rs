@@ -102,3 +102,15 @@ fn better_positions_are_worth_more() {
         assert!(value(better) > value(worse), "{better} {} against {worse} {}", value(better), value(worse));
     }
 }
+
+/// The terms add up to the evaluation but for what each loses in rounding.
+#[test]
+fn terms_add_up_to_the_evaluation() {
+    visit(|board| {
+        let terms = terms(board);
+        let sum: i32 = terms.iter().map(|term| term.value).sum();
+        let white = if board.turn() == Color::White { evaluate(board) } else { -evaluate(board) };
+        let rounding = terms.len() as i32 + 1;
+        assert!((sum - white).abs() <= rounding, "{sum} against {white}: {}", board.to_fen(true));
+    });
+}

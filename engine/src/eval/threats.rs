@@ -1,11 +1,11 @@
 //! Terms of attacked pieces and contested squares.
 
-use super::Sink;
 use super::layout::{
     Block, HANGING, PUSH_THREAT, QUEEN_IN_REACH, RESTRICTED, SPACE, THREAT_BY_KING, THREAT_BY_MINOR, THREAT_BY_PAWN,
     THREAT_BY_ROOK,
 };
 use super::pieces::Attacks;
+use super::sink::Sink;
 use crate::board::Board;
 use crate::board::attacks::{bishop_attacks, knight_attacks, pawn_set_attacks, rook_attacks};
 use crate::types::{Bitboard, Color, PieceType};

@@ -1,7 +1,8 @@
 //! The evaluation as coefficients of its weights.
 
 use super::layout::COUNT;
-use super::{MAX_PHASE, Pair, Sink, add_all_terms, phase, scale};
+use super::sink::Sink;
+use super::{MAX_PHASE, Pair, add_all_terms, phase, scale};
 use crate::board::Board;
 use crate::types::{Color, Score};
 

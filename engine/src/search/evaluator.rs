@@ -3,7 +3,7 @@
 use crate::board::Board;
 use crate::eval;
 use crate::nnue::{Accumulators, Counters, Network, embedded};
-use crate::types::{Move, Score};
+use crate::types::{Move, Piece, Score, Square};
 use std::sync::Arc;
 
 /// Which evaluation is wanted.
@@ -49,17 +49,55 @@ impl EvalConfig {
         self.network.as_ref().filter(|_| self.mode == EvalMode::Nnue)
     }
 
-    /// What both evaluations say of a position, for people.
+    /// Both evaluations of a position, for people: the classical one by terms, the network's by
+    /// the share of each piece.
     pub fn describe(&self, board: &Board) -> String {
-        let classical = eval::evaluate(board);
-        let nnue = match &self.network {
+        let mut text = format!("classical: {} cp for the side to move\n", eval::evaluate(board));
+        text += &terms_table(board);
+        match &self.network {
             Some(network) => {
-                format!("{} cp for the side to move, {}", network.evaluate_alone(board), network.layout().describe())
+                let value = network.evaluate_alone(board);
+                text += &format!("nnue: {value} cp for the side to move, {}\n", network.layout().describe());
+                text += &shares_diagram(network, board);
             }
-            None => "no network, see the option EvalFile".to_owned(),
-        };
-        format!("classical: {classical} cp for the side to move\nnnue: {nnue}")
+            None => text += "nnue: no network, see the option EvalFile",
+        }
+        text
     }
+}
+
+/// Table of the classical terms: both sides by game phase, and White's less Black's at the material left.
+fn terms_table(board: &Board) -> String {
+    let mut text =
+        format!("{:<22} {:>7} {:>7} {:>7} {:>7} {:>7}\n", "term, cp", "W mg", "W eg", "B mg", "B eg", "W - B");
+    for term in eval::terms(board) {
+        let name = term.name.to_lowercase().replace('_', " ");
+        let [white, black] = term.sides;
+        let cells = [white.mg(), white.eg(), black.mg(), black.eg(), term.value];
+        text += &format!("{name:<22} {}\n", cells.map(|cell| format!("{cell:>7}")).join(" "));
+    }
+    text
+}
+
+/// Board with the share of each piece in the network's evaluation under it, in centipawns for White.
+fn shares_diagram(network: &Network, board: &Board) -> String {
+    let shares = network.piece_shares(board);
+    let mut text = "share of each piece (change of the evaluation by taking it off), cp for White\n".to_owned();
+    for rank in (0..8).rev() {
+        let squares = (0..8).map(|file| Square::at(file, rank));
+        let (pieces, values): (Vec<String>, Vec<String>) = squares
+            .map(|square| {
+                let letter = board.piece_at(square).map_or('.', Piece::letter);
+                let share = shares.iter().find(|(at, _)| *at == square);
+                (format!("{letter:>6}"), share.map_or(format!("{:>6}", ""), |(_, share)| format!("{share:>+6}")))
+            })
+            .unzip();
+        text += &format!("{} {}\n", rank + 1, pieces.concat());
+        text += format!("  {}", values.concat()).trim_end();
+        text += "\n";
+    }
+    text += "       a     b     c     d     e     f     g     h";
+    text
 }
 
 /// Evaluates the positions of one thread's search.
