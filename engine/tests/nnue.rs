@@ -137,8 +137,9 @@ fn a_bad_eval_file_is_one_line_and_leaves_no_network() {
         let text = session(&format!(
             "setoption name EvalMode value nnue\nsetoption name EvalFile value {net}\nsetoption name EvalFile value {bad}\neval\n"
         ));
-        let line = text.lines().rev().nth(2).expect("a remark before the two lines of eval");
-        assert!(line.starts_with(&format!("info string EvalFile: `{bad}` {message}")), "{text}");
+        let start = format!("info string EvalFile: `{bad}` {message}");
+        let line =
+            text.lines().find(|line| line.starts_with(&start)).expect("a line that names the file and its fault");
         assert!(line.ends_with("; there is no network until EvalFile names one that loads"), "{text}");
         assert!(text.contains("\nnnue: no network"), "{text}");
     }
