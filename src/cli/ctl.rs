@@ -38,7 +38,7 @@ enum Steer {
     Stop,
     /// Play N games at once from now on: new slots begin at once, slots too many end after their game.
     Concurrency {
-        /// At least 1; under a clock at most one for each CPU.
+        /// At least 1; at most one for each CPU under a clock, 64 without, and what the limits on open files and processes carry.
         #[arg(value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
         games: u16,
     },

@@ -91,10 +91,11 @@ pub(super) struct RunFlags {
     #[arg(long, value_name = "RESULTS", help_heading = "Adjudication")]
     syzygy_adjudicate: Option<String>,
 
-    /// Games at once [default: physical cores].
+    /// Games at once [default: physical cores]. At most one for each CPU under a clock, 64 without, and what the limits on open
+    /// files and processes carry.
     #[arg(short = 'j', long, value_name = "N", help_heading = "Running")]
     concurrency: Option<u16>,
-    /// Allow more games at once than CPUs under a clock: each is charged for the others' time.
+    /// Allow more games at once than CPUs under a clock, each charged for the others' time, and more than 64 for each without.
     #[arg(long, help_heading = "Running")]
     force_concurrency: bool,
     /// Pin each slot to CPUs of its own: fast physical cores first, hyper-threads last; or to these, in this order.

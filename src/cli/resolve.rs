@@ -15,6 +15,7 @@ use crate::plan::rules::{DrawRule, ResignRule, Rules, SyzygyRule, SyzygyScope};
 use crate::plan::time_control::Limit;
 use crate::plan::{BookRef, BookSource, Colors, Format, Machine, Origin, Plan, Player, RaceRule, Test, Timeouts};
 use crate::schedule::affinity::{self, Topology};
+use crate::schedule::capacity::{self, Demand, Supply};
 use crate::source::{self, Context, Resolved};
 use crate::stats::sprt::{Bounds, Model, Sprt};
 use crate::tablebase::Tables;
@@ -388,8 +389,12 @@ fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce() -> Result<Vec<Play
         Some(games) => games,
         None => topology.default_concurrency(1),
     };
-    let timed = shape.limits.iter().any(Limit::is_timed) && raw.force_concurrency != Some(true);
-    affinity::check_concurrency(concurrency, 1, timed, &topology)?;
+    let timed = shape.limits.iter().any(Limit::is_timed);
+    let forced = raw.force_concurrency == Some(true);
+    if !forced {
+        affinity::check_concurrency(concurrency, 1, timed, &topology)?;
+    }
+    capacity::check(concurrency, 0, Demand::least(), Supply::claim())?;
     let seed = raw.seed.unwrap_or_else(random_seed);
     let (book, openings) = book(raw, rules.variant, seed)?;
     let timeouts = timeouts(raw)?;
@@ -425,7 +430,9 @@ fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce() -> Result<Vec<Play
     if raw.concurrency.is_none() {
         plan.concurrency = topology.default_concurrency(plan.threads());
     }
-    affinity::check_concurrency(plan.concurrency, plan.threads(), timed, &topology)?;
+    if !forced {
+        affinity::check_concurrency(plan.concurrency, plan.threads(), timed, &topology)?;
+    }
     affinity::check_cpus(plan.concurrency, plan.threads(), &plan.affinity, &topology)?;
     Ok((plan, openings))
 }

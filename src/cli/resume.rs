@@ -8,6 +8,7 @@ use anyhow::Result;
 use crate::cli::Exit;
 use crate::cli::run::{self, Output};
 use crate::cli::run_dir::RunDir;
+use crate::schedule::affinity::{self, Topology};
 
 /// Replays what was played and plays the rest: the result is what an unbroken run would have counted.
 #[derive(Debug, clap::Args)]
@@ -30,6 +31,11 @@ pub(super) struct ResumeArgs {
 pub(super) fn run(args: &ResumeArgs) -> Result<Exit> {
     let (dir, mut plan) = RunDir::open(&args.dir)?;
     if let Some(concurrency) = args.concurrency {
+        // A run that was made to begin with more may have as many again.
+        if concurrency > plan.concurrency {
+            let timed = plan.players.iter().any(|player| player.limit.is_timed());
+            affinity::check_concurrency(concurrency, plan.threads(), timed, &Topology::detect())?;
+        }
         plan.concurrency = concurrency;
     }
     if let Some(failures) = args.max_failures {

@@ -19,6 +19,7 @@ use crate::report::console::{Console, Screen};
 use crate::report::crashes::Crashes;
 use crate::report::pgn_file::PgnFile;
 use crate::report::summary::Summary;
+use crate::schedule::capacity::{self, Demand, Supply};
 use crate::schedule::dispatcher::{self, Inbox, Run};
 use crate::schedule::engine_config;
 use crate::schedule::events::{Observer, Stop, StopReason};
@@ -51,6 +52,7 @@ impl Output {
 
 /// Starts a new run at `place`. Nothing is left behind where an engine does not start.
 pub(super) fn start(plan: Arc<Plan>, book: Book, place: &Place, output: Output) -> Result<Exit> {
+    check_capacity(&plan)?;
     let runtime = runtime()?;
     let tables = tables(&plan)?;
     runtime.block_on(preflight(&plan))?;
@@ -63,6 +65,7 @@ pub(super) fn start(plan: Arc<Plan>, book: Book, place: &Place, output: Output) 
 
 /// Goes on with the run in `dir`.
 pub(super) fn resume(plan: Arc<Plan>, dir: &RunDir, output: Output) -> Result<Exit> {
+    check_capacity(&plan)?;
     let runtime = runtime()?;
     let book = load_book(&plan)?;
     let tables = tables(&plan)?;
@@ -102,6 +105,11 @@ pub(super) fn resume(plan: Arc<Plan>, dir: &RunDir, output: Output) -> Result<Ex
         runtime.block_on(preflight(&plan))?;
     }
     runtime.block_on(drive(plan, (book, tables), dir, journal, standing, pgn, output))
+}
+
+/// Raises the limit on open files, and refuses more games at once than the system's limits carry.
+pub(super) fn check_capacity(plan: &Plan) -> Result<()> {
+    Ok(capacity::check(plan.concurrency, 0, Demand::of(plan), Supply::claim().after_tables(plan))?)
 }
 
 pub(super) fn runtime() -> Result<tokio::runtime::Runtime> {

@@ -102,7 +102,7 @@ pub struct RawPlan {
     pub syzygy_adjudicate: Option<String>,
     /// Games at once.
     pub concurrency: Option<u16>,
-    /// Allow more timed games at once than there are CPUs.
+    /// Allow more games at once than one for each CPU under a clock, 64 without.
     pub force_concurrency: Option<bool>,
     /// True for CPUs that the program chooses, or a list of CPUs, as `--affinity` takes it.
     #[serde(deserialize_with = "affinity")]

@@ -198,28 +198,63 @@ fn classes(allowed: &[usize], read: &impl Read) -> BTreeMap<usize, usize> {
     BTreeMap::new()
 }
 
-/// More timed games at once than there are CPUs.
+/// Threads that may think at once on a CPU in games without a clock. Many games wait for each other's engines, and of more than this
+/// some would wait for as long as a search that hangs.
+pub const UNTIMED_THREADS_A_CPU: usize = 64;
+
+/// More games at once than there are CPUs for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "--concurrency {games}{}: this machine has {cpus} CPUs, and games that share one are charged for each other's time; \
-     use fewer, --nodes or --depth, or begin the run with --force-concurrency",
-    if *threads == 1 { String::new() } else { format!(" with {threads} threads each") }
-)]
-pub struct TooManyGames {
-    games: u16,
-    threads: usize,
-    cpus: usize,
+pub enum TooManyGames {
+    /// Under a clock.
+    #[error(
+        "--concurrency {games}{}: this machine has {cpus} CPUs, and games that share one are charged for each other's time; \
+         use fewer, --nodes or --depth, or begin the run with --force-concurrency",
+        each(*threads)
+    )]
+    Timed {
+        /// Games at once.
+        games: u16,
+        /// Threads that think at once in a game.
+        threads: usize,
+        /// How many there are.
+        cpus: usize,
+    },
+    /// Without one.
+    #[error(
+        "--concurrency {games}{}: this machine has {cpus} CPUs, and with more than {UNTIMED_THREADS_A_CPU} searches on each, \
+         one that waits would look like one that hangs; use at most {}, or begin the run with --force-concurrency",
+        each(*threads), (cpus * UNTIMED_THREADS_A_CPU / threads).max(1)
+    )]
+    Untimed {
+        /// Games at once.
+        games: u16,
+        /// Threads that think at once in a game.
+        threads: usize,
+        /// How many there are.
+        cpus: usize,
+    },
 }
 
-/// Whether `games` may run at once: where a clock runs, one for each CPU, or for each `threads` CPUs with games of so many threads
-/// (of a game's two engines one thinks at a time, unless they ponder); any number otherwise.
+fn each(threads: usize) -> String {
+    if threads == 1 { String::new() } else { format!(" with {threads} threads each") }
+}
+
+/// Whether `games` may run at once: under a clock one for each CPU, or for each `threads` CPUs with games of so many threads (of a
+/// game's two engines one thinks at a time, unless they ponder); without a clock [`UNTIMED_THREADS_A_CPU`] times as many, and one
+/// in any case.
 ///
 /// # Errors
 /// [`TooManyGames`].
 pub fn check_concurrency(games: u16, threads: usize, timed: bool, topology: &Topology) -> Result<(), TooManyGames> {
     let cpus = topology.cpus();
     let needed = usize::from(games).saturating_mul(threads);
-    if timed && needed > cpus { Err(TooManyGames { games, threads, cpus }) } else { Ok(()) }
+    match timed {
+        true if needed > cpus => Err(TooManyGames::Timed { games, threads, cpus }),
+        false if games > 1 && needed > cpus.saturating_mul(UNTIMED_THREADS_A_CPU) => {
+            Err(TooManyGames::Untimed { games, threads, cpus })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// CPUs that games can't be bound to.
@@ -425,11 +460,23 @@ mod tests {
     #[test]
     fn timed_games_need_a_cpu_each() {
         let topology = Fake::new("0-1").topology();
-        let cases =
-            [(2, 1, true, true), (3, 1, true, false), (64, 1, false, true), (1, 2, true, true), (2, 2, true, false)];
+        let cases = [
+            (2, 1, true, true),
+            (3, 1, true, false),
+            (1, 2, true, true),
+            (2, 2, true, false),
+            (128, 1, false, true),
+            (129, 1, false, false),
+            (u16::MAX, 1, false, false),
+            (16, 8, false, true),
+            (17, 8, false, false),
+            (1, 1_024, false, true),
+        ];
         for (games, threads, timed, fits) in cases {
             assert_eq!(check_concurrency(games, threads, timed, &topology).is_ok(), fits, "{games} x {threads}");
         }
+        let refused = check_concurrency(3_000, 1, false, &topology).unwrap_err().to_string();
+        assert!(refused.contains("--concurrency 3000: ") && refused.contains("use at most 128"), "{refused}");
         assert_eq!([1, 2, 3, 0].map(|threads| topology.default_concurrency(threads)), [2, 1, 1, 2]);
     }
 

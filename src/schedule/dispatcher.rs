@@ -15,6 +15,7 @@ use crate::plan::openings::order::OpeningOrder;
 use crate::plan::{Colors, Plan};
 use crate::record::{ByColor, GameRecord, Leg, PairId, PlayerId};
 use crate::schedule::affinity::{self, Topology};
+use crate::schedule::capacity::{self, Demand, Supply};
 use crate::schedule::events::{
     Command, Failure, Observer, Orders, PairTask, Phase, Request, RunEvent, SlotId, Status, Stop, StopReason,
     WorkerEvent,
@@ -292,6 +293,10 @@ impl Dispatcher<'_> {
             affinity::check_concurrency(games, plan.threads(), timed, &Topology::detect())
                 .map_err(|error| error.to_string())?;
         }
+        let running = self.slots.iter().filter(|slot| !matches!(slot, Slot::Free)).count();
+        let running = u16::try_from(running).unwrap_or(u16::MAX);
+        let supply = Supply::claim().after_tables(plan);
+        capacity::check(games, running, Demand::of(plan), supply).map_err(|error| error.to_string())?;
         self.orders.send_modify(|orders| orders.slots = games);
         self.wake();
         self.fill();

@@ -1,9 +1,10 @@
 //! Who plays what when. One event loop owns the run; workers play pairs.
 //!
 //! Reading order: `events` (every message), `pairing` (who meets whom), `standing` (what counts), `dispatcher` (the loop), `worker`
-//! (one slot).
+//! (one slot). `affinity` and `capacity` say how many games at once the CPUs and the system's limits carry.
 
 pub mod affinity;
+pub mod capacity;
 pub mod dispatcher;
 pub mod events;
 pub mod pairing;

@@ -28,6 +28,9 @@ use crate::uci::{Go, SideClock};
 /// Replays per pair before a disturbed game counts anyway. Without a cap a noisy host could replay one pair forever.
 const MAX_VOIDS: u32 = 3;
 
+/// Engines that a slot keeps running: those of its game and the ones it needed last.
+pub(super) const KEPT_ENGINES: usize = 4;
+
 /// Attempts to start an engine before the slot gives up.
 const START_TRIES: u32 = 3;
 
@@ -110,6 +113,8 @@ struct Worker {
     /// By player: who its engine said it is when it was last started.
     identities: Vec<EngineId>,
     programs: Programs,
+    /// Players whose engines may be running, in the order in which they were needed last.
+    recent: Vec<usize>,
     /// False where the engine that was asked last can play no other game.
     reusable: bool,
     /// By ply of the game being played: how long engine and runner waited for a CPU, and what of the talk is kept.
@@ -125,7 +130,17 @@ impl Worker {
         let programs = Programs::new(engines.len());
         let identities = vec![EngineId::default(); engines.len()];
         let telling = Telling::new(Arc::clone(&context.tells_moves), context.events.clone());
-        Self { context, engines, identities, programs, reusable: true, notes: Vec::new(), telling, was_stopped: false }
+        Self {
+            context,
+            engines,
+            identities,
+            programs,
+            recent: Vec::new(),
+            reusable: true,
+            notes: Vec::new(),
+            telling,
+            was_stopped: false,
+        }
     }
 
     /// Plays what comes until there is no more to come.
@@ -294,10 +309,24 @@ impl Worker {
 
     /// Gets the engines of a game ready for it. No game is lost before its first `go`.
     async fn get_ready(&mut self, players: ByColor<PlayerId>) -> Result<(), Unready> {
+        self.make_room(players).await;
         for player in [players.white, players.black] {
             self.ready(player).await?;
         }
         Ok(())
+    }
+
+    /// Ends the engines that were needed least recently: with many players a slot would end up with all of them.
+    async fn make_room(&mut self, players: ByColor<PlayerId>) {
+        let needed = [players.white, players.black].map(|player| usize::from(player.0));
+        self.recent.retain(|place| !needed.contains(place));
+        self.recent.extend(needed);
+        while self.recent.len() > KEPT_ENGINES {
+            let place = self.recent.remove(0);
+            if let Some(engine) = self.engines[place].take() {
+                engine.quit().await;
+            }
+        }
     }
 
     /// Begins a new game on the player's engine. Starts it if it is not running, was found dead, or does not get ready.

@@ -125,6 +125,50 @@ fn concurrency_grows_and_shrinks() {
     live.check_as_unsteered(3);
 }
 
+/// Slots that play hold no more open files than what is counted for them before a run starts.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_slot_keeps_few_files_open() {
+    const MORE: usize = 8;
+    let live = Live::start("--max-pairs 100000 -j 1");
+    let open = || std::fs::read_dir(format!("/proc/{}/fd", live.child.id())).unwrap().count();
+    let playing = |games: usize| until("the games", || live.steer("status")["playing"] == games);
+    playing(1);
+    let before = open();
+    live.steer(&format!("concurrency {}", MORE + 1));
+    playing(MORE + 1);
+    // Four of the event loop, and of each engine three pipes and its process.
+    until("few open files", || open() <= before + 12 * MORE);
+}
+
+/// The soft limit on open files is raised as far as the hard one, and what that carries is known before a game begins.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_limit_on_open_files_bounds_games_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("run");
+    let limited = |hard: u32, more: &str| -> Ran {
+        let more = format!("--nodes 1 --max-plies 8 --max-pairs 16 --seed 1 {more}");
+        let script = format!("ulimit -Sn 40; ulimit -Hn {hard}; exec \"$@\"");
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", &script, "sh", env!("CARGO_BIN_EXE_quintain")]);
+        command.args(sprt_args("--seed 1", "--seed 2", &dir, &more)).output().unwrap().into()
+    };
+    let ran = limited(300, "-j 16");
+    assert_eq!((ran.code, ran.stderr.lines().count()), (Some(2), 1), "{ran:?}");
+    let words = ran.stderr.split("at most ").nth(1).and_then(|rest| rest.split(' ').next());
+    let fits: u16 = words.and_then(|number| number.parse().ok()).unwrap_or_else(|| panic!("{ran:?}"));
+    assert!((1..16).contains(&fits) && ran.stderr.contains("open files") && !dir.exists(), "{ran:?}");
+    assert_eq!(limited(300, &format!("-j {fits}")).code, Some(3));
+    let resume = format!("ulimit -n 300; exec \"$@\" resume {} -j 16", dir.display());
+    let ran: Ran = std::process::Command::new("sh")
+        .args(["-c", &resume, "sh", env!("CARGO_BIN_EXE_quintain")])
+        .output()
+        .unwrap()
+        .into();
+    assert!(ran.code == Some(2) && ran.stderr.contains("open files"), "{ran:?}");
+}
+
 /// A pause, then fewer slots: half-played pairs are passed on.
 #[test]
 fn a_pair_that_a_slot_leaves_half_played_is_finished_by_another() {
@@ -155,8 +199,15 @@ fn a_stop_is_as_one_interrupt() {
 #[test]
 fn what_cannot_be_done_is_refused_in_one_line() {
     let live = Live::start("--max-pairs 2000 -j 1");
-    let ran = live.ctl("concurrency 0");
-    assert_eq!(ran.code, Some(2), "{ran:?}");
+    for games in ["0", "3000000", "65535"] {
+        let ran = live.ctl(&format!("concurrency {games}"));
+        assert_eq!(ran.code, Some(2), "{ran:?}");
+        assert!(
+            games != "65535" || ran.stderr.contains("--concurrency 65535: ") && ran.stderr.contains("at most"),
+            "{ran:?}"
+        );
+        assert_eq!(live.steer("status")["concurrency"], 1);
+    }
     let timed = Live::start("--max-pairs 2000 -j 1 --new-tc 10+0.1");
     let ran = timed.ctl("concurrency 60000");
     assert_eq!((ran.code, ran.stderr.lines().count()), (Some(2), 1), "{ran:?}");

@@ -42,9 +42,9 @@ struct Row {
 enum Limits {
     /// One node a move, so many plies, and no wait at all: the stall limit is longer than the test may take.
     Plies(u32),
-    /// One node a move, half a second before a search is stalled.
+    /// One node a move, three seconds before a search is stalled.
     Stall,
-    /// A clock of 0.3 s for `new`, an endless one for `base`.
+    /// A clock of 3 s for `new`, an endless one for `base`.
     Clock,
     /// Three seconds to start and to get ready.
     Start,
@@ -63,8 +63,8 @@ impl Limits {
         let calm = "--nodes 1 --stall-timeout 600";
         match self {
             Self::Plies(plies) => format!("{calm} --max-plies {plies}"),
-            Self::Stall => "--nodes 1 --stall-timeout 0.5 --max-plies 16".to_owned(),
-            Self::Clock => "--new-tc 0.3 --base-tc 1000 --margin-ms 20 --max-plies 16".to_owned(),
+            Self::Stall => "--nodes 1 --stall-timeout 3 --max-plies 16".to_owned(),
+            Self::Clock => "--new-tc 3 --base-tc 1000 --margin-ms 20 --max-plies 16".to_owned(),
             Self::Ponder => "--tc 1000 --max-plies 16 --ponder --force-concurrency".to_owned(),
             Self::PonderClock => format!("{} --ponder --force-concurrency", Self::Clock.words(book)),
             Self::Start => format!("{calm} --start-timeout 3 --max-plies 16"),
@@ -76,8 +76,7 @@ impl Limits {
     const fn took(self) -> (f64, f64) {
         match self {
             Self::Plies(_) | Self::Ponder | Self::Castling | Self::Promotion | Self::Start => (0.0, 400.0),
-            Self::Stall => (0.5, 400.0),
-            Self::Clock | Self::PonderClock => (0.3, 400.0),
+            Self::Stall | Self::Clock | Self::PonderClock => (3.0, 400.0),
         }
     }
 

@@ -7,9 +7,7 @@ use quintain::record::ByColor;
 use quintain::uci::process::{Engine, EngineConfig, SearchOutcome};
 use quintain::uci::{Go, SideClock};
 
-use crate::harness::{FAKE, games, sprt};
-
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::harness::{FAKE, PATIENCE, games, sprt};
 
 /// For searches that are to run into their deadline.
 const SHORT: Duration = Duration::from_millis(200);

@@ -10,15 +10,12 @@ use quintain::uci::session::Warning;
 use quintain::uci::{Go, PositionLine};
 use rustix::process::Pid;
 
-use crate::harness::lives;
+use crate::harness::{PATIENCE, lives};
 
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
-/// Past this a test has hung.
-const PATIENCE: Duration = Duration::from_secs(60);
-
 /// For searches that are to run into their deadline.
-const SHORT: Duration = Duration::from_millis(100);
+const SHORT: Duration = Duration::from_secs(1);
 
 fn run<T>(test: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -26,11 +23,12 @@ fn run<T>(test: impl Future<Output = T>) -> T {
 }
 
 fn fake(args: &str) -> EngineConfig {
+    let answers_stop = args.contains("only-after-stop") && !args.contains("--stop-ms");
     EngineConfig {
         name: "fake".into(),
         program: env!("CARGO_BIN_EXE_fake_engine").into(),
         args: args.split_whitespace().map(str::to_owned).collect(),
-        timeouts: Timeouts { stop: Duration::from_millis(300), quit: Duration::from_secs(20), ..Timeouts::default() },
+        timeouts: Timeouts { stop: if answers_stop { PATIENCE } else { SHORT }, quit: PATIENCE, ..Timeouts::default() },
         ..EngineConfig::default()
     }
 }

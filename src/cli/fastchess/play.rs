@@ -50,7 +50,6 @@ pub(super) fn play(mut invocation: Invocation, program: &str) -> Result<bool> {
     for note in &invocation.notes {
         warn(note, &warned);
     }
-    raise_file_limit();
     let topology = Topology::detect();
     if invocation.settings.concurrency <= 0 {
         let games = plan::concurrency(&invocation.settings, topology.cpus())?;
@@ -67,6 +66,7 @@ pub(super) fn play(mut invocation: Invocation, program: &str) -> Result<bool> {
         Some(dir) => resume(&invocation, &dir, &topology)?,
         None => begin(&invocation, &asked, &config_path, &topology)?,
     };
+    run::check_capacity(&begun.plan)?;
     invocation.settings.seed = Some(begun.seed);
     let finished = runtime.block_on(drive(&invocation, &asked, begun, warned, &config_path, program))?;
     say("Finished match");
@@ -78,18 +78,6 @@ pub(super) fn play(mut invocation: Invocation, program: &str) -> Result<bool> {
         seconds % 60
     ));
     Ok(finished)
-}
-
-/// Each game at once takes a dozen descriptors: as many as the system allows, not the few that a shell begins with.
-fn raise_file_limit() {
-    use rustix::process::{Resource, getrlimit, setrlimit};
-    let mut limit = getrlimit(Resource::Nofile);
-    let wanted = limit.maximum.unwrap_or(u64::MAX).min(1 << 16);
-    if limit.current.is_some_and(|current| current < wanted) {
-        limit.current = Some(wanted);
-        // Refused: what there is will do for most.
-        let _ = setrlimit(Resource::Nofile, limit);
-    }
 }
 
 fn warn(text: &str, warned: &AtomicBool) {

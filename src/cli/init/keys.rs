@@ -200,7 +200,7 @@ pub(super) const GROUPS: &[Group] = &[
             Key::new(
                 "force-concurrency",
                 "false",
-                "Allow more timed games at once than there are CPUs [default: false].",
+                "Allow more games at once than one for each CPU under a clock, 64 without [default: false].",
             ),
             Key::new(
                 "affinity",

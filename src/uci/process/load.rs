@@ -2,8 +2,9 @@
 //!
 //! Linux counts for each thread how long it ran and how long it was ready to run without a CPU (`schedstat`, in nanoseconds; see
 //! Documentation/scheduler/sched-stats.rst in its sources), and for the whole machine how long its host ran something else ("steal",
-//! `/proc/stat`, in clock ticks). Both are read right before and right after a move, outside of what is charged, through files that
-//! stay open: about a microsecond a thread. Other systems tell nothing, and then every part is `None`.
+//! `/proc/stat`, in clock ticks). Both are read right before and right after a move, outside of what is charged. The threads' files
+//! stay open under a clock: about a microsecond each. Without a clock nothing does. Other systems tell nothing, and then every part
+//! is `None`.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt as _;
@@ -17,12 +18,16 @@ const MAX_THREADS: usize = 64;
 /// For quick moves an older reading of the machine's figures will do, which cost more than a thread's.
 const MOST_AGE: Duration = Duration::from_millis(100);
 
+/// The figures of the thread that reads them.
+const RUNNER: &str = "/proc/thread-self/schedstat";
+
 /// Reads what the scheduler says of one engine and of the thread that runs the game.
 #[derive(Debug, Default)]
 pub(super) struct LoadMeter {
+    /// The process whose threads are yet to be looked up.
+    unopened: Option<u32>,
     engine: Vec<File>,
     runner: Option<File>,
-    machine: Option<File>,
     before: Reading,
     stolen_before: Option<(Instant, Duration)>,
     /// When the runner's wait was read without a clock, and what it was.
@@ -43,9 +48,14 @@ struct Share {
 }
 
 impl LoadMeter {
-    /// Looks up the threads of the process `pid`. Call it on the thread that runs the game.
+    /// Turns to the threads that the process `pid` has at its next move under a clock.
     pub(super) fn watch(&mut self, pid: u32) {
         self.engine.clear();
+        self.unopened = Some(pid);
+    }
+
+    /// Opens the figures of the threads of `pid` and of this thread, which runs the game.
+    fn open(&mut self, pid: u32) {
         if let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) {
             let files = threads.flatten().filter_map(|thread| File::open(thread.path().join("schedstat")).ok());
             self.engine.extend(files.take(MAX_THREADS + 1));
@@ -54,16 +64,18 @@ impl LoadMeter {
             self.engine.clear();
         }
         if self.runner.is_none() {
-            self.runner = File::open("/proc/thread-self/schedstat").ok();
-            self.machine = File::open("/proc/stat").ok();
+            self.runner = File::open(RUNNER).ok();
         }
     }
 
     /// A move is about to be asked for.
     pub(super) fn begin(&mut self) {
+        if let Some(pid) = self.unopened.take() {
+            self.open(pid);
+        }
         let fresh = |(at, _): &(Instant, Duration)| at.elapsed() < MOST_AGE;
         if !self.stolen_before.as_ref().is_some_and(fresh) {
-            self.stolen_before = self.stolen().map(|stolen| (Instant::now(), stolen));
+            self.stolen_before = stolen().map(|stolen| (Instant::now(), stolen));
         }
         self.before = self.read();
     }
@@ -74,7 +86,7 @@ impl LoadMeter {
         let since = |now: Option<Share>, before: Option<Share>, part: fn(Share) -> Duration| {
             Some(part(now?).saturating_sub(part(before?)))
         };
-        let stolen = || Some(self.stolen()?.saturating_sub(self.stolen_before?.1));
+        let stolen = || Some(stolen()?.saturating_sub(self.stolen_before?.1));
         MoveLoad {
             engine_ran: since(now.engine, self.before.engine, |share| share.ran),
             engine_waited: since(now.engine, self.before.engine, |share| share.waited),
@@ -100,7 +112,11 @@ impl LoadMeter {
 
     /// How long this thread has waited for a CPU, in all, until now.
     pub(super) fn runner_waited(&self) -> Option<Duration> {
-        self.runner.as_ref().and_then(read_share).map(|share| share.waited)
+        match &self.runner {
+            Some(file) => read_share(file),
+            None => read_share(&File::open(RUNNER).ok()?),
+        }
+        .map(|share| share.waited)
     }
 
     fn read(&self) -> Reading {
@@ -112,13 +128,14 @@ impl LoadMeter {
             .reduce(|sum, share| Share { ran: sum.ran + share.ran, waited: sum.waited + share.waited });
         Reading { engine, runner: self.runner.as_ref().and_then(read_share) }
     }
+}
 
-    fn stolen(&self) -> Option<Duration> {
-        let mut text = [0; 512];
-        let count = self.machine.as_ref()?.read_at(&mut text, 0).ok()?;
-        let ticks = stolen_ticks(&text[..count])?;
-        Some(Duration::from_secs_f64(ticks as f64 / rustix::param::clock_ticks_per_second() as f64))
-    }
+/// What a host took from all CPUs of this machine, since it started.
+fn stolen() -> Option<Duration> {
+    let mut text = [0; 512];
+    let count = File::open("/proc/stat").ok()?.read_at(&mut text, 0).ok()?;
+    let ticks = stolen_ticks(&text[..count])?;
+    Some(Duration::from_secs_f64(ticks as f64 / rustix::param::clock_ticks_per_second() as f64))
 }
 
 /// Time for which the threads of process `pid` have waited for a CPU, the longest of any. Zero if the system does not tell.
@@ -170,11 +187,12 @@ mod tests {
     fn sees_a_thread_run() {
         let mut meter = LoadMeter::default();
         meter.watch(std::process::id());
+        assert!(meter.runner.is_none() && meter.engine.is_empty(), "nothing is open before a clock runs");
+        meter.begin();
         if meter.runner.is_none() {
             eprintln!("SKIPPED: this kernel keeps no scheduler statistics");
             return;
         }
-        meter.begin();
         let ran = |load: MoveLoad| load.engine_ran.unwrap_or_default();
         while ran(meter.end(false)) < Duration::from_millis(5) {
             std::hint::spin_loop();
