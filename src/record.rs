@@ -389,6 +389,31 @@ pub struct MoveLoad {
     /// How long the harness itself did not run, at least: it was stopped (Ctrl-Z, SIGSTOP), or the machine slept. `None` where it
     /// always ran.
     pub stopped: Option<Duration>,
+    /// What happened after the mover's clock was at zero; `None` if it never was, or if nobody looked before the answer was there.
+    pub since_flag: Option<SinceFlag>,
+}
+
+/// What the system did between a look at the moment when a mover's clock was at zero and its answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SinceFlag {
+    /// From that look to the answer.
+    pub elapsed: Duration,
+    /// CPU time of the engine's busiest thread.
+    pub ran: Duration,
+    /// How long any thread of the engine was ready to run without a CPU, at most.
+    pub waited: Duration,
+    /// The same of the thread that runs the game and holds the clock.
+    pub runner_waited: Duration,
+    /// What a host took from this machine, a CPU's share of it.
+    pub stolen: Duration,
+}
+
+impl SinceFlag {
+    /// Time after the flag that was the engine's own: it ran, or it slept, and neither it nor the clock waited for a CPU.
+    #[must_use]
+    pub fn own(&self) -> Duration {
+        self.ran.max(self.elapsed.saturating_sub(self.waited + self.runner_waited + self.stolen))
+    }
 }
 
 impl MoveLoad {
@@ -407,6 +432,7 @@ impl fmt::Display for MoveLoad {
             ("clock's thread waited for a CPU", self.runner_waited),
             ("taken by the host", self.stolen),
             ("quintain itself was stopped for", self.stopped),
+            ("engine's own time after its clock was at zero", self.since_flag.map(|since| since.own())),
         ];
         let mut first = true;
         for (what, time) in parts {
@@ -438,6 +464,30 @@ impl Overstep {
         let kept = self.load.waited().unwrap_or_default() + self.load.stolen.unwrap_or_default();
         !kept.is_zero() && late <= kept
     }
+
+    /// True if the game is not to count: the machine is to blame ([`is_disturbed`](Self::is_disturbed)), and the engine did not go
+    /// on by itself after its clock was at zero. An engine that plans to use more than its clock is late on any machine, and on a busy
+    /// one it waits for a CPU as well.
+    #[must_use]
+    pub fn is_excused(&self) -> bool {
+        let Some(answered) = self.answered else { return false };
+        self.is_disturbed()
+            && match &self.load.since_flag {
+                Some(since) => since.own() <= Self::OWN_TIME,
+                // The clock's thread came too late to look: its own wait alone explains that.
+                None => answered.saturating_sub(self.allowed) <= self.load.runner_waited.unwrap_or_default(),
+            }
+    }
+
+    /// Whose doing a loss is counted as: [`is_excused`](Self::is_excused) if somebody looked when the mover's clock was at zero, else
+    /// [`is_disturbed`](Self::is_disturbed), as in journals of older programs.
+    #[must_use]
+    pub fn is_by_host(&self) -> bool {
+        if self.load.since_flag.is_some() { self.is_excused() } else { self.is_disturbed() }
+    }
+
+    /// What an engine takes to notice that its clock is at zero, and to answer.
+    const OWN_TIME: Duration = Duration::from_millis(1);
 }
 
 /// Where a game starts: a position and the book plies played from it.
@@ -526,10 +576,49 @@ mod tests {
             (ms(100), ms(0), ms(0), ms(0), false),
             (None, ms(1_000), ms(1_000), ms(1_000), false),
         ] {
-            let load =
-                MoveLoad { engine_ran: ms(1), engine_waited: engine, runner_waited: runner, stolen, stopped: None };
+            let load = MoveLoad {
+                engine_ran: ms(1),
+                engine_waited: engine,
+                runner_waited: runner,
+                stolen,
+                stopped: None,
+                since_flag: None,
+            };
             let overstep = Overstep { allowed: Duration::from_millis(100), answered, load };
             assert_eq!(overstep.is_disturbed(), is_disturbed, "{overstep:?}");
+        }
+    }
+
+    #[test]
+    fn an_engine_that_goes_on_after_its_clock_is_not_excused() {
+        let ms = Duration::from_millis;
+        // 100 ms and a margin of 10: answered after 160, 60 ms after the look at the clock's end.
+        for (ran, waited, runner, stolen, is_excused) in [
+            (0, 60, 0, 0, true),
+            (1, 50, 9, 0, true),
+            (0, 30, 0, 29, true),
+            // It ran or slept for longer than an answer takes, however long it waited too.
+            (2, 58, 0, 0, false),
+            (30, 60, 0, 0, false),
+            (1, 40, 10, 0, false),
+        ] {
+            let since = SinceFlag {
+                elapsed: ms(60),
+                ran: ms(ran),
+                waited: ms(waited),
+                runner_waited: ms(runner),
+                stolen: ms(stolen),
+            };
+            let load = MoveLoad { engine_waited: Some(ms(90)), since_flag: Some(since), ..MoveLoad::default() };
+            let overstep = Overstep { allowed: ms(110), answered: Some(ms(160)), load };
+            assert!(overstep.is_disturbed());
+            assert_eq!(overstep.is_excused(), is_excused, "{since:?}");
+        }
+        // Nobody looked: the clock's thread waited itself, or nothing is known.
+        for (runner, is_excused) in [(50, true), (49, false), (0, false)] {
+            let load = MoveLoad { engine_waited: Some(ms(90)), runner_waited: Some(ms(runner)), ..MoveLoad::default() };
+            let overstep = Overstep { allowed: ms(110), answered: Some(ms(160)), load };
+            assert_eq!(overstep.is_excused(), is_excused, "{runner}");
         }
     }
 

@@ -84,6 +84,9 @@ pub(super) fn run(args: &CalibrateArgs) -> Result<Exit> {
             plan.players.iter_mut().for_each(|player| player.limit.clock = Some(clock));
             plan.concurrency = games;
             plan.max_time = Some(time);
+            // How many there are is what is to be found out.
+            plan.max_time_losses = 100.0;
+            run::check_capacity(&plan)?;
             let mut cell = Cell::new(games, tc);
             interrupted = runtime.block_on(play(plan, book.clone(), &mut cell))?;
             let figures = cell.figures();

@@ -104,10 +104,14 @@ pub(super) struct RunFlags {
     /// Start the engines anew for each game.
     #[arg(long, help_heading = "Running")]
     restart: bool,
-    /// Play a pair again where an engine lost on time by no more than the time for which the machine kept it or the clock waiting
-    /// for a CPU (at most three times a pair; the number is reported).
-    #[arg(long, help_heading = "Running")]
-    void_disturbed: bool,
+    /// Play a pair again if a game was lost on time by the machine's doing: the waits for a CPU cover the overrun, and the engine
+    /// hardly ran once its clock was at zero (at most three times a pair; the number is reported) [default: false].
+    #[arg(long, value_name = "BOOL", help_heading = "Running", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    void_disturbed: Option<bool>,
+    /// Share of the games that may be lost on time before the run stops, as if of a hundred games at least; 100% for no limit
+    /// [default: 10%].
+    #[arg(long, value_name = "SHARE", help_heading = "Running")]
+    max_time_losses: Option<String>,
     /// Crashes, stalls and illegal moves after which the run stops [default: 10].
     #[arg(long, value_name = "N", help_heading = "Running")]
     max_failures: Option<u64>,
@@ -160,7 +164,8 @@ impl RunFlags {
             force_concurrency: self.force_concurrency.then_some(true),
             affinity: self.affinity.clone(),
             restart: self.restart.then_some(true),
-            void_disturbed: self.void_disturbed.then_some(true),
+            void_disturbed: self.void_disturbed,
+            max_time_losses: self.max_time_losses.clone(),
             max_failures: self.max_failures,
             seed: self.seed,
             out: self.out.clone(),

@@ -146,6 +146,7 @@ fn same(begun: &Plan, asked: &Plan) -> Result<()> {
         machine: begun.machine.clone(),
         max_time: begun.max_time,
         max_failures: begun.max_failures,
+        max_time_losses: begun.max_time_losses,
         ..asked.clone()
     };
     let (was, is) = (file::to_toml(begun), file::to_toml(&asked));

@@ -48,6 +48,9 @@ const MAX_ROUNDS: u32 = 1_000;
 /// Engine failures that a run may have unless told otherwise.
 const DEFAULT_MAX_FAILURES: u64 = 10;
 
+/// Percent of the games that may be lost on time.
+const DEFAULT_MAX_TIME_LOSSES: f64 = 10.0;
+
 /// `ELO0,ELO1`.
 pub(super) fn bounds(text: &str) -> Result<[f64; 2]> {
     let parse = |part: &str| part.trim().parse::<f64>().ok();
@@ -421,6 +424,7 @@ fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce() -> Result<Vec<Play
         restart: raw.restart == Some(true),
         pause: Duration::ZERO,
         void_disturbed: raw.void_disturbed == Some(true),
+        max_time_losses: raw.max_time_losses.as_deref().map_or(Ok(DEFAULT_MAX_TIME_LOSSES), percent)?,
         max_failures: raw.max_failures.unwrap_or(DEFAULT_MAX_FAILURES),
         timeouts,
         recording,
@@ -447,6 +451,15 @@ fn until_width(raw: &RawPlan, format: Format) -> Result<Option<f64>> {
         bail!("--until-width: a {} ends with its last round; leave it out, or play a round robin", format.name());
     }
     Ok(Some(width))
+}
+
+/// A share as `--max-time-losses` takes it, `5%`, in percent.
+pub(super) fn percent(text: &str) -> Result<f64> {
+    let number = text.trim().strip_suffix('%').unwrap_or(text).trim();
+    match number.parse::<f64>() {
+        Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
+        _ => bail!("--max-time-losses `{text}`: a share of the games in percent, as in 5%"),
+    }
 }
 
 /// The deadlines besides the clock.

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use anyhow::Result;
 
-use crate::cli::Exit;
 use crate::cli::run::{self, Output};
 use crate::cli::run_dir::RunDir;
+use crate::cli::{Exit, resolve};
 use crate::schedule::affinity::{self, Topology};
 
 /// Replays what was played and plays the rest: the result is what an unbroken run would have counted.
@@ -23,6 +23,9 @@ pub(super) struct ResumeArgs {
     /// Crashes, stalls and illegal moves after which the run stops, those it has had included, if not as before.
     #[arg(long, value_name = "N")]
     max_failures: Option<u64>,
+    /// Share of the games that may be lost on time before the run stops, those it has had included, if not as before.
+    #[arg(long, value_name = "SHARE")]
+    max_time_losses: Option<String>,
     /// Print the summary as one JSON document.
     #[arg(long)]
     json: bool,
@@ -40,6 +43,9 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Exit> {
     }
     if let Some(failures) = args.max_failures {
         plan.max_failures = failures;
+    }
+    if let Some(share) = &args.max_time_losses {
+        plan.max_time_losses = resolve::percent(share)?;
     }
     run::resume(Arc::new(plan), &dir, Output::new(args.json))
 }

@@ -224,7 +224,9 @@ pub(super) fn exit(finish: &dispatcher::Finish) -> Exit {
         (_, Verdict::AcceptH1) => Exit::Done,
         (_, Verdict::AcceptH0) => Exit::H0,
         (StopReason::Interrupted, _) => Exit::Interrupted,
-        (StopReason::TooManyFailures { .. } | StopReason::Broken { .. }, _) => Exit::Aborted,
+        (StopReason::TooManyFailures { .. } | StopReason::TooManyTimeLosses { .. } | StopReason::Broken { .. }, _) => {
+            Exit::Aborted
+        }
         // Without a test there is nothing to be decided.
         (StopReason::OutOfPairs | StopReason::Narrow, _) if finish.standing.sprt().is_none() => Exit::Done,
         (StopReason::Verdict | StopReason::OutOfPairs | StopReason::Narrow | StopReason::OutOfTime, _) => {

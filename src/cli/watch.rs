@@ -135,6 +135,9 @@ fn reason(summary: Option<&serde_json::Value>, plan: &Plan, standing: &Standing)
     match summary.and_then(|summary| summary["stopped_by"].as_str()) {
         Some("out-of-time") => StopReason::OutOfTime,
         Some("too-many-failures") => StopReason::TooManyFailures { failures: standing.failures() },
+        Some("too-many-time-losses") => {
+            StopReason::TooManyTimeLosses { losses: standing.finished_time_losses().clone() }
+        }
         Some("broken") => StopReason::Broken { why: "the run could not be recorded".to_owned() },
         _ => StopReason::Interrupted,
     }

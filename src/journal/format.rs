@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::record::{
     ByColor, Ending, EngineId, GameId, GameRecord, MoveLoad, MoveRecord, Opening, Outcome, Overstep, PlayerId, PvFault,
-    Said, Score, SearchInfo, Termination,
+    Said, Score, SearchInfo, SinceFlag, Termination,
 };
 
 /// Raised whenever an older reader would misread a line.
@@ -95,6 +95,18 @@ struct OverstepV1 {
     stolen_us: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     stopped_us: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    since_flag: Option<SinceFlagV1>,
+}
+
+/// What happened after the mover's clock was at zero, in microseconds.
+#[derive(Serialize, Deserialize)]
+struct SinceFlagV1 {
+    elapsed_us: u64,
+    ran_us: u64,
+    waited_us: u64,
+    runner_waited_us: u64,
+    stolen_us: u64,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -196,6 +208,13 @@ pub(super) fn write_game(game: &GameRecord, line: &mut Vec<u8>) {
             runner_waited_us: overstep.load.runner_waited.map(micros),
             stolen_us: overstep.load.stolen.map(micros),
             stopped_us: overstep.load.stopped.map(micros),
+            since_flag: overstep.load.since_flag.map(|since| SinceFlagV1 {
+                elapsed_us: micros(since.elapsed),
+                ran_us: micros(since.ran),
+                waited_us: micros(since.waited),
+                runner_waited_us: micros(since.runner_waited),
+                stolen_us: micros(since.stolen),
+            }),
         }),
         white_engine: engine_to_disk(&game.engines.white),
         black_engine: engine_to_disk(&game.engines.black),
@@ -340,6 +359,13 @@ fn overstep_from_disk(overstep: OverstepV1) -> Overstep {
             runner_waited: time(overstep.runner_waited_us),
             stolen: time(overstep.stolen_us),
             stopped: time(overstep.stopped_us),
+            since_flag: overstep.since_flag.map(|since| SinceFlag {
+                elapsed: Duration::from_micros(since.elapsed_us),
+                ran: Duration::from_micros(since.ran_us),
+                waited: Duration::from_micros(since.waited_us),
+                runner_waited: Duration::from_micros(since.runner_waited_us),
+                stolen: Duration::from_micros(since.stolen_us),
+            }),
         },
     }
 }

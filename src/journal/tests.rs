@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::record::{
     ByColor, Ending, EngineId, GameId, MoveLoad, MoveRecord, Opening, Outcome, Overstep, PlayerId, Said, Score,
-    SearchInfo, Termination,
+    SearchInfo, SinceFlag, Termination,
 };
 
 fn game(number: u64) -> GameRecord {
@@ -43,6 +43,13 @@ fn game(number: u64) -> GameRecord {
             load: MoveLoad {
                 engine_waited: Some(Duration::from_micros(90_001)),
                 stopped: Some(Duration::from_micros(4_000_001)),
+                since_flag: number.is_multiple_of(2).then_some(SinceFlag {
+                    elapsed: Duration::from_micros(9_001),
+                    ran: Duration::from_micros(1_002),
+                    waited: Duration::from_micros(5_003),
+                    runner_waited: Duration::from_micros(2_004),
+                    stolen: Duration::ZERO,
+                }),
                 ..MoveLoad::default()
             },
         }),

@@ -111,6 +111,8 @@ pub struct RawPlan {
     pub restart: Option<bool>,
     /// Play a pair again where the machine made an engine lose on time.
     pub void_disturbed: Option<bool>,
+    /// Share of the games that may be lost on time before the run stops, as `--max-time-losses` takes it.
+    pub max_time_losses: Option<String>,
     /// Failures after which the run stops.
     pub max_failures: Option<u64>,
     /// Decides the order of openings.
@@ -267,6 +269,7 @@ impl RawPlan {
             affinity: self.affinity.or(lower.affinity),
             restart: self.restart.or(lower.restart),
             void_disturbed: self.void_disturbed.or(lower.void_disturbed),
+            max_time_losses: self.max_time_losses.or(lower.max_time_losses),
             max_failures: self.max_failures.or(lower.max_failures),
             seed: self.seed.or(lower.seed),
             out: self.out.or(lower.out),

@@ -63,6 +63,9 @@ struct PlanV1 {
     pause_s: Option<f64>,
     #[serde(default)]
     void_disturbed: bool,
+    /// Percent of the finished games; no limit without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    max_time_losses: Option<f64>,
     max_failures: u64,
     /// A plan without it is of a test: two players who meet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -276,6 +279,7 @@ pub fn to_toml(plan: &Plan) -> String {
         restart: plan.restart,
         pause_s: Some(plan.pause.as_secs_f64()).filter(|_| !plan.pause.is_zero()),
         void_disturbed: plan.void_disturbed,
+        max_time_losses: Some(plan.max_time_losses).filter(|percent| *percent < 100.0),
         max_failures: plan.max_failures,
         format: Some(plan.format.name().to_owned()).filter(|_| plan.test.is_none()),
         heroes: if let Format::Gauntlet { heroes } = plan.format { Some(heroes) } else { None },
@@ -472,6 +476,7 @@ pub fn from_toml(text: &str) -> Result<Plan, PlanFileError> {
         restart: file.restart,
         pause: file.pause_s.map(|time| seconds("pause_s", time)).transpose()?.unwrap_or_default(),
         void_disturbed: file.void_disturbed,
+        max_time_losses: file.max_time_losses.map_or(Ok(100.0), percent)?,
         max_failures: file.max_failures,
         timeouts: Timeouts {
             start: seconds("timeouts.start_s", file.timeouts.start_s)?,
@@ -483,6 +488,13 @@ pub fn from_toml(text: &str) -> Result<Plan, PlanFileError> {
         recording: recording_from_disk(file.recording)?,
         machine: Machine { cpu: file.machine.cpu, cores: file.machine.cores, os: file.machine.os },
     })
+}
+
+fn percent(percent: f64) -> Result<f64, PlanFileError> {
+    if (0.0..=100.0).contains(&percent) {
+        return Ok(percent);
+    }
+    Err(PlanFileError::Value { key: "max_time_losses", why: format!("{percent} is no number of percent") })
 }
 
 fn positive_elo(value: f64) -> Result<f64, PlanFileError> {

@@ -61,8 +61,10 @@ pub struct Plan {
     pub restart: bool,
     /// How long a slot rests after each game.
     pub pause: Duration,
-    /// True to play a pair again where a game was lost on time by the machine's doing ([`crate::record::Overstep::is_disturbed`]).
+    /// True to play a pair again if a game was lost on time by the machine's doing ([`crate::record::Overstep::is_excused`]).
     pub void_disturbed: bool,
+    /// Percent of the finished games that may be lost on time before the run stops; 100 for no limit.
+    pub max_time_losses: f64,
     /// Crashes, stalls and illegal moves that a run may have before it stops.
     pub max_failures: u64,
     /// Deadlines of the talk with an engine that are not its clock.

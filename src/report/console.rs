@@ -11,12 +11,13 @@ use std::time::{Duration, Instant};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::plan::Plan;
-use crate::record::PlayerId;
+use crate::record::{PlayerId, Termination};
 use crate::report::figures::{self, Figures, duration};
 use crate::report::standings;
 use crate::schedule::events::{Observer, Phase, RunEvent};
 use crate::schedule::pairing::Pairing;
 use crate::schedule::standing::Standing;
+use crate::schedule::time_losses::ALARM;
 use crate::stats::sprt::Verdict;
 
 /// Without a terminal, a line is printed at most this often.
@@ -124,6 +125,8 @@ pub struct Viewer {
     names: Vec<String>,
     /// Pairs that counted before this process began; they say nothing of the pace.
     pairs_before: u64,
+    /// Time losses so far: the first few have a line each.
+    time_losses: u64,
 }
 
 impl Viewer {
@@ -131,12 +134,13 @@ impl Viewer {
     #[must_use]
     pub fn new(plan: &Plan) -> Self {
         let names = plan.players.iter().map(|player| player.name.clone()).collect();
-        Self { total: Pairing::new(plan).total(), names, pairs_before: 0 }
+        Self { total: Pairing::new(plan).total(), names, pairs_before: 0, time_losses: 0 }
     }
 
     /// Takes note of the pairs that counted before this process began: they say nothing of the pace.
     pub fn begin(&mut self, standing: &Standing) {
         self.pairs_before = standing.pairs();
+        self.time_losses = standing.finished_time_losses().lost;
     }
 
     /// Pairs a minute since this process began; `None` before the first.
@@ -172,10 +176,21 @@ impl Viewer {
         View { bar: None, lines, plain: if leaders.is_empty() { count } else { format!("{count}: {leaders}") } }
     }
 
+    /// Counts a time loss; true from the fifth on, which the run tells of together.
+    const fn count_time_loss(&mut self) -> bool {
+        self.time_losses += 1;
+        self.time_losses >= ALARM
+    }
+
     /// The line that an event is worth, for one that stays on the screen.
     #[must_use]
-    pub fn line(&self, event: &RunEvent<'_>) -> Option<String> {
+    pub fn line(&mut self, event: &RunEvent<'_>) -> Option<String> {
         match event {
+            RunEvent::GameEnded { record, .. }
+                if record.ending.termination == Termination::TimeForfeit && self.count_time_loss() =>
+            {
+                None
+            }
             RunEvent::Opened { standing } if standing.pairs() > 0 => {
                 Some(format!("going on after {} pairs", standing.pairs()))
             }

@@ -197,6 +197,9 @@ fn verdict(out: &mut String, story: &Story<'_>, headline: Option<&str>) {
     ));
     let ends: Vec<_> = standing.terminations().iter().map(|(why, games)| format!("{} {games}", why.name())).collect();
     rows.push(("Endings", ends.join(", ")));
+    if let Some(stamp) = standing.time_losses().stamp() {
+        rows.push(("Time", stamp));
+    }
     if standing.voided() > 0 {
         rows.push(("Void", format!("{} times a pair was played again", standing.voided())));
     }

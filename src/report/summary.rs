@@ -87,8 +87,17 @@ impl Summary {
     }
 }
 
-/// `H1 accepted: ...`, or why the run stopped.
+/// What came of the run, with what else may have made it.
 fn headline(plan: &Plan, finish: &Finish) -> String {
+    let result = result(plan, finish);
+    match finish.standing.time_losses().stamp() {
+        Some(stamp) if !matches!(finish.reason, StopReason::TooManyTimeLosses { .. }) => format!("{result}; {stamp}"),
+        _ => result,
+    }
+}
+
+/// `H1 accepted: ...`, or why the run stopped.
+fn result(plan: &Plan, finish: &Finish) -> String {
     if let Some(test) = &plan.test
         && finish.standing.verdict() != Verdict::Continue
     {
@@ -108,6 +117,10 @@ fn headline(plan: &Plan, finish: &Finish) -> String {
                 "aborted: {failures} engine failures, more than the {} that --max-failures allows",
                 plan.max_failures
             )
+        }
+        StopReason::TooManyTimeLosses { losses } => {
+            let limit = plan.max_time_losses;
+            format!("aborted: more games lost on time than --max-time-losses {limit}% allows: {}", losses.alarm(plan))
         }
         StopReason::Broken { why } => format!("aborted: {why}"),
     }
@@ -184,6 +197,9 @@ fn text(plan: &Plan, finish: &Finish, figures: &Figures, root: &Path) -> String 
         let more = match &finish.reason {
             StopReason::TooManyFailures { failures } => {
                 format!(" --max-failures {}", failures.saturating_add(plan.max_failures.max(1)))
+            }
+            StopReason::TooManyTimeLosses { losses } => {
+                format!(" --max-time-losses {}%", (200.0 * losses.share()).ceil().clamp(1.0, 100.0))
             }
             _ => String::new(),
         };
@@ -319,6 +335,7 @@ fn json(plan: &Plan, finish: &Finish, figures: &Figures) -> serde_json::Value {
         StopReason::OutOfTime => "out-of-time",
         StopReason::Interrupted => "interrupted",
         StopReason::TooManyFailures { .. } => "too-many-failures",
+        StopReason::TooManyTimeLosses { .. } => "too-many-time-losses",
         StopReason::Broken { .. } => "broken",
     };
     let book = match &plan.book.source {
@@ -366,6 +383,7 @@ fn json(plan: &Plan, finish: &Finish, figures: &Figures) -> serde_json::Value {
         "race": races::json(plan, standing),
         "machine": { "cpu": plan.machine.cpu, "cores": plan.machine.cores, "os": plan.machine.os },
     });
+    let (losses, finished) = (standing.time_losses(), standing.finished_time_losses());
     // One literal of all of them is more than the macro takes.
     let later = json!({
         "elo_unbiased": value(figures.unbiased),
@@ -374,6 +392,11 @@ fn json(plan: &Plan, finish: &Finish, figures: &Figures) -> serde_json::Value {
         "elo_anytime_lo": figures.anytime.0.finite(),
         "elo_anytime_hi": figures.anytime.1.finite(),
         "until_width": plan.until_width,
+        "time_losses": {
+            "games": losses.games, "lost": losses.lost, "by_host": losses.by_host, "share": losses.share(),
+            "finished_games": finished.games, "finished_lost": finished.lost, "finished_by_host": finished.by_host,
+            "voided": finished.voided, "stamp": losses.stamp(),
+        },
         "resumed": finish.resumed,
     });
     if let (Some(document), serde_json::Value::Object(later)) = (document.as_object_mut(), later) {

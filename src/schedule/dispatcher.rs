@@ -22,6 +22,7 @@ use crate::schedule::events::{
 };
 use crate::schedule::pairing::{Encounter, Next, Pairing};
 use crate::schedule::standing::{Standing, pv_faults};
+use crate::schedule::time_losses::ALARM;
 use crate::schedule::worker::{self, WorkerHandle};
 use crate::stats::sprt::Verdict;
 
@@ -116,6 +117,8 @@ struct Dispatcher<'a> {
     exits: u64,
     /// Wrong PVs that were told of one by one.
     pv_told: u32,
+    /// Time losses at which they are told of next, all in one line.
+    next_alarm: u64,
 }
 
 /// Plays the plan until a verdict, its end, or a stop; returns when every worker is done and its engines are gone.
@@ -148,6 +151,7 @@ pub async fn run(run: Run, observers: &mut [Box<dyn Observer>], mut inbox: Inbox
         began,
         exits: 0,
         pv_told: 0,
+        next_alarm: ALARM,
     };
     dispatcher.opened();
     // A time past what the clock can count never comes.
@@ -192,6 +196,7 @@ impl Dispatcher<'_> {
         self.check_over();
         // A run that was stopped by its failures has them still: not one more game is played under the same limit.
         self.check_failures();
+        self.check_time_losses();
         self.fill();
     }
 
@@ -472,6 +477,7 @@ impl Dispatcher<'_> {
         let waited_for = self.pairing.needs_results() && self.run.standing.pairs() > before;
         self.check_over();
         self.check_failures();
+        self.check_time_losses();
         if waited_for && self.reason.is_none() {
             self.wake();
             self.fill();
@@ -496,6 +502,21 @@ impl Dispatcher<'_> {
         let failures = self.failures();
         if failures > self.run.plan.max_failures {
             self.halt(Stop::Now, StopReason::TooManyFailures { failures });
+        }
+    }
+
+    /// Tells of time losses from the fifth on, each time there are twice as many, and stops the run at the plan's limit.
+    fn check_time_losses(&mut self) {
+        let losses = self.run.standing.finished_time_losses();
+        if losses.lost >= self.next_alarm {
+            self.next_alarm = losses.lost.saturating_mul(2);
+            let text = losses.alarm(&self.run.plan);
+            tell(self.observers, RunEvent::Warning { text: &text });
+        }
+        let losses = self.run.standing.finished_time_losses();
+        if losses.exceed(self.run.plan.max_time_losses) {
+            let losses = losses.clone();
+            self.halt(Stop::AfterGame, StopReason::TooManyTimeLosses { losses });
         }
     }
 
@@ -530,8 +551,12 @@ impl Dispatcher<'_> {
             reason = StopReason::Narrow;
         }
         // Games that ended after the stop are in the journal too.
-        if let StopReason::TooManyFailures { failures } = &mut reason {
-            *failures = self.failures();
+        match &mut reason {
+            StopReason::TooManyFailures { failures } => *failures = self.failures(),
+            StopReason::TooManyTimeLosses { losses } => {
+                losses.clone_from(self.run.standing.finished_time_losses());
+            }
+            _ => {}
         }
         if let Err(error) = self.run.journal.sync() {
             let text = error.to_string();

@@ -6,6 +6,7 @@ use tokio::sync::oneshot;
 
 use crate::record::{ByColor, GameId, GameRecord, Leg, MoveRecord, Opening, PairId, PlayerId, Score};
 use crate::schedule::standing::Standing;
+use crate::schedule::time_losses::TimeLosses;
 
 /// A slot: one game at a time, with its own thread and, where asked, its own CPUs. From 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -307,6 +308,11 @@ pub enum StopReason {
     TooManyFailures {
         /// Counted so far.
         failures: u64,
+    },
+    /// More games lost on time than the plan allows; `quintain resume` goes on under a higher limit.
+    TooManyTimeLosses {
+        /// Of all finished games.
+        losses: TimeLosses,
     },
     /// The journal could not be written, an engine's program changed or could not be started, or a worker broke.
     Broken {

@@ -10,6 +10,7 @@ pub mod events;
 pub mod pairing;
 mod program;
 pub mod standing;
+pub mod time_losses;
 mod worker;
 
 use std::path::PathBuf;
@@ -46,5 +47,6 @@ pub fn engine_config(plan: &Plan, player: &Player, stderr: Option<PathBuf>) -> E
         ponder: plan.rules.ponder,
         stderr: StderrSink { path: stderr, cap_bytes: STDERR_CAP },
         timeouts: plan.timeouts,
+        margin: player.margin.unwrap_or(plan.rules.margin),
     }
 }

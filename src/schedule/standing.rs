@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use crate::plan::{Format, Plan};
 use crate::record::{Color, GameId, GameRecord, Leg, PairId, PairScore, PlayerId, PvFault, Termination};
 use crate::schedule::pairing::{Encounter, PairResult, Pairing, in_order};
+use crate::schedule::time_losses::TimeLosses;
 use crate::stats::elo::{self, Estimate};
 use crate::stats::rating::{self, RatingError, Ratings};
 use crate::stats::sprt::{Model, Sprt, SprtError, Verdict};
@@ -119,6 +120,10 @@ pub struct Standing {
     faults: Vec<Faults>,
     terminations: [u64; Termination::ALL.len()],
     failures: u64,
+    /// Of counted games.
+    time_losses: TimeLosses,
+    /// Of all finished games, void ones included.
+    finished_time_losses: TimeLosses,
     voided: u64,
     plies: u64,
 }
@@ -157,6 +162,8 @@ impl Standing {
             faults: vec![Faults::default(); players],
             terminations: [0; Termination::ALL.len()],
             failures: 0,
+            time_losses: TimeLosses::default(),
+            finished_time_losses: TimeLosses::default(),
             voided: 0,
             plies: 0,
         }
@@ -169,6 +176,7 @@ impl Standing {
         if record.ending.termination.is_failure() {
             self.failures += 1;
         }
+        self.finished_time_losses.record(&record);
         if pair < self.next {
             return;
         }
@@ -212,6 +220,7 @@ impl Standing {
         add(met, players.0, games, &half_points);
         for (game, half_points) in games.iter().zip(&half_points) {
             self.games += 1;
+            self.time_losses.record(game);
             self.plies += game.moves.len() as u64;
             for (_, player, fault) in pv_faults(game) {
                 if let Some(faults) = self.faults.get_mut(usize::from(player.0)) {
@@ -442,6 +451,18 @@ impl Standing {
     #[must_use]
     pub const fn failures(&self) -> u64 {
         self.failures
+    }
+
+    /// Counted games that were lost on time.
+    #[must_use]
+    pub const fn time_losses(&self) -> &TimeLosses {
+        &self.time_losses
+    }
+
+    /// Finished games that were lost on time, void ones and those that do not count included.
+    #[must_use]
+    pub const fn finished_time_losses(&self) -> &TimeLosses {
+        &self.finished_time_losses
     }
 
     /// Plies played by engines in counted games.

@@ -169,12 +169,14 @@ impl Worker {
             }
             let ready = tokio::select! {
                 biased;
-                // The game has not begun yet.
-                _ = orders.wait_for(|orders| !go_on(orders)) => return Some(End::Retired(Some(task))),
+                _ = orders.wait_for(|orders| orders.stop == Stop::Now || slot.0 >= orders.slots) => {
+                    return Some(End::Retired(Some(task)));
+                }
                 ready = self.get_ready(task.sides(leg)) => ready,
             };
             match ready {
                 Ok(()) => {}
+                Err(Unready::Stopped) => return Some(End::Retired(Some(task))),
                 Err(Unready::Transient(why)) => return Some(End::GaveUp { left: task, why }),
                 Err(Unready::Broken(why)) => return Some(End::Broken { in_game: false, why }),
             }
@@ -231,7 +233,7 @@ impl Worker {
         for (ply, (waited, said)) in moves.iter_mut().zip(self.notes.drain(..)) {
             (ply.waited, ply.said) = (waited, said);
         }
-        let disturbed = self.context.plan.void_disturbed && overstep.as_ref().is_some_and(Overstep::is_disturbed);
+        let disturbed = self.context.plan.void_disturbed && overstep.as_ref().is_some_and(Overstep::is_excused);
         let is_void = may_be_void && (self.was_stopped || disturbed);
         // Whole microseconds, as the journal keeps them.
         let [started, took] = [started, clock.elapsed()]
@@ -357,8 +359,13 @@ impl Worker {
 
     /// Starts a player's engine and begins its first game, when its turn to start has come.
     async fn start(&mut self, place: usize) -> Result<(), Unready> {
-        // Nobody closes the semaphore.
-        let _permit = self.context.starts.acquire().await;
+        let mut orders = self.context.orders.clone();
+        let _permit = tokio::select! {
+            biased;
+            // Nobody closes the semaphore.
+            permit = self.context.starts.acquire() => permit,
+            _ = orders.wait_for(|orders| orders.stop != Stop::No) => return Err(Unready::Stopped),
+        };
         let plan = Arc::clone(&self.context.plan);
         let check = |programs: &mut Programs| programs.check(place, &plan.players[place]).map_err(Unready::Broken);
         check(&mut self.programs)?;
@@ -530,6 +537,8 @@ enum End {
 
 /// Why an engine is not ready for a game, in words with the remedy.
 enum Unready {
+    /// The run was told to stop before it was the engine's turn to start.
+    Stopped,
     /// Another attempt, or another slot, may succeed.
     Transient(String),
     /// The program is not the plan's, or is none.

@@ -120,6 +120,8 @@ pub struct Engine {
     load: LoadMeter,
     /// While a clock runs.
     pulse: Option<Pulse>,
+    /// When the mover's clock will be at zero, until it has been looked at then.
+    flag: Option<Instant>,
     /// While the engine gets ready.
     patience: Option<Patience>,
     /// The last search had a clock.
@@ -167,6 +169,7 @@ impl Engine {
             transcript: Transcript::new(Transcript::CAPACITY, now),
             load: LoadMeter::default(),
             pulse: None,
+            flag: None,
             patience: None,
             is_timed: false,
             out: Vec::with_capacity(2048),
@@ -295,7 +298,10 @@ impl Engine {
             let waited = if is_timed { self.load.runner_waited_before() } else { self.load.runner_waited_lately(now) };
             Pulse::new(now, waited)
         });
-        Instant::now()
+        let t0 = Instant::now();
+        let clock = deadline.filter(|_| is_timed).map(|deadline| deadline.saturating_sub(self.config.margin));
+        self.flag = clock.and_then(|clock| t0.checked_add(clock));
+        t0
     }
 
     /// What a search came to that was charged from `t0` on.
@@ -304,7 +310,7 @@ impl Engine {
             Waited::Answer(t1) => {
                 let elapsed = t1 - t0;
                 let late = deadline.is_some_and(|deadline| elapsed > deadline);
-                let load = self.end_load(late);
+                let load = self.end_load(late, t1);
                 let answer = self.session.answer();
                 SearchOutcome::BestMove {
                     text: answer.text,
@@ -322,15 +328,17 @@ impl Engine {
             Waited::Deadline => {
                 let elapsed = t0.elapsed();
                 let late = self.stop_search(t0).await;
-                SearchOutcome::Overrun { elapsed, late, load: self.end_load(true) }
+                let answered = late.as_ref().map_or_else(Instant::now, |late| t0 + late.elapsed);
+                SearchOutcome::Overrun { elapsed, late, load: self.end_load(true, answered) }
             }
         }
     }
 
     /// What the system did during the search that ends; of one without a clock only whether the harness was stopped.
-    fn end_load(&mut self, late: bool) -> MoveLoad {
+    fn end_load(&mut self, late: bool, answered: Instant) -> MoveLoad {
+        self.flag = None;
         let Some(pulse) = self.pulse.take() else { return MoveLoad::default() };
-        let load = if self.is_timed { self.load.end(late) } else { MoveLoad::default() };
+        let load = if self.is_timed { self.load.end(late, answered) } else { MoveLoad::default() };
         MoveLoad { stopped: pulse.absent(), ..load }
     }
 
@@ -529,6 +537,9 @@ impl Engine {
                 Happened::TimeOut if self.patience.is_some() => {}
                 Happened::TimeOut => return self.time_out(last_read),
             }
+            if self.flag.take_if(|flag| Instant::now() >= *flag).is_some() {
+                self.load.flag();
+            }
             // Looked at after every event: an engine that keeps the pipe full would keep the timer waiting.
             if let Some(end) = until
                 && Instant::now() >= end
@@ -547,7 +558,7 @@ impl Engine {
     /// When a wait for what is `due` is to look up next; `None` for not before something happens.
     fn wake_at(&self, due: Option<Instant>) -> Option<Instant> {
         let beat = self.pulse.as_ref().map(|_| Instant::now() + Pulse::BEAT);
-        due.into_iter().chain(beat).min()
+        due.into_iter().chain(beat).chain(self.flag).min()
     }
 
     /// The last look before a deadline is called missed: what came by now is returned with its own stamp.

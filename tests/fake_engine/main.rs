@@ -3,6 +3,7 @@
 //! ```text
 //! fake_engine [--name NAME] [--seed N] [--sleep-us N] [--spin-us N] [--info N] [--score CP] [--mate N] [--resigns PERCENT]
 //!             [--start-ms N] [--start-cpu-ms N] [--stop-ms N] [--clock] [--announce] [--pv MOVES] [--ponder SEED]
+//!             [--past-clock-ms N]
 //!             [--fault NAME[@K]]...
 //! ```
 //!
@@ -10,6 +11,7 @@
 //! mover's material balance, or `--score`, or mate in `--mate`; with `--resigns` the engine claims to be lost from the first ply in
 //! that share of its games, chosen by the game's first position. With `--clock` it gives as `nodes` the microseconds between its
 //! own stamps on `go` and on `bestmove`; with `--announce` it says `started` on standard error, so that starts can be counted.
+//! With `--past-clock-ms` it spins until so long after its own clock is at zero; a negative number is so long before.
 //! `--start-ms` makes it slow to start, and `--start-cpu-ms` as slow as so much CPU time takes.
 //! With `--ponder` it names after `bestmove` the answer that it would give itself with that seed: the opponent's own seed is right
 //! every time. A ponder search thinks as long as any other, and waits then for `ponderhit` or `stop`. `--pv` is a PV, `BEST` in it the move to be played, its words joined by commas. A fault strikes at the K-th `go` of a game, or from then on, or at the

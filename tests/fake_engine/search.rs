@@ -19,6 +19,7 @@ impl Engine {
             return Next::Exit(3);
         }
         self.think(begun);
+        self.think_past_clock(begun, rest);
         if self.at_start("late-on-clock") && rest.contains("time") {
             std::thread::sleep(Duration::from_millis(300));
         }
@@ -98,6 +99,19 @@ impl Engine {
             std::thread::sleep(self.settings.sleep);
         }
         while begun.elapsed() < self.settings.spin {
+            std::hint::spin_loop();
+        }
+    }
+
+    /// Spins until so long after its own clock is at zero, by the wall clock, as engines do.
+    fn think_past_clock(&self, begun: Instant, rest: &str) {
+        let Some(past) = self.settings.past_clock else { return };
+        let own = if self.position.turn().is_white() { "wtime" } else { "btime" };
+        let mut words = rest.split_ascii_whitespace();
+        let clock =
+            words.find(|word| *word == own).and_then(|_| words.next()).and_then(|time| time.parse::<i64>().ok());
+        let until = clock.map_or(0, |clock| u64::try_from(clock.saturating_add(past)).unwrap_or(0));
+        while begun.elapsed() < Duration::from_millis(until) {
             std::hint::spin_loop();
         }
     }

@@ -106,6 +106,7 @@ pub struct Settings {
     pub start: Duration,
     pub start_cpu: Duration,
     pub stop: Duration,
+    pub past_clock: Option<i64>,
     pub clock: bool,
     pub announce: bool,
     pub pv: Option<String>,
@@ -131,6 +132,9 @@ impl Settings {
                 "--mate" => settings.mate = Some(value()?.parse().map_err(|e| format!("--mate: {e}"))?),
                 "--resigns" => settings.resigns = number(&value()?)?,
                 "--start-ms" => settings.start = Duration::from_millis(number(&value()?)?),
+                "--past-clock-ms" => {
+                    settings.past_clock = Some(value()?.parse().map_err(|e| format!("--past-clock-ms: {e}"))?);
+                }
                 "--start-cpu-ms" => settings.start_cpu = Duration::from_millis(number(&value()?)?),
                 "--stop-ms" => settings.stop = Duration::from_millis(number(&value()?)?),
                 "--clock" => settings.clock = true,

@@ -105,8 +105,8 @@ fn flags_that_cannot_be() {
         (&["--max-time", "soon"], &["--max-time `soon`", "30m"]),
         (&["-j", "0"], &["--concurrency 0"]),
         (&["-j", "60000", "--tc", "8+0.08"], &["--concurrency 60000", "CPUs"]),
-        (&["-j", "65535", "--nodes", "1"], &["--concurrency 65535: ", "at most"]),
-        (&["-j", "65535", "--nodes", "1", "--force-concurrency"], &["--concurrency 65535: a game takes ", "at most"]),
+        (&["-j", "65535"], &["--concurrency 65535: ", "at most"]),
+        (&["-j", "65535", "--force-concurrency"], &["--concurrency 65535: a game takes ", "at most"]),
         (
             &["-j", "1", "--option", "Threads=1024", "--tc", "8+0.08"],
             &["--concurrency 1 with 1024 threads each", "CPUs"],

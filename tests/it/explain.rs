@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::harness::{Ran, fake, games, run, sprt, summary};
 
 /// Instant games under a clock; both peers tell depth and nodes.
-const QUICK: &str = "--tc 5+0.1 --max-plies 60 --max-pairs 20 --seed 3";
+const QUICK: &str = "--tc 500+0.1 --max-plies 60 --max-pairs 20 --seed 3";
 
 #[track_caller]
 fn ask(dir: &Path, command: &str) -> Ran {

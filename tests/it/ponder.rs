@@ -145,13 +145,13 @@ fn an_engine_that_dies_is_found_out_when_it_is_asked() {
     check(dies, 1, Then::End, "exit status 3", &[GUESS, THINK, "stop"]);
 }
 
-/// Eight moves of 0.1 s on a clock of 0.6 s, against an opponent that takes longer: enough only for who thinks meanwhile.
+/// Three moves of 1 s on a clock of 2.5 s, against an opponent that takes longer: enough only for who thinks meanwhile.
 #[track_caller]
 fn check_clock(more: &str, expected: bool) {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("run");
-    let limits = "--new-tc 0.6 --base-tc 1000 --max-plies 16 --max-pairs 1 --seed 1 -j 1 --force-concurrency";
-    sprt(3, "--sleep-us 100000 --ponder 2", "--seed 2 --sleep-us 250000", &dir, &format!("{limits} {more}"));
+    let limits = "--new-tc 2.5 --base-tc 1000 --max-plies 6 --max-pairs 1 --seed 1 -j 1 --force-concurrency";
+    sprt(3, "--sleep-us 1000000 --ponder 2", "--seed 2 --sleep-us 2000000", &dir, &format!("{limits} {more}"));
     for game in games(&dir) {
         assert_eq!(game.termination != "time-forfeit", expected, "{more}: {game:?}");
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::harness::{FAKE, Game, check_summary, fake, games, pgn_tags, run, sprt, sprt_args, summary};
+use crate::harness::{FAKE, Game, Ran, check_summary, fake, games, pgn_tags, run, sprt, sprt_args, summary};
 
 /// Instant games: one node a move, sixty plies at most.
 const QUICK: &str = "--nodes 1 --max-plies 60";
@@ -187,6 +187,66 @@ fn a_loss_by_the_engines_own_doing_is_not_void() {
     assert_eq!(summary(&dir)["voided_pairs"], 0);
     let about = std::fs::read_to_string(dir.join("crashes/game-1/about.txt")).unwrap();
     assert!(about.contains("allowed: 30ms\nanswered: after 5") && about.contains("\nmachine: "), "{about}");
+}
+
+/// A run of `pairs` whose `new` loses each game on time by its own doing.
+#[track_caller]
+fn lose_on_time(dir: &Path, pairs: u64, code: i32, more: &str) -> Ran {
+    let more = format!("--new-tc 0.02 --base-tc 1000 --max-plies 4 --seed 1 -j 1 --max-pairs {pairs} {more}");
+    sprt(code, "--sleep-us 100000", "--seed 2", dir, &more)
+}
+
+/// On a busy machine the waits for a CPU may cover some of the losses, so nothing here depends on whose doing they are.
+#[test]
+fn many_time_losses_are_told_of_together_and_stop_a_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("run");
+    let ran = lose_on_time(&dir, 40, 4, "");
+    // Over a tenth of a hundred games; one more may have begun before the stop came.
+    let lost = games(&dir).len();
+    assert!((11..=12).contains(&lost), "{ran:?}");
+    let one_by_one = ran.stderr.lines().filter(|line| line.contains(": time-forfeit")).count();
+    assert_eq!(one_by_one, 4, "{ran:?}");
+    let alarms: Vec<_> = ran.stderr.lines().filter(|line| line.contains(" games lost on time ")).collect();
+    assert_eq!(alarms.len(), 2, "at the fifth and at the tenth: {ran:?}");
+    for words in ["warning: 5 of 5 games lost on time (100 %), ", "; what helps: ", "a larger --margin-ms"] {
+        assert!(alarms[0].contains(words), "{ran:?}");
+    }
+    let why = "aborted: more games lost on time than --max-time-losses 10% allows";
+    assert!(ran.stdout.starts_with(&format!("{why}: {lost} of {lost} games lost on time")), "{ran:?}");
+    let next = ran.stdout.lines().find(|line| line.starts_with("go on with: quintain resume "));
+    assert!(next.is_some_and(|line| line.ends_with(" --max-time-losses 100%")), "{ran:?}");
+    let stopped = summary(&dir);
+    assert_eq!(stopped["stopped_by"], "too-many-time-losses");
+    let losses = &stopped["time_losses"];
+    assert_eq!((&losses["finished_games"], &losses["finished_lost"]), (&lost.into(), &lost.into()), "{losses}");
+    assert_eq!(losses["lost"], lost / 2 * 2, "{losses}");
+    // The same limit stops it again at once; a higher one goes on.
+    let resume = |more: &[&str]| run(&[&["resume", &dir.display().to_string()], more].concat());
+    assert_eq!((resume(&[]).code, games(&dir).len()), (Some(4), lost));
+    assert_eq!(resume(&["--max-time-losses", "14%"]).code, Some(4));
+    assert!((15..=16).contains(&games(&dir).len()));
+    let ran = resume(&["--max-time-losses", "100%"]);
+    assert_eq!((ran.code, games(&dir).len()), (Some(3), 80), "{ran:?}");
+    let stamp = "100 % of games lost on time, of these ";
+    assert!(ran.stdout.starts_with(&format!("inconclusive: out of pairs; {stamp}")), "{ran:?}");
+    assert!(std::fs::read_to_string(dir.join("report.html")).unwrap().contains(stamp), "{ran:?}");
+    let report = run(&["report", &dir.display().to_string(), "--format", "md"]);
+    assert!(report.stdout.contains(" of 80 with the host's evidence"), "{report:?}");
+}
+
+#[test]
+fn the_limit_on_time_losses_is_a_share() {
+    let folder = tempfile::tempdir().unwrap();
+    // One more game than the limit stops at may have begun before the stop came.
+    for (limit, most, code) in [("0%", 2, 4), ("2%", 4, 4), ("4", 6, 4), ("100%", 8, 3)] {
+        let dir = folder.path().join(limit);
+        let ran = lose_on_time(&dir, 4, code, &format!("--max-time-losses {limit}"));
+        let played = games(&dir).len();
+        assert!(played == most || code == 4 && played == most - 1, "{limit}: {played}: {ran:?}");
+    }
+    let plan = std::fs::read_to_string(folder.path().join("2%/plan.toml")).unwrap();
+    assert!(plan.contains("max_time_losses = 2.0\n"), "{plan}");
 }
 
 /// Each game is stopped at the second move of `new`: a pair is void three times under a clock, late or not, and then counts.

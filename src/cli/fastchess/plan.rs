@@ -117,6 +117,7 @@ pub(super) fn plan(
         restart: false,
         pause: settings.wait,
         void_disturbed: false,
+        max_time_losses: 100.0,
         recording: recording(settings)?,
         max_failures: NO_LIMIT,
         timeouts: Timeouts {

@@ -211,7 +211,12 @@ pub(super) const GROUPS: &[Group] = &[
             Key::new(
                 "void-disturbed",
                 "false",
-                "Play a pair again where the machine made an engine lose on time [default: false].",
+                "Play a pair again if the machine made an engine lose on time [default: false].",
+            ),
+            Key::new(
+                "max-time-losses",
+                "\"10%\"",
+                "Share of the games that may be lost on time before the run stops [default: 10%].",
             ),
             Key::new(
                 "max-failures",

@@ -31,6 +31,8 @@ pub struct EngineConfig {
     pub stderr: StderrSink,
     /// How long to wait for it.
     pub timeouts: Timeouts,
+    /// Grace on a move under a clock: its deadline less this is when its clock is at zero.
+    pub margin: Duration,
 }
 
 /// Why an engine did not start. One line each, with the remedy.

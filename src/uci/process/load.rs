@@ -10,7 +10,7 @@ use std::fs::{self, File};
 use std::os::unix::fs::FileExt as _;
 use std::time::{Duration, Instant};
 
-use crate::record::MoveLoad;
+use crate::record::{MoveLoad, SinceFlag};
 
 /// Engines with more threads are not looked into: reading all of them would take longer than it is worth.
 const MAX_THREADS: usize = 64;
@@ -30,6 +30,7 @@ pub(super) struct LoadMeter {
     runner: Option<File>,
     before: Reading,
     stolen_before: Option<(Instant, Duration)>,
+    at_flag: Option<FlagReading>,
     /// When the runner's wait was read without a clock, and what it was.
     lately: Option<(Duration, Duration)>,
 }
@@ -39,6 +40,16 @@ pub(super) struct LoadMeter {
 struct Reading {
     engine: Option<Share>,
     runner: Option<Share>,
+}
+
+/// Totals at the moment when a mover's clock was at zero.
+#[derive(Debug)]
+struct FlagReading {
+    at: Instant,
+    /// By thread.
+    engine: Vec<Option<Share>>,
+    runner: Duration,
+    stolen: Duration,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -77,11 +88,42 @@ impl LoadMeter {
         if !self.stolen_before.as_ref().is_some_and(fresh) {
             self.stolen_before = stolen().map(|stolen| (Instant::now(), stolen));
         }
+        self.at_flag = None;
         self.before = self.read();
     }
 
-    /// What happened since [`begin`](Self::begin). The machine's figures are read only for a `late` move.
-    pub(super) fn end(&self, late: bool) -> MoveLoad {
+    /// The mover's clock is at zero, and it has not answered.
+    pub(super) fn flag(&mut self) {
+        let engine: Vec<_> = self.engine.iter().map(read_share).collect();
+        if engine.iter().any(Option::is_some) {
+            let runner = self.runner_waited().unwrap_or_default();
+            self.at_flag =
+                Some(FlagReading { at: Instant::now(), engine, runner, stolen: stolen().unwrap_or_default() });
+        }
+    }
+
+    /// What happened from [`flag`](Self::flag) until now, moments after the answer at `answered`.
+    fn since_flag(&self, answered: Instant) -> Option<SinceFlag> {
+        let FlagReading { at, engine, runner, stolen: stolen_before } = self.at_flag.as_ref()?;
+        let cpus = std::thread::available_parallelism().map_or(1, |cpus| u32::try_from(cpus.get()).unwrap_or(1));
+        let mut since = SinceFlag {
+            elapsed: answered.saturating_duration_since(*at),
+            runner_waited: self.runner_waited().unwrap_or_default().saturating_sub(*runner),
+            stolen: stolen().unwrap_or_default().saturating_sub(*stolen_before) / cpus,
+            ..SinceFlag::default()
+        };
+        // The longest of any thread, not the sum: one wait of many threads delays a move once.
+        for (file, before) in self.engine.iter().zip(engine) {
+            let (Some(now), Some(before)) = (read_share(file), before) else { continue };
+            since.ran = since.ran.max(now.ran.saturating_sub(before.ran));
+            since.waited = since.waited.max(now.waited.saturating_sub(before.waited));
+        }
+        Some(since)
+    }
+
+    /// What happened since [`begin`](Self::begin), up to an answer that came at `answered`. The machine's figures are read only for a
+    /// `late` move.
+    pub(super) fn end(&self, late: bool, answered: Instant) -> MoveLoad {
         let now = self.read();
         let since = |now: Option<Share>, before: Option<Share>, part: fn(Share) -> Duration| {
             Some(part(now?).saturating_sub(part(before?)))
@@ -93,6 +135,7 @@ impl LoadMeter {
             runner_waited: since(now.runner, self.before.runner, |share| share.waited),
             stolen: if late { stolen() } else { None },
             stopped: None,
+            since_flag: if late { self.since_flag(answered) } else { None },
         }
     }
 
@@ -194,10 +237,18 @@ mod tests {
             return;
         }
         let ran = |load: MoveLoad| load.engine_ran.unwrap_or_default();
-        while ran(meter.end(false)) < Duration::from_millis(5) {
+        while ran(meter.end(false, Instant::now())) < Duration::from_millis(5) {
             std::hint::spin_loop();
         }
-        let load = meter.end(true);
+        meter.flag();
+        let flagged = Instant::now();
+        let begun = ran(meter.end(false, flagged));
+        while ran(meter.end(false, flagged)) < begun + Duration::from_millis(5) {
+            std::hint::spin_loop();
+        }
+        let load = meter.end(true, Instant::now());
+        let since = load.since_flag.unwrap();
+        assert!(since.ran >= Duration::from_millis(4) && since.own() >= since.ran, "{since:?}");
         assert!(load.engine_waited.is_some() && load.runner_waited.is_some() && load.stolen.is_some(), "{load:?}");
     }
 }
