@@ -41,6 +41,13 @@ pub enum DataError {
     Stdout(io::Error),
     #[error("{}: {place}: {why}", path.display())]
     Bad { path: PathBuf, place: Place, why: String },
+    /// A game that cannot be played; those after it can be read.
+    #[error("{}: {place}: {why}", path.display())]
+    BadGame { path: PathBuf, place: Place, why: String },
+    #[error("{}: {games} games that cannot be played, {limit} may be; mend the file, or give more with `--max-bad`", path.display())]
+    BadGames { path: PathBuf, games: u64, limit: u64 },
+    #[error("{}: no game with an evaluation in it{passed}; nothing was written", path.display())]
+    NoGames { path: PathBuf, passed: String },
     #[error("{}: {error}", path.display())]
     Viriformat { path: PathBuf, error: viriformat::ReadError },
     #[error("{error}")]
@@ -83,6 +90,16 @@ impl DataError {
     /// For what a format does not say, with what to do about it.
     pub fn lacks(path: &Path, format: Format, what: &'static str, remedy: &'static str) -> DataError {
         DataError::Lacks { path: path.to_owned(), format: format.name(), what, remedy }
+    }
+
+    /// Whether the rest of the file can be read.
+    pub const fn is_of_one_game(&self) -> bool {
+        matches!(self, DataError::BadGame { .. })
+    }
+
+    /// For a game that cannot be played.
+    pub fn bad_game(path: &Path, game: u64, why: impl Into<String>) -> DataError {
+        DataError::BadGame { path: path.to_owned(), place: Place::Game(game), why: why.into() }
     }
 
     /// For what is wrong at a place of a file.

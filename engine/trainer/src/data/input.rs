@@ -8,6 +8,7 @@ use super::record::Entry;
 use super::write::Sink;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
@@ -123,6 +124,14 @@ pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
+/// Games left out that are named one by one; after that only their number is told.
+const MOST_NAMED: u64 = 10;
+
+/// A line on stderr. Nobody may read it.
+fn note(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
 /// Entries between two looks at the progress bar.
 const TICK: u64 = 64;
 
@@ -142,6 +151,35 @@ impl Input {
         self.read_sources(self.open(needs)?, |_, _, entry| each(entry))
     }
 
+    /// The same without the games that cannot be played, up to so many: how many were passed over, and how many left out.
+    /// The first few are named.
+    ///
+    /// # Errors
+    /// As [`Input::read`]; more such games.
+    pub fn read_playable(
+        &self,
+        needs: Needs,
+        max_bad: u64,
+        mut each: impl FnMut(Entry) -> Result<(), DataError>,
+    ) -> Result<(u64, u64), DataError> {
+        let mut bad = 0;
+        let passed = self.read_each(self.open(needs)?, |path, _, entry| match entry {
+            Ok(entry) => each(entry),
+            Err(error) if error.is_of_one_game() && max_bad > 0 => {
+                bad += 1;
+                if bad > max_bad {
+                    return Err(DataError::BadGames { path: path.to_owned(), games: bad, limit: max_bad });
+                }
+                if bad <= MOST_NAMED {
+                    note(&format!("left out: {error}"));
+                }
+                Ok(())
+            }
+            Err(error) => Err(error),
+        })?;
+        Ok((passed, bad))
+    }
+
     /// The same of files that are open already, which a pipe can be but once; `each` gets the file and its format, too.
     ///
     /// # Errors
@@ -151,12 +189,20 @@ impl Input {
         sources: Vec<Source>,
         mut each: impl FnMut(&Path, Format, Entry) -> Result<(), DataError>,
     ) -> Result<u64, DataError> {
+        self.read_each(sources, |path, format, entry| each(path, format, entry?))
+    }
+
+    fn read_each(
+        &self,
+        sources: Vec<Source>,
+        mut each: impl FnMut(&Path, Format, Result<Entry, DataError>) -> Result<(), DataError>,
+    ) -> Result<u64, DataError> {
         let bar = bar(sources.iter().map(|source| source.length).sum());
         let passed = Passed::of(&sources);
         let mut before = 0;
         for (path, source) in self.files.iter().zip(sources) {
             for (number, entry) in (0_u64..).zip(source.entries) {
-                each(path, source.format, entry?)?;
+                each(path, source.format, entry)?;
                 if number % TICK == 0 {
                     bar.set_position(before + source.read.load(Ordering::Relaxed));
                 }

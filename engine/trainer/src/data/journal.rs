@@ -1,6 +1,6 @@
 //! Games that Quintain played, with what the engines said of them.
 
-use super::error::{DataError, Place};
+use super::error::DataError;
 use super::read::Input;
 use super::record::Entry;
 use destrier::board::Board;
@@ -53,7 +53,7 @@ fn read(path: &Path, number: u64, record: &GameRecord) -> Option<Result<ScoredGa
         Outcome::Draw => GameResult::Draw,
         Outcome::BlackWins => GameResult::BlackWins,
     };
-    let bad = |why: String| DataError::bad(path, Place::Game(number), why);
+    let bad = |why: String| DataError::bad_game(path, number, why);
     let play = || {
         let mut board = Board::from_fen(&record.opening.fen).map_err(|error| bad(error.to_string()))?;
         let step = |board: &mut Board, word: &str| {

@@ -71,7 +71,11 @@ impl Iterator for Games {
                     self.number += 1;
                     return Some(Ok(Entry::Game(game)));
                 }
-                Ok(Some(Err(why))) => return Some(Err(DataError::bad(&self.path, place, why))),
+                Ok(Some(Err(why))) => {
+                    let game = self.number;
+                    self.number += 1;
+                    return Some(Err(DataError::bad_game(&self.path, game, why)));
+                }
                 Err(error) if error.kind() == io::ErrorKind::InvalidData => {
                     let why = format!(
                         "{error}; if the file is torn there, cut it before the tags of this game to use the rest"

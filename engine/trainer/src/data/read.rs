@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What a file holds, in its order. After an error there is nothing more.
+/// What a file holds, in its order. After an error that is not of one game there is nothing more.
 pub type Entries = Box<dyn Iterator<Item = Result<Entry, DataError>>>;
 
 /// An open file.
@@ -92,7 +92,7 @@ pub fn file_of(path: &Path) -> PathBuf {
     if path.is_dir() { path.join(quintain::journal::FILE_NAME) } else { path.to_owned() }
 }
 
-/// Ends after the first error.
+/// Ends after the first error that is not of one game.
 struct UntilError(Option<Entries>);
 
 impl Iterator for UntilError {
@@ -100,7 +100,7 @@ impl Iterator for UntilError {
 
     fn next(&mut self) -> Option<Self::Item> {
         let entry = self.0.as_mut()?.next()?;
-        if entry.is_err() {
+        if entry.as_ref().is_err_and(|error| !error.is_of_one_game()) {
             self.0 = None;
         }
         Some(entry)

@@ -50,7 +50,52 @@ fn what_is_no_game_is_named() {
         ("[Result \"1-0\"]\n\n1. e4 {+0.1/1 0s} Ke2 1-0\n", "a.pgn: game 1: move `Ke2` at ply 2 is not legal"),
         ("[FEN \"8/8 w\"]\n[Result \"1-0\"]\n\n1. e4 1-0\n", "a.pgn: game 1: fen: 2 fields, expected 4 to 6"),
     ] {
-        assert_eq!(import(pgn).unwrap_err(), expected);
+        let folder = Folder::new();
+        folder.write("a.pgn", pgn);
+        assert_eq!(folder.error("import @a.pgn --out @a.vf --max-bad 0"), expected);
+    }
+}
+
+/// Games that cannot be played are left out and counted, up to a limit.
+#[test]
+fn one_illegal_move_does_not_end_an_import() {
+    let good = pgn_game("");
+    let bad = "[Result \"1-0\"]\n\n1. e4 {+0.10/3 0s} Ke2 {+0.10/3 0s} 2. Nf3 1-0\n\n";
+    let fen = "[Result \"1-0\"]\n[FEN \"8/8 w\"]\n\n1. e4 {+0.10/3 0s} 1-0\n\n";
+    let text = [&good, bad, &good, fen, bad, &good].concat();
+    let folder = Folder::new();
+    folder.write("a.pgn", &text);
+    let told = folder.told("import @a.pgn --out @a.vf");
+    assert!(told.starts_with("3 records, 6 positions"), "{told}");
+    assert!(told.contains(", 3 games left out (illegal move or start)"), "{told}");
+    assert!(folder.told("import @a.pgn --out @b.vf --max-bad 3").starts_with("3 records"));
+    let error = folder.error("import @a.pgn --out @c.vf --max-bad 2");
+    assert_eq!(error, "a.pgn: 3 games that cannot be played, 2 may be; mend the file, or give more with `--max-bad`");
+    assert!(!folder.path("c.vf").exists());
+}
+
+/// An import that brought nothing is no success, and leaves no file.
+#[test]
+fn what_holds_no_game_to_learn_from_is_an_error() {
+    // Bytes of chance, in which some look like tags; games without evaluations; nothing at all.
+    let mut state = 1_u64;
+    let noise: Vec<u8> = (0..300_000)
+        .map(|_| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 56) as u8
+        })
+        .collect();
+    let unscored = b"[Result \"1-0\"]\n\n1. e4 e5 1-0\n\n".to_vec();
+    for (name, bytes, part) in [
+        ("a.pgn", noise, "a.pgn: "),
+        ("b.pgn", unscored, "b.pgn: no game with an evaluation in it, 1 games passed over ("),
+        ("c.vf", Vec::new(), "c.vf: no game with an evaluation in it; nothing was written"),
+    ] {
+        let folder = Folder::new();
+        std::fs::write(folder.path(name), bytes).unwrap();
+        let error = folder.error(&format!("import @{name} --out @out.viri"));
+        assert!(error.starts_with(part), "{error}");
+        assert!(!folder.path("out.viri").exists());
     }
 }
 
