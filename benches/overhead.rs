@@ -17,6 +17,8 @@ use std::time::{Duration, Instant};
 
 mod leader;
 
+use quintain::plan::book::epd;
+use quintain::plan::openings::{Book, BookOptions};
 use quintain::uci::process::{Engine, EngineConfig, SearchOutcome};
 use quintain::uci::session::Session;
 use quintain::uci::{Go, LineBuffer, PositionLine};
@@ -98,9 +100,10 @@ fn our_run(pairs: u32) -> (f64, f64) {
 /// The same of fastchess, from its first line about a game to the last.
 fn their_run(program: &Path, pairs: u32) -> (f64, f64) {
     let folder = tempfile::tempdir().expect("a folder");
-    let book: String =
-        include_str!("../openings/quintain_8ply.epd").lines().take(1000).map(|line| format!("{line}\n")).collect();
-    std::fs::write(folder.path().join("book.epd"), book).expect("a book");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("openings/quintain_8ply.epd.zst");
+    let book = Book::load(&path, &BookOptions::default()).expect("a book");
+    let lines: String = (0..1000).filter_map(|at| book.opening(at)).map(|opening| epd(&opening.fen) + "\n").collect();
+    std::fs::write(folder.path().join("book.epd"), lines).expect("a book");
     let args = ["--seed 1", "--seed 2"];
     let mut command = leader::command(program, folder.path(), FAKE, args, "nodes=1", pairs, 1);
     let begun = Instant::now();

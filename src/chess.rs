@@ -116,6 +116,22 @@ impl Position {
     /// [`FenError`] when it cannot be read, or is no legal position under `variant` (rights without king and rook in
     /// place among the reasons: a Chess960 position read as standard chess).
     pub fn from_fen(fen: &str, variant: Variant) -> Result<Self, FenError> {
+        let shredder = fen
+            .split_ascii_whitespace()
+            .nth(2)
+            .is_some_and(|rights| rights.bytes().any(|b| matches!(b.to_ascii_lowercase(), b'a'..=b'h')));
+        Ok(Self::from_chess(Self::read_fen(fen, variant)?, variant, shredder))
+    }
+
+    /// The end of the game at a FEN, if it is over there: [`Position::over`] without the cost of a game to be played.
+    ///
+    /// # Errors
+    /// As [`Position::from_fen`].
+    pub fn over_at(fen: &str, variant: Variant) -> Result<Option<Termination>, FenError> {
+        Ok(Self::over_without_past(&Self::read_fen(fen, variant)?))
+    }
+
+    fn read_fen(fen: &str, variant: Variant) -> Result<Chess, FenError> {
         if fen.split_ascii_whitespace().nth(3).is_none() {
             return Err(FenError::Malformed("fewer than 4 fields".to_owned()));
         }
@@ -124,11 +140,7 @@ impl Position {
         if setup.pockets.is_some() || setup.remaining_checks.is_some() {
             return Err(FenError::Malformed("pockets and check counters belong to other variants".to_owned()));
         }
-        let shredder = fen
-            .split_ascii_whitespace()
-            .nth(2)
-            .is_some_and(|rights| rights.bytes().any(|b| matches!(b.to_ascii_lowercase(), b'a'..=b'h')));
-        let chess: Chess = setup.position(variant.mode()).map_err(|error| {
+        setup.position(variant.mode()).map_err(|error| {
             let hint = if error.kinds().contains(PositionErrorKinds::INVALID_CASTLING_RIGHTS)
                 && variant == Variant::Standard
             {
@@ -137,8 +149,7 @@ impl Position {
                 ""
             };
             FenError::Illegal(format!("{error}{hint}"))
-        })?;
-        Ok(Self::from_chess(chess, variant, shredder))
+        })
     }
 
     /// A starting position of Chess960, or of double Chess960 where the two numbers differ: Scharnagl's numbers of White's and
@@ -240,23 +251,24 @@ impl Position {
     /// The end of the game by the rules, if it is over. Mate comes first: a mate on the hundredth ply wins.
     #[must_use]
     pub fn over(&self) -> Option<(Outcome, Termination)> {
-        if self.chess.legal_moves().is_empty() {
-            return Some(if self.chess.is_check() {
-                (Outcome::win(self.turn().other()), Termination::Checkmate)
-            } else {
-                (Outcome::Draw, Termination::Stalemate)
-            });
+        match Self::over_without_past(&self.chess) {
+            Some(Termination::Checkmate) => Some((Outcome::win(self.turn().other()), Termination::Checkmate)),
+            // Repetition is named before the fifty moves.
+            None | Some(Termination::FiftyMoves) if self.repetitions() >= 3 => {
+                Some((Outcome::Draw, Termination::ThreefoldRepetition))
+            }
+            over => over.map(|termination| (Outcome::Draw, termination)),
         }
-        let draw = if self.insufficient_material() {
-            Termination::InsufficientMaterial
-        } else if self.repetitions() >= 3 {
-            Termination::ThreefoldRepetition
-        } else if self.halfmoves() >= 100 {
-            Termination::FiftyMoves
+    }
+
+    fn over_without_past(chess: &Chess) -> Option<Termination> {
+        if chess.legal_moves().is_empty() {
+            Some(if chess.is_check() { Termination::Checkmate } else { Termination::Stalemate })
+        } else if chess.is_insufficient_material() {
+            Some(Termination::InsufficientMaterial)
         } else {
-            return None;
-        };
-        Some((Outcome::Draw, draw))
+            (chess.halfmoves() >= 100).then_some(Termination::FiftyMoves)
+        }
     }
 
     /// Neither side can mate by any sequence of moves, as far as material alone tells: bare kings, a single minor piece, or

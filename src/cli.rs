@@ -2,6 +2,7 @@
 
 mod bisect;
 mod book;
+mod builtin;
 mod calibrate;
 mod check;
 mod ctl;

@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 
 use crate::chess::Variant;
 use crate::cli::run_dir::{Place, RunDir, sha256, write_atomically};
-use crate::cli::{Exit, page, progress};
+use crate::cli::{Exit, builtin, page, progress};
 use crate::control::server::Server;
 use crate::game::tablebase::Probe;
 use crate::journal::{self, Journal};
@@ -27,10 +27,6 @@ use crate::schedule::standing::Standing;
 use crate::stats::sprt::Verdict;
 use crate::tablebase::Tables;
 use crate::uci::process::Engine;
-
-/// The book inside the program: `openings/quintain_8ply.epd`.
-pub(super) const BUILTIN_BOOK: (&str, &[u8]) =
-    ("quintain_8ply.epd", include_bytes!("../../openings/quintain_8ply.epd"));
 
 /// How results are printed.
 #[derive(Clone, Copy, Debug)]
@@ -125,8 +121,17 @@ pub(super) fn runtime() -> Result<tokio::runtime::Runtime> {
 
 /// Reads the plan's book and checks that it is still the same.
 pub(super) fn load_book(plan: &Plan) -> Result<Book> {
-    let book = read_book(&plan.book.source, plan.book.plies, plan.rules.variant)?;
-    if book.sha256() != plan.book.sha256 {
+    let (source, sha256, variant) = (&plan.book.source, &plan.book.sha256, plan.rules.variant);
+    if *source == BookSource::Builtin {
+        return builtin::book_of(sha256, variant)?.with_context(|| {
+            format!(
+                "the run plays a book that came inside another version of this program (SHA-256 {sha256}); go on with that \
+                 version, or start a new run"
+            )
+        });
+    }
+    let book = read_book(source, plan.book.plies, variant)?;
+    if book.sha256() != sha256 {
         bail!(
             "{}: changed since the run began, so pairs would get other openings; restore it, or start a new run",
             book.name()
@@ -139,7 +144,7 @@ pub(super) fn load_book(plan: &Plan) -> Result<Book> {
 pub(super) fn read_book(source: &BookSource, plies: Option<u32>, variant: Variant) -> Result<Book> {
     let options = BookOptions { variant, plies, format: None };
     match source {
-        BookSource::Builtin => Ok(Book::from_bytes(BUILTIN_BOOK.0, BUILTIN_BOOK.1, &options)?),
+        BookSource::Builtin => Ok(builtin::book(variant)?),
         BookSource::File(path) => Ok(Book::load(path, &options)?),
     }
 }

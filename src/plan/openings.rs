@@ -1,7 +1,7 @@
 //! Where games start: opening books and the order in which they are played.
 //!
 //! A [`Book`] is read and checked as a whole before a run, so that a broken line is found in the first second and not in
-//! the third hour. In memory it stays what it was on disk, one block of bytes, with four bytes an opening beside it.
+//! the third hour. It is read as a stream and kept as text with four bytes an opening beside it: see [`store`].
 //!
 //! Formats
 //! - EPD and FEN lists, told apart line by line: four fields and opcodes, of which `hmvc` and `fmvn` are honoured, or six fields. Blank
@@ -10,22 +10,31 @@
 //! - Polyglot: see [`polyglot`].
 //!
 //! Each of them may be packed by gzip or zstd: see [`packing`]. A book's SHA-256 is that of the file as it lies on disk.
+//!
+//! Memory is bounded whatever the file holds: 4 MiB of a list or of a game at a time, 256 MiB for a Polyglot book, 8 MiB of
+//! finished text before a temporary file takes it.
 
+mod epd;
 pub mod order;
 pub mod packing;
 pub mod pgn;
 pub mod polyglot;
+mod store;
 
-use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{self, BufReader, Cursor, Read};
 use std::path::Path;
+use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 use thiserror::Error;
 
+use self::epd::Care;
 pub use self::packing::Packing;
-use self::packing::Refusal;
-use crate::chess::{Position, START_FEN, Variant};
+use self::packing::{Refusal, Unpacked};
+use self::store::{Lines, Store, StoreError};
+use crate::chess::{START_FEN, Variant};
 use crate::record::{Opening, Termination};
 
 /// What a book's bytes mean.
@@ -72,7 +81,7 @@ pub enum BookError {
         /// The path as given.
         name: String,
         /// Why.
-        source: std::io::Error,
+        source: io::Error,
     },
     /// The file is packed, twice or in a way that is not read.
     #[error("the book {name} is a {kind} archive; unpack it first")]
@@ -92,13 +101,26 @@ pub enum BookError {
         /// What is wrong.
         fault: String,
     },
-    /// The archive would fill the memory.
-    #[error("the book {name} is a {kind} archive of more than 2 GiB; split it")]
+    /// The archive unpacks to far more than a book's does, or to more than any book's may.
+    #[error(
+        "the book {name} is a {kind} archive of more than {mib} MiB, too much for its size; unpack it first if it is a book, or \
+         split it"
+    )]
     Bomb {
         /// The path as given.
         name: String,
         /// What kind.
         kind: &'static str,
+        /// What it may hold, in MiB.
+        mib: u64,
+    },
+    /// The temporary file for a large book.
+    #[error("the book {name} has no room in the folder for temporary files: {source}; make room, or set TMPDIR")]
+    Temporary {
+        /// The path as given.
+        name: String,
+        /// Why.
+        source: io::Error,
     },
     /// The Polyglot book is broken, or leads nowhere.
     #[error("the book {name}: {fault}")]
@@ -108,8 +130,8 @@ pub enum BookError {
         /// What is wrong, with the number of the entry, from 1, where it is one.
         fault: String,
     },
-    /// The file is beyond the 32-bit offsets.
-    #[error("the book {name} is larger than 4 GiB; split it")]
+    /// The file is beyond the offsets that are kept.
+    #[error("the book {name} is larger than 4 GiB, or holds more than 16,777,216 openings; split it")]
     TooLarge {
         /// The path as given.
         name: String,
@@ -139,62 +161,112 @@ pub(crate) struct Fault {
     what: String,
 }
 
-/// A book's file as read: unpacked, not yet checked.
-#[derive(Clone, Debug)]
-pub struct BookFile {
-    name: String,
-    sha256: String,
-    packing: Option<Packing>,
-    bytes: Cow<'static, [u8]>,
+/// Why a book's openings were not read; the book's name is added on the way up.
+#[derive(Debug)]
+enum Trouble {
+    /// One opening is broken.
+    Fault(Fault),
+    /// The Polyglot book is.
+    Polyglot(String),
+    Read(io::Error),
+    Store(StoreError),
 }
 
-impl BookFile {
-    /// Reads and unpacks a file.
-    ///
-    /// # Errors
-    /// [`BookError`] where it can't be read or unpacked.
-    pub fn load(path: &Path) -> Result<Self, BookError> {
-        let name = path.display().to_string();
-        match std::fs::read(path) {
-            Ok(bytes) => Self::unpack(name, bytes.into()),
-            Err(source) => Err(BookError::Read { name, source }),
-        }
+impl From<Fault> for Trouble {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
     }
+}
 
-    fn unpack(name: String, bytes: Cow<'static, [u8]>) -> Result<Self, BookError> {
-        let (packing, sha256) = (Packing::of_bytes(&bytes), hex(&Sha256::digest(&bytes)));
-        match packing::unpack(bytes) {
-            Ok(bytes) if u32::try_from(bytes.len()).is_err() => Err(BookError::TooLarge { name }),
-            Ok(bytes) => Ok(Self { name, sha256, packing, bytes }),
-            Err(Refusal::Unknown(kind)) => Err(BookError::Packed { name, kind }),
-            Err(Refusal::Broken(kind, fault)) => Err(BookError::Archive { name, kind, fault }),
-            Err(Refusal::TooLarge(kind)) => Err(BookError::Bomb { name, kind }),
-        }
+impl From<io::Error> for Trouble {
+    fn from(error: io::Error) -> Self {
+        Self::Read(error)
     }
+}
 
-    /// What it holds, unpacked.
-    #[must_use]
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes
+impl Trouble {
+    fn of(self, name: &str) -> BookError {
+        let name = name.to_owned();
+        match self {
+            Self::Fault(Fault { line, what }) => BookError::Opening { name, line, fault: what },
+            Self::Polyglot(fault) => BookError::Polyglot { name, fault },
+            Self::Store(StoreError::TooLarge) => BookError::TooLarge { name },
+            Self::Store(StoreError::Write(source)) => BookError::Temporary { name, source },
+            Self::Read(source) => match packing::refusal(&source) {
+                Some(Refusal::Unknown(kind)) => BookError::Packed { name, kind },
+                Some(Refusal::Broken(kind, fault)) => BookError::Archive { name, kind, fault: fault.clone() },
+                Some(Refusal::TooLarge(kind, most)) => BookError::Bomb { name, kind, mib: most >> 20 },
+                None => BookError::Read { name, source },
+            },
+        }
     }
+}
 
-    /// What its bytes mean, by its extension or else by what they look like.
-    #[must_use]
-    pub fn format(&self) -> Format {
-        let mut path = Path::new(&self.name);
-        if self.packing.is_some()
-            && path.extension().is_some_and(|last| Packing::of_extension(&last.to_string_lossy()).is_some())
-        {
-            path = path.file_stem().map_or(path, Path::new);
-        }
-        let extension = path.extension().map(|last| last.to_string_lossy().to_ascii_lowercase());
-        match extension.as_deref() {
-            Some("pgn") => Format::Pgn,
-            Some("epd" | "fen") => Format::Epd,
-            Some("bin") => Format::Polyglot,
-            _ => sniff(&self.bytes),
-        }
+/// A reader that hashes the bytes it gives.
+struct Hashed<R> {
+    inner: R,
+    hash: Sha256,
+}
+
+impl<R: Read> Read for Hashed<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.hash.update(&buffer[..read]);
+        Ok(read)
     }
+}
+
+/// Bytes at the beginning of a book that tell its format.
+const MOST_SNIFFED: u64 = 64 << 10;
+
+/// A book's format by its name, `.gz` and `.zst` set aside if it is packed.
+fn format_of_name(name: &str, packing: Option<Packing>) -> Option<Format> {
+    let mut path = Path::new(name);
+    if packing.is_some()
+        && path.extension().is_some_and(|last| Packing::of_extension(&last.to_string_lossy()).is_some())
+    {
+        path = path.file_stem().map_or(path, Path::new);
+    }
+    match path.extension()?.to_string_lossy().to_ascii_lowercase().as_str() {
+        "pgn" => Some(Format::Pgn),
+        "epd" | "fen" => Some(Format::Epd),
+        "bin" => Some(Format::Polyglot),
+        _ => None,
+    }
+}
+
+/// Numbers and faults of the broken lines of an EPD or FEN list, the faults told one by one; 0 for any other book.
+///
+/// # Errors
+/// [`BookError`] if it can't be read or unpacked.
+pub fn faults(path: &Path, options: &BookOptions, mut found: impl FnMut(u32, String)) -> Result<u64, BookError> {
+    let name = path.display().to_string();
+    let mut read = || -> Result<u64, Trouble> {
+        let file = File::open(path)?;
+        let bytes = file.metadata()?.len();
+        let unpacked = Unpacked::new(BufReader::new(file), bytes)?;
+        let packing = unpacked.packing();
+        let (format, text) = with_format(unpacked, options.format.or(format_of_name(&name, packing)))?;
+        let mut count = 0;
+        if format == Format::Epd {
+            epd::faults(text, options.variant, |line, fault| {
+                count += 1;
+                found(line, fault);
+            })?;
+        }
+        Ok(count)
+    };
+    read().map_err(|trouble| trouble.of(&name))
+}
+
+/// The format, by the first bytes if it is not known, and the stream from its beginning.
+fn with_format<R: Read>(mut reader: R, known: Option<Format>) -> io::Result<(Format, io::Chain<Cursor<Vec<u8>>, R>)> {
+    let mut head = Vec::new();
+    if known.is_none() {
+        reader.by_ref().take(MOST_SNIFFED).read_to_end(&mut head)?;
+    }
+    let format = known.unwrap_or_else(|| sniff(&head));
+    Ok((format, Cursor::new(head).chain(reader)))
 }
 
 /// Openings to play, all of them checked. At least one.
@@ -204,11 +276,7 @@ pub struct Book {
     format: Format,
     packing: Option<Packing>,
     sha256: String,
-    /// Lines, games, or the lines made of a Polyglot book.
-    bytes: Cow<'static, [u8]>,
-    /// Where each line or game begins.
-    offsets: Vec<u32>,
-    options: BookOptions,
+    lines: Arc<Lines>,
 }
 
 impl std::fmt::Debug for Book {
@@ -217,7 +285,7 @@ impl std::fmt::Debug for Book {
             .field("name", &self.name)
             .field("format", &self.format)
             .field("sha256", &self.sha256)
-            .field("openings", &self.offsets.len())
+            .field("openings", &self.len())
             .finish_non_exhaustive()
     }
 }
@@ -228,46 +296,64 @@ impl Book {
     /// # Errors
     /// [`BookError`] with path and line for the first opening that can't be read, is not legal, or leaves nothing to play.
     pub fn load(path: &Path, options: &BookOptions) -> Result<Self, BookError> {
-        Self::from_file(BookFile::load(path)?, options)
+        let name = path.display().to_string();
+        let opened = File::open(path).and_then(|file| Ok((file.metadata()?.len(), file)));
+        match opened {
+            Ok((bytes, file)) => Self::read(name, file, bytes, options, Care::Checked(options.variant), true),
+            Err(source) => Err(BookError::Read { name, source }),
+        }
     }
 
     /// Checks a book that is in memory already; `name` stands for the path in messages and in the plan.
     ///
     /// # Errors
     /// As [`Book::load`].
-    pub fn from_bytes(
-        name: &str,
-        bytes: impl Into<Cow<'static, [u8]>>,
-        options: &BookOptions,
-    ) -> Result<Self, BookError> {
-        let file = BookFile::unpack(name.to_owned(), bytes.into())?;
-        let format = options.format.unwrap_or_else(|| sniff(&file.bytes));
-        Self::from_file(file, &BookOptions { format: Some(format), ..*options })
+    pub fn from_bytes(name: &str, bytes: impl AsRef<[u8]>, options: &BookOptions) -> Result<Self, BookError> {
+        let bytes = bytes.as_ref();
+        let care = Care::Checked(options.variant);
+        Self::read(name.to_owned(), bytes, bytes.len() as u64, options, care, false)
     }
 
-    /// Checks a book whose file was read already.
+    /// A list of positions that comes with the program: read, and not judged again at each start.
     ///
     /// # Errors
-    /// As [`Book::load`].
-    pub fn from_file(file: BookFile, options: &BookOptions) -> Result<Self, BookError> {
-        let format = options.format.unwrap_or_else(|| file.format());
-        let BookFile { name, sha256, packing, mut bytes } = file;
-        let offsets = match format {
-            Format::Epd => check_lines(&bytes, options.variant),
-            Format::Pgn => pgn::check_games(&bytes, options),
-            Format::Polyglot if bytes.is_empty() => Ok(Vec::new()),
-            Format::Polyglot => match polyglot::lines(&bytes, options.variant, options.plies) {
-                Ok((lines, offsets)) => {
-                    bytes = lines.into();
-                    Ok(offsets)
-                }
-                Err(fault) => return Err(BookError::Polyglot { name, fault }),
-            },
+    /// [`BookError`] if it can't be unpacked.
+    pub fn from_program(name: &str, bytes: &[u8], variant: Variant) -> Result<Self, BookError> {
+        let options = BookOptions { format: Some(Format::Epd), variant, plies: None };
+        Self::read(name.to_owned(), bytes, bytes.len() as u64, &options, Care::Trusted, false)
+    }
+
+    fn read(
+        name: String,
+        source: impl Read,
+        source_bytes: u64,
+        options: &BookOptions,
+        care: Care,
+        is_file: bool,
+    ) -> Result<Self, BookError> {
+        let hashed = Hashed { inner: source, hash: Sha256::new() };
+        let mut store = Store::new();
+        let read = || -> Result<_, Trouble> {
+            let unpacked = Unpacked::new(BufReader::with_capacity(64 << 10, hashed), source_bytes)?;
+            let packing = unpacked.packing();
+            let by_name = if is_file { format_of_name(&name, packing) } else { None };
+            let (format, mut text) = with_format(unpacked, options.format.or(by_name))?;
+            match format {
+                Format::Epd => epd::read(&mut text, care, &mut store)?,
+                Format::Pgn => pgn::read(&mut text, options, &mut store)?,
+                Format::Polyglot => polyglot::read(&mut text, options, &mut store)?,
+            }
+            // The hash is that of the whole file, whatever the decoder looked at.
+            let mut rest = text.into_inner().1.into_source();
+            io::copy(&mut rest, &mut io::sink())?;
+            let sha256 = hex(&rest.into_inner().hash.finalize());
+            let lines = store.finish().map_err(Trouble::Store)?;
+            Ok((format, packing, sha256, lines))
         };
-        match offsets {
-            Ok(offsets) if offsets.is_empty() => Err(BookError::Empty { name }),
-            Ok(offsets) => Ok(Self { name, format, packing, sha256, bytes, offsets, options: *options }),
-            Err(Fault { line, what }) => Err(BookError::Opening { name, line, fault: what }),
+        match read() {
+            Ok((_, _, _, lines)) if lines.len() == 0 => Err(BookError::Empty { name }),
+            Ok((format, packing, sha256, lines)) => Ok(Self { name, format, packing, sha256, lines: Arc::new(lines) }),
+            Err(trouble) => Err(trouble.of(&name)),
         }
     }
 
@@ -299,23 +385,35 @@ impl Book {
     #[expect(clippy::len_without_is_empty, reason = "a book has at least one opening")]
     #[must_use]
     pub fn len(&self) -> usize {
-        self.offsets.len()
+        self.lines.len()
     }
 
-    /// The opening at `index`, from 0; `None` beyond the end.
+    /// The opening at `index`, from 0; `None` beyond the end, or if the book's temporary file cannot be read any more.
     #[must_use]
     pub fn opening(&self, index: usize) -> Option<Opening> {
-        let rest = self.bytes.get(*self.offsets.get(index)? as usize..)?;
+        let line = self.lines.line(index)?;
         let (fen, moves) = match self.format {
-            Format::Epd => (fen_of_line(first_line(rest)).ok()?, Vec::new()),
-            Format::Pgn => pgn::reread(rest, &self.options)?,
-            Format::Polyglot => {
-                let line = std::str::from_utf8(first_line(rest)).ok()?;
-                (START_FEN.to_owned(), line.split_ascii_whitespace().map(str::to_owned).collect())
-            }
+            Format::Epd => (epd::fen_of_line(&line).ok()?, Vec::new()),
+            Format::Pgn | Format::Polyglot => opening_of_line(std::str::from_utf8(&line).ok()?),
         };
         Some(Opening { index: index as u64, fen, moves })
     }
+}
+
+/// The form in which a line of moves is stored: UCI moves, and after a tab the FEN unless it is the starting position's.
+fn line_of_opening(fen: &str, moves: &[String]) -> String {
+    let mut line = moves.join(" ");
+    if fen != START_FEN {
+        line.push('\t');
+        line.push_str(fen);
+    }
+    line.push('\n');
+    line
+}
+
+fn opening_of_line(line: &str) -> (String, Vec<String>) {
+    let (moves, fen) = line.split_once('\t').unwrap_or((line, START_FEN));
+    (fen.to_owned(), moves.split_ascii_whitespace().map(str::to_owned).collect())
 }
 
 /// PGN begins with a tag, a comment or a move number; a position never does. Bytes that no text has are Polyglot's.
@@ -343,85 +441,8 @@ fn hex(bytes: &[u8]) -> String {
     })
 }
 
-fn first_line(bytes: &[u8]) -> &[u8] {
-    bytes.split(|b| *b == b'\n').next().unwrap_or(bytes)
-}
-
-/// Where the lines with a position begin.
-fn check_lines(bytes: &[u8], variant: Variant) -> Result<Vec<u32>, Fault> {
-    let mut offsets = Vec::new();
-    let mut at = bytes.len() - without_bom(bytes).len();
-    for (line, text) in (1u32..).zip(bytes[at..].split(|b| *b == b'\n')) {
-        let trimmed = text.trim_ascii();
-        if !trimmed.is_empty() && !trimmed.starts_with(b"#") {
-            let checked = fen_of_line(trimmed).and_then(|fen| check_position(&fen, variant));
-            checked.map_err(|what| Fault { line, what })?;
-            // The caller has seen to it that the book's length fits.
-            offsets.push(u32::try_from(at).unwrap_or(u32::MAX));
-        }
-        at += text.len() + 1;
-    }
-    Ok(offsets)
-}
-
-fn check_position(fen: &str, variant: Variant) -> Result<(), String> {
-    let position = Position::from_fen(fen, variant).map_err(|error| error.to_string())?;
-    position.over().map_or(Ok(()), |(_, why)| Err(format!("the game is over here already ({})", words(why))))
-}
-
 fn words(why: Termination) -> String {
     why.name().replace('-', " ")
-}
-
-/// The six-field FEN of an EPD or FEN line.
-fn fen_of_line(line: &[u8]) -> Result<String, String> {
-    let mut fields = line.trim_ascii().splitn(5, u8::is_ascii_whitespace);
-    let mut fen = String::with_capacity(line.len().min(128));
-    for _ in 0..4 {
-        let field = fields.next().filter(|field| !field.is_empty());
-        let field = field.ok_or("a position has the four fields board, side to move, castling and en passant")?;
-        let field = std::str::from_utf8(field).map_err(|_| "the position is not plain text")?;
-        fen.push_str(field);
-        fen.push(' ');
-    }
-    let (halfmoves, fullmoves) = counters(fields.next().unwrap_or_default().trim_ascii())?;
-    // Writing to a string does not fail.
-    let _ = write!(fen, "{halfmoves} {fullmoves}");
-    Ok(fen)
-}
-
-/// Halfmove clock and move number: the FEN's fields, or the opcodes `hmvc` and `fmvn`, or else 0 and 1.
-fn counters(rest: &[u8]) -> Result<(u32, u32), String> {
-    let number = |text: &[u8], what: &str| {
-        let digits = std::str::from_utf8(text).ok().filter(|text| text.bytes().all(|b| b.is_ascii_digit()));
-        let number = digits.and_then(|digits| digits.parse::<u32>().ok()).filter(|n| *n < 10_000);
-        number.ok_or_else(|| format!("{what} is not a number below 10000"))
-    };
-    if rest.first().is_some_and(|b| b.is_ascii_digit() || *b == b'-') {
-        let mut fields = rest.split(|b| b.is_ascii_whitespace() || *b == b';').filter(|field| !field.is_empty());
-        let halfmoves = number(fields.next().unwrap_or_default(), "the halfmove clock")?;
-        return Ok((halfmoves, number(fields.next().unwrap_or_default(), "the move number")?));
-    }
-    let (mut halfmoves, mut fullmoves) = (0, 1);
-    for operation in operations(rest) {
-        let operation = operation.trim_ascii();
-        let (opcode, operand) = operation.split_at(operation.len().min(4));
-        match opcode {
-            b"hmvc" => halfmoves = number(operand.trim_ascii(), "hmvc")?,
-            b"fmvn" => fullmoves = number(operand.trim_ascii(), "fmvn")?,
-            _ => {}
-        }
-    }
-    Ok((halfmoves, fullmoves))
-}
-
-/// EPD operations: ended by `;`, except inside quotes.
-fn operations(rest: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut quoted = false;
-    rest.split(move |byte| {
-        quoted ^= *byte == b'"';
-        *byte == b';' && !quoted
-    })
 }
 
 #[cfg(test)]

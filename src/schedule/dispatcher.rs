@@ -124,9 +124,9 @@ struct Dispatcher<'a> {
 /// Plays the plan until a verdict, its end, or a stop; returns when every worker is done and its engines are gone.
 pub async fn run(run: Run, observers: &mut [Box<dyn Observer>], mut inbox: Inbox) -> Finish {
     let (events_in, mut events) = mpsc::unbounded_channel();
-    let began = Instant::now();
     let len = u32::try_from(run.book.len()).unwrap_or(u32::MAX);
     let order = OpeningOrder::new(len, run.plan.book.order, run.plan.book.start);
+    let began = Instant::now();
     let topology = Topology::detect();
     let cpus = topology.slots(&run.plan.affinity, run.plan.threads());
     let orders = Orders { stop: Stop::No, paused: false, slots: run.plan.concurrency };

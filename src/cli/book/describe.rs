@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::chess::{Position, Variant};
 use crate::cli::progress;
 use crate::plan::book::place;
-use crate::plan::openings::{Book, BookError, BookFile, BookOptions, Format, Packing};
+use crate::plan::openings::{self, Book, BookError, BookOptions, Format, Packing};
 use crate::record::{Color, Opening};
 
 /// Broken lines named one by one; after that only their number is told.
@@ -42,8 +42,7 @@ pub(super) fn info(path: &Path, options: &BookOptions, json: bool) -> Result<Str
 
 /// Reads every opening and names those that are broken, on stderr; an error where there are any.
 pub(super) fn check(path: &Path, options: &BookOptions, json: bool) -> Result<String> {
-    let file = BookFile::load(path)?;
-    let faults = match Book::from_file(file.clone(), options) {
+    let faults = match Book::load(path, options) {
         Ok(book) => {
             let Description { file, openings, duplicates, .. } = describe(&book, options.variant)?;
             return Ok(if json {
@@ -54,7 +53,7 @@ pub(super) fn check(path: &Path, options: &BookOptions, json: bool) -> Result<St
                 format!("{file}: all {openings} openings can be played, {duplicates} duplicates")
             });
         }
-        Err(error @ BookError::Opening { .. }) => match faults(path, &file, options) {
+        Err(error @ BookError::Opening { .. }) => match faults(path, options)? {
             // A PGN book is read up to its first fault.
             0 => return Err(error.into()),
             faults => faults,
@@ -72,26 +71,18 @@ pub(super) fn check(path: &Path, options: &BookOptions, json: bool) -> Result<St
 }
 
 /// Names the broken lines of an EPD or FEN list and counts them; 0 for any other book.
-fn faults(path: &Path, file: &BookFile, options: &BookOptions) -> u64 {
-    let name = path.display().to_string();
-    if file.format() != Format::Epd {
-        return 0;
-    }
-    let options = BookOptions { format: Some(Format::Epd), ..*options };
-    let mut faults = 0;
-    for (line, text) in (1u64..).zip(file.bytes().split(|byte| *byte == b'\n')) {
-        // Each line as a book of its own: an empty one is no fault.
-        if let Err(BookError::Opening { fault, .. }) = Book::from_bytes(&name, text.to_vec(), &options) {
-            faults += 1;
-            if faults <= MOST_NAMED {
-                progress::note(&format!("{name}:{line}: {fault}"));
-            }
+fn faults(path: &Path, options: &BookOptions) -> Result<u64, BookError> {
+    let mut named = 0;
+    let faults = openings::faults(path, options, |line, fault| {
+        named += 1;
+        if named <= MOST_NAMED {
+            progress::note(&format!("{}:{line}: {fault}", path.display()));
         }
-    }
+    })?;
     if faults > MOST_NAMED {
         progress::note(&format!("and {} more", faults - MOST_NAMED));
     }
-    faults
+    Ok(faults)
 }
 
 /// Where an opening leads.
@@ -204,7 +195,7 @@ mod tests {
         let broken = format!("{good}junk\n\n# comment\n{good}8/8/8/8/8/8/8/8 w - -\n");
         for packed in [broken.clone().into_bytes(), Packing::Zstd.pack(broken.as_bytes()).expect("packed")] {
             std::fs::write(&path, packed).expect("written");
-            assert_eq!(faults(&path, &BookFile::load(&path).expect("read"), &standard), 2);
+            assert_eq!(faults(&path, &standard).expect("read"), 2);
             let error = check(&path, &standard, false).expect_err("broken").to_string();
             assert!(error.ends_with("2 lines cannot be played; correct or delete them"), "{error}");
             assert!(info(&path, &standard, false).is_err());

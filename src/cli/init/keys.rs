@@ -144,7 +144,7 @@ pub(super) const GROUPS: &[Group] = &[
         keys: &[
             Key::new(
                 "book",
-                "\"openings/quintain_8ply.epd\"",
+                "\"openings/quintain_8ply.epd.zst\"",
                 "EPD, FEN list or PGN [default: the balanced book inside the program].",
             ),
             Key::new(

@@ -1,13 +1,20 @@
 //! Packed books: gzip and zstd, told by their first bytes, whatever the file is called.
 
-use std::borrow::Cow;
-use std::io::{self, Read, Write as _};
+use std::fmt;
+use std::io::{self, BufRead, Chain, Cursor, Read, Write as _};
 
-use ruzstd::decoding::StreamingDecoder;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
+use ruzstd::decoding::{BlockDecodingStrategy, DEFAULT_MAX_WINDOW_SIZE, FrameDecoder};
 
-/// The most bytes that an archive may unpack to: 2 GiB.
+/// The most bytes that any archive may unpack to: 2 GiB.
 const MOST_UNPACKED: u64 = 1 << 31;
+
+/// The most bytes that one byte of an archive may unpack to, once there are more than [`LEAST_LIMIT`]. Books of positions and
+/// games come to 5 to 20; an archive made to fill the memory comes to thousands.
+const MOST_RATIO: u64 = 200;
+
+/// What an archive of any size may unpack to: 64 MiB.
+const LEAST_LIMIT: u64 = 64 << 20;
 
 /// How a file is packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,32 +76,145 @@ pub(super) enum Refusal {
     Unknown(&'static str),
     /// It cannot be unpacked.
     Broken(&'static str, String),
-    /// It would be larger than may be.
-    TooLarge(&'static str),
+    /// It unpacks to more bytes than this limit.
+    TooLarge(&'static str, u64),
 }
 
-/// The bytes inside the archive, or the bytes themselves where they are none.
-pub(super) fn unpack(bytes: Cow<'static, [u8]>) -> Result<Cow<'static, [u8]>, Refusal> {
-    unpack_up_to(MOST_UNPACKED, bytes)
-}
-
-fn unpack_up_to(most: u64, bytes: Cow<'static, [u8]>) -> Result<Cow<'static, [u8]>, Refusal> {
-    let Some(packing) = Packing::of_bytes(&bytes) else {
-        return foreign(&bytes).map_or(Ok(bytes), |kind| Err(Refusal::Unknown(kind)));
-    };
-    let unpacked = match packing {
-        Packing::Gzip => gunzip(&bytes, most),
-        Packing::Zstd => unzstd(&bytes, most),
-    };
-    let unpacked = match unpacked {
-        Ok(Some(unpacked)) => unpacked,
-        Ok(None) => return Err(Refusal::TooLarge(packing.name())),
-        Err(what) => return Err(Refusal::Broken(packing.name(), what)),
-    };
-    match foreign(&unpacked).or(Packing::of_bytes(&unpacked).map(Packing::name)) {
-        Some(kind) => Err(Refusal::Unknown(kind)),
-        None => Ok(Cow::Owned(unpacked)),
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown(kind) => write!(f, "a {kind} archive is not read"),
+            Self::Broken(kind, fault) => write!(f, "a broken {kind} archive: {fault}"),
+            Self::TooLarge(kind, most) => write!(f, "a {kind} archive of more than {most} bytes"),
+        }
     }
+}
+
+impl std::error::Error for Refusal {}
+
+impl From<Refusal> for io::Error {
+    fn from(refusal: Refusal) -> Self {
+        Self::other(refusal)
+    }
+}
+
+/// The refusal inside an error of a read, if it is one.
+pub(super) fn refusal(error: &io::Error) -> Option<&Refusal> {
+    error.get_ref().and_then(|inner| inner.downcast_ref())
+}
+
+/// The bytes inside an archive as a stream, or the bytes themselves if they are no archive. Never more of them than the limit.
+pub(super) struct Unpacked<R: BufRead> {
+    packing: Option<Packing>,
+    /// First bytes inside, read ahead to see whether they are an archive again.
+    head: Cursor<Vec<u8>>,
+    inner: Capped<R>,
+}
+
+/// First bytes of a stream, and the stream from its beginning.
+type Peeked<R> = Chain<Cursor<Vec<u8>>, R>;
+
+impl<R: BufRead> Unpacked<R> {
+    /// Begins to unpack `source`, which holds `packed_bytes` bytes.
+    pub(super) fn new(source: R, packed_bytes: u64) -> io::Result<Self> {
+        Self::up_to(packed_bytes.saturating_mul(MOST_RATIO).clamp(LEAST_LIMIT, MOST_UNPACKED), source)
+    }
+
+    fn up_to(most: u64, mut source: R) -> io::Result<Self> {
+        let head = read_head(&mut source)?;
+        let packing = Packing::of_bytes(&head);
+        if packing.is_none()
+            && let Some(kind) = foreign(&head)
+        {
+            return Err(Refusal::Unknown(kind).into());
+        }
+        let source = Cursor::new(head).chain(source);
+        let decoder = match packing {
+            None => Decoder::Plain(source),
+            Some(Packing::Gzip) => Decoder::Gzip(Box::new(flate2::bufread::MultiGzDecoder::new(source))),
+            Some(Packing::Zstd) => Decoder::Zstd(Box::new(Frames::new(source, most))),
+        };
+        let mut inner = Capped { decoder, packing, most, given: 0 };
+        let head = if packing.is_some() { read_head(&mut inner)? } else { Vec::new() };
+        match foreign(&head).or(Packing::of_bytes(&head).map(Packing::name)) {
+            Some(kind) => Err(Refusal::Unknown(kind).into()),
+            None => Ok(Self { packing, head: Cursor::new(head), inner }),
+        }
+    }
+
+    /// How the source is packed.
+    pub(super) const fn packing(&self) -> Option<Packing> {
+        self.packing
+    }
+
+    /// The source, at the place that the decoder has come to.
+    pub(super) fn into_source(self) -> R {
+        match self.inner.decoder {
+            Decoder::Plain(source) => source.into_inner().1,
+            Decoder::Gzip(decoder) => decoder.into_inner().into_inner().1,
+            Decoder::Zstd(frames) => frames.source.into_inner().1,
+        }
+    }
+}
+
+impl<R: BufRead> Read for Unpacked<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.head.read(buffer)? {
+            0 => self.inner.read(buffer),
+            read => Ok(read),
+        }
+    }
+}
+
+/// The decoder, and how much it may give in all.
+struct Capped<R: BufRead> {
+    decoder: Decoder<Peeked<R>>,
+    packing: Option<Packing>,
+    most: u64,
+    given: u64,
+}
+
+impl<R: BufRead> Read for Capped<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let Some(kind) = self.packing.map(Packing::name) else { return self.decoder.read(buffer) };
+        let read = match self.decoder.read(buffer) {
+            Ok(read) => read,
+            Err(error) if refusal(&error).is_some() => return Err(error),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                return Err(Refusal::Broken(kind, TRUNCATED.to_owned()).into());
+            }
+            Err(error) => return Err(Refusal::Broken(kind, one_line(&error)).into()),
+        };
+        self.given = self.given.saturating_add(read as u64);
+        if self.given > self.most {
+            return Err(Refusal::TooLarge(kind, self.most).into());
+        }
+        Ok(read)
+    }
+}
+
+enum Decoder<S: BufRead> {
+    Plain(S),
+    Gzip(Box<flate2::bufread::MultiGzDecoder<S>>),
+    Zstd(Box<Frames<S>>),
+}
+
+impl<S: BufRead> Read for Decoder<S> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(source) => source.read(buffer),
+            Self::Gzip(decoder) => decoder.read(buffer),
+            Self::Zstd(frames) => frames.read(buffer),
+        }
+    }
+}
+
+/// The first bytes, as many as any magic number has.
+fn read_head(source: &mut impl Read) -> io::Result<Vec<u8>> {
+    const LONGEST_MAGIC: u64 = 6;
+    let mut head = Vec::new();
+    source.take(LONGEST_MAGIC).read_to_end(&mut head)?;
+    Ok(head)
 }
 
 /// The archive that begins with these bytes and is not read here.
@@ -104,54 +224,81 @@ fn foreign(bytes: &[u8]) -> Option<&'static str> {
     magics.into_iter().find(|(magic, _)| bytes.starts_with(magic)).map(|(_, kind)| kind)
 }
 
-/// Reads to the end; `None` where there is more than `most` in all.
-fn read_up_to(most: u64, reader: impl Read, into: &mut Vec<u8>) -> io::Result<Option<()>> {
-    let room = most.saturating_sub(into.len() as u64);
-    let read = reader.take(room.saturating_add(1)).read_to_end(into)?;
-    Ok((read as u64 <= room).then_some(()))
-}
-
-fn gunzip(bytes: &[u8], most: u64) -> Result<Option<Vec<u8>>, String> {
-    let mut unpacked = Vec::new();
-    match read_up_to(most, flate2::bufread::MultiGzDecoder::new(bytes), &mut unpacked) {
-        Ok(fits) => Ok(fits.map(|()| unpacked)),
-        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Err(TRUNCATED.to_owned()),
-        Err(error) => Err(error.to_string()),
-    }
-}
-
 const TRUNCATED: &str = "it ends too early";
 
-/// Frame by frame: the decoder knows of one at a time, and leaves the checksum to its caller.
-fn unzstd(mut bytes: &[u8], most: u64) -> Result<Option<Vec<u8>>, String> {
-    let mut unpacked = Vec::new();
-    while !bytes.is_empty() {
-        let before = bytes.len();
-        let mut decoder = match StreamingDecoder::new(&mut bytes) {
-            Ok(decoder) => decoder,
-            Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame { length, .. })) => {
-                bytes = usize::try_from(length).ok().and_then(|length| bytes.get(length..)).ok_or(TRUNCATED)?;
-                continue;
-            }
-            // A header cut short, or what stands behind the last frame.
-            Err(error) => return Err(if before < 18 { TRUNCATED.to_owned() } else { one_line(&error) }),
-        };
-        match read_up_to(most, &mut decoder, &mut unpacked) {
-            Ok(Some(())) => {}
-            Ok(None) => return Ok(None),
-            Err(error) => {
-                // What the reader has left tells a cut file from a damaged one.
-                let cut = decoder.get_ref().is_empty();
-                return Err(if cut { TRUNCATED.to_owned() } else { one_line(&error) });
+/// Zstd frames, one after the other: the decoder knows of one at a time, and leaves the checksum to its caller.
+struct Frames<S> {
+    source: S,
+    /// The decoder of the frame being read; `None` between frames.
+    frame: Option<FrameDecoder>,
+    most_window: u64,
+}
+
+impl<S: BufRead> Frames<S> {
+    /// Frames whose window is no larger than what they may unpack to, or than the one that every decoder must take.
+    fn new(source: S, most: u64) -> Self {
+        const EVERY_DECODERS: u64 = 8 << 20;
+        Self { source, frame: None, most_window: most.clamp(EVERY_DECODERS, DEFAULT_MAX_WINDOW_SIZE) }
+    }
+
+    /// Begins the next frame; `None` at the end.
+    fn begin(&mut self) -> io::Result<Option<FrameDecoder>> {
+        while !self.source.fill_buf()?.is_empty() {
+            let mut frame = FrameDecoder::new();
+            frame.set_max_window_size(self.most_window);
+            match frame.init(&mut self.source) {
+                Ok(()) => return Ok(Some(frame)),
+                Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame { length, .. })) => {
+                    let skipped = io::copy(&mut (&mut self.source).take(length.into()), &mut io::sink())?;
+                    if skipped < u64::from(length) {
+                        return Err(io::ErrorKind::UnexpectedEof.into());
+                    }
+                }
+                Err(error) => return Err(self.fault(&error)),
             }
         }
-        let frame = decoder.into_frame_decoder();
-        let (written, computed) = (frame.get_checksum_from_data(), frame.get_calculated_checksum());
-        if written.is_some() && written != computed {
-            return Err("its checksum does not fit its content".to_owned());
+        Ok(None)
+    }
+
+    /// What the source has left tells a cut file from a damaged one.
+    fn fault(&mut self, error: &dyn std::error::Error) -> io::Error {
+        match self.source.fill_buf() {
+            Ok([]) => io::ErrorKind::UnexpectedEof.into(),
+            Ok(_) => io::Error::other(one_line(error)),
+            Err(error) => error,
         }
     }
-    Ok(Some(unpacked))
+}
+
+impl<S: BufRead> Read for Frames<S> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if buffer.is_empty() {
+            return Ok(0);
+        }
+        loop {
+            let mut frame = match self.frame.take() {
+                Some(frame) => frame,
+                None => match self.begin()? {
+                    Some(frame) => frame,
+                    None => return Ok(0),
+                },
+            };
+            while frame.can_collect() == 0 && !frame.is_finished() {
+                if let Err(error) = frame.decode_blocks(&mut self.source, BlockDecodingStrategy::UptoBlocks(1)) {
+                    return Err(self.fault(&error));
+                }
+            }
+            let read = frame.read(buffer)?;
+            if read > 0 {
+                self.frame = Some(frame);
+                return Ok(read);
+            }
+            let (written, computed) = (frame.get_checksum_from_data(), frame.get_calculated_checksum());
+            if written.is_some() && written != computed {
+                return Err(io::Error::other("its checksum does not fit its content"));
+            }
+        }
+    }
 }
 
 /// An error and what caused it, on one line.
@@ -165,8 +312,17 @@ mod tests {
 
     use super::*;
 
+    fn unpacked_up_to(most: u64, bytes: &[u8]) -> Result<Vec<u8>, Refusal> {
+        let mut unpacked = Vec::new();
+        let read = Unpacked::up_to(most, bytes).and_then(|mut stream| stream.read_to_end(&mut unpacked));
+        match read {
+            Ok(_) => Ok(unpacked),
+            Err(error) => Err(refusal(&error).expect("an archive's fault").clone()),
+        }
+    }
+
     fn unpacked(bytes: Vec<u8>) -> Result<Vec<u8>, Refusal> {
-        unpack(Cow::Owned(bytes)).map(Cow::into_owned)
+        unpacked_up_to(MOST_UNPACKED, &bytes)
     }
 
     /// The words `hello, book` and a line feed, as the programs `gzip -9n` and `zstd -19` pack them.
@@ -203,12 +359,12 @@ mod tests {
         for packing in [Packing::Gzip, Packing::Zstd] {
             let bomb = packing.pack(&zeros).expect("packed");
             assert!(bomb.len() < 2000, "{packing:?}: {}", bomb.len());
-            let up_to = |most| unpack_up_to(most, Cow::Owned(bomb.clone())).map(|bytes| bytes.len());
-            assert_eq!(up_to(99_999), Err(Refusal::TooLarge(packing.name())));
+            let up_to = |most| unpacked_up_to(most, &bomb).map(|bytes| bytes.len());
+            assert_eq!(up_to(99_999), Err(Refusal::TooLarge(packing.name(), 99_999)));
             assert_eq!(up_to(100_000), Ok(100_000));
             // The limit is for all members and frames together.
-            let two = unpack_up_to(150_000, Cow::Owned([bomb.clone(), bomb.clone()].concat()));
-            assert_eq!(two, Err(Refusal::TooLarge(packing.name())));
+            let two = unpacked_up_to(150_000, &[bomb.clone(), bomb.clone()].concat());
+            assert_eq!(two, Err(Refusal::TooLarge(packing.name(), 150_000)));
         }
     }
 

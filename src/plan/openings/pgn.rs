@@ -5,35 +5,98 @@
 //! result, and whatever else stands there is an error with its line. Tests compare it with such a reader on good input.
 
 use std::borrow::Cow;
+use std::io::Read;
 
-use super::{BookOptions, Fault, START_FEN, without_bom, words};
+use super::store::{LONGEST_LINE, Store};
+use super::{BookOptions, Fault, START_FEN, Trouble, line_of_opening, without_bom, words};
 use crate::chess::Position;
 
-/// Where the games begin. Every game is checked as far as it would be played.
-pub(super) fn check_games(bytes: &[u8], options: &BookOptions) -> Result<Vec<u32>, Fault> {
-    let mut offsets = Vec::new();
-    let mut lexer = Lexer::new(bytes, bytes.len() - without_bom(bytes).len());
-    let mut number = 1;
+/// Bytes read at once.
+const CHUNK: usize = 256 << 10;
+
+/// The largest game: 4 MiB.
+const LARGEST_GAME: usize = 4 << 20;
+
+/// Reads and checks every game as far as it would be played, and stores its FEN and moves.
+pub(super) fn read(reader: impl Read, options: &BookOptions, store: &mut Store) -> Result<(), Trouble> {
+    read_in_chunks(CHUNK, reader, options, store)
+}
+
+pub(super) fn read_in_chunks(
+    size: usize,
+    reader: impl Read,
+    options: &BookOptions,
+    store: &mut Store,
+) -> Result<(), Trouble> {
+    let mut window = Window { reader, bytes: Vec::new(), at: 0, size, is_last: false };
+    // A byte order mark has three bytes.
+    while window.bytes.len() < 3 && !window.is_last {
+        window.fill()?;
+    }
+    window.at = window.bytes.len() - without_bom(&window.bytes).len();
+    let (mut number, mut line) = (1, 1);
     loop {
-        lexer.skip_space()?;
-        let (offset, line) = (lexer.at, lexer.line);
-        let in_game = |fault: Fault| Fault { what: format!("game {number}: {}", fault.what), ..fault };
-        let Some(game) = read_game(&mut lexer, options).map_err(in_game)? else { return Ok(offsets) };
-        if let Some((_, why)) = game.position.over() {
-            let remedy = if game.moves.is_empty() { "" } else { "; play fewer plies with `--book-plies`" };
-            let what = format!("the game is over after its {} book plies ({}){remedy}", game.moves.len(), words(why));
-            return Err(in_game(Fault { line, what }));
+        let mut lexer = Lexer::new(&window.bytes, window.at, line);
+        let game = next_game(&mut lexer, number, options);
+        // A game that ends where the bytes end may go on, and what looks broken there may be cut in two.
+        if !window.is_last && (lexer.at >= window.bytes.len() || !matches!(game, Ok(Some(_)))) {
+            if window.bytes.len() - window.at < LARGEST_GAME {
+                window.fill()?;
+                continue;
+            }
+            if game.is_ok() {
+                let what = format!("game {number}: it is longer than {LARGEST_GAME} bytes");
+                return Err(Fault { line, what }.into());
+            }
         }
-        // The caller has seen to it that the book's length fits.
-        offsets.push(u32::try_from(offset).unwrap_or(u32::MAX));
+        let Some(game) = game? else { return Ok(()) };
+        (window.at, line) = (lexer.at, lexer.line);
+        let text = line_of_opening(&game.fen, &game.moves);
+        if text.len() > LONGEST_LINE {
+            let what = format!("game {number}: too many moves for an opening; play fewer plies with `--book-plies`");
+            return Err(Fault { line, what }.into());
+        }
+        store.add(text.as_bytes(), [0]).map_err(Trouble::Store)?;
         number += 1;
     }
 }
 
-/// FEN and moves of the game at the beginning of `bytes`, which was checked before.
-pub(super) fn reread(bytes: &[u8], options: &BookOptions) -> Option<(String, Vec<String>)> {
-    let game = read_game(&mut Lexer::new(bytes, 0), options).ok()??;
-    Some((game.fen, game.moves))
+/// The part of a file that is in memory: the game being read, and what was read with it.
+struct Window<R> {
+    reader: R,
+    bytes: Vec<u8>,
+    /// Where the next game begins.
+    at: usize,
+    size: usize,
+    /// The file's last byte is here.
+    is_last: bool,
+}
+
+impl<R: Read> Window<R> {
+    /// Reads on. The byte before the game stays, because an escape `%` stands at the beginning of a line.
+    fn fill(&mut self) -> Result<(), Trouble> {
+        self.bytes.drain(..self.at.saturating_sub(1));
+        self.at = self.at.min(1);
+        // As much as is there already, so that a long game is not read over and over.
+        let wanted = self.size.max(self.bytes.len()) as u64;
+        let read = (&mut self.reader).take(wanted).read_to_end(&mut self.bytes)?;
+        self.is_last = (read as u64) < wanted;
+        Ok(())
+    }
+}
+
+/// Reads and judges one game; `None` at the end of the file.
+fn next_game(lexer: &mut Lexer<'_>, number: u64, options: &BookOptions) -> Result<Option<Game>, Fault> {
+    let in_game = |fault: Fault| Fault { what: format!("game {number}: {}", fault.what), ..fault };
+    lexer.skip_space()?;
+    let line = lexer.line;
+    let Some(game) = read_game(lexer, options).map_err(in_game)? else { return Ok(None) };
+    if let Some((_, why)) = game.position.over() {
+        let remedy = if game.moves.is_empty() { "" } else { "; play fewer plies with `--book-plies`" };
+        let what = format!("the game is over after its {} book plies ({}){remedy}", game.moves.len(), words(why));
+        return Err(in_game(Fault { line, what }));
+    }
+    Ok(Some(game))
 }
 
 struct Game {
@@ -98,8 +161,8 @@ struct Lexer<'a> {
 }
 
 impl<'a> Lexer<'a> {
-    const fn new(bytes: &'a [u8], at: usize) -> Self {
-        Self { bytes, at, line: 1, tag_at: at }
+    const fn new(bytes: &'a [u8], at: usize, line: u32) -> Self {
+        Self { bytes, at, line, tag_at: at }
     }
 
     /// The next token of the main line; `None` at the end of the file.
@@ -212,7 +275,8 @@ impl<'a> Lexer<'a> {
 
     /// `[Name "value"]` on one line.
     fn tag(&mut self) -> Result<Token<'a>, Fault> {
-        let line = super::first_line(&self.bytes[self.at..]);
+        let rest = &self.bytes[self.at..];
+        let line = rest.split(|byte| *byte == b'\n').next().unwrap_or(rest);
         let broken = || self.fault("broken tag; it should read [Name \"value\"]");
         let name_end = line.iter().position(|b| b.is_ascii_whitespace() || *b == b'"').ok_or_else(broken)?;
         let open = line.iter().position(|b| *b == b'"').ok_or_else(broken)?;

@@ -9,7 +9,10 @@
 //! Where a book allows a line the rules end, the line is left out.
 
 use std::collections::HashSet;
+use std::io::Read;
 
+use super::store::{LONGEST_LINE, Store};
+use super::{BookOptions, Trouble};
 use crate::chess::{Position, START_FEN, Variant};
 
 /// Bytes of an entry.
@@ -21,14 +24,30 @@ pub const DEFAULT_PLIES: u32 = 8;
 /// The most positions that are gone through for a list.
 const MOST_POSITIONS: usize = 4_000_000;
 
-/// True where the bytes look like such a book: whole entries, and bytes that no text has.
+/// The largest book, in bytes: it must be in memory as a whole while its lines are looked for.
+const LARGEST: u64 = 256 << 20;
+
+/// The most bytes that the lines may fill.
+const MOST_TEXT: usize = 64 << 20;
+
+/// True if the first bytes look like those of such a book: bytes that no text has.
 pub(super) fn looks_like(bytes: &[u8]) -> bool {
-    !bytes.is_empty() && bytes.len().is_multiple_of(ENTRY) && bytes[..bytes.len().min(1024)].contains(&0)
+    bytes[..bytes.len().min(1024)].contains(&0)
 }
 
-/// The lines, UCI moves with a space between them and a line feed at each end; and where they begin.
-pub(super) fn lines(bytes: &[u8], variant: Variant, plies: Option<u32>) -> Result<(Vec<u8>, Vec<u32>), String> {
-    lines_up_to(MOST_POSITIONS, bytes, variant, plies.unwrap_or(DEFAULT_PLIES))
+/// Stores the lines: UCI moves with a space between them and a line feed at each end.
+pub(super) fn read(reader: impl Read, options: &BookOptions, store: &mut Store) -> Result<(), Trouble> {
+    let mut bytes = Vec::new();
+    if reader.take(LARGEST + 1).read_to_end(&mut bytes)? as u64 > LARGEST {
+        let what = format!("it is larger than {} MiB; take a smaller one", LARGEST >> 20);
+        return Err(Trouble::Polyglot(what));
+    }
+    if bytes.is_empty() {
+        return Ok(());
+    }
+    let plies = options.plies.unwrap_or(DEFAULT_PLIES);
+    let (lines, begins) = lines_up_to(MOST_POSITIONS, &bytes, options.variant, plies).map_err(Trouble::Polyglot)?;
+    store.add(&lines, begins).map_err(Trouble::Store)
 }
 
 fn lines_up_to(most: usize, bytes: &[u8], variant: Variant, plies: u32) -> Result<(Vec<u8>, Vec<u32>), String> {
@@ -157,8 +176,13 @@ impl Walk<'_> {
         }
         self.deepest = self.deepest.max(depth);
         if depth == self.plies {
-            self.offsets.push(u32::try_from(self.text.len()).map_err(|_| "its lines exceed 4 GiB".to_owned())?);
-            self.text.extend_from_slice(self.line.join(" ").as_bytes());
+            self.offsets.push(u32::try_from(self.text.len()).unwrap_or(u32::MAX));
+            let line = self.line.join(" ");
+            if line.len() >= LONGEST_LINE || self.text.len() + line.len() >= MOST_TEXT {
+                let most = MOST_TEXT >> 20;
+                return Err(format!("its lines fill more than {most} MiB; ask for fewer plies with `--book-plies`"));
+            }
+            self.text.extend_from_slice(line.as_bytes());
             self.text.push(b'\n');
             return Ok(None);
         }
@@ -244,7 +268,7 @@ mod tests {
         for (plies, lines) in cases {
             assert_eq!(read(&small, plies), Ok(lines), "{plies}");
         }
-        let (text, _) = lines(&small, Variant::Chess960, Some(7)).expect("read");
+        let (text, _) = lines_up_to(1000, &small, Variant::Chess960, 7).expect("read");
         assert_eq!(String::from_utf8(text), Ok(format!("{RUY} e1h1\n")));
     }
 

@@ -6,11 +6,14 @@ use pgn_reader::{RawTag, Reader, SanPlus, Visitor};
 use proptest::prelude::*;
 
 use super::*;
+use crate::chess::Position;
 
 const CHESS960: BookOptions = BookOptions { variant: Variant::Chess960, plies: None, format: None };
 
 fn read(text: &str, options: &BookOptions) -> Result<Vec<(String, String)>, String> {
-    let book = Book::from_bytes("books/b", text.as_bytes().to_vec(), options).map_err(|error| error.to_string())?;
+    let book = Book::from_bytes("books/b", text, options).map_err(|error| error.to_string());
+    check_pieces(text, options, book.as_ref());
+    let book = book?;
     let openings = (0..book.len()).map(|index| {
         let opening = book.opening(index).expect("in range");
         assert_eq!(opening.index, index as u64);
@@ -19,6 +22,29 @@ fn read(text: &str, options: &BookOptions) -> Result<Vec<(String, String)>, Stri
     let openings = openings.collect();
     assert_eq!(book.opening(book.len()), None);
     Ok(openings)
+}
+
+/// The size of the pieces in which a book is read makes no difference to openings, lines and faults.
+fn check_pieces(text: &str, options: &BookOptions, whole: Result<&Book, &String>) {
+    let format = options.format.unwrap_or_else(|| sniff(text.as_bytes()));
+    for size in [1, 2, 7, 100] {
+        let mut store = Store::new();
+        let read = match format {
+            Format::Pgn => pgn::read_in_chunks(size, text.as_bytes(), options, &mut store),
+            // A piece holds a line at least.
+            Format::Epd => epd::read_in_chunks(size + 200, text.as_bytes(), Care::Checked(options.variant), &mut store),
+            Format::Polyglot => return,
+        };
+        let lines = read.map(|()| store.finish().expect("stored")).map_err(|trouble| trouble.of("books/b").to_string());
+        match (lines, whole) {
+            (Ok(lines), Ok(book)) => {
+                assert_eq!(lines.len(), book.len(), "{size}: {text}");
+                assert!((0..book.len()).all(|at| lines.line(at) == book.lines.line(at)), "{size}: {text}");
+            }
+            (Ok(lines), Err(error)) => assert!(lines.len() == 0 && error.contains("no opening"), "{size}: {text}"),
+            (Err(error), whole) => assert_eq!(Some(&error), whole.err(), "{size}: {text}"),
+        }
+    }
 }
 
 fn check(text: &str, options: &BookOptions, expected: &[(&str, &str)]) {
@@ -230,6 +256,54 @@ fn files_and_formats() {
     let book = Book::from_bytes("builtin", line, &BookOptions::default()).expect("builtin");
     assert_eq!(book.sha256(), "b1791d7fc9ae3d38966568c257ffb3a02cbf8394cdb4805bc70f64fc3c0b6879");
     assert_eq!(book.name(), "builtin");
+}
+
+/// A small archive does not become a large book, and what is no book ends at its first line.
+#[test]
+fn bombs_end_early() {
+    let comments = b"# nothing\n".repeat(100_000);
+    for packing in [Packing::Gzip, Packing::Zstd] {
+        let kind = packing.name();
+        let member = packing.pack(&comments).expect("packed");
+        let check = |bomb: &[u8], end: &str| {
+            let error = Book::from_bytes("b", bomb, &BookOptions::default()).expect_err("a bomb").to_string();
+            assert!(error.ends_with(end), "{kind}: {error}");
+        };
+        let limit = "archive of more than 64 MiB, too much for its size; unpack it first if it is a book, or split it";
+        check(&member.repeat(80), limit);
+        let zeros = packing.pack(&vec![b'0'; 1 << 20]).expect("packed");
+        check(&zeros, "b:1: the line is longer than 65536 bytes; correct or delete it");
+        let no_game = packing.pack(&[b"1. e4 {", vec![b'x'; 5 << 20].as_slice()].concat()).expect("packed");
+        check(&no_game, "b:1: game 1: comment `{` without `}`; correct or delete it");
+        let one_game = packing.pack(&[b"1. e4 ", "$1 ".repeat(2 << 20).as_bytes()].concat()).expect("packed");
+        check(&one_game, "b:1: game 1: it is longer than 4194304 bytes; correct or delete it");
+    }
+}
+
+/// Far more than one piece: the parts are checked side by side, and lines keep their numbers.
+#[test]
+fn long_lists_are_read_in_parts() {
+    let line = |number: usize| format!("4k3/8/8/8/8/8/4P3/4K3 w - - hmvc 0; fmvn {};", number % 9000 + 1);
+    let lines: Vec<String> = (0..30_000).map(|at| if at % 100 == 0 { "# note".to_owned() } else { line(at) }).collect();
+    let book = |lines: &[String]| {
+        let text = lines.join("\n");
+        let mut store = Store::new();
+        epd::read_in_chunks(700_000, text.as_bytes(), Care::Checked(Variant::Standard), &mut store)
+            .map(|()| store.finish().expect("stored"))
+            .map_err(|trouble| trouble.of("b").to_string())
+    };
+    let read = book(&lines).expect("good lines");
+    let kept: Vec<_> = lines.iter().filter(|line| !line.starts_with('#')).collect();
+    assert_eq!(read.len(), kept.len());
+    assert!((0..read.len()).all(|at| read.line(at).as_deref() == Some(kept[at].as_bytes())));
+    for at in [0, 1, 15_000, 29_999] {
+        let mut broken = lines.clone();
+        broken[at] = "junk".to_owned();
+        // A later fault is not told first.
+        broken[29_999] = "junk".to_owned();
+        let error = book(&broken).map(|lines| lines.len()).expect_err("broken");
+        assert!(error.starts_with(&format!("b:{}: a position has", at + 1)), "{error}");
+    }
 }
 
 /// The games as a general PGN reader sees them: FEN tag and main line.

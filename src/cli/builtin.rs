@@ -1,0 +1,66 @@
+//! The books inside the program: today's, and those that runs begun by earlier versions go on with.
+
+use crate::chess::Variant;
+use crate::plan::openings::{Book, BookError};
+
+/// Name of the book inside the program, in messages and tags.
+const NAME: &str = "quintain_8ply.epd";
+
+/// Today's: `openings/quintain_8ply.epd.zst`, 100,000 openings.
+const TODAY: &[u8] = include_bytes!("../../openings/quintain_8ply.epd.zst");
+
+/// Earlier ones by the SHA-256 that plans of their time hold.
+const EARLIER: [(&str, &[u8]); 1] = [
+    // 10,000 openings, until 2026-11-22; the plans hold the SHA-256 of the text.
+    (
+        "aff0abc80f1e9e4e0fd9ca8e95bff03aef43a8f3fab57d1305b561ac19e02ab8",
+        include_bytes!("../../openings/quintain_8ply_10000.epd.zst"),
+    ),
+];
+
+/// The book of new runs.
+///
+/// # Errors
+/// As [`Book::from_program`].
+pub(super) fn book(variant: Variant) -> Result<Book, BookError> {
+    Book::from_program(NAME, TODAY, variant)
+}
+
+/// The book that a plan names by its SHA-256; `None` if this program has none of it.
+///
+/// # Errors
+/// As [`Book::from_program`].
+pub(super) fn book_of(sha256: &str, variant: Variant) -> Result<Option<Book>, BookError> {
+    if let Some((_, bytes)) = EARLIER.iter().find(|(earlier, _)| *earlier == sha256) {
+        return Book::from_program(NAME, bytes, variant).map(Some);
+    }
+    Ok(Some(book(variant)?).filter(|book| book.sha256() == sha256))
+}
+
+#[cfg(test)]
+mod tests {
+    use sha2::Digest as _;
+
+    use super::*;
+    use crate::plan::book::epd;
+
+    /// Runs of earlier versions go on with the openings that they began with.
+    #[test]
+    fn earlier_books_are_what_their_plans_name() {
+        for (sha256, _) in EARLIER {
+            let book = book_of(sha256, Variant::Standard).expect("readable").expect("there");
+            let lines = (0..book.len()).map(|at| epd(&book.opening(at).expect("in range").fen) + "\n");
+            let hash = sha2::Sha256::digest(lines.collect::<String>());
+            assert_eq!(hash.iter().map(|byte| format!("{byte:02x}")).collect::<String>(), sha256);
+        }
+    }
+
+    #[test]
+    fn the_book_of_new_runs_is_large_and_found_by_its_hash() {
+        let today = book(Variant::Standard).expect("readable");
+        assert!(today.len() >= 100_000, "{}", today.len());
+        let found = book_of(today.sha256(), Variant::Chess960).expect("readable").expect("there");
+        assert_eq!((found.len(), found.opening(99_999)), (today.len(), today.opening(99_999)));
+        assert!(book_of(&"0".repeat(64), Variant::Standard).expect("readable").is_none());
+    }
+}

@@ -1,0 +1,228 @@
+//! Lists of positions, EPD or FEN, a line each.
+
+use std::fmt::Write as _;
+use std::io::{self, Read};
+
+use super::store::{LONGEST_LINE, Store};
+use super::{Fault, Trouble, without_bom, words};
+use crate::chess::{Position, Variant};
+
+/// Bytes checked at once.
+const CHUNK: usize = 4 << 20;
+
+/// Bytes that are worth a thread.
+const PART: usize = 128 << 10;
+
+/// Whether each position is read and judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Care {
+    /// Every one: it comes from a user.
+    Checked(Variant),
+    /// None: it comes with the program, and a test judges it.
+    Trusted,
+}
+
+/// Reads and checks a list. Memory holds one chunk and the store, whatever the length of the list.
+pub(super) fn read(reader: impl Read, care: Care, store: &mut Store) -> Result<(), Trouble> {
+    read_in_chunks(CHUNK, reader, care, store)
+}
+
+pub(super) fn read_in_chunks(size: usize, mut reader: impl Read, care: Care, store: &mut Store) -> Result<(), Trouble> {
+    chunks(&mut reader, size, |first_line, text| {
+        let mut fault = None;
+        let (mut lines, mut begins) = (0, Vec::new());
+        for (at, part) in check_in_parts(text, care) {
+            if fault.is_none() {
+                fault = part.fault.map(|(line, what)| Fault { line: add(add(first_line, lines), line), what });
+            }
+            begins.extend(part.begins.iter().map(|begin| add(*begin, at)));
+            lines = add(lines, part.lines);
+        }
+        match fault {
+            Some(fault) => Err(fault.into()),
+            None => store.add(text, begins).map(|()| lines).map_err(Trouble::Store),
+        }
+    })
+}
+
+/// Broken lines in a list: each with its number, from 1, is told to `found`.
+pub(super) fn faults(
+    mut reader: impl Read,
+    variant: Variant,
+    mut found: impl FnMut(u32, String),
+) -> Result<(), Trouble> {
+    chunks(&mut reader, CHUNK, |first_line, text| {
+        let mut lines = 0;
+        for (number, line) in (first_line..).zip(text.split_inclusive(|byte| *byte == b'\n')) {
+            if let Some(Err(what)) = check_line(line, Care::Checked(variant)) {
+                found(number, what);
+            }
+            lines = add(lines, 1);
+        }
+        Ok(lines)
+    })
+}
+
+const fn add(a: u32, b: u32) -> u32 {
+    a.saturating_add(b)
+}
+
+/// Hands whole lines on, with the number of the first, and adds the number of lines that came back.
+fn chunks(
+    reader: &mut impl Read,
+    size: usize,
+    mut take: impl FnMut(u32, &[u8]) -> Result<u32, Trouble>,
+) -> Result<(), Trouble> {
+    // One allocation; what a short list does not need is never touched.
+    let (mut chunk, mut line, mut is_first) = (Vec::with_capacity(size), 1u32, true);
+    loop {
+        let wanted = size.saturating_sub(chunk.len()) as u64;
+        let read = read_up_to(reader, wanted, &mut chunk)?;
+        let is_last = (read as u64) < wanted;
+        let begin = if is_first { chunk.len() - without_bom(&chunk).len() } else { 0 };
+        is_first = false;
+        let end = if is_last { Some(chunk.len()) } else { chunk.iter().rposition(|b| *b == b'\n').map(|at| at + 1) };
+        let Some(end) = end else { return Err(Fault { line, what: too_long() }.into()) };
+        line = add(line, take(line, &chunk[begin..end])?);
+        if is_last {
+            return Ok(());
+        }
+        chunk.drain(..end);
+    }
+}
+
+fn read_up_to(reader: &mut impl Read, most: u64, into: &mut Vec<u8>) -> io::Result<usize> {
+    reader.take(most).read_to_end(into)
+}
+
+fn too_long() -> String {
+    format!("the line is longer than {LONGEST_LINE} bytes")
+}
+
+/// A piece of a list.
+#[derive(Default)]
+struct Part {
+    /// Place of each position's line in the piece.
+    begins: Vec<u32>,
+    lines: u32,
+    /// The first broken line, from 0, and what is wrong with it.
+    fault: Option<(u32, String)>,
+}
+
+/// Parts of the text with their places, checked side by side if there is much of it.
+fn check_in_parts(text: &[u8], care: Care) -> Vec<(u32, Part)> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8).min(text.len() / PART).max(1);
+    let mut parts = Vec::with_capacity(threads);
+    let mut at = 0;
+    for left in (1..=threads).rev() {
+        let rest = &text[at..];
+        let near = rest.len() / left;
+        let end = rest[near..].iter().position(|byte| *byte == b'\n').map_or(rest.len(), |more| near + more + 1);
+        let end = if left == 1 { rest.len() } else { end };
+        parts.push((u32::try_from(at).unwrap_or(u32::MAX), &rest[..end]));
+        at += end;
+    }
+    let Some(((last_at, last), others)) = parts.split_last() else { return Vec::new() };
+    std::thread::scope(|scope| {
+        // A thread that the system does not give is done without.
+        let spawn = |part| std::thread::Builder::new().spawn_scoped(scope, move || check_part(part, care)).ok();
+        let running: Vec<_> = others.iter().map(|&(at, part)| (at, part, spawn(part))).collect();
+        let last = check_part(last, care);
+        let mut checked: Vec<_> = running
+            .into_iter()
+            .map(|(at, part, thread)| {
+                let joined = thread.and_then(|thread| thread.join().ok());
+                (at, joined.unwrap_or_else(|| check_part(part, care)))
+            })
+            .collect();
+        checked.push((*last_at, last));
+        checked
+    })
+}
+
+fn check_part(text: &[u8], care: Care) -> Part {
+    let mut part = Part::default();
+    let mut at = 0;
+    for line in text.split_inclusive(|byte| *byte == b'\n') {
+        match check_line(line, care) {
+            Some(Ok(())) => part.begins.push(u32::try_from(at).unwrap_or(u32::MAX)),
+            Some(Err(what)) => {
+                part.fault = Some((part.lines, what));
+                return part;
+            }
+            None => {}
+        }
+        at += line.len();
+        part.lines = add(part.lines, 1);
+    }
+    part
+}
+
+/// Checks a line; `None` if there is no position in it.
+fn check_line(line: &[u8], care: Care) -> Option<Result<(), String>> {
+    if line.len() > LONGEST_LINE {
+        return Some(Err(too_long()));
+    }
+    let line = line.trim_ascii();
+    if line.is_empty() || line.starts_with(b"#") {
+        return None;
+    }
+    let Care::Checked(variant) = care else { return Some(Ok(())) };
+    Some(fen_of_line(line).and_then(|fen| check_position(&fen, variant)))
+}
+
+fn check_position(fen: &str, variant: Variant) -> Result<(), String> {
+    let over = Position::over_at(fen, variant).map_err(|error| error.to_string())?;
+    over.map_or(Ok(()), |why| Err(format!("the game is over here already ({})", words(why))))
+}
+
+/// The six-field FEN of an EPD or FEN line.
+pub(super) fn fen_of_line(line: &[u8]) -> Result<String, String> {
+    let mut fields = line.trim_ascii().splitn(5, u8::is_ascii_whitespace);
+    let mut fen = String::with_capacity(line.len().min(128));
+    for _ in 0..4 {
+        let field = fields.next().filter(|field| !field.is_empty());
+        let field = field.ok_or("a position has the four fields board, side to move, castling and en passant")?;
+        let field = std::str::from_utf8(field).map_err(|_| "the position is not plain text")?;
+        fen.push_str(field);
+        fen.push(' ');
+    }
+    let (halfmoves, fullmoves) = counters(fields.next().unwrap_or_default().trim_ascii())?;
+    // Writing to a string does not fail.
+    let _ = write!(fen, "{halfmoves} {fullmoves}");
+    Ok(fen)
+}
+
+/// Halfmove clock and move number: the FEN's fields, or the opcodes `hmvc` and `fmvn`, or else 0 and 1.
+fn counters(rest: &[u8]) -> Result<(u32, u32), String> {
+    let number = |text: &[u8], what: &str| {
+        let digits = std::str::from_utf8(text).ok().filter(|text| text.bytes().all(|b| b.is_ascii_digit()));
+        let number = digits.and_then(|digits| digits.parse::<u32>().ok()).filter(|n| *n < 10_000);
+        number.ok_or_else(|| format!("{what} is not a number below 10000"))
+    };
+    if rest.first().is_some_and(|b| b.is_ascii_digit() || *b == b'-') {
+        let mut fields = rest.split(|b| b.is_ascii_whitespace() || *b == b';').filter(|field| !field.is_empty());
+        let halfmoves = number(fields.next().unwrap_or_default(), "the halfmove clock")?;
+        return Ok((halfmoves, number(fields.next().unwrap_or_default(), "the move number")?));
+    }
+    let (mut halfmoves, mut fullmoves) = (0, 1);
+    for operation in operations(rest) {
+        let operation = operation.trim_ascii();
+        let (opcode, operand) = operation.split_at(operation.len().min(4));
+        match opcode {
+            b"hmvc" => halfmoves = number(operand.trim_ascii(), "hmvc")?,
+            b"fmvn" => fullmoves = number(operand.trim_ascii(), "fmvn")?,
+            _ => {}
+        }
+    }
+    Ok((halfmoves, fullmoves))
+}
+
+/// EPD operations: ended by `;`, except inside quotes.
+fn operations(rest: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut quoted = false;
+    rest.split(move |byte| {
+        quoted ^= *byte == b'"';
+        *byte == b';' && !quoted
+    })
+}

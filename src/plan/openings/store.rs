@@ -1,0 +1,178 @@
+//! Text of a checked book, an opening a line: in memory while it is small, in a nameless temporary file when it is large.
+//!
+//! The file is the book's own copy, so nobody can change an opening while a run lasts, and it is gone with the process. Four
+//! bytes an opening stay in memory.
+
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::sync::{Mutex, PoisonError};
+
+/// The most bytes of text that stay in memory.
+const MOST_IN_MEMORY: usize = 8 << 20;
+
+/// The longest line, in bytes.
+pub(super) const LONGEST_LINE: usize = 64 << 10;
+
+/// The most openings: their offsets fill 64 MiB.
+const MOST_OPENINGS: usize = 16 << 20;
+
+/// Why a line was not stored.
+#[derive(Debug)]
+pub(super) enum StoreError {
+    /// Beyond the 32-bit offsets, or [`MOST_OPENINGS`].
+    TooLarge,
+    /// The temporary file was not written.
+    Write(io::Error),
+}
+
+/// The text as it is read.
+pub(super) struct Store {
+    most_in_memory: usize,
+    memory: Vec<u8>,
+    file: Option<File>,
+    /// Bytes in the file.
+    filed: u64,
+    offsets: Vec<u32>,
+}
+
+impl Store {
+    pub(super) const fn new() -> Self {
+        Self { most_in_memory: MOST_IN_MEMORY, memory: Vec::new(), file: None, filed: 0, offsets: Vec::new() }
+    }
+
+    /// Adds text with openings at `begins`, counted from the beginning of `text`.
+    pub(super) fn add(&mut self, text: &[u8], begins: impl IntoIterator<Item = u32>) -> Result<(), StoreError> {
+        let base = self.filed + self.memory.len() as u64;
+        if u32::try_from(base + text.len() as u64).is_err() {
+            return Err(StoreError::TooLarge);
+        }
+        let base = u32::try_from(base).map_err(|_| StoreError::TooLarge)?;
+        self.offsets.extend(begins.into_iter().map(|begin| base.saturating_add(begin)));
+        if self.offsets.len() > MOST_OPENINGS {
+            return Err(StoreError::TooLarge);
+        }
+        if self.memory.len() + text.len() > self.most_in_memory {
+            self.spill().map_err(StoreError::Write)?;
+        }
+        match &mut self.file {
+            Some(file) if text.len() > self.most_in_memory / 2 => {
+                file.write_all(text).map_err(StoreError::Write)?;
+                self.filed += text.len() as u64;
+            }
+            _ => self.memory.extend_from_slice(text),
+        }
+        Ok(())
+    }
+
+    /// Moves what is in memory to the file. Without a folder for such files the text stays in memory.
+    fn spill(&mut self) -> io::Result<()> {
+        if self.file.is_none() {
+            match tempfile::tempfile() {
+                Ok(file) => self.file = Some(file),
+                Err(error) => {
+                    tracing::debug!("no temporary file for the book: {error}");
+                    self.most_in_memory = usize::MAX;
+                }
+            }
+        }
+        if let Some(file) = &mut self.file {
+            file.write_all(&self.memory)?;
+            self.filed += self.memory.len() as u64;
+            self.memory.clear();
+        }
+        Ok(())
+    }
+
+    /// The finished text.
+    pub(super) fn finish(mut self) -> Result<Lines, StoreError> {
+        if self.file.is_some() {
+            self.spill().map_err(StoreError::Write)?;
+        }
+        self.memory.shrink_to_fit();
+        self.offsets.shrink_to_fit();
+        let text = match self.file {
+            Some(file) => Text::File(Mutex::new(file), self.filed),
+            None => Text::Memory(self.memory),
+        };
+        Ok(Lines { text, offsets: self.offsets })
+    }
+}
+
+/// Lines by their number.
+pub(super) struct Lines {
+    text: Text,
+    /// Place of the first byte of each line.
+    offsets: Vec<u32>,
+}
+
+enum Text {
+    Memory(Vec<u8>),
+    /// The file and its length.
+    File(Mutex<File>, u64),
+}
+
+impl Lines {
+    pub(super) const fn len(&self) -> usize {
+        self.offsets.len()
+    }
+
+    /// A line without its end; `None` beyond the last, or if the temporary file cannot be read.
+    pub(super) fn line(&self, index: usize) -> Option<Vec<u8>> {
+        let begin = u64::from(*self.offsets.get(index)?);
+        let mut line = match &self.text {
+            Text::Memory(text) => {
+                let rest = text.get(usize::try_from(begin).ok()?..)?;
+                return Some(rest.split(|byte| *byte == b'\n').next().unwrap_or(rest).to_vec());
+            }
+            Text::File(file, len) => {
+                let end = self.offsets.get(index + 1).map_or(*len, |next| u64::from(*next));
+                let mut line = vec![0; usize::try_from(end - begin).ok()?.min(LONGEST_LINE + 1)];
+                let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+                file.seek(SeekFrom::Start(begin)).and_then(|_| file.read_exact(&mut line)).ok()?;
+                line
+            }
+        };
+        let end = line.iter().position(|byte| *byte == b'\n').unwrap_or(line.len());
+        line.truncate(end);
+        Some(line)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Memory and file hold the same lines, whatever the sizes of the pieces.
+    #[test]
+    fn a_file_is_as_good_as_memory() {
+        let lines: Vec<String> = (0..1000).map(|number| format!("line {number}")).collect();
+        for (most, piece) in [(usize::MAX, 7), (1, 1), (50, 3), (50, 40), (4000, 10), (4000, 999)] {
+            let mut store = Store { most_in_memory: most, ..Store::new() };
+            for lines in lines.chunks(piece) {
+                let text = lines.join("\n") + "\n# no opening\n";
+                let begins = lines.iter().scan(0, |at, line| {
+                    let begin = *at;
+                    *at += line.len() as u32 + 1;
+                    Some(begin)
+                });
+                store.add(text.as_bytes(), begins).expect("stored");
+            }
+            let stored = store.finish().expect("stored");
+            assert_eq!(matches!(stored.text, Text::File(..)), most != usize::MAX, "{most}");
+            assert_eq!(stored.len(), lines.len());
+            for (index, line) in lines.iter().enumerate().rev() {
+                assert_eq!(stored.line(index).as_deref(), Some(line.as_bytes()), "{most} {piece}");
+            }
+            assert_eq!(stored.line(lines.len()), None);
+        }
+    }
+
+    #[test]
+    fn offsets_have_an_end() {
+        let mut store = Store { filed: u64::from(u32::MAX) - 10, ..Store::new() };
+        store.add(b"0123456789", [0]).expect("fits");
+        assert!(matches!(store.add(b"0", [0]), Err(StoreError::TooLarge)));
+        let mut store = Store { offsets: vec![0; MOST_OPENINGS], ..Store::new() };
+        assert!(matches!(store.add(b"0", [0]), Err(StoreError::TooLarge)));
+    }
+}
