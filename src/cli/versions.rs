@@ -241,7 +241,7 @@ impl Gathered {
     /// The curve of these games.
     pub(super) fn curve(&self, versions: &[Version], level: f64) -> Result<Progress> {
         let players: Vec<usize> = versions.iter().map(|version| version.player).collect();
-        Ok(rate_versions(self.results.names().len(), &self.results.encounters(), &players, level)?)
+        Ok(rate_versions(self.results.names().len(), &self.results.encounters(), &[], &players, level)?)
     }
 }
 

@@ -18,6 +18,7 @@ pub mod rating;
 pub mod sequence;
 pub mod simulate;
 pub mod sprt;
+pub mod student;
 pub mod unbiased;
 
 use crate::record::{Outcome, PairScore};

@@ -17,6 +17,10 @@
 //! where `d` is the draw rate between equals, such that the draws expected are the draws seen. Rao and Kupper's (1967) law,
 //! which BayesElo (Coulom 2005) uses, draws with a threshold on the rating scale instead; its scale is another.
 //!
+//! Games between parts that no points join have no draws by definition. They count for `d` too, because in a sparse collection
+//! it is mostly draws that join players. If there are such games, the expected scores of all come from ratings that are drawn
+//! towards 0 by two drawn games each, which are finite.
+//!
 //! # Errors
 //! The sandwich `A^-1 M A^-1` (Liang and Zeger 1986) with game pairs as clusters. `A` is the information. In `M` a single game
 //! counts with its variance under the model, `E - D/4 - E^2`; the pairs of two players count with the scatter that they show,
@@ -24,10 +28,21 @@
 //! taken for exact, and with the correction (N - 1)/(N - K) for N games and pairs and K figures estimated. Errors are
 //! half-widths of 95 % intervals, relative to the anchors, or to the mean of the pool where there are none.
 //!
+//! Meetings (pairs and single games) from one opening vary together. If openings are shared, a second matrix has openings as
+//! clusters: `M` gains the products `g_u g_v'` of the gradients of any two meetings `u`, `v` of an opening, and all of it the
+//! factor G/(G - 1) over N/(N - 1) for `G = (sum n_c)^2 / sum n_c^2` effective openings of `n_c` meetings (Cameron and Miller
+//! 2015, sections II and VI; Kish 1965). Its quantile is Student's with G - 1 degrees of freedom. The larger of the two errors
+//! is reported, so that openings are only ever held against a figure; if none is shared the first stands alone.
+//!
+//! A test of a lead ([`Ratings::lead`]) has the degrees of freedom of its variance (Satterthwaite 1946), those of the
+//! pairs' scatter and of what is lent to it.
+//!
 //! # Sources
 //! R. A. Bradley, M. E. Terry, "Rank analysis of incomplete block designs" (1952); L. R. Ford (1957); P. V. Rao, L. L. Kupper
 //! (1967); R. R. Davidson, "On extending the Bradley-Terry model to accommodate ties" (1970); K.-Y. Liang, S. L. Zeger,
-//! "Longitudinal data analysis using generalized linear models" (1986); D. R. Hunter, "MM algorithms for generalized
+//! "Longitudinal data analysis using generalized linear models" (1986); F. E. Satterthwaite, "An approximate distribution of
+//! estimates of variance components" (1946); L. Kish, "Survey Sampling" (1965); A. C. Cameron, D. L. Miller, "A practitioner's
+//! guide to cluster-robust inference" (2015); D. R. Hunter, "MM algorithms for generalized
 //! Bradley-Terry models" (2004); R. Coulom, "Bayeselo" (2005). Ordo (M. Ballicora) has the same model of the score,
 //! and finds its errors by simulation.
 
@@ -37,6 +52,7 @@ mod errors;
 mod fit;
 mod groups;
 mod lead;
+mod openings;
 #[cfg(test)]
 mod tests;
 
@@ -45,7 +61,10 @@ use std::collections::BTreeMap;
 use super::{Counts as _, Pentanomial, Trinomial};
 use crate::record::{Color, PairScore};
 use dense::Symmetric;
+use errors::Covariance;
 use groups::Group;
+pub use lead::Lead;
+pub use openings::{Meeting, Score};
 use statrs::distribution::{ContinuousCDF as _, Normal};
 use std::f64::consts::LN_10;
 
@@ -269,8 +288,8 @@ pub struct Ratings {
     pub groups: usize,
     /// Place of a player in `covariance`; `None` for those held fixed.
     places: Vec<Option<usize>>,
-    /// Covariance in natural units; `None` where there is too little to tell.
-    covariance: Option<Symmetric>,
+    /// Covariance in natural units; `None` if there is too little to tell.
+    covariance: Option<Covariance>,
 }
 
 /// Why players could not be rated.
@@ -310,21 +329,45 @@ pub enum RatingError {
 /// # Errors
 /// [`RatingError`] for indices and anchors out of range.
 pub fn rate(players: usize, encounters: &[Encounter], anchors: &[Anchor]) -> Result<Ratings, RatingError> {
-    check(players, encounters, anchors)?;
+    rate_by_opening(players, encounters, &[], anchors)
+}
+
+/// As [`rate`], with the meetings of each opening that more than one has: they are among the games of `encounters`, and vary
+/// together.
+///
+/// # Errors
+/// [`RatingError`] for indices and anchors out of range.
+pub fn rate_by_opening(
+    players: usize,
+    encounters: &[Encounter],
+    shared: &[Vec<Meeting>],
+    anchors: &[Anchor],
+) -> Result<Ratings, RatingError> {
+    check(players, encounters, shared, anchors)?;
     let encounters = merged(encounters);
     let groups = groups::groups(players, &encounters, anchors);
     // Games that decide nothing but a bound are infinitely far up the curve; they tell nothing of the rest.
     let part_of = groups::part_of(players, &groups);
     let inside: Vec<&Encounter> = encounters.iter().filter(|met| part_of[met.a] == part_of[met.b]).collect();
     let fitted = fit::fit(players, &groups, &inside, anchors);
-    let draws = draws::Draws::fit(&inside, &fitted);
-    let covariance = errors::covariance(&inside, &fitted, draws.as_ref());
+    let draws = if inside.len() == encounters.len() {
+        draws::Draws::fit(&inside, &fitted)
+    } else {
+        draws::Draws::fit(&encounters.iter().collect::<Vec<_>>(), &fit::shrunk(players, &encounters))
+    };
+    let is_inside = |met: &Meeting| part_of[met.a as usize] == part_of[met.b as usize];
+    let shared: Vec<Vec<Meeting>> = shared
+        .iter()
+        .map(|opening| opening.iter().copied().filter(is_inside).collect::<Vec<_>>())
+        .filter(|opening| opening.len() > 1)
+        .collect();
+    let covariance = Covariance::new(&inside, &shared, &fitted, draws.as_ref());
 
     let mut ratings = Ratings {
         players: tallies(players, &encounters),
         white_advantage: fitted.white.map(|white| Measured {
             value: white / PER_ELO + 0.0,
-            error95: covariance.as_ref().and_then(|matrix| deviation(matrix.get(fitted.params, fitted.params))),
+            error95: covariance.as_ref().and_then(|all| all.error95(|matrix| matrix.get(fitted.params, fitted.params))),
         }),
         draw_rate: draws.map(|draws| draws.rate),
         groups: groups.len(),
@@ -349,14 +392,16 @@ impl Ratings {
             return None;
         }
         let lead = first.elo - second.elo;
-        let (Some(matrix), true) = (&self.covariance, self.places[a].is_some() || self.places[b].is_some()) else {
+        let (i, j) = (self.places[a], self.places[b]);
+        let (Some(covariance), true) = (&self.covariance, i.is_some() || j.is_some()) else {
             // Both held fixed: their ratings are what they are said to be.
-            let fixed = self.places[a].is_none() && self.places[b].is_none() && lead != 0.0;
+            let fixed = i.is_none() && j.is_none() && lead != 0.0;
             return fixed.then_some(if lead > 0.0 { 1.0 } else { 0.0 });
         };
-        let entry = |i: Option<usize>, j: Option<usize>| i.zip(j).map_or(0.0, |(i, j)| matrix.get(i, j));
-        let (i, j) = (self.places[a], self.places[b]);
-        let error = deviation(entry(i, i) + entry(j, j) - 2.0 * entry(i, j))?;
+        let error = covariance.error95(|matrix| {
+            let entry = |i: Option<usize>, j: Option<usize>| i.zip(j).map_or(0.0, |(i, j)| matrix.get(i, j));
+            entry(i, i) + entry(j, j) - 2.0 * entry(i, j)
+        })?;
         Some(Normal::standard().cdf(lead / (error / Z_95)))
     }
 
@@ -392,18 +437,18 @@ impl Ratings {
 
     /// The errors of a group's exact ratings, relative to its anchors or its mean.
     fn errors(&self, exact: &[usize], anchored: bool) -> Vec<(usize, Option<f64>)> {
-        let Some(matrix) = &self.covariance else {
+        let Some(covariance) = &self.covariance else {
             return exact.iter().map(|&player| (player, self.fixed(player, anchored))).collect();
         };
         let places: Vec<usize> = exact.iter().filter_map(|&player| self.places[player]).collect();
         let count = exact.len() as f64;
-        let row_mean = |i: usize| places.iter().map(|&j| matrix.get(i, j)).sum::<f64>() / count;
-        let mean = if anchored { 0.0 } else { places.iter().map(|&i| row_mean(i)).sum::<f64>() / count };
+        let row_mean = |matrix: &Symmetric, i: usize| places.iter().map(|&j| matrix.get(i, j)).sum::<f64>() / count;
+        let mean = |matrix: &Symmetric| places.iter().map(|&i| row_mean(matrix, i)).sum::<f64>() / count;
         let error = |player: usize| match self.places[player] {
             None if anchored => Some(0.0),
-            None => deviation(mean),
-            Some(i) if anchored => deviation(matrix.get(i, i)),
-            Some(i) => deviation(matrix.get(i, i) - 2.0 * row_mean(i) + mean),
+            None => covariance.error95(mean),
+            Some(i) if anchored => covariance.error95(|matrix| matrix.get(i, i)),
+            Some(i) => covariance.error95(|matrix| matrix.get(i, i) - 2.0 * row_mean(matrix, i) + mean(matrix)),
         };
         exact.iter().map(|&player| (player, error(player))).collect()
     }
@@ -413,13 +458,12 @@ impl Ratings {
     }
 }
 
-/// The 95 % error in Elo of a variance in natural units; `None` for what is 0 but for rounding, or not finite.
-fn deviation(variance: f64) -> Option<f64> {
-    let error = Z_95 * variance.max(0.0).sqrt() / PER_ELO;
-    (error.is_finite() && error > 1e-6).then_some(error)
-}
-
-fn check(players: usize, encounters: &[Encounter], anchors: &[Anchor]) -> Result<(), RatingError> {
+fn check(
+    players: usize,
+    encounters: &[Encounter],
+    shared: &[Vec<Meeting>],
+    anchors: &[Anchor],
+) -> Result<(), RatingError> {
     if players > MAX_PLAYERS {
         return Err(RatingError::TooManyPlayers(players));
     }
@@ -431,6 +475,10 @@ fn check(players: usize, encounters: &[Encounter], anchors: &[Anchor]) -> Result
         if met.a == met.b {
             return Err(RatingError::Itself(met.a));
         }
+    }
+    for meeting in shared.iter().flatten() {
+        known(meeting.a as usize)?;
+        known(meeting.b as usize)?;
     }
     let mut seen = vec![false; players];
     for anchor in anchors {

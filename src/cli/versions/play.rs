@@ -89,7 +89,8 @@ impl Gathered {
     fn step_to_play(&mut self, commits: &[Commit], args: &ProgressArgs) -> Result<Option<usize>> {
         let versions: Vec<usize> =
             commits.iter().map(|commit| self.results.player(short(&commit.id).as_bytes())).collect();
-        let curve = rate_versions(self.results.names().len(), &self.results.encounters(), &versions, args.alpha)?;
+        let (players, met) = (self.results.names().len(), self.results.encounters());
+        let curve = rate_versions(players, &met, &[], &versions, args.alpha)?;
         Ok(least_certain(&curve, args.width))
     }
 }

@@ -10,9 +10,9 @@ pub(super) struct Draws {
 }
 
 impl Draws {
-    /// Takes the rate under which as many draws are expected as there were; `None` where no game's result is known singly.
-    pub(super) fn fit(inside: &[&Encounter], fitted: &Fitted) -> Option<Self> {
-        let games: Vec<(f64, f64, f64)> = inside
+    /// Takes the rate under which as many draws are expected as there were; `None` if no game's result is known singly.
+    pub(super) fn fit(encounters: &[&Encounter], fitted: &Fitted) -> Option<Self> {
+        let games: Vec<(f64, f64, f64)> = encounters
             .iter()
             .flat_map(|met| rows(met))
             .filter_map(|row| row.draws.map(|draws| (fitted.expected(&row), row.games, draws)))

@@ -1,18 +1,19 @@
-//! The sandwich: how far the ratings may be off, with game pairs as the unit that varies.
+//! The sandwich: how far the ratings may be off, with game pairs, and shared openings, as the units that vary.
 
 use super::dense::Symmetric;
 use super::draws::Draws;
 use super::fit::{Fitted, Row, directions, rows, slope};
-use super::{Encounter, PRIOR_PAIRS};
-use crate::stats::Counts as _;
+use super::openings::{self, Meeting};
+use super::{Encounter, PER_ELO, PRIOR_PAIRS, Z_95};
+use crate::stats::{Counts as _, student};
 
 /// Second moments of what a cluster adds to the gradient: along the rating difference of its two players, along the white
 /// advantage, and across.
 #[derive(Clone, Copy, Debug, Default)]
-struct Moments {
-    lead: f64,
-    white: f64,
-    across: f64,
+pub(super) struct Moments {
+    pub(super) lead: f64,
+    pub(super) white: f64,
+    pub(super) across: f64,
 }
 
 impl Moments {
@@ -39,41 +40,171 @@ struct Clusters {
     modelled: Moments,
 }
 
-/// Covariance of the unknowns in natural units; `None` where there are too few games to tell, or none that vary.
-pub(super) fn covariance(inside: &[&Encounter], fitted: &Fitted, draws: Option<&Draws>) -> Option<Symmetric> {
-    let size = fitted.unknowns();
-    let variance = |expected: f64| draws.map_or(expected * (1.0 - expected), |draws| draws.variance(expected));
-    let clusters: Vec<Clusters> = inside.iter().map(|met| clusters(met, fitted, &variance)).collect();
-    let pairs: f64 = clusters.iter().map(|cluster| cluster.pairs).sum();
-    let singles: f64 = inside.iter().map(|met| met.white.games() as f64 + met.black.games() as f64).sum();
-    // With one unknown it is 1, as it is for the Elo of two players. An anchor's prior makes up for one.
-    let estimated = size.saturating_sub(fitted.priors.len()).max(1);
-    let correction = (pairs + singles - 1.0) / (pairs + singles - estimated as f64);
-    if size == 0 || (pairs > 0.0 && !(correction.is_finite() && correction > 0.0)) {
-        return None;
-    }
-    let common = common_scatter(&clusters);
+/// Covariance of the unknowns in natural units, and what it rests on.
+#[derive(Clone, Debug)]
+pub(super) struct Covariance {
+    /// Taken as if meetings from one opening were independent.
+    independent: Symmetric,
+    /// With the opening as the cluster, and the effective number of openings less one; `None` if none is shared.
+    by_opening: Option<(Symmetric, f64)>,
+    /// Inverse of the information.
+    inverse: Symmetric,
+    shares: Vec<Share>,
+    /// Pairs inside the parts.
+    pairs: f64,
+    /// Small-sample correction of the pairs' scatter.
+    correction: f64,
+    fitted: Fitted,
+}
 
-    let all: Vec<Row> = inside.iter().flat_map(|met| rows(met)).filter(|row| row.games > 0.0).collect();
-    let inverse = slope(fitted, &all).0.factor(0.0).ok()?.inverse();
-    // M times the inverse, by rows: M has few entries.
+/// Scatter of one encounter, as it enters `M`.
+#[derive(Clone, Copy, Debug)]
+struct Share {
+    players: (usize, usize),
+    pairs: f64,
+    of_pairs: Moments,
+    of_singles: Moments,
+}
+
+/// A figure's standard deviation in Elo, and the degrees of freedom of its variance.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Spread {
+    pub(super) deviation: f64,
+    pub(super) freedom: f64,
+}
+
+impl Covariance {
+    /// Covariance of the unknowns; `None` if there are too few games to tell, or none that vary. `shared` are the openings
+    /// with more than one meeting, each inside a part.
+    pub(super) fn new(
+        inside: &[&Encounter],
+        shared: &[Vec<Meeting>],
+        fitted: &Fitted,
+        draws: Option<&Draws>,
+    ) -> Option<Self> {
+        let size = fitted.unknowns();
+        let variance = |expected: f64| draws.map_or(expected * (1.0 - expected), |draws| draws.variance(expected));
+        let clusters: Vec<Clusters> = inside.iter().map(|met| clusters(met, fitted, &variance)).collect();
+        let pairs: f64 = clusters.iter().map(|cluster| cluster.pairs).sum();
+        let singles: f64 = inside.iter().map(|met| met.white.games() as f64 + met.black.games() as f64).sum();
+        // With one unknown it is 1, as it is for the Elo of two players. An anchor's prior makes up for one.
+        let estimated = size.saturating_sub(fitted.priors.len()).max(1);
+        let correction = (pairs + singles - 1.0) / (pairs + singles - estimated as f64);
+        if size == 0 || (pairs > 0.0 && !(correction.is_finite() && correction > 0.0)) {
+            return None;
+        }
+        let common = common_scatter(&clusters);
+        let all: Vec<Row> = inside.iter().flat_map(|met| rows(met)).filter(|row| row.games > 0.0).collect();
+        let inverse = slope(fitted, &all).0.factor(0.0).ok()?.inverse();
+        let share = |(met, cluster): (&&Encounter, &Clusters)| {
+            let mut of_singles = Moments::default();
+            for (single, side) in [(&met.white, 1.0), (&met.black, -1.0)] {
+                let game = Moments::game(variance(score(met, fitted, side)), side);
+                of_singles = of_singles.plus(game.times(single.games() as f64));
+            }
+            let of_pairs =
+                if cluster.pairs > 0.0 { blended(cluster, common).times(correction) } else { Moments::default() };
+            Share { players: (met.a, met.b), pairs: cluster.pairs, of_pairs, of_singles }
+        };
+        let shares: Vec<Share> = inside.iter().zip(&clusters).map(share).collect();
+        let mut product = middle(&shares, fitted, &inverse);
+        let independent = inverse.times(&product);
+        let counts: Vec<f64> = shared.iter().map(|opening| opening.len() as f64).collect();
+        let by_opening = openings::effective(pairs + singles, &counts).map(|openings| {
+            let units = pairs + singles;
+            // Of few openings the scatter is seen too small, as a variance of few numbers about their mean is.
+            let few = openings / (openings - 1.0) * (units - 1.0) / units;
+            for ((i, j), moment) in openings::cross_moments(shared, fitted) {
+                let row = inverse.row(j);
+                product[i].iter_mut().zip(row).for_each(|(sum, value)| *sum += moment * value);
+            }
+            product.as_mut_slice().iter_mut().flatten().for_each(|value| *value *= few);
+            (inverse.times(&product), openings - 1.0)
+        });
+        let fitted = fitted.clone();
+        Some(Self { independent, by_opening, inverse, shares, pairs, correction, fitted })
+    }
+
+    /// Half-width in Elo of the 95 % interval of a figure whose variance `of` takes from the matrix; `None` for what is 0
+    /// but for rounding, or not finite. The larger of the two: openings are only ever held against a figure.
+    pub(super) fn error95(&self, of: impl Fn(&Symmetric) -> f64) -> Option<f64> {
+        let independent = deviation(of(&self.independent)).map(|deviation| Z_95 * deviation);
+        let by_opening = self
+            .by_opening
+            .as_ref()
+            .and_then(|(matrix, freedom)| Some(deviation(of(matrix))? * student::quantile(0.975, *freedom)));
+        // None is smaller than any error.
+        independent.into_iter().chain(by_opening).reduce(f64::max)
+    }
+
+    /// Standard deviation of the difference of two unknowns, with its degrees of freedom: of the two that [`Self::error95`]
+    /// chooses from, the one with the wider interval.
+    pub(super) fn spread(&self, plus: Option<usize>, minus: Option<usize>) -> Option<Spread> {
+        let of = |matrix: &Symmetric| {
+            let entry = |i: Option<usize>, j: Option<usize>| i.zip(j).map_or(0.0, |(i, j)| matrix.get(i, j));
+            entry(plus, plus) + entry(minus, minus) - 2.0 * entry(plus, minus)
+        };
+        let alone = self.freedom(&openings::difference(&self.inverse, plus, minus));
+        let spread = |matrix: &Symmetric, freedom: f64| Some(Spread { deviation: deviation(of(matrix))?, freedom });
+        let independent = spread(&self.independent, alone);
+        let by_opening = self.by_opening.as_ref().and_then(|(matrix, openings)| {
+            let units = self.shares.iter().map(|share| share.pairs).sum::<f64>().max(1.0);
+            // Of what all pairs would tell of the scatter, the openings tell a part.
+            let less = (1.0 / openings - 1.0 / units).max(0.0);
+            spread(matrix, 1.0 / (1.0 / alone + less))
+        });
+        let width = |spread: &Spread| spread.deviation * student::quantile(0.975, spread.freedom);
+        independent.into_iter().chain(by_opening).max_by(|one, other| width(one).total_cmp(&width(other)))
+    }
+
+    /// Degrees of freedom of the variance of a figure that the unknowns' gradients move by `weights` (Satterthwaite 1946).
+    /// Scatter that is seen is a sum of squares; that of single games is the model's and taken as known.
+    fn freedom(&self, weights: &[f64]) -> f64 {
+        let (mut variance, mut own, mut lent, mut squares) = (0.0, 0.0, 0.0, 0.0);
+        for share in &self.shares {
+            let of = |moments: Moments| openings::share(moments, share.players, weights, &self.fitted);
+            let (pairs, singles) = (of(share.of_pairs), of(share.of_singles));
+            variance += pairs + singles;
+            if share.pairs > 0.0 {
+                let blend = share.pairs / (share.pairs + PRIOR_PAIRS);
+                own += blend * pairs;
+                lent += (1.0 - blend) * pairs;
+                squares += (blend * pairs).powi(2) / share.pairs;
+            }
+        }
+        if self.pairs <= 0.0 {
+            return f64::INFINITY;
+        }
+        // What is lent comes from the scatter of all pairs, in which the encounter's own is.
+        let doubt = (squares + (2.0 * own * lent + lent * lent) / self.pairs) * self.correction;
+        let freedom = variance * variance / doubt * self.pairs_less_one();
+        if freedom.is_finite() { freedom.max(1.0) } else { f64::INFINITY }
+    }
+
+    fn pairs_less_one(&self) -> f64 {
+        // N pairs about one mean have N - 1 degrees of freedom.
+        ((self.pairs - 1.0) / self.pairs).max(0.0)
+    }
+}
+
+/// Elo of a variance in natural units; `None` for what is 0 but for rounding, or not finite.
+fn deviation(variance: f64) -> Option<f64> {
+    let deviation = variance.max(0.0).sqrt() / PER_ELO;
+    (deviation.is_finite() && deviation * Z_95 > 1e-6).then_some(deviation)
+}
+
+/// `M` times the inverse information, by rows: M has few entries.
+fn middle(shares: &[Share], fitted: &Fitted, inverse: &Symmetric) -> Vec<Vec<f64>> {
+    let size = fitted.unknowns();
     let mut product = vec![vec![0.0; size]; size];
-    for (met, cluster) in inside.iter().zip(&clusters) {
-        let mut moments = blended(cluster, common).times(correction.max(0.0));
-        if cluster.pairs == 0.0 {
-            moments = Moments::default();
-        }
-        for (single, side) in [(&met.white, 1.0), (&met.black, -1.0)] {
-            moments =
-                moments.plus(Moments::game(variance(score(met, fitted, side)), side).times(single.games() as f64));
-        }
-        add(&mut product, &inverse, fitted, met, moments);
+    for share in shares {
+        add(&mut product, inverse, fitted, share.players, share.of_pairs.plus(share.of_singles));
     }
     for prior in &fitted.priors {
         let row = inverse.row(prior.place);
         product[prior.place].iter_mut().zip(row).for_each(|(sum, value)| *sum += prior.precision * value);
     }
-    Some(inverse.times(&product))
+    product
 }
 
 /// Expected score of the encounter's `a`.
@@ -130,8 +261,8 @@ fn blended(cluster: &Clusters, (lead, white): (f64, f64)) -> Moments {
 }
 
 /// Adds an encounter's share of `M` times `inverse`.
-fn add(product: &mut [Vec<f64>], inverse: &Symmetric, fitted: &Fitted, met: &Encounter, moments: Moments) {
-    let unknown = directions(fitted, met.a, met.b, 1.0);
+fn add(product: &mut [Vec<f64>], inverse: &Symmetric, fitted: &Fitted, (a, b): (usize, usize), moments: Moments) {
+    let unknown = directions(fitted, a, b, 1.0);
     let is_white = |index: usize| index == 2;
     for (i, (into, sign)) in unknown.iter().enumerate() {
         let Some(into) = *into else { continue };

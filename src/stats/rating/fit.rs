@@ -16,6 +16,9 @@ const WHITE_LIMIT: f64 = 1000.0 * PER_ELO;
 /// A pivot this much smaller than its diagonal entry is rounding: the games do not tell the white advantage from the ratings.
 const SINGULAR: f64 = 1e-9;
 
+/// Information in natural units of two games between equals.
+const TWO_DRAWS: f64 = 0.5;
+
 /// Games of two players that are alike: who had White, if it is known.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
@@ -31,6 +34,7 @@ pub(super) struct Row {
 }
 
 /// The solution.
+#[derive(Clone, Debug)]
 pub(super) struct Fitted {
     /// By player, natural units; each part of the players has an origin of its own.
     pub(super) theta: Vec<f64>,
@@ -108,6 +112,21 @@ pub(super) fn fit(players: usize, groups: &[Group], inside: &[&Encounter], ancho
     }
     // Without the white advantage the information is positive definite, and this can only be None by rounding.
     climb(start(None), &rows).unwrap_or_else(|| start(None))
+}
+
+/// Ratings of all players, joined by points or not: each is drawn towards 0 with the weight of two drawn games, so that a
+/// perfect score is finite. Good for what a game was expected to give, and no estimate of strength.
+pub(super) fn shrunk(players: usize, encounters: &[Encounter]) -> Fitted {
+    let rows: Vec<Row> = encounters.iter().flat_map(rows).filter(|row| row.games > 0.0).collect();
+    let prior = |player| Prior { player, place: player, mean: 0.0, precision: TWO_DRAWS };
+    let begin = Fitted {
+        theta: vec![0.0; players],
+        white: None,
+        places: (0..players).map(Some).collect(),
+        params: players,
+        priors: (0..players).map(prior).collect(),
+    };
+    climb(begin.clone(), &rows).unwrap_or(begin)
 }
 
 /// What is unknown, and where the search begins.

@@ -1,21 +1,44 @@
 //! How far one player is ahead of another, and how surely.
 
-use super::{Bound, Measured, Ratings, deviation};
+use super::{Bound, Measured, Ratings};
+use crate::stats::student;
+
+/// A lead with what it takes to test it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Lead {
+    /// Elo of one player over the other.
+    pub value: f64,
+    /// Its standard deviation in Elo.
+    pub deviation: f64,
+    /// Degrees of freedom of that deviation; infinite if it is known.
+    pub freedom: f64,
+}
+
+impl Lead {
+    /// The lead with the half-width of its 95 % interval by Student's law.
+    #[must_use]
+    pub fn measured(&self) -> Measured {
+        Measured { value: self.value, error95: Some(self.deviation * student::quantile(0.975, self.freedom)) }
+    }
+
+    /// Two-sided probability of a lead at least as large between equals, by Student's law.
+    #[must_use]
+    pub fn p(&self) -> f64 {
+        (2.0 * student::above(self.value.abs() / self.deviation, self.freedom)).min(1.0)
+    }
+}
 
 impl Ratings {
-    /// The lead of player `a` over player `b` in Elo, with its own 95 % error: that of a difference is not to be had from the errors
-    /// of both, which hang together. `None` where the games don't tell: different groups, a bound, the same player, no scatter.
+    /// The lead of player `a` over player `b`, with its own deviation: that of a difference is not to be had from the errors
+    /// of both, which hang together. `None` if the games don't tell: different groups, a bound, the same player, no scatter.
     #[must_use]
-    pub fn lead(&self, a: usize, b: usize) -> Option<Measured> {
+    pub fn lead(&self, a: usize, b: usize) -> Option<Lead> {
         let (first, second) = (self.players.get(a)?, self.players.get(b)?);
         let comparable = first.group == second.group && [first, second].iter().all(|r| r.bounded == Bound::Exact);
         if !comparable || a == b {
             return None;
         }
-        let matrix = self.covariance.as_ref()?;
-        let (i, j) = (self.places[a], self.places[b]);
-        let entry = |i: Option<usize>, j: Option<usize>| i.zip(j).map_or(0.0, |(i, j)| matrix.get(i, j));
-        let error95 = Some(deviation(entry(i, i) + entry(j, j) - 2.0 * entry(i, j))?);
-        Some(Measured { value: first.elo - second.elo, error95 })
+        let spread = self.covariance.as_ref()?.spread(self.places[a], self.places[b])?;
+        Some(Lead { value: first.elo - second.elo, deviation: spread.deviation, freedom: spread.freedom })
     }
 }

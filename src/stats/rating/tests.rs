@@ -178,6 +178,113 @@ fn simulated_players_are_recovered_within_their_errors() {
     assert!(whites >= 50, "{whites} of {RUNS} white advantages lie within their errors");
 }
 
+/// Elo that an opening is worth to each player beyond its strength, normally distributed.
+fn styles(players: usize, deviation: f64, random: &mut SplitMix64) -> Vec<f64> {
+    let normal = |random: &mut SplitMix64| (0..12).map(|_| random.unit()).sum::<f64>() - 6.0;
+    (0..players).map(|_| deviation * normal(random)).collect()
+}
+
+/// How often the error of player 0, whose rating is 0, covers it: with openings as clusters, and without.
+fn coverage(runs: u32, mut play: impl FnMut(&mut SplitMix64) -> (usize, Vec<Vec<Meeting>>)) -> [f64; 2] {
+    let mut random = SplitMix64::new(11);
+    let mut covered = [0u32; 2];
+    for _ in 0..runs {
+        let (players, openings) = play(&mut random);
+        let mut encounters: BTreeMap<u32, Encounter> = BTreeMap::new();
+        for meeting in openings.iter().flatten() {
+            let met = encounters.entry(meeting.b).or_insert_with(|| Encounter::new(0, meeting.b as usize));
+            let Score::Pair(pair) = meeting.score else { panic!("pairs only") };
+            met.add_pair(pair);
+        }
+        let encounters: Vec<Encounter> = encounters.into_values().collect();
+        for (place, shared) in [openings, Vec::new()].iter().enumerate() {
+            let ratings = rate_by_opening(players, &encounters, shared, &[]).expect("sound input");
+            let rating = &ratings.players[0];
+            covered[place] += u32::from(rating.elo.abs() < rating.error95.expect("known"));
+        }
+    }
+    covered.map(|covered| f64::from(covered) / f64::from(runs))
+}
+
+#[test]
+fn a_shared_opening_is_one_piece_of_evidence() {
+    let meeting = |b: usize, lead: f64, random: &mut SplitMix64| {
+        let score = Score::Pair(draw_pair(random, lead, 30.0));
+        Meeting { a: 0, b: u32::try_from(b).expect("few"), score }
+    };
+    // A gauntlet: eight opponents meet the hero from the same sixty openings.
+    let gauntlet = coverage(500, |random| {
+        let opening = |random: &mut SplitMix64| {
+            let style = styles(9, 80.0, random);
+            (1..9).map(|b| meeting(b, style[0] - style[b], random)).collect()
+        };
+        (9, (0..60).map(|_| opening(random)).collect())
+    });
+    // Two players who play each of twelve openings ten times over.
+    let repeats = coverage(500, |random| {
+        let opening = |random: &mut SplitMix64| {
+            let style = styles(2, 80.0, random);
+            (0..10).map(|_| meeting(1, style[0] - style[1], random)).collect()
+        };
+        (2, (0..12).map(|_| opening(random)).collect())
+    });
+    // The standard error of a coverage of 0.95 is 0.01.
+    for [by_opening, independent] in [gauntlet, repeats] {
+        assert!((0.92..=0.98).contains(&by_opening), "{by_opening}");
+        assert!(independent < 0.87, "{independent}");
+    }
+}
+
+#[test]
+fn openings_that_nobody_shares_change_nothing() {
+    let mut random = SplitMix64::new(3);
+    let mut met = Encounter::new(0, 1);
+    let mut openings = Vec::new();
+    for _ in 0..50 {
+        let pair = draw_pair(&mut random, 20.0, 30.0);
+        met.add_pair(pair);
+        openings.push(vec![Meeting { a: 0, b: 1, score: Score::Pair(pair) }]);
+    }
+    let met = [met];
+    let own = rate_by_opening(2, &met, &openings, &[]).expect("sound input");
+    assert_eq!(own.players, rated(2, &met, &[]).players);
+    // All games from one opening: how openings differ is not to be seen.
+    let one = rate_by_opening(2, &met, &[openings.concat()], &[]).expect("sound input");
+    assert_eq!(one.players, own.players);
+    let unknown = [vec![Meeting { a: 0, b: 2, score: Score::Game(Color::White, 1) }]];
+    let refused = rate_by_opening(2, &met, &unknown, &[]).err();
+    assert_eq!(refused, Some(RatingError::NoSuchPlayer { player: 2, players: 2 }));
+}
+
+#[test]
+fn draws_of_equals_are_not_only_those_that_join_players() {
+    // Each player meets two others once: points lead both ways mostly by draws, and few players are joined.
+    let mut random = SplitMix64::new(5);
+    let mut met = Vec::new();
+    for a in 0..600usize {
+        for _ in 0..2 {
+            let b = random.below(600) as usize;
+            if a == b {
+                continue;
+            }
+            let mut one = Encounter::new(a, b);
+            one.add_game(Color::White, half_points(0.0, random.unit()));
+            met.push(one);
+        }
+    }
+    let drawn = met.iter().map(|met| met.white.draws).sum::<u64>() as f64 / met.len() as f64;
+    close(drawn, 0.4, 0.04);
+    let rate = rated(600, &met, &[]).draw_rate.expect("known");
+    close(rate.value, 0.42, 0.05);
+    // Six draws in eight games joined are 75 %, and those of all thirty are 20 %.
+    let mut met = vec![Encounter { white: Trinomial { wins: 1, draws: 6, losses: 1 }, ..Encounter::new(0, 1) }];
+    for player in 2..24 {
+        met.push(Encounter { white: Trinomial { wins: 1, draws: 0, losses: 0 }, ..Encounter::new(0, player) });
+    }
+    let rate = rated(24, &met, &[]).draw_rate.expect("known");
+    assert!((0.2..0.4).contains(&rate.value), "{rate:?}");
+}
+
 #[test]
 fn pairs_and_not_games_are_what_varies() {
     // Every pair is won once by each side: no scatter, however the single games look.

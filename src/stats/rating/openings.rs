@@ -1,0 +1,105 @@
+//! Openings that several meetings share: what one opening does to a player, it does to all games from it.
+
+use super::dense::Symmetric;
+use super::errors::Moments;
+use super::fit::{Fitted, Row, directions};
+use crate::record::{Color, PairScore};
+use std::collections::BTreeMap;
+
+/// The unit of variance of an opening: a pair of games, or a game without a partner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Meeting {
+    /// One player, by index from 0.
+    pub a: u32,
+    /// The other; not `a`.
+    pub b: u32,
+    /// Result from the view of `a`.
+    pub score: Score,
+}
+
+/// Result of a meeting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Score {
+    /// Both games of a pair.
+    Pair(PairScore),
+    /// A single game: the colour of `a` and the half points (0, 1, 2) it made.
+    Game(Color, u8),
+}
+
+/// Effective number of independent openings among `units` meetings of which `shared` have openings in common, a number for
+/// each such opening (Kish 1965); `None` if no opening is shared, or all games come from one.
+pub(super) fn effective(units: f64, shared: &[f64]) -> Option<f64> {
+    let together: f64 = shared.iter().sum();
+    let squares: f64 = shared.iter().map(|count| count * count).sum();
+    let alone = (units - together).max(0.0);
+    let openings = (together + alone).powi(2) / (squares + alone);
+    (squares > together && openings >= 2.0).then_some(openings)
+}
+
+/// Products of the residuals of different meetings from one opening, as rows of unknowns: what `M` has beyond its
+/// independent clusters.
+pub(super) fn cross_moments(openings: &[Vec<Meeting>], fitted: &Fitted) -> BTreeMap<(usize, usize), f64> {
+    let mut cross = BTreeMap::new();
+    for opening in openings {
+        let mut sum: BTreeMap<usize, f64> = BTreeMap::new();
+        for meeting in opening {
+            let gradient = gradient(*meeting, fitted);
+            for (i, value) in &gradient {
+                *sum.entry(*i).or_insert(0.0) += value;
+                for (j, other) in &gradient {
+                    *cross.entry((*i, *j)).or_insert(0.0) -= value * other;
+                }
+            }
+        }
+        for (i, value) in &sum {
+            for (j, other) in &sum {
+                *cross.entry((*i, *j)).or_insert(0.0) += value * other;
+            }
+        }
+    }
+    cross
+}
+
+/// What a meeting adds to the gradient of the log-likelihood, by unknown.
+fn gradient(meeting: Meeting, fitted: &Fitted) -> Vec<(usize, f64)> {
+    let (a, b) = (meeting.a as usize, meeting.b as usize);
+    let excess = |half_points: u8, side: f64| {
+        let row = Row { a, b, side, games: 1.0, points: 0.0, draws: None };
+        f64::from(half_points.min(2)) / 2.0 - fitted.expected(&row)
+    };
+    let (lead, white) = match meeting.score {
+        Score::Pair(pair) => {
+            let (first, second) = (excess(pair.first, 1.0), excess(pair.second, -1.0));
+            (first + second, first - second)
+        }
+        Score::Game(color, half_points) => {
+            let side = if color == Color::White { 1.0 } else { -1.0 };
+            let excess = excess(half_points, side);
+            (excess, excess * side)
+        }
+    };
+    let unknown = directions(fitted, a, b, 1.0);
+    let along = [lead, lead, white];
+    unknown.iter().zip(along).filter_map(|((place, sign), value)| Some(((*place)?, sign * value))).collect()
+}
+
+/// Share of an encounter in the variance of a figure that the unknowns move by `weights`.
+pub(super) fn share(moments: Moments, (a, b): (usize, usize), weights: &[f64], fitted: &Fitted) -> f64 {
+    let mut lead = 0.0;
+    let mut white = 0.0;
+    for (index, (place, sign)) in directions(fitted, a, b, 1.0).iter().enumerate() {
+        let weight = place.map_or(0.0, |place| sign * weights[place]);
+        if index == 2 { white += weight } else { lead += weight }
+    }
+    moments.lead * lead * lead + moments.white * white * white + 2.0 * moments.across * lead * white
+}
+
+/// `matrix` times a column with 1 at `plus` and -1 at `minus`.
+pub(super) fn difference(matrix: &Symmetric, plus: Option<usize>, minus: Option<usize>) -> Vec<f64> {
+    let mut column = vec![0.0; matrix.size()];
+    for (place, sign) in [(plus, 1.0), (minus, -1.0)] {
+        let Some(place) = place else { continue };
+        column.iter_mut().zip(matrix.row(place)).for_each(|(sum, value)| *sum += sign * value);
+    }
+    column
+}

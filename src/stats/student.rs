@@ -1,0 +1,44 @@
+//! Student's law: the normal one for a deviation that is itself estimated.
+
+use statrs::distribution::{ContinuousCDF as _, Normal, StudentsT};
+
+/// From here on the law is the normal one to more digits than anybody prints.
+const NORMAL: f64 = 1e6;
+
+/// Quantile of `share` with `freedom` degrees of freedom, infinite ones included.
+#[must_use]
+pub fn quantile(share: f64, freedom: f64) -> f64 {
+    law(freedom).map_or_else(|| Normal::standard().inverse_cdf(share), |law| law.inverse_cdf(share))
+}
+
+/// Probability of more than `value`.
+#[must_use]
+pub fn above(value: f64, freedom: f64) -> f64 {
+    law(freedom).map_or_else(|| Normal::standard().sf(value), |law| law.sf(value))
+}
+
+/// The law for a finite number of degrees of freedom; `None` for the normal one.
+fn law(freedom: f64) -> Option<StudentsT> {
+    StudentsT::new(0.0, 1.0, freedom).ok().filter(|_| freedom < NORMAL)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{above, quantile};
+
+    #[test]
+    fn quantiles_are_those_of_the_tables() {
+        for (share, freedom, expected) in [
+            (0.975, 1.0, 12.706_205),
+            (0.975, 4.0, 2.776_445),
+            (0.975, 19.0, 2.093_024),
+            (0.995, 30.0, 2.749_996),
+            (0.975, f64::INFINITY, 1.959_964),
+            (0.975, 1e9, 1.959_964),
+        ] {
+            let found = quantile(share, freedom);
+            assert!((found - expected).abs() < 2e-6, "{share} with {freedom}: {found}, not {expected}");
+            assert!((above(expected, freedom) - (1.0 - share)).abs() < 1e-6, "{share} with {freedom}");
+        }
+    }
+}
