@@ -1,4 +1,4 @@
-//! What ratings cost: 200 players with 100,000 games, the live view's 60 players, and PGN read for its tags, beside what it costs to
+//! What ratings cost: 200 players with 100,000 games, the live view's 60 players, and PGN read for its tags and moves, beside what it costs to
 //! read the same bytes for nothing but their line ends.
 //!
 //! `cargo bench --bench rating`. Compare ratios of one run, not times of two.
@@ -10,8 +10,8 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use quintain::record::PairScore;
+use quintain::report::collection::Collection;
 use quintain::report::pgn_tags;
-use quintain::report::results::Results;
 use quintain::stats::random::SplitMix64;
 use quintain::stats::rating::{Encounter, rate};
 
@@ -37,14 +37,19 @@ fn main() {
         black_box(pgn_tags::read(black_box(text.as_slice()), |_| ()).expect("memory"));
     });
     let all = median(|| {
-        let mut results = Results::new();
-        results.add_pgn(black_box(text.as_slice())).expect("memory");
-        drop(black_box(results));
+        let mut collection = Collection::new(false);
+        collection.add_pgn(black_box(text.as_slice())).expect("memory");
+        drop(black_box(collection));
     });
     let a_minute = |seconds: f64| f64::from(PGN_GAMES) / seconds * 60.0 / 1e6;
     println!("PGN of {PGN_GAMES} games, {} MB", text.len() / 1_000_000);
     println!("line ends: {:.1} ms, ratio 1", lines * 1e3);
-    println!("tags: {:.1} ms, ratio {:.2}, {:.0} million games a minute", tags * 1e3, tags / lines, a_minute(tags));
+    println!(
+        "tags and moves: {:.1} ms, ratio {:.2}, {:.0} million games a minute",
+        tags * 1e3,
+        tags / lines,
+        a_minute(tags)
+    );
     println!("results: {:.1} ms, ratio {:.2}, {:.0} million games a minute", all * 1e3, all / lines, a_minute(all));
 }
 

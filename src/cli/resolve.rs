@@ -283,6 +283,15 @@ pub(super) fn games(raw: &RawPlan, name: &'static str) -> Result<(Plan, Book)> {
     finish(raw, shape, || entrants(raw))
 }
 
+/// Checks what every match of a series has in common before anything is built: all flags but the engines.
+pub(super) fn series(raw: &RawPlan) -> Result<(Limit, Variant)> {
+    refuse("a match", "quintain sprt", &keys_of_tests(raw))?;
+    let limit = RawLimit::of_all(raw).resolve("--tc")?;
+    let shape = Shape { name: "series", format: Format::RoundRobin, test: None, max_pairs: None, limits: vec![limit] };
+    let (plan, _) = finish(raw, shape, || Ok(Vec::new()))?;
+    Ok((limit, plan.rules.variant))
+}
+
 /// Resolves a race of all players after the first against the first.
 pub(super) fn race(raw: &RawPlan, rule: RaceRule) -> Result<(Plan, Book)> {
     let max_pairs = match raw.pairs {

@@ -10,14 +10,16 @@ use anyhow::{Context as _, Result, bail};
 use chrono::DateTime;
 
 use crate::cli::flags::RunFlags;
+use crate::cli::rate;
 use crate::cli::run_dir::{RunDir, write_atomically};
 use crate::cli::{Exit, progress};
 use crate::journal;
 use crate::plan::Player;
+use crate::report::collection::{Collection, RunGames, RunPlayer};
 #[cfg(feature = "png")]
 use crate::report::plot::png::{Theme, to_png};
 use crate::report::progress::{Curve, Version, first_days};
-use crate::report::results::{Results, RunGames};
+use crate::report::results::Results;
 use crate::source::{self, Context, Spec};
 use crate::stats::Pentanomial;
 use crate::stats::progress::{Progress, progress as rate_versions};
@@ -26,6 +28,7 @@ use crate::stats::rating::Encounter;
 const EXAMPLES: &str = "\
 Examples:
   quintain progress results/runs/*                              every version that was ever played, by its commit
+  quintain progress results/runs/* --at 8+0.08                  the same, with the games of one time control
   quintain progress games.pgn --sparring Stockfish --out elo.svg
   quintain progress results/runs/* --out elo.csv
   quintain progress results/runs/* --json
@@ -35,15 +38,19 @@ In a run a version is a player built from `.` or git:REV; in a PGN one whose nam
 where there is none, every player but those of --sparring. Versions stand in the order of their commits, else by date. All
 games are rated together (see `quintain rate`), so games against sparring partners count as well; the first version is 0.
 
-The change from each version to the next is tested against none at all; p-values are corrected over all steps (Holm), so that the
-probability of any mark that is luck alone is at most --alpha.
+Games count once, and only games of one condition (as 8+0.08 or nodes=2000) are taken together, unless --mix is given; --at chooses
+one (see `quintain rate`).
+
+The change from each version to the next is tested against none at all, by Student's law; p-values are corrected over all steps
+(Holm), so that the probability of any mark that is luck alone is at most --alpha.
 
 With --revs A..B the commits of that stretch which touch the engine's sources (the first-parent line; at most --versions of them) are built
 and play, each against the one before and against --vs, in batches, always for the step of the curve that is least certain, until
 every step is known to +/- --width Elo or --limit pairs are played. What lies in --runs counts; the same command goes on there.
 
 JSON: `versions` (`version, commit, date, subject, elo, elo_error, elo_lo, elo_hi, bound, games, score`), `steps` (`from, to,
-elo, elo_error, p, p_adjusted, mark (drop|gain|open)`), `anchor, level, games, sparring`. Intervals are of 95 %; null stands for
+elo, elo_error, p, p_adjusted, mark (drop|gain|open)`), `anchor, level, games, sparring, conditions, skipped_games, given_again,
+repeated_games`. Intervals are of 95 %; null stands for
 what is not known.";
 
 /// Elo of each version over its commits or dates, with error bands; says which drops are real.
@@ -51,6 +58,7 @@ what is not known.";
 #[command(after_help = EXAMPLES, allow_negative_numbers = true)]
 #[command(mut_arg("out", |arg| arg.value_name("FILE").help("Write the curve there: .svg, .png, .html, .json or .csv")))]
 #[command(mut_arg("json", |arg| arg.help("Print the curve as one JSON document")))]
+#[command(mut_args(of_playing))]
 pub(super) struct ProgressArgs {
     /// PGN files and run directories; players of the same commit or name are one.
     #[arg(value_name = "FILE.pgn|RUN")]
@@ -67,6 +75,12 @@ pub(super) struct ProgressArgs {
     /// The probability that any change is marked where there is none.
     #[arg(long, value_name = "P", default_value_t = 0.05, help_heading = "Versions")]
     alpha: f64,
+    /// Count only the games of this condition, as the list of conditions names it.
+    #[arg(long, value_name = "CONDITION", conflicts_with = "mix", help_heading = "Versions")]
+    at: Option<String>,
+    /// Rate games of different conditions together.
+    #[arg(long, help_heading = "Versions")]
+    mix: bool,
     /// Build and play the versions of this stretch of history, as far as games are missing.
     #[arg(long, value_name = "A..B", help_heading = "Playing")]
     revs: Option<String>,
@@ -92,6 +106,14 @@ pub(super) struct ProgressArgs {
     flags: RunFlags,
 }
 
+/// Flags of the games that --revs plays need it: without, they would be taken and change nothing.
+fn of_playing(arg: clap::Arg) -> clap::Arg {
+    let is_of_games = ["Playing", "Engines", "Limits", "Openings", "Adjudication", "Running", "Records"]
+        .iter()
+        .any(|heading| arg.get_help_heading() == Some(heading));
+    if (is_of_games && arg.get_id() != "revs") || arg.get_id() == "name" { arg.requires("revs") } else { arg }
+}
+
 /// Where a player's program came from.
 #[derive(Clone, Debug)]
 struct Made {
@@ -103,7 +125,7 @@ struct Made {
 /// All games, and what is known of who played them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Gathered {
-    results: Results,
+    collection: Collection,
     made: HashMap<String, Made>,
     days: HashMap<String, String>,
 }
@@ -119,7 +141,7 @@ impl Gathered {
                 .with_context(|| format!("{}: cannot open it; give a PGN file or a run directory", input.display()))
         };
         let unreadable = || format!("{}: cannot read it", input.display());
-        self.results.add_pgn(open()?).with_context(unreadable)?;
+        self.collection.add_pgn(open()?).with_context(unreadable)?;
         for (name, day) in first_days(open()?).with_context(unreadable)? {
             self.seen(&name, day);
         }
@@ -128,7 +150,7 @@ impl Gathered {
 
     fn add_run(&mut self, input: &Path) -> Result<()> {
         let (dir, plan) = RunDir::open(input)?;
-        let mut games = RunGames::default();
+        let mut games = RunGames::new(plan.rules.variant);
         let mut first: Option<std::time::Duration> = None;
         let replayed = journal::read(&dir.path(journal::FILE_NAME), |game| {
             first = Some(first.map_or(game.started, |first| first.min(game.started)));
@@ -145,8 +167,67 @@ impl Gathered {
                 self.made.insert(name.clone(), made);
             }
         }
-        games.add_to(&mut self.results, &names.iter().map(String::as_str).collect::<Vec<_>>());
+        let players: Vec<RunPlayer<'_>> = names
+            .iter()
+            .zip(&plan.players)
+            .map(|(key, player)| RunPlayer { name: &player.name, key, limit: player.limit })
+            .collect();
+        self.collection.add_run(games, &players);
         Ok(())
+    }
+
+    /// The games that the curve is made of: of one condition, unless they are to be mixed.
+    pub(super) fn results(&self, args: &ProgressArgs) -> Result<Results> {
+        let known = self.collection.conditions();
+        // The condition of games that --revs is yet to play is not among these.
+        let is_yet_to_come = args.revs.is_some() && args.at.as_ref().is_some_and(|at| !known.contains_key(at));
+        if known.is_empty() || is_yet_to_come {
+            return Ok(Results::default());
+        }
+        let pools = rate::chosen(&self.collection, args.at.as_deref())?;
+        match pools[..] {
+            [] => Ok(Results::default()),
+            [(_, results)] => Ok(results.clone()),
+            _ => bail!(
+                "these games are of {} conditions: {}; give --at with one of them, or --mix to rate them together",
+                pools.len(),
+                rate::listed(&self.collection)
+            ),
+        }
+    }
+
+    /// Refuses games to be played at a condition at which they would not be counted with those there are.
+    pub(super) fn is_at(&self, args: &ProgressArgs, condition: &str) -> Result<()> {
+        if let Some(at) = args.at.as_deref().filter(|at| *at != condition) {
+            bail!("--at `{at}`: --revs would play at `{condition}`; give the limits of `{at}`, or leave out --at");
+        }
+        let known = self.collection.conditions();
+        if args.mix || args.at.is_some() || known.keys().all(|known| known == condition) {
+            return Ok(());
+        }
+        bail!(
+            "--revs would play at `{condition}`, and there are {}; give --at `{condition}` to leave those out, or --mix",
+            rate::listed(&self.collection)
+        )
+    }
+
+    /// The pairs of two commits, by full id, from the view of the first.
+    pub(super) fn met(&self, a: &str, b: &str) -> Pentanomial {
+        let mut all = Pentanomial::default();
+        for (_, results) in self.collection.pools() {
+            let names = results.names();
+            let place = |commit: &str| names.iter().position(|name| *name == short(commit));
+            let Some(pair) = place(a).zip(place(b)) else { continue };
+            for met in results.encounters() {
+                let pairs = match (met.a, met.b) {
+                    met_by if met_by == pair => met.pentanomial(),
+                    met_by if met_by == (pair.1, pair.0) => met.pentanomial().reversed(),
+                    _ => continue,
+                };
+                all.0.iter_mut().zip(pairs.0).for_each(|(into, count)| *into += count);
+            }
+        }
+        all
     }
 
     fn seen(&mut self, name: &str, day: String) {
@@ -157,15 +238,14 @@ impl Gathered {
     }
 
     /// Who is a version, in order.
-    fn versions(&self, args: &ProgressArgs, context: &Context) -> Result<Vec<Version>> {
-        let names = self.results.names();
+    fn versions(&self, results: &Results, args: &ProgressArgs, context: &Context) -> Result<Vec<Version>> {
+        let names = results.names();
         for name in &args.sparring {
             if !names.contains(name) {
                 bail!("--sparring `{name}`: no such player in these games");
             }
         }
-        let played: BTreeSet<usize> =
-            self.results.encounters().iter().flat_map(|met: &Encounter| [met.a, met.b]).collect();
+        let played: BTreeSet<usize> = results.encounters().iter().flat_map(|met: &Encounter| [met.a, met.b]).collect();
         let candidates: Vec<usize> =
             played.into_iter().filter(|player| !args.sparring.contains(&names[*player])).collect();
         let asked: Vec<String> =
@@ -219,30 +299,12 @@ impl Gathered {
         let is_id = (7..=40).contains(&last.len()) && last.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
         is_id.then(|| last.to_owned())
     }
+}
 
-    /// The pairs of two commits, by full id, from the view of the first.
-    pub(super) fn met(&self, a: &str, b: &str) -> Pentanomial {
-        let names = self.results.names();
-        let place = |commit: &str| names.iter().position(|name| *name == short(commit));
-        let Some((a, b)) = place(a).zip(place(b)) else { return Pentanomial::default() };
-        let mut all = Pentanomial::default();
-        for met in self.results.encounters() {
-            let met = match (met.a, met.b) {
-                pair if pair == (a, b) => met,
-                pair if pair == (b, a) => met.reversed(),
-                _ => continue,
-            };
-            let pairs = met.pentanomial().0;
-            all.0.iter_mut().zip(pairs).for_each(|(into, count)| *into += count);
-        }
-        all
-    }
-
-    /// The curve of these games.
-    pub(super) fn curve(&self, versions: &[Version], level: f64) -> Result<Progress> {
-        let players: Vec<usize> = versions.iter().map(|version| version.player).collect();
-        Ok(rate_versions(self.results.names().len(), &self.results.encounters(), &[], &players, level)?)
-    }
+/// The curve of these games.
+pub(super) fn curve(results: &Results, players: &[usize], level: f64) -> Result<Progress> {
+    let shared = results.shared_openings();
+    Ok(rate_versions(results.names().len(), &results.encounters(), &shared, players, level)?)
 }
 
 /// What the players of a plan are called among those of other plans: the same commit is the same player, unless it plays itself.
@@ -279,9 +341,12 @@ pub(super) fn run(args: &ProgressArgs) -> Result<Exit> {
     }
     let raw = args.flags.to_raw()?;
     let form = raw.out.as_deref().map(Form::of).transpose()?;
-    let mut gathered = Gathered::default();
-    for input in &args.inputs {
+    let mut gathered = Gathered { collection: Collection::new(args.mix), ..Gathered::default() };
+    for input in rate::runs_first(&args.inputs) {
         gathered.add(input)?;
+    }
+    if args.revs.is_none() {
+        gathered.results(args)?;
     }
     let context = Context::from_env()?;
     if let Some(range) = &args.revs {
@@ -290,14 +355,26 @@ pub(super) fn run(args: &ProgressArgs) -> Result<Exit> {
             exit => return Ok(exit),
         }
     }
-    let versions = gathered.versions(args, &context)?;
+    rate::warn(gathered.collection.skipped());
+    let results = gathered.results(args)?;
+    let versions = gathered.versions(&results, args, &context)?;
     if versions.is_empty() {
         bail!("no finished games of any version; give PGN files or run directories");
     }
-    let progress = gathered.curve(&versions, args.alpha)?;
-    let names = gathered.results.names();
-    let games = gathered.results.encounters().iter().map(Encounter::games).sum();
-    let curve = Curve { names: &names, versions: &versions, progress: &progress, level: args.alpha, games };
+    let players: Vec<usize> = versions.iter().map(|version| version.player).collect();
+    let progress = curve(&results, &players, args.alpha)?;
+    let names = results.names();
+    let conditions = gathered.collection.conditions();
+    let conditions = conditions.keys().filter(|name| args.at.as_ref().is_none_or(|at| at == *name)).cloned().collect();
+    let curve = Curve {
+        names: &names,
+        versions: &versions,
+        progress: &progress,
+        level: args.alpha,
+        games: results.games(),
+        conditions,
+        skipped: gathered.collection.skipped(),
+    };
     if let (Some(form), Some(path)) = (form, &raw.out) {
         let bytes = form.write(&curve)?;
         write_atomically(path, &bytes).with_context(|| format!("{}: cannot write it", path.display()))?;

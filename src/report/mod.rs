@@ -1,6 +1,7 @@
 //! Observers of a run and the pictures it leaves. Nothing here can stop a run.
 
 pub mod calibration;
+pub mod collection;
 pub mod console;
 pub mod crashes;
 pub mod eco;
@@ -9,6 +10,7 @@ pub mod explain;
 pub mod fastchess;
 pub mod figures;
 pub mod html;
+mod identity;
 pub mod pgn;
 pub mod pgn_file;
 pub mod pgn_tags;

@@ -1,22 +1,25 @@
-//! Reads who played whom, and how it ended, from PGN: tags only, moves are skipped, a few hundred nanoseconds a game.
+//! Games of PGN text as ratings need them: who played whom, at which condition, how it ended, and which game it was.
+//!
+//! Moves are read as text, without a board: a few microseconds a game.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{ErrorKind, Read};
 use std::ops::ControlFlow;
 
-use pgn_reader::{RawTag, Reader, Visitor};
+use pgn_reader::{RawComment, RawTag, Reader, SanPlus, Visitor};
 
-use crate::record::Outcome;
+use crate::record::{ByColor, Outcome};
+use crate::report::identity::Line;
 
 /// The longest line of a tag that is read; the standard allows 255 bytes.
 const TAG_LINE: usize = 8192;
 
-/// The tags of a game that say who, how it ended, and what it was a part of; as the file has them, `\"` and `\\` resolved. Text is
-/// bytes, for old files are not UTF-8.
+/// A game as far as its text tells, `\"` and `\\` resolved. Text is bytes, for old files are not UTF-8.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GameTags {
-    /// Who had White; empty where the tag is missing.
+    /// Who had White; empty if the tag is missing.
     pub white: Vec<u8>,
-    /// Who had Black; empty where the tag is missing.
+    /// Who had Black; empty if the tag is missing.
     pub black: Vec<u8>,
     /// `None` for a game without result (`*`, or no tag).
     pub outcome: Option<Outcome>,
@@ -24,22 +27,33 @@ pub struct GameTags {
     pub event: Vec<u8>,
     /// The round, as `12` or `12.1`.
     pub round: Vec<u8>,
-    /// The position where the game began; empty for the usual one.
+    /// The position from which the game began; empty for the usual one.
     pub fen: Vec<u8>,
-    /// The day, as `2026.01.31`, in UTC where the game says so.
+    /// The day, as `2026.01.31`, in UTC if the game says so.
     pub date: Vec<u8>,
+    /// What either side could spend.
+    pub limits: ByColor<LimitTags>,
+    /// The variant of chess; empty for the usual one.
+    pub variant: Vec<u8>,
+    /// Hash of start and moves; `None` if the text has no moves though some were played.
+    pub moves: Option<u64>,
+    /// Hash of the opening; `None` if it is not known: the usual position, and no move marked `book`.
+    pub opening: Option<u64>,
+    /// Hash of all tags, those not listed here among them.
+    pub all_tags: u64,
+    /// True if the tags say that no move was played.
+    is_moveless: bool,
     /// Which of these tags were seen.
-    seen: u8,
+    seen: u32,
 }
 
-impl GameTags {
-    fn clear(&mut self) {
-        for text in [&mut self.white, &mut self.black, &mut self.event, &mut self.round, &mut self.fen, &mut self.date]
-        {
-            text.clear();
-        }
-        (self.outcome, self.seen) = (None, 0);
-    }
+/// What the tags say of one side's limit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LimitTags {
+    /// `TimeControl`, or `WhiteTimeControl` and `BlackTimeControl`.
+    pub time_control: Vec<u8>,
+    /// `Limit`, or `WhiteLimit` and `BlackLimit`: the whole limit if a clock does not say it.
+    pub limit: Vec<u8>,
 }
 
 /// What a file held.
@@ -58,96 +72,163 @@ pub struct Summary {
 /// Those of `source`.
 pub fn read(source: impl Read, mut each: impl FnMut(&GameTags)) -> std::io::Result<Summary> {
     let mut reader = Reader::build(source).set_supported_tag_line_length(TAG_LINE).finish();
-    let mut tags = Tags { game: GameTags::default(), each: &mut each, read: Summary::default() };
+    let mut tags = Tags {
+        game: GameTags::default(),
+        all: DefaultHasher::new(),
+        is_in_moves: false,
+        each: &mut each,
+        read: Summary::default(),
+    };
     loop {
         match reader.read_game(&mut tags) {
             Ok(Some(())) => {}
             Ok(None) => break,
-            // The reader has gone on to the next line.
-            Err(error) if error.kind() == ErrorKind::InvalidData => tags.read.overlong += 1,
+            // The reader has gone on to the next line, or, of a comment without end, to the end.
+            Err(error) if error.kind() == ErrorKind::InvalidData => {
+                tags.read.overlong += u64::from(!tags.is_in_moves);
+            }
             Err(error) => return Err(error),
         }
     }
-    tags.finish();
+    tags.finish(None);
     Ok(tags.read)
 }
 
 struct Tags<'a, F> {
     game: GameTags,
+    all: DefaultHasher,
+    is_in_moves: bool,
     each: &'a mut F,
     read: Summary,
 }
 
 impl<F: FnMut(&GameTags)> Tags<'_, F> {
-    fn finish(&mut self) {
-        if self.game.seen != 0 {
-            self.read.games += 1;
-            (self.each)(&self.game);
-            self.game.clear();
+    /// Hands the game over, with its moves if there are any.
+    fn finish(&mut self, line: Option<&Line>) {
+        if self.game.seen == 0 {
+            return;
+        }
+        let line = line.filter(|line| line.plies() > 0 || self.game.is_moveless);
+        self.game.moves = line.map(Line::moves);
+        self.game.opening = match line {
+            Some(line) => line.opening(),
+            None => Line::new(&self.game.fen).opening(),
+        };
+        self.game.all_tags = self.all.finish();
+        self.read.games += 1;
+        (self.each)(&self.game);
+        self.game = GameTags::default();
+        self.all = DefaultHasher::new();
+    }
+}
+
+/// Tags that are read, in the order of their bits in `seen`.
+const TAGS: [&[u8]; 16] = [
+    b"White",
+    b"Black",
+    b"Result",
+    b"Event",
+    b"Round",
+    b"FEN",
+    b"Date",
+    b"UTCDate",
+    b"TimeControl",
+    b"WhiteTimeControl",
+    b"BlackTimeControl",
+    b"Limit",
+    b"WhiteLimit",
+    b"BlackLimit",
+    b"Variant",
+    b"PlyCount",
+];
+
+impl GameTags {
+    fn set(&mut self, name: &[u8], value: &[u8]) {
+        let value = || value.to_vec();
+        match name {
+            b"White" => self.white = value(),
+            b"Black" => self.black = value(),
+            b"Event" => self.event = value(),
+            b"Round" => self.round = value(),
+            b"FEN" => self.fen = value(),
+            b"UTCDate" => self.date = value(),
+            b"Date" if self.date.is_empty() => self.date = value(),
+            b"WhiteTimeControl" => self.limits.white.time_control = value(),
+            b"BlackTimeControl" => self.limits.black.time_control = value(),
+            b"TimeControl" => [self.limits.white.time_control, self.limits.black.time_control] = [value(), value()],
+            b"WhiteLimit" => self.limits.white.limit = value(),
+            b"BlackLimit" => self.limits.black.limit = value(),
+            b"Limit" => [self.limits.white.limit, self.limits.black.limit] = [value(), value()],
+            b"Variant" => self.variant = value(),
+            b"PlyCount" => self.is_moveless = value().trim_ascii() == b"0",
+            b"Result" => {
+                self.outcome = match value().trim_ascii() {
+                    b"1-0" => Some(Outcome::WhiteWins),
+                    b"0-1" => Some(Outcome::BlackWins),
+                    b"1/2-1/2" => Some(Outcome::Draw),
+                    _ => None,
+                };
+            }
+            _ => {}
         }
     }
 }
 
 impl<F: FnMut(&GameTags)> Visitor for Tags<'_, F> {
     type Tags = ();
-    type Movetext = ();
+    type Movetext = (Line, String);
     type Output = ();
 
     fn begin_tags(&mut self) -> ControlFlow<(), ()> {
+        self.is_in_moves = false;
         ControlFlow::Continue(())
     }
 
     fn tag(&mut self, (): &mut (), name: &[u8], value: RawTag<'_>) -> ControlFlow<()> {
-        let place = match name {
-            b"White" => 0,
-            b"Black" => 1,
-            b"Result" => 2,
-            b"Event" => 3,
-            b"Round" => 4,
-            b"FEN" => 5,
-            b"Date" => 6,
-            b"UTCDate" => 7,
-            _ => return ControlFlow::Continue(()),
-        };
+        let place = TAGS.iter().position(|known| *known == name);
         // A tag for the second time belongs to a next game: of games without moves the reader does not see the end.
-        if self.game.seen & (1 << place) != 0 {
-            self.finish();
+        if let Some(place) = place {
+            if self.game.seen & (1 << place) != 0 {
+                self.finish(None);
+            }
+            self.game.seen |= 1 << place;
         }
-        self.game.seen |= 1 << place;
         let value = value.decode();
-        let into = match place {
-            0 => &mut self.game.white,
-            1 => &mut self.game.black,
-            2 => {
-                self.game.outcome = match value.trim_ascii() {
-                    b"1-0" => Some(Outcome::WhiteWins),
-                    b"0-1" => Some(Outcome::BlackWins),
-                    b"1/2-1/2" => Some(Outcome::Draw),
-                    _ => None,
-                };
-                return ControlFlow::Continue(());
-            }
-            3 => &mut self.game.event,
-            4 => &mut self.game.round,
-            5 => &mut self.game.fen,
-            _ => {
-                if place == 7 || self.game.date.is_empty() {
-                    self.game.date.clear();
-                    self.game.date.extend_from_slice(&value);
-                }
-                return ControlFlow::Continue(());
-            }
-        };
-        into.extend_from_slice(&value);
+        (name, &*value).hash(&mut self.all);
+        if place.is_some() {
+            self.game.set(name, &value);
+        }
         ControlFlow::Continue(())
     }
 
-    fn begin_movetext(&mut self, (): ()) -> ControlFlow<(), ()> {
-        self.finish();
-        ControlFlow::Break(())
+    fn begin_movetext(&mut self, (): ()) -> ControlFlow<(), Self::Movetext> {
+        if self.game.seen == 0 {
+            // Words without tags are no game.
+            return ControlFlow::Break(());
+        }
+        self.is_in_moves = true;
+        ControlFlow::Continue((Line::new(&self.game.fen), String::new()))
     }
 
-    fn end_game(&mut self, (): ()) {}
+    fn san(&mut self, (line, text): &mut Self::Movetext, san: SanPlus) -> ControlFlow<()> {
+        use std::fmt::Write as _;
+        text.clear();
+        // Writing into memory cannot fail.
+        let _ = write!(text, "{}", san.san);
+        line.push(text.as_bytes());
+        ControlFlow::Continue(())
+    }
+
+    fn comment(&mut self, (line, _): &mut Self::Movetext, comment: RawComment<'_>) -> ControlFlow<()> {
+        if comment.as_bytes().trim_ascii() == b"book" {
+            line.end_book();
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn end_game(&mut self, (line, _): Self::Movetext) {
+        self.finish(Some(&line));
+    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use std::io::Read;
 
 use serde::Serialize;
 
+use crate::report::collection::Skipped;
 use crate::report::pgn_tags;
 use crate::report::plot::{self, Heads, ProgressionPlot};
 use crate::stats::elo::fixed;
@@ -40,6 +41,10 @@ pub struct Curve<'a> {
     pub level: f64,
     /// All games.
     pub games: u64,
+    /// The conditions they were played at; several only if they are mixed.
+    pub conditions: Vec<String>,
+    /// Games that were left out.
+    pub skipped: Skipped,
 }
 
 /// The document: names are the contract.
@@ -51,6 +56,10 @@ struct Json<'a> {
     level: f64,
     games: u64,
     sparring: Vec<JsonSparring<'a>>,
+    conditions: &'a [String],
+    skipped_games: u64,
+    given_again: u64,
+    repeated_games: u64,
 }
 
 #[derive(Serialize)]
@@ -202,8 +211,9 @@ impl Curve<'_> {
     pub fn caption(&self) -> String {
         let anchor = self.progress.anchor.map_or("the mean".to_owned(), |player| self.label(player).to_owned());
         format!(
-            "Elo over {anchor}, joint maximum likelihood of {} games, 95 % intervals by pairs; marked: changes with p at most {} over all {} steps (Holm)",
+            "Elo over {anchor}, joint maximum likelihood of {} games at {}, 95 % intervals by pairs; marked: changes with p at most {} over all {} steps (Holm)",
             self.games,
+            self.conditions.iter().map(|condition| shown(condition)).collect::<Vec<_>>().join(" and "),
             self.level,
             self.progress.steps.len()
         )
@@ -244,6 +254,10 @@ impl Curve<'_> {
                     JsonSparring { name: &self.names[player], elo, elo_error, games: rating.games }
                 })
                 .collect(),
+            conditions: &self.conditions,
+            skipped_games: self.skipped.games(),
+            given_again: self.skipped.given_again,
+            repeated_games: self.skipped.repeated,
         };
         Ok(serde_json::to_string_pretty(&document)? + "\n")
     }

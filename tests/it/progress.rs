@@ -75,12 +75,55 @@ fn what_is_no_curve_is_refused() {
         (&["progress", &pgn, "--alpha", "1"], "--alpha 1: a probability"),
         (&["progress", &pgn, "--order", "size"], "--order `size`: commit or date"),
         (&["progress", "missing.pgn"], "missing.pgn: cannot open it"),
+        // Flags of games to be played, of which there are none.
+        (&["progress", &pgn, "--tc", "8+0.08"], "--revs <A..B>"),
+        (&["progress", &pgn, "--pairs", "7"], "--revs <A..B>"),
+        (&["progress", &pgn, "--name", "x"], "--revs <A..B>"),
+        // Nonsense is refused before anything is looked up or built.
+        (&["progress", "--revs", "main", "--nodes", "1"], "--revs `main`: write OLD..NEW"),
+        (&["progress", "--revs", "a..b", "--tc", "soon"], "`soon` is not a time control"),
+        (&["progress", "--revs", "a..b", "--resign", "never"], "never"),
+        (&["progress", "--revs", "a..b", "--book", "none.epd"], "none.epd"),
+        (&["progress", "--revs", "a..b", "--affinity=x"], "--affinity"),
+        (&["progress", "--revs", "a..b", "--limit", "0"], "--limit 0 plays nothing"),
+        (&["progress", "--revs", "a..b", "--until-width", "5"], "--width says how surely"),
+        (&["progress", "--revs", "a..b", "--name", "x"], "--runs says where they are kept"),
+        (&["progress", "--revs", "a..b", "--nodes", "1", "--vs", "no-such-engine"], "--vs `no-such-engine`"),
+        (
+            &["progress", &pgn, "--revs", "a..b", "--nodes", "5"],
+            "--revs would play at `nodes=5`, and there are 240 games",
+        ),
     ];
     for (args, expected) in cases {
         let ran: Ran = quintain(args).current_dir(folder.path()).output().unwrap().into();
         assert_eq!(ran.code, Some(2), "{args:?}: {ran:?}");
         assert!(ran.stderr.contains(expected), "{args:?}: {}", ran.stderr);
     }
+}
+
+#[test]
+fn games_count_once_and_conditions_are_not_mixed_without_a_word() {
+    let folder = tempfile::tempdir().unwrap();
+    let [slow, fast] = ["slow.pgn", "fast.pgn"].map(|name| folder.path().join(name).display().to_string());
+    let at = |clock: &str| stored().replace("[Round ", &format!("[TimeControl \"{clock}\"]\n[Round "));
+    std::fs::write(&slow, at("8+0.08")).unwrap();
+    std::fs::write(&fast, at("1+0.01")).unwrap();
+    let curve = |inputs: &[&str]| {
+        let ran = run(&[&["progress", "--sparring", "Rival", "--json"], inputs].concat());
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        json(&ran)
+    };
+    let (once, twice) = (curve(&[&slow]), curve(&[&slow, &slow]));
+    assert_eq!((&twice["steps"], &twice["games"]), (&once["steps"], &240.into()));
+    assert_eq!((&twice["given_again"], &once["given_again"]), (&240.into(), &0.into()));
+    let ran = run(&["progress", &slow, &fast, "--sparring", "Rival"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{ran:?}");
+    let listed = "2 conditions: 240 games at `1+0.01`, 240 games at `8+0.08`; give --at with one of them, or --mix";
+    assert!(ran.stderr.contains(listed), "{}", ran.stderr);
+    let one = curve(&[&slow, &fast, "--at", "8+0.08"]);
+    assert_eq!((&one["steps"], &one["conditions"]), (&once["steps"], &serde_json::json!(["8+0.08"])));
+    let mixed = curve(&[&slow, &fast, "--mix"]);
+    assert_eq!((&mixed["games"], &mixed["conditions"]), (&480.into(), &serde_json::json!(["1+0.01", "8+0.08"])));
 }
 
 /// Scripted peers that resign the more, the weaker they are, play fast games from the same openings.

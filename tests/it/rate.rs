@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::harness::{Ran, run, sprt};
+use crate::harness::{FAKE, Ran, run, sprt};
 
 const KEYS: [&str; 10] = [
     "players",
@@ -20,19 +20,36 @@ const KEYS: [&str; 10] = [
     "skipped_games",
 ];
 
-/// A PGN file of games as `White Black result`, one pair each round where the players are the reverse of those before.
+/// A PGN file of games as `White Black result`, each in a round of its own and with moves of its own.
 fn pgn(folder: &Path, name: &str, games: &[(&str, &str, &str, u32)]) -> PathBuf {
+    pgn_at(folder, name, "8+0.08", games)
+}
+
+/// The same at a time control.
+fn pgn_at(folder: &Path, name: &str, time_control: &str, games: &[(&str, &str, &str, u32)]) -> PathBuf {
     let mut text = String::new();
-    let mut round = 0;
+    let mut round = 0u32;
     for (white, black, result, count) in games {
         for _ in 0..*count {
             round += 1;
-            let tags =
-                [("Event", "e"), ("Round", &round.to_string()), ("White", white), ("Black", black), ("Result", result)];
+            let tags = [
+                ("Event", "e"),
+                ("Round", &round.to_string()),
+                ("White", white),
+                ("Black", black),
+                ("Result", result),
+                ("TimeControl", time_control),
+            ];
             for (tag, value) in tags {
                 writeln!(text, "[{tag} \"{value}\"]").unwrap();
             }
-            writeln!(text, "\n1. e4 {{a comment\n\n[Result \"*\"] }} e5 {result}\n").unwrap();
+            // Four digits of the round in base eight, as files.
+            let moves: Vec<String> = (0..4)
+                .map(|digit| {
+                    format!("{}4", ["a", "b", "c", "d", "e", "f", "g", "h"][(round >> (3 * digit)) as usize % 8])
+                })
+                .collect();
+            writeln!(text, "\n1. e4 {{a comment\n\n[Result \"*\"] }} e5 {} {result}\n", moves.join(" ")).unwrap();
         }
     }
     let path = folder.join(name);
@@ -88,10 +105,12 @@ fn single_games_of_a_pgn() {
     assert_eq!((&found["games"], &found["pairs"], &found["relative_to"]), (&400.into(), &0.into(), &"anchors".into()));
     let anchor = player(&found, "A");
     assert_eq!((&anchor["elo"], &anchor["elo_error"], &anchor["anchor"]), (&2000.0.into(), &0.0.into(), &true.into()));
-    // The same file twice: the same ratings, and errors smaller by the root of two.
+    // The same file twice is the same evidence, and it is said.
     let twice = document(&[&file, &file], &["--anchor", "A=2000"]);
-    let error = |of: &Value| player(of, "B")["elo_error"].as_f64().unwrap();
-    assert!((error(&found) / error(&twice) - 2f64.sqrt()).abs() < 1e-6);
+    assert_eq!((&twice["players"], &twice["games"]), (&found["players"], &found["games"]));
+    assert_eq!((&twice["given_again"], &twice["repeated_games"]), (&400.into(), &0.into()));
+    let ran = rate(&[&file, &file], &[]);
+    assert!(ran.stderr.contains("left out: 400 games given again"), "{}", ran.stderr);
     // Without an anchor the pool's mean is 0.
     let pool = document(&[&file], &[]);
     near(&player(&pool, "B")["elo"], half / 2.0, 1e-6);
@@ -165,9 +184,93 @@ fn a_run_and_its_pgn_say_the_same() {
     let (from_run, from_pgn) = (document(&[&dir], &[]), document(&[&dir.join("games.pgn")], &[]));
     assert_eq!((&from_run["games"], &from_run["pairs"]), (&24.into(), &12.into()));
     assert_eq!(from_run, from_pgn);
-    // A run and a file together.
-    let both = document(&[&dir, &dir.join("games.pgn")], &[]);
-    assert_eq!((&both["games"], &both["players"][0]["elo"]), (&48.into(), &from_run["players"][0]["elo"]));
+    // A run and its file together, in any order, are the run.
+    let pgn = dir.join("games.pgn");
+    for inputs in [[dir.as_path(), pgn.as_path()], [pgn.as_path(), dir.as_path()]] {
+        let both = document(&inputs, &[]);
+        assert_eq!((&both["players"], &both["given_again"]), (&from_run["players"], &24.into()));
+    }
+    assert_eq!(from_run["conditions"], serde_json::json!({"nodes=1": 24}));
+}
+
+#[test]
+fn conditions_are_told_and_rated_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let slow = pgn(folder.path(), "slow.pgn", &[("A", "B", "1-0", 6), ("B", "A", "1-0", 2), ("A", "B", "1/2-1/2", 4)]);
+    let games = [("A", "B", "0-1", 6), ("B", "A", "0-1", 2), ("C", "A", "1/2-1/2", 5)];
+    let fast = pgn_at(folder.path(), "fast.pgn", "0.2+0.002", &games);
+    let ran = rate(&[&slow, &fast], &[]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let titles: Vec<&str> = ran.stdout.lines().filter(|line| ["8+0.08", "0.2+0.002"].contains(line)).collect();
+    assert_eq!(titles, ["0.2+0.002", "8+0.08"], "{}", ran.stdout);
+    assert!(ran.stderr.contains("2 conditions, rated apart; --at CONDITION rates one of them, --mix all together"));
+    let apart = document(&[&slow, &fast], &[]);
+    assert_eq!(apart["players"], Value::Null);
+    let tables = apart["tables"].as_array().unwrap();
+    for (table, file) in tables.iter().zip([&fast, &slow]) {
+        assert_eq!(table["players"], document(&[file], &[])["players"]);
+    }
+    let one = document(&[&slow, &fast], &["--at", "8+0.08"]);
+    assert_eq!((&one["players"], &one["games"]), (&tables[1]["players"], &12.into()));
+    let mixed = document(&[&slow, &fast], &["--mix"]);
+    assert_eq!((&mixed["games"], &mixed["tables"]), (&25.into(), &Value::Null));
+    assert_eq!(mixed["conditions"], serde_json::json!({"0.2+0.002": 13, "8+0.08": 12}));
+    let text = rate(&[&slow, &fast], &["--mix"]).stdout;
+    assert!(text.contains("mixed: 0.2+0.002 (13 games), 8+0.08 (12 games)"), "{text}");
+    let refused = rate(&[&slow, &fast], &["--at", "60+1"]);
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.stderr.contains("no games at this condition, but 13 games at `0.2+0.002`"), "{}", refused.stderr);
+}
+
+#[test]
+fn a_game_repeated_move_for_move_is_no_new_evidence() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = pgn(folder.path(), "games.pgn", &[("A", "B", "1-0", 2), ("B", "A", "1-0", 1)]);
+    let text = std::fs::read_to_string(&file).unwrap();
+    // Other rounds do not make other games.
+    std::fs::write(&file, text.clone() + &text.replace("[Round \"", "[Round \"9")).unwrap();
+    let found = document(&[&file], &[]);
+    let counts = ["games", "repeated_games", "given_again", "skipped_games"].map(|key| found[key].as_u64().unwrap());
+    assert_eq!(counts, [3, 3, 0, 3]);
+    let ran = rate(&[&file], &[]);
+    assert!(ran.stderr.contains("3 games that repeat one of the same file or run move for move"), "{}", ran.stderr);
+}
+
+#[test]
+fn programs_are_known_by_their_hash() {
+    let folder = tempfile::tempdir().unwrap();
+    let other = folder.path().join("other-engine");
+    let mut bytes = std::fs::read(FAKE).unwrap();
+    bytes.push(0);
+    std::fs::copy(FAKE, &other).unwrap();
+    std::fs::write(&other, bytes).unwrap();
+    let play = |dir: &str, [new, base]: [&str; 2], program: &str, seed: u32| {
+        let plan = folder.path().join(dir).with_extension("toml");
+        let text = format!(
+            "new = \"'{program}' -- --seed 1\"\nnew-name = \"{new}\"\nbase = \"'{FAKE}' -- --seed 2\"\nbase-name = \"{base}\"\n\
+             nodes = 1\nmax-plies = 30\nmax-pairs = 4\nconcurrency = 1\nseed = {seed}\n"
+        );
+        std::fs::write(&plan, text).unwrap();
+        let dir = folder.path().join(dir);
+        let ran = run(&["sprt", &plan.display().to_string(), "--out", &dir.display().to_string()]);
+        assert_eq!(ran.code, Some(3), "{ran:?}");
+        dir
+    };
+    let runs = [
+        play("a", ["x", "y"], FAKE, 1),
+        play("b", ["z", "y"], FAKE, 2),
+        play("c", ["x", "y"], other.to_str().unwrap(), 3),
+    ];
+    let runs: Vec<&Path> = runs.iter().map(PathBuf::as_path).collect();
+    let found = document(&runs, &[]);
+    assert_eq!(found["one_program"][0]["names"], serde_json::json!(["x", "z"]), "{found}");
+    assert_eq!(found["one_program"].as_array().unwrap().len(), 1);
+    assert_eq!((&found["one_name"][0]["name"], &found["one_name"][1]), (&"x".into(), &Value::Null));
+    let ran = rate(&runs, &[]);
+    assert!(ran.stderr.contains("`x` and `z` are one program (SHA-256 "), "{}", ran.stderr);
+    assert!(ran.stderr.contains("`x` is 2 programs (SHA-256 "), "{}", ran.stderr);
+    let alone = document(&runs[..1], &[]);
+    assert_eq!((&alone["one_program"], &alone["one_name"]), (&serde_json::json!([]), &serde_json::json!([])));
 }
 
 #[test]

@@ -6,11 +6,13 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::cli::run_dir::RunDir;
 use crate::cli::series::{Match, Series, unplayable};
-use crate::cli::versions::{Gathered, ProgressArgs, short};
+use crate::cli::versions::{Gathered, ProgressArgs, curve, short};
 use crate::cli::{Exit, progress, resolve};
 use crate::plan::config::RawPlan;
+use crate::report::collection::{RunPlayer, condition_of};
+use crate::report::results::Results;
 use crate::source::{self, Commit, Context};
-use crate::stats::progress::{least_certain, progress as rate_versions};
+use crate::stats::progress::least_certain;
 
 /// Plays versions of `range` until the curve is known well enough, and adds their games to `gathered`.
 pub(super) fn play(
@@ -23,17 +25,9 @@ pub(super) fn play(
     let Some((old, new)) = range.split_once("..").filter(|(old, new)| !old.is_empty() && !new.is_empty()) else {
         bail!("--revs `{range}`: write OLD..NEW, such as v1.0..main");
     };
-    if args.pairs == 0 {
-        bail!("--pairs 0 plays nothing; 1 is the least");
-    }
-    if args.versions < 2 || !args.width.is_finite() || args.width <= 0.0 {
-        bail!(
-            "--versions {} and --width {}: a curve has 2 versions at least, and a width above 0",
-            args.versions,
-            args.width
-        );
-    }
-    let mut raw = raw.clone();
+    // The picture's file, and no place of a run.
+    let mut raw = RawPlan { out: None, ..raw.clone() };
+    check(args, &raw, gathered, context)?;
     let limit = raw.max_time.take().map(|text| resolve::time("--max-time", &text)).transpose()?;
     let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
     let place = source::place_of(context, args.repository.as_deref());
@@ -57,7 +51,8 @@ pub(super) fn play(
         if commits.len() < 2 || spent >= args.limit || is_late {
             return Ok(Exit::Done);
         }
-        let Some(step) = gathered.step_to_play(&commits, args)? else { return Ok(Exit::Done) };
+        let mut results = gathered.results(args)?;
+        let Some(step) = step_to_play(&mut results, &commits, args)? else { return Ok(Exit::Done) };
         let spec = |commit: &Commit| source::spec_of(&commit.id, place.as_deref());
         let mut specs = vec![spec(&commits[step + 1]), spec(&commits[step])];
         let mut bad = None;
@@ -84,15 +79,42 @@ pub(super) fn play(
     }
 }
 
-impl Gathered {
-    /// The step between two of `commits` about which least is known; `None` where all are known well enough.
-    fn step_to_play(&mut self, commits: &[Commit], args: &ProgressArgs) -> Result<Option<usize>> {
-        let versions: Vec<usize> =
-            commits.iter().map(|commit| self.results.player(short(&commit.id).as_bytes())).collect();
-        let (players, met) = (self.results.names().len(), self.results.encounters());
-        let curve = rate_versions(players, &met, &[], &versions, args.alpha)?;
-        Ok(least_certain(&curve, args.width))
+/// Checks all flags before anything is built or played.
+fn check(args: &ProgressArgs, raw: &RawPlan, gathered: &Gathered, context: &Context) -> Result<()> {
+    if args.pairs == 0 {
+        bail!("--pairs 0 plays nothing; 1 is the least");
     }
+    if args.limit == 0 {
+        bail!("--limit 0 plays nothing; leave out --revs to see the curve of the games there are");
+    }
+    if args.versions < 2 || !args.width.is_finite() || args.width <= 0.0 {
+        bail!(
+            "--versions {} and --width {}: a curve has 2 versions at least, and a width above 0",
+            args.versions,
+            args.width
+        );
+    }
+    if raw.until_width.is_some() {
+        bail!("--until-width ends a single match; of a curve, --width says how surely each step is to be known");
+    }
+    if raw.name.is_some() {
+        bail!("--name: the matches of --revs are named by their versions; --runs says where they are kept");
+    }
+    let (limit, variant) = resolve::series(raw)?;
+    let condition = condition_of(&[RunPlayer { name: "", key: "", limit }], variant);
+    gathered.is_at(args, &condition)?;
+    // A partner that is no engine would be taken for the fault of the version it meets.
+    for partner in &args.partners {
+        let found = source::resolve(partner, context, &mut |step| progress::note(step));
+        found.with_context(|| format!("--vs `{partner}`"))?;
+    }
+    Ok(())
+}
+
+/// The step between two of `commits` about which least is known; `None` if all are known well enough.
+fn step_to_play(results: &mut Results, commits: &[Commit], args: &ProgressArgs) -> Result<Option<usize>> {
+    let versions: Vec<usize> = commits.iter().map(|commit| results.player(short(&commit.id).as_bytes(), "")).collect();
+    Ok(least_certain(&curve(results, &versions, args.alpha)?, args.width))
 }
 
 /// At most so many of the commits, evenly spread, the first and the last among them.

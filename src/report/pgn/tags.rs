@@ -70,6 +70,16 @@ fn more(
         tags.push(("WhiteTimeControl", white));
         tags.push(("BlackTimeControl", black));
     }
+    // A clock's tag does not say what else bounds a search, and games of other limits are not to be rated together.
+    let (white, black) = (&meta.limits.white, &meta.limits.black);
+    if [white, black].iter().any(|limit| limit.nodes.is_some() || limit.depth.is_some()) {
+        if white == black {
+            tags.push(("Limit", white.to_string()));
+        } else {
+            tags.push(("WhiteLimit", white.to_string()));
+            tags.push(("BlackLimit", black.to_string()));
+        }
+    }
     if options.engine_tags {
         let ByColor { white, black } = &record.engines;
         let said = [

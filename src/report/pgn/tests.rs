@@ -92,6 +92,7 @@ fn other_starts() {
 [White "base"]
 [Black "new"]
 [Result "1/2-1/2"]
+[BlackLimit "nodes=7"]
 [BlackTimeControl "-"]
 [FEN "r3k2r/8/8/8/8/8/8/R3K2R b KQkq - 3 9"]
 [GameDuration "00:00:00"]
@@ -101,6 +102,7 @@ fn other_starts() {
 [SetUp "1"]
 [Termination "adjudication"]
 [Variant "Chess960"]
+[WhiteLimit "movetime=0.1"]
 [WhiteTimeControl "0.1/move"]
 
 9... O-O {0.000s, n=7} 10. O-O-O {-12.04/0 1.234s, Draw by adjudication}

@@ -1,0 +1,89 @@
+//! Programs behind the names: one that plays under two, and one name for two.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::shown;
+use crate::plan::Player;
+
+/// A program and how it is started: with other arguments or options it is another player.
+type Setup = (String, Vec<String>, Vec<(String, String)>, String);
+
+/// The programs of runs, by the names they play under.
+#[derive(Debug, Default)]
+pub(super) struct Programs {
+    names: BTreeMap<Setup, BTreeSet<String>>,
+    hashes: BTreeMap<String, BTreeSet<String>>,
+}
+
+#[derive(Serialize)]
+struct OneProgram<'a> {
+    sha256: &'a str,
+    names: &'a BTreeSet<String>,
+}
+
+#[derive(Serialize)]
+struct OneName<'a> {
+    name: &'a str,
+    sha256: &'a BTreeSet<String>,
+}
+
+impl Programs {
+    /// Takes the players of a run.
+    pub(super) fn add(&mut self, players: &[Player]) {
+        for player in players.iter().filter(|player| !player.origin.sha256.is_empty()) {
+            let sha256 = player.origin.sha256.clone();
+            self.hashes.entry(player.name.clone()).or_default().insert(sha256.clone());
+            let mut options = player.options.clone();
+            options.sort();
+            let setup = (sha256, player.args.clone(), options, player.limit.to_string());
+            self.names.entry(setup).or_default().insert(player.name.clone());
+        }
+    }
+
+    fn one_program(&self) -> impl Iterator<Item = OneProgram<'_>> {
+        let several = self.names.iter().filter(|(_, names)| names.len() > 1);
+        several.map(|((sha256, ..), names)| OneProgram { sha256, names })
+    }
+
+    fn one_name(&self) -> impl Iterator<Item = OneName<'_>> {
+        let several = self.hashes.iter().filter(|(_, hashes)| hashes.len() > 1);
+        several.map(|(name, sha256)| OneName { name, sha256 })
+    }
+
+    /// What is to be said of them, with the remedy.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let quoted = |names: &BTreeSet<String>| -> Vec<String> {
+            names.iter().map(|name| format!("`{}`", shown(name))).collect()
+        };
+        let short = |sha256: &str| sha256.get(..12).unwrap_or(sha256).to_owned();
+        let same = self.one_program().map(|one| {
+            format!(
+                "{} are one program (SHA-256 {}, the same arguments, options and limit) and are rated as several; give it one name",
+                quoted(one.names).join(" and "),
+                short(one.sha256)
+            )
+        });
+        let other = self.one_name().map(|one| {
+            let hashes: Vec<String> = one.sha256.iter().map(|sha256| short(sha256)).collect();
+            format!(
+                "`{}` is {} programs (SHA-256 {}) and is rated as one; rate those runs apart, or name the programs apart",
+                shown(one.name),
+                hashes.len(),
+                hashes.join(", ")
+            )
+        });
+        same.chain(other).collect()
+    }
+}
+
+impl Serialize for Programs {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeMap as _;
+        let mut map = serializer.serialize_map(Some(2))?;
+        map.serialize_entry("one_program", &self.one_program().collect::<Vec<_>>())?;
+        map.serialize_entry("one_name", &self.one_name().collect::<Vec<_>>())?;
+        map.end()
+    }
+}

@@ -1,0 +1,313 @@
+//! The ratings of `quintain rate` as text and JSON.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use super::programs::Programs;
+use super::shown;
+use crate::report::collection::Skipped;
+use crate::stats::elo::fixed;
+use crate::stats::rating::{Anchor, Bound, Encounter, Measured, Ratings};
+
+/// Ratings of the games of one condition, or of all that are mixed.
+pub(super) struct Table {
+    /// Games by condition; more than one only if they are mixed.
+    conditions: BTreeMap<String, u64>,
+    names: Vec<String>,
+    ratings: Ratings,
+    anchored: Vec<bool>,
+    /// Players, group by group, the strongest first.
+    order: Vec<usize>,
+    games: u64,
+    pairs: u64,
+    /// Openings that more than one pair or single game have.
+    shared_openings: usize,
+}
+
+/// The document: names and order are the contract. A single table's keys stand in it themselves.
+#[derive(Serialize)]
+struct Document<'a> {
+    #[serde(flatten)]
+    table: Option<Json<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tables: Option<Vec<Json<'a>>>,
+    skipped_games: u64,
+    given_again: u64,
+    repeated_games: u64,
+    #[serde(flatten)]
+    programs: &'a Programs,
+}
+
+#[derive(Serialize)]
+struct Json<'a> {
+    conditions: &'a BTreeMap<String, u64>,
+    players: Vec<JsonPlayer<'a>>,
+    groups: usize,
+    relative_to: &'static str,
+    games: u64,
+    pairs: u64,
+    white_advantage: Option<f64>,
+    white_advantage_error: Option<f64>,
+    draw_rate: Option<f64>,
+    draw_rate_error: Option<f64>,
+    shared_openings: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    los: Option<Vec<Vec<Option<f64>>>>,
+}
+
+#[derive(Serialize)]
+struct JsonPlayer<'a> {
+    rank: usize,
+    name: &'a str,
+    elo: f64,
+    elo_error: Option<f64>,
+    elo_lo: Option<f64>,
+    elo_hi: Option<f64>,
+    bound: &'static str,
+    group: usize,
+    games: u64,
+    score: Option<f64>,
+    draws: Option<f64>,
+    anchor: bool,
+}
+
+/// One document of all tables.
+pub(super) fn json(tables: &[Table], los: bool, skipped: Skipped, programs: &Programs) -> serde_json::Result<String> {
+    let mut all: Vec<Json<'_>> = tables.iter().map(|table| table.json(los)).collect();
+    let table = if all.len() == 1 { all.pop() } else { None };
+    let document = Document {
+        tables: table.is_none().then_some(all),
+        table,
+        skipped_games: skipped.games(),
+        given_again: skipped.given_again,
+        repeated_games: skipped.repeated,
+        programs,
+    };
+    Ok(serde_json::to_string_pretty(&document)? + "\n")
+}
+
+/// All tables, each under its condition if there are several.
+pub(super) fn text(tables: &[Table], los: bool) -> String {
+    let several = tables.len() > 1;
+    let titled = |table: &Table| {
+        let title = if several { format!("{}\n", table.condition()) } else { String::new() };
+        title + &table.text(los)
+    };
+    tables.iter().map(titled).collect::<Vec<_>>().join("\n\n")
+}
+
+impl Table {
+    pub(super) fn new(
+        conditions: BTreeMap<String, u64>,
+        names: Vec<String>,
+        ratings: Ratings,
+        encounters: &[Encounter],
+        shared_openings: usize,
+        anchors: &[Anchor],
+    ) -> Self {
+        let mut order: Vec<usize> = (0..names.len()).filter(|player| ratings.players[*player].games > 0).collect();
+        order.sort_by(|&a, &b| {
+            let (one, other) = (&ratings.players[a], &ratings.players[b]);
+            // Who won everything stands above those they beat, however low the bound: the most likely rating is infinite.
+            let place = |bound: Bound| match bound {
+                Bound::AtLeast => 0,
+                Bound::Exact => 1,
+                Bound::AtMost => 2,
+            };
+            let by_rating = || other.elo.total_cmp(&one.elo);
+            (one.group, place(one.bounded))
+                .cmp(&(other.group, place(other.bounded)))
+                .then_with(by_rating)
+                .then_with(|| names[a].cmp(&names[b]))
+        });
+        let anchored = (0..names.len()).map(|player| anchors.iter().any(|anchor| anchor.player == player)).collect();
+        let sum = |of: fn(&Encounter) -> u64| encounters.iter().map(of).fold(0, u64::saturating_add);
+        let (games, pairs) = (sum(Encounter::games), sum(|met| met.pentanomial().pairs()));
+        Self { conditions, names, ratings, anchored, order, games, pairs, shared_openings }
+    }
+
+    /// The conditions in words.
+    fn condition(&self) -> String {
+        let one = |(condition, games): (&String, &u64)| match self.conditions.len() {
+            1 => shown(condition),
+            _ => format!("{} ({games} games)", shown(condition)),
+        };
+        self.conditions.iter().map(one).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Groups that have games, in order.
+    fn groups(&self) -> Vec<Vec<usize>> {
+        let group = |player: &usize| self.ratings.players[*player].group;
+        self.order.chunk_by(|a, b| group(a) == group(b)).map(<[usize]>::to_vec).collect()
+    }
+
+    fn draws(&self, player: usize) -> Option<f64> {
+        let rating = &self.ratings.players[player];
+        (rating.games > 0).then(|| rating.draws.map(|draws| draws as f64 / rating.games as f64))?
+    }
+
+    fn json(&self, los: bool) -> Json<'_> {
+        let mut players = Vec::new();
+        for (group, members) in self.groups().iter().enumerate() {
+            for (rank, &player) in members.iter().enumerate() {
+                let rating = &self.ratings.players[player];
+                let end = |sign: f64| rating.error95.map(|error| rating.elo + sign * error);
+                let (bound, elo_lo, elo_hi) = match rating.bounded {
+                    Bound::Exact => ("exact", end(-1.0), end(1.0)),
+                    Bound::AtLeast => ("at_least", Some(rating.elo), None),
+                    Bound::AtMost => ("at_most", None, Some(rating.elo)),
+                };
+                players.push(JsonPlayer {
+                    rank: rank + 1,
+                    name: &self.names[player],
+                    elo: rating.elo,
+                    elo_error: rating.error95,
+                    elo_lo,
+                    elo_hi,
+                    bound,
+                    group: group + 1,
+                    games: rating.games,
+                    score: rating.score,
+                    draws: self.draws(player),
+                    anchor: self.anchored[player],
+                });
+            }
+        }
+        let part = |figure: Option<Measured>| (figure.map(|of| of.value), figure.and_then(|of| of.error95));
+        let (white_advantage, white_advantage_error) = part(self.ratings.white_advantage);
+        let (draw_rate, draw_rate_error) = part(self.ratings.draw_rate);
+        let row = |&a: &usize| self.order.iter().map(|&b| self.ratings.los(a, b)).collect();
+        Json {
+            conditions: &self.conditions,
+            players,
+            groups: self.groups().len(),
+            relative_to: if self.anchored.contains(&true) { "anchors" } else { "mean" },
+            games: self.games,
+            pairs: self.pairs,
+            white_advantage,
+            white_advantage_error,
+            draw_rate,
+            draw_rate_error,
+            shared_openings: self.shared_openings,
+            los: los.then(|| self.order.iter().map(row).collect()),
+        }
+    }
+
+    fn text(&self, los: bool) -> String {
+        let width = self.order.iter().map(|&player| text_width(&self.names[player])).max().unwrap_or(0).max(4);
+        let mut out = format!(
+            "{:>4}  {}  {:>7}  {:>6}  {:>8}  {:>6}  {:>6}\n",
+            "rank",
+            padded("name", width),
+            "Elo",
+            "+/-",
+            "games",
+            "score",
+            "draws"
+        );
+        for (group, members) in self.groups().iter().enumerate() {
+            if group > 0 {
+                out += "\nNo points join these to the players above; they are rated apart:\n";
+            }
+            for (rank, &player) in members.iter().enumerate() {
+                let _ = writeln!(out, "{:>4}  {}", rank + 1, self.row(player, width));
+            }
+        }
+        out.push('\n');
+        out += &self.footer();
+        if los {
+            out.push('\n');
+            out += &self.los_matrix(width);
+        }
+        out
+    }
+
+    fn row(&self, player: usize, width: usize) -> String {
+        let rating = &self.ratings.players[player];
+        let mark = match rating.bounded {
+            Bound::Exact => "",
+            Bound::AtLeast => "> ",
+            Bound::AtMost => "< ",
+        };
+        let percent = |share: Option<f64>| share.map_or("-".to_owned(), |share| fixed(share * 100.0, 1) + "%");
+        let error = match rating.error95 {
+            Some(error) if self.anchored[player] && error == 0.0 => "anchor".to_owned(),
+            Some(error) => fixed(error, 1),
+            None => "-".to_owned(),
+        };
+        format!(
+            "{}  {:>7}  {error:>6}  {:>8}  {:>6}  {:>6}",
+            padded(&self.names[player], width),
+            format!("{mark}{}", fixed(rating.elo, 1)),
+            rating.games,
+            percent(rating.score),
+            percent(self.draws(player)),
+        )
+    }
+
+    /// What holds for all.
+    fn footer(&self) -> String {
+        let plus_minus = |figure: Measured, factor: f64| {
+            let error = figure.error95.map_or(String::new(), |error| format!(" +/- {}", fixed(error * factor, 1)));
+            fixed(figure.value * factor, 1) + &error
+        };
+        let mut out = String::new();
+        let mut row = |name: &str, text: String| {
+            // Writing into memory cannot fail.
+            let _ = writeln!(out, "{name:<16} {text}");
+        };
+        let unknown = || "not known: the games do not tell".to_owned();
+        let white = self.ratings.white_advantage.map_or_else(unknown, |white| plus_minus(white, 1.0) + " Elo");
+        row("white advantage", white);
+        let draws = self.ratings.draw_rate.map_or_else(unknown, |rate| plus_minus(rate, 100.0) + " %");
+        row("draws of equals", draws);
+        row("games", format!("{}, of which {} in pairs", self.games, self.pairs.saturating_mul(2)));
+        let anchored = self.anchored.contains(&true);
+        let relative = if anchored { "the anchors" } else { "the mean of the pool, which is 0" };
+        let mixed = if self.conditions.len() > 1 { "mixed: " } else { "" };
+        row("conditions", mixed.to_owned() + &self.condition());
+        let by = if self.shared_openings > 0 { ", by shared openings" } else { "" };
+        row("errors", format!("95 %, relative to {relative}{by}"));
+        for (bound, what) in [(Bound::AtLeast, "won every"), (Bound::AtMost, "made no")] {
+            let bounded: Vec<String> = self
+                .order
+                .iter()
+                .filter(|player| self.ratings.players[**player].bounded == bound)
+                .map(|player| shown(&self.names[*player]))
+                .collect();
+            if !bounded.is_empty() {
+                row("bounds", format!("{what} point against the rest: {} (97.5 % sure)", bounded.join(", ")));
+            }
+        }
+        out
+    }
+
+    fn los_matrix(&self, width: usize) -> String {
+        let mut out = String::from("Likelihood of superiority in percent, of the row over the column\n");
+        let _ = write!(out, "{:>4}  {}", "", padded("", width));
+        for column in 1..=self.order.len() {
+            let _ = write!(out, "  {column:>5}");
+        }
+        out.push('\n');
+        for (row, &a) in self.order.iter().enumerate() {
+            let _ = write!(out, "{:>4}  {}", row + 1, padded(&self.names[a], width));
+            for &b in &self.order {
+                let los = self.ratings.los(a, b).map_or("-".to_owned(), |los| fixed(los * 100.0, 1));
+                let _ = write!(out, "  {los:>5}");
+            }
+            out.push('\n');
+        }
+        out
+    }
+}
+
+fn text_width(name: &str) -> usize {
+    console::measure_text_width(&shown(name))
+}
+
+/// A name filled up to a width on the screen.
+fn padded(name: &str, width: usize) -> String {
+    shown(name) + &" ".repeat(width.saturating_sub(text_width(name)))
+}

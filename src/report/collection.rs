@@ -1,0 +1,330 @@
+//! Games from many sources, PGN files and runs: each counts once, and each condition has its own results.
+
+mod condition;
+
+use std::collections::hash_map::{DefaultHasher, Entry};
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{Hash as _, Hasher as _};
+use std::io::Read;
+
+use crate::chess::Variant;
+use crate::plan::time_control::Limit;
+use crate::record::{GameRecord, Outcome, PairId, PlayerId};
+use crate::report::identity::{self, Line};
+use crate::report::pgn_tags::{self, GameTags};
+use crate::report::results::{Half, Results, half};
+use condition::Condition;
+
+/// The games of all sources.
+#[derive(Clone, Debug, Default)]
+pub struct Collection {
+    /// Results by condition; one, without a name, if conditions are mixed.
+    pools: BTreeMap<String, Results>,
+    /// Games counted, by condition.
+    conditions: BTreeMap<String, u64>,
+    /// Games met so far, by their hash.
+    seen: HashMap<u64, Seen>,
+    skipped: Skipped,
+    is_mixed: bool,
+    /// Number of the source that is being read.
+    source: u32,
+}
+
+/// Games that say nothing of who is stronger, and what could not be read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Skipped {
+    /// Without a result, `*` or no tag.
+    pub unfinished: u64,
+    /// Without a name on either side.
+    pub nameless: u64,
+    /// Of a player with themselves.
+    pub with_itself: u64,
+    /// Tag lines that are too long.
+    pub overlong: u64,
+    /// Games of runs whose pair is not whole, or void.
+    pub unpaired: u64,
+    /// Also in a source read before: the same players, start, moves and result.
+    pub given_again: u64,
+    /// Move for move a game that the same source had before.
+    pub repeated: u64,
+}
+
+impl Skipped {
+    /// All games that were left out.
+    #[must_use]
+    pub const fn games(&self) -> u64 {
+        self.unfinished + self.nameless + self.with_itself + self.unpaired + self.given_again + self.repeated
+    }
+}
+
+/// Where a game was met.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    source: u32,
+    /// How often that source has it.
+    here: u32,
+    /// The most often that a source before has it.
+    before: u32,
+}
+
+/// What the two games of a pair have in common: the condition, the players (the lower number first), and a hash of round,
+/// event and opening.
+type PairKey = (String, usize, usize, u64);
+
+/// A player of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct RunPlayer<'a> {
+    /// As the plan and the run's PGN have it.
+    pub name: &'a str,
+    /// As the results are to have it.
+    pub key: &'a str,
+    /// What it may spend on a move.
+    pub limit: Limit,
+}
+
+impl Collection {
+    /// Nothing yet. With `is_mixed`, games of all conditions have common results.
+    #[must_use]
+    pub fn new(is_mixed: bool) -> Self {
+        Self { is_mixed, ..Self::default() }
+    }
+
+    /// Results by condition, those without games left out; a single one, under the empty name, if conditions are mixed.
+    pub fn pools(&self) -> impl Iterator<Item = (&str, &Results)> {
+        let pools = self.pools.iter().filter(|(_, results)| results.games() > 0);
+        pools.map(|(condition, results)| (condition.as_str(), results))
+    }
+
+    /// Games counted by condition.
+    #[must_use]
+    pub const fn conditions(&self) -> &BTreeMap<String, u64> {
+        &self.conditions
+    }
+
+    /// What was left out.
+    #[must_use]
+    pub const fn skipped(&self) -> Skipped {
+        self.skipped
+    }
+
+    /// Adds the games of a PGN text.
+    ///
+    /// Two games are a pair if the same two players have reversed colours, one opening (FEN tag), event and round (`12`, or
+    /// `12.1` and `12.2`); if the file numbers no rounds, only if they follow one another and have a FEN tag. Everything
+    /// else is a single game.
+    ///
+    /// # Errors
+    /// Those of `source`.
+    pub fn add_pgn(&mut self, source: impl Read) -> std::io::Result<()> {
+        self.source += 1;
+        let mut waiting: HashMap<PairKey, Half> = HashMap::new();
+        // The key of the last game, if it can only pair with its neighbour.
+        let mut neighbour: Option<PairKey> = None;
+        let read = pgn_tags::read(source, |game| {
+            let before = neighbour.take();
+            let Some(outcome) = self.outcome(game) else { return };
+            if !self.is_new(game, outcome) {
+                neighbour = before;
+                return;
+            }
+            let condition = Condition::of_tags(game);
+            *self.conditions.entry(condition.name.clone()).or_default() += 1;
+            let pool = if self.is_mixed { String::new() } else { condition.name.clone() };
+            let results = self.pools.entry(pool.clone()).or_default();
+            let limits = if self.is_mixed { ["", ""] } else { condition.limits() };
+            let (white, black) = (results.player(&game.white, limits[0]), results.player(&game.black, limits[1]));
+            let (a, b, half) = half(white, black, outcome, game.opening);
+            let numbered = !matches!(game.round.trim_ascii(), b"" | b"?" | b"-");
+            let key = (pool, a, b, opening_of(game, numbered));
+            if let Some(before) = before.filter(|before| *before != key)
+                && let Some(half) = waiting.remove(&before)
+            {
+                self.single(&before, half);
+            }
+            if !numbered && game.fen.is_empty() {
+                return self.single(&key, half);
+            }
+            match waiting.entry(key.clone()) {
+                Entry::Occupied(first) if first.get().color != half.color => {
+                    let first = first.remove();
+                    self.pools.entry(key.0).or_default().pair((a, b), first, half);
+                }
+                Entry::Occupied(mut first) => {
+                    let first = first.insert(half);
+                    self.single(&key, first);
+                    neighbour = (!numbered).then_some(key);
+                }
+                Entry::Vacant(place) => {
+                    place.insert(half);
+                    neighbour = (!numbered).then_some(key);
+                }
+            }
+        })?;
+        self.skipped.overlong += read.overlong;
+        for (key, half) in waiting {
+            self.single(&key, half);
+        }
+        Ok(())
+    }
+
+    /// Adds every whole pair of a run. `players` are the plan's, in its order.
+    pub fn add_run(&mut self, games: RunGames, players: &[RunPlayer<'_>]) {
+        self.source += 1;
+        self.skipped.unpaired += games.void;
+        let condition = Condition::of_run(players, games.variant);
+        let pool = if self.is_mixed { String::new() } else { condition.name.clone() };
+        let results = self.pools.entry(pool.clone()).or_default();
+        let number = |player: &RunPlayer<'_>| {
+            let limit = player.limit.to_string();
+            results.player(player.key.as_bytes(), if self.is_mixed || !condition.has_odds { "" } else { &limit })
+        };
+        let numbers: Vec<usize> = players.iter().map(number).collect();
+        for pair in games.pairs.into_values() {
+            let halves = pair.map(|game| {
+                let game = game?;
+                let [white, black] = [game.white, game.black].map(|player| usize::from(player.0));
+                let half = half(*numbers.get(white)?, *numbers.get(black)?, game.outcome, game.opening);
+                let (white, black) = (players.get(white)?, players.get(black)?);
+                let known_as = |white: &str, black: &str| {
+                    identity::game(white.as_bytes(), black.as_bytes(), game.outcome, game.moves)
+                };
+                Some((half, [known_as(white.key, black.key), known_as(white.name, black.name)]))
+            });
+            match halves {
+                [Some(((a, b, one), first)), Some(((c, d, other), second))]
+                    if (a, b) == (c, d) && one.color != other.color && a != b =>
+                {
+                    // Names are a plan's own: another run's `new` is another player, and a PGN knows nothing else.
+                    let fresh = [first, second].map(|[by_key, by_name]| {
+                        let is_first = self.is_first(by_key, true);
+                        self.seen.entry(by_name).or_insert(Seen { source: self.source, here: 1, before: 0 });
+                        is_first
+                    });
+                    let count = fresh.iter().filter(|is_fresh| **is_fresh).count() as u64;
+                    if count > 0 {
+                        *self.conditions.entry(condition.name.clone()).or_default() += count;
+                    }
+                    let results = self.pools.entry(pool.clone()).or_default();
+                    match fresh {
+                        [true, true] => results.pair((a, b), one, other),
+                        [true, false] => results.single((a, b), one),
+                        [false, true] => results.single((a, b), other),
+                        [false, false] => {}
+                    }
+                }
+                _ => self.skipped.unpaired += pair.iter().flatten().count() as u64,
+            }
+        }
+    }
+
+    /// How a game ended; `None` if it is to be skipped.
+    fn outcome(&mut self, game: &GameTags) -> Option<Outcome> {
+        let count = match game {
+            _ if game.white.is_empty() || game.black.is_empty() => &mut self.skipped.nameless,
+            _ if game.white == game.black => &mut self.skipped.with_itself,
+            GameTags { outcome: None, .. } => &mut self.skipped.unfinished,
+            GameTags { outcome: Some(outcome), .. } => return Some(*outcome),
+        };
+        *count += 1;
+        None
+    }
+
+    fn is_new(&mut self, game: &GameTags, outcome: Outcome) -> bool {
+        // Without moves a game is known by its tags, and by how often a source has them.
+        let (hash, has_moves) = game.moves.map_or((game.all_tags, false), |moves| (moves, true));
+        self.is_first(identity::game(&game.white, &game.black, outcome, hash), has_moves)
+    }
+
+    /// Whether a game is met for the first time; if not, the reason is counted. A game with moves counts once, one without
+    /// as often as one source has it.
+    fn is_first(&mut self, game: u64, has_moves: bool) -> bool {
+        let source = self.source;
+        let seen = self.seen.entry(game).or_insert(Seen { source, here: 0, before: 0 });
+        if seen.source != source {
+            *seen = Seen { source, here: 0, before: seen.before.max(seen.here) };
+        }
+        seen.here = seen.here.saturating_add(1);
+        if seen.before >= if has_moves { 1 } else { seen.here } {
+            self.skipped.given_again += 1;
+        } else if has_moves && seen.here > 1 {
+            self.skipped.repeated += 1;
+        } else {
+            return true;
+        }
+        false
+    }
+
+    fn single(&mut self, key: &PairKey, half: Half) {
+        self.pools.entry(key.0.clone()).or_default().single((key.1, key.2), half);
+    }
+}
+
+/// The condition of a run's games, as [`Collection::conditions`] names it.
+#[must_use]
+pub fn condition_of(players: &[RunPlayer<'_>], variant: Variant) -> String {
+    Condition::of_run(players, variant).name
+}
+
+/// A game of a run as far as it counts.
+#[derive(Clone, Copy, Debug)]
+struct RunGame {
+    white: PlayerId,
+    black: PlayerId,
+    outcome: Outcome,
+    moves: u64,
+    opening: Option<u64>,
+}
+
+/// The games of one run, to be added to a [`Collection`] when all are told.
+#[derive(Debug)]
+pub struct RunGames {
+    variant: Variant,
+    /// By pair, the games that count; a pair that is void begins anew.
+    pairs: BTreeMap<PairId, [Option<RunGame>; 2]>,
+    void: u64,
+}
+
+impl RunGames {
+    /// None yet, of a run by these rules.
+    #[must_use]
+    pub const fn new(variant: Variant) -> Self {
+        Self { variant, pairs: BTreeMap::new(), void: 0 }
+    }
+
+    /// Takes a game of the journal; one told twice is taken once.
+    pub fn tell(&mut self, game: &GameRecord) {
+        let pair = self.pairs.entry(game.id.pair).or_default();
+        if game.is_void {
+            self.void += 1 + pair.iter().flatten().count() as u64;
+            *pair = [None; 2];
+            return;
+        }
+        pair[game.id.leg.index()].get_or_insert_with(|| {
+            let line = Line::of_record(game, self.variant);
+            RunGame {
+                white: game.players.white,
+                black: game.players.black,
+                outcome: game.ending.outcome,
+                moves: line.moves(),
+                opening: line.opening(),
+            }
+        });
+    }
+}
+
+/// A hash of what the games of a pair share beside their players. Two openings in 2^64 that are taken for one would move an
+/// error, and no rating.
+fn opening_of(game: &GameTags, numbered: bool) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    game.fen.hash(&mut hasher);
+    game.event.hash(&mut hasher);
+    if numbered {
+        let round = game.round.trim_ascii();
+        let pair = round.strip_suffix(b".1").or_else(|| round.strip_suffix(b".2")).unwrap_or(round);
+        pair.hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,96 @@
+//! Conditions of games: what either side may spend, and the rules of castling.
+
+use crate::chess::Variant;
+use crate::plan::time_control::Limit;
+use crate::report::pgn_tags::GameTags;
+
+use super::RunPlayer;
+
+/// Condition of a game or a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Condition {
+    /// As users see it: `8+0.08`, `nodes=2000`, `8+0.08 | 16+0.16` if sides differ, `Chess960` after it.
+    pub(super) name: String,
+    /// White's limit and Black's.
+    sides: [String; 2],
+    /// Whether players have different limits.
+    pub(super) has_odds: bool,
+}
+
+impl Condition {
+    /// That of a PGN game.
+    pub(super) fn of_tags(game: &GameTags) -> Self {
+        let sides = [&game.limits.white, &game.limits.black].map(|side| {
+            // The whole limit, if the program that wrote it says it; the clock is what other programs tell.
+            if side.limit.is_empty() { of_clock(&side.time_control) } else { of_limit(&side.limit) }
+        });
+        let is_chess960 = game.variant.eq_ignore_ascii_case(b"chess960");
+        Self::new(sides, is_chess960)
+    }
+
+    /// That of a run: all its games are at one condition, which each player has in its way.
+    pub(super) fn of_run(players: &[RunPlayer<'_>], variant: Variant) -> Self {
+        let mut limits: Vec<String> = players.iter().map(|player| player.limit.to_string()).collect();
+        limits.sort();
+        limits.dedup();
+        let name = limits.join(" | ") + if variant == Variant::Chess960 { " Chess960" } else { "" };
+        Self { name, sides: [String::new(), String::new()], has_odds: limits.len() > 1 }
+    }
+
+    fn new(sides: [String; 2], is_chess960: bool) -> Self {
+        let has_odds = sides[0] != sides[1];
+        let mut limits = sides.clone();
+        limits.sort();
+        let shown = if has_odds { limits.join(" | ") } else { limits[0].clone() };
+        Self { name: shown + if is_chess960 { " Chess960" } else { "" }, sides, has_odds }
+    }
+
+    /// Limits that tell White and Black apart; empty if they are equal.
+    pub(super) fn limits(&self) -> [&str; 2] {
+        if self.has_odds { [&self.sides[0], &self.sides[1]] } else { ["", ""] }
+    }
+}
+
+/// A `TimeControl` tag in one spelling.
+fn of_clock(tag: &[u8]) -> String {
+    let text = String::from_utf8_lossy(tag);
+    match text.trim() {
+        "" | "?" => "time control not told".to_owned(),
+        "-" | "inf" | "infinite" => "no clock".to_owned(),
+        // Periods, as PGN has them; elsewhere a colon stands between minutes and seconds.
+        periods if periods.contains(':') => periods.to_owned(),
+        other => match other.strip_suffix("/move") {
+            Some(seconds) => of_limit(format!("movetime={seconds}").as_bytes()),
+            None => of_limit(other.as_bytes()),
+        },
+    }
+}
+
+/// A limit in one spelling, or as it stands if it is none.
+fn of_limit(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(text);
+    text.parse::<Limit>().map_or_else(|_| text.trim().to_owned(), |limit| limit.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clocks_have_one_spelling() {
+        for (tag, expected) in [
+            ("8+0.08", "8+0.08"),
+            ("8.0+0.080", "8+0.08"),
+            ("40/60+0", "40/60"),
+            ("60+0", "60"),
+            ("0.10/move", "movetime=0.1"),
+            ("-", "no clock"),
+            ("inf", "no clock"),
+            ("?", "time control not told"),
+            ("", "time control not told"),
+            ("40/7200:3600", "40/7200:3600"),
+        ] {
+            assert_eq!(of_clock(tag.as_bytes()), expected, "{tag}");
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Identity of a game, from whatever source it comes: its players, its start and its moves.
+//!
+//! A move enters by the square on which it ends, and by the piece that it promotes to. That much stands in every notation
+//! and needs no board. Two different games of the same players would have to agree in all of it, and in the result.
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+use crate::chess::{Position, START_FEN, Variant};
+use crate::record::{GameRecord, Outcome};
+
+/// Start and moves of a game as they come, and how many of them belong to the opening.
+#[derive(Clone, Debug)]
+pub(super) struct Line {
+    hash: DefaultHasher,
+    black_first: bool,
+    is_usual_start: bool,
+    plies: u32,
+    /// Plies of the opening, and the hash after them.
+    book: (u32, u64),
+}
+
+impl Line {
+    /// A game that starts from `fen`, or, if it is empty, from the usual position.
+    pub(super) fn new(fen: &[u8]) -> Self {
+        // The counters do not tell positions apart, and some programs leave them out.
+        let fields = |fen: &[u8]| -> Vec<Vec<u8>> {
+            fen.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).take(4).map(<[u8]>::to_vec).collect()
+        };
+        let usual = fields(START_FEN.as_bytes());
+        let start = Some(fields(fen)).filter(|fields| !fields.is_empty()).unwrap_or_else(|| usual.clone());
+        let mut hash = DefaultHasher::new();
+        start.hash(&mut hash);
+        let book = (0, hash.finish());
+        let black_first = start.get(1).is_some_and(|turn| turn == b"b");
+        Self { hash, black_first, is_usual_start: start == usual, plies: 0, book }
+    }
+
+    /// The line of a journalled game.
+    pub(super) fn of_record(game: &GameRecord, variant: Variant) -> Self {
+        let mut line = Self::new(game.opening.fen.as_bytes());
+        // Castling is sent as king takes rook there, which only the board tells from another move.
+        let mut board =
+            (variant == Variant::Chess960).then(|| Position::from_fen(&game.opening.fen, variant).ok()).flatten();
+        let opening = game.opening.moves.iter().map(|uci| (uci, true));
+        for (uci, is_book) in opening.chain(game.moves.iter().map(|ply| (&ply.uci, false))) {
+            match board.as_mut().and_then(|board| board.play_to_san(uci).ok()) {
+                Some(san) => line.push(san.as_bytes()),
+                None => line.push(uci.as_bytes()),
+            }
+            if is_book {
+                line.end_book();
+            }
+        }
+        line
+    }
+
+    /// Takes a move in standard, long or UCI notation.
+    pub(super) fn push(&mut self, text: &[u8]) {
+        let black = self.black_first != (self.plies % 2 == 1);
+        target(text, black).hash(&mut self.hash);
+        self.plies += 1;
+    }
+
+    /// The move just taken, and all before it, are of the opening.
+    pub(super) fn end_book(&mut self) {
+        if self.book.0 + 1 == self.plies {
+            self.book = (self.plies, self.hash.finish());
+        }
+    }
+
+    /// Plies so far.
+    pub(super) const fn plies(&self) -> u32 {
+        self.plies
+    }
+
+    /// Hash of the opening; `None` for the usual position without known book moves.
+    pub(super) fn opening(&self) -> Option<u64> {
+        (self.book.0 > 0 || !self.is_usual_start).then_some(self.book.1)
+    }
+
+    /// Hash of start and moves.
+    pub(super) fn moves(&self) -> u64 {
+        self.hash.finish()
+    }
+}
+
+/// Hash of a game: who played, how it ended, and the hash of its moves or, of a game without any, of its tags.
+pub(super) fn game(white: &[u8], black: &[u8], outcome: Outcome, moves: u64) -> u64 {
+    let mut hash = DefaultHasher::new();
+    (white, black, outcome, moves).hash(&mut hash);
+    hash.finish()
+}
+
+/// Square on which a move ends and the piece it promotes to, as bytes; castling as the king's own move.
+fn target(text: &[u8], black: bool) -> [u8; 3] {
+    let bare = text.trim_ascii_end();
+    let end = bare.iter().rposition(|byte| !b"+#!?".contains(byte)).map_or(0, |last| last + 1);
+    let bare = &bare[..end];
+    let rank = if black { b'8' } else { b'1' };
+    match bare {
+        b"O-O" | b"0-0" => return [b'g', rank, 0],
+        b"O-O-O" | b"0-0-0" => return [b'c', rank, 0],
+        _ => {}
+    }
+    let is_square = |two: &[u8]| matches!(two, [b'a'..=b'h', b'1'..=b'8']);
+    let Some(at) = bare.windows(2).rposition(is_square) else {
+        // No notation that is known: the text as far as it goes.
+        return [0, 1, 2].map(|place| bare.get(place).copied().unwrap_or_default());
+    };
+    let promotes = bare[at + 2..].iter().rfind(|byte| byte.is_ascii_alphabetic()).map_or(0, u8::to_ascii_lowercase);
+    [bare[at], bare[at + 1], promotes]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_move_is_the_same_in_every_notation() {
+        let check = |texts: &[&str], black: bool, expected: &[u8; 3]| {
+            for text in texts {
+                assert_eq!(target(text.as_bytes(), black), *expected, "{text}");
+            }
+        };
+        check(&["Nf3", "Ngf3", "Ng1f3", "Ng1-f3", "g1f3", "Nxf3+", "Nf3!?"], false, b"f3\0");
+        check(&["e8=Q", "e8Q", "dxe8=Q#", "e7e8q", "d7xe8=Q"], false, b"e8q");
+        check(&["O-O", "0-0", "O-O+", "e1g1"], false, b"g1\0");
+        check(&["O-O-O", "e8c8"], true, b"c8\0");
+        assert_ne!(target(b"e8=N", false), target(b"e8=Q", false));
+    }
+
+    #[test]
+    fn lines_are_told_apart_by_start_and_moves() {
+        let line = |fen: &str, moves: &[&str]| {
+            let mut line = Line::new(fen.as_bytes());
+            moves.iter().for_each(|text| line.push(text.as_bytes()));
+            line.moves()
+        };
+        let bare = START_FEN.rsplitn(3, ' ').last().unwrap_or_default();
+        assert_eq!(line("", &["e4", "e5"]), line(START_FEN, &["e2e4", "e7e5"]));
+        assert_eq!(line(bare, &["e4"]), line("", &["e4"]));
+        assert_ne!(line("", &["e4", "e5"]), line("", &["e4", "c5"]));
+        assert_ne!(line("", &["e4"]), line("4k3/8/8/8/8/8/8/4K3 w - - 0 1", &["e4"]));
+    }
+
+    #[test]
+    fn an_opening_is_known_by_its_start_or_its_book_moves() {
+        let mut line = Line::new(b"");
+        assert_eq!(line.opening(), None);
+        line.push(b"e4");
+        line.end_book();
+        let opening = line.opening();
+        line.push(b"e5");
+        assert_eq!(line.opening(), opening);
+        line.push(b"Nf3");
+        // A book move after one that was none.
+        line.end_book();
+        assert_eq!((line.opening(), line.plies()), (opening, 3));
+        assert!(Line::new(b"4k3/8/8/8/8/8/8/4K3 w - - 0 1").opening().is_some());
+    }
+}
