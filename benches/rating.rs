@@ -100,10 +100,14 @@ fn pgn(random: &mut SplitMix64) -> Vec<u8> {
              [Black \"engine {black}\"]\n[Result \"{result}\"]\n[PlyCount \"80\"]\n[TimeControl \"8+0.08\"]\n\n",
             game / 2 + 1
         );
+        // The number of the game in base eight, so that none repeats another.
+        let file = |digit: u32| char::from(b"abcdefgh"[(game >> (3 * digit)) as usize % 8]);
         for number in 1..=40 {
+            let digit = number % 3 * 2;
+            let (one, other) = (file(digit), file(digit + 1));
             let _ = writeln!(
                 text,
-                "{number}. Nf3 {{+0.35/12 0.051s, n=12345}} {number}... Nf6 {{-0.20/11 0.049s, n=9876}}"
+                "{number}. {one}4 {{+0.35/12 0.051s, n=12345}} {number}... {other}5 {{-0.20/11 0.049s, n=9876}}"
             );
         }
         let _ = writeln!(text, "{result}\n");

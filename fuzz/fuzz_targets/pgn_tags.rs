@@ -3,8 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use quintain::report::pgn_tags;
 use quintain::report::collection::Collection;
+use quintain::report::pgn_tags;
 use quintain::stats::rating::rate_by_opening;
 
 fuzz_target!(|bytes: &[u8]| {
