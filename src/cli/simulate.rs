@@ -7,6 +7,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, bail};
+use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
 use super::resolve;
@@ -25,7 +26,7 @@ Examples:
   quintain simulate --elo 2 --bounds 0,4 --model logistic --ptnml 379,10170,21828,10640,343 --json
 
 The table is that of a Brownian motion between the bounds with Siegmund's correction for steps over
-them (Siegmund 1985); beside it, at --elo, whole tests are played on pair results drawn by chance,
+them (Siegmund 1985); after it, at --elo, whole tests are played on pair results drawn by chance,
 with the exact ratio looked at after every pair. They differ by chance alone, and by what the formula
 leaves out. Pairs have the shape of --ptnml, of --draw-ratio, or of engines of like strength from balanced
 openings at fast clocks, leaned (by a factor exponential in the score) to the Elo in question.
@@ -59,8 +60,8 @@ pub(super) struct SimulateArgs {
     /// The test stops without a verdict after so many pairs.
     #[arg(long, value_name = "N")]
     max_pairs: Option<u64>,
-    /// Tests to play at --elo; 0 for the formula alone.
-    #[arg(long, value_name = "N", default_value_t = 300)]
+    /// Tests to play at --elo, a million at most; 0 for the formula alone.
+    #[arg(long, value_name = "N", default_value_t = 300, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
     tests: u32,
     /// Decides the results that are drawn.
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -87,12 +88,23 @@ pub(super) struct SimulateArgs {
 
 /// Prints what to expect to `out`.
 pub(super) fn run(args: &SimulateArgs, out: &mut impl Write) -> Result<()> {
-    let answer = Answer::new(args)?;
-    let text = if args.json { serde_json::to_string_pretty(&answer.json())? + "\n" } else { answer.text() };
-    match out.write_all(text.as_bytes()) {
-        // The reader has seen enough.
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        written => Ok(written?),
+    let mut answer = Answer::new(args)?;
+    // The table is immediate, the played tests are not.
+    if !args.json && !print(out, &answer.text())? {
+        return Ok(());
+    }
+    if args.tests > 0 {
+        answer.played = Some(play(args, &answer.sprt, &answer.law, &answer.forecast));
+    }
+    let text = if args.json { serde_json::to_string_pretty(&answer.json())? + "\n" } else { answer.played_text() };
+    print(out, &text).map(|_| ())
+}
+
+/// Writes at once; false if the reader has seen enough and is gone.
+fn print(out: &mut impl Write, text: &str) -> Result<bool> {
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(false),
+        written => Ok(written.map(|()| true)?),
     }
 }
 
@@ -101,8 +113,11 @@ struct Answer {
     elo: f64,
     sprt: Sprt,
     shape: Law,
+    /// The shape at the strength in question.
+    law: Law,
     max_pairs: Option<u64>,
     forecast: Forecast,
+    /// `None` until tests are played.
     played: Option<simulate::Simulation>,
     table: Vec<(f64, Forecast)>,
     pace: Option<Pace>,
@@ -155,9 +170,10 @@ impl Answer {
             elo: args.elo,
             sprt,
             shape,
+            law,
             max_pairs: args.max_pairs,
             forecast,
-            played: (args.tests > 0).then(|| play(args, &sprt, &law, &forecast)),
+            played: None,
             table,
             budget: args
                 .budget
@@ -176,16 +192,26 @@ fn play(args: &SimulateArgs, sprt: &Sprt, law: &Law, forecast: &Forecast) -> sim
     let limit = args.max_pairs.unwrap_or_else(|| (forecast.pairs95 * 50.0) as u64 + 1_000);
     let lanes = std::thread::available_parallelism().map_or(1, usize::from).min(64);
     let lanes = u32::try_from(lanes).unwrap_or(1).min(args.tests).max(1);
+    let bar = ProgressBar::new(u64::from(args.tests)).with_message("tests played");
+    if let Ok(style) = ProgressStyle::with_template("{msg} [{bar:30}] {pos}/{len} {elapsed}") {
+        bar.set_style(style);
+    }
     let lane = |lane: u32| {
         (lane..args.tests)
             .step_by(lanes as usize)
-            .map(|test| simulate::play(sprt, law, 1, limit, 1, args.seed ^ (u64::from(test) << 32)))
+            .map(|test| {
+                let played = simulate::play(sprt, law, 1, limit, 1, args.seed ^ (u64::from(test) << 32));
+                bar.inc(1);
+                played
+            })
             .collect::<Vec<_>>()
     };
     let played = std::thread::scope(|scope| {
+        let lane = &lane;
         let threads: Vec<_> = (0..lanes).map(|number| scope.spawn(move || lane(number))).collect();
         threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect::<Vec<_>>()
     });
+    bar.finish_and_clear();
     simulate::Simulation::joined(&played)
 }
 
@@ -339,6 +365,20 @@ impl Answer {
         }
     }
 
+    /// What came of the tests that were played; empty without any.
+    fn played_text(&self) -> String {
+        let Some(played) = &self.played else { return String::new() };
+        let (Some(pass), Some(mean), Some(most)) = (played.pass(), played.mean_pairs(), played.quantile(0.95)) else {
+            return String::new();
+        };
+        format!(
+            "\nat {}, {} tests played by chance: {} % passed, {mean:.0} pairs on average, 95 % within {most}\n",
+            self.elo,
+            played.runs,
+            fixed(pass * 100.0, 1)
+        )
+    }
+
     fn text(&self) -> String {
         let (sprt, expected) = (&self.sprt, &self.forecast);
         let unit = if sprt.model() == Model::Normalized { "nElo" } else { "Elo" };
@@ -358,15 +398,6 @@ impl Answer {
             expected.median,
             expected.pairs95
         ));
-        if let Some(played) = &self.played
-            && let (Some(pass), Some(mean), Some(most)) = (played.pass(), played.mean_pairs(), played.quantile(0.95))
-        {
-            line(format!(
-                "{} tests played by chance: {} % passed, {mean:.0} pairs on average, 95 % within {most}",
-                played.runs,
-                fixed(pass * 100.0, 1)
-            ));
-        }
         match &self.pace {
             Some(pace) => {
                 let (mean, most) = (hours(expected.pairs), hours(expected.pairs95));

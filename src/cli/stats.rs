@@ -8,19 +8,26 @@ use serde::Serialize;
 
 use crate::stats::elo::{self, Elo, Estimate, fixed};
 use crate::stats::sprt::{Bounds, Model, Sprt, Verdict};
-use crate::stats::{Counts, Pentanomial, Trinomial, sequence, unbiased};
+use crate::stats::unbiased::{self, AfterStop};
+use crate::stats::{Counts, Pentanomial, Trinomial, sequence};
 
 const EXAMPLES: &str = "\
 Examples:
   quintain stats --ptnml 379,10170,21828,10640,343 --bounds 0,2
   quintain stats --wdl 36433,68692,36027 --bounds -3,1 --model logistic --json
+  quintain stats --ptnml 379,10170,21828,10640,343 --bounds 0,2 --stopped
 
-Estimates come with 95 % intervals. `after stop`, once the test has a verdict, is the median-unbiased
-estimate: a test stops on luck as well as on strength, which the plain one does not know (stage-wise
-order of outcomes; Siegmund 1978). `any time` holds at whatever moment one looks: with probability
-95 % the truth is in all such intervals from the first pair on (betting; Waudby-Smith and Ramdas
-2024). In JSON, null stands for what is infinite or not defined; `elo_unbiased, elo_unbiased_lo,
-elo_unbiased_hi` are the estimate after the stop, `elo_anytime_lo, elo_anytime_hi` the other.";
+Estimates come with 95 % intervals. --stopped says that the counts are those of a test of --bounds
+that is over, with a verdict or without one, and adds the rows `after stop`: the median-unbiased
+estimate and LOS, for a test stops on luck as well as on strength, which the plain ones do not know
+(stage-wise order of outcomes; Siegmund 1978). A ratio beyond its bound is scaled back to the pair at
+which it met it. `any time` holds at whatever moment one looks: with probability 95 % the truth is in
+all such intervals from the first pair on (betting; Waudby-Smith and Ramdas 2024). LOS is the normal
+tail, and at most what so many won pairs in a row could say: 75 % after one.
+
+In JSON, null stands for what is infinite or not defined; `elo_unbiased, elo_unbiased_lo,
+elo_unbiased_hi, los_unbiased` are the figures after the stop, null without --stopped;
+`elo_anytime_lo, elo_anytime_hi` hold at any time.";
 
 /// Elo, LOS and LLR of given counts, from the tested engine's view.
 #[derive(Debug, clap::Args)]
@@ -35,6 +42,9 @@ pub(super) struct StatsArgs {
     wdl: Option<String>,
     #[command(flatten)]
     test: TestArgs,
+    /// The counts are those of a test that is over: add what holds after the stop.
+    #[arg(long)]
+    stopped: bool,
     /// Print one JSON document.
     #[arg(long)]
     json: bool,
@@ -76,12 +86,12 @@ pub(super) fn run(args: &StatsArgs, out: &mut impl Write) -> Result<()> {
         }
         (Some(text), _) => {
             let counts = Pentanomial(counts("--ptnml", "LL,LD,DD+WL,WD,WW", text)?);
-            Figures { pairs_ratio: counts.pairs_ratio(), ..Figures::new(&counts, &sprt, counts.draw_ratio()) }
+            Figures { pairs_ratio: counts.pairs_ratio(), ..Figures::new(args, &counts, &sprt, counts.draw_ratio()) }
         }
         (None, Some(text)) => {
             let [wins, draws, losses] = counts("--wdl", "W,D,L", text)?;
             let counts = Trinomial { wins, draws, losses };
-            Figures::new(&counts, &sprt, counts.draw_ratio())
+            Figures::new(args, &counts, &sprt, counts.draw_ratio())
         }
         (None, None) => bail!("no counts: give --ptnml LL,LD,DD+WL,WD,WW or --wdl W,D,L"),
     };
@@ -117,8 +127,8 @@ struct Figures {
     score: Option<f64>,
     elo: Option<Estimate>,
     nelo: Option<Estimate>,
-    /// After a verdict.
-    unbiased: Option<Estimate>,
+    /// Of a test that is over.
+    after_stop: Option<AfterStop>,
     anytime: (Elo, Elo),
     los: Option<f64>,
     llr: f64,
@@ -152,10 +162,11 @@ struct Json {
     elo_unbiased_hi: Option<f64>,
     elo_anytime_lo: Option<f64>,
     elo_anytime_hi: Option<f64>,
+    los_unbiased: Option<f64>,
 }
 
 impl Figures {
-    fn new<C: Counts>(counts: &C, sprt: &Sprt, draw_ratio: Option<f64>) -> Self {
+    fn new<C: Counts>(args: &StatsArgs, counts: &C, sprt: &Sprt, draw_ratio: Option<f64>) -> Self {
         let llr = sprt.llr(counts);
         Self {
             unit: if C::GAMES_PER_SAMPLE == 2 { "pairs" } else { "games" },
@@ -163,7 +174,7 @@ impl Figures {
             score: counts.score(),
             elo: elo::logistic(counts),
             nelo: elo::normalized(counts),
-            unbiased: unbiased::after(sprt, counts),
+            after_stop: args.stopped.then(|| unbiased::after(sprt, counts)).flatten(),
             anytime: sequence::elo(counts),
             los: elo::superiority(counts),
             llr,
@@ -182,7 +193,8 @@ impl Figures {
             (low.and_then(Elo::finite), high.and_then(Elo::finite))
         };
         let ((elo_lo, elo_hi), (nelo_lo, nelo_hi)) = (ends(self.elo), ends(self.nelo));
-        let (elo_unbiased_lo, elo_unbiased_hi) = ends(self.unbiased);
+        let unbiased = self.after_stop.map(|after| after.elo);
+        let (elo_unbiased_lo, elo_unbiased_hi) = ends(unbiased);
         Json {
             score: self.score,
             elo: value(self.elo),
@@ -202,11 +214,12 @@ impl Figures {
             },
             draw_ratio: self.draw_ratio,
             pairs_ratio: self.pairs_ratio,
-            elo_unbiased: value(self.unbiased),
+            elo_unbiased: value(unbiased),
             elo_unbiased_lo,
             elo_unbiased_hi,
             elo_anytime_lo: self.anytime.0.finite(),
             elo_anytime_hi: self.anytime.1.finite(),
+            los_unbiased: self.after_stop.map(|after| after.los),
         }
     }
 
@@ -220,12 +233,15 @@ impl Figures {
         };
         row("score", format!("{} of {} {}", percent(self.score), self.samples, self.unit));
         row("Elo", estimate(self.elo));
-        if self.unbiased.is_some() {
-            row("  after stop", estimate(self.unbiased));
+        if let Some(after) = self.after_stop {
+            row("  after stop", estimate(Some(after.elo)));
         }
         row("  any time", format!("[{}, {}]", self.anytime.0, self.anytime.1));
         row("nElo", estimate(self.nelo));
         row("LOS", percent(self.los));
+        if let Some(after) = self.after_stop {
+            row("  after stop", percent(Some(after.los)));
+        }
         if self.unit == "pairs" {
             row("level pairs", percent(self.draw_ratio));
             row(
@@ -287,7 +303,7 @@ mod tests {
         serde_json::from_str(&output(&format!("{line} --json")).expect(line)).expect("JSON")
     }
 
-    const KEYS: [&str; 19] = [
+    const KEYS: [&str; 20] = [
         "score",
         "elo",
         "elo_lo",
@@ -307,6 +323,7 @@ mod tests {
         "elo_unbiased_hi",
         "elo_anytime_lo",
         "elo_anytime_hi",
+        "los_unbiased",
     ];
 
     #[test]
@@ -360,6 +377,19 @@ mod tests {
     }
 
     #[test]
+    fn only_a_test_has_figures_after_the_stop() {
+        // Beyond a bound, at one, between both; the counts of a match of fixed length first.
+        for counts in ["60,4100,10000,5700,140", "379,10170,21828,10640,343", "34,54,63,64,45"] {
+            let line = format!("--ptnml {counts} --bounds 0,2");
+            let (bare, stopped) = (json(&line), json(&format!("{line} --stopped")));
+            for key in ["elo_unbiased", "elo_unbiased_lo", "elo_unbiased_hi", "los_unbiased"] {
+                assert!(bare[key].is_null() && stopped[key].is_number(), "{counts} {key}: {bare} {stopped}");
+            }
+            assert!(!output(&line).expect("sound").contains("after stop"), "{counts}");
+        }
+    }
+
+    #[test]
     fn for_people() {
         let text = output("--ptnml 379,10170,21828,10640,343 --bounds 0,2").expect("sound");
         let expected = "\
@@ -374,10 +404,9 @@ test         [0, 2] normalized Elo, alpha 0.05, beta 0.05
 ";
         let (later, first): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| line.starts_with("  "));
         assert_eq!(first.join("\n") + "\n", expected);
-        assert!(
-            later.len() == 2 && later[0].starts_with("  after stop") && later[1].starts_with("  any time"),
-            "{text}"
-        );
+        assert!(later.len() == 1 && later[0].starts_with("  any time"), "{text}");
+        let text = output("--ptnml 379,10170,21828,10640,343 --bounds 0,2 --stopped").expect("sound");
+        assert_eq!(text.matches("  after stop").count(), 2, "{text}");
         let text = output("--wdl 100,0,0").expect("sound");
         assert!(text.contains("Elo          inf, interval not defined\n"), "{text}");
     }

@@ -87,7 +87,7 @@ impl Dimension {
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
-            Self::Color => "by colour (White's advantage is in it)",
+            Self::Color => "by colour (not tested: it is White's advantage)",
             Self::Opponent => "by opponent",
             Self::Opening => "by opening of the book (its place, from 1)",
             Self::Eco => "by ECO code",
@@ -101,11 +101,12 @@ impl Dimension {
         }
     }
 
-    /// True where the course of a game makes the group rather than the group the course: the board of the side that is winning is
-    /// simpler to search. Such groups are shown and not tested, for all of them would be found in every run.
+    /// True if groups differ in every run for a reason that says nothing of the player. The side that is winning has a board
+    /// that is simpler to search. Each player has either colour equally often, so that between the colours lies White's
+    /// advantage. Such groups are shown and not tested.
     #[must_use]
     pub const fn is_effect(self) -> bool {
-        matches!(self, Self::Depth | Self::Speed)
+        matches!(self, Self::Color | Self::Depth | Self::Speed)
     }
 
     /// What is compared.

@@ -3,6 +3,8 @@
 use crate::plan::{Plan, Player};
 use crate::schedule::standing::Standing;
 use crate::stats::elo::{self, Elo, Estimate, fixed};
+use crate::stats::sprt::Verdict;
+use crate::stats::unbiased::AfterStop;
 use crate::stats::{Counts, Pentanomial, Trinomial, sequence};
 
 /// What a standing says of the first player against the second. 95 % intervals.
@@ -12,8 +14,8 @@ pub struct Figures {
     pub score: Option<f64>,
     /// Logistic Elo of the pairs.
     pub elo: Option<Estimate>,
-    /// Logistic Elo after a test's verdict, which the stop does not bias; `None` before and without a test.
-    pub unbiased: Option<Estimate>,
+    /// What a test says that has a verdict or is over without one; `None` while it goes on, and without a test.
+    pub after_stop: Option<AfterStop>,
     /// Logistic Elo that holds at any moment that it is read.
     pub anytime: (Elo, Elo),
     /// Normalized Elo of the pairs.
@@ -55,7 +57,7 @@ impl Figures {
         Self {
             score: ptnml.score(),
             elo: elo::logistic(&ptnml),
-            unbiased: standing.unbiased(),
+            after_stop: if standing.verdict() == Verdict::Continue { None } else { standing.after_stop() },
             anytime: sequence::elo(&ptnml),
             nelo: elo::normalized(&ptnml),
             los: elo::superiority(&ptnml),
@@ -67,6 +69,19 @@ impl Figures {
             ptnml,
             wdl: standing.wdl(),
         }
+    }
+
+    /// The figures of a run that is over, whatever stopped it.
+    #[must_use]
+    pub fn of_ended(standing: &Standing) -> Self {
+        Self { after_stop: standing.after_stop(), ..Self::of(standing) }
+    }
+
+    /// `Elo +9.8 [-1.0, +20.1]   LOS 96.0 %, median-unbiased`
+    #[must_use]
+    pub fn after_stop_line(&self) -> Option<String> {
+        let AfterStop { elo, los } = self.after_stop?;
+        Some(format!("Elo {}   LOS {} %, median-unbiased", estimate(Some(elo)), fixed(los * 100.0, 1)))
     }
 
     /// `Elo +12.3 [+1.0, +23.6]  nElo ...  LOS 98.3 %`

@@ -175,16 +175,15 @@ fn verdict(out: &mut String, story: &Story<'_>, headline: Option<&str>) {
         Verdict::Continue => ("", "games played"),
     };
     put(out, &format!("<p class=\"verdict {class}\">{}</p>", escaped(headline.unwrap_or(words))));
-    let figures = Figures::of(standing);
+    // A headline is the first line of a finished run's summary.
+    let figures = if headline.is_some() { Figures::of_ended(standing) } else { Figures::of(standing) };
     let mut rows = Vec::new();
     if let (Some(trial), Some(test)) = (figures.trial, story.plan.test) {
         rows.push(("Test", format!("{} of [{}, {}] {}", trial.line(), test.bounds.elo0, test.bounds.elo1, test.model)));
     }
     if story.plan.players.len() == 2 {
         rows.push(("Strength", figures.elo_line()));
-        if let Some(fair) = figures.unbiased {
-            rows.push(("After the stop", format!("Elo {}, median-unbiased", figures::estimate(Some(fair)))));
-        }
+        rows.extend(figures.after_stop_line().map(|line| ("After the stop", line)));
         rows.push(("At any time", format!("{}, 95 % for all moments together", figures.anytime_interval())));
         rows.push(("Pairs by points", figures.ptnml_text()));
         rows.push(("Games by result", figures.wdl_text()));

@@ -56,7 +56,7 @@ impl Summary {
     /// The summary of the run in `root`.
     #[must_use]
     pub fn new(plan: &Plan, finish: &Finish, root: &Path) -> Self {
-        let figures = Figures::of(&finish.standing);
+        let figures = Figures::of_ended(&finish.standing);
         Self { text: text(plan, finish, &figures, root), json: json(plan, finish, &figures) }
     }
 
@@ -163,11 +163,7 @@ fn text(plan: &Plan, finish: &Finish, figures: &Figures, root: &Path) -> String 
     }
     if plan.players.len() == 2 {
         lines.push(figures.elo_line());
-        lines.extend(
-            figures
-                .unbiased
-                .map(|fair| format!("after the stop: Elo {}, median-unbiased", figures::estimate(Some(fair)))),
-        );
+        lines.extend(figures.after_stop_line().map(|line| format!("after the stop: {line}")));
         lines.push(format!("{}, 95 % for all moments together", figures.anytime_short()));
         lines.push(format!(
             "pairs {}, ptnml {}, games {} ({})",
@@ -385,10 +381,12 @@ fn json(plan: &Plan, finish: &Finish, figures: &Figures) -> serde_json::Value {
     });
     let (losses, finished) = (standing.time_losses(), standing.finished_time_losses());
     // One literal of all of them is more than the macro takes.
+    let unbiased = figures.after_stop.map(|after| after.elo);
     let later = json!({
-        "elo_unbiased": value(figures.unbiased),
-        "elo_unbiased_lo": interval(figures.unbiased).map(|(low, _)| low),
-        "elo_unbiased_hi": interval(figures.unbiased).map(|(_, high)| high),
+        "elo_unbiased": value(unbiased),
+        "elo_unbiased_lo": interval(unbiased).map(|(low, _)| low),
+        "elo_unbiased_hi": interval(unbiased).map(|(_, high)| high),
+        "los_unbiased": figures.after_stop.map(|after| after.los),
         "elo_anytime_lo": figures.anytime.0.finite(),
         "elo_anytime_hi": figures.anytime.1.finite(),
         "until_width": plan.until_width,

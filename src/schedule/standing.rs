@@ -9,10 +9,11 @@ use crate::plan::{Format, Plan};
 use crate::record::{Color, GameId, GameRecord, Leg, PairId, PairScore, PlayerId, PvFault, Termination};
 use crate::schedule::pairing::{Encounter, PairResult, Pairing, in_order};
 use crate::schedule::time_losses::TimeLosses;
-use crate::stats::elo::{self, Estimate};
+use crate::stats::elo;
 use crate::stats::rating::{self, RatingError, Ratings};
 use crate::stats::sprt::{Model, Sprt, SprtError, Verdict};
-use crate::stats::{Pentanomial, Trinomial, unbiased};
+use crate::stats::unbiased::{self, AfterStop};
+use crate::stats::{Pentanomial, Trinomial};
 
 /// Games lost by a player's own fault, by kind. Of counted games.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,13 +62,14 @@ impl Score {
     }
 }
 
-/// Half the width of a 95 % interval in Elo where all pairs came out alike, so that nothing tells of their scatter: with the variance
-/// 1/n that Chow and Robbins add to that of n samples (Annals of Mathematical Statistics 36, 1965). Engines that always
-/// draw would otherwise never be known.
-fn error_without_scatter(rating: &rating::Rating) -> Option<f64> {
+/// Half the width of a rating's 95 % interval in Elo, with a floor under the scatter: the variance 1/n that Chow and Robbins add to
+/// that of n samples (Annals of Mathematical Statistics 36, 1965), against stops after a few like results. Engines that always
+/// draw have nothing but the floor.
+fn error_with_floor(rating: &rating::Rating) -> Option<f64> {
     let (pairs, score) = (rating.games as f64 / 2.0, rating.score?);
     let elo_per_score = 400.0 / (std::f64::consts::LN_10 * score * (1.0 - score));
-    (pairs > 0.0 && elo_per_score.is_finite()).then(|| 1.96 / pairs * elo_per_score)
+    let error = rating.error95.unwrap_or(0.0).hypot(1.96 / pairs * elo_per_score);
+    error.is_finite().then_some(error)
 }
 
 /// Adds a pair's games, or the one of half a pair, from the view of `player`.
@@ -269,10 +271,7 @@ impl Standing {
             width.next_look = pairs + 1 + pairs / 64;
             let narrow = |rating: &rating::Rating| {
                 rating.bounded == rating::Bound::Exact
-                    && rating
-                        .error95
-                        .or_else(|| error_without_scatter(rating))
-                        .is_some_and(|error| error <= width.target)
+                    && error_with_floor(rating).is_some_and(|error| error <= width.target)
             };
             width.is_reached = self
                 .ratings()
@@ -293,9 +292,10 @@ impl Standing {
         self.verdict() != Verdict::Continue || self.is_narrow()
     }
 
-    /// Logistic Elo of `new` against `base` after a verdict, not biased by the stop; `None` before and without a test.
+    /// The strength of `new` against `base`, not biased by the stop, if the test is over now: with a verdict, or because it was
+    /// stopped. `None` without a test and before the first pair.
     #[must_use]
-    pub fn unbiased(&self) -> Option<Estimate> {
+    pub fn after_stop(&self) -> Option<AfterStop> {
         let sprt = self.sprt()?;
         match sprt.model() {
             Model::Normalized | Model::Logistic => unbiased::after(sprt, &self.ptnml()),

@@ -14,6 +14,8 @@ use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
 /// Mean step over a bound in standard deviations of a step: -zeta(1/2)/sqrt(2 pi).
 const OVERSHOOT: f64 = 0.582_597;
+/// Drifts beyond this, in variances over the span, leave nothing to chance, and rounding of their exponentials would show.
+const CERTAIN: f64 = 1e8;
 /// In squares of the span over variances: below, reflections are summed, from it on, sines.
 const SHORT: f64 = 0.2;
 
@@ -72,6 +74,9 @@ impl Exit {
         if tau.is_nan() || tau <= 0.0 || !drift.is_finite() {
             return if time > 0.0 { pass } else { 0.0 };
         }
+        if drift.abs() > CERTAIN {
+            return if self.drift * time >= self.above { pass } else { 0.0 };
+        }
         let bound = self.above / span;
         let by = if tau < SHORT { reflections(drift, tau, bound) } else { pass - later(drift, tau, bound) };
         by.clamp(0.0, pass)
@@ -85,6 +90,24 @@ impl Exit {
     /// The probability that no bound has been met by `time`.
     pub(super) fn open_at(&self, time: f64) -> f64 {
         (1.0 - self.above_by(time) - self.below_by(time)).max(0.0)
+    }
+
+    /// The probability that no bound has been met by `time` and that the motion is then below `position`.
+    pub(super) fn open_below(&self, time: f64, position: f64) -> f64 {
+        let span = self.below + self.above;
+        let tau = self.variance * time / (span * span);
+        let drift = self.drift * span / self.variance;
+        let height = ((position + self.below) / span).clamp(0.0, 1.0);
+        if tau.is_nan() || tau <= 0.0 || !drift.is_finite() {
+            return if time > 0.0 || position <= 0.0 { 0.0 } else { 1.0 };
+        }
+        if drift.abs() > CERTAIN {
+            return if self.drift * time < position { self.open_at(time) } else { 0.0 };
+        }
+        let start = self.below / span;
+        let share =
+            if tau < SHORT { reflected_open(drift, tau, start, height) } else { sines_open(drift, tau, start, height) };
+        share.clamp(0.0, self.open_at(time))
     }
 
     /// The number of samples by which a bound has been met with this probability, less than 1.
@@ -151,6 +174,39 @@ fn later(drift: f64, tau: f64, bound: f64) -> f64 {
     sum
 }
 
+/// The probability of being under way below `height` at `tau`, from `start` between bounds at 0 and 1, by reflections.
+fn reflected_open(drift: f64, tau: f64, start: f64, height: f64) -> f64 {
+    let root = tau.sqrt();
+    // The part of an image between the lower bound and the height, with the image's weight under a drift.
+    let image = |place: f64| {
+        let at = |end: f64| (end - place - drift * tau) / root;
+        let (low, high) = (at(0.0), at(height));
+        // Of two tails the one with the digits.
+        let (near, far) = if low + high > 0.0 { (-low, -high) } else { (high, low) };
+        let weight = drift * (place - start);
+        (weight + ln_normal(near)).exp() - (weight + ln_normal(far)).exp()
+    };
+    (-3..=3).map(|k| 2.0 * f64::from(k)).map(|shift| image(shift + start) - image(shift - start)).sum()
+}
+
+/// The same by sines.
+fn sines_open(drift: f64, tau: f64, start: f64, height: f64) -> f64 {
+    let mut sum = 0.0;
+    for n in 1..100 {
+        let wave = f64::from(n) * PI;
+        let fading = (drift * drift + wave * wave) * tau / 2.0;
+        let at_height = drift * height;
+        let here =
+            (drift * (height - start) - fading).exp() * (drift * (wave * height).sin() - wave * (wave * height).cos());
+        let there = (-drift * start - fading).exp() * wave;
+        sum += 2.0 * (wave * start).sin() * (here + there) / (drift * drift + wave * wave);
+        if (at_height.max(0.0) - drift * start - fading).exp() < 1e-17 {
+            break;
+        }
+    }
+    sum
+}
+
 /// The logarithm of the normal distribution's cumulative probability, true to its digits in the far tail.
 fn ln_normal(z: f64) -> f64 {
     if z > -20.0 {
@@ -182,6 +238,27 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn the_place_under_way_is_known_both_ways() {
+        for drift in [-20.0, -3.0, 0.0, 0.5, 8.0] {
+            for start in [0.1, 0.5, 0.8] {
+                for tau in [0.1, 0.2, 0.3] {
+                    let exit = exit(drift, start, 1.0 - start);
+                    for height in [0.05, 0.4, 0.9] {
+                        let (short, long) =
+                            (reflected_open(drift, tau, start, height), sines_open(drift, tau, start, height));
+                        assert!((short - long).abs() < 1e-9, "{drift} {start} {tau} {height}: {short} and {long}");
+                    }
+                    let whole = exit.open_below(tau, 1.0 - start);
+                    assert!((whole - exit.open_at(tau)).abs() < 1e-9, "{drift} {start} {tau}: {whole}");
+                }
+            }
+        }
+        // Far from both bounds a motion is as if there were none: P(X < x) = Phi((x - mu t)/sqrt t).
+        let free = exit(0.3, 500.0, 500.0).open_below(4.0, 2.0);
+        assert!((free - 0.5 * erfc(-0.4 * FRAC_1_SQRT_2)).abs() < 1e-10, "{free}");
     }
 
     #[test]

@@ -9,8 +9,13 @@
 //! For each take there are two claims on its pair scores against the base (weaker than the base and what it must gain; stronger than the
 //! base), and for each two takes a claim in either direction on the difference of their scores of the same opening, where the opening's
 //! own luck cancels. Of `n` takes these are `n(n+1)` claims; each is accepted at the level `alpha / (n(n+1))`, so the probability that
-//! any of what a race says is false is at most `alpha` (Bonferroni), over the whole race. Nothing is asymptotic: all that is used
-//! is that pairs of an encounter are exchangeable and scores are bounded.
+//! any of what a race says is false is at most `alpha` (Bonferroni), over the whole race. Nothing is asymptotic.
+//!
+//! # What is assumed
+//! Scores are bounded, and the mean of the next score (or difference), given all before it, is always the same. Pairs that are
+//! independent and played alike have that. Exchangeable pairs need not: if the same few games come again and again, what was seen
+//! foretells what comes, and the claims are about those games alone. So openings must not run out. Takes may depend on each other
+//! in any way, for Bonferroni does not ask, and a pair of one take on those of another that were played before it.
 //!
 //! A take is dropped once it is shown to be weaker than base and gain, or than any other take. The race is over when none is left,
 //! or one that is shown to be stronger than the base.

@@ -1,17 +1,25 @@
 //! How strong, after a sequential test: the estimate that stopping does not bias.
 //!
 //! A test that stops when the ratio is high stops on luck as well as on strength, so the plain estimate is too high after H1
-//! and too low after H0, and its interval covers less than it says. Here outcomes are put in an order instead: the quicker a
-//! failure the worse, then the slower a pass the better it would have been quick (the stage-wise order). The estimate is the
-//! strength at which the outcome seen is as likely to be bettered as not, and the interval holds the strengths at which it is
-//! not among the 2.5 % best or worst.
+//! and too low after H0, and its interval covers less than it says. Here outcomes are put in an order instead (the stage-wise
+//! order): the quicker a failure the worse; then tests without a verdict, by their ratio; then passes, the slower the worse. The
+//! estimate is the strength at which the outcome seen is as likely to be bettered as not, and the interval holds the strengths
+//! at which it is not among the 2.5 % best or worst. The likelihood of superiority is the probability of a worse outcome
+//! between equals.
 //!
 //! The log-likelihood ratio is taken for a Brownian motion whose drift and variance are those of the ratio's steps under the
 //! distribution that is most likely at that strength (`likelihood`); steps over the bounds by Siegmund's correction (`exit`); of
-//! outcomes that took as many samples, half count as worse for the estimate, all that widen it for the interval. What that
-//! leaves out is small: of simulated tests of some thousand pairs (bounds of 10 Elo) 50 % of the estimates lay above the truth and
-//! 95.5 % of the intervals held it, where plain ones were too high in 66 % and held in 88 to 92 %. Tests of a few dozen pairs,
-//! which must estimate the variance as well, get intervals that are too wide: they held in 97 to 100 %.
+//! outcomes that took as many samples, half count as worse for the estimate, all that widen it for the interval. A ratio beyond
+//! a bound has met it before: the time of that is the sample's in proportion, as in fishtest (T = N * bound / LLR), with the mean
+//! step over the bound on top of it.
+//!
+//! A test without a verdict is taken as one that was to end after so many samples. That is exact if pairs ran out, and holds for
+//! a stop by the clock or by hand as long as results had no part in it. Whoever stops because of what he sees needs
+//! [`super::sequence`].
+//!
+//! What the motion leaves out is small: of simulated tests of some thousand pairs (bounds of 10 Elo) 50 % of the estimates lay
+//! above the truth and 95.5 % of the intervals held it, where plain ones were too high in 66 % and held in 88 to 92 %. Tests of a
+//! few dozen pairs, which must estimate the variance as well, get intervals that are too wide: they held in 97 to 100 %.
 //!
 //! Sources: D. Siegmund, "Estimation following sequential tests", Biometrika 65 (1978); A. A. Tsiatis, G. L. Rosner, C. R. Mehta,
 //! "Exact confidence intervals following a group sequential test", Biometrics 40 (1984), for the order; M. Van den Bergh's
@@ -26,24 +34,42 @@ use super::sprt::{Sprt, Verdict, expected_score};
 /// Strengths beyond this many Elo are not looked at; an end of an interval that lies there is infinite.
 const REACH: f64 = 2_000.0;
 
-/// The median-unbiased logistic Elo and its 95 % interval after a test that stopped at `counts`; `None` while it has no verdict.
-///
-/// The interval is always there; where a strength beyond +-2000 Elo would explain the outcome, its end is infinite.
+/// What an ended test says of the strength.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AfterStop {
+    /// Median-unbiased logistic Elo with its 95 % interval, which is always there; an end beyond +-2000 Elo is infinite.
+    pub elo: Estimate,
+    /// Likelihood of superiority, `0.0..=1.0`.
+    pub los: f64,
+}
+
+/// The estimates after a test that ended at `counts`, with a verdict or without; `None` without samples. That the test is over is
+/// for the caller to know: of a test under way the same figures are biased.
 #[must_use]
-pub fn after<C: Counts>(sprt: &Sprt, counts: &C) -> Option<Estimate> {
+pub fn after<C: Counts>(sprt: &Sprt, counts: &C) -> Option<AfterStop> {
     let observed = Observed::new(counts)?;
     let (low, high) = sprt.fits::<C>(&observed);
-    let llr = observed.total() * observed.ratio(&high, &low).mean;
+    let step = observed.ratio(&high, &low);
+    let llr = observed.total() * step.mean;
     let verdict = sprt.verdict_at(llr);
-    if verdict == Verdict::Continue {
-        return None;
-    }
-    let outcome = Outcome { sprt, observed, low, high, verdict, samples: counts.samples() as f64 };
+    let samples = counts.samples() as f64;
+    let motion = bounded(sprt, step.mean, step.variance);
+    let time = match verdict {
+        Verdict::AcceptH1 => samples * motion.above / llr,
+        Verdict::AcceptH0 => samples * motion.below / -llr,
+        Verdict::Continue => samples,
+    };
+    let outcome = Outcome { sprt, observed, low, high, verdict, llr, time };
     // Of the outcomes that are this one, half are counted as worse for the estimate; all of them with the tail for the interval.
     let is_pass = f64::from(u8::from(verdict == Verdict::AcceptH1));
     let value = outcome.strength(0.5, 0.5);
     let interval = Some((outcome.strength(0.975, 1.0 - is_pass), outcome.strength(0.025, is_pass)));
-    Some(Estimate { value, interval })
+    Some(AfterStop { elo: Estimate { value, interval }, los: outcome.worse(0.0, 0.5).clamp(0.0, 1.0) })
+}
+
+/// The motion of a test's ratio with this drift and variance a sample.
+fn bounded(sprt: &Sprt, drift: f64, variance: f64) -> Exit {
+    Exit { drift, variance, below: -sprt.lower(), above: sprt.upper() }.stepped()
 }
 
 /// A test that is over.
@@ -53,7 +79,9 @@ struct Outcome<'a> {
     low: LogRatios,
     high: LogRatios,
     verdict: Verdict,
-    samples: f64,
+    llr: f64,
+    /// Samples until the bound was met, or all of them without a verdict.
+    time: f64,
 }
 
 impl Outcome<'_> {
@@ -62,13 +90,12 @@ impl Outcome<'_> {
     fn worse(&self, elo: f64, sooner: f64) -> f64 {
         let law = self.observed.under_mean(expected_score(elo));
         let step = self.observed.ratio_under(&law, &self.high, &self.low);
-        let motion =
-            Exit { drift: step.mean, variance: step.variance, below: -self.sprt.lower(), above: self.sprt.upper() }
-                .stepped();
-        let time = self.samples - sooner;
+        let motion = bounded(self.sprt, step.mean, step.variance);
+        let time = self.time - sooner;
         match self.verdict {
             Verdict::AcceptH1 => 1.0 - motion.above_by(time),
-            _ => motion.below_by(time),
+            Verdict::AcceptH0 => motion.below_by(time),
+            Verdict::Continue => motion.below_by(self.time) + motion.open_below(self.time, self.llr),
         }
     }
 
@@ -109,13 +136,13 @@ mod tests {
 
     /// Estimates of simulated tests at a known strength: how many lie above it, how many intervals hold it, and the same of the
     /// plain estimate.
-    fn play(sprt: &Sprt, law: &Law, runs: u32) -> [f64; 4] {
+    fn play(sprt: &Sprt, law: &Law, max_pairs: u64, runs: u32) -> [f64; 4] {
         let truth = law.elo(Model::Logistic);
         let mut random = SplitMix64::new(7);
         let mut seen = [0u32; 4];
         for _ in 0..runs {
-            let counts = law.play(sprt, u64::MAX, 1, &mut random).0;
-            let (fair, plain) = (after(sprt, &counts).expect("a verdict"), elo::logistic(&counts).expect("pairs"));
+            let counts = law.play(sprt, max_pairs, 1, &mut random).0;
+            let (fair, plain) = (after(sprt, &counts).expect("pairs").elo, elo::logistic(&counts).expect("pairs"));
             for (place, estimate) in [(0, fair), (2, plain)] {
                 let (low, high) = estimate.interval.expect("more than one class");
                 seen[place] += u32::from(estimate.value > Elo::Finite(truth));
@@ -137,7 +164,7 @@ mod tests {
         ] {
             let sprt = test(bounds.0, bounds.1, model);
             let law = Law::TYPICAL.leaned(strength, model);
-            let [above, held, plain_above, plain_held] = play(&sprt, &law, RUNS);
+            let [above, held, plain_above, plain_held] = play(&sprt, &law, u64::MAX, RUNS);
             let what = format!(
                 "{bounds:?} {model} at {strength}: {above} above, {held} held; plain {plain_above}, {plain_held}"
             );
@@ -152,11 +179,51 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_before_a_verdict() {
+    fn a_test_cut_short_is_estimated_without_bias() {
+        const RUNS: u32 = 250;
+        let tolerance = |share: f64| 3.0 * (share * (1.0 - share) / f64::from(RUNS)).sqrt() + 0.01;
+        // Of the first all tests run out of pairs, of the others about half, and a fifth.
+        for (elo1, strength, max_pairs) in [(5.0, 30.0, 100), (40.0, 40.0, 200), (40.0, 0.0, 300)] {
+            let sprt = test(0.0, elo1, Model::Normalized);
+            let law = Law::TYPICAL.leaned(strength, Model::Normalized);
+            let [above, held, ..] = play(&sprt, &law, max_pairs, RUNS);
+            let what = format!("[0, {elo1}] at {strength}, {max_pairs} pairs: {above} above, {held} held");
+            assert!((above - 0.5).abs() < tolerance(0.5), "{what}");
+            assert!(held > 0.95 - tolerance(0.95), "{what}");
+        }
+    }
+
+    #[test]
+    fn far_beyond_a_bound_the_plain_estimate_is_met() {
+        // A match of fixed length, taken for a test: its ratio went through the bound long before its end.
+        let counts = Pentanomial([60, 4100, 10000, 5700, 140]);
+        let after = after(&test(0.0, 5.0, Model::Normalized), &counts).expect("pairs");
+        let (found, plain) = (after.elo.value.finite().expect("finite"), elo::logistic(&counts).expect("pairs"));
+        let plain = plain.value.finite().expect("finite");
+        // Before the time was scaled: 1.79 for 15.3.
+        assert!((plain - 15.3).abs() < 0.1 && (found - plain).abs() < 3.0, "{found} for {plain}");
+        assert!(after.los > 0.999, "{after:?}");
+    }
+
+    #[test]
+    fn superiority_is_that_of_the_order() {
         let sprt = test(0.0, 5.0, Model::Normalized);
+        let table = [
+            // Level results, one side ahead without a verdict, one won pair, a verdict for H1, one for H0.
+            (Pentanomial([34, 54, 63, 54, 34]), 0.499..0.501),
+            (Pentanomial([34, 54, 63, 64, 45]), 0.8..0.99),
+            (Pentanomial([0, 0, 0, 0, 1]), 0.5..0.95),
+            (Pentanomial([379, 10170, 21828, 10800, 400]), 0.95..1.0),
+            (Pentanomial([500, 12000, 25000, 11900, 480]), 0.0..0.5),
+        ];
+        for (counts, expected) in table {
+            let found = after(&sprt, &counts).expect("pairs");
+            assert!(expected.contains(&found.los), "{counts:?}: {found:?}");
+            let mirrored = Sprt::new(Bounds { elo0: -5.0, elo1: 0.0 }, Model::Normalized, 0.05, 0.05).expect("sound");
+            let other = after(&mirrored, &counts.reversed()).expect("pairs");
+            assert!((found.los + other.los - 1.0).abs() < 1e-6, "{counts:?}: {found:?} {other:?}");
+        }
         assert_eq!(after(&sprt, &Pentanomial::default()), None);
-        assert_eq!(after(&sprt, &Pentanomial([34, 54, 63, 54, 34])), None);
-        assert!(after(&sprt, &Pentanomial([0, 0, 0, 10, 500])).is_some());
     }
 
     proptest! {
@@ -169,7 +236,8 @@ mod tests {
         ) {
             let sprt = test(elo0, elo0 + width, model);
             let games = Trinomial { wins: counts[0], draws: counts[1], losses: counts[2] };
-            for estimate in [after(&sprt, &Pentanomial(counts)), after(&sprt, &games)].into_iter().flatten() {
+            for AfterStop { elo: estimate, los } in [after(&sprt, &Pentanomial(counts)), after(&sprt, &games)].into_iter().flatten() {
+                prop_assert!((0.0..=1.0).contains(&los), "{los}");
                 let (low, high) = estimate.interval.expect("always");
                 prop_assert!(low <= estimate.value && estimate.value <= high, "{estimate:?}");
                 for elo in [low, estimate.value, high] {

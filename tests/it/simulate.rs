@@ -41,6 +41,20 @@ fn a_test_is_foreseen() {
 }
 
 #[test]
+fn the_table_comes_before_the_tests() {
+    let empty = tempfile::tempdir().unwrap();
+    let results = empty.path().display().to_string();
+    let args = ["simulate", "--results", &results, "--elo", "40", "--bounds", "0,200", "--tests", "20"];
+    let ran = run(&args);
+    let place = |text: &str| ran.stdout.find(text).unwrap_or_else(|| panic!("no {text}: {ran:?}"));
+    assert!(place("pass %") < place("20 tests played by chance"), "{ran:?}");
+    // More tests than their lengths have room for are refused, not begun.
+    let ran = run(&[&args[..8], &["4294967295"]].concat());
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("1000000"), "{ran:?}");
+}
+
+#[test]
 fn draws_limits_and_budgets_count() {
     let empty = tempfile::tempdir().unwrap();
     let short = simulate("--elo 2 --bounds 0,5 --tests 0 --max-pairs 1000", empty.path());
@@ -96,10 +110,22 @@ fn a_finished_test_says_what_holds_of_its_elo() {
     let ran = sprt(1, "--resigns 100", "--seed 2", &dir, "--nodes 1 --bounds 0,40 -j 1 --resign count=1,score=900");
     let summary = summary(&dir);
     let [low, high] = ["elo_unbiased_lo", "elo_unbiased_hi"].map(|key| summary[key].as_f64());
+    assert!(number(&summary, "los_unbiased") < 0.05, "{summary}");
     assert!(ran.stdout.contains("after the stop: Elo ") && ran.stdout.contains("any time: Elo in ["), "{ran:?}");
     assert!(low.unwrap_or(-2000.0) < high.unwrap_or(2000.0), "{summary}");
     assert!(number(&summary, "elo_anytime_hi") < 0.0, "{summary}");
     assert_eq!((&summary["resumed"], &summary["until_width"]), (&false.into(), &Value::Null));
+}
+
+#[test]
+fn a_test_without_a_verdict_says_what_holds_of_its_elo() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("run");
+    let ran = sprt(3, "--seed 1", "--seed 2", &dir, "--nodes 1 --bounds 0,1 -j 1 --max-pairs 4 --max-plies 40");
+    let summary = summary(&dir);
+    assert_eq!(summary["stopped_by"], "out-of-pairs", "{summary}");
+    assert!(ran.stdout.contains("after the stop: Elo "), "{ran:?}");
+    assert!((0.0..=1.0).contains(&number(&summary, "los_unbiased")), "{summary}");
 }
 
 #[test]

@@ -64,11 +64,11 @@ impl Numbers {
     fn new(tally: &Tally, penta: bool) -> Self {
         if penta {
             let counts = &tally.ptnml;
-            let (elo, nelo, los) = (elo::logistic(counts), elo::normalized(counts), elo::superiority(counts));
+            let (elo, nelo, los) = (elo::logistic(counts), elo::normalized(counts), elo::normal_superiority(counts));
             Self { elo, nelo, los, draws: counts.draw_ratio() }
         } else {
             let counts = &tally.wdl;
-            let (elo, nelo, los) = (elo::logistic(counts), elo::normalized(counts), elo::superiority(counts));
+            let (elo, nelo, los) = (elo::logistic(counts), elo::normalized(counts), elo::normal_superiority(counts));
             Self { elo, nelo, los, draws: counts.draw_ratio() }
         }
     }
