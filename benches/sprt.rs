@@ -29,6 +29,13 @@ fn main() {
         }
         time(&format!("llr {model}, games"), 2_000, || sprt.llr(black_box(&games)));
     }
+    for (name, counts) in &pairs {
+        let [normalized, logistic] = [Model::Normalized, Model::Logistic].map(|model| {
+            let sprt = test(0.0, 5.0, model);
+            seconds(2_000, || sprt.llr(black_box(counts)))
+        });
+        println!("llr normalized over logistic [0, 5], pairs, {name}: {:.1}", normalized / logistic);
+    }
     estimates(&pairs[0].1);
     let sprt = test(0.0, 5.0, Model::Normalized);
     let law = Law::TYPICAL.leaned(3.0, Model::Normalized);
@@ -50,7 +57,12 @@ fn test(elo0: f64, elo1: f64, model: Model) -> Sprt {
 }
 
 /// Prints the median time of a call in microseconds.
-fn time<T>(name: &str, calls: u32, mut work: impl FnMut() -> T) {
+fn time<T>(name: &str, calls: u32, work: impl FnMut() -> T) {
+    println!("{name}: {:.1} us", seconds(calls, work) * 1e6);
+}
+
+/// The median time of a call.
+fn seconds<T>(calls: u32, mut work: impl FnMut() -> T) -> f64 {
     let mut seconds: Vec<f64> = (0..ROUNDS)
         .map(|_| {
             let start = Instant::now();
@@ -61,5 +73,5 @@ fn time<T>(name: &str, calls: u32, mut work: impl FnMut() -> T) {
         })
         .collect();
     seconds.sort_by(f64::total_cmp);
-    println!("{name}: {:.1} us", seconds[ROUNDS / 2] * 1e6);
+    seconds[ROUNDS / 2]
 }
