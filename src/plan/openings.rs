@@ -259,8 +259,11 @@ pub fn faults(path: &Path, options: &BookOptions, mut found: impl FnMut(u32, Str
     read().map_err(|trouble| trouble.of(&name))
 }
 
+/// Stream whose first bytes were read ahead.
+type Rewound<R> = io::Chain<Cursor<Vec<u8>>, R>;
+
 /// The format, by the first bytes if it is not known, and the stream from its beginning.
-fn with_format<R: Read>(mut reader: R, known: Option<Format>) -> io::Result<(Format, io::Chain<Cursor<Vec<u8>>, R>)> {
+fn with_format<R: Read>(mut reader: R, known: Option<Format>) -> io::Result<(Format, Rewound<R>)> {
     let mut head = Vec::new();
     if known.is_none() {
         reader.by_ref().take(MOST_SNIFFED).read_to_end(&mut head)?;
