@@ -71,7 +71,7 @@ pub(super) fn run(args: &CalibrateArgs) -> Result<Exit> {
     numbers.sort_unstable();
     numbers.dedup();
     let runtime = run::runtime()?;
-    runtime.block_on(run::preflight(&plan))?;
+    runtime.block_on(run::preflight(&plan, &book))?;
     let mut cells = Vec::new();
     let mut interrupted = false;
     for (tc, clock) in args.tc.iter().zip(clocks) {

@@ -8,7 +8,7 @@ use console::measure_text_width;
 use serde::Serialize;
 use tokio::runtime::Runtime;
 
-use crate::cli::{Exit, progress};
+use crate::cli::{Exit, progress, resolve};
 use crate::plan::Timeouts;
 use crate::plan::config::nearest;
 use crate::source::{self, Context, Engine, Origin, Registry, Resolved, SourceError};
@@ -203,7 +203,8 @@ fn text(found: &[Found<'_>], options: bool) -> String {
             (state, remedy) => writeln!(text, "{name}  {:<9}  {}", state.word(), remedy.unwrap_or_default()),
         };
         let elo = found.engine.elo.map(|elo| format!("{elo} Elo"));
-        let notes: Vec<_> = found.engine.description.iter().cloned().chain(elo).collect();
+        let limits = found.engine.limits.as_ref().map(|limits| format!("obeys {}", resolve::limit_names(limits)));
+        let notes: Vec<_> = found.engine.description.iter().cloned().chain(elo).chain(limits).collect();
         if !notes.is_empty() {
             let _ = writeln!(text, "{}  {}", " ".repeat(name_width), notes.join(", "));
         }

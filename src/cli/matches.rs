@@ -23,7 +23,7 @@ Examples:
 const GAUNTLET_EXAMPLES: &str = "\
 Examples:
   quintain gauntlet --hero . --vs stockfish --vs toga2 --pairs 100 --tc 8+0.08
-  quintain gauntlet --hero . --hero git:main --sparring configs/sparring.toml";
+  quintain gauntlet --hero . --hero git:main --sparring configs/sparring.toml --skip-missing";
 
 /// Plays any number of engines against each other, all from the same openings: round robin, gauntlet, Swiss or knockout.
 #[derive(Debug, clap::Args)]
@@ -44,6 +44,9 @@ pub(super) struct MatchArgs {
     /// Rounds of a Swiss [default: enough to know the first].
     #[arg(long, value_name = "N", help_heading = "Format")]
     rounds: Option<u32>,
+    /// Play without the engines that are not installed; each is named.
+    #[arg(long, help_heading = "Engines")]
+    skip_missing: bool,
     #[command(flatten)]
     flags: RunFlags,
 }
@@ -67,6 +70,9 @@ pub(super) struct GauntletArgs {
     /// Pairs that a hero plays with each opponent [default: 50].
     #[arg(long, value_name = "N", help_heading = "Format")]
     pairs: Option<u64>,
+    /// Play without the engines that are not installed; each is named.
+    #[arg(long, help_heading = "Engines")]
+    skip_missing: bool,
     #[command(flatten)]
     flags: RunFlags,
 }
@@ -88,6 +94,7 @@ pub(super) fn run_match(args: &MatchArgs) -> Result<Exit> {
         pairs: args.pairs,
         heroes: args.heroes,
         rounds: args.rounds,
+        skip_missing: args.skip_missing.then_some(true),
         players: engines.into_iter().map(|spec| named(spec)).collect(),
         ..args.flags.to_raw()?
     };
@@ -99,7 +106,8 @@ pub(super) fn run_gauntlet(args: &GauntletArgs) -> Result<Exit> {
     if file.format.as_deref().is_some_and(|format| format != "gauntlet") {
         bail!("the plan's format is {}; play it with `quintain match`", file.format.as_deref().unwrap_or_default());
     }
-    let mut typed = RawPlan { pairs: args.pairs, ..args.flags.to_raw()? };
+    let skip_missing = args.skip_missing.then_some(true);
+    let mut typed = RawPlan { pairs: args.pairs, skip_missing, ..args.flags.to_raw()? };
     let opponents = match &args.sparring {
         Some(path) => {
             let field = RawPlan::read(path)?.players;

@@ -1,5 +1,7 @@
 //! From what was typed to a [`Plan`]: defaults filled in, values checked, engines built, the book read.
 
+mod missing;
+
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
@@ -12,7 +14,7 @@ use crate::plan::config::{RawPlan, RawPlayer};
 use crate::plan::openings::Book;
 use crate::plan::openings::order::Order;
 use crate::plan::rules::{DrawRule, ResignRule, Rules, SyzygyRule, SyzygyScope};
-use crate::plan::time_control::Limit;
+use crate::plan::time_control::{Limit, LimitKind};
 use crate::plan::{BookRef, BookSource, Colors, Format, Machine, Origin, Plan, Player, RaceRule, Test, Timeouts};
 use crate::schedule::affinity::{self, Topology};
 use crate::schedule::capacity::{self, Demand, Supply};
@@ -256,12 +258,13 @@ pub(super) fn sprt(raw: &RawPlan) -> Result<(Plan, Book)> {
         max_pairs: raw.max_pairs,
         limits: limits(raw)?.to_vec(),
     };
-    finish(raw, shape, || players(raw))
+    finish(raw, shape, |limits| players(raw, limits))
 }
 
 /// Resolves games between any number of engines. `name` is what the run is called unless told otherwise.
 pub(super) fn games(raw: &RawPlan, name: &'static str) -> Result<(Plan, Book)> {
     refuse("a match", "quintain sprt", &keys_of_tests(raw))?;
+    let raw = &missing::without(raw)?;
     let max_pairs = match raw.pairs {
         Some(0) => bail!("--pairs 0 plays nothing; 1 is the least"),
         Some(pairs) if pairs > MAX_PAIRS => bail!("--pairs {pairs}: {MAX_PAIRS} is the most"),
@@ -280,7 +283,7 @@ pub(super) fn games(raw: &RawPlan, name: &'static str) -> Result<(Plan, Book)> {
         max_pairs,
         limits: raw.players.iter().map(limit).collect::<Result<_>>()?,
     };
-    finish(raw, shape, || entrants(raw))
+    finish(raw, shape, |limits| entrants(raw, limits))
 }
 
 /// Checks what every match of a series has in common before anything is built: all flags but the engines.
@@ -310,7 +313,7 @@ pub(super) fn race(raw: &RawPlan, rule: RaceRule) -> Result<(Plan, Book)> {
         max_pairs: Some(max_pairs),
         limits: vec![all; raw.players.len()],
     };
-    finish(raw, shape, || entrants(raw))
+    finish(raw, shape, |limits| entrants(raw, limits))
 }
 
 /// The keys of a match that a plan has.
@@ -321,6 +324,7 @@ fn keys_of_matches(raw: &RawPlan) -> Vec<&'static str> {
         ("heroes", raw.heroes.is_some()),
         ("rounds", raw.rounds.is_some()),
         ("players", !raw.players.is_empty()),
+        ("skip-missing", raw.skip_missing.is_some()),
     ];
     keys.into_iter().filter(|(_, is_set)| *is_set).map(|(key, _)| key).collect()
 }
@@ -388,7 +392,7 @@ fn format(raw: &RawPlan) -> Result<Format> {
 }
 
 /// What every plan has. Everything cheap is checked before `players` are built.
-fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce() -> Result<Vec<Player>>) -> Result<(Plan, Book)> {
+fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce(&[Limit]) -> Result<Vec<Player>>) -> Result<(Plan, Book)> {
     let rules = rules(raw)?;
     let recording = records::recording(raw)?;
     let max_time = raw.max_time.as_deref().map(|text| time("--max-time", text)).transpose()?;
@@ -410,10 +414,7 @@ fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce() -> Result<Vec<Play
     let seed = raw.seed.unwrap_or_else(random_seed);
     let (book, openings) = book(raw, rules.variant, seed)?;
     let timeouts = timeouts(raw)?;
-    let mut players = players()?;
-    for (player, limit) in players.iter_mut().zip(shape.limits) {
-        player.limit = limit;
-    }
+    let players = players(&shape.limits)?;
     let mut plan = Plan {
         name: raw.name.clone().unwrap_or_else(|| shape.name.to_owned()),
         players,
@@ -514,10 +515,11 @@ impl Building {
     }
 
     /// Builds or finds an engine; `role` is for the message.
-    fn player(&self, role: &str, spec: &str, typed: [&Vec<(String, String)>; 2]) -> Result<Player> {
+    fn player(&self, role: &str, spec: &str, limit: Limit, typed: [&Vec<(String, String)>; 2]) -> Result<Player> {
         let mut progress = |text: &str| self.spinner.set_message(text.to_owned());
         let found = source::resolve(spec, &self.context, &mut progress).with_context(|| format!("{role} `{spec}`"))?;
-        Ok(player(found, &self.context, typed))
+        check_limits(&found, limit)?;
+        Ok(Player { limit, ..player(found, &self.context, typed) })
     }
 }
 
@@ -527,16 +529,37 @@ impl Drop for Building {
     }
 }
 
+/// The names of limits, as the registry has them.
+pub(super) fn limit_names(limits: &[LimitKind]) -> String {
+    limits.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(", ")
+}
+
+/// Refuses a limit that the registry says an engine does not obey.
+fn check_limits(found: &Resolved, limit: Limit) -> Result<()> {
+    let Some(obeyed) = &found.limits else { return Ok(()) };
+    match limit.kinds().find(|kind| !obeyed.contains(kind)) {
+        None => Ok(()),
+        Some(kind) => bail!(
+            "`{}` does not obey `{limit}`: its entry in configs/engines.toml says that it obeys {}, not {}; \
+             give it another limit, or leave it out",
+            found.name,
+            limit_names(obeyed),
+            kind.name()
+        ),
+    }
+}
+
 /// Builds or finds both engines of a test.
-fn players(raw: &RawPlan) -> Result<Vec<Player>> {
+fn players(raw: &RawPlan, limits: &[Limit]) -> Result<Vec<Player>> {
+    let limit = |place: usize| limits.get(place).copied().unwrap_or_default();
     let building = Building::begin()?;
     let new_spec = raw.new.as_deref().unwrap_or(".");
-    let new = building.player("new", new_spec, [&raw.options, &raw.new_options])?;
+    let new = building.player("new", new_spec, limit(0), [&raw.options, &raw.new_options])?;
     let base_spec = match &raw.base {
         Some(spec) => spec.clone(),
         None => source::default_base(&building.context, new_spec).context("base")?,
     };
-    let base = building.player("base", &base_spec, [&raw.options, &raw.base_options])?;
+    let base = building.player("base", &base_spec, limit(1), [&raw.options, &raw.base_options])?;
     let mut players = vec![new, base];
     for (player, name) in players.iter_mut().zip([&raw.new_name, &raw.base_name]) {
         call(player, name.as_deref())?;
@@ -550,14 +573,14 @@ fn players(raw: &RawPlan) -> Result<Vec<Player>> {
 }
 
 /// Builds or finds the engines of a match.
-fn entrants(raw: &RawPlan) -> Result<Vec<Player>> {
+fn entrants(raw: &RawPlan, limits: &[Limit]) -> Result<Vec<Player>> {
     let building = Building::begin()?;
     let mut players: Vec<Player> = Vec::new();
-    for (number, entrant) in (1..).zip(&raw.players) {
+    for ((number, entrant), limit) in (1..).zip(&raw.players).zip(limits) {
         let Some(spec) = &entrant.spec else {
             bail!("player {number} has no `spec`: say where its engine comes from, as spec = \"./my-engine\"");
         };
-        let mut player = building.player("player", spec, [&raw.options, &entrant.options])?;
+        let mut player = building.player("player", spec, *limit, [&raw.options, &entrant.options])?;
         call(&mut player, entrant.name.as_deref())?;
         players.push(player);
     }
@@ -604,6 +627,7 @@ fn player(found: Resolved, context: &Context, typed: [&Vec<(String, String)>; 2]
         limit: Limit::default(),
         margin: None,
         restart: false,
+        complaints: Vec::new(),
         origin: Origin {
             spec: found.spec,
             commit: found.commit,

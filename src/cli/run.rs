@@ -15,18 +15,18 @@ use crate::game::tablebase::Probe;
 use crate::journal::{self, Journal};
 use crate::plan::openings::{Book, BookOptions};
 use crate::plan::{BookSource, Plan};
+use crate::record::Opening;
 use crate::report::console::{Console, Screen};
 use crate::report::crashes::Crashes;
 use crate::report::pgn_file::PgnFile;
 use crate::report::summary::Summary;
 use crate::schedule::capacity::{self, Demand, Supply};
 use crate::schedule::dispatcher::{self, Inbox, Run};
-use crate::schedule::engine_config;
 use crate::schedule::events::{Observer, Stop, StopReason};
 use crate::schedule::standing::Standing;
+use crate::schedule::trial;
 use crate::stats::sprt::Verdict;
 use crate::tablebase::Tables;
-use crate::uci::process::Engine;
 
 /// How results are printed.
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +51,8 @@ pub(super) fn start(plan: Arc<Plan>, book: Book, place: &Place, output: Output) 
     check_capacity(&plan)?;
     let runtime = runtime()?;
     let tables = tables(&plan)?;
-    runtime.block_on(preflight(&plan))?;
+    let complaints = runtime.block_on(preflight(&plan, &book))?;
+    let plan = with_complaints(plan, complaints);
     let standing = Standing::new(&plan)?;
     let (dir, journal) = RunDir::create(place, &plan)?;
     let mut pgn = PgnFile::begin(&dir.path("games.pgn"), Arc::clone(&plan))?;
@@ -98,7 +99,8 @@ pub(super) fn resume(plan: Arc<Plan>, dir: &RunDir, output: Output) -> Result<Ex
         progress::note(&format!("dropped {} bytes of a game that was not fully recorded", replayed.torn_bytes));
     }
     if standing.verdict() == Verdict::Continue && standing.failures() <= plan.max_failures {
-        runtime.block_on(preflight(&plan))?;
+        let complaints = runtime.block_on(preflight(&plan, &book))?;
+        tell(&plan, &complaints);
     }
     runtime.block_on(drive(plan, (book, tables), dir, journal, standing, pgn, output))
 }
@@ -157,15 +159,45 @@ pub(super) fn tables(plan: &Plan) -> Result<Option<Arc<dyn Probe>>> {
     }
 }
 
-/// Starts each engine once, so that one that does not start, or refuses an option, is known before a run exists.
-pub(super) async fn preflight(plan: &Plan) -> Result<()> {
+/// Starts each engine once and has it search once, so that one that does not start, refuses an option or does not obey the plan's
+/// limit is known before a run exists. Returns by player what its engine said of failures.
+pub(super) async fn preflight(plan: &Plan, book: &Book) -> Result<Vec<Vec<String>>> {
+    let opening = first_opening(plan, book)?;
+    let mut complaints = Vec::with_capacity(plan.players.len());
     for player in &plan.players {
-        let config = engine_config(plan, player, None);
-        let mut engine = Engine::start(&config, &[]).await?;
-        engine.new_game().await.with_context(|| format!("engine `{}`", player.name))?;
-        engine.quit().await;
+        complaints.push(trial::run(plan, player, &opening).await?);
     }
-    Ok(())
+    Ok(complaints)
+}
+
+/// The opening of the trial searches.
+pub(super) fn first_opening(plan: &Plan, book: &Book) -> Result<Opening> {
+    let start = usize::try_from(plan.book.start).unwrap_or_default();
+    book.opening(start).or_else(|| book.opening(0)).with_context(|| format!("{}: it has no opening", book.name()))
+}
+
+/// Tells of what engines said of failures, but for what the plan has of that already.
+fn tell(plan: &Plan, complaints: &[Vec<String>]) {
+    for (player, complaints) in plan.players.iter().zip(complaints) {
+        for text in complaints.iter().filter(|text| !player.complaints.contains(text)) {
+            progress::warn(&complaint(&player.name, text));
+        }
+    }
+}
+
+/// The message on what an engine said of a failure.
+pub(super) fn complaint(name: &str, text: &str) -> String {
+    format!("engine {name}, before its first game: {text}")
+}
+
+/// The plan with what its engines said of failures, which is told.
+fn with_complaints(plan: Arc<Plan>, complaints: Vec<Vec<String>>) -> Arc<Plan> {
+    tell(&plan, &complaints);
+    let mut plan = Arc::unwrap_or_clone(plan);
+    for (player, complaints) in plan.players.iter_mut().zip(complaints) {
+        player.complaints = complaints;
+    }
+    Arc::new(plan)
 }
 
 async fn drive(

@@ -122,7 +122,7 @@ impl Series {
             }
         }
         self.raw.seed = Some(plan.seed);
-        if let Err(error) = run::runtime()?.block_on(run::preflight(&plan)) {
+        if let Err(error) = run::runtime()?.block_on(run::preflight(&plan, &book)) {
             return Ok(Match::NoStart(error));
         }
         let number = self.runs()?.len() + 1;

@@ -5,7 +5,7 @@
 //! so every fault is a row in a table test.
 //!
 //! Reading order: this file, then `clock` (what is left of a side's time), then `adjudicate` (results by agreement), `tablebase`
-//! (results by endgame tables), `pv` (what engines say of moves to come).
+//! (results by endgame tables), `pv` (what engines say of moves to come), `stall` (the likely cause of a search without end).
 //!
 //! Who loses
 //! - A side whose answer comes after its clock and the margin loses on time, whatever the answer: a late illegal move is a time
@@ -22,6 +22,7 @@
 pub mod adjudicate;
 pub mod clock;
 pub mod pv;
+pub mod stall;
 pub mod tablebase;
 
 use std::sync::Arc;
@@ -135,6 +136,8 @@ pub enum Input<'a> {
     Overrun {
         /// From just before the write of `go` to giving up.
         elapsed: Duration,
+        /// The likely cause if no clock ran, with a remedy; empty if none is known.
+        cause: String,
     },
     /// An engine's process is gone.
     Crashed {
@@ -248,13 +251,14 @@ impl Game {
         let mover = self.position.turn();
         match input {
             Input::Move { text, elapsed, info } => self.answered(mover, text, whole_micros(elapsed), info),
-            Input::Overrun { elapsed } if self.limits.get(mover).is_timed() => {
+            Input::Overrun { elapsed, .. } if self.limits.get(mover).is_timed() => {
                 let overrun = whole_micros(elapsed).saturating_sub(self.clocks.get(mover).budget().unwrap_or(elapsed));
                 self.clocks.get_mut(mover).charge(Duration::MAX, *self.margins.get(mover));
                 self.flag_fell(mover, overrun)
             }
-            Input::Overrun { elapsed } => {
-                self.lost(mover, Termination::Stall, format!("no bestmove within {} s", Seconds(elapsed)))
+            Input::Overrun { elapsed, cause } => {
+                let cause = if cause.is_empty() { cause } else { format!(": {cause}") };
+                self.lost(mover, Termination::Stall, format!("no bestmove within {} s{cause}", Seconds(elapsed)))
             }
             Input::Crashed { color, detail } => self.lost(color, Termination::Crash, detail),
             Input::Stalled { color, detail } => self.lost(color, Termination::Stall, detail),

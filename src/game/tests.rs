@@ -50,7 +50,7 @@ fn feed(game: &mut Game, event: &str) -> Step {
     let (text, millis) = event.split_once('@').unwrap_or((event, "0"));
     let elapsed = ms(millis.parse().expect("milliseconds"));
     match text {
-        "overrun" => game.handle(Input::Overrun { elapsed }),
+        "overrun" => game.handle(Input::Overrun { elapsed, cause: String::new() }),
         text => game.handle(Input::Move { text, elapsed, info: SearchInfo { score, ..SearchInfo::default() } }),
     }
 }
@@ -545,7 +545,7 @@ proptest! {
             let elapsed = Duration::from_micros(u64::from(number));
             let before = game.moves().len();
             step = match kind {
-                0 => game.handle(Input::Overrun { elapsed: request.deadline + elapsed }),
+                0 => game.handle(Input::Overrun { elapsed: request.deadline + elapsed, cause: String::new() }),
                 1 => game.handle(Input::Move { text: &junk, elapsed, info }),
                 2 => game.handle(Input::Crashed { color: mover.other(), detail: junk }),
                 _ => game.handle(Input::Move { text: good, elapsed, info }),

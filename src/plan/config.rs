@@ -50,6 +50,8 @@ pub struct RawPlan {
     pub heroes: Option<u16>,
     /// Rounds of a Swiss.
     pub rounds: Option<u32>,
+    /// Play a match without the engines that are not installed.
+    pub skip_missing: Option<bool>,
     /// Who plays.
     pub players: Vec<RawPlayer>,
     /// Time after which the run stops: `90s`, `30m`, `8h`.
@@ -240,6 +242,7 @@ impl RawPlan {
             heroes: self.heroes.or(lower.heroes),
             rounds: self.rounds.or(lower.rounds),
             players: if self.players.is_empty() { lower.players } else { self.players },
+            skip_missing: self.skip_missing.or(lower.skip_missing),
             max_time: self.max_time.or(lower.max_time),
             until_width: self.until_width.or(lower.until_width),
             book: self.book.or(lower.book),

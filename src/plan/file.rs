@@ -254,6 +254,8 @@ struct PlayerV1 {
     sha256: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     bench_nodes: Option<u64>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    complaints: Vec<String>,
     /// In sending order: `[["Hash", "16"]]`.
     options: Vec<(String, String)>,
 }
@@ -409,6 +411,7 @@ fn player_to_disk(player: &Player) -> PlayerV1 {
         toolchain: origin.toolchain,
         sha256: origin.sha256,
         bench_nodes: origin.bench_nodes,
+        complaints: player.complaints.clone(),
         options: player.options.clone(),
     }
 }
@@ -564,6 +567,7 @@ fn player_from_disk(player: PlayerV1) -> Result<Player, PlanFileError> {
         },
         margin: player.margin_ms.map(|margin| seconds("players.margin_ms", margin / 1e3)).transpose()?,
         restart: player.restart,
+        complaints: player.complaints,
         origin: Origin {
             spec: player.spec,
             commit: player.commit,

@@ -97,6 +97,46 @@ impl Limit {
     }
 }
 
+/// One kind of limit. An engine's entry in the registry says which it obeys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LimitKind {
+    /// `wtime` and what belongs to it.
+    Clock,
+    /// `movetime`
+    Movetime,
+    /// `nodes`
+    Nodes,
+    /// `depth`
+    Depth,
+}
+
+impl LimitKind {
+    /// The name in the registry.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Clock => "clock",
+            Self::Movetime => "movetime",
+            Self::Nodes => "nodes",
+            Self::Depth => "depth",
+        }
+    }
+}
+
+impl Limit {
+    /// The kinds of limit that it sets.
+    pub fn kinds(&self) -> impl Iterator<Item = LimitKind> {
+        let kinds = [
+            (LimitKind::Clock, self.clock.is_some()),
+            (LimitKind::Movetime, self.movetime.is_some()),
+            (LimitKind::Nodes, self.nodes.is_some()),
+            (LimitKind::Depth, self.depth.is_some()),
+        ];
+        kinds.into_iter().filter(|(_, is_set)| *is_set).map(|(kind, _)| kind)
+    }
+}
+
 impl From<TimeControl> for Limit {
     fn from(clock: TimeControl) -> Self {
         Self { clock: Some(clock), ..Self::default() }

@@ -521,6 +521,7 @@ fn player_facts(player: &Player) -> Vec<(&'static str, String)> {
         ("SHA-256", origin.sha256.clone()),
         ("Bench", origin.bench_nodes.map_or_else(String::new, |nodes| format!("{nodes} nodes"))),
         ("Limit", player.limit.to_string()),
+        ("Said before its first game", player.complaints.join("; ")),
         ("Options", options.join(", ")),
     ]
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::plan::{BookSource, Format, Plan, Test};
+use crate::plan::{BookSource, Format, Plan, Player, Test};
 use crate::record::{PlayerId, PvFault};
 use crate::report::figures::{self, Figures, duration};
 use crate::report::races;
@@ -48,6 +48,8 @@ struct PlayerJson<'a> {
     illegal_moves: u64,
     crashes: u64,
     stalls: u64,
+    /// What its engine said of failures before the first game.
+    complaints: &'a [String],
     /// Moves whose PV was wrong, by kind; a kind that did not happen is not there.
     pv_faults: serde_json::Map<String, serde_json::Value>,
 }
@@ -226,6 +228,7 @@ fn duel_players(plan: &Plan, standing: &Standing) -> Vec<String> {
         );
         lines.push(about);
         lines.extend(wrong_pvs(&player.name, &faults).map(|text| format!("     {text}")));
+        lines.extend(complaints(player).map(|text| format!("     {text}")));
     }
     lines
 }
@@ -245,9 +248,15 @@ fn field(plan: &Plan, standing: &Standing) -> Vec<String> {
     lines.extend(standings::table(&rows, None));
     lines.extend(races::lines(plan, standing));
     lines.extend(rows.iter().filter_map(|row| wrong_pvs(&row.name, &row.faults)));
+    lines.extend(plan.players.iter().flat_map(complaints));
     lines.push("points of those who met:".to_owned());
     lines.extend(standings::cross_table(plan, &rows, standing).into_iter().map(|line| format!("      {line}")));
     lines
+}
+
+/// What an engine said of failures before the first game.
+fn complaints(player: &Player) -> impl Iterator<Item = String> {
+    player.complaints.iter().map(|text| format!("{} said before its first game: {text}", player.name))
 }
 
 fn wrong_pvs(name: &str, faults: &Faults) -> Option<String> {
@@ -298,6 +307,7 @@ fn players_json<'a>(plan: &'a Plan, standing: &Standing) -> Vec<PlayerJson<'a>> 
             illegal_moves: row.faults.illegal_moves,
             crashes: row.faults.crashes,
             stalls: row.faults.stalls,
+            complaints: &player.complaints,
             pv_faults: pv_counts(&row.faults).map(|(kind, count)| (kind.name().to_owned(), json!(count))).collect(),
         })
         .collect()

@@ -1,7 +1,9 @@
 //! Who plays what when. One event loop owns the run; workers play pairs.
 //!
-//! Reading order: `events` (every message), `pairing` (who meets whom), `standing` (what counts), `dispatcher` (the loop), `worker`
-//! (one slot). `affinity` and `capacity` say how many games at once the CPUs and the system's limits carry.
+//! Reading order: `trial` (one search of each player before the run), `events` (every message),
+//! `pairing` (who meets whom), `standing` (what counts), `dispatcher` (the loop), `worker` (one
+//! slot). `affinity` and `capacity` say how many games at once the CPUs and the system's limits
+//! carry.
 
 pub mod affinity;
 pub mod capacity;
@@ -11,6 +13,7 @@ pub mod pairing;
 mod program;
 pub mod standing;
 pub mod time_losses;
+pub mod trial;
 mod worker;
 
 use std::path::PathBuf;

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::sync::{Semaphore, mpsc, watch};
 
 use crate::game::tablebase::Probe;
-use crate::game::{Game, GameParts, GameSetup, Input, Request, Step, ToldClock, pv};
+use crate::game::{Game, GameParts, GameSetup, Input, Request, Step, ToldClock, pv, stall};
 use crate::plan::Plan;
 use crate::plan::recording::Recording;
 use crate::record::{
@@ -459,7 +459,11 @@ impl Worker {
                 self.was_stopped |= load.stopped.is_some();
                 let answered = late.map(|late| late.elapsed);
                 let overstep = Overstep { allowed: request.deadline, answered, load };
-                (game.handle(Input::Overrun { elapsed }), Some(overstep))
+                let cause = match request.timed {
+                    true => String::new(),
+                    false => stall::likely_cause(request, engine.info(), elapsed),
+                };
+                (game.handle(Input::Overrun { elapsed, cause }), Some(overstep))
             }
             SearchOutcome::Exited { status, .. } => {
                 self.reusable = false;

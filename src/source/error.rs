@@ -20,7 +20,7 @@ pub enum SourceError {
         reason: String,
     },
     /// Nothing is called so.
-    #[error("no engine called `{name}` in {registries} or on PATH{hint}")]
+    #[error("no engine called `{name}` in {registries} or on PATH or in /usr/games{hint}")]
     UnknownName {
         /// As typed.
         name: String,

@@ -23,5 +23,5 @@ pub use error::SourceError;
 pub use history::{Commit, is_bad_commit, known, place_of, spec_of, stretch};
 pub use recipe::Recipe;
 pub use registry::{Engine, Origin, Registry};
-pub use resolve::{Context, Resolved, find, resolve};
+pub use resolve::{Context, Resolved, find, missing, resolve};
 pub use spec::{Spec, split_words};

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::plan::config::{TomlError, from_toml, nearest, options};
+use crate::plan::time_control::LimitKind;
 use crate::source::error::{SourceError, io_error};
 use crate::source::recipe::{RawBuild, Recipe};
 use crate::source::resolve::is_url;
@@ -33,6 +34,8 @@ pub struct Engine {
     pub description: Option<String>,
     /// Its strength as the user knows it; a note, which nothing is computed from.
     pub elo: Option<i32>,
+    /// The limits it obeys; `None` if nothing is known of that.
+    pub limits: Option<Vec<LimitKind>>,
 }
 
 /// Where an engine's program comes from.
@@ -73,6 +76,7 @@ struct RawEngine {
     dir: Option<String>,
     description: Option<String>,
     elo: Option<i32>,
+    limits: Option<Vec<LimitKind>>,
 }
 
 impl RawEngine {
@@ -104,6 +108,10 @@ impl RawEngine {
             (Some(_), Some(_)) => return Err(("git", "`command` and `git` exclude each other; remove one".to_owned())),
             (None, None) => return Err(("", "it has no `command` and no `git`; write one of them".to_owned())),
         };
+        if self.limits.as_ref().is_some_and(Vec::is_empty) {
+            let all = "write those it obeys, as [\"clock\", \"movetime\"], or leave it out";
+            return Err(("limits", format!("`limits` is empty, so it could play nothing; {all}")));
+        }
         Ok(Engine {
             origin,
             args: self.args,
@@ -111,6 +119,7 @@ impl RawEngine {
             dir: self.dir.map(|dir| seen_from(folder, &dir)),
             description: self.description,
             elo: self.elo,
+            limits: self.limits,
         })
     }
 }
@@ -222,10 +231,14 @@ pub(super) fn home() -> Option<PathBuf> {
     std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
 }
 
-/// The first executable of this name on PATH.
+/// Folders that are looked into after those of PATH: Debian's engines lie there, and root's PATH leaves them out.
+const GAMES: [&str; 2] = ["/usr/games", "/usr/local/games"];
+
+/// The first executable of this name on PATH, else in a folder for games.
 pub(super) fn on_path(name: &Path) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).filter(|dir| dir.is_absolute()).map(|dir| dir.join(name)).find(|file| executable(file))
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let dirs = std::env::split_paths(&path).chain(GAMES.map(PathBuf::from));
+    dirs.filter(|dir| dir.is_absolute()).map(|dir| dir.join(name)).find(|file| executable(file))
 }
 
 /// True for a file that someone may execute.
@@ -244,6 +257,9 @@ mod tests {
         registry.add(&Path::new(env!("CARGO_MANIFEST_DIR")).join("configs/engines.toml")).unwrap();
         assert_eq!(registry.get("gnuchess").unwrap().args, ["--uci"]);
         assert_eq!(registry.get("toga2").unwrap().options, [("OwnBook".to_owned(), "false".to_owned())]);
+        let timed = [LimitKind::Clock, LimitKind::Movetime, LimitKind::Depth];
+        assert_eq!(registry.get("toga2").unwrap().limits.as_deref(), Some(&timed[..]));
+        assert_eq!(registry.get("stockfish").unwrap().limits, None);
         let error = registry.unknown("stokfish").to_string();
         assert!(error.ends_with("; did you mean `stockfish`?"), "{error}");
     }
@@ -288,6 +304,8 @@ mod tests {
             ("\n[engines.a]\nargs = []\n", "engines.toml:2:1: engine `a`: it has no `command` and no `git`"),
             ("[engines.a]\ncommand = \"a\"\ngit = \"a\"\n", ":3:1: engine `a`: `command` and `git` exclude"),
             ("[engines.a]\ncommand = \"a\"\nrev = \"a\"\n", ":3:1: engine `a`: `rev` is for engines that are built"),
+            ("[engines.a]\ncommand = \"a\"\nlimits = []\n", ":3:1: engine `a`: `limits` is empty"),
+            ("[engines.a]\ncommand = \"a\"\nlimits = [\"time\"]\n", "unknown variant `time`"),
             ("[engines.a]\ngit = \"a\"\nrev = \"--x\"\n", ":3:1: engine `a`: `rev` is `--x`"),
             ("[engines.a]\ngit = \"--upload-pack=x\"\n", ":2:1: engine `a`: `git` is"),
             (

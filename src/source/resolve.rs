@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::plan::time_control::LimitKind;
 use crate::source::cache::{self, Request};
 use crate::source::error::{SourceError, io_error};
 use crate::source::git::{Repository, Snapshot};
@@ -48,6 +49,8 @@ pub struct Resolved {
     pub sha256: String,
     /// Nodes of its bench.
     pub bench_nodes: Option<u64>,
+    /// The limits that the registry says it obeys; `None` if nothing is known of that.
+    pub limits: Option<Vec<LimitKind>>,
 }
 
 /// A Git spec looked up: which commit to build, and how.
@@ -92,6 +95,24 @@ pub fn resolve(spec: &str, context: &Context, progress: &mut dyn FnMut(&str)) ->
             let revision = revision(&parsed, context, progress)?;
             build(spec, &revision, context, progress)
         }
+    }
+}
+
+/// The reason an engine that needs no building is not there; `None` for one that is, and for one that is built.
+///
+/// # Errors
+/// If the spec or the registry cannot be read.
+pub fn missing(spec: &str, context: &Context) -> Result<Option<SourceError>, SourceError> {
+    let Spec::Program(text) = Spec::parse(spec)? else { return Ok(None) };
+    let registry = Registry::load(&context.cwd)?;
+    let is_built = |name: &str| matches!(registry.get(name), Some(Engine { origin: Origin::Git { .. }, .. }));
+    if text.split_whitespace().next().is_some_and(is_built) {
+        return Ok(None);
+    }
+    match resolve(spec, context, &mut |_| {}) {
+        Ok(_) => Ok(None),
+        Err(error @ (SourceError::UnknownName { .. } | SourceError::Program { .. })) => Ok(Some(error)),
+        Err(error) => Err(error),
     }
 }
 
@@ -222,6 +243,7 @@ fn build(
         toolchain: built.toolchain,
         sha256: built.sha256,
         bench_nodes: built.bench_nodes,
+        limits: None,
     })
 }
 
@@ -255,6 +277,7 @@ fn program(spec: &str, text: &str, context: &Context, progress: &mut dyn FnMut(&
         toolchain: None,
         sha256: String::new(),
         bench_nodes: None,
+        limits: None,
     };
     if !word.contains('/') {
         named(&word, &mut resolved, context, progress)?;
@@ -291,7 +314,9 @@ fn named(
         Origin::Command(command) => {
             resolved.program = registry::on_path(command).ok_or_else(|| SourceError::Program {
                 path: command.clone(),
-                reason: format!("the registry's `{word}` is not on PATH; install it, or correct its command"),
+                reason: format!(
+                    "the registry's `{word}` is not on PATH or in /usr/games; install it, or correct its command"
+                ),
             })?;
         }
         Origin::Git { place, rev, .. } => {
@@ -313,6 +338,7 @@ fn give(engine: &Engine, name: &str, resolved: &mut Resolved) {
         resolved.options.push((name.clone(), value.clone()));
     }
     resolved.dir.clone_from(&engine.dir);
+    resolved.limits.clone_from(&engine.limits);
 }
 
 fn check(program: &Path) -> Result<(), SourceError> {

@@ -18,6 +18,7 @@
 //! The protocol: Stefan-Meyer Kahlen and Rudolf Huber, "Description of the universal chess interface (UCI)", April 2006.
 
 mod command;
+mod complaint;
 mod framing;
 mod grammar;
 mod option;

@@ -10,6 +10,7 @@
 mod ahead;
 mod child;
 mod config;
+mod files;
 mod load;
 mod patience;
 mod ponder;
@@ -20,6 +21,7 @@ mod talk;
 
 use std::future::pending;
 use std::io;
+use std::path::PathBuf;
 use std::pin::pin;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
@@ -28,6 +30,7 @@ use tokio::time::sleep_until;
 
 use self::child::{Happened, Process};
 pub use self::config::{EngineConfig, Fault, StartError, is_shortage};
+pub use self::files::FileError;
 use self::load::LoadMeter;
 use self::patience::Patience;
 use self::pulse::Pulse;
@@ -202,6 +205,22 @@ impl Engine {
                     .map_err(|source| StartError::Option { name: self.config.name.clone(), source })?;
             }
         }
+        self.look_for_files()
+    }
+
+    /// Looks for the files that options name before the engine is told of them.
+    fn look_for_files(&mut self) -> Result<(), StartError> {
+        let dir = self.config.dir.clone().unwrap_or_else(|| PathBuf::from("."));
+        let dir = std::path::absolute(&dir).unwrap_or(dir);
+        let mut doubts = Vec::new();
+        for (name, value) in &self.config.options {
+            let option = self.session.options().iter().find(|option| option.name.eq_ignore_ascii_case(name));
+            let Some(option) = option else { continue };
+            let looked = files::look(option, value, &dir, &self.config.program)
+                .map_err(|source| StartError::File { name: self.config.name.clone(), source })?;
+            doubts.extend(looked);
+        }
+        doubts.into_iter().for_each(|doubt| self.session.complain(doubt));
         Ok(())
     }
 
@@ -411,6 +430,18 @@ impl Engine {
     #[must_use]
     pub fn options(&self) -> &[EngineOption] {
         self.session.options()
+    }
+
+    /// What it said of failures up to its first answer, and doubts about files that its options name.
+    #[must_use]
+    pub fn complaints(&self) -> &[String] {
+        self.session.complaints()
+    }
+
+    /// What it said of its last search, ended or not.
+    #[must_use]
+    pub fn info(&self) -> &SearchInfo {
+        self.session.info()
     }
 
     /// The principal variation of the last search's last exact score: words separated by blanks, as they came.

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use super::complaint;
 use super::option::EngineOption;
 use super::reply::{BestMove, Bound, IdField, InfoLine, Reply};
 pub use crate::record::EngineId as Identity;
@@ -89,6 +90,9 @@ pub struct Session {
     bound_pv: Vec<u8>,
     answer: Answer,
     warnings: Vec<Warning>,
+    /// Remarks on failures that came before the end of the first search.
+    complaints: Vec<String>,
+    has_answered: bool,
 }
 
 impl Default for Session {
@@ -102,6 +106,8 @@ impl Session {
     const MAX_OPTION_BYTES: usize = 1 << 20;
     /// Warnings kept a search.
     const MAX_WARNINGS: usize = 16;
+    /// Remarks on failures kept.
+    const MAX_COMPLAINTS: usize = 8;
     /// Bytes of a principal variation kept: some 800 moves.
     const MAX_PV: usize = 4096;
 
@@ -119,6 +125,8 @@ impl Session {
             bound_pv: Vec::new(),
             answer: Answer::default(),
             warnings: Vec::new(),
+            complaints: Vec::new(),
+            has_answered: false,
         }
     }
 
@@ -175,6 +183,20 @@ impl Session {
         }
     }
 
+    /// Remarks (`info string`) on failures that the engine made up to its first `bestmove`: a network that it did not load, an option that
+    /// it did not take. Each is there once.
+    #[must_use]
+    pub fn complaints(&self) -> &[String] {
+        &self.complaints
+    }
+
+    /// Adds a remark of the layer below.
+    pub fn complain(&mut self, text: String) {
+        if self.complaints.len() < Self::MAX_COMPLAINTS && !self.complaints.contains(&text) {
+            self.complaints.push(text);
+        }
+    }
+
     /// True while the `bestmove` of a search is waited for, whatever becomes of it.
     #[must_use]
     pub fn awaits_best_move(&self) -> bool {
@@ -218,6 +240,11 @@ impl Session {
 
     /// Takes one line.
     pub fn on_line(&mut self, line: &[u8]) -> SessionEvent {
+        if !self.has_answered
+            && let Some(text) = complaint::read(line)
+        {
+            self.complain(text);
+        }
         match Reply::read(line) {
             Reply::Info(info) if self.state == State::Searching && self.owed == 0 => self.note_info(&info),
             Reply::BestMove(best) => return self.on_best_move(&best),
@@ -253,6 +280,7 @@ impl Session {
             return SessionEvent::Nothing;
         }
         self.state = State::Idle;
+        self.has_answered = true;
         self.answer = Answer { text, ponder: best.ponder.map(word) };
         SessionEvent::BestMove
     }
@@ -393,6 +421,21 @@ mod tests {
         check(&mut session, &[("readyok", Nothing), ("bestmove e2e4 ponder e7e5", Best), ("bestmove d2d4", Nothing)]);
         assert_eq!(session.answer(), Answer { text: "e2e4".into(), ponder: Some("e7e5".into()) });
         assert_eq!(session.warnings(), [Warning::UnexpectedBestMove("d2d4".into())]);
+    }
+
+    #[test]
+    fn failures_are_kept_up_to_the_first_answer() {
+        let mut session = Session::new();
+        check(&mut session, &[("info string NNUE enabled", Nothing), ("uciok", UciOk)]);
+        session.begin_sync();
+        let failure = "info string ERROR: The network file x.nnue was not loaded successfully.";
+        check(&mut session, &[(failure, Nothing), (failure, Nothing), ("readyok", ReadyOk)]);
+        session.begin_search();
+        check(&mut session, &[("info string cannot open a.bin", Nothing), ("bestmove e2e4", Best)]);
+        session.begin_search();
+        check(&mut session, &[("info string error 3", Nothing), ("bestmove e2e4", Best)]);
+        let kept = ["ERROR: The network file x.nnue was not loaded successfully.", "cannot open a.bin"];
+        assert_eq!(session.complaints(), kept);
     }
 
     #[test]

@@ -41,6 +41,11 @@ fn main() -> ExitCode {
     if settings.linger {
         park();
     }
+    if settings.leave {
+        rustix::process::setsid().expect("it leads no group");
+        let _ = writeln!(io::stdout(), "left");
+        park();
+    }
     if settings.bench {
         return bench(&settings);
     }
@@ -70,6 +75,19 @@ fn park() -> ! {
 fn fork_child() {
     let this = std::env::current_exe().expect("a process knows its program");
     let child = Command::new(this).arg("--linger").stdin(Stdio::null()).spawn().expect("it runs already");
+    let _ = writeln!(io::stderr(), "child {}", child.id());
+}
+
+/// A child in a session of its own, as daemons are.
+#[expect(clippy::zombie_processes, reason = "a child that outlives its parent is the fault")]
+fn fork_daemon() {
+    let this = std::env::current_exe().expect("a process knows its program");
+    let mut command = Command::new(this);
+    let mut child =
+        command.arg("--leave").stdin(Stdio::null()).stdout(Stdio::piped()).spawn().expect("it runs already");
+    let mut line = String::new();
+    let output = child.stdout.as_mut().expect("a pipe");
+    io::BufReader::new(output).read_line(&mut line).expect("it says that it left");
     let _ = writeln!(io::stderr(), "child {}", child.id());
 }
 
@@ -148,6 +166,9 @@ impl Engine {
         }
         if self.at_start("fork-child") {
             fork_child();
+        }
+        if self.at_start("leave-group") {
+            fork_daemon();
         }
         // tokio's handler stands until the process ends; nobody looks at what it notes.
         self.at_start("ignore-sigterm").then(|| {
@@ -238,6 +259,9 @@ impl Engine {
     }
 
     fn set_option(&mut self, rest: &str) {
+        if self.at_start("complains") {
+            self.say(&format!("info string ERROR: the network {} was not loaded", rest.trim_start_matches("name ")));
+        }
         match rest {
             "name UCI_Chess960 value true" => self.mode = CastlingMode::Chess960,
             "name UCI_Chess960 value false" => self.mode = CastlingMode::Standard,

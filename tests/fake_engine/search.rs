@@ -31,7 +31,12 @@ impl Engine {
         let waits = self.now("only-after-stop")
             || says("infinite") && !self.at_start("early-infinite")
             || says("ponder") && !self.at_start("early-ponder");
-        if waits && !self.wait_for_stop(input) {
+        let ignores = says("nodes") && self.at_start("ignores-nodes");
+        if ignores {
+            self.say("info depth 9 score cp 0 nodes 500000 time 9");
+            self.flush();
+        }
+        if (waits || ignores) && !self.wait_for_stop(input) {
             return Next::Exit(0);
         }
         self.searchmoves = match rest.split_once("searchmoves ") {
@@ -172,7 +177,11 @@ impl Engine {
             self.say("info depth 7 score cp 999999999 nodes 9223372036854775808");
             return;
         }
-        let nodes = if self.settings.clock { begun.elapsed().as_micros() } else { 1 };
+        let nodes = match () {
+            () if self.settings.clock => begun.elapsed().as_micros(),
+            () if self.at_start("overcounts-nodes") || self.at_start("ignores-nodes") => 500_000,
+            () => 1,
+        };
         let score = self.score();
         let pv = self.settings.pv.as_ref().map(|pv| format!(" pv {}", pv.replace("BEST", &self.choose())));
         let pv = if self.at_start("illegal-pv") { " pv a1a1".to_owned() } else { pv.unwrap_or_default() };

@@ -22,6 +22,7 @@ const FAULTS: &[(&str, When)] = &[
     ("byte-by-byte", When::From),
     ("castling-other-notation", When::From),
     ("chatter", When::Once),
+    ("complains", When::Start),
     ("close-stdin", When::Once),
     ("close-stdout", When::Once),
     ("crlf", When::From),
@@ -43,12 +44,14 @@ const FAULTS: &[(&str, When)] = &[
     ("ignore-quit", When::Start),
     ("ignore-sigterm", When::Start),
     ("ignore-eof", When::Start),
+    ("ignores-nodes", When::Start),
     ("illegal", When::Once),
     ("illegal-ponder", When::Start),
     ("illegal-pv", When::Start),
     ("invalid-utf8", When::From),
     ("late-on-clock", When::Start),
     ("leading-spaces", When::From),
+    ("leave-group", When::Start),
     ("long-line", When::From),
     ("mate-scores", When::From),
     ("missing-move", When::Once),
@@ -63,6 +66,7 @@ const FAULTS: &[(&str, When)] = &[
     ("nul-bytes", When::From),
     ("null-move", When::Once),
     ("only-after-stop", When::From),
+    ("overcounts-nodes", When::Start),
     ("promo-without-piece", When::From),
     ("segv", When::Once),
     ("stderr-flood", When::From),
@@ -112,6 +116,7 @@ pub struct Settings {
     pub pv: Option<String>,
     pub ponder: Option<u64>,
     pub linger: bool,
+    pub leave: bool,
     pub bench: bool,
     pub faults: Vec<Fault>,
 }
@@ -144,6 +149,8 @@ impl Settings {
                 "--fault" => settings.faults.push(Fault::parse(&value()?)?),
                 // What `fork-child` starts: a process that does nothing but hold the pipes open.
                 "--linger" => settings.linger = true,
+                // What `leave-group` starts: the same in a session of its own.
+                "--leave" => settings.leave = true,
                 "bench" => settings.bench = true,
                 _ => return Err(format!("no flag {flag}")),
             }

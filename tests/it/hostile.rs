@@ -114,11 +114,14 @@ const POLICY: &[Row] = &[
     row("closes stdout", "--fault close-stdout", QUICK, Loses("crash", CLOSED_OUT, 3), 2),
     // It stays silent: `stop` after the deadline; who answers that plays on in the next game, who does not is killed.
     row("hangs under a clock", "--fault hang@2", Limits::Clock, Loses("time-forfeit", "overrun", 1), 2),
-    row("hangs under nodes", "--fault hang", Limits::Stall, Loses("stall", "no bestmove within", 3), 2),
+    row("hangs under nodes", "--fault hang", Limits::Stall, Loses("stall", "s: it said nothing of its search", 3), 2),
     row("prints info for ever, clock", "--fault chatter@2", Limits::Clock, Loses("time-forfeit", "overrun", 1), 2),
     row("prints info for ever, nodes", "--fault chatter", Limits::Stall, Loses("stall", "no bestmove within", 3), 2),
-    row("answers stop only, clock", "--fault only-after-stop", Limits::Clock, Loses("time-forfeit", "overrun", 0), 1),
-    row("answers stop only, nodes", "--fault only-after-stop", Limits::Stall, Loses("stall", "no bestmove", 0), 1),
+    row("answers stop only, clock", "--fault only-after-stop@2", Limits::Clock, Loses("time-forfeit", "overrun", 1), 1),
+    row("answers stop only, nodes", "--fault only-after-stop@2", Limits::Stall, Loses("stall", "no bestmove", 1), 1),
+    // One that never comes to an end under the plan's limit is found by its trial search: no run begins.
+    row("never obeys a clock", "--fault only-after-stop", Limits::Clock, Refused("it does not obey `go wtime 300 "), 0),
+    row("never obeys nodes", "--fault only-after-stop", Limits::Stall, Refused("`go nodes 1`: no answer within"), 0),
     row("does not read stdin", "--fault no-read@2", Limits::Stall, Loses("stall", "no bestmove within", 2), 2),
     // It does not get ready: no run begins; alive and silent between games, it is started anew and loses none.
     row("never says uciok", "--fault no-uciok", Limits::Start, Refused("no `uciok` within 3.0 s"), 0),

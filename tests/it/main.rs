@@ -17,6 +17,7 @@ mod hostile;
 mod persist;
 #[cfg(target_os = "linux")]
 mod ponder;
+mod preflight;
 mod process;
 mod progress;
 mod rate;

@@ -212,6 +212,7 @@ fn player(engine: &EngineArgs, options: Vec<(String, String)>) -> Result<Player>
         limit: engine.limit,
         margin: Some(engine.margin),
         restart: engine.restart,
+        complaints: Vec::new(),
         origin: Origin { spec: engine.cmd.clone(), sha256: sha256(&bytes), ..Origin::default() },
     })
 }

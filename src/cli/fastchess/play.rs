@@ -29,6 +29,7 @@ use crate::schedule::affinity::Topology;
 use crate::schedule::dispatcher::{self, Inbox, Run};
 use crate::schedule::events::{Observer, Stop, StopReason};
 use crate::schedule::standing::Standing;
+use crate::schedule::trial;
 use crate::uci::process::{Engine, EngineConfig};
 use crate::uci::{EngineOption, OptionKind};
 
@@ -64,7 +65,9 @@ pub(super) fn play(mut invocation: Invocation, program: &str) -> Result<bool> {
     let config_path = PathBuf::from(&invocation.settings.config_name);
     let begun = match earlier(&invocation)? {
         Some(dir) => resume(&invocation, &dir, &topology)?,
-        None => begin(&invocation, &asked, &config_path, &topology)?,
+        None => begin(&invocation, &asked, &config_path, &topology, &|plan, book| {
+            runtime.block_on(try_players(plan, book, &warned))
+        })?,
     };
     run::check_capacity(&begun.plan)?;
     invocation.settings.seed = Some(begun.seed);
@@ -189,7 +192,24 @@ struct Begun {
     finished: Scores,
 }
 
-fn begin(invocation: &Invocation, asked: &[Asked], config: &Path, topology: &Topology) -> Result<Begun> {
+/// Has each engine search once under its own limit; what does not come to an end is known before a run exists.
+async fn try_players(plan: &Plan, book: &Book, warned: &AtomicBool) -> Result<()> {
+    let opening = run::first_opening(plan, book)?;
+    for player in &plan.players {
+        let tried = trial::run(plan, player, &opening).await;
+        let complaints = tried.with_context(|| format!("Fatal; {} engine startup failure", player.name))?;
+        complaints.iter().for_each(|text| warn(&format!("Warning; {}", run::complaint(&player.name, text)), warned));
+    }
+    Ok(())
+}
+
+fn begin(
+    invocation: &Invocation,
+    asked: &[Asked],
+    config: &Path,
+    topology: &Topology,
+    try_players: &dyn Fn(&Plan, &Book) -> Result<()>,
+) -> Result<Begun> {
     let settings = &invocation.settings;
     let seed = settings.seed.unwrap_or_else(crate::cli::resolve::random_seed);
     // A plan's numbers are signed: no two orders are lost by it.
@@ -201,6 +221,7 @@ fn begin(invocation: &Invocation, asked: &[Asked], config: &Path, topology: &Top
     }
     let options = asked.iter().map(|asked| asked.options.clone()).collect();
     let plan = Arc::new(plan::plan(invocation, options, reference, plan_seed, topology)?);
+    try_players(&plan, &book)?;
     let standing = Standing::new(&plan)?;
     let (dir, journal) = RunDir::create(&Place::Given(claim.root.clone()), &plan)?;
     if settings.openings.file.is_none() {

@@ -93,6 +93,12 @@ pub(super) const GROUPS: &[Group] = &[
             Key::new("heroes", "1", "How many players, from the first, the gauntlet is about [default: 1].")
                 .of(For::Gauntlet)
                 .essential(),
+            Key::new(
+                "skip-missing",
+                "false",
+                "Play without engines that are not installed, except heroes [default: false].",
+            )
+            .of(For::Games),
             Key::new("rounds", "5", "Rounds of a Swiss [default: enough to know the first]; of no other format.")
                 .of(For::Match),
         ],

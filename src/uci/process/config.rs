@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
+use super::files::FileError;
 use super::stderr::StderrSink;
 use crate::plan::Timeouts;
 use crate::uci::option::OptionError;
@@ -124,6 +125,14 @@ pub enum StartError {
         name: String,
         /// What is wrong with it.
         source: OptionError,
+    },
+    /// A file that an option names and that is not there.
+    #[error("engine {name}: {source}")]
+    File {
+        /// The player.
+        name: String,
+        /// Which, and what is wrong with it.
+        source: FileError,
     },
 }
 

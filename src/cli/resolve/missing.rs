@@ -1,0 +1,65 @@
+//! Engines of a match that are not installed: all are named at once, before anything is built.
+
+use std::fmt::Write as _;
+
+use anyhow::{Result, bail};
+
+use crate::cli::progress;
+use crate::plan::config::RawPlan;
+use crate::source::{self, Context, SourceError};
+
+/// The plan without the players that are missing, if it asks for that.
+///
+/// # Errors
+/// If players are missing and the plan does not ask for that, if a hero is, and if too few are left.
+pub(super) fn without(raw: &RawPlan) -> Result<RawPlan> {
+    let missing = missing(raw)?;
+    if missing.is_empty() {
+        return Ok(raw.clone());
+    }
+    if raw.skip_missing != Some(true) {
+        bail!("{}; install or correct them, or play without them: --skip-missing", list(&missing));
+    }
+    let is_gauntlet = raw.format.as_deref() == Some("gauntlet") || raw.heroes.is_some();
+    let heroes = if is_gauntlet { usize::from(raw.heroes.unwrap_or(1)) } else { 0 };
+    if let Some((_, spec, error)) = missing.iter().find(|(place, ..)| *place < heroes) {
+        bail!("hero `{spec}`: {error}; a gauntlet cannot go without the engines it is about");
+    }
+    let mut left = raw.clone();
+    let mut place = 0..;
+    left.players.retain(|_| {
+        let place = place.next();
+        missing.iter().all(|(gone, ..)| Some(*gone) != place)
+    });
+    if left.players.len() < heroes + 1 || left.players.len() < 2 {
+        bail!("{}, so nobody is left to play against; install them", list(&missing));
+    }
+    for (_, spec, error) in &missing {
+        progress::warn(&format!("playing without `{spec}`: {error}"));
+    }
+    Ok(left)
+}
+
+/// The players that are not there: their places, their specs and the reasons.
+fn missing(raw: &RawPlan) -> Result<Vec<(usize, String, SourceError)>> {
+    let context = Context::from_env()?;
+    let mut missing = Vec::new();
+    for (place, player) in raw.players.iter().enumerate() {
+        let Some(spec) = &player.spec else { continue };
+        if let Some(error) = source::missing(spec, &context)? {
+            missing.push((place, spec.clone(), error));
+        }
+    }
+    Ok(missing)
+}
+
+/// `missing: `a` (reason), `b` (reason)`
+fn list(missing: &[(usize, String, SourceError)]) -> String {
+    let count = missing.len();
+    let mut text = if count == 1 { "an engine is missing".to_owned() } else { format!("{count} engines are missing") };
+    for (number, (_, spec, error)) in missing.iter().enumerate() {
+        // Writing to a string does not fail.
+        let _ = write!(text, "{} `{spec}` ({error})", if number == 0 { ":" } else { "," });
+    }
+    text
+}

@@ -1,0 +1,165 @@
+//! Files that options name, as the engine would see them: an engine that does not find its network may play on with another.
+//!
+//! An option counts as one that names a file to be read by its type (`string`) and its name. A value that such an option names
+//! with a folder, and that is not there, is refused before the option is sent; a value that only looks like a path, or like a file
+//! that may be built in, is a doubt to be told.
+
+use std::fs::{self, Metadata};
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use crate::uci::option::{EngineOption, OptionKind};
+
+/// A file that an option names and that its engine cannot read.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("option `{option}` names `{}`, {why}; give a path as the engine sees it from {}", file.display(), dir.display())]
+pub struct FileError {
+    /// The option.
+    pub option: String,
+    /// The value, or the part of a list.
+    pub file: PathBuf,
+    /// The folder that relative paths are seen from.
+    pub dir: PathBuf,
+    /// The reason.
+    pub why: String,
+}
+
+/// Parts of names of options whose files an engine writes: they need not be there.
+const WRITTEN: &[&str] = &["log", "debug", "save", "write", "output", "record", "learn", "experience"];
+
+/// Parts of names of options that list folders, joined as in `PATH`.
+const LISTS: &[&str] = &["syzygy", "tablebase", "gaviota", "nalimov", "bitbase", "path"];
+
+/// Parts of names of options that name a file to read.
+const FILES: &[&str] = &["file", "nnue", "network", "net", "weight", "book"];
+
+/// Endings of files that engines read.
+const ENDINGS: &[&str] = &["nnue", "bin", "net", "nn", "pb", "gz", "onnx", "ini", "book", "abk", "ctg"];
+
+/// Looks for what a value of an option names. `dir` is the engine's working directory; a relative path may also lie beside its
+/// program. Returns a doubt worth telling, if there is one.
+///
+/// # Errors
+/// If the engine cannot read what it is told to.
+pub(super) fn look(
+    option: &EngineOption,
+    value: &str,
+    dir: &Path,
+    program: &Path,
+) -> Result<Option<String>, FileError> {
+    let OptionKind::Str { default } = &option.kind else { return Ok(None) };
+    let is_placeholder = value.is_empty() || value.starts_with('<') && value.ends_with('>');
+    if is_placeholder || ["none", "null"].iter().any(|word| value.eq_ignore_ascii_case(word)) {
+        return Ok(None);
+    }
+    let name = option.name.to_lowercase();
+    let names = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
+    let bases = [Some(dir), program.parent()];
+    let find = |file: &str| bases.iter().flatten().map(|base| fs::metadata(base.join(file))).reduce(Result::or);
+    // Seen first as a whole: a path may hold a colon.
+    let whole = find(value).and_then(Result::ok);
+    if default.as_deref() == Some(value) || names(WRITTEN) {
+        return Ok(None);
+    }
+    let fault = |file: &str, why: String| {
+        Err(FileError { option: option.name.clone(), file: PathBuf::from(file), dir: dir.to_owned(), why })
+    };
+    let reads = names(LISTS) || names(FILES);
+    match whole {
+        Some(about) => match unreadable(&about, value, names(FILES) && !names(LISTS)) {
+            Some(why) if reads => fault(value, why.to_owned()),
+            _ => Ok(None),
+        },
+        None if names(LISTS) => {
+            let is_missing = |part: &&str| !part.is_empty() && find(part).is_some_and(|about| about.is_err());
+            match value.split([':', ';']).find(is_missing) {
+                Some(part) => fault(part, "which is not there".to_owned()),
+                None => Ok(None),
+            }
+        }
+        None if reads && value.contains('/') => {
+            let hint = if value.starts_with("~/") { ": no shell reads the `~`" } else { "" };
+            fault(value, format!("which is not there{hint}"))
+        }
+        None => Ok(doubt(&option.name, value)),
+    }
+}
+
+/// The reason a file that is there cannot be what an engine reads.
+fn unreadable(about: &Metadata, value: &str, is_file: bool) -> Option<&'static str> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt as _;
+        let kind = about.file_type();
+        if kind.is_fifo() || kind.is_socket() {
+            return Some("a pipe or a socket, which would block it");
+        }
+        if (kind.is_char_device() || kind.is_block_device()) && value != "/dev/null" {
+            return Some("a device, which may never end");
+        }
+    }
+    (is_file && about.is_dir()).then_some("a folder")
+}
+
+/// What is to be said of a file that is not there and that the option's name does not speak of, or that may be built in.
+fn doubt(option: &str, value: &str) -> Option<String> {
+    let ending = Path::new(value).extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    let is_path = ["/", "./", "../", "~/"].iter().any(|start| value.starts_with(start)) && value.len() > 3;
+    let is_file = ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known));
+    (is_path || is_file).then(|| format!("option `{option}` is `{value}`, and there is no such file"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_looked_for_as_the_engine_sees_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let [dir, beside] = ["work", "bin"].map(|name| folder.path().join(name));
+        for (base, file) in [(&dir, "net.nnue"), (&dir, "tables/a"), (&dir, "tables/b"), (&beside, "sub/own.nnue")] {
+            let path = base.join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "x").unwrap();
+        }
+        let _socket = std::os::unix::net::UnixListener::bind(dir.join("socket")).unwrap();
+        let program = beside.join("engine");
+        let text = |default: &str| OptionKind::Str { default: Some(default.to_owned()) };
+        let seen = |name: &str, kind: OptionKind, value: &str| {
+            let option = EngineOption { name: name.to_owned(), kind };
+            match look(&option, value, &dir, &program) {
+                Ok(None) => "fine".to_owned(),
+                Ok(Some(doubt)) => doubt,
+                Err(error) => error.to_string(),
+            }
+        };
+        let absolute = dir.join("net.nnue").display().to_string();
+        for (name, value, expected) in [
+            ("EvalFile", "net.nnue", "fine"),
+            ("EvalFile", &absolute, "fine"),
+            ("EvalFile", "sub/own.nnue", "fine"),
+            ("EvalFile", "<empty>", "fine"),
+            ("EvalFile", "<embedded>", "fine"),
+            ("EvalFile", "built/in.nnue", "fine"),
+            ("EvalFile", "nn-1234.nnue", "option `EvalFile` is `nn-1234.nnue`, and there is no such file"),
+            ("EvalFile", "/no/such", "option `EvalFile` names `/no/such`, which is not there; give a path as"),
+            ("EvalFile", "~/net.nnue", "which is not there: no shell reads the `~`"),
+            ("EvalFile", "nets/x.nnue", "option `EvalFile` names `nets/x.nnue`, which is not there"),
+            ("EvalFile", "./tables", "option `EvalFile` names `./tables`, a folder"),
+            ("EvalFile", "socket", "option `EvalFile` names `socket`, a pipe or a socket, which would block it"),
+            ("EvalFile", "/dev/zero", "option `EvalFile` names `/dev/zero`, a device"),
+            ("BookFile", "/dev/null", "fine"),
+            ("SyzygyPath", "tables", "fine"),
+            ("SyzygyPath", "tables:work", "option `SyzygyPath` names `work`, which is not there"),
+            ("SyzygyPath", "tables/:tables", "fine"),
+            ("Debug Log File", "/no/such/log", "fine"),
+            ("Style", "/no/such", "option `Style` is `/no/such`, and there is no such file"),
+            ("Style", "a/b", "fine"),
+        ] {
+            let found = seen(name, text("built/in.nnue"), value);
+            assert!(found == expected || expected != "fine" && found.contains(expected), "{name} {value}: {found}");
+        }
+        assert_eq!(seen("OwnBook", OptionKind::Check { default: None }, "/no/such"), "fine");
+    }
+}
