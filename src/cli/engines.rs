@@ -203,7 +203,7 @@ fn text(found: &[Found<'_>], options: bool) -> String {
             (state, remedy) => writeln!(text, "{name}  {:<9}  {}", state.word(), remedy.unwrap_or_default()),
         };
         let elo = found.engine.elo.map(|elo| format!("{elo} Elo"));
-        let limits = found.engine.limits.as_ref().map(|limits| format!("obeys {}", resolve::limit_names(limits)));
+        let limits = found.engine.limits.as_ref().map(|limits| format!("obeys {}", resolve::obeyed::names(limits)));
         let notes: Vec<_> = found.engine.description.iter().cloned().chain(elo).chain(limits).collect();
         if !notes.is_empty() {
             let _ = writeln!(text, "{}  {}", " ".repeat(name_width), notes.join(", "));

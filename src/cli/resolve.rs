@@ -1,6 +1,7 @@
 //! From what was typed to a [`Plan`]: defaults filled in, values checked, engines built, the book read.
 
 mod missing;
+pub(super) mod obeyed;
 
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use crate::plan::config::{RawPlan, RawPlayer};
 use crate::plan::openings::Book;
 use crate::plan::openings::order::Order;
 use crate::plan::rules::{DrawRule, ResignRule, Rules, SyzygyRule, SyzygyScope};
-use crate::plan::time_control::{Limit, LimitKind};
+use crate::plan::time_control::Limit;
 use crate::plan::{BookRef, BookSource, Colors, Format, Machine, Origin, Plan, Player, RaceRule, Test, Timeouts};
 use crate::schedule::affinity::{self, Topology};
 use crate::schedule::capacity::{self, Demand, Supply};
@@ -291,7 +292,7 @@ pub(super) fn series(raw: &RawPlan) -> Result<(Limit, Variant)> {
     refuse("a match", "quintain sprt", &keys_of_tests(raw))?;
     let limit = RawLimit::of_all(raw).resolve("--tc")?;
     let shape = Shape { name: "series", format: Format::RoundRobin, test: None, max_pairs: None, limits: vec![limit] };
-    let (plan, _) = finish(raw, shape, || Ok(Vec::new()))?;
+    let (plan, _) = finish(raw, shape, |_| Ok(Vec::new()))?;
     Ok((limit, plan.rules.variant))
 }
 
@@ -518,7 +519,7 @@ impl Building {
     fn player(&self, role: &str, spec: &str, limit: Limit, typed: [&Vec<(String, String)>; 2]) -> Result<Player> {
         let mut progress = |text: &str| self.spinner.set_message(text.to_owned());
         let found = source::resolve(spec, &self.context, &mut progress).with_context(|| format!("{role} `{spec}`"))?;
-        check_limits(&found, limit)?;
+        obeyed::check(&found, limit)?;
         Ok(Player { limit, ..player(found, &self.context, typed) })
     }
 }
@@ -526,26 +527,6 @@ impl Building {
 impl Drop for Building {
     fn drop(&mut self) {
         self.spinner.finish_and_clear();
-    }
-}
-
-/// The names of limits, as the registry has them.
-pub(super) fn limit_names(limits: &[LimitKind]) -> String {
-    limits.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(", ")
-}
-
-/// Refuses a limit that the registry says an engine does not obey.
-fn check_limits(found: &Resolved, limit: Limit) -> Result<()> {
-    let Some(obeyed) = &found.limits else { return Ok(()) };
-    match limit.kinds().find(|kind| !obeyed.contains(kind)) {
-        None => Ok(()),
-        Some(kind) => bail!(
-            "`{}` does not obey `{limit}`: its entry in configs/engines.toml says that it obeys {}, not {}; \
-             give it another limit, or leave it out",
-            found.name,
-            limit_names(obeyed),
-            kind.name()
-        ),
     }
 }
 

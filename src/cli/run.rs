@@ -159,8 +159,9 @@ pub(super) fn tables(plan: &Plan) -> Result<Option<Arc<dyn Probe>>> {
     }
 }
 
-/// Starts each engine once and has it search once, so that one that does not start, refuses an option or does not obey the plan's
-/// limit is known before a run exists. Returns by player what its engine said of failures.
+/// Starts each engine once and has it search once, so that one that does not start, refuses an
+/// option or does not obey the plan's limit is known before a run exists. Returns by player what
+/// its engine said of failures.
 pub(super) async fn preflight(plan: &Plan, book: &Book) -> Result<Vec<Vec<String>>> {
     let opening = first_opening(plan, book)?;
     let mut complaints = Vec::with_capacity(plan.players.len());

@@ -1,4 +1,5 @@
-//! Signs that an engine does not obey a limit in nodes or plies, and the likely cause of a stall, from what it said of its search.
+//! Signs that an engine does not obey a limit in nodes or plies, and the likely cause of a stall,
+//! from what it said of its search.
 
 use std::time::Duration;
 
@@ -6,11 +7,13 @@ use super::Request;
 use crate::plan::time_control::Seconds;
 use crate::record::{Score, SearchInfo};
 
-/// A depth that searches reach only if hardly anything is left to search: near the maximum of every engine.
+/// A depth that searches reach only if hardly anything is left to search: near the maximum of every
+/// engine.
 const FORCED_DEPTH: u32 = 60;
 
-/// True for a number of nodes that an engine which obeys the limit does not come to, however coarsely it counts: engines that look
-/// at their counter each 16,384 nodes overshoot a small limit by so much.
+/// True for a number of nodes that an engine which obeys the limit does not come to, however
+/// coarsely it counts: engines that look at their counter each 16,384 nodes overshoot a small limit
+/// by so much.
 const fn is_far_beyond(nodes: u64, limit: u64) -> bool {
     nodes > limit.saturating_mul(4).saturating_add(50_000)
 }
@@ -20,7 +23,7 @@ fn is_plausible(nodes: u64, elapsed: Duration) -> bool {
     u128::from(nodes) <= elapsed.as_micros() * 1_000 + 1_000_000
 }
 
-/// What shows that a search does not obey a limit in nodes or plies.
+/// Evidence that a search does not obey a limit in nodes.
 #[must_use]
 pub fn disobedience(request: &Request, info: &SearchInfo, elapsed: Duration) -> Option<String> {
     let (limit, nodes) = request.nodes.zip(info.nodes)?;

@@ -171,7 +171,8 @@ pub struct Player {
     pub margin: Option<Duration>,
     /// True to start it anew for each game, whatever the plan says of all.
     pub restart: bool,
-    /// What its engine said of failures before the first game, and doubts about files that its options name.
+    /// Remarks of its engine on failures before the first game, and doubts about files that its
+    /// options name.
     pub complaints: Vec<String>,
     /// What the program is.
     pub origin: Origin,

@@ -48,7 +48,7 @@ struct PlayerJson<'a> {
     illegal_moves: u64,
     crashes: u64,
     stalls: u64,
-    /// What its engine said of failures before the first game.
+    /// Remarks of its engine on failures before the first game.
     complaints: &'a [String],
     /// Moves whose PV was wrong, by kind; a kind that did not happen is not there.
     pv_faults: serde_json::Map<String, serde_json::Value>,
@@ -254,7 +254,7 @@ fn field(plan: &Plan, standing: &Standing) -> Vec<String> {
     lines
 }
 
-/// What an engine said of failures before the first game.
+/// Lines on what an engine said of failures before the first game.
 fn complaints(player: &Player) -> impl Iterator<Item = String> {
     player.complaints.iter().map(|text| format!("{} said before its first game: {text}", player.name))
 }

@@ -1,7 +1,9 @@
-//! One short search of each player before the first game: does its engine come to an end under the plan's own limit?
+//! One short search of each player before the first game: does its engine come to an end under the
+//! plan's own limit?
 //!
-//! An engine that does not know `go nodes` loses its first game by a stall a minute later, and the Elo of its opponent counts
-//! that. The trial asks for less than the plan does, so that it costs some milliseconds, and is charged to no game.
+//! An engine that does not know `go nodes` loses its first game by a stall a minute later, and the
+//! Elo of its opponent counts that. The trial asks for less than the plan does, so that it costs
+//! some milliseconds, and is charged to no game.
 
 use std::time::Duration;
 
@@ -15,17 +17,20 @@ use crate::record::{ByColor, Opening};
 use crate::schedule::{engine_config, go_command};
 use crate::uci::process::{Engine, Fault, SearchOutcome, StartError};
 
-/// The most that a trial asks for. An engine may count nodes in steps of some thousands, so [`stall::is_far_beyond`] allows for them.
+/// The most that a trial asks for. An engine may count nodes in steps of some thousands, which
+/// `game::stall` allows for.
 const CLOCK: Duration = Duration::from_secs(1);
 const INCREMENT: Duration = Duration::from_millis(100);
 const MOVETIME: Duration = Duration::from_millis(100);
 const NODES: u64 = 1_000;
 const DEPTH: u32 = 4;
 
-/// The first waits for an answer that is due in a fraction of them. What an engine said by then may show that it does not obey.
+/// The first waits for an answer that is due in a fraction of them. What an engine said by then may
+/// show that it does not obey.
 const FIRST_WAITS: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(8)];
 
-/// Bounds of the last wait, which is else as long as the plan waits in a game: a slow engine on a busy machine is not refused.
+/// Bounds of the last wait, which is else as long as the plan waits in a game: a slow engine on a
+/// busy machine is not refused.
 const LAST_WAIT: [Duration; 2] = [Duration::from_secs(10), Duration::from_secs(60)];
 
 /// A player that cannot play its first move. One line each, with the remedy.
@@ -51,7 +56,7 @@ pub enum TrialError {
         status: String,
         /// The search.
         go: String,
-        /// What it said of failures.
+        /// Its remarks on failures.
         complaints: String,
         /// The end of its standard error.
         stderr: String,
@@ -67,7 +72,7 @@ pub enum TrialError {
         name: String,
         /// The search.
         go: String,
-        /// What shows it.
+        /// The evidence.
         why: String,
         /// The kinds of limit to try instead.
         remedy: &'static str,
@@ -83,8 +88,8 @@ fn remedy(limit: Limit) -> &'static str {
     if limit.is_timed() { "--nodes or --depth" } else { "--tc or --movetime" }
 }
 
-/// Starts a player's engine and has it search once from an opening. Returns what it said of failures, and doubts about the files
-/// that its options name.
+/// Starts a player's engine and has it search once from an opening. Returns what it said of
+/// failures, and doubts about the files that its options name.
 ///
 /// # Errors
 /// If it does not start, ends, or does not obey the plan's limit.
@@ -100,7 +105,8 @@ pub async fn run(plan: &Plan, player: &Player, opening: &Opening) -> Result<Vec<
     searched.map(|()| complaints)
 }
 
-/// The first search of a game, under the plan's limit or less. `None` if the opening leaves nothing to search.
+/// The first search of a game, under the plan's limit or less. `None` if the opening leaves nothing
+/// to search.
 fn first_request(plan: &Plan, player: &Player, opening: &Opening) -> Option<(Game, Request)> {
     let limit = shortened(player.limit);
     let margin = player.margin.unwrap_or(plan.rules.margin);

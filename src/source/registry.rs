@@ -231,7 +231,8 @@ pub(super) fn home() -> Option<PathBuf> {
     std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
 }
 
-/// Folders that are looked into after those of PATH: Debian's engines lie there, and root's PATH leaves them out.
+/// Folders that are looked into after those of PATH: Debian's engines lie there, and root's PATH
+/// leaves them out.
 const GAMES: [&str; 2] = ["/usr/games", "/usr/local/games"];
 
 /// The first executable of this name on PATH, else in a folder for games.

@@ -98,7 +98,8 @@ pub fn resolve(spec: &str, context: &Context, progress: &mut dyn FnMut(&str)) ->
     }
 }
 
-/// The reason an engine that needs no building is not there; `None` for one that is, and for one that is built.
+/// The reason an engine that needs no building is not there; `None` for one that is, and for one
+/// that is built.
 ///
 /// # Errors
 /// If the spec or the registry cannot be read.

@@ -1,4 +1,5 @@
-//! `info string` lines that speak of a failure: an engine that did not load its network says so, and plays on.
+//! `info string` lines that speak of a failure: an engine that did not load its network says so,
+//! and plays on.
 
 /// Words of failures, in lower case.
 const FAILURES: &[&str] = &[

@@ -26,6 +26,7 @@ pub mod process;
 mod reply;
 pub mod session;
 pub mod transcript;
+mod unwinding;
 
 pub use command::{Command, CommandError, Go, PositionLine, SideClock};
 pub use framing::{LineBuffer, MAX_LINE};

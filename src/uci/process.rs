@@ -17,6 +17,7 @@ mod ponder;
 mod pulse;
 mod spawn;
 mod stderr;
+mod strays;
 mod talk;
 
 use std::future::pending;
@@ -432,13 +433,13 @@ impl Engine {
         self.session.options()
     }
 
-    /// What it said of failures up to its first answer, and doubts about files that its options name.
+    /// Remarks on failures up to its first answer, and doubts about files that its options name.
     #[must_use]
     pub fn complaints(&self) -> &[String] {
         self.session.complaints()
     }
 
-    /// What it said of its last search, ended or not.
+    /// Figures of its last search, ended or not.
     #[must_use]
     pub fn info(&self) -> &SearchInfo {
         self.session.info()

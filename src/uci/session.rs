@@ -183,8 +183,8 @@ impl Session {
         }
     }
 
-    /// Remarks (`info string`) on failures that the engine made up to its first `bestmove`: a network that it did not load, an option that
-    /// it did not take. Each is there once.
+    /// Remarks (`info string`) on failures that the engine made up to its first `bestmove`: a
+    /// network that it did not load, an option that it did not take. Each is there once.
     #[must_use]
     pub fn complaints(&self) -> &[String] {
         &self.complaints

@@ -1,5 +1,5 @@
-//! What is found out before the first game: files that are not there, failures that engines tell of, limits that they do not obey,
-//! engines that are not installed.
+//! Faults found before the first game: files that are not there, failures that engines tell of,
+//! limits that they do not obey, engines that are not installed.
 
 use std::path::Path;
 

@@ -420,6 +420,38 @@ fn dropping_an_engine_ends_its_whole_group() {
     ends(child);
 }
 
+/// An engine with a child in a session of its own, and the child's process number.
+#[cfg(target_os = "linux")]
+async fn start_daemon(faults: &str) -> (Engine, u32) {
+    let mut engine = start(&format!("--fault leave-group {faults}")).await;
+    play(&mut engine, 1, PATIENCE).await;
+    let child = child_of(&engine.stderr_tail());
+    assert!(lives(child));
+    (engine, child)
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn children_that_left_the_group_go_with_their_engine_alone() {
+    run(async {
+        let (other, child_of_other) = start_daemon("").await;
+        // Dropped, told to quit, killed because it does not, and gone by itself.
+        let (engine, child) = start_daemon("").await;
+        drop(engine);
+        ends(child);
+        let (engine, child) = start_daemon("").await;
+        engine.quit().await;
+        ends(child);
+        let (mut engine, child) = start_daemon("--fault exit-in-search@2").await;
+        let outcomes = play(&mut engine, 1, PATIENCE).await;
+        assert!(matches!(outcomes[..], [SearchOutcome::Exited { .. }]), "{outcomes:?}");
+        ends(child);
+        assert!(lives(child_of_other));
+        other.quit().await;
+        ends(child_of_other);
+    });
+}
+
 /// True for a zombie too.
 fn exists(pid: u32) -> bool {
     rustix::process::test_kill_process(raw(pid)).is_ok()

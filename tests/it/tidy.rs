@@ -237,6 +237,22 @@ fn processes_are_spawned_in_two_places() {
     report(&faults);
 }
 
+/// The protocol crate panics on numbers out of range, which is caught where panics unwind.
+#[test]
+fn a_profile_that_aborts_on_panics_does_not_compile() {
+    let folder = tempfile::tempdir().unwrap();
+    let compile = |panic: &str| {
+        let mut rustc = std::process::Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
+        rustc.args(["--crate-type", "lib", "--emit", "metadata", "-C", &format!("panic={panic}"), "--out-dir"]);
+        rustc.arg(folder.path()).arg(root().join("src/uci/unwinding.rs")).output().unwrap()
+    };
+    let unwinding = compile("unwind");
+    assert!(unwinding.status.success(), "{unwinding:?}");
+    let aborting = compile("abort");
+    let said = String::from_utf8_lossy(&aborting.stderr);
+    assert!(!aborting.status.success() && said.contains("must be built with panic = \"unwind\""), "{said}");
+}
+
 #[test]
 fn unsafe_stands_only_where_its_reason_does() {
     let mut files = Vec::new();

@@ -192,7 +192,8 @@ struct Begun {
     finished: Scores,
 }
 
-/// Has each engine search once under its own limit; what does not come to an end is known before a run exists.
+/// Has each engine search once under its own limit; what does not come to an end is known before a
+/// run exists.
 async fn try_players(plan: &Plan, book: &Book, warned: &AtomicBool) -> Result<()> {
     let opening = run::first_opening(plan, book)?;
     for player in &plan.players {

@@ -11,7 +11,8 @@ use crate::source::{self, Context, SourceError};
 /// The plan without the players that are missing, if it asks for that.
 ///
 /// # Errors
-/// If players are missing and the plan does not ask for that, if a hero is, and if too few are left.
+/// If players are missing and the plan does not ask for that, if a hero is, and if too few are
+/// left.
 pub(super) fn without(raw: &RawPlan) -> Result<RawPlan> {
     let missing = missing(raw)?;
     if missing.is_empty() {

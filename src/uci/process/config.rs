@@ -131,7 +131,7 @@ pub enum StartError {
     File {
         /// The player.
         name: String,
-        /// Which, and what is wrong with it.
+        /// The file, and what is wrong with it.
         source: FileError,
     },
 }

@@ -1,8 +1,10 @@
-//! Files that options name, as the engine would see them: an engine that does not find its network may play on with another.
+//! Files that options name, as the engine would see them: an engine that does not find its network
+//! may play on with another.
 //!
-//! An option counts as one that names a file to be read by its type (`string`) and its name. A value that such an option names
-//! with a folder, and that is not there, is refused before the option is sent; a value that only looks like a path, or like a file
-//! that may be built in, is a doubt to be told.
+//! An option counts as one that names a file to be read by its type (`string`) and its name. A
+//! value that such an option names with a folder, and that is not there, is refused before the
+//! option is sent; a value that only looks like a path, or like a file that may be built in, is a
+//! doubt to be told.
 
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
@@ -37,8 +39,8 @@ const FILES: &[&str] = &["file", "nnue", "network", "net", "weight", "book"];
 /// Endings of files that engines read.
 const ENDINGS: &[&str] = &["nnue", "bin", "net", "nn", "pb", "gz", "onnx", "ini", "book", "abk", "ctg"];
 
-/// Looks for what a value of an option names. `dir` is the engine's working directory; a relative path may also lie beside its
-/// program. Returns a doubt worth telling, if there is one.
+/// Looks for what a value of an option names. `dir` is the engine's working directory; a relative
+/// path may also lie beside its program. Returns a doubt worth telling, if there is one.
 ///
 /// # Errors
 /// If the engine cannot read what it is told to.
@@ -102,7 +104,8 @@ fn unreadable(about: &Metadata, value: &str, is_file: bool) -> Option<&'static s
     (is_file && about.is_dir()).then_some("a folder")
 }
 
-/// What is to be said of a file that is not there and that the option's name does not speak of, or that may be built in.
+/// A remark on a file that is not there and that the option's name does not speak of, or that may
+/// be built in.
 fn doubt(option: &str, value: &str) -> Option<String> {
     let ending = Path::new(value).extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     let is_path = ["/", "./", "../", "~/"].iter().any(|start| value.starts_with(start)) && value.len() > 3;

@@ -8,15 +8,16 @@ use std::time::Duration;
 use tokio::process::{Child, Command};
 
 use super::config::{EngineConfig, StartError};
+use super::strays::Mark;
 
 /// Starts the program in a process group of its own, on the given CPUs (all if empty), with three pipes.
 ///
 /// On Linux the kernel kills it when the *thread* that called this ends: call it on a thread that lives as long as the engine.
-pub(super) async fn spawn(config: &EngineConfig, cpus: &[usize]) -> Result<Child, StartError> {
+pub(super) async fn spawn(config: &EngineConfig, cpus: &[usize], mark: &Mark) -> Result<Child, StartError> {
     // A binary that was just built can be busy for a moment: another thread's fork may still hold it open for writing.
     const BUSY_TRIES: u32 = 50;
     const BUSY_PAUSE: Duration = Duration::from_millis(10);
-    let mut command = command(config, cpus)?;
+    let mut command = command(config, cpus, mark)?;
     let mut tries = 0;
     loop {
         match command.spawn() {
@@ -30,11 +31,13 @@ pub(super) async fn spawn(config: &EngineConfig, cpus: &[usize]) -> Result<Child
     }
 }
 
-fn command(config: &EngineConfig, cpus: &[usize]) -> Result<Command, StartError> {
+fn command(config: &EngineConfig, cpus: &[usize], mark: &Mark) -> Result<Command, StartError> {
+    let (name, value) = mark.variable();
     let mut command = Command::new(resolve(&config.program));
     command
         .args(&config.args)
         .envs(config.env.iter().map(|(key, value)| (key, value)))
+        .env(name, value)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

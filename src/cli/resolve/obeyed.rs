@@ -1,0 +1,26 @@
+//! Limits that an engine obeys, as its entry in the registry says.
+
+use anyhow::{Result, bail};
+
+use crate::plan::time_control::{Limit, LimitKind};
+use crate::source::Resolved;
+
+/// The names of limits, as the registry has them.
+pub(in crate::cli) fn names(limits: &[LimitKind]) -> String {
+    limits.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(", ")
+}
+
+/// Refuses a limit that the registry says an engine does not obey.
+pub(super) fn check(found: &Resolved, limit: Limit) -> Result<()> {
+    let Some(obeyed) = &found.limits else { return Ok(()) };
+    match limit.kinds().find(|kind| !obeyed.contains(kind)) {
+        None => Ok(()),
+        Some(kind) => bail!(
+            "`{}` does not obey `{limit}`: its entry in configs/engines.toml says that it obeys {}, not {}; \
+             give it another limit, or leave it out",
+            found.name,
+            names(obeyed),
+            kind.name()
+        ),
+    }
+}

@@ -1,0 +1,9 @@
+//! The condition under which [`grammar`](super::grammar) is safe: a panic of the protocol crate
+//! must unwind to be caught.
+
+#[cfg(panic = "abort")]
+compile_error!(
+    "quintain must be built with panic = \"unwind\": its protocol crate panics on some lines that engines print, and with \
+     panic = \"abort\" such a line would end a run; remove panic = \"abort\" from the Cargo profile (the profile `engine` is for \
+     destrier alone)"
+);
