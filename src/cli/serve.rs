@@ -1,19 +1,27 @@
 //! `quintain serve`.
 
+use std::io::Read as _;
 use std::net::{SocketAddr, TcpListener};
-use std::path::PathBuf;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 
 use crate::cli::{Exit, progress};
 use crate::dashboard::{self, Settings};
 
+/// Environment variable that holds the token.
+const TOKEN_VARIABLE: &str = "QUINTAIN_TOKEN";
+
+/// Bytes read of a token's file at most.
+const TOKEN_BYTES: u64 = 4_096;
+
 /// Shows stored and live runs in a browser: verdicts, Elo, pictures, games in progress; pauses, resumes and stops live runs.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Steering a run needs the token in the printed address; where --listen names an address that other machines \
                   reach, reading does too. The connection is not encrypted: away from your own network, forward a port with \
-                  `ssh -L 7171:127.0.0.1:7171 HOST` instead.\n\nExamples:\n  quintain serve\n  quintain serve --listen 0.0.0.0:7171"
+                  `ssh -L 7171:127.0.0.1:7171 HOST` instead.\n\nExamples:\n  quintain serve\n  quintain serve --listen 0.0.0.0:7171 --token-file ~/.config/quintain/token"
 )]
 pub(super) struct ServeArgs {
     /// The folder of results.
@@ -23,8 +31,12 @@ pub(super) struct ServeArgs {
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7171")]
     listen: SocketAddr,
     /// The token, at least 16 characters of A-Z, a-z, 0-9, `-`, `.`, `_` [default: made anew at each start].
-    #[arg(long, value_name = "TOKEN")]
+    /// Other users of the machine see it in the list of processes; --token-file and $QUINTAIN_TOKEN keep it from them.
+    #[arg(long, value_name = "TOKEN", conflicts_with = "token_file")]
     token: Option<String>,
+    /// A file whose first line is the token; without it, $QUINTAIN_TOKEN is taken if set.
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
     /// A further name by which browsers may ask for the dashboard; may be repeated. `localhost` and addresses always do.
     #[arg(long = "host", value_name = "NAME")]
     hosts: Vec<String>,
@@ -35,10 +47,7 @@ pub(super) fn run(args: &ServeArgs) -> Result<Exit> {
     if !results.is_dir() {
         bail!("{}: no such folder; name the folder of results, or play a run first", results.display());
     }
-    let token = match &args.token {
-        Some(token) => token.clone(),
-        None => dashboard::token()?,
-    };
+    let token = token(args)?;
     let listener = TcpListener::bind(args.listen)
         .with_context(|| format!("{}: cannot listen there; choose another --listen", args.listen))?;
     let address = listener.local_addr()?;
@@ -49,4 +58,39 @@ pub(super) fn run(args: &ServeArgs) -> Result<Exit> {
     let settings = Settings { results: results.clone(), token, hosts: args.hosts.clone() };
     dashboard::serve(listener, settings)?;
     Ok(Exit::Done)
+}
+
+/// The token of the flag, the file or the environment; else a new one.
+fn token(args: &ServeArgs) -> Result<String> {
+    if let Some(token) = &args.token {
+        progress::warn(&format!(
+            "--token is visible to all users of this machine in the list of processes; use --token-file or ${TOKEN_VARIABLE}"
+        ));
+        return Ok(token.clone());
+    }
+    if let Some(path) = &args.token_file {
+        return token_of(path);
+    }
+    match std::env::var(TOKEN_VARIABLE) {
+        Ok(token) => Ok(token),
+        Err(std::env::VarError::NotPresent) => Ok(dashboard::token()?),
+        Err(error) => Err(error).context(format!("${TOKEN_VARIABLE}")),
+    }
+}
+
+fn token_of(path: &Path) -> Result<String> {
+    let unreadable = || format!("--token-file `{}`: cannot read it", path.display());
+    let file = std::fs::File::open(path).with_context(unreadable)?;
+    if file.metadata().with_context(unreadable)?.permissions().mode() & 0o077 != 0 {
+        progress::warn(&format!(
+            "--token-file `{0}`: other users may read it; `chmod 600 {0}` keeps it from them",
+            path.display()
+        ));
+    }
+    let mut text = String::new();
+    file.take(TOKEN_BYTES).read_to_string(&mut text).with_context(unreadable)?;
+    match text.lines().next() {
+        Some(token) => Ok(token.trim().to_owned()),
+        None => bail!("--token-file `{}`: it is empty; put a token on its first line", path.display()),
+    }
 }

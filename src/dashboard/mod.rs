@@ -6,9 +6,10 @@
 //! security policy lets no inline script or style run.
 //!
 //! Reading order: `guard` (who may ask for what), `store` (the index of runs), `fold` (the course of one), `live` and `board` (runs
-//! that are being played), `routes`.
+//! that are being played), `routes`, `connections` (how many may ask at once, and how slowly).
 
 mod board;
+mod connections;
 mod fold;
 mod guard;
 mod live;
@@ -20,6 +21,7 @@ use std::io::Read as _;
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 
+use connections::Limits;
 use guard::Guard;
 
 /// Characters of the shortest token that is taken.
@@ -41,11 +43,11 @@ pub struct Settings {
 pub enum ServeError {
     /// The token is too easily guessed.
     #[error(
-        "--token: at least {SHORTEST_TOKEN} characters of A-Z, a-z, 0-9, `-`, `.`, `_`; or leave it out and one is made"
+        "the token: at least {SHORTEST_TOKEN} characters of A-Z, a-z, 0-9, `-`, `.`, `_`; or give none and one is made"
     )]
     Token,
     /// The system has no randomness to give.
-    #[error("no randomness for a token: {0}; give one with --token")]
+    #[error("no randomness for a token: {0}; give one with --token-file")]
     Random(std::io::Error),
     /// The socket failed.
     #[error("cannot listen: {0}")]
@@ -77,10 +79,10 @@ pub fn serve(listener: TcpListener, settings: Settings) -> Result<(), ServeError
     listener.set_nonblocking(true)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let served: std::io::Result<()> = runtime.block_on(async {
-        let listener = routes::Listener::new(tokio::net::TcpListener::from_std(listener)?);
+        let listener = tokio::net::TcpListener::from_std(listener)?;
         // Streams never end by themselves, so they are cut.
         tokio::select! {
-            served = async { axum::serve(listener, router).await } => served,
+            never = connections::serve(listener, router, Limits::default()) => match never {},
             interrupted = tokio::signal::ctrl_c() => interrupted,
         }
     });

@@ -2,11 +2,8 @@
 
 use std::cmp::Ordering;
 use std::convert::Infallible;
-use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::Router;
@@ -18,9 +15,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Semaphore;
 
 use crate::control::client::{Client, ClientError};
 use crate::control::protocol::{Ask, Progress, Say};
@@ -30,11 +25,8 @@ use crate::dashboard::live::{Hub, LiveRun, Message, Status};
 use crate::dashboard::machine::Machine;
 use crate::dashboard::store::{self, About, Entry, Index, Store};
 
-/// Connections at once; more wait.
-const MAX_CONNECTIONS: usize = 256;
-
-/// Streams at once, so that there is always room to ask for something else.
-const MAX_STREAMS: usize = 128;
+/// Streams at once: half of what one address may have, so that there is always room to ask for something else.
+const MAX_STREAMS: usize = 64;
 
 /// Runs on a page at most.
 const MAX_PAGE: usize = 200;
@@ -377,64 +369,5 @@ async fn steer(
         Ok((_, Say::Error { error: why })) => Err(error(StatusCode::CONFLICT, &why)),
         Err(ClientError::NotLive { .. }) => Err(error(StatusCode::CONFLICT, "no process is playing this run")),
         Ok(_) | Err(ClientError::Io { .. }) => Err(error(StatusCode::BAD_GATEWAY, "the run does not answer")),
-    }
-}
-
-/// The listening socket with a bound on how many may be connected.
-pub(super) struct Listener {
-    inner: tokio::net::TcpListener,
-    free: Arc<Semaphore>,
-}
-
-/// A connection, and its place among those that may be.
-pub(super) struct Connection {
-    stream: TcpStream,
-    _place: Option<OwnedSemaphorePermit>,
-}
-
-impl Listener {
-    pub(super) fn new(inner: tokio::net::TcpListener) -> Self {
-        Self { inner, free: Arc::new(Semaphore::new(MAX_CONNECTIONS)) }
-    }
-}
-
-impl axum::serve::Listener for Listener {
-    type Io = Connection;
-    type Addr = SocketAddr;
-
-    async fn accept(&mut self) -> (Connection, SocketAddr) {
-        // It is never closed.
-        let place = Arc::clone(&self.free).acquire_owned().await.ok();
-        loop {
-            match self.inner.accept().await {
-                Ok((stream, from)) => return (Connection { stream, _place: place }, from),
-                // No file descriptors left, for one: it would be so again at once.
-                Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
-            }
-        }
-    }
-
-    fn local_addr(&self) -> std::io::Result<SocketAddr> {
-        self.inner.local_addr()
-    }
-}
-
-impl AsyncRead for Connection {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<std::io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, buf)
-    }
-}
-
-impl AsyncWrite for Connection {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<std::io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(cx, buf)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(cx)
     }
 }

@@ -9,6 +9,9 @@ use serde_json::Value;
 /// The scripted peer.
 pub(crate) const FAKE: &str = env!("CARGO_BIN_EXE_fake_engine");
 
+/// The folder of the secret that marks the tests' runs: the developer's own stays as it is.
+pub(crate) const STATE: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/state");
+
 /// Past this a test has hung. A machine twenty times slower than usual is no reason to fail.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(1_200);
 
@@ -30,7 +33,11 @@ impl From<Output> for Ran {
 /// The program with arguments and nothing from the environment that would change what it does.
 pub(crate) fn quintain<S: AsRef<str>>(args: &[S]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_quintain"));
-    command.args(args.iter().map(AsRef::as_ref)).env_remove("QUINTAIN_LOG").stdin(Stdio::null());
+    command
+        .args(args.iter().map(AsRef::as_ref))
+        .env_remove("QUINTAIN_LOG")
+        .env_remove("QUINTAIN_TOKEN")
+        .stdin(Stdio::null());
     command
 }
 

@@ -45,13 +45,18 @@ impl Got {
 
 impl Served {
     fn start(results: &Path, more: &[&str]) -> Self {
+        Self::start_with(results, more, &[])
+    }
+
+    fn start_with(results: &Path, more: &[&str], env: &[(&str, &str)]) -> Self {
         let results = results.display().to_string();
         let mut args = vec!["serve", &results];
         if !more.contains(&"--listen") {
             args.extend(["--listen", "127.0.0.1:0"]);
         }
         args.extend(more);
-        let mut child = quintain(&args).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut child =
+            quintain(&args).envs(env.iter().copied()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let (address, token) = line.trim().strip_prefix("http://").unwrap().split_once("/#token=").unwrap();
@@ -312,11 +317,64 @@ fn elsewhere_reading_needs_the_token_too() {
     assert_eq!(served.ask("GET", "/api/runs", &[&served.token_line()]).status, 200);
     assert_eq!(served.ask("GET", "/api/runs/runs%2Fplayed/llr.svg", &[]).status, 401);
     let path = results.display().to_string();
-    for args in [["--token", "short"], ["--token", "spaces in a token"], ["--listen", "192.0.2.1:1"]] {
+    for (args, warnings) in
+        [(["--token", "short"], 1), (["--token", "spaces in a token"], 1), (["--listen", "192.0.2.1:1"], 0)]
+    {
         let ran = run(&["serve", &path, args[0], args[1]]);
-        assert_eq!((ran.code, ran.stderr.lines().count()), (Some(2), 1), "{args:?}: {ran:?}");
+        assert_eq!((ran.code, ran.stderr.lines().count()), (Some(2), 1 + warnings), "{args:?}: {ran:?}");
     }
     assert_eq!(run(&["serve", "/nonexistent"]).code, Some(2));
+}
+
+#[test]
+fn a_token_of_a_file_or_the_environment_shows_in_no_list_of_processes() {
+    const TOKEN: &str = "Aa0123456789-._x";
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("token");
+    std::fs::write(&file, format!("{TOKEN}\nand no more\n")).unwrap();
+    let file = file.display().to_string();
+    for served in [
+        Served::start(folder.path(), &["--token-file", &file]),
+        Served::start_with(folder.path(), &[], &[("QUINTAIN_TOKEN", TOKEN)]),
+        // A file goes before the environment.
+        Served::start_with(folder.path(), &["--token-file", &file], &[("QUINTAIN_TOKEN", "0123456789abcdef")]),
+    ] {
+        assert_eq!(served.token, TOKEN);
+        let shown = std::fs::read(format!("/proc/{}/cmdline", served.child.id())).unwrap();
+        assert!(!String::from_utf8_lossy(&shown).contains(TOKEN));
+    }
+    let path = folder.path().display().to_string();
+    let serve = |more: &[&str]| run(&[&["serve", &path], more].concat());
+    let warned = serve(&["--token", TOKEN, "--listen", "192.0.2.1:1"]);
+    assert!(warned.stderr.contains("warning: --token is visible to all users"), "{warned:?}");
+    let open = serve(&["--token-file", &file, "--listen", "192.0.2.1:1"]);
+    assert!(open.stderr.contains("other users may read it"), "{open:?}");
+    for (args, words) in [
+        (["--token-file", "/nonexistent"], "--token-file `/nonexistent`: cannot read it"),
+        (["--token-file", "/dev/null"], "it is empty"),
+    ] {
+        let ran = serve(&args);
+        assert!(ran.code == Some(2) && ran.stderr.contains(words), "{args:?}: {ran:?}");
+    }
+}
+
+#[test]
+fn a_crowd_that_sends_nothing_or_half_a_request_keeps_nobody_out() {
+    let (_folder, results) = some_results();
+    let served = Served::start(&results, &[]);
+    let crowd: Vec<_> = (0..300)
+        .map(|number| {
+            let mut stream = served.connect();
+            if number % 2 == 0 {
+                stream.write_all(b"GET / HTTP/1.1\r\nHost: 127").unwrap();
+            }
+            stream
+        })
+        .collect();
+    for path in ["/", "/api/runs", "/api/runs/hostile"] {
+        assert_eq!(served.get(path).status, 200, "{path}");
+    }
+    drop(crowd);
 }
 
 #[test]
