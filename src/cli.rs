@@ -30,7 +30,9 @@ mod serve;
 mod shell;
 mod simulate;
 mod sprt;
+mod stamp;
 mod stats;
+mod trust;
 mod versions;
 mod watch;
 

@@ -7,6 +7,7 @@ use anyhow::{Context, Result, anyhow, bail};
 
 use crate::chess::{Position, START_FEN, Variant};
 use crate::cli::run_dir::RunDir;
+use crate::cli::trust::Trust;
 use crate::cli::{Exit, progress};
 use crate::game::{Game, GameSetup, Input, Step};
 use crate::journal;
@@ -42,6 +43,8 @@ pub(super) struct ReplayArgs {
     /// The engine to replay, `new`, `base` or its name [default: the one that failed, else `new`].
     #[arg(long, value_name = "PLAYER")]
     player: Option<String>,
+    #[command(flatten)]
+    trust: Trust,
 }
 
 /// A search to ask for again.
@@ -75,6 +78,7 @@ pub(super) fn run(args: &ReplayArgs) -> Result<Exit> {
         Some(text) => of_transcript(&text, &plan, color),
         None => of_record(&record, &plan, color)?,
     };
+    args.trust.check(&dir, &plan)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let (came, said) = runtime.context("cannot start the event loop")?.block_on(replay(&plan, place, &searches));
     progress::result(&said);

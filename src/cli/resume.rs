@@ -7,6 +7,7 @@ use anyhow::Result;
 
 use crate::cli::run::{self, Output};
 use crate::cli::run_dir::RunDir;
+use crate::cli::trust::Trust;
 use crate::cli::{Exit, resolve};
 use crate::schedule::affinity::{self, Topology};
 
@@ -26,6 +27,8 @@ pub(super) struct ResumeArgs {
     /// Share of the games that may be lost on time before the run stops, those it has had included, if not as before.
     #[arg(long, value_name = "SHARE")]
     max_time_losses: Option<String>,
+    #[command(flatten)]
+    trust: Trust,
     /// Print the summary as one JSON document.
     #[arg(long)]
     json: bool,
@@ -33,6 +36,7 @@ pub(super) struct ResumeArgs {
 
 pub(super) fn run(args: &ResumeArgs) -> Result<Exit> {
     let (dir, mut plan) = RunDir::open(&args.dir)?;
+    args.trust.check(&dir, &plan)?;
     if let Some(concurrency) = args.concurrency {
         // A run that was made to begin with more may have as many again.
         if concurrency > plan.concurrency {

@@ -1,10 +1,11 @@
-//! A run's directory: `plan.toml`, `games.jsonl`, `games.pgn`, `summary.json`, `report.html`, `llr.svg`, `stderr/`, `crashes/`.
+//! A run's directory: `plan.toml`, `stamp`, `games.jsonl`, `games.pgn`, `summary.json`, `report.html`, `llr.svg`, `stderr/`, `crashes/`.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
 use sha2::{Digest, Sha256};
 
+use crate::cli::stamp;
 use crate::journal::{self, Header, Journal};
 use crate::plan::{Plan, file};
 
@@ -90,6 +91,8 @@ fn taken(root: &Path) -> anyhow::Error {
 #[derive(Clone, Debug)]
 pub(super) struct RunDir {
     root: PathBuf,
+    /// The text of `plan.toml`.
+    plan: String,
 }
 
 impl RunDir {
@@ -112,6 +115,10 @@ impl RunDir {
             .with_context(|| format!("{}: cannot write there; choose another place with --out", parent.display()))?;
         let text = file::to_toml(plan);
         write_synced(&scratch.path().join(file::FILE_NAME), text.as_bytes()).context("cannot write plan.toml")?;
+        // Without a stamp a later `resume` asks, and says why; nothing else depends on it.
+        if let Err(error) = stamp::write(scratch.path(), &text) {
+            tracing::debug!("{error:#}");
+        }
         std::fs::create_dir(scratch.path().join("stderr")).context("cannot create stderr/")?;
         let header = Header { plan_sha256: sha256(text.as_bytes()), program: env!("CARGO_PKG_VERSION").to_owned() };
         let mut journal = Journal::create(&scratch.path().join(journal::FILE_NAME), &header)?;
@@ -122,30 +129,37 @@ impl RunDir {
         let _ = scratch.keep();
         journal.moved_to(&root.join(journal::FILE_NAME));
         sync_folder(parent)?;
-        Ok((Self { root }, journal))
+        Ok((Self { root, plan: text }, journal))
     }
 
     /// Opens the directory of an earlier run and reads its plan.
     pub(super) fn open(root: &Path) -> Result<(Self, Plan)> {
-        let dir = Self { root: root.to_owned() };
-        let path = dir.path(file::FILE_NAME);
+        let path = root.join(file::FILE_NAME);
         let text = std::fs::read_to_string(&path)
             .with_context(|| format!("{}: cannot read it; is {} a run directory?", path.display(), root.display()))?;
         let plan = file::from_toml(&text).with_context(|| format!("{}", path.display()))?;
-        Ok((dir, plan))
+        Ok((Self { root: root.to_owned(), plan: text }, plan))
     }
 
     /// Checks that the journal belongs to the plan that lies beside it.
     pub(super) fn check_plan(&self, header: &Header) -> Result<()> {
-        let path = self.path(file::FILE_NAME);
-        let bytes = std::fs::read(&path).with_context(|| format!("{}: cannot read it", path.display()))?;
-        if sha256(&bytes) != header.plan_sha256 {
+        if sha256(self.plan.as_bytes()) != header.plan_sha256 {
             bail!(
                 "{}: changed since the run began, so its games would not be of one test; restore it, or start a new run",
-                path.display()
+                self.path(file::FILE_NAME).display()
             );
         }
         Ok(())
+    }
+
+    /// True if this user's program wrote the directory and its plan.
+    pub(super) fn is_stamped(&self) -> bool {
+        stamp::is_valid(&self.root, &self.plan)
+    }
+
+    /// Makes the directory the user's own.
+    pub(super) fn stamp(&self) -> Result<()> {
+        stamp::write(&self.root, &self.plan)
     }
 
     /// The directory itself.

@@ -7,6 +7,7 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::cli::run::{self, Output};
 use crate::cli::run_dir::{Place, RunDir};
+use crate::cli::trust::Trust;
 use crate::cli::{Exit, progress, resolve};
 use crate::journal;
 use crate::plan::config::{RawPlan, RawPlayer};
@@ -92,6 +93,7 @@ impl Series {
             let mut standing = Standing::new(&plan)?;
             journal::read(&dir.path(journal::FILE_NAME), |game| standing.tell(game, |_, _| {}))?;
             if Pairing::new(&plan).total().is_some_and(|total| standing.pairs() < total) {
+                Trust::default().check(&dir, &plan)?;
                 let exit = run::resume(Arc::new(plan), &dir, Output::quiet())?;
                 if exit != Exit::Done {
                     return Ok(exit);

@@ -3,13 +3,16 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::control::place;
 use crate::control::protocol::{Ask, Say, line};
 
 /// How long a run may take to answer a command.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Bytes of the longest line that is taken; the longest that is sent is a summary.
+const MAX_LINE: usize = 16 << 20;
 
 /// Why a run could not be asked.
 #[derive(Debug, thiserror::Error)]
@@ -68,10 +71,9 @@ impl Client {
     /// # Errors
     /// [`ClientError::Io`].
     pub fn ask(&mut self, ask: Ask) -> Result<(String, Say), ClientError> {
-        let limited = self.stream.get_ref().set_read_timeout(Some(PATIENCE));
-        limited.map_err(|source| self.failed(source))?;
         self.write(ask)?;
-        self.read()?.ok_or_else(|| self.failed(std::io::ErrorKind::UnexpectedEof.into()))
+        self.read_until(Instant::now().checked_add(PATIENCE))?
+            .ok_or_else(|| self.failed(std::io::ErrorKind::UnexpectedEof.into()))
     }
 
     /// Asks for the run's events; [`Client::read`] yields them.
@@ -103,16 +105,89 @@ impl Client {
     /// # Errors
     /// [`ClientError::Io`].
     pub fn read(&mut self) -> Result<Option<(String, Say)>, ClientError> {
-        let mut text = String::new();
-        let read = self.stream.read_line(&mut text);
-        match read {
-            Ok(0) => Ok(None),
-            Ok(_) => {
-                let say = serde_json::from_str(&text).unwrap_or(Say::Other);
-                Ok(Some((text, say)))
+        self.read_until(None)
+    }
+
+    fn read_until(&mut self, deadline: Option<Instant>) -> Result<Option<(String, Say)>, ClientError> {
+        match self.line(deadline) {
+            Ok(line) if line.is_empty() => Ok(None),
+            Ok(line) => {
+                let say = serde_json::from_slice(&line).unwrap_or(Say::Other);
+                Ok(Some((String::from_utf8_lossy(&line).into_owned(), say)))
             }
             Err(source) if source.kind() == std::io::ErrorKind::ConnectionReset => Ok(None),
             Err(source) => Err(self.failed(source)),
         }
+    }
+
+    /// A line with its end, or what there is before the end of the stream.
+    fn line(&mut self, deadline: Option<Instant>) -> std::io::Result<Vec<u8>> {
+        let mut line = Vec::new();
+        loop {
+            // One deadline for the whole line, however its bytes drop in.
+            let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            if left == Some(Duration::ZERO) {
+                return Err(std::io::ErrorKind::TimedOut.into());
+            }
+            self.stream.get_ref().set_read_timeout(left)?;
+            let held = match self.stream.fill_buf() {
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                held => held?,
+            };
+            let end = held.iter().position(|byte| *byte == b'\n').map(|at| at + 1);
+            let length = end.unwrap_or(held.len());
+            line.extend_from_slice(&held[..length]);
+            self.stream.consume(length);
+            if end.is_some() || length == 0 {
+                return Ok(line);
+            }
+            if line.len() > MAX_LINE {
+                return Err(std::io::Error::new(std::io::ErrorKind::InvalidData, "it sent a line without an end"));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixListener;
+
+    use super::*;
+
+    /// A client of a run directory whose socket sends `parts` one after another and then closes.
+    fn with_sender(parts: Vec<Vec<u8>>, check: impl FnOnce(Client)) {
+        let dir = tempfile::tempdir().unwrap();
+        let listener = UnixListener::bind(dir.path().join("control.sock")).unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let (mut stream, _) = listener.accept().unwrap();
+                for part in &parts {
+                    // Whoever had enough hangs up.
+                    if stream.write_all(part).is_err() {
+                        return;
+                    }
+                }
+            });
+            check(Client::connect(dir.path()).unwrap());
+        });
+    }
+
+    #[test]
+    fn lines_are_read_whole_and_an_endless_one_is_refused() {
+        let parts = [&b"{\"event\":\"line\",\"te"[..], b"xt\":\"a\"}\n{\"event\":\"x\"}\nrest"].map(<[u8]>::to_vec);
+        with_sender(parts.into(), |mut client| {
+            assert_eq!(client.read().unwrap().unwrap().1, Say::Line { text: "a".to_owned() });
+            assert_eq!(client.read().unwrap().unwrap().1, Say::Other);
+            assert_eq!(client.read().unwrap().unwrap().0, "rest");
+            assert!(client.read().unwrap().is_none());
+        });
+        with_sender(vec![vec![b'x'; 1 << 20]; 64], |mut client| {
+            let error = client.ask(Ask::Status).unwrap_err();
+            assert!(
+                matches!(&error, ClientError::Io { source, .. } if source.kind() == std::io::ErrorKind::InvalidData
+                || source.kind() == std::io::ErrorKind::TimedOut),
+                "{error}"
+            );
+        });
     }
 }

@@ -1,8 +1,9 @@
 //! Where a run's socket lies: in its directory, or, where that path is too long for a socket's address or its file
 //! system has no sockets, in the user's runtime directory (else the one for temporary files), with the path noted in the run directory.
 
+use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
@@ -65,16 +66,88 @@ fn bind_at(path: &Path) -> std::io::Result<UnixListener> {
 /// A path that is short and, for one run directory, always the same.
 fn elsewhere(dir: &Path, runtime_dir: Option<PathBuf>) -> PathBuf {
     let base = runtime_dir.filter(|path| path.is_absolute() && path.is_dir()).unwrap_or_else(std::env::temp_dir);
+    base.join(name_elsewhere(dir))
+}
+
+/// The name outside of the run directory `dir` of its socket, and of no other's.
+fn name_elsewhere(dir: &Path) -> String {
     let hash = Sha256::digest(dir.as_os_str().as_bytes());
     let name: String = hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    base.join(format!("quintain-{name}.sock"))
+    format!("quintain-{name}.sock")
 }
 
 /// The socket of the run in `dir`, if there is one.
+///
+/// The directory may be a stranger's: a note leads to no other place than one where [`bind`] puts the socket of this very
+/// directory, and a socket is taken only if this user made it.
 pub(super) fn find(dir: &Path) -> std::io::Result<PathBuf> {
     let dir = dir.canonicalize()?;
-    match std::fs::read(dir.join(NOTE)) {
-        Ok(path) => Ok(PathBuf::from(std::ffi::OsStr::from_bytes(&path))),
-        Err(_) => Ok(dir.join(SOCKET)),
+    let socket = match std::fs::File::open(dir.join(NOTE)) {
+        Ok(note) => noted(note, &dir)?,
+        Err(_) => dir.join(SOCKET),
+    };
+    // The name itself, not where a link leads.
+    let about = std::fs::symlink_metadata(&socket)?;
+    if !about.file_type().is_socket() || about.uid() != rustix::process::geteuid().as_raw() {
+        return Err(foreign(&format!("{socket:?} is no socket of yours")));
+    }
+    Ok(socket)
+}
+
+/// The path that a note holds, if it is one for the run in `dir`.
+fn noted(note: std::fs::File, dir: &Path) -> std::io::Result<PathBuf> {
+    if !note.metadata()?.is_file() {
+        return Err(foreign("control.path is no file"));
+    }
+    let mut path = Vec::new();
+    note.take(LONGEST as u64 + 1).read_to_end(&mut path)?;
+    let path = PathBuf::from(std::ffi::OsStr::from_bytes(&path));
+    let is_ours = path.is_absolute() && path.file_name().is_some_and(|name| *name == *name_elsewhere(dir));
+    if is_ours { Ok(path) } else { Err(foreign("control.path leads elsewhere than to the socket of this run")) }
+}
+
+fn foreign(why: &str) -> std::io::Error {
+    std::io::Error::new(std::io::ErrorKind::PermissionDenied, format!("{why}; it is not asked, see docs/trust.md"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixListener;
+
+    use super::*;
+
+    #[test]
+    fn a_note_leads_to_no_other_socket() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().canonicalize().unwrap();
+        let [run, other] = ["run", "other"].map(|name| folder.join(name));
+        [&run, &other].map(|dir| std::fs::create_dir(dir).unwrap());
+        let own = folder.join(name_elsewhere(&run));
+        let _open = [&own, &folder.join("agent.sock"), &folder.join(name_elsewhere(&other)), &other.join(SOCKET)]
+            .map(|path| UnixListener::bind(path).unwrap());
+        std::fs::create_dir(folder.join("sub")).unwrap();
+        std::os::unix::fs::symlink(&own, folder.join("sub").join(name_elsewhere(&run))).unwrap();
+        std::os::unix::fs::symlink("/etc/passwd", folder.join("link")).unwrap();
+        let mut cases = vec![(own.clone(), true)];
+        for path in ["agent.sock", &name_elsewhere(&other), "other/control.sock", "link", ""] {
+            cases.push((folder.join(path), false));
+        }
+        // A link with the right name, a relative path, an endless one.
+        cases.push((folder.join("sub").join(name_elsewhere(&run)), false));
+        cases.push((PathBuf::from(name_elsewhere(&run)), false));
+        cases.push((PathBuf::from(format!("/{}{}", "./".repeat(1_000_000), name_elsewhere(&run))), false));
+        for (path, expected) in cases {
+            std::fs::write(run.join(NOTE), path.as_os_str().as_bytes()).unwrap();
+            let found = find(&run);
+            assert_eq!(found.is_ok(), expected, "{}: {found:?}", path.display().to_string().len());
+        }
+        // Neither is a note read that is a device, nor followed what poses as the socket.
+        std::fs::remove_file(run.join(NOTE)).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", run.join(NOTE)).unwrap();
+        assert!(find(&run).is_err());
+        std::fs::remove_file(run.join(NOTE)).unwrap();
+        std::os::unix::fs::symlink(&own, run.join(SOCKET)).unwrap();
+        assert!(find(&run).is_err());
+        assert!(find(&other).is_ok());
     }
 }

@@ -7,7 +7,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::harness::{FAKE, Ran, games, until};
+use crate::harness::{FAKE, Ran, STATE, games, until};
 
 /// Four positions, two of them with Black to move.
 const BOOK: &str = "\
@@ -65,7 +65,8 @@ fn words(runner: &str, line: &str) -> Vec<String> {
 /// The program under another runner's name.
 fn under(name: &str, line: &str, folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_quintain"));
-    command.arg0(name).args(words(name, line)).current_dir(folder).env_remove("QUINTAIN_LOG").stdin(Stdio::null());
+    command.arg0(name).args(words(name, line)).current_dir(folder).env_remove("QUINTAIN_LOG");
+    command.env("QUINTAIN_STATE", STATE).stdin(Stdio::null());
     command
 }
 

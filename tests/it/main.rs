@@ -34,3 +34,5 @@ mod source;
 mod syzygy;
 mod tidy;
 mod tools;
+#[cfg(target_os = "linux")]
+mod trust;

@@ -5,7 +5,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::harness::{FAKE, Ran, check_summary, games, quintain, run, sprt, sprt_args, summary};
+use crate::harness::{FAKE, Ran, STATE, check_summary, games, quintain, run, sprt, sprt_args, summary};
 
 const PEERS: [&str; 2] = ["--seed 1", "--seed 2"];
 const RULES: &str = "--nodes 1 --max-plies 40 --max-pairs 20 --seed 11 -j 2";
@@ -15,7 +15,7 @@ const RULES: &str = "--nodes 1 --max-plies 40 --max-pairs 20 --seed 11 -j 2";
 fn with_small_files(blocks: u32, args: &[String]) -> Ran {
     let mut command = Command::new("sh");
     command.args(["-c", &format!("ulimit -c 0; ulimit -f {blocks}; exec \"$@\""), "sh"]);
-    command.arg(env!("CARGO_BIN_EXE_quintain")).args(args).env_remove("QUINTAIN_LOG");
+    command.arg(env!("CARGO_BIN_EXE_quintain")).args(args).env_remove("QUINTAIN_LOG").env("QUINTAIN_STATE", STATE);
     command.output().unwrap().into()
 }
 
@@ -102,8 +102,14 @@ fn a_read_only_folder_is_refused_and_left_alone() {
     chmod(&dir.join("games.jsonl"), 0o444);
     let begun: Ran = as_user(quintain(&sprt_args(PEERS[0], PEERS[1], &runs.join("other"), RULES))).unwrap().into();
     check_refused(&begun, "cannot write there; choose another place with --out");
-    let resumed: Ran = as_user(quintain(&["resume", &dir.display().to_string()])).unwrap().into();
-    check_refused(&resumed, "games.jsonl: cannot open it");
+    let resume = |more: &[&str]| -> Ran {
+        as_user(quintain(&[&["resume", &dir.display().to_string()], more].concat())).unwrap().into()
+    };
+    if root {
+        check_refused(&resume(&[]), "not written by you on this machine");
+    }
+    let resumed = resume(&["--trust"]);
+    assert!(resumed.code == Some(2) && resumed.stderr.contains("games.jsonl: cannot open it"), "{resumed:?}");
     let watched: Ran = as_user(quintain(&["watch", &dir.display().to_string()])).unwrap().into();
     assert_eq!(watched.code, Some(3), "reading is enough to watch: {watched:?}");
     chmod(&runs, 0o755);
@@ -116,30 +122,35 @@ fn chmod(path: &Path, mode: u32) {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// A run of format 1, stopped after five of eight games: every later version reads it and goes on.
+/// A run of format 1, stopped after five of eight games: every later version reads it and goes on. Its programs lie beside it,
+/// and as no later version stamped it, it must be trusted first.
 #[test]
 fn a_run_of_format_1_is_read_and_resumed() {
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/fixtures/v1");
     let folder = tempfile::tempdir().unwrap();
-    for name in ["plan.toml", "games.jsonl", "book.epd", "engine.sh"] {
-        std::fs::copy(fixture.join(name), folder.path().join(name)).unwrap();
+    let dir = folder.path().join("run");
+    std::fs::create_dir(&dir).unwrap();
+    for (name, to) in
+        [("plan.toml", &*dir), ("games.jsonl", &*dir), ("book.epd", folder.path()), ("engine.sh", folder.path())]
+    {
+        std::fs::copy(fixture.join(name), to.join(name)).unwrap();
     }
-    let before = games(folder.path());
+    let before = games(&dir);
     assert_eq!(before.len(), 5);
-    let quintain = |command: &str| -> Ran {
-        let mut command = quintain(&[command, "."]);
+    let quintain = |words: &[&str]| -> Ran {
+        let mut command = quintain(words);
         command.current_dir(folder.path()).env("QUINTAIN_TEST_PEER", FAKE).output().unwrap().into()
     };
-    let watched = quintain("watch");
+    let watched = quintain(&["watch", "run"]);
     assert_eq!(watched.code, Some(130), "{watched:?}");
     assert!(watched.stdout.contains("pairs 2, ptnml [0, 0, 2, 0, 0], games 4 (+0 =4 -0)"), "{watched:?}");
-    std::fs::create_dir(folder.path().join("stderr")).unwrap();
-    let ran = quintain("resume");
+    std::fs::create_dir(dir.join("stderr")).unwrap();
+    let ran = quintain(&["resume", "run", "--trust"]);
     assert_eq!(ran.code, Some(3), "{ran:?}");
     assert!(ran.stderr.contains("going on after 2 pairs"), "{}", ran.stderr);
-    let after = games(folder.path());
+    let after = games(&dir);
     assert_eq!((after.len(), &after[..5]), (8, &before[..]));
     let kept = std::fs::read(fixture.join("games.jsonl")).unwrap();
-    assert!(std::fs::read(folder.path().join("games.jsonl")).unwrap().starts_with(&kept), "no line was changed");
-    check_summary(&summary(folder.path()), &after);
+    assert!(std::fs::read(dir.join("games.jsonl")).unwrap().starts_with(&kept), "no line was changed");
+    check_summary(&summary(&dir), &after);
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::harness::{FAKE, Game, Ran, check_summary, fake, games, pgn_tags, run, sprt, sprt_args, summary};
+use crate::harness::{FAKE, Game, Ran, STATE, check_summary, fake, games, pgn_tags, run, sprt, sprt_args, summary};
 
 /// Instant games: one node a move, sixty plies at most.
 const QUICK: &str = "--nodes 1 --max-plies 60";
@@ -392,6 +392,7 @@ fn what_engines_say_is_not_kept() {
     let output = std::process::Command::new("sh")
         .args(["-c", "ulimit -v 524288 && exec \"$@\"", "sh", env!("CARGO_BIN_EXE_quintain")])
         .args(&args)
+        .env("QUINTAIN_STATE", STATE)
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));

@@ -19,6 +19,7 @@ use super::watch::Watch;
 use crate::chess::Variant;
 use crate::cli::run;
 use crate::cli::run_dir::{Place, RunDir, sha256};
+use crate::cli::trust::Trust;
 use crate::journal::{self, Journal};
 use crate::plan::openings::Book;
 use crate::plan::time_control::{Limit, Seconds};
@@ -250,6 +251,10 @@ fn earlier(invocation: &Invocation) -> Result<Option<PathBuf>> {
         }
         return Ok(None);
     };
+    // Only what this program writes there: the folder beside the file.
+    if Path::new(&run).components().count() != 1 || Path::new(&run).file_name().is_none() {
+        bail!("{}: the run `{run:?}` does not lie beside it; write the name of a folder there", path.display());
+    }
     let saved = file.saved().map_err(|why| anyhow::anyhow!("{}: {why}", path.display()))?;
     let same = |engines: &[EngineArgs], settings: &Settings| what_games_are(engines, settings, invocation);
     if same(&saved.engines, &saved.settings) != same(&invocation.engines, &invocation.settings) {
@@ -298,6 +303,7 @@ fn what_games_are(engines: &[EngineArgs], settings: &Settings, invocation: &Invo
 fn resume(invocation: &Invocation, root: &Path, topology: &Topology) -> Result<Begun> {
     let settings = &invocation.settings;
     let (dir, mut plan) = RunDir::open(root)?;
+    Trust::default().check(&dir, &plan)?;
     plan.concurrency = plan::concurrency(settings, topology.cpus())?;
     let pairs = Pairs::new(settings);
     (plan.max_pairs, plan.half_last) = (Some(pairs.count), pairs.half_last);

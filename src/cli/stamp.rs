@@ -1,0 +1,143 @@
+//! The stamp of a run directory that this user's program wrote: an HMAC of its plan under a secret of the user's own.
+//!
+//! A directory that came from elsewhere has no stamp that this secret made, and a plan that was changed has lost its own. The
+//! secret lies in `$QUINTAIN_STATE`, else `$XDG_STATE_HOME/quintain`, else `~/.local/state/quintain`.
+
+use std::io::Write as _;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use sha2::Sha256;
+
+use crate::dashboard;
+
+/// The stamp's name in the run directory.
+pub(super) const FILE_NAME: &str = "stamp";
+
+/// The secret's name in the state folder.
+const SECRET: &str = "secret";
+
+/// What is stamped, before the plan's text: a stamp for one purpose is none for another.
+const PURPOSE: &[u8] = b"quintain run directory 1\n";
+
+/// Hexadecimal digits of the shortest secret that is taken.
+const SHORTEST_SECRET: usize = 32;
+
+/// Stamps the run directory `root`, whose plan reads `plan`.
+///
+/// # Errors
+/// Returns an error if there is no place for the secret or none to write the stamp.
+pub(super) fn write(root: &Path, plan: &str) -> Result<()> {
+    let stamp: String = mac(&secret(&state()?)?, plan)?.finalize().into_bytes().iter().fold(
+        String::with_capacity(2 * 32 + 1),
+        |mut hex, byte| {
+            use std::fmt::Write as _;
+            let _ = write!(hex, "{byte:02x}");
+            hex
+        },
+    );
+    let path = root.join(FILE_NAME);
+    std::fs::write(&path, stamp + "\n").with_context(|| format!("{}: cannot write it", path.display()))
+}
+
+/// True if this user's program stamped the run directory `root` with the plan that reads `plan`.
+pub(super) fn is_valid(root: &Path, plan: &str) -> bool {
+    let stamp = std::fs::read_to_string(root.join(FILE_NAME)).unwrap_or_default();
+    let Some(stamp) = unhex(stamp.trim_end()) else { return false };
+    // A state folder without a secret has stamped nothing.
+    let secret = state().and_then(|state| read(&state.join(SECRET)));
+    secret.and_then(|secret| mac(&secret, plan)).is_ok_and(|mac| mac.verify_slice(&stamp).is_ok())
+}
+
+fn mac(secret: &str, plan: &str) -> Result<Hmac<Sha256>> {
+    let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).context("the secret is no key")?;
+    mac.update(PURPOSE);
+    mac.update(plan.as_bytes());
+    Ok(mac)
+}
+
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    let digits = text.as_bytes().chunks(2).map(|digits| std::str::from_utf8(digits).ok());
+    digits.map(|digits| u8::from_str_radix(digits.filter(|digits| digits.len() == 2)?, 16).ok()).collect()
+}
+
+/// The user's folder for what is to last and is no setting.
+fn state() -> Result<PathBuf> {
+    let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let found = variable("QUINTAIN_STATE")
+        .or_else(|| variable("XDG_STATE_HOME").map(|dir| dir.join("quintain")))
+        .or_else(|| variable("HOME").map(|home| home.join(".local/state/quintain")));
+    found.context("there is no home directory for the secret that marks runs as your own; set QUINTAIN_STATE")
+}
+
+/// The secret in the folder `state`, made if there is none.
+fn secret(state: &Path) -> Result<String> {
+    let path = state.join(SECRET);
+    if !path.exists() {
+        make(state, &path)?;
+    }
+    read(&path)
+}
+
+fn make(state: &Path, path: &Path) -> Result<()> {
+    let unwritable = || format!("{}: cannot write it; set QUINTAIN_STATE to a folder of your own", path.display());
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(state).with_context(unwritable)?;
+    // Its owner's alone, and under its name only when whole: of two programs that make one the first prevails.
+    let mut file = tempfile::NamedTempFile::new_in(state).with_context(unwritable)?;
+    file.write_all(dashboard::token()?.as_bytes()).with_context(unwritable)?;
+    file.as_file().sync_all().with_context(unwritable)?;
+    match file.persist_noclobber(path) {
+        Err(error) if error.error.kind() != std::io::ErrorKind::AlreadyExists => {
+            Err(error.error).with_context(unwritable)
+        }
+        _ => Ok(()),
+    }
+}
+
+fn read(path: &Path) -> Result<String> {
+    let secret = std::fs::read_to_string(path).with_context(|| format!("{}: cannot read it", path.display()))?;
+    if secret.len() < SHORTEST_SECRET {
+        bail!("{}: it is damaged; remove it and a new one is made", path.display());
+    }
+    Ok(secret)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_is_made_once_and_for_its_owner_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().join("new/state");
+        let made: Vec<String> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| secret(&state).unwrap())).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert!(made.iter().all(|one| *one == made[0] && one.len() >= SHORTEST_SECRET), "{made:?}");
+        let mode =
+            |path: &Path| std::os::unix::fs::PermissionsExt::mode(&path.metadata().unwrap().permissions()) & 0o777;
+        assert_eq!((mode(&state), mode(&state.join(SECRET))), (0o700, 0o600));
+        assert_eq!(std::fs::read_dir(&state).unwrap().count(), 1);
+        std::fs::write(state.join(SECRET), "short").unwrap();
+        assert!(secret(&state).unwrap_err().to_string().contains("it is damaged"));
+    }
+
+    #[test]
+    fn a_mac_is_of_one_plan_and_one_secret() {
+        let of = |secret: &str, plan| mac(secret, plan).unwrap().finalize().into_bytes();
+        let (one, other) = ("1".repeat(32), "2".repeat(32));
+        let stamp = of(&one, "plan");
+        assert!(mac(&one, "plan").unwrap().verify_slice(&stamp).is_ok());
+        assert!(mac(&one, "plan ").unwrap().verify_slice(&stamp).is_err());
+        assert!(mac(&other, "plan").unwrap().verify_slice(&stamp).is_err());
+        assert!(mac(&one, "plan").unwrap().verify_slice(&stamp[..31]).is_err());
+        for (text, bytes) in
+            [("", Some(vec![])), ("0aff", Some(vec![10, 255])), ("0af", None), ("0g", None), ("é", None)]
+        {
+            assert_eq!(unhex(text), bytes, "{text}");
+        }
+    }
+}
