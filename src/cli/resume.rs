@@ -8,7 +8,8 @@ use anyhow::Result;
 use crate::cli::run::{self, Output};
 use crate::cli::run_dir::RunDir;
 use crate::cli::trust::Trust;
-use crate::cli::{Exit, resolve};
+use crate::cli::{Exit, progress, resolve};
+use crate::journal::{self, Mended};
 use crate::schedule::affinity::{self, Topology};
 
 /// Replays what was played and plays the rest: the result is what an unbroken run would have counted.
@@ -29,6 +30,9 @@ pub(super) struct ResumeArgs {
     max_time_losses: Option<String>,
     #[command(flatten)]
     trust: Trust,
+    /// Play the games again whose records in the journal are damaged; the old journal is kept beside it.
+    #[arg(long)]
+    drop_damaged: bool,
     /// Print the summary as one JSON document.
     #[arg(long)]
     json: bool,
@@ -37,6 +41,9 @@ pub(super) struct ResumeArgs {
 pub(super) fn run(args: &ResumeArgs) -> Result<Exit> {
     let (dir, mut plan) = RunDir::open(&args.dir)?;
     args.trust.check(&dir, &plan)?;
+    if args.drop_damaged {
+        drop_damaged(&dir)?;
+    }
     if let Some(concurrency) = args.concurrency {
         // A run that was made to begin with more may have as many again.
         if concurrency > plan.concurrency {
@@ -52,4 +59,20 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Exit> {
         plan.max_time_losses = resolve::percent(share)?;
     }
     run::resume(Arc::new(plan), &dir, Output::new(args.json))
+}
+
+fn drop_damaged(dir: &RunDir) -> Result<()> {
+    let Some(Mended { lines, kept }) = journal::mend(&dir.path(journal::FILE_NAME))? else {
+        progress::note("no record of the journal is damaged");
+        return Ok(());
+    };
+    let numbers: Vec<_> = lines.iter().map(u64::to_string).collect();
+    progress::note(&format!(
+        "dropped {} damaged record{} (line {}), to be played again; the old journal is {}",
+        lines.len(),
+        if lines.len() == 1 { "" } else { "s" },
+        numbers.join(", "),
+        kept.display()
+    ));
+    Ok(())
 }

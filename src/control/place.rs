@@ -121,7 +121,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path().canonicalize().unwrap();
         let [run, other] = ["run", "other"].map(|name| folder.join(name));
-        [&run, &other].map(|dir| std::fs::create_dir(dir).unwrap());
+        [&run, &other].into_iter().for_each(|dir| std::fs::create_dir(dir).unwrap());
         let own = folder.join(name_elsewhere(&run));
         let _open = [&own, &folder.join("agent.sock"), &folder.join(name_elsewhere(&other)), &other.join(SOCKET)]
             .map(|path| UnixListener::bind(path).unwrap());

@@ -392,7 +392,7 @@ mod tests {
     fn connect(at: std::net::SocketAddr, sent: &str) -> std::net::TcpStream {
         let mut stream = std::net::TcpStream::connect(at).unwrap();
         // Past this a test has hung.
-        stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(1_200))).unwrap();
         // Whoever finds no seat is closed, before or after this.
         let _ = stream.write_all(sent.as_bytes());
         stream
@@ -435,7 +435,7 @@ mod tests {
             let ask = || rest(connect(at, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"));
             let begun = std::time::Instant::now();
             while !ask().ends_with(b"short") {
-                assert!(begun.elapsed() < Duration::from_secs(120), "the seat was never given back");
+                assert!(begun.elapsed() < Duration::from_secs(1_200), "the seat was never given back");
             }
             assert!(rest(deaf).len() < LONG_PAGE);
         });

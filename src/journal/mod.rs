@@ -1,13 +1,16 @@
 //! The only truth about a run: one line a finished game, appended before the game counts.
 //!
 //! `games.jsonl` is JSON lines. Each line ends with a `crc` key: the CRC-32 of the bytes before it, so a torn or
-//! damaged line is told from a whole one. The first line is the header. A torn last line is dropped when the file is
-//! opened again; damage anywhere else is an error that names the line, for it means lost games.
+//! damaged line is told from a whole one. The first line is the header. A torn last line, and the NULs that a power cut
+//! may leave after it, are dropped when the file is opened again; damage anywhere else is an error that names the line, for it
+//! means lost games. [`mend`] drops such lines at the user's word, so that their games are played again.
 //!
 //! A line is handed to the kernel in one write, so a killed process loses nothing that was counted; [`Journal::sync`]
 //! makes it safe against a power cut too and is called about once a second by the dispatcher.
 
 mod format;
+mod lines;
+mod mend;
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
@@ -15,6 +18,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::record::GameRecord;
+use lines::Lines;
+
+pub use mend::{Mended, mend};
 
 /// The name of the journal in a run directory.
 pub const FILE_NAME: &str = "games.jsonl";
@@ -45,7 +51,7 @@ pub enum JournalError {
         source: std::io::Error,
     },
     /// A line that is not the last is damaged.
-    #[error("{path}:{line}: damaged record ({why}); restore the file from a copy, or cut it before this line to resume from there", path = path.display())]
+    #[error("{path}:{line}: damaged record ({why}); restore the file from a copy, or have that game played again with `quintain resume {run} --drop-damaged`", path = path.display(), run = run_of(path).display())]
     Damaged {
         /// The journal.
         path: PathBuf,
@@ -76,6 +82,11 @@ pub enum JournalError {
     },
 }
 
+/// The run directory that a journal lies in.
+fn run_of(journal: &Path) -> &Path {
+    journal.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 /// Locks a file for this process, with a little patience: a process that was being started when the last owner let go shares its lock
 /// until it runs its own program.
 ///
@@ -102,7 +113,7 @@ pub struct Replayed {
     pub header: Header,
     /// Games read.
     pub games: u64,
-    /// Bytes of a torn last line, not part of any game; 0 where the file is whole.
+    /// Bytes of a torn last line and of NULs after it, not part of any game; 0 where the file is whole.
     pub torn_bytes: u64,
     /// Bytes of the whole lines.
     whole_bytes: u64,
@@ -130,7 +141,7 @@ impl Journal {
             act: "create it",
             source,
         })?;
-        let mut journal = Self::locked(file, path, 0)?;
+        let mut journal = Self::new(locked(file, path)?, path);
         format::write_header(header, &mut journal.line);
         journal.write_line()?;
         journal.sync()?;
@@ -148,8 +159,7 @@ impl Journal {
     /// As [`read`], and [`JournalError::Locked`] where another process has it.
     pub fn resume(path: &Path, each: impl FnMut(GameRecord)) -> Result<(Self, Replayed), JournalError> {
         let io = |act| move |source| JournalError::Io { path: path.to_owned(), act, source };
-        let file = OpenOptions::new().append(true).open(path).map_err(io("open it"))?;
-        let mut journal = Self::locked(file, path, 0)?;
+        let mut journal = Self::new(open_locked(path)?, path);
         let replayed = read(path, each)?;
         if replayed.torn_bytes > 0 {
             journal.file.set_len(replayed.whole_bytes).map_err(io("drop its torn last line"))?;
@@ -159,12 +169,8 @@ impl Journal {
         Ok((journal, replayed))
     }
 
-    fn locked(file: File, path: &Path, length: u64) -> Result<Self, JournalError> {
-        match lock(&file) {
-            Ok(()) => Ok(Self { file, path: path.to_owned(), length, dirty: false, line: Vec::new() }),
-            Err(TryLockError::WouldBlock) => Err(JournalError::Locked { path: path.to_owned() }),
-            Err(TryLockError::Error(source)) => Err(JournalError::Io { path: path.to_owned(), act: "lock it", source }),
-        }
+    fn new(file: File, path: &Path) -> Self {
+        Self { file, path: path.to_owned(), length: 0, dirty: false, line: Vec::new() }
     }
 
     /// Appends a finished game and hands it to the kernel. When this returns, the game may count.
@@ -204,10 +210,43 @@ impl Journal {
     }
 }
 
+/// Opens the journal at `path` to append to it, locked against other processes.
+fn open_locked(path: &Path) -> Result<File, JournalError> {
+    let io = |act| move |source| JournalError::Io { path: path.to_owned(), act, source };
+    let file = OpenOptions::new().append(true).open(path).map_err(io("open it"))?;
+    let file = locked(file, path)?;
+    // Whoever mended it meanwhile put another file in its place.
+    if is_at(&file, path).map_err(io("open it"))? {
+        Ok(file)
+    } else {
+        Err(JournalError::Locked { path: path.to_owned() })
+    }
+}
+
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> std::io::Result<bool> {
+    use std::os::unix::fs::MetadataExt as _;
+    let (held, named) = (file.metadata()?, std::fs::metadata(path)?);
+    Ok((held.dev(), held.ino()) == (named.dev(), named.ino()))
+}
+
+#[cfg(not(unix))]
+fn is_at(_: &File, _: &Path) -> std::io::Result<bool> {
+    Ok(true)
+}
+
+fn locked(file: File, path: &Path) -> Result<File, JournalError> {
+    match lock(&file) {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(JournalError::Locked { path: path.to_owned() }),
+        Err(TryLockError::Error(source)) => Err(JournalError::Io { path: path.to_owned(), act: "lock it", source }),
+    }
+}
+
 /// Reads a journal from its first line, a game at a time. Memory stays flat; a live journal may be read.
 ///
 /// # Errors
-/// [`JournalError::Damaged`] for a bad line that is not the last, [`JournalError::NoHeader`], [`JournalError::Newer`],
+/// [`JournalError::Damaged`] for a bad line that is followed by others, [`JournalError::NoHeader`], [`JournalError::Newer`],
 /// [`JournalError::Io`].
 pub fn read(path: &Path, each: impl FnMut(GameRecord)) -> Result<Replayed, JournalError> {
     let file = File::open(path).map_err(|source| JournalError::Io { path: path.to_owned(), act: "read it", source })?;
@@ -219,37 +258,32 @@ pub fn read(path: &Path, each: impl FnMut(GameRecord)) -> Result<Replayed, Journ
 /// # Errors
 /// As [`read`].
 pub fn read_from(
-    mut reader: impl BufRead,
+    reader: impl BufRead,
     path: &Path,
     mut each: impl FnMut(GameRecord),
 ) -> Result<Replayed, JournalError> {
     let io = |source| JournalError::Io { path: path.to_owned(), act: "read it", source };
+    let damaged = |line, why| JournalError::Damaged { path: path.to_owned(), line, why };
+    let mut lines = Lines::new(reader);
     let mut header = None;
-    let mut games = 0;
-    let mut whole_bytes = 0;
-    let mut number = 0;
-    let mut line = Vec::new();
-    // The bad line and why, kept until it is known whether it is the last.
-    let mut bad: Option<(u64, String, u64)> = None;
+    let (mut games, mut whole_bytes, mut torn_bytes) = (0, 0, 0);
+    // The bad line and why, kept until it is known whether anything follows.
+    let mut bad: Option<(u64, String)> = None;
     loop {
-        line.clear();
-        let length = reader.read_until(b'\n', &mut line).map_err(io)? as u64;
+        let length = lines.advance().map_err(io)?;
         if length == 0 {
             break;
         }
-        number += 1;
-        if let Some((line, why, _)) = bad {
-            return Err(JournalError::Damaged { path: path.to_owned(), line, why });
-        }
-        match format::parse_line(&line) {
-            Ok(format::Line::Header(found)) if header.is_none() => header = Some(found),
-            Ok(format::Line::Header(_)) => {
-                return Err(JournalError::Damaged {
-                    path: path.to_owned(),
-                    line: number,
-                    why: "a second header".to_owned(),
-                });
+        if let Some((line, why)) = &bad {
+            if !lines.is_void() {
+                return Err(damaged(*line, why.clone()));
             }
+            torn_bytes += length;
+            continue;
+        }
+        match format::parse_line(&lines.line) {
+            Ok(format::Line::Header(found)) if header.is_none() => header = Some(found),
+            Ok(format::Line::Header(_)) => return Err(damaged(lines.number, "a second header".to_owned())),
             Ok(_) if header.is_none() => return Err(JournalError::NoHeader { path: path.to_owned() }),
             Ok(format::Line::Game(game)) => {
                 games += 1;
@@ -258,14 +292,15 @@ pub fn read_from(
             Ok(format::Line::Other) => {}
             Err(format::LineError::Newer(found)) => return Err(JournalError::Newer { path: path.to_owned(), found }),
             Err(format::LineError::Bad(why)) => {
-                bad = Some((number, why, length));
+                bad = Some((lines.number, why));
+                torn_bytes = length;
                 continue;
             }
         }
         whole_bytes += length;
     }
     let Some(header) = header else { return Err(JournalError::NoHeader { path: path.to_owned() }) };
-    Ok(Replayed { header, games, torn_bytes: bad.map_or(0, |(_, _, length)| length), whole_bytes })
+    Ok(Replayed { header, games, torn_bytes, whole_bytes })
 }
 
 #[cfg(test)]

@@ -114,6 +114,87 @@ fn a_torn_tail_is_dropped_wherever_it_is_cut() {
     }
 }
 
+/// After a power cut: NULs in place of what was never written, with or without a torn line before and line feeds between.
+#[test]
+fn a_tail_of_nuls_is_torn() {
+    for tail in ["\0", "\0\0\0\n", "\0\n\0\0\n\0", "{\"v\":1,\"ki\0\0\0\0", "{\"v\":1\0\0\n\0\0\r\n\0", "torn\n\0"] {
+        let (_dir, path) = three();
+        let whole = std::fs::read(&path).unwrap();
+        std::fs::write(&path, [&whole[..], tail.as_bytes()].concat()).unwrap();
+        assert_eq!(mend(&path).unwrap(), None, "{tail:?}");
+        let mut games = 0;
+        let (journal, replayed) = Journal::resume(&path, |_| games += 1).unwrap();
+        assert_eq!((games, replayed.torn_bytes), (3, tail.len() as u64), "{tail:?}");
+        drop(journal);
+        assert_eq!(std::fs::read(&path).unwrap(), whole, "{tail:?}");
+        // With a game after them they are in the middle.
+        let mut line = Vec::new();
+        format::write_game(&game(4), &mut line);
+        std::fs::write(&path, [&whole[..], tail.as_bytes(), b"\n", &line].concat()).unwrap();
+        assert!(matches!(collect(&path).unwrap_err(), JournalError::Damaged { line: 5, .. }), "{tail:?}");
+    }
+}
+
+/// A tail of gigabytes is not read into memory.
+#[test]
+fn an_endless_line_is_bounded() {
+    const LENGTH: u64 = lines::LONGEST as u64 + (8 << 20);
+    let bytes = journal_of(&[game(1)]);
+    let tail = || BufReader::new(std::io::Read::take(std::io::repeat(0), LENGTH));
+    let mut lines = Lines::new(tail());
+    assert_eq!((lines.advance().unwrap(), lines.line.len()), (LENGTH, lines::LONGEST));
+    let replayed = read_from(std::io::Read::chain(&bytes[..], tail()), Path::new(FILE_NAME), |_| {}).unwrap();
+    assert_eq!((replayed.games, replayed.torn_bytes), (1, LENGTH));
+}
+
+#[test]
+fn damaged_lines_are_dropped_and_the_old_file_is_kept() {
+    let (dir, path) = three();
+    let whole = std::fs::read(&path).unwrap();
+    assert_eq!(mend(&path).unwrap(), None);
+    let lines: Vec<&[u8]> = whole.split_inclusive(|byte| *byte == b'\n').collect();
+    let mut bad = lines[2].to_vec();
+    bad[30] ^= 1;
+    // The third line is damaged, the fifth a page of NULs, and the tail is torn.
+    let damaged = [lines[0], lines[1], &bad, lines[3], b"\0\0\0\n", lines[2], &lines[1][..50]].concat();
+    for name in ["games.jsonl.damaged", "games.jsonl.damaged-2"] {
+        std::fs::write(&path, &damaged).unwrap();
+        let error = collect(&path).unwrap_err().to_string();
+        let remedy = format!("`quintain resume {} --drop-damaged`", dir.path().display());
+        assert!(error.contains(":3: damaged record") && error.contains(&remedy), "{error}");
+        let mended = mend(&path).unwrap().unwrap();
+        assert_eq!(mended, Mended { lines: vec![3, 5], kept: dir.path().join(name) });
+        assert_eq!(std::fs::read(&mended.kept).unwrap(), damaged);
+        let (games, replayed) = collect(&path).unwrap();
+        assert_eq!(games, [game(1), game(3), game(2)]);
+        assert_eq!(replayed.torn_bytes, 0);
+    }
+    // Two lines of rubbish are more than a torn tail.
+    std::fs::write(&path, [&whole[..], b"x\n", b"y\n"].concat()).unwrap();
+    assert!(matches!(collect(&path).unwrap_err(), JournalError::Damaged { line: 5, .. }));
+    assert_eq!(mend(&path).unwrap().unwrap().lines, [5, 6]);
+    assert_eq!(std::fs::read(&path).unwrap(), whole);
+    std::fs::write(&path, [&lines[0][..9], lines[1]].concat()).unwrap();
+    assert!(matches!(mend(&path).unwrap_err(), JournalError::NoHeader { .. }));
+    std::fs::write(&path, &damaged).unwrap();
+    let lock = open_locked(&path).unwrap();
+    assert!(matches!(mend(&path).unwrap_err(), JournalError::Locked { .. }));
+    drop(lock);
+}
+
+/// The lost line may have been the void game between two of the same number.
+#[test]
+fn of_a_game_that_stands_twice_the_last_is_kept() {
+    let (dir, path) = three();
+    let other = GameRecord { took: Duration::from_secs(9), ..game(1) };
+    let bytes = journal_of(&[game(1), game(2), other.clone(), game(4)]);
+    let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
+    std::fs::write(&path, [lines[0], lines[1], b"x\n", lines[3], lines[4]].concat()).unwrap();
+    assert_eq!(mend(&path).unwrap().unwrap().lines, [3]);
+    assert_eq!(collect(&path).unwrap().0, [other, game(4)]);
+    drop(dir);
+}
+
 #[test]
 fn damage_in_the_middle_names_the_line() {
     let (_dir, path) = three();

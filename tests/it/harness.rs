@@ -37,6 +37,7 @@ pub(crate) fn quintain<S: AsRef<str>>(args: &[S]) -> Command {
         .args(args.iter().map(AsRef::as_ref))
         .env_remove("QUINTAIN_LOG")
         .env_remove("QUINTAIN_TOKEN")
+        .env("QUINTAIN_STATE", STATE)
         .stdin(Stdio::null());
     command
 }

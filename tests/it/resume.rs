@@ -7,7 +7,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::harness::{
-    FAKE, Game, Ran, check_summary, fake, games, pgn_tags, quintain, run, sprt, sprt_args, summary, until,
+    FAKE, Game, Ran, STATE, check_summary, fake, games, pgn_tags, quintain, run, sprt, sprt_args, summary, until,
 };
 
 /// A run that tests break: its folder, whose path the command line of each of its processes holds, and its flags.
@@ -245,6 +245,7 @@ fn a_signal_that_was_ignored_stays_so() {
         let mut child = Command::new("sh")
             .args(["-c", &format!("trap '' {name}; exec \"$@\""), "sh", env!("CARGO_BIN_EXE_quintain")])
             .args(args)
+            .env("QUINTAIN_STATE", STATE)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -307,7 +308,8 @@ fn a_changed_run_is_refused() {
         let (dir, engine, _) = finished(folder.path(), "", FEW, 3);
         let before = (games(&dir), entries(&dir));
         change(&dir, &engine);
-        let ran = resume(&dir);
+        // Trusted: a changed plan alone is refused before that.
+        let ran = run(&["resume", &dir.display().to_string(), "--trust"]);
         assert_eq!((ran.code, ran.stderr.lines().count()), (Some(2), 1), "{words}: {ran:?}");
         assert!(ran.stderr.starts_with("error: ") && ran.stderr.contains(words), "{words}: {ran:?}");
         assert_eq!((games(&dir), entries(&dir)), before, "{words}");
@@ -367,6 +369,47 @@ fn a_torn_last_line_is_played_again() {
     assert!(ran.stderr.contains("of a game that was not fully recorded"), "{}", ran.stderr);
     assert_eq!(games(&dir), whole);
     assert_eq!(timeless_pgn(&dir), before);
+}
+
+#[test]
+fn a_damaged_game_is_played_again_at_the_users_word() {
+    let folder = tempfile::tempdir().unwrap();
+    let (dir, ..) = finished(folder.path(), "", FEW, 3);
+    let (whole, before) = (games(&dir), timeless_pgn(&dir));
+    let journal = dir.join("games.jsonl");
+    let mut bytes = std::fs::read(&journal).unwrap();
+    let second = bytes.iter().position(|byte| *byte == b'\n').unwrap() + 40;
+    bytes[second] ^= 1;
+    std::fs::write(&journal, &bytes).unwrap();
+    let refused = resume(&dir);
+    let path = dir.display().to_string();
+    let remedy = format!(
+        "games.jsonl:2: damaged record (the checksum does not match); restore the file from a copy, or have that game played again with `quintain resume {path} --drop-damaged`"
+    );
+    assert!(refused.code == Some(2) && refused.stderr.contains(&remedy), "{refused:?}");
+    let ran = run(&["resume", &path, "--drop-damaged"]);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert!(
+        ran.stderr.contains("dropped 1 damaged record (line 2), to be played again; the old journal is "),
+        "{ran:?}"
+    );
+    assert_eq!(std::fs::read(dir.join("games.jsonl.damaged")).unwrap(), bytes);
+    assert_eq!((games(&dir), timeless_pgn(&dir)), (whole, before));
+    let again = run(&["resume", &path, "--drop-damaged"]);
+    assert!(again.code == Some(3) && again.stderr.contains("no record of the journal is damaged"), "{again:?}");
+}
+
+#[test]
+fn a_tail_of_nuls_is_dropped() {
+    let folder = tempfile::tempdir().unwrap();
+    let (dir, ..) = finished(folder.path(), "", FEW, 3);
+    let (whole, before) = (games(&dir), timeless_pgn(&dir));
+    let journal = dir.join("games.jsonl");
+    let bytes = std::fs::read(&journal).unwrap();
+    std::fs::write(&journal, [&bytes[..bytes.len() - 100], &[0; 9_000], b"\n", &[0; 50]].concat()).unwrap();
+    let ran = resume(&dir);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert_eq!((games(&dir), timeless_pgn(&dir)), (whole, before));
 }
 
 /// Paths are relative to where the run began, whatever folder it goes on from.

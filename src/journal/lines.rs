@@ -1,0 +1,48 @@
+//! A journal's lines as bytes: read with a bound, and told from what a power cut leaves.
+
+use std::io::{self, BufRead};
+
+/// Bytes of the longest line that is kept; no game comes near it.
+pub(super) const LONGEST: usize = 64 << 20;
+
+/// The lines of a journal, one at a time.
+pub(super) struct Lines<R> {
+    reader: R,
+    /// The line last read, its line feed included. Of one that is too long the beginning.
+    pub(super) line: Vec<u8>,
+    /// Its number, from 1.
+    pub(super) number: u64,
+}
+
+impl<R: BufRead> Lines<R> {
+    pub(super) const fn new(reader: R) -> Self {
+        Self { reader, line: Vec::new(), number: 0 }
+    }
+
+    /// Reads the next line; returns its length in bytes, 0 at the end.
+    pub(super) fn advance(&mut self) -> io::Result<u64> {
+        self.line.clear();
+        let mut length = 0;
+        loop {
+            let held = match self.reader.fill_buf() {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                held => held?,
+            };
+            let end = held.iter().position(|byte| *byte == b'\n').map(|at| at + 1);
+            let count = end.unwrap_or(held.len());
+            let room = LONGEST.saturating_sub(self.line.len());
+            self.line.extend_from_slice(&held[..count.min(room)]);
+            self.reader.consume(count);
+            length += count as u64;
+            if end.is_some() || count == 0 {
+                self.number += u64::from(length > 0);
+                return Ok(length);
+            }
+        }
+    }
+
+    /// True if the line is what a power cut leaves of bytes that were never written: NULs, with line feeds at most.
+    pub(super) fn is_void(&self) -> bool {
+        self.line.iter().all(|byte| matches!(byte, 0 | b'\n' | b'\r'))
+    }
+}
