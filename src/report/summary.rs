@@ -327,14 +327,9 @@ fn encounters_json(standing: &Standing) -> Vec<serde_json::Value> {
         .collect()
 }
 
-fn json(plan: &Plan, finish: &Finish, figures: &Figures) -> serde_json::Value {
-    let standing = &finish.standing;
-    let verdict = match standing.verdict() {
-        Verdict::AcceptH0 => Some("H0"),
-        Verdict::AcceptH1 => Some("H1"),
-        Verdict::Continue => plan.test.map(|_| "continue"),
-    };
-    let reason = match &finish.reason {
+/// The name in files of why a run ended.
+const fn reason_name(reason: &StopReason) -> &'static str {
+    match reason {
         StopReason::Verdict => "verdict",
         StopReason::OutOfPairs => "out-of-pairs",
         StopReason::Narrow => "width",
@@ -343,6 +338,15 @@ fn json(plan: &Plan, finish: &Finish, figures: &Figures) -> serde_json::Value {
         StopReason::TooManyFailures { .. } => "too-many-failures",
         StopReason::TooManyTimeLosses { .. } => "too-many-time-losses",
         StopReason::Broken { .. } => "broken",
+    }
+}
+
+fn json(plan: &Plan, finish: &Finish, figures: &Figures) -> serde_json::Value {
+    let standing = &finish.standing;
+    let verdict = match standing.verdict() {
+        Verdict::AcceptH0 => Some("H0"),
+        Verdict::AcceptH1 => Some("H1"),
+        Verdict::Continue => plan.test.map(|_| "continue"),
     };
     let book = match &plan.book.source {
         BookSource::Builtin => "builtin".to_owned(),
@@ -355,7 +359,7 @@ fn json(plan: &Plan, finish: &Finish, figures: &Figures) -> serde_json::Value {
         "program": env!("CARGO_PKG_VERSION"),
         "format": plan.format.name(),
         "verdict": verdict,
-        "stopped_by": reason,
+        "stopped_by": reason_name(&finish.reason),
         "model": plan.test.map(|test| test.model.to_string()),
         "elo0": plan.test.map(|test| test.bounds.elo0),
         "elo1": plan.test.map(|test| test.bounds.elo1),
