@@ -36,7 +36,8 @@ impl Trust {
         let about = format!(
             "{root}: not written by you on this machine, or changed since; it starts {starts}{writes}; see docs/trust.md"
         );
-        if !self.trust && !(is_terminal() && is_confirmed(&about, &mut std::io::stdin().lock())) {
+        let is_allowed = self.trust || is_terminal() && is_confirmed(&about, &mut std::io::stdin().lock());
+        if !is_allowed {
             bail!("{about}; if you would start that yourself, `quintain resume {root} --trust` does");
         }
         if let Err(error) = dir.stamp() {
