@@ -51,7 +51,10 @@ fn a_run_leaves_its_files() {
     let mut files: Vec<_> =
         std::fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     files.sort();
-    assert_eq!(files, ["games.jsonl", "games.pgn", "llr.svg", "plan.toml", "report.html", "stderr", "summary.json"]);
+    assert_eq!(
+        files,
+        ["games.jsonl", "games.pgn", "llr.svg", "plan.toml", "report.html", "stamp", "stderr", "summary.json"]
+    );
     assert_eq!(pgn_tags(&dir, "Event"), vec!["mine"; 16]);
     let white = pgn_tags(&dir, "White");
     assert_eq!(white[..2], ["fake_engine-new", "fake_engine-base"], "two players of one name are told apart");
