@@ -1,21 +1,52 @@
 //! The pictures of a run directory: `report.html` and, of a test, `llr.svg`.
 
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context as _, Result};
 
 use crate::cli::run_dir::{RunDir, write_atomically};
 use crate::journal;
 use crate::plan::Plan;
+use crate::record::GameRecord;
 use crate::report::crashes;
 use crate::report::html::{self, Crash, Story};
+use crate::schedule::events::{Observer, RunEvent};
 
 /// Failed games that a page shows; all of them lie in `crashes/`.
 const MOST_CRASHES: usize = 50;
 
+/// The page of a run that is being played, told each game as it ends: it need not read the journal again.
+#[derive(Clone, Debug)]
+pub(super) struct PageFold(Arc<Mutex<Story>>);
+
+impl PageFold {
+    pub(super) fn new(plan: Arc<Plan>) -> Result<Self> {
+        Ok(Self(Arc::new(Mutex::new(Story::new(plan)?))))
+    }
+
+    /// Takes a game as the journal has it.
+    pub(super) fn record(&self, game: GameRecord) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).tell(game);
+    }
+
+    /// Writes the page and the picture of the run in `dir`.
+    pub(super) fn write(&self, dir: &RunDir, headline: &str) -> Result<()> {
+        write(dir, &self.0.lock().unwrap_or_else(PoisonError::into_inner), headline)
+    }
+}
+
+impl Observer for PageFold {
+    fn observe(&mut self, event: RunEvent<'_>) {
+        if let RunEvent::GameEnded { record, .. } = event {
+            self.record(record.clone());
+        }
+    }
+}
+
 /// Reads a run's journal, which may be that of a live run.
-fn story<'a>(dir: &RunDir, plan: &'a Plan) -> Result<Story<'a>> {
-    let mut story = Story::new(plan)?;
+fn story(dir: &RunDir, plan: &Plan) -> Result<Story> {
+    let mut story = Story::new(Arc::new(plan.clone()))?;
     let replayed = journal::read(&dir.path(journal::FILE_NAME), |game| story.tell(game))?;
     dir.check_plan(&replayed.header)?;
     Ok(story)
@@ -26,16 +57,14 @@ pub(super) fn of(dir: &RunDir, plan: &Plan, headline: Option<&str>) -> Result<St
     Ok(html::page(&story(dir, plan)?, headline, &failed(&dir.path("crashes"))))
 }
 
-/// Writes the page and the picture of a run that has come to its end.
-pub(super) fn write(dir: &RunDir, plan: &Plan, headline: &str) -> Result<()> {
-    let story = story(dir, plan)?;
+fn write(dir: &RunDir, story: &Story, headline: &str) -> Result<()> {
     let put = |name: &str, text: &str| {
         write_atomically(&dir.path(name), text.as_bytes()).with_context(|| format!("cannot write {name}"))
     };
-    if let Some(svg) = html::llr_svg(&story, headline) {
+    if let Some(svg) = html::llr_svg(story, headline) {
         put("llr.svg", &svg)?;
     }
-    put("report.html", &html::page(&story, Some(headline), &failed(&dir.path("crashes"))))
+    put("report.html", &html::page(story, Some(headline), &failed(&dir.path("crashes"))))
 }
 
 /// What `crashes/` tells, by number of the game. What cannot be read is left out: a page is no place to fail over it.

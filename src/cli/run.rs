@@ -8,8 +8,9 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
 use crate::chess::Variant;
+use crate::cli::page::PageFold;
 use crate::cli::run_dir::{Place, RunDir, sha256, write_atomically};
-use crate::cli::{Exit, builtin, page, progress};
+use crate::cli::{Exit, builtin, progress};
 use crate::control::server::Server;
 use crate::game::tablebase::Probe;
 use crate::journal::{self, Journal};
@@ -57,7 +58,8 @@ pub(super) fn start(plan: Arc<Plan>, book: Book, place: &Place, output: Output) 
     let (dir, journal) = RunDir::create(place, &plan)?;
     let mut pgn = PgnFile::begin(&dir.path("games.pgn"), Arc::clone(&plan))?;
     pgn.publish()?;
-    runtime.block_on(drive(plan, (book, tables), &dir, journal, standing, pgn, output))
+    let page = PageFold::new(Arc::clone(&plan))?;
+    runtime.block_on(drive(plan, (book, tables), &dir, journal, (standing, pgn, page), output))
 }
 
 /// Goes on with the run in `dir`.
@@ -80,9 +82,11 @@ pub(super) fn resume(plan: Arc<Plan>, dir: &RunDir, output: Output) -> Result<Ex
     let mut standing = Standing::new(&plan)?;
     // The journal's lock comes first: until it is held, another process may be writing games.pgn.
     let mut begun = None;
+    let page = PageFold::new(Arc::clone(&plan))?;
     let (journal, replayed) = Journal::resume(&dir.path(journal::FILE_NAME), |game| {
+        page.record(game.clone());
         standing.tell(game, |_, games| {
-            let pgn = begun.get_or_insert_with(|| PgnFile::begin(&dir.path("games.pgn"), Arc::clone(&plan)));
+            let pgn = begun.get_or_insert_with(|| PgnFile::resume(&dir.path("games.pgn"), Arc::clone(&plan)));
             if let Ok(file) = pgn
                 && let Err(error) = file.add(games)
             {
@@ -91,7 +95,7 @@ pub(super) fn resume(plan: Arc<Plan>, dir: &RunDir, output: Output) -> Result<Ex
         });
     })?;
     dir.check_plan(&replayed.header)?;
-    let pgn = begun.unwrap_or_else(|| PgnFile::begin(&dir.path("games.pgn"), Arc::clone(&plan)));
+    let pgn = begun.unwrap_or_else(|| PgnFile::resume(&dir.path("games.pgn"), Arc::clone(&plan)));
     let pgn = pgn
         .and_then(|mut pgn| pgn.publish().map(|()| pgn))
         .with_context(|| format!("{}: cannot write games.pgn", dir.root().display()))?;
@@ -102,7 +106,7 @@ pub(super) fn resume(plan: Arc<Plan>, dir: &RunDir, output: Output) -> Result<Ex
         let complaints = runtime.block_on(preflight(&plan, &book))?;
         tell(&plan, &complaints);
     }
-    runtime.block_on(drive(plan, (book, tables), dir, journal, standing, pgn, output))
+    runtime.block_on(drive(plan, (book, tables), dir, journal, (standing, pgn, page), output))
 }
 
 /// Raises the limit on open files, and refuses more games at once than the system's limits carry.
@@ -206,13 +210,13 @@ async fn drive(
     (book, tables): (Book, Option<Arc<dyn Probe>>),
     dir: &RunDir,
     journal: Journal,
-    standing: Standing,
-    pgn: PgnFile,
+    (standing, pgn, page): (Standing, PgnFile, PageFold),
     output: Output,
 ) -> Result<Exit> {
     let screen = Screen::open(&plan);
     let mut observers: Vec<Box<dyn Observer>> = vec![
         Box::new(pgn),
+        Box::new(page.clone()),
         Box::new(Crashes::new(dir.path("crashes"), Arc::clone(&plan))),
         Box::new(Console::new(screen.handle(), &plan)),
     ];
@@ -240,7 +244,7 @@ async fn drive(
     if let Err(error) = write_atomically(&dir.path("summary.json"), json.as_bytes()) {
         progress::warn(&format!("{}: cannot write the summary; the journal is whole: {error}", dir.root().display()));
     }
-    if let Err(error) = page::write(dir, &plan, summary.headline()) {
+    if let Err(error) = page.write(dir, summary.headline()) {
         progress::warn(&format!("{}: no report.html; the journal is whole: {error:#}", dir.root().display()));
     }
     let exit = exit(&finish);

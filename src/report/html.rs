@@ -48,8 +48,8 @@ pub struct Crash {
 
 /// The page of a run. `headline` is what came of it, where the caller knows more than the games tell.
 #[must_use]
-pub fn page(story: &Story<'_>, headline: Option<&str>, crashes: &[Crash]) -> String {
-    let plan = story.plan;
+pub fn page(story: &Story, headline: Option<&str>, crashes: &[Crash]) -> String {
+    let plan = &*story.plan;
     let title = title(plan);
     let mut out = String::with_capacity(512 * 1024);
     let hash = base64(&Sha256::digest(BOARD.as_bytes()));
@@ -76,10 +76,10 @@ pub fn page(story: &Story<'_>, headline: Option<&str>, crashes: &[Crash]) -> Str
 
 /// The LLR between its bounds over the counted pairs, where the run is a test.
 #[must_use]
-pub fn llr_svg(story: &Story<'_>, headline: &str) -> Option<String> {
+pub fn llr_svg(story: &Story, headline: &str) -> Option<String> {
     let trial = Figures::of(&story.standing).trial?;
     let plot = LlrPlot {
-        title: title(story.plan),
+        title: title(&story.plan),
         subtitle: headline.to_owned(),
         caption: caption(story),
         points: story.standing.llr_path().to_vec(),
@@ -91,8 +91,8 @@ pub fn llr_svg(story: &Story<'_>, headline: &str) -> Option<String> {
 
 /// Time control, book, pairs, machine and date, for the small print of a picture of this run.
 #[must_use]
-pub fn caption(story: &Story<'_>) -> String {
-    let plan = story.plan;
+pub fn caption(story: &Story) -> String {
+    let plan = &*story.plan;
     let date = story.started.map_or_else(String::new, |time| format!(", {}", day(time)));
     let test = plan
         .test
@@ -166,7 +166,7 @@ fn facts(out: &mut String, rows: Vec<(&str, String)>) {
     put(out, "</tbody></table></div>");
 }
 
-fn verdict(out: &mut String, story: &Story<'_>, headline: Option<&str>) {
+fn verdict(out: &mut String, story: &Story, headline: Option<&str>) {
     let standing = &story.standing;
     let (class, words) = match standing.verdict() {
         Verdict::AcceptH1 => ("h1", "H1 accepted"),
@@ -208,7 +208,7 @@ fn verdict(out: &mut String, story: &Story<'_>, headline: Option<&str>) {
     facts(out, rows);
 }
 
-fn pictures(out: &mut String, story: &Story<'_>) {
+fn pictures(out: &mut String, story: &Story) {
     put(out, "<h2>Pictures</h2>\n<div class=\"plots\">");
     for svg in plots(story) {
         out.push_str(&svg);
@@ -217,8 +217,8 @@ fn pictures(out: &mut String, story: &Story<'_>) {
 }
 
 /// The pictures of a run, those that say most first.
-fn plots(story: &Story<'_>) -> Vec<String> {
-    let (plan, standing) = (story.plan, &story.standing);
+fn plots(story: &Story) -> Vec<String> {
+    let (plan, standing) = (&*story.plan, &story.standing);
     let caption = caption(story);
     let figures = Figures::of(standing);
     let heads = |title: &str, subtitle: String| Heads { title: title.to_owned(), subtitle, caption: caption.clone() };
@@ -289,7 +289,7 @@ fn depths(sides: &[(&String, &Side)], caption: &str) -> Vec<String> {
     shown.into_iter().filter_map(plot).collect()
 }
 
-fn rows(story: &Story<'_>) -> Vec<Row> {
+fn rows(story: &Story) -> Vec<Row> {
     let names: Vec<&str> = story.plan.players.iter().map(|player| player.name.as_str()).collect();
     standings::rows(&names, &story.standing)
 }
@@ -308,7 +308,7 @@ fn ratings(rows: &[Row], heads: Heads) -> RatingPlot {
     }
 }
 
-fn cross(story: &Story<'_>, rows: &[Row], heads: Heads) -> CrossPlot {
+fn cross(story: &Story, rows: &[Row], heads: Heads) -> CrossPlot {
     let cell = |row: &Row, column: &Row| {
         let wdl = story.standing.score(row.player, column.player).wdl;
         let met = row.player != column.player && wdl.games() > 0;
@@ -318,7 +318,7 @@ fn cross(story: &Story<'_>, rows: &[Row], heads: Heads) -> CrossPlot {
     CrossPlot { heads, names: rows.iter().map(|row| row.name.clone()).collect(), cells }
 }
 
-fn tables(out: &mut String, story: &Story<'_>) {
+fn tables(out: &mut String, story: &Story) {
     let rows = rows(story);
     put(out, "<h2>Standings</h2>");
     let number = |value: Option<f64>, text: fn(f64) -> String| value.map_or_else(|| "-".to_owned(), text);
@@ -350,7 +350,7 @@ fn tables(out: &mut String, story: &Story<'_>) {
 }
 
 /// A row of the cross table: points of games.
-fn crossed(story: &Story<'_>, rows: &[Row], place: usize, row: &Row) -> Vec<String> {
+fn crossed(story: &Story, rows: &[Row], place: usize, row: &Row) -> Vec<String> {
     let cell = |other: &Row| {
         let wdl = story.standing.score(row.player, other.player).wdl;
         match wdl.games() {
@@ -362,7 +362,7 @@ fn crossed(story: &Story<'_>, rows: &[Row], place: usize, row: &Row) -> Vec<Stri
     [(place + 1).to_string(), row.name.clone()].into_iter().chain(cells).collect()
 }
 
-fn replay(out: &mut String, story: &Story<'_>) {
+fn replay(out: &mut String, story: &Story) {
     let kept = story.kept();
     put(out, "<h2 class=\"noprint\">Games</h2>");
     let text = match kept.len() as u64 {
@@ -377,7 +377,7 @@ fn replay(out: &mut String, story: &Story<'_>) {
     put(out, &format!("<p class=\"soft noprint\">{}</p>", escaped(&text)));
     put(out, if kept.is_empty() { "" } else { BOARD_HTML });
     let names: Vec<&str> = story.plan.players.iter().map(|player| player.name.as_str()).collect();
-    let games: Vec<_> = kept.into_iter().map(|game| told(story.plan, game)).collect();
+    let games: Vec<_> = kept.into_iter().map(|game| told(&story.plan, game)).collect();
     let text = json!({ "players": names, "games": games }).to_string();
     put(out, &format!("<script type=\"application/json\" id=\"games\">{}</script>", inert(&text)));
 }

@@ -14,6 +14,7 @@ mod identity;
 pub mod pgn;
 pub mod pgn_file;
 pub mod pgn_tags;
+mod pgn_written;
 pub mod plot;
 pub mod progress;
 pub mod races;

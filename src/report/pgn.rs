@@ -76,6 +76,11 @@ pub fn game(record: &GameRecord, meta: &Meta<'_>) -> Result<String, PgnError> {
     game_as(record, meta, &PgnOptions::default(), None)
 }
 
+/// The tags of the game's text as `options` want it.
+pub(super) fn head(record: &GameRecord, meta: &Meta<'_>, options: &PgnOptions, openings: Option<&Openings>) -> String {
+    tags::tags(record, meta, options, openings)
+}
+
 /// The game's text as `options` want it. `openings` are for the tags that name the opening; without, there are none.
 ///
 /// # Errors

@@ -34,7 +34,20 @@ impl PgnFile {
     /// # Errors
     /// Where a file cannot be written.
     pub fn begin(path: &Path, plan: Arc<Plan>) -> io::Result<Self> {
-        let mut outputs = vec![(Sink::anew(path)?, Form::Pgn(PgnOptions::default()))];
+        Self::beside(Sink::anew(path)?, plan)
+    }
+
+    /// Goes on with `games.pgn` at `path`: its games are held to those that are [added](Self::add), and only what is missing
+    /// or differs is made anew.
+    ///
+    /// # Errors
+    /// Returns an error if a file cannot be written.
+    pub fn resume(path: &Path, plan: Arc<Plan>) -> io::Result<Self> {
+        Self::beside(Sink::resume(path)?, plan)
+    }
+
+    fn beside(own: Sink, plan: Arc<Plan>) -> io::Result<Self> {
+        let mut outputs = vec![(own, Form::Pgn(PgnOptions::default()))];
         if let Some(further) = &plan.recording.pgn {
             outputs.push((Sink::open(&further.file)?, Form::Pgn(further.options.clone())));
         }
@@ -52,6 +65,9 @@ impl PgnFile {
     /// Where a file cannot be written.
     pub fn add(&mut self, games: &[GameRecord]) -> io::Result<()> {
         for (sink, form) in &mut self.outputs {
+            if sink.is_checked() && sink.has(heads(&self.plan, self.openings.as_ref(), form, games)?)? {
+                continue;
+            }
             sink.put(pair_text(&self.plan, self.openings.as_ref(), form, games)?.as_bytes())?;
         }
         Ok(())
@@ -64,6 +80,20 @@ impl PgnFile {
     pub fn publish(&mut self) -> io::Result<()> {
         self.outputs.iter_mut().try_for_each(|(sink, _)| sink.publish())
     }
+}
+
+/// Tags and results of a pair's games.
+fn heads<'a>(
+    plan: &Plan,
+    openings: Option<&Openings>,
+    form: &Form,
+    games: &'a [GameRecord],
+) -> io::Result<Vec<(String, &'a str)>> {
+    let Form::Pgn(options) = form else { return Ok(Vec::new()) };
+    let head = |game: &'a GameRecord| {
+        Ok((pgn::head(game, &meta(plan, game)?, options, openings), game.ending.outcome.token()))
+    };
+    games.iter().map(head).collect()
 }
 
 /// Both games of a pair.
@@ -86,18 +116,21 @@ pub fn game(plan: &Plan, game: &GameRecord) -> io::Result<String> {
 }
 
 fn game_text(plan: &Plan, openings: Option<&Openings>, options: &PgnOptions, game: &GameRecord) -> io::Result<String> {
+    pgn::game_as(game, &meta(plan, game)?, options, openings).map_err(io::Error::other)
+}
+
+fn meta<'a>(plan: &'a Plan, game: &GameRecord) -> io::Result<Meta<'a>> {
     let player = |id: PlayerId| plan.players.get(usize::from(id.0));
     let (Some(white), Some(black)) = (player(game.players.white), player(game.players.black)) else {
         return Err(io::Error::other(format!("game {} names a player that is not in the plan", game.id.number())));
     };
-    let meta = Meta {
+    Ok(Meta {
         event: plan.recording.event.as_deref().unwrap_or(&plan.name),
         site: plan.recording.site.as_deref().unwrap_or("?"),
         names: ByColor { white: &white.name, black: &black.name },
         limits: ByColor { white: white.limit, black: black.limit },
         variant: plan.rules.variant,
-    };
-    pgn::game_as(game, &meta, options, openings).map_err(io::Error::other)
+    })
 }
 
 impl Observer for PgnFile {

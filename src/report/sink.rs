@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use crate::plan::recording::OutputFile;
+use crate::report::pgn_written::Written;
 
 /// Takes the run's texts in their order: before [`Sink::publish`] those of the journal, of which some may be in the file, then
 /// new ones.
@@ -16,6 +17,8 @@ pub(super) struct Sink {
 enum Kind {
     /// Made anew under a temporary name, which then takes the file's place.
     Anew { out: BufWriter<File>, is_published: bool },
+    /// Held to the journal's games, whose texts stand in it as far as they are known.
+    Checked { written: Written },
     /// Added to.
     Append {
         out: File,
@@ -34,6 +37,59 @@ impl Sink {
     pub(super) fn anew(path: &Path) -> io::Result<Self> {
         let out = File::create(scratch_name(path)).map_err(|error| named(path, &error))?;
         Ok(Self { path: path.to_owned(), kind: Kind::Anew { out: BufWriter::new(out), is_published: false } })
+    }
+
+    /// Goes on with a PGN of the run's own: games that stand in it need not be made again.
+    ///
+    /// # Errors
+    /// Returns an error that names the file if there is none and none can be made.
+    pub(super) fn resume(path: &Path) -> io::Result<Self> {
+        match Written::open(path) {
+            Ok(written) => Ok(Self { path: path.to_owned(), kind: Kind::Checked { written } }),
+            Err(_) => Self::anew(path),
+        }
+    }
+
+    /// True as long as the file's games are held to the journal's.
+    pub(super) const fn is_checked(&self) -> bool {
+        matches!(self.kind, Kind::Checked { .. })
+    }
+
+    /// True if the games with these tags and results come next in the file. If not, what comes there is none of the run's, and
+    /// the texts from here on are to be put.
+    ///
+    /// # Errors
+    /// Returns an error that names the file if a new one cannot be begun.
+    pub(super) fn has<'a>(&mut self, games: impl IntoIterator<Item = (String, &'a str)>) -> io::Result<bool> {
+        let Kind::Checked { written } = &mut self.kind else { return Ok(false) };
+        // What cannot be read is not known.
+        if written.has(games).unwrap_or(false) {
+            return Ok(true);
+        }
+        self.cut()?;
+        Ok(false)
+    }
+
+    /// Ends the check before its end: a new file begins with what is known, and takes the old one's place when all is in.
+    fn cut(&mut self) -> io::Result<()> {
+        let Kind::Checked { written } = &self.kind else { return Ok(()) };
+        let mut sink = Self::anew(&self.path)?;
+        if let Kind::Anew { out, .. } = &mut sink.kind {
+            let known = File::open(&self.path).map(|file| file.take(written.whole()));
+            known.and_then(|mut known| io::copy(&mut known, out)).map_err(|error| self.named(&error))?;
+        }
+        *self = sink;
+        Ok(())
+    }
+
+    /// Ends the check with all the journal's games known: whatever follows them goes, and later texts are added.
+    fn adopt(&mut self) -> io::Result<()> {
+        let Kind::Checked { written } = &self.kind else { return Ok(()) };
+        let opened = OpenOptions::new().append(true).open(&self.path);
+        let out = opened.and_then(|out| out.set_len(written.whole()).map(|()| out));
+        let out = out.map_err(|error| self.named(&error))?;
+        self.kind = Kind::Append { out, found: Vec::new(), at: None };
+        Ok(())
     }
 
     /// Begins, or goes on with, a file of the user's.
@@ -68,11 +124,13 @@ impl Sink {
     /// # Errors
     /// Where the file cannot be written; the message names it.
     pub(super) fn put(&mut self, text: &[u8]) -> io::Result<()> {
+        self.cut()?;
         let written = match &mut self.kind {
             Kind::Anew { out, is_published } => {
                 out.write_all(text).and_then(|()| if *is_published { out.flush() } else { Ok(()) })
             }
             Kind::Append { out, found, at } => out.write_all(missing(found, at, text)),
+            Kind::Checked { .. } => Ok(()),
         };
         written.map_err(|error| self.named(&error))
     }
@@ -87,6 +145,7 @@ impl Sink {
     /// # Errors
     /// Where the file cannot be written or renamed; the message names it.
     pub(super) fn publish(&mut self) -> io::Result<()> {
+        self.adopt()?;
         let done = match &mut self.kind {
             Kind::Anew { out, is_published } => {
                 let moved = out.flush().and_then(|()| std::fs::rename(scratch_name(&self.path), &self.path));
@@ -97,6 +156,7 @@ impl Sink {
                 (*found, *at) = (Vec::new(), None);
                 Ok(())
             }
+            Kind::Checked { .. } => Ok(()),
         };
         done.map_err(|error| self.named(&error))
     }
@@ -185,6 +245,69 @@ mod tests {
         // Another run wrote between and after.
         check(Some("old(a)[x](b)[y]"), Some(3), &["(a)", "(b)"], &["(c)"], "old(a)[x](b)[y](c)");
         check(Some("old(a)(b[y]"), Some(3), &["(a)", "(b)"], &["(c)"], "old(a)(b[y](b)(c)");
+    }
+
+    /// What becomes of a PGN with `before` in it where the journal's pairs are those of `pairs`, and one more is played.
+    #[track_caller]
+    fn check_pgn(before: Option<&str>, pairs: &[&str], expected: &str) {
+        let text = |name: &str| format!("[Event \"{name}\"]\n\n1. e4 {{{name}}} 1-0\n\n");
+        let all = |names: &str| names.chars().map(|name| text(&name.to_string())).collect::<String>();
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("games.pgn");
+        // Small letters are games; what is in brackets stands as it is.
+        let before =
+            before.map(|before| before.split_once('[').map_or_else(|| all(before), |(names, rest)| all(names) + rest));
+        if let Some(before) = &before {
+            std::fs::write(&path, before).unwrap();
+        }
+        let mut sink = Sink::resume(&path).unwrap();
+        let mut put = 0;
+        for pair in pairs {
+            let heads = pair.chars().map(|name| (format!("[Event \"{name}\"]\n"), "1-0"));
+            if !sink.has(heads).unwrap() {
+                sink.put(all(pair).as_bytes()).unwrap();
+                put += 1;
+            }
+        }
+        sink.publish().unwrap();
+        sink.put(all("z").as_bytes()).unwrap();
+        let (names, puts) = expected.split_once(' ').unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), all(names) + &all("z"), "{before:?} {pairs:?}");
+        assert_eq!(put.to_string(), puts, "{before:?} {pairs:?}");
+        drop(sink);
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_run_that_is_refused_keeps_its_pgn() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("games.pgn");
+        std::fs::write(&path, "[Event \"a\"]\n\n1-0\n\n[Event \"b\"]\n\n1-0\n\n").unwrap();
+        let before = std::fs::read(&path).unwrap();
+        let mut sink = Sink::resume(&path).unwrap();
+        assert!(sink.has([("[Event \"a\"]\n".to_owned(), "1-0")]).unwrap());
+        assert!(!sink.has([("[Event \"x\"]\n".to_owned(), "1-0")]).unwrap());
+        sink.put(b"x").unwrap();
+        drop(sink);
+        assert_eq!(std::fs::read(&path).unwrap(), before);
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_pgn_goes_on_where_its_known_games_end() {
+        // All there: nothing is made again.
+        check_pgn(Some("abcd"), &["ab", "cd"], "abcd 0");
+        check_pgn(Some("ab"), &["ab", "cd"], "abcd 1");
+        check_pgn(Some("abc"), &["ab", "cd"], "abcd 1");
+        check_pgn(None, &["ab", "cd"], "abcd 2");
+        check_pgn(Some(""), &["ab"], "ab 1");
+        // Another game in the middle, one too many at the end, and torn ends.
+        check_pgn(Some("abxdef"), &["ab", "cd", "ef"], "abcdef 2");
+        check_pgn(Some("xb"), &["ab"], "ab 1");
+        check_pgn(Some("abcdef"), &["ab", "cd"], "abcd 0");
+        check_pgn(Some("ab[Event \"c"), &["ab", "cd"], "abcd 1");
+        check_pgn(Some("ab[\0\0\0"), &["ab"], "ab 0");
+        check_pgn(Some("abcd"), &[], " 0");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What a page tells of a run: a fold over its games that keeps little of each.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::plan::Plan;
@@ -52,8 +53,8 @@ pub(super) struct DepthUse {
 
 /// A run as its games tell it.
 #[derive(Clone, Debug)]
-pub struct Story<'a> {
-    pub(super) plan: &'a Plan,
+pub struct Story {
+    pub(super) plan: Arc<Plan>,
     pub(super) standing: Standing,
     pub(super) elo: Vec<EloPoint>,
     /// Of two players the first and the second; of more, White and Black.
@@ -66,15 +67,15 @@ pub struct Story<'a> {
     pub(super) ended: Option<Duration>,
 }
 
-impl<'a> Story<'a> {
+impl Story {
     /// Nothing played yet.
     ///
     /// # Errors
     /// Where the plan's test has numbers that no test can have.
-    pub fn new(plan: &'a Plan) -> Result<Self, SprtError> {
+    pub fn new(plan: Arc<Plan>) -> Result<Self, SprtError> {
         Ok(Self {
+            standing: Standing::new(&plan)?,
             plan,
-            standing: Standing::new(plan)?,
             elo: Vec::new(),
             sides: [Side::default(), Side::default()],
             last: VecDeque::new(),

@@ -59,9 +59,9 @@ fn game(pair: u64, leg: Leg, (one, other): (u16, u16), detail: &str) -> GameReco
     }
 }
 
-fn story<'a>(plan: &'a Plan, pairs: u64, detail: &str) -> Story<'a> {
+fn story(plan: &Plan, pairs: u64, detail: &str) -> Story {
     let players = plan.players.len() as u64;
-    let mut story = Story::new(plan).expect("a test that can be");
+    let mut story = Story::new(std::sync::Arc::new(plan.clone())).expect("a test that can be");
     for pair in 0..pairs {
         // Round robin: each meets each in the order of the plan.
         let meetings: Vec<(u16, u16)> =
