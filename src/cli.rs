@@ -12,6 +12,7 @@ mod fastchess;
 mod flags;
 mod games;
 mod init;
+mod lasting;
 mod matches;
 mod page;
 pub mod play;

@@ -27,7 +27,8 @@ search ends when one commit, or some that can't be told apart, has the probabili
 one: where there were several it ends at one of them; the table of what each commit scored tells.
 
 Everything lies in --out; the same command goes on with it, its games are not played again. Ends with 0 where the commit is found, 3 where
-no change is shown or --limit is reached.
+no change is shown, --limit is reached, or GOOD and a commit have met from every opening of the book: the bets are on openings
+that were not seen before.
 
 Examples:
   quintain bisect v1.2 main --tc 8+0.08
@@ -35,7 +36,7 @@ Examples:
   quintain bisect abc1234 HEAD --repository ../engine --json
 
 JSON: `found` (`commits, probability`), `change` (Elo), `commits` (`commit, date, subject, skipped, probability, pairs, ptnml, elo, elo_lo,
-elo_hi`), `pairs`, `reason` (found|no-change|limit|time).";
+elo_hi`), `pairs`, `reason` (found|no-change|limit|out-of-openings|time).";
 
 /// Finds the commit that lost (or won) Elo by a noisy binary search.
 #[derive(Debug, clap::Args)]
@@ -72,6 +73,7 @@ enum End {
     Found,
     NoChange,
     Limit,
+    OutOfOpenings,
     Time,
 }
 
@@ -81,6 +83,7 @@ impl End {
             Self::Found => "found",
             Self::NoChange => "no-change",
             Self::Limit => "limit",
+            Self::OutOfOpenings => "out-of-openings",
             Self::Time => "time",
         }
     }
@@ -171,6 +174,8 @@ impl Search<'_> {
             Exit::Done => {}
             exit => return Ok(exit),
         }
+        // What was played last, and its pairs before that.
+        let mut last: Option<(usize, u64)> = None;
         loop {
             self.gather(&series)?;
             let commit = match self.next() {
@@ -180,15 +185,20 @@ impl Search<'_> {
                 Next::Play(commit) => commit,
                 Next::End(end) => return self.report(&series, end),
             };
+            let played = self.pairs[commit].pairs();
+            // Games that all were known already: the book has nothing new.
+            if last == Some((commit, played)) {
+                return self.report(&series, End::OutOfOpenings);
+            }
             let own = source::spec_of(&self.commits[commit].id, self.place.as_deref());
             if let Some(why) = unplayable(&own, context)? {
                 self.skip(commit, why)?;
                 continue;
             }
             let specs = [own, source::spec_of(&self.commits[0].id, self.place.as_deref())];
-            let played = self.pairs[commit].pairs();
-            match series.play(&specs, self.args.pairs, played, "bisect")? {
-                Match::Played(Exit::Done) => {}
+            match series.play(&specs, self.args.pairs, played, true, "bisect")? {
+                Match::Played(Exit::Done) => last = Some((commit, played)),
+                Match::OutOfOpenings => return self.report(&series, End::OutOfOpenings),
                 Match::Played(exit) => return Ok(exit),
                 Match::NoStart(error) => self.skip(commit, format!("{error:#}"))?,
             }
@@ -307,6 +317,9 @@ impl Search<'_> {
             ),
             End::NoChange => "no change of strength is shown between GOOD and BAD".to_owned(),
             End::Limit => format!("not found within {} pairs; most likely {} with {sure}", self.spent(), name(last)),
+            End::OutOfOpenings => {
+                format!("out of openings, take a larger --book; most likely {} with {sure}", name(last))
+            }
             End::Time => format!("out of time; most likely {} with {sure}", name(last)),
         }
     }

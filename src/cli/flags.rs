@@ -52,7 +52,8 @@ pub(super) struct RunFlags {
     #[arg(long, help_heading = "Limits")]
     ponder: bool,
 
-    /// Opening book: EPD, FEN list, PGN or Polyglot, .gz and .zst too [default: the balanced book inside the program].
+    /// Opening book: EPD, FEN list, PGN or Polyglot, .gz and .zst too. At fixed nodes or depth a run ends with it; under a clock
+    /// openings come again, and their pairs count for less [default: the balanced book inside the program].
     #[arg(long, value_name = "FILE", help_heading = "Openings")]
     book: Option<PathBuf>,
     /// random (without replacement, from the seed) or sequential [default: random].

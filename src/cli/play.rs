@@ -13,7 +13,8 @@ use crate::journal;
 use crate::plan::config::RawPlan;
 use crate::plan::openings::Book;
 use crate::plan::{Plan, file};
-use crate::schedule::pairing::Pairing;
+use crate::record::PairId;
+use crate::schedule::pairing::{Next, Pairing};
 use crate::schedule::standing::Standing;
 
 /// Hexadecimal digits of a file's SHA-256 in its name by which it is known in another folder.
@@ -110,9 +111,15 @@ fn over(plan: &Plan, standing: &Standing) -> Option<Exit> {
         Verdict::AcceptH0 => return Some(Exit::H0),
         Verdict::Continue => {}
     }
-    let is_out = Pairing::new(plan).total().is_some_and(|total| standing.pairs() >= total);
     let end = if plan.test.is_some() { Exit::Inconclusive } else { Exit::Done };
-    (standing.is_over() || is_out).then_some(end)
+    if standing.is_over() {
+        return Some(end);
+    }
+    match Pairing::new(plan).next(PairId(standing.settled()), standing.results()) {
+        Next::Done => Some(end),
+        Next::OutOfOpenings => Some(Exit::Inconclusive),
+        Next::Pair(_) | Next::Wait => None,
+    }
 }
 
 /// What was begun, with options that name a file now where `asked` has the same file: folders get other names and places. A file is

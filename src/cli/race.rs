@@ -15,7 +15,8 @@ const EXAMPLES: &str = "\
 Every take plays the base, pair by pair, all from the same openings. A take is dropped once it is shown to be weaker than the base (and
 what it must --gain), or than another take; the race is over when the one that is left is shown to be stronger than the base, or none is
 left. All claims are e-processes (betting), level by Bonferroni: with probability 1 - alpha nothing that is said is false, however
-long the race and whenever it is looked at. The Elo of a take that was dropped or won early is biased by just that.
+long the race and whenever it is looked at. No opening is played twice, so a race ends with its book. The Elo of a take that was dropped or won
+early is biased by just that.
 
 Examples:
   quintain race git:idea-1 git:idea-2 git:idea-3 --base git:main --tc 8+0.08

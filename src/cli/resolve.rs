@@ -428,6 +428,7 @@ fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce(&[Limit]) -> Result<
         max_pairs: shape.max_pairs,
         half_last: false,
         opening_per_game: false,
+        count_repeats: false,
         max_time,
         until_width,
         concurrency,

@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use crate::chess::Variant;
 use crate::cli::page::PageFold;
 use crate::cli::run_dir::{Place, RunDir, sha256, write_atomically};
-use crate::cli::{Exit, builtin, progress};
+use crate::cli::{Exit, builtin, lasting, progress};
 use crate::control::server::Server;
 use crate::game::tablebase::Probe;
 use crate::journal::{self, Journal};
@@ -50,6 +50,9 @@ impl Output {
 /// Starts a new run at `place`. Nothing is left behind where an engine does not start.
 pub(super) fn start(plan: Arc<Plan>, book: Book, place: &Place, output: Output) -> Result<Exit> {
     check_capacity(&plan)?;
+    if let Some(text) = lasting::warning(&plan).filter(|_| !output.quiet) {
+        progress::warn(&text);
+    }
     let runtime = runtime()?;
     let tables = tables(&plan)?;
     let complaints = runtime.block_on(preflight(&plan, &book))?;
@@ -271,9 +274,14 @@ pub(super) fn exit(finish: &dispatcher::Finish) -> Exit {
         }
         // Without a test there is nothing to be decided.
         (StopReason::OutOfPairs | StopReason::Narrow, _) if finish.standing.sprt().is_none() => Exit::Done,
-        (StopReason::Verdict | StopReason::OutOfPairs | StopReason::Narrow | StopReason::OutOfTime, _) => {
-            Exit::Inconclusive
-        }
+        (
+            StopReason::Verdict
+            | StopReason::OutOfPairs
+            | StopReason::OutOfOpenings
+            | StopReason::Narrow
+            | StopReason::OutOfTime,
+            _,
+        ) => Exit::Inconclusive,
     }
 }
 

@@ -12,7 +12,8 @@ use crate::cli::{Exit, progress, resolve};
 use crate::journal;
 use crate::plan::config::{RawPlan, RawPlayer};
 use crate::plan::{Plan, Player, file};
-use crate::schedule::pairing::Pairing;
+use crate::record::PairId;
+use crate::schedule::pairing::{Next, Pairing};
 use crate::schedule::standing::Standing;
 use crate::source::{self, Context};
 
@@ -44,6 +45,8 @@ pub(super) enum Match {
     Played(Exit),
     /// One of the engines does not start; why.
     NoStart(anyhow::Error),
+    /// The players have met from every opening of the book.
+    OutOfOpenings,
 }
 
 impl Series {
@@ -92,7 +95,8 @@ impl Series {
             let (dir, plan) = RunDir::open(&path)?;
             let mut standing = Standing::new(&plan)?;
             journal::read(&dir.path(journal::FILE_NAME), |game| standing.tell(game, |_, _| {}))?;
-            if Pairing::new(&plan).total().is_some_and(|total| standing.pairs() < total) {
+            let next = Pairing::new(&plan).next(PairId(standing.settled()), standing.results());
+            if !standing.is_over() && !matches!(next, Next::Done | Next::OutOfOpenings) {
                 Trust::default().check(&dir, &plan)?;
                 let exit = run::resume(Arc::new(plan), &dir, Output::quiet())?;
                 if exit != Exit::Done {
@@ -104,7 +108,15 @@ impl Series {
     }
 
     /// Plays a match of `pairs` pairs between the first of `specs` and each other one, from the openings after the first `played`.
-    pub(super) fn play(&mut self, specs: &[String], pairs: u64, played: u64, name: &'static str) -> Result<Match> {
+    /// No opening is given twice if they are asked for `once`, or if its games would only be repeated.
+    pub(super) fn play(
+        &mut self,
+        specs: &[String],
+        pairs: u64,
+        played: u64,
+        once: bool,
+        name: &'static str,
+    ) -> Result<Match> {
         let raw = RawPlan {
             pairs: Some(pairs),
             heroes: (specs.len() > 2).then_some(1),
@@ -112,6 +124,13 @@ impl Series {
             ..self.raw.clone()
         };
         let (mut plan, book) = resolve::games(&raw, name)?;
+        if once || plan.ends_with_book() {
+            let left = plan.fresh_pairs().saturating_sub(played);
+            if left == 0 {
+                return Ok(Match::OutOfOpenings);
+            }
+            plan.max_pairs = plan.max_pairs.map(|pairs| pairs.min(left));
+        }
         plan.book.start = (plan.book.start + played) % plan.book.openings.max(1);
         if let Some(first) = &self.first {
             let same = first.book.sha256 == plan.book.sha256

@@ -129,8 +129,10 @@ fn reason(summary: Option<&serde_json::Value>, plan: &Plan, standing: &Standing)
     if standing.is_narrow() {
         return StopReason::Narrow;
     }
-    if Pairing::new(plan).next(PairId(standing.pairs()), standing.results()) == Next::Done {
-        return StopReason::OutOfPairs;
+    match Pairing::new(plan).next(PairId(standing.settled()), standing.results()) {
+        Next::Done => return StopReason::OutOfPairs,
+        Next::OutOfOpenings => return StopReason::OutOfOpenings,
+        Next::Pair(_) | Next::Wait => {}
     }
     match summary.and_then(|summary| summary["stopped_by"].as_str()) {
         Some("out-of-time") => StopReason::OutOfTime,

@@ -167,7 +167,7 @@ fn note_elo(points: &mut Vec<EloPoint>, standing: &Standing) {
 
 /// The estimate of now; `None` where it or its interval has no end.
 fn elo_point(standing: &Standing) -> Option<EloPoint> {
-    let Estimate { value, interval, .. } = elo::logistic(&standing.ptnml())?;
+    let Estimate { value, interval, .. } = elo::logistic(&standing.evidence())?;
     let (low, high) = interval?;
     Some(EloPoint { pairs: standing.pairs(), elo: value.finite()?, low: low.finite()?, high: high.finite()? })
 }

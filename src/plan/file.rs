@@ -79,6 +79,8 @@ struct PlanV1 {
     #[serde(default, skip_serializing_if = "is_false")]
     opening_per_game: bool,
     #[serde(default, skip_serializing_if = "is_false")]
+    count_repeats: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
     no_swap: bool,
     #[serde(default, skip_serializing_if = "is_false")]
     reverse: bool,
@@ -288,6 +290,7 @@ pub fn to_toml(plan: &Plan) -> String {
         rounds: if let Format::Swiss { rounds } = plan.format { Some(rounds) } else { None },
         half_last: plan.half_last,
         opening_per_game: plan.opening_per_game,
+        count_repeats: plan.count_repeats,
         no_swap: !plan.colors.swap,
         reverse: plan.colors.reverse,
         test: plan.test.map(|test| TestV1 {
@@ -446,6 +449,7 @@ pub fn from_toml(text: &str) -> Result<Plan, PlanFileError> {
         colors: Colors { swap: !file.no_swap, reverse: file.reverse },
         half_last: file.half_last,
         opening_per_game: file.opening_per_game,
+        count_repeats: file.count_repeats,
         players: file.players.into_iter().map(player_from_disk).collect::<Result<_, _>>()?,
         book: BookRef {
             source,

@@ -48,6 +48,8 @@ pub struct Plan {
     pub half_last: bool,
     /// True to give each game of a pair an opening of its own.
     pub opening_per_game: bool,
+    /// True to count pairs that repeat counted ones move for move, and to play openings again at fixed nodes, as other runners do.
+    pub count_repeats: bool,
     /// Time after which the run stops without a verdict (this process's, not counting earlier ones); `None` for no limit.
     pub max_time: Option<Duration>,
     /// Elo either way: the run stops as soon as the 95 % intervals are no wider: of the two players' difference, of the ratings
@@ -80,6 +82,21 @@ impl Plan {
     #[must_use]
     pub fn margin(&self, player: PlayerId) -> Duration {
         self.players.get(usize::from(player.0)).and_then(|player| player.margin).unwrap_or(self.rules.margin)
+    }
+
+    /// Pairs that any two players who meet can play before an opening comes again, at least 1.
+    #[must_use]
+    pub fn fresh_pairs(&self) -> u64 {
+        let openings = self.book.fresh();
+        if self.opening_per_game { (openings / 2).max(1) } else { openings }
+    }
+
+    /// True if no two players are given an opening twice: at fixed nodes or depth the same games would come again, and the bets of a
+    /// race are on pairs that are independent of each other.
+    #[must_use]
+    pub fn ends_with_book(&self) -> bool {
+        let is_race = matches!(self.format, Format::Race(_));
+        !self.count_repeats && (is_race || !self.players.iter().any(|player| player.limit.is_timed()))
     }
 
     /// The most threads that think at once in a game, at least 1: those that an engine is told to use (its option `Threads`), of both
@@ -220,6 +237,19 @@ pub struct BookRef {
     pub start: u64,
     /// Plies taken from each PGN game; `None` for all.
     pub plies: Option<u32>,
+}
+
+impl BookRef {
+    /// Openings that are taken before one comes again, at least 1. A random order is shuffled anew for its second lap, so that what is
+    /// skipped of the first one is lost.
+    #[must_use]
+    pub const fn fresh(&self) -> u64 {
+        let openings = if self.openings == 0 { 1 } else { self.openings };
+        match self.order {
+            Order::Sequential => openings,
+            Order::Random { .. } => openings - self.start % openings,
+        }
+    }
 }
 
 /// Where a book lies.

@@ -308,7 +308,7 @@ impl Pace {
         if standing.verdict() != Verdict::Continue {
             return Self { pairs_per_minute: rate, left: None };
         }
-        let until_end = total.map(|limit| limit.saturating_sub(standing.pairs()) as f64);
+        let until_end = total.map(|limit| limit.saturating_sub(standing.settled()) as f64);
         // The first pairs say nothing of the drift.
         let until_verdict = (standing.pairs() >= 8).then(|| standing.expected_remaining()).flatten();
         let pairs = match (until_verdict, until_end) {

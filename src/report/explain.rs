@@ -411,12 +411,7 @@ impl Effort {
 impl Repeats {
     fn add(&mut self, game: &GameRecord, features: &Features) {
         let players = (game.players.white, game.players.black);
-        let mut moves = DefaultHasher::new();
-        (players, &game.opening.fen).hash(&mut moves);
-        for uci in game.opening.moves.iter().chain(game.moves.iter().map(|played| &played.uci)) {
-            uci.hash(&mut moves);
-        }
-        let moves = moves.finish();
+        let moves = game.move_hash();
         *self.games.entry(moves).or_default() += 1;
         let last = features.last_position.map_or(moves, |key| {
             let mut hasher = DefaultHasher::new();

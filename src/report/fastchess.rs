@@ -24,7 +24,7 @@ use crate::report::eco::Openings;
 use crate::report::epd;
 use crate::report::pgn::{self, Meta};
 use crate::schedule::events::{Observer, RunEvent, StopReason};
-use crate::schedule::standing::pv_faults;
+use crate::schedule::standing::{Standing, pv_faults};
 use crate::stats::sprt::{Sprt, Verdict};
 
 /// Whose line forms.
@@ -87,6 +87,8 @@ pub struct Console {
     /// Pairs as they count.
     counted: Scores,
     pairs: u64,
+    /// The test's ratio of what counts.
+    llr: Option<f64>,
     timeouts: Vec<u64>,
     crashes: Vec<u64>,
     /// Set at the first warning.
@@ -113,6 +115,7 @@ impl Console {
             finished: Scores::default(),
             counted: Scores::default(),
             pairs: 0,
+            llr: None,
             timeouts: vec![0; players],
             crashes: vec![0; players],
             warned,
@@ -306,11 +309,7 @@ impl Console {
         }
         if let Some(sprt) = &setup.sprt {
             // What decides are pairs as they count, whatever is shown.
-            let counted = self.counted.between(first, second);
-            let llr = match sprt.model() {
-                crate::stats::sprt::Model::Bayesian => sprt.llr(&counted.wdl),
-                _ => sprt.llr(&counted.ptnml),
-            };
+            let llr = self.llr.unwrap_or(0.0);
             text += &match setup.style {
                 Style::Fastchess => lines::llr(sprt, llr),
                 Style::Cutechess => lines::sprt(sprt, llr, verdict),
@@ -323,9 +322,19 @@ impl Console {
         self.is_told = true;
     }
 
-    fn closed(&mut self, verdict: Verdict, is_whole: bool) {
-        if self.setup.is_open && is_whole && !self.is_told {
+    fn closed(&mut self, standing: &Standing, reason: &StopReason) {
+        let verdict = standing.verdict();
+        let is_out = *reason == StopReason::OutOfOpenings;
+        // Pairs that repeat others are missing from the number at which the last block is due.
+        let is_due = self.setup.is_open || standing.repeated() > 0;
+        if (is_out || is_due && *reason == StopReason::OutOfPairs) && !self.is_told {
             self.block(verdict);
+        }
+        if is_out {
+            self.warn(
+                "Warning; Out of openings: each was played, and at fixed nodes or depth the same games would come again. \
+                 Give a larger opening file.",
+            );
         }
         if let Some(sprt) = &self.setup.sprt
             && let Some(completed) = lines::completed(sprt, verdict)
@@ -355,9 +364,13 @@ impl Observer for Console {
         match event {
             RunEvent::GameBegan { game, players } => self.began(game, &players),
             RunEvent::GameEnded { record, .. } => self.ended(record),
-            RunEvent::PairCounted { games, standing } => self.counted(games, standing.verdict()),
+            RunEvent::Opened { standing } => self.llr = standing.llr(),
+            RunEvent::PairCounted { games, standing } => {
+                self.llr = standing.llr();
+                self.counted(games, standing.verdict());
+            }
             RunEvent::Closed { standing, reason, .. } => {
-                self.closed(standing.verdict(), *reason == StopReason::OutOfPairs);
+                self.closed(standing, reason);
             }
             _ => {}
         }

@@ -53,14 +53,14 @@ impl Figures {
     /// The figures of what counts so far.
     #[must_use]
     pub fn of(standing: &Standing) -> Self {
-        let ptnml = standing.ptnml();
+        let (ptnml, evidence) = (standing.ptnml(), standing.evidence());
         Self {
             score: ptnml.score(),
-            elo: elo::logistic(&ptnml),
+            elo: elo::logistic(&evidence),
             after_stop: if standing.verdict() == Verdict::Continue { None } else { standing.after_stop() },
-            anytime: sequence::elo(&ptnml),
-            nelo: elo::normalized(&ptnml),
-            los: elo::superiority(&ptnml),
+            anytime: sequence::elo(&evidence),
+            nelo: elo::normalized(&evidence),
+            los: elo::superiority(&evidence),
             trial: standing.sprt().zip(standing.llr()).map(|(sprt, llr)| Trial {
                 llr,
                 lower: sprt.lower(),

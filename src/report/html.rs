@@ -202,6 +202,9 @@ fn verdict(out: &mut String, story: &Story, headline: Option<&str>) {
     if standing.voided() > 0 {
         rows.push(("Void", format!("{} times a pair was played again", standing.voided())));
     }
+    if standing.repeated() > 0 {
+        rows.push(("Repeated", format!("{} pairs repeat counted ones and do not count", standing.repeated())));
+    }
     if let (Some(start), Some(end)) = (story.started, story.ended) {
         rows.push(("Played", format!("{}, {} from first to last", day(start), duration(end.saturating_sub(start)))));
     }

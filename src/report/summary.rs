@@ -16,6 +16,7 @@ use crate::schedule::events::StopReason;
 use crate::schedule::pairing::Pairing;
 use crate::schedule::pairing::knockout::Bracket;
 use crate::schedule::standing::{Faults, Standing};
+use crate::stats::Counts as _;
 use crate::stats::elo::Estimate;
 use crate::stats::sprt::{Bounds, Model, Verdict};
 
@@ -109,6 +110,7 @@ fn result(plan: &Plan, finish: &Finish) -> String {
     match &finish.reason {
         StopReason::OutOfPairs | StopReason::Verdict if plan.test.is_none() => outcome(plan, finish),
         StopReason::OutOfPairs | StopReason::Verdict => format!("{open}out of pairs"),
+        StopReason::OutOfOpenings => format!("{open}{}", out_of_openings(plan)),
         StopReason::Narrow => {
             format!("{open}Elo is known within +-{}, as --until-width asks", plan.until_width.unwrap_or_default())
         }
@@ -126,6 +128,20 @@ fn result(plan: &Plan, finish: &Finish) -> String {
         }
         StopReason::Broken { why } => format!("aborted: {why}"),
     }
+}
+
+/// What ended a run whose book has no opening left, and the remedy.
+fn out_of_openings(plan: &Plan) -> String {
+    let (openings, games) = (plan.book.fresh(), if plan.opening_per_game { "game" } else { "pair" });
+    let why = if plan.players.iter().any(|player| player.limit.is_timed()) {
+        "a race plays each of them once"
+    } else {
+        "at fixed nodes or depth each of them gives the same game every time"
+    };
+    format!(
+        "out of openings: a {games} was played from each of the {openings} that the book has, and {why}; take a larger --book \
+         (`quintain book make` makes one)"
+    )
 }
 
 fn verdict(plan: &Plan, test: &Test, verdict: Verdict) -> String {
@@ -185,13 +201,25 @@ fn text(plan: &Plan, finish: &Finish, figures: &Figures, root: &Path) -> String 
     if standing.voided() > 0 {
         lines.push(format!("void: {} times a pair was disturbed by the machine and played again", standing.voided()));
     }
+    if standing.design_effect() > 1.0 {
+        lines.push(format!(
+            "openings came again: these pairs are worth {:.0} of as many openings, which the errors take into account",
+            standing.evidence().effective_samples()
+        ));
+    }
+    if standing.repeated() > 0 {
+        lines.push(format!(
+            "repeated: {} pairs repeat counted ones move for move and do not count",
+            standing.repeated()
+        ));
+    }
     if standing.waiting_games() > 0 {
         lines.push(format!("not counted: {} finished games of pairs after the stop", standing.waiting_games()));
     }
     let since = if finish.resumed { " since it was resumed" } else { "" };
     lines.push(format!("took {}{since}, run in {}", duration(finish.elapsed), root.display()));
     // After the last pair of the plan there is nothing to go on with.
-    if !standing.is_over() && !matches!(finish.reason, StopReason::OutOfPairs) {
+    if !standing.is_over() && !matches!(finish.reason, StopReason::OutOfPairs | StopReason::OutOfOpenings) {
         let more = match &finish.reason {
             StopReason::TooManyFailures { failures } => {
                 format!(" --max-failures {}", failures.saturating_add(plan.max_failures.max(1)))
@@ -332,6 +360,7 @@ const fn reason_name(reason: &StopReason) -> &'static str {
     match reason {
         StopReason::Verdict => "verdict",
         StopReason::OutOfPairs => "out-of-pairs",
+        StopReason::OutOfOpenings => "out-of-openings",
         StopReason::Narrow => "width",
         StopReason::OutOfTime => "out-of-time",
         StopReason::Interrupted => "interrupted",
@@ -409,6 +438,8 @@ fn json(plan: &Plan, finish: &Finish, figures: &Figures) -> serde_json::Value {
             "finished_games": finished.games, "finished_lost": finished.lost, "finished_by_host": finished.by_host,
             "voided": finished.voided, "stamp": losses.stamp(),
         },
+        "repeated_pairs": standing.repeated(),
+        "design_effect": standing.design_effect(),
         "resumed": finish.resumed,
     });
     if let (Some(document), serde_json::Value::Object(later)) = (document.as_object_mut(), later) {

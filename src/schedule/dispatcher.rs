@@ -119,6 +119,8 @@ struct Dispatcher<'a> {
     pv_told: u32,
     /// Time losses at which they are told of next, all in one line.
     next_alarm: u64,
+    /// The book has no opening for the next pair.
+    out_of_openings: bool,
 }
 
 /// Plays the plan until a verdict, its end, or a stop; returns when every worker is done and its engines are gone.
@@ -131,9 +133,9 @@ pub async fn run(run: Run, observers: &mut [Box<dyn Observer>], mut inbox: Inbox
     let cpus = topology.slots(&run.plan.affinity, run.plan.threads());
     let orders = Orders { stop: Stop::No, paused: false, slots: run.plan.concurrency };
     let mut dispatcher = Dispatcher {
-        next: PairId(run.standing.pairs()),
+        next: PairId(run.standing.settled()),
         pairing: Pairing::new(&run.plan),
-        resumed: run.standing.pairs() + run.standing.waiting_games() > 0,
+        resumed: run.standing.settled() + run.standing.waiting_games() > 0,
         run,
         order,
         observers,
@@ -152,6 +154,7 @@ pub async fn run(run: Run, observers: &mut [Box<dyn Observer>], mut inbox: Inbox
         exits: 0,
         pv_told: 0,
         next_alarm: ALARM,
+        out_of_openings: false,
     };
     dispatcher.opened();
     // A time past what the clock can count never comes.
@@ -442,6 +445,10 @@ impl Dispatcher<'_> {
                 Next::Pair(fixture) => fixture,
                 Next::Wait => return Scheduled::Wait,
                 Next::Done => return Scheduled::Done,
+                Next::OutOfOpenings => {
+                    self.out_of_openings = true;
+                    return Scheduled::Done;
+                }
             };
             self.next = PairId(pair.0 + 1);
             let legs = self.run.standing.missing_legs(pair);
@@ -464,6 +471,11 @@ impl Dispatcher<'_> {
     }
 
     fn on_ended(&mut self, record: GameRecord, failure: Option<&Failure>) {
+        if !self.run.standing.is_missing(record.id) {
+            // The journal has it already. A second one would be another game under the same number.
+            let text = format!("game {} was played twice; the first one counts", record.id.number());
+            return self.tell(RunEvent::Warning { text: &text });
+        }
         if let Err(error) = self.run.journal.append(&record) {
             // The game is not in the journal, so it must not count.
             self.halt(Stop::Now, StopReason::Broken { why: error.to_string() });
@@ -472,9 +484,10 @@ impl Dispatcher<'_> {
         tell(self.observers, RunEvent::GameEnded { record: &record, failure });
         self.warn_of_pvs(&record);
         let Self { run, observers, .. } = self;
-        let before = run.standing.pairs();
+        let (before, repeated) = (run.standing.settled(), run.standing.repeated());
         run.standing.tell(record, |standing, games| tell(observers, RunEvent::PairCounted { games, standing }));
-        let waited_for = self.pairing.needs_results() && self.run.standing.pairs() > before;
+        let waited_for = self.pairing.needs_results() && self.run.standing.settled() > before;
+        self.warn_of_repeats(repeated);
         self.check_over();
         self.check_failures();
         self.check_time_losses();
@@ -534,6 +547,19 @@ impl Dispatcher<'_> {
         }
     }
 
+    /// Says that pairs were repeated: of the first one, the tenth, the hundredth and so on.
+    fn warn_of_repeats(&mut self, before: u64) {
+        let now = self.run.standing.repeated();
+        let decade = |count: u64| count.checked_ilog10();
+        if decade(now) > decade(before) {
+            let plural = if now == 1 { "" } else { "s" };
+            let text = format!(
+                "{now} pair{plural} not counted: an opening came again, and its games are counted ones move for move"
+            );
+            self.tell(RunEvent::Warning { text: &text });
+        }
+    }
+
     fn on_tick(&mut self) {
         if let Err(error) = self.run.journal.sync() {
             self.halt(Stop::Now, StopReason::Broken { why: error.to_string() });
@@ -543,7 +569,8 @@ impl Dispatcher<'_> {
     }
 
     fn close(mut self) -> Finish {
-        let mut reason = self.reason.take().unwrap_or(StopReason::OutOfPairs);
+        let end = if self.out_of_openings { StopReason::OutOfOpenings } else { StopReason::OutOfPairs };
+        let mut reason = self.reason.take().unwrap_or(end);
         // A verdict, where one was reached, is the news, whatever else stopped the run in the same moment.
         if self.run.standing.verdict() != Verdict::Continue {
             reason = StopReason::Verdict;

@@ -298,6 +298,8 @@ pub enum StopReason {
     Verdict,
     /// All pairs of the plan are played.
     OutOfPairs,
+    /// Players have met from every opening of the book, and would only repeat their games.
+    OutOfOpenings,
     /// The intervals are as narrow as the plan asks.
     Narrow,
     /// The plan's time is over.

@@ -11,6 +11,7 @@ pub mod dispatcher;
 pub mod events;
 pub mod pairing;
 mod program;
+pub mod repeats;
 pub mod standing;
 pub mod time_losses;
 pub mod trial;

@@ -49,6 +49,8 @@ pub enum Next {
     Wait,
     /// There is none: everything is scheduled.
     Done,
+    /// There is none: its players have met from every opening of the book.
+    OutOfOpenings,
 }
 
 /// The pairs of a plan.
@@ -58,6 +60,8 @@ pub struct Pairing {
     kind: Kind,
     /// Pairs of each encounter.
     pairs: Option<u64>,
+    /// The most of them that the book has openings for; `None` if openings may come again.
+    fresh: Option<u64>,
     half_last: bool,
 }
 
@@ -98,7 +102,8 @@ impl Pairing {
                 stages(Rule::Race(Box::new(race::Rounds::new(players, rule, plan.max_pairs.unwrap_or(u64::MAX)))))
             }
         };
-        Self { players, kind, pairs: plan.max_pairs, half_last: plan.half_last }
+        let fresh = plan.ends_with_book().then(|| plan.fresh_pairs());
+        Self { players, kind, pairs: plan.max_pairs, fresh, half_last: plan.half_last }
     }
 
     /// True where results decide who meets whom.
@@ -121,7 +126,10 @@ impl Pairing {
     /// All pairs there will be; `None` where that is not known.
     #[must_use]
     pub fn total(&self) -> Option<u64> {
-        let pairs = self.pairs?;
+        let pairs = match (self.pairs, self.fresh) {
+            (Some(pairs), Some(fresh)) => pairs.min(fresh),
+            (one, other) => one.or(other)?,
+        };
         let encounters = match &self.kind {
             Kind::Turns(encounters) => encounters.len() as u64,
             Kind::Stages { rule: Rule::Swiss { rounds }, .. } => u64::from(*rounds) * u64::from(self.players / 2),
@@ -133,6 +141,13 @@ impl Pairing {
 
     /// What pair `id` is, given the pairs that count, in order. Ids are asked for in rising order, or again.
     pub fn next(&mut self, id: PairId, results: &[PairResult]) -> Next {
+        match self.scheduled(id, results) {
+            Next::Pair(fixture) if self.fresh.is_some_and(|fresh| fixture.nth >= fresh) => Next::OutOfOpenings,
+            next => next,
+        }
+    }
+
+    fn scheduled(&mut self, id: PairId, results: &[PairResult]) -> Next {
         let (pairs, half_last, players) = (self.pairs, self.half_last, self.players);
         let is_half = |nth: u64| half_last && pairs.is_some_and(|pairs| nth + 1 == pairs);
         match &mut self.kind {

@@ -2,13 +2,18 @@
 //!
 //! Pairs count in the order they were scheduled. A pair that finishes early waits for those before it, so quick games
 //! cannot pull a verdict their way, and replaying a journal, whatever the order of its lines, gives the same stop.
+//!
+//! A pair whose games repeat counted ones move for move is no new evidence and does not count: engines at fixed nodes play
+//! an opening the same way each time. Its place in the schedule is settled, as that of a pair that counts.
 
 use std::collections::BTreeMap;
 
 use crate::plan::{Format, Plan};
 use crate::record::{Color, GameId, GameRecord, Leg, PairId, PairScore, PlayerId, PvFault, Termination};
 use crate::schedule::pairing::{Encounter, PairResult, Pairing, in_order};
+use crate::schedule::repeats::Repeats;
 use crate::schedule::time_losses::TimeLosses;
+use crate::stats::clusters::{Clustered, Openings};
 use crate::stats::elo;
 use crate::stats::rating::{self, RatingError, Ratings};
 use crate::stats::sprt::{Model, Sprt, SprtError, Verdict};
@@ -112,11 +117,17 @@ pub struct Standing {
     trial: Option<Trial>,
     width: Option<Width>,
     met: BTreeMap<Encounter, rating::Encounter>,
+    /// Pairs of each encounter by opening.
+    openings: BTreeMap<Encounter, Openings>,
     /// Every counted pair, where pairing goes by results.
     results: Option<Vec<PairResult>>,
     /// Pairs from this one on are one game.
     halves_from: Option<PairId>,
+    /// Pairs below this one are settled: they count, or repeat pairs that do.
     next: PairId,
+    pairs: u64,
+    repeats: Repeats,
+    repeated: u64,
     waiting: BTreeMap<PairId, [Option<Box<GameRecord>>; 2]>,
     games: u64,
     faults: Vec<Faults>,
@@ -139,6 +150,7 @@ impl Standing {
         let sprt = plan.test.map(|test| Sprt::new(test.bounds, test.model, test.alpha, test.beta)).transpose()?;
         let pairing = Pairing::new(plan);
         Ok(Self {
+            repeats: Repeats::new(plan),
             results: pairing.needs_results().then(Vec::new),
             halves_from: pairing.halves_from(),
             width: plan.until_width.map(|target| Width {
@@ -156,9 +168,13 @@ impl Standing {
             trial: sprt.map(|sprt| Trial { sprt, llr_path: Vec::new(), verdict: Verdict::Continue }),
             width: None,
             met: BTreeMap::new(),
+            openings: BTreeMap::new(),
             results: None,
             halves_from: None,
             next: PairId(0),
+            pairs: 0,
+            repeats: Repeats::unless(false),
+            repeated: 0,
             waiting: BTreeMap::new(),
             games: 0,
             faults: vec![Faults::default(); players],
@@ -172,16 +188,14 @@ impl Standing {
     }
 
     /// Takes a finished game and hands the games of each pair that counts now, in order, to `counted`, with the standing including it.
-    /// A game told twice is taken once; after a verdict, or once the intervals are narrow enough, nothing counts.
+    /// A game told twice is taken once, with its failure; after a verdict, or once the intervals are narrow enough, nothing counts.
     pub fn tell(&mut self, record: GameRecord, mut counted: impl FnMut(&Self, &[GameRecord])) {
         let GameId { pair, leg } = record.id;
-        if record.ending.termination.is_failure() {
-            self.failures += 1;
-        }
-        self.finished_time_losses.record(&record);
-        if pair < self.next {
+        if !self.is_missing(record.id) {
             return;
         }
+        self.failures += u64::from(record.ending.termination.is_failure());
+        self.finished_time_losses.record(&record);
         if record.is_void {
             // Its other game goes with it: a pair is played under one roof or not at all.
             self.waiting.remove(&pair);
@@ -191,8 +205,21 @@ impl Standing {
         self.waiting.entry(pair).or_default()[leg.index()].get_or_insert_with(|| Box::new(record));
         while !self.is_over() {
             let Some(games) = self.take_next() else { break };
-            self.count(&games);
-            counted(self, &games);
+            if self.repeats.is_repeat(&games) {
+                self.pass_over(&games);
+            } else {
+                self.count(&games);
+                counted(self, &games);
+            }
+        }
+    }
+
+    /// Leaves a pair out of all counts. Pairing by results sees a pair without games in its place.
+    fn pass_over(&mut self, games: &[GameRecord]) {
+        self.repeated += 1;
+        if let (Some(results), Some(game)) = (&mut self.results, games.first()) {
+            let players = in_order((game.players.white, game.players.black));
+            results.push(PairResult { players, half_points: 0, games: 0 });
         }
     }
 
@@ -207,12 +234,14 @@ impl Standing {
         if *entry.key() != self.next || legs.iter().any(|leg| entry.get()[leg.index()].is_none()) {
             return None;
         }
-        Some(entry.remove().into_iter().take(legs.len()).flatten().map(|game| *game).collect())
+        let games = entry.remove().into_iter().take(legs.len()).flatten().map(|game| *game).collect();
+        self.next = PairId(self.next.0 + 1);
+        Some(games)
     }
 
     fn count(&mut self, games: &[GameRecord]) {
-        self.next = PairId(self.next.0 + 1);
         let Some(first_game) = games.first() else { return };
+        self.pairs += 1;
         let players = in_order((first_game.players.white, first_game.players.black));
         let half_points: Vec<u8> = games.iter().map(|game| game.half_points(players.0).unwrap_or(1)).collect();
         let met = self
@@ -220,6 +249,9 @@ impl Standing {
             .entry(players)
             .or_insert_with(|| rating::Encounter::new(usize::from(players.0.0), usize::from(players.1.0)));
         add(met, players.0, games, &half_points);
+        if let [first, second] = half_points.as_slice() {
+            self.openings.entry(players).or_default().record(first_game.opening.index, first + second);
+        }
         for (game, half_points) in games.iter().zip(&half_points) {
             self.games += 1;
             self.time_losses.record(game);
@@ -263,9 +295,9 @@ impl Standing {
 
     fn look_at_width(&mut self) {
         let Some(mut width) = self.width else { return };
-        let pairs = self.next.0;
+        let pairs = self.pairs;
         if self.faults.len() <= 2 {
-            width.is_reached = elo::is_within(&self.ptnml(), width.target);
+            width.is_reached = elo::is_within(&self.evidence(), width.target);
         } else if pairs >= width.next_look {
             // By pairs counted, not by time: a replayed journal looks at the same moments.
             width.next_look = pairs + 1 + pairs / 64;
@@ -298,8 +330,8 @@ impl Standing {
     pub fn after_stop(&self) -> Option<AfterStop> {
         let sprt = self.sprt()?;
         match sprt.model() {
-            Model::Normalized | Model::Logistic => unbiased::after(sprt, &self.ptnml()),
-            Model::Bayesian => unbiased::after(sprt, &self.wdl()),
+            Model::Normalized | Model::Logistic => unbiased::after(sprt, &self.evidence()),
+            Model::Bayesian => unbiased::after(sprt, &self.evidence_of_games()),
         }
     }
 
@@ -327,7 +359,25 @@ impl Standing {
     /// Where there are more players than can be rated.
     pub fn ratings(&self) -> Result<Ratings, RatingError> {
         let met: Vec<_> = self.met.values().cloned().collect();
-        rating::rate(self.faults.len(), &met, &[])
+        let mut ratings = rating::rate(self.faults.len(), &met, &[])?;
+        for (rating, player) in ratings.players.iter_mut().zip(0..) {
+            let effect = self.mean_design_effect(PlayerId(player));
+            // Left alone rather than multiplied by 1, so that it is the same to the last bit.
+            if effect > 1.0 {
+                rating.error95 = rating.error95.map(|error| error * effect.sqrt());
+            }
+        }
+        Ok(ratings)
+    }
+
+    /// The design effect of a player's encounters, weighted by their pairs.
+    fn mean_design_effect(&self, player: PlayerId) -> f64 {
+        let own = self.openings.iter().filter(|((a, b), _)| [a, b].contains(&&player));
+        let (pairs, sum) = own.fold((0.0, 0.0), |(pairs, sum), (_, openings)| {
+            let count = openings.pairs() as f64;
+            (pairs + count, sum + count * openings.design_effect())
+        });
+        if pairs > 0.0 { sum / pairs } else { 1.0 }
     }
 
     /// The counted games of a player by result.
@@ -359,6 +409,23 @@ impl Standing {
         self.score(PlayerId::NEW, PlayerId::BASE).wdl
     }
 
+    /// By how much repeated openings widen the error of `new` against `base`: the factor on the variance, 1 while no opening came twice.
+    #[must_use]
+    pub fn design_effect(&self) -> f64 {
+        self.openings.get(&(PlayerId::NEW, PlayerId::BASE)).map_or(1.0, Openings::design_effect)
+    }
+
+    /// [`Standing::ptnml`] with the weight that its openings give it: what errors and tests are made of.
+    #[must_use]
+    pub fn evidence(&self) -> Clustered<Pentanomial> {
+        Clustered::new(self.ptnml(), self.design_effect())
+    }
+
+    /// [`Standing::wdl`], likewise.
+    fn evidence_of_games(&self) -> Clustered<Trinomial> {
+        Clustered::new(self.wdl(), self.design_effect())
+    }
+
     /// Every counted pair, in order, where pairing goes by results; empty otherwise.
     #[must_use]
     pub fn results(&self) -> &[PairResult] {
@@ -376,9 +443,9 @@ impl Standing {
     pub fn llr(&self) -> Option<f64> {
         let sprt = self.sprt()?;
         Some(match sprt.model() {
-            Model::Normalized | Model::Logistic => sprt.llr(&self.ptnml()),
+            Model::Normalized | Model::Logistic => sprt.llr(&self.evidence()),
             // BayesElo is a model of games.
-            Model::Bayesian => sprt.llr(&self.wdl()),
+            Model::Bayesian => sprt.llr(&self.evidence_of_games()),
         })
     }
 
@@ -387,9 +454,10 @@ impl Standing {
     pub fn expected_remaining(&self) -> Option<f64> {
         let sprt = self.sprt()?;
         match sprt.model() {
-            Model::Normalized | Model::Logistic => sprt.expected_remaining(&self.ptnml()),
-            Model::Bayesian => sprt.expected_remaining(&self.wdl()).map(|games| games / 2.0),
+            Model::Normalized | Model::Logistic => sprt.expected_remaining(&self.evidence()),
+            Model::Bayesian => sprt.expected_remaining(&self.evidence_of_games()).map(|games| games / 2.0),
         }
+        .map(|independent| independent * self.design_effect())
     }
 
     /// The LLR after each counted pair; empty without a test.
@@ -406,7 +474,19 @@ impl Standing {
     /// Pairs that count.
     #[must_use]
     pub const fn pairs(&self) -> u64 {
+        self.pairs
+    }
+
+    /// Pairs that are settled, in the order of the schedule: those that count and those that repeat them.
+    #[must_use]
+    pub const fn settled(&self) -> u64 {
         self.next.0
+    }
+
+    /// Pairs that do not count because their games repeat counted ones move for move.
+    #[must_use]
+    pub const fn repeated(&self) -> u64 {
+        self.repeated
     }
 
     /// Finished games that do not count yet, for a pair before them is not finished, or never will, after a verdict.
@@ -430,6 +510,12 @@ impl Standing {
         let games = self.waiting.get(&pair);
         let is_missing = |leg: &Leg| games.is_none_or(|games| games[leg.index()].is_none());
         self.legs(pair).iter().copied().filter(is_missing).collect()
+    }
+
+    /// True if a game is to be played and is not in yet.
+    #[must_use]
+    pub fn is_missing(&self, GameId { pair, leg }: GameId) -> bool {
+        self.missing_legs(pair).contains(&leg)
     }
 
     /// Faults of a player in counted games.
@@ -475,7 +561,7 @@ impl Standing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{ByColor, Color, Ending, Opening, Outcome};
+    use crate::record::{ByColor, Color, Ending, MoveRecord, Opening, Outcome};
     use crate::stats::sprt::Bounds;
 
     fn standing() -> Standing {
@@ -497,7 +583,7 @@ mod tests {
             id: GameId { pair: PairId(pair), leg },
             players: ByColor { white, black },
             engines: ByColor::default(),
-            opening: Opening { index: pair, fen: String::new(), moves: Vec::new() },
+            opening: Opening { index: pair, fen: pair.to_string(), moves: Vec::new() },
             moves: Vec::new(),
             ending: Ending { outcome, termination: Termination::Checkmate, detail: String::new() },
             started: std::time::Duration::ZERO,
@@ -542,6 +628,65 @@ mod tests {
         let games = [game(0, Leg::First, 2), game(0, Leg::First, 0), game(0, Leg::Second, 2), game(0, Leg::Second, 0)];
         assert_eq!(tell(&mut standing, games), [0]);
         assert_eq!((standing.ptnml(), standing.waiting_games()), (Pentanomial([0, 0, 0, 0, 1]), 0));
+    }
+
+    #[test]
+    fn a_failure_told_again_counts_once() {
+        let crash = |pair| {
+            let game = game(pair, Leg::First, 0);
+            GameRecord { ending: Ending { termination: Termination::Crash, ..game.ending.clone() }, ..game }
+        };
+        let mut standing = standing();
+        // Of a pair that waits, of one that counts, and of one that comes later.
+        tell(&mut standing, std::iter::repeat_n(crash(0), 12));
+        assert_eq!(standing.failures(), 1);
+        tell(&mut standing, [game(0, Leg::Second, 2), crash(0), crash(2), crash(2)]);
+        assert_eq!((standing.failures(), standing.pairs(), standing.waiting_games()), (2, 1, 1));
+        // A void game's failure is another one, and so is that of the game played in its place.
+        tell(&mut standing, [GameRecord { is_void: true, ..crash(1) }, crash(1), crash(1)]);
+        assert_eq!((standing.failures(), standing.voided()), (4, 1));
+    }
+
+    /// A pair whose games both begin in `opening` and go on with `moves`.
+    fn pair_of(pair: u64, opening: &str, moves: [&str; 2]) -> [GameRecord; 2] {
+        let played = |uci: &str| MoveRecord {
+            uci: uci.to_owned(),
+            elapsed: std::time::Duration::ZERO,
+            left: None,
+            info: crate::record::SearchInfo::default(),
+            waited: None,
+            said: crate::record::Said::default(),
+        };
+        [Leg::First, Leg::Second].map(|leg| GameRecord {
+            opening: Opening { index: pair, fen: opening.to_owned(), moves: Vec::new() },
+            moves: vec![played(moves[leg.index()])],
+            ..game(pair, leg, 2)
+        })
+    }
+
+    #[test]
+    fn a_pair_that_repeats_counted_games_does_not_count() {
+        let mut standing = Standing { results: Some(Vec::new()), ..standing() };
+        let played = [
+            pair_of(0, "a", ["e2e4", "d2d4"]),
+            // The same moves from elsewhere are another game.
+            pair_of(1, "b", ["e2e4", "d2d4"]),
+            pair_of(2, "a", ["e2e4", "d2d4"]),
+            // One new game is news; who plays White is a part of it.
+            pair_of(3, "a", ["e2e4", "e2e4"]),
+            pair_of(4, "a", ["e2e4", "e2e4"]),
+            pair_of(5, "a", ["d2d4", "e2e4"]),
+        ];
+        // Later pairs first: what repeats what is a matter of the schedule.
+        let counted = tell(&mut standing, played.clone().into_iter().rev().flatten());
+        assert_eq!(counted, [0, 1, 3, 5]);
+        assert_eq!((standing.pairs(), standing.repeated(), standing.settled(), standing.games()), (4, 2, 6, 8));
+        assert_eq!((standing.ptnml(), standing.llr_path().len()), (Pentanomial([0, 0, 0, 0, 4]), 4));
+        assert!(standing.missing_legs(PairId(2)).is_empty() && standing.waiting_games() == 0);
+        let games: Vec<_> = standing.results().iter().map(|result| result.games).collect();
+        assert_eq!(games, [2, 2, 0, 2, 0, 2]);
+        let mut all = Standing { repeats: Repeats::unless(true), ..self::standing() };
+        assert_eq!(tell(&mut all, played.into_iter().flatten()).len(), 6);
     }
 
     #[test]

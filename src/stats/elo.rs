@@ -9,7 +9,7 @@ use std::f64::consts::LN_10;
 use std::fmt;
 
 /// The two-sided 95 % quantile of the normal distribution.
-const Z_95: f64 = 1.959_963_984_540_054;
+pub(super) const Z_95: f64 = 1.959_963_984_540_054;
 
 /// An Elo difference that may be infinite: a side that won every game has no finite one.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
@@ -105,6 +105,7 @@ impl Estimate {
 /// Mean and spread of a sample's score per game, the score of a sample lying in `0.0..=1.0`.
 #[derive(Clone, Copy, Debug)]
 struct Spread {
+    /// Independent samples that the counts are worth.
     samples: f64,
     games_per_sample: f64,
     score: f64,
@@ -126,7 +127,7 @@ impl Spread {
         let one_class = weights().filter(|(count, _)| *count > 0.0).count() == 1;
         let variance = if one_class { 0.0 } else { moment(2) };
         Some(Self {
-            samples,
+            samples: samples / counts.design_effect(),
             games_per_sample: f64::from(C::GAMES_PER_SAMPLE),
             score,
             lead: lead / samples,

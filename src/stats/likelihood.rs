@@ -26,7 +26,7 @@ type PerClass = [f64; CLASSES];
 pub(super) struct Observed {
     /// Classes in use; the arrays are zero beyond.
     len: usize,
-    /// Samples, the thousandths included.
+    /// Independent samples that the counts are worth, the thousandths included.
     total: f64,
     share: PerClass,
     /// Score of the class, less one half: the classes are symmetric about 0.
@@ -59,10 +59,10 @@ impl Observed {
         }
         let total: f64 = share.iter().sum();
         share = share.map(|count| count / total);
-        samples.then_some(Self { len, total, share, offset })
+        samples.then_some(Self { len, total: total / counts.design_effect(), share, offset })
     }
 
-    /// Samples, the thousandths for empty classes included.
+    /// Independent samples that the counts are worth, the thousandths for empty classes included.
     pub(super) const fn total(&self) -> f64 {
         self.total
     }

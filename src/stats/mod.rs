@@ -1,12 +1,13 @@
 //! Numbers in, numbers out: what a list of results says about the strength of an engine.
 //!
 //! Reading order: the counts below, [`elo`] (how much stronger), `likelihood` (the most likely distribution under a
-//! hypothesis), [`sprt`] (stronger or not, and when to stop), `exit` (a Brownian motion between bounds), [`simulate`] (what a
+//! hypothesis), [`clusters`] (samples that are not independent), [`sprt`] (stronger or not, and when to stop), `exit` (a Brownian motion between bounds), [`simulate`] (what a
 //! test will cost), [`unbiased`] (how strong, after a test), [`sequence`] (what holds whenever one looks), [`rating`] (many
 //! players on one scale), [`random`] (what is drawn by chance). Nothing here knows
 //! games, engines or files, and no input gives `NaN`: what is not defined is `None`, what is infinite says so.
 
 pub mod bisect;
+pub mod clusters;
 pub mod elo;
 mod exit;
 pub mod explain;
@@ -39,6 +40,16 @@ pub trait Counts {
     /// All samples.
     fn samples(&self) -> u64 {
         (0..Self::SCORES.len()).fold(0u64, |sum, class| sum.saturating_add(self.count(class)))
+    }
+
+    /// By how much the variance of the mean score is larger than that of as many independent samples ([`clusters`]), from 1.
+    fn design_effect(&self) -> f64 {
+        1.0
+    }
+
+    /// Independent samples that these are worth.
+    fn effective_samples(&self) -> f64 {
+        self.samples() as f64 / self.design_effect()
     }
 
     /// Mean score per game in `0.0..=1.0`; `None` without samples.

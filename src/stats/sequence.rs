@@ -13,6 +13,7 @@
 //! universal portfolio). The product over the samples depends on the counts of the classes alone, so the interval is a function of
 //! the counts: nothing to keep, and a replayed journal gives the same. It falls in m, so its root is the interval's lower end; the
 //! upper one is that of the other side. No distribution is assumed, only independent samples, or a mean that never leaves m.
+//! Samples in clusters bet with the number of independent ones that they are worth, for which the promise holds nearly.
 //!
 //! It costs width, about 1.7 times the plain interval's at a thousand pairs.
 //!
@@ -35,7 +36,8 @@ const LN_ENOUGH: f64 = 3.688_879_454_113_936;
 #[must_use]
 pub fn score<C: Counts>(counts: &C) -> (f64, f64) {
     let classes = C::SCORES.len();
-    let samples = || (0..classes).map(|class| (counts.count(class) as f64, C::SCORES[class]));
+    let effect = counts.design_effect();
+    let samples = || (0..classes).map(|class| (counts.count(class) as f64 / effect, C::SCORES[class]));
     let low = lower(samples());
     let high = 1.0 - lower(samples().map(|(count, score)| (count, 1.0 - score)));
     (low, high.max(low))

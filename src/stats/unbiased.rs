@@ -52,7 +52,7 @@ pub fn after<C: Counts>(sprt: &Sprt, counts: &C) -> Option<AfterStop> {
     let step = observed.ratio(&high, &low);
     let llr = observed.total() * step.mean;
     let verdict = sprt.verdict_at(llr);
-    let samples = counts.samples() as f64;
+    let samples = counts.effective_samples();
     let motion = bounded(sprt, step.mean, step.variance);
     let time = match verdict {
         Verdict::AcceptH1 => samples * motion.above / llr,

@@ -2,12 +2,12 @@
 //!
 //! ```text
 //! fake_engine [--name NAME] [--seed N] [--sleep-us N] [--spin-us N] [--info N] [--score CP] [--mate N] [--resigns PERCENT]
-//!             [--start-ms N] [--start-cpu-ms N] [--stop-ms N] [--clock] [--announce] [--pv MOVES] [--ponder SEED]
-//!             [--past-clock-ms N]
-//!             [--fault NAME[@K]]...
+//!             [--start-ms N] [--start-cpu-ms N] [--stop-ms N] [--clock] [--vary] [--announce] [--pv MOVES]
+//!             [--ponder SEED] [--past-clock-ms N] [--fault NAME[@K]]...
 //! ```
 //!
-//! The move is a function of the position and `--seed` alone, so two runs of a match play the same games. The score is the
+//! The move is a function of the position and `--seed` alone, so two runs of a match play the same games; with `--vary` the seed
+//! is raised by one at each `ucinewgame`. The score is the
 //! mover's material balance, or `--score`, or mate in `--mate`; with `--resigns` the engine claims to be lost from the first ply in
 //! that share of its games, chosen by the game's first position. With `--clock` it gives as `nodes` the microseconds between its
 //! own stamps on `go` and on `bestmove`; with `--announce` it says `started` on standard error, so that starts can be counted.
@@ -198,6 +198,7 @@ impl Engine {
                 self.gos = 0;
                 self.positions = 0;
                 self.line.clear();
+                self.settings.seed += u64::from(self.settings.vary);
             }
             "setoption" => self.set_option(rest),
             "position" => {

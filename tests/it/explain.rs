@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::harness::{Ran, fake, games, run, sprt, summary};
+use crate::harness::{FAKE, Ran, fake, games, quintain, run, sprt, summary};
 
 /// Instant games under a clock; both peers tell depth and nodes.
 const QUICK: &str = "--tc 500+0.1 --max-plies 60 --max-pairs 20 --seed 3";
@@ -83,7 +83,8 @@ fn a_run_explained() {
     assert_eq!(report["summary"], summary(&dir));
 }
 
-/// The peer plays the same moves whenever it is asked: two openings, ten times each, are two pairs.
+/// The peer plays the same moves whenever it is asked: two openings, ten times each, are two pairs. A tournament under another runner's
+/// name counts all of them, and a test of ours only the two.
 #[test]
 fn games_that_were_played_again() {
     let folder = tempfile::tempdir().unwrap();
@@ -92,6 +93,15 @@ fn games_that_were_played_again() {
     std::fs::write(&book, lines).unwrap();
     let dir = folder.path().join("run");
     sprt(3, "--seed 1", "--seed 2", &dir, &format!("{QUICK} -j 2 --book {}", book.display()));
+    let duplicates = &document(&dir, "explain --json")["duplicates"];
+    assert_eq!((&duplicates["games"], &duplicates["distinct_games"]), (&4.into(), &4.into()), "{duplicates}");
+    assert_eq!((&summary(&dir)["pairs"], &summary(&dir)["repeated_pairs"]), (&2.into(), &18.into()));
+    let cmd = format!("cmd={FAKE}");
+    let engines = ["fastchess", "-engine", &cmd, "name=A", "-engine", &cmd, "name=B", "args=--seed 2"];
+    let rules = "-each tc=5+0.1 -rounds 20 -maxmoves 30 -openings file=two.epd -config outname=c.json";
+    let words: Vec<&str> = engines.into_iter().chain(rules.split(' ')).collect();
+    assert!(quintain(&words).current_dir(folder.path()).output().unwrap().status.success());
+    let dir = folder.path().join("c.json.run");
     let duplicates = &document(&dir, "explain --json")["duplicates"];
     assert_eq!((&duplicates["games"], &duplicates["distinct_games"]), (&40.into(), &4.into()), "{duplicates}");
     assert_eq!(duplicates["effective_pairs_by_moves"], 2.0);

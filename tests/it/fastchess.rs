@@ -28,6 +28,8 @@ fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("b.epd"), BOOK).unwrap();
     std::fs::write(folder.path().join("b.pgn"), PGN_BOOK).unwrap();
+    // A test takes more openings than four: none is new evidence twice.
+    std::fs::write(folder.path().join("many.epd"), include_str!("../golden/fastchess/many.epd")).unwrap();
     folder
 }
 
@@ -106,13 +108,19 @@ const GOLDEN: &[(&str, &str, i32, &str)] = &[
         "sprt-h0",
         "fastchess",
         0,
-        "A(--resigns 60) B(--seed 2) -each depth=1 -openings file=b.epd -rounds 90 -resign movecount=1 score=400 -maxmoves 9 -ratinginterval 10 -sprt elo0=0 elo1=100 alpha=0.05 beta=0.05",
+        "A(--resigns 60) B(--seed 2) -each depth=1 -openings file=many.epd -rounds 90 -resign movecount=1 score=400 -maxmoves 9 -ratinginterval 10 -sprt elo0=0 elo1=100 alpha=0.05 beta=0.05",
     ),
     (
         "sprt-h1",
         "fastchess",
         0,
-        "A() B(--seed 2 --resigns 60) -each st=9 -openings file=b.epd -rounds 90 -resign movecount=1 score=400 -maxmoves 9 -ratinginterval 0 -sprt elo0=0 elo1=100 alpha=0.05 beta=0.05 model=logistic",
+        "A() B(--seed 2 --resigns 60) -each st=9 -openings file=many.epd -rounds 90 -resign movecount=1 score=400 -maxmoves 9 -ratinginterval 0 -sprt elo0=0 elo1=100 alpha=0.05 beta=0.05 model=logistic",
+    ),
+    (
+        "sprt-out-of-openings",
+        "fastchess",
+        0,
+        "A(--resigns 60) B(--seed 2) -each depth=1 -openings file=b.epd -rounds 9 -resign movecount=1 score=400 -maxmoves 9 -sprt elo0=0 elo1=10 alpha=0.05 beta=0.05",
     ),
     (
         "games",

@@ -13,6 +13,7 @@ mod fastchess;
 mod formats;
 mod harness;
 mod hostile;
+mod openings;
 #[cfg(target_os = "linux")]
 mod persist;
 #[cfg(target_os = "linux")]

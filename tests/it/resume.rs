@@ -316,6 +316,25 @@ fn a_changed_run_is_refused() {
     }
 }
 
+/// A game that stands twelve times in the journal failed once.
+#[test]
+fn a_failure_that_is_journalled_again_counts_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let more = "--max-plies 40 --max-pairs 3 --seed 1 -j 1 --max-failures 6";
+    let (dir, ..) = finished(folder.path(), "--fault exit-in-search@2", more, 3);
+    let journal = dir.join("games.jsonl");
+    let text = std::fs::read_to_string(&journal).unwrap();
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    assert!(lines.len() == 7 && lines[1].contains("crash"), "{text}");
+    // The last game is still to be played, so that failures are looked at before a game.
+    let again = lines[..6].iter().copied().chain(std::iter::repeat_n(lines[1], 12)).collect::<String>();
+    std::fs::write(&journal, again).unwrap();
+    let ran = run(&["resume", &dir.display().to_string()]);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert_eq!(std::fs::read_to_string(&journal).unwrap().lines().count(), 6 + 12 + 1);
+    assert_eq!((&summary(&dir)["games"], &summary(&dir)["stopped_by"]), (&6.into(), &"out-of-pairs".into()));
+}
+
 fn entries(dir: &Path) -> usize {
     std::fs::read_dir(dir).unwrap().count()
 }

@@ -103,7 +103,10 @@ fn a_comparison_goes_on_from_any_folder_and_under_any_name() {
     let place = |name: &str| folder.path().join(name);
     network(&place("one.nnue"), Kind::Screlu, 1);
     network(&place("two.nnue"), Kind::Screlu, 2);
-    fs::write(place("book.epd"), "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2\n").unwrap();
+    // Two openings for two pairs: at a fixed depth none is played twice.
+    let lines = "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2\n\
+                 rnbqkbnr/pppp1ppp/4p3/8/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2\n";
+    fs::write(place("book.epd"), lines).unwrap();
     fs::create_dir(place("sub")).unwrap();
     let compare = |from: &str, out: &str, [one, two, book]: [&str; 3]| {
         let words = ["compare", one, two, "--book", book, "--out", out, "--engine", &engine(), "--pairs", "2"];

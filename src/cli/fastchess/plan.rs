@@ -106,6 +106,8 @@ pub(super) fn plan(
         max_pairs: Some(pairs.count),
         half_last: pairs.half_last,
         opening_per_game: pairs.opening_per_game,
+        // A tournament is expected to have as many games as were asked for; a test is expected to be right.
+        count_repeats: test.is_none(),
         max_time: None,
         until_width: None,
         concurrency: concurrency(settings, topology.cpus())?,

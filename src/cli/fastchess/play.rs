@@ -394,7 +394,9 @@ async fn drive(
     drop(observers);
     let is_failed = failed.load(Ordering::Relaxed);
     match &finish.reason {
-        StopReason::Verdict | StopReason::OutOfPairs | StopReason::Narrow if !is_failed => return Ok(true),
+        StopReason::Verdict | StopReason::OutOfPairs | StopReason::OutOfOpenings | StopReason::Narrow if !is_failed => {
+            return Ok(true);
+        }
         StopReason::Broken { why } => say(&format!("Fatal; {why}")),
         _ => {}
     }

@@ -525,6 +525,7 @@ fn command_lines_become_plans() {
     plans(fast, 2, "-sprt elo0=-1 elo1=3 alpha=0.05 beta=0.1 model=logistic", |plan| {
         let bounds = Bounds { elo0: -1.0, elo1: 3.0 };
         plan.test = Some(Test { bounds, model: Model::Logistic, alpha: 0.05, beta: 0.1 });
+        plan.count_repeats = false;
     });
     plans(fast, 2, "-draw movenumber=34 movecount=8 score=20 -resign movecount=3 score=600 -maxmoves 100", |plan| {
         plan.rules.draw = Some(DrawRule { move_number: 34, count: 8, score_cp: 20 });

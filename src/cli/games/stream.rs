@@ -12,6 +12,7 @@ use anyhow::{Context as _, Result};
 use crate::plan::Plan;
 use crate::record::{GameRecord, PairId};
 use crate::schedule::pairing::Pairing;
+use crate::schedule::repeats::Repeats;
 
 /// A journal up to where it reached when it was opened: a line that grows while it is read would be two lines to the reader.
 /// It ends early once `over` says so.
@@ -46,10 +47,11 @@ impl BufRead for Until<'_> {
 /// Pairs held back at most; after so many, one that is missing is not waited for any longer.
 const WINDOW: usize = 256;
 
-/// Tells void games from those that count, and puts these in the order in which they were scheduled.
+/// Tells void games, and pairs that repeat others, from those that count, and puts these in the order in which they were scheduled.
 #[derive(Debug)]
 pub(super) struct Pairs {
     void: bool,
+    repeats: Repeats,
     /// Pairs from this one on are one game.
     halves_from: Option<PairId>,
     waiting: BTreeMap<PairId, [Option<GameRecord>; 2]>,
@@ -63,7 +65,7 @@ impl Pairs {
     /// Will tell the void games of a run and no others, or all others.
     pub(super) fn new(plan: &Plan, void: bool) -> Self {
         let (halves_from, waiting, told) = (Pairing::new(plan).halves_from(), BTreeMap::new(), BTreeSet::new());
-        Self { void, halves_from, waiting, next: PairId(0), told }
+        Self { void, repeats: Repeats::new(plan), halves_from, waiting, next: PairId(0), told }
     }
 
     /// Takes a game as the journal has it; hands those to `each` that are sure to be among them. A game that stands twice is taken once.
@@ -91,7 +93,10 @@ impl Pairs {
             if !(is_whole && pair == self.next) && self.waiting.len() <= WINDOW {
                 break;
             }
-            self.waiting.remove(&pair).into_iter().flatten().flatten().for_each(|game| each(&game));
+            let games: Vec<_> = self.waiting.remove(&pair).into_iter().flatten().flatten().collect();
+            if !(is_whole && self.repeats.is_repeat(&games)) {
+                games.iter().for_each(&mut *each);
+            }
             if is_whole {
                 self.told.insert(pair);
                 while self.told.remove(&self.next) {

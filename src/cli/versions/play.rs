@@ -40,6 +40,8 @@ pub(super) fn play(
     }
     let stored = gathered.clone();
     let mut spent = 0;
+    // Who played last, and the pairs of their step before that.
+    let mut last: Option<(Vec<String>, u64)> = None;
     loop {
         gathered.clone_from(&stored);
         for run in series.runs()? {
@@ -64,8 +66,20 @@ pub(super) fn play(
         if bad.is_none() {
             specs.extend(args.partners.iter().cloned());
             let played = gathered.met(&commits[step + 1].id, &commits[step].id).pairs();
-            match series.play(&specs, args.pairs, played, "progress").context("cannot play the versions")? {
-                Match::Played(Exit::Done) => spent += args.pairs * (specs.len() as u64 - 1),
+            // Games that all were known already: the book has nothing new.
+            if last.as_ref() == Some(&(specs.clone(), played)) {
+                progress::warn(&out_of_openings(&commits, step));
+                return Ok(Exit::Done);
+            }
+            match series.play(&specs, args.pairs, played, false, "progress").context("cannot play the versions")? {
+                Match::Played(Exit::Done) => {
+                    spent += args.pairs * (specs.len() as u64 - 1);
+                    last = Some((specs, played));
+                }
+                Match::OutOfOpenings => {
+                    progress::warn(&out_of_openings(&commits, step));
+                    return Ok(Exit::Done);
+                }
                 Match::Played(exit) => return Ok(exit),
                 // Which of them it was is not known; the later one is new to the curve.
                 Match::NoStart(error) => bad = Some((step + 1, format!("{error:#}"))),
@@ -77,6 +91,12 @@ pub(super) fn play(
             commits.remove(commit);
         }
     }
+}
+
+/// Why no more is played of a step that is not known well enough.
+fn out_of_openings(commits: &[Commit], step: usize) -> String {
+    let [from, to] = [step, step + 1].map(|place| short(&commits[place].id));
+    format!("{from} and {to} have met from every opening of the book; take a larger --book to know their step better")
 }
 
 /// Checks all flags before anything is built or played.

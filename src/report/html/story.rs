@@ -169,7 +169,7 @@ pub(super) fn start_of(fen: &str) -> (Color, usize) {
 }
 
 fn elo_point(standing: &Standing) -> Option<EloPoint> {
-    let estimate = elo::logistic(&standing.ptnml())?;
+    let estimate = elo::logistic(&standing.evidence())?;
     let (low, high) = estimate.interval?;
     Some(EloPoint { pairs: standing.pairs(), elo: estimate.value.finite()?, low: low.finite()?, high: high.finite()? })
 }

@@ -12,7 +12,7 @@ fn pairing(format: Format, players: u16, pairs: u64) -> Pairing {
         Format::Knockout => stages(Rule::Knockout),
         Format::Race(rule) => stages(Rule::Race(Box::new(race::Rounds::new(players, rule, pairs)))),
     };
-    Pairing { players, kind, pairs: Some(pairs), half_last: false }
+    Pairing { players, kind, pairs: Some(pairs), fresh: None, half_last: false }
 }
 
 /// Plays a plan to its end, the first player of an encounter scoring what `score` says (half points, 0 to 4).
@@ -31,7 +31,7 @@ fn play(mut pairing: Pairing, score: impl Fn(Encounter, u64) -> u8) -> (Vec<Fixt
                 fixtures.push(fixture);
             }
             Next::Wait => panic!("every pair before {id:?} counts"),
-            Next::Done => return (fixtures, results),
+            Next::Done | Next::OutOfOpenings => return (fixtures, results),
         }
     }
 }

@@ -1,0 +1,259 @@
+//! Openings as clusters: what pairs are worth if some begin from the same opening.
+//!
+//! Pairs of one opening resemble each other: it may suit one of the engines, or be drawn whatever they do. They are
+//! samples of the opening, and the openings are the independent samples. The variance of the mean score is then that between
+//! openings, and what all pairs come to is their number over the design effect, as if so many independent ones had been played.
+//!
+//! # Formula
+//! With `n_c` pairs of opening `c` whose scores add up to `s_c`, `N` pairs and `C` openings in all and the mean score `m`, the variance
+//! of the mean is `C/(C - 1) sum (s_c - n_c m)^2 / N^2` (cluster-robust; Liang and Zeger, section 2 of Cameron and Miller), and that of
+//! independent pairs `N/(N - 1) sum (x - m)^2 / N^2`. Their ratio is the design effect: Kish's `1 + (n - 1) r` for openings of `n`
+//! pairs with the correlation `r`, and right for openings of unlike numbers as well. From few openings their scatter is
+//! known badly, so the ratio is stretched as the quantile of Student's distribution with `C - 1` degrees of freedom is against the normal
+//! one (Cameron and Miller, section 6). It is never taken below 1, and it is 1 as long as no opening came twice. It is 1 for a
+//! single opening as well: what is asked there is who is stronger from just that position.
+//!
+//! # Sources
+//! L. Kish, "Survey Sampling" (1965), section 5.4; K.-Y. Liang, S. L. Zeger, "Longitudinal data analysis using generalized linear
+//! models" (1986); A. C. Cameron, D. L. Miller, "A practitioner's guide to cluster-robust inference", J. Human Resources 50 (2015).
+
+use std::collections::HashMap;
+
+use statrs::distribution::{ContinuousCDF as _, StudentsT};
+
+use super::Counts;
+use super::elo::Z_95;
+
+/// Counts of samples that come in clusters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Clustered<C> {
+    counts: C,
+    effect: f64,
+}
+
+impl<C: Counts> Clustered<C> {
+    /// Counts with the design effect of their clusters, taken as 1 if it is less or no number.
+    #[must_use]
+    pub fn new(counts: C, effect: f64) -> Self {
+        Self { counts, effect: effect.max(1.0) }
+    }
+}
+
+impl<C: Counts> Counts for Clustered<C> {
+    const SCORES: &'static [f64] = C::SCORES;
+    const GAMES_PER_SAMPLE: u32 = C::GAMES_PER_SAMPLE;
+
+    fn count(&self, class: usize) -> u64 {
+        self.counts.count(class)
+    }
+
+    fn design_effect(&self) -> f64 {
+        self.effect
+    }
+}
+
+/// Pairs of two players by opening. All sums are of whole numbers, so that they do not depend on the order of the pairs.
+#[derive(Clone, Debug, Default)]
+pub struct Openings {
+    /// Pairs and their half points, by opening.
+    clusters: HashMap<u64, (u64, u64)>,
+    pairs: u64,
+    half_points: u64,
+    /// Of the half points of single pairs.
+    squares: u64,
+    /// Of openings: squared pairs, squared half points, and their products.
+    of_pairs: u128,
+    of_points: u128,
+    products: u128,
+}
+
+impl Openings {
+    /// Counts a pair with its half points, 0 to 4 of one of the players, from the opening of this key.
+    pub fn record(&mut self, opening: u64, half_points: u8) {
+        let points = u64::from(half_points.min(4));
+        let (pairs, sum) = self.clusters.entry(opening).or_default();
+        let squares = |pairs: u64, sum: u64| {
+            let (pairs, sum) = (u128::from(pairs), u128::from(sum));
+            [pairs * pairs, sum * sum, pairs * sum]
+        };
+        let before = squares(*pairs, *sum);
+        (*pairs, *sum) = (*pairs + 1, *sum + points);
+        let after = squares(*pairs, *sum);
+        for (into, place) in [&mut self.of_pairs, &mut self.of_points, &mut self.products].into_iter().zip(0..) {
+            *into += after[place] - before[place];
+        }
+        self.pairs += 1;
+        self.half_points += points;
+        self.squares += points * points;
+    }
+
+    /// Pairs that were played.
+    #[must_use]
+    pub const fn pairs(&self) -> u64 {
+        self.pairs
+    }
+
+    /// Openings that were played.
+    #[must_use]
+    pub fn openings(&self) -> u64 {
+        self.clusters.len() as u64
+    }
+
+    /// True once an opening was played by more than one pair.
+    #[must_use]
+    pub fn is_repeated(&self) -> bool {
+        self.pairs > self.openings()
+    }
+
+    /// By how much the variance of the mean score is larger than that of independent pairs, from 1.
+    #[must_use]
+    pub fn design_effect(&self) -> f64 {
+        let openings = self.openings();
+        if !self.is_repeated() || openings < 2 {
+            return 1.0;
+        }
+        let (pairs, openings) = (self.pairs as f64, openings as f64);
+        let mean = self.half_points as f64 / pairs;
+        let single = (self.squares as f64 - pairs * mean * mean) * pairs / (pairs - 1.0);
+        let between = self.of_points as f64 - 2.0 * mean * self.products as f64 + mean * mean * self.of_pairs as f64;
+        let between = between.max(0.0) * openings / (openings - 1.0);
+        // Scores that are all alike have nothing that could cluster; what is left of them is rounding.
+        if single <= pairs * 1e-12 {
+            return 1.0;
+        }
+        (between / single * stretch(openings - 1.0)).max(1.0)
+    }
+}
+
+/// The square of Student's 95 % quantile over the normal one's.
+fn stretch(freedom: f64) -> f64 {
+    let quantile = StudentsT::new(0.0, 1.0, freedom).map_or(Z_95, |law| law.inverse_cdf(0.975));
+    (quantile / Z_95).powi(2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::random::SplitMix64;
+    use super::super::simulate::Law;
+    use super::super::sprt::{Bounds, Model, Sprt, Verdict};
+    use super::super::{Pentanomial, elo, sequence, unbiased};
+    use super::*;
+    use proptest::prelude::*;
+
+    fn openings(pairs: &[(u64, u8)]) -> Openings {
+        let mut openings = Openings::default();
+        pairs.iter().for_each(|(opening, half_points)| openings.record(*opening, *half_points));
+        openings
+    }
+
+    #[test]
+    fn the_effect_is_the_ratio_of_the_variances() {
+        // By hand: scores 4, 4, 0, 0, 2, 2 have the mean 2 and 16 as the sum of squares, openings (8 - 4)^2 + (0 - 4)^2 + 0 = 32.
+        let alike = [(0, 4), (0, 4), (1, 0), (1, 0), (2, 2), (2, 2)];
+        let expected = (32.0 * 3.0 / 2.0) / (16.0 * 6.0 / 5.0) * stretch(2.0);
+        assert!((openings(&alike).design_effect() - expected).abs() < 1e-12);
+        // 4.3027 is Student's quantile with two degrees of freedom.
+        assert!((stretch(2.0) - (4.302_653 / Z_95).powi(2)).abs() < 1e-4 && stretch(1e6) - 1.0 < 1e-5);
+        for (pairs, why) in [
+            (&[(0, 4), (1, 0), (2, 2)][..], "no opening came twice"),
+            (&[(0, 4), (0, 0), (0, 2)], "one opening alone"),
+            (&[(0, 2), (0, 2), (1, 2), (1, 2)], "all scores are alike"),
+            (&[(0, 4), (0, 0), (1, 4), (1, 0)], "openings are more alike than their pairs"),
+            (&[], "nothing was played"),
+        ] {
+            assert_eq!(openings(pairs).design_effect().to_bits(), 1f64.to_bits(), "{why}");
+        }
+    }
+
+    #[test]
+    fn games_played_again_are_worth_nothing() {
+        // 500 openings, then each of them four times with the same result: Kish's effect is the number of times.
+        let mut random = SplitMix64::new(4);
+        let once: Vec<(u64, u8)> = (0..500).map(|opening| (opening, random.below(5) as u8)).collect();
+        let effect = openings(&once.repeat(4)).design_effect();
+        assert!((effect / 4.0 - 1.0).abs() < 0.01, "{effect}");
+    }
+
+    /// A test of openings that favour one side, drawn afresh, on average none: whether H1 was accepted with and without the clusters.
+    fn accepts(sprt: &Sprt, laws: &[Law], book: u32, random: &mut SplitMix64) -> [bool; 2] {
+        const LAPS: u32 = 30;
+        let favours: Vec<Law> = (0..book).map(|_| laws[random.below(2) as usize]).collect();
+        let (mut counts, mut openings) = (Pentanomial::default(), Openings::default());
+        let mut verdicts = [Verdict::Continue; 2];
+        for pair in 0..LAPS * book {
+            let opening = pair % book;
+            let before = counts;
+            favours[opening as usize].draw(&mut counts, random);
+            let class = (0..5).position(|class| counts.0[class] > before.0[class]).unwrap_or(0);
+            openings.record(opening.into(), class as u8);
+            if pair % 5 == 0 {
+                let ratios = [sprt.llr(&Clustered::new(counts, openings.design_effect())), sprt.llr(&counts)];
+                for (verdict, llr) in verdicts.iter_mut().zip(ratios) {
+                    if *verdict == Verdict::Continue {
+                        *verdict = sprt.verdict_at(llr);
+                    }
+                }
+            }
+            if verdicts[0] != Verdict::Continue && verdicts[1] != Verdict::Continue {
+                break;
+            }
+        }
+        verdicts.map(|verdict| verdict == Verdict::AcceptH1)
+    }
+
+    #[test]
+    fn a_small_book_keeps_the_error_rate() {
+        const RUNS: u32 = 400;
+        let sprt = Sprt::new(Bounds { elo0: 0.0, elo1: 16.0 }, Model::Logistic, 0.05, 0.05).expect("a sound test");
+        let laws = [-60.0, 60.0].map(|elo| Law::TYPICAL.leaned(elo, Model::Logistic));
+        let mut random = SplitMix64::new(11);
+        let (mut clustered, mut plain) = (0, 0);
+        for _ in 0..RUNS {
+            let [with, without] = accepts(&sprt, &laws, 80, &mut random);
+            clustered += u32::from(with);
+            plain += u32::from(without);
+        }
+        let share = |count: u32| f64::from(count) / f64::from(RUNS);
+        let (clustered, plain) = (share(clustered), share(plain));
+        // Three standard errors of 400 tests at 5 % are 3.3 %. Taken as independent, the same pairs err far more often.
+        assert!((0.01..0.083).contains(&clustered) && plain > 0.12, "{clustered} with clusters, {plain} without");
+    }
+
+    #[test]
+    fn errors_and_ratios_know_the_effect() {
+        let counts = Pentanomial([10, 120, 300, 150, 20]);
+        let wide = Clustered::new(counts, 4.0);
+        let error = |estimate: Option<elo::Estimate>| estimate.and_then(|estimate| estimate.error()).expect("finite");
+        assert!((error(elo::logistic(&wide)) / error(elo::logistic(&counts)) - 2.0).abs() < 0.01);
+        assert!((error(elo::normalized(&wide)) / error(elo::normalized(&counts)) - 2.0).abs() < 1e-9);
+        let [narrow, broad] = [sequence::score(&counts), sequence::score(&wide)].map(|(low, high)| high - low);
+        assert!(broad > 1.5 * narrow);
+        let sprt = Sprt::new(Bounds { elo0: 0.0, elo1: 5.0 }, Model::Normalized, 0.05, 0.05).expect("a sound test");
+        assert!((sprt.llr(&wide) * 4.0 - sprt.llr(&counts)).abs() < 1e-9);
+        assert_eq!(wide.effective_samples(), 150.0);
+    }
+
+    proptest! {
+        #[test]
+        fn without_repeats_every_figure_is_the_same_bit_for_bit(
+            scores in prop::collection::vec(0u8..5, 1..200), effect in -1.0..1.0f64,
+        ) {
+            let pairs: Vec<(u64, u8)> = (0..).zip(scores).collect();
+            let mut counts = Pentanomial::default();
+            pairs.iter().for_each(|(_, score)| counts.0[usize::from(*score)] += 1);
+            prop_assert_eq!(openings(&pairs).design_effect().to_bits(), 1f64.to_bits());
+            let clustered = Clustered::new(counts, openings(&pairs).design_effect());
+            // An effect below 1 would be evidence out of nothing.
+            prop_assert_eq!(Clustered::new(counts, effect), clustered);
+            let sprt = Sprt::new(Bounds { elo0: 0.0, elo1: 50.0 }, Model::Normalized, 0.05, 0.05).expect("a sound test");
+            prop_assert_eq!(sprt.llr(&clustered).to_bits(), sprt.llr(&counts).to_bits());
+            prop_assert_eq!(sprt.expected_remaining(&clustered), sprt.expected_remaining(&counts));
+            prop_assert_eq!(elo::logistic(&clustered), elo::logistic(&counts));
+            prop_assert_eq!(elo::normalized(&clustered), elo::normalized(&counts));
+            prop_assert_eq!(elo::superiority(&clustered), elo::superiority(&counts));
+            prop_assert_eq!(elo::is_within(&clustered, 30.0), elo::is_within(&counts, 30.0));
+            prop_assert_eq!(sequence::elo(&clustered), sequence::elo(&counts));
+            prop_assert_eq!(unbiased::after(&sprt, &clustered), unbiased::after(&sprt, &counts));
+        }
+    }
+}
