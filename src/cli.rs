@@ -2,14 +2,17 @@
 
 mod bisect;
 mod book;
+mod building;
 mod builtin;
 mod calibrate;
 mod check;
 mod ctl;
+mod demo;
 mod engines;
 mod explain;
 mod fastchess;
 mod flags;
+mod forecast;
 mod games;
 mod init;
 mod lasting;
@@ -102,6 +105,7 @@ Exit codes:
   130  interrupted; `quintain resume` goes on
 
 Examples:
+  quintain demo                                     a verdict, a picture and a report in about a minute
   quintain sprt                                     is the working tree stronger than the last engine commit?
   quintain sprt --new git:my-branch --base git:main --tc 8+0.08 --bounds 0,5
   quintain match ./engine-a ./engine-b stockfish --pairs 100
@@ -128,6 +132,8 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// A verdict, a picture and a report in about a minute: the bundled engine against itself with half the nodes.
+    Demo(demo::DemoArgs),
     /// Is `new` stronger than `base`? Plays pairs until a sequential test can say.
     Sprt(Box<sprt::SprtArgs>),
     /// Plays any number of engines against each other: round robin, gauntlet, Swiss, knockout.
@@ -235,6 +241,16 @@ fn log() {
         .init();
 }
 
+/// The answer to the program's name alone.
+const FIRST_STEPS: &str = "\
+Quintain tells you whether a change made your UCI engine stronger.
+
+  quintain demo                                    see one test from start to verdict, in about a minute
+  quintain sprt                                    in the Git repository of an engine: is the working tree stronger?
+  quintain sprt --new ./engine-a --base ./engine-b
+  quintain --help                                  all commands
+";
+
 /// Parses the command line, runs the command, and reports errors in one line.
 #[must_use]
 pub fn main() -> ExitCode {
@@ -245,6 +261,10 @@ pub fn main() -> ExitCode {
             log();
         }
         return ExitCode::from(fastchess::run(dialect, words, &program));
+    }
+    if args.len() < 2 {
+        progress::note(FIRST_STEPS.trim_end());
+        return ExitCode::from(EXIT_USAGE);
     }
     let color = color(args.into_iter());
     let parsed = Cli::command().color(color).try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
@@ -264,6 +284,7 @@ pub fn main() -> ExitCode {
     }
     log();
     let result = match cli.command {
+        Command::Demo(args) => demo::run(&args),
         Command::Sprt(args) => sprt::run(&args),
         Command::Match(args) => matches::run_match(&args),
         Command::Gauntlet(args) => matches::run_gauntlet(&args),
@@ -311,6 +332,25 @@ mod tests {
     #[test]
     fn the_command_line_is_well_formed() {
         Cli::command().debug_assert();
+    }
+
+    /// The lines of the README's shell blocks that call this program, comments left out.
+    fn commands_of_the_readme() -> Vec<String> {
+        let text = include_str!("../README.md");
+        let blocks = text.split("```sh\n").skip(1).filter_map(|rest| rest.split("```").next());
+        let lines = blocks.flat_map(str::lines).map(|line| line.split(" # ").next().unwrap_or_default().trim());
+        lines.filter(|line| line.starts_with("quintain ")).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn every_command_of_the_readme_parses() {
+        let commands = commands_of_the_readme();
+        assert!(commands.len() >= 25, "{commands:?}");
+        for command in commands {
+            let words = crate::source::split_words(&command).expect("words");
+            let parsed = Cli::command().try_get_matches_from(words).map(|_| ());
+            assert!(parsed.is_ok(), "{command}: {parsed:?}");
+        }
     }
 
     #[test]

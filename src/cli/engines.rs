@@ -128,11 +128,8 @@ fn unknown_name(name: &str, registry: &Registry) -> String {
 
 /// Finds the program and has it shake hands.
 fn look(name: &str, build: bool, context: &Context, runtime: &Runtime) -> State {
-    let found: Result<Option<Resolved>, SourceError> = if build {
-        source::resolve(name, context, &mut |step| progress::note(step)).map(Some)
-    } else {
-        source::find(name, context)
-    };
+    let found: Result<Option<Resolved>, SourceError> =
+        if build { source::resolve(name, context, &mut progress::step).map(Some) } else { source::find(name, context) };
     let resolved = match found {
         Ok(Some(resolved)) => resolved,
         Ok(None) => return State::NotBuilt,

@@ -4,6 +4,8 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
 
+use crate::source::Update;
+
 /// A result.
 pub(super) fn result(text: &str) {
     let _ = writeln!(std::io::stdout().lock(), "{}", text.trim_end());
@@ -12,6 +14,13 @@ pub(super) fn result(text: &str) {
 /// Something worth knowing.
 pub(super) fn note(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
+/// A step of a build that has begun; what the compiler prints is left out.
+pub(super) fn step(update: Update<'_>) {
+    if let Update::Step(text) = update {
+        note(text);
+    }
 }
 
 /// Something to look at; the command goes on.

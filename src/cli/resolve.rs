@@ -6,9 +6,9 @@ pub(super) mod obeyed;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
-use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::chess::Variant;
+use crate::cli::building::Building;
 use crate::cli::{progress, records, run};
 use crate::plan::affinity::Affinity;
 use crate::plan::config::{RawPlan, RawPlayer};
@@ -142,7 +142,7 @@ impl<'a> RawLimit<'a> {
 }
 
 /// The limits of `new` and `base`.
-fn limits(raw: &RawPlan) -> Result<[Limit; 2]> {
+pub(super) fn limits(raw: &RawPlan) -> Result<[Limit; 2]> {
     let all = RawLimit::of_all(raw);
     let side = |own: Option<&str>, key: &str| match own {
         Some(own) => RawLimit { tc: Some(own), ..all }.resolve(key),
@@ -195,7 +195,7 @@ fn rules(raw: &RawPlan) -> Result<Rules> {
     })
 }
 
-fn test(raw: &RawPlan) -> Result<Test> {
+pub(super) fn test(raw: &RawPlan) -> Result<Test> {
     let [elo0, elo1] = raw.bounds.unwrap_or(DEFAULT_BOUNDS);
     let test = Test {
         bounds: Bounds { elo0, elo1 },
@@ -346,6 +346,8 @@ fn keys_of_tests(raw: &RawPlan) -> Vec<&'static str> {
         ("alpha", raw.alpha.is_some()),
         ("beta", raw.beta.is_some()),
         ("max-pairs", raw.max_pairs.is_some()),
+        ("budget", raw.budget.is_some()),
+        ("allow-same", raw.allow_same.is_some()),
     ];
     keys.into_iter().filter(|(_, is_set)| *is_set).map(|(key, _)| key).collect()
 }
@@ -484,7 +486,7 @@ fn timeouts(raw: &RawPlan) -> Result<Timeouts> {
 /// One engine as it is to be started, for commands that play no match: found or built, with the options typed for it.
 pub(super) fn one_engine(spec: &str, typed: &[String]) -> Result<EngineConfig> {
     let typed = options(typed)?;
-    let found = source::resolve(spec, &Context::from_env()?, &mut |step| progress::note(step))?;
+    let found = source::resolve(spec, &Context::from_env()?, &mut progress::step)?;
     let mut options = found.options;
     for (name, value) in typed {
         options.retain(|(known, _)| !known.eq_ignore_ascii_case(&name));
@@ -501,47 +503,24 @@ pub(super) fn one_engine(spec: &str, typed: &[String]) -> Result<EngineConfig> {
     })
 }
 
-/// Shows what is being built until it is dropped.
-struct Building {
-    context: Context,
-    spinner: ProgressBar,
-}
-
-impl Building {
-    fn begin() -> Result<Self> {
-        let context = Context::from_env()?;
-        let style = ProgressStyle::with_template("{spinner} {msg}");
-        let spinner = ProgressBar::new_spinner().with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-        spinner.enable_steady_tick(Duration::from_millis(120));
-        Ok(Self { context, spinner })
-    }
-
-    /// Builds or finds an engine; `role` is for the message.
-    fn player(&self, role: &str, spec: &str, limit: Limit, typed: [&Vec<(String, String)>; 2]) -> Result<Player> {
-        let mut progress = |text: &str| self.spinner.set_message(text.to_owned());
-        let found = source::resolve(spec, &self.context, &mut progress).with_context(|| format!("{role} `{spec}`"))?;
-        obeyed::check(&found, limit)?;
-        Ok(Player { limit, ..player(found, &self.context, typed) })
-    }
-}
-
-impl Drop for Building {
-    fn drop(&mut self) {
-        self.spinner.finish_and_clear();
-    }
-}
-
 /// Builds or finds both engines of a test.
 fn players(raw: &RawPlan, limits: &[Limit]) -> Result<Vec<Player>> {
     let limit = |place: usize| limits.get(place).copied().unwrap_or_default();
-    let building = Building::begin()?;
+    let building = Building::begin(2)?;
     let new_spec = raw.new.as_deref().unwrap_or(".");
-    let new = building.player("new", new_spec, limit(0), [&raw.options, &raw.new_options])?;
-    let base_spec = match &raw.base {
-        Some(spec) => spec.clone(),
-        None => source::default_base(&building.context, new_spec).context("base")?,
+    let new = building.engine(1, "new", new_spec)?;
+    obeyed::check(&new, limit(0))?;
+    let new = Player { limit: limit(0), ..player(new, &building.context, [&raw.options, &raw.new_options]) };
+    let as_base =
+        |found| Player { limit: limit(1), ..player(found, &building.context, [&raw.options, &raw.base_options]) };
+    let base = match &raw.base {
+        Some(spec) => building.engine(2, "base", spec)?,
+        None => building.other(2, new_spec, |found| {
+            raw.allow_same != Some(true) && limit(0) == limit(1) && new.is_same_engine(&as_base(found.clone()))
+        })?,
     };
-    let base = building.player("base", &base_spec, limit(1), [&raw.options, &raw.base_options])?;
+    obeyed::check(&base, limit(1))?;
+    let base = as_base(base);
     let mut players = vec![new, base];
     for (player, name) in players.iter_mut().zip([&raw.new_name, &raw.base_name]) {
         call(player, name.as_deref())?;
@@ -556,13 +535,15 @@ fn players(raw: &RawPlan, limits: &[Limit]) -> Result<Vec<Player>> {
 
 /// Builds or finds the engines of a match.
 fn entrants(raw: &RawPlan, limits: &[Limit]) -> Result<Vec<Player>> {
-    let building = Building::begin()?;
+    let building = Building::begin(raw.players.len())?;
     let mut players: Vec<Player> = Vec::new();
     for ((number, entrant), limit) in (1..).zip(&raw.players).zip(limits) {
         let Some(spec) = &entrant.spec else {
             bail!("player {number} has no `spec`: say where its engine comes from, as spec = \"./my-engine\"");
         };
-        let mut player = building.player("player", spec, *limit, [&raw.options, &entrant.options])?;
+        let found = building.engine(number, "player", spec)?;
+        obeyed::check(&found, *limit)?;
+        let mut player = Player { limit: *limit, ..player(found, &building.context, [&raw.options, &entrant.options]) };
         call(&mut player, entrant.name.as_deref())?;
         players.push(player);
     }

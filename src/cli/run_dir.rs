@@ -19,7 +19,8 @@ pub(super) enum Place {
 }
 
 impl Place {
-    fn wanted(&self) -> &Path {
+    /// The first path that is tried.
+    pub(super) fn wanted(&self) -> &Path {
         match self {
             Self::Given(root) | Self::Default(root) => root,
         }

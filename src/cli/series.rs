@@ -31,7 +31,7 @@ pub(super) struct Series {
 
 /// Builds the engine of a commit; why it can't be had, where that is the commit's own fault.
 pub(super) fn unplayable(spec: &str, context: &Context) -> Result<Option<String>> {
-    match source::resolve(spec, context, &mut |step| progress::note(step)) {
+    match source::resolve(spec, context, &mut progress::step) {
         Ok(_) => Ok(None),
         Err(error) if source::is_bad_commit(&error) => Ok(Some(error.to_string())),
         Err(error) => Err(error.into()),

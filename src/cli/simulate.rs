@@ -1,6 +1,6 @@
 //! `quintain simulate`: what a test will cost and how likely it passes, before it is started.
 
-mod pace;
+pub(super) mod pace;
 
 use std::fmt::Write as _;
 use std::io::Write;

@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 use crate::cli::flags::RunFlags;
 use crate::cli::run::{self, Output};
 use crate::cli::run_dir::Place;
-use crate::cli::{Exit, progress, resolve};
+use crate::cli::{Exit, forecast, progress, resolve};
+use crate::plan::Plan;
 use crate::plan::config::RawPlan;
 
 const EXAMPLES: &str = "\
@@ -23,6 +24,7 @@ Examples:
   quintain sprt
   quintain sprt --new git:my-branch --base git:main --tc 8+0.08 --bounds 0,5
   quintain sprt configs/sprt-stc.toml --max-pairs 2000
+  quintain sprt --budget 8h
   quintain sprt --new ./engine-a --base ./engine-b --nodes 20000 -j 2";
 
 /// Is `new` stronger than `base`? Plays pairs of games until a sequential test can say.
@@ -36,7 +38,7 @@ pub(super) struct SprtArgs {
     /// The tested engine [default: `.`, the working tree].
     #[arg(long, value_name = "SPEC", help_heading = "Engines")]
     new: Option<String>,
-    /// The reference engine [default: the newest commit whose engine sources differ from `new`].
+    /// The reference engine [default: the newest commit whose program differs from that of `new`].
     #[arg(long, value_name = "SPEC", help_heading = "Engines")]
     base: Option<String>,
     /// What to call `new`, where not by its own name.
@@ -67,6 +69,12 @@ pub(super) struct SprtArgs {
     /// Stop without a verdict after so many pairs.
     #[arg(long, value_name = "N", help_heading = "Test")]
     max_pairs: Option<u64>,
+    /// Choose the upper bound so that the test is over in this time in 95 % of cases, and stop then: `30m`, `8h`.
+    #[arg(long, value_name = "TIME", help_heading = "Test", conflicts_with = "bounds")]
+    budget: Option<String>,
+    /// Play a program against itself; without it, equal programs with equal settings are refused.
+    #[arg(long, help_heading = "Test")]
+    allow_same: bool,
     /// Clock of `new` alone.
     #[arg(long, value_name = "TC", help_heading = "Limits")]
     new_tc: Option<String>,
@@ -92,6 +100,8 @@ impl SprtArgs {
             alpha: self.alpha,
             beta: self.beta,
             max_pairs: self.max_pairs,
+            budget: self.budget.clone(),
+            allow_same: self.allow_same.then_some(true),
             new_tc: self.new_tc.clone(),
             base_tc: self.base_tc.clone(),
             ..self.flags.to_raw()?
@@ -101,19 +111,43 @@ impl SprtArgs {
 
 pub(super) fn run(args: &SprtArgs) -> Result<Exit> {
     let file = args.plan.as_deref().map(RawPlan::read).transpose()?.unwrap_or_default();
-    let raw = args.to_raw()?.over(file);
+    let mut raw = args.to_raw()?.over(file);
     let out = raw.out.clone();
     let given = out.map(Place::Given);
     given.as_ref().map_or(Ok(()), Place::check)?;
-    let (plan, book) = resolve::sprt(&raw).context("cannot start the test")?;
-    let place = given.unwrap_or_else(|| run::default_place(&plan.name));
-    if let [new, base] = plan.players.as_slice()
-        && new.origin.sha256 == base.origin.sha256
-        && new.args == base.args
-        && new.options == base.options
-        && new.limit == base.limit
-    {
-        progress::warn("both sides are the same program with the same settings; the test can only measure noise");
+    // Bounds that were typed win over a file's budget.
+    if let Some(budget) = raw.budget.take().filter(|_| args.bounds.is_none()) {
+        progress::note(&forecast::spend(&budget, &mut raw)?);
     }
+    let (plan, book) = resolve::sprt(&raw).context("cannot start the test")?;
+    compare(&plan, raw.allow_same == Some(true))?;
+    if let Some(line) = forecast::line(&plan) {
+        progress::note(&line);
+    }
+    let place = given.unwrap_or_else(|| run::default_place(&plan.name));
     run::start(Arc::new(plan), book, &place, Output::new(args.flags.json))
+}
+
+/// Refuses two equal sides, and tells of two that differ in speed at most.
+fn compare(plan: &Plan, allow_same: bool) -> Result<()> {
+    let [new, base] = plan.players.as_slice() else { return Ok(()) };
+    if new.limit != base.limit {
+        return Ok(());
+    }
+    if new.is_same_engine(base) {
+        if !allow_same {
+            bail!(
+                "`{}` and `{}` are the same program with the same settings, and a test of them measures noise; choose another --base, \
+                 give one side an option or a clock of its own, or say --allow-same",
+                new.origin.spec,
+                base.origin.spec
+            );
+        }
+        progress::warn("both sides are the same program with the same settings; the test can only measure noise");
+    } else if let (Some(nodes), true) = (new.origin.bench_nodes, new.origin.bench_nodes == base.origin.bench_nodes)
+        && new.options == base.options
+    {
+        progress::note(&format!("both programs search {nodes} nodes in their bench: they may differ in speed alone"));
+    }
+    Ok(())
 }

@@ -126,7 +126,7 @@ impl Fold {
     }
 
     fn subtitle(&self) -> String {
-        format!("{} pairs, {}", self.standing.pairs(), Figures::of(&self.standing).elo_short())
+        format!("{}, {}", figures::count(self.standing.pairs(), "pair"), Figures::of(&self.standing).elo_short())
     }
 
     /// The LLR between its bounds; `None` where no test is run.

@@ -10,7 +10,7 @@ use thiserror::Error;
 
 /// A plan as written: every key optional, values not yet checked against each other.
 ///
-/// `new` to `max-pairs` belong to a test, `format` to `players` to games of any number of engines; what does not belong is refused where
+/// `new` to `allow-same` belong to a test, `format` to `players` to games of any number of engines; what does not belong is refused where
 /// the plan is resolved. A relative `book`, `out`, `pgn` or `epd` is relative to the current directory, in a file as on the command line.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
@@ -42,6 +42,10 @@ pub struct RawPlan {
     pub beta: Option<f64>,
     /// Pairs after which the run stops.
     pub max_pairs: Option<u64>,
+    /// Time for which bounds are chosen, and after which the run stops: `90s`, `30m`, `8h`.
+    pub budget: Option<String>,
+    /// Play a program against itself.
+    pub allow_same: Option<bool>,
     /// `round-robin`, `gauntlet`, `swiss` or `knockout`.
     pub format: Option<String>,
     /// Pairs that any two players who meet play.
@@ -237,6 +241,8 @@ impl RawPlan {
             alpha: self.alpha.or(lower.alpha),
             beta: self.beta.or(lower.beta),
             max_pairs: self.max_pairs.or(lower.max_pairs),
+            budget: self.budget.or(lower.budget),
+            allow_same: self.allow_same.or(lower.allow_same),
             format: self.format.or(lower.format),
             pairs: self.pairs.or(lower.pairs),
             heroes: self.heroes.or(lower.heroes),

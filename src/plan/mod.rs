@@ -313,6 +313,12 @@ pub struct Machine {
 }
 
 impl Player {
+    /// Whether `other` is the same program with the same arguments and options, whatever it is called.
+    #[must_use]
+    pub fn is_same_engine(&self, other: &Self) -> bool {
+        self.origin.sha256 == other.origin.sha256 && self.args == other.args && self.options == other.options
+    }
+
     /// The name with everything outside `[A-Za-z0-9._-]` replaced, for file names.
     #[must_use]
     pub fn file_name(&self) -> String {

@@ -168,8 +168,12 @@ impl Viewer {
     fn table(&self, standing: &Standing, pace: &Pace) -> View {
         let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
         let rows = standings::rows(&names, standing);
-        let of = self.total.map(|total| format!(" of {total}")).unwrap_or_default();
-        let count = format!("{}{of} pairs, {pace}", standing.pairs());
+        let pairs = standing.pairs();
+        let of = self.total.map_or_else(
+            || figures::count(pairs, "pair"),
+            |total| format!("{pairs} of {}", figures::count(total, "pair")),
+        );
+        let count = format!("{of}, {pace}");
         let leaders = standings::leaders(&rows, 3);
         let mut lines = standings::table(&rows, Some(MAX_ROWS));
         lines.push(count.clone());
@@ -192,7 +196,7 @@ impl Viewer {
                 None
             }
             RunEvent::Opened { standing } if standing.pairs() > 0 => {
-                Some(format!("going on after {} pairs", standing.pairs()))
+                Some(format!("going on after {}", figures::count(standing.pairs(), "pair")))
             }
             RunEvent::GameEnded { record, failure: Some(failure) } => {
                 let name = self.names.get(usize::from(failure.player.0)).map_or("?", String::as_str);
@@ -234,7 +238,7 @@ fn duel(names: [&str; 2], standing: &Standing, pace: &Pace) -> View {
     let [new, base] = [PlayerId::NEW, PlayerId::BASE].map(|player| standing.faults(player));
     let faults = |kind: &str, new: u64, base: u64| format!("{kind} {new}/{base}");
     let crashes = |f: crate::schedule::standing::Faults| f.crashes + f.stalls + f.illegal_moves;
-    let mut plain = vec![format!("{} pairs", standing.pairs()), format!("ptnml {}", figures.ptnml_text())];
+    let mut plain = vec![figures::count(standing.pairs(), "pair"), format!("ptnml {}", figures.ptnml_text())];
     plain.extend(figures.trial.map(|trial| trial.line()));
     plain.extend([figures.elo_short(), pace.to_string()]);
     View {
@@ -245,7 +249,7 @@ fn duel(names: [&str; 2], standing: &Standing, pace: &Pace) -> View {
         lines: vec![
             figures.elo_line(),
             figures.anytime_short(),
-            format!("ptnml {}   {} pairs", figures.ptnml_text(), standing.pairs()),
+            format!("ptnml {}   {}", figures.ptnml_text(), figures::count(standing.pairs(), "pair")),
             pace.to_string(),
             format!(
                 "{}   {}   ({}/{})",
@@ -340,7 +344,7 @@ fn heading(plan: &Plan) -> String {
     };
     let what = match (&plan.test, plan.max_pairs) {
         (Some(test), _) => format!("H0 {} H1 {} ({})", test.bounds.elo0, test.bounds.elo1, test.model),
-        (None, Some(pairs)) => format!("{pairs} pairs of each two who meet"),
+        (None, Some(pairs)) => format!("{} of each two who meet", figures::count(pairs, "pair")),
         (None, None) => match plan.until_width {
             Some(width) => format!("until Elo is known within +-{width}"),
             None => "without end".to_owned(),

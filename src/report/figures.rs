@@ -162,6 +162,12 @@ pub fn duration(time: std::time::Duration) -> String {
     }
 }
 
+/// A number of things: `1 pair`, `2 pairs`.
+#[must_use]
+pub fn count(number: u64, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
 /// What the players may spend, in words.
 #[must_use]
 pub fn limits(plan: &Plan) -> String {
@@ -176,6 +182,11 @@ pub fn limits(plan: &Plan) -> String {
 mod tests {
     use super::*;
     use std::time::Duration;
+
+    #[test]
+    fn one_is_no_plural() {
+        assert_eq!([0, 1, 2].map(|number| count(number, "pair")), ["0 pairs", "1 pair", "2 pairs"]);
+    }
 
     #[test]
     fn numbers_read_well() {

@@ -98,14 +98,14 @@ pub fn caption(story: &Story) -> String {
         .test
         .map_or_else(String::new, |test| format!(", [{}, {}] {}", test.bounds.elo0, test.bounds.elo1, test.model));
     format!(
-        "{}, {} ({} openings){test}, {} pairs, {} at once, {} ({} cores, {}){date}, quintain {}",
+        "{}, {} ({} openings){test}, {}, {} at once, {} ({}, {}){date}, quintain {}",
         figures::limits(plan),
         book_name(plan),
         plan.book.openings,
-        story.standing.pairs(),
+        figures::count(story.standing.pairs(), "pair"),
         plan.concurrency,
         plan.machine.cpu,
-        plan.machine.cores,
+        figures::count(plan.machine.cores as u64, "core"),
         plan.machine.os,
         env!("CARGO_PKG_VERSION"),
     )
@@ -188,7 +188,9 @@ fn verdict(out: &mut String, story: &Story, headline: Option<&str>) {
         rows.push(("Pairs by points", figures.ptnml_text()));
         rows.push(("Games by result", figures.wdl_text()));
     }
-    let counted = format!("{} pairs, {} games", standing.pairs(), standing.games());
+    let [pairs, games] =
+        [(standing.pairs(), "pair"), (standing.games(), "game")].map(|(many, of)| figures::count(many, of));
+    let counted = format!("{pairs}, {games}");
     let waiting = standing.waiting_games();
     rows.push((
         "Counted",

@@ -265,14 +265,13 @@ fn duel_players(plan: &Plan, standing: &Standing) -> Vec<String> {
 fn field(plan: &Plan, standing: &Standing) -> Vec<String> {
     let names: Vec<&str> = plan.players.iter().map(|player| player.name.as_str()).collect();
     let rows = standings::rows(&names, standing);
-    let of = Pairing::new(plan).total().map(|total| format!(" of {total}")).unwrap_or_default();
-    let mut lines = vec![format!(
-        "{}, {}, {}{of} pairs, {} games",
-        plan.format.name(),
-        figures::limits(plan),
-        standing.pairs(),
-        standing.games()
-    )];
+    let pairs = standing.pairs();
+    let of = match Pairing::new(plan).total() {
+        Some(total) => format!("{pairs} of {}", figures::count(total, "pair")),
+        None => figures::count(pairs, "pair"),
+    };
+    let games = figures::count(standing.games(), "game");
+    let mut lines = vec![format!("{}, {}, {of}, {games}", plan.format.name(), figures::limits(plan))];
     lines.extend(standings::table(&rows, None));
     lines.extend(races::lines(plan, standing));
     lines.extend(rows.iter().filter_map(|row| wrong_pvs(&row.name, &row.faults)));

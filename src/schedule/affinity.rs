@@ -207,9 +207,9 @@ pub const UNTIMED_THREADS_A_CPU: usize = 64;
 pub enum TooManyGames {
     /// Under a clock.
     #[error(
-        "--concurrency {games}{}: this machine has {cpus} CPUs, and games that share one are charged for each other's time; \
+        "--concurrency {games}{}: this machine has {cpus} CPU{}, and games that share one are charged for each other's time; \
          use fewer, --nodes or --depth, or begin the run with --force-concurrency",
-        each(*threads)
+        each(*threads), plural(*cpus)
     )]
     Timed {
         /// Games at once.
@@ -221,9 +221,9 @@ pub enum TooManyGames {
     },
     /// Without one.
     #[error(
-        "--concurrency {games}{}: this machine has {cpus} CPUs, and with more than {UNTIMED_THREADS_A_CPU} searches on each, \
+        "--concurrency {games}{}: this machine has {cpus} CPU{}, and with more than {UNTIMED_THREADS_A_CPU} searches on each, \
          one that waits would look like one that hangs; use at most {}, or begin the run with --force-concurrency",
-        each(*threads), (cpus * UNTIMED_THREADS_A_CPU / threads).max(1)
+        each(*threads), plural(*cpus), (cpus * UNTIMED_THREADS_A_CPU / threads).max(1)
     )]
     Untimed {
         /// Games at once.
@@ -233,6 +233,10 @@ pub enum TooManyGames {
         /// How many there are.
         cpus: usize,
     },
+}
+
+fn plural(count: usize) -> &'static str {
+    if count == 1 { "" } else { "s" }
 }
 
 fn each(threads: usize) -> String {

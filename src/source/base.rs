@@ -1,56 +1,119 @@
-//! What to test against when the user does not say: the newest commit with another engine.
+//! The engine to test against if the user names none: the newest commit with another one.
 
-use crate::source::cache::source_ids;
 use crate::source::error::SourceError;
 use crate::source::resolve::{Context, Revision, revision};
 use crate::source::spec::Spec;
 
-/// The newest commit on HEAD's first-parent line whose engine sources differ from those of `new_spec`, as `git:COMMIT`.
-/// For a working tree with uncommitted changes to the engine this is HEAD. Commits without an engine are skipped.
+/// Commits to test against, newest first, each as `git:COMMIT`: those on HEAD's first-parent line whose engine sources differ from
+/// the tested engine's, and from the sources of the commit given before. Commits without an engine are left out.
+#[derive(Debug)]
+pub struct Bases {
+    new: Revision,
+    /// As the user typed it.
+    spec: String,
+    /// The end of each spec: another repository than the current one.
+    place: String,
+    pathspecs: Vec<String>,
+    /// Commits still to be looked at.
+    line: std::vec::IntoIter<Step>,
+    head: String,
+    /// The commit given last.
+    last: Option<String>,
+}
+
+/// A place on the line of commits.
+#[derive(Debug)]
+enum Step {
+    Commit(String),
+    /// The first parent of a commit that touches the sources: the sources as they were before it.
+    Before(String),
+}
+
+/// The newest commit with other engine sources than `new_spec`: the first of [`Bases`]. For a working tree with uncommitted changes
+/// to the engine this is HEAD.
 ///
 /// # Errors
-/// When `new_spec` is not of Git, cannot be looked up, or no commit differs.
+/// Those of [`Bases::of`], and an error if no commit differs.
 pub fn default_base(context: &Context, new_spec: &str) -> Result<String, SourceError> {
-    let spec = Spec::parse(new_spec)?;
-    if let Spec::Program(_) = spec {
-        let reason = "it is of no Git history to find a base in; choose one with --base".to_owned();
-        return Err(SourceError::Spec { spec: new_spec.to_owned(), reason });
-    }
-    let new = revision(&spec, context, &mut |_| {})?;
-    let place = match &spec {
-        Spec::Git { repository: Some(place), .. } => format!("@{place}"),
-        _ => String::new(),
-    };
-    let head = new.repository.commit("HEAD")?;
-    if new.dirty {
-        return Ok(format!("git:{head}{place}"));
-    }
-    match differing(&new, &head)? {
-        Some(commit) => Ok(format!("git:{commit}{place}")),
-        None => {
-            let head = head.get(..8).unwrap_or(&head).to_owned();
-            Err(SourceError::NoBase { new: new_spec.to_owned(), head })
-        }
+    let mut bases = Bases::of(context, new_spec)?;
+    match bases.next() {
+        Some(base) => base,
+        None => Err(bases.none()),
     }
 }
 
-/// Sources change only at commits that touch them: it is enough to look at HEAD and before each of those.
-fn differing(new: &Revision, head: &str) -> Result<Option<String>, SourceError> {
-    let Revision { repository, recipe, built, .. } = new;
-    let wanted = source_ids(repository, built, recipe)?;
-    let differs = |commit: &str| -> Result<bool, SourceError> {
-        let ids = source_ids(repository, commit, recipe)?;
-        Ok(ids.first().is_some_and(Option::is_some) && ids != wanted)
-    };
-    if differs(head)? {
-        return Ok(Some(head.to_owned()));
+impl Bases {
+    /// Looks `new_spec` up.
+    ///
+    /// # Errors
+    /// If `new_spec` is not of Git, or cannot be looked up.
+    pub fn of(context: &Context, new_spec: &str) -> Result<Self, SourceError> {
+        let spec = Spec::parse(new_spec)?;
+        let place = match &spec {
+            Spec::Program(_) => {
+                let reason = "it is of no Git history to find a base in; choose one with --base".to_owned();
+                return Err(SourceError::Spec { spec: new_spec.to_owned(), reason });
+            }
+            Spec::Git { repository: Some(place), .. } => format!("@{place}"),
+            _ => String::new(),
+        };
+        let new = revision(&spec, context, &mut |_| {})?;
+        let head = new.repository.commit("HEAD")?;
+        let pathspecs = new.recipe.pathspecs();
+        // Sources change only at commits that touch them: it is enough to look at HEAD and before each of those.
+        let touching = new.repository.touching(&head, &pathspecs)?;
+        let steps: Vec<_> =
+            std::iter::once(Step::Commit(head.clone())).chain(touching.into_iter().map(Step::Before)).collect();
+        Ok(Self { new, spec: new_spec.to_owned(), place, pathspecs, line: steps.into_iter(), head, last: None })
     }
-    for commit in repository.touching(head, &recipe.sources)? {
-        // The first commit of all has none before it.
-        let Ok(before) = repository.commit(&format!("{commit}^1")) else { continue };
-        if differs(&before)? {
-            return Ok(Some(before));
+
+    /// The error of a history that has no further commit to give.
+    #[must_use]
+    pub fn none(&self) -> SourceError {
+        let head = self.head.get(..8).unwrap_or(&self.head).to_owned();
+        SourceError::NoBase { new: self.spec.clone(), head }
+    }
+
+    fn is_base(&self, commit: &str) -> Result<bool, SourceError> {
+        let Revision { repository, recipe, built, .. } = &self.new;
+        let source = recipe.sources.first().map_or("", String::as_str);
+        if repository.tree_id(commit, source)?.is_none() {
+            return Ok(false);
+        }
+        // A changed recipe makes another engine of the same sources.
+        if self.new.dirty && self.last.is_none() && commit == self.head {
+            return Ok(true);
+        }
+        for known in [Some(built), self.last.as_ref()].into_iter().flatten() {
+            if !repository.differ(commit, known, &self.pathspecs)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+impl Iterator for Bases {
+    type Item = Result<String, SourceError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let commit = match self.line.next()? {
+                Step::Commit(commit) => commit,
+                Step::Before(commit) => match self.new.repository.commit(&format!("{commit}^1")) {
+                    Ok(before) => before,
+                    // The first commit of all has none before it.
+                    Err(_) => continue,
+                },
+            };
+            match self.is_base(&commit) {
+                Ok(false) => {}
+                Ok(true) => {
+                    self.last = Some(commit.clone());
+                    return Some(Ok(format!("git:{commit}{}", self.place)));
+                }
+                Err(error) => return Some(Err(error)),
+            }
         }
     }
-    Ok(None)
 }

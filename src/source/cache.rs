@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
 use crate::source::bench;
-use crate::source::command::Task;
+use crate::source::command::{Task, Update};
 use crate::source::error::{SourceError, io_error};
 use crate::source::git::{self, Repository};
 use crate::source::hash;
@@ -72,14 +72,14 @@ struct Note {
 }
 
 /// The program of `request`, built now unless it is in the cache.
-pub(super) fn build(request: &Request<'_>, progress: &mut dyn FnMut(&str)) -> Result<Built, SourceError> {
+pub(super) fn build(request: &Request<'_>, progress: &mut dyn FnMut(Update<'_>)) -> Result<Built, SourceError> {
     let builds = request.cache.join("builds");
     fs::create_dir_all(&builds).map_err(io_error("create", &builds))?;
     let key = key(request)?;
     let _lock = git::lock(&builds.join(format!("{key}.lock")))?;
     let home = builds.join(key);
     if let Some(built) = stored(&home) {
-        progress(&format!("{} is built already", request.label));
+        progress(Update::Step(&format!("{} is built already", request.label)));
         return Ok(built);
     }
     let scratch = Scratch::new(request.cache)?;
@@ -101,12 +101,8 @@ pub(super) fn has(request: &Request<'_>) -> Result<bool, SourceError> {
     Ok(stored(&request.cache.join("builds").join(key(request)?)).is_some())
 }
 
-/// What a commit's sources are: one id a source path, `None` where the commit lacks it.
-pub(super) fn source_ids(
-    repository: &Repository,
-    commit: &str,
-    recipe: &Recipe,
-) -> Result<Vec<Option<String>>, SourceError> {
+/// Ids of a commit's sources, one a path; `None` if the commit lacks it.
+fn source_ids(repository: &Repository, commit: &str, recipe: &Recipe) -> Result<Vec<Option<String>>, SourceError> {
     if recipe.sources.is_empty() {
         return Ok(vec![repository.tree_id(commit, "")?]);
     }
@@ -166,14 +162,14 @@ fn make(
     request: &Request<'_>,
     scratch: &Scratch,
     stage: &Path,
-    progress: &mut dyn FnMut(&str),
+    progress: &mut dyn FnMut(Update<'_>),
 ) -> Result<(), SourceError> {
     let Request { recipe, label, .. } = request;
     let root = scratch.dir.path();
     let checkout = request.repository.checkout(request.commit, root.join("tree"))?;
     let toolchain = toolchain(recipe, &checkout.dir)?;
-    progress(&format!("building {label}: {}", recipe.command));
-    compile(request, &checkout.dir, &root.join("target"))?;
+    progress(Update::Step(&format!("building {label}: {}", recipe.command)));
+    compile(request, &checkout.dir, &root.join("target"), progress)?;
 
     let made = locate(request, &checkout.dir, &root.join("target"))?;
     let name = Path::new(&recipe.binary).file_name().unwrap_or("engine".as_ref());
@@ -183,7 +179,7 @@ fn make(
     let bench_nodes = if recipe.bench.trim().is_empty() {
         None
     } else {
-        progress(&format!("running the bench of {label}"));
+        progress(Update::Step(&format!("running the bench of {label}")));
         bench::run(&program, &recipe.bench, root)
     };
     let note = Note {
@@ -200,7 +196,12 @@ fn make(
     fs::write(&path, serde_json::to_vec_pretty(&note).map_err(failed)?).map_err(io_error("write", &path))
 }
 
-fn compile(request: &Request<'_>, tree: &Path, target: &Path) -> Result<(), SourceError> {
+fn compile(
+    request: &Request<'_>,
+    tree: &Path,
+    target: &Path,
+    progress: &mut dyn FnMut(Update<'_>),
+) -> Result<(), SourceError> {
     let recipe = request.recipe;
     let mut task = Task::guarded("sh", BUILD_LIMIT)
         .without_git_env()
@@ -211,7 +212,7 @@ fn compile(request: &Request<'_>, tree: &Path, target: &Path) -> Result<(), Sour
     for (name, value) in &recipe.env {
         task = task.env(name, value);
     }
-    let ran = task.run()?;
+    let ran = task.run_watched(&mut |line| progress(Update::Output(line)))?;
     if ran.status.success() {
         return Ok(());
     }

@@ -14,6 +14,8 @@ use thiserror::Error;
 
 /// Bytes of output kept; of more, the end.
 const KEPT: usize = 16 << 20;
+/// Bytes at the end of the output in which its last line is looked for.
+const LINE: usize = 4096;
 /// How long to wait for the rest of the output once the process group is gone.
 const DRAIN: Duration = Duration::from_secs(2);
 
@@ -53,6 +55,15 @@ pub enum CommandError {
         /// The deadline.
         limit: Duration,
     },
+}
+
+/// News of an engine that is being looked up or built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Update<'a> {
+    /// A step that may take long has begun.
+    Step(&'a str),
+    /// The last line that the compiler printed.
+    Output(&'a str),
 }
 
 /// A program to run.
@@ -117,7 +128,12 @@ impl Task {
     }
 
     /// Runs to the end or the deadline; nothing of the process group outlives the call.
-    pub(super) fn run(mut self) -> Result<Captured, CommandError> {
+    pub(super) fn run(self) -> Result<Captured, CommandError> {
+        self.run_watched(&mut |_| {})
+    }
+
+    /// As [`Self::run`]; `watch` hears the last whole line of the standard output whenever it has changed, some times a second.
+    pub(super) fn run_watched(mut self, watch: &mut dyn FnMut(&str)) -> Result<Captured, CommandError> {
         let program = PathBuf::from(self.command.get_program()).display().to_string();
         let start = |source| CommandError::Start { program: program.clone(), source };
         let (out, out_end) = io::pipe().map_err(start)?;
@@ -140,7 +156,13 @@ impl Task {
         let mut child = spawned.map_err(start)?;
 
         let (out, err) = (Reader::new(out), Reader::new(err));
-        let in_time = wait_until(&child, Instant::now() + limit);
+        let mut shown = String::new();
+        let in_time = wait_until(&child, Instant::now() + limit, &mut || {
+            if let Some(line) = out.last_line().filter(|line| *line != shown) {
+                watch(&line);
+                shown = line;
+            }
+        });
         kill_group(&child);
         drop(held);
         let status = child.wait().map_err(|source| CommandError::Wait { program: program.clone(), source })?;
@@ -153,13 +175,17 @@ impl Task {
     }
 }
 
-/// True when the child ended in time. It is not reaped: its id, and so the group's, stays ours until `wait`.
-fn wait_until(child: &Child, deadline: Instant) -> io::Result<bool> {
+/// True when the child ended in time. It is not reaped: its id, and so the group's, stays ours until `wait`. `tick` is called now and
+/// then, and once after the end.
+fn wait_until(child: &Child, deadline: Instant, tick: &mut dyn FnMut()) -> io::Result<bool> {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
     let mut nap = Duration::from_millis(1);
     loop {
         match rustix::process::waitid(WaitId::Pid(Pid::from_child(child)), options) {
-            Ok(Some(_)) => return Ok(true),
+            Ok(Some(_)) => {
+                tick();
+                return Ok(true);
+            }
             Ok(None) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
@@ -169,6 +195,7 @@ fn wait_until(child: &Child, deadline: Instant) -> io::Result<bool> {
         }
         thread::sleep(nap.min(deadline - now));
         nap = (nap * 2).min(Duration::from_millis(20));
+        tick();
     }
 }
 
@@ -203,6 +230,15 @@ impl Reader {
         Self { bytes, done }
     }
 
+    /// The last line that came whole and is not blank.
+    fn last_line(&self) -> Option<String> {
+        let bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        let recent = &bytes[bytes.len().saturating_sub(LINE)..];
+        let whole = &recent[..recent.iter().rposition(|byte| *byte == b'\n')?];
+        let line = whole.rsplit(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty())?;
+        Some(String::from_utf8_lossy(line).trim().to_owned())
+    }
+
     /// What came; a process that left its group may hold the stream open, so the wait for the rest is short.
     fn finish(self) -> String {
         let _ = self.done.recv_timeout(DRAIN);
@@ -225,6 +261,23 @@ mod tests {
         assert_eq!((ran.stdout.as_str(), ran.stderr.as_str(), ran.status.code()), ("out\n", "err\n", Some(3)));
         let ran = shell("echo a; echo b >&2; echo c").merged().run().unwrap();
         assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("a\nb\nc\n", ""));
+    }
+
+    #[test]
+    fn the_last_line_is_heard_while_the_program_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        let heard = folder.path().join("heard");
+        // Ends once its first line was heard.
+        let script =
+            format!("echo one; while ! [ -e '{}' ]; do sleep 0.01; done; printf 'two\\n\\nthr'", heard.display());
+        let mut lines = Vec::new();
+        let ran = shell(&script).run_watched(&mut |line| {
+            lines.push(line.to_owned());
+            std::fs::write(&heard, line).unwrap();
+        });
+        assert_eq!(ran.unwrap().stdout, "one\ntwo\n\nthr");
+        assert_eq!(lines.first().map(String::as_str), Some("one"));
+        assert!(lines.iter().all(|line| line == "one" || line == "two"), "{lines:?}");
     }
 
     #[test]

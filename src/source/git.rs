@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::plan::file;
-use crate::source::command::{Captured, Task};
+use crate::source::command::{Captured, Task, Update};
 use crate::source::error::{SourceError, io_error};
 use crate::source::hash;
 use crate::source::history::Commit;
@@ -75,13 +75,13 @@ impl Repository {
     }
 
     /// A bare clone of `url` in `cache`, made on first use.
-    pub(super) fn remote(url: &str, cache: &Path, progress: &mut dyn FnMut(&str)) -> Result<Self, SourceError> {
+    pub(super) fn remote(url: &str, cache: &Path, progress: &mut dyn FnMut(Update<'_>)) -> Result<Self, SourceError> {
         let dir = clone_dir(url, cache);
         let repos = cache.join("repos");
         fs::create_dir_all(&repos).map_err(io_error("create", &repos))?;
         let _lock = lock(&dir.with_extension("lock"))?;
         if !dir.is_dir() {
-            progress(&format!("cloning {url}"));
+            progress(Update::Step(&format!("cloning {url}")));
             let scratch = tempfile::tempdir_in(&repos).map_err(io_error("write into", &repos))?;
             let clone = scratch.path().join("clone.git");
             let target = clone.to_string_lossy();
@@ -108,20 +108,20 @@ impl Repository {
     }
 
     /// As [`Self::commit`] in a clone: fetches where the commit is missing, and where `rev` is a name that may have moved.
-    pub(super) fn fetch(&self, rev: &str, progress: &mut dyn FnMut(&str)) -> Result<String, SourceError> {
+    pub(super) fn fetch(&self, rev: &str, progress: &mut dyn FnMut(Update<'_>)) -> Result<String, SourceError> {
         let _lock = lock(&self.dir.with_extension("lock"))?;
         let known = self.commit(rev);
         let fixed = rev.len() >= 7 && rev.bytes().all(|byte| byte.is_ascii_hexdigit());
         if fixed && known.is_ok() {
             return known;
         }
-        progress(&format!("fetching from {}", self.label));
+        progress(Update::Step(&format!("fetching from {}", self.label)));
         let all = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"];
         let fetched = succeed(&self.dir, &["fetch", "--quiet", "--prune", "origin", all[0], all[1]], NETWORK_LIMIT);
         match (fetched, known) {
             (Ok(_), _) => {}
             (Err(error), Ok(commit)) => {
-                progress(&format!("using the {rev} fetched before: {error}"));
+                progress(Update::Step(&format!("using the {rev} fetched before: {error}")));
                 return Ok(commit);
             }
             (Err(error), Err(_)) => return Err(error),
@@ -209,11 +209,22 @@ impl Repository {
         if self.bare { None } else { fs::read_to_string(self.dir.join(path)).ok() }
     }
 
-    /// The commits on the first-parent line from `head` that touch one of `paths`, newest first.
-    pub(super) fn touching(&self, head: &str, paths: &[String]) -> Result<Vec<String>, SourceError> {
-        let paths: Vec<_> = paths.iter().map(|path| format!(":(top,literal){path}")).collect();
+    /// Whether `one` and `other` differ in what `pathspecs` select.
+    pub(super) fn differ(&self, one: &str, other: &str, pathspecs: &[String]) -> Result<bool, SourceError> {
+        let mut args = vec!["diff-tree", "-r", "--quiet", one, other, "--"];
+        args.extend(pathspecs.iter().map(String::as_str));
+        let asked = self.git(&args)?;
+        match asked.status.code() {
+            Some(0) => Ok(false),
+            Some(1) => Ok(true),
+            _ => checked(&args, asked).map(|_| false),
+        }
+    }
+
+    /// The commits on the first-parent line from `head` that touch what `pathspecs` select, newest first.
+    pub(super) fn touching(&self, head: &str, pathspecs: &[String]) -> Result<Vec<String>, SourceError> {
         let mut args = vec!["rev-list", "--first-parent", head, "--"];
-        args.extend(paths.iter().map(String::as_str));
+        args.extend(pathspecs.iter().map(String::as_str));
         Ok(succeed(&self.dir, &args, LIMIT)?.lines().map(str::to_owned).collect())
     }
 
@@ -259,12 +270,11 @@ impl Repository {
         }
     }
 
-    /// The commits after `old` on the first-parent line to `new` that touch one of `paths`, or any where there are none; oldest first.
-    pub(super) fn between(&self, old: &str, new: &str, paths: &[String]) -> Result<Vec<String>, SourceError> {
+    /// The commits after `old` on the first-parent line to `new` that touch what `pathspecs` select; oldest first.
+    pub(super) fn between(&self, old: &str, new: &str, pathspecs: &[String]) -> Result<Vec<String>, SourceError> {
         let range = format!("{old}..{new}");
-        let paths: Vec<_> = paths.iter().map(|path| format!(":(top,literal){path}")).collect();
         let mut args = vec!["rev-list", "--first-parent", "--reverse", &range, "--"];
-        args.extend(paths.iter().map(String::as_str));
+        args.extend(pathspecs.iter().map(String::as_str));
         Ok(succeed(&self.dir, &args, LIMIT)?.lines().map(str::to_owned).collect())
     }
 

@@ -64,7 +64,7 @@ pub fn stretch(context: &Context, place: Option<&str>, old: &str, new: &str) -> 
         return Err(SourceError::Spec { spec: format!("{old}..{new}"), reason });
     }
     let mut ids = vec![old_id.clone()];
-    ids.extend(repository.between(&old_id, &new_id, &newest.recipe.sources)?);
+    ids.extend(repository.between(&old_id, &new_id, &newest.recipe.pathspecs())?);
     if ids.last() != Some(&new_id) {
         ids.push(new_id);
     }

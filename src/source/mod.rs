@@ -17,8 +17,9 @@ mod registry;
 mod resolve;
 mod spec;
 
-pub use base::default_base;
+pub use base::{Bases, default_base};
 pub use bench::{bench, bench_nodes};
+pub use command::Update;
 pub use error::SourceError;
 pub use history::{Commit, is_bad_commit, known, place_of, spec_of, stretch};
 pub use recipe::Recipe;

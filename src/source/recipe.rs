@@ -7,6 +7,10 @@ use serde::Deserialize;
 
 use crate::plan::config::{TomlError, from_toml, options};
 
+/// Files that make no other engine unless the recipe has an `exclude` of its own: texts, and what only forges read.
+const TEXTS: [&str; 9] =
+    ["*.md", "LICENSE*", "LICENCE*", "COPYING*", "AUTHORS*", "CHANGELOG*", ".gitignore", ".gitattributes", ".github"];
+
 /// How a tree is built and what its engine is like.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recipe {
@@ -17,6 +21,9 @@ pub struct Recipe {
     /// Paths whose content makes one engine another; empty for the whole tree. Lock files, profiles and the like at the root need not
     /// be among them for a change to them to make a new build.
     pub sources: Vec<String>,
+    /// Patterns of files among them that make no other engine, as in a `.gitignore`: a name at any depth, or a path from the root. A
+    /// change to such a file still makes a new build, because nothing holds a build to not reading it.
+    pub exclude: Vec<String>,
     /// Environment of the command.
     pub env: BTreeMap<String, String>,
     /// The engine's name; for messages.
@@ -43,6 +50,7 @@ pub(super) struct RawBuild {
     binary: String,
     #[serde(default)]
     sources: Vec<String>,
+    exclude: Option<Vec<String>>,
     #[serde(default)]
     env: BTreeMap<String, String>,
 }
@@ -107,6 +115,11 @@ impl Recipe {
                 format!("`sources` has `{source}`; write paths relative to the tree's root, [] for all of it");
             return Err(("sources", message));
         }
+        let exclude = build.exclude.unwrap_or_else(texts);
+        if let Some(pattern) = exclude.iter().find(|pattern| !inside(pattern)) {
+            let message = format!("`exclude` has `{pattern}`; write patterns such as *.md, docs or engine/tests");
+            return Err(("exclude", message));
+        }
         if let Some(name) = build.env.keys().find(|name| name.is_empty() || name.contains(['=', '\0'])) {
             return Err(("env", format!("`env` has `{name}`, which is no variable's name; correct it")));
         }
@@ -114,6 +127,7 @@ impl Recipe {
             command: build.command,
             binary: build.binary,
             sources: build.sources.iter().map(|source| source.trim_end_matches('/').to_owned()).collect(),
+            exclude: exclude.iter().map(|pattern| pattern.trim_end_matches('/').to_owned()).collect(),
             env: build.env,
             name: None,
             bench: bench.unwrap_or_else(|| "bench".to_owned()),
@@ -142,7 +156,22 @@ impl Recipe {
 
     fn detected(command: String, binary: String, name: Option<String>) -> Self {
         let (sources, env, options) = Default::default();
-        Self { command, binary, sources, env, name, bench: "bench".to_owned(), options }
+        Self { command, binary, sources, exclude: texts(), env, name, bench: "bench".to_owned(), options }
+    }
+
+    /// What makes one engine another, in Git's words.
+    pub(super) fn pathspecs(&self) -> Vec<String> {
+        let mut specs: Vec<_> = self.sources.iter().map(|path| format!(":(top,literal){path}")).collect();
+        if specs.is_empty() {
+            specs.push(":(top)".to_owned());
+        }
+        for pattern in &self.exclude {
+            let depth = if pattern.contains('/') { "" } else { "**/" };
+            for below in ["", "/**"] {
+                specs.push(format!(":(top,exclude,glob,icase){depth}{pattern}{below}"));
+            }
+        }
+        specs
     }
 
     /// The command that tells the compiler's version; `None` where the recipe does not say which compiler it uses.
@@ -156,6 +185,10 @@ impl Recipe {
             None
         }
     }
+}
+
+fn texts() -> Vec<String> {
+    TEXTS.map(str::to_owned).to_vec()
 }
 
 /// True for a path that stays inside the tree.
@@ -177,6 +210,7 @@ mod tests {
         let recipe = Recipe::parse(&path, &std::fs::read_to_string(&path).unwrap()).unwrap();
         assert_eq!(recipe.binary, "target/engine/destrier");
         assert_eq!(recipe.sources, ["engine"]);
+        assert!(recipe.exclude.iter().any(|pattern| pattern == "*.md"), "{:?}", recipe.exclude);
         assert_eq!(recipe.compiler(), Some(["rustc", "-vV"].as_slice()));
     }
 
@@ -188,6 +222,7 @@ mod tests {
             ("[build]\ncommand = \" \"\nbinary = \"x\"\n", 2),
             ("[build]\ncommand = \"make\"\nbinary = \"/bin/x\"\n", 3),
             ("[build]\ncommand = \"make\"\nbinary = \"x\"\nsources = [\"../y\"]\n", 4),
+            ("[build]\ncommand = \"make\"\nbinary = \"x\"\n\nexclude = [\"\"]\n", 5),
         ] {
             let error = parse(text).unwrap_err();
             assert!(error.starts_with(&format!("quintain.toml:{line}:1: ")), "{error}");

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::plan::time_control::LimitKind;
 use crate::source::cache::{self, Request};
+use crate::source::command::Update;
 use crate::source::error::{SourceError, io_error};
 use crate::source::git::{Repository, Snapshot};
 use crate::source::hash;
@@ -84,11 +85,11 @@ impl Context {
     }
 }
 
-/// The program that `spec` means. `progress` hears one line for each step that may take long.
+/// The program that `spec` means. `progress` hears of each step that may take long.
 ///
 /// # Errors
 /// When the spec means nothing, or what it means cannot be built or run.
-pub fn resolve(spec: &str, context: &Context, progress: &mut dyn FnMut(&str)) -> Result<Resolved, SourceError> {
+pub fn resolve(spec: &str, context: &Context, progress: &mut dyn FnMut(Update<'_>)) -> Result<Resolved, SourceError> {
     match Spec::parse(spec)? {
         Spec::Program(text) => program(spec, &text, context, progress),
         parsed => {
@@ -155,7 +156,7 @@ pub fn find(name: &str, context: &Context) -> Result<Option<Resolved>, SourceErr
 pub(super) fn revision(
     spec: &Spec,
     context: &Context,
-    progress: &mut dyn FnMut(&str),
+    progress: &mut dyn FnMut(Update<'_>),
 ) -> Result<Revision, SourceError> {
     let (repository, rev) = match spec {
         Spec::Git { rev, repository: None } => (Repository::open(&context.cwd)?, rev),
@@ -178,7 +179,7 @@ fn working_tree(repository: Repository, context: &Context) -> Result<Revision, S
     let Snapshot { head, commit: built } = repository.snapshot()?;
     let recipe = recipe(&repository, &built, "", None, context)?;
     let dirty = built != head
-        && (cache::source_ids(&repository, &built, &recipe)? != cache::source_ids(&repository, &head, &recipe)?
+        && (repository.differ(&built, &head, &recipe.pathspecs())?
             || repository.tree_id(&built, Recipe::FILE)? != repository.tree_id(&head, Recipe::FILE)?);
     Ok(Revision { repository, built, commit: head, dirty, recipe })
 }
@@ -223,7 +224,7 @@ fn build(
     spec: &str,
     revision: &Revision,
     context: &Context,
-    progress: &mut dyn FnMut(&str),
+    progress: &mut dyn FnMut(Update<'_>),
 ) -> Result<Resolved, SourceError> {
     let Revision { repository, built: target, commit, dirty, recipe } = revision;
     let name = format!("{}{}", short(commit), if *dirty { "-dirty" } else { "" });
@@ -249,7 +250,12 @@ fn build(
 }
 
 /// An executable by path, by registry name, or on PATH; its arguments follow, after ` -- ` or at once.
-fn program(spec: &str, text: &str, context: &Context, progress: &mut dyn FnMut(&str)) -> Result<Resolved, SourceError> {
+fn program(
+    spec: &str,
+    text: &str,
+    context: &Context,
+    progress: &mut dyn FnMut(Update<'_>),
+) -> Result<Resolved, SourceError> {
     let (word, args) = if is_file(text, context) {
         (text.to_owned(), Vec::new())
     } else if let Some((path, args)) = text.split_once(" -- ") {
@@ -301,7 +307,7 @@ fn named(
     word: &str,
     resolved: &mut Resolved,
     context: &Context,
-    progress: &mut dyn FnMut(&str),
+    progress: &mut dyn FnMut(Update<'_>),
 ) -> Result<(), SourceError> {
     let registry = Registry::load(&context.cwd)?;
     let Some(engine) = registry.get(word) else {

@@ -57,6 +57,10 @@ pub(crate) fn sprt_args(new: &str, base: &str, out: &Path, more: &str) -> Vec<St
     let out = out.display().to_string();
     let mut args = ["sprt", "--new", &fake(new), "--base", &fake(base), "--out", &out].map(str::to_owned).to_vec();
     args.extend(more.split_whitespace().map(str::to_owned));
+    // Where a test wants one program twice, it wants the games.
+    if new == base && !more.contains("--new-option") {
+        args.push("--allow-same".to_owned());
+    }
     args
 }
 

@@ -7,6 +7,7 @@ mod book;
 mod check;
 #[cfg(target_os = "linux")]
 mod control;
+mod demo;
 mod errors;
 mod explain;
 mod fastchess;

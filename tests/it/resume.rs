@@ -192,7 +192,7 @@ fn an_interrupt_lets_running_games_finish() {
     broken.check_no_orphans();
     let ran = broken.resume();
     assert_eq!(ran.code, Some(3), "{ran:?}");
-    assert!(ran.stderr.contains("going on after 1 pairs"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("going on after 1 pair"), "{}", ran.stderr);
     assert!(!ran.stderr.contains("dropped"), "{}", ran.stderr);
     check_same(&broken.dir(), &broken.unbroken(3));
 }
@@ -444,7 +444,7 @@ fn a_run_goes_on_from_another_folder() {
     let run_in = |folder: &Path, words: &str| -> Ran {
         quintain(&words.split_whitespace().collect::<Vec<_>>()).current_dir(folder).output().unwrap().into()
     };
-    let sides = "sprt --new ./engine.sh --base ./engine.sh --book book.epd --out run --nodes 1";
+    let sides = "sprt --new ./engine.sh --base ./engine.sh --book book.epd --out run --nodes 1 --allow-same";
     let ran = run_in(&root, &format!("{sides} {FEW}"));
     assert_eq!(ran.code, Some(3), "{ran:?}");
     let whole = games(&root.join("run"));

@@ -318,6 +318,22 @@ fn an_engine_that_goes_away_after_each_game_stops_a_run() {
 }
 
 #[test]
+fn the_same_program_twice_is_refused_unless_it_is_wanted() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("run");
+    let out = dir.display().to_string();
+    let both = fake("--seed 1");
+    let mut args = vec!["sprt", "--new", &both, "--base", &both, "--nodes", "1", "--max-pairs", "1", "--out", &out];
+    let refused = run(&args);
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    assert!(refused.stderr.contains("are the same program") && refused.stderr.contains("--allow-same"), "{refused:?}");
+    assert!(!dir.exists());
+    // A clock of its own is another player.
+    args.extend(["--base-tc", "1+0.01", "--max-plies", "2", "-j", "1"]);
+    assert_eq!(run(&args).code, Some(3));
+}
+
+#[test]
 fn the_same_program_twice_is_warned_about() {
     let folder = tempfile::tempdir().unwrap();
     let words = "warning: both sides are the same program";

@@ -12,7 +12,7 @@ use quintain::source::{Context, Resolved, SourceError, default_base, resolve};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
-use crate::harness::{lives, quintain, until};
+use crate::harness::{FAKE, Ran, lives, quintain, until};
 
 /// Copies a shell script to where the program is expected, and leaves a mark in the log that it ran.
 const RECIPE: &str = "\
@@ -375,6 +375,91 @@ fn the_default_base_is_the_newest_other_engine() {
     assert_ne!(toy.resolve(&base).unwrap().bench_nodes, Some(1));
     assert_eq!(toy.resolve(&format!("git:{two}")).unwrap().bench_nodes, Some(2));
     assert!(toy.base("stockfish").unwrap_err().contains("--base"));
+}
+
+/// The words of the program in a toy's repository, with its cache.
+fn words(toy: &Toy, line: &str) -> Ran {
+    let mut command = quintain(&line.split_whitespace().collect::<Vec<_>>());
+    command.current_dir(&toy.context.cwd).env("QUINTAIN_CACHE", &toy.context.cache).output().unwrap().into()
+}
+
+#[test]
+fn texts_and_excluded_files_make_no_other_engine() {
+    let toy = Toy::bare();
+    // Detected, so that the whole tree counts.
+    toy.write("Makefile", "engine: main.sh\n\tcp main.sh engine && chmod +x engine\n");
+    toy.write("main.sh", &script(1));
+    let one = toy.commit("One");
+    toy.write("main.sh", &script(2));
+    toy.commit("Two");
+    for file in ["README.md", "docs/guide.md", "License", "COPYING.txt", "CHANGELOG", ".gitignore", ".github/ci.yml"] {
+        toy.write(file, "untracked");
+        assert!(!toy.resolve(".").unwrap().dirty, "{file}, untracked");
+        toy.commit(file);
+        assert_eq!(toy.base("."), Ok(format!("git:{one}")), "{file}");
+    }
+    // The build may read texts all the same, and CMakeLists.txt is none.
+    for file in ["CMakeLists.txt", "src/new.c", "note.txt"] {
+        toy.write(file, "untracked");
+        assert!(toy.resolve(".").unwrap().dirty, "{file}");
+        fs::remove_file(toy.context.cwd.join(file)).unwrap();
+    }
+    // A list of its own takes the place of the usual one.
+    let recipe = |exclude: &str| format!("[build]\ncommand = 'make'\nbinary = 'engine'\nexclude = [{exclude}]\n");
+    toy.write("quintain.toml", &recipe("'*.txt', 'docs/', 'tools/*.py'"));
+    toy.commit("Recipe");
+    for (file, is_dirty) in [
+        ("note.txt", false),
+        ("a/b.TXT", false),
+        ("docs/x", false),
+        ("tools/x.py", false),
+        ("x.py", true),
+        ("y.md", true),
+    ] {
+        toy.write(file, "untracked");
+        assert_eq!(toy.resolve(".").unwrap().dirty, is_dirty, "{file}");
+        fs::remove_file(toy.context.cwd.join(file)).unwrap();
+    }
+}
+
+/// Sources that differ may still build the same program: only programs tell.
+#[test]
+fn the_base_is_the_newest_commit_with_another_program() {
+    let toy = Toy::new();
+    let engine = format!("#!/bin/sh\nexec '{FAKE}' --seed 1\n");
+    toy.write("engine/main.sh", &engine);
+    let other = toy.commit("Another program");
+    toy.write("engine/main.sh", &engine.replace("--seed 1", "--seed 2"));
+    toy.commit("A program");
+    for file in ["engine/comment", "engine/more"] {
+        toy.write(file, "is built into nothing");
+        toy.commit(file);
+    }
+    let play = "sprt --nodes 1 --max-plies 8 --max-pairs 1 -j 1 --option Hash=1 --out run";
+    let ran = words(&toy, play);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert!(ran.stderr.contains("builds the same program as `.`"), "{ran:?}");
+    assert!(
+        ran.stderr.contains(&format!("base is {}, the newest commit with another program", &other[..8])),
+        "{ran:?}"
+    );
+    assert!(ran.stderr.contains("1 of 2: building toy ") && ran.stderr.contains("2 of 2: building toy "), "{ran:?}");
+    let plan = fs::read_to_string(toy.context.cwd.join("run/plan.toml")).unwrap();
+    assert!(plan.contains(&other), "{plan}");
+    // Nothing else in the history: said, and not played.
+    let toy = Toy::new();
+    toy.write("engine/main.sh", &engine);
+    toy.write("engine/comment", "is built into nothing");
+    toy.git(&["add", "--all"]);
+    toy.git(&["commit", "--quiet", "--amend", "-m", "One"]);
+    toy.write("engine/comment", "nor is this");
+    toy.commit("Two");
+    let ran = words(&toy, play);
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("every commit with other engine sources than `.` (1)"), "{ran:?}");
+    // Named, it is refused as well, and played if that is wanted.
+    assert_eq!(words(&toy, &format!("{play} --base git:HEAD~1")).code, Some(2));
+    assert_eq!(words(&toy, &format!("{play} --allow-same")).code, Some(3));
 }
 
 #[test]

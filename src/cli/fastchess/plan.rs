@@ -65,7 +65,10 @@ pub(super) fn concurrency(settings: &Settings, cpus: usize) -> Result<u16> {
     let games =
         if settings.concurrency <= 0 { cpus.saturating_add(settings.concurrency).max(1) } else { settings.concurrency };
     if games > cpus && !settings.force_concurrency {
-        bail!("-concurrency {games}: this machine has {cpus} CPUs; use fewer, or -force-concurrency");
+        bail!(
+            "-concurrency {games}: this machine has {cpus} CPU{}; use fewer, or -force-concurrency",
+            if cpus == 1 { "" } else { "s" }
+        );
     }
     u16::try_from(games).with_context(|| format!("-concurrency {games}: 65535 is the most"))
 }

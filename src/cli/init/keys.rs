@@ -65,7 +65,7 @@ pub(super) const GROUPS: &[Group] = &[
         title: "Engines: `.` the working tree, git:REV, git:REV@PATH-OR-URL, a path, or a name of configs/engines.toml",
         keys: &[
             Key::new("new", "\".\"", "The tested engine [default: the working tree].").of(For::Sprt).essential(),
-            Key::new("base", "\"git:main\"", "The reference [default: the newest commit whose engine sources differ].")
+            Key::new("base", "\"git:main\"", "The reference [default: the newest commit with another program].")
                 .of(For::Sprt),
             Key::new("new-name", "\"patch\"", "What to call `new` [default: its own name].").of(For::Sprt),
             Key::new("base-name", "\"main\"", "What to call `base` [default: its own name].").of(For::Sprt),
@@ -115,6 +115,13 @@ pub(super) const GROUPS: &[Group] = &[
             Key::new("beta", "0.05", "Probability of accepting H0 where H1 is true [default: 0.05].").of(For::Sprt),
             Key::new("max-pairs", "20000", "Stop without a verdict after so many pairs [default: no limit].")
                 .of(For::Sprt),
+            Key::new(
+                "budget",
+                "\"8h\"",
+                "Choose the upper bound so that the test is over in this time in 95 % of cases, and stop then.",
+            )
+            .of(For::Sprt),
+            Key::new("allow-same", "false", "Play a program against itself [default: false].").of(For::Sprt),
         ],
     },
     Group {

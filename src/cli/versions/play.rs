@@ -125,7 +125,7 @@ fn check(args: &ProgressArgs, raw: &RawPlan, gathered: &Gathered, context: &Cont
     gathered.is_at(args, &condition)?;
     // A partner that is no engine would be taken for the fault of the version it meets.
     for partner in &args.partners {
-        let found = source::resolve(partner, context, &mut |step| progress::note(step));
+        let found = source::resolve(partner, context, &mut progress::step);
         found.with_context(|| format!("--vs `{partner}`"))?;
     }
     Ok(())

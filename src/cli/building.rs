@@ -1,0 +1,104 @@
+//! Engines that are looked up or built before a run, and the lines that show how far that is.
+
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::cli::progress;
+use crate::source::{self, Bases, Context, Resolved, Update};
+
+/// Commits that are built at most in search of another program.
+const MOST_BASES: usize = 10;
+
+/// Shows the build until it is dropped: on a terminal step, elapsed time and the compiler's last line; elsewhere a line a step.
+pub(super) struct Building {
+    pub(super) context: Context,
+    spinner: ProgressBar,
+    total: usize,
+}
+
+impl Building {
+    /// For `total` engines.
+    pub(super) fn begin(total: usize) -> Result<Self> {
+        let context = Context::from_env()?;
+        let style = ProgressStyle::with_template("{spinner} {elapsed} {prefix}\n  {wide_msg:.dim}");
+        let spinner = ProgressBar::new_spinner().with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+        spinner.enable_steady_tick(Duration::from_millis(120));
+        Ok(Self { context, spinner, total })
+    }
+
+    /// Builds or finds engine `number`, from 1; `role` is for the message.
+    pub(super) fn engine(&self, number: usize, role: &str, spec: &str) -> Result<Resolved> {
+        self.resolve(number, spec).with_context(|| format!("{role} `{spec}`"))
+    }
+
+    /// Engine `number` as the newest commit has it whose program is another one than `new_spec`'s; `is_same` compares them.
+    pub(super) fn other(&self, number: usize, new_spec: &str, is_same: impl Fn(&Resolved) -> bool) -> Result<Resolved> {
+        let mut bases = Bases::of(&self.context, new_spec).context("base")?;
+        for passed in 0..MOST_BASES {
+            let Some(spec) = bases.next() else {
+                if passed == 0 {
+                    return Err(bases.none()).context("base");
+                }
+                bail!(
+                    "base: every commit with other engine sources than `{new_spec}` ({passed}) builds the same program or none; \
+                     choose one with --base, or give one side an option of its own"
+                );
+            };
+            let spec = spec.context("base")?;
+            match self.resolve(number, &spec) {
+                Ok(found) if is_same(&found) => {
+                    self.say(&format!(
+                        "{} builds the same program as `{new_spec}`; looking at older commits",
+                        found.name
+                    ));
+                }
+                Ok(found) => {
+                    if passed > 0 {
+                        self.say(&format!("base is {}, the newest commit with another program", found.name));
+                    }
+                    return Ok(found);
+                }
+                Err(error) if passed > 0 && source::is_bad_commit(&error) => {
+                    self.say(&format!(
+                        "`{spec}` is passed over: {}",
+                        error.to_string().lines().next().unwrap_or_default()
+                    ));
+                }
+                Err(error) => return Err(error).with_context(|| format!("base `{spec}`")),
+            }
+        }
+        bail!(
+            "base: the {MOST_BASES} newest commits with other engine sources than `{new_spec}` build the same program or none; choose \
+             one with --base, or have `sources` or `exclude` of quintain.toml leave out what makes no other engine"
+        )
+    }
+
+    fn resolve(&self, number: usize, spec: &str) -> Result<Resolved, source::SourceError> {
+        let mut show = |update: Update<'_>| match update {
+            Update::Step(text) => {
+                let text = format!("{number} of {}: {text}", self.total);
+                if self.spinner.is_hidden() {
+                    progress::note(&text);
+                }
+                self.spinner.reset_elapsed();
+                self.spinner.set_prefix(text);
+                self.spinner.set_message("");
+            }
+            Update::Output(line) => self.spinner.set_message(line.replace(char::is_control, " ")),
+        };
+        source::resolve(spec, &self.context, &mut show)
+    }
+
+    /// A line that stays.
+    fn say(&self, text: &str) {
+        if self.spinner.is_hidden() { progress::note(text) } else { self.spinner.println(text) }
+    }
+}
+
+impl Drop for Building {
+    fn drop(&mut self) {
+        self.spinner.finish_and_clear();
+    }
+}

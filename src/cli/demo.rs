@@ -1,0 +1,131 @@
+//! `quintain demo`.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::cli::run::{self, Output};
+use crate::cli::run_dir::Place;
+use crate::cli::{Exit, forecast, progress, resolve};
+use crate::plan::config::RawPlan;
+use crate::plan::time_control::Limit;
+
+/// Nodes a move of `new` and of `base`.
+const NODES: [u64; 2] = [6_000, 3_000];
+
+/// The hypotheses: what half the nodes cost lies far beyond the upper one.
+const BOUNDS: [f64; 2] = [0.0, 50.0];
+
+/// The program of the engine that comes with this one.
+const BUNDLED: &str = "destrier";
+
+const EXAMPLES: &str = "\
+In a clone of Quintain's repository the engine is built from it; elsewhere `destrier` is looked for beside this program and on PATH.
+Any other UCI engine serves as well: --engine.
+
+Examples:
+  quintain demo
+  quintain demo --engine stockfish";
+
+/// Plays one whole test: an engine against itself with half the nodes, to a verdict, a picture and a report.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct DemoArgs {
+    /// The engine, as `sprt --new` takes it [default: the one that comes with this program].
+    #[arg(long, value_name = "SPEC")]
+    engine: Option<String>,
+    /// Games at once [default: physical cores].
+    #[arg(short = 'j', long, value_name = "N")]
+    concurrency: Option<u16>,
+    /// The run's directory [default: results/runs/<date>-demo].
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+pub(super) fn run(args: &DemoArgs) -> Result<Exit> {
+    let place = args.out.clone().map_or_else(|| run::default_place("demo"), Place::Given);
+    place.check()?;
+    let engine = match &args.engine {
+        Some(spec) => spec.clone(),
+        None => bundled(&std::env::current_dir().context("no current directory")?)?,
+    };
+    let [new_name, base_name] = NODES.map(|nodes| Some(format!("{nodes}-nodes")));
+    let raw = RawPlan {
+        new: Some(engine.clone()),
+        base: Some(engine),
+        new_name,
+        base_name,
+        bounds: Some(BOUNDS),
+        nodes: Some(NODES[0]),
+        concurrency: args.concurrency,
+        seed: Some(1),
+        name: Some("demo".to_owned()),
+        ..RawPlan::default()
+    };
+    progress::note(&format!(
+        "An engine against itself with half the nodes, {} against {}: does a test see which is the stronger?",
+        NODES[0], NODES[1]
+    ));
+    let (mut plan, book) = resolve::sprt(&raw).context("cannot start the demonstration")?;
+    if let [_, base] = plan.players.as_mut_slice() {
+        base.limit = Limit::nodes(NODES[1]);
+    }
+    if let Some(line) = forecast::line(&plan) {
+        progress::note(&line);
+    }
+    let exit = run::start(Arc::new(plan), book, &place, Output::new(false))?;
+    progress::result(&last_words(place.wanted()));
+    Ok(exit)
+}
+
+fn last_words(run: &Path) -> String {
+    let run = run.display();
+    format!(
+        "\npicture    {run}/llr.svg\nreport     {run}/report.html, with every game\nnow yours  `quintain sprt --new ./a --base ./b`; in the Git \
+         repository of an engine just `quintain sprt`"
+    )
+}
+
+/// The spec of the engine that comes with this program, seen from `cwd`.
+fn bundled(cwd: &Path) -> Result<String> {
+    let is_clone = |folder: &&Path| {
+        let manifest = std::fs::read_to_string(folder.join("engine/Cargo.toml")).unwrap_or_default();
+        folder.join(".git").exists() && manifest.lines().any(|line| line.trim() == "name = \"destrier\"")
+    };
+    if cwd.ancestors().any(|folder| is_clone(&folder)) {
+        return Ok(".".to_owned());
+    }
+    let beside = std::env::current_exe().ok().and_then(|program| Some(program.parent()?.join(BUNDLED)));
+    if let Some(program) = beside.filter(|program| program.is_file()) {
+        return Ok(format!("'{}'", program.display()));
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    if std::env::split_paths(&path).any(|folder| folder.join(BUNDLED).is_file()) {
+        return Ok(BUNDLED.to_owned());
+    }
+    bail!(
+        "`{BUNDLED}`, the engine that comes with this program, is neither beside it nor on PATH; call `quintain demo` in a clone of \
+         Quintain's repository, which builds it, or name any UCI engine: `quintain demo --engine ./my-engine`"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clone_is_known_by_its_engine() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        let in_clone = || bundled(&root.join("src")).ok().as_deref() == Some(".");
+        std::fs::create_dir_all(root.join("src")).unwrap();
+        std::fs::create_dir_all(root.join("engine")).unwrap();
+        std::fs::create_dir_all(root.join(".git")).unwrap();
+        assert!(!in_clone());
+        std::fs::write(root.join("engine/Cargo.toml"), "[package]\nname = \"other\"\n").unwrap();
+        assert!(!in_clone());
+        std::fs::write(root.join("engine/Cargo.toml"), "[package]\nname = \"destrier\"\n").unwrap();
+        assert!(in_clone());
+    }
+}

@@ -1,0 +1,202 @@
+//! The expected length of a test before its first game, and bounds for a budget of time.
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::cli::resolve;
+use crate::cli::simulate::pace::{self, Learnt};
+use crate::plan::Plan;
+use crate::plan::config::RawPlan;
+use crate::plan::time_control::Limit;
+use crate::report::figures;
+use crate::schedule::affinity::Topology;
+use crate::stats::elo::fixed;
+use crate::stats::simulate::{Law, bounds_within, expected_pairs};
+use crate::stats::sprt::{Bounds, Sprt};
+
+/// Folder whose runs show the pace of this machine.
+const RESULTS: &str = "results";
+
+/// Moves of one side in a game between engines, for clocks at which no run was played yet.
+const MOVES: f64 = 60.0;
+
+/// Time and pairs from which quicker settings are named.
+const LONG: Duration = Duration::from_secs(3600);
+const MANY_PAIRS: f64 = 2_000.0;
+
+/// Expected pairs and time of a plan's test between equal engines, in one line; `None` if neither can be told.
+pub(super) fn line(plan: &Plan) -> Option<String> {
+    let test = plan.test.as_ref()?;
+    let sprt = Sprt::new(test.bounds, test.model, test.alpha, test.beta).ok()?;
+    let pairs = expected_pairs(&sprt, 0.0)?;
+    let most = plan.max_pairs.filter(|most| (*most as f64) < pairs);
+    let played = most.map_or(pairs, |most| most as f64);
+    let limit = plan
+        .players
+        .first()
+        .map(|player| player.limit)
+        .filter(|limit| plan.players.iter().all(|player| player.limit == *limit));
+    let rate = limit.and_then(|limit| pace(&limit, plan.concurrency));
+    let time = rate.and_then(|rate| Duration::try_from_secs_f64(played / rate * 60.0).ok());
+    let time = time.map(|time| plan.max_time.map_or(time, |most| most.min(time)));
+    let Bounds { elo0, elo1 } = test.bounds;
+    let games = if plan.concurrency == 1 { "game" } else { "games" };
+    let mut line = format!("[{elo0}, {elo1}] at {}, {} {games} at once: ", figures::limits(plan), plan.concurrency);
+    line.push_str(&format!("about {} pairs if equal", grouped(pairs)));
+    if let Some(most) = most {
+        line.push_str(&format!(", of which {most} are played at most"));
+    }
+    if let Some(time) = time {
+        line.push_str(&format!(", {} here", length(time)));
+    }
+    let is_long = time.map_or(played > MANY_PAIRS, |time| time > LONG);
+    let quicker = quicker(plan, &test.bounds);
+    if is_long && !quicker.is_empty() {
+        line.push_str(&format!("; quicker: {}", quicker.join(", ")));
+    }
+    Some(line)
+}
+
+/// Flags that make a test shorter and are not in use.
+fn quicker(plan: &Plan, bounds: &Bounds) -> Vec<&'static str> {
+    let is_timed = plan.players.iter().any(|player| player.limit.is_timed());
+    let flags = [
+        ("--bounds 0,20", bounds.elo1 - bounds.elo0 < 20.0),
+        ("--nodes 20000", is_timed),
+        ("--budget 8h", plan.max_time.is_none() && is_timed),
+    ];
+    flags.into_iter().filter(|(_, is_free)| *is_free).map(|(flag, _)| flag).collect()
+}
+
+/// Sets the bounds of `raw` so that its test is over within `budget` in 95 % of cases, and its `max-time` to that. Returns a line
+/// that says so.
+pub(super) fn spend(budget: &str, raw: &mut RawPlan) -> Result<String> {
+    let time = resolve::time("--budget", budget)?;
+    let [limit, other] = resolve::limits(raw)?;
+    let concurrency = raw.concurrency.unwrap_or_else(|| Topology::detect().default_concurrency(1));
+    let Some(rate) = (limit == other).then(|| pace(&limit, concurrency)).flatten() else {
+        bail!(
+            "--budget {budget}: no run under {RESULTS} shows how many pairs a minute this machine plays at {limit}; play one of some \
+             minutes first (--max-time 5m), or give --bounds and --max-time"
+        );
+    };
+    let test = resolve::test(raw)?;
+    let sprt = Sprt::new(test.bounds, test.model, test.alpha, test.beta)?;
+    let pairs = time.as_secs_f64() / 60.0 * rate;
+    let bounds = bounds_within(&sprt, &Law::TYPICAL, pairs, false);
+    let Bounds { elo0, elo1 } = bounds.with_context(|| {
+        format!(
+            "--budget {budget}: {} pairs are too few for any bounds; give more time, or fewer --nodes",
+            grouped(pairs)
+        )
+    })?;
+    raw.bounds = Some([elo0, elo1]);
+    raw.max_time = Some(budget.to_owned());
+    let elo1 = fixed(elo1, 1);
+    Ok(format!(
+        "{budget} is about {} pairs here: --bounds {elo0},{elo1}, over by then in 95 % of cases",
+        grouped(pairs)
+    ))
+}
+
+/// Pairs a minute at `limit`: as past runs show, else by the clock; `None` if neither says.
+fn pace(limit: &Limit, concurrency: u16) -> Option<f64> {
+    let known = pace::learn(Path::new(RESULTS), &resolve::cpu(), Some(&limit.to_string()), Some(concurrency));
+    match known {
+        Learnt::Known(pace) => Some(pace.pairs_per_minute),
+        Learnt::Unknown(_) => by_clock(limit, concurrency),
+    }
+}
+
+/// Pairs a minute if both sides use up their time in [`MOVES`] moves.
+fn by_clock(limit: &Limit, concurrency: u16) -> Option<f64> {
+    let side = match (limit.clock, limit.movetime) {
+        (Some(clock), _) => {
+            let sessions = clock.moves.map_or(1.0, |moves| MOVES / f64::from(moves.max(1)));
+            clock.base.as_secs_f64() * sessions + clock.increment.as_secs_f64() * MOVES
+        }
+        (None, Some(movetime)) => movetime.as_secs_f64() * MOVES,
+        (None, None) => return None,
+    };
+    // Two games of two sides each.
+    (side > 0.0).then(|| 60.0 * f64::from(concurrency) / (4.0 * side))
+}
+
+/// `about 4 days`, `3 h`, `20 min`.
+fn length(time: Duration) -> String {
+    let hours = time.as_secs_f64() / 3600.0;
+    if hours >= 36.0 {
+        format!("{:.0} days", hours / 24.0)
+    } else if hours >= 10.0 {
+        format!("{hours:.0} h")
+    } else {
+        figures::duration(time)
+    }
+}
+
+/// Two or three digits that count and commas between thousands: `12,900`.
+fn grouped(pairs: f64) -> String {
+    let step = if pairs < 1_000.0 { 10.0 } else { 100.0 };
+    let rounded = if pairs < 100.0 { pairs.round() } else { (pairs / step).round() * step };
+    let digits = format!("{rounded:.0}");
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_pairs_are_short() {
+        for (pairs, text) in
+            [(0.0, "0"), (7.4, "7"), (99.6, "100"), (455.0, "460"), (12_874.0, "12,900"), (1e6, "1,000,000")]
+        {
+            assert_eq!(grouped(pairs), text, "{pairs}");
+        }
+    }
+
+    #[test]
+    fn lengths_fit_their_size() {
+        for (hours, text) in [(0.5, "30 min"), (3.0, "3 h 0 min"), (20.2, "20 h"), (93.3, "4 days")] {
+            assert_eq!(length(Duration::from_secs_f64(hours * 3600.0)), text);
+        }
+    }
+
+    #[test]
+    fn a_clock_gives_a_pace() {
+        let rate =
+            |text: &str, games: u16| by_clock(&Limit { clock: Some(text.parse().unwrap()), ..Limit::default() }, games);
+        // 2.3 pairs a minute were measured with two games at once.
+        assert!((rate("8+0.08", 2).unwrap() - 2.34).abs() < 0.01);
+        assert_eq!(rate("8+0.08", 4), rate("8+0.08", 2).map(|rate| 2.0 * rate));
+        assert!((rate("40/60", 1).unwrap() - 60.0 / 360.0).abs() < 1e-9);
+        assert_eq!(by_clock(&Limit::nodes(1), 1), None);
+    }
+
+    #[test]
+    fn a_budget_becomes_bounds_and_an_end() {
+        let mut raw = RawPlan { tc: Some("8+0.08".into()), concurrency: Some(2), ..RawPlan::default() };
+        let words = spend("8h", &mut raw).unwrap();
+        let [elo0, elo1] = raw.bounds.unwrap();
+        // In 1,100 pairs: far wider than the default, and no wider than it must be.
+        assert!(elo0 == 0.0 && (10.0..60.0).contains(&elo1), "{elo1}");
+        assert_eq!(raw.max_time.as_deref(), Some("8h"));
+        assert!(words.starts_with("8h is about ") && words.contains("--bounds 0,"), "{words}");
+        let mut more = RawPlan { bounds: Some([-5.0, 0.0]), ..raw.clone() };
+        spend("80h", &mut more).unwrap();
+        let [low, high] = more.bounds.unwrap();
+        assert!(low == -5.0 && high - low < elo1, "more time, narrower bounds: {low}, {high}");
+        let mut nodes = RawPlan { nodes: Some(987_654_321), ..RawPlan::default() };
+        assert!(spend("8h", &mut nodes).unwrap_err().to_string().contains("--max-time 5m"));
+        assert!(spend("3s", &mut raw.clone()).unwrap_err().to_string().contains("too few"));
+    }
+}
