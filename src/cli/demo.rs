@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::cli::run::{self, Output};
 use crate::cli::run_dir::Place;
-use crate::cli::{Exit, forecast, progress, resolve};
+use crate::cli::{Exit, progress, resolve};
 use crate::plan::config::RawPlan;
 use crate::plan::time_control::Limit;
 
@@ -70,9 +70,6 @@ pub(super) fn run(args: &DemoArgs) -> Result<Exit> {
     let (mut plan, book) = resolve::sprt(&raw).context("cannot start the demonstration")?;
     if let [_, base] = plan.players.as_mut_slice() {
         base.limit = Limit::nodes(NODES[1]);
-    }
-    if let Some(line) = forecast::line(&plan) {
-        progress::note(&line);
     }
     let exit = run::start(Arc::new(plan), book, &place, Output::new(false))?;
     progress::result(&last_words(place.wanted()));

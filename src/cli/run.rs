@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use crate::chess::Variant;
 use crate::cli::page::PageFold;
 use crate::cli::run_dir::{Place, RunDir, sha256, write_atomically};
-use crate::cli::{Exit, builtin, lasting, progress};
+use crate::cli::{Exit, builtin, forecast, lasting, progress};
 use crate::control::server::Server;
 use crate::game::tablebase::Probe;
 use crate::journal::{self, Journal};
@@ -62,6 +62,10 @@ pub(super) fn start(plan: Arc<Plan>, book: Book, place: &Place, output: Output) 
     let mut pgn = PgnFile::begin(&dir.path("games.pgn"), Arc::clone(&plan))?;
     pgn.publish()?;
     let page = PageFold::new(Arc::clone(&plan))?;
+    // Told only now: a run that is refused says nothing but why.
+    if let Some(line) = forecast::line(&plan).filter(|_| !output.quiet) {
+        progress::note(&line);
+    }
     runtime.block_on(drive(plan, (book, tables), &dir, journal, (standing, pgn, page), output))
 }
 

@@ -121,9 +121,6 @@ pub(super) fn run(args: &SprtArgs) -> Result<Exit> {
     }
     let (plan, book) = resolve::sprt(&raw).context("cannot start the test")?;
     compare(&plan, raw.allow_same == Some(true))?;
-    if let Some(line) = forecast::line(&plan) {
-        progress::note(&line);
-    }
     let place = given.unwrap_or_else(|| run::default_place(&plan.name));
     run::start(Arc::new(plan), book, &place, Output::new(args.flags.json))
 }
