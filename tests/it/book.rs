@@ -297,7 +297,7 @@ fn the_books_of_this_repository_are_sound() {
     for (name, count, more) in [
         ("quintain_8ply.epd.zst", 100_000, ""),
         ("quintain_8ply_10000.epd.zst", 10_000, ""),
-        ("quintain_unbalanced.epd", 1500, ""),
+        ("quintain_unbalanced.epd.zst", 50_000, ""),
         ("quintain_chess960.epd", 1500, "--chess960"),
     ] {
         let found = info(&root, &format!("{name} {more}"));
