@@ -132,7 +132,9 @@ fn a_broken_run_of_any_format_comes_to_the_same_games() {
         for kept in [1, 4, lines.len() / 2, lines.len() - 1] {
             let broken = folder.path().join(format!("broken-{kept}"));
             std::fs::create_dir_all(broken.join("stderr")).unwrap();
-            std::fs::copy(whole.join("plan.toml"), broken.join("plan.toml")).unwrap();
+            for name in ["plan.toml", "stamp"] {
+                std::fs::copy(whole.join(name), broken.join(name)).unwrap();
+            }
             // And the beginning of a game that was being written.
             std::fs::write(broken.join("games.jsonl"), lines[..kept].concat() + "{\"v\":1,\"kind\":\"ga").unwrap();
             let ran = run(&["resume", &broken.display().to_string()]);

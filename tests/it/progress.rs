@@ -159,7 +159,9 @@ fn a_race_drops_the_weak_take_and_ends_with_the_strong_one() {
     for kept in [1, 10, lines.len() / 2] {
         let broken = folder.path().join(format!("broken-{kept}"));
         std::fs::create_dir_all(broken.join("stderr")).unwrap();
-        std::fs::copy(out.join("plan.toml"), broken.join("plan.toml")).unwrap();
+        for name in ["plan.toml", "stamp"] {
+            std::fs::copy(out.join(name), broken.join(name)).unwrap();
+        }
         std::fs::write(broken.join("games.jsonl"), lines[..kept].concat()).unwrap();
         let ran = run(&["resume", &broken.display().to_string()]);
         assert_eq!(ran.code, Some(0), "{kept}: {ran:?}");
