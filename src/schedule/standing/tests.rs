@@ -1,0 +1,190 @@
+//! Tests of the standing.
+
+use super::*;
+use crate::record::{ByColor, Color, Ending, MoveRecord, Opening, Outcome};
+use crate::stats::sprt::Bounds;
+
+fn standing() -> Standing {
+    let sprt = Sprt::new(Bounds { elo0: 0.0, elo1: 200.0 }, Model::Logistic, 0.05, 0.05).unwrap();
+    Standing::empty(2, Some(sprt))
+}
+
+/// A game of `pair`, 0 or 1 half points above a loss for `new`.
+fn game(pair: u64, leg: Leg, half_points: u8) -> GameRecord {
+    let (white, black) =
+        if leg == Leg::First { (PlayerId::NEW, PlayerId::BASE) } else { (PlayerId::BASE, PlayerId::NEW) };
+    let new = if leg == Leg::First { Color::White } else { Color::Black };
+    let outcome = match half_points {
+        0 => Outcome::win(new.other()),
+        1 => Outcome::Draw,
+        _ => Outcome::win(new),
+    };
+    GameRecord {
+        id: GameId { pair: PairId(pair), leg },
+        players: ByColor { white, black },
+        engines: ByColor::default(),
+        opening: Opening { index: pair, fen: pair.to_string(), moves: Vec::new() },
+        moves: Vec::new(),
+        ending: Ending { outcome, termination: Termination::Checkmate, detail: String::new() },
+        started: std::time::Duration::ZERO,
+        took: std::time::Duration::ZERO,
+        overstep: None,
+        is_void: false,
+    }
+}
+
+fn void(pair: u64, leg: Leg) -> GameRecord {
+    GameRecord { is_void: true, ..game(pair, leg, 0) }
+}
+
+/// Tells games and returns the pairs that counted, in the order in which they did.
+fn tell(standing: &mut Standing, games: impl IntoIterator<Item = GameRecord>) -> Vec<u64> {
+    let mut counted = Vec::new();
+    for record in games {
+        standing.tell(record, |_, games| {
+            let [first, second] = games else { panic!("{} games", games.len()) };
+            assert_eq!((first.id.pair, first.id.leg, second.id.leg), (second.id.pair, Leg::First, Leg::Second));
+            counted.push(first.id.pair.0);
+        });
+    }
+    counted
+}
+
+#[test]
+fn pairs_count_in_the_order_they_were_scheduled() {
+    let mut standing = standing();
+    let early = [game(1, Leg::First, 2), game(1, Leg::Second, 2), game(0, Leg::Second, 1), game(2, Leg::First, 0)];
+    assert!(tell(&mut standing, early).is_empty());
+    assert_eq!((standing.pairs(), standing.waiting_games()), (0, 4));
+    assert_eq!(standing.missing_legs(PairId(0)), [Leg::First]);
+    assert_eq!(tell(&mut standing, [game(0, Leg::First, 1)]), [0, 1]);
+    assert_eq!(standing.ptnml(), Pentanomial([0, 0, 1, 0, 1]));
+    assert_eq!((standing.pairs(), standing.waiting_games()), (2, 1));
+}
+
+#[test]
+fn a_game_told_twice_is_taken_once() {
+    let mut standing = standing();
+    let games = [game(0, Leg::First, 2), game(0, Leg::First, 0), game(0, Leg::Second, 2), game(0, Leg::Second, 0)];
+    assert_eq!(tell(&mut standing, games), [0]);
+    assert_eq!((standing.ptnml(), standing.waiting_games()), (Pentanomial([0, 0, 0, 0, 1]), 0));
+}
+
+#[test]
+fn a_failure_told_again_counts_once() {
+    let crash = |pair| {
+        let game = game(pair, Leg::First, 0);
+        GameRecord { ending: Ending { termination: Termination::Crash, ..game.ending.clone() }, ..game }
+    };
+    let mut standing = standing();
+    // Of a pair that waits, of one that counts, and of one that comes later.
+    tell(&mut standing, std::iter::repeat_n(crash(0), 12));
+    assert_eq!(standing.failures(), 1);
+    tell(&mut standing, [game(0, Leg::Second, 2), crash(0), crash(2), crash(2)]);
+    assert_eq!((standing.failures(), standing.pairs(), standing.waiting_games()), (2, 1, 1));
+    // A void game's failure is another one, and so is that of the game played in its place.
+    tell(&mut standing, [GameRecord { is_void: true, ..crash(1) }, crash(1), crash(1)]);
+    assert_eq!((standing.failures(), standing.voided()), (4, 1));
+}
+
+/// A pair whose games both begin in `opening` and go on with `moves`.
+fn pair_of(pair: u64, opening: &str, moves: [&str; 2]) -> [GameRecord; 2] {
+    let played = |uci: &str| MoveRecord {
+        uci: uci.to_owned(),
+        elapsed: std::time::Duration::ZERO,
+        left: None,
+        info: crate::record::SearchInfo::default(),
+        waited: None,
+        said: crate::record::Said::default(),
+    };
+    [Leg::First, Leg::Second].map(|leg| GameRecord {
+        opening: Opening { index: pair, fen: opening.to_owned(), moves: Vec::new() },
+        moves: vec![played(moves[leg.index()])],
+        ..game(pair, leg, 2)
+    })
+}
+
+#[test]
+fn a_pair_that_repeats_counted_games_does_not_count() {
+    let mut standing = Standing { results: Some(Vec::new()), ..standing() };
+    let played = [
+        pair_of(0, "a", ["e2e4", "d2d4"]),
+        // The same moves from elsewhere are another game.
+        pair_of(1, "b", ["e2e4", "d2d4"]),
+        pair_of(2, "a", ["e2e4", "d2d4"]),
+        // One new game is news; who plays White is a part of it.
+        pair_of(3, "a", ["e2e4", "e2e4"]),
+        pair_of(4, "a", ["e2e4", "e2e4"]),
+        pair_of(5, "a", ["d2d4", "e2e4"]),
+    ];
+    // Later pairs first: what repeats what is a matter of the schedule.
+    let counted = tell(&mut standing, played.clone().into_iter().rev().flatten());
+    assert_eq!(counted, [0, 1, 3, 5]);
+    assert_eq!((standing.pairs(), standing.repeated(), standing.settled(), standing.games()), (4, 2, 6, 8));
+    assert_eq!((standing.ptnml(), standing.llr_path().len()), (Pentanomial([0, 0, 0, 0, 4]), 4));
+    assert!(standing.missing_legs(PairId(2)).is_empty() && standing.waiting_games() == 0);
+    let games: Vec<_> = standing.results().iter().map(|result| result.games).collect();
+    assert_eq!(games, [2, 2, 0, 2, 0, 2]);
+    let mut all = Standing { repeats: Repeats::unless(true), ..self::standing() };
+    assert_eq!(tell(&mut all, played.into_iter().flatten()).len(), 6);
+}
+
+#[test]
+fn after_a_verdict_nothing_counts() {
+    let mut standing = standing();
+    let wins = |pair| [game(pair, Leg::First, 2), game(pair, Leg::Second, 2)];
+    let counted = tell(&mut standing, (0..200).flat_map(wins));
+    assert_eq!(standing.verdict(), Verdict::AcceptH1);
+    let pairs = standing.pairs();
+    assert!(counted.into_iter().eq(0..pairs) && pairs < 200);
+    assert_eq!(standing.waiting_games(), 2 * (200 - pairs));
+}
+
+#[test]
+fn a_void_game_takes_its_pair_with_it() {
+    let mut standing = standing();
+    assert!(tell(&mut standing, [game(0, Leg::First, 2), void(0, Leg::Second)]).is_empty());
+    assert_eq!(standing.missing_legs(PairId(0)), [Leg::First, Leg::Second]);
+    assert_eq!(tell(&mut standing, [game(0, Leg::First, 1), game(0, Leg::Second, 1)]), [0]);
+    assert_eq!((standing.voided(), standing.ptnml()), (1, Pentanomial([0, 0, 1, 0, 0])));
+}
+
+#[test]
+fn each_two_players_have_their_score() {
+    let mut standing = Standing { results: Some(Vec::new()), ..Standing::empty(3, None) };
+    let meet = |pair, white, black, half_points| {
+        let players = ByColor { white: PlayerId(white), black: PlayerId(black) };
+        let outcome = match half_points {
+            0 => Outcome::BlackWins,
+            1 => Outcome::Draw,
+            _ => Outcome::WhiteWins,
+        };
+        let leg = if white < black { Leg::First } else { Leg::Second };
+        let record = game(pair, leg, 1);
+        GameRecord { players, ending: Ending { outcome, ..record.ending.clone() }, ..record }
+    };
+    let games = [meet(0, 0, 1, 2), meet(0, 1, 0, 0), meet(1, 1, 2, 1), meet(1, 2, 1, 2)];
+    assert_eq!(tell(&mut standing, games), [0, 1]);
+    let [p0, p1, p2] = [0, 1, 2].map(PlayerId);
+    assert_eq!(standing.score(p0, p1).ptnml, Pentanomial([0, 0, 0, 0, 1]));
+    assert_eq!(standing.score(p1, p0).ptnml, Pentanomial([1, 0, 0, 0, 0]));
+    assert_eq!(standing.score(p1, p2).wdl, Trinomial { wins: 0, draws: 1, losses: 1 });
+    assert_eq!(standing.total(p1), Trinomial { wins: 0, draws: 1, losses: 3 });
+    assert_eq!(standing.score(p0, p2), Score::default());
+    let points: Vec<_> = standing.results().iter().map(|result| (result.players, result.half_points)).collect();
+    assert_eq!(points, [((p0, p1), 4), ((p1, p2), 1)]);
+    assert_eq!((standing.verdict(), standing.llr(), standing.games()), (Verdict::Continue, None, 4));
+}
+
+#[test]
+fn half_a_pair_counts_as_a_game() {
+    let mut standing = Standing { halves_from: Some(PairId(1)), ..Standing::empty(2, None) };
+    assert_eq!(standing.missing_legs(PairId(1)), [Leg::First]);
+    let mut lengths = Vec::new();
+    for record in [game(0, Leg::First, 2), game(0, Leg::Second, 1), game(1, Leg::First, 2)] {
+        standing.tell(record, |_, games| lengths.push(games.len()));
+    }
+    assert_eq!(lengths, [2, 1]);
+    assert_eq!((standing.pairs(), standing.games(), standing.ptnml()), (2, 3, Pentanomial([0, 0, 0, 1, 0])));
+    assert_eq!(standing.wdl(), Trinomial { wins: 2, draws: 1, losses: 0 });
+}
