@@ -11,6 +11,7 @@
 mod format;
 mod lines;
 mod mend;
+mod packed;
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
@@ -21,6 +22,7 @@ use crate::record::GameRecord;
 use lines::Lines;
 
 pub use mend::{Mended, mend};
+pub use packed::{pack, unpack};
 
 /// The name of the journal in a run directory.
 pub const FILE_NAME: &str = "games.jsonl";

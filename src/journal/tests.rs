@@ -289,6 +289,20 @@ fn any_game() -> impl Strategy<Value = GameRecord> {
     )
 }
 
+/// The record's own size, without what its strings and lists cost beside.
+#[test]
+fn a_packed_game_is_a_fraction_of_its_record() {
+    let like = game(1).moves.remove(0);
+    let ply = |n: u64| MoveRecord { elapsed: Duration::from_micros(n * 7_919 % 100_003), ..like.clone() };
+    let long = GameRecord { moves: (0..120).map(ply).collect(), ..game(2) };
+    let packed = pack(&long);
+    let size = long.moves.len() * size_of::<MoveRecord>();
+    assert!(packed.len() * 10 < size, "{} of {size}", packed.len());
+    assert_eq!(unpack(&packed), Some(long));
+    assert_eq!(unpack(&packed[1..]), None);
+    assert_eq!(unpack(b""), None);
+}
+
 proptest! {
     /// Whatever is in a game, it comes back; a journal cut anywhere gives the whole games before the cut, and says what is torn.
     #[test]
@@ -297,6 +311,8 @@ proptest! {
         let (read, replayed) = replay(&bytes);
         prop_assert_eq!(&read, &games);
         prop_assert_eq!(replayed.unwrap().torn_bytes, 0);
+        let packed: Vec<_> = games.iter().filter_map(|game| unpack(&pack(game))).collect();
+        prop_assert_eq!(&packed, &games);
         let cut = cut.index(bytes.len() + 1);
         let lines = bytes[..cut].iter().filter(|b| **b == b'\n').count();
         let (read, replayed) = replay(&bytes[..cut]);

@@ -15,6 +15,7 @@ pub mod repeats;
 pub mod standing;
 pub mod time_losses;
 pub mod trial;
+mod waiting;
 mod worker;
 
 use std::path::PathBuf;

@@ -13,6 +13,7 @@ use crate::record::{Color, GameId, GameRecord, Leg, PairId, PairScore, PlayerId,
 use crate::schedule::pairing::{Encounter, PairResult, Pairing, in_order};
 use crate::schedule::repeats::Repeats;
 use crate::schedule::time_losses::TimeLosses;
+use crate::schedule::waiting::Waiting;
 use crate::stats::clusters::{Clustered, Openings};
 use crate::stats::elo;
 use crate::stats::rating::{self, RatingError, Ratings};
@@ -128,7 +129,7 @@ pub struct Standing {
     pairs: u64,
     repeats: Repeats,
     repeated: u64,
-    waiting: BTreeMap<PairId, [Option<Box<GameRecord>>; 2]>,
+    waiting: BTreeMap<PairId, [Option<Waiting>; 2]>,
     games: u64,
     faults: Vec<Faults>,
     terminations: [u64; Termination::ALL.len()],
@@ -202,7 +203,9 @@ impl Standing {
             self.voided += 1;
             return;
         }
-        self.waiting.entry(pair).or_default()[leg.index()].get_or_insert_with(|| Box::new(record));
+        // It is missing, so its pair is the next one at the earliest.
+        let ahead = pair.0.saturating_sub(self.next.0);
+        self.waiting.entry(pair).or_default()[leg.index()] = Some(Waiting::new(record, ahead));
         while !self.is_over() {
             let Some(games) = self.take_next() else { break };
             if self.repeats.is_repeat(&games) {
@@ -234,7 +237,8 @@ impl Standing {
         if *entry.key() != self.next || legs.iter().any(|leg| entry.get()[leg.index()].is_none()) {
             return None;
         }
-        let games = entry.remove().into_iter().take(legs.len()).flatten().map(|game| *game).collect();
+        let held = entry.remove().into_iter().take(legs.len()).flatten();
+        let games = held.map(Waiting::into_record).collect::<Option<_>>()?;
         self.next = PairId(self.next.0 + 1);
         Some(games)
     }

@@ -62,6 +62,19 @@ fn pairs_count_in_the_order_they_were_scheduled() {
     assert_eq!((standing.pairs(), standing.waiting_games()), (2, 1));
 }
 
+/// Far ahead of the next pair they are packed, and count as what they were.
+#[test]
+fn games_wait_for_a_pair_long_missing() {
+    let mut standing = Standing::empty(2, None);
+    let told = |pair| [game(pair, Leg::First, 1), game(pair, Leg::Second, 1)];
+    let mut counted = Vec::new();
+    for record in (1..200).chain([0]).flat_map(told) {
+        standing.tell(record, |_, games| counted.extend_from_slice(games));
+    }
+    assert!(counted == (0..200).flat_map(told).collect::<Vec<_>>(), "{} games", counted.len());
+    assert_eq!((standing.pairs(), standing.waiting_games()), (200, 0));
+}
+
 #[test]
 fn a_game_told_twice_is_taken_once() {
     let mut standing = standing();
