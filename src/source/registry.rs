@@ -50,7 +50,7 @@ pub enum Origin {
         /// A commit, branch or tag.
         rev: String,
         /// How it is built, where its tree does not say it.
-        recipe: Option<Recipe>,
+        recipe: Option<Box<Recipe>>,
     },
 }
 
@@ -101,7 +101,7 @@ impl RawEngine {
                 if self.bench.is_some() && self.build.is_none() {
                     return Err(("bench", "`bench` is part of a recipe; write `build` too".to_owned()));
                 }
-                let recipe = self.build.map(|build| Recipe::checked(build, self.bench)).transpose()?;
+                let recipe = self.build.map(|build| Recipe::checked(build, self.bench)).transpose()?.map(Box::new);
                 let place = if is_url(&git) { git } else { seen_from(folder, &git).to_string_lossy().into_owned() };
                 Origin::Git { place, rev, recipe }
             }
@@ -172,7 +172,7 @@ impl Registry {
             Origin::Git { place: known, recipe: Some(recipe), .. } => {
                 let is_it = place == Some(known.as_str())
                     || (!is_url(known) && real(Path::new(known)).is_some_and(|known| real(repository) == Some(known)));
-                is_it.then_some(recipe)
+                is_it.then_some(&**recipe)
             }
             _ => None,
         })
@@ -299,7 +299,7 @@ mod tests {
         assert_eq!((recipe.command.as_str(), recipe.bench.as_str()), ("make", ""));
         let c = Origin::Git { place: "https://host/c".to_owned(), rev: "HEAD".to_owned(), recipe: None };
         assert_eq!(registry.get("c").unwrap().origin, c);
-        assert_eq!(registry.recipe(Some(place), Path::new("/nowhere")), Some(recipe));
+        assert_eq!(registry.recipe(Some(place), Path::new("/nowhere")), Some(&**recipe));
         assert_eq!(registry.recipe(Some("https://host/c"), Path::new("/nowhere")), None);
         for (text, words) in [
             ("\n[engines.a]\nargs = []\n", "engines.toml:2:1: engine `a`: it has no `command` and no `git`"),

@@ -114,7 +114,7 @@ fn resolved(path: &Path) -> PathBuf {
     let there = path.canonicalize();
     there
         .or_else(|_| {
-            Ok::<_, std::io::Error>(folder_of(path).canonicalize()?.join(path.file_name().unwrap_or_default()))
+            Ok::<_, io::Error>(folder_of(path).canonicalize()?.join(path.file_name().unwrap_or_default()))
         })
         .unwrap_or_else(|_| path.to_owned())
 }
