@@ -113,9 +113,7 @@ pub fn check_apart(written: &[&Path], read: &[PathBuf]) -> Result<(), DataError>
 fn resolved(path: &Path) -> PathBuf {
     let there = path.canonicalize();
     there
-        .or_else(|_| {
-            Ok::<_, io::Error>(folder_of(path).canonicalize()?.join(path.file_name().unwrap_or_default()))
-        })
+        .or_else(|_| Ok::<_, io::Error>(folder_of(path).canonicalize()?.join(path.file_name().unwrap_or_default())))
         .unwrap_or_else(|_| path.to_owned())
 }
 
