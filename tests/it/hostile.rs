@@ -120,7 +120,13 @@ const POLICY: &[Row] = &[
     row("answers stop only, clock", "--fault only-after-stop@2", Limits::Clock, Loses("time-forfeit", "overrun", 1), 1),
     row("answers stop only, nodes", "--fault only-after-stop@2", Limits::Stall, Loses("stall", "no bestmove", 1), 1),
     // One that never comes to an end under the plan's limit is found by its trial search: no run begins.
-    row("never obeys a clock", "--fault only-after-stop", Limits::Clock, Refused("it does not obey `go wtime 300 "), 0),
+    row(
+        "never obeys a clock",
+        "--fault only-after-stop",
+        Limits::Clock,
+        Refused("it does not obey `go wtime 1000 "),
+        0,
+    ),
     row("never obeys nodes", "--fault only-after-stop", Limits::Stall, Refused("`go nodes 1`: no answer within"), 0),
     row("does not read stdin", "--fault no-read@2", Limits::Stall, Loses("stall", "no bestmove within", 2), 2),
     // It does not get ready: no run begins; alive and silent between games, it is started anew and loses none.
