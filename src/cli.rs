@@ -40,6 +40,8 @@ mod trust;
 mod versions;
 mod watch;
 
+pub use self::fastchess::{Runner, check_runner_words};
+
 use std::ffi::OsString;
 use std::process::ExitCode;
 

@@ -31,7 +31,14 @@ fuzz_target!(|input: (bool, u8, String, String, Vec<(u8, i32, Option<u32>, Optio
         position = after;
         let score = if score % 3 == 0 { Score::Mate(score) } else { Score::Cp(score) };
         let info = SearchInfo { score: Some(score), depth, nodes, ..SearchInfo::default() };
-        moves.push(MoveRecord { uci, elapsed: Duration::from_micros(elapsed.into()), left: None, info, waited: None, said: said.clone() });
+        moves.push(MoveRecord {
+            uci,
+            elapsed: Duration::from_micros(elapsed.into()),
+            left: None,
+            info,
+            waited: None,
+            said: said.clone(),
+        });
     }
     if moves.is_empty() {
         return;

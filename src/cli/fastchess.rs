@@ -49,6 +49,28 @@ pub(super) fn dialect_of(program: &Path) -> Option<Dialect> {
     }
 }
 
+/// A runner whose command lines are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Runner {
+    /// fastchess.
+    Fastchess,
+    /// cutechess-cli.
+    Cutechess,
+}
+
+/// Reads a command line without the program's name, and starts nothing. Files that `-config` names are not read.
+///
+/// # Errors
+/// A sentence about what is wrong with it.
+pub fn check_runner_words(runner: Runner, words: &[String]) -> Result<(), String> {
+    let no_files = |path: &Path| Err(format!("{}: not read", path.display()));
+    let parsed = match runner {
+        Runner::Fastchess => grammar::parse(words, &no_files),
+        Runner::Cutechess => cutechess::parse(words),
+    };
+    parsed.map(drop).map_err(|error| error.to_string())
+}
+
 /// Does what the command line says; `program` is how to call this again. Exit codes are those of the leading runners: 0 for a
 /// tournament that was played to its end, whatever its verdict, and 1 for anything else.
 pub(super) fn run(dialect: Dialect, words: &[OsString], program: &str) -> u8 {

@@ -1,0 +1,37 @@
+//! Polyglot books: entries as they come, and sorted, with a few that belong to the starting position.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use quintain::chess::{Position, Variant};
+use quintain::plan::openings::{Book, BookOptions, Format};
+
+fn check(bytes: &[u8], variant: Variant, plies: u32) {
+    let options = BookOptions { format: Some(Format::Polyglot), variant, plies: Some(plies) };
+    let Ok(book) = Book::from_bytes("fuzz", bytes, &options) else { return };
+    for index in 0..book.len() {
+        let opening = book.opening(index).expect("it was counted");
+        let mut position = Position::from_fen(&opening.fen, variant).expect("the starting position");
+        assert_eq!(opening.moves.len(), plies as usize);
+        for uci in &opening.moves {
+            position.play(uci).expect("it was checked");
+        }
+        assert!(position.over().is_none());
+    }
+}
+
+fuzz_target!(|input: (bool, u8, Vec<u8>)| {
+    let (chess960, plies, bytes) = input;
+    let variant = if chess960 { Variant::Chess960 } else { Variant::Standard };
+    let plies = u32::from(plies % 4);
+    check(&bytes, variant, plies);
+    // An entry whose key begins with a zero byte is one of the starting position, which makes more of them mean something.
+    let start = Position::default().polyglot_key().to_be_bytes();
+    let mut entries: Vec<[u8; 16]> = bytes.as_chunks().0.to_vec();
+    for entry in &mut entries {
+        if entry[0] == 0 {
+            entry[..8].copy_from_slice(&start);
+        }
+    }
+    entries.sort_unstable_by_key(|entry| entry[..8].to_vec());
+    check(entries.as_flattened(), variant, plies);
+});
