@@ -30,14 +30,14 @@ impl PieceTo {
     }
 }
 
-/// What the moves of a position are seen in the light of.
+/// Moves and threats before a position, by which the histories of its moves are indexed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Context {
     /// The last move, the one before, and the own before that.
     pub moves: [PieceTo; 3],
     /// The squares that the other side attacks.
     pub threats: Bitboard,
-    /// How far the root is.
+    /// Distance from the root, in plies.
     pub ply: usize,
 }
 

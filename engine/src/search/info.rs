@@ -15,14 +15,14 @@ pub struct Info<'a> {
     pub line: usize,
     /// From the side to move's view.
     pub score: Score,
-    /// What it is of the true score: exact, but for an iteration that was stopped.
+    /// Bound that the score is: exact, but for an iteration that was stopped.
     pub bound: Bound,
     /// Moves played on the board since the search began, by all threads.
     pub nodes: u64,
     /// Answers from endgame tables, likewise.
     pub table_hits: u64,
     pub elapsed: Duration,
-    /// How full the table is, per mille.
+    /// Fill of the transposition table, per mille.
     pub hashfull: usize,
     /// The best line; from the root, at least one move.
     pub pv: &'a [Move],
@@ -40,7 +40,7 @@ impl Report for Silent {
     fn iteration(&mut self, _: &Info<'_>) {}
 }
 
-/// What came out of a search.
+/// Outcome of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Outcome {
     /// None when there is no legal move.
