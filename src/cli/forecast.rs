@@ -7,14 +7,18 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::cli::resolve;
 use crate::cli::simulate::pace::{self, Learnt};
-use crate::plan::Plan;
 use crate::plan::config::RawPlan;
 use crate::plan::time_control::Limit;
+use crate::plan::{Format, Plan, RaceRule};
 use crate::report::figures;
 use crate::schedule::affinity::Topology;
 use crate::stats::elo::fixed;
+use crate::stats::race::{self, Settings};
 use crate::stats::simulate::{Law, bounds_within, expected_pairs};
 use crate::stats::sprt::{Bounds, Sprt};
+
+/// Elo below the base of the take whose end a race's forecast tells.
+const WEAKER: f64 = 20.0;
 
 /// Folder whose runs show the pace of this machine.
 const RESULTS: &str = "results";
@@ -26,8 +30,12 @@ const MOVES: f64 = 60.0;
 const LONG: Duration = Duration::from_secs(3600);
 const MANY_PAIRS: f64 = 2_000.0;
 
-/// Expected pairs and time of a plan's test between equal engines, in one line; `None` if neither can be told.
+/// Expected length of a plan's test between equal engines, or of its race, in one line; `None` if
+/// it cannot be told.
 pub(super) fn line(plan: &Plan) -> Option<String> {
+    if let Format::Race(rule) = plan.format {
+        return Some(race(rule, plan.players.len().saturating_sub(1), plan.max_pairs));
+    }
     let test = plan.test.as_ref()?;
     let sprt = Sprt::new(test.bounds, test.model, test.alpha, test.beta).ok()?;
     let pairs = expected_pairs(&sprt, 0.0)?;
@@ -57,6 +65,38 @@ pub(super) fn line(plan: &Plan) -> Option<String> {
         line.push_str(&format!("; quicker: {}", quicker.join(", ")));
     }
     Some(line)
+}
+
+/// Expected pairs of a race.
+fn race(rule: RaceRule, takes: usize, max_pairs: Option<u64>) -> String {
+    let settings = |close| Settings { alpha: rule.alpha, gain: rule.gain, close };
+    let equals = |close: f64| race::pairs_of_equals(settings(close), takes);
+    let most = max_pairs.map(|pairs| format!(", at most {pairs} pairs each")).unwrap_or_default();
+    let about = |pairs: Option<f64>| match pairs {
+        Some(pairs) if max_pairs.is_some_and(|most| pairs > most as f64) => {
+            format!("would take about {} pairs, more than --pairs", grouped(pairs))
+        }
+        Some(pairs) => format!("takes about {} pairs", grouped(pairs)),
+        None => "is not to be expected".to_owned(),
+    };
+    let dropped = |elo: f64| about(race::pairs_to_drop(settings(rule.close), takes, elo));
+    let mut line = format!("race{most}: to drop a take {WEAKER} Elo weaker than the base {}", dropped(-WEAKER));
+    if rule.close > 0.0 {
+        line.push_str(&format!(", one as strong as the base {}", dropped(0.0)));
+    }
+    if takes < 2 {
+        return line;
+    }
+    if rule.close > 0.0 {
+        line.push_str(&format!("; to settle two equally good ones {}", about(equals(rule.close))));
+        return line;
+    }
+    line.push_str("; two equally good ones are never told apart");
+    let fits = |close: &f64| max_pairs.is_some_and(|most| equals(*close).is_some_and(|pairs| pairs <= most as f64));
+    if let Some(close) = (1..=100).map(f64::from).find(fits) {
+        line.push_str(&format!(" (--close {close} would settle them)"));
+    }
+    line
 }
 
 /// Flags that make a test shorter and are not in use.

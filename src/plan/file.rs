@@ -102,6 +102,11 @@ const fn is_false(value: &bool) -> bool {
     !*value
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+const fn is_zero(value: &f64) -> bool {
+    *value == 0.0
+}
+
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TestV1 {
@@ -117,6 +122,8 @@ struct TestV1 {
 struct RaceV1 {
     alpha: f64,
     gain: f64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    close: f64,
     step: u32,
 }
 
@@ -300,8 +307,8 @@ pub fn to_toml(plan: &Plan) -> String {
             alpha: test.alpha,
             beta: test.beta,
         }),
-        race: if let Format::Race(RaceRule { alpha, gain, step }) = plan.format {
-            Some(RaceV1 { alpha, gain, step })
+        race: if let Format::Race(RaceRule { alpha, gain, close, step }) = plan.format {
+            Some(RaceV1 { alpha, gain, close, step })
         } else {
             None
         },
@@ -540,8 +547,8 @@ fn format(
     rounds: Option<u32>,
     race: Option<RaceV1>,
 ) -> Result<Format, PlanFileError> {
-    if let (Some("race"), None, None, Some(RaceV1 { alpha, gain, step })) = (name, heroes, rounds, &race) {
-        return Ok(Format::Race(RaceRule { alpha: *alpha, gain: *gain, step: *step }));
+    if let (Some("race"), None, None, Some(RaceV1 { alpha, gain, close, step })) = (name, heroes, rounds, &race) {
+        return Ok(Format::Race(RaceRule { alpha: *alpha, gain: *gain, close: *close, step: *step }));
     }
     match (name, heroes, rounds) {
         (None | Some("round-robin"), None, None) => Ok(Format::RoundRobin),

@@ -136,6 +136,9 @@ pub struct RaceRule {
     pub alpha: f64,
     /// Elo that a take must gain on the first player.
     pub gain: f64,
+    /// Elo by which another take may be stronger than the winner; 0 if the winner must be the only
+    /// one left.
+    pub close: f64,
     /// Pairs of each take between two decisions, from 1.
     pub step: u32,
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::plan::{Format, Plan};
+use crate::plan::{Format, Plan, RaceRule};
 use crate::report::figures;
 use crate::schedule::pairing::race::replay;
 use crate::schedule::standing::Standing;
@@ -10,19 +10,23 @@ use crate::stats::elo;
 use crate::stats::race::{self, Race, Reason};
 
 /// The race of a run, with the names of its takes; `None` where it is none.
-fn race<'a>(plan: &'a Plan, standing: &Standing) -> Option<(Race, Vec<&'a str>)> {
+fn race<'a>(plan: &'a Plan, standing: &Standing) -> Option<(Race, RaceRule, Vec<&'a str>)> {
     let Format::Race(rule) = plan.format else { return None };
     let players = u16::try_from(plan.players.len()).unwrap_or(u16::MAX);
     let names = plan.players.iter().skip(1).map(|player| player.name.as_str()).collect();
-    Some((replay(players, rule, standing.results()), names))
+    Some((replay(players, rule, standing.results()), rule, names))
 }
 
 /// What came of it, in a line.
 pub(super) fn outcome(plan: &Plan, standing: &Standing) -> Option<String> {
-    let (race, names) = race(plan, standing)?;
+    let (race, RaceRule { close, .. }, names) = race(plan, standing)?;
     let base = &plan.players.first()?.name;
     if let Some(winner) = race.winner() {
-        return Some(format!("{} wins the race: stronger than {base}, and no other take is left", names[winner]));
+        let others = match race.left().iter().any(|take| *take != winner) {
+            false => "no other take is left".to_owned(),
+            true => format!("no other take that is left is stronger than it by {close} Elo"),
+        };
+        return Some(format!("{} wins the race: stronger than {base}, and {others}", names[winner]));
     }
     let left: Vec<&str> = race.left().into_iter().map(|take| names[take]).collect();
     Some(match left.as_slice() {
@@ -33,10 +37,14 @@ pub(super) fn outcome(plan: &Plan, standing: &Standing) -> Option<String> {
 }
 
 /// What became of a take.
-fn fate(take: &race::Standing, base: &str, names: &[&str], rule_gain: f64) -> String {
-    let gain = if rule_gain == 0.0 { String::new() } else { format!(" and {rule_gain} Elo") };
+fn fate(take: &race::Standing, base: &str, names: &[&str], rule: RaceRule) -> String {
+    let and = |elo: f64| if elo == 0.0 { String::new() } else { format!(" and {elo} Elo") };
+    let gain = and(rule.gain);
     match take.dropped {
         Some((Reason::Base, after)) => format!("dropped after {after} pairs: weaker than {base}{gain}"),
+        Some((Reason::Close, after)) => {
+            format!("dropped after {after} pairs: weaker than {base}{}", and(rule.gain + rule.close))
+        }
         Some((Reason::Take(other), after)) => format!("dropped after {after} pairs: weaker than {}", names[other]),
         None if take.is_better => format!("stronger than {base}"),
         None => "open".to_owned(),
@@ -45,7 +53,7 @@ fn fate(take: &race::Standing, base: &str, names: &[&str], rule_gain: f64) -> St
 
 /// A line on each take.
 pub(super) fn lines(plan: &Plan, standing: &Standing) -> Vec<String> {
-    let (Some((race, names)), Format::Race(rule)) = (race(plan, standing), plan.format) else { return Vec::new() };
+    let Some((race, rule, names)) = race(plan, standing) else { return Vec::new() };
     let base = plan.players.first().map_or("", |player| player.name.as_str());
     let mut lines =
         vec![format!("takes against {base} (all that is said here holds with probability {}):", 1.0 - rule.alpha)];
@@ -54,7 +62,7 @@ pub(super) fn lines(plan: &Plan, standing: &Standing) -> Vec<String> {
         lines.push(format!(
             "      {name}: {} pairs, Elo {elo}, {}",
             take.pairs.pairs(),
-            fate(take, base, &names, rule.gain)
+            fate(take, base, &names, rule)
         ));
     }
     lines
@@ -62,14 +70,14 @@ pub(super) fn lines(plan: &Plan, standing: &Standing) -> Vec<String> {
 
 /// The takes in the order of the plan; null where the run is no race.
 pub(super) fn json(plan: &Plan, standing: &Standing) -> Value {
-    let (Some((race, names)), Format::Race(rule)) = (race(plan, standing), plan.format) else { return Value::Null };
+    let Some((race, rule, names)) = race(plan, standing) else { return Value::Null };
     let takes: Vec<Value> = race
         .takes()
         .iter()
         .zip(&names)
         .map(|(take, name)| {
             let (by, after) = match take.dropped {
-                Some((Reason::Base, after)) => (Some("base"), Some(after)),
+                Some((Reason::Base | Reason::Close, after)) => (Some("base"), Some(after)),
                 Some((Reason::Take(other), after)) => (Some(names[other]), Some(after)),
                 None => (None, None),
             };
@@ -86,6 +94,7 @@ pub(super) fn json(plan: &Plan, standing: &Standing) -> Value {
     json!({
         "alpha": rule.alpha,
         "gain": rule.gain,
+        "close": rule.close,
         "winner": race.winner().map(|winner| names[winner]),
         "takes": takes,
     })

@@ -171,11 +171,38 @@ fn a_race_drops_the_weak_take_and_ends_with_the_strong_one() {
 }
 
 #[test]
+fn a_race_of_equally_good_takes_ends_if_told_what_is_close() {
+    let folder = tempfile::tempdir().unwrap();
+    let [base, one, two] = [("base", 60, 1), ("one", 0, 2), ("two", 0, 3)]
+        .map(|(name, percent, seed)| fake(&format!("--name {name} --seed {seed} --resigns {percent}")));
+    let race = |name: &str, more: &str| {
+        let out = folder.path().join(name);
+        let mut args = ["race", &one, &two, "--base", &base, "--out"].map(str::to_owned).to_vec();
+        args.push(out.display().to_string());
+        args.extend(format!("{FAST} --step 4 --pairs 120 {more}").split_whitespace().map(str::to_owned));
+        let ran = run(&args);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        (ran, summary(&out)["race"].clone(), std::fs::read_to_string(out.join("plan.toml")).unwrap())
+    };
+    let (ran, far, plan) = race("far", "");
+    assert!(far["winner"].is_null() && far["takes"][0]["pairs"] == 120, "{far}");
+    assert!(ran.stdout.contains("undecided") && !plan.contains("close"), "{}", ran.stdout);
+    assert!(ran.stderr.contains("two equally good ones are never told apart (--close "), "{}", ran.stderr);
+    let (ran, near, plan) = race("near", "--close 200");
+    assert!(near["winner"].is_string() && near["close"] == 200.0, "{near}");
+    assert!(near["takes"][0]["pairs"].as_u64().unwrap() < 120 && plan.contains("close = 200.0"), "{near}");
+    assert!(ran.stdout.contains("no other take that is left is stronger than it by 200 Elo"), "{}", ran.stdout);
+    assert!(ran.stderr.contains("to settle two equally good ones takes about "), "{}", ran.stderr);
+}
+
+#[test]
 fn a_race_that_cannot_be_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     for (more, expected) in [
         ("--alpha 0", "--alpha 0: a probability"),
         ("--gain 2000", "--gain 2000: Elo from"),
+        ("--close -1", "--close -1: Elo from 0"),
+        ("--close nan", "--close NaN: Elo from 0"),
         ("--step 0", "error"),
         ("--pairs 0", "--pairs 0 plays nothing"),
     ] {

@@ -23,7 +23,7 @@ impl Rounds {
     /// At the start. `pairs` is the most that a take plays.
     #[must_use]
     pub fn new(players: u16, rule: RaceRule, pairs: u64) -> Self {
-        let settings = Settings { alpha: rule.alpha, gain: rule.gain };
+        let settings = Settings { alpha: rule.alpha, gain: rule.gain, close: rule.close };
         Self { race: Race::new(usize::from(players.saturating_sub(1)), settings), taken: 0, rule, left: pairs }
     }
 
@@ -33,7 +33,7 @@ impl Rounds {
             self.taken += 1;
             let (base, take) = result.players;
             if base == PlayerId(0) && result.games == 2 {
-                self.race.add(usize::from(take.0.saturating_sub(1)), 4u8.saturating_sub(result.half_points));
+                self.race.record(usize::from(take.0.saturating_sub(1)), 4u8.saturating_sub(result.half_points));
             }
         }
     }

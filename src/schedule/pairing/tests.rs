@@ -149,7 +149,7 @@ proptest! {
 
 #[test]
 fn a_race_drops_the_hopeless_and_goes_on_with_the_rest() {
-    let rule = RaceRule { alpha: 0.05, gain: 0.0, step: 4 };
+    let rule = RaceRule { alpha: 0.05, gain: 0.0, close: 0.0, step: 4 };
     // Take 1 loses everything, take 2 wins everything, take 3 is level with the base.
     let score = |(_, take): Encounter, _: u64| [0, 4, 0, 2][usize::from(take.0)];
     let (fixtures, results) = play(pairing(Format::Race(rule), 4, 400), score);
@@ -169,7 +169,7 @@ fn a_race_drops_the_hopeless_and_goes_on_with_the_rest() {
 
 #[test]
 fn a_race_does_not_wait_for_the_end_of_a_round() {
-    let rule = RaceRule { alpha: 0.05, gain: 0.0, step: 2 };
+    let rule = RaceRule { alpha: 0.05, gain: 0.0, close: 0.0, step: 2 };
     let mut pairing = pairing(Format::Race(rule), 3, 100);
     // Two rounds of four pairs before any result, and not one more.
     assert!((0..8).all(|id| matches!(pairing.next(PairId(id), &[]), Next::Pair(_))));
