@@ -4,9 +4,8 @@
 
 use super::error::{DataError, Place};
 use super::format::Format;
-use super::input::{Input as Files, Needs};
 use super::read::Input;
-use super::record::{Position, is_chess960};
+use super::record::{Entry, Position, is_chess960};
 use super::write::Sink;
 use destrier::board::Board;
 use destrier::datagen::viriformat::{GameResult, NO_SCORE};
@@ -151,13 +150,25 @@ impl Write for Chunks<'_> {
     }
 }
 
-/// Writes every position that has a move and a score.
-pub fn write(input: &Files, needs: Needs, path: &Path, mut sink: Sink) -> anyhow::Result<()> {
-    let mut chunks = Chunks { sink: &mut sink, failed: None };
+/// Counts of a finished write.
+#[derive(Debug, Default)]
+pub struct Written {
+    pub positions: u64,
+    /// Positions without a move or a score.
+    pub left_out: u64,
+}
+
+/// Writes every position that has a move and a score. `read` hands each entry to the closure that it is given.
+pub fn write<T>(
+    path: &Path,
+    sink: &mut Sink,
+    read: impl FnOnce(&mut dyn FnMut(Entry) -> Result<(), DataError>) -> Result<T, DataError>,
+) -> Result<(Written, T), DataError> {
+    let mut chunks = Chunks { sink, failed: None };
     let failed = |error: &dyn std::fmt::Display| DataError::bad(path, Place::Offset(0), error.to_string());
     let mut writer = CompressedTrainingDataEntryWriter::new(&mut chunks).map_err(|error| failed(&error))?;
-    let (mut written, mut dropped) = (0_u64, 0_u64);
-    let read = input.read(needs, |entry| {
+    let mut written = Written::default();
+    let read = read(&mut |entry| {
         for position in entry.positions() {
             if is_chess960(&position.board) {
                 let what = "from where kings and rooks of Chess960 may castle";
@@ -166,22 +177,19 @@ pub fn write(input: &Files, needs: Needs, path: &Path, mut sink: Sink) -> anyhow
             match packed(&position) {
                 Some(entry) => {
                     writer.write_entry(&entry).map_err(|error| failed(&error))?;
-                    written += 1;
+                    written.positions += 1;
                 }
-                None => dropped += 1,
+                None => written.left_out += 1,
             }
         }
         Ok(())
     });
     writer.flush_and_end();
     drop(writer);
-    if let Some(error) = chunks.failed {
-        return Err(error.into());
+    match chunks.failed {
+        Some(error) => Err(error),
+        None => Ok((written, read?)),
     }
-    let passed = super::passed_over(read?);
-    sink.finish()?;
-    super::say(&format!("{written} positions in {} (binpack), {dropped} positions left out{passed}", path.display()))?;
-    Ok(())
 }
 
 /// None where there is no move or no score.

@@ -4,6 +4,8 @@ use super::error::DataError;
 use super::filter::Filter;
 use super::format::Format;
 use super::input::{Input, Needs, Output};
+#[cfg(feature = "binpack")]
+use super::record::Entry;
 use super::write::Encoder;
 use super::{passed_over, say};
 use clap::Args;
@@ -65,16 +67,23 @@ impl Import {
         let mut encoder = Encoder::new(&output.out, format, None)?;
         let needs = Needs { games: Some("use `convert` for positions"), ..encoder.needs() };
         let mut sink = output.create(input)?;
+        let no_games = |passed| DataError::NoGames { path: input.files.first().cloned().unwrap_or_default(), passed };
         #[cfg(feature = "binpack")]
         if format == Format::Binpack {
-            return super::binpack::write(input, needs, &output.out, sink);
+            let read = |put: &mut dyn FnMut(Entry) -> Result<(), DataError>| input.read_playable(needs, *max_bad, put);
+            let (written, (passed, bad)) = super::binpack::write(&output.out, &mut sink, read)?;
+            let passed = passed_over(passed) + &bad_games(bad);
+            if written.positions == 0 {
+                return Err(no_games(passed).into());
+            }
+            sink.finish()?;
+            return tell_binpack(&written, output, &passed);
         }
         let put = |entry| encoder.encode(entry, |_, record| sink.put(record));
         let (passed, bad) = input.read_playable(needs, *max_bad, put)?;
         let passed = passed_over(passed) + &bad_games(bad);
         if sink.records == 0 {
-            let path = input.files.first().cloned().unwrap_or_default();
-            return Err(DataError::NoGames { path, passed }.into());
+            return Err(no_games(passed).into());
         }
         let records = sink.finish()?;
         tell(records, &encoder, output, format, &passed)
@@ -93,7 +102,10 @@ fn convert(input: &Input, output: &Output, filter: Option<Filter>) -> anyhow::Re
     let mut sink = output.create(input)?;
     #[cfg(feature = "binpack")]
     if format == Format::Binpack {
-        return super::binpack::write(input, needs, &output.out, sink);
+        let read = |put: &mut dyn FnMut(Entry) -> Result<(), DataError>| input.read(needs, put);
+        let (written, passed) = super::binpack::write(&output.out, &mut sink, read)?;
+        sink.finish()?;
+        return tell_binpack(&written, output, &passed_over(passed));
     }
     let passed = input.read(needs, |entry| encoder.encode(entry, |_, record| sink.put(record)))?;
     let records = sink.finish()?;
@@ -107,6 +119,16 @@ fn tell(records: u64, encoder: &Encoder, output: &Output, format: Format, passed
         output.out.display(),
         format.name(),
         encoder.left_out(),
+    ))?;
+    Ok(())
+}
+
+#[cfg(feature = "binpack")]
+fn tell_binpack(written: &super::binpack::Written, output: &Output, passed: &str) -> anyhow::Result<()> {
+    let super::binpack::Written { positions, left_out } = written;
+    say(&format!(
+        "{positions} positions in {} (binpack), {left_out} positions left out{passed}",
+        output.out.display()
     ))?;
     Ok(())
 }

@@ -69,9 +69,25 @@ fn one_illegal_move_does_not_end_an_import() {
     assert!(told.starts_with("3 records, 6 positions"), "{told}");
     assert!(told.contains(", 3 games left out (illegal move or start)"), "{told}");
     assert!(folder.told("import @a.pgn --out @b.vf --max-bad 3").starts_with("3 records"));
-    let error = folder.error("import @a.pgn --out @c.vf --max-bad 2");
-    assert_eq!(error, "a.pgn: 3 games that cannot be played, 2 may be; mend the file, or give more with `--max-bad`");
-    assert!(!folder.path("c.vf").exists());
+    for out in outputs("c") {
+        let error = folder.error(&format!("import @a.pgn --out @{out} --max-bad 2"));
+        assert_eq!(
+            error,
+            "a.pgn: 3 games that cannot be played, 2 may be; mend the file, or give more with `--max-bad`"
+        );
+        assert!(!folder.path(&out).exists());
+    }
+    if cfg!(feature = "binpack") {
+        let told = folder.told("import @a.pgn --out @a.binpack --max-bad 3");
+        assert!(told.starts_with("6 positions in "), "{told}");
+        assert!(told.contains(", 3 games left out (illegal move or start)"), "{told}");
+    }
+}
+
+/// A file of each kind that an import writes in a way of its own.
+fn outputs(name: &str) -> Vec<String> {
+    let extensions: &[&str] = if cfg!(feature = "binpack") { &["vf", "binpack"] } else { &["vf"] };
+    extensions.iter().map(|extension| format!("{name}.{extension}")).collect()
 }
 
 /// An import that brought nothing is no success, and leaves no file.
@@ -93,9 +109,11 @@ fn what_holds_no_game_to_learn_from_is_an_error() {
     ] {
         let folder = Folder::new();
         std::fs::write(folder.path(name), bytes).unwrap();
-        let error = folder.error(&format!("import @{name} --out @out.viri"));
-        assert!(error.starts_with(part), "{error}");
-        assert!(!folder.path("out.viri").exists());
+        for out in outputs("out") {
+            let error = folder.error(&format!("import @{name} --out @{out}"));
+            assert!(error.starts_with(part), "{error}");
+            assert!(!folder.path(&out).exists());
+        }
     }
 }
 
