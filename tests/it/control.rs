@@ -8,7 +8,7 @@ use std::process::{Child, Stdio};
 
 use serde_json::Value;
 
-use crate::harness::{Game, Ran, games, quintain, run, sprt, sprt_args, summary, until};
+use crate::harness::{Game, Ran, games, in_shell, quintain, run, sprt, sprt_args, summary, until};
 
 /// A run that is being played, killed should its test fail.
 struct Live {
@@ -150,9 +150,7 @@ fn the_limit_on_open_files_bounds_games_at_once() {
     let limited = |hard: u32, more: &str| -> Ran {
         let more = format!("--nodes 1 --max-plies 8 --max-pairs 16 --seed 1 {more}");
         let script = format!("ulimit -Sn 40; ulimit -Hn {hard}; exec \"$@\"");
-        let mut command = std::process::Command::new("sh");
-        command.args(["-c", &script, "sh", env!("CARGO_BIN_EXE_quintain")]);
-        command.args(sprt_args("--seed 1", "--seed 2", &dir, &more)).output().unwrap().into()
+        in_shell(&script, &sprt_args("--seed 1", "--seed 2", &dir, &more)).output().unwrap().into()
     };
     let ran = limited(300, "-j 16");
     assert_eq!((ran.code, ran.stderr.lines().count()), (Some(2), 1), "{ran:?}");
@@ -160,12 +158,8 @@ fn the_limit_on_open_files_bounds_games_at_once() {
     let fits: u16 = words.and_then(|number| number.parse().ok()).unwrap_or_else(|| panic!("{ran:?}"));
     assert!((1..16).contains(&fits) && ran.stderr.contains("open files") && !dir.exists(), "{ran:?}");
     assert_eq!(limited(300, &format!("-j {fits}")).code, Some(3));
-    let resume = format!("ulimit -n 300; exec \"$@\" resume {} -j 16", dir.display());
-    let ran: Ran = std::process::Command::new("sh")
-        .args(["-c", &resume, "sh", env!("CARGO_BIN_EXE_quintain")])
-        .output()
-        .unwrap()
-        .into();
+    let resume = ["resume", &dir.display().to_string(), "-j", "16"];
+    let ran: Ran = in_shell("ulimit -n 300; exec \"$@\"", &resume).output().unwrap().into();
     assert!(ran.code == Some(2) && ran.stderr.contains("open files"), "{ran:?}");
 }
 

@@ -7,7 +7,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::harness::{FAKE, Ran, STATE, games, until};
+use crate::harness::{FAKE, Ran, games, quintain, until};
 
 /// Four positions, two of them with Black to move.
 const BOOK: &str = "\
@@ -66,9 +66,8 @@ fn words(runner: &str, line: &str) -> Vec<String> {
 
 /// The program under another runner's name.
 fn under(name: &str, line: &str, folder: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_quintain"));
-    command.arg0(name).args(words(name, line)).current_dir(folder).env_remove("QUINTAIN_LOG");
-    command.env("QUINTAIN_STATE", STATE).stdin(Stdio::null());
+    let mut command = quintain(&words(name, line));
+    command.arg0(name).current_dir(folder);
     command
 }
 
@@ -371,21 +370,13 @@ fn tournaments_in_one_folder_keep_apart() {
 #[test]
 fn compliance_is_checked() {
     let folder = folder();
-    let ran = Ran::from(
-        Command::new(env!("CARGO_BIN_EXE_quintain"))
-            .args(["fastchess", "--compliance", FAKE, "--seed", "5"])
-            .current_dir(folder.path())
-            .output()
-            .unwrap(),
-    );
+    let check = |more: [&str; 2]| -> Ran {
+        let args = ["fastchess", "--compliance", FAKE, more[0], more[1]];
+        quintain(&args).current_dir(folder.path()).output().unwrap().into()
+    };
+    let ran = check(["--seed", "5"]);
     assert!(ran.code == Some(0) && ran.stdout.contains("pass"), "{ran:?}");
-    let ran = Ran::from(
-        Command::new(env!("CARGO_BIN_EXE_quintain"))
-            .args(["fastchess", "--compliance", FAKE, "--fault", "no-readyok"])
-            .current_dir(folder.path())
-            .output()
-            .unwrap(),
-    );
+    let ran = check(["--fault", "no-readyok"]);
     assert_eq!(ran.code, Some(1), "{ran:?}");
 }
 

@@ -9,8 +9,8 @@ use serde_json::Value;
 /// The scripted peer.
 pub(crate) const FAKE: &str = env!("CARGO_BIN_EXE_fake_engine");
 
-/// The folder of the secret that marks the tests' runs: the developer's own stays as it is.
-pub(crate) const STATE: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/state");
+/// Folder of the tests' own for what the program keeps of its user and of builds.
+const KEPT: &str = env!("CARGO_TARGET_TMPDIR");
 
 /// Past this a test has hung. A machine twenty times slower than usual is no reason to fail.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(1_200);
@@ -30,15 +30,32 @@ impl From<Output> for Ran {
     }
 }
 
-/// The program with arguments and nothing from the environment that would change what it does.
+/// The program with arguments, shut off from its user's environment.
 pub(crate) fn quintain<S: AsRef<str>>(args: &[S]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_quintain"));
-    command
-        .args(args.iter().map(AsRef::as_ref))
-        .env_remove("QUINTAIN_LOG")
-        .env_remove("QUINTAIN_TOKEN")
-        .env("QUINTAIN_STATE", STATE)
-        .stdin(Stdio::null());
+    command.args(args.iter().map(AsRef::as_ref));
+    shut_off(command)
+}
+
+/// The program with arguments as `"$@"` of a shell script, shut off likewise.
+pub(crate) fn in_shell<S: AsRef<str>>(script: &str, args: &[S]) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", script, "sh", env!("CARGO_BIN_EXE_quintain")]).args(args.iter().map(AsRef::as_ref));
+    shut_off(command)
+}
+
+/// Takes away what would change what the program does, and gives it folders of the tests' own: the
+/// developer's secret and builds stay as they are. Every test starts the program through here.
+fn shut_off(mut command: Command) -> Command {
+    for name in ["QUINTAIN_LOG", "QUINTAIN_TOKEN", "XDG_RUNTIME_DIR"] {
+        command.env_remove(name);
+    }
+    for name in ["state", "cache"] {
+        let folder = Path::new(KEPT).join(name);
+        command.env(format!("QUINTAIN_{}", name.to_uppercase()), &folder);
+        command.env(format!("XDG_{}_HOME", name.to_uppercase()), &folder);
+    }
+    command.stdin(Stdio::null());
     command
 }
 

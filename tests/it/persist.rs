@@ -5,7 +5,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::harness::{FAKE, Ran, STATE, check_summary, games, quintain, run, sprt, sprt_args, summary};
+use crate::harness::{FAKE, Ran, check_summary, games, in_shell, quintain, run, sprt, sprt_args, summary};
 
 const PEERS: [&str; 2] = ["--seed 1", "--seed 2"];
 const RULES: &str = "--nodes 1 --max-plies 40 --max-pairs 20 --seed 11 -j 2";
@@ -13,10 +13,7 @@ const RULES: &str = "--nodes 1 --max-plies 40 --max-pairs 20 --seed 11 -j 2";
 /// The program under a limit on the size of its files, in the shell's blocks of 512 or 1024 bytes: past it, a write fails as
 /// it does on a full disk.
 fn with_small_files(blocks: u32, args: &[String]) -> Ran {
-    let mut command = Command::new("sh");
-    command.args(["-c", &format!("ulimit -c 0; ulimit -f {blocks}; exec \"$@\""), "sh"]);
-    command.arg(env!("CARGO_BIN_EXE_quintain")).args(args).env_remove("QUINTAIN_LOG").env("QUINTAIN_STATE", STATE);
-    command.output().unwrap().into()
+    in_shell(&format!("ulimit -c 0; ulimit -f {blocks}; exec \"$@\""), args).output().unwrap().into()
 }
 
 #[test]

@@ -1,13 +1,13 @@
 //! Runs that are killed, interrupted or cut off, and what `quintain resume` makes of them: the games of an unbroken run.
 
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::harness::{
-    FAKE, Game, Ran, STATE, check_summary, fake, games, pgn_tags, quintain, run, sprt, sprt_args, summary, until,
+    FAKE, Game, Ran, check_summary, fake, games, in_shell, pgn_tags, quintain, run, sprt, sprt_args, summary, until,
 };
 
 /// A run that tests break: its folder, whose path the command line of each of its processes holds, and its flags.
@@ -242,15 +242,8 @@ fn a_signal_that_was_ignored_stays_so() {
         let broken = Broken::new(4_000, "--max-pairs 2 -j 1");
         let [new, base] = broken.sides();
         let args = sprt_args(&new, &base, &broken.dir(), &broken.more);
-        let mut child = Command::new("sh")
-            .args(["-c", &format!("trap '' {name}; exec \"$@\""), "sh", env!("CARGO_BIN_EXE_quintain")])
-            .args(args)
-            .env("QUINTAIN_STATE", STATE)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+        let mut command = in_shell(&format!("trap '' {name}; exec \"$@\""), &args);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         until("a game", || broken.journal_lines() > 1);
         signal(&child, which);
         assert_eq!(child.wait().unwrap().code(), Some(3), "{name}");

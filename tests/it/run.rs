@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::harness::{FAKE, Game, Ran, STATE, check_summary, fake, games, pgn_tags, run, sprt, sprt_args, summary};
+use crate::harness::{FAKE, Game, Ran, check_summary, fake, games, in_shell, pgn_tags, run, sprt, sprt_args, summary};
 
 /// Instant games: one node a move, sixty plies at most.
 const QUICK: &str = "--nodes 1 --max-plies 60";
@@ -413,12 +413,7 @@ fn what_engines_say_is_not_kept() {
     let dir = folder.path().join("run");
     let args =
         sprt_args("--seed 1 --fault flood", "--seed 2", &dir, "--nodes 1 --max-plies 60 --max-pairs 1 -j 1 --seed 1");
-    let output = std::process::Command::new("sh")
-        .args(["-c", "ulimit -v 524288 && exec \"$@\"", "sh", env!("CARGO_BIN_EXE_quintain")])
-        .args(&args)
-        .env("QUINTAIN_STATE", STATE)
-        .output()
-        .unwrap();
+    let output = in_shell("ulimit -v 524288 && exec \"$@\"", &args).output().unwrap();
     assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(check_run(&dir).iter().map(|game| game.moves.len()).sum::<usize>(), 120);
 }

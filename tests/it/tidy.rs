@@ -102,6 +102,23 @@ fn report(faults: &[String]) {
     assert!(faults.is_empty(), "\n{}", faults.join("\n"));
 }
 
+/// Tests start the program through one helper, which keeps it away from the developer's own state,
+/// builds and sockets.
+#[test]
+fn tests_leave_their_users_folders_alone() {
+    let name = concat!("CARGO_BIN_EXE_", "quintain\"");
+    let mut found = Vec::new();
+    rust_files(&root().join("tests"), &mut found);
+    found.retain(|file| !file.ends_with("it/harness.rs") && std::fs::read_to_string(file).unwrap().contains(name));
+    assert!(found.is_empty(), "start the program with `harness::quintain` or `in_shell`: {found:?}");
+    let command = crate::harness::quintain(&["--version"]);
+    let set: Vec<_> = command.get_envs().filter_map(|(name, value)| name.to_str().zip(value)).collect();
+    for name in ["QUINTAIN_STATE", "QUINTAIN_CACHE", "XDG_STATE_HOME", "XDG_CACHE_HOME"] {
+        let folder = set.iter().find(|(set, _)| *set == name).map(|(_, folder)| Path::new(folder));
+        assert!(folder.is_some_and(|folder| folder.starts_with(env!("CARGO_TARGET_TMPDIR"))), "{name}: {folder:?}");
+    }
+}
+
 #[test]
 fn the_harness_imports_downwards() {
     report(&check_layers(&root().join("src"), HARNESS));

@@ -11,7 +11,7 @@ use quintain::plan::config::RawPlan;
 use quintain::source::Registry;
 use serde_json::Value;
 
-use crate::harness::{FAKE, Game, Ran, fake, games, quintain, run};
+use crate::harness::{FAKE, Game, Ran, fake, games, in_shell, quintain, run};
 
 /// A run of three players, one of whom plays an illegal move in each of its games.
 struct Played {
@@ -297,11 +297,8 @@ fn games_are_not_kept() {
         file.write_all(sealed(game.clone()).as_bytes()).unwrap();
     }
     drop(file);
-    let output = Command::new("sh")
-        .args(["-c", "ulimit -v 81920 && exec \"$@\"", "sh", env!("CARGO_BIN_EXE_quintain")])
-        .args(["games", &played.dir, "--count"])
-        .output()
-        .unwrap();
+    let args = ["games", &played.dir, "--count"];
+    let output = in_shell("ulimit -v 81920 && exec \"$@\"", &args).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout), format!("{GAMES}\n"), "{output:?}");
     // Nobody reads on: no word about it.
     let mut child = quintain(&["games", &played.dir, "--json"]);
