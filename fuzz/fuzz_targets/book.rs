@@ -13,7 +13,7 @@ fuzz_target!(|input: (u8, bool, Option<u8>, Vec<u8>)| {
     let options = BookOptions { format, variant, plies: plies.map(|plies| u32::from(plies % 8)) };
     let Ok(book) = Book::from_bytes("fuzz", bytes, &options) else { return };
     for index in 0..book.len() {
-        let opening = book.opening(index).expect("it was counted");
+        let opening = book.opening(index).expect("readable").expect("it was counted");
         let mut position = Position::from_fen(&opening.fen, variant).expect("it was checked");
         for uci in &opening.moves {
             position.play(uci).expect("it was checked");

@@ -77,6 +77,6 @@ fuzz_target!(|input: (bool, u8, String, String, Vec<(u8, i32, Option<u32>, Optio
     let read =
         Book::from_bytes("own", text.clone().into_bytes(), &options).unwrap_or_else(|error| panic!("{error}: {text}"));
     assert_eq!(read.len(), 1, "{text}");
-    let opening = read.opening(0).expect("one game");
+    let opening = read.opening(0).expect("readable").expect("one game");
     assert_eq!((opening.fen.as_str(), opening.moves), (fen, expected), "{text}");
 });

@@ -9,7 +9,7 @@ fn check(bytes: &[u8], variant: Variant, plies: u32) {
     let options = BookOptions { format: Some(Format::Polyglot), variant, plies: Some(plies) };
     let Ok(book) = Book::from_bytes("fuzz", bytes, &options) else { return };
     for index in 0..book.len() {
-        let opening = book.opening(index).expect("it was counted");
+        let opening = book.opening(index).expect("readable").expect("it was counted");
         let mut position = Position::from_fen(&opening.fen, variant).expect("the starting position");
         assert_eq!(opening.moves.len(), plies as usize);
         for uci in &opening.moves {

@@ -185,7 +185,8 @@ pub(super) async fn preflight(plan: &Plan, book: &Book) -> Result<Vec<Vec<String
 /// The opening of the trial searches.
 pub(super) fn first_opening(plan: &Plan, book: &Book) -> Result<Opening> {
     let start = usize::try_from(plan.book.start).unwrap_or_default();
-    book.opening(start).or_else(|| book.opening(0)).with_context(|| format!("{}: it has no opening", book.name()))
+    let found = book.opening(start)?.map_or_else(|| book.opening(0), |opening| Ok(Some(opening)))?;
+    found.with_context(|| format!("{}: it has no opening", book.name()))
 }
 
 /// Tells of what engines said of failures, but for what the plan has of that already.

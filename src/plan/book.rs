@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::str::FromStr;
 
 use crate::chess::{Position, Variant};
@@ -113,14 +114,14 @@ pub struct Walks {
     plies: u32,
     seed: u64,
     walked: Walked,
-    seen: HashSet<String>,
+    seen: Places,
 }
 
 impl Walks {
     /// Walks of exactly `plies` plies from a starting position, each legal move equally likely.
     #[must_use]
     pub fn new(start: Start, plies: u32, seed: u64) -> Self {
-        Self { start, plies, seed, walked: Walked::default(), seen: HashSet::new() }
+        Self { start, plies, seed, walked: Walked::default(), seen: Places::default() }
     }
 
     /// Different positions found so far.
@@ -161,7 +162,7 @@ impl Iterator for Walks {
                 Some(position) => {
                     let fen = position.fen();
                     let index = self.found();
-                    if self.seen.insert(place(&fen).to_owned()) {
+                    if self.seen.insert(&fen) {
                         return Some(Candidate { index, fen, walked: self.walked });
                     }
                     self.walked.duplicates += 1;
@@ -169,6 +170,31 @@ impl Iterator for Walks {
             }
         }
         None
+    }
+}
+
+/// Set of places, a hash of 64 bits each: among a million of them two share one with a chance of 3 in 10^8.
+#[derive(Clone, Debug, Default)]
+pub struct Places(HashSet<u64>);
+
+impl Places {
+    /// Adds the place of a FEN; false if it was there.
+    pub fn insert(&mut self, fen: &str) -> bool {
+        let mut hasher = DefaultHasher::new();
+        place(fen).hash(&mut hasher);
+        self.0.insert(hasher.finish())
+    }
+
+    /// Number of different places.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// True if there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 }
 

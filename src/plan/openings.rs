@@ -122,6 +122,19 @@ pub enum BookError {
         /// Why.
         source: io::Error,
     },
+    /// The temporary file of a large book was cut, damaged, or its disk fails.
+    #[error(
+        "the temporary copy of the book {name} cannot be read at opening {number}: {source}; \
+         see to the folder for temporary files, or set TMPDIR to another"
+    )]
+    Lost {
+        /// The path as given.
+        name: String,
+        /// Number of the opening, from 1.
+        number: u64,
+        /// Why.
+        source: io::Error,
+    },
     /// The Polyglot book is broken, or leads nowhere.
     #[error("the book {name}: {fault}")]
     Polyglot {
@@ -391,15 +404,24 @@ impl Book {
         self.lines.len()
     }
 
-    /// The opening at `index`, from 0; `None` beyond the end, or if the book's temporary file cannot be read any more.
-    #[must_use]
-    pub fn opening(&self, index: usize) -> Option<Opening> {
-        let line = self.lines.line(index)?;
+    /// Opening at `index`, from 0; `None` beyond the end.
+    ///
+    /// # Errors
+    /// The temporary file with the book's text cannot be read any more.
+    pub fn opening(&self, index: usize) -> Result<Option<Opening>, BookError> {
+        let lost = |source| BookError::Lost { name: self.name.clone(), number: index as u64 + 1, source };
+        let Some(line) = self.lines.line(index).map_err(lost)? else { return Ok(None) };
+        let damaged = || lost(io::ErrorKind::InvalidData.into());
         let (fen, moves) = match self.format {
-            Format::Epd => (epd::fen_of_line(&line).ok()?, Vec::new()),
-            Format::Pgn | Format::Polyglot => opening_of_line(std::str::from_utf8(&line).ok()?),
+            Format::Epd => (epd::fen_of_line(&line).map_err(|_| damaged())?, Vec::new()),
+            Format::Pgn | Format::Polyglot => opening_of_line(std::str::from_utf8(&line).map_err(|_| damaged())?),
         };
-        Some(Opening { index: index as u64, fen, moves })
+        Ok(Some(Opening { index: index as u64, fen, moves }))
+    }
+
+    /// All openings in the book's order.
+    pub fn openings(&self) -> impl Iterator<Item = Result<Opening, BookError>> {
+        (0..self.len()).filter_map(|index| self.opening(index).transpose())
     }
 }
 

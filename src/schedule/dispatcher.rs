@@ -13,7 +13,7 @@ use crate::journal::Journal;
 use crate::plan::openings::Book;
 use crate::plan::openings::order::OpeningOrder;
 use crate::plan::{Colors, Plan};
-use crate::record::{ByColor, GameRecord, Leg, PairId, PlayerId};
+use crate::record::{ByColor, GameRecord, Leg, Opening, PairId, PlayerId};
 use crate::schedule::affinity::{self, Topology};
 use crate::schedule::capacity::{self, Demand, Supply};
 use crate::schedule::events::{
@@ -86,6 +86,8 @@ enum Scheduled {
     /// There may be more, once pairs that are being played count.
     Wait,
     Done,
+    /// The run cannot go on, and why.
+    Broken(String),
 }
 
 struct Dispatcher<'a> {
@@ -419,6 +421,10 @@ impl Dispatcher<'_> {
                 Scheduled::Wait => self.idle.push_back(slot),
                 // Others may still play: this worker is not needed, and the run ends when the last one is done.
                 Scheduled::Done => self.let_go(slot),
+                Scheduled::Broken(why) => {
+                    self.let_go(slot);
+                    self.halt(Stop::AfterGame, StopReason::Broken { why });
+                }
             }
         }
     }
@@ -431,6 +437,10 @@ impl Dispatcher<'_> {
                 true
             }
             Scheduled::Wait | Scheduled::Done => false,
+            Scheduled::Broken(why) => {
+                self.halt(Stop::AfterGame, StopReason::Broken { why });
+                false
+            }
         }
     }
 
@@ -455,18 +465,31 @@ impl Dispatcher<'_> {
             if legs.is_empty() {
                 continue;
             }
-            // The order stays within the book, and the whole book was checked.
-            let mut opening = |place: u64| self.run.book.opening(usize::try_from(self.order.opening(place)).ok()?);
-            let nth = fixture.nth;
-            let openings = if self.run.plan.opening_per_game {
-                opening(nth.saturating_mul(2)).zip(opening(nth.saturating_mul(2).saturating_add(1)))
-            } else {
-                opening(nth).map(|opening| (opening.clone(), opening))
+            let openings = match self.openings(fixture.nth) {
+                Ok(openings) => openings,
+                Err(why) => return Scheduled::Broken(why),
             };
-            let Some((first, second)) = openings else { return Scheduled::Done };
             let sides = sides(fixture.players, self.run.plan.colors);
             let all_legs: &[Leg] = if fixture.is_half { &[Leg::First] } else { &Leg::BOTH };
-            return Scheduled::Task(Box::new(PairTask { pair, sides, openings: [first, second], legs, all_legs }));
+            return Scheduled::Task(Box::new(PairTask { pair, sides, openings, legs, all_legs }));
+        }
+    }
+
+    /// Openings of both legs of the nth pair. The error says why the book does not give them.
+    fn openings(&mut self, nth: u64) -> Result<[Opening; 2], String> {
+        let mut opening = |nth: u64| {
+            let place = self.order.opening(nth);
+            let index = usize::try_from(place).unwrap_or(usize::MAX);
+            let found = self.run.book.opening(index).map_err(|error| error.to_string())?;
+            // The order stays within the book.
+            found.ok_or_else(|| format!("the book {} has no opening {}", self.run.book.name(), place.saturating_add(1)))
+        };
+        if self.run.plan.opening_per_game {
+            let first = nth.saturating_mul(2);
+            Ok([opening(first)?, opening(first.saturating_add(1))?])
+        } else {
+            let both = opening(nth)?;
+            Ok([both.clone(), both])
         }
     }
 

@@ -5,7 +5,7 @@ use std::process::{Child, Stdio};
 
 use serde_json::Value;
 
-use crate::harness::{Ran, fake, games, quintain, run, sprt, until};
+use crate::harness::{Ran, fake, games, quintain, run, sprt, sprt_args, summary, until};
 
 /// A Polyglot book of `1. e4 e5`, and `1. a4` with weight 0. Keys and move codes as the description of the format has them.
 const POLYGLOT: [[u8; 16]; 3] = [
@@ -85,6 +85,13 @@ impl Live {
         let mut stderr = String::new();
         std::io::Read::read_to_string(self.0.stderr.as_mut().unwrap(), &mut stderr).unwrap();
         Ran { code: status.code(), stdout: String::new(), stderr }
+    }
+
+    /// What it says on its standard output, which must be a pipe, up to its end.
+    fn said(&mut self) -> String {
+        let mut stdout = String::new();
+        std::io::Read::read_to_string(self.0.stdout.as_mut().unwrap(), &mut stdout).unwrap();
+        stdout
     }
 }
 
@@ -304,4 +311,40 @@ fn the_books_of_this_repository_are_sound() {
         assert_eq!((&found["openings"], &found["duplicates"]), (&count.into(), &0.into()), "{name}");
         assert!(card.contains(found["sha256"].as_str().unwrap()), "{name}");
     }
+}
+
+/// A book whose temporary file is cut while a run lasts stops it, resumable: it is not at its end.
+#[test]
+fn a_book_that_cannot_be_read_any_more_breaks_the_run_off() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("long.epd");
+    // More text than stays in memory, most of it comments before the openings.
+    let mut text = ("#".repeat(60_000) + "\n").repeat(150);
+    for number in 1..1000 {
+        text += &format!("4k3/8/8/8/8/8/PPPP4/4K3 w - - 0 {number}\n");
+    }
+    std::fs::write(&path, text).unwrap();
+    let dir = folder.path().join("run");
+    let more = format!("--book {} --nodes 1 --max-plies 20 --max-pairs 900 -j 1 --seed 3", path.display());
+    let args = sprt_args("--seed 1 --sleep-us 1000", "--seed 2", &dir, &more);
+    let mut live = Live(quintain(&args).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap());
+    let journal = dir.join("games.jsonl");
+    let lines = || std::fs::read(&journal).map_or(0, |text| text.iter().filter(|byte| **byte == b'\n').count());
+    until("games", || lines() > 4 || live.0.try_wait().unwrap().is_some());
+    let files = std::fs::read_dir(format!("/proc/{}/fd", live.0.id())).unwrap().map(|file| file.unwrap().path());
+    let is_nameless = |file: &PathBuf| {
+        let target = std::fs::read_link(file).unwrap_or_default();
+        target.starts_with(std::env::temp_dir()) && target.to_string_lossy().ends_with("(deleted)")
+    };
+    let copies: Vec<_> = files.filter(is_nameless).collect();
+    assert_eq!(copies.len(), 1, "{copies:?}");
+    std::fs::OpenOptions::new().write(true).open(&copies[0]).unwrap().set_len(0).unwrap();
+    let stdout = live.said();
+    let code = live.0.wait().unwrap().code();
+    assert_eq!(code, Some(4), "{stdout}");
+    assert!(stdout.contains("aborted: the temporary copy of the book "), "{stdout}");
+    assert!(stdout.contains("go on with: quintain resume "), "{stdout}");
+    assert_eq!(summary(&dir)["stopped_by"], "broken");
+    assert_eq!(run(&["resume", dir.to_str().unwrap()]).code, Some(3));
+    assert_eq!(games(&dir).len(), 1800);
 }

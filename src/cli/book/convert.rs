@@ -1,6 +1,5 @@
 //! `quintain book convert`: a book in another format.
 
-use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -9,7 +8,7 @@ use anyhow::{Context as _, Result, bail};
 use super::{ReadArgs, describe, make};
 use crate::chess::{Position, START_FEN, Variant};
 use crate::cli::run_dir::{sha256, write_atomically};
-use crate::plan::book::{epd, place};
+use crate::plan::book::{Places, epd};
 use crate::plan::openings::{Book, Packing};
 use crate::record::{Color, Opening};
 
@@ -78,10 +77,11 @@ pub(super) fn run(args: &ConvertArgs) -> Result<String> {
 /// The book's text, and how many openings are in it.
 fn convert(book: &Book, variant: Variant, target: Target, unique: bool) -> Result<(String, u64)> {
     let (mut text, mut written) = (String::new(), 0);
-    let mut places = HashSet::new();
-    for opening in (0..book.len()).filter_map(|index| book.opening(index)) {
+    let mut places = Places::default();
+    for opening in book.openings() {
+        let opening = opening?;
         let fen = describe::end(&opening, variant)?.fen();
-        if unique && !places.insert(place(&fen).to_owned()) {
+        if unique && !places.insert(&fen) {
             continue;
         }
         written += 1;

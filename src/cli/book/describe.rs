@@ -1,6 +1,5 @@
 //! What is in a book, and what is wrong with it.
 
-use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -9,7 +8,7 @@ use serde::Serialize;
 
 use crate::chess::{Position, Variant};
 use crate::cli::progress;
-use crate::plan::book::place;
+use crate::plan::book::Places;
 use crate::plan::openings::{self, Book, BookError, BookOptions, Format, Packing};
 use crate::record::{Color, Opening};
 
@@ -102,13 +101,12 @@ fn describe(book: &Book, variant: Variant) -> Result<Description> {
         sha256: book.sha256().to_owned(),
         ..Description::default()
     };
-    let mut places = HashSet::new();
+    let mut places = Places::default();
     let mut plies: Option<(u32, u32)> = None;
-    for opening in (0..book.len()).filter_map(|index| book.opening(index)) {
-        let position = end(&opening, variant)?;
-        let fen = position.fen();
+    for opening in book.openings() {
+        let position = end(&opening?, variant)?;
         description.openings += 1;
-        description.duplicates += u64::from(!places.insert(place(&fen).to_owned()));
+        description.duplicates += u64::from(!places.insert(&position.fen()));
         let black = position.turn() == Color::Black;
         *(if black { &mut description.black_to_move } else { &mut description.white_to_move }) += 1;
         let depth = position.fullmoves().saturating_sub(1) * 2 + u32::from(black);

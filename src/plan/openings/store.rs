@@ -116,25 +116,30 @@ impl Lines {
         self.offsets.len()
     }
 
-    /// A line without its end; `None` beyond the last, or if the temporary file cannot be read.
-    pub(super) fn line(&self, index: usize) -> Option<Vec<u8>> {
-        let begin = u64::from(*self.offsets.get(index)?);
+    /// Line without its end; `None` beyond the last.
+    ///
+    /// # Errors
+    /// The temporary file cannot be read.
+    pub(super) fn line(&self, index: usize) -> io::Result<Option<Vec<u8>>> {
+        let Some(&begin) = self.offsets.get(index) else { return Ok(None) };
         let mut line = match &self.text {
             Text::Memory(text) => {
-                let rest = text.get(usize::try_from(begin).ok()?..)?;
-                return Some(rest.split(|byte| *byte == b'\n').next().unwrap_or(rest).to_vec());
+                let rest = text.get(begin as usize..).unwrap_or_default();
+                return Ok(rest.split(|byte| *byte == b'\n').next().map(<[u8]>::to_vec));
             }
             Text::File(file, len) => {
                 let end = self.offsets.get(index + 1).map_or(*len, |next| u64::from(*next));
-                let mut line = vec![0; usize::try_from(end - begin).ok()?.min(LONGEST_LINE + 1)];
+                let bytes = end.saturating_sub(begin.into()).min(LONGEST_LINE as u64 + 1);
+                let mut line = vec![0; bytes as usize];
                 let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
-                file.seek(SeekFrom::Start(begin)).and_then(|_| file.read_exact(&mut line)).ok()?;
+                file.seek(SeekFrom::Start(begin.into()))?;
+                file.read_exact(&mut line)?;
                 line
             }
         };
         let end = line.iter().position(|byte| *byte == b'\n').unwrap_or(line.len());
         line.truncate(end);
-        Some(line)
+        Ok(Some(line))
     }
 }
 
@@ -161,10 +166,24 @@ mod tests {
             assert_eq!(matches!(stored.text, Text::File(..)), most != usize::MAX, "{most}");
             assert_eq!(stored.len(), lines.len());
             for (index, line) in lines.iter().enumerate().rev() {
-                assert_eq!(stored.line(index).as_deref(), Some(line.as_bytes()), "{most} {piece}");
+                let read = stored.line(index).expect("readable");
+                assert_eq!(read.as_deref(), Some(line.as_bytes()), "{most} {piece}");
             }
-            assert_eq!(stored.line(lines.len()), None);
+            assert_eq!(stored.line(lines.len()).expect("readable"), None);
         }
+    }
+
+    /// A file that lost its end is an error, not the end of the book.
+    #[test]
+    fn a_file_that_cannot_be_read_is_an_error() {
+        let mut store = Store { most_in_memory: 1, ..Store::new() };
+        store.add(b"first\nsecond\n", [0, 6]).expect("stored");
+        let stored = store.finish().expect("stored");
+        let Text::File(file, _) = &stored.text else { panic!("in memory") };
+        file.lock().expect("sound").set_len(6).expect("cut");
+        assert_eq!(stored.line(0).expect("readable").as_deref(), Some(b"first".as_slice()));
+        assert_eq!(stored.line(1).expect_err("cut").kind(), io::ErrorKind::UnexpectedEof);
+        assert_eq!(stored.line(2).expect("readable"), None);
     }
 
     #[test]
