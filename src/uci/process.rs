@@ -384,6 +384,7 @@ impl Engine {
         let now = Instant::now();
         self.transcript.push(now, Direction::ToEngine, &self.out);
         let until = now.checked_add(self.config.timeouts.quit).unwrap_or(now + EXIT_GRACE);
+        self.process.hold_descendants();
         if let Some(status) = self.process.wait_end(&self.out, &mut self.lines, until).await {
             return QuitReport { status: spawn::describe(status), killed: false };
         }

@@ -43,8 +43,12 @@ fn main() -> ExitCode {
     }
     if settings.leave {
         rustix::process::setsid().expect("it leads no group");
-        let _ = writeln!(io::stdout(), "left");
+        let _ = writeln!(io::stdout(), "left {}", std::process::id());
         park();
+    }
+    if settings.orphan {
+        leave(&mut this_program());
+        return ExitCode::SUCCESS;
     }
     if settings.bench {
         return bench(&settings);
@@ -73,22 +77,34 @@ fn park() -> ! {
 
 #[expect(clippy::zombie_processes, reason = "a child that outlives its parent is the fault")]
 fn fork_child() {
-    let this = std::env::current_exe().expect("a process knows its program");
-    let child = Command::new(this).arg("--linger").stdin(Stdio::null()).spawn().expect("it runs already");
+    let child = this_program().arg("--linger").stdin(Stdio::null()).spawn().expect("it runs already");
     let _ = writeln!(io::stderr(), "child {}", child.id());
 }
 
-/// A child in a session of its own, as daemons are.
+fn this_program() -> Command {
+    Command::new(std::env::current_exe().expect("a process knows its program"))
+}
+
+/// Starts a child in a session of its own, as daemons are.
 #[expect(clippy::zombie_processes, reason = "a child that outlives its parent is the fault")]
-fn fork_daemon() {
-    let this = std::env::current_exe().expect("a process knows its program");
-    let mut command = Command::new(this);
-    let mut child =
-        command.arg("--leave").stdin(Stdio::null()).stdout(Stdio::piped()).spawn().expect("it runs already");
+fn leave(command: &mut Command) -> Option<std::process::ChildStdout> {
+    command.arg("--leave").stdin(Stdio::null()).spawn().expect("it runs already").stdout
+}
+
+/// A daemon; with `orphan` one whose parent is gone, and that has nothing of the engine's environment.
+fn fork_daemon(orphan: bool) {
+    let output = if orphan {
+        let mut command = this_program();
+        command.arg("--orphan").env_clear().stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut parent = command.spawn().expect("it runs already");
+        parent.wait().expect("it ends");
+        parent.stdout
+    } else {
+        leave(this_program().stdout(Stdio::piped()))
+    };
     let mut line = String::new();
-    let output = child.stdout.as_mut().expect("a pipe");
-    io::BufReader::new(output).read_line(&mut line).expect("it says that it left");
-    let _ = writeln!(io::stderr(), "child {}", child.id());
+    io::BufReader::new(output.expect("a pipe")).read_line(&mut line).expect("it says that it left");
+    let _ = writeln!(io::stderr(), "child {}", line.trim_start_matches("left ").trim());
 }
 
 /// What a command leads to.
@@ -167,8 +183,10 @@ impl Engine {
         if self.at_start("fork-child") {
             fork_child();
         }
-        if self.at_start("leave-group") {
-            fork_daemon();
+        for (fault, orphan) in [("leave-group", false), ("leave-family", true)] {
+            if self.at_start(fault) {
+                fork_daemon(orphan);
+            }
         }
         // tokio's handler stands until the process ends; nobody looks at what it notes.
         self.at_start("ignore-sigterm").then(|| {

@@ -51,6 +51,7 @@ const FAULTS: &[(&str, When)] = &[
     ("invalid-utf8", When::From),
     ("late-on-clock", When::Start),
     ("leading-spaces", When::From),
+    ("leave-family", When::Start),
     ("leave-group", When::Start),
     ("long-line", When::From),
     ("mate-scores", When::From),
@@ -118,6 +119,7 @@ pub struct Settings {
     pub ponder: Option<u64>,
     pub linger: bool,
     pub leave: bool,
+    pub orphan: bool,
     pub bench: bool,
     pub faults: Vec<Fault>,
 }
@@ -153,6 +155,8 @@ impl Settings {
                 "--linger" => settings.linger = true,
                 // What `leave-group` starts: the same in a session of its own.
                 "--leave" => settings.leave = true,
+                // What `leave-family` starts: a process that starts such a one and ends.
+                "--orphan" => settings.orphan = true,
                 "bench" => settings.bench = true,
                 _ => return Err(format!("no flag {flag}")),
             }

@@ -423,7 +423,7 @@ fn dropping_an_engine_ends_its_whole_group() {
 /// An engine with a child in a session of its own, and the child's process number.
 #[cfg(target_os = "linux")]
 async fn start_daemon(faults: &str) -> (Engine, u32) {
-    let mut engine = start(&format!("--fault leave-group {faults}")).await;
+    let mut engine = start(faults).await;
     play(&mut engine, 1, PATIENCE).await;
     let child = child_of(&engine.stderr_tail());
     assert!(lives(child));
@@ -434,20 +434,47 @@ async fn start_daemon(faults: &str) -> (Engine, u32) {
 #[test]
 fn children_that_left_the_group_go_with_their_engine_alone() {
     run(async {
-        let (other, child_of_other) = start_daemon("").await;
+        let (other, child_of_other) = start_daemon("--fault leave-group").await;
         // Dropped, told to quit, killed because it does not, and gone by itself.
-        let (engine, child) = start_daemon("").await;
+        let (engine, child) = start_daemon("--fault leave-group").await;
         drop(engine);
         ends(child);
-        let (engine, child) = start_daemon("").await;
+        let (engine, child) = start_daemon("--fault leave-group").await;
         engine.quit().await;
         ends(child);
-        let (mut engine, child) = start_daemon("--fault exit-in-search@2").await;
+        let (mut engine, child) = start_daemon("--fault leave-group --fault exit-in-search@2").await;
         let outcomes = play(&mut engine, 1, PATIENCE).await;
         assert!(matches!(outcomes[..], [SearchOutcome::Exited { .. }]), "{outcomes:?}");
         ends(child);
         assert!(lives(child_of_other));
         other.quit().await;
+        ends(child_of_other);
+    });
+}
+
+/// Orphans without a mark are found below their engine as long as that lives: told to quit, killed
+/// because it does not, or dropped.
+#[cfg(target_os = "linux")]
+#[test]
+fn orphans_that_shed_everything_go_with_their_engine_alone() {
+    run(async {
+        let (other, child_of_other) = start_daemon("--fault leave-family").await;
+        let (engine, child) = start_daemon("--fault leave-family").await;
+        engine.quit().await;
+        ends(child);
+        let (engine, child) = start_daemon("--fault leave-family").await;
+        drop(engine);
+        ends(child);
+        let timeouts = Timeouts { quit: SHORT, ..Timeouts::default() };
+        let config = EngineConfig { timeouts, ..fake("--fault leave-family --fault ignore-quit") };
+        let mut engine = Engine::start(&config, &[]).await.unwrap();
+        play(&mut engine, 1, PATIENCE).await;
+        let child = child_of(&engine.stderr_tail());
+        assert!(lives(child));
+        assert!(engine.quit().await.killed);
+        ends(child);
+        assert!(lives(child_of_other));
+        drop(other);
         ends(child_of_other);
     });
 }

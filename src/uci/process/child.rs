@@ -14,14 +14,14 @@ use tokio::time::sleep_until;
 use super::config::{EngineConfig, StartError};
 use super::spawn;
 use super::stderr::StderrLog;
-use super::strays::Mark;
+use super::strays::Strays;
 use crate::uci::framing::LineBuffer;
 
 /// The child, its pipes, and what is known of its end.
 #[derive(Debug)]
 pub(super) struct Process {
     child: Child,
-    mark: Mark,
+    strays: Strays,
     pub(super) pid: u32,
     stdin: Option<ChildStdin>,
     stdout: Option<ChildStdout>,
@@ -49,15 +49,15 @@ pub(super) enum Happened {
 
 impl Process {
     pub(super) async fn start(config: &EngineConfig, cpus: &[usize]) -> Result<Self, StartError> {
-        let mark = Mark::new();
-        let mut child = spawn::spawn(config, cpus, &mark).await?;
+        let strays = Strays::new();
+        let mut child = spawn::spawn(config, cpus, &strays).await?;
         Ok(Self {
             pid: child.id().unwrap_or(0),
             stdin: child.stdin.take(),
             stdout: child.stdout.take(),
             stderr: child.stderr.take(),
             child,
-            mark,
+            strays,
             log: StderrLog::new(config.stderr.clone()),
             said: vec![0; 4096].into_boxed_slice(),
             exit: None,
@@ -96,7 +96,7 @@ impl Process {
         if self.exit.is_none() {
             // Its children go with it. The leader was reaped a moment ago, so the number is not yet anybody else's.
             spawn::kill_group(self.pid);
-            self.mark.kill_all();
+            self.strays.kill_all();
         }
         if let Ok(status) = result {
             self.exit = Some(status);
@@ -150,9 +150,17 @@ impl Process {
     /// Kills the whole process group, and descendants that left it.
     pub(super) fn kill(&mut self) {
         if self.exit.is_none() {
+            self.strays.hold(self.pid);
             spawn::kill_group(self.pid);
-            self.mark.kill_all();
+            self.strays.kill_all();
             self.was_killed = true;
+        }
+    }
+
+    /// Notes its descendants, so that none outlives it once it is asked to end.
+    pub(super) fn hold_descendants(&mut self) {
+        if self.exit.is_none() {
+            self.strays.hold(self.pid);
         }
     }
 

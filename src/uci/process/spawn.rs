@@ -8,16 +8,16 @@ use std::time::Duration;
 use tokio::process::{Child, Command};
 
 use super::config::{EngineConfig, StartError};
-use super::strays::Mark;
+use super::strays::Strays;
 
 /// Starts the program in a process group of its own, on the given CPUs (all if empty), with three pipes.
 ///
 /// On Linux the kernel kills it when the *thread* that called this ends: call it on a thread that lives as long as the engine.
-pub(super) async fn spawn(config: &EngineConfig, cpus: &[usize], mark: &Mark) -> Result<Child, StartError> {
+pub(super) async fn spawn(config: &EngineConfig, cpus: &[usize], strays: &Strays) -> Result<Child, StartError> {
     // A binary that was just built can be busy for a moment: another thread's fork may still hold it open for writing.
     const BUSY_TRIES: u32 = 50;
     const BUSY_PAUSE: Duration = Duration::from_millis(10);
-    let mut command = command(config, cpus, mark)?;
+    let mut command = command(config, cpus, strays)?;
     let mut tries = 0;
     loop {
         match command.spawn() {
@@ -31,8 +31,8 @@ pub(super) async fn spawn(config: &EngineConfig, cpus: &[usize], mark: &Mark) ->
     }
 }
 
-fn command(config: &EngineConfig, cpus: &[usize], mark: &Mark) -> Result<Command, StartError> {
-    let (name, value) = mark.variable();
+fn command(config: &EngineConfig, cpus: &[usize], strays: &Strays) -> Result<Command, StartError> {
+    let (name, value) = strays.variable();
     let mut command = Command::new(resolve(&config.program));
     command
         .args(&config.args)
@@ -79,7 +79,7 @@ fn explain(config: &EngineConfig, error: io::Error) -> StartError {
 #[cfg(target_os = "linux")]
 mod linux {
     use rustix::io::Errno;
-    use rustix::process::{Signal, getpid, getppid, set_parent_process_death_signal};
+    use rustix::process::{Pid, Signal, getpid, getppid, set_child_subreaper, set_parent_process_death_signal};
     use rustix::thread::{CpuSet, sched_setaffinity};
     use tokio::process::Command;
 
@@ -100,6 +100,9 @@ mod linux {
             if getppid() != Some(parent) {
                 return Err(Errno::SRCH.into());
             }
+            // Its orphans become its children, and not init's: `strays` looks for them there.
+            // A system that forbids it leaves them to init.
+            let _ = set_child_subreaper(Some(Pid::INIT));
             if pinned {
                 sched_setaffinity(None, &set)?;
             }
@@ -109,7 +112,7 @@ mod linux {
             unsafe_code,
             reason = "the parent-death signal and the CPU set must be in place before the program starts"
         )]
-        // SAFETY: between fork and exec only async-signal-safe calls are allowed. The closure makes four system calls, touches
+        // SAFETY: between fork and exec only async-signal-safe calls are allowed. The closure makes five system calls, touches
         // no lock and allocates nothing: its values were made above, and an error made of an OS code is a plain number.
         unsafe {
             command.pre_exec(in_child);
