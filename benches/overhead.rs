@@ -17,8 +17,8 @@ use std::time::{Duration, Instant};
 
 mod leader;
 
-use quintain::plan::book::epd;
-use quintain::plan::openings::{Book, BookOptions};
+use quintain::openings::maker::epd;
+use quintain::openings::{Book, BookOptions};
 use quintain::uci::process::{Engine, EngineConfig, SearchOutcome};
 use quintain::uci::session::Session;
 use quintain::uci::{Go, LineBuffer, PositionLine};

@@ -3,7 +3,6 @@
 mod bisect;
 mod book;
 mod building;
-mod builtin;
 mod calibrate;
 mod check;
 mod ctl;

@@ -6,6 +6,8 @@ pub mod record;
 pub mod chess;
 pub mod stats;
 
+pub mod openings;
+
 pub mod plan;
 
 pub mod game;

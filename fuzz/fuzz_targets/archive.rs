@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use quintain::plan::openings::{Book, BookOptions, Packing};
+use quintain::openings::{Book, BookOptions, Packing};
 
 fuzz_target!(|bytes: &[u8]| {
     let options = BookOptions { plies: Some(4), ..BookOptions::default() };

@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use quintain::chess::{Position, Variant};
-use quintain::plan::openings::{Book, BookOptions, Format};
+use quintain::openings::{Book, BookOptions, Format};
 
 fuzz_target!(|input: (u8, bool, Option<u8>, Vec<u8>)| {
     let (format, chess960, plies, bytes) = input;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use libfuzzer_sys::fuzz_target;
 use quintain::chess::{Position, START_FEN, Variant};
-use quintain::plan::openings::{Book, BookOptions, Format};
+use quintain::openings::{Book, BookOptions, Format};
 use quintain::record::{
     ByColor, Ending, EngineId, GameId, GameRecord, MoveRecord, Opening, Outcome, PlayerId, Said, Score, SearchInfo,
     Termination,

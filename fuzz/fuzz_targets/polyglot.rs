@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use quintain::chess::{Position, Variant};
-use quintain::plan::openings::{Book, BookOptions, Format};
+use quintain::openings::{Book, BookOptions, Format};
 
 fn check(bytes: &[u8], variant: Variant, plies: u32) {
     let options = BookOptions { format: Some(Format::Polyglot), variant, plies: Some(plies) };

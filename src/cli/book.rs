@@ -12,7 +12,7 @@ use anyhow::Result;
 
 use crate::chess::Variant;
 use crate::cli::{Exit, progress};
-use crate::plan::openings::BookOptions;
+use crate::openings::BookOptions;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -9,9 +9,9 @@ use tokio::sync::mpsc;
 
 use crate::cli::{Exit, progress, resolve, run};
 use crate::journal::{self, Header, Journal};
+use crate::openings::Book;
 use crate::plan::Plan;
 use crate::plan::config::RawPlan;
-use crate::plan::openings::Book;
 use crate::plan::time_control::TimeControl;
 use crate::report::calibration::{self, Cell, Figures};
 use crate::schedule::affinity::Topology;

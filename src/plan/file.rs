@@ -8,8 +8,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::chess::Variant;
+use crate::openings::order::Order;
 use crate::plan::affinity::Affinity;
-use crate::plan::openings::order::Order;
 use crate::plan::recording::{OutputFile, PgnOptions, PgnOutput, Recording};
 use crate::plan::rules::{DrawRule, ResignRule, RuleError, Rules, SyzygyRule};
 use crate::plan::time_control::{Limit, TimeControl};

@@ -1,13 +1,11 @@
 //! Everything about a run, resolved and immutable. Nothing below this room reads configuration.
 //!
-//! Reading order: `time_control` (what a side may spend), `rules` (what the referee may decide), `openings` (where games
-//! start), `recording` (what is written besides), `config` (the TOML a user writes), then [`Plan`] itself and `file`, its form in the run directory.
+//! Reading order: `time_control` (what a side may spend), `rules` (what the referee may decide), `recording` (what is
+//! written besides), `config` (the TOML a user writes), then [`Plan`] itself and `file`, its form in the run directory.
 
 pub mod affinity;
-pub mod book;
 pub mod config;
 pub mod file;
-pub mod openings;
 pub mod recording;
 pub mod rules;
 pub mod time_control;
@@ -15,8 +13,8 @@ pub mod time_control;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::openings::order::Order;
 use crate::plan::affinity::Affinity;
-use crate::plan::openings::order::Order;
 use crate::plan::recording::Recording;
 use crate::plan::rules::Rules;
 use crate::plan::time_control::Limit;

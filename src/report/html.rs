@@ -15,7 +15,7 @@ pub use story::Story;
 use story::{DepthUse, Side};
 
 use crate::chess::Position;
-use crate::plan::openings::order::Order;
+use crate::openings::order::Order;
 use crate::plan::{BookSource, Plan, Player, file};
 use crate::record::{Color, GameRecord, Score};
 use crate::report::figures::{self, Figures, duration};

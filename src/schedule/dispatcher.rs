@@ -10,8 +10,8 @@ use tokio::time::{Instant, MissedTickBehavior};
 
 use crate::game::tablebase::Probe;
 use crate::journal::Journal;
-use crate::plan::openings::Book;
-use crate::plan::openings::order::OpeningOrder;
+use crate::openings::Book;
+use crate::openings::order::OpeningOrder;
 use crate::plan::{Colors, Plan};
 use crate::record::{ByColor, GameRecord, Leg, Opening, PairId, PlayerId};
 use crate::schedule::affinity::{self, Topology};

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 const HARNESS: &[&[&str]] = &[
     &["record"],
     &["chess", "stats"],
+    &["openings"],
     &["plan"],
     &["uci"],
     &["game"],

@@ -8,8 +8,8 @@ use anyhow::{Context as _, Result, bail};
 use super::{ReadArgs, describe, make};
 use crate::chess::{Position, START_FEN, Variant};
 use crate::cli::run_dir::{sha256, write_atomically};
-use crate::plan::book::{Places, epd};
-use crate::plan::openings::{Book, Packing};
+use crate::openings::maker::{Places, epd};
+use crate::openings::{Book, Packing};
 use crate::record::{Color, Opening};
 
 /// Lines of PGN movetext are no longer than this.

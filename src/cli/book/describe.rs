@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use crate::chess::{Position, Variant};
 use crate::cli::progress;
-use crate::plan::book::Places;
-use crate::plan::openings::{self, Book, BookError, BookOptions, Format, Packing};
+use crate::openings::maker::Places;
+use crate::openings::{self, Book, BookError, BookOptions, Format, Packing};
 use crate::record::{Color, Opening};
 
 /// Broken lines named one by one; after that only their number is told.

@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, bail};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use crate::plan::book::{Candidate, Judgement, Selection, Walks, Window, turn};
+use crate::openings::maker::{Candidate, Judgement, Selection, Walks, Window, turn};
 use crate::record::Score;
 use crate::uci::Go;
 use crate::uci::process::{Engine, EngineConfig, SearchOutcome};
@@ -156,7 +156,7 @@ async fn score(engine: &mut Engine, fen: &str, nodes: u64) -> Result<Score> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::book::Start;
+    use crate::openings::maker::Start;
 
     /// An engine in the shell's own words: what it does on `go` is the case's.
     fn judge(on_go: &str) -> Judge {

@@ -12,8 +12,8 @@ use super::partial::{Partial, Settings};
 use crate::chess::Variant;
 use crate::cli::run_dir::{sha256, write_atomically};
 use crate::cli::{Exit, progress, resolve, run};
-use crate::plan::book::{Selection, Start, Tally, Walks, Window};
-use crate::plan::openings::Packing;
+use crate::openings::Packing;
+use crate::openings::maker::{Selection, Start, Tally, Walks, Window};
 use crate::schedule::affinity::Topology;
 
 #[derive(Debug, clap::Args)]

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::judge::Known;
 use crate::journal;
-use crate::plan::book::Judgement;
+use crate::openings::maker::Judgement;
 
 /// The form of the file; another one is another program's.
 const VERSION: u64 = 1;

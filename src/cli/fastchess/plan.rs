@@ -10,9 +10,9 @@ use super::invocation::{
 };
 use crate::chess::{START_FEN, Variant};
 use crate::cli::run_dir::sha256;
+use crate::openings::order::Order;
+use crate::openings::{Book, BookOptions, Format as BookForm};
 use crate::plan::affinity::Affinity;
-use crate::plan::openings::order::Order;
-use crate::plan::openings::{Book, BookOptions, Format as BookForm};
 use crate::plan::recording::{self, Fields, Layout, PgnOptions, Recording, Round, Zone};
 use crate::plan::rules::{DrawRule, ResignRule, Rules, SyzygyRule, SyzygyScope};
 use crate::plan::{BookRef, BookSource, Colors, Format, Machine, Origin, Plan, Player, Test, Timeouts};

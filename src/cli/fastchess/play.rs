@@ -21,7 +21,7 @@ use crate::cli::run;
 use crate::cli::run_dir::{Place, RunDir, sha256};
 use crate::cli::trust::Trust;
 use crate::journal::{self, Journal};
-use crate::plan::openings::Book;
+use crate::openings::Book;
 use crate::plan::time_control::{Limit, Seconds};
 use crate::plan::{Format, Plan, Timeouts};
 use crate::report::crashes::Crashes;

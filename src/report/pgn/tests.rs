@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::chess::START_FEN;
-use crate::plan::openings::{Book, BookOptions, Format};
+use crate::openings::{Book, BookOptions, Format};
 use crate::record::{Ending, EngineId, GameId, Leg, MoveRecord, Opening, PairId, PlayerId, Said, Score, SearchInfo};
 use crate::report::epd;
 

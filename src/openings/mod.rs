@@ -14,7 +14,9 @@
 //! Memory is bounded whatever the file holds: 4 MiB of a list or of a game at a time, 256 MiB for a Polyglot book, 8 MiB of
 //! finished text before a temporary file takes it.
 
+pub mod builtin;
 mod epd;
+pub mod maker;
 pub mod order;
 pub mod packing;
 pub mod pgn;

@@ -1,7 +1,7 @@
 //! The books inside the program: today's, and those that runs begun by earlier versions go on with.
 
 use crate::chess::Variant;
-use crate::plan::openings::{Book, BookError};
+use crate::openings::{Book, BookError};
 
 /// Name of the book inside the program, in messages and tags.
 const NAME: &str = "quintain_8ply.epd";
@@ -22,7 +22,7 @@ const EARLIER: [(&str, &[u8]); 1] = [
 ///
 /// # Errors
 /// As [`Book::from_program`].
-pub(super) fn book(variant: Variant) -> Result<Book, BookError> {
+pub fn book(variant: Variant) -> Result<Book, BookError> {
     Book::from_program(NAME, TODAY, variant)
 }
 
@@ -30,7 +30,7 @@ pub(super) fn book(variant: Variant) -> Result<Book, BookError> {
 ///
 /// # Errors
 /// As [`Book::from_program`].
-pub(super) fn book_of(sha256: &str, variant: Variant) -> Result<Option<Book>, BookError> {
+pub fn book_of(sha256: &str, variant: Variant) -> Result<Option<Book>, BookError> {
     if let Some((_, bytes)) = EARLIER.iter().find(|(earlier, _)| *earlier == sha256) {
         return Book::from_program(NAME, bytes, variant).map(Some);
     }
@@ -42,7 +42,7 @@ mod tests {
     use sha2::Digest as _;
 
     use super::*;
-    use crate::plan::book::epd;
+    use crate::openings::maker::epd;
 
     /// Runs of earlier versions go on with the openings that they began with.
     #[test]
