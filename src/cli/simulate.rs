@@ -28,7 +28,8 @@ Examples:
 The table is that of a Brownian motion between the bounds with Siegmund's correction for steps over
 them (Siegmund 1985); after it, at --elo, whole tests are played on pair results drawn by chance,
 with the exact ratio looked at after every pair. They differ by chance alone, and by what the formula
-leaves out. Pairs have the shape of --ptnml, of --draw-ratio, or of engines of like strength from balanced
+leaves out. A row with `~` is a rough guess, up to a third too short: fewer than 50 pairs of such a test
+differ from the commonest result, as with very drawish engines; there the played tests count. Pairs have the shape of --ptnml, of --draw-ratio, or of engines of like strength from balanced
 openings at fast clocks, leaned (by a factor exponential in the score) to the Elo in question.
 
 Hours are of this machine: pairs a minute of runs under results/ with the same clock, or --pairs-per-minute.
@@ -36,8 +37,8 @@ Hours are of this machine: pairs a minute of runs under results/ with the same c
 however strong the engine is.
 
 JSON: `elo, model, elo0, elo1, alpha, beta, shape` (shares of LL, LD, DD+WL, WD, WW), `max_pairs`, `pass,
-undecided, pairs, pairs_median, pairs_95, hours, hours_95` at --elo, `simulated` (`tests, pass, undecided, pairs,
-pairs_median, pairs_95`), `table` (rows of `elo, pass, undecided, pairs, pairs_95, hours`), `pairs_per_minute,
+undecided, pairs, pairs_median, pairs_95, is_sound, hours, hours_95` at --elo (`is_sound` is false for a rough guess), `simulated` (`tests, pass, undecided, pairs,
+pairs_median, pairs_95`), `table` (rows of `elo, pass, undecided, pairs, pairs_95, is_sound, hours`), `pairs_per_minute,
 pace_tc, pace_concurrency, pace_runs`, and with --budget `budget` (`pairs, elo1_95, elo1_mean`). null stands for what is
 not known.";
 
@@ -270,6 +271,7 @@ struct Json {
     pairs: f64,
     pairs_median: f64,
     pairs_95: f64,
+    is_sound: bool,
     hours: Option<f64>,
     hours_95: Option<f64>,
     simulated: Option<SimulatedJson>,
@@ -299,6 +301,7 @@ struct RowJson {
     undecided: f64,
     pairs: f64,
     pairs_95: f64,
+    is_sound: bool,
     hours: Option<f64>,
 }
 
@@ -331,6 +334,7 @@ impl Answer {
             pairs: self.forecast.pairs,
             pairs_median: self.forecast.median,
             pairs_95: self.forecast.pairs95,
+            is_sound: self.forecast.is_sound,
             hours: self.hours(self.forecast.pairs),
             hours_95: self.hours(self.forecast.pairs95),
             simulated: self.played.as_ref().map(|played| SimulatedJson {
@@ -350,6 +354,7 @@ impl Answer {
                     undecided: row.undecided,
                     pairs: row.pairs,
                     pairs_95: row.pairs95,
+                    is_sound: row.is_sound,
                     hours: self.hours(row.pairs),
                 })
                 .collect(),
@@ -371,8 +376,9 @@ impl Answer {
         let (Some(pass), Some(mean), Some(most)) = (played.pass(), played.mean_pairs(), played.quantile(0.95)) else {
             return String::new();
         };
+        let instead = if self.forecast.is_sound { "" } else { "; these figures count, not the formula's" };
         format!(
-            "\nat {}, {} tests played by chance: {} % passed, {mean:.0} pairs on average, 95 % within {most}\n",
+            "\nat {}, {} tests played by chance: {} % passed, {mean:.0} pairs on average, 95 % within {most}{instead}\n",
             self.elo,
             played.runs,
             fixed(pass * 100.0, 1)
@@ -390,8 +396,10 @@ impl Answer {
             let _ = writeln!(out, "{text}");
         };
         line(format!("test {} {}, alpha {}, beta {}{limit}", sprt.bounds(), sprt.model(), sprt.alpha(), sprt.beta()));
+        let guess = |forecast: &Forecast| if forecast.is_sound { "" } else { "~" };
         line(format!(
-            "at {} {unit}: passes in {} % of cases, {:.0} pairs on average, half within {:.0}, 95 % within {:.0}",
+            "{}at {} {unit}: passes in {} % of cases, {:.0} pairs on average, half within {:.0}, 95 % within {:.0}",
+            guess(expected),
             self.elo,
             fixed(expected.pass * 100.0, 1),
             expected.pairs,
@@ -409,13 +417,18 @@ impl Answer {
         line(format!("{unit:>8} {:>8} {:>10} {:>12} {:>8}", "pass %", "pairs", "95 % within", "hours"));
         for (elo, row) in &self.table {
             line(format!(
-                "{:>8} {:>8} {:>10.0} {:>12.0} {:>8}",
+                "{:>8} {:>8} {:>10} {:>12.0} {:>8}",
                 fixed(*elo, 2),
                 fixed(row.pass * 100.0, 1),
-                row.pairs,
+                format!("{}{:.0}", guess(row), row.pairs),
                 row.pairs95,
                 hours(row.pairs)
             ));
+        }
+        if self.table.iter().any(|(_, row)| !row.is_sound) {
+            line(
+                "~ a rough guess, up to a third too short: hardly a pair differs from the commonest result".to_owned(),
+            );
         }
         if let Some(budget) = &self.budget {
             let bounds = |bounds: Option<Bounds>| match bounds {

@@ -41,6 +41,26 @@ fn a_test_is_foreseen() {
 }
 
 #[test]
+fn a_shape_that_the_formula_cannot_foresee_is_marked() {
+    let empty = tempfile::tempdir().unwrap();
+    let results = empty.path().display().to_string();
+    let shown = |draws: &str| {
+        let line = ["simulate", "--results", &results, "--elo", "30", "--bounds", "0,60", "--tests", "5"];
+        let ran = run(&[&line[..], &["--draw-ratio", draws]].concat());
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        ran.stdout
+    };
+    let (drawish, usual) = (shown("0.99"), shown("0.4"));
+    assert!(drawish.contains("~at 30 nElo") && drawish.contains("~ a rough guess"), "{drawish}");
+    assert!(drawish.contains("these figures count, not the formula's"), "{drawish}");
+    assert!(usual.contains("\nat 30 nElo") && !usual.contains("not the formula's"), "{usual}");
+    let sound = |draws: &str| {
+        simulate(&format!("--elo 30 --bounds 0,60 --tests 0 --draw-ratio {draws}"), empty.path())["is_sound"].clone()
+    };
+    assert_eq!([sound("0.99"), sound("0.4")], [Value::Bool(false), Value::Bool(true)]);
+}
+
+#[test]
 fn the_table_comes_before_the_tests() {
     let empty = tempfile::tempdir().unwrap();
     let results = empty.path().display().to_string();
