@@ -17,6 +17,8 @@ pub mod journal;
 pub mod source;
 pub mod tablebase;
 
+pub mod tournament;
+
 pub mod check;
 pub mod schedule;
 

@@ -16,8 +16,8 @@ use crate::plan::time_control::TimeControl;
 use crate::report::calibration::{self, Cell, Figures};
 use crate::schedule::affinity::Topology;
 use crate::schedule::dispatcher::{self, Inbox, Run};
-use crate::schedule::events::StopReason;
-use crate::schedule::standing::Standing;
+use crate::tournament::events::StopReason;
+use crate::tournament::standing::Standing;
 
 const EXAMPLES: &str = "\
 A setting is held where engine and clock waited for a CPU no more than 1 % of the thinking time, and no game was lost on time by as much as

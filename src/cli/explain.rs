@@ -15,7 +15,7 @@ use crate::plan::config::nearest;
 use crate::record::PlayerId;
 use crate::report::eco::Openings;
 use crate::report::explain::{Explainer, Explanation};
-use crate::schedule::standing::Standing;
+use crate::tournament::standing::Standing;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -11,7 +11,7 @@ use crate::plan::Plan;
 use crate::record::GameRecord;
 use crate::report::crashes;
 use crate::report::html::{self, Crash, Story};
-use crate::schedule::events::{Observer, RunEvent};
+use crate::tournament::events::{Observer, RunEvent};
 
 /// Failed games that a page shows; all of them lie in `crashes/`.
 const MOST_CRASHES: usize = 50;

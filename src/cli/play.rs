@@ -14,8 +14,8 @@ use crate::openings::Book;
 use crate::plan::config::RawPlan;
 use crate::plan::{Plan, file};
 use crate::record::PairId;
-use crate::schedule::pairing::{Next, Pairing};
-use crate::schedule::standing::Standing;
+use crate::tournament::pairing::{Next, Pairing};
+use crate::tournament::standing::Standing;
 
 /// Hexadecimal digits of a file's SHA-256 in its name by which it is known in another folder.
 const NAMED_DIGITS: usize = 12;

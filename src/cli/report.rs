@@ -16,7 +16,7 @@ use crate::report::explain::Explanation;
 use crate::report::explain::document::WIDTH;
 use crate::report::explain::table::{markdown, wrapped};
 use crate::report::summary::Summary;
-use crate::schedule::dispatcher::Finish;
+use crate::tournament::events::Finish;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -23,11 +23,11 @@ use crate::report::pgn_file::PgnFile;
 use crate::report::summary::Summary;
 use crate::schedule::capacity::{self, Demand, Supply};
 use crate::schedule::dispatcher::{self, Inbox, Run};
-use crate::schedule::events::{Observer, Stop, StopReason};
-use crate::schedule::standing::Standing;
 use crate::schedule::trial;
 use crate::stats::sprt::Verdict;
 use crate::tablebase::Tables;
+use crate::tournament::events::{Finish, Observer, Stop, StopReason};
+use crate::tournament::standing::Standing;
 
 /// How results are printed.
 #[derive(Clone, Copy, Debug)]
@@ -269,7 +269,7 @@ async fn drive(
 }
 
 /// What a run's process tells the shell.
-pub(super) fn exit(finish: &dispatcher::Finish) -> Exit {
+pub(super) fn exit(finish: &Finish) -> Exit {
     match (&finish.reason, finish.standing.verdict()) {
         (_, Verdict::AcceptH1) => Exit::Done,
         (_, Verdict::AcceptH0) => Exit::H0,

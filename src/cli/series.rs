@@ -13,9 +13,9 @@ use crate::journal;
 use crate::plan::config::{RawPlan, RawPlayer};
 use crate::plan::{Plan, Player, file};
 use crate::record::PairId;
-use crate::schedule::pairing::{Next, Pairing};
-use crate::schedule::standing::Standing;
 use crate::source::{self, Context};
+use crate::tournament::pairing::{Next, Pairing};
+use crate::tournament::standing::Standing;
 
 /// Failures that a match may have: what changed may be just that, and a lost game is a result.
 const MAX_FAILURES: u64 = 1_000_000;

@@ -15,11 +15,11 @@ use crate::plan::Plan;
 use crate::record::PairId;
 use crate::report::console::{Screen, View};
 use crate::report::summary::Summary;
-use crate::schedule::dispatcher::Finish;
-use crate::schedule::events::StopReason;
-use crate::schedule::pairing::{Next, Pairing};
-use crate::schedule::standing::Standing;
 use crate::stats::sprt::Verdict;
+use crate::tournament::events::Finish;
+use crate::tournament::events::StopReason;
+use crate::tournament::pairing::{Next, Pairing};
+use crate::tournament::standing::Standing;
 
 /// Shows a live run as its own terminal does, until it ends; of a run that is over, its summary. It can be left at any
 /// time: the run does not notice.

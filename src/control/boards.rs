@@ -11,7 +11,7 @@ use crate::control::protocol::{GameSay, PlySay, Say, VERSION, line};
 use crate::game::clock::Clock;
 use crate::plan::Plan;
 use crate::record::{ByColor, GameId, GameRecord, PlayerId, Score};
-use crate::schedule::events::{Moved, Ply, RunEvent};
+use crate::tournament::events::{Moved, Ply, RunEvent};
 
 /// Games that are over are kept until so many others are, so that clients hear how they ended.
 const MAX_OVER: usize = 256;

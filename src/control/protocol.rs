@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::report::console::{Bar, View};
-use crate::schedule::events::{Command, Phase, Status};
+use crate::tournament::events::{Command, Phase, Status};
 
 /// Raised whenever an older client would misread a line.
 pub const VERSION: u32 = 1;

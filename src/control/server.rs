@@ -17,8 +17,8 @@ use crate::control::protocol::{Ask, Progress, Say, VERSION, line};
 use crate::plan::Plan;
 use crate::report::console::Viewer;
 use crate::report::figures::Figures;
-use crate::schedule::events::{Command, Observer, Request, RunEvent};
-use crate::schedule::standing::Standing;
+use crate::tournament::events::{Command, Observer, Request, RunEvent};
+use crate::tournament::standing::Standing;
 
 /// Clients at once; more are turned away.
 const MAX_CLIENTS: usize = 32;

@@ -13,10 +13,10 @@ use crate::plan::Plan;
 use crate::report::figures::{self, Figures};
 use crate::report::plot::{EloPlot, EloPoint, LlrPlot};
 use crate::report::summary::Summary;
-use crate::schedule::dispatcher::Finish;
-use crate::schedule::events::StopReason;
-use crate::schedule::standing::Standing;
 use crate::stats::elo::{self, Estimate};
+use crate::tournament::events::Finish;
+use crate::tournament::events::StopReason;
+use crate::tournament::standing::Standing;
 
 /// Runs whose course is kept.
 const MAX_KEPT: usize = 16;

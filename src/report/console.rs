@@ -14,11 +14,11 @@ use crate::plan::Plan;
 use crate::record::{PlayerId, Termination};
 use crate::report::figures::{self, Figures, duration};
 use crate::report::standings;
-use crate::schedule::events::{Observer, Phase, RunEvent};
-use crate::schedule::pairing::Pairing;
-use crate::schedule::standing::Standing;
-use crate::schedule::time_losses::ALARM;
 use crate::stats::sprt::Verdict;
+use crate::tournament::events::{Observer, Phase, RunEvent};
+use crate::tournament::pairing::Pairing;
+use crate::tournament::standing::Standing;
+use crate::tournament::time_losses::ALARM;
 
 /// Without a terminal, a line is printed at most this often.
 const PLAIN_INTERVAL: Duration = Duration::from_secs(30);
@@ -237,7 +237,7 @@ fn duel(names: [&str; 2], standing: &Standing, pace: &Pace) -> View {
     let figures = Figures::of(standing);
     let [new, base] = [PlayerId::NEW, PlayerId::BASE].map(|player| standing.faults(player));
     let faults = |kind: &str, new: u64, base: u64| format!("{kind} {new}/{base}");
-    let crashes = |f: crate::schedule::standing::Faults| f.crashes + f.stalls + f.illegal_moves;
+    let crashes = |f: crate::tournament::standing::Faults| f.crashes + f.stalls + f.illegal_moves;
     let mut plain = vec![figures::count(standing.pairs(), "pair"), format!("ptnml {}", figures.ptnml_text())];
     plain.extend(figures.trial.map(|trial| trial.line()));
     plain.extend([figures.elo_short(), pace.to_string()]);

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::plan::Plan;
 use crate::record::GameRecord;
-use crate::schedule::events::{Failure, Observer, RunEvent};
+use crate::tournament::events::{Failure, Observer, RunEvent};
 
 /// The conversation's file in a game's folder.
 pub const TRANSCRIPT: &str = "transcript.txt";

@@ -23,9 +23,9 @@ use crate::record::{ByColor, GameId, GameRecord, PlayerId, Termination};
 use crate::report::eco::Openings;
 use crate::report::epd;
 use crate::report::pgn::{self, Meta};
-use crate::schedule::events::{Observer, RunEvent, StopReason};
-use crate::schedule::standing::{Standing, pv_faults};
 use crate::stats::sprt::{Sprt, Verdict};
+use crate::tournament::events::{Observer, RunEvent, StopReason};
+use crate::tournament::standing::{Standing, pv_faults};
 
 /// Whose line forms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

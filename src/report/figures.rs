@@ -1,11 +1,11 @@
 //! The numbers of a standing, once, for the screen, the summary and the pictures.
 
 use crate::plan::{Plan, Player};
-use crate::schedule::standing::Standing;
 use crate::stats::elo::{self, Elo, Estimate, fixed};
 use crate::stats::sprt::Verdict;
 use crate::stats::unbiased::AfterStop;
 use crate::stats::{Counts, Pentanomial, Trinomial, sequence};
+use crate::tournament::standing::Standing;
 
 /// What a standing says of the first player against the second. 95 % intervals.
 #[derive(Clone, Copy, Debug)]

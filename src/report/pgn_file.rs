@@ -12,7 +12,7 @@ use crate::report::eco::Openings;
 use crate::report::epd;
 use crate::report::pgn::{self, Meta};
 use crate::report::sink::Sink;
-use crate::schedule::events::{Observer, RunEvent};
+use crate::tournament::events::{Observer, RunEvent};
 
 /// Writes each pair when it counts. A failing disk is said once; it never stops a run, for the journal holds all games.
 pub struct PgnFile {

@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 
 use crate::plan::{Format, Plan, RaceRule};
 use crate::report::figures;
-use crate::schedule::pairing::race::replay;
-use crate::schedule::standing::Standing;
 use crate::stats::elo;
 use crate::stats::race::{self, Race, Reason};
+use crate::tournament::pairing::race::replay;
+use crate::tournament::standing::Standing;
 
 /// The race of a run, with the names of its takes; `None` where it is none.
 fn race<'a>(plan: &'a Plan, standing: &Standing) -> Option<(Race, RaceRule, Vec<&'a str>)> {

@@ -5,10 +5,10 @@ use std::cmp::Ordering;
 use crate::plan::Plan;
 use crate::record::PlayerId;
 use crate::report::figures::signed;
-use crate::schedule::standing::{Faults, Standing};
 use crate::stats::Trinomial;
 use crate::stats::elo::fixed;
 use crate::stats::rating::{Bound, Rating};
+use crate::tournament::standing::{Faults, Standing};
 
 /// A player's place.
 #[derive(Clone, Debug)]

@@ -11,14 +11,14 @@ use crate::record::{PlayerId, PvFault};
 use crate::report::figures::{self, Figures, duration};
 use crate::report::races;
 use crate::report::standings;
-use crate::schedule::dispatcher::Finish;
-use crate::schedule::events::StopReason;
-use crate::schedule::pairing::Pairing;
-use crate::schedule::pairing::knockout::Bracket;
-use crate::schedule::standing::{Faults, Standing};
 use crate::stats::Counts as _;
 use crate::stats::elo::Estimate;
 use crate::stats::sprt::{Bounds, Model, Verdict};
+use crate::tournament::events::Finish;
+use crate::tournament::events::StopReason;
+use crate::tournament::pairing::Pairing;
+use crate::tournament::pairing::knockout::Bracket;
+use crate::tournament::standing::{Faults, Standing};
 
 /// A finished or stopped run in words and as JSON.
 pub struct Summary {

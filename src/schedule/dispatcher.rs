@@ -16,15 +16,15 @@ use crate::plan::{Colors, Plan};
 use crate::record::{ByColor, GameRecord, Leg, Opening, PairId, PlayerId};
 use crate::schedule::affinity::{self, Topology};
 use crate::schedule::capacity::{self, Demand, Supply};
-use crate::schedule::events::{
-    Command, Failure, Observer, Orders, PairTask, Phase, Request, RunEvent, SlotId, Status, Stop, StopReason,
-    WorkerEvent,
-};
-use crate::schedule::pairing::{Encounter, Next, Pairing};
-use crate::schedule::standing::{Standing, pv_faults};
-use crate::schedule::time_losses::ALARM;
 use crate::schedule::worker::{self, WorkerHandle};
 use crate::stats::sprt::Verdict;
+use crate::tournament::events::{
+    Command, Failure, Finish, Observer, Orders, PairTask, Phase, Request, RunEvent, SlotId, Status, Stop, StopReason,
+    WorkerEvent,
+};
+use crate::tournament::pairing::{Encounter, Next, Pairing};
+use crate::tournament::standing::{Standing, pv_faults};
+use crate::tournament::time_losses::ALARM;
 
 /// How often the journal is put on disk and observers hear a tick.
 const TICK: Duration = Duration::from_secs(1);
@@ -46,19 +46,6 @@ pub struct Run {
     pub tables: Option<Arc<dyn Probe>>,
     /// Where the engines' error output goes; must exist.
     pub stderr_dir: std::path::PathBuf,
-}
-
-/// How a run came out.
-#[derive(Debug)]
-pub struct Finish {
-    /// What counts.
-    pub standing: Standing,
-    /// Why it stopped.
-    pub reason: StopReason,
-    /// Since this process began or resumed the run.
-    pub elapsed: Duration,
-    /// Whether games were there already when this process began.
-    pub resumed: bool,
 }
 
 /// What may be asked of a run while it is played.

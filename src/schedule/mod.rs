@@ -1,21 +1,14 @@
-//! Who plays what when. One event loop owns the run; workers play pairs.
+//! Scheduling of pairs on slots: one event loop owns the run, and workers play pairs.
 //!
-//! Reading order: `trial` (one search of each player before the run), `events` (every message),
-//! `pairing` (who meets whom), `standing` (what counts), `dispatcher` (the loop), `worker` (one
-//! slot). `affinity` and `capacity` say how many games at once the CPUs and the system's limits
+//! Reading order: `trial` (one search of each player before the run), `dispatcher` (the loop), `worker`
+//! (one slot). `affinity` and `capacity` say how many games at once the CPUs and the system's limits
 //! carry.
 
 pub mod affinity;
 pub mod capacity;
 pub mod dispatcher;
-pub mod events;
-pub mod pairing;
 mod program;
-pub mod repeats;
-pub mod standing;
-pub mod time_losses;
 pub mod trial;
-mod waiting;
 mod worker;
 
 use std::path::PathBuf;

@@ -20,8 +20,8 @@ use crate::record::{
     ByColor, Ending, EngineId, GameId, GameRecord, Leg, Opening, Overstep, PairId, PlayerId, Said, Termination,
 };
 use crate::schedule::engine_config;
-use crate::schedule::events::{Failure, Moved, Orders, PairTask, Ply, SlotId, Stop, WorkerEvent};
 use crate::schedule::program::Programs;
+use crate::tournament::events::{Failure, Moved, Orders, PairTask, Ply, SlotId, Stop, WorkerEvent};
 use crate::uci::process::{Engine, EngineConfig, Evidence, SearchOutcome};
 use crate::uci::{Go, SideClock};
 

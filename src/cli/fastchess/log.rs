@@ -9,7 +9,7 @@ use std::path::Path;
 
 use super::invocation::{LogArgs, LogLevel};
 use crate::record::{Color, GameRecord};
-use crate::schedule::events::{Observer, RunEvent};
+use crate::tournament::events::{Observer, RunEvent};
 
 /// Writes the log.
 pub(super) struct Log {

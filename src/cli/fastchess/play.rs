@@ -28,9 +28,9 @@ use crate::report::crashes::Crashes;
 use crate::report::fastchess::{Console, Given, Output, Scores, Setup, Style};
 use crate::schedule::affinity::Topology;
 use crate::schedule::dispatcher::{self, Inbox, Run};
-use crate::schedule::events::{Observer, Stop, StopReason};
-use crate::schedule::standing::Standing;
 use crate::schedule::trial;
+use crate::tournament::events::{Observer, Stop, StopReason};
+use crate::tournament::standing::Standing;
 use crate::uci::process::{Engine, EngineConfig};
 use crate::uci::{EngineOption, OptionKind};
 

@@ -6,7 +6,7 @@ use super::config::ConfigFile;
 use crate::cli::run_dir::write_atomically;
 use crate::record::PlayerId;
 use crate::report::fastchess::Scores;
-use crate::schedule::events::{Observer, RunEvent};
+use crate::tournament::events::{Observer, RunEvent};
 
 /// Writes the file now and then, and when the run closes.
 pub(super) struct Saver {

@@ -7,7 +7,7 @@ use tokio::sync::mpsc;
 
 use super::play::say;
 use crate::record::Termination;
-use crate::schedule::events::{Observer, RunEvent, Stop};
+use crate::tournament::events::{Observer, RunEvent, Stop};
 
 /// Asks the dispatcher to stop, as a signal does. It comes after the console, which has told of the game by then.
 pub(super) struct Watch {

@@ -11,8 +11,8 @@ use anyhow::{Context as _, Result};
 
 use crate::plan::Plan;
 use crate::record::{GameRecord, PairId};
-use crate::schedule::pairing::Pairing;
-use crate::schedule::repeats::Repeats;
+use crate::tournament::pairing::Pairing;
+use crate::tournament::repeats::Repeats;
 
 /// A journal up to where it reached when it was opened: a line that grows while it is read would be two lines to the reader.
 /// It ends early once `over` says so.

@@ -7,9 +7,9 @@ use std::time::Duration;
 use crate::plan::Plan;
 use crate::record::{Color, GameRecord, PlayerId, Score, SearchInfo};
 use crate::report::plot::{EloPoint, TimeUse};
-use crate::schedule::standing::Standing;
 use crate::stats::elo;
 use crate::stats::sprt::SprtError;
+use crate::tournament::standing::Standing;
 
 /// Games that the page can replay: the last ones, and before them those that ended by a fault.
 const LAST_GAMES: usize = 200;

@@ -5,8 +5,8 @@
 
 use crate::plan::RaceRule;
 use crate::record::PlayerId;
-use crate::schedule::pairing::{Encounter, PairResult, in_turn};
 use crate::stats::race::{Race, Settings};
+use crate::tournament::pairing::{Encounter, PairResult, in_turn};
 
 /// A race on its way.
 #[derive(Clone, Debug)]

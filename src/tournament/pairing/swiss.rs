@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use crate::record::PlayerId;
-use crate::schedule::pairing::{Encounter, PairResult, in_order, in_turn};
+use crate::tournament::pairing::{Encounter, PairResult, in_order, in_turn};
 
 /// Steps of the search for a round without rematches. Past them, or where there is none, rematches are allowed.
 const MAX_STEPS: u32 = 100_000;

@@ -5,8 +5,8 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 use crate::record::{ByColor, GameId, GameRecord, Leg, MoveRecord, Opening, PairId, PlayerId, Score};
-use crate::schedule::standing::Standing;
-use crate::schedule::time_losses::TimeLosses;
+use crate::tournament::standing::Standing;
+use crate::tournament::time_losses::TimeLosses;
 
 /// A slot: one game at a time, with its own thread and, where asked, its own CPUs. From 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -327,4 +327,17 @@ pub enum StopReason {
 pub trait Observer {
     /// Takes note of an event.
     fn observe(&mut self, event: RunEvent<'_>);
+}
+
+/// Outcome of a run.
+#[derive(Debug)]
+pub struct Finish {
+    /// What counts.
+    pub standing: Standing,
+    /// Why it stopped.
+    pub reason: StopReason,
+    /// Since this process began or resumed the run.
+    pub elapsed: Duration,
+    /// Whether games were there already when this process began.
+    pub resumed: bool,
 }

@@ -10,16 +10,16 @@ use std::collections::BTreeMap;
 
 use crate::plan::{Format, Plan};
 use crate::record::{Color, GameId, GameRecord, Leg, PairId, PairScore, PlayerId, PvFault, Termination};
-use crate::schedule::pairing::{Encounter, PairResult, Pairing, in_order};
-use crate::schedule::repeats::Repeats;
-use crate::schedule::time_losses::TimeLosses;
-use crate::schedule::waiting::Waiting;
 use crate::stats::clusters::{Clustered, Openings};
 use crate::stats::elo;
 use crate::stats::rating::{self, RatingError, Ratings};
 use crate::stats::sprt::{Model, Sprt, SprtError, Verdict};
 use crate::stats::unbiased::{self, AfterStop};
 use crate::stats::{Pentanomial, Trinomial};
+use crate::tournament::pairing::{Encounter, PairResult, Pairing, in_order};
+use crate::tournament::repeats::Repeats;
+use crate::tournament::time_losses::TimeLosses;
+use crate::tournament::waiting::Waiting;
 
 /// Games lost by a player's own fault, by kind. Of counted games.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

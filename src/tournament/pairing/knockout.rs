@@ -5,7 +5,7 @@
 //! better seed goes on: engines that always draw would never end.
 
 use crate::record::PlayerId;
-use crate::schedule::pairing::{Encounter, PairResult, in_order, in_turn};
+use crate::tournament::pairing::{Encounter, PairResult, in_order, in_turn};
 
 /// Pairs that are played at most to break a tie.
 pub const TIE_BREAKS: u32 = 32;

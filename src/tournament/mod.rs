@@ -1,0 +1,11 @@
+//! What a run is besides its scheduling: who meets whom, what counts, and what happened.
+//!
+//! Reading order: `pairing` (who meets whom), `standing` (what counts), `events` (every message).
+//! Nothing here knows slots, processes or clocks, so reports and replays read it without the scheduler.
+
+pub mod events;
+pub mod pairing;
+pub mod repeats;
+pub mod standing;
+pub mod time_losses;
+mod waiting;
