@@ -1,9 +1,9 @@
 //! Numbers in, numbers out: what a list of results says about the strength of an engine.
 //!
 //! Reading order: the counts below, [`elo`] (how much stronger), `likelihood` (the most likely distribution under a
-//! hypothesis), [`clusters`] (samples that are not independent), [`sprt`] (stronger or not, and when to stop), `exit` (a Brownian motion between bounds), [`simulate`] (what a
-//! test will cost), [`unbiased`] (how strong, after a test), [`sequence`] (what holds whenever one looks), [`rating`] (many
-//! players on one scale), [`random`] (what is drawn by chance). Nothing here knows
+//! hypothesis), [`clusters`] (samples that are not independent), [`sprt`] (stronger or not, and when to stop), [`stopping`] (what ends a run early), `exit` (a Brownian
+//! motion between bounds), [`simulate`] (what a test will cost), [`unbiased`] (how strong, after a test), [`sequence`]
+//! (what holds whenever one looks), [`rating`] (many players on one scale), [`random`] (what is drawn by chance). Nothing here knows
 //! games, engines or files, and no input gives `NaN`: what is not defined is `None`, what is infinite says so.
 
 pub mod bisect;
@@ -19,6 +19,7 @@ pub mod rating;
 pub mod sequence;
 pub mod simulate;
 pub mod sprt;
+pub mod stopping;
 pub mod student;
 pub mod unbiased;
 

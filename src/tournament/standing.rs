@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 use crate::plan::{Format, Plan};
 use crate::record::{Color, GameId, GameRecord, Leg, PairId, PairScore, PlayerId, PvFault, Termination};
 use crate::stats::clusters::{Clustered, Openings};
-use crate::stats::elo;
 use crate::stats::rating::{self, RatingError, Ratings};
 use crate::stats::sprt::{Model, Sprt, SprtError, Verdict};
+use crate::stats::stopping::{Trial, Width};
 use crate::stats::unbiased::{self, AfterStop};
 use crate::stats::{Pentanomial, Trinomial};
 use crate::tournament::pairing::{Encounter, PairResult, Pairing, in_order};
@@ -68,16 +68,6 @@ impl Score {
     }
 }
 
-/// Half the width of a rating's 95 % interval in Elo, with a floor under the scatter: the variance 1/n that Chow and Robbins add to
-/// that of n samples (Annals of Mathematical Statistics 36, 1965), against stops after a few like results. Engines that always
-/// draw have nothing but the floor.
-fn error_with_floor(rating: &rating::Rating) -> Option<f64> {
-    let (pairs, score) = (rating.games as f64 / 2.0, rating.score?);
-    let elo_per_score = 400.0 / (std::f64::consts::LN_10 * score * (1.0 - score));
-    let error = rating.error95.unwrap_or(0.0).hypot(1.96 / pairs * elo_per_score);
-    error.is_finite().then_some(error)
-}
-
 /// Adds a pair's games, or the one of half a pair, from the view of `player`.
 fn add(met: &mut rating::Encounter, player: PlayerId, games: &[GameRecord], half_points: &[u8]) {
     let color = |game: &GameRecord| if game.players.white == player { Color::White } else { Color::Black };
@@ -90,26 +80,6 @@ fn add(met: &mut rating::Encounter, player: PlayerId, games: &[GameRecord], half
         }
     }
     games.iter().zip(half_points).for_each(|(game, half_points)| met.add_game(color(game), *half_points));
-}
-
-/// A sequential test of the first player against the second.
-#[derive(Clone, Debug)]
-struct Trial {
-    sprt: Sprt,
-    llr_path: Vec<f64>,
-    verdict: Verdict,
-}
-
-/// A stop at a width.
-#[derive(Clone, Copy, Debug)]
-struct Width {
-    /// Elo either way.
-    target: f64,
-    /// The players whose ratings are meant, from the first, where there are more than two.
-    heroes: usize,
-    /// Pairs after which ratings are looked at next: they cost more than a pair does.
-    next_look: u64,
-    is_reached: bool,
 }
 
 /// What counts so far.
@@ -154,11 +124,9 @@ impl Standing {
             repeats: Repeats::new(plan),
             results: pairing.needs_results().then(Vec::new),
             halves_from: pairing.halves_from(),
-            width: plan.until_width.map(|target| Width {
-                target,
-                heroes: if let Format::Gauntlet { heroes } = plan.format { heroes.into() } else { plan.players.len() },
-                next_look: 0,
-                is_reached: false,
+            width: plan.until_width.map(|target| {
+                let all = plan.players.len();
+                Width::new(target, if let Format::Gauntlet { heroes } = plan.format { heroes.into() } else { all })
             }),
             ..Self::empty(plan.players.len(), sprt)
         })
@@ -166,7 +134,7 @@ impl Standing {
 
     fn empty(players: usize, sprt: Option<Sprt>) -> Self {
         Self {
-            trial: sprt.map(|sprt| Trial { sprt, llr_path: Vec::new(), verdict: Verdict::Continue }),
+            trial: sprt.map(Trial::new),
             width: None,
             met: BTreeMap::new(),
             openings: BTreeMap::new(),
@@ -291,27 +259,17 @@ impl Standing {
             });
         }
         if let (Some(llr), Some(trial)) = (self.llr(), &mut self.trial) {
-            trial.llr_path.push(llr);
-            trial.verdict = trial.sprt.verdict_at(llr);
+            trial.record(llr);
         }
         self.look_at_width();
     }
 
     fn look_at_width(&mut self) {
         let Some(mut width) = self.width else { return };
-        let pairs = self.pairs;
         if self.faults.len() <= 2 {
-            width.is_reached = elo::is_within(&self.evidence(), width.target);
-        } else if pairs >= width.next_look {
-            // By pairs counted, not by time: a replayed journal looks at the same moments.
-            width.next_look = pairs + 1 + pairs / 64;
-            let narrow = |rating: &rating::Rating| {
-                rating.bounded == rating::Bound::Exact
-                    && error_with_floor(rating).is_some_and(|error| error <= width.target)
-            };
-            width.is_reached = self
-                .ratings()
-                .is_ok_and(|ratings| ratings.groups == 1 && ratings.players.iter().take(width.heroes).all(narrow));
+            width.look_at_pairs(&self.evidence());
+        } else {
+            width.look_at_ratings(self.pairs, || self.ratings());
         }
         self.width = Some(width);
     }
@@ -319,7 +277,7 @@ impl Standing {
     /// True once the intervals are as narrow as the plan asks.
     #[must_use]
     pub fn is_narrow(&self) -> bool {
-        self.width.is_some_and(|width| width.is_reached)
+        self.width.is_some_and(|width| width.is_reached())
     }
 
     /// True once nothing counts any more: after a verdict, or once the intervals are narrow enough.
@@ -342,7 +300,7 @@ impl Standing {
     /// The test being run, if one is.
     #[must_use]
     pub fn sprt(&self) -> Option<&Sprt> {
-        self.trial.as_ref().map(|trial| &trial.sprt)
+        self.trial.as_ref().map(Trial::sprt)
     }
 
     /// What counts of the games of two players, from the first one's view.
@@ -467,12 +425,12 @@ impl Standing {
     /// The LLR after each counted pair; empty without a test.
     #[must_use]
     pub fn llr_path(&self) -> &[f64] {
-        self.trial.as_ref().map_or(&[], |trial| &trial.llr_path)
+        self.trial.as_ref().map_or(&[], Trial::llr_path)
     }
 
     /// What the test says; `Continue` for ever without one.
     pub fn verdict(&self) -> Verdict {
-        self.trial.as_ref().map_or(Verdict::Continue, |trial| trial.verdict)
+        self.trial.as_ref().map_or(Verdict::Continue, Trial::verdict)
     }
 
     /// Pairs that count.
