@@ -16,7 +16,7 @@ use crate::plan::affinity::Affinity;
 use crate::plan::config::{RawPlan, RawPlayer};
 use crate::plan::rules::{DrawRule, ResignRule, Rules, SyzygyRule, SyzygyScope};
 use crate::plan::time_control::Limit;
-use crate::plan::{BookRef, BookSource, Colors, Format, Machine, Origin, Plan, Player, RaceRule, Test, Timeouts};
+use crate::plan::{BookRef, BookSource, Colors, Format, Machine, Plan, Player, RaceRule, Test, Timeouts};
 use crate::schedule::affinity::{self, Topology};
 use crate::schedule::capacity::{self, Demand, Supply};
 use crate::source::{self, Context, Resolved};
@@ -591,20 +591,11 @@ fn player(found: Resolved, context: &Context, typed: [&Vec<(String, String)>; 2]
         margin: None,
         restart: false,
         complaints: Vec::new(),
-        origin: Origin {
-            spec: found.spec,
-            commit: found.commit,
-            tree: found.tree,
-            dirty: found.dirty,
-            recipe: found.recipe,
-            toolchain: found.toolchain,
-            sha256: found.sha256,
-            bench_nodes: found.bench_nodes,
-        },
+        origin: found.origin,
     }
 }
 
-/// A seed nobody chose: from the time and this process, mixed by the standard library's hasher keys.
+/// A random seed: the process id under the standard library's random hasher keys.
 pub(super) fn random_seed() -> u64 {
     use std::hash::{BuildHasher as _, Hasher as _};
     let mut hasher = std::hash::RandomState::new().build_hasher();

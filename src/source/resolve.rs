@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::plan;
 use crate::plan::time_control::LimitKind;
 use crate::source::cache::{self, Request};
 use crate::source::command::Update;
@@ -34,22 +35,8 @@ pub struct Resolved {
     pub dir: Option<PathBuf>,
     /// UCI options of its recipe or registry entry.
     pub options: Vec<(String, String)>,
-    /// As typed.
-    pub spec: String,
-    /// The commit it was built from, in full; for the working tree, HEAD.
-    pub commit: Option<String>,
-    /// The Git tree it was built from.
-    pub tree: Option<String>,
-    /// True where its sources or its recipe had uncommitted changes.
-    pub dirty: bool,
-    /// The recipe's command.
-    pub recipe: Option<String>,
-    /// What the compiler says of itself.
-    pub toolchain: Option<String>,
-    /// SHA-256 of the program file, in hex.
-    pub sha256: String,
-    /// Nodes of its bench.
-    pub bench_nodes: Option<u64>,
+    /// What the program is and where it came from.
+    pub origin: plan::Origin,
     /// The limits that the registry says it obeys; `None` if nothing is known of that.
     pub limits: Option<Vec<LimitKind>>,
 }
@@ -237,14 +224,16 @@ fn build(
         args: Vec::new(),
         dir: None,
         options: recipe.options.clone(),
-        spec: spec.to_owned(),
-        commit: Some(commit.clone()),
-        tree: repository.tree_id(target, "")?,
-        dirty: *dirty,
-        recipe: Some(recipe.command.clone()),
-        toolchain: built.toolchain,
-        sha256: built.sha256,
-        bench_nodes: built.bench_nodes,
+        origin: plan::Origin {
+            spec: spec.to_owned(),
+            commit: Some(commit.clone()),
+            tree: repository.tree_id(target, "")?,
+            dirty: *dirty,
+            recipe: Some(recipe.command.clone()),
+            toolchain: built.toolchain,
+            sha256: built.sha256,
+            bench_nodes: built.bench_nodes,
+        },
         limits: None,
     })
 }
@@ -276,14 +265,7 @@ fn program(
         args,
         dir: None,
         options: Vec::new(),
-        spec: spec.to_owned(),
-        commit: None,
-        tree: None,
-        dirty: false,
-        recipe: None,
-        toolchain: None,
-        sha256: String::new(),
-        bench_nodes: None,
+        origin: plan::Origin { spec: spec.to_owned(), ..plan::Origin::default() },
         limits: None,
     };
     if !word.contains('/') {
@@ -291,7 +273,7 @@ fn program(
     }
     check(&resolved.program)?;
     resolved.program = std::path::absolute(&resolved.program).map_err(io_error("find", &resolved.program))?;
-    resolved.sha256 = hash::of_file(&resolved.program)?;
+    resolved.origin.sha256 = hash::of_file(&resolved.program)?;
     Ok(resolved)
 }
 
@@ -328,7 +310,7 @@ fn named(
         }
         Origin::Git { place, rev, .. } => {
             let from = Spec::Git { rev: rev.clone(), repository: Some(place.clone()) };
-            let built = build(&resolved.spec, &revision(&from, context, progress)?, context, progress)?;
+            let built = build(&resolved.origin.spec, &revision(&from, context, progress)?, context, progress)?;
             *resolved = Resolved { args: std::mem::take(&mut resolved.args), ..built };
         }
     }

@@ -123,16 +123,16 @@ fn a_commit_is_built_once() {
     let head = toy.git(&["rev-parse", "HEAD"]);
     let first = toy.resolve("git:main").unwrap();
     assert_eq!(first.name, head[..8]);
-    assert_eq!(first.commit.as_deref(), Some(head.as_str()));
-    assert_eq!(first.tree, Some(toy.git(&["rev-parse", "HEAD^{tree}"])));
-    assert_eq!((first.dirty, first.bench_nodes, first.sha256.len()), (false, Some(1), 64));
+    assert_eq!(first.origin.commit.as_deref(), Some(head.as_str()));
+    assert_eq!(first.origin.tree, Some(toy.git(&["rev-parse", "HEAD^{tree}"])));
+    assert_eq!((first.origin.dirty, first.origin.bench_nodes, first.origin.sha256.len()), (false, Some(1), 64));
     assert_eq!(first.options, [("Hash".to_owned(), "16".to_owned())]);
     assert!(first.program.is_absolute() && first.program.starts_with(&toy.context.cache));
     assert_eq!(fs::read_to_string(&first.program).unwrap(), script(1));
     toy.assert_clean();
 
     let again = toy.resolve("git:HEAD").unwrap();
-    assert_eq!((again.program, again.bench_nodes, toy.builds()), (first.program.clone(), Some(1), 1));
+    assert_eq!((again.program, again.origin.bench_nodes, toy.builds()), (first.program.clone(), Some(1), 1));
     toy.write("README", "no source of the engine");
     let other = toy.commit("Two");
     let same = toy.resolve("git:HEAD").unwrap();
@@ -145,7 +145,7 @@ fn a_damaged_build_is_made_anew() {
     let built = toy.resolve("git:HEAD").unwrap();
     fs::write(&built.program, "damaged").unwrap();
     let again = toy.resolve("git:HEAD").unwrap();
-    assert_eq!((again.sha256, toy.builds()), (built.sha256, 2));
+    assert_eq!((again.origin.sha256, toy.builds()), (built.origin.sha256, 2));
 }
 
 /// They decide what is built, wherever the sources lie, and make no other engine to test against.
@@ -157,7 +157,7 @@ fn a_lock_file_or_profile_makes_a_new_build_of_the_same_engine() {
         for text in ["one", "two"] {
             toy.write(file, text);
             let clean = toy.resolve(".").unwrap();
-            assert!(!clean.dirty, "{file}");
+            assert!(!clean.origin.dirty, "{file}");
             toy.commit(file);
             assert_eq!(toy.resolve("git:HEAD").unwrap().program, clean.program, "{file}");
             assert!(!built.contains(&clean.program), "{file}");
@@ -174,10 +174,10 @@ fn a_lock_file_or_profile_makes_a_new_build_of_the_same_engine() {
 fn the_working_tree_counts_with_its_changes() {
     let toy = Toy::new();
     let clean = toy.resolve(".").unwrap();
-    assert_eq!((clean.dirty, clean.bench_nodes), (false, Some(1)));
+    assert_eq!((clean.origin.dirty, clean.origin.bench_nodes), (false, Some(1)));
     toy.write("notes", "no source of the engine");
     let clean = toy.resolve(".").unwrap();
-    assert_eq!((clean.dirty, clean.name.ends_with("-dirty"), toy.builds()), (false, false, 1));
+    assert_eq!((clean.origin.dirty, clean.name.ends_with("-dirty"), toy.builds()), (false, false, 1));
 
     toy.write("engine/main.sh", &script(2));
     toy.git(&["add", "engine/main.sh"]);
@@ -185,9 +185,12 @@ fn the_working_tree_counts_with_its_changes() {
     let before = toy.git(&["status", "--porcelain"]);
     let dirty = toy.resolve(".").unwrap();
     let head = toy.git(&["rev-parse", "HEAD"]);
-    assert_eq!((dirty.dirty, dirty.bench_nodes, dirty.name), (true, Some(3), format!("{}-dirty", &head[..8])));
-    assert_eq!(dirty.commit.as_deref(), Some(head.as_str()));
-    assert_ne!(dirty.tree, clean.tree);
+    assert_eq!(
+        (dirty.origin.dirty, dirty.origin.bench_nodes, dirty.name),
+        (true, Some(3), format!("{}-dirty", &head[..8]))
+    );
+    assert_eq!(dirty.origin.commit.as_deref(), Some(head.as_str()));
+    assert_ne!(dirty.origin.tree, clean.origin.tree);
     assert_eq!(toy.git(&["status", "--porcelain"]), before, "the user's index is as it was");
     assert_eq!(toy.git(&["show", ":engine/main.sh"]), script(2).trim());
     toy.assert_clean();
@@ -197,9 +200,9 @@ fn the_working_tree_counts_with_its_changes() {
 fn untracked_files_count_and_ignored_ones_do_not() {
     let toy = Toy::new();
     toy.write("engine/trace.log", "ignored");
-    assert!(!toy.resolve(".").unwrap().dirty);
+    assert!(!toy.resolve(".").unwrap().origin.dirty);
     toy.write("engine/new.sh", "untracked");
-    assert!(toy.resolve(".").unwrap().dirty);
+    assert!(toy.resolve(".").unwrap().origin.dirty);
     assert_eq!(toy.builds(), 2);
     assert_eq!(toy.git(&["status", "--porcelain"]), "?? engine/new.sh");
 }
@@ -222,14 +225,14 @@ fn what_a_run_leaves_is_no_change_to_the_engine() {
     for dir in ["results/runs/1-sprt", "results/runs/2-a [b]*", "sub/:out"] {
         left(dir);
         let resolved = toy.resolve(".").unwrap();
-        assert_eq!((resolved.dirty, resolved.bench_nodes), (false, Some(2)), "{dir}");
+        assert_eq!((resolved.origin.dirty, resolved.origin.bench_nodes), (false, Some(2)), "{dir}");
         assert_eq!(toy.base("."), Ok(format!("git:{one}")), "{dir}");
         let stored = toy.git(&["cat-file", "--batch-all-objects", "--batch-check=%(objectname)"]);
         assert!(!stored.contains(&journal(dir)), "{dir}");
     }
     // A file that only has the name of one is a file of the tree.
     toy.write("data/games.jsonl", "no run");
-    assert!(toy.resolve(".").unwrap().dirty);
+    assert!(toy.resolve(".").unwrap().origin.dirty);
 }
 
 #[test]
@@ -327,7 +330,7 @@ fn an_older_commit_is_built_by_the_present_recipe() {
     let old = toy.commit("Before the recipe");
     toy.write("quintain.toml", &RECIPE.replace("@LOG@", &toy.log().to_string_lossy()));
     toy.commit("Recipe");
-    assert_eq!(toy.resolve(&format!("git:{old}")).unwrap().bench_nodes, Some(7));
+    assert_eq!(toy.resolve(&format!("git:{old}")).unwrap().origin.bench_nodes, Some(7));
 }
 
 #[test]
@@ -336,15 +339,15 @@ fn other_repositories_are_used_in_place_or_cloned() {
     let elsewhere = Context { cwd: toy.folder.path().to_path_buf(), cache: toy.context.cache.clone() };
     let head = toy.git(&["rev-parse", "HEAD"]);
     let in_place = resolve("git:main@repository", &elsewhere, &mut |_| {}).unwrap();
-    assert_eq!(in_place.commit.as_deref(), Some(head.as_str()));
+    assert_eq!(in_place.origin.commit.as_deref(), Some(head.as_str()));
 
     let spec = format!("git:main@file://{}", toy.context.cwd.display());
     let cloned = resolve(&spec, &elsewhere, &mut |_| {}).unwrap();
-    assert_eq!((cloned.commit.as_deref(), cloned.program), (Some(head.as_str()), in_place.program));
+    assert_eq!((cloned.origin.commit.as_deref(), cloned.program), (Some(head.as_str()), in_place.program));
     toy.write("engine/main.sh", &script(5));
     let moved = toy.commit("Five");
     let fetched = resolve(&spec, &elsewhere, &mut |_| {}).unwrap();
-    assert_eq!((fetched.commit, fetched.bench_nodes), (Some(moved), Some(5)));
+    assert_eq!((fetched.origin.commit, fetched.origin.bench_nodes), (Some(moved), Some(5)));
     let error = resolve(&spec.replace("main", "nothing"), &elsewhere, &mut |_| {}).unwrap_err().to_string();
     assert!(error.starts_with("no commit, branch or tag `nothing` in file://"), "{error}");
 }
@@ -372,8 +375,8 @@ fn the_default_base_is_the_newest_other_engine() {
     let back = toy.commit("One again");
     assert_eq!(toy.base("git:HEAD~1"), Ok(format!("git:{back}")));
     let base = toy.base(&format!("git:{one}")).unwrap();
-    assert_ne!(toy.resolve(&base).unwrap().bench_nodes, Some(1));
-    assert_eq!(toy.resolve(&format!("git:{two}")).unwrap().bench_nodes, Some(2));
+    assert_ne!(toy.resolve(&base).unwrap().origin.bench_nodes, Some(1));
+    assert_eq!(toy.resolve(&format!("git:{two}")).unwrap().origin.bench_nodes, Some(2));
     assert!(toy.base("stockfish").unwrap_err().contains("--base"));
 }
 
@@ -394,14 +397,14 @@ fn texts_and_excluded_files_make_no_other_engine() {
     toy.commit("Two");
     for file in ["README.md", "docs/guide.md", "License", "COPYING.txt", "CHANGELOG", ".gitignore", ".github/ci.yml"] {
         toy.write(file, "untracked");
-        assert!(!toy.resolve(".").unwrap().dirty, "{file}, untracked");
+        assert!(!toy.resolve(".").unwrap().origin.dirty, "{file}, untracked");
         toy.commit(file);
         assert_eq!(toy.base("."), Ok(format!("git:{one}")), "{file}");
     }
     // The build may read texts all the same, and CMakeLists.txt is none.
     for file in ["CMakeLists.txt", "src/new.c", "note.txt"] {
         toy.write(file, "untracked");
-        assert!(toy.resolve(".").unwrap().dirty, "{file}");
+        assert!(toy.resolve(".").unwrap().origin.dirty, "{file}");
         fs::remove_file(toy.context.cwd.join(file)).unwrap();
     }
     // A list of its own takes the place of the usual one.
@@ -417,7 +420,7 @@ fn texts_and_excluded_files_make_no_other_engine() {
         ("y.md", true),
     ] {
         toy.write(file, "untracked");
-        assert_eq!(toy.resolve(".").unwrap().dirty, is_dirty, "{file}");
+        assert_eq!(toy.resolve(".").unwrap().origin.dirty, is_dirty, "{file}");
         fs::remove_file(toy.context.cwd.join(file)).unwrap();
     }
 }
@@ -504,7 +507,7 @@ fn programs_take_arguments_and_names_come_from_the_registry() {
     let dashed = toy.resolve("./a b.sh -- --x 'y z'").unwrap();
     assert_eq!(dashed.args, ["--x", "y z"]);
     let split = toy.resolve("./plain.sh --threads 1").unwrap();
-    assert_eq!((split.name.as_str(), split.bench_nodes), ("plain", None));
+    assert_eq!((split.name.as_str(), split.origin.bench_nodes), ("plain", None));
     assert_eq!(split.args, ["--threads", "1"]);
 
     toy.write(
