@@ -1,4 +1,7 @@
 //! SHA-256 (FIPS 180-4), so that a network file can tell damage from data.
+//!
+//! Written here because the engine keeps free of dependencies: only endgame tables and Linux system
+//! calls come from libraries.
 
 /// The fractional parts of the cube roots of the first 64 primes (FIPS 180-4, 4.2.2).
 const ROUNDS: [u32; 64] = fractions(3);

@@ -91,6 +91,15 @@ type Scored = anyhow::Result<Task>;
 /// Records on their way for each engine, beside those that are sent ahead.
 const WAITING: u64 = 4;
 
+/// Ends of the channels to and from the threads that run engines.
+#[derive(Clone, Copy)]
+struct Crew<'a> {
+    tasks: &'a Sender<Task>,
+    scored: &'a Receiver<Scored>,
+    /// Positions that were scored.
+    positions: &'a AtomicU64,
+}
+
 impl Rescore {
     /// # Errors
     /// What could not be read or written; what an engine did wrong. Whole records stay in the file.
@@ -129,7 +138,8 @@ impl Rescore {
                     .encode(entry, |_, record| file.write_all(record))
                     .map_err(DataError::io(&self.out, "write to it"))
             };
-            self.feed(sources, format, done, &task_sender, &scored, &positions, &mut write)
+            let crew = Crew { tasks: &task_sender, scored: &scored, positions: &positions };
+            self.feed(sources, format, done, crew, &mut write)
         })?;
         file.sync_data().map_err(DataError::io(&self.out, "write to it"))?;
         let (new, path) = (records - done, self.out.display());
@@ -227,15 +237,12 @@ impl Rescore {
 
     /// Hands out records, and writes what comes back in order. The number of records in the file in the end, and of
     /// positions that the format cannot hold.
-    #[expect(clippy::too_many_arguments, reason = "the two ends of the two channels, and what is shown")]
     fn feed(
         &self,
         sources: Vec<Source>,
         format: Format,
         done: u64,
-        tasks: &Sender<Task>,
-        scored: &Receiver<Scored>,
-        positions: &AtomicU64,
+        Crew { tasks, scored, positions }: Crew<'_>,
         write: &mut dyn FnMut(Entry) -> Result<(), DataError>,
     ) -> anyhow::Result<(u64, u64)> {
         let style = ProgressStyle::with_template("{wide_bar} {bytes}/{total_bytes} {msg} {elapsed}, left {eta}");
