@@ -405,6 +405,11 @@ impl Form {
             Some("svg") => Ok(Self::Svg),
             #[cfg(feature = "png")]
             Some("png") => Ok(Self::Png),
+            #[cfg(not(feature = "png"))]
+            Some("png") => bail!(
+                "--out {}: this build writes no PNG; build it with `--features png`, or choose a name that ends in .svg",
+                path.display()
+            ),
             Some("html") => Ok(Self::Html),
             Some("json") => Ok(Self::Json),
             Some("csv") => Ok(Self::Csv),

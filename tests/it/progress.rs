@@ -72,6 +72,8 @@ fn what_is_no_curve_is_refused() {
         (&["progress"], "no finished games of any version"),
         (&["progress", &pgn, "--sparring", "Nobody"], "--sparring `Nobody`: no such player"),
         (&["progress", &pgn, "--out", "elo.txt"], "a name that ends in"),
+        #[cfg(not(feature = "png"))]
+        (&["progress", &pgn, "--out", "elo.png"], "build it with `--features png`"),
         (&["progress", &pgn, "--alpha", "1"], "--alpha 1: a probability"),
         (&["progress", &pgn, "--order", "size"], "--order `size`: commit or date"),
         (&["progress", "missing.pgn"], "missing.pgn: cannot open it"),
