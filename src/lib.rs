@@ -21,6 +21,7 @@ pub mod tournament;
 
 pub mod check;
 pub mod schedule;
+pub mod settings;
 
 pub mod report;
 

@@ -6,7 +6,8 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
-use quintain::plan::config::{RawPlan, from_toml};
+use quintain::plan::config::from_toml;
+use quintain::settings::RawPlan;
 use quintain::plan::file;
 use quintain::source::{Recipe, Registry};
 use tempfile::TempDir;

@@ -14,6 +14,7 @@ use crate::cli::series::{Match, Series, unplayable};
 use crate::cli::versions::{Gathered, short};
 use crate::cli::{Exit, progress, resolve};
 use crate::report::figures;
+use crate::settings::Common;
 use crate::source::{self, Commit, Context};
 use crate::stats::bisect::{Posterior, Suspects};
 use crate::stats::elo::{self, fixed};
@@ -64,7 +65,7 @@ pub(super) struct BisectArgs {
     #[arg(long, value_name = "RUN", help_heading = "Search")]
     reuse: Vec<PathBuf>,
     #[command(flatten)]
-    flags: RunFlags,
+    flags: RunFlags<Common>,
 }
 
 /// Why a search ended.
@@ -143,7 +144,7 @@ pub(super) fn run(args: &BisectArgs) -> Result<Exit> {
     if args.pairs == 0 {
         bail!("--pairs 0 plays nothing; 1 is the least");
     }
-    let mut raw = args.flags.to_raw()?;
+    let mut raw = args.flags.typed().clone();
     let limit = raw.max_time.take().map(|text| resolve::time("--max-time", &text)).transpose()?;
     let context = Context::from_env()?;
     let place = source::place_of(&context, args.repository.as_deref());

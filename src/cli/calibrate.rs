@@ -11,11 +11,11 @@ use crate::cli::{Exit, progress, resolve, run};
 use crate::journal::{self, Header, Journal};
 use crate::openings::Book;
 use crate::plan::Plan;
-use crate::plan::config::RawPlan;
 use crate::plan::time_control::TimeControl;
 use crate::report::calibration::{self, Cell, Figures};
 use crate::schedule::affinity::Topology;
 use crate::schedule::dispatcher::{self, Inbox, Run};
+use crate::settings::{RawPlan, value};
 use crate::tournament::events::StopReason;
 use crate::tournament::standing::Standing;
 
@@ -35,8 +35,8 @@ pub(super) struct CalibrateArgs {
     #[arg(value_name = "SPEC")]
     engine: Option<String>,
     /// A UCI option; may be repeated.
-    #[arg(long = "option", value_name = "NAME=VALUE")]
-    options: Vec<String>,
+    #[arg(long = "option", value_name = "NAME=VALUE", value_parser = value::option)]
+    options: Vec<(String, String)>,
     /// The clocks, with commas between them.
     #[arg(long, value_name = "TC,...", value_delimiter = ',', default_value = "8+0.08,1+0.01,0.1+0.001")]
     tc: Vec<String>,
@@ -102,7 +102,7 @@ fn raw(args: &CalibrateArgs) -> Result<RawPlan> {
     Ok(RawPlan {
         new: Some(engine.clone()),
         base: Some(engine),
-        options: resolve::options(&args.options)?,
+        options: args.options.clone(),
         tc: args.tc.first().cloned(),
         seed: Some(args.seed),
         affinity: args.affinity.then(|| "auto".to_owned()),

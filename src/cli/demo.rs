@@ -8,8 +8,8 @@ use anyhow::{Context as _, Result, bail};
 use crate::cli::run::{self, Output};
 use crate::cli::run_dir::Place;
 use crate::cli::{Exit, progress, resolve};
-use crate::plan::config::RawPlan;
 use crate::plan::time_control::Limit;
+use crate::settings::RawPlan;
 
 /// Nodes a move of `new` and of `base`.
 const NODES: [u64; 2] = [6_000, 3_000];

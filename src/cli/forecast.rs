@@ -7,11 +7,11 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::cli::resolve;
 use crate::cli::simulate::pace::{self, Learnt};
-use crate::plan::config::RawPlan;
 use crate::plan::time_control::Limit;
 use crate::plan::{Format, Plan, RaceRule};
 use crate::report::figures;
 use crate::schedule::affinity::Topology;
+use crate::settings::RawPlan;
 use crate::stats::elo::fixed;
 use crate::stats::race::{self, Settings};
 use crate::stats::simulate::{Law, bounds_within, expected_pairs};

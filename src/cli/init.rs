@@ -1,7 +1,5 @@
 //! `quintain init`: a plan to start from, with every key explained.
 
-mod keys;
-
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write as _};
@@ -10,17 +8,24 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 use clap::ValueEnum;
 
-use crate::cli::init::keys::{GROUPS, Key, PLAYER, PLAYERS};
 use crate::cli::run_dir::write_atomically;
 use crate::cli::{Exit, progress};
+use crate::settings::{self, Key, UserFile};
 
 const EXAMPLES: &str = "\
 Examples:
   quintain init
   quintain init match configs/my-match.toml
-  quintain init gauntlet - | less";
+  quintain init gauntlet - | less
+  quintain init --reference
+  quintain init --schema engines > engines.schema.json";
+
+/// File beside a new plan, from which editors know its keys.
+const SCHEMA_FILE: &str = "quintain-plan.schema.json";
 
 /// Writes a plan in which every key is explained; all but the essential ones are commented out.
+///
+/// A JSON Schema is written beside it, by which editors complete and check keys as they are typed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct InitArgs {
@@ -33,6 +38,12 @@ pub(super) struct InitArgs {
     /// Overwrite a file that is there.
     #[arg(long)]
     force: bool,
+    /// Print the JSON Schema of a file instead: of plans, quintain.toml or engines.toml.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["file", "force", "reference"])]
+    schema: Option<UserFile>,
+    /// Print the reference of all keys of plans instead, as Markdown.
+    #[arg(long, conflicts_with_all = ["file", "force"])]
+    reference: bool,
 }
 
 /// The command that plays the plan.
@@ -66,12 +77,20 @@ impl Kind {
 }
 
 pub(super) fn run(args: &InitArgs) -> Result<Exit> {
+    if let Some(file) = args.schema {
+        progress::result(&schema(file));
+        return Ok(Exit::Done);
+    }
+    if args.reference {
+        progress::result(&reference());
+        return Ok(Exit::Done);
+    }
     let path = args.file.clone().unwrap_or_else(|| format!("{}.toml", args.kind.name()).into());
     if path.as_os_str() == "-" {
         progress::result(&plan(args.kind, Path::new("PLAN.toml")));
         return Ok(Exit::Done);
     }
-    let text = plan(args.kind, &path);
+    let text = format!("#:schema ./{SCHEMA_FILE}\n{}", plan(args.kind, &path));
     let shown = path.display();
     if args.force {
         write_atomically(&path, text.as_bytes()).with_context(|| format!("{shown}: cannot write it"))?;
@@ -84,8 +103,42 @@ pub(super) fn run(args: &InitArgs) -> Result<Exit> {
             Err(error) => return Err(error).with_context(|| format!("{shown}: cannot create it")),
         }
     }
+    let beside = path.with_file_name(SCHEMA_FILE);
+    write_atomically(&beside, schema(UserFile::Plan).as_bytes())
+        .with_context(|| format!("{}: cannot write it", beside.display()))?;
+    progress::note(&format!("wrote {}, from which editors know the keys", beside.display()));
     progress::note(&format!("wrote {shown}; play it with `quintain {} {shown}`", args.kind.name()));
     Ok(Exit::Done)
+}
+
+/// The text of a file's schema.
+fn schema(file: UserFile) -> String {
+    format!("{:#}", file.schema())
+}
+
+/// All keys of plans with their flags, as Markdown.
+fn reference() -> String {
+    let mut text =
+        "# Keys of a plan\n\nA key is a flag as well, with `--` before it; a flag wins over the file.\n".to_owned();
+    let mut last = None;
+    for key in settings::keys() {
+        if key.heading != last {
+            // Writing to a string does not fail.
+            let _ = write!(text, "\n## {}\n\n", key.heading.as_deref().unwrap_or("Tables"));
+            last.clone_from(&key.heading);
+        }
+        let commands = match key.commands() {
+            [] => String::new(),
+            commands => format!(" Only of {}.", commands.join(", ")),
+        };
+        let details: String = key.details.iter().map(|paragraph| format!(" {paragraph}")).collect();
+        let _ = writeln!(text, "* `{}`: {}{details}{commands}", key.name, key.help);
+    }
+    text.push_str("\n## Keys of a player\n\n");
+    for key in settings::player_keys() {
+        let _ = writeln!(text, "* `{}`: {}", key.name, key.help);
+    }
+    text.trim_end().to_owned()
 }
 
 /// The plan's text. A line of words begins with `# `, a key that is commented out with `#` and its name.
@@ -95,46 +148,55 @@ fn plan(kind: Kind, path: &Path) -> String {
         "# A plan for `quintain {name}`. Play it: quintain {name} {path}\n\
          # Flags win over its keys. A commented key shows its default, or an example; remove the `#` to set it.\n"
     );
-    for group in GROUPS {
-        let mut keys = group.keys.iter().filter(|key| key.plans.has(kind)).peekable();
-        if keys.peek().is_some() {
+    let mut last = "";
+    let keys = settings::keys();
+    for key in keys.iter().filter(|key| key.is_of(name)) {
+        // A key without a flag is `players`, whose tables must come last.
+        let Some(heading) = &key.heading else { continue };
+        if heading != last {
             // Writing to a string does not fail.
-            let _ = write!(text, "\n# ---- {} ----\n", group.title);
+            let _ = write!(text, "\n# ---- {} ----\n", title(heading));
+            last = heading;
         }
-        keys.for_each(|key| put(&mut text, key));
+        put(&mut text, key, name);
     }
     if !kind.players().is_empty() {
         text.push_str("\n# ---- Players: a table each, which stand at the end of the file ----\n");
     }
     for (place, spec) in kind.players().iter().enumerate() {
-        let _ = write!(text, "\n[[{PLAYERS}]]\nspec = \"{spec}\"\n");
+        let _ = write!(text, "\n[[players]]\nspec = \"{spec}\"\n");
         if place == 0 {
-            PLAYER.iter().for_each(|key| put(&mut text, key));
+            settings::player_keys().iter().for_each(|key| put(&mut text, key, name));
         }
     }
     text
 }
 
-fn put(text: &mut String, key: &Key) {
-    let Key { name, value, help, essential, .. } = key;
-    let _ = write!(text, "# {help}\n{}{name} = {value}\n", if *essential { "" } else { "#" });
+/// A group's heading in a plan: that of its flags, with what helps to fill it in.
+fn title(heading: &str) -> &str {
+    match heading {
+        "Engines" => {
+            "Engines: `.` the working tree, git:REV, git:REV@PATH-OR-URL, a path, or a name of configs/engines.toml"
+        }
+        "Limits" => "Limits of a move: a clock, a fixed time, nodes, depth; nodes and depth may be added to a clock",
+        heading => heading,
+    }
+}
+
+/// Writes a key with its help; one without an example is written by the caller.
+fn put(text: &mut String, key: &Key, command: &str) {
+    let Some(value) = key.example(command) else { return };
+    let mark = if key.is_essential(command) { "" } else { "#" };
+    let _ = write!(text, "# {}\n{mark}{} = {value}\n", key.help, key.name);
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
-    use crate::plan::config::{RawPlan, RawPlayer, from_toml};
+    use crate::plan::config::from_toml;
+    use crate::settings::RawPlan;
 
     const KINDS: [Kind; 3] = [Kind::Sprt, Kind::Match, Kind::Gauntlet];
-
-    /// The keys that serde knows, from what it says of one that it does not.
-    fn known<T: serde::de::DeserializeOwned>() -> BTreeSet<String> {
-        let Err(error) = from_toml::<T>(Path::new("p"), "qqqqqqqqqqqqqqqq = 1\n") else { panic!("no key is unknown") };
-        let (_, keys) = error.message.split_once("keys are ").unwrap();
-        keys.split(", ").map(str::to_owned).collect()
-    }
 
     fn uncommented(text: &str) -> String {
         let bare = |line: &str| match line.strip_prefix('#') {
@@ -142,24 +204,6 @@ mod tests {
             _ => line.to_owned(),
         };
         text.lines().map(|line| bare(line) + "\n").collect()
-    }
-
-    /// The table must have the keys of `T` and no others.
-    #[track_caller]
-    fn check_table<T: serde::de::DeserializeOwned>(table: impl Iterator<Item = &'static str>) {
-        let (table, known): (BTreeSet<_>, _) = (table.map(str::to_owned).collect(), known::<T>());
-        let missing: Vec<_> = known.difference(&table).collect();
-        let unknown: Vec<_> = table.difference(&known).collect();
-        assert!(
-            missing.is_empty() && unknown.is_empty(),
-            "cli/init/keys.rs lacks {missing:?}, has in excess {unknown:?}"
-        );
-    }
-
-    #[test]
-    fn every_key_of_a_plan_is_in_the_table_and_no_other() {
-        check_table::<RawPlan>(GROUPS.iter().flat_map(|group| group.keys).map(|key| key.name).chain([PLAYERS]));
-        check_table::<RawPlayer>(PLAYER.iter().map(|key| key.name).chain(["spec"]));
     }
 
     #[test]
@@ -172,12 +216,11 @@ mod tests {
             let (short, long) = (read(&text), read(&uncommented(&text)));
             assert_eq!(short.players.len(), kind.players().len());
             assert_eq!((short.new.is_some(), short.bounds.is_some()), (kind == Kind::Sprt, kind == Kind::Sprt));
-            // Every key of the table that belongs to the plan is set once its `#` is gone.
-            let keys: Vec<_> = GROUPS.iter().flat_map(|group| group.keys).filter(|key| key.plans.has(kind)).collect();
-            for key in &keys {
-                let set =
-                    uncommented(&text).lines().filter(|line| line.starts_with(&format!("{} = ", key.name))).count();
-                assert!(set >= 1, "{}", key.name);
+            // Every key that belongs to the plan is set once its `#` is gone.
+            let set = long.table().unwrap();
+            for key in settings::keys().iter().filter(|key| key.is_of(kind.name())) {
+                let is_there = set.contains_key(&key.name);
+                assert!(is_there, "{} of {}", key.name, kind.name());
             }
             assert!(long.seed == Some(1) && long.nodes == Some(20_000) && !long.options.is_empty());
         }
@@ -185,8 +228,8 @@ mod tests {
 
     #[test]
     fn explanations_are_one_line() {
-        for key in GROUPS.iter().flat_map(|group| group.keys).chain(PLAYER) {
-            assert!(!key.help.contains('\n') && key.help.len() <= 110, "{}", key.name);
+        for key in settings::keys().iter().chain(&settings::player_keys()) {
+            assert!(!key.help.is_empty() && key.help.len() <= 110, "{}: {}", key.name, key.help);
         }
     }
 }

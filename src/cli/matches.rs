@@ -9,7 +9,7 @@ use crate::cli::flags::RunFlags;
 use crate::cli::run::{self, Output};
 use crate::cli::run_dir::Place;
 use crate::cli::{Exit, resolve};
-use crate::plan::config::{RawPlan, RawPlayer};
+use crate::settings::{Gauntlet, Match, RawPlan, RawPlayer};
 
 const MATCH_EXAMPLES: &str = "\
 ENGINE is a SPEC as `quintain sprt` takes it: `.`, git:REV, a path, a name of configs/engines.toml. What is to differ between engines
@@ -32,23 +32,8 @@ pub(super) struct MatchArgs {
     /// The engines, or a plan (a file ending in .toml, whose keys flags and engines win over).
     #[arg(value_name = "ENGINE")]
     engines: Vec<String>,
-    /// round-robin, gauntlet, swiss or knockout; the order of the engines seeds the last two [default: round-robin].
-    #[arg(long, value_name = "FORMAT", help_heading = "Format")]
-    format: Option<String>,
-    /// Pairs that any two engines who meet play [default: 50].
-    #[arg(long, value_name = "N", help_heading = "Format")]
-    pairs: Option<u64>,
-    /// How many of the engines, from the first, a gauntlet is about [default: 1].
-    #[arg(long, value_name = "N", help_heading = "Format")]
-    heroes: Option<u16>,
-    /// Rounds of a Swiss [default: enough to know the first].
-    #[arg(long, value_name = "N", help_heading = "Format")]
-    rounds: Option<u32>,
-    /// Play without the engines that are not installed; each is named.
-    #[arg(long, help_heading = "Engines")]
-    skip_missing: bool,
     #[command(flatten)]
-    flags: RunFlags,
+    flags: RunFlags<Match>,
 }
 
 /// Plays one or several engines against a field of others, and puts all of them on one scale.
@@ -67,14 +52,8 @@ pub(super) struct GauntletArgs {
     /// Opponents from the [[players]] of this file.
     #[arg(long, value_name = "FILE", help_heading = "Engines", conflicts_with = "opponents")]
     sparring: Option<PathBuf>,
-    /// Pairs that a hero plays with each opponent [default: 50].
-    #[arg(long, value_name = "N", help_heading = "Format")]
-    pairs: Option<u64>,
-    /// Play without the engines that are not installed; each is named.
-    #[arg(long, help_heading = "Engines")]
-    skip_missing: bool,
     #[command(flatten)]
-    flags: RunFlags,
+    flags: RunFlags<Gauntlet>,
 }
 
 fn named(spec: &str) -> RawPlayer {
@@ -89,16 +68,9 @@ pub(super) fn run_match(args: &MatchArgs) -> Result<Exit> {
         [plan] => RawPlan::read(Path::new(plan))?,
         [one, other, ..] => bail!("two plans, {one} and {other}: give one"),
     };
-    let typed = RawPlan {
-        format: args.format.clone(),
-        pairs: args.pairs,
-        heroes: args.heroes,
-        rounds: args.rounds,
-        skip_missing: args.skip_missing.then_some(true),
-        players: engines.into_iter().map(|spec| named(spec)).collect(),
-        ..args.flags.to_raw()?
-    };
-    play(&typed.over(file), "match", args.flags.json)
+    let players = engines.into_iter().map(|spec| named(spec)).collect();
+    let typed = RawPlan { players, ..args.flags.typed().clone() };
+    play(&typed.over(&file)?, "match", args.flags.json)
 }
 
 pub(super) fn run_gauntlet(args: &GauntletArgs) -> Result<Exit> {
@@ -106,8 +78,7 @@ pub(super) fn run_gauntlet(args: &GauntletArgs) -> Result<Exit> {
     if file.format.as_deref().is_some_and(|format| format != "gauntlet") {
         bail!("the plan's format is {}; play it with `quintain match`", file.format.as_deref().unwrap_or_default());
     }
-    let skip_missing = args.skip_missing.then_some(true);
-    let mut typed = RawPlan { pairs: args.pairs, skip_missing, ..args.flags.to_raw()? };
+    let mut typed = args.flags.typed().clone();
     let opponents = match &args.sparring {
         Some(path) => {
             let field = RawPlan::read(path)?.players;
@@ -133,7 +104,7 @@ pub(super) fn run_gauntlet(args: &GauntletArgs) -> Result<Exit> {
     typed.format = Some("gauntlet".to_owned());
     typed.heroes = Some(u16::try_from(heroes.len()).unwrap_or(u16::MAX));
     typed.players = [heroes, field].concat();
-    play(&typed.over(file), "gauntlet", args.flags.json)
+    play(&typed.over(&file)?, "gauntlet", args.flags.json)
 }
 
 fn play(raw: &RawPlan, name: &'static str, json: bool) -> Result<Exit> {

@@ -11,9 +11,9 @@ use crate::cli::run_dir::{Place, RunDir, sha256};
 use crate::cli::{Exit, resolve};
 use crate::journal;
 use crate::openings::Book;
-use crate::plan::config::RawPlan;
 use crate::plan::{Plan, file};
 use crate::record::PairId;
+use crate::settings::RawPlan;
 use crate::tournament::pairing::{Next, Pairing};
 use crate::tournament::standing::Standing;
 

@@ -9,7 +9,7 @@ use crate::cli::run::{self, Output};
 use crate::cli::run_dir::Place;
 use crate::cli::{Exit, resolve};
 use crate::plan::RaceRule;
-use crate::plan::config::RawPlayer;
+use crate::settings::{Common, RawPlayer};
 
 const EXAMPLES: &str = "\
 Every take plays the base, pair by pair, all from the same openings. A take is dropped once it is shown to be weaker than the base (and
@@ -54,7 +54,7 @@ pub(super) struct RaceArgs {
     #[arg(long, value_name = "N", default_value_t = 16, help_heading = "Race")]
     step: u32,
     #[command(flatten)]
-    flags: RunFlags,
+    flags: RunFlags<Common>,
 }
 
 pub(super) fn run(args: &RaceArgs) -> Result<Exit> {
@@ -70,7 +70,7 @@ pub(super) fn run(args: &RaceArgs) -> Result<Exit> {
     if args.step == 0 {
         bail!("--step 0 plays nothing; 1 is the least");
     }
-    let mut raw = args.flags.to_raw()?;
+    let mut raw = args.flags.typed().clone();
     raw.pairs = args.pairs;
     raw.players = [&args.base]
         .into_iter()

@@ -1,73 +1,13 @@
-//! Flags about what a run writes besides its own directory; commands that play games share them.
+//! Files and fields that a run writes besides its own directory.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::plan::config::RawPlan;
 use crate::plan::recording::{
     Fields, Layout, LinePattern, Notation, OutputFile, PgnOptions, PgnOutput, Recording, Round, Zone,
 };
-
-/// What is kept and written besides the run's directory.
-#[derive(Debug, Default, clap::Args)]
-#[command(next_help_heading = "Records")]
-pub(super) struct RecordArgs {
-    /// Append the counted games to this PGN too.
-    #[arg(long, value_name = "FILE")]
-    pgn: Option<PathBuf>,
-    /// What its comments say besides score, depth and time: `all`, `none`, or some of timeleft, latency, nodes, seldepth, nps,
-    /// hashfull, tbhits, pv with commas between them [default: nodes].
-    #[arg(long, value_name = "FIELDS")]
-    pgn_fields: Option<String>,
-    /// How its moves are written: san, lan or uci [default: san].
-    #[arg(long, value_name = "NOTATION")]
-    pgn_notation: Option<String>,
-    /// Only the seven-tag roster, where the game started, and the moves.
-    #[arg(long)]
-    pgn_min: bool,
-    /// Tags besides: `all`, `none`, or some of engines (name and author as they say), opening (ECO code and name) [default: none;
-    /// with --pgn-style runner, all].
-    #[arg(long, value_name = "TAGS")]
-    pgn_tags: Option<String>,
-    /// export (the PGN standard's export format, as games.pgn) or runner (as other runners write it: rounds are pairs, times are
-    /// local, a move stays in one line with its comment) [default: export].
-    #[arg(long, value_name = "STYLE")]
-    pgn_style: Option<String>,
-    /// Append the final positions of the counted games to this EPD file.
-    #[arg(long, value_name = "FILE")]
-    epd: Option<PathBuf>,
-    /// The PGN's event [default: the run's name].
-    #[arg(long, value_name = "TEXT")]
-    event: Option<String>,
-    /// The PGN's site [default: ?].
-    #[arg(long, value_name = "TEXT")]
-    site: Option<String>,
-    /// Keep each move's principal variation in the journal; `--pgn-fields pv` does so too.
-    #[arg(long)]
-    record_pv: bool,
-    /// Keep, for each move, the last line of the engine's output that this regular expression matches, and show it in the PGN's
-    /// comments; may be repeated.
-    #[arg(long = "match-line", value_name = "REGEX")]
-    match_lines: Vec<String>,
-}
-
-impl RecordArgs {
-    /// Puts what was typed into a plan's keys.
-    pub(super) fn fill(&self, raw: &mut RawPlan) {
-        raw.pgn.clone_from(&self.pgn);
-        raw.pgn_fields.clone_from(&self.pgn_fields);
-        raw.pgn_notation.clone_from(&self.pgn_notation);
-        raw.pgn_min = self.pgn_min.then_some(true);
-        raw.pgn_tags.clone_from(&self.pgn_tags);
-        raw.pgn_style.clone_from(&self.pgn_style);
-        raw.epd.clone_from(&self.epd);
-        raw.event.clone_from(&self.event);
-        raw.site.clone_from(&self.site);
-        raw.record_pv = self.record_pv.then_some(true);
-        raw.match_line.clone_from(&self.match_lines);
-    }
-}
+use crate::settings::RawPlan;
 
 /// What a plan's keys ask for. Looks at the files, and writes nothing yet.
 pub(super) fn recording(raw: &RawPlan) -> Result<Recording> {
@@ -145,6 +85,8 @@ fn appended(flag: &str, path: &Path) -> Result<OutputFile> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use super::*;
 
     fn resolved(raw: RawPlan) -> Result<Recording, String> {

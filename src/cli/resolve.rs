@@ -13,12 +13,12 @@ use crate::cli::{progress, records, run};
 use crate::openings::Book;
 use crate::openings::order::Order;
 use crate::plan::affinity::Affinity;
-use crate::plan::config::{RawPlan, RawPlayer};
 use crate::plan::rules::{DrawRule, ResignRule, Rules, SyzygyRule, SyzygyScope};
 use crate::plan::time_control::Limit;
 use crate::plan::{BookRef, BookSource, Colors, Format, Machine, Plan, Player, RaceRule, Test, Timeouts};
 use crate::schedule::affinity::{self, Topology};
 use crate::schedule::capacity::{self, Demand, Supply};
+use crate::settings::{self, Key, RawPlan, RawPlayer, value};
 use crate::source::{self, Context, Resolved};
 use crate::stats::sprt::{Bounds, Model, Sprt};
 use crate::tablebase::Tables;
@@ -53,27 +53,6 @@ const DEFAULT_MAX_FAILURES: u64 = 10;
 
 /// Percent of the games that may be lost on time.
 const DEFAULT_MAX_TIME_LOSSES: f64 = 10.0;
-
-/// `ELO0,ELO1`.
-pub(super) fn bounds(text: &str) -> Result<[f64; 2]> {
-    let parse = |part: &str| part.trim().parse::<f64>().ok();
-    match text.split_once(',').map(|(low, high)| (parse(low), parse(high))) {
-        Some((Some(low), Some(high))) => Ok([low, high]),
-        _ => bail!("--bounds `{text}`: two numbers with a comma between them, such as 0,5"),
-    }
-}
-
-/// `NAME=VALUE` words; a button needs no value.
-pub(super) fn options(words: &[String]) -> Result<Vec<(String, String)>> {
-    words
-        .iter()
-        .map(|word| match word.split_once('=') {
-            Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_owned(), value.trim().to_owned())),
-            None if !word.trim().is_empty() => Ok((word.trim().to_owned(), String::new())),
-            _ => bail!("--option `{word}`: write NAME=VALUE, such as Hash=16"),
-        })
-        .collect()
-}
 
 /// `90s`, `30m`, `8h`, or plain seconds.
 pub(super) fn time(key: &str, text: &str) -> Result<Duration> {
@@ -248,7 +227,7 @@ struct Shape {
 
 /// Resolves a test of two engines.
 pub(super) fn sprt(raw: &RawPlan) -> Result<(Plan, Book)> {
-    refuse("a test", "quintain match", &keys_of_matches(raw))?;
+    refuse(raw, "sprt", ("a test", "quintain match"))?;
     if raw.max_pairs == Some(0) {
         bail!("--max-pairs 0 plays nothing; leave it out for no limit");
     }
@@ -264,7 +243,7 @@ pub(super) fn sprt(raw: &RawPlan) -> Result<(Plan, Book)> {
 
 /// Resolves games between any number of engines. `name` is what the run is called unless told otherwise.
 pub(super) fn games(raw: &RawPlan, name: &'static str) -> Result<(Plan, Book)> {
-    refuse("a match", "quintain sprt", &keys_of_tests(raw))?;
+    refuse(raw, "match", ("a match", "quintain sprt"))?;
     let raw = &missing::without(raw)?;
     let max_pairs = match raw.pairs {
         Some(0) => bail!("--pairs 0 plays nothing; 1 is the least"),
@@ -289,7 +268,7 @@ pub(super) fn games(raw: &RawPlan, name: &'static str) -> Result<(Plan, Book)> {
 
 /// Checks what every match of a series has in common before anything is built: all flags but the engines.
 pub(super) fn series(raw: &RawPlan) -> Result<(Limit, Variant)> {
-    refuse("a match", "quintain sprt", &keys_of_tests(raw))?;
+    refuse(raw, "match", ("a match", "quintain sprt"))?;
     let limit = RawLimit::of_all(raw).resolve("--tc")?;
     let shape = Shape { name: "series", format: Format::RoundRobin, test: None, max_pairs: None, limits: vec![limit] };
     let (plan, _) = finish(raw, shape, |_| Ok(Vec::new()))?;
@@ -317,46 +296,13 @@ pub(super) fn race(raw: &RawPlan, rule: RaceRule) -> Result<(Plan, Book)> {
     finish(raw, shape, |limits| entrants(raw, limits))
 }
 
-/// The keys of a match that a plan has.
-fn keys_of_matches(raw: &RawPlan) -> Vec<&'static str> {
-    let keys = [
-        ("format", raw.format.is_some()),
-        ("pairs", raw.pairs.is_some()),
-        ("heroes", raw.heroes.is_some()),
-        ("rounds", raw.rounds.is_some()),
-        ("players", !raw.players.is_empty()),
-        ("skip-missing", raw.skip_missing.is_some()),
-    ];
-    keys.into_iter().filter(|(_, is_set)| *is_set).map(|(key, _)| key).collect()
-}
-
-/// The keys of a test that a plan has.
-fn keys_of_tests(raw: &RawPlan) -> Vec<&'static str> {
-    let keys = [
-        ("new", raw.new.is_some()),
-        ("base", raw.base.is_some()),
-        ("new-name", raw.new_name.is_some()),
-        ("base-name", raw.base_name.is_some()),
-        ("new-options", !raw.new_options.is_empty()),
-        ("base-options", !raw.base_options.is_empty()),
-        ("new-tc", raw.new_tc.is_some()),
-        ("base-tc", raw.base_tc.is_some()),
-        ("bounds", raw.bounds.is_some()),
-        ("model", raw.model.is_some()),
-        ("alpha", raw.alpha.is_some()),
-        ("beta", raw.beta.is_some()),
-        ("max-pairs", raw.max_pairs.is_some()),
-        ("budget", raw.budget.is_some()),
-        ("allow-same", raw.allow_same.is_some()),
-    ];
-    keys.into_iter().filter(|(_, is_set)| *is_set).map(|(key, _)| key).collect()
-}
-
-fn refuse(what: &str, other: &str, keys: &[&str]) -> Result<()> {
-    match keys {
-        [] => Ok(()),
-        [key, ..] => {
-            bail!("the plan has the key `{key}`, which {what} does not have; remove it, or play it with `{other}`")
+/// Refuses a plan with keys that `command` does not have; `other` is the command that has them.
+fn refuse(raw: &RawPlan, command: &str, (what, other): (&str, &str)) -> Result<()> {
+    let set = raw.table()?;
+    match settings::keys().iter().find(|key| !key.is_of(command) && set.contains_key(&key.name)) {
+        None => Ok(()),
+        Some(Key { name, .. }) => {
+            bail!("the plan has the key `{name}`, which {what} does not have; remove it, or play it with `{other}`")
         }
     }
 }
@@ -485,7 +431,8 @@ fn timeouts(raw: &RawPlan) -> Result<Timeouts> {
 
 /// One engine as it is to be started, for commands that play no match: found or built, with the options typed for it.
 pub(super) fn one_engine(spec: &str, typed: &[String]) -> Result<EngineConfig> {
-    let typed = options(typed)?;
+    let option = |word: &String| value::option(word).map_err(|why| anyhow::anyhow!("--option `{word}`: {why}"));
+    let typed: Vec<_> = typed.iter().map(option).collect::<Result<_>>()?;
     let found = source::resolve(spec, &Context::from_env()?, &mut progress::step)?;
     let mut options = found.options;
     for (name, value) in typed {
@@ -647,15 +594,5 @@ mod tests {
         assert_eq!(shown(odds), Some(["2+0.02".to_owned(), "1+0.01".to_owned()]));
         assert_eq!(shown(RawPlan { tc: Some("8".into()), movetime: Some(1.0), ..RawPlan::default() }), None);
         assert_eq!(shown(RawPlan { nodes: Some(0), ..RawPlan::default() }), None);
-    }
-
-    #[test]
-    fn bounds_and_options() {
-        assert_eq!(bounds("-3,1").ok(), Some([-3.0, 1.0]));
-        assert!(bounds("5").is_err() && bounds("a,b").is_err());
-        let words = ["Hash=16".to_owned(), "Clear Hash".to_owned(), "Path=a=b".to_owned()];
-        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-        assert_eq!(options(&words).ok(), Some(vec![pair("Hash", "16"), pair("Clear Hash", ""), pair("Path", "a=b")]));
-        assert!(options(&["=1".to_owned()]).is_err());
     }
 }

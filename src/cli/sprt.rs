@@ -10,7 +10,7 @@ use crate::cli::run::{self, Output};
 use crate::cli::run_dir::Place;
 use crate::cli::{Exit, forecast, progress, resolve};
 use crate::plan::Plan;
-use crate::plan::config::RawPlan;
+use crate::settings::{RawPlan, Sprt};
 
 const EXAMPLES: &str = "\
 Engines (SPEC):
@@ -35,88 +35,19 @@ pub(super) struct SprtArgs {
     #[arg(value_name = "PLAN.toml")]
     plan: Option<PathBuf>,
 
-    /// The tested engine [default: `.`, the working tree].
-    #[arg(long, value_name = "SPEC", help_heading = "Engines")]
-    new: Option<String>,
-    /// The reference engine [default: the newest commit whose program differs from that of `new`].
-    #[arg(long, value_name = "SPEC", help_heading = "Engines")]
-    base: Option<String>,
-    /// What to call `new`, where not by its own name.
-    #[arg(long, value_name = "NAME", help_heading = "Engines")]
-    new_name: Option<String>,
-    /// What to call `base`, where not by its own name.
-    #[arg(long, value_name = "NAME", help_heading = "Engines")]
-    base_name: Option<String>,
-    /// A UCI option for `new`.
-    #[arg(long = "new-option", value_name = "NAME=VALUE", help_heading = "Engines")]
-    new_options: Vec<String>,
-    /// A UCI option for `base`.
-    #[arg(long = "base-option", value_name = "NAME=VALUE", help_heading = "Engines")]
-    base_options: Vec<String>,
-
-    /// The hypotheses in Elo of the model [default: 0,5].
-    #[arg(long, value_name = "ELO0,ELO1", help_heading = "Test", allow_hyphen_values = true)]
-    bounds: Option<String>,
-    /// What the bounds are measured in: normalized, logistic or bayesian [default: normalized].
-    #[arg(long, value_name = "MODEL", help_heading = "Test")]
-    model: Option<String>,
-    /// Probability of accepting H1 where H0 is true [default: 0.05].
-    #[arg(long, value_name = "P", help_heading = "Test")]
-    alpha: Option<f64>,
-    /// Probability of accepting H0 where H1 is true [default: 0.05].
-    #[arg(long, value_name = "P", help_heading = "Test")]
-    beta: Option<f64>,
-    /// Stop without a verdict after so many pairs.
-    #[arg(long, value_name = "N", help_heading = "Test")]
-    max_pairs: Option<u64>,
-    /// Choose the upper bound so that the test is over in this time in 95 % of cases, and stop then: `30m`, `8h`.
-    #[arg(long, value_name = "TIME", help_heading = "Test", conflicts_with = "bounds")]
-    budget: Option<String>,
-    /// Play a program against itself; without it, equal programs with equal settings are refused.
-    #[arg(long, help_heading = "Test")]
-    allow_same: bool,
-    /// Clock of `new` alone.
-    #[arg(long, value_name = "TC", help_heading = "Limits")]
-    new_tc: Option<String>,
-    /// Clock of `base` alone.
-    #[arg(long, value_name = "TC", help_heading = "Limits")]
-    base_tc: Option<String>,
     #[command(flatten)]
-    flags: RunFlags,
-}
-
-impl SprtArgs {
-    /// The flags as a plan's keys.
-    fn to_raw(&self) -> Result<RawPlan> {
-        Ok(RawPlan {
-            new: self.new.clone(),
-            base: self.base.clone(),
-            new_name: self.new_name.clone(),
-            base_name: self.base_name.clone(),
-            new_options: resolve::options(&self.new_options)?,
-            base_options: resolve::options(&self.base_options)?,
-            bounds: self.bounds.as_deref().map(resolve::bounds).transpose()?,
-            model: self.model.clone(),
-            alpha: self.alpha,
-            beta: self.beta,
-            max_pairs: self.max_pairs,
-            budget: self.budget.clone(),
-            allow_same: self.allow_same.then_some(true),
-            new_tc: self.new_tc.clone(),
-            base_tc: self.base_tc.clone(),
-            ..self.flags.to_raw()?
-        })
-    }
+    flags: RunFlags<Sprt>,
 }
 
 pub(super) fn run(args: &SprtArgs) -> Result<Exit> {
     let file = args.plan.as_deref().map(RawPlan::read).transpose()?.unwrap_or_default();
-    let mut raw = args.to_raw()?.over(file);
+    let typed = args.flags.typed();
+    let mut raw = typed.over(&file)?;
     let out = raw.out.clone();
     let given = out.map(Place::Given);
     given.as_ref().map_or(Ok(()), Place::check)?;
     // Bounds that were typed win over a file's budget.
-    if let Some(budget) = raw.budget.take().filter(|_| args.bounds.is_none()) {
+    if let Some(budget) = raw.budget.take().filter(|_| typed.bounds.is_none()) {
         progress::note(&forecast::spend(&budget, &mut raw)?);
     }
     let (plan, book) = resolve::sprt(&raw).context("cannot start the test")?;

@@ -20,6 +20,7 @@ use crate::report::collection::{Collection, RunGames, RunPlayer};
 use crate::report::plot::png::{Theme, to_png};
 use crate::report::progress::{Curve, Version, first_days};
 use crate::report::results::Results;
+use crate::settings::Common;
 use crate::source::{self, Context, Spec};
 use crate::stats::Pentanomial;
 use crate::stats::progress::{Progress, progress as rate_versions};
@@ -103,7 +104,7 @@ pub(super) struct ProgressArgs {
     #[arg(long, value_name = "ELO", default_value_t = 15.0, help_heading = "Playing")]
     width: f64,
     #[command(flatten)]
-    flags: RunFlags,
+    flags: RunFlags<Common>,
 }
 
 /// Flags of the games that --revs plays need it: without, they would be taken and change nothing.
@@ -339,7 +340,7 @@ pub(super) fn run(args: &ProgressArgs) -> Result<Exit> {
     if !(args.alpha > 0.0 && args.alpha < 1.0) {
         bail!("--alpha {}: a probability between 0 and 1", args.alpha);
     }
-    let raw = args.flags.to_raw()?;
+    let raw = args.flags.typed();
     let form = raw.out.as_deref().map(Form::of).transpose()?;
     let mut gathered = Gathered { collection: Collection::new(args.mix), ..Gathered::default() };
     for input in rate::runs_first(&args.inputs) {

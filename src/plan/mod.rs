@@ -1,7 +1,7 @@
 //! Everything about a run, resolved and immutable. Nothing below this room reads configuration.
 //!
 //! Reading order: `time_control` (what a side may spend), `rules` (what the referee may decide), `recording` (what is
-//! written besides), `config` (the TOML a user writes), then [`Plan`] itself and `file`, its form in the run directory.
+//! written besides), `config` (what all TOML files of a user share), then [`Plan`] itself and `file`, its form in the run directory.
 
 pub mod affinity;
 pub mod config;

@@ -98,7 +98,7 @@ impl Limit {
 }
 
 /// One kind of limit. An engine's entry in the registry says which it obeys.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LimitKind {
     /// `wtime` and what belongs to it.

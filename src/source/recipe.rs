@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::{Component, Path};
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::plan::config::{TomlError, from_toml, options};
+use crate::plan::config::{OptionTable, TomlError, from_toml, options};
 
 /// Files that make no other engine unless the recipe has an `exclude` of its own: texts, and what only forges read.
 const TEXTS: [&str; 9] =
@@ -34,33 +35,44 @@ pub struct Recipe {
     pub options: Vec<(String, String)>,
 }
 
-#[derive(Deserialize)]
+/// A `quintain.toml` as written: how the engine of a tree is built, and what it is like.
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct RawRecipe {
+pub struct RawRecipe {
     build: RawBuild,
     #[serde(default)]
     engine: RawEngine,
 }
 
-/// `[build]`, of a tree or of the registry.
-#[derive(Debug, Deserialize)]
+/// Build of an engine.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawBuild {
+    /// Shell command that builds the engine, run at the root of the tree.
     command: String,
+    /// Program that it makes, relative to the root.
     binary: String,
+    /// Paths whose content makes one engine another [default: the whole tree].
     #[serde(default)]
     sources: Vec<String>,
+    /// Patterns of files among them that make no other engine [default: texts, licences and the like].
     exclude: Option<Vec<String>>,
+    /// Environment of the command.
     #[serde(default)]
     env: BTreeMap<String, String>,
 }
 
-#[derive(Default, Deserialize)]
+/// Engine that the build makes.
+#[derive(Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct RawEngine {
+    /// Name, for messages.
     name: Option<String>,
+    /// Arguments that run its bench, whose last lines say its nodes; empty for none [default: bench].
     bench: Option<String>,
+    /// UCI options that it always gets.
     #[serde(deserialize_with = "options")]
+    #[schemars(with = "OptionTable")]
     options: Vec<(String, String)>,
 }
 

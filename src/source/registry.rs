@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::plan::config::{TomlError, from_toml, nearest, options};
+use crate::plan::config::{OptionTable, TomlError, from_toml, nearest, options};
 use crate::plan::time_control::LimitKind;
 use crate::source::error::{SourceError, io_error};
 use crate::source::recipe::{RawBuild, Recipe};
@@ -54,28 +55,43 @@ pub enum Origin {
     },
 }
 
-#[derive(Deserialize)]
+/// An `engines.toml` as written.
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct RawFile {
+pub struct RawRegistry {
+    /// Engines by name.
     #[serde(default)]
     engines: BTreeMap<String, RawEngine>,
 }
 
-#[derive(Deserialize)]
+/// Engine of the registry: a program (`command`), or sources (`git`).
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct RawEngine {
+    /// Program: a name to look up on PATH, or a path relative to this file.
     command: Option<String>,
+    /// Repository: a URL, or a path relative to this file.
     git: Option<String>,
+    /// Commit, branch or tag of the repository [default: HEAD].
     rev: Option<String>,
+    /// Build, if the tree does not say it.
     build: Option<RawBuild>,
+    /// Arguments that run its bench; empty for none [default: bench].
     bench: Option<String>,
+    /// Arguments of the program.
     #[serde(default)]
     args: Vec<String>,
+    /// UCI options.
     #[serde(default, deserialize_with = "options")]
+    #[schemars(with = "OptionTable")]
     options: Vec<(String, String)>,
+    /// Folder in which it runs.
     dir: Option<String>,
+    /// Remark on it, on one line.
     description: Option<String>,
+    /// Strength as the user knows it; nothing is computed from it.
     elo: Option<i32>,
+    /// Limits that it obeys [default: all].
     limits: Option<Vec<LimitKind>>,
 }
 
@@ -144,7 +160,7 @@ impl Registry {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
             read => read.map_err(io_error("read", path))?,
         };
-        let file: RawFile = from_toml(path, &text)?;
+        let file: RawRegistry = from_toml(path, &text)?;
         let folder = path.parent().unwrap_or(path);
         for (name, raw) in file.engines {
             let engine = raw.check(folder).map_err(|(key, message)| TomlError {

@@ -31,6 +31,7 @@ mod resume;
 mod run;
 #[cfg(target_os = "linux")]
 mod serve;
+mod settings;
 mod simulate;
 mod source;
 mod syzygy;

@@ -13,7 +13,7 @@ const HARNESS: &[&[&str]] = &[
     &["game"],
     &["journal", "source", "tablebase", "uci/process"],
     &["tournament"],
-    &["check", "report"],
+    &["check", "report", "settings"],
     &["control", "schedule"],
     &["dashboard"],
     &["cli"],

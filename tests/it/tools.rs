@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use quintain::journal::Journal;
-use quintain::plan::config::RawPlan;
+use quintain::settings::RawPlan;
 use quintain::source::Registry;
 use serde_json::Value;
 

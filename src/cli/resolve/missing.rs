@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use anyhow::{Result, bail};
 
 use crate::cli::progress;
-use crate::plan::config::RawPlan;
+use crate::settings::RawPlan;
 use crate::source::{self, Context, SourceError};
 
 /// The plan without the players that are missing, if it asks for that.

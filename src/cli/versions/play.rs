@@ -8,9 +8,9 @@ use crate::cli::run_dir::RunDir;
 use crate::cli::series::{Match, Series, unplayable};
 use crate::cli::versions::{Gathered, ProgressArgs, curve, short};
 use crate::cli::{Exit, progress, resolve};
-use crate::plan::config::RawPlan;
 use crate::report::collection::{RunPlayer, condition_of};
 use crate::report::results::Results;
+use crate::settings::RawPlan;
 use crate::source::{self, Commit, Context};
 use crate::stats::progress::least_certain;
 

@@ -3,7 +3,8 @@
 use crate::compare::{Evaluation, EvaluationError};
 use crate::train::{Plan, folder_of, line_of};
 use destrier::datagen;
-use quintain::plan::config::{ConfigError, RawPlan, from_toml};
+use quintain::plan::config::from_toml;
+use quintain::settings::{ConfigError, RawPlan};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
@@ -181,7 +182,13 @@ impl LoopPlan {
 /// A structure with a key a line, so that a message can name the one that differs; as in TOML, as far as that goes.
 fn key_a_line(debug: &str) -> String {
     let lines = debug.replace(", ", "\n").replace(" { ", "\n").replace(" }", "");
-    lines.replace("Some(", "").replace(')', "").replace(": ", " = ").replace('_', "-")
+    set_keys(&lines.replace("Some(", "").replace(')', "").replace(": ", " = ").replace('_', "-"))
+}
+
+/// The lines of keys that are set: a program that knows more keys goes on with an older loop.
+pub(super) fn set_keys(settings: &str) -> String {
+    let lines: Vec<&str> = settings.lines().filter(|line| !line.ends_with(" = None")).collect();
+    lines.join("\n")
 }
 
 fn check(file: &File) -> Result<(), (&'static str, &'static str)> {

@@ -1,6 +1,6 @@
 //! One stage after the other, each from where it was left.
 
-use super::plan::LoopPlan;
+use super::plan::{LoopPlan, set_keys};
 use super::positions::{prepare, split};
 use super::row::{self, Data, Games, Met, Row, Trained, Verdict};
 use crate::compare::{Evaluation, check_duel, default_engine, duel};
@@ -12,8 +12,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use quintain::cli::Exit;
 use quintain::cli::play::Played;
 use quintain::journal;
-use quintain::plan::config::RawPlan;
 use quintain::record::PlayerId;
+use quintain::settings::RawPlan;
 use quintain::stats::elo;
 use quintain::stats::sprt;
 use serde::Serialize;
@@ -97,8 +97,8 @@ impl Loop {
         let write =
             || replace(&path, settings.as_bytes()).with_context(|| format!("{}: cannot write it", path.display()));
         let before = match fs::read_to_string(&path) {
-            Ok(before) if before == settings => return Ok(()),
-            Ok(before) => before,
+            Ok(before) if set_keys(&before) == set_keys(&settings) => return Ok(()),
+            Ok(before) => set_keys(&before),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return write(),
             Err(error) => return Err(error).with_context(|| format!("{}: cannot read it", path.display())),
         };

@@ -16,7 +16,7 @@ use clap::Args;
 use evaluation::{Entrant, entrants};
 use quintain::cli::Exit;
 use quintain::cli::play::{Played, check, play};
-use quintain::plan::config::{RawPlan, RawPlayer};
+use quintain::settings::{RawPlan, RawPlayer};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use table::Outcome;

@@ -1,0 +1,26 @@
+//! Failures to read a plan.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use crate::plan::config::TomlError;
+
+/// A plan that cannot be used.
+#[derive(Debug, Error)]
+pub enum ConfigError {
+    /// The file cannot be read.
+    #[error("cannot read the plan {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// The file is no plan.
+    #[error("{0}")]
+    Toml(TomlError),
+    /// A flag has a value that a plan cannot hold, such as a path that is not UTF-8.
+    #[error("a flag has a value that no plan can hold ({0}); numbers go up to {most}, and paths are UTF-8", most = i64::MAX)]
+    Value(String),
+}

@@ -1,0 +1,114 @@
+//! Keys of a plan as flags of a command.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::marker::PhantomData;
+
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches};
+
+use super::key::{Key, flags, keys, name_of};
+use super::plan::RawPlan;
+
+/// A command that takes keys of a plan as flags.
+pub trait TakesKeys: fmt::Debug + Clone + Send + Sync + 'static {
+    /// Whether the command has a flag for this key.
+    fn takes(key: &Key) -> bool;
+}
+
+/// The keys that every command which plays games takes.
+#[derive(Clone, Copy, Debug)]
+pub struct Common;
+
+/// `quintain sprt`.
+#[derive(Clone, Copy, Debug)]
+pub struct Sprt;
+
+/// `quintain match`.
+#[derive(Clone, Copy, Debug)]
+pub struct Match;
+
+/// `quintain gauntlet`, which has flags of its own for the format and its heroes.
+#[derive(Clone, Copy, Debug)]
+pub struct Gauntlet;
+
+impl TakesKeys for Common {
+    fn takes(key: &Key) -> bool {
+        Sprt::takes(key) && Match::takes(key)
+    }
+}
+
+impl TakesKeys for Sprt {
+    fn takes(key: &Key) -> bool {
+        key.is_of("sprt")
+    }
+}
+
+impl TakesKeys for Match {
+    fn takes(key: &Key) -> bool {
+        key.is_of("match")
+    }
+}
+
+impl TakesKeys for Gauntlet {
+    fn takes(key: &Key) -> bool {
+        key.is_of("gauntlet") && !["format", "heroes"].contains(&key.name.as_str())
+    }
+}
+
+/// The flags of a command that are keys of a plan.
+#[derive(Clone, Debug)]
+pub struct PlanFlags<C> {
+    typed: RawPlan,
+    command: PhantomData<C>,
+}
+
+impl<C> PlanFlags<C> {
+    /// What was typed, as a plan without the rest.
+    #[must_use]
+    pub const fn typed(&self) -> &RawPlan {
+        &self.typed
+    }
+}
+
+/// The flags of the keys that a command takes.
+fn taken<C: TakesKeys>() -> impl Iterator<Item = Arg> {
+    let names: Vec<String> = keys().into_iter().filter(C::takes).map(|key| key.name).collect();
+    let all: Vec<Arg> = flags().get_arguments().cloned().collect();
+    all.into_iter().filter(move |flag| names.contains(&name_of(flag)))
+}
+
+impl<C: TakesKeys> Args for PlanFlags<C> {
+    fn augment_args(command: Command) -> Command {
+        command.args(taken::<C>())
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl<C: TakesKeys> FromArgMatches for PlanFlags<C> {
+    /// Reads the flags that were typed with the declaration of all, which knows their types.
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        let mut words = Vec::new();
+        for flag in taken::<C>() {
+            let (id, Some(long)) = (flag.get_id().as_str(), flag.get_long()) else { continue };
+            if matches.value_source(id) != Some(ValueSource::CommandLine) {
+                continue;
+            }
+            for value in matches.get_raw(id).into_iter().flatten() {
+                let mut word = OsString::from(format!("--{long}="));
+                word.push(value);
+                words.push(word);
+            }
+        }
+        let typed = RawPlan::from_arg_matches(&flags().try_get_matches_from(words)?)?;
+        Ok(Self { typed, command: PhantomData })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}

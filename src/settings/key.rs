@@ -1,0 +1,123 @@
+//! Keys of a plan as a list: all that flags, `quintain init` and the reference show of them.
+
+use clap::{Arg, Args as _, Command};
+use schemars::JsonSchema;
+use serde_json::{Map, Value};
+
+use super::plan::{RawPlan, RawPlayer};
+use super::schema;
+
+/// A key of a plan.
+#[derive(Clone, Debug)]
+pub struct Key {
+    /// Name in a file.
+    pub name: String,
+    /// Heading of the flag in `--help`; `None` for a key without a flag.
+    pub heading: Option<String>,
+    /// First paragraph of the comment: one line, with the default.
+    pub help: String,
+    /// The other paragraphs, each on one line.
+    pub details: Vec<String>,
+    /// Its default, or an example; several if they differ by command.
+    examples: Vec<Value>,
+    /// Commands that have the key; empty for all.
+    commands: Vec<String>,
+    /// Commands whose new plan sets it.
+    essential: Vec<String>,
+}
+
+impl Key {
+    fn new(name: &str, heading: Option<&str>, property: &Value) -> Self {
+        let words = |key: &str| -> Vec<String> {
+            let list = property.get(key).and_then(Value::as_array).into_iter().flatten();
+            list.filter_map(Value::as_str).map(str::to_owned).collect()
+        };
+        let text = property.get("description").and_then(Value::as_str).unwrap_or_default();
+        let mut paragraphs = text.split("\n\n").map(|paragraph| paragraph.replace('\n', " "));
+        Self {
+            name: name.to_owned(),
+            heading: heading.map(str::to_owned),
+            help: paragraphs.next().unwrap_or_default(),
+            details: paragraphs.collect(),
+            examples: property.get("examples").and_then(Value::as_array).cloned().unwrap_or_default(),
+            commands: words("x-commands"),
+            essential: words("x-essential"),
+        }
+    }
+
+    /// Commands that have the key; empty for all.
+    #[must_use]
+    pub fn commands(&self) -> &[String] {
+        &self.commands
+    }
+
+    /// Whether plans of this command have the key.
+    #[must_use]
+    pub fn is_of(&self, command: &str) -> bool {
+        self.commands.is_empty() || self.commands.iter().any(|known| known == command)
+    }
+
+    /// The default or an example as TOML, for plans of this command; `None` for a table of its own.
+    #[must_use]
+    pub fn example(&self, command: &str) -> Option<toml::Value> {
+        let fits = self.examples.iter().find(|example| example.as_str() == Some(command));
+        toml::Value::try_from(fits.or(self.examples.first())?).ok()
+    }
+
+    /// Whether a new plan of this command sets the key.
+    #[must_use]
+    pub fn is_essential(&self, command: &str) -> bool {
+        self.essential.iter().any(|known| known == command)
+    }
+}
+
+/// The flags of all keys, in the order of the declaration.
+///
+/// A key that is true or false is a switch: `--ponder`, or `--ponder=false` against a file.
+pub(super) fn flags() -> Command {
+    RawPlan::augment_args(Command::default().no_binary_name(true)).mut_args(|arg| {
+        if arg.get_value_parser().type_id() != std::any::TypeId::of::<bool>() {
+            return arg;
+        }
+        arg.num_args(0..=1)
+            .require_equals(true)
+            .default_missing_value("true")
+            .value_name("BOOL")
+            .hide_possible_values(true)
+    })
+}
+
+/// The key of a flag.
+pub(super) fn name_of(flag: &Arg) -> String {
+    flag.get_id().as_str().replace('_', "-")
+}
+
+/// The keys of a type with all that its schema says of them.
+fn properties<T: JsonSchema>() -> Map<String, Value> {
+    let schema = schema::of::<T>();
+    schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default()
+}
+
+/// Keys of a plan in the order of the declaration, then those without a flag.
+#[must_use]
+pub fn keys() -> Vec<Key> {
+    let mut properties = properties::<RawPlan>();
+    let mut keys = Vec::with_capacity(properties.len());
+    for flag in flags().get_arguments() {
+        let name = name_of(flag);
+        let property = properties.remove(&name).unwrap_or_default();
+        keys.push(Key::new(&name, flag.get_help_heading(), &property));
+    }
+    keys.extend(properties.iter().map(|(name, property)| Key::new(name, None, property)));
+    keys
+}
+
+/// Keys of a player, those without an example last.
+#[must_use]
+pub fn player_keys() -> Vec<Key> {
+    let order = ["name", "options", "tc"];
+    let mut keys: Vec<Key> =
+        properties::<RawPlayer>().iter().map(|(name, property)| Key::new(name, None, property)).collect();
+    keys.sort_by_key(|key| order.iter().position(|name| *name == key.name).unwrap_or(order.len()));
+    keys
+}

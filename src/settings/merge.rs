@@ -1,0 +1,149 @@
+//! Files and flags, laid over one another as TOML tables.
+
+use std::path::Path;
+
+use toml::{Table, Value};
+
+use super::error::ConfigError;
+use super::plan::RawPlan;
+use crate::plan::config::from_toml;
+
+/// Limits of both sides. They are one thing: a plan that has one of them takes nothing of what a
+/// lower one says about the time of a move.
+const LIMITS: [&str; 4] = ["tc", "movetime", "nodes", "depth"];
+
+/// What the lower plan loses with them.
+const LIMITS_OF_ONE: [&str; 2] = ["new-tc", "base-tc"];
+
+impl RawPlan {
+    /// Reads a plan file.
+    ///
+    /// # Errors
+    /// If the file cannot be read, is not TOML, or has an unknown key or a value of the wrong type.
+    pub fn read(path: &Path) -> Result<Self, ConfigError> {
+        let text =
+            std::fs::read_to_string(path).map_err(|source| ConfigError::Read { path: path.to_path_buf(), source })?;
+        from_toml(path, &text).map_err(ConfigError::Toml)
+    }
+
+    /// This plan's keys, and `lower`'s if this one does not have them. UCI options are merged name
+    /// by name.
+    ///
+    /// # Errors
+    /// If a value cannot stand in a TOML file.
+    pub fn over(&self, lower: &Self) -> Result<Self, ConfigError> {
+        let (upper, mut merged) = (self.table()?, lower.table()?);
+        if LIMITS.iter().any(|key| upper.contains_key(*key)) {
+            merged.retain(|key, _| !LIMITS.iter().chain(&LIMITS_OF_ONE).any(|limit| key == *limit));
+        }
+        for (key, value) in upper {
+            let below = merged.remove(&key);
+            let value = if key.ends_with("options") { options_over(value, below) } else { value };
+            merged.insert(key, value);
+        }
+        merged.try_into().map_err(|error| ConfigError::Value(error.to_string()))
+    }
+
+    /// The keys that are set.
+    ///
+    /// # Errors
+    /// If a value cannot stand in a TOML file.
+    pub fn table(&self) -> Result<Table, ConfigError> {
+        Table::try_from(self).map_err(|error| ConfigError::Value(error.to_string()))
+    }
+}
+
+/// `upper`'s options over `lower`'s; UCI names do not tell upper case from lower.
+fn options_over(upper: Value, lower: Option<Value>) -> Value {
+    let (Value::Array(upper), Some(Value::Array(mut merged))) = (upper.clone(), lower) else { return upper };
+    let name = |option: &Value| option.get(0).and_then(Value::as_str).unwrap_or_default().to_lowercase();
+    merged.retain(|option| upper.iter().all(|other| name(other) != name(option)));
+    merged.extend(upper);
+    Value::Array(merged)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<RawPlan, String> {
+        from_toml(Path::new("p.toml"), text).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn shipped_plans_parse() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("configs");
+        let read = |name: &str| RawPlan::read(&root.join(name)).unwrap();
+        let stc = read("sprt-stc.toml");
+        assert_eq!((stc.tc.as_deref(), stc.bounds), (Some("8+0.08"), Some([0.0, 5.0])));
+        let ltc = read("sprt-ltc.toml");
+        assert_eq!((ltc.tc.as_deref(), ltc.bounds), (Some("40+0.4"), Some([0.5, 2.5])));
+        let smoke = read("smoke.toml");
+        assert_eq!((smoke.nodes, smoke.max_pairs, smoke.bounds), (Some(5000), Some(8), Some([0.0, 50.0])));
+    }
+
+    #[test]
+    fn options_take_any_scalar_and_pairs() {
+        let plan = parse("[new-options]\nHash = 16\nPonder = false\nBook = \"a b\"\n").unwrap();
+        let mut options = plan.new_options;
+        options.sort();
+        let want = [("Book", "a b"), ("Hash", "16"), ("Ponder", "false")];
+        assert_eq!(options, want.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        let plan = parse("options = [[\"Z\", 1], [\"A\", true]]\n").unwrap();
+        assert_eq!(plan.options, [("Z".to_owned(), "1".to_owned()), ("A".to_owned(), "true".to_owned())]);
+    }
+
+    #[test]
+    fn a_limit_takes_the_place_of_all_limits() {
+        let file = || parse("tc = \"8+0.08\"\nnew-tc = \"4+0.04\"\nseed = 3\n").unwrap();
+        let nodes = RawPlan { nodes: Some(100), ..RawPlan::default() }.over(&file()).unwrap();
+        assert_eq!((nodes.tc, nodes.new_tc, nodes.nodes, nodes.seed), (None, None, Some(100), Some(3)));
+        let base = RawPlan { base_tc: Some("2+0.02".to_owned()), ..RawPlan::default() }.over(&file()).unwrap();
+        let [tc, new, base] = [base.tc, base.new_tc, base.base_tc].map(Option::unwrap);
+        assert_eq!([tc.as_str(), &new, &base], ["8+0.08", "4+0.04", "2+0.02"]);
+    }
+
+    #[test]
+    fn errors_name_the_place_and_the_remedy() {
+        let error = parse("tc = \"8+0.08\"\nmax_pair = 5\n").unwrap_err();
+        assert_eq!(error, "p.toml:2:1: unknown key `max_pair`, did you mean `max-pairs`?");
+        let error = parse("nodes = \"many\"\n").unwrap_err();
+        assert!(error.starts_with("p.toml:1:9: invalid type"), "{error}");
+        let error = parse("nodes = \n").unwrap_err();
+        assert!(error.starts_with("p.toml:1:") && !error.contains('\n'), "{error}");
+        let error = parse("\n[options]\nHash = [1]\n").unwrap_err();
+        assert!(error.starts_with("p.toml:3:8: ") && error.contains("a string, a number"), "{error}");
+    }
+
+    #[test]
+    fn affinity_is_a_switch_or_a_list() {
+        for (text, expected) in [("true", Some("auto")), ("false", Some("off")), ("\"3,5\"", Some("3,5"))] {
+            assert_eq!(parse(&format!("affinity = {text}\n")).unwrap().affinity.as_deref(), expected, "{text}");
+        }
+        assert_eq!(parse("").unwrap().affinity, None);
+        let error = parse("affinity = 3\n").unwrap_err();
+        assert!(error.starts_with("p.toml:1:12: expected true, false"), "{error}");
+    }
+
+    #[test]
+    fn upper_keys_win() {
+        let upper = parse("max-pairs = 5\noptions = { hash = 1 }").unwrap();
+        let lower = parse("max-pairs = 6\nseed = 7\noptions = { Hash = 2, Threads = 3 }").unwrap();
+        let plan = upper.over(&lower).unwrap();
+        assert_eq!((plan.max_pairs, plan.seed), (Some(5), Some(7)));
+        assert_eq!(plan.options, [("Threads".into(), "3".into()), ("hash".into(), "1".into())]);
+    }
+
+    #[test]
+    fn typed_options_keep_their_order() {
+        let pair = |name: &str| (name.to_owned(), "1".to_owned());
+        let typed = RawPlan { options: vec![pair("Z"), pair("A")], ..RawPlan::default() };
+        assert_eq!(typed.over(&RawPlan::default()).unwrap().options, typed.options);
+    }
+
+    #[test]
+    fn a_value_that_no_file_can_hold_is_an_error() {
+        let typed = RawPlan { seed: Some(u64::MAX), ..RawPlan::default() };
+        assert!(typed.over(&RawPlan::default()).unwrap_err().to_string().contains("no plan can hold"));
+    }
+}

@@ -1,0 +1,18 @@
+//! Declarations of the settings that a user writes, in TOML files and as flags.
+//!
+//! Each key stands once, as a field of [`RawPlan`]. Its flag, its line in `quintain init` and its
+//! property in the JSON Schema follow from the field and its comment.
+
+mod error;
+mod flags;
+mod key;
+mod merge;
+mod plan;
+mod schema;
+pub mod value;
+
+pub use error::ConfigError;
+pub use flags::{Common, Gauntlet, Match, PlanFlags, Sprt, TakesKeys};
+pub use key::{Key, keys, player_keys};
+pub use plan::{RawPlan, RawPlayer};
+pub use schema::UserFile;

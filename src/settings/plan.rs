@@ -1,0 +1,379 @@
+//! Keys of a plan. Each field is a key of the TOML file, a flag, a line of `quintain init`, and a
+//! property of the JSON Schema; the first paragraph of its comment is one line, which all four show.
+//!
+//! `example` is what `init` writes for the key: its default, or an example. `x-commands` names the
+//! commands that have the key (all without it), `x-essential` those whose new plan sets it.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::value::{self, Switch};
+use crate::plan::config::{OptionTable, options};
+
+/// A plan as written: every key is optional, and values are not yet checked against each other.
+///
+/// Relative paths start at the current directory, in a file as on the command line.
+#[derive(Args, Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct RawPlan {
+    /// The tested engine [default: `.`, the working tree].
+    #[arg(long, value_name = "SPEC", help_heading = "Engines")]
+    #[schemars(example = &".", extend("x-commands" = ["sprt"], "x-essential" = ["sprt"]))]
+    pub new: Option<String>,
+    /// The reference engine [default: the newest commit whose program differs from that of `new`].
+    #[arg(long, value_name = "SPEC", help_heading = "Engines")]
+    #[schemars(example = &"git:main", extend("x-commands" = ["sprt"]))]
+    pub base: Option<String>,
+    /// Name of `new` in all results [default: its own name].
+    #[arg(long, value_name = "NAME", help_heading = "Engines")]
+    #[schemars(example = &"patch", extend("x-commands" = ["sprt"]))]
+    pub new_name: Option<String>,
+    /// Name of `base` in all results [default: its own name].
+    #[arg(long, value_name = "NAME", help_heading = "Engines")]
+    #[schemars(example = &"main", extend("x-commands" = ["sprt"]))]
+    pub base_name: Option<String>,
+    /// UCI option of every engine; the flag may be repeated [default: what its recipe says].
+    #[arg(long = "option", value_name = "NAME=VALUE", help_heading = "Engines", value_parser = value::option)]
+    #[serde(deserialize_with = "options", serialize_with = "value::pairs", skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "OptionTable", example = json!({ "Hash": 16 }))]
+    pub options: Vec<(String, String)>,
+    /// UCI option of `new` alone; the flag may be repeated.
+    #[arg(long = "new-option", value_name = "NAME=VALUE", help_heading = "Engines", value_parser = value::option)]
+    #[serde(deserialize_with = "options", serialize_with = "value::pairs", skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "OptionTable", example = json!({ "Threads": 1 }), extend("x-commands" = ["sprt"]))]
+    pub new_options: Vec<(String, String)>,
+    /// UCI option of `base` alone; the flag may be repeated.
+    #[arg(long = "base-option", value_name = "NAME=VALUE", help_heading = "Engines", value_parser = value::option)]
+    #[serde(deserialize_with = "options", serialize_with = "value::pairs", skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "OptionTable", example = json!({ "Threads": 1 }), extend("x-commands" = ["sprt"]))]
+    pub base_options: Vec<(String, String)>,
+    /// Plays without the engines that are not installed, except heroes; each is named [default: false].
+    #[arg(long, help_heading = "Engines")]
+    #[schemars(example = false, extend("x-commands" = ["match", "gauntlet"]))]
+    pub skip_missing: Option<bool>,
+
+    /// round-robin, gauntlet, swiss or knockout [default: round-robin].
+    ///
+    /// The order of the engines seeds the last two.
+    #[arg(long, value_name = "FORMAT", help_heading = "Format")]
+    #[schemars(example = &"round-robin", example = &"gauntlet")]
+    #[schemars(extend("x-commands" = ["match", "gauntlet"], "x-essential" = ["match", "gauntlet"]))]
+    pub format: Option<String>,
+    /// Pairs per encounter: those that any two players who meet play [default: 50].
+    #[arg(long, value_name = "N", help_heading = "Format")]
+    #[schemars(example = 50)]
+    #[schemars(extend("x-commands" = ["match", "gauntlet"], "x-essential" = ["match", "gauntlet"]))]
+    pub pairs: Option<u64>,
+    /// Number of players, from the first, that a gauntlet is about [default: 1]; of no other format.
+    #[arg(long, value_name = "N", help_heading = "Format")]
+    #[schemars(example = 1, extend("x-commands" = ["match", "gauntlet"], "x-essential" = ["gauntlet"]))]
+    pub heroes: Option<u16>,
+    /// Rounds of a Swiss [default: enough to know the first]; of no other format.
+    #[arg(long, value_name = "N", help_heading = "Format")]
+    #[schemars(example = 5, extend("x-commands" = ["match"]))]
+    pub rounds: Option<u32>,
+
+    /// Hypotheses H0 and H1, in Elo of the model [default: 0 and 5].
+    #[arg(long, value_name = "ELO0,ELO1", help_heading = "Test", value_parser = value::bounds)]
+    #[arg(allow_hyphen_values = true)]
+    #[schemars(example = [0.0, 5.0], extend("x-commands" = ["sprt"], "x-essential" = ["sprt"]))]
+    pub bounds: Option<[f64; 2]>,
+    /// Unit of the bounds: normalized, logistic or bayesian [default: normalized].
+    #[arg(long, value_name = "MODEL", help_heading = "Test")]
+    #[schemars(example = &"normalized", extend("x-commands" = ["sprt"]))]
+    pub model: Option<String>,
+    /// Probability of accepting H1 if H0 is true [default: 0.05].
+    #[arg(long, value_name = "P", help_heading = "Test")]
+    #[schemars(example = 0.05, extend("x-commands" = ["sprt"]))]
+    pub alpha: Option<f64>,
+    /// Probability of accepting H0 if H1 is true [default: 0.05].
+    #[arg(long, value_name = "P", help_heading = "Test")]
+    #[schemars(example = 0.05, extend("x-commands" = ["sprt"]))]
+    pub beta: Option<f64>,
+    /// Pairs after which the test stops without a verdict [default: no limit].
+    #[arg(long, value_name = "N", help_heading = "Test")]
+    #[schemars(example = 20_000, extend("x-commands" = ["sprt"]))]
+    pub max_pairs: Option<u64>,
+    /// Time for the whole test, `30m` or `8h`, from which the upper bound is chosen [default: none].
+    ///
+    /// With that bound the test is over within the time in 95 % of cases, and it stops then.
+    #[arg(long, value_name = "TIME", help_heading = "Test", conflicts_with = "bounds")]
+    #[schemars(example = &"8h", extend("x-commands" = ["sprt"]))]
+    pub budget: Option<String>,
+    /// Plays a program against itself [default: false].
+    ///
+    /// Without it, equal programs with equal settings are refused.
+    #[arg(long, help_heading = "Test")]
+    #[schemars(example = false, extend("x-commands" = ["sprt"]))]
+    pub allow_same: Option<bool>,
+
+    /// Clock, `[moves/]base+increment` in seconds, `min:sec` allowed [default: 8+0.08].
+    #[arg(long, value_name = "TC", help_heading = "Limits")]
+    #[schemars(example = &"8+0.08", extend("x-essential" = ["sprt", "match", "gauntlet"]))]
+    pub tc: Option<String>,
+    /// Clock of `new` alone [default: as `tc`].
+    #[arg(long, value_name = "TC", help_heading = "Limits")]
+    #[schemars(example = &"8+0.08", extend("x-commands" = ["sprt"]))]
+    pub new_tc: Option<String>,
+    /// Clock of `base` alone [default: as `tc`].
+    #[arg(long, value_name = "TC", help_heading = "Limits")]
+    #[schemars(example = &"8+0.08", extend("x-commands" = ["sprt"]))]
+    pub base_tc: Option<String>,
+    /// Seconds per move, instead of a clock [default: none].
+    #[arg(long, value_name = "S", help_heading = "Limits")]
+    #[schemars(example = 0.1)]
+    pub movetime: Option<f64>,
+    /// Nodes per move [default: no limit].
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    #[schemars(example = 20_000)]
+    pub nodes: Option<u64>,
+    /// Plies per move [default: no limit].
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    #[schemars(example = 12)]
+    pub depth: Option<u32>,
+    /// Lets engines with a clock think on their opponent's time [default: false].
+    ///
+    /// A game then takes the CPUs of two.
+    #[arg(long, help_heading = "Limits")]
+    #[schemars(example = true)]
+    pub ponder: Option<bool>,
+    /// Milliseconds by which a move may overstep its time before it forfeits [default: 10].
+    #[arg(long, value_name = "MS", help_heading = "Limits")]
+    #[schemars(example = 10.0)]
+    pub margin_ms: Option<f64>,
+    /// Seconds after which a search without a clock counts as hanging [default: 60].
+    #[arg(long, value_name = "S", help_heading = "Limits")]
+    #[schemars(example = 60.0)]
+    pub stall_timeout: Option<f64>,
+    /// Seconds that an engine may take to say `uciok`, and again `readyok` [default: 10 and 30].
+    ///
+    /// `readyok` is awaited before each game. The time for which the engine waits for a CPU does
+    /// not count.
+    #[arg(long, value_name = "S", help_heading = "Limits")]
+    #[schemars(example = 10.0)]
+    pub start_timeout: Option<f64>,
+
+    /// Opening book: EPD, FEN list, PGN or Polyglot [default: the balanced book inside the program].
+    ///
+    /// .gz and .zst are read too. At fixed nodes or depth a run ends with its book; under a clock
+    /// openings come again, and their pairs count for less.
+    #[arg(long, value_name = "FILE", help_heading = "Openings")]
+    #[schemars(example = &"openings/quintain_8ply.epd.zst")]
+    pub book: Option<PathBuf>,
+    /// random (without replacement, from the seed) or sequential [default: random].
+    #[arg(long, value_name = "ORDER", help_heading = "Openings")]
+    #[schemars(example = &"random")]
+    pub book_order: Option<String>,
+    /// Plies taken from each PGN game [default: all], or of a Polyglot book's lines [default: 8].
+    #[arg(long, value_name = "N", help_heading = "Openings")]
+    #[schemars(example = 8)]
+    pub book_plies: Option<u32>,
+    /// Number of the first opening taken, from 1 [default: 1].
+    #[arg(long, value_name = "N", help_heading = "Openings")]
+    #[schemars(example = 1)]
+    pub book_start: Option<u64>,
+    /// Chess960 rules and castling; needs a book for it [default: false].
+    #[arg(long, help_heading = "Openings")]
+    #[schemars(example = true)]
+    pub chess960: Option<bool>,
+
+    /// Draw rule: first move, moves in a row, highest score in cp; `none` for none [default: none].
+    ///
+    /// `move=34,count=8,score=20`
+    #[arg(long, value_name = "RULE", help_heading = "Adjudication")]
+    #[schemars(example = &"move=34,count=8,score=20")]
+    pub draw: Option<String>,
+    /// Resign rule: moves in a row, cp lost, `twosided` if both agree; `none` for none [default: none].
+    ///
+    /// `count=3,score=600[,twosided]`
+    #[arg(long, value_name = "RULE", help_heading = "Adjudication")]
+    #[schemars(example = &"count=3,score=600,twosided")]
+    pub resign: Option<String>,
+    /// Plies of play after which a game is drawn [default: no limit].
+    #[arg(long, value_name = "N", help_heading = "Adjudication")]
+    #[schemars(example = 400)]
+    pub max_plies: Option<u32>,
+    /// Folders with Syzygy tables, joined as in PATH; `none` for none [default: none].
+    ///
+    /// A game gets the tables' result right after a capture or pawn move.
+    #[arg(long, value_name = "PATHS", help_heading = "Adjudication")]
+    #[schemars(example = &"/path/to/syzygy")]
+    pub syzygy: Option<String>,
+    /// Most men, kings included, of a position that the tables decide [default: whatever they have].
+    #[arg(long, value_name = "N", help_heading = "Adjudication")]
+    #[schemars(example = 5)]
+    pub syzygy_pieces: Option<u32>,
+    /// Counts wins that the fifty-move rule would turn into draws as wins [default: false].
+    #[arg(long = "syzygy-ignore-50", help_heading = "Adjudication")]
+    #[schemars(example = false)]
+    pub syzygy_ignore_50: Option<bool>,
+    /// Results of the tables that end a game: both, win-loss or draw [default: both].
+    #[arg(long, value_name = "RESULTS", help_heading = "Adjudication")]
+    #[schemars(example = &"both")]
+    pub syzygy_adjudicate: Option<String>,
+
+    /// Games at once [default: physical cores].
+    ///
+    /// At most one for each CPU under a clock, 64 without, and no more than the limits on open
+    /// files and processes carry.
+    #[arg(short = 'j', long, value_name = "N", help_heading = "Running")]
+    #[schemars(example = 2)]
+    pub concurrency: Option<u16>,
+    /// Allows more games at once than one for each CPU under a clock, 64 without [default: false].
+    ///
+    /// Under a clock each game is charged for the others' time.
+    #[arg(long, help_heading = "Running")]
+    #[schemars(example = false)]
+    pub force_concurrency: Option<bool>,
+    /// Pins each slot to CPUs of its own, or to those of a list, as "0,2,4" [default: false].
+    ///
+    /// Without a list fast physical cores come first and hyper-threads last.
+    #[arg(long, value_name = "CPUS", help_heading = "Running")]
+    #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "auto")]
+    #[serde(deserialize_with = "value::affinity")]
+    #[schemars(with = "Switch", example = false)]
+    pub affinity: Option<String>,
+    /// Starts the engines anew for each game [default: false].
+    #[arg(long, help_heading = "Running")]
+    #[schemars(example = false)]
+    pub restart: Option<bool>,
+    /// Plays a pair again if the machine made an engine lose on time [default: false].
+    ///
+    /// That is: the waits for a CPU cover the overrun, and the engine hardly ran once its clock was
+    /// at zero. At most three times a pair; the number is reported.
+    #[arg(long, help_heading = "Running")]
+    #[schemars(example = false)]
+    pub void_disturbed: Option<bool>,
+    /// Share of the games that may be lost on time before the run stops [default: 10%].
+    ///
+    /// Counted as if of a hundred games at least; 100% for no limit.
+    #[arg(long, value_name = "SHARE", help_heading = "Running")]
+    #[schemars(example = &"10%")]
+    pub max_time_losses: Option<String>,
+    /// Crashes, stalls and illegal moves after which the run stops [default: 10].
+    #[arg(long, value_name = "N", help_heading = "Running")]
+    #[schemars(example = 10)]
+    pub max_failures: Option<u64>,
+    /// Time after which the run stops: `90s`, `30m`, `8h` [default: no limit].
+    #[arg(long, value_name = "TIME", help_heading = "Running")]
+    #[schemars(example = &"8h")]
+    pub max_time: Option<String>,
+    /// Elo either way at which the 95 % intervals are narrow enough to stop [default: play on].
+    ///
+    /// The interval is that of the two engines' difference; with more engines the intervals are
+    /// those of the ratings, in a gauntlet of the heroes'. A `match` or `gauntlet` then needs no
+    /// --pairs; an `sprt` that has no verdict by then is inconclusive. The width hardly depends on
+    /// who is ahead, so the intervals stay true (Chow and Robbins 1965).
+    #[arg(long, value_name = "ELO", help_heading = "Running")]
+    #[schemars(example = 5)]
+    pub until_width: Option<f64>,
+    /// Number from which the order of openings is drawn [default: from the system].
+    #[arg(long, value_name = "N", help_heading = "Running")]
+    #[schemars(example = 1)]
+    pub seed: Option<u64>,
+
+    /// Further PGN, to which the counted games are appended [default: only the run's own].
+    #[arg(long, value_name = "FILE", help_heading = "Records")]
+    #[schemars(example = &"games.pgn")]
+    pub pgn: Option<PathBuf>,
+    /// Fields of its comments besides score, depth and time: all, none, or a list [default: nodes].
+    ///
+    /// A list has some of timeleft, latency, nodes, seldepth, nps, hashfull, tbhits, pv, with commas
+    /// between them.
+    #[arg(long, value_name = "FIELDS", help_heading = "Records")]
+    #[schemars(example = &"nodes,seldepth")]
+    pub pgn_fields: Option<String>,
+    /// Notation of its moves: san, lan or uci [default: san].
+    #[arg(long, value_name = "NOTATION", help_heading = "Records")]
+    #[schemars(example = &"san")]
+    pub pgn_notation: Option<String>,
+    /// Writes only the seven-tag roster, where the game started, and the moves [default: false].
+    #[arg(long, help_heading = "Records")]
+    #[schemars(example = false)]
+    pub pgn_min: Option<bool>,
+    /// Groups of further tags: all, none, or some of engines, opening [default: none].
+    ///
+    /// `engines` is name and author as they say, `opening` ECO code and name. With --pgn-style runner
+    /// the default is all.
+    #[arg(long, value_name = "TAGS", help_heading = "Records")]
+    #[schemars(example = &"engines,opening")]
+    pub pgn_tags: Option<String>,
+    /// export (the standard's format) or runner (as other runners write it) [default: export].
+    ///
+    /// In the second, rounds are pairs, times are local, and a move stays in one line with its
+    /// comment. games.pgn has the first.
+    #[arg(long, value_name = "STYLE", help_heading = "Records")]
+    #[schemars(example = &"export")]
+    pub pgn_style: Option<String>,
+    /// EPD file, to which the final positions of the counted games are appended [default: none].
+    #[arg(long, value_name = "FILE", help_heading = "Records")]
+    #[schemars(example = &"final.epd")]
+    pub epd: Option<PathBuf>,
+    /// Event of the PGN [default: the run's name].
+    #[arg(long, value_name = "TEXT", help_heading = "Records")]
+    #[schemars(example = &"my-test")]
+    pub event: Option<String>,
+    /// Site of the PGN [default: ?].
+    #[arg(long, value_name = "TEXT", help_heading = "Records")]
+    #[schemars(example = &"?")]
+    pub site: Option<String>,
+    /// Keeps each move's principal variation in the journal [default: false].
+    ///
+    /// `--pgn-fields pv` does so too.
+    #[arg(long, help_heading = "Records")]
+    #[schemars(example = false)]
+    pub record_pv: Option<bool>,
+    /// Regular expression whose last match in a move's output is kept, may be repeated [default: none].
+    ///
+    /// The line of the engine's output stands in the journal and in the PGN's comments.
+    #[arg(long, value_name = "REGEX", help_heading = "Records")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(example = ["^info string"])]
+    pub match_line: Vec<String>,
+
+    /// The run's directory [default: results/runs/<date>-<name>].
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    #[schemars(example = &"results/runs/my-test")]
+    pub out: Option<PathBuf>,
+    /// Name of the run [default: the command].
+    #[arg(long, value_name = "TEXT", help_heading = "Output")]
+    #[schemars(example = &"my-test")]
+    pub name: Option<String>,
+
+    /// Players of a match or a gauntlet, whose heroes come first.
+    #[arg(skip)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-commands" = ["match", "gauntlet"]))]
+    pub players: Vec<RawPlayer>,
+}
+
+/// A player as written. Its own keys win over those that the plan has for all.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct RawPlayer {
+    /// The engine: `.`, git:REV, a path, or a name of configs/engines.toml.
+    pub spec: Option<String>,
+    /// Name in all results [default: the engine's name].
+    #[schemars(example = &"mine")]
+    pub name: Option<String>,
+    /// UCI options of its own, which win over those of all.
+    #[serde(deserialize_with = "options", serialize_with = "value::pairs", skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "OptionTable", example = json!({ "Hash": 16 }))]
+    pub options: Vec<(String, String)>,
+    /// Clock of its own; each limit takes the place of all limits of the plan.
+    #[schemars(example = &"8+0.08")]
+    pub tc: Option<String>,
+    /// Seconds per move.
+    #[schemars(example = 0.1)]
+    pub movetime: Option<f64>,
+    /// Nodes per move.
+    #[schemars(example = 20_000)]
+    pub nodes: Option<u64>,
+    /// Plies per move.
+    #[schemars(example = 12)]
+    pub depth: Option<u32>,
+}
