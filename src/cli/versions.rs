@@ -351,7 +351,7 @@ pub(super) fn run(args: &ProgressArgs) -> Result<Exit> {
     }
     let context = Context::from_env()?;
     if let Some(range) = &args.revs {
-        match play::play(args, range, &raw, &mut gathered, &context)? {
+        match play::play(args, range, raw, &mut gathered, &context)? {
             Exit::Done => {}
             exit => return Ok(exit),
         }

@@ -194,7 +194,7 @@ fn a_switch_takes_back_what_the_file_says() {
         words.extend(flag);
         let ran = run_in(place, &words);
         assert_eq!(ran.code, Some(3), "{flag:?}: {ran:?}");
-        let stored = fs::read_to_string(place.join(&format!("{out}/plan.toml"))).unwrap();
+        let stored = fs::read_to_string(place.join(format!("{out}/plan.toml"))).unwrap();
         assert!(stored.lines().any(|line| line == format!("restart = {restart}")), "{flag:?}: {stored}");
     }
 }
