@@ -15,7 +15,7 @@ use crate::openings::order::Order;
 use crate::plan::affinity::Affinity;
 use crate::plan::rules::{DrawRule, ResignRule, Rules, SyzygyRule, SyzygyScope};
 use crate::plan::time_control::Limit;
-use crate::plan::{BookRef, BookSource, Colors, Format, Machine, Plan, Player, RaceRule, Test, Timeouts};
+use crate::plan::{BookRef, BookSource, Format, Machine, Plan, Player, RaceRule, Test, Timeouts};
 use crate::schedule::affinity::{self, Topology};
 use crate::schedule::capacity::{self, Demand, Supply};
 use crate::settings::{self, Key, RawPlan, RawPlayer, value};
@@ -161,7 +161,7 @@ fn syzygy(raw: &RawPlan) -> Result<Option<SyzygyRule>> {
 }
 
 fn rules(raw: &RawPlan) -> Result<Rules> {
-    let margin = raw.margin_ms.unwrap_or(10.0);
+    let usual = Rules::default();
     Ok(Rules {
         variant: if raw.chess960 == Some(true) { Variant::Chess960 } else { Variant::Standard },
         draw: rule::<DrawRule>(raw.draw.as_deref())?,
@@ -169,8 +169,10 @@ fn rules(raw: &RawPlan) -> Result<Rules> {
         max_plies: raw.max_plies,
         ponder: raw.ponder == Some(true),
         syzygy: syzygy(raw)?,
-        margin: seconds("--margin-ms", margin / 1e3)?,
-        stall_timeout: positive_seconds("--stall-timeout", raw.stall_timeout.unwrap_or(60.0))?,
+        margin: raw.margin_ms.map_or(Ok(usual.margin), |margin| seconds("--margin-ms", margin / 1e3))?,
+        stall_timeout: raw
+            .stall_timeout
+            .map_or(Ok(usual.stall_timeout), |limit| positive_seconds("--stall-timeout", limit))?,
     })
 }
 
@@ -364,31 +366,22 @@ fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce(&[Limit]) -> Result<
     let (book, openings) = book(raw, rules.variant, seed)?;
     let timeouts = timeouts(raw)?;
     let players = players(&shape.limits)?;
+    let name = raw.name.clone().unwrap_or_else(|| shape.name.to_owned());
     let mut plan = Plan {
-        name: raw.name.clone().unwrap_or_else(|| shape.name.to_owned()),
-        players,
         format: shape.format,
-        colors: Colors::default(),
-        book,
-        seed,
-        rules,
         test: shape.test,
         max_pairs: shape.max_pairs,
-        half_last: false,
-        opening_per_game: false,
-        count_repeats: false,
         max_time,
         until_width,
         concurrency,
         affinity,
         restart: raw.restart == Some(true),
-        pause: Duration::ZERO,
         void_disturbed: raw.void_disturbed == Some(true),
         max_time_losses: raw.max_time_losses.as_deref().map_or(Ok(DEFAULT_MAX_TIME_LOSSES), percent)?,
         max_failures: raw.max_failures.unwrap_or(DEFAULT_MAX_FAILURES),
         timeouts,
         recording,
-        machine: machine(&topology),
+        ..Plan::new(name, players, book, seed, rules, machine(&topology))
     };
     // What a recipe or the registry says of an engine's threads is known only now.
     if raw.concurrency.is_none() {

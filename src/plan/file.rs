@@ -1,44 +1,139 @@
-//! `plan.toml` in a run directory: the resolved plan, readable by people, from which `quintain resume` goes on.
+//! A run's plan, and `plan.toml`, its form in the run directory: readable by people, and what `quintain resume` goes on from.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::str::FromStr;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::chess::Variant;
-use crate::openings::order::Order;
-use crate::plan::affinity::Affinity;
-use crate::plan::recording::{OutputFile, PgnOptions, PgnOutput, Recording};
-use crate::plan::rules::{DrawRule, ResignRule, RuleError, Rules, SyzygyRule};
-use crate::plan::time_control::{Limit, TimeControl};
-use crate::plan::{BookRef, BookSource, Colors, Format, Machine, Origin, Plan, Player, RaceRule, Test, Timeouts};
+use super::affinity::Affinity;
+use super::book_ref::{BookRef, BookV1};
+use super::player::{Player, PlayerV1};
+use super::recording::{Recording, RecordingV1};
+use super::rules::{Rules, RulesV1};
+pub use super::stored::PlanFileError;
+use super::stored::{VERSION, is_false, is_zero, parse, seconds};
+use super::{Colors, Format, Machine, RaceRule, Test, Timeouts};
+use crate::record::PlayerId;
 use crate::stats::sprt::{Bounds, Model};
 
 /// The file's name in a run directory.
 pub const FILE_NAME: &str = "plan.toml";
 
-/// Raised when an older reader would misread the file.
-const VERSION: u32 = 1;
+/// A run: its players, who meets whom, where their games start, the rules, the test, and how to play it on this machine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// What the user calls the run; also the PGN's event.
+    pub name: String,
+    /// At least two; of a test, `new` and then `base`. In a gauntlet the heroes come first, in a Swiss or a knockout the order seeds.
+    pub players: Vec<Player>,
+    /// Who meets whom.
+    pub format: Format,
+    /// Who has which side in the games of a pair.
+    pub colors: Colors,
+    /// Where games start.
+    pub book: BookRef,
+    /// Decides the order of openings; with the pair's id, everything random in a pair.
+    pub seed: u64,
+    /// What the referee may decide.
+    pub rules: Rules,
+    /// The test, of the first player against the second; `None` where the games are played for themselves.
+    pub test: Option<Test>,
+    /// Pairs that any two players who meet play, from 1; `None` for no limit, which only a test has, and games until a width.
+    pub max_pairs: Option<u64>,
+    /// True where the last of those pairs is a single game.
+    pub half_last: bool,
+    /// True to give each game of a pair an opening of its own.
+    pub opening_per_game: bool,
+    /// True to count pairs that repeat counted ones move for move, and to play openings again at fixed nodes, as other runners do.
+    pub count_repeats: bool,
+    /// Time after which the run stops without a verdict (this process's, not counting earlier ones); `None` for no limit.
+    pub max_time: Option<Duration>,
+    /// Elo either way: the run stops as soon as the 95 % intervals are no wider: of the two players' difference, of the ratings
+    /// of a gauntlet's heroes, or of everybody's. `None` to play on. Positive.
+    pub until_width: Option<f64>,
+    /// Games at once.
+    pub concurrency: u16,
+    /// Whether each slot has CPUs of its own, and which.
+    pub affinity: Affinity,
+    /// True to start engines anew for each game.
+    pub restart: bool,
+    /// How long a slot rests after each game.
+    pub pause: Duration,
+    /// True to play a pair again if a game was lost on time by the machine's doing ([`crate::record::Overstep::is_excused`]).
+    pub void_disturbed: bool,
+    /// Percent of the finished games that may be lost on time before the run stops; 100 for no limit.
+    pub max_time_losses: f64,
+    /// Crashes, stalls and illegal moves that a run may have before it stops.
+    pub max_failures: u64,
+    /// Deadlines of the talk with an engine that are not its clock.
+    pub timeouts: Timeouts,
+    /// What is kept and written besides the journal and `games.pgn`.
+    pub recording: Recording,
+    /// Where it was resolved.
+    pub machine: Machine,
+}
 
-/// Why a `plan.toml` could not be read back.
-#[derive(Debug, thiserror::Error)]
-pub enum PlanFileError {
-    /// Not TOML, or not a plan; the message holds the place.
-    #[error("{0}")]
-    Toml(#[from] Box<toml::de::Error>),
-    /// Written by a newer program.
-    #[error("plan format {0} is newer than this program reads ({VERSION}); update quintain")]
-    Newer(u32),
-    /// A value that this program would not have written.
-    #[error("`{key}`: {why}")]
-    Value {
-        /// Where.
-        key: &'static str,
-        /// What is wrong with it.
-        why: String,
-    },
+impl Plan {
+    /// A round robin without an end: one game at once, no limit on failures, nothing recorded. Plans
+    /// are made from it, so that one that does not use a field does not name it.
+    #[must_use]
+    pub fn new(name: String, players: Vec<Player>, book: BookRef, seed: u64, rules: Rules, machine: Machine) -> Self {
+        Self {
+            name,
+            players,
+            format: Format::RoundRobin,
+            colors: Colors::default(),
+            book,
+            seed,
+            rules,
+            test: None,
+            max_pairs: None,
+            half_last: false,
+            opening_per_game: false,
+            count_repeats: false,
+            max_time: None,
+            until_width: None,
+            concurrency: 1,
+            affinity: Affinity::default(),
+            restart: false,
+            pause: Duration::ZERO,
+            void_disturbed: false,
+            max_time_losses: 100.0,
+            max_failures: u64::from(u32::MAX),
+            timeouts: Timeouts::default(),
+            recording: Recording::default(),
+            machine,
+        }
+    }
+
+    /// Grace on every move of a player before its flag falls.
+    #[must_use]
+    pub fn margin(&self, player: PlayerId) -> Duration {
+        self.players.get(usize::from(player.0)).and_then(|player| player.margin).unwrap_or(self.rules.margin)
+    }
+
+    /// Pairs that any two players who meet can play before an opening comes again, at least 1.
+    #[must_use]
+    pub fn fresh_pairs(&self) -> u64 {
+        let openings = self.book.fresh();
+        if self.opening_per_game { (openings / 2).max(1) } else { openings }
+    }
+
+    /// True if no two players are given an opening twice: at fixed nodes or depth the same games would come again, and the bets of a
+    /// race are on pairs that are independent of each other.
+    #[must_use]
+    pub fn ends_with_book(&self) -> bool {
+        let is_race = matches!(self.format, Format::Race(_));
+        !self.count_repeats && (is_race || !self.players.iter().any(|player| player.limit.is_timed()))
+    }
+
+    /// The most threads that think at once in a game, at least 1: those that an engine is told to use (its option `Threads`), of both
+    /// sides where engines ponder.
+    #[must_use]
+    pub fn threads(&self) -> usize {
+        let one = self.players.iter().filter_map(Player::threads).max().unwrap_or(1).max(1);
+        if self.rules.ponder { one.saturating_mul(2) } else { one }
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -97,16 +192,6 @@ struct PlanV1 {
     players: Vec<PlayerV1>,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
-const fn is_false(value: &bool) -> bool {
-    !*value
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
-const fn is_zero(value: &f64) -> bool {
-    *value == 0.0
-}
-
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TestV1 {
@@ -129,46 +214,6 @@ struct RaceV1 {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct BookV1 {
-    /// `builtin` or `file`.
-    source: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path: Option<PathBuf>,
-    sha256: String,
-    openings: u64,
-    order: String,
-    start: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    plies: Option<u32>,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RulesV1 {
-    chess960: bool,
-    margin_ms: f64,
-    stall_timeout_s: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    draw: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    resign: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    max_plies: Option<u32>,
-    #[serde(default)]
-    ponder: bool,
-    /// Folders, joined as `PATH` is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    syzygy: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    syzygy_pieces: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    syzygy_ignore_50: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    syzygy_adjudicate: Option<String>,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 struct TimeoutsV1 {
     start_s: f64,
     ready_s: f64,
@@ -185,98 +230,9 @@ struct MachineV1 {
     os: String,
 }
 
-#[derive(Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct RecordingV1 {
-    record_pv: bool,
-    match_lines: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    event: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    site: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    epd: Option<OutputV1>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pgn: Option<PgnV1>,
-}
-
-impl RecordingV1 {
-    fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
-#[derive(PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct OutputV1 {
-    path: PathBuf,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    append_after: Option<u64>,
-}
-
-#[derive(PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PgnV1 {
-    path: PathBuf,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    append_after: Option<u64>,
-    notation: String,
-    min: bool,
-    fields: String,
-    engine_tags: bool,
-    opening_tags: bool,
-    round: String,
-    zone: String,
-    layout: String,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PlayerV1 {
-    name: String,
-    spec: String,
-    program: PathBuf,
-    args: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    dir: Option<PathBuf>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tc: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    movetime_s: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    nodes: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    depth: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    margin_ms: Option<f64>,
-    #[serde(default, skip_serializing_if = "is_false")]
-    restart: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    commit: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tree: Option<String>,
-    dirty: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    recipe: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    toolchain: Option<String>,
-    sha256: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    bench_nodes: Option<u64>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    complaints: Vec<String>,
-    /// In sending order: `[["Hash", "16"]]`.
-    options: Vec<(String, String)>,
-}
-
 /// The plan as the text of a `plan.toml`.
 #[must_use]
 pub fn to_toml(plan: &Plan) -> String {
-    let (source, path) = match &plan.book.source {
-        BookSource::Builtin => ("builtin", None),
-        BookSource::File(path) => ("file", Some(path.clone())),
-    };
-    let syzygy = plan.rules.syzygy.as_ref();
     let file = PlanV1 {
         version: VERSION,
         name: plan.name.clone(),
@@ -312,31 +268,8 @@ pub fn to_toml(plan: &Plan) -> String {
         } else {
             None
         },
-        book: BookV1 {
-            source: source.to_owned(),
-            path,
-            sha256: plan.book.sha256.clone(),
-            openings: plan.book.openings,
-            order: match plan.book.order {
-                Order::Sequential => "sequential".to_owned(),
-                Order::Random { .. } => "random".to_owned(),
-            },
-            start: plan.book.start,
-            plies: plan.book.plies,
-        },
-        rules: RulesV1 {
-            chess960: plan.rules.variant == Variant::Chess960,
-            margin_ms: plan.rules.margin.as_secs_f64() * 1e3,
-            stall_timeout_s: plan.rules.stall_timeout.as_secs_f64(),
-            draw: plan.rules.draw.map(|rule| rule.to_string()),
-            resign: plan.rules.resign.map(|rule| rule.to_string()),
-            max_plies: plan.rules.max_plies,
-            ponder: plan.rules.ponder,
-            syzygy: syzygy.map(SyzygyRule::paths_text),
-            syzygy_pieces: syzygy.and_then(|rule| rule.pieces),
-            syzygy_ignore_50: syzygy.map(|rule| rule.ignore_fifty),
-            syzygy_adjudicate: syzygy.map(|rule| rule.scope.to_string()),
-        },
+        book: (&plan.book).into(),
+        rules: (&plan.rules).into(),
         timeouts: TimeoutsV1 {
             start_s: plan.timeouts.start.as_secs_f64(),
             ready_s: plan.timeouts.ready.as_secs_f64(),
@@ -345,85 +278,10 @@ pub fn to_toml(plan: &Plan) -> String {
             quit_s: plan.timeouts.quit.as_secs_f64(),
         },
         machine: MachineV1 { cpu: plan.machine.cpu.clone(), cores: plan.machine.cores, os: plan.machine.os.clone() },
-        recording: recording_to_disk(&plan.recording),
-        players: plan.players.iter().map(player_to_disk).collect(),
+        recording: (&plan.recording).into(),
+        players: plan.players.iter().map(PlayerV1::from).collect(),
     };
     toml::to_string(&file).expect("tables come after values in every struct of this file")
-}
-
-fn recording_to_disk(recording: &Recording) -> RecordingV1 {
-    RecordingV1 {
-        record_pv: recording.record_pv,
-        match_lines: recording.match_lines.iter().map(|pattern| pattern.as_str().to_owned()).collect(),
-        event: recording.event.clone(),
-        site: recording.site.clone(),
-        epd: recording.epd.as_ref().map(|file| OutputV1 { path: file.path.clone(), append_after: file.append_after }),
-        pgn: recording.pgn.as_ref().map(|pgn| PgnV1 {
-            path: pgn.file.path.clone(),
-            append_after: pgn.file.append_after,
-            notation: pgn.options.notation.to_string(),
-            min: pgn.options.min,
-            fields: pgn.options.fields.to_string(),
-            engine_tags: pgn.options.engine_tags,
-            opening_tags: pgn.options.opening_tags,
-            round: pgn.options.round.to_string(),
-            zone: pgn.options.zone.to_string(),
-            layout: pgn.options.layout.to_string(),
-        }),
-    }
-}
-
-fn recording_from_disk(recording: RecordingV1) -> Result<Recording, PlanFileError> {
-    let patterns = recording.match_lines.iter().map(|text| parse("recording.match_lines", text));
-    let pgn = recording.pgn.map(|pgn| {
-        Ok::<_, PlanFileError>(PgnOutput {
-            file: OutputFile { path: pgn.path, append_after: pgn.append_after },
-            options: PgnOptions {
-                notation: parse("recording.pgn.notation", &pgn.notation)?,
-                min: pgn.min,
-                fields: parse("recording.pgn.fields", &pgn.fields)?,
-                engine_tags: pgn.engine_tags,
-                opening_tags: pgn.opening_tags,
-                round: parse("recording.pgn.round", &pgn.round)?,
-                zone: parse("recording.pgn.zone", &pgn.zone)?,
-                layout: parse("recording.pgn.layout", &pgn.layout)?,
-            },
-        })
-    });
-    Ok(Recording {
-        record_pv: recording.record_pv,
-        match_lines: patterns.collect::<Result<_, _>>()?,
-        event: recording.event,
-        site: recording.site,
-        pgn: pgn.transpose()?,
-        epd: recording.epd.map(|OutputV1 { path, append_after }| OutputFile { path, append_after }),
-    })
-}
-
-fn player_to_disk(player: &Player) -> PlayerV1 {
-    let origin = player.origin.clone();
-    PlayerV1 {
-        name: player.name.clone(),
-        spec: origin.spec,
-        program: player.program.clone(),
-        args: player.args.clone(),
-        dir: player.dir.clone(),
-        tc: player.limit.clock.map(|clock| clock.to_string()),
-        movetime_s: player.limit.movetime.map(|time| time.as_secs_f64()),
-        nodes: player.limit.nodes,
-        depth: player.limit.depth,
-        margin_ms: player.margin.map(|margin| margin.as_secs_f64() * 1e3),
-        restart: player.restart,
-        commit: origin.commit,
-        tree: origin.tree,
-        dirty: origin.dirty,
-        recipe: origin.recipe,
-        toolchain: origin.toolchain,
-        sha256: origin.sha256,
-        bench_nodes: origin.bench_nodes,
-        complaints: player.complaints.clone(),
-        options: player.options.clone(),
-    }
 }
 
 /// Reads the text of a `plan.toml`.
@@ -442,13 +300,6 @@ pub fn from_toml(text: &str) -> Result<Plan, PlanFileError> {
         return Err(PlanFileError::Newer(version.version));
     }
     let file: PlanV1 = toml::from_str(text).map_err(Box::new)?;
-    let source = match (file.book.source.as_str(), file.book.path) {
-        ("builtin", None) => BookSource::Builtin,
-        ("file", Some(path)) => BookSource::File(path),
-        (other, _) => {
-            return Err(PlanFileError::Value { key: "book.source", why: format!("`{other}` does not fit `path`") });
-        }
-    };
     let format = format(file.format.as_deref(), file.heroes, file.rounds, file.race)?;
     Ok(Plan {
         name: file.name,
@@ -457,26 +308,10 @@ pub fn from_toml(text: &str) -> Result<Plan, PlanFileError> {
         half_last: file.half_last,
         opening_per_game: file.opening_per_game,
         count_repeats: file.count_repeats,
-        players: file.players.into_iter().map(player_from_disk).collect::<Result<_, _>>()?,
-        book: BookRef {
-            source,
-            sha256: file.book.sha256,
-            openings: file.book.openings,
-            order: order(&file.book.order, file.seed)?,
-            start: file.book.start,
-            plies: file.book.plies,
-        },
+        players: file.players.into_iter().map(PlayerV1::read).collect::<Result<_, _>>()?,
+        book: file.book.read(file.seed)?,
         seed: file.seed,
-        rules: Rules {
-            variant: if file.rules.chess960 { Variant::Chess960 } else { Variant::Standard },
-            margin: seconds("rules.margin_ms", file.rules.margin_ms / 1e3)?,
-            stall_timeout: seconds("rules.stall_timeout_s", file.rules.stall_timeout_s)?,
-            draw: file.rules.draw.as_deref().map(|text| parse::<DrawRule>("rules.draw", text)).transpose()?,
-            resign: file.rules.resign.as_deref().map(|text| parse::<ResignRule>("rules.resign", text)).transpose()?,
-            max_plies: file.rules.max_plies,
-            ponder: file.rules.ponder,
-            syzygy: syzygy_from_disk(&file.rules)?,
-        },
+        rules: file.rules.read()?,
         test: file.test.map(test_from_disk).transpose()?,
         max_pairs: file.max_pairs,
         max_time: file.max_time_s.map(|time| seconds("max_time_s", time)).transpose()?,
@@ -499,7 +334,7 @@ pub fn from_toml(text: &str) -> Result<Plan, PlanFileError> {
             stop: seconds("timeouts.stop_s", file.timeouts.stop_s)?,
             quit: seconds("timeouts.quit_s", file.timeouts.quit_s)?,
         },
-        recording: recording_from_disk(file.recording)?,
+        recording: file.recording.read()?,
         machine: Machine { cpu: file.machine.cpu, cores: file.machine.cores, os: file.machine.os },
     })
 }
@@ -516,20 +351,6 @@ fn positive_elo(value: f64) -> Result<f64, PlanFileError> {
         return Ok(value);
     }
     Err(PlanFileError::Value { key: "until_width", why: format!("{value} is no width in Elo") })
-}
-
-fn syzygy_from_disk(rules: &RulesV1) -> Result<Option<SyzygyRule>, PlanFileError> {
-    let Some(paths) = &rules.syzygy else { return Ok(None) };
-    let fault = |key| move |error: RuleError| PlanFileError::Value { key, why: error.to_string() };
-    let mut rule = SyzygyRule::new(paths).map_err(fault("rules.syzygy"))?;
-    if let Some(pieces) = rules.syzygy_pieces {
-        rule = rule.with_pieces(pieces).map_err(fault("rules.syzygy_pieces"))?;
-    }
-    rule.ignore_fifty = rules.syzygy_ignore_50.unwrap_or(false);
-    if let Some(scope) = &rules.syzygy_adjudicate {
-        rule.scope = parse("rules.syzygy_adjudicate", scope)?;
-    }
-    Ok(Some(rule))
 }
 
 fn test_from_disk(test: TestV1) -> Result<Test, PlanFileError> {
@@ -561,51 +382,4 @@ fn format(
             Err(PlanFileError::Value { key: "format", why })
         }
     }
-}
-
-fn player_from_disk(player: PlayerV1) -> Result<Player, PlanFileError> {
-    Ok(Player {
-        name: player.name,
-        program: player.program,
-        args: player.args,
-        dir: player.dir,
-        options: player.options,
-        limit: Limit {
-            clock: player.tc.as_deref().map(|text| parse::<TimeControl>("players.tc", text)).transpose()?,
-            movetime: player.movetime_s.map(|time| seconds("players.movetime_s", time)).transpose()?,
-            nodes: player.nodes,
-            depth: player.depth,
-        },
-        margin: player.margin_ms.map(|margin| seconds("players.margin_ms", margin / 1e3)).transpose()?,
-        restart: player.restart,
-        complaints: player.complaints,
-        origin: Origin {
-            spec: player.spec,
-            commit: player.commit,
-            tree: player.tree,
-            dirty: player.dirty,
-            recipe: player.recipe,
-            toolchain: player.toolchain,
-            sha256: player.sha256,
-            bench_nodes: player.bench_nodes,
-        },
-    })
-}
-
-fn parse<T: FromStr<Err: std::fmt::Display>>(key: &'static str, text: &str) -> Result<T, PlanFileError> {
-    text.parse().map_err(|error: T::Err| PlanFileError::Value { key, why: error.to_string() })
-}
-
-fn order(text: &str, seed: u64) -> Result<Order, PlanFileError> {
-    match text {
-        "sequential" => Ok(Order::Sequential),
-        "random" => Ok(Order::Random { seed }),
-        other => {
-            Err(PlanFileError::Value { key: "book.order", why: format!("`{other}` is neither sequential nor random") })
-        }
-    }
-}
-
-fn seconds(key: &'static str, value: f64) -> Result<Duration, PlanFileError> {
-    Duration::try_from_secs_f64(value).map_err(|error| PlanFileError::Value { key, why: error.to_string() })
 }

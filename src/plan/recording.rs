@@ -5,7 +5,10 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use chrono::FixedOffset;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
+
+use super::stored::{PlanFileError, parse};
 
 /// What is kept and written besides `games.jsonl` and `games.pgn`. By default nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -329,6 +332,109 @@ pub enum RecordingError {
         /// What is wrong with it.
         why: String,
     },
+}
+
+/// Table `recording` of a `plan.toml`.
+#[derive(Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct RecordingV1 {
+    record_pv: bool,
+    match_lines: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    site: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    epd: Option<OutputV1>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pgn: Option<PgnV1>,
+}
+
+impl RecordingV1 {
+    pub(super) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+#[derive(PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OutputV1 {
+    path: PathBuf,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    append_after: Option<u64>,
+}
+
+#[derive(PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PgnV1 {
+    path: PathBuf,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    append_after: Option<u64>,
+    notation: String,
+    min: bool,
+    fields: String,
+    engine_tags: bool,
+    opening_tags: bool,
+    round: String,
+    zone: String,
+    layout: String,
+}
+
+impl From<&Recording> for RecordingV1 {
+    fn from(recording: &Recording) -> Self {
+        Self {
+            record_pv: recording.record_pv,
+            match_lines: recording.match_lines.iter().map(|pattern| pattern.as_str().to_owned()).collect(),
+            event: recording.event.clone(),
+            site: recording.site.clone(),
+            epd: recording
+                .epd
+                .as_ref()
+                .map(|file| OutputV1 { path: file.path.clone(), append_after: file.append_after }),
+            pgn: recording.pgn.as_ref().map(|pgn| PgnV1 {
+                path: pgn.file.path.clone(),
+                append_after: pgn.file.append_after,
+                notation: pgn.options.notation.to_string(),
+                min: pgn.options.min,
+                fields: pgn.options.fields.to_string(),
+                engine_tags: pgn.options.engine_tags,
+                opening_tags: pgn.options.opening_tags,
+                round: pgn.options.round.to_string(),
+                zone: pgn.options.zone.to_string(),
+                layout: pgn.options.layout.to_string(),
+            }),
+        }
+    }
+}
+
+impl RecordingV1 {
+    /// What is recorded.
+    pub(super) fn read(self) -> Result<Recording, PlanFileError> {
+        let patterns = self.match_lines.iter().map(|text| parse("recording.match_lines", text));
+        let pgn = self.pgn.map(|pgn| {
+            Ok::<_, PlanFileError>(PgnOutput {
+                file: OutputFile { path: pgn.path, append_after: pgn.append_after },
+                options: PgnOptions {
+                    notation: parse("recording.pgn.notation", &pgn.notation)?,
+                    min: pgn.min,
+                    fields: parse("recording.pgn.fields", &pgn.fields)?,
+                    engine_tags: pgn.engine_tags,
+                    opening_tags: pgn.opening_tags,
+                    round: parse("recording.pgn.round", &pgn.round)?,
+                    zone: parse("recording.pgn.zone", &pgn.zone)?,
+                    layout: parse("recording.pgn.layout", &pgn.layout)?,
+                },
+            })
+        });
+        Ok(Recording {
+            record_pv: self.record_pv,
+            match_lines: patterns.collect::<Result<_, _>>()?,
+            event: self.event,
+            site: self.site,
+            pgn: pgn.transpose()?,
+            epd: self.epd.map(|OutputV1 { path, append_after }| OutputFile { path, append_after }),
+        })
+    }
 }
 
 #[cfg(test)]

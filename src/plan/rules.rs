@@ -6,8 +6,10 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use super::stored::{PlanFileError, parse, seconds};
 use crate::chess::Variant;
 
 /// What the referee applies besides the rules of chess; the same for both sides.
@@ -29,6 +31,21 @@ pub struct Rules {
     pub margin: Duration,
     /// How long a search without clock (nodes, depth) may take before the engine counts as stalled.
     pub stall_timeout: Duration,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self {
+            variant: Variant::Standard,
+            draw: None,
+            resign: None,
+            max_plies: None,
+            ponder: false,
+            syzygy: None,
+            margin: Duration::from_millis(10),
+            stall_timeout: Duration::from_secs(60),
+        }
+    }
 }
 
 /// Draw when both engines have said so for a while.
@@ -229,6 +246,81 @@ impl fmt::Display for ResignRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "count={},score={}{}", self.count, self.score_cp, if self.two_sided { ",twosided" } else { "" })
     }
+}
+
+/// Table `rules` of a `plan.toml`.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RulesV1 {
+    chess960: bool,
+    margin_ms: f64,
+    stall_timeout_s: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    draw: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resign: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_plies: Option<u32>,
+    #[serde(default)]
+    ponder: bool,
+    /// Folders, joined as `PATH` is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    syzygy: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    syzygy_pieces: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    syzygy_ignore_50: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    syzygy_adjudicate: Option<String>,
+}
+
+impl From<&Rules> for RulesV1 {
+    fn from(rules: &Rules) -> Self {
+        let syzygy = rules.syzygy.as_ref();
+        Self {
+            chess960: rules.variant == Variant::Chess960,
+            margin_ms: rules.margin.as_secs_f64() * 1e3,
+            stall_timeout_s: rules.stall_timeout.as_secs_f64(),
+            draw: rules.draw.map(|rule| rule.to_string()),
+            resign: rules.resign.map(|rule| rule.to_string()),
+            max_plies: rules.max_plies,
+            ponder: rules.ponder,
+            syzygy: syzygy.map(SyzygyRule::paths_text),
+            syzygy_pieces: syzygy.and_then(|rule| rule.pieces),
+            syzygy_ignore_50: syzygy.map(|rule| rule.ignore_fifty),
+            syzygy_adjudicate: syzygy.map(|rule| rule.scope.to_string()),
+        }
+    }
+}
+
+impl RulesV1 {
+    /// The rules.
+    pub(super) fn read(&self) -> Result<Rules, PlanFileError> {
+        Ok(Rules {
+            variant: if self.chess960 { Variant::Chess960 } else { Variant::Standard },
+            margin: seconds("rules.margin_ms", self.margin_ms / 1e3)?,
+            stall_timeout: seconds("rules.stall_timeout_s", self.stall_timeout_s)?,
+            draw: self.draw.as_deref().map(|text| parse::<DrawRule>("rules.draw", text)).transpose()?,
+            resign: self.resign.as_deref().map(|text| parse::<ResignRule>("rules.resign", text)).transpose()?,
+            max_plies: self.max_plies,
+            ponder: self.ponder,
+            syzygy: syzygy_from_disk(self)?,
+        })
+    }
+}
+
+fn syzygy_from_disk(rules: &RulesV1) -> Result<Option<SyzygyRule>, PlanFileError> {
+    let Some(paths) = &rules.syzygy else { return Ok(None) };
+    let fault = |key| move |error: RuleError| PlanFileError::Value { key, why: error.to_string() };
+    let mut rule = SyzygyRule::new(paths).map_err(fault("rules.syzygy"))?;
+    if let Some(pieces) = rules.syzygy_pieces {
+        rule = rule.with_pieces(pieces).map_err(fault("rules.syzygy_pieces"))?;
+    }
+    rule.ignore_fifty = rules.syzygy_ignore_50.unwrap_or(false);
+    if let Some(scope) = &rules.syzygy_adjudicate {
+        rule.scope = parse("rules.syzygy_adjudicate", scope)?;
+    }
+    Ok(Some(rule))
 }
 
 #[cfg(test)]

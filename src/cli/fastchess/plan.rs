@@ -23,9 +23,6 @@ use crate::stats::sprt::Bounds;
 /// How long a search without a clock may take. The leading runners wait for ever; a run that hangs for ever helps nobody.
 const STALL: Duration = Duration::from_secs(600);
 
-/// Failures that a run may have: a crash without `-recover` stops it as it happens.
-const NO_LIMIT: u64 = u32::MAX as u64;
-
 /// The file of the one opening of a tournament without a book, in the run's directory.
 pub(super) const START_BOOK: &str = "startpos.epd";
 
@@ -97,41 +94,32 @@ pub(super) fn plan(
     if test.is_some() && pairs.half_last {
         bail!("-sprt counts pairs of games: -games 2, or an even number of rounds");
     }
+    let format = format(settings, players.len());
     Ok(Plan {
-        name: settings.event.clone(),
-        format: format(settings, players.len()),
-        players,
+        format,
         colors: Colors { swap: !settings.no_swap, reverse: settings.reverse },
-        book,
-        seed,
-        rules: rules(invocation)?,
         test,
         max_pairs: Some(pairs.count),
         half_last: pairs.half_last,
         opening_per_game: pairs.opening_per_game,
         // A tournament is expected to have as many games as were asked for; a test is expected to be right.
         count_repeats: test.is_none(),
-        max_time: None,
-        until_width: None,
         concurrency: concurrency(settings, topology.cpus())?,
         affinity: match (settings.affinity, settings.affinity_cpus.as_slice()) {
             (false, _) => Affinity::Off,
             (true, []) => Affinity::Auto,
             (true, cpus) => Affinity::Cpus(cpus.to_vec()),
         },
-        restart: false,
         pause: settings.wait,
-        void_disturbed: false,
-        max_time_losses: 100.0,
         recording: recording(settings)?,
-        max_failures: NO_LIMIT,
         timeouts: Timeouts {
             start: settings.startup,
             ready: settings.ping,
             new_game: settings.ucinewgame,
             ..Timeouts::default()
         },
-        machine: machine(topology),
+        // A crash without `-recover` stops a run as it happens: failures are not counted.
+        ..Plan::new(settings.event.clone(), players, book, seed, rules(invocation)?, machine(topology))
     })
 }
 
@@ -178,8 +166,9 @@ fn rules(invocation: &Invocation) -> Result<Rules> {
             two_sided: resign.two_sided,
         }),
         max_plies: settings.max_moves.map(|moves| moves.saturating_mul(2)),
-        margin: Duration::ZERO,
         stall_timeout: STALL,
+        // Each player has a margin of its own.
+        ..Rules::default()
     })
 }
 
@@ -294,8 +283,7 @@ fn recording(settings: &Settings) -> Result<Recording> {
         match_lines: pgn.match_lines.iter().map(|text| text.parse()).collect::<Result<_, _>>().context("match_line")?,
         event: Some(settings.event.clone()),
         site: Some(settings.site.clone()),
-        pgn: None,
-        epd: None,
+        ..Recording::default()
     })
 }
 
