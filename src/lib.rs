@@ -30,3 +30,7 @@ pub mod control;
 pub mod dashboard;
 
 pub mod cli;
+
+#[cfg(test)]
+#[path = "../tests/skip.rs"]
+mod skip;

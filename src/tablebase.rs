@@ -229,8 +229,8 @@ mod tests {
     #[test]
     fn real_tables_agree_with_the_books() {
         let Some(folder) = std::env::var_os("QUINTAIN_SYZYGY") else {
-            eprintln!("SKIPPED: real Syzygy tables: set QUINTAIN_SYZYGY to a folder with 3- and 4-man .rtbw files");
-            return;
+            let remedy = "set QUINTAIN_SYZYGY to a folder with 3- and 4-man .rtbw files";
+            return crate::skip::skip("real_tables_agree_with_the_books", remedy);
         };
         let tables = Tables::open(&std::env::split_paths(&folder).collect::<Vec<_>>()).unwrap();
         assert!(tables.most_men() >= 4, "{tables:?}");

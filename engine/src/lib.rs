@@ -14,3 +14,7 @@ pub mod search;
 pub mod bench;
 pub mod datagen;
 pub mod uci;
+
+#[cfg(test)]
+#[path = "../../tests/skip.rs"]
+mod skip;

@@ -1,13 +1,13 @@
 //! The board against shakmaty, an independent library, on random games.
 
+mod crate_file;
+
 use destrier::board::{Board, see_value};
 use destrier::types::{Bitboard, Color, Move, MoveList, PieceType, SplitMix64, Square};
 use shakmaty::fen::Fen;
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, EnPassantMode, Position};
 use std::collections::BTreeSet;
-use std::io::Write;
-use std::path::PathBuf;
 
 /// The same games on every run.
 struct Random(SplitMix64);
@@ -51,17 +51,6 @@ fn legal(board: &Board) -> MoveList {
     let mut moves = MoveList::new();
     board.legal_moves(&mut moves);
     moves
-}
-
-fn shared(path: &str) -> Option<String> {
-    let root = std::env::var_os("QUINTAIN_SHARED")
-        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared"), PathBuf::from);
-    let text = std::fs::read_to_string(root.join(path)).ok();
-    if text.is_none() {
-        // Past the capture of a passing test's output: a skipped set must be seen.
-        let _ = writeln!(std::io::stderr(), "SKIPPED {path}: not under {}; set QUINTAIN_SHARED", root.display());
-    }
-    text
 }
 
 fn oracle(fen: &str) -> Chess {
@@ -289,23 +278,21 @@ fn positions_are_judged() {
     }
 }
 
+/// The sets by which another library judges its own FEN reader.
 #[test]
-fn positions_of_the_shared_set_are_judged() {
-    if let Some(text) = shared("data/perft/cozy-valid.sfens") {
-        for line in text.lines() {
-            let board = Board::from_fen(line).unwrap_or_else(|error| panic!("{line}: {error}"));
-            let ours: Vec<String> = board.to_fen(true).split(' ').map(str::to_owned).collect();
-            let theirs: Vec<&str> = line.split(' ').collect();
-            assert_eq!(ours[..3], theirs[..3]);
-        }
+fn positions_of_another_library_are_judged() {
+    let set = |name: &str| crate_file::read("cozy-chess", &format!("src/board/test_data/{name}.sfens"));
+    let valid = set("valid");
+    assert!(valid.lines().count() >= 9_000);
+    for line in valid.lines() {
+        let board = Board::from_fen(line).unwrap_or_else(|error| panic!("{line}: {error}"));
+        let ours: Vec<String> = board.to_fen(true).split(' ').map(str::to_owned).collect();
+        let theirs: Vec<&str> = line.split(' ').collect();
+        assert_eq!(ours[..3], theirs[..3]);
     }
-    if let Some(text) = shared("data/perft/cozy-invalid.sfens") {
-        let accepted: Vec<&str> = text.lines().filter(|line| Board::from_fen(line).is_ok()).collect();
-        assert!(
-            accepted.is_empty(),
-            "{} accepted, the first: {:#?}",
-            accepted.len(),
-            &accepted[..accepted.len().min(20)]
-        );
-    }
+    let invalid = set("invalid");
+    assert!(invalid.lines().count() >= 9_000);
+    let accepted: Vec<&str> = invalid.lines().filter(|line| Board::from_fen(line).is_ok()).collect();
+    let first = &accepted[..accepted.len().min(20)];
+    assert!(accepted.is_empty(), "{} accepted, the first: {first:#?}", accepted.len());
 }

@@ -1,8 +1,8 @@
 //! Move generation against known path counts.
 
+mod crate_file;
+
 use destrier::board::{Board, perft};
-use std::io::Write;
-use std::path::PathBuf;
 
 /// A FEN and its perft counts from depth 1 on.
 fn check(fen: &str, counts: &[u64]) {
@@ -35,38 +35,30 @@ fn chess960_positions() {
     check("1nbbnrkr/p1p1ppp1/3p4/1p3P1p/3Pq2P/8/PPP1P1P1/QNBBNRKR w HFhf - 0 9", &[28, 1_120, 31_058, 1_171_749]);
 }
 
-/// The whole common set of Chess960 positions, where the shared data is at hand: to depth 4, or to `DESTRIER_PERFT_DEPTH`, up to 6.
+/// The whole common set of Chess960 positions: to depth 4, or to `DESTRIER_PERFT_DEPTH`, up to 6.
 #[test]
 fn fischer_set() {
-    let root = std::env::var_os("QUINTAIN_SHARED")
-        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared"), PathBuf::from);
-    let path = root.join("data/perft/fischer.epd");
-    let Ok(text) = std::fs::read_to_string(&path) else {
-        // Past the capture of a passing test's output: a skipped set must be seen.
-        let _ =
-            writeln!(std::io::stderr(), "SKIPPED fischer_set: {} is not there; set QUINTAIN_SHARED", path.display());
-        return;
-    };
+    let text = crate_file::read("shakmaty", "tests/chess960.perft");
     let depth = std::env::var("DESTRIER_PERFT_DEPTH").map_or(4, |depth| depth.parse().expect("a depth"));
-    let lines: Vec<&str> = text.lines().collect();
-    assert!(lines.len() >= 960, "{}: {} lines", path.display(), lines.len());
+    let positions: Vec<&str> = text.split("epd ").skip(1).collect();
+    assert_eq!(positions.len(), 960);
     std::thread::scope(|scope| {
-        for part in lines.chunks(lines.len().div_ceil(THREADS)) {
-            scope.spawn(move || part.iter().for_each(|line| check_line(line, depth)));
+        for part in positions.chunks(positions.len().div_ceil(THREADS)) {
+            scope.spawn(move || part.iter().for_each(|position| check_position(position, depth)));
         }
     });
 }
 
 const THREADS: usize = 4;
 
-/// A line such as `FEN ;D1 20 ;D2 400`.
-fn check_line(line: &str, depth: usize) {
-    let mut parts = line.split(';');
-    let fen = parts.next().unwrap_or_default();
-    let counts: Vec<u64> = parts
-        .take(depth)
-        .map(|part| part.split_whitespace().nth(1).unwrap_or_default().parse().expect("a count"))
-        .collect();
-    assert!(!counts.is_empty(), "{line}");
-    check(fen, &counts);
+/// A FEN, and lines such as `perft 2 400` from depth 1 on.
+fn check_position(text: &str, depth: usize) {
+    let (fen, rest) = text.split_once('\n').unwrap_or_default();
+    let count = |(depth, line): (usize, &str)| {
+        let count = line.strip_prefix(&format!("perft {depth} ")).unwrap_or_else(|| panic!("{line}"));
+        count.trim().parse().expect("a count")
+    };
+    let counts: Vec<u64> = (1..).zip(rest.lines()).take(depth).map(count).collect();
+    assert_eq!(counts.len(), depth, "{text}");
+    check(fen.trim(), &counts);
 }

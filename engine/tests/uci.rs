@@ -3,6 +3,9 @@
 //! `> line` is sent; `< pattern` waits for the next line, which must match; `<* pattern` skips lines until one matches; `<!` says
 //! that nothing more was written up to here. In a pattern `*` stands for any text.
 
+#[path = "../../tests/skip.rs"]
+mod skip;
+
 use destrier::board::Board;
 use destrier::search::strength;
 use destrier::uci;
@@ -401,8 +404,7 @@ fn chances_and_endgame_tables_are_told() {
 #[test]
 fn endgame_tables_decide() {
     let Some(folder) = std::env::var_os("QUINTAIN_SYZYGY") else {
-        eprintln!("SKIPPED: real Syzygy tables: set QUINTAIN_SYZYGY to a folder with 3- and 4-man tables");
-        return;
+        return skip::skip("endgame_tables_decide", "set QUINTAIN_SYZYGY to a folder with 3- and 4-man tables");
     };
     let seen = check(&format!(
         "> setoption name SyzygyPath value {}

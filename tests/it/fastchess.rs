@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::harness::{FAKE, Ran, games, quintain, until};
+use crate::skip::skip;
 
 /// Four positions, two of them with Black to move.
 const BOOK: &str = "\
@@ -444,8 +445,7 @@ fn read_by_scripts(text: &str) -> Vec<String> {
 #[test]
 fn fastchess_plays_the_same_games() {
     let Some(program) = leader() else {
-        println!("SKIPPED: fastchess is not installed: neither in PATH nor where FASTCHESS says");
-        return;
+        return skip("fastchess_plays_the_same_games", "fastchess is neither in PATH nor where FASTCHESS says");
     };
     let cases = [
         "A() B(--seed 2) -each nodes=9 -openings file=b.epd -rounds 6 -ratinginterval 2",

@@ -59,6 +59,13 @@ fn shut_off(mut command: Command) -> Command {
     command
 }
 
+/// The program with arguments, whose signals are not ignored even if these tests were started under
+/// `nohup` or in the background of a script.
+#[cfg(target_os = "linux")]
+pub(crate) fn heeding_signals<S: AsRef<str>>(args: &[S]) -> Command {
+    in_shell("exec env --default-signal=INT,HUP,TERM \"$@\"", args)
+}
+
 /// Runs it to its end.
 pub(crate) fn run<S: AsRef<str>>(args: &[S]) -> Ran {
     quintain(args).output().unwrap().into()

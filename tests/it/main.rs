@@ -33,6 +33,8 @@ mod run;
 mod serve;
 mod settings;
 mod simulate;
+#[path = "../skip.rs"]
+mod skip;
 mod source;
 mod syzygy;
 mod tidy;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::harness::{FAKE, Ran, check_summary, games, in_shell, quintain, run, sprt, sprt_args, summary};
+use crate::skip::skip;
 
 const PEERS: [&str; 2] = ["--seed 1", "--seed 2"];
 const RULES: &str = "--nodes 1 --max-plies 40 --max-pairs 20 --seed 11 -j 2";
@@ -78,36 +79,53 @@ fn a_results_folder_that_cannot_be_written_is_refused() {
 fn a_read_only_folder_is_refused_and_left_alone() {
     const NOBODY: u32 = 65_534;
     let root = rustix::process::geteuid().is_root();
-    let as_user = |mut command: Command| {
+    let folder = tempfile::tempdir().unwrap();
+    chmod(folder.path(), 0o755);
+    // Copies, because root's own folders may be closed to others. `cp` makes them: a program that this
+    // process has open for writing does not start.
+    let copy = |from: &str, name: &str| {
+        let to = folder.path().join(name).display().to_string();
+        assert!(Command::new("cp").args([from, &to]).status().unwrap().success(), "{from}");
+        to
+    };
+    let program = copy(quintain::<&str>(&[]).get_program().to_str().unwrap(), "quintain");
+    let peer = copy(FAKE, "peer");
+    let peers = |out: &Path| {
+        let words = sprt_args(PEERS[0], PEERS[1], out, RULES).into_iter();
+        words.map(|word| word.replace(FAKE, &peer)).collect::<Vec<_>>()
+    };
+    let as_user = |args: &[String]| {
+        let mut command = in_shell(&format!("shift; exec '{program}' \"$@\""), args);
+        command.env("QUINTAIN_STATE", folder.path().join("state"));
         if root {
             command.uid(NOBODY).gid(NOBODY);
         }
         command.output()
     };
-    if !as_user(quintain(&["--version"])).is_ok_and(|output| output.status.success()) {
-        eprintln!("SKIPPED a_read_only_folder_is_refused_and_left_alone: root, and nobody else may run the program");
-        return;
+    if !as_user(&["--version".to_owned()]).is_ok_and(|output| output.status.success()) {
+        let why = format!("nobody but root may start programs in {}; set TMPDIR", folder.path().display());
+        return skip("a_read_only_folder_is_refused_and_left_alone", &why);
     }
-    let folder = tempfile::tempdir().unwrap();
     let runs = folder.path().join("runs");
     let dir = runs.join("run");
-    sprt(3, PEERS[0], PEERS[1], &dir, RULES);
+    let ran = run(&peers(&dir));
+    assert_eq!(ran.code, Some(3), "{ran:?}");
     let before = games(&dir);
-    chmod(folder.path(), 0o755);
     chmod(&runs, 0o555);
     chmod(&dir, 0o555);
     chmod(&dir.join("games.jsonl"), 0o444);
-    let begun: Ran = as_user(quintain(&sprt_args(PEERS[0], PEERS[1], &runs.join("other"), RULES))).unwrap().into();
+    let begun: Ran = as_user(&peers(&runs.join("other"))).unwrap().into();
     check_refused(&begun, "cannot write there; choose another place with --out");
-    let resume = |more: &[&str]| -> Ran {
-        as_user(quintain(&[&["resume", &dir.display().to_string()], more].concat())).unwrap().into()
+    let on_run = |words: &[&str]| -> Ran {
+        let words = words.iter().map(|word| (*word).to_owned());
+        as_user(&words.chain([dir.display().to_string()]).collect::<Vec<_>>()).unwrap().into()
     };
     if root {
-        check_refused(&resume(&[]), "not written by you on this machine");
+        check_refused(&on_run(&["resume"]), "not written by you on this machine");
     }
-    let resumed = resume(&["--trust"]);
+    let resumed = on_run(&["resume", "--trust"]);
     assert!(resumed.code == Some(2) && resumed.stderr.contains("games.jsonl: cannot open it"), "{resumed:?}");
-    let watched: Ran = as_user(quintain(&["watch", &dir.display().to_string()])).unwrap().into();
+    let watched = on_run(&["watch"]);
     assert_eq!(watched.code, Some(3), "reading is enough to watch: {watched:?}");
     chmod(&runs, 0o755);
     chmod(&dir, 0o755);

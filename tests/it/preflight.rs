@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use crate::harness::{FAKE, Ran, fake, quintain, run, sprt, sprt_args, summary};
+use crate::skip::skip;
 
 const SHORT: &str = "--nodes 1 --max-plies 4 --max-pairs 1 --seed 1 -j 1";
 
@@ -141,8 +142,7 @@ fn engines_that_are_not_installed_are_all_named() {
 #[test]
 fn engines_in_usr_games_are_found() {
     if !Path::new("/usr/games/toga2").exists() {
-        eprintln!("SKIPPED engines_in_usr_games_are_found: there is no /usr/games/toga2");
-        return;
+        return skip("engines_in_usr_games_are_found", "there is no /usr/games/toga2");
     }
     let registry = include_str!("../../configs/engines.toml");
     let folder = tempfile::tempdir().unwrap();

@@ -7,7 +7,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::harness::{
-    FAKE, Game, Ran, check_summary, fake, games, in_shell, pgn_tags, quintain, run, sprt, sprt_args, summary, until,
+    FAKE, Game, Ran, check_summary, fake, games, heeding_signals, in_shell, pgn_tags, quintain, run, sprt, sprt_args,
+    summary, until,
 };
 
 /// A run that tests break: its folder, whose path the command line of each of its processes holds, and its flags.
@@ -79,18 +80,11 @@ impl Broken {
 
 /// Output nobody reads: a pipe that is full would stop what is to be killed while it runs.
 fn spawn<S: AsRef<str>>(args: &[S]) -> Child {
-    quintain(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    heeding_signals(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
 fn signal(child: &Child, signal: Signal) {
     kill_process(Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap(), signal).unwrap();
-}
-
-/// Whether this process was started to ignore a signal, as under `nohup`.
-fn is_ignored(signal: Signal) -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
-    u64::from_str_radix(mask.trim(), 16).unwrap() >> (signal.as_raw() - 1) & 1 == 1
 }
 
 /// The PGN without what no two runs share: dates, and the times that moves took. Lines may break elsewhere.
@@ -175,10 +169,6 @@ fn a_run_killed_at_any_moment_comes_to_the_same_games() {
 
 #[test]
 fn an_interrupt_lets_running_games_finish() {
-    if is_ignored(Signal::INT) {
-        eprintln!("SKIPPED: these tests were started to ignore SIGINT, and so is what they start");
-        return;
-    }
     let broken = Broken::new(4_000, "--max-pairs 4 -j 1");
     let mut child = broken.start();
     // The header and one game: the second game has begun.
@@ -201,13 +191,9 @@ fn an_interrupt_lets_running_games_finish() {
 #[test]
 fn a_request_to_end_stops_at_once_and_can_be_resumed() {
     for signals in [&[Signal::TERM][..], &[Signal::HUP], &[Signal::INT, Signal::INT]] {
-        if is_ignored(signals[0]) {
-            eprintln!("SKIPPED: these tests were started to ignore {signals:?}, and so is what they start");
-            continue;
-        }
         let broken = Broken::new(500, "--max-pairs 6 -j 2");
         let [new, base] = broken.sides();
-        let mut child = quintain(&sprt_args(&new, &base, &broken.dir(), &broken.more))
+        let mut child = heeding_signals(&sprt_args(&new, &base, &broken.dir(), &broken.more))
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use crate::skip::may_skip;
+
 /// Rooms of the harness, low to high. A file imports only from rooms on lower lines, or from its own room.
 const HARNESS: &[&[&str]] = &[
     &["record"],
@@ -325,5 +327,39 @@ fn files_stay_small() {
             faults.push(format!("{name}: {lines} lines, over {limit}"));
         }
     }
+    report(&faults);
+}
+
+#[test]
+fn a_required_test_is_left_out_only_if_excused() {
+    for (require_all, excused, may) in [
+        ("", "", true),
+        ("0", "", true),
+        ("1", "", false),
+        ("1", "other  this", true),
+        ("1", "another_this this_too", false),
+    ] {
+        assert_eq!(may_skip("this", require_all, excused), may, "{require_all:?} {excused:?}");
+    }
+}
+
+/// A test that left itself out by its own words would be left out of `.ci/run` without a failure.
+#[test]
+fn tests_are_left_out_in_one_place() {
+    let mut files = Vec::new();
+    for folder in ["src", "tests", "engine", "benches"] {
+        rust_files(&root().join(folder), &mut files);
+    }
+    let texts: Vec<_> = files.into_iter().map(|file| (std::fs::read_to_string(&file).unwrap(), file)).collect();
+    let says = concat!("SKIP", "PED");
+    let mut faults: Vec<_> = texts
+        .iter()
+        .filter(|(text, file)| text.contains(says) && !file.ends_with("tests/skip.rs"))
+        .map(|(_, file)| format!("{}: skips a test without tests/skip.rs", file.display()))
+        .collect();
+    let script = std::fs::read_to_string(root().join(".ci/run")).unwrap();
+    let excused = script.split("QUINTAIN_EXCUSED=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
+    let is_test = |name: &&str| texts.iter().any(|(text, _)| text.contains(&format!("fn {name}(")));
+    faults.extend(excused.split_whitespace().filter(|name| !is_test(name)).map(|name| format!(".ci/run: no {name}")));
     report(&faults);
 }

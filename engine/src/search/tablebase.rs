@@ -218,9 +218,9 @@ mod tests {
     use super::*;
 
     /// Real tables, where `QUINTAIN_SYZYGY` names a folder that holds at least those of three and four men.
-    fn tables() -> Option<Tablebases> {
+    fn tables(test: &str) -> Option<Tablebases> {
         let Some(folder) = std::env::var_os("QUINTAIN_SYZYGY") else {
-            eprintln!("SKIPPED: real Syzygy tables: set QUINTAIN_SYZYGY to a folder with 3- and 4-man tables");
+            crate::skip::skip(test, "set QUINTAIN_SYZYGY to a folder with 3- and 4-man tables");
             return None;
         };
         Some(Tablebases::open(&folder.to_string_lossy()).expect("tables"))
@@ -260,7 +260,7 @@ mod tests {
 
     #[test]
     fn real_tables_know_values_and_moves() {
-        let Some(tables) = tables() else { return };
+        let Some(tables) = tables("real_tables_know_values_and_moves") else { return };
         assert!(tables.count() >= 35 && tables.most_men() >= 4);
         for (fen, value, moves) in [
             ("4k3/8/4K3/4P3/8/8/8/8 w - - 0 1", 1, "e6d6 e6f6"),
@@ -284,7 +284,7 @@ mod tests {
     /// The best moves lead from a won position to mate within the fifty-move rule, whatever the defence.
     #[test]
     fn real_tables_lead_to_mate() {
-        let Some(tables) = tables() else { return };
+        let Some(tables) = tables("real_tables_lead_to_mate") else { return };
         for fen in
             ["8/8/8/3k4/8/8/8/KBN5 w - - 0 1", "8/8/8/3kr3/8/8/8/KQ6 w - - 0 1", "8/8/8/3K4/3P4/8/3k4/8 w - - 0 1"]
         {
