@@ -21,6 +21,7 @@ use crate::report::console::{Console, Screen};
 use crate::report::crashes::Crashes;
 use crate::report::pgn_file::PgnFile;
 use crate::report::summary::Summary;
+use crate::report::terminal::QuietKeys;
 use crate::schedule::capacity::{self, Demand, Supply};
 use crate::schedule::dispatcher::{self, Inbox, Run};
 use crate::schedule::trial;
@@ -221,6 +222,7 @@ async fn drive(
     (standing, pgn, page): (Standing, PgnFile, PageFold),
     output: Output,
 ) -> Result<Exit> {
+    let keys = QuietKeys::on_stderr();
     let screen = Screen::open(&plan);
     let mut observers: Vec<Box<dyn Observer>> = vec![
         Box::new(pgn),
@@ -246,6 +248,7 @@ async fn drive(
     signals.abort();
     drop(observers);
     screen.close();
+    drop(keys);
     let summary = Summary::new(&plan, &finish, dir.root());
     let json = summary.to_json();
     // The journal is the truth and has its games: a summary that finds no room changes nothing of how the run came out.

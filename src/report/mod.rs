@@ -22,3 +22,4 @@ pub mod results;
 mod sink;
 pub mod standings;
 pub mod summary;
+pub mod terminal;

@@ -37,6 +37,8 @@ mod simulate;
 mod skip;
 mod source;
 mod syzygy;
+#[cfg(target_os = "linux")]
+mod terminal;
 mod tidy;
 mod tools;
 #[cfg(target_os = "linux")]
