@@ -86,6 +86,7 @@ impl Building {
                 self.spinner.set_prefix(text);
                 self.spinner.set_message("");
             }
+            Update::Note(text) => self.say(text),
             Update::Output(line) => self.spinner.set_message(line.replace(char::is_control, " ")),
         };
         source::resolve(spec, &self.context, &mut show)

@@ -18,8 +18,9 @@ pub(super) fn note(text: &str) {
 
 /// A step of a build that has begun; what the compiler prints is left out.
 pub(super) fn step(update: Update<'_>) {
-    if let Update::Step(text) = update {
-        note(text);
+    match update {
+        Update::Step(text) | Update::Note(text) => note(text),
+        Update::Output(_) => {}
     }
 }
 

@@ -25,7 +25,7 @@ const FLAGS: [&str; 9] =
 /// Files at the root that decide what a build makes wherever the engine's sources lie: the compiler, its flags, profiles, versions of
 /// dependencies. They are in the key and not among the sources, for a new version of anything in the workspace, a test harness beside
 /// the engine too, is no other engine.
-const PINS: [&str; 11] = [
+pub(super) const PINS: [&str; 11] = [
     "rust-toolchain.toml",
     "rust-toolchain",
     ".cargo/config.toml",

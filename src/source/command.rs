@@ -64,6 +64,8 @@ pub enum Update<'a> {
     Step(&'a str),
     /// The last line that the compiler printed.
     Output(&'a str),
+    /// A line for the user to keep.
+    Note(&'a str),
 }
 
 /// A program to run.

@@ -13,6 +13,7 @@ use crate::source::command::{Captured, Task, Update};
 use crate::source::error::{SourceError, io_error};
 use crate::source::hash;
 use crate::source::history::Commit;
+use crate::source::untracked::Kinds;
 
 const LIMIT: Duration = Duration::from_secs(120);
 const NETWORK_LIMIT: Duration = Duration::from_secs(1800);
@@ -51,6 +52,16 @@ pub(super) struct Snapshot {
     pub(super) head: String,
     /// A commit of the working tree; HEAD itself where nothing differs.
     pub(super) commit: String,
+    /// Untracked files that it lacks, because they are of no tracked kind.
+    pub(super) left_out: Vec<String>,
+}
+
+/// Untracked files that a snapshot takes in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Untracked {
+    /// Those of a kind that tracked files have.
+    Known,
+    All,
 }
 
 impl Repository {
@@ -133,9 +144,9 @@ impl Repository {
         self.commit(rev)
     }
 
-    /// The working tree with its uncommitted and untracked files as a commit that no ref names. Left out are ignored files, and
-    /// run directories: what a test leaves behind is no change to the engine.
-    pub(super) fn snapshot(&self) -> Result<Snapshot, SourceError> {
+    /// The working tree with its uncommitted and its `untracked` files, as a commit that no ref names. Ignored
+    /// files are left out. So are run directories, because a test that was played is no change to the engine.
+    pub(super) fn snapshot(&self, untracked: Untracked) -> Result<Snapshot, SourceError> {
         if self.bare {
             let detail = "it is bare, without a working tree".to_owned();
             return Err(SourceError::NotARepository { path: self.dir.clone(), detail });
@@ -150,13 +161,19 @@ impl Repository {
             checked(args, task.run()?)
         };
         with_index(&["read-tree", "HEAD"])?;
-        let left_out: Vec<_> = self.run_dirs()?.iter().map(|dir| format!(":(top,literal,exclude){dir}")).collect();
-        let mut add = vec!["add", "--all", "--", ":(top)"];
-        add.extend(left_out.iter().map(String::as_str));
-        with_index(&add)?;
+        let staged = succeed(&self.dir, &["ls-files", "-z"], LIMIT)?;
+        let others = with_index(&["ls-files", "--others", "--exclude-standard", "-z"])?;
+        let (added, left_out) = self.sort_out(&staged, &others, untracked);
+        let list = folder.path().join("added");
+        fs::write(&list, added.join("\0")).map_err(io_error("write", &list))?;
+        with_index(&["add", "--update", "--", ":(top)"])?;
+        if !added.is_empty() {
+            let from = format!("--pathspec-from-file={}", list.display());
+            with_index(&["--literal-pathspecs", "add", "--pathspec-file-nul", &from])?;
+        }
         let tree = with_index(&["write-tree"])?;
         if self.tree_id(&head, "")?.as_deref() == Some(tree.as_str()) {
-            return Ok(Snapshot { commit: head.clone(), head });
+            return Ok(Snapshot { commit: head.clone(), head, left_out });
         }
         let args = ["commit-tree", &tree, "-p", &head, "-m", "Working tree"];
         let mut task = task(&self.dir, &args, LIMIT);
@@ -167,18 +184,25 @@ impl Repository {
                 .env(format!("GIT_{who}_DATE"), "@0 +0000");
         }
         let commit = checked(&args, task.run()?)?;
-        Ok(Snapshot { head, commit })
+        Ok(Snapshot { head, commit, left_out })
     }
 
-    /// The untracked run directories in the working tree, from its root.
-    fn run_dirs(&self) -> Result<Vec<String>, SourceError> {
-        let listed = succeed(&self.dir, &["ls-files", "--others", "--exclude-standard", "-z"], LIMIT)?;
-        let files: HashSet<&str> = listed.split('\0').collect();
-        let journals = files.iter().filter_map(|path| path.strip_suffix(JOURNAL)?.strip_suffix('/'));
-        Ok(journals
-            .filter(|dir| files.contains(format!("{dir}/{}", file::FILE_NAME).as_str()))
-            .map(str::to_owned)
-            .collect())
+    /// The files of `others`, which HEAD lacks, that a snapshot takes in, and those of no tracked kind. Both lists
+    /// of Git end their paths with NUL. A file that the user has staged counts whatever it is.
+    fn sort_out(&self, staged: &str, others: &str, untracked: Untracked) -> (Vec<String>, Vec<String>) {
+        let staged: HashSet<&str> = staged.split('\0').collect();
+        let (mine, new): (Vec<&str>, Vec<&str>) = others.split('\0').partition(|path| staged.contains(path));
+        let runs = run_dirs(&new);
+        let is_left =
+            |path: &&str| !runs.iter().any(|run| path.strip_prefix(run).is_some_and(|rest| rest.starts_with('/')));
+        let kinds = Kinds::of(staged.iter().copied());
+        let counts = |path: &&str| untracked == Untracked::All || kinds.have(path);
+        // A name that is no text came out of Git as another one.
+        let is_there = |path: &&str| !path.is_empty() && self.dir.join(path).symlink_metadata().is_ok();
+        let (added, left_out): (Vec<&str>, Vec<&str>) =
+            new.into_iter().filter(is_there).filter(is_left).partition(counts);
+        let owned = |paths: Vec<&str>| paths.into_iter().map(str::to_owned).collect::<Vec<_>>();
+        (owned(mine.into_iter().filter(is_there).chain(added).collect()), owned(left_out))
     }
 
     /// The id of what `path` is at `commit`, file or folder; the root for an empty path. `None` where it is missing.
@@ -352,6 +376,13 @@ fn task(dir: &Path, args: &[&str], limit: Duration) -> Task {
 
 fn git(dir: &Path, args: &[&str], limit: Duration) -> Result<Captured, SourceError> {
     Ok(task(dir, args, limit).run()?)
+}
+
+/// The run directories among untracked `files`, as paths from the root.
+fn run_dirs<'a>(files: &[&'a str]) -> Vec<&'a str> {
+    let all: HashSet<&str> = files.iter().copied().collect();
+    let journals = files.iter().filter_map(|path| path.strip_suffix(JOURNAL)?.strip_suffix('/'));
+    journals.filter(|dir| all.contains(format!("{dir}/{}", file::FILE_NAME).as_str())).collect()
 }
 
 fn succeed(dir: &Path, args: &[&str], limit: Duration) -> Result<String, SourceError> {

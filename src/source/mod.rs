@@ -1,7 +1,7 @@
 //! Where an engine comes from: a spec becomes a program with a known origin.
 //!
 //! Reading order: `spec` (what the user types), `registry` (names), `recipe` (how a tree is built), `git` (revisions and
-//! the working tree), `cache` (builds), `resolve` (all of it together), `base` (what to test against by default).
+//! the working tree), `untracked` (which new files count), `cache` (builds), `resolve` (all of it together), `base` (what to test against by default).
 //! `command` runs every program of this room.
 
 mod base;
@@ -16,6 +16,7 @@ mod recipe;
 mod registry;
 mod resolve;
 mod spec;
+mod untracked;
 
 pub use base::{Bases, default_base};
 pub use bench::{bench, bench_nodes};

@@ -7,11 +7,12 @@ use crate::plan::time_control::LimitKind;
 use crate::source::cache::{self, Request};
 use crate::source::command::Update;
 use crate::source::error::{SourceError, io_error};
-use crate::source::git::{Repository, Snapshot};
+use crate::source::git::{Repository, Snapshot, Untracked};
 use crate::source::hash;
 use crate::source::recipe::Recipe;
 use crate::source::registry::{self, Engine, Origin, Registry};
 use crate::source::spec::{Spec, split_words};
+use crate::source::untracked;
 
 /// Where specs are seen from, and where builds are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -154,17 +155,32 @@ pub(super) fn revision(
             return Ok(Revision { repository, built: commit.clone(), commit, dirty: false, recipe });
         }
         Spec::Git { rev, repository: Some(place) } => (Repository::open(&context.cwd.join(place))?, rev),
-        Spec::Tree | Spec::Program(_) => return working_tree(Repository::open(&context.cwd)?, context),
+        Spec::Tree | Spec::Program(_) => return working_tree(Repository::open(&context.cwd)?, context, progress),
     };
     let commit = repository.commit(rev)?;
     let recipe = recipe(&repository, &commit, short(&commit), None, context)?;
     Ok(Revision { repository, built: commit.clone(), commit, dirty: false, recipe })
 }
 
-/// Uncommitted changes outside of the engine's sources and recipe do not make it another engine.
-fn working_tree(repository: Repository, context: &Context) -> Result<Revision, SourceError> {
-    let Snapshot { head, commit: built } = repository.snapshot()?;
-    let recipe = recipe(&repository, &built, "", None, context)?;
+/// The working tree of `repository`, looked up.
+///
+/// Uncommitted changes outside of the engine's sources and recipe do not make it another engine. Untracked
+/// files all count if the recipe lists its sources, and else if a tracked file is of their kind.
+fn working_tree(
+    repository: Repository,
+    context: &Context,
+    progress: &mut dyn FnMut(Update<'_>),
+) -> Result<Revision, SourceError> {
+    let mut snapshot = repository.snapshot(Untracked::Known)?;
+    let recipe = recipe(&repository, &snapshot.commit, "", None, context)?;
+    if !snapshot.left_out.is_empty() {
+        if recipe.sources.is_empty() {
+            progress(Update::Note(&untracked::note(&snapshot.left_out)));
+        } else {
+            snapshot = repository.snapshot(Untracked::All)?;
+        }
+    }
+    let Snapshot { head, commit: built, .. } = snapshot;
     let dirty = built != head
         && (repository.differ(&built, &head, &recipe.pathspecs())?
             || repository.tree_id(&built, Recipe::FILE)? != repository.tree_id(&head, Recipe::FILE)?);

@@ -8,7 +8,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use quintain::source::{Context, Resolved, SourceError, default_base, resolve};
+use quintain::source::{Context, Resolved, SourceError, Update, default_base, resolve};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
@@ -52,6 +52,17 @@ impl Toy {
         toy.write(".gitignore", "*.log\n");
         toy.commit("One");
         toy
+    }
+
+    /// Without a recipe, so that the whole tree counts. Two commits; the first is returned.
+    fn detected() -> (Self, String) {
+        let toy = Self::bare();
+        toy.write("Makefile", "engine: main.sh\n\tcp main.sh engine && chmod +x engine\n");
+        toy.write("main.sh", &script(1));
+        let one = toy.commit("One");
+        toy.write("main.sh", &script(2));
+        toy.commit("Two");
+        (toy, one)
     }
 
     fn log(&self) -> PathBuf {
@@ -209,13 +220,7 @@ fn untracked_files_count_and_ignored_ones_do_not() {
 
 #[test]
 fn what_a_run_leaves_is_no_change_to_the_engine() {
-    let toy = Toy::bare();
-    // Detected, so that the whole tree counts.
-    toy.write("Makefile", "engine: main.sh\n\tcp main.sh engine && chmod +x engine\n");
-    toy.write("main.sh", &script(1));
-    let one = toy.commit("One");
-    toy.write("main.sh", &script(2));
-    toy.commit("Two");
+    let (toy, one) = Toy::detected();
     let left = |dir: &str| {
         for file in ["plan.toml", "games.jsonl", "games.pgn", "stderr/new-1.log"] {
             toy.write(&format!("{dir}/{file}"), &format!("what a run leaves in {file}"));
@@ -232,6 +237,50 @@ fn what_a_run_leaves_is_no_change_to_the_engine() {
     }
     // A file that only has the name of one is a file of the tree.
     toy.write("data/games.jsonl", "no run");
+    toy.git(&["add", "data"]);
+    assert!(toy.resolve(".").unwrap().origin.dirty);
+}
+
+/// Of a whole tree a new source counts, and what a compiler, a linker or a profiler left does not.
+#[test]
+fn an_untracked_artefact_is_no_change_to_the_engine() {
+    let (toy, one) = Toy::detected();
+    let clean = toy.resolve(".").unwrap();
+    for file in ["engine", "main.o", "build.log", "target/x.d", "notes"] {
+        toy.write(file, &format!("an artefact: {file}"));
+    }
+    let mut notes = Vec::new();
+    let mut keep = |update: Update<'_>| {
+        if let Update::Note(text) = update {
+            notes.push(text.to_owned());
+        }
+    };
+    let resolved = resolve(".", &toy.context, &mut keep).unwrap();
+    assert_eq!(
+        (resolved.origin.dirty, &resolved.origin.tree, &resolved.program),
+        (false, &clean.origin.tree, &clean.program)
+    );
+    let [note] = &notes[..] else { panic!("{notes:?}") };
+    assert!(note.contains("left out: build.log, engine, main.o and 2 more; `git add`"), "{note}");
+    assert_eq!(toy.base("."), Ok(format!("git:{one}")));
+    let stored = toy.git(&["cat-file", "--batch-all-objects", "--batch-check=%(objectname)"]);
+    assert!(!stored.contains(&toy.git(&["hash-object", "main.o"])), "it is not even stored");
+    // What was deleted is a change, and so is a file that the user staged.
+    toy.git(&["add", "notes"]);
+    assert!(toy.resolve(".").unwrap().origin.dirty);
+    toy.git(&["rm", "--quiet", "--cached", "notes"]);
+    for file in ["src/new.rs", "a b/\u{e4}*.sh", "src/first.c"] {
+        toy.write(file, "a new source");
+        assert!(toy.resolve(".").unwrap().origin.dirty, "{file}");
+        fs::remove_file(toy.context.cwd.join(file)).unwrap();
+    }
+    assert!(!toy.resolve(".").unwrap().origin.dirty);
+    // `make` would take a tracked program for the one that it makes.
+    fs::remove_file(toy.context.cwd.join("engine")).unwrap();
+    toy.write("doomed.sh", "");
+    toy.commit("Everything, artefacts too");
+    assert!(!toy.resolve(".").unwrap().origin.dirty);
+    fs::remove_file(toy.context.cwd.join("doomed.sh")).unwrap();
     assert!(toy.resolve(".").unwrap().origin.dirty);
 }
 
@@ -388,24 +437,19 @@ fn words(toy: &Toy, line: &str) -> Ran {
 
 #[test]
 fn texts_and_excluded_files_make_no_other_engine() {
-    let toy = Toy::bare();
-    // Detected, so that the whole tree counts.
-    toy.write("Makefile", "engine: main.sh\n\tcp main.sh engine && chmod +x engine\n");
-    toy.write("main.sh", &script(1));
-    let one = toy.commit("One");
-    toy.write("main.sh", &script(2));
-    toy.commit("Two");
+    let (toy, one) = Toy::detected();
     for file in ["README.md", "docs/guide.md", "License", "COPYING.txt", "CHANGELOG", ".gitignore", ".github/ci.yml"] {
         toy.write(file, "untracked");
         assert!(!toy.resolve(".").unwrap().origin.dirty, "{file}, untracked");
         toy.commit(file);
         assert_eq!(toy.base("."), Ok(format!("git:{one}")), "{file}");
     }
-    // The build may read texts all the same, and CMakeLists.txt is none.
+    // A build may read texts all the same, and CMakeLists.txt is none.
     for file in ["CMakeLists.txt", "src/new.c", "note.txt"] {
-        toy.write(file, "untracked");
+        toy.write(file, "staged");
+        toy.git(&["add", file]);
         assert!(toy.resolve(".").unwrap().origin.dirty, "{file}");
-        fs::remove_file(toy.context.cwd.join(file)).unwrap();
+        toy.git(&["rm", "--quiet", "--force", file]);
     }
     // A list of its own takes the place of the usual one.
     let recipe = |exclude: &str| format!("[build]\ncommand = 'make'\nbinary = 'engine'\nexclude = [{exclude}]\n");

@@ -1,0 +1,96 @@
+//! Untracked files of a working tree: a new source belongs to the engine, a log or an artefact does not.
+
+use std::collections::HashSet;
+
+use crate::source::cache::PINS;
+use crate::source::recipe::Recipe;
+
+/// Extensions that tell nothing: one tracked `CMakeLists.txt` makes no sources of all texts.
+const BLANK: [&str; 4] = ["log", "out", "pgn", "txt"];
+
+/// Extensions of sources, which count even if they are the tree's first of their kind.
+const SOURCES: [&str; 18] = [
+    "asm", "c", "cc", "cpp", "cs", "cxx", "go", "h", "hh", "hpp", "inc", "java", "nim", "py", "rs", "s", "swift", "zig",
+];
+
+/// Files named in a note before the rest is a number.
+const NAMED: usize = 3;
+
+/// Kinds of a tree's tracked files.
+#[derive(Debug)]
+pub(super) struct Kinds(HashSet<String>);
+
+impl Kinds {
+    /// Collects the kinds of `tracked`, paths from the tree's root.
+    pub(super) fn of<'a>(tracked: impl IntoIterator<Item = &'a str>) -> Self {
+        Self(tracked.into_iter().map(kind).collect())
+    }
+
+    /// Whether a build is given the untracked file at `path`: if it is a source, if a tracked file is of its
+    /// kind, or if Quintain or a compiler looks for it by name.
+    pub(super) fn have(&self, path: &str) -> bool {
+        let kind = kind(path);
+        let is_source = kind.strip_prefix("*.").is_some_and(|extension| SOURCES.contains(&extension));
+        is_source || path == Recipe::FILE || PINS.contains(&path) || self.0.contains(&kind)
+    }
+}
+
+/// A file's extension; its whole name if it has none, or one that tells nothing.
+fn kind(path: &str) -> String {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    match name.rsplit_once('.') {
+        Some((stem, extension)) if !stem.is_empty() && !BLANK.contains(&extension.to_lowercase().as_str()) => {
+            format!("*.{}", extension.to_lowercase())
+        }
+        _ => name.to_owned(),
+    }
+}
+
+/// Note on files that no build is given.
+pub(super) fn note(left_out: &[String]) -> String {
+    let named = left_out[..left_out.len().min(NAMED)].join(", ").replace(char::is_control, "\u{fffd}");
+    let more = match left_out.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("untracked files of kinds that no tracked file has are left out: {named}{more}; `git add` those that count")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_source_counts_and_an_artefact_does_not() {
+        let kinds = Kinds::of(["engine/CMakeLists.txt", "build.SH", "Makefile", ".clang-format", "a.log"]);
+        for (path, counts) in [
+            ("src/new.rs", true),
+            ("first.c", true),
+            ("tools/NEW.RS", true),
+            ("run.sh", true),
+            ("sub/Makefile", true),
+            ("sub/CMakeLists.txt", true),
+            ("sub/.clang-format", true),
+            // Names that builds look for, though nothing tracked is like them.
+            ("quintain.toml", true),
+            ("Cargo.lock", true),
+            ("sub/Cargo.lock", false),
+            ("notes.txt", false),
+            ("b.log", false),
+            ("engine", false),
+            ("main.o", false),
+            ("x/.sh", false),
+            (".rs", false),
+            ("src/main.rs.orig", false),
+        ] {
+            assert_eq!(kinds.have(path), counts, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_note_names_the_first_files() {
+        let files = ["a", "b\n", "c", "d", "e"].map(str::to_owned);
+        assert!(note(&files[..1]).contains("left out: a; `git add`"));
+        assert!(note(&files).contains("left out: a, b\u{fffd}, c and 2 more; `git add`"));
+    }
+}
