@@ -3,6 +3,7 @@
 //! A directory that this user's program wrote is trusted ([`stamp`](crate::cli::stamp)). Any other one is asked about on a
 //! terminal, and refused elsewhere unless `--trust` is given. A program inside the directory is never started: it came with it.
 
+use std::collections::HashSet;
 use std::io::{BufRead, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -31,7 +32,7 @@ impl Trust {
             return Ok(());
         }
         let root = dir.root().display();
-        let starts = plan.players.iter().map(described).collect::<Vec<_>>().join("; ");
+        let starts = each_once(plan.players.iter().map(described)).join("; ");
         let writes = written(plan);
         let about = format!(
             "{root}: not written by you on this machine, or changed since; it starts {starts}{writes}; see docs/trust.md"
@@ -57,6 +58,12 @@ fn is_confirmed(about: &str, answers: &mut impl BufRead) -> bool {
     let mut answer = String::new();
     asked.and_then(|()| answers.read_line(&mut answer)).is_ok()
         && matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes")
+}
+
+/// The different ones of `lines`: two players may be one program under two limits.
+fn each_once(lines: impl Iterator<Item = String>) -> Vec<String> {
+    let mut seen = HashSet::new();
+    lines.filter(|line| seen.insert(line.clone())).collect()
 }
 
 /// A player's command line, its folder and its options, with whatever a terminal could obey escaped.
@@ -127,6 +134,12 @@ mod tests {
         ] {
             assert_eq!(is_confirmed("?", &mut answer.as_bytes()), expected, "{answer:?}");
         }
+    }
+
+    #[test]
+    fn a_program_of_two_players_is_named_once() {
+        let lines = ["b", "a", "b", "c", "a"].map(str::to_owned).into_iter();
+        assert_eq!(each_once(lines), ["b", "a", "c"]);
     }
 
     #[test]
