@@ -7,8 +7,8 @@ use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
 use quintain::plan::config::from_toml;
-use quintain::settings::RawPlan;
 use quintain::plan::file;
+use quintain::settings::RawPlan;
 use quintain::source::{Recipe, Registry};
 use tempfile::TempDir;
 
@@ -27,7 +27,7 @@ fn folder() -> &'static Path {
 fuzz_target!(|text: &str| {
     let path = Path::new("fuzz.toml");
     if let Ok(raw) = from_toml::<RawPlan>(path, text) {
-        let _ = raw.clone().over(raw);
+        let _ = raw.over(&raw);
     }
     let _ = Recipe::parse(path, text);
     std::fs::write(folder().join("configs/engines.toml"), text).expect("written");

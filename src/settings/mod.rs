@@ -2,6 +2,9 @@
 //!
 //! Each key stands once, as a field of [`RawPlan`]. Its flag, its line in `quintain init` and its
 //! property in the JSON Schema follow from the field and its comment.
+//!
+//! A new key touches, besides what uses it: [`RawPlan`], the field of the resolved plan with its
+//! stored form (one file of `plan`), and the line of `resolve` that leads from one to the other.
 
 mod error;
 mod flags;

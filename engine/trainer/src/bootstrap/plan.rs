@@ -247,3 +247,20 @@ fn self_play(table: &Table, folder: &Path) -> Result<Vec<String>, String> {
     datagen::parse(&all).map_err(|error| error.to_string())?;
     Ok(words)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_that_is_not_set_is_no_setting_of_a_loop() {
+        let contest = RawPlan { nodes: Some(5), max_plies: Some(80), ..RawPlan::default() };
+        let lines = key_a_line(&format!("{contest:?}"));
+        assert!(
+            lines.contains("nodes = 5\n") && lines.contains("max-plies = 80") && !lines.contains("None"),
+            "{lines}"
+        );
+        // As an older program wrote it, which knew other keys.
+        assert_eq!(set_keys("nodes = 5\nolder = None\nmax-plies = 80\n"), "nodes = 5\nmax-plies = 80");
+    }
+}
