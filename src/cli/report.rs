@@ -144,7 +144,7 @@ impl Report<'_> {
     }
 
     fn markdown(&self) -> String {
-        let mut text = format!("# {}\n\n", markdown(&self.plan.name));
+        let mut text = format!("# {}\n\n", markdown(&self.plan.noted(&self.plan.name)));
         let lines = self.lines();
         if self.plan.players.len() > 2 {
             // The table of players is aligned by blanks.

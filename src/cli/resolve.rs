@@ -368,6 +368,7 @@ fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce(&[Limit]) -> Result<
     let players = players(&shape.limits)?;
     let name = raw.name.clone().unwrap_or_else(|| shape.name.to_owned());
     let mut plan = Plan {
+        note: raw.note.as_deref().map(|note| one_line("--note", note)).transpose()?,
         format: shape.format,
         test: shape.test,
         max_pairs: shape.max_pairs,
@@ -489,6 +490,14 @@ fn entrants(raw: &RawPlan, limits: &[Limit]) -> Result<Vec<Player>> {
     }
     distinguish(&mut players);
     Ok(players)
+}
+
+/// A text that stands on one line.
+fn one_line(key: &str, text: &str) -> Result<String> {
+    if text.trim().is_empty() || text.contains(char::is_control) {
+        bail!("{key} {text:?}: give it one line with something on it, or leave it out");
+    }
+    Ok(text.trim().to_owned())
 }
 
 /// Gives a player the name that was asked for, if one was.

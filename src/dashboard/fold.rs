@@ -114,10 +114,10 @@ impl Fold {
     }
 
     fn title(&self) -> String {
-        match self.plan.players.as_slice() {
+        self.plan.noted(&match self.plan.players.as_slice() {
             [new, base] => format!("{} against {}", new.name, base.name),
             _ => self.plan.name.clone(),
-        }
+        })
     }
 
     fn caption(&self) -> String {

@@ -203,7 +203,8 @@ async fn index(app: &App) -> Result<Arc<Index>, Response> {
 fn list(index: &Index, hub: &Hub, query: &ListQuery) -> Value {
     let wanted = query.q.to_lowercase();
     let fits = |id: &str, about: &About| {
-        let names = about.players.iter().map(String::as_str).chain([id, about.name.as_str()]);
+        let names =
+            about.players.iter().map(String::as_str).chain([id, about.name.as_str()]).chain(about.note.as_deref());
         wanted.is_empty() || names.into_iter().any(|name| name.to_lowercase().contains(&wanted))
     };
     let mut found: Vec<(&String, &Entry, Option<Arc<LiveRun>>)> = index

@@ -29,6 +29,7 @@ type Stamp = Option<(u64, SystemTime)>;
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(super) struct About {
     pub(super) name: String,
+    pub(super) note: Option<String>,
     pub(super) format: String,
     pub(super) players: Vec<String>,
     pub(super) limit: String,
@@ -147,6 +148,7 @@ pub(super) fn text(path: &Path) -> Option<String> {
 #[serde(default)]
 struct SummaryFile {
     name: String,
+    note: Option<String>,
     format: String,
     players: Vec<PlayerFile>,
     verdict: Option<String>,
@@ -162,6 +164,7 @@ impl Default for SummaryFile {
     fn default() -> Self {
         Self {
             name: String::new(),
+            note: None,
             format: "round-robin".to_owned(),
             players: Vec::new(),
             verdict: None,
@@ -203,16 +206,17 @@ pub(super) fn plan(dir: &Path) -> Option<Plan> {
 }
 
 fn from_summary(summary: SummaryFile) -> About {
-    let SummaryFile { name, format, players, verdict, stopped_by, pairs, elo, elo_lo, elo_hi, llr } = summary;
+    let SummaryFile { name, note, format, players, verdict, stopped_by, pairs, elo, elo_lo, elo_hi, llr } = summary;
     let state = if stopped_by.as_deref() == Some("interrupted") { "interrupted" } else { "over" };
     let (players, limits): (Vec<_>, Vec<_>) = players.into_iter().map(|player| (player.name, player.limit)).unzip();
     let limit = one_or_each(limits);
-    About { name, format, players, limit, verdict, stopped_by, pairs, elo, elo_lo, elo_hi, llr, date: 0, state }
+    About { name, note, format, players, limit, verdict, stopped_by, pairs, elo, elo_lo, elo_hi, llr, date: 0, state }
 }
 
 fn from_plan(plan: &Plan) -> About {
     About {
         name: plan.name.clone(),
+        note: plan.note.clone(),
         format: plan.format.name().to_owned(),
         players: plan.players.iter().map(|player| player.name.clone()).collect(),
         limit: one_or_each(plan.players.iter().map(|player| player.limit.to_string()).collect()),

@@ -24,6 +24,8 @@ pub const FILE_NAME: &str = "plan.toml";
 pub struct Plan {
     /// What the user calls the run; also the PGN's event.
     pub name: String,
+    /// Title that the user gave the run, on one line.
+    pub note: Option<String>,
     /// At least two; of a test, `new` and then `base`. In a gauntlet the heroes come first, in a Swiss or a knockout the order seeds.
     pub players: Vec<Player>,
     /// Who meets whom.
@@ -80,6 +82,7 @@ impl Plan {
     pub fn new(name: String, players: Vec<Player>, book: BookRef, seed: u64, rules: Rules, machine: Machine) -> Self {
         Self {
             name,
+            note: None,
             players,
             format: Format::RoundRobin,
             colors: Colors::default(),
@@ -104,6 +107,12 @@ impl Plan {
             recording: Recording::default(),
             machine,
         }
+    }
+
+    /// `text` after the run's note, if it has one.
+    #[must_use]
+    pub fn noted(&self, text: &str) -> String {
+        self.note.as_ref().map_or_else(|| text.to_owned(), |note| format!("{note}: {text}"))
     }
 
     /// Grace on every move of a player before its flag falls.
@@ -141,6 +150,8 @@ impl Plan {
 struct PlanV1 {
     version: u32,
     name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
     seed: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_pairs: Option<u64>,
@@ -236,6 +247,7 @@ pub fn to_toml(plan: &Plan) -> String {
     let file = PlanV1 {
         version: VERSION,
         name: plan.name.clone(),
+        note: plan.note.clone(),
         seed: plan.seed,
         max_pairs: plan.max_pairs,
         max_time_s: plan.max_time.map(|time| time.as_secs_f64()),
@@ -303,6 +315,7 @@ pub fn from_toml(text: &str) -> Result<Plan, PlanFileError> {
     let format = format(file.format.as_deref(), file.heroes, file.rounds, file.race)?;
     Ok(Plan {
         name: file.name,
+        note: file.note,
         format,
         colors: Colors { swap: !file.no_swap, reverse: file.reverse },
         half_last: file.half_last,

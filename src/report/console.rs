@@ -350,13 +350,13 @@ fn heading(plan: &Plan) -> String {
             None => "without end".to_owned(),
         },
     };
-    format!(
+    plan.noted(&format!(
         "{who}, {}, {} game{} at once, {} openings, {what}",
         figures::limits(plan),
         plan.concurrency,
         if plan.concurrency == 1 { "" } else { "s" },
         plan.book.openings,
-    )
+    ))
 }
 
 fn draw_live(heading: &str, messages: &Receiver<Message>) {

@@ -112,10 +112,10 @@ pub fn caption(story: &Story) -> String {
 }
 
 fn title(plan: &Plan) -> String {
-    match plan.players.as_slice() {
+    plan.noted(&match plan.players.as_slice() {
         [new, base] => format!("{} against {}", new.name, base.name),
         players => format!("{}: {} of {} players", plan.name, plan.format.name(), players.len()),
-    }
+    })
 }
 
 fn book_name(plan: &Plan) -> String {
@@ -496,7 +496,7 @@ fn settings(out: &mut String, plan: &Plan) {
     facts(
         out,
         vec![
-            ("Name", plan.name.clone()),
+            ("Name", plan.noted(&plan.name)),
             ("Format", plan.format.name().to_owned()),
             (
                 "Book",

@@ -176,6 +176,7 @@ fn outcome(plan: &Plan, finish: &Finish) -> String {
 fn text(plan: &Plan, finish: &Finish, figures: &Figures, root: &Path) -> String {
     let standing = &finish.standing;
     let mut lines = vec![headline(plan, finish)];
+    lines.extend(plan.note.as_ref().map(|note| format!("note: {note}")));
     if let (Some(test), Some(trial)) = (&plan.test, &figures.trial) {
         lines.push(format!("{} [{}, {}] {}", trial.line(), test.bounds.elo0, test.bounds.elo1, test.model));
     }
@@ -384,6 +385,7 @@ fn json(plan: &Plan, finish: &Finish, figures: &Figures) -> serde_json::Value {
         standing.terminations().iter().map(|(why, games)| (why.name().to_owned(), json!(games))).collect();
     let mut document = json!({
         "name": plan.name,
+        "note": plan.note,
         "program": env!("CARGO_PKG_VERSION"),
         "format": plan.format.name(),
         "verdict": verdict,

@@ -343,6 +343,10 @@ pub struct RawPlan {
     #[arg(long, value_name = "TEXT", help_heading = "Output")]
     #[schemars(example = &"my-test")]
     pub name: Option<String>,
+    /// Title of the run, on one line, shown beside its name [default: none].
+    #[arg(long, value_name = "TEXT", help_heading = "Output")]
+    #[schemars(example = &"wider aspiration windows")]
+    pub note: Option<String>,
 
     /// Players of a match or a gauntlet, whose heroes come first.
     #[arg(skip)]

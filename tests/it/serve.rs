@@ -208,7 +208,11 @@ fn a_stored_run_is_told_as_its_summary_has_it() {
 fn the_list_is_filtered_sorted_and_paged_where_it_is_kept() {
     let folder = tempfile::tempdir().unwrap();
     for (name, elo) in [("a", 3.0), ("b", -1.0), ("c", 7.0), ("d", 5.0)] {
-        store(&folder.path().join("runs").join(name), &[name, "base"], &json!({ "name": name, "elo": elo }));
+        store(
+            &folder.path().join("runs").join(name),
+            &[name, "base"],
+            &json!({ "name": name, "elo": elo, "note": format!("of {name}!") }),
+        );
     }
     let served = Served::start(folder.path(), &[]);
     for (query, expected) in [
@@ -217,6 +221,7 @@ fn the_list_is_filtered_sorted_and_paged_where_it_is_kept() {
         ("sort=elo&ascending=true&size=2&page=1", "runs/d runs/c"),
         ("sort=name&q=RUNS%2FB", "runs/b"),
         ("q=base&size=0&sort=name", "runs/d"),
+        ("q=of%20c!", "runs/c"),
         ("q=nobody", ""),
         ("state=live", ""),
         ("state=over&sort=name&ascending=true", "runs/a runs/b runs/c runs/d"),
@@ -226,6 +231,7 @@ fn the_list_is_filtered_sorted_and_paged_where_it_is_kept() {
         let ids: Vec<_> = list["runs"].as_array().unwrap().iter().map(|run| run["id"].as_str().unwrap()).collect();
         assert_eq!(ids.join(" "), expected, "{query}");
     }
+    assert_eq!(served.json("/api/runs?q=of%20c!")["runs"][0]["note"], "of c!");
     assert_eq!(served.get("/api/runs?page=-1").status, 400);
 }
 

@@ -198,3 +198,29 @@ fn a_switch_takes_back_what_the_file_says() {
         assert!(stored.lines().any(|line| line == format!("restart = {restart}")), "{flag:?}: {stored}");
     }
 }
+
+#[test]
+fn a_note_stands_wherever_the_run_is_named() {
+    let place = tempfile::tempdir().unwrap();
+    let [one, two] = [fake("--seed 1"), fake("--seed 2")];
+    let plan = format!("new = '''{one}'''\nbase = '''{two}'''\nnodes = 1\nmax-plies = 20\nmax-pairs = 1\n");
+    fs::write(place.path().join("plan.toml"), plan).unwrap();
+    let note = "wider <aspiration> windows";
+    let ran = run_in(place.path(), &["sprt", "plan.toml", "--out", "run", "--note", note]);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert!(ran.stderr.contains(&format!("{note}: fake_engine-new against")), "heading: {}", ran.stderr);
+    assert!(ran.stdout.lines().any(|line| line == format!("note: {note}")), "summary: {}", ran.stdout);
+    let read = |name: &str| fs::read_to_string(place.path().join("run").join(name)).unwrap();
+    assert!(read("plan.toml").lines().any(|line| line == format!("note = {note:?}")));
+    let summary: Value = serde_json::from_str(&read("summary.json")).unwrap();
+    assert_eq!(summary["note"], note);
+    assert!(read("report.html").contains("wider &lt;aspiration&gt; windows: fake_engine-new against"));
+    for words in [["watch", "run"], ["report", "run"]] {
+        let ran = run_in(place.path(), &words);
+        assert!(ran.stdout.contains(&format!("note: {note}")), "{words:?}: {ran:?}");
+    }
+    let ran = run_in(place.path(), &["report", "run", "--format", "md"]);
+    assert!(ran.stdout.lines().next().unwrap().contains("windows: sprt"), "{ran:?}");
+    let ran = run_in(place.path(), &["sprt", "plan.toml", "--note", "two\nlines"]);
+    assert!(ran.code == Some(2) && ran.stderr.contains("--note") && ran.stderr.contains("one line"), "{ran:?}");
+}

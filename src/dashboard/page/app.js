@@ -49,6 +49,7 @@ function row(run) {
   const link = element('a', run.id);
   link.href = `#/run/${encodeURIComponent(run.id)}`;
   name.append(link);
+  if (run.note) name.append(element('div', run.note));
   const state = element('td', run.status ? run.status.phase : run.state, 'short');
   if (run.state === 'live') state.classList.add('live');
   const verdict = run.verdict === 'H0' || run.verdict === 'H1' ? run.verdict : '';
@@ -181,7 +182,8 @@ function player(one) {
 }
 
 function about({ run, summary, plan, crashes }) {
-  at('title').textContent = run.players.length === 2 ? `${run.players[0]} against ${run.players[1]}` : run.name;
+  const title = run.players.length === 2 ? `${run.players[0]} against ${run.players[1]}` : run.name;
+  at('title').textContent = run.note ? `${run.note}: ${title}` : title;
   const verdict = run.verdict === 'H0' || run.verdict === 'H1' ? `${run.verdict} accepted` : run.stopped_by;
   const words = [run.id, run.status ? run.status.phase : run.state, verdict, run.limit, date(run.date)];
   at('about').textContent = [...new Set(words)].filter(Boolean).join(' · ');
@@ -195,6 +197,7 @@ function about({ run, summary, plan, crashes }) {
   const computer = plan?.machine ?? summary?.machine;
   facts(at('settings'), [
     ['Name', run.name],
+    ['Note', run.note],
     ['Format', run.format],
     ['Players', run.players.join(', ')],
     ['Test', test ? `[${test.elo0}, ${test.elo1}] ${test.model}, alpha ${test.alpha}, beta ${test.beta}` : ''],
