@@ -2,92 +2,37 @@
 
 mod bisect;
 mod book;
-mod building;
 mod calibrate;
 mod check;
 mod ctl;
 mod demo;
 mod engines;
 mod explain;
-mod fastchess;
 mod flags;
-mod forecast;
 mod games;
 mod init;
-mod lasting;
 mod matches;
-mod page;
-pub mod play;
-mod progress;
 mod race;
 mod rate;
-mod records;
 mod replay;
 mod report;
-mod resolve;
 mod resume;
-mod run;
-mod run_dir;
-mod series;
 mod serve;
 mod shell;
 mod simulate;
 mod sprt;
-mod stamp;
 mod stats;
 mod trust;
 mod versions;
 mod watch;
-
-pub use self::fastchess::{Runner, check_runner_words};
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{ColorChoice, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
-/// What a command tells the shell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Exit {
-    /// Done; for a test, H1 was accepted.
-    Done,
-    /// H0 was accepted.
-    H0,
-    /// A check found something wrong, or a replayed engine failed again.
-    Failed,
-    /// Out of pairs, time or patience.
-    Inconclusive,
-    /// Too many engine failures, or the run could not go on.
-    Aborted,
-    /// Interrupted, resumable.
-    Interrupted,
-}
-
-impl Exit {
-    /// What a process with exit code `code` told the shell; `None` for a code that no run has.
-    const fn from_code(code: u8) -> Option<Self> {
-        match code {
-            0 => Some(Self::Done),
-            1 => Some(Self::H0),
-            3 => Some(Self::Inconclusive),
-            4 => Some(Self::Aborted),
-            130 => Some(Self::Interrupted),
-            _ => None,
-        }
-    }
-
-    /// The exit code.
-    #[must_use]
-    pub const fn code(self) -> u8 {
-        match self {
-            Self::Done => 0,
-            Self::H0 | Self::Failed => 1,
-            Self::Inconclusive => 3,
-            Self::Aborted => 4,
-            Self::Interrupted => 130,
-        }
-    }
-}
+use crate::compat;
+use crate::run::{Exit, progress};
 
 /// Bad usage, a bad plan or file, or an engine that does not start.
 const EXIT_USAGE: u8 = 2;
@@ -201,14 +146,14 @@ struct Words {
 
 /// The command line of another runner: this program was started under its name, or the first word says so. With it what to call this
 /// program again by.
-fn other_runner(args: &[OsString]) -> Option<(fastchess::Dialect, &[OsString], String)> {
+fn other_runner(args: &[OsString]) -> Option<(compat::Dialect, &[OsString], String)> {
     let program = args.first()?.to_string_lossy().into_owned();
-    if let Some(dialect) = fastchess::dialect_of(std::path::Path::new(&program)) {
+    if let Some(dialect) = compat::dialect_of(std::path::Path::new(&program)) {
         return Some((dialect, &args[1..], program));
     }
     let dialect = match args.get(1)?.to_str()? {
-        "fastchess" => fastchess::Dialect::Fastchess,
-        "cutechess" => fastchess::Dialect::Cutechess,
+        "fastchess" => compat::Dialect::Fastchess,
+        "cutechess" => compat::Dialect::Cutechess,
         _ => return None,
     };
     let again = format!("{program} {}", args[1].to_string_lossy());
@@ -261,7 +206,7 @@ pub fn main() -> ExitCode {
         if std::env::var_os("QUINTAIN_LOG").is_some() {
             log();
         }
-        return ExitCode::from(fastchess::run(dialect, words, &program));
+        return ExitCode::from(compat::run(dialect, words, &program, &check::passes));
     }
     if args.len() < 2 {
         progress::note(FIRST_STEPS.trim_end());
@@ -291,10 +236,20 @@ pub fn main() -> ExitCode {
         Command::Gauntlet(args) => matches::run_gauntlet(&args),
         Command::Race(args) => race::run(&args),
         Command::Fastchess(args) => {
-            return ExitCode::from(fastchess::run(fastchess::Dialect::Fastchess, &args.words, "quintain fastchess"));
+            return ExitCode::from(compat::run(
+                compat::Dialect::Fastchess,
+                &args.words,
+                "quintain fastchess",
+                &check::passes,
+            ));
         }
         Command::Cutechess(args) => {
-            return ExitCode::from(fastchess::run(fastchess::Dialect::Cutechess, &args.words, "quintain cutechess"));
+            return ExitCode::from(compat::run(
+                compat::Dialect::Cutechess,
+                &args.words,
+                "quintain cutechess",
+                &check::passes,
+            ));
         }
         Command::Resume(args) => resume::run(&args),
         Command::Watch(args) => watch::run(&args),
@@ -320,7 +275,7 @@ pub fn main() -> ExitCode {
     match result {
         Ok(exit) => ExitCode::from(exit.code()),
         Err(error) => {
-            progress::error(&error);
+            progress::error(error.as_ref());
             ExitCode::from(EXIT_USAGE)
         }
     }

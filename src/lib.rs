@@ -29,6 +29,10 @@ pub mod control;
 
 pub mod dashboard;
 
+pub mod run;
+
+pub mod compat;
+
 pub mod cli;
 
 #[cfg(test)]

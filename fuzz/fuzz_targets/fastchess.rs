@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use quintain::cli::{Runner, check_runner_words};
+use quintain::compat::{Runner, check_runner_words};
 
 fuzz_target!(|text: &str| {
     let words: Vec<String> = text.lines().map(str::to_owned).collect();

@@ -8,12 +8,12 @@ use anyhow::{Context as _, Result, bail};
 use serde::Serialize;
 
 use crate::cli::flags::RunFlags;
-use crate::cli::run::default_place;
-use crate::cli::run_dir::{Place, write_atomically};
-use crate::cli::series::{Match, Series, unplayable};
 use crate::cli::versions::{Gathered, short};
-use crate::cli::{Exit, progress, resolve};
 use crate::report::figures;
+use crate::run::dir::{Place, write_atomically};
+use crate::run::drive::default_place;
+use crate::run::series::{Match, Series, unplayable};
+use crate::run::{Exit, progress, resolve};
 use crate::settings::Common;
 use crate::source::{self, Commit, Context};
 use crate::stats::bisect::{Posterior, Suspects};

@@ -11,8 +11,8 @@ use std::path::PathBuf;
 use anyhow::Result;
 
 use crate::chess::Variant;
-use crate::cli::{Exit, progress};
 use crate::openings::BookOptions;
+use crate::run::{Exit, progress};
 
 const EXAMPLES: &str = "\
 Examples:

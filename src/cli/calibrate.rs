@@ -7,12 +7,12 @@ use anyhow::{Context as _, Result, bail};
 use serde_json::json;
 use tokio::sync::mpsc;
 
-use crate::cli::{Exit, progress, resolve, run};
 use crate::journal::{self, Header, Journal};
 use crate::openings::Book;
 use crate::plan::Plan;
 use crate::plan::time_control::TimeControl;
 use crate::report::calibration::{self, Cell, Figures};
+use crate::run::{Exit, drive, progress, resolve};
 use crate::schedule::affinity::Topology;
 use crate::schedule::dispatcher::{self, Inbox, Run};
 use crate::settings::{RawPlan, value};
@@ -70,8 +70,8 @@ pub(super) fn run(args: &CalibrateArgs) -> Result<Exit> {
     }
     numbers.sort_unstable();
     numbers.dedup();
-    let runtime = run::runtime()?;
-    runtime.block_on(run::preflight(&plan, &book))?;
+    let runtime = drive::runtime()?;
+    runtime.block_on(drive::preflight(&plan, &book))?;
     let mut cells = Vec::new();
     let mut interrupted = false;
     for (tc, clock) in args.tc.iter().zip(clocks) {
@@ -86,7 +86,7 @@ pub(super) fn run(args: &CalibrateArgs) -> Result<Exit> {
             plan.max_time = Some(time);
             // How many there are is what is to be found out.
             plan.max_time_losses = 100.0;
-            run::check_capacity(&plan)?;
+            drive::check_capacity(&plan)?;
             let mut cell = Cell::new(games, tc);
             interrupted = runtime.block_on(play(plan, book.clone(), &mut cell))?;
             let figures = cell.figures();
@@ -122,7 +122,7 @@ async fn play(plan: Plan, book: Book, cell: &mut Cell) -> Result<bool> {
     let stderr_dir = folder.path().to_owned();
     let (interrupts, seen) = mpsc::channel(4);
     let (_commands, asked) = mpsc::channel(1);
-    let signals = tokio::spawn(run::watch_signals(interrupts));
+    let signals = tokio::spawn(drive::watch_signals(interrupts));
     let run = Run { plan: Arc::new(plan), book, journal, standing, tables: None, stderr_dir };
     let finish = dispatcher::run(run, &mut [], Inbox { interrupts: seen, commands: asked }).await;
     signals.abort();

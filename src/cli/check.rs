@@ -8,8 +8,8 @@ use anyhow::{Context as _, Result, bail};
 use serde::Serialize;
 
 use crate::check::{Bench, Outcome, Row, Severity, TABLE, Verdict};
-use crate::cli::run_dir::write_atomically;
-use crate::cli::{Exit, progress, resolve};
+use crate::run::dir::write_atomically;
+use crate::run::{Exit, progress, resolve};
 
 const EXAMPLES: &str = "\
 Exit codes:
@@ -58,6 +58,14 @@ const SHOWN_LINES: usize = 12;
 
 /// Characters of such a line.
 const SHOWN_WIDTH: usize = 140;
+
+/// Checks the engine `spec` with the usual settings; true if it passed.
+pub(super) fn passes(spec: &str) -> Result<bool> {
+    use clap::{Args as _, FromArgMatches as _};
+    let matches = CheckArgs::augment_args(clap::Command::default()).try_get_matches_from(["check", "--", spec]);
+    let args = CheckArgs::from_arg_matches(&matches.context("--compliance")?)?;
+    Ok(run(&args)? == Exit::Done)
+}
 
 pub(super) fn run(args: &CheckArgs) -> Result<Exit> {
     if args.list {

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use clap::Subcommand;
 
-use crate::cli::progress;
-use crate::cli::run_dir::RunDir;
 use crate::control::client::Client;
 use crate::control::protocol::{Ask, Say};
+use crate::run::dir::RunDir;
+use crate::run::progress;
 
 /// Steers a live run over the socket in its directory, and prints how it is played then.
 #[derive(Debug, clap::Args)]

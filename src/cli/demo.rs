@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::cli::run::{self, Output};
-use crate::cli::run_dir::Place;
-use crate::cli::{Exit, progress, resolve};
 use crate::plan::time_control::Limit;
+use crate::run::dir::Place;
+use crate::run::drive::{self, Output};
+use crate::run::{Exit, progress, resolve};
 use crate::settings::RawPlan;
 
 /// Nodes a move of `new` and of `base`.
@@ -44,7 +44,7 @@ pub(super) struct DemoArgs {
 }
 
 pub(super) fn run(args: &DemoArgs) -> Result<Exit> {
-    let place = args.out.clone().map_or_else(|| run::default_place("demo"), Place::Given);
+    let place = args.out.clone().map_or_else(|| drive::default_place("demo"), Place::Given);
     place.check()?;
     let engine = match &args.engine {
         Some(spec) => spec.clone(),
@@ -71,7 +71,7 @@ pub(super) fn run(args: &DemoArgs) -> Result<Exit> {
     if let [_, base] = plan.players.as_mut_slice() {
         base.limit = Limit::nodes(NODES[1]);
     }
-    let exit = run::start(Arc::new(plan), book, &place, Output::new(false))?;
+    let exit = drive::start(Arc::new(plan), book, &place, Output::new(false))?;
     progress::result(&last_words(place.wanted()));
     Ok(exit)
 }

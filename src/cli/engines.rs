@@ -8,9 +8,9 @@ use console::measure_text_width;
 use serde::Serialize;
 use tokio::runtime::Runtime;
 
-use crate::cli::{Exit, progress, resolve};
 use crate::plan::Timeouts;
 use crate::plan::config::nearest;
+use crate::run::{Exit, progress, resolve};
 use crate::source::{self, Context, Engine, Origin, Registry, Resolved, SourceError};
 use crate::uci::process::{self, EngineConfig};
 use crate::uci::{EngineOption, OptionKind};

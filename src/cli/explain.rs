@@ -7,14 +7,14 @@ use std::path::PathBuf;
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 
-use crate::cli::run_dir::RunDir;
-use crate::cli::{Exit, progress};
 use crate::journal;
 use crate::plan::Plan;
 use crate::plan::config::nearest;
 use crate::record::PlayerId;
 use crate::report::eco::Openings;
 use crate::report::explain::{Explainer, Explanation};
+use crate::run::dir::RunDir;
+use crate::run::{Exit, progress};
 use crate::tournament::standing::Standing;
 
 const EXAMPLES: &str = "\

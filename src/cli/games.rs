@@ -14,12 +14,12 @@ use anyhow::{Context as _, Result};
 use crate::cli::games::filter::{Filter, Query};
 use crate::cli::games::groups::{Groups, Key};
 use crate::cli::games::show::{Shown, Table, json};
-use crate::cli::run_dir::RunDir;
-use crate::cli::{Exit, progress};
 use crate::journal;
 use crate::plan::Plan;
 use crate::record::GameRecord;
 use crate::report::pgn_file;
+use crate::run::dir::RunDir;
+use crate::run::{Exit, progress};
 
 const EXAMPLES: &str = "\
 Several words to one flag, with commas between them or the flag repeated, mean any of them; several flags mean all of them.

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 use clap::ValueEnum;
 
-use crate::cli::run_dir::write_atomically;
-use crate::cli::{Exit, progress};
+use crate::run::dir::write_atomically;
+use crate::run::{Exit, progress};
 use crate::settings::{self, Key, UserFile};
 
 const EXAMPLES: &str = "\

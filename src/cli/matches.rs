@@ -6,9 +6,9 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 
 use crate::cli::flags::RunFlags;
-use crate::cli::run::{self, Output};
-use crate::cli::run_dir::Place;
-use crate::cli::{Exit, resolve};
+use crate::run::dir::Place;
+use crate::run::drive::{self, Output};
+use crate::run::{Exit, resolve};
 use crate::settings::{Gauntlet, Match, RawPlan, RawPlayer};
 
 const MATCH_EXAMPLES: &str = "\
@@ -111,6 +111,6 @@ fn play(raw: &RawPlan, name: &'static str, json: bool) -> Result<Exit> {
     let given = raw.out.clone().map(Place::Given);
     given.as_ref().map_or(Ok(()), Place::check)?;
     let (plan, book) = resolve::games(raw, name).with_context(|| format!("cannot start the {name}"))?;
-    let place = given.unwrap_or_else(|| run::default_place(&plan.name));
-    run::start(Arc::new(plan), book, &place, Output::new(json))
+    let place = given.unwrap_or_else(|| drive::default_place(&plan.name));
+    drive::start(Arc::new(plan), book, &place, Output::new(json))
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 
 use crate::cli::flags::RunFlags;
-use crate::cli::run::{self, Output};
-use crate::cli::run_dir::Place;
-use crate::cli::{Exit, resolve};
 use crate::plan::RaceRule;
+use crate::run::dir::Place;
+use crate::run::drive::{self, Output};
+use crate::run::{Exit, resolve};
 use crate::settings::{Common, RawPlayer};
 
 const EXAMPLES: &str = "\
@@ -81,6 +81,6 @@ pub(super) fn run(args: &RaceArgs) -> Result<Exit> {
     given.as_ref().map_or(Ok(()), Place::check)?;
     let rule = RaceRule { alpha: args.alpha, gain: args.gain, close: args.close, step: args.step };
     let (plan, book) = resolve::race(&raw, rule).context("cannot start the race")?;
-    let place = given.unwrap_or_else(|| run::default_place(&plan.name));
-    run::start(Arc::new(plan), book, &place, Output::new(args.flags.json))
+    let place = given.unwrap_or_else(|| drive::default_place(&plan.name));
+    drive::start(Arc::new(plan), book, &place, Output::new(args.flags.json))
 }

@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 
-use super::run_dir::RunDir;
-use crate::cli::progress;
 use crate::journal;
 use crate::report::collection::{Collection, RunGames, RunPlayer, Skipped};
 use crate::report::results::Results;
+use crate::run::dir::RunDir;
+use crate::run::progress;
 use crate::stats::rating::{Anchor, rate_by_opening};
 use programs::Programs;
 use table::Table;

@@ -6,14 +6,15 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow, bail};
 
 use crate::chess::{Position, START_FEN, Variant};
-use crate::cli::run_dir::RunDir;
 use crate::cli::trust::Trust;
-use crate::cli::{Exit, progress};
 use crate::game::{Game, GameSetup, Input, Step};
 use crate::journal;
 use crate::plan::Plan;
 use crate::record::{ByColor, Color, GameRecord, PlayerId, Termination};
 use crate::report::crashes;
+use crate::run::dir::RunDir;
+use crate::run::trust;
+use crate::run::{Exit, progress};
 use crate::schedule::{engine_config, go_command};
 use crate::uci::process::{Engine, SearchOutcome};
 use crate::uci::transcript;
@@ -78,7 +79,7 @@ pub(super) fn run(args: &ReplayArgs) -> Result<Exit> {
         Some(text) => of_transcript(&text, &plan, color),
         None => of_record(&record, &plan, color)?,
     };
-    args.trust.check(&dir, &plan)?;
+    trust::check(&dir, &plan, args.trust.trust)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let (came, said) = runtime.context("cannot start the event loop")?.block_on(replay(&plan, place, &searches));
     progress::result(&said);

@@ -7,8 +7,7 @@ use clap::ValueEnum;
 use serde_json::{Value, json};
 
 use crate::cli::explain::{self, Who};
-use crate::cli::run_dir::RunDir;
-use crate::cli::{Exit, page, progress, watch};
+use crate::cli::watch;
 use crate::control::client::Client;
 use crate::plan::Plan;
 use crate::record::PlayerId;
@@ -16,6 +15,8 @@ use crate::report::explain::Explanation;
 use crate::report::explain::document::WIDTH;
 use crate::report::explain::table::{markdown, wrapped};
 use crate::report::summary::Summary;
+use crate::run::dir::RunDir;
+use crate::run::{Exit, page, progress};
 use crate::tournament::events::Finish;
 
 const EXAMPLES: &str = "\

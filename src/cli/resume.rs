@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use anyhow::Result;
 
-use crate::cli::run::{self, Output};
-use crate::cli::run_dir::RunDir;
 use crate::cli::trust::Trust;
-use crate::cli::{Exit, progress, resolve};
 use crate::journal::{self, Mended};
+use crate::run::dir::RunDir;
+use crate::run::drive::{self, Output};
+use crate::run::trust;
+use crate::run::{Exit, progress, resolve};
 use crate::schedule::affinity::{self, Topology};
 
 /// Replays what was played and plays the rest: the result is what an unbroken run would have counted.
@@ -40,7 +41,7 @@ pub(super) struct ResumeArgs {
 
 pub(super) fn run(args: &ResumeArgs) -> Result<Exit> {
     let (dir, mut plan) = RunDir::open(&args.dir)?;
-    args.trust.check(&dir, &plan)?;
+    trust::check(&dir, &plan, args.trust.trust)?;
     if args.drop_damaged {
         drop_damaged(&dir)?;
     }
@@ -58,7 +59,7 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Exit> {
     if let Some(share) = &args.max_time_losses {
         plan.max_time_losses = resolve::percent(share)?;
     }
-    run::resume(Arc::new(plan), &dir, Output::new(args.json))
+    drive::resume(Arc::new(plan), &dir, Output::new(args.json))
 }
 
 fn drop_damaged(dir: &RunDir) -> Result<()> {

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::cli::{Exit, progress};
 use crate::dashboard::{self, Settings};
+use crate::run::{Exit, progress};
 
 /// Environment variable that holds the token.
 const TOKEN_VARIABLE: &str = "QUINTAIN_TOKEN";

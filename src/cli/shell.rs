@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result};
 use clap::Command;
 use clap_complete::Shell;
 
-use crate::cli::{Exit, progress};
+use crate::run::{Exit, progress};
 
 const NAME: &str = "quintain";
 

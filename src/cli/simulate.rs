@@ -1,7 +1,5 @@
 //! `quintain simulate`: what a test will cost and how likely it passes, before it is started.
 
-pub(super) mod pace;
-
 use std::fmt::Write as _;
 use std::io::Write;
 use std::path::PathBuf;
@@ -10,14 +8,14 @@ use anyhow::{Context as _, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
-use super::resolve;
 use super::stats::{TestArgs, counts};
 use crate::plan::time_control::TimeControl;
+use crate::run::pace::{self, Learnt, Pace};
+use crate::run::resolve;
 use crate::stats::Pentanomial;
 use crate::stats::elo::fixed;
 use crate::stats::simulate::{self, Forecast, Law};
 use crate::stats::sprt::{Bounds, Model, Sprt};
-use pace::{Learnt, Pace};
 
 const EXAMPLES: &str = "\
 Examples:

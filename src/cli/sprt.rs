@@ -6,10 +6,10 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 
 use crate::cli::flags::RunFlags;
-use crate::cli::run::{self, Output};
-use crate::cli::run_dir::Place;
-use crate::cli::{Exit, forecast, progress, resolve};
 use crate::plan::Plan;
+use crate::run::dir::Place;
+use crate::run::drive::{self, Output};
+use crate::run::{Exit, forecast, progress, resolve};
 use crate::settings::{RawPlan, Sprt};
 
 const EXAMPLES: &str = "\
@@ -52,8 +52,8 @@ pub(super) fn run(args: &SprtArgs) -> Result<Exit> {
     }
     let (plan, book) = resolve::sprt(&raw).context("cannot start the test")?;
     compare(&plan, raw.allow_same == Some(true))?;
-    let place = given.unwrap_or_else(|| run::default_place(&plan.name));
-    run::start(Arc::new(plan), book, &place, Output::new(args.flags.json))
+    let place = given.unwrap_or_else(|| drive::default_place(&plan.name));
+    drive::start(Arc::new(plan), book, &place, Output::new(args.flags.json))
 }
 
 /// Refuses two equal sides, and tells of two that differ in speed at most.

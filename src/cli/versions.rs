@@ -11,8 +11,6 @@ use chrono::DateTime;
 
 use crate::cli::flags::RunFlags;
 use crate::cli::rate;
-use crate::cli::run_dir::{RunDir, write_atomically};
-use crate::cli::{Exit, progress};
 use crate::journal;
 use crate::plan::Player;
 use crate::report::collection::{Collection, RunGames, RunPlayer};
@@ -20,6 +18,8 @@ use crate::report::collection::{Collection, RunGames, RunPlayer};
 use crate::report::plot::png::{Theme, to_png};
 use crate::report::progress::{Curve, Version, first_days};
 use crate::report::results::Results;
+use crate::run::dir::{RunDir, write_atomically};
+use crate::run::{Exit, progress};
 use crate::settings::Common;
 use crate::source::{self, Context, Spec};
 use crate::stats::Pentanomial;

@@ -6,8 +6,6 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use crate::cli::run_dir::RunDir;
-use crate::cli::{Exit, progress, run};
 use crate::control::client::{Client, ClientError};
 use crate::control::protocol::{Say, line};
 use crate::journal;
@@ -15,6 +13,8 @@ use crate::plan::Plan;
 use crate::record::PairId;
 use crate::report::console::{Screen, View};
 use crate::report::summary::Summary;
+use crate::run::dir::RunDir;
+use crate::run::{Exit, drive, progress};
 use crate::stats::sprt::Verdict;
 use crate::tournament::events::Finish;
 use crate::tournament::events::StopReason;
@@ -53,7 +53,7 @@ pub(super) fn run(args: &WatchArgs) -> Result<Exit> {
     }
     let finish = over(&dir, &plan)?;
     let summary = Summary::new(&plan, &finish, dir.root());
-    let exit = exit.unwrap_or_else(|| run::exit(&finish));
+    let exit = exit.unwrap_or_else(|| drive::exit(&finish));
     if args.json {
         progress::result(&line(&Say::End { exit: exit.code(), summary: summary.json().clone() }));
     } else {

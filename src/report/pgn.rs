@@ -27,7 +27,7 @@ pub use crate::plan::recording::{Fields, Layout, Notation, PgnOptions, Round, Zo
 use crate::plan::time_control::Limit;
 use crate::record::{ByColor, Color, GameRecord, Outcome, Termination};
 use crate::report::eco::Openings;
-use crate::report::fastchess::{illegal_move, side_reason};
+use crate::report::reasons::{illegal_move, side_reason};
 use comment::comment;
 
 /// What a game's text needs beside its record.

@@ -18,6 +18,8 @@ const HARNESS: &[&[&str]] = &[
     &["check", "report", "settings"],
     &["control", "schedule"],
     &["dashboard"],
+    &["run"],
+    &["compat"],
     &["cli"],
     &["main", "lib"],
 ];
@@ -130,6 +132,68 @@ fn the_harness_imports_downwards() {
 #[test]
 fn the_engine_imports_downwards() {
     report(&check_layers(&root().join("engine/src"), ENGINE));
+}
+
+/// Files below `cli` whose errors are not typed yet.
+const UNTYPED: &[&str] = &[
+    "compat/mod.rs",
+    "compat/place.rs",
+    "compat/plan.rs",
+    "compat/play.rs",
+    "run/building.rs",
+    "run/dir.rs",
+    "run/drive.rs",
+    "run/forecast.rs",
+    "run/page.rs",
+    "run/play.rs",
+    "run/records.rs",
+    "run/resolve.rs",
+    "run/resolve/missing.rs",
+    "run/resolve/obeyed.rs",
+    "run/series.rs",
+    "run/stamp.rs",
+    "run/trust.rs",
+];
+
+/// True if code, and not only a comment, names the crate `name`.
+fn names_crate(text: &str, name: &str) -> bool {
+    let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let word = |c: char| c.is_alphanumeric() || c == '_';
+    code.flat_map(|line| line.match_indices(name).map(move |(at, _)| (&line[..at], &line[at + name.len()..])))
+        .any(|(before, after)| !before.ends_with(word) && after.starts_with("::"))
+}
+
+/// Words typed are parsed in one room and declared in one other; errors without a type are for the
+/// last room, which only prints them.
+#[test]
+fn only_the_command_line_knows_its_parser_and_untyped_errors() {
+    let source = root().join("src");
+    let mut files = Vec::new();
+    rust_files(&source, &mut files);
+    let mut faults = Vec::new();
+    let mut untyped: Vec<&str> = UNTYPED.to_vec();
+    for file in files {
+        let name = file.strip_prefix(&source).unwrap().to_string_lossy().replace('\\', "/");
+        let text = std::fs::read_to_string(&file).unwrap();
+        let room = name.split(['/', '.']).next().unwrap_or_default();
+        if names_crate(&text, "clap") && !["cli", "settings"].contains(&room) {
+            faults.push(format!("{name}: only `cli` and `settings` may name clap"));
+        }
+        if names_crate(&text, "anyhow") && room != "cli" {
+            match untyped.iter().position(|known| *known == name) {
+                Some(place) => drop(untyped.swap_remove(place)),
+                None => faults.push(format!("{name}: only `cli` may name anyhow")),
+            }
+        }
+    }
+    faults.extend(untyped.iter().map(|name| format!("{name}: names anyhow no more; take it off the list UNTYPED")));
+    report(&faults);
+}
+
+#[test]
+fn a_crate_is_named_by_its_path() {
+    assert!(names_crate("use clap::Args;\n", "clap") && names_crate("fn f() -> anyhow::Result<()> {\n", "anyhow"));
+    assert!(!names_crate("// clap::Args\nuse my_clap::A;\nlet clap = 1;\n", "clap"));
 }
 
 /// File that each name comes from which a folder's own file passes on by `pub use file::name`.

@@ -3,7 +3,7 @@
 use clap::{Parser, Subcommand};
 use destrier::board::attacks::{Sliding, choose_sliding};
 use destrier_trainer::{bootstrap, compare, data, texel, train};
-use quintain::cli::{Exit, play::on_interrupt};
+use quintain::run::{Exit, play::on_interrupt};
 use std::fs;
 use std::io::{self, Write};
 use std::process::ExitCode;

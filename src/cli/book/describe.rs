@@ -7,10 +7,10 @@ use anyhow::{Result, bail};
 use serde::Serialize;
 
 use crate::chess::{Position, Variant};
-use crate::cli::progress;
 use crate::openings::maker::Places;
 use crate::openings::{self, Book, BookError, BookOptions, Format, Packing};
 use crate::record::{Color, Opening};
+use crate::run::progress;
 
 /// Broken lines named one by one; after that only their number is told.
 const MOST_NAMED: u64 = 20;

@@ -10,10 +10,10 @@ use tokio::sync::mpsc;
 use super::judge::{self, Judge};
 use super::partial::{Partial, Settings};
 use crate::chess::Variant;
-use crate::cli::run_dir::{sha256, write_atomically};
-use crate::cli::{Exit, progress, resolve, run};
 use crate::openings::Packing;
 use crate::openings::maker::{Selection, Start, Tally, Walks, Window};
+use crate::run::dir::{sha256, write_atomically};
+use crate::run::{Exit, drive, progress, resolve};
 use crate::schedule::affinity::Topology;
 
 #[derive(Debug, clap::Args)]
@@ -114,7 +114,7 @@ pub(super) fn run(args: &MakeArgs) -> Result<Exit> {
         tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start the event loop")?;
     let judged = runtime.block_on(async {
         let (sender, mut stopped) = mpsc::channel(1);
-        let signals = tokio::spawn(run::watch_signals(sender));
+        let signals = tokio::spawn(drive::watch_signals(sender));
         let filled = judge::fill(
             &mut selection,
             Walks::new(args.start(), args.plies, args.seed),

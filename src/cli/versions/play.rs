@@ -4,12 +4,12 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::cli::run_dir::RunDir;
-use crate::cli::series::{Match, Series, unplayable};
 use crate::cli::versions::{Gathered, ProgressArgs, curve, short};
-use crate::cli::{Exit, progress, resolve};
 use crate::report::collection::{RunPlayer, condition_of};
 use crate::report::results::Results;
+use crate::run::dir::RunDir;
+use crate::run::series::{Match, Series, unplayable};
+use crate::run::{Exit, progress, resolve};
 use crate::settings::RawPlan;
 use crate::source::{self, Commit, Context};
 use crate::stats::progress::least_certain;

@@ -16,8 +16,8 @@ pub use row::{Row, Verdict};
 pub use stages::{Loop, Step};
 
 use clap::Args;
-use quintain::cli::Exit;
-use quintain::cli::play::on_interrupt;
+use quintain::run::Exit;
+use quintain::run::play::on_interrupt;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;

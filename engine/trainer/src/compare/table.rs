@@ -3,8 +3,8 @@
 use super::evaluation::Entrant;
 use crate::train::replace;
 use anyhow::Context as _;
-use quintain::cli::play::Played;
 use quintain::report::standings::{self, Row};
+use quintain::run::play::Played;
 use serde::Serialize;
 use std::path::Path;
 

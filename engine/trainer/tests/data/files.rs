@@ -1,7 +1,7 @@
 //! What is written where: files, pipes, stdout, and what is left when a command ends early.
 
 use super::{Folder, lines};
-use quintain::cli::Exit;
+use quintain::run::Exit;
 use rustix::process::{Pid, Signal};
 use std::fs;
 use std::fs::File;

@@ -9,13 +9,13 @@ use super::invocation::{
     BookFormat, Dialect, EngineArgs, Invocation, Notation, Settings, TbArgs, TbResult, Tournament,
 };
 use crate::chess::{START_FEN, Variant};
-use crate::cli::run_dir::sha256;
 use crate::openings::order::Order;
 use crate::openings::{Book, BookOptions, Format as BookForm};
 use crate::plan::affinity::Affinity;
 use crate::plan::recording::{self, Fields, Layout, PgnOptions, Recording, Round, Zone};
 use crate::plan::rules::{DrawRule, ResignRule, Rules, SyzygyRule, SyzygyScope};
 use crate::plan::{BookRef, BookSource, Colors, Format, Machine, Origin, Plan, Player, Test, Timeouts};
+use crate::run::dir::sha256;
 use crate::schedule::affinity::Topology;
 use crate::source::split_words;
 use crate::stats::sprt::Bounds;

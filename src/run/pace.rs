@@ -37,18 +37,18 @@ struct Machine {
 
 /// How quick pairs are played.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::cli) struct Pace {
-    pub(in crate::cli) pairs_per_minute: f64,
+pub(crate) struct Pace {
+    pub(crate) pairs_per_minute: f64,
     /// `None` where it was told and not learnt.
-    pub(in crate::cli) clock: Option<String>,
-    pub(in crate::cli) concurrency: Option<u64>,
+    pub(crate) clock: Option<String>,
+    pub(crate) concurrency: Option<u64>,
     /// Runs that it was learnt from.
-    pub(in crate::cli) runs: u64,
+    pub(crate) runs: u64,
 }
 
 /// What past runs teach.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::cli) enum Learnt {
+pub(crate) enum Learnt {
     Known(Pace),
     /// And why not, with a remedy.
     Unknown(String),
@@ -56,12 +56,12 @@ pub(in crate::cli) enum Learnt {
 
 impl Pace {
     /// One that the user knows.
-    pub(in crate::cli) const fn told(pairs_per_minute: f64) -> Self {
+    pub(crate) const fn told(pairs_per_minute: f64) -> Self {
         Self { pairs_per_minute, clock: None, concurrency: None, runs: 0 }
     }
 
     /// `24.3 pairs a minute (8+0.08, 8 games at once, learnt from 3 runs)`
-    pub(in crate::cli) fn words(&self) -> String {
+    pub(crate) fn words(&self) -> String {
         let rate = format!("{} pairs a minute", fixed(self.pairs_per_minute, 1));
         match (&self.clock, self.concurrency) {
             (Some(clock), Some(games)) => {
@@ -75,7 +75,7 @@ impl Pace {
 
 /// The pace of the runs under `root` on a machine with this processor, of `clock` and `games` at once where they are given, else of
 /// those in which most pairs were played. Where no run had as many games at once, it is taken to grow with their number.
-pub(in crate::cli) fn learn(root: &Path, cpu: &str, clock: Option<&str>, games: Option<u16>) -> Learnt {
+pub(crate) fn learn(root: &Path, cpu: &str, clock: Option<&str>, games: Option<u16>) -> Learnt {
     #[derive(Clone, Copy, Default)]
     struct Sum {
         pairs: u64,

@@ -9,7 +9,7 @@ use crate::stats::sprt::Model;
 
 /// Whose command line it is: the defaults differ, and what is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::cli) enum Dialect {
+pub(crate) enum Dialect {
     /// fastchess.
     Fastchess,
     /// cutechess-cli.
@@ -18,7 +18,7 @@ pub(in crate::cli) enum Dialect {
 
 /// What is to be done.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::cli) enum Request {
+pub(crate) enum Request {
     /// Play.
     Play(Box<Invocation>),
     /// Say which version this is.
@@ -31,7 +31,7 @@ pub(in crate::cli) enum Request {
 
 /// A tournament as typed.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::cli) struct Invocation {
+pub(crate) struct Invocation {
     /// Whose command line it is.
     pub dialect: Dialect,
     /// At least two, each with a name of its own.
@@ -46,7 +46,7 @@ pub(in crate::cli) struct Invocation {
 
 /// One `-engine`, with what `-each` adds.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(in crate::cli) struct EngineArgs {
+pub(crate) struct EngineArgs {
     /// The program: a path, relative to `dir` where that is set, or a name to look up.
     pub cmd: String,
     /// Unique once checked.
@@ -69,7 +69,7 @@ pub(in crate::cli) struct EngineArgs {
 
 /// Who meets whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::cli) enum Tournament {
+pub(crate) enum Tournament {
     /// Everybody everybody.
     RoundRobin,
     /// The first `seeds` engines everybody else.
@@ -80,7 +80,7 @@ pub(in crate::cli) enum Tournament {
 
 /// The form of the console's lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::cli) enum OutputFormat {
+pub(crate) enum OutputFormat {
     /// fastchess.
     Fastchess,
     /// cutechess-cli.
@@ -89,7 +89,7 @@ pub(in crate::cli) enum OutputFormat {
 
 /// The form of a book.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::cli) enum BookFormat {
+pub(crate) enum BookFormat {
     /// Positions.
     Epd,
     /// Games.
@@ -98,7 +98,7 @@ pub(in crate::cli) enum BookFormat {
 
 /// `-openings`
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in crate::cli) struct OpeningArgs {
+pub(crate) struct OpeningArgs {
     /// The book; `None` for the starting position.
     pub file: Option<String>,
     /// As said, or by the file's name; `None` to look at its content.
@@ -113,7 +113,7 @@ pub(in crate::cli) struct OpeningArgs {
 
 /// Notation of moves in the PGN.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::cli) enum Notation {
+pub(crate) enum Notation {
     /// `Nf3`
     #[default]
     San,
@@ -125,7 +125,7 @@ pub(in crate::cli) enum Notation {
 
 /// `-pgnout`
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::cli) struct PgnArgs {
+pub(crate) struct PgnArgs {
     /// Where to; empty for a name with the date.
     pub file: String,
     /// Go on after what is there.
@@ -169,7 +169,7 @@ impl Default for PgnArgs {
 
 /// `-epdout`
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::cli) struct EpdArgs {
+pub(crate) struct EpdArgs {
     /// Where to; empty for a name with the date.
     pub file: String,
     /// Go on after what is there.
@@ -178,7 +178,7 @@ pub(in crate::cli) struct EpdArgs {
 
 /// `-sprt`
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(in crate::cli) struct SprtArgs {
+pub(crate) struct SprtArgs {
     pub elo0: f64,
     pub elo1: f64,
     pub alpha: f64,
@@ -188,7 +188,7 @@ pub(in crate::cli) struct SprtArgs {
 
 /// `-draw`
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::cli) struct DrawArgs {
+pub(crate) struct DrawArgs {
     /// Full moves before it applies.
     pub number: u32,
     /// Consecutive full moves.
@@ -199,7 +199,7 @@ pub(in crate::cli) struct DrawArgs {
 
 /// `-resign`
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::cli) struct ResignArgs {
+pub(crate) struct ResignArgs {
     /// Consecutive moves of the loser.
     pub count: u32,
     /// Centipawns.
@@ -210,7 +210,7 @@ pub(in crate::cli) struct ResignArgs {
 
 /// Which results tables may give.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::cli) enum TbResult {
+pub(crate) enum TbResult {
     /// Any.
     #[default]
     Both,
@@ -222,7 +222,7 @@ pub(in crate::cli) enum TbResult {
 
 /// `-tb` and what belongs to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in crate::cli) struct TbArgs {
+pub(crate) struct TbArgs {
     /// Folders, separated as on the command line; `None` where tables are not used.
     pub paths: Option<String>,
     /// The most men; 0 for as many as the tables have.
@@ -235,7 +235,7 @@ pub(in crate::cli) struct TbArgs {
 
 /// `-log`
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::cli) struct LogArgs {
+pub(crate) struct LogArgs {
     /// The file; empty where none is written.
     pub file: String,
     /// The lowest level that is written.
@@ -265,7 +265,7 @@ impl Default for LogArgs {
 
 /// How much a log tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::cli) enum LogLevel {
+pub(crate) enum LogLevel {
     Trace,
     Info,
     Warn,
@@ -275,7 +275,7 @@ pub(in crate::cli) enum LogLevel {
 
 /// Everything that is not an engine's own.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::cli) struct Settings {
+pub(crate) struct Settings {
     pub openings: OpeningArgs,
     pub pgn: Option<PgnArgs>,
     pub epd: Option<EpdArgs>,

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::cli::resolve;
-use crate::cli::simulate::pace::{self, Learnt};
 use crate::plan::time_control::Limit;
 use crate::plan::{Format, Plan, RaceRule};
 use crate::report::figures;
+use crate::run::pace::{self, Learnt};
+use crate::run::resolve;
 use crate::schedule::affinity::Topology;
 use crate::settings::RawPlan;
 use crate::stats::elo::fixed;
@@ -32,7 +32,7 @@ const MANY_PAIRS: f64 = 2_000.0;
 
 /// Expected length of a plan's test between equal engines, or of its race, in one line; `None` if
 /// it cannot be told.
-pub(super) fn line(plan: &Plan) -> Option<String> {
+pub(crate) fn line(plan: &Plan) -> Option<String> {
     if let Format::Race(rule) = plan.format {
         return Some(race(rule, plan.players.len().saturating_sub(1), plan.max_pairs));
     }
@@ -112,7 +112,7 @@ fn quicker(plan: &Plan, bounds: &Bounds) -> Vec<&'static str> {
 
 /// Sets the bounds of `raw` so that its test is over within `budget` in 95 % of cases, and its `max-time` to that. Returns a line
 /// that says so.
-pub(super) fn spend(budget: &str, raw: &mut RawPlan) -> Result<String> {
+pub(crate) fn spend(budget: &str, raw: &mut RawPlan) -> Result<String> {
     let time = resolve::time("--budget", budget)?;
     let [limit, other] = resolve::limits(raw)?;
     let concurrency = raw.concurrency.unwrap_or_else(|| Topology::detect().default_concurrency(1));

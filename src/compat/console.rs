@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use self::files::Output;
-pub use self::lines::{Given, illegal_move, side_reason};
+pub use self::lines::Given;
 pub use self::tally::{Scores, Tally};
 
 use crate::chess::Variant;
@@ -23,6 +23,7 @@ use crate::record::{ByColor, GameId, GameRecord, PlayerId, Termination};
 use crate::report::eco::Openings;
 use crate::report::epd;
 use crate::report::pgn::{self, Meta};
+use crate::report::reasons::{illegal_move, side_reason};
 use crate::stats::sprt::{Sprt, Verdict};
 use crate::tournament::events::{Observer, RunEvent, StopReason};
 use crate::tournament::standing::{Standing, pv_faults};

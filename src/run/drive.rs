@@ -8,9 +8,6 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
 use crate::chess::Variant;
-use crate::cli::page::PageFold;
-use crate::cli::run_dir::{Place, RunDir, sha256, write_atomically};
-use crate::cli::{Exit, forecast, lasting, progress};
 use crate::control::server::Server;
 use crate::game::tablebase::Probe;
 use crate::journal::{self, Journal};
@@ -22,6 +19,9 @@ use crate::report::crashes::Crashes;
 use crate::report::pgn_file::PgnFile;
 use crate::report::summary::Summary;
 use crate::report::terminal::QuietKeys;
+use crate::run::dir::{Place, RunDir, sha256, write_atomically};
+use crate::run::page::PageFold;
+use crate::run::{Exit, forecast, lasting, progress};
 use crate::schedule::capacity::{self, Demand, Supply};
 use crate::schedule::dispatcher::{self, Inbox, Run};
 use crate::schedule::trial;
@@ -32,24 +32,24 @@ use crate::tournament::standing::Standing;
 
 /// How results are printed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Output {
+pub(crate) struct Output {
     json: bool,
     quiet: bool,
 }
 
 impl Output {
-    pub(super) const fn new(json: bool) -> Self {
+    pub(crate) const fn new(json: bool) -> Self {
         Self { json, quiet: false }
     }
 
     /// For runs that are a part of something larger, which prints its own results.
-    pub(super) const fn quiet() -> Self {
+    pub(crate) const fn quiet() -> Self {
         Self { json: false, quiet: true }
     }
 }
 
 /// Starts a new run at `place`. Nothing is left behind where an engine does not start.
-pub(super) fn start(plan: Arc<Plan>, book: Book, place: &Place, output: Output) -> Result<Exit> {
+pub(crate) fn start(plan: Arc<Plan>, book: Book, place: &Place, output: Output) -> Result<Exit> {
     check_capacity(&plan)?;
     if let Some(text) = lasting::warning(&plan).filter(|_| !output.quiet) {
         progress::warn(&text);
@@ -71,7 +71,7 @@ pub(super) fn start(plan: Arc<Plan>, book: Book, place: &Place, output: Output) 
 }
 
 /// Goes on with the run in `dir`.
-pub(super) fn resume(plan: Arc<Plan>, dir: &RunDir, output: Output) -> Result<Exit> {
+pub(crate) fn resume(plan: Arc<Plan>, dir: &RunDir, output: Output) -> Result<Exit> {
     check_capacity(&plan)?;
     let runtime = runtime()?;
     let book = load_book(&plan)?;
@@ -118,11 +118,11 @@ pub(super) fn resume(plan: Arc<Plan>, dir: &RunDir, output: Output) -> Result<Ex
 }
 
 /// Raises the limit on open files, and refuses more games at once than the system's limits carry.
-pub(super) fn check_capacity(plan: &Plan) -> Result<()> {
+pub(crate) fn check_capacity(plan: &Plan) -> Result<()> {
     Ok(capacity::check(plan.concurrency, 0, Demand::of(plan), Supply::claim().after_tables(plan))?)
 }
 
-pub(super) fn runtime() -> Result<tokio::runtime::Runtime> {
+pub(crate) fn runtime() -> Result<tokio::runtime::Runtime> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("cannot start the event loop")?;
     let entered = runtime.enter();
@@ -134,7 +134,7 @@ pub(super) fn runtime() -> Result<tokio::runtime::Runtime> {
 }
 
 /// Reads the plan's book and checks that it is still the same.
-pub(super) fn load_book(plan: &Plan) -> Result<Book> {
+pub(crate) fn load_book(plan: &Plan) -> Result<Book> {
     let (source, sha256, variant) = (&plan.book.source, &plan.book.sha256, plan.rules.variant);
     if *source == BookSource::Builtin {
         return builtin::book_of(sha256, variant)?.with_context(|| {
@@ -155,7 +155,7 @@ pub(super) fn load_book(plan: &Plan) -> Result<Book> {
 }
 
 /// Reads a book, checking each of its openings.
-pub(super) fn read_book(source: &BookSource, plies: Option<u32>, variant: Variant) -> Result<Book> {
+pub(crate) fn read_book(source: &BookSource, plies: Option<u32>, variant: Variant) -> Result<Book> {
     let options = BookOptions { variant, plies, format: None };
     match source {
         BookSource::Builtin => Ok(builtin::book(variant)?),
@@ -164,7 +164,7 @@ pub(super) fn read_book(source: &BookSource, plies: Option<u32>, variant: Varian
 }
 
 /// Opens the endgame tables that the rules ask for.
-pub(super) fn tables(plan: &Plan) -> Result<Option<Arc<dyn Probe>>> {
+pub(crate) fn tables(plan: &Plan) -> Result<Option<Arc<dyn Probe>>> {
     match &plan.rules.syzygy {
         Some(rule) => Ok(Some(Arc::new(Tables::open(&rule.paths)?))),
         None => Ok(None),
@@ -174,7 +174,7 @@ pub(super) fn tables(plan: &Plan) -> Result<Option<Arc<dyn Probe>>> {
 /// Starts each engine once and has it search once, so that one that does not start, refuses an
 /// option or does not obey the plan's limit is known before a run exists. Returns by player what
 /// its engine said of failures.
-pub(super) async fn preflight(plan: &Plan, book: &Book) -> Result<Vec<Vec<String>>> {
+pub(crate) async fn preflight(plan: &Plan, book: &Book) -> Result<Vec<Vec<String>>> {
     let opening = first_opening(plan, book)?;
     let mut complaints = Vec::with_capacity(plan.players.len());
     for player in &plan.players {
@@ -184,7 +184,7 @@ pub(super) async fn preflight(plan: &Plan, book: &Book) -> Result<Vec<Vec<String
 }
 
 /// The opening of the trial searches.
-pub(super) fn first_opening(plan: &Plan, book: &Book) -> Result<Opening> {
+pub(crate) fn first_opening(plan: &Plan, book: &Book) -> Result<Opening> {
     let start = usize::try_from(plan.book.start).unwrap_or_default();
     let found = book.opening(start)?.map_or_else(|| book.opening(0), |opening| Ok(Some(opening)))?;
     found.with_context(|| format!("{}: it has no opening", book.name()))
@@ -200,7 +200,7 @@ fn tell(plan: &Plan, complaints: &[Vec<String>]) {
 }
 
 /// The message on what an engine said of a failure.
-pub(super) fn complaint(name: &str, text: &str) -> String {
+pub(crate) fn complaint(name: &str, text: &str) -> String {
     format!("engine {name}, before its first game: {text}")
 }
 
@@ -272,7 +272,7 @@ async fn drive(
 }
 
 /// What a run's process tells the shell.
-pub(super) fn exit(finish: &Finish) -> Exit {
+pub(crate) fn exit(finish: &Finish) -> Exit {
     match (&finish.reason, finish.standing.verdict()) {
         (_, Verdict::AcceptH1) => Exit::Done,
         (_, Verdict::AcceptH0) => Exit::H0,
@@ -321,7 +321,7 @@ impl Heeded {
 }
 
 /// Ctrl-C lets running games finish, a second one does not; the system's requests to end stop at once.
-pub(super) async fn watch_signals(interrupts: mpsc::Sender<Stop>) {
+pub(crate) async fn watch_signals(interrupts: mpsc::Sender<Stop>) {
     // Read before the first handler stands: a handler takes the place of what the process was started with.
     let ignored = ignored_signals();
     let heed = |kind| Heeded::new(kind, ignored);
@@ -344,7 +344,7 @@ pub(super) async fn watch_signals(interrupts: mpsc::Sender<Stop>) {
 }
 
 /// Where a new run goes unless told otherwise.
-pub(super) fn default_place(name: &str) -> Place {
+pub(crate) fn default_place(name: &str) -> Place {
     let stamp = chrono::Local::now().format("%Y%m%d-%H%M%S");
     let name: String =
         name.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' }).collect();

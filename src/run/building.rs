@@ -5,22 +5,22 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::cli::progress;
+use crate::run::progress;
 use crate::source::{self, Bases, Context, Resolved, Update};
 
 /// Commits that are built at most in search of another program.
 const MOST_BASES: usize = 10;
 
 /// Shows the build until it is dropped: on a terminal step, elapsed time and the compiler's last line; elsewhere a line a step.
-pub(super) struct Building {
-    pub(super) context: Context,
+pub(crate) struct Building {
+    pub(crate) context: Context,
     spinner: ProgressBar,
     total: usize,
 }
 
 impl Building {
     /// For `total` engines.
-    pub(super) fn begin(total: usize) -> Result<Self> {
+    pub(crate) fn begin(total: usize) -> Result<Self> {
         let context = Context::from_env()?;
         let style = ProgressStyle::with_template("{spinner} {elapsed} {prefix}\n  {wide_msg:.dim}");
         let spinner = ProgressBar::new_spinner().with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
@@ -29,12 +29,12 @@ impl Building {
     }
 
     /// Builds or finds engine `number`, from 1; `role` is for the message.
-    pub(super) fn engine(&self, number: usize, role: &str, spec: &str) -> Result<Resolved> {
+    pub(crate) fn engine(&self, number: usize, role: &str, spec: &str) -> Result<Resolved> {
         self.resolve(number, spec).with_context(|| format!("{role} `{spec}`"))
     }
 
     /// Engine `number` as the newest commit has it whose program is another one than `new_spec`'s; `is_same` compares them.
-    pub(super) fn other(&self, number: usize, new_spec: &str, is_same: impl Fn(&Resolved) -> bool) -> Result<Resolved> {
+    pub(crate) fn other(&self, number: usize, new_spec: &str, is_same: impl Fn(&Resolved) -> bool) -> Result<Resolved> {
         let mut bases = Bases::of(&self.context, new_spec).context("base")?;
         for passed in 0..MOST_BASES {
             let Some(spec) = bases.next() else {

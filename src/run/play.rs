@@ -6,13 +6,13 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result, bail};
 use tokio::sync::mpsc;
 
-use crate::cli::run::{self, Output};
-use crate::cli::run_dir::{Place, RunDir, sha256};
-use crate::cli::{Exit, resolve};
 use crate::journal;
 use crate::openings::Book;
 use crate::plan::{Plan, file};
 use crate::record::PairId;
+use crate::run::dir::{Place, RunDir, sha256};
+use crate::run::drive::{self, Output};
+use crate::run::{Exit, resolve};
 use crate::settings::RawPlan;
 use crate::tournament::pairing::{Next, Pairing};
 use crate::tournament::standing::Standing;
@@ -46,7 +46,7 @@ pub fn play(raw: &RawPlan, name: &'static str, root: &Path) -> Result<Played> {
     if !root.join(file::FILE_NAME).exists() {
         let place = Place::Given(root.to_owned());
         place.check()?;
-        let exit = run::start(Arc::new(plan.clone()), book, &place, Output::quiet())?;
+        let exit = drive::start(Arc::new(plan.clone()), book, &place, Output::quiet())?;
         return Ok(Played { standing: count(&plan, root)?, plan, exit });
     }
     let (dir, begun) = RunDir::open(root)?;
@@ -58,7 +58,7 @@ pub fn play(raw: &RawPlan, name: &'static str, root: &Path) -> Result<Played> {
     }
     // How many games at once is no part of what was begun.
     let going = Plan { concurrency: plan.concurrency, affinity: plan.affinity, ..begun };
-    let exit = run::resume(Arc::new(going.clone()), &dir, Output::quiet())?;
+    let exit = drive::resume(Arc::new(going.clone()), &dir, Output::quiet())?;
     Ok(Played { standing: count(&going, root)?, plan: going, exit })
 }
 
@@ -82,11 +82,11 @@ fn resolved(raw: &RawPlan, name: &'static str) -> Result<(Plan, Book)> {
 /// # Errors
 /// Where the thread cannot be had.
 pub fn on_interrupt(act: impl Fn() + Send + 'static) -> Result<()> {
-    let runtime = run::runtime()?;
+    let runtime = drive::runtime()?;
     let listen = move || {
         runtime.block_on(async {
             let (interrupts, mut seen) = mpsc::channel(4);
-            let watching = tokio::spawn(run::watch_signals(interrupts));
+            let watching = tokio::spawn(drive::watch_signals(interrupts));
             while seen.recv().await.is_some() {
                 act();
             }

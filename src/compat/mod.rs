@@ -6,6 +6,7 @@
 
 mod check;
 mod config;
+mod console;
 mod cutechess;
 mod engine;
 mod grammar;
@@ -22,14 +23,13 @@ mod words;
 use std::ffi::OsString;
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 
 use self::config::ConfigFile;
 use self::grammar::Saved;
-pub(super) use self::invocation::Dialect;
+pub(crate) use self::invocation::Dialect;
 use self::invocation::Request;
 use self::play::say;
-use crate::cli::check::CheckArgs;
 
 /// The fastchess whose command line this is.
 const FASTCHESS_VERSION: &str = "1.8.2";
@@ -38,7 +38,7 @@ const FASTCHESS_VERSION: &str = "1.8.2";
 const CUTECHESS_VERSION: &str = "1.3.1";
 
 /// The runner that a program of this name is to be: `fastchess`, `fastchess-ob`, `cutechess-cli`, ...
-pub(super) fn dialect_of(program: &Path) -> Option<Dialect> {
+pub(crate) fn dialect_of(program: &Path) -> Option<Dialect> {
     let name = program.file_name()?.to_str()?;
     if name.starts_with("fastchess") {
         Some(Dialect::Fastchess)
@@ -71,9 +71,12 @@ pub fn check_runner_words(runner: Runner, words: &[String]) -> Result<(), String
     parsed.map(drop).map_err(|error| error.to_string())
 }
 
+/// `quintain check` of an engine by its spec; true if it passed.
+pub(crate) type Check<'a> = &'a dyn Fn(&str) -> Result<bool>;
+
 /// Does what the command line says; `program` is how to call this again. Exit codes are those of the leading runners: 0 for a
 /// tournament that was played to its end, whatever its verdict, and 1 for anything else.
-pub(super) fn run(dialect: Dialect, words: &[OsString], program: &str) -> u8 {
+pub(crate) fn run(dialect: Dialect, words: &[OsString], program: &str, check: Check<'_>) -> u8 {
     let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let parsed = match dialect {
         Dialect::Fastchess => grammar::parse(&words, &load),
@@ -92,7 +95,7 @@ pub(super) fn run(dialect: Dialect, words: &[OsString], program: &str) -> u8 {
             say(help::text(dialect));
             Ok(true)
         }
-        Ok(Request::Compliance(command)) => compliance(&command),
+        Ok(Request::Compliance(command)) => compliance(&command, check),
         Ok(Request::Play(invocation)) => play::play(*invocation, program),
     };
     match done {
@@ -122,12 +125,8 @@ fn load(path: &Path) -> Result<Saved, String> {
 }
 
 /// `quintain check`, under the leading runner's name for it.
-fn compliance(command: &[String]) -> Result<bool> {
-    use clap::{Args as _, FromArgMatches as _};
-    let spec = command.iter().map(|word| engine::quoted(word)).collect::<Vec<_>>().join(" ");
-    let matches = CheckArgs::augment_args(clap::Command::default()).try_get_matches_from(["check", "--", &spec]);
-    let args = CheckArgs::from_arg_matches(&matches.context("--compliance")?)?;
-    Ok(crate::cli::check::run(&args)? == crate::cli::Exit::Done)
+fn compliance(command: &[String], check: Check<'_>) -> Result<bool> {
+    check(&command.iter().map(|word| engine::quoted(word)).collect::<Vec<_>>().join(" "))
 }
 
 #[cfg(test)]

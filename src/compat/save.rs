@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use super::config::ConfigFile;
-use crate::cli::run_dir::write_atomically;
+use crate::compat::console::Scores;
 use crate::record::PlayerId;
-use crate::report::fastchess::Scores;
+use crate::run::dir::write_atomically;
 use crate::tournament::events::{Observer, RunEvent};
 
 /// Writes the file now and then, and when the run closes.

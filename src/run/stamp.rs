@@ -14,7 +14,7 @@ use sha2::Sha256;
 use crate::dashboard;
 
 /// The stamp's name in the run directory.
-pub(super) const FILE_NAME: &str = "stamp";
+pub(crate) const FILE_NAME: &str = "stamp";
 
 /// The secret's name in the state folder.
 const SECRET: &str = "secret";
@@ -29,7 +29,7 @@ const SHORTEST_SECRET: usize = 32;
 ///
 /// # Errors
 /// Returns an error if there is no place for the secret or none to write the stamp.
-pub(super) fn write(root: &Path, plan: &str) -> Result<()> {
+pub(crate) fn write(root: &Path, plan: &str) -> Result<()> {
     let stamp: String = mac(&secret(&state()?)?, plan)?.finalize().into_bytes().iter().fold(
         String::with_capacity(2 * 32 + 1),
         |mut hex, byte| {
@@ -43,7 +43,7 @@ pub(super) fn write(root: &Path, plan: &str) -> Result<()> {
 }
 
 /// True if this user's program stamped the run directory `root` with the plan that reads `plan`.
-pub(super) fn is_valid(root: &Path, plan: &str) -> bool {
+pub(crate) fn is_valid(root: &Path, plan: &str) -> bool {
     let stamp = std::fs::read_to_string(root.join(FILE_NAME)).unwrap_or_default();
     let Some(stamp) = unhex(stamp.trim_end()) else { return false };
     // A state folder without a secret has stamped nothing.

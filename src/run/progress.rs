@@ -7,17 +7,17 @@ use std::io::Write as _;
 use crate::source::Update;
 
 /// A result.
-pub(super) fn result(text: &str) {
+pub(crate) fn result(text: &str) {
     let _ = writeln!(std::io::stdout().lock(), "{}", text.trim_end());
 }
 
 /// Something worth knowing.
-pub(super) fn note(text: &str) {
+pub(crate) fn note(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
 /// A step of a build that has begun; what the compiler prints is left out.
-pub(super) fn step(update: Update<'_>) {
+pub(crate) fn step(update: Update<'_>) {
     match update {
         Update::Step(text) | Update::Note(text) => note(text),
         Update::Output(_) => {}
@@ -25,12 +25,12 @@ pub(super) fn step(update: Update<'_>) {
 }
 
 /// Something to look at; the command goes on.
-pub(super) fn warn(text: &str) {
+pub(crate) fn warn(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "warning: {text}");
 }
 
 /// Why a run could not go on, and how it can.
-pub(super) fn broken(why: &str, run: &std::path::Path) {
+pub(crate) fn broken(why: &str, run: &std::path::Path) {
     let run = run.display();
     let _ = writeln!(
         std::io::stderr().lock(),
@@ -39,9 +39,9 @@ pub(super) fn broken(why: &str, run: &std::path::Path) {
 }
 
 /// Why the command failed, its causes on the same line.
-pub(super) fn error(error: &anyhow::Error) {
+pub(crate) fn error(error: &(dyn std::error::Error + 'static)) {
     let mut line = String::new();
-    for cause in error.chain() {
+    for cause in std::iter::successors(Some(error), |error| error.source()) {
         let text = cause.to_string();
         // A cause that its parent already quotes adds nothing.
         if !line.contains(&text) {

@@ -10,7 +10,7 @@ use crate::plan::recording::{
 use crate::settings::RawPlan;
 
 /// What a plan's keys ask for. Looks at the files, and writes nothing yet.
-pub(super) fn recording(raw: &RawPlan) -> Result<Recording> {
+pub(crate) fn recording(raw: &RawPlan) -> Result<Recording> {
     let options = pgn_options(raw)?;
     let pgn = match &raw.pgn {
         Some(path) => Some(PgnOutput { file: appended("--pgn", path)?, options }),

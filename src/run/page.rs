@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context as _, Result};
 
-use crate::cli::run_dir::{RunDir, write_atomically};
 use crate::journal;
 use crate::plan::Plan;
 use crate::record::GameRecord;
 use crate::report::crashes;
 use crate::report::html::{self, Crash, Story};
+use crate::run::dir::{RunDir, write_atomically};
 use crate::tournament::events::{Observer, RunEvent};
 
 /// Failed games that a page shows; all of them lie in `crashes/`.
@@ -18,20 +18,20 @@ const MOST_CRASHES: usize = 50;
 
 /// The page of a run that is being played, told each game as it ends: it need not read the journal again.
 #[derive(Clone, Debug)]
-pub(super) struct PageFold(Arc<Mutex<Story>>);
+pub(crate) struct PageFold(Arc<Mutex<Story>>);
 
 impl PageFold {
-    pub(super) fn new(plan: Arc<Plan>) -> Result<Self> {
+    pub(crate) fn new(plan: Arc<Plan>) -> Result<Self> {
         Ok(Self(Arc::new(Mutex::new(Story::new(plan)?))))
     }
 
     /// Takes a game as the journal has it.
-    pub(super) fn record(&self, game: GameRecord) {
+    pub(crate) fn record(&self, game: GameRecord) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).tell(game);
     }
 
     /// Writes the page and the picture of the run in `dir`.
-    pub(super) fn write(&self, dir: &RunDir, headline: &str) -> Result<()> {
+    pub(crate) fn write(&self, dir: &RunDir, headline: &str) -> Result<()> {
         write(dir, &self.0.lock().unwrap_or_else(PoisonError::into_inner), headline)
     }
 }
@@ -53,7 +53,7 @@ fn story(dir: &RunDir, plan: &Plan) -> Result<Story> {
 }
 
 /// The page of a run; `headline` is what came of it, where more is known than its games tell.
-pub(super) fn of(dir: &RunDir, plan: &Plan, headline: Option<&str>) -> Result<String> {
+pub(crate) fn of(dir: &RunDir, plan: &Plan, headline: Option<&str>) -> Result<String> {
     Ok(html::page(&story(dir, plan)?, headline, &failed(&dir.path("crashes"))))
 }
 

@@ -13,8 +13,8 @@ use super::invocation::{
     BookFormat, Dialect, DrawArgs, EngineArgs, EpdArgs, LogArgs, LogLevel, Notation, OpeningArgs, OutputFormat,
     PgnArgs, ResignArgs, Settings, SprtArgs, TbArgs, TbResult, Tournament,
 };
+use crate::compat::console::Tally;
 use crate::plan::time_control::{Limit, TimeControl};
-use crate::report::fastchess::Tally;
 use crate::stats::sprt::Model;
 
 /// An interval that never comes, as fastchess writes it.

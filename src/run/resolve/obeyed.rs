@@ -6,12 +6,12 @@ use crate::plan::time_control::{Limit, LimitKind};
 use crate::source::Resolved;
 
 /// The names of limits, as the registry has them.
-pub(in crate::cli) fn names(limits: &[LimitKind]) -> String {
+pub(crate) fn names(limits: &[LimitKind]) -> String {
     limits.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(", ")
 }
 
 /// Refuses a limit that the registry says an engine does not obey.
-pub(super) fn check(found: &Resolved, limit: Limit) -> Result<()> {
+pub(crate) fn check(found: &Resolved, limit: Limit) -> Result<()> {
     let Some(obeyed) = &found.limits else { return Ok(()) };
     match limit.kinds().find(|kind| !obeyed.contains(kind)) {
         None => Ok(()),

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use anyhow::{Result, bail};
 
-use crate::cli::progress;
+use crate::run::progress;
 use crate::settings::RawPlan;
 use crate::source::{self, Context, SourceError};
 
@@ -13,7 +13,7 @@ use crate::source::{self, Context, SourceError};
 /// # Errors
 /// If players are missing and the plan does not ask for that, if a hero is, and if too few are
 /// left.
-pub(super) fn without(raw: &RawPlan) -> Result<RawPlan> {
+pub(crate) fn without(raw: &RawPlan) -> Result<RawPlan> {
     let missing = missing(raw)?;
     if missing.is_empty() {
         return Ok(raw.clone());

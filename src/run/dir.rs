@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, bail};
 use sha2::{Digest, Sha256};
 
-use crate::cli::stamp;
 use crate::journal::{self, Header, Journal};
 use crate::plan::{Plan, file};
+use crate::run::stamp;
 
 /// Where a new run is to go.
 #[derive(Clone, Debug)]
-pub(super) enum Place {
+pub(crate) enum Place {
     /// There, as the user said.
     Given(PathBuf),
     /// There, or with `-2`, `-3` after the name where another run has it.
@@ -20,14 +20,14 @@ pub(super) enum Place {
 
 impl Place {
     /// The first path that is tried.
-    pub(super) fn wanted(&self) -> &Path {
+    pub(crate) fn wanted(&self) -> &Path {
         match self {
             Self::Given(root) | Self::Default(root) => root,
         }
     }
 
     /// Says now, before anything is built, what [`take`](Self::take) would say after it.
-    pub(super) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         match self {
             Self::Given(root) if root.symlink_metadata().is_ok() => Err(taken(root)),
             _ => Ok(()),
@@ -90,7 +90,7 @@ fn taken(root: &Path) -> anyhow::Error {
 
 /// Where things lie in a run directory that exists.
 #[derive(Clone, Debug)]
-pub(super) struct RunDir {
+pub(crate) struct RunDir {
     root: PathBuf,
     /// The text of `plan.toml`.
     plan: String,
@@ -99,7 +99,7 @@ pub(super) struct RunDir {
 impl RunDir {
     /// Makes the directory with its plan and an empty journal, all at once: under another name first, so that a run
     /// directory is never seen half made.
-    pub(super) fn create(place: &Place, plan: &Plan) -> Result<(Self, Journal)> {
+    pub(crate) fn create(place: &Place, plan: &Plan) -> Result<(Self, Journal)> {
         let parent = match place.wanted().parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
@@ -134,7 +134,7 @@ impl RunDir {
     }
 
     /// Opens the directory of an earlier run and reads its plan.
-    pub(super) fn open(root: &Path) -> Result<(Self, Plan)> {
+    pub(crate) fn open(root: &Path) -> Result<(Self, Plan)> {
         let path = root.join(file::FILE_NAME);
         let text = std::fs::read_to_string(&path)
             .with_context(|| format!("{}: cannot read it; is {} a run directory?", path.display(), root.display()))?;
@@ -143,7 +143,7 @@ impl RunDir {
     }
 
     /// Checks that the journal belongs to the plan that lies beside it.
-    pub(super) fn check_plan(&self, header: &Header) -> Result<()> {
+    pub(crate) fn check_plan(&self, header: &Header) -> Result<()> {
         if sha256(self.plan.as_bytes()) != header.plan_sha256 {
             bail!(
                 "{}: changed since the run began, so its games would not be of one test; restore it, or start a new run",
@@ -154,28 +154,28 @@ impl RunDir {
     }
 
     /// True if this user's program wrote the directory and its plan.
-    pub(super) fn is_stamped(&self) -> bool {
+    pub(crate) fn is_stamped(&self) -> bool {
         stamp::is_valid(&self.root, &self.plan)
     }
 
     /// Makes the directory the user's own.
-    pub(super) fn stamp(&self) -> Result<()> {
+    pub(crate) fn stamp(&self) -> Result<()> {
         stamp::write(&self.root, &self.plan)
     }
 
     /// The directory itself.
-    pub(super) fn root(&self) -> &Path {
+    pub(crate) fn root(&self) -> &Path {
         &self.root
     }
 
     /// A file in it.
-    pub(super) fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.root.join(name)
     }
 }
 
 /// SHA-256 in hex.
-pub(super) fn sha256(bytes: &[u8]) -> String {
+pub(crate) fn sha256(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
     Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut hex, byte| {
         let _ = write!(hex, "{byte:02x}");
@@ -203,7 +203,7 @@ fn sync_folder(path: &Path) -> Result<()> {
 }
 
 /// Replaces a file whole: readers see the old one or the new one, never half of it.
-pub(super) fn write_atomically(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     use std::io::Write as _;
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     // Readable as any other file: a temporary one is its owner's alone unless told otherwise.

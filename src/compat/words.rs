@@ -8,7 +8,7 @@ use crate::plan::config::nearest;
 
 /// A command line that says nothing that could be played. Printed in the form that scripts know.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub(in crate::cli) enum UsageError {
+pub(crate) enum UsageError {
     /// An option that can't be read.
     #[error("Error while reading option \"{option}\" with value \"{value}\"\nReason: {reason}")]
     Option {

@@ -1,21 +1,21 @@
 //! From what was typed to a [`Plan`]: defaults filled in, values checked, engines built, the book read.
 
 mod missing;
-pub(super) mod obeyed;
+pub(crate) mod obeyed;
 
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 
 use crate::chess::Variant;
-use crate::cli::building::Building;
-use crate::cli::{progress, records, run};
 use crate::openings::Book;
 use crate::openings::order::Order;
 use crate::plan::affinity::Affinity;
 use crate::plan::rules::{DrawRule, ResignRule, Rules, SyzygyRule, SyzygyScope};
 use crate::plan::time_control::Limit;
 use crate::plan::{BookRef, BookSource, Format, Machine, Plan, Player, RaceRule, Test, Timeouts};
+use crate::run::building::Building;
+use crate::run::{drive, progress, records};
 use crate::schedule::affinity::{self, Topology};
 use crate::schedule::capacity::{self, Demand, Supply};
 use crate::settings::{self, Key, RawPlan, RawPlayer, value};
@@ -55,7 +55,7 @@ const DEFAULT_MAX_FAILURES: u64 = 10;
 const DEFAULT_MAX_TIME_LOSSES: f64 = 10.0;
 
 /// `90s`, `30m`, `8h`, or plain seconds.
-pub(super) fn time(key: &str, text: &str) -> Result<Duration> {
+pub(crate) fn time(key: &str, text: &str) -> Result<Duration> {
     let (number, unit) = match text.trim().split_at_checked(text.trim().len().saturating_sub(1)) {
         Some((number, "s")) => (number, 1.0),
         Some((number, "m")) => (number, 60.0),
@@ -121,7 +121,7 @@ impl<'a> RawLimit<'a> {
 }
 
 /// The limits of `new` and `base`.
-pub(super) fn limits(raw: &RawPlan) -> Result<[Limit; 2]> {
+pub(crate) fn limits(raw: &RawPlan) -> Result<[Limit; 2]> {
     let all = RawLimit::of_all(raw);
     let side = |own: Option<&str>, key: &str| match own {
         Some(own) => RawLimit { tc: Some(own), ..all }.resolve(key),
@@ -176,7 +176,7 @@ fn rules(raw: &RawPlan) -> Result<Rules> {
     })
 }
 
-pub(super) fn test(raw: &RawPlan) -> Result<Test> {
+pub(crate) fn test(raw: &RawPlan) -> Result<Test> {
     let [elo0, elo1] = raw.bounds.unwrap_or(DEFAULT_BOUNDS);
     let test = Test {
         bounds: Bounds { elo0, elo1 },
@@ -200,7 +200,7 @@ fn book(raw: &RawPlan, variant: Variant, seed: u64) -> Result<(BookRef, Book)> {
     if variant == Variant::Chess960 && raw.book.is_none() {
         bail!("the book inside the program is for standard chess; give a Chess960 book with --book");
     }
-    let book = run::read_book(&source, raw.book_plies, variant)?;
+    let book = drive::read_book(&source, raw.book_plies, variant)?;
     let order = match raw.book_order.as_deref() {
         None | Some("random") => Order::Random { seed },
         Some("sequential") => Order::Sequential,
@@ -228,7 +228,7 @@ struct Shape {
 }
 
 /// Resolves a test of two engines.
-pub(super) fn sprt(raw: &RawPlan) -> Result<(Plan, Book)> {
+pub(crate) fn sprt(raw: &RawPlan) -> Result<(Plan, Book)> {
     refuse(raw, "sprt", ("a test", "quintain match"))?;
     if raw.max_pairs == Some(0) {
         bail!("--max-pairs 0 plays nothing; leave it out for no limit");
@@ -244,7 +244,7 @@ pub(super) fn sprt(raw: &RawPlan) -> Result<(Plan, Book)> {
 }
 
 /// Resolves games between any number of engines. `name` is what the run is called unless told otherwise.
-pub(super) fn games(raw: &RawPlan, name: &'static str) -> Result<(Plan, Book)> {
+pub(crate) fn games(raw: &RawPlan, name: &'static str) -> Result<(Plan, Book)> {
     refuse(raw, "match", ("a match", "quintain sprt"))?;
     let raw = &missing::without(raw)?;
     let max_pairs = match raw.pairs {
@@ -269,7 +269,7 @@ pub(super) fn games(raw: &RawPlan, name: &'static str) -> Result<(Plan, Book)> {
 }
 
 /// Checks what every match of a series has in common before anything is built: all flags but the engines.
-pub(super) fn series(raw: &RawPlan) -> Result<(Limit, Variant)> {
+pub(crate) fn series(raw: &RawPlan) -> Result<(Limit, Variant)> {
     refuse(raw, "match", ("a match", "quintain sprt"))?;
     let limit = RawLimit::of_all(raw).resolve("--tc")?;
     let shape = Shape { name: "series", format: Format::RoundRobin, test: None, max_pairs: None, limits: vec![limit] };
@@ -278,7 +278,7 @@ pub(super) fn series(raw: &RawPlan) -> Result<(Limit, Variant)> {
 }
 
 /// Resolves a race of all players after the first against the first.
-pub(super) fn race(raw: &RawPlan, rule: RaceRule) -> Result<(Plan, Book)> {
+pub(crate) fn race(raw: &RawPlan, rule: RaceRule) -> Result<(Plan, Book)> {
     let max_pairs = match raw.pairs {
         Some(0) => bail!("--pairs 0 plays nothing; 1 is the least"),
         Some(pairs) if pairs > MAX_PAIRS => bail!("--pairs {pairs}: {MAX_PAIRS} is the most"),
@@ -408,7 +408,7 @@ fn until_width(raw: &RawPlan, format: Format) -> Result<Option<f64>> {
 }
 
 /// A share as `--max-time-losses` takes it, `5%`, in percent.
-pub(super) fn percent(text: &str) -> Result<f64> {
+pub(crate) fn percent(text: &str) -> Result<f64> {
     let number = text.trim().strip_suffix('%').unwrap_or(text).trim();
     match number.parse::<f64>() {
         Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
@@ -424,7 +424,7 @@ fn timeouts(raw: &RawPlan) -> Result<Timeouts> {
 }
 
 /// One engine as it is to be started, for commands that play no match: found or built, with the options typed for it.
-pub(super) fn one_engine(spec: &str, typed: &[String]) -> Result<EngineConfig> {
+pub(crate) fn one_engine(spec: &str, typed: &[String]) -> Result<EngineConfig> {
     let option = |word: &String| value::option(word).map_err(|why| anyhow::anyhow!("--option `{word}`: {why}"));
     let typed: Vec<_> = typed.iter().map(option).collect::<Result<_>>()?;
     let found = source::resolve(spec, &Context::from_env()?, &mut progress::step)?;
@@ -511,7 +511,7 @@ fn call(player: &mut Player, name: Option<&str>) -> Result<()> {
 }
 
 /// Gives players of one name a number after it, from 2.
-pub(super) fn distinguish(players: &mut [Player]) {
+pub(crate) fn distinguish(players: &mut [Player]) {
     for place in 1..players.len() {
         let (before, rest) = players.split_at_mut(place);
         let is_taken = |name: &str| before.iter().any(|player| player.name == name);
@@ -545,7 +545,7 @@ fn player(found: Resolved, context: &Context, typed: [&Vec<(String, String)>; 2]
 }
 
 /// A random seed: the process id under the standard library's random hasher keys.
-pub(super) fn random_seed() -> u64 {
+pub(crate) fn random_seed() -> u64 {
     use std::hash::{BuildHasher as _, Hasher as _};
     let mut hasher = std::hash::RandomState::new().build_hasher();
     hasher.write_u32(std::process::id());
@@ -554,7 +554,7 @@ pub(super) fn random_seed() -> u64 {
 }
 
 /// This machine's processor as the system names it.
-pub(super) fn cpu() -> String {
+pub(crate) fn cpu() -> String {
     machine(&Topology::detect()).cpu
 }
 

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::cli::run::{self, Output};
-use crate::cli::run_dir::{Place, RunDir};
-use crate::cli::trust::Trust;
-use crate::cli::{Exit, progress, resolve};
 use crate::journal;
 use crate::plan::{Plan, Player, file};
 use crate::record::PairId;
+use crate::run::dir::{Place, RunDir};
+use crate::run::drive::{self, Output};
+use crate::run::trust;
+use crate::run::{Exit, progress, resolve};
 use crate::settings::{RawPlan, RawPlayer};
 use crate::source::{self, Context};
 use crate::tournament::pairing::{Next, Pairing};
@@ -22,7 +22,7 @@ const MAX_FAILURES: u64 = 1_000_000;
 
 /// The directory and how its matches are played.
 #[derive(Debug)]
-pub(super) struct Series {
+pub(crate) struct Series {
     root: PathBuf,
     raw: RawPlan,
     /// The plan of the first match there, which the others are held to.
@@ -30,7 +30,7 @@ pub(super) struct Series {
 }
 
 /// Builds the engine of a commit; why it can't be had, where that is the commit's own fault.
-pub(super) fn unplayable(spec: &str, context: &Context) -> Result<Option<String>> {
+pub(crate) fn unplayable(spec: &str, context: &Context) -> Result<Option<String>> {
     match source::resolve(spec, context, &mut progress::step) {
         Ok(_) => Ok(None),
         Err(error) if source::is_bad_commit(&error) => Ok(Some(error.to_string())),
@@ -40,7 +40,7 @@ pub(super) fn unplayable(spec: &str, context: &Context) -> Result<Option<String>
 
 /// What came of asking for a match.
 #[derive(Debug)]
-pub(super) enum Match {
+pub(crate) enum Match {
     /// It was played, or stopped, as the exit says.
     Played(Exit),
     /// One of the engines does not start; why.
@@ -51,7 +51,7 @@ pub(super) enum Match {
 
 impl Series {
     /// The directory `root`, new or not; `raw` is how matches are played.
-    pub(super) fn open(root: PathBuf, mut raw: RawPlan) -> Result<Self> {
+    pub(crate) fn open(root: PathBuf, mut raw: RawPlan) -> Result<Self> {
         raw.out = None;
         raw.max_failures.get_or_insert(MAX_FAILURES);
         let mut series = Self { root, raw, first: None };
@@ -66,7 +66,7 @@ impl Series {
         Ok(series)
     }
 
-    pub(super) fn root(&self) -> &Path {
+    pub(crate) fn root(&self) -> &Path {
         &self.root
     }
 
@@ -75,7 +75,7 @@ impl Series {
     }
 
     /// The matches there, in the order in which they were begun.
-    pub(super) fn runs(&self) -> Result<Vec<PathBuf>> {
+    pub(crate) fn runs(&self) -> Result<Vec<PathBuf>> {
         let folder = self.matches();
         let unreadable = || format!("{}: cannot read it", folder.display());
         let mut runs = Vec::new();
@@ -90,15 +90,15 @@ impl Series {
     }
 
     /// Goes on with what was broken off.
-    pub(super) fn finish(&self) -> Result<Exit> {
+    pub(crate) fn finish(&self) -> Result<Exit> {
         for path in self.runs()? {
             let (dir, plan) = RunDir::open(&path)?;
             let mut standing = Standing::new(&plan)?;
             journal::read(&dir.path(journal::FILE_NAME), |game| standing.tell(game, |_, _| {}))?;
             let next = Pairing::new(&plan).next(PairId(standing.settled()), standing.results());
             if !standing.is_over() && !matches!(next, Next::Done | Next::OutOfOpenings) {
-                Trust::default().check(&dir, &plan)?;
-                let exit = run::resume(Arc::new(plan), &dir, Output::quiet())?;
+                trust::check(&dir, &plan, false)?;
+                let exit = drive::resume(Arc::new(plan), &dir, Output::quiet())?;
                 if exit != Exit::Done {
                     return Ok(exit);
                 }
@@ -109,7 +109,7 @@ impl Series {
 
     /// Plays a match of `pairs` pairs between the first of `specs` and each other one, from the openings after the first `played`.
     /// No opening is given twice if they are asked for `once`, or if its games would only be repeated.
-    pub(super) fn play(
+    pub(crate) fn play(
         &mut self,
         specs: &[String],
         pairs: u64,
@@ -143,7 +143,7 @@ impl Series {
             }
         }
         self.raw.seed = Some(plan.seed);
-        if let Err(error) = run::runtime()?.block_on(run::preflight(&plan, &book)) {
+        if let Err(error) = drive::runtime()?.block_on(drive::preflight(&plan, &book)) {
             return Ok(Match::NoStart(error));
         }
         let number = self.runs()?.len() + 1;
@@ -152,6 +152,6 @@ impl Series {
         if self.first.is_none() {
             self.first = Some(plan.clone());
         }
-        Ok(Match::Played(run::start(Arc::new(plan), book, &place, Output::quiet())?))
+        Ok(Match::Played(drive::start(Arc::new(plan), book, &place, Output::quiet())?))
     }
 }

@@ -17,15 +17,15 @@ use super::plan::{self, Pairs};
 use super::save::Saver;
 use super::watch::Watch;
 use crate::chess::Variant;
-use crate::cli::run;
-use crate::cli::run_dir::{Place, RunDir, sha256};
-use crate::cli::trust::Trust;
+use crate::compat::console::{Console, Given, Output, Scores, Setup, Style};
 use crate::journal::{self, Journal};
 use crate::openings::Book;
 use crate::plan::time_control::{Limit, Seconds};
 use crate::plan::{Format, Plan, Timeouts};
 use crate::report::crashes::Crashes;
-use crate::report::fastchess::{Console, Given, Output, Scores, Setup, Style};
+use crate::run::dir::{Place, RunDir, sha256};
+use crate::run::drive;
+use crate::run::trust;
 use crate::schedule::affinity::Topology;
 use crate::schedule::dispatcher::{self, Inbox, Run};
 use crate::schedule::trial;
@@ -57,7 +57,7 @@ pub(super) fn play(mut invocation: Invocation, program: &str) -> Result<bool> {
         let games = plan::concurrency(&invocation.settings, topology.cpus())?;
         say(&format!("Info: Adjusted concurrency to {games} based on number of available hardware threads."));
     }
-    let runtime = run::runtime()?;
+    let runtime = drive::runtime()?;
     let asked = runtime.block_on(ask(&invocation, &warned))?;
     if invocation.settings.strict && warned.load(Ordering::Relaxed) {
         say("Tournament was interrupted.");
@@ -70,7 +70,7 @@ pub(super) fn play(mut invocation: Invocation, program: &str) -> Result<bool> {
             runtime.block_on(try_players(plan, book, &warned))
         })?,
     };
-    run::check_capacity(&begun.plan)?;
+    drive::check_capacity(&begun.plan)?;
     invocation.settings.seed = Some(begun.seed);
     let finished = runtime.block_on(drive(&invocation, &asked, begun, warned, &config_path, program))?;
     say("Finished match");
@@ -196,11 +196,11 @@ struct Begun {
 /// Has each engine search once under its own limit; what does not come to an end is known before a
 /// run exists.
 async fn try_players(plan: &Plan, book: &Book, warned: &AtomicBool) -> Result<()> {
-    let opening = run::first_opening(plan, book)?;
+    let opening = drive::first_opening(plan, book)?;
     for player in &plan.players {
         let tried = trial::run(plan, player, &opening).await;
         let complaints = tried.with_context(|| format!("Fatal; {} engine startup failure", player.name))?;
-        complaints.iter().for_each(|text| warn(&format!("Warning; {}", run::complaint(&player.name, text)), warned));
+        complaints.iter().for_each(|text| warn(&format!("Warning; {}", drive::complaint(&player.name, text)), warned));
     }
     Ok(())
 }
@@ -213,7 +213,7 @@ fn begin(
     try_players: &dyn Fn(&Plan, &Book) -> Result<()>,
 ) -> Result<Begun> {
     let settings = &invocation.settings;
-    let seed = settings.seed.unwrap_or_else(crate::cli::resolve::random_seed);
+    let seed = settings.seed.unwrap_or_else(crate::run::resolve::random_seed);
     // A plan's numbers are signed: no two orders are lost by it.
     let plan_seed = seed & i64::MAX.unsigned_abs();
     let claim = place::claim(config)?;
@@ -303,7 +303,7 @@ fn what_games_are(engines: &[EngineArgs], settings: &Settings, invocation: &Invo
 fn resume(invocation: &Invocation, root: &Path, topology: &Topology) -> Result<Begun> {
     let settings = &invocation.settings;
     let (dir, mut plan) = RunDir::open(root)?;
-    Trust::default().check(&dir, &plan)?;
+    trust::check(&dir, &plan, false)?;
     plan.concurrency = plan::concurrency(settings, topology.cpus())?;
     let pairs = Pairs::new(settings);
     (plan.max_pairs, plan.half_last) = (Some(pairs.count), pairs.half_last);
@@ -324,7 +324,7 @@ fn resume(invocation: &Invocation, root: &Path, topology: &Topology) -> Result<B
         standing.tell(game, |_, games| counted.count(games));
     })?;
     dir.check_plan(&replayed.header)?;
-    let book = run::load_book(&plan)?;
+    let book = drive::load_book(&plan)?;
     let seed = settings.seed.unwrap_or(plan.seed);
     Ok(Begun { plan, book, dir, journal, standing, seed, counted, finished })
 }
@@ -369,7 +369,7 @@ async fn drive(
         Box::new(saver),
         Box::new(Crashes::new(dir.path("crashes"), Arc::clone(&plan))),
     ];
-    let tables = run::tables(&plan)?;
+    let tables = drive::tables(&plan)?;
     let names = plan.players.iter().map(|player| player.name.clone()).collect();
     let log = Log::open(&settings.log, settings.show_latency, names)
         .with_context(|| format!("-log file={}", settings.log.file))?;
@@ -379,7 +379,7 @@ async fn drive(
     let run = Run { plan: Arc::clone(&plan), book, journal, standing, tables, stderr_dir: dir.path("stderr") };
     // The leading runners drop what is being played when they are asked to end; the journal has what is finished.
     let (asked_to_end, mut asks) = mpsc::channel(4);
-    let signals = tokio::spawn(run::watch_signals(asked_to_end));
+    let signals = tokio::spawn(drive::watch_signals(asked_to_end));
     let forward = tokio::spawn(async move {
         while asks.recv().await.is_some() {
             if interrupts.send(Stop::Now).await.is_err() {

@@ -5,7 +5,7 @@ use crate::stats::simulate;
 use crate::stats::sprt::Sprt;
 
 /// The warning, if the run may need more pairs than the book has openings.
-pub(super) fn warning(plan: &Plan) -> Option<String> {
+pub(crate) fn warning(plan: &Plan) -> Option<String> {
     if plan.count_repeats {
         return None;
     }

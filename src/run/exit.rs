@@ -1,0 +1,44 @@
+//! Exit codes of a command.
+
+/// What a command tells the shell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Done; for a test, H1 was accepted.
+    Done,
+    /// H0 was accepted.
+    H0,
+    /// A check found something wrong, or a replayed engine failed again.
+    Failed,
+    /// Out of pairs, time or patience.
+    Inconclusive,
+    /// Too many engine failures, or the run could not go on.
+    Aborted,
+    /// Interrupted, resumable.
+    Interrupted,
+}
+
+impl Exit {
+    /// What a process with exit code `code` told the shell; `None` for a code that no run has.
+    pub(crate) const fn from_code(code: u8) -> Option<Self> {
+        match code {
+            0 => Some(Self::Done),
+            1 => Some(Self::H0),
+            3 => Some(Self::Inconclusive),
+            4 => Some(Self::Aborted),
+            130 => Some(Self::Interrupted),
+            _ => None,
+        }
+    }
+
+    /// The exit code.
+    #[must_use]
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::H0 | Self::Failed => 1,
+            Self::Inconclusive => 3,
+            Self::Aborted => 4,
+            Self::Interrupted => 130,
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! A run from what was asked for to its summary, for commands and for programs that play matches.
+//!
+//! Reading order: `resolve` (from settings to a plan), `dir` (the run directory), `drive` (plays it), `series`
+//! and `play` (runs as parts of something larger).
+
+pub(crate) mod building;
+pub(crate) mod dir;
+pub(crate) mod drive;
+mod exit;
+pub(crate) mod forecast;
+mod lasting;
+pub(crate) mod pace;
+pub(crate) mod page;
+pub mod play;
+pub(crate) mod progress;
+mod records;
+pub(crate) mod resolve;
+pub(crate) mod series;
+mod stamp;
+pub(crate) mod trust;
+
+pub use self::exit::Exit;
