@@ -7,6 +7,7 @@ pub mod chess;
 pub mod stats;
 
 pub mod openings;
+pub mod tune;
 
 pub mod plan;
 

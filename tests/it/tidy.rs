@@ -9,7 +9,7 @@ use crate::skip::may_skip;
 const HARNESS: &[&[&str]] = &[
     &["record"],
     &["chess", "stats"],
-    &["openings"],
+    &["openings", "tune"],
     &["plan"],
     &["uci"],
     &["game"],

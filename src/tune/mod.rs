@@ -1,0 +1,12 @@
+//! Tuning of engine parameters by games: which values to try next, what the results say of them.
+//!
+//! Reading order: [`space`] (the parameters), [`read`] and [`write`] (the lines and tables in which
+//! they come and go), [`spin`] (parameters from an engine's own options). Nothing here knows games,
+//! engines, clocks or files: text, seeds and results of pairs come in as values, so a run is a pure
+//! function of its parameters, its seed and the pairs that count.
+
+pub mod read;
+mod refused;
+pub mod space;
+pub mod spin;
+pub mod write;

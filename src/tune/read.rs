@@ -1,0 +1,239 @@
+//! Parameters as text: OpenBench's lines of seven fields, fishtest's of six, and TOML.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::space::{DEFAULT_RATE, Fault, Kind, Param, Space, SpaceError};
+
+/// Reads parameters from the text of `file`: TOML if its name ends so, else lines.
+///
+/// # Errors
+/// The first line that is no parameter, or one that cannot be tuned.
+pub fn parse(file: &str, text: &str) -> Result<Space, SpaceError> {
+    let is_toml = std::path::Path::new(file).extension().is_some_and(|end| end.eq_ignore_ascii_case("toml"));
+    if is_toml { toml(file, text) } else { lines(file, text) }
+}
+
+/// Reads `name, start, min, max, c_end, r_end` (fishtest) and `name, int|float, start, min, max,
+/// c_end, r_end` (OpenBench), one a line, in any mixture. Blanks, empty lines and everything after
+/// `#` do not count. A line without a kind is an `int`, because fishtest rounds every value.
+///
+/// # Errors
+/// The first line that is no parameter, or one that cannot be tuned.
+pub fn lines(file: &str, text: &str) -> Result<Space, SpaceError> {
+    let mut params = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        // Some editors put a byte order mark first.
+        let line = line.strip_prefix('\u{feff}').unwrap_or(line);
+        let line = line.split('#').next().unwrap_or_default().trim();
+        if line.is_empty() {
+            continue;
+        }
+        let number = Some(index + 1);
+        let param = fields(line).map_err(|fault| SpaceError { file: file.to_owned(), line: number, fault })?;
+        params.push((number, param));
+    }
+    Space::new(file, params)
+}
+
+fn fields(line: &str) -> Result<Param, Fault> {
+    let all: Vec<&str> = line.split(',').map(str::trim).collect();
+    let (name, kind, numbers) = match all.as_slice() {
+        [name, numbers @ ..] if numbers.len() == 5 => (name, Kind::Int, numbers),
+        [name, kind, numbers @ ..] if numbers.len() == 5 => (name, self::kind(kind)?, numbers),
+        _ => return Err(Fault::Fields { found: all.len() }),
+    };
+    let number = |index: usize, field: &'static str| {
+        let text = numbers[index];
+        text.parse::<f64>().map_err(|_| Fault::NotNumber { field, text: text.to_owned() })
+    };
+    Ok(Param {
+        name: (*name).to_owned(),
+        kind,
+        start: number(0, "start")?,
+        min: number(1, "min")?,
+        max: number(2, "max")?,
+        step: number(3, "c_end")?,
+        rate: number(4, "r_end")?,
+    })
+}
+
+fn kind(text: &str) -> Result<Kind, Fault> {
+    [Kind::Int, Kind::Float]
+        .into_iter()
+        .find(|kind| kind.name() == text)
+        .ok_or_else(|| Fault::Kind { text: text.to_owned() })
+}
+
+/// A file of parameters: `[params]`, one key a parameter.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    params: BTreeMap<Spanned<String>, Row>,
+}
+
+/// A parameter as written, as in `Margin = { start = 80, min = 20, max = 160, step = 8 }`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    kind: Option<String>,
+    start: Number,
+    min: Number,
+    max: Number,
+    step: Number,
+    rate: Option<Number>,
+}
+
+/// A number as written: with or without a fraction.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(untagged, expecting = "expected a number, as in 12 or 0.5")]
+enum Number {
+    Whole(i64),
+    Decimal(f64),
+}
+
+impl Number {
+    const fn value(self) -> f64 {
+        match self {
+            Self::Whole(value) => value as f64,
+            Self::Decimal(value) => value,
+        }
+    }
+}
+
+/// Reads a table `[params]` of rows `NAME = { start, min, max, step }`, with `kind` and `rate` if
+/// wanted. A row without a kind is an `int` if its start, min and max are written without a
+/// fraction. The order is that of the file.
+///
+/// # Errors
+/// The first place that is not TOML or no parameter, or one that cannot be tuned.
+pub fn toml(file: &str, text: &str) -> Result<Space, SpaceError> {
+    let line = |at: usize| Some(text.get(..at).unwrap_or(text).matches('\n').count() + 1);
+    let read: File = toml::from_str(text).map_err(|error| SpaceError {
+        file: file.to_owned(),
+        line: error.span().and_then(|span| line(span.start)),
+        fault: Fault::Toml { message: error.message().to_owned() },
+    })?;
+    let mut rows: Vec<(Spanned<String>, Row)> = read.params.into_iter().collect();
+    rows.sort_by_key(|(name, _)| name.span().start);
+    let params = rows.into_iter().map(|(name, row)| {
+        let number = line(name.span().start);
+        let whole = [row.start, row.min, row.max].into_iter().all(|value| matches!(value, Number::Whole(_)));
+        let kind = match &row.kind {
+            Some(text) => kind(text).map_err(|fault| SpaceError { file: file.to_owned(), line: number, fault })?,
+            None if whole => Kind::Int,
+            None => Kind::Float,
+        };
+        let param = Param {
+            name: name.into_inner(),
+            kind,
+            start: row.start.value(),
+            min: row.min.value(),
+            max: row.max.value(),
+            step: row.step.value(),
+            rate: row.rate.map_or(DEFAULT_RATE, Number::value),
+        };
+        Ok((number, param))
+    });
+    Space::new(file, params.collect::<Result<Vec<_>, _>>()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOML: &str = "\
+[params]
+Margin = { start = 80, min = 20, max = 160, step = 8 }
+Scale = { start = 0.5, min = 0, max = 2, step = 0.1, rate = 0.004 }
+\"Odd name\" = { kind = \"int\", start = 80.25, min = 20, max = 160, step = 8.5 }
+";
+
+    #[test]
+    fn lines_of_both_forms_and_toml_read_alike() {
+        let lines = lines(
+            "p.txt",
+            "# a comment\n\n  Margin,80,20,160,8,0.002  \nScale , float, 0.5,0 , 2.0, 0.1, 0.004 # and one\r\n\
+             Odd name, int, 80.25, 20.0, 160.0, 8.5, 0.002",
+        );
+        let lines = lines.expect("sound lines");
+        assert_eq!(lines, parse("p.TOML", TOML).expect("sound TOML"));
+        let margin = &lines.params()[0];
+        assert_eq!((margin.kind, margin.start, margin.max, margin.rate), (Kind::Int, 80.0, 160.0, 0.002));
+        assert_eq!(lines.params()[1].kind, Kind::Float);
+        assert_eq!(lines.params()[2].name, "Odd name");
+    }
+
+    #[test]
+    fn faults_name_line_field_and_remedy() {
+        let cases = [
+            ("a,1,2,3,4", "p:1: 5 fields, not 6 or 7: write `name, start"),
+            ("\n#\na,int,1,0,9,1,0.002,7", "p:3: 8 fields"),
+            ("a,real,1,0,9,1,0.002", "p:1: kind `real`: write int or float"),
+            ("a,1,0,nine,1,0.002", "p:1: max `nine` is not a number"),
+            ("a,1,0,,1,0.002", "p:1: max `` is not a number"),
+            ("a,1,0,inf,1,0.002", "p:1: max is not finite"),
+            ("a,nan,0,9,1,0.002", "p:1: start is not finite"),
+            ("a,1,0,1e999,1,0.002", "p:1: max is not finite"),
+            ("a,5,9,0,1,0.002", "p:1: max 0 is not above min 9: swap them"),
+            ("a,5,5,5,1,0.002", "p:1: max 5 is not above min 5"),
+            ("a,10,0,9,1,0.002", "p:1: start 10 is not within 0 to 9: widen"),
+            ("a,5,0,9,0,0.002", "p:1: step (c_end) 0 is not above 0"),
+            ("a,5,0,9,-1,0.002", "p:1: step (c_end) -1 is not above 0"),
+            ("a,5,0,9,10,0.002", "p:1: step (c_end) 10 is longer than the range 0 to 9"),
+            ("a,5,0,9,1,0", "p:1: rate (r_end) 0 is not above 0"),
+            ("a,5,0.5,9,1,0.002", "p:1: min 0.5 of an int is not a whole number"),
+            ("a,5,0,1e17,1,0.002", "p:1: max 100000000000000000 of an int"),
+            (",5,0,9,1,0.002", "p:1: the name is empty"),
+            ("a,5,0,9,1,0.002\nb,5,0,9,1,0.002\nA,5,0,9,1,0.002", "p:3: A is given twice: remove one"),
+            ("Hash,16,1,1024,8,0.002", "p:1: Hash cannot be tuned by games: more of it is better"),
+            ("# nothing\n", "p: no parameters: one a line"),
+        ];
+        for (text, start) in cases {
+            let message = lines("p", text).map_err(|error| error.to_string());
+            assert!(message.as_ref().is_err_and(|message| message.starts_with(start)), "{text}: {message:?}");
+        }
+    }
+
+    #[test]
+    fn faults_of_toml_name_their_line_too() {
+        let row = "a = { start = 5, min = 0, max = 9, step = 1 }";
+        let cases = [
+            (format!("[params]\n{row}\n{row}\n"), "p.toml:3: duplicate key"),
+            (format!("[params]\n\n{}", row.replace("min = 0", "min = 9")), "p.toml:3: max 9 is not above min 9"),
+            (format!("[params]\n{}", row.replace("step", "stop")), "p.toml:2: unknown field `stop`"),
+            (format!("[params]\n{}", row.replace("9", "\"nine\"")), "p.toml:2: expected a number"),
+            (format!("[params]\n{}", row.replace("9", "inf")), "p.toml:2: max is not finite"),
+            (format!("[parms]\n{row}"), "p.toml:1: unknown field `parms`"),
+            (format!("[params]\n{}", row.replace("start", "kind = \"big\", start")), "p.toml:2: kind `big`"),
+            ("[params]\n".to_owned(), "p.toml: no parameters"),
+            (String::new(), "p.toml:1: missing field `params`"),
+        ];
+        for (text, start) in cases {
+            let message = parse("p.toml", &text).map_err(|error| error.to_string());
+            assert!(message.as_ref().is_err_and(|message| message.starts_with(start)), "{text}: {message:?}");
+        }
+    }
+
+    #[test]
+    fn globs_choose_and_an_idle_one_is_told() {
+        let space = || lines("p", "lmr_base,5,0,9,1,.1\nlmr_div,5,0,9,1,.1\nnull.a,5,0,9,1,.1").expect("sound");
+        let names = |only: &[&str], skip: &[&str]| {
+            let owned = |globs: &[&str]| globs.iter().map(|glob| (*glob).to_owned()).collect::<Vec<_>>();
+            let chosen = space().select(&owned(only), &owned(skip));
+            chosen
+                .map_err(|error| error.to_string())
+                .map(|space| space.params().iter().map(|param| param.name.clone()).collect::<Vec<_>>().join(" "))
+        };
+        assert_eq!(names(&[], &[]).as_deref(), Ok("lmr_base lmr_div null.a"));
+        assert_eq!(names(&["LMR_*"], &["*div"]).as_deref(), Ok("lmr_base"));
+        assert_eq!(names(&["null.?", "lmr_div"], &[]).as_deref(), Ok("lmr_div null.a"));
+        assert!(
+            names(&["nul.a"], &[]).is_err_and(|message| message.starts_with("--only: no parameter matches `nul.a`"))
+        );
+        assert!(names(&[], &["base"]).is_err_and(|message| message.starts_with("--skip: no parameter matches `base`")));
+        assert!(names(&[], &["*"]).is_err_and(|message| message.ends_with("no parameter to tune")));
+    }
+}

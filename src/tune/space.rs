@@ -1,0 +1,337 @@
+//! The space of a tuning: its parameters with their ranges and steps, checked once.
+
+use std::collections::HashSet;
+
+use regex::Regex;
+use thiserror::Error;
+
+/// Rate at the end of a run if none is given: fishtest's and OpenBench's default `r_end`.
+pub const DEFAULT_RATE: f64 = 0.002;
+
+/// Largest magnitude of a whole parameter: beyond it floating point skips whole numbers.
+const LARGEST_WHOLE: f64 = 9_007_199_254_740_992.0;
+
+/// Kind of the values that an engine takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Whole numbers, as of a UCI `spin`.
+    Int,
+    /// Any number, sent as decimal text to a UCI `string`.
+    Float,
+}
+
+impl Kind {
+    /// The word for it in OpenBench's lines and in TOML.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Int => "int",
+            Self::Float => "float",
+        }
+    }
+}
+
+/// Parameter of an engine. A checked one has finite numbers, `min < max`, `start` between them, and
+/// a step above 0 that is no longer than the range.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Param {
+    /// UCI option that sets it.
+    pub name: String,
+    /// Kind of its values.
+    pub kind: Kind,
+    /// Value before the tuning. That of an `int` may have a fraction: the mean of an earlier run.
+    pub start: f64,
+    /// Lowest value.
+    pub min: f64,
+    /// Highest value.
+    pub max: f64,
+    /// Change that is expected to matter; `c_end` of fishtest and OpenBench.
+    pub step: f64,
+    /// Rate at the end of a run, `r_end`; only the methods of those two read it.
+    pub rate: f64,
+}
+
+impl Param {
+    /// The value nearest to `value` that the engine takes.
+    #[must_use]
+    pub fn nearest(&self, value: f64) -> f64 {
+        let value = value.clamp(self.min, self.max);
+        match self.kind {
+            Kind::Int => value.round() + 0.0,
+            Kind::Float => value,
+        }
+    }
+
+    /// A value as decimal text for the engine; an `int` is rounded.
+    #[must_use]
+    pub fn text(&self, value: f64) -> String {
+        match self.kind {
+            Kind::Int => format!("{}", value.round() + 0.0),
+            Kind::Float => format!("{}", value + 0.0),
+        }
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        let numbers =
+            [("start", self.start), ("min", self.min), ("max", self.max), ("step", self.step), ("rate", self.rate)];
+        if let Some((field, _)) = numbers.into_iter().find(|(_, value)| !value.is_finite()) {
+            return Err(Fault::Infinite { field });
+        }
+        let Self { start, min, max, step, rate, .. } = *self;
+        if self.name.trim().is_empty() || self.name.chars().any(char::is_control) {
+            return Err(Fault::Name);
+        }
+        if let Some(hint) = super::refused::refusal(&self.name) {
+            return Err(Fault::Refused { name: self.name.clone(), hint });
+        }
+        if max <= min {
+            return Err(Fault::Range { min, max });
+        }
+        if self.kind == Kind::Int {
+            for (field, value) in [("min", min), ("max", max)] {
+                if value.fract() != 0.0 || value.abs() > LARGEST_WHOLE {
+                    return Err(Fault::NotWhole { field, value });
+                }
+            }
+        }
+        if !(min..=max).contains(&start) {
+            return Err(Fault::StartOutside { start, min, max });
+        }
+        if step <= 0.0 {
+            return Err(Fault::Step { step });
+        }
+        if step > max - min {
+            return Err(Fault::WideStep { step, min, max });
+        }
+        if rate <= 0.0 {
+            return Err(Fault::Rate { rate });
+        }
+        Ok(())
+    }
+}
+
+/// The parameters of a run in the order given, each name once, at least one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Space {
+    params: Vec<Param>,
+}
+
+impl Space {
+    /// Checks parameters, each with the line of `file` that it comes from, if it comes from one.
+    ///
+    /// # Errors
+    /// The first parameter that cannot be tuned, or none at all.
+    pub fn new(file: &str, params: Vec<(Option<usize>, Param)>) -> Result<Self, SpaceError> {
+        let mut names = HashSet::new();
+        for (line, param) in &params {
+            let fault = |fault| SpaceError { file: file.to_owned(), line: *line, fault };
+            param.check().map_err(fault)?;
+            // UCI option names are equal in any case.
+            if !names.insert(param.name.to_lowercase()) {
+                return Err(fault(Fault::Duplicate { name: param.name.clone() }));
+            }
+        }
+        if params.is_empty() {
+            return Err(SpaceError { file: file.to_owned(), line: None, fault: Fault::Empty });
+        }
+        Ok(Self { params: params.into_iter().map(|(_, param)| param).collect() })
+    }
+
+    /// The parameters, in the order given.
+    #[must_use]
+    pub fn params(&self) -> &[Param] {
+        &self.params
+    }
+
+    /// Number of parameters, at least 1.
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "a space is never empty")]
+    pub const fn len(&self) -> usize {
+        self.params.len()
+    }
+
+    /// Values before the tuning.
+    #[must_use]
+    pub fn start(&self) -> Vec<f64> {
+        self.params.iter().map(|param| param.start).collect()
+    }
+
+    /// The values that the engine takes nearest to `values`.
+    #[must_use]
+    pub fn nearest(&self, values: &[f64]) -> Vec<f64> {
+        self.params.iter().zip(values).map(|(param, value)| param.nearest(*value)).collect()
+    }
+
+    /// The parameters whose names match a glob of `only` (all if it is empty) and none of `skip`. In
+    /// a glob `*` stands for any characters and `?` for one; case does not matter.
+    ///
+    /// # Errors
+    /// A glob that matches no parameter, or none left.
+    pub fn select(self, only: &[String], skip: &[String]) -> Result<Self, SpaceError> {
+        let globs = |flag: &'static str, texts: &[String]| {
+            let compiled = texts.iter().map(|text| {
+                let glob = glob(text).filter(|glob| self.params.iter().any(|param| glob.is_match(&param.name)));
+                glob.ok_or_else(|| SpaceError::of(flag, Fault::NoMatch { glob: text.clone() }))
+            });
+            compiled.collect::<Result<Vec<_>, _>>()
+        };
+        let (chosen, skipped) = (globs("--only", only)?, globs("--skip", skip)?);
+        let any = |globs: &[Regex], name: &str| globs.iter().any(|glob| glob.is_match(name));
+        let params: Vec<Param> = self
+            .params
+            .into_iter()
+            .filter(|param| (chosen.is_empty() || any(&chosen, &param.name)) && !any(&skipped, &param.name))
+            .collect();
+        if params.is_empty() {
+            return Err(SpaceError::of("--only and --skip", Fault::NoneLeft));
+        }
+        Ok(Self { params })
+    }
+}
+
+/// A glob as an expression for whole names; `None` if it is too large to compile.
+fn glob(text: &str) -> Option<Regex> {
+    let pattern = regex::escape(text).replace(r"\*", ".*").replace(r"\?", ".");
+    Regex::new(&format!("(?i)^{pattern}$")).ok()
+}
+
+/// A parameter that cannot be tuned, and its place; prints as `file:line: message`.
+#[derive(Clone, Debug, Error, PartialEq)]
+#[error("{file}{}: {fault}", line.map(|line| format!(":{line}")).unwrap_or_default())]
+pub struct SpaceError {
+    /// File, flag or engine that named the parameter.
+    pub file: String,
+    /// Its line, from 1, if it has one.
+    pub line: Option<usize>,
+    /// The fault and its remedy.
+    pub fault: Fault,
+}
+
+impl SpaceError {
+    /// A fault of something that has no lines.
+    pub(super) fn of(file: &str, fault: Fault) -> Self {
+        Self { file: file.to_owned(), line: None, fault }
+    }
+}
+
+/// Faults of parameters.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum Fault {
+    /// A line that has neither form.
+    #[error(
+        "{found} fields, not 6 or 7: write `name, start, min, max, c_end, r_end`, or the same with `int` or `float` after the name"
+    )]
+    Fields {
+        /// Fields on the line.
+        found: usize,
+    },
+    /// A kind that is none.
+    #[error("kind `{text}`: write int or float")]
+    Kind {
+        /// The field.
+        text: String,
+    },
+    /// A field that holds no number.
+    #[error("{field} `{text}` is not a number: write it as in 12 or 0.5")]
+    NotNumber {
+        /// Name of the field.
+        field: &'static str,
+        /// The field.
+        text: String,
+    },
+    /// An infinity or NaN.
+    #[error("{field} is not finite: write a number as in 12 or 0.5")]
+    Infinite {
+        /// Name of the field.
+        field: &'static str,
+    },
+    /// A name that no UCI option can have.
+    #[error("the name is empty or holds control characters: write the UCI option's name first")]
+    Name,
+    /// An option that no games between equals can tune.
+    #[error("{name} cannot be tuned by games: {hint}")]
+    Refused {
+        /// Name of the option.
+        name: String,
+        /// The reason and the remedy.
+        hint: &'static str,
+    },
+    /// A range upside down, or empty.
+    #[error("max {max} is not above min {min}: swap them, or leave the parameter out")]
+    Range {
+        /// Lowest value.
+        min: f64,
+        /// Highest value.
+        max: f64,
+    },
+    /// An end of a whole parameter's range that is not whole.
+    #[error("{field} {value} of an int is not a whole number below 2^53: round it, or make the parameter a float")]
+    NotWhole {
+        /// Name of the field.
+        field: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// A start out of range.
+    #[error("start {start} is not within {min} to {max}: widen the range, or move the start")]
+    StartOutside {
+        /// The start.
+        start: f64,
+        /// Lowest value.
+        min: f64,
+        /// Highest value.
+        max: f64,
+    },
+    /// A step that moves nothing.
+    #[error("step (c_end) {step} is not above 0: give the change that you expect to matter")]
+    Step {
+        /// The step.
+        step: f64,
+    },
+    /// A step over both ends.
+    #[error("step (c_end) {step} is longer than the range {min} to {max}: a twentieth of it is usual")]
+    WideStep {
+        /// The step.
+        step: f64,
+        /// Lowest value.
+        min: f64,
+        /// Highest value.
+        max: f64,
+    },
+    /// A rate that moves nothing.
+    #[error("rate (r_end) {rate} is not above 0: 0.002 is usual")]
+    Rate {
+        /// The rate.
+        rate: f64,
+    },
+    /// A name given twice.
+    #[error("{name} is given twice: remove one of the two")]
+    Duplicate {
+        /// The name.
+        name: String,
+    },
+    /// No parameters.
+    #[error("no parameters: one a line, as in `Margin, int, 80, 20, 160, 8, 0.002`")]
+    Empty,
+    /// A glob without a match.
+    #[error("no parameter matches `{glob}`: compare it with the names of the parameters")]
+    NoMatch {
+        /// The glob.
+        glob: String,
+    },
+    /// Filters that leave nothing.
+    #[error("together they leave no parameter to tune")]
+    NoneLeft,
+    /// A file that is not TOML, or has other keys.
+    #[error("{message}")]
+    Toml {
+        /// The reader's words.
+        message: String,
+    },
+    /// A parameter that a form of lines cannot hold.
+    #[error("{name} is a float, and fishtest rounds every value: write the other form of lines")]
+    FloatLine {
+        /// Name of the parameter.
+        name: String,
+    },
+}

@@ -1,0 +1,94 @@
+//! Parameters made of an engine's own `spin` options.
+
+use super::refused::refusal;
+use super::space::{DEFAULT_RATE, Kind, Param, Space, SpaceError};
+
+/// Steps in a range if nobody says how long a step is; Stockfish's `TUNE` macro makes the same guess.
+const STEPS_IN_RANGE: f64 = 20.0;
+
+/// Range over default beyond which a step made from the range is hardly right.
+const WIDE_RANGE: f64 = 4.0;
+
+/// A `spin` option as the engine announced it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spin {
+    /// Name of the option.
+    pub name: String,
+    /// Its default.
+    pub default: i64,
+    /// Lowest value.
+    pub min: i64,
+    /// Highest value.
+    pub max: i64,
+}
+
+/// Makes a parameter of each option that can be one, with a twentieth of the range as its step, and
+/// gives a note for each that was left out or whose step is doubtful.
+///
+/// # Errors
+/// No option left, or one that cannot be tuned for another reason; `engine` names it.
+pub fn from_spins(engine: &str, spins: &[Spin]) -> Result<(Space, Vec<String>), SpaceError> {
+    let mut notes = Vec::new();
+    let mut params = Vec::new();
+    for Spin { name, default, min, max } in spins {
+        if let Some(hint) = refusal(name) {
+            notes.push(format!("{name} is left out: {hint}"));
+            continue;
+        }
+        if min >= max || default < min || default > max {
+            notes.push(format!("{name} is left out: default {default} and range {min} to {max} leave nothing to tune"));
+            continue;
+        }
+        let (start, min, max) = (*default as f64, *min as f64, *max as f64);
+        let step = (max - min) / STEPS_IN_RANGE;
+        if max - min > WIDE_RANGE * start.abs() {
+            notes.push(format!(
+                "{name}: the range {min} to {max} is wide beside the default {start}, so its step of {step} is a \
+                 guess; give ranges and steps in a file (--params) if you know better"
+            ));
+        }
+        let name = name.clone();
+        params.push((None, Param { name, kind: Kind::Int, start, min, max, step, rate: DEFAULT_RATE }));
+    }
+    Ok((Space::new(engine, params)?, notes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spin(name: &str, default: i64, min: i64, max: i64) -> Spin {
+        Spin { name: name.to_owned(), default, min, max }
+    }
+
+    #[test]
+    fn spins_become_parameters_with_a_twentieth_of_their_range_as_step() {
+        let spins = [
+            spin("Margin", 80, 20, 180),
+            spin("Hash", 16, 1, 1024),
+            spin("Wide", 10, 0, 1000),
+            spin("Fixed", 3, 3, 3),
+            spin("Odd", 9, 0, 5),
+        ];
+        let (space, notes) = from_spins("engine", &spins).expect("two are left");
+        let margin = Param {
+            name: "Margin".to_owned(),
+            kind: Kind::Int,
+            start: 80.0,
+            min: 20.0,
+            max: 180.0,
+            step: 8.0,
+            rate: 0.002,
+        };
+        assert_eq!(space.params()[0], margin);
+        assert_eq!((space.len(), space.params()[1].name.as_str(), space.params()[1].step), (2, "Wide", 50.0));
+        let starts =
+            ["Hash is left out: more of it", "Wide: the range 0 to 1000", "Fixed is left out", "Odd is left out"];
+        assert_eq!(notes.len(), starts.len(), "{notes:?}");
+        for (note, start) in notes.iter().zip(starts) {
+            assert!(note.starts_with(start), "{note}");
+        }
+        let none = from_spins("engine", &[spin("Threads", 1, 1, 64)]).map_err(|error| error.to_string());
+        assert!(none.as_ref().is_err_and(|message| message.starts_with("engine: no parameters")), "{none:?}");
+    }
+}
