@@ -1,12 +1,15 @@
 //! Tuning of engine parameters by games: which values to try next, what the results say of them.
 //!
 //! Reading order: [`space`] (the parameters), [`read`] and [`write`] (the lines and tables in which
-//! they come and go), [`spin`] (parameters from an engine's own options). Nothing here knows games,
-//! engines, clocks or files: text, seeds and results of pairs come in as values, so a run is a pure
-//! function of its parameters, its seed and the pairs that count.
+//! they come and go), [`spin`] (parameters from an engine's own options), [`draws`] (chance), [`spsa`]
+//! (the updates of other programs). Nothing here knows games, engines, clocks or files: text, seeds
+//! and results of pairs come in as values, so a run is a pure function of its parameters, its seed
+//! and the pairs that count.
 
+pub mod draws;
 pub mod read;
 mod refused;
 pub mod space;
 pub mod spin;
+pub mod spsa;
 pub mod write;
