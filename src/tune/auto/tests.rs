@@ -1,0 +1,195 @@
+use super::super::landscape::Landscape;
+use super::super::read;
+use super::*;
+use crate::stats::random::SplitMix64;
+use proptest::prelude::*;
+
+const LINES: &str = "\
+wide, int, 80, 20, 160, 8, 0.002
+edge, int, 0, 0, 60, 3, 0.002
+switch, int, 1, 0, 1, 1, 0.002
+small, int, 3, 0, 6, 0.2, 0.002
+fraction, int, 50.5, 0, 100, 5, 0.002
+decimal, float, 0.5, 0, 1, 0.05, 0.002
+";
+
+fn rule(block: u32) -> Rule {
+    Rule::new(read::lines("p", LINES).expect("sound"), 7, block, None)
+}
+
+/// Results that look random and follow from the pair alone.
+fn result(pair: u64) -> i8 {
+    SplitMix64::new(pair ^ 0xabcd).below(5) as i8 - 2
+}
+
+fn played(rule: Rule, pairs: u64) -> Auto {
+    let mut run = Auto::new(rule);
+    (0..pairs).for_each(|pair| run.record(result(pair)));
+    run
+}
+
+#[test]
+fn purposes_are_a_function_of_the_block() {
+    let rule = Rule { calibration: 3, ..rule(16) };
+    let purposes: Vec<Purpose> = (0..24).map(|block| rule.purpose(block)).collect();
+    for (block, purpose) in purposes.iter().enumerate() {
+        let wanted = match block {
+            0..3 => Purpose::Calibrate,
+            12 | 22 => Purpose::Validate,
+            _ => Purpose::Tune,
+        };
+        assert_eq!(*purpose, wanted, "block {block}");
+        let tuned = purposes[..block].iter().filter(|purpose| **purpose == Purpose::Tune).count();
+        assert_eq!(rule.tuned_before(block as u64), tuned as u64 * 16);
+    }
+}
+
+#[test]
+fn a_block_waits_for_the_one_before_the_last_and_no_more() {
+    let mut run = Auto::new(Rule { calibration: 2, ..rule(16) });
+    assert!(run.ask(0).is_some() && run.ask(1).is_some() && run.ask(2).is_none());
+    for block in 0..30u64 {
+        let early = run.ask(block + 1).expect("one block of lag");
+        assert_eq!(run.ask(block + 2), None);
+        // The values of the next block do not change while this one is played, nor when it is over.
+        for pair in 0..16 {
+            assert_eq!(run.ask(block + 1).as_ref(), Some(&early));
+            run.record(result(block * 16 + pair));
+        }
+        assert_eq!(run.ask(block + 1).as_ref(), Some(&early));
+        assert!(run.ask(block + 2).is_some());
+        assert_eq!(run.ask(block.wrapping_sub(5)), None);
+    }
+}
+
+#[test]
+fn the_same_results_give_the_same_run_to_the_bit_and_others_another() {
+    let (one, again) = (played(rule(16), 2_000), played(rule(16), 2_000));
+    assert_eq!((one.theta(), one.mean(), one.loss()), (again.theta(), again.mean(), again.loss()));
+    assert_ne!(one.theta(), played(rule(16), 1_900).theta());
+    assert_ne!(one.theta(), played(Rule { seed: 8, ..rule(16) }, 2_000).theta());
+    // Stopped within a block and gone on with: the same.
+    let mut resumed = played(rule(16), 1_337);
+    (1_337..2_000).for_each(|pair| resumed.record(result(pair)));
+    assert_eq!((resumed.theta(), resumed.pairs()), (one.theta(), one.pairs()));
+}
+
+#[test]
+fn the_mean_is_that_of_the_second_half_after_each_block() {
+    let mut run = Auto::new(Rule { calibration: 1, ..rule(2) });
+    let mut centres: Vec<Vec<f64>> = Vec::new();
+    assert_eq!(run.mean(), run.rule().space.start());
+    for block in 0..60u64 {
+        let tunes = run.rule().purpose(block) == Purpose::Tune;
+        (0..2).for_each(|pair| run.record(result(block * 2 + pair)));
+        if tunes {
+            centres.push(run.theta().to_vec());
+        }
+        let blocks = centres.len();
+        for (index, mean) in run.mean().iter().enumerate() {
+            // In halves of blocks, so that an odd number can be halved.
+            let halves: Vec<f64> = centres.iter().flat_map(|centre| [centre[index]; 2]).collect();
+            let wanted = if blocks == 0 {
+                run.rule().space.start()[index]
+            } else {
+                halves[blocks..].iter().sum::<f64>() / blocks as f64
+            };
+            assert!((mean - wanted).abs() < 1e-9, "block {block}: {mean} for {wanted}");
+        }
+    }
+}
+
+#[test]
+fn validation_plays_the_rounded_mean_against_the_rounded_start() {
+    let mut run = played(Rule { calibration: 1, ..rule(16) }, 16 * 10);
+    let vectors = run.ask(10).expect("asked in time");
+    assert!(vectors.iter().all(|vectors| vectors.purpose == Purpose::Validate));
+    // The basis is the state before the last block.
+    let before = played(Rule { calibration: 1, ..rule(16) }, 16 * 9);
+    let space = &run.rule().space;
+    assert_eq!(vectors[0].sides, [space.nearest(before.mean()), space.nearest(&space.start())]);
+    assert!(vectors[0].sides[1][4] == 51.0);
+    let theta = run.theta().to_vec();
+    (0..16).for_each(|_| run.record(2));
+    assert_eq!(run.theta(), theta, "a validation moves nothing");
+}
+
+#[test]
+fn the_side_that_wins_is_followed() {
+    let lines = "a, float, 0, -50, 50, 1, 0.002\nb, int, 0, -50, 50, 5, 0.002";
+    let rule = Rule::new(read::lines("p", lines).expect("sound"), 1, 16, None);
+    let mut run = Auto::new(rule);
+    for block in 0..200 {
+        for vectors in run.ask(block).expect("in order") {
+            let [first, second] = &vectors.sides;
+            let lead = (first[0] - second[0]) + (second[1] - first[1]) / 5.0;
+            run.record(if lead > 0.0 {
+                1
+            } else if lead < 0.0 {
+                -1
+            } else {
+                0
+            });
+        }
+    }
+    assert!(run.mean()[0] > 3.0 && run.mean()[1] < -15.0, "{:?}", run.mean());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn values_stay_in_range_and_sides_of_whole_parameters_differ(
+        seed: u64, lean in -2i8..=2, blocks in 0u64..80,
+    ) {
+        let mut run = Auto::new(Rule { seed, calibration: 2, ..rule(4) });
+        for block in 0..blocks {
+            for vectors in run.ask(block).expect("in order") {
+                for (index, param) in run.rule().space.params().iter().enumerate() {
+                    let [first, second] = [vectors.sides[0][index], vectors.sides[1][index]];
+                    for value in [first, second] {
+                        prop_assert!((param.min..=param.max).contains(&value), "{} {value}", param.name);
+                        prop_assert!(param.kind == Kind::Float || value.fract() == 0.0);
+                    }
+                    prop_assert!(vectors.purpose != Purpose::Tune || first != second, "{} {first}", param.name);
+                }
+            }
+            // Runs that are won by one side, and mixed ones.
+            (0..4).for_each(|pair| run.record((lean + result(block * 4 + pair)).clamp(-2, 2)));
+        }
+        for (value, param) in run.mean().iter().zip(run.rule().space.params()) {
+            prop_assert!((param.min..=param.max).contains(value));
+        }
+    }
+}
+
+#[test]
+fn whole_values_are_right_on_average() {
+    let space = read::lines("p", "a, int, 50, 0, 100, 3, 0.002").expect("sound");
+    let centres = [(50.3, 1.7)];
+    let pairs = 20_000;
+    let mut sums = [0.0; 2];
+    for pair in 0..pairs {
+        let sides = tuning_pair(&space, 3, pair, &centres).sides;
+        sums[0] += sides[0][0].min(sides[1][0]);
+        sums[1] += sides[0][0].max(sides[1][0]);
+    }
+    let [low, high] = sums.map(|sum| sum / pairs as f64);
+    // Five standard errors of a rounding: 0.018.
+    assert!((low - 48.6).abs() < 0.02 && (high - 52.0).abs() < 0.02, "{low} {high}");
+}
+
+#[test]
+fn perturbation_is_bounded_and_falls() {
+    let run = rule(16);
+    assert!((run.loss_at_perturbation() - 2.0).abs() < 1e-12);
+    let many = Landscape::new(400, 1.0, 1).space().expect("sound");
+    assert!((Rule::new(many, 1, 16, None).loss_at_perturbation() - 0.4).abs() < 1e-12);
+    assert!((run.perturbation(0.5, 0) - 2.0).abs() < 1e-12);
+    assert!((run.perturbation(0.5, 1_000) - 2.0 * 0.5f64.powf(0.15)).abs() < 1e-12);
+    let [wide, _, switch, small, _, decimal] = run.space.params() else { panic!("six") };
+    assert_eq!([100.0, 1.0, 0.001].map(|c| half_width(wide, c)), [35.0, 8.0, 0.5]);
+    assert_eq!([100.0, 0.001].map(|c| half_width(switch, c)), [0.5, 0.5]);
+    assert_eq!([100.0, 1.0].map(|c| half_width(small, c)), [1.5, 0.5]);
+    assert_eq!([100.0, 0.5].map(|c| half_width(decimal, c)), [0.25, 0.025]);
+}
