@@ -212,6 +212,18 @@ impl Auto {
         &self.newest().mean
     }
 
+    /// Distance in steps, as the root of its mean square over the parameters, by which the result
+    /// moved in the last quarter of the tuning blocks; `None` before the fourth.
+    #[must_use]
+    pub fn drift(&self) -> Option<f64> {
+        let params = self.rule.space.params();
+        let blocks = self.prefixes.len() / params.len();
+        let earlier = self.second_half((blocks >= 4).then_some(blocks - blocks / 4)?);
+        let moves = params.iter().zip(self.mean()).zip(&earlier);
+        let squared: f64 = moves.map(|((param, now), then)| ((now - then) / param.step).powi(2)).sum();
+        Some((squared / params.len() as f64).sqrt())
+    }
+
     fn newest(&self) -> &Snapshot {
         // One state at least is always kept.
         &self.past[self.past.len() - 1]
@@ -308,14 +320,13 @@ impl Auto {
             let earlier = self.prefixes.get(before + index).copied().unwrap_or(0.0);
             self.prefixes.push(earlier + theta);
         }
-        next.mean = self.second_half();
+        next.mean = self.second_half(self.prefixes.len() / self.sums.len());
     }
 
-    /// Mean of theta over the second half of the tuning blocks; half of the middle one counts if
-    /// their number is odd.
-    fn second_half(&self) -> Vec<f64> {
+    /// Mean of theta over the second half of the first so many tuning blocks, at least 1; half of the
+    /// middle one counts if their number is odd.
+    fn second_half(&self, blocks: usize) -> Vec<f64> {
         let params = self.sums.len();
-        let blocks = self.prefixes.len() / params;
         let up_to = |blocks: usize, index: usize| {
             blocks.checked_sub(1).map_or(0.0, |last| self.prefixes[last * params + index])
         };

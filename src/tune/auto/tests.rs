@@ -100,6 +100,21 @@ fn the_mean_is_that_of_the_second_half_after_each_block() {
 }
 
 #[test]
+fn drift_is_how_far_the_result_moved_in_the_last_quarter() {
+    // No validation and no calibration before block 9.
+    let rule = |blocks: u64| played(Rule { calibration: 0, ..rule(2) }, blocks * 2);
+    assert_eq!(rule(3).drift(), None);
+    let (now, then) = (rule(8), rule(6));
+    let params = now.rule().space.params().iter();
+    let squared: f64 = params
+        .zip(now.mean().iter().zip(then.mean()))
+        .map(|(param, (now, then))| ((now - then) / param.step).powi(2))
+        .sum();
+    let wanted = (squared / 6.0).sqrt();
+    assert!(wanted > 0.0 && (now.drift().expect("8 blocks") - wanted).abs() < 1e-9);
+}
+
+#[test]
 fn validation_plays_the_rounded_mean_against_the_rounded_start() {
     let mut run = played(Rule { calibration: 1, ..rule(16) }, 16 * 10);
     let vectors = run.ask(10).expect("asked in time");
