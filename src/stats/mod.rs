@@ -8,6 +8,7 @@
 
 pub mod bisect;
 pub mod clusters;
+pub(crate) mod dense;
 pub mod elo;
 mod exit;
 pub mod explain;

@@ -46,7 +46,6 @@
 //! Bradley-Terry models" (2004); R. Coulom, "Bayeselo" (2005). Ordo (M. Ballicora) has the same model of the score,
 //! and finds its errors by simulation.
 
-mod dense;
 mod draws;
 mod errors;
 mod fit;
@@ -58,9 +57,9 @@ mod tests;
 
 use std::collections::BTreeMap;
 
+use super::dense::Symmetric;
 use super::{Counts as _, Pentanomial, Trinomial};
 use crate::record::{Color, PairScore};
-use dense::Symmetric;
 use errors::Covariance;
 use groups::Group;
 pub use lead::Lead;

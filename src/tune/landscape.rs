@@ -142,7 +142,6 @@ mod tests {
             })
             .collect();
         left.sort_by(f64::total_cmp);
-        println!("{params} parameters, scale {scale}: {} left, {worse} of {seeds} worse", left[left.len() / 2]);
         (left[left.len() / 2], worse)
     }
 

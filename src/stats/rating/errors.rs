@@ -1,6 +1,6 @@
 //! The sandwich: how far the ratings may be off, with game pairs, and shared openings, as the units that vary.
 
-use super::dense::Symmetric;
+use super::super::dense::Symmetric;
 use super::draws::Draws;
 use super::fit::{Fitted, Row, directions, rows, slope};
 use super::openings::{self, Meeting};

@@ -1,6 +1,6 @@
 //! The most likely ratings: Newton's method on the concave log-likelihood, with step halving, which cannot fail to rise.
 
-use super::dense::Symmetric;
+use super::super::dense::Symmetric;
 use super::groups::{Group, softplus};
 use super::{Anchor, Encounter, PER_ELO, Trinomial, Z_95};
 use crate::stats::Counts as _;

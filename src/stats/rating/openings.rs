@@ -1,6 +1,6 @@
 //! Openings that several meetings share: what one opening does to a player, it does to all games from it.
 
-use super::dense::Symmetric;
+use super::super::dense::Symmetric;
 use super::errors::Moments;
 use super::fit::{Fitted, Row, directions};
 use crate::record::{Color, PairScore};

@@ -1,34 +1,34 @@
-//! Symmetric positive definite matrices: as much of them as the ratings need.
+//! Symmetric positive definite matrices: as much of them as ratings and effects need.
 
 /// A symmetric matrix, stored in full by rows.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Symmetric {
+pub(crate) struct Symmetric {
     size: usize,
     entries: Vec<f64>,
 }
 
 impl Symmetric {
-    pub(super) fn zero(size: usize) -> Self {
+    pub(crate) fn zero(size: usize) -> Self {
         Self { size, entries: vec![0.0; size * size] }
     }
 
-    pub(super) const fn size(&self) -> usize {
+    pub(crate) const fn size(&self) -> usize {
         self.size
     }
 
-    pub(super) fn get(&self, i: usize, j: usize) -> f64 {
+    pub(crate) fn get(&self, i: usize, j: usize) -> f64 {
         self.entries[i * self.size + j]
     }
 
     /// Adds to an entry and to its mirror image.
-    pub(super) fn add(&mut self, i: usize, j: usize, value: f64) {
+    pub(crate) fn add(&mut self, i: usize, j: usize, value: f64) {
         self.entries[i * self.size + j] += value;
         if i != j {
             self.entries[j * self.size + i] += value;
         }
     }
 
-    pub(super) fn row(&self, i: usize) -> &[f64] {
+    pub(crate) fn row(&self, i: usize) -> &[f64] {
         &self.entries[i * self.size..(i + 1) * self.size]
     }
 
@@ -37,7 +37,7 @@ impl Symmetric {
     }
 
     /// This times `other`, which is such that the product is symmetric (as in `G M G`); by rows.
-    pub(super) fn times(&self, other: &[Vec<f64>]) -> Self {
+    pub(crate) fn times(&self, other: &[Vec<f64>]) -> Self {
         let mut product = Self::zero(self.size);
         for i in 0..self.size {
             let factors = self.row(i).to_vec();
@@ -51,7 +51,7 @@ impl Symmetric {
 
     /// Cholesky's lower triangular factor. Where a pivot is not above `least` times its diagonal entry, the
     /// matrix is singular but for rounding, and the index of that pivot is given.
-    pub(super) fn factor(&self, least: f64) -> Result<Factor, usize> {
+    pub(crate) fn factor(&self, least: f64) -> Result<Factor, usize> {
         let mut lower = self.clone();
         for i in 0..self.size {
             let (above, from) = lower.entries.split_at_mut(i * self.size);
@@ -74,16 +74,16 @@ impl Symmetric {
 
 /// Cholesky's factor of a matrix; its upper triangle is not looked at.
 #[derive(Debug)]
-pub(super) struct Factor(Symmetric);
+pub(crate) struct Factor(Symmetric);
 
 impl Factor {
     /// What is left of the last diagonal entry when all other unknowns are solved for; 1 of an empty matrix.
-    pub(super) fn last_pivot(&self) -> f64 {
+    pub(crate) fn last_pivot(&self) -> f64 {
         self.0.size.checked_sub(1).map_or(1.0, |last| self.0.get(last, last).powi(2))
     }
 
     /// Solves `matrix * x = right`.
-    pub(super) fn solve(&self, right: &[f64]) -> Vec<f64> {
+    pub(crate) fn solve(&self, right: &[f64]) -> Vec<f64> {
         let lower = &self.0;
         let mut x = right.to_vec();
         for i in 0..lower.size {
@@ -98,7 +98,7 @@ impl Factor {
     }
 
     /// The inverse of the matrix.
-    pub(super) fn inverse(&self) -> Symmetric {
+    pub(crate) fn inverse(&self) -> Symmetric {
         let (lower, size) = (&self.0, self.0.size);
         // First the inverse of the factor, row by row.
         let mut rows = Symmetric::zero(size);

@@ -1,0 +1,209 @@
+//! Many switches in one match: which of an engine's on/off choices gain, and by how much.
+//!
+//! In every pair each switch is thrown by lot for one side and the other way for the other, so each
+//! pair tells something of every switch, and the error of an effect hardly depends on their number:
+//! 174 Elo over the root of the pairs, at a variance of 1.
+//!
+//! The effects are those of a ridge regression over all pairs. Its penalty takes an effect to be of
+//! the order of ten Elo and keeps it defined if there are more switches than pairs. Errors come from
+//! the pairs' own residuals (White's sandwich, each pair a cluster), p-values are corrected by Holm.
+//!
+//! Sources: A. E. Hoerl, R. W. Kennard, "Ridge regression", Technometrics 12 (1970); H. White, "A
+//! heteroskedasticity-consistent covariance matrix estimator", Econometrica 48 (1980); S. Holm, "A
+//! simple sequentially rejective multiple test procedure", Scand. J. Statist. 6 (1979).
+
+use statrs::distribution::{ContinuousCDF, Normal};
+
+use super::calibrate::PER_ELO;
+use super::draws::{Draws, Signs};
+use crate::stats::dense::Symmetric;
+use crate::stats::explain::holm;
+
+/// Deviation of effects in Elo that the penalty stands for.
+const EFFECT_DEVIATION: f64 = 10.0;
+
+/// Variance of a pair's wins minus losses that the penalty is made for.
+const VARIANCE: f64 = 1.0;
+
+/// Two-sided 95 % quantile of the normal distribution.
+const Z_95: f64 = 1.959_963_984_540_054;
+
+/// Largest corrected p-value of an effect that is called found.
+pub const LEVEL: f64 = 0.05;
+
+/// Which of a pair's first side's switches are on; those of its second side are the others.
+#[must_use]
+pub fn thrown(seed: u64, pair: u64, switches: usize) -> Signs {
+    Draws::new(seed, pair, switches).0
+}
+
+/// Sums over the pairs so far.
+#[derive(Clone, Debug)]
+pub struct Factors {
+    /// Switches thrown in each pair, and its wins minus losses.
+    pairs: Vec<(Signs, i8)>,
+    switches: usize,
+}
+
+/// Effect of a switch: on against off, in Elo.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Effect {
+    /// The estimate.
+    pub elo: f64,
+    /// Half of its 95 % interval, for this switch alone.
+    pub error95: f64,
+    /// Two-sided p-value, corrected for the number of switches.
+    pub p: f64,
+}
+
+impl Effect {
+    /// Whether on is better (true) or worse (false), if that is found.
+    #[must_use]
+    pub fn verdict(&self) -> Option<bool> {
+        (self.p <= LEVEL).then_some(self.elo > 0.0)
+    }
+}
+
+impl Factors {
+    /// No pairs yet, of so many switches.
+    #[must_use]
+    pub const fn new(switches: usize) -> Self {
+        Self { pairs: Vec::new(), switches }
+    }
+
+    /// Takes a pair: its first side's switches, and its wins minus losses.
+    pub fn record(&mut self, thrown: Signs, result: i8) {
+        self.pairs.push((thrown, result.clamp(-2, 2)));
+    }
+
+    /// Effects of the switches in their order; `None` before a pair or without a switch.
+    #[must_use]
+    pub fn effects(&self) -> Option<Vec<Effect>> {
+        if self.pairs.is_empty() || self.switches == 0 {
+            return None;
+        }
+        // The sides differ in each switch: one sign is one effect's worth of difference.
+        let rows: Vec<Vec<f64>> = self.pairs.iter().map(|(signs, _)| signs.iter().collect()).collect();
+        let results: Vec<f64> = self.pairs.iter().map(|(_, result)| f64::from(*result)).collect();
+        let penalty = VARIANCE / (PER_ELO * EFFECT_DEVIATION).powi(2);
+        let mut information = products(&rows, &vec![1.0; rows.len()], self.switches);
+        (0..self.switches).for_each(|switch| information.add(switch, switch, penalty));
+        let factor = information.factor(1e-12).ok()?;
+        let mut right = vec![0.0; self.switches];
+        for (row, result) in rows.iter().zip(&results) {
+            right.iter_mut().zip(row).for_each(|(sum, sign)| *sum += sign * result);
+        }
+        let effects = factor.solve(&right);
+        let residual = |(row, result): (&Vec<f64>, &f64)| {
+            (result - row.iter().zip(&effects).map(|(sign, effect)| sign * effect).sum::<f64>()).powi(2)
+        };
+        let squares: Vec<f64> = rows.iter().zip(&results).map(residual).collect();
+        // Residuals are small by what the fit took; the trace of the fit says how much that is.
+        let inverse = factor.inverse();
+        let taken: f64 = self.switches as f64 - penalty * (0..self.switches).map(|i| inverse.get(i, i)).sum::<f64>();
+        let pairs = rows.len() as f64;
+        let correction = pairs / (pairs - taken).max(1.0);
+        let middle = products(&rows, &squares, self.switches);
+        let sides: Vec<Vec<f64>> = (0..self.switches).map(|i| inverse.row(i).to_vec()).collect();
+        let error = |switch: usize| {
+            let side = &sides[switch];
+            let inner = (0..self.switches)
+                .map(|i| side[i] * middle.row(i).iter().zip(side).map(|(entry, other)| entry * other).sum::<f64>());
+            (correction * inner.sum::<f64>()).max(0.0).sqrt()
+        };
+        let errors: Vec<f64> = (0..self.switches).map(error).collect();
+        let normal = Normal::standard();
+        let p = |(effect, error): (&f64, &f64)| {
+            if *error > 0.0 { 2.0 * normal.sf(effect.abs() / error) } else { 1.0 }
+        };
+        let corrected = holm(&effects.iter().zip(&errors).map(p).collect::<Vec<_>>());
+        let effect = |((effect, error), p): ((f64, f64), f64)| Effect {
+            elo: effect / PER_ELO,
+            error95: Z_95 * error / PER_ELO,
+            p,
+        };
+        Some(effects.into_iter().zip(errors).zip(corrected).map(effect).collect())
+    }
+}
+
+/// Sum over the rows of their products with themselves, each times its weight.
+fn products(rows: &[Vec<f64>], weights: &[f64], size: usize) -> Symmetric {
+    let mut sum = Symmetric::zero(size);
+    for (row, weight) in rows.iter().zip(weights) {
+        for (i, one) in row.iter().enumerate() {
+            for (j, other) in row[..=i].iter().enumerate() {
+                sum.add(i, j, weight * one * other);
+            }
+        }
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::random::SplitMix64;
+
+    /// A match of switches with these effects in Elo, its results drawn by chance.
+    fn played(effects: &[f64], pairs: u64, seed: u64) -> Factors {
+        let mut random = SplitMix64::new(seed);
+        let mut factors = Factors::new(effects.len());
+        for pair in 0..pairs {
+            let signs = thrown(seed, pair, effects.len());
+            let lead: f64 = signs.iter().zip(effects).map(|(sign, effect)| sign * effect).sum();
+            // Shares of variance 1, leaned to the lead.
+            let lean = (PER_ELO * lead).exp();
+            let shares = [0.07 / (lean * lean), 0.22 / lean, 0.42, 0.22 * lean, 0.07 * lean * lean];
+            let mut left = random.unit() * shares.iter().sum::<f64>();
+            let class = shares.iter().position(|share| {
+                left -= share;
+                left < 0.0
+            });
+            factors.record(signs, class.map_or(2, |class| class as i8 - 2));
+        }
+        factors
+    }
+
+    #[test]
+    fn effects_are_found_with_the_error_that_the_design_promises() {
+        let mut truth = vec![0.0; 37];
+        truth[..4].copy_from_slice(&[25.0, -25.0, 30.0, 3.0]);
+        let effects = played(&truth, 2_048, 5).effects().expect("pairs");
+        for (switch, (effect, truth)) in effects.iter().zip(&truth).enumerate() {
+            let error = effect.error95 / Z_95;
+            // 174 / sqrt(2,048) is 3.84.
+            assert!((3.3..4.4).contains(&error), "{switch}: {error}");
+            assert!((effect.elo - truth).abs() < 4.5 * error, "{switch}: {} for {truth}", effect.elo);
+        }
+        assert_eq!(effects[0].verdict(), Some(true));
+        assert_eq!(effects[1].verdict(), Some(false));
+        assert!(effects[2].verdict() == Some(true) && effects[2].elo > 18.0);
+        // By Holm one of 20 matches marks an idle switch too.
+        assert!(effects.iter().filter(|effect| effect.verdict().is_some()).count() <= 4);
+    }
+
+    #[test]
+    fn idle_switches_are_marked_in_few_matches_and_intervals_hold() {
+        let (mut marked, mut held) = (0, 0);
+        for seed in 0..100 {
+            let effects = played(&[0.0; 10], 500, seed).effects().expect("pairs");
+            marked += u32::from(effects.iter().any(|effect| effect.verdict().is_some()));
+            held += effects.iter().filter(|effect| effect.elo.abs() < effect.error95).count();
+        }
+        // 5 of 100 by Holm and three standard errors; 950 of 1,000.
+        assert!(marked <= 12, "{marked} of 100");
+        assert!((920..=980).contains(&held), "{held} of 1000");
+    }
+
+    #[test]
+    fn few_pairs_and_none_are_no_fault() {
+        assert_eq!(Factors::new(3).effects(), None);
+        assert_eq!(Factors::new(0).effects(), None);
+        for pairs in [1, 2, 5] {
+            let effects = played(&[5.0; 8], pairs, 1).effects().expect("pairs");
+            for effect in effects {
+                assert!(effect.elo.is_finite() && effect.error95.is_finite() && (0.0..=1.0).contains(&effect.p));
+            }
+        }
+    }
+}
