@@ -1,5 +1,7 @@
 //! `quintain simulate`: what a test will cost and how likely it passes, before it is started.
 
+mod tune;
+
 use std::fmt::Write as _;
 use std::io::Write;
 use std::path::PathBuf;
@@ -22,6 +24,7 @@ Examples:
   quintain simulate --elo 3 --bounds 0,5
   quintain simulate --elo 3 --bounds 0,5 --tc 8+0.08 -j 8 --budget 8h
   quintain simulate --elo 2 --bounds 0,4 --model logistic --ptnml 379,10170,21828,10640,343 --json
+  quintain simulate --tune d=40,elo=30,games=20000
 
 The table is that of a Brownian motion between the bounds with Siegmund's correction for steps over
 them (Siegmund 1985); after it, at --elo, whole tests are played on pair results drawn by chance,
@@ -46,8 +49,15 @@ not known.";
 #[command(mut_arg("model", |model| model.help("What Elo is measured in: normalized or logistic")))]
 pub(super) struct SimulateArgs {
     /// How strong the tested engine is supposed to be, in Elo of the model.
-    #[arg(long, value_name = "ELO", allow_hyphen_values = true)]
-    elo: f64,
+    #[arg(long, value_name = "ELO", allow_hyphen_values = true, required_unless_present = "tune")]
+    elo: Option<f64>,
+    /// A tuning to foresee instead of a test.
+    #[arg(
+        long,
+        value_name = "d=N,elo=X,games=N",
+        conflicts_with_all = ["elo", "bounds", "model", "alpha", "beta", "ptnml", "draw_ratio", "max_pairs", "budget"]
+    )]
+    tune: Option<String>,
     #[command(flatten)]
     test: TestArgs,
     /// The shape of pair results: counts of pairs that were played. A class without any counts as a thousandth.
@@ -59,9 +69,9 @@ pub(super) struct SimulateArgs {
     /// The test stops without a verdict after so many pairs.
     #[arg(long, value_name = "N")]
     max_pairs: Option<u64>,
-    /// Tests to play at --elo, a million at most; 0 for the formula alone.
-    #[arg(long, value_name = "N", default_value_t = 300, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
-    tests: u32,
+    /// Tests to play at --elo, a million at most; 0 for the formula alone [default: 300; tunings: 50].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
+    tests: Option<u32>,
     /// Decides the results that are drawn.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
@@ -85,15 +95,22 @@ pub(super) struct SimulateArgs {
     json: bool,
 }
 
+/// Tests played if nothing else is asked for.
+const TESTS: u32 = 300;
+
 /// Prints what to expect to `out`.
 pub(super) fn run(args: &SimulateArgs, out: &mut impl Write) -> Result<()> {
+    if let Some(setting) = &args.tune {
+        return tune::run(args, setting, out);
+    }
     let mut answer = Answer::new(args)?;
+    let tests = args.tests.unwrap_or(TESTS);
     // The table is immediate, the played tests are not.
     if !args.json && !print(out, &answer.text())? {
         return Ok(());
     }
-    if args.tests > 0 {
-        answer.played = Some(play(args, &answer.sprt, &answer.law, &answer.forecast));
+    if tests > 0 {
+        answer.played = Some(play(args, tests, &answer.sprt, &answer.law, &answer.forecast));
     }
     let text = if args.json { serde_json::to_string_pretty(&answer.json())? + "\n" } else { answer.played_text() };
     print(out, &text).map(|_| ())
@@ -136,6 +153,7 @@ struct Budget {
 
 impl Answer {
     fn new(args: &SimulateArgs) -> Result<Self> {
+        let elo = args.elo.context("--elo is needed")?;
         let sprt = args.test.sprt()?;
         let (bounds, model) = (sprt.bounds(), sprt.model());
         if model == Model::Bayesian {
@@ -145,28 +163,19 @@ impl Answer {
             bail!("--max-pairs 0 plays nothing; leave it out for no limit");
         }
         let shape = shape(args)?;
-        let law = leaned(&shape, args.elo, model, "--elo")?;
+        let law = leaned(&shape, elo, model, "--elo")?;
         let expect = |law: &Law| simulate::forecast(&sprt, law, args.max_pairs);
         let forecast = expect(&law).context("these pair results tell the hypotheses nothing from each other")?;
         let table = strengths(bounds)
             .into_iter()
             .filter_map(|elo| Some((elo, expect(&leaned(&shape, elo, model, "").ok()?)?)))
             .collect();
-        let learnt = match args.pairs_per_minute {
-            Some(rate) if rate > 0.0 && rate.is_finite() => Learnt::Known(Pace::told(rate)),
-            Some(rate) => bail!("--pairs-per-minute {rate}: a positive number is needed"),
-            None => {
-                let clock = args.tc.as_deref().map(|text| text.parse::<TimeControl>().context("--tc")).transpose()?;
-                let clock = clock.map(|clock| clock.to_string());
-                pace::learn(&args.results, &resolve::cpu(), clock.as_deref(), args.concurrency)
-            }
-        };
-        let (pace, no_pace) = match learnt {
+        let (pace, no_pace) = match learnt(args)? {
             Learnt::Known(pace) => (Some(pace), String::new()),
             Learnt::Unknown(why) => (None, why),
         };
         Ok(Self {
-            elo: args.elo,
+            elo,
             sprt,
             shape,
             law,
@@ -185,18 +194,31 @@ impl Answer {
     }
 }
 
+/// The pace that was told, or that past runs teach.
+fn learnt(args: &SimulateArgs) -> Result<Learnt> {
+    Ok(match args.pairs_per_minute {
+        Some(rate) if rate > 0.0 && rate.is_finite() => Learnt::Known(Pace::told(rate)),
+        Some(rate) => bail!("--pairs-per-minute {rate}: a positive number is needed"),
+        None => {
+            let clock = args.tc.as_deref().map(|text| text.parse::<TimeControl>().context("--tc")).transpose()?;
+            let clock = clock.map(|clock| clock.to_string());
+            pace::learn(&args.results, &resolve::cpu(), clock.as_deref(), args.concurrency)
+        }
+    })
+}
+
 /// Tests on all processors, the same whatever their number.
-fn play(args: &SimulateArgs, sprt: &Sprt, law: &Law, forecast: &Forecast) -> simulate::Simulation {
+fn play(args: &SimulateArgs, tests: u32, sprt: &Sprt, law: &Law, forecast: &Forecast) -> simulate::Simulation {
     // A test that would never end on its own ends where the tail of all others does.
     let limit = args.max_pairs.unwrap_or_else(|| (forecast.pairs95 * 50.0) as u64 + 1_000);
     let lanes = std::thread::available_parallelism().map_or(1, usize::from).min(64);
-    let lanes = u32::try_from(lanes).unwrap_or(1).min(args.tests).max(1);
-    let bar = ProgressBar::new(u64::from(args.tests)).with_message("tests played");
+    let lanes = u32::try_from(lanes).unwrap_or(1).min(tests).max(1);
+    let bar = ProgressBar::new(u64::from(tests)).with_message("tests played");
     if let Ok(style) = ProgressStyle::with_template("{msg} [{bar:30}] {pos}/{len} {elapsed}") {
         bar.set_style(style);
     }
     let lane = |lane: u32| {
-        (lane..args.tests)
+        (lane..tests)
             .step_by(lanes as usize)
             .map(|test| {
                 let played = simulate::play(sprt, law, 1, limit, 1, args.seed ^ (u64::from(test) << 32));

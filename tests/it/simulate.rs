@@ -61,6 +61,30 @@ fn a_shape_that_the_formula_cannot_foresee_is_marked() {
 }
 
 #[test]
+fn a_tuning_is_foreseen() {
+    let empty = tempfile::tempdir().unwrap();
+    let line = "--tune d=4,elo=30,games=4000 --tests 20 --pairs-per-minute 50";
+    let document = simulate(line, empty.path());
+    let table = document["table"].as_array().unwrap();
+    let column = |key: &str| table.iter().map(|row| number(row, key)).collect::<Vec<_>>();
+    assert_eq!(column("games"), [1_000.0, 2_000.0, 4_000.0]);
+    let (left, gain) = (column("left"), column("gain"));
+    // Of 30 Elo most are won, and more by more games.
+    assert!(left.is_sorted_by(|a, b| a > b) && left[2] < 10.0, "{document}");
+    assert!(gain.iter().zip(&left).all(|(gain, left)| (gain + left - 30.0).abs() < 1e-9), "{document}");
+    assert!((column("hours")[2] - 2_000.0 / 50.0 / 60.0).abs() < 1e-9, "{document}");
+    assert_eq!(document["calibration_pairs"], 304);
+    assert_eq!(document, simulate(line, empty.path()));
+    assert_ne!(document, simulate(&format!("{line} --seed 2"), empty.path()));
+    let ran = run(&["simulate", "--tune", "d=40,elo=none"]);
+    assert!(ran.code == Some(2) && ran.stderr.contains("`elo=none` is none of d=N, elo=X, games=N"), "{ran:?}");
+    let ran = run(&["simulate", "--tune", "d=40", "--bounds", "0,5"]);
+    assert!(ran.code == Some(2) && ran.stderr.contains("--bounds"), "{ran:?}");
+    let ran = run(&["simulate"]);
+    assert!(ran.code == Some(2) && ran.stderr.contains("--elo"), "{ran:?}");
+}
+
+#[test]
 fn the_table_comes_before_the_tests() {
     let empty = tempfile::tempdir().unwrap();
     let results = empty.path().display().to_string();
