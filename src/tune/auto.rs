@@ -1,23 +1,22 @@
 //! The default method: calibrated SPSA that knows no number of games beforehand.
 //!
-//! First [`calibrate`] measures the Elo k that a parameter loses at one step. Then the perturbation is
-//! the one at which a parameter loses L Elo, and the gain falls with the root of the pairs, so a run
-//! may be watched, stopped and extended at any pair. Its result is the mean of theta over the second
-//! half of its pairs. Every tenth block plays that mean against the start: unbiased, and the only
-//! Elo that a running tuning may show.
+//! First [`calibrate`] measures the Elo k that a parameter loses at one step. Then the perturbation
+//! is the one at which a parameter loses L Elo, and the gain falls with the root of the pairs, so a
+//! run may be watched, stopped and extended at any pair. Its result is the mean of theta over the
+//! second half of its pairs. Every tenth block plays that mean against the start: unbiased, and the
+//! only Elo that a running tuning may show.
 //!
 //! Pairs come in blocks. The values of a block follow from the pairs before the last block, so one
-//! block can be played while another is still open, and a run is a pure function of parameters, seed
-//! and results, whatever the number of games at once.
+//! block can be played while another is still open, and a run is a pure function of parameters,
+//! seed and results, whatever the number of games at once.
 //!
-//! Constants come from simulations of twelve methods over 2 to 100 parameters, 1,000 to 60,000 games
-//! and steps that are wrong by a factor of four (`landscape` has the setting). Changing the gain by
-//! a third either way, or L from 1.5 to 4, moves the result by less than a tenth.
-
-use std::collections::VecDeque;
+//! Constants come from simulations of twelve methods over 2 to 100 parameters, 1,000 to 60,000
+//! games and steps that are wrong by a factor of four (`landscape` has the setting). Changing the
+//! gain by a third either way, or L from 1.5 to 4, moves the result by less than a tenth.
 
 use super::calibrate::{self, Calibration};
 use super::draws::Draws;
+use super::lag::Past;
 use super::space::{Kind, Param, Space};
 
 /// Elo that a parameter loses at the perturbation: L of the formulae, for few parameters.
@@ -42,11 +41,8 @@ const LARGEST_PART: f64 = 4.0;
 /// Least perturbation of a whole parameter: with it both sides differ by one at least.
 const LEAST_WHOLE: f64 = 0.5;
 
-/// One block in so many validates.
+/// Period of the blocks that validate.
 const VALIDATION: u64 = 10;
-
-/// Blocks before the one that is asked for whose results its values do not wait for.
-pub const LAG: u64 = 1;
 
 /// Purpose of a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -82,7 +78,7 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// A rule for a run of so many pairs, if that is known, with the usual calibration. An odd
+    /// A rule with the usual calibration for a run of `pairs`, if that is known. An odd
     /// number of pairs a block is raised to the next even one.
     #[must_use]
     pub fn new(space: Space, seed: u64, block: u32, pairs: Option<u64>) -> Self {
@@ -112,14 +108,14 @@ impl Rule {
         LOSS.min(LOSS_OF_ALL / self.space.len() as f64)
     }
 
-    /// Perturbation in steps after so many tuning pairs, if a parameter loses `loss` Elo at one.
+    /// Perturbation in steps after `pairs` tuning pairs, if a parameter loses `loss` Elo at one.
     #[must_use]
     pub fn perturbation(&self, loss: f64, pairs: u64) -> f64 {
         let falling = (1.0 + pairs as f64 / PERTURBATION_PAIRS).powf(-PERTURBATION_EXPONENT);
         (self.loss_at_perturbation() / loss).sqrt() * falling
     }
 
-    /// Gain after so many tuning pairs: steps a win moves a parameter, over the perturbation.
+    /// Gain after `pairs` tuning pairs: steps that a win moves a parameter, over the perturbation.
     fn gain(&self, pairs: u64) -> f64 {
         let loss = self.loss_at_perturbation();
         GAIN * (loss / LOSS).sqrt() / (pairs as f64 + GAIN_PAIRS).sqrt() / loss
@@ -144,11 +140,8 @@ struct Snapshot {
 #[derive(Clone, Debug)]
 pub struct Auto {
     rule: Rule,
-    /// States after the last blocks, the newest last; the first is that after block `completed` less
-    /// their number. The run begins with states as if blocks had come before it.
-    past: VecDeque<Snapshot>,
-    /// Blocks whose pairs all count.
-    completed: u64,
+    /// States after the last blocks.
+    past: Past<Snapshot>,
     /// Results of the open block's pairs.
     open: Vec<i8>,
     /// Sums of results times signs in the open block.
@@ -164,9 +157,7 @@ impl Auto {
         let start = rule.space.start();
         let params = start.len();
         let before = Snapshot { calibration: Calibration::new(params), theta: start.clone(), mean: start };
-        // The states that block 0 and those of the lag are asked from.
-        let past = std::iter::repeat_n(before, LAG as usize + 1).collect();
-        Self { rule, past, completed: 0, open: Vec::new(), sums: vec![0; params], prefixes: Vec::new() }
+        Self { rule, past: Past::new(before), open: Vec::new(), sums: vec![0; params], prefixes: Vec::new() }
     }
 
     /// The run's fixed properties.
@@ -178,13 +169,13 @@ impl Auto {
     /// Pairs that count.
     #[must_use]
     pub fn pairs(&self) -> u64 {
-        self.completed * u64::from(self.rule.block) + self.open.len() as u64
+        self.past.completed() * u64::from(self.rule.block) + self.open.len() as u64
     }
 
     /// Tuning pairs of complete blocks.
     #[must_use]
     pub fn tuned(&self) -> u64 {
-        self.rule.tuned_before(self.completed)
+        self.rule.tuned_before(self.past.completed())
     }
 
     /// Elo that a parameter loses on average at one step, as far as it is known.
@@ -225,22 +216,14 @@ impl Auto {
     }
 
     fn newest(&self) -> &Snapshot {
-        // One state at least is always kept.
-        &self.past[self.past.len() - 1]
-    }
-
-    /// State that the values of a block follow from: that after the blocks before the last one.
-    fn basis(&self, block: u64) -> Option<&Snapshot> {
-        // The newest state belongs to block `completed + LAG`.
-        let behind = (self.completed + LAG).checked_sub(block)?;
-        self.past.len().checked_sub(1 + usize::try_from(behind).ok()?).map(|index| &self.past[index])
+        self.past.newest()
     }
 
     /// Values of the pairs of a block. `None` until every pair before the last block counts, and if
     /// the block lies too far back.
     #[must_use]
     pub fn ask(&self, block: u64) -> Option<Vec<Vectors>> {
-        let basis = self.basis(block)?;
+        let basis = self.past.basis(block)?;
         let first = block.checked_mul(u64::from(self.rule.block))?;
         let pairs = first..first.checked_add(u64::from(self.rule.block))?;
         let space = &self.rule.space;
@@ -264,7 +247,7 @@ impl Auto {
     /// Takes the result of the next pair: wins minus losses of its first side, -2 to 2.
     pub fn record(&mut self, result: i8) {
         let result = result.clamp(-2, 2);
-        let purpose = self.rule.purpose(self.completed);
+        let purpose = self.rule.purpose(self.past.completed());
         if purpose == Purpose::Tune && result != 0 {
             let (signs, _) = Draws::new(self.rule.seed, self.pairs(), self.sums.len());
             signs.add_to(&mut self.sums, i32::from(result));
@@ -283,15 +266,13 @@ impl Auto {
             Purpose::Tune => self.step(&mut next),
             Purpose::Validate => {}
         }
-        self.past.push_back(next);
-        self.past.pop_front();
-        self.completed += 1;
+        self.past.push(next);
         self.open.clear();
     }
 
     fn calibrate(&self, next: &mut Snapshot) {
         let start = self.rule.space.start();
-        let asked = self.ask(self.completed).unwrap_or_default();
+        let asked = self.ask(self.past.completed()).unwrap_or_default();
         let squared = |vectors: &Vectors| -> f64 {
             let moves = self.rule.space.params().iter().zip(&vectors.sides[1]).zip(&start);
             moves.map(|((param, moved), start)| ((moved - start) / param.step).powi(2)).sum()
@@ -301,8 +282,8 @@ impl Auto {
     }
 
     fn step(&mut self, next: &mut Snapshot) {
-        let tuned = self.rule.tuned_before(self.completed);
-        let Some(basis) = self.basis(self.completed) else { return };
+        let tuned = self.rule.tuned_before(self.past.completed());
+        let Some(basis) = self.past.basis(self.past.completed()) else { return };
         let perturbation = self.rule.perturbation(basis.calibration.loss(), tuned);
         let gain = self.rule.gain(tuned);
         let params = self.rule.space.params();
@@ -323,8 +304,8 @@ impl Auto {
         next.mean = self.second_half(self.prefixes.len() / self.sums.len());
     }
 
-    /// Mean of theta over the second half of the first so many tuning blocks, at least 1; half of the
-    /// middle one counts if their number is odd.
+    /// Mean of theta over the second half of the first `blocks` tuning blocks, at least 1; half of
+    /// the middle one counts if their number is odd.
     fn second_half(&self, blocks: usize) -> Vec<f64> {
         let params = self.sums.len();
         let up_to = |blocks: usize, index: usize| {

@@ -6,9 +6,9 @@
 //! parameters at once. The posterior of its logarithm stands on a grid; the move of the next lot is
 //! the one at which the loss would be [`target`] if the posterior's mean were right.
 //!
-//! Constants were chosen by simulation over 2 to 100 parameters (200 runs each, true steps a quarter
-//! to four times the user's): 150 pairs already do as well as 300, and the estimate is low by a fifth
-//! because the simulated loss is flatter than a parabola far out.
+//! Constants were chosen by simulation over 2 to 100 parameters (200 runs each, true steps a
+//! quarter to four times the user's): 150 pairs already do as well as 300, and the estimate is low
+//! by a fifth because the simulated loss is flatter than a parabola far out.
 
 use super::draws::{Draws, Signs};
 
@@ -39,11 +39,12 @@ const TARGET_MOST: f64 = 80.0;
 /// Expected wins minus losses of a pair at most: 2 would be all games won.
 const SATURATION: f64 = 1.6;
 
-/// Variance of a pair's wins minus losses before any game, and the number of pairs that it is worth.
+/// Variance of a pair's wins minus losses before any game, and the number of pairs that it is
+/// worth.
 const PRIOR_VARIANCE: f64 = 1.0;
 const PRIOR_PAIRS: f64 = 16.0;
 
-/// Elo that a lot should lose with so many parameters.
+/// Elo that a lot should lose with this number of parameters.
 #[must_use]
 pub fn target(params: usize) -> f64 {
     (TARGET_EACH * params as f64).min(TARGET_MOST)

@@ -47,14 +47,15 @@ impl Signs {
     }
 }
 
-/// Draws of a pair, in a fixed order: its signs first, then fractions as often as they are asked for.
+/// Draws of a pair, in a fixed order: its signs first, then fractions as often as they are asked
+/// for.
 #[derive(Clone, Debug)]
 pub struct Draws {
     random: SplitMix64,
 }
 
 impl Draws {
-    /// Draws of a pair of a run for so many parameters, and its signs.
+    /// Draws of a pair of a run with `params` parameters, and its signs.
     #[must_use]
     pub fn new(seed: u64, pair: u64, params: usize) -> (Signs, Self) {
         let mut random = stream(seed, pair);

@@ -5,8 +5,9 @@
 //! 174 Elo over the root of the pairs, at a variance of 1.
 //!
 //! The effects are those of a ridge regression over all pairs. Its penalty takes an effect to be of
-//! the order of ten Elo and keeps it defined if there are more switches than pairs. Errors come from
-//! the pairs' own residuals (White's sandwich, each pair a cluster), p-values are corrected by Holm.
+//! the order of ten Elo and keeps it defined if there are more switches than pairs. Errors come
+//! from the pairs' own residuals (White's sandwich, each pair a cluster), p-values are corrected by
+//! Holm.
 //!
 //! Sources: A. E. Hoerl, R. W. Kennard, "Ridge regression", Technometrics 12 (1970); H. White, "A
 //! heteroskedasticity-consistent covariance matrix estimator", Econometrica 48 (1980); S. Holm, "A
@@ -31,7 +32,7 @@ const Z_95: f64 = 1.959_963_984_540_054;
 /// Largest corrected p-value of an effect that is called found.
 pub const LEVEL: f64 = 0.05;
 
-/// Which of a pair's first side's switches are on; those of its second side are the others.
+/// Switches of a pair's first side that are on, as signs; its second side has the others on.
 #[must_use]
 pub fn thrown(seed: u64, pair: u64, switches: usize) -> Signs {
     Draws::new(seed, pair, switches).0
@@ -57,7 +58,7 @@ pub struct Effect {
 }
 
 impl Effect {
-    /// Whether on is better (true) or worse (false), if that is found.
+    /// True if on is found better, false if it is found worse.
     #[must_use]
     pub fn verdict(&self) -> Option<bool> {
         (self.p <= LEVEL).then_some(self.elo > 0.0)
@@ -65,7 +66,7 @@ impl Effect {
 }
 
 impl Factors {
-    /// No pairs yet, of so many switches.
+    /// A match without pairs yet.
     #[must_use]
     pub const fn new(switches: usize) -> Self {
         Self { pairs: Vec::new(), switches }

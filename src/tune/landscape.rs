@@ -1,11 +1,11 @@
 //! A landscape of known optimum on which a method can be tried without games.
 //!
-//! Elo falls with the distance z of each parameter from its optimum in steps, as
-//! `k 16 ln(1 + (r z)^2 / 16)`: a parabola near the optimum, flatter beyond four steps, and lopsided,
-//! r standing for its reciprocal to the left. A quarter of the parameters hardly matter (k = 0.02),
-//! the others lose 0.3 to 3 Elo at one step; the start is normally distributed around the optimum
-//! with a deviation of one step. So 0.9 Elo a parameter are at stake, as in first tunings of
-//! Destrier. Pairs are drawn from shares of a typical match, leaned to the difference in Elo.
+//! Elo falls with the distance z of each parameter from its optimum in steps, as `k 16 ln(1 + (r
+//! z)^2 / 16)`: a parabola near the optimum, flatter beyond four steps, and lopsided, r standing
+//! for its reciprocal to the left. A quarter of the parameters hardly matter (k = 0.02), the others
+//! lose 0.3 to 3 Elo at one step; the start is normally distributed around the optimum with a
+//! deviation of one step. So 0.9 Elo a parameter are at stake, as in first tunings of Destrier.
+//! Pairs are drawn from shares of a typical match, leaned to the difference in Elo.
 
 use super::auto::{Auto, Rule};
 use super::calibrate::PER_ELO;
@@ -35,7 +35,7 @@ pub struct Landscape {
 }
 
 impl Landscape {
-    /// A landscape of so many parameters whose user's step is `scale` true ones.
+    /// A landscape of `params` parameters whose user's step is `scale` true ones.
     #[must_use]
     pub fn new(params: usize, scale: f64, seed: u64) -> Self {
         let mut random = SplitMix64::new(SplitMix64::new(seed).next_u64());
@@ -106,7 +106,7 @@ impl Landscape {
         2
     }
 
-    /// Plays a run of the default method until so many pairs count, and calls `watch` after each
+    /// Plays a run of the default method until `pairs` count, and calls `watch` after each
     /// block.
     pub fn tune(&self, rule: Rule, pairs: u64, mut watch: impl FnMut(&Auto)) -> Auto {
         let mut random = SplitMix64::new(SplitMix64::new(!rule.seed).next_u64());

@@ -1,17 +1,19 @@
 //! Tuning of engine parameters by games: which values to try next, what the results say of them.
 //!
 //! Reading order: [`space`] (the parameters), [`read`] and [`write`] (the lines and tables in which
-//! they come and go), [`spin`] (parameters from an engine's own options), [`draws`] (chance), [`spsa`]
-//! (the updates of other programs), [`calibrate`] and [`auto`] (the default method), [`landscape`]
-//! (where methods are tried without games), [`report`] (what a run says), [`factors`]
-//! (switches by lot). Nothing here knows games, engines, clocks or files: text, seeds
+//! they come and go), [`spin`] (parameters from an engine's own options), [`draws`] (chance),
+//! [`spsa`] and [`compat`] (the updates of other programs), [`calibrate`] and [`auto`] (the default
+//! method), [`landscape`] (where methods are tried without games), [`report`] (what a run says),
+//! [`factors`] (switches by lot). Nothing here knows games, engines, clocks or files: text, seeds
 //! and results of pairs come in as values, so a run is a pure function of its parameters, its seed
 //! and the pairs that count.
 
 pub mod auto;
 pub mod calibrate;
+pub mod compat;
 pub mod draws;
 pub mod factors;
+pub mod lag;
 pub mod landscape;
 pub mod read;
 mod refused;

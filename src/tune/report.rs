@@ -1,4 +1,4 @@
-//! What a tuning says: how each parameter moved and how sure that is, how much of the whole step is
+//! Report of a tuning: how each parameter moved and how sure that is, how much of the whole step is
 //! noise, what validation pairs measured, and what to send into the proof.
 //!
 //! No Elo is predicted from the tuning pairs: on an engine that was tuned before, such figures

@@ -162,8 +162,8 @@ impl Space {
         self.params.iter().zip(values).map(|(param, value)| param.nearest(*value)).collect()
     }
 
-    /// The parameters whose names match a glob of `only` (all if it is empty) and none of `skip`. In
-    /// a glob `*` stands for any characters and `?` for one; case does not matter.
+    /// The parameters whose names match a glob of `only` (all if it is empty) and none of `skip`.
+    /// In a glob `*` stands for any characters and `?` for one; case does not matter.
     ///
     /// # Errors
     /// A glob that matches no parameter, or none left.

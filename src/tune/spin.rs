@@ -3,7 +3,8 @@
 use super::refused::refusal;
 use super::space::{DEFAULT_RATE, Kind, Param, Space, SpaceError};
 
-/// Steps in a range if nobody says how long a step is; Stockfish's `TUNE` macro makes the same guess.
+/// Steps in a range if nobody says how long a step is; Stockfish's `TUNE` macro makes the same
+/// guess.
 const STEPS_IN_RANGE: f64 = 20.0;
 
 /// Range over default beyond which a step made from the range is hardly right.

@@ -67,13 +67,13 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// Fishtest's schedule for a run of so many pairs.
+    /// Fishtest's schedule for a run of `pairs`.
     #[must_use]
     pub fn fishtest(space: &Space, pairs: u64, constants: Constants) -> Self {
         Self::new(Peer::Fishtest, space, pairs as f64, (constants.ratio * pairs as f64).trunc(), 1, constants)
     }
 
-    /// OpenBench's schedule for a run of so many workloads, each of `pairs_per` pairs.
+    /// OpenBench's schedule for a run of `workloads`, each of `pairs_per` pairs.
     #[must_use]
     pub fn openbench(space: &Space, workloads: u64, pairs_per: u32, constants: Constants) -> Self {
         let steps = workloads as f64;
@@ -90,7 +90,13 @@ impl Schedule {
         Self { peer, params: space.params().to_vec(), scales, constants, stability, pairs_per_step }
     }
 
-    /// Number k of the step that is handed out when so many pairs count.
+    /// Program whose updates are followed.
+    #[must_use]
+    pub const fn peer(&self) -> Peer {
+        self.peer
+    }
+
+    /// Number k of the step that is handed out when `pairs` count.
     #[must_use]
     pub fn step(&self, pairs: u64) -> f64 {
         1.0 + pairs as f64 / f64::from(self.pairs_per_step)

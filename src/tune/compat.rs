@@ -1,0 +1,171 @@
+//! A run by the updates of fishtest or OpenBench ([`super::spsa`]), in blocks as every tuning.
+//!
+//! Both programs hand vectors out with the step number k of that moment, and so it is here: k
+//! counts the pairs of the blocks that a block's values follow from. The result is theta itself.
+
+use super::auto::{Purpose, Vectors};
+use super::draws::Draws;
+use super::lag::{self, Past};
+use super::space::Space;
+use super::spsa::{Gain, Peer, Schedule};
+
+/// A run: the fold of its results in the order of its pairs.
+#[derive(Clone, Debug)]
+pub struct Compat {
+    schedule: Schedule,
+    params: usize,
+    seed: u64,
+    /// Pairs in a block, a multiple of those in a step.
+    block: u32,
+    /// Theta after the last blocks.
+    past: Past<Vec<f64>>,
+    /// Results of the open block's pairs.
+    open: Vec<i8>,
+}
+
+impl Compat {
+    /// A run before its first pair. The pairs of a block are raised to a multiple of those that
+    /// play one pair of vectors.
+    #[must_use]
+    pub fn new(space: &Space, schedule: Schedule, seed: u64, block: u32) -> Self {
+        let step = schedule.pairs_per_step();
+        let block = block.max(1).div_ceil(step).saturating_mul(step);
+        Self { schedule, params: space.len(), seed, block, past: Past::new(space.start()), open: Vec::new() }
+    }
+
+    /// Pairs in a block.
+    #[must_use]
+    pub const fn block(&self) -> u32 {
+        self.block
+    }
+
+    /// Pairs that count.
+    #[must_use]
+    pub fn pairs(&self) -> u64 {
+        self.past.completed() * u64::from(self.block) + self.open.len() as u64
+    }
+
+    /// Theta after the last complete block.
+    #[must_use]
+    pub fn theta(&self) -> &[f64] {
+        self.past.newest()
+    }
+
+    /// Perturbations and rates of a block's steps.
+    fn gains(&self, block: u64) -> Vec<Gain> {
+        let known = lag::blocks_known(block).saturating_mul(u64::from(self.block));
+        self.schedule.gains(self.schedule.step(known))
+    }
+
+    /// Signs of the step that begins with a pair, and the draws after them.
+    fn signs(&self, pair: u64) -> (Vec<f64>, Draws) {
+        let (signs, draws) = Draws::new(self.seed, pair, self.params);
+        (signs.iter().collect(), draws)
+    }
+
+    /// Values of the pairs of a block. `None` until every pair before the last block counts, and if
+    /// the block lies too far back.
+    #[must_use]
+    pub fn ask(&self, block: u64) -> Option<Vec<Vectors>> {
+        let theta = self.past.basis(block)?;
+        let gains = self.gains(block);
+        let first = block.checked_mul(u64::from(self.block))?;
+        let step = self.schedule.pairs_per_step();
+        let steps = (first..first.checked_add(u64::from(self.block))?).step_by(step as usize);
+        let asked = steps.flat_map(|pair| {
+            let (signs, mut draws) = self.signs(pair);
+            let own: Vec<f64> = signs.iter().map(|_| draws.fraction()).collect();
+            let other: Vec<f64> = match self.schedule.peer() {
+                Peer::Fishtest => signs.iter().map(|_| draws.fraction()).collect(),
+                Peer::OpenBench => own.clone(),
+            };
+            let sides = self.schedule.vectors(theta, &gains, &signs, [&own, &other]);
+            std::iter::repeat_n(Vectors { purpose: Purpose::Tune, sides }, step as usize)
+        });
+        Some(asked.collect())
+    }
+
+    /// Takes the result of the next pair: wins minus losses of its first side, -2 to 2.
+    pub fn record(&mut self, result: i8) {
+        self.open.push(result.clamp(-2, 2));
+        if self.open.len() < self.block as usize {
+            return;
+        }
+        let block = self.past.completed();
+        let gains = self.gains(block);
+        let mut theta = self.past.newest().clone();
+        let mut pair = block * u64::from(self.block);
+        for results in self.open.chunks(self.schedule.pairs_per_step() as usize) {
+            let (signs, _) = self.signs(pair);
+            let sum: f64 = results.iter().map(|result| f64::from(*result)).sum();
+            self.schedule.update(&mut theta, &gains, &signs, sum);
+            pair += results.len() as u64;
+        }
+        self.past.push(theta);
+        self.open.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::landscape::Landscape;
+    use super::super::read;
+    use super::super::spsa::Constants;
+    use super::*;
+    use crate::stats::random::SplitMix64;
+
+    #[test]
+    fn a_block_waits_for_the_one_before_the_last_and_steps_share_vectors() {
+        let space = read::lines("p", "a, int, 50, 0, 100, 4, .002\nb, float, 5, 0, 9, 1, .002").expect("sound");
+        let schedule = Schedule::openbench(&space, 100, 8, Constants::default());
+        let mut run = Compat::new(&space, schedule.clone(), 3, 20);
+        assert_eq!(run.block(), 24);
+        assert!(run.ask(1).is_some() && run.ask(2).is_none());
+        let asked = run.ask(1).expect("one block of lag");
+        assert_eq!(asked.len(), 24);
+        for step in asked.chunks(8) {
+            assert!(step.iter().all(|pair| *pair == step[0]));
+        }
+        assert_ne!(asked[0], asked[8]);
+        let results: Vec<i8> = (0..48).map(|pair| (pair * 7 % 5) as i8 - 2).collect();
+        results.iter().for_each(|result| run.record(*result));
+        // By hand: both blocks with the gains of k = 1, for nothing counted when they were asked
+        // for.
+        let mut theta = space.start();
+        let gains = schedule.gains(1.0);
+        for (step, results) in results.chunks(8).enumerate() {
+            let signs: Vec<f64> = Draws::new(3, step as u64 * 8, 2).0.iter().collect();
+            schedule.update(&mut theta, &gains, &signs, results.iter().map(|result| f64::from(*result)).sum());
+        }
+        assert_eq!((run.theta(), run.pairs()), (&theta[..], 48));
+        assert_eq!(run.gains(3), schedule.gains(1.0 + 48.0 / 8.0));
+    }
+
+    #[test]
+    fn both_programs_gain_what_simulation_found() {
+        // 36 Elo at stake in 40 parameters; 7.0 left after 20,000 games by either, with 16 pairs a
+        // block and one of lag.
+        for peer in [Peer::Fishtest, Peer::OpenBench] {
+            let mut left: Vec<f64> = (0..7)
+                .map(|seed| {
+                    let landscape = Landscape::new(40, 1.0, seed).with_stake(36.0);
+                    let space = landscape.space().expect("sound");
+                    let schedule = match peer {
+                        Peer::Fishtest => Schedule::fishtest(&space, 10_000, Constants::default()),
+                        Peer::OpenBench => Schedule::openbench(&space, 1_250, 8, Constants::default()),
+                    };
+                    let mut run = Compat::new(&space, schedule, seed, 16);
+                    let mut random = SplitMix64::new(seed);
+                    for block in 0..625 {
+                        for pair in run.ask(block).expect("in order") {
+                            run.record(landscape.play(&pair.sides, &mut random));
+                        }
+                    }
+                    landscape.loss(run.theta())
+                })
+                .collect();
+            left.sort_by(f64::total_cmp);
+            assert!((4.5..10.0).contains(&left[3]), "{peer:?}: {left:?}");
+        }
+    }
+}
