@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use anyhow::{Context as _, Result, bail};
 use serde::Serialize;
 
-
 use super::{SimulateArgs, learnt, print};
 use crate::run::pace::Learnt;
 use crate::stats::elo::fixed;
