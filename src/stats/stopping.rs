@@ -39,7 +39,6 @@ impl Trial {
     }
 
     /// Verdict after the last pair.
-    #[must_use]
     pub const fn verdict(&self) -> Verdict {
         self.verdict
     }
