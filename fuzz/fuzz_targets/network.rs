@@ -1,5 +1,5 @@
 //! The reader of network files: bytes as they come, and a file that is right but for its shape and its weights. What it takes,
-//! every instruction set evaluates alike.
+//! every instruction set evaluates alike. An input is the shape, in 38 bytes, and then the file or the weights.
 #![no_main]
 
 use destrier::board::Board;
@@ -22,16 +22,18 @@ fn alike(network: &Network) {
     }
 }
 
-fuzz_target!(|input: (bool, [u8; 5], [u8; 32], Vec<u8>)| {
-    let (is_layered, [hidden, king_buckets, output_buckets, mirrored, repeat], bucket_map, bytes) = input;
-    if let Ok(network) = parse(&bytes) {
+fuzz_target!(|input: &[u8]| {
+    let Some((shape, rest)) = input.split_first_chunk() else { return };
+    let Some((bucket_map, bytes)) = rest.split_first_chunk::<32>() else { return };
+    let [is_layered, hidden, king_buckets, output_buckets, mirrored, repeat] = *shape;
+    if let Ok(network) = parse(bytes) {
         alike(&network);
     }
     // Mostly within the ranges.
     let king_buckets = king_buckets % 5;
     let buckets = if repeat >= 224 { 32 } else { king_buckets.max(1) };
     let layout = Layout {
-        kind: if is_layered { Kind::Layered } else { Kind::Screlu },
+        kind: if is_layered % 2 == 1 { Kind::Layered } else { Kind::Screlu },
         hidden: usize::from(hidden % 6) * 32,
         king_buckets: usize::from(king_buckets),
         output_buckets: [1, 8, 1, 8, 0, 4][usize::from(output_buckets % 6)],
@@ -40,7 +42,7 @@ fuzz_target!(|input: (bool, [u8; 5], [u8; 32], Vec<u8>)| {
     };
     // Weights of the right number, from what there is; one time in eight as many as there are.
     let weights: Vec<u8> = match repeat % 8 {
-        0 => bytes,
+        0 => bytes.to_vec(),
         _ if bytes.is_empty() => return,
         _ => bytes.iter().copied().cycle().take(layout.payload_len()).collect(),
     };

@@ -1,4 +1,6 @@
 //! Polyglot books: entries as they come, and sorted, with a few that belong to the starting position.
+//!
+//! An input is a byte each for castling rules and plies, and then the entries.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -19,11 +21,11 @@ fn check(bytes: &[u8], variant: Variant, plies: u32) {
     }
 }
 
-fuzz_target!(|input: (bool, u8, Vec<u8>)| {
-    let (chess960, plies, bytes) = input;
-    let variant = if chess960 { Variant::Chess960 } else { Variant::Standard };
+fuzz_target!(|input: &[u8]| {
+    let Some(([chess960, plies], bytes)) = input.split_first_chunk() else { return };
+    let variant = if chess960 % 2 == 1 { Variant::Chess960 } else { Variant::Standard };
     let plies = u32::from(plies % 4);
-    check(&bytes, variant, plies);
+    check(bytes, variant, plies);
     // An entry whose key begins with a zero byte is one of the starting position, which makes more of them mean something.
     let start = Position::default().polyglot_key().to_be_bytes();
     let mut entries: Vec<[u8; 16]> = bytes.as_chunks().0.to_vec();

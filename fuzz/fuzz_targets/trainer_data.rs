@@ -1,4 +1,5 @@
 //! The trainer's readers of games and positions, every format: an end or an error, and what is read can be written.
+//! An input is a byte for the format, and then the file.
 #![no_main]
 
 use std::path::Path;
@@ -23,11 +24,11 @@ fn folder() -> &'static Path {
     FOLDER.get_or_init(|| tempfile::tempdir().expect("a folder")).path()
 }
 
-fuzz_target!(|input: (u8, Vec<u8>)| {
-    let (format, bytes) = input;
-    let format = FORMATS[usize::from(format) % FORMATS.len()];
+fuzz_target!(|input: &[u8]| {
+    let Some((format, bytes)) = input.split_first() else { return };
+    let format = FORMATS[usize::from(*format) % FORMATS.len()];
     let path = folder().join("data");
-    std::fs::write(&path, &bytes).expect("written");
+    std::fs::write(&path, bytes).expect("written");
     let Ok(source) = read::open(&path, Some(format)) else { return };
     let mut faults = 0;
     for entry in source.entries {
@@ -40,7 +41,8 @@ fuzz_target!(|input: (u8, Vec<u8>)| {
             Err(error) => {
                 assert!(!error.to_string().is_empty());
                 faults += 1;
-                assert!(faults <= bytes.len(), "errors without end");
+                // A file without a byte may lack what its format begins with.
+                assert!(faults <= bytes.len() + 1, "errors without end");
             }
         }
     }

@@ -1,4 +1,5 @@
 //! What an engine prints, in chunks of any size: lines, replies, the session's state. The lines do not depend on the chunks.
+//! An input is the size of the chunks, in two bytes, and then what the engine prints.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -24,10 +25,11 @@ fn lines(bytes: &[u8], chunk: usize) -> (Vec<Vec<u8>>, Option<Vec<u8>>, u64) {
 }
 
 // The protocol crate panics on some numbers and is caught; the fuzzer's own hook would end the process first.
-fuzz_target!(init: std::panic::set_hook(Box::new(|_| {})), |input: (u16, Vec<u8>)| {
-    let (chunk, bytes) = input;
-    let framed = lines(&bytes, usize::from(chunk).max(1));
-    if framed != lines(&bytes, usize::MAX) {
+fuzz_target!(init: std::panic::set_hook(Box::new(|_| {})), |input: &[u8]| {
+    let Some((chunk, bytes)) = input.split_first_chunk() else { return };
+    let chunk = usize::from(u16::from_le_bytes(*chunk));
+    let framed = lines(bytes, chunk.max(1));
+    if framed != lines(bytes, usize::MAX) {
         std::process::abort();
     }
     let mut starting = Session::new();
