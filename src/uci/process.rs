@@ -366,7 +366,7 @@ impl Engine {
     async fn stop_search(&mut self, t0: Instant) -> Option<Late> {
         self.say(&[Command::Stop]);
         let now = Instant::now();
-        if let Waited::Answer(t1) = self.exchange(now, now.checked_add(self.config.timeouts.stop)).await {
+        if let (Waited::Answer(t1), _) = self.exchange_patiently(now, self.config.timeouts.stop).await {
             return Some(Late { text: self.session.answer().text, elapsed: t1 - t0 });
         }
         self.session.abandon_search();
@@ -662,7 +662,7 @@ impl Engine {
 
     /// A pipe is closed: finds out how the process ended, and ends it if it did not.
     async fn gone(&mut self, why: &str) -> Waited {
-        if let Some(status) = self.process.wait_end(&[], &mut self.lines, Instant::now() + EXIT_GRACE).await {
+        if let Some(status) = self.await_end().await {
             return Waited::Gone(spawn::describe(status));
         }
         self.end_now().await;
@@ -672,6 +672,20 @@ impl Engine {
     /// Kills the process group and reaps its leader.
     async fn end_now(&mut self) -> Option<ExitStatus> {
         self.process.kill();
-        self.process.wait_end(&[], &mut self.lines, Instant::now() + EXIT_GRACE).await
+        self.await_end().await
+    }
+
+    /// Waits for the end of a process that is about to end. The grace leaves out its waits for a CPU.
+    async fn await_end(&mut self) -> Option<ExitStatus> {
+        let pid = self.process.pid;
+        let mut patience = Patience::new(EXIT_GRACE, load::waited_by(pid));
+        let mut until = Instant::now() + EXIT_GRACE;
+        loop {
+            let status = self.process.wait_end(&[], &mut self.lines, until).await;
+            if status.is_some() {
+                return status;
+            }
+            until = Instant::now() + patience.extension(|| load::waited_by(pid))?;
+        }
     }
 }

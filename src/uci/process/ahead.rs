@@ -6,13 +6,15 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Engine, Fault, Waited};
+use super::patience::Patience;
+use super::{Engine, Fault, Waited, load};
 use crate::record::SearchInfo;
 use crate::uci::command::{Go, PositionLine};
 
 impl Engine {
     /// Has the engine search one position after the other, all of them sent at once. What it says of each is added to `found`, in order, so
-    /// that after a fault its length tells the position at fault. `timeout` is for each search, from the answer before it.
+    /// that after a fault its length tells the position at fault. `timeout` is for each search, from the answer before it, and leaves
+    /// out the time for which the engine waited for a CPU.
     ///
     /// # Errors
     /// The process is gone, or was killed because it stayed silent.
@@ -37,7 +39,10 @@ impl Engine {
             let waited = if self.take_lines() {
                 Waited::Answer(from)
             } else {
-                self.exchange_on(&mut sent, from, from.checked_add(timeout)).await
+                self.patience = Some(Patience::new(timeout, load::waited_by(self.process.pid)));
+                let waited = self.exchange_on(&mut sent, from, from.checked_add(timeout)).await;
+                self.patience = None;
+                waited
             };
             match waited {
                 Waited::Answer(_) => found.push(*self.session.info()),
