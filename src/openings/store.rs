@@ -10,6 +10,9 @@ use std::sync::{Mutex, PoisonError};
 /// The most bytes of text that stay in memory.
 const MOST_IN_MEMORY: usize = 8 << 20;
 
+/// The most bytes that wait in memory for the file, once there is one.
+const MOST_BUFFERED: usize = 256 << 10;
+
 /// The longest line, in bytes.
 pub(super) const LONGEST_LINE: usize = 64 << 10;
 
@@ -51,11 +54,14 @@ impl Store {
         if self.offsets.len() > MOST_OPENINGS {
             return Err(StoreError::TooLarge);
         }
-        if self.memory.len() + text.len() > self.most_in_memory {
+        let buffered = self.most_in_memory.min(MOST_BUFFERED);
+        let most = if self.file.is_some() { buffered } else { self.most_in_memory };
+        if self.memory.len() + text.len() > most {
             self.spill().map_err(StoreError::Write)?;
         }
         match &mut self.file {
-            Some(file) if text.len() > self.most_in_memory / 2 => {
+            // Nothing is left in memory that would belong before it.
+            Some(file) if text.len() > buffered => {
                 file.write_all(text).map_err(StoreError::Write)?;
                 self.filed += text.len() as u64;
             }
@@ -78,7 +84,8 @@ impl Store {
         if let Some(file) = &mut self.file {
             file.write_all(&self.memory)?;
             self.filed += self.memory.len() as u64;
-            self.memory.clear();
+            // What was room for a small book is given back.
+            self.memory = Vec::new();
         }
         Ok(())
     }
@@ -151,9 +158,17 @@ mod tests {
     #[test]
     fn a_file_is_as_good_as_memory() {
         let lines: Vec<String> = (0..1000).map(|number| format!("line {number}")).collect();
-        for (most, piece) in [(usize::MAX, 7), (1, 1), (50, 3), (50, 40), (4000, 10), (4000, 999)] {
+        for (most, piece) in [(usize::MAX, 7), (1, 1), (50, 3), (50, 40), (4000, 10), (4000, 999), (600, 0)] {
             let mut store = Store { most_in_memory: most, ..Store::new() };
-            for lines in lines.chunks(piece) {
+            // Pieces of one size, or small and large ones in turns.
+            let mut rest = lines.as_slice();
+            for turn in 0.. {
+                let size = if piece > 0 { piece } else { [1, 30, 7][turn % 3] };
+                let (lines, after) = rest.split_at(size.min(rest.len()));
+                rest = after;
+                if lines.is_empty() {
+                    break;
+                }
                 let text = lines.join("\n") + "\n# no opening\n";
                 let begins = lines.iter().scan(0, |at, line| {
                     let begin = *at;
