@@ -10,8 +10,9 @@ use ruzstd::decoding::{BlockDecodingStrategy, DEFAULT_MAX_WINDOW_SIZE, FrameDeco
 const MOST_UNPACKED: u64 = 1 << 31;
 
 /// The most bytes that one byte of an archive may unpack to, once there are more than [`LEAST_LIMIT`]. Books of positions and
-/// games come to 5 to 20; an archive made to fill the memory comes to thousands.
-const MOST_RATIO: u64 = 200;
+/// games come to 5 to 20; an archive made to fill the memory or to keep a reader busy comes to
+/// hundreds or thousands. Held to what was read so far: such an archive ends at its beginning.
+const MOST_RATIO: u64 = 50;
 
 /// What an archive of any size may unpack to: 64 MiB.
 const LEAST_LIMIT: u64 = 64 << 20;
@@ -112,15 +113,41 @@ pub(super) struct Unpacked<R: BufRead> {
 }
 
 /// First bytes of a stream, and the stream from its beginning.
-type Peeked<R> = Chain<Cursor<Vec<u8>>, R>;
+type Peeked<R> = Counted<Chain<Cursor<Vec<u8>>, R>>;
+
+/// A reader that counts the bytes that were taken from it.
+struct Counted<R> {
+    inner: R,
+    taken: u64,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.taken += read as u64;
+        Ok(read)
+    }
+}
+
+impl<R: BufRead> BufRead for Counted<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.inner.fill_buf()
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.taken += amount as u64;
+        self.inner.consume(amount);
+    }
+}
 
 impl<R: BufRead> Unpacked<R> {
     /// Begins to unpack `source`, which holds `packed_bytes` bytes.
     pub(super) fn new(source: R, packed_bytes: u64) -> io::Result<Self> {
-        Self::up_to(packed_bytes.saturating_mul(MOST_RATIO).clamp(LEAST_LIMIT, MOST_UNPACKED), source)
+        let most = packed_bytes.saturating_mul(MOST_RATIO).clamp(LEAST_LIMIT, MOST_UNPACKED);
+        Self::within(Bounds { least: LEAST_LIMIT, most }, source)
     }
 
-    fn up_to(most: u64, mut source: R) -> io::Result<Self> {
+    fn within(bounds: Bounds, mut source: R) -> io::Result<Self> {
         let head = read_head(&mut source)?;
         let packing = Packing::of_bytes(&head);
         if packing.is_none()
@@ -128,13 +155,13 @@ impl<R: BufRead> Unpacked<R> {
         {
             return Err(Refusal::Unknown(kind).into());
         }
-        let source = Cursor::new(head).chain(source);
+        let source = Counted { inner: Cursor::new(head).chain(source), taken: 0 };
         let decoder = match packing {
             None => Decoder::Plain(source),
             Some(Packing::Gzip) => Decoder::Gzip(Box::new(flate2::bufread::MultiGzDecoder::new(source))),
-            Some(Packing::Zstd) => Decoder::Zstd(Box::new(Frames::new(source, most))),
+            Some(Packing::Zstd) => Decoder::Zstd(Box::new(Frames::new(source, bounds.most))),
         };
-        let mut inner = Capped { decoder, packing, most, given: 0 };
+        let mut inner = Capped { decoder, packing, bounds, given: 0 };
         let head = if packing.is_some() { read_head(&mut inner)? } else { Vec::new() };
         match foreign(&head).or(Packing::of_bytes(&head).map(Packing::name)) {
             Some(kind) => Err(Refusal::Unknown(kind).into()),
@@ -149,11 +176,12 @@ impl<R: BufRead> Unpacked<R> {
 
     /// The source, at the place that the decoder has come to.
     pub(super) fn into_source(self) -> R {
-        match self.inner.decoder {
-            Decoder::Plain(source) => source.into_inner().1,
-            Decoder::Gzip(decoder) => decoder.into_inner().into_inner().1,
-            Decoder::Zstd(frames) => frames.source.into_inner().1,
-        }
+        let source = match self.inner.decoder {
+            Decoder::Plain(source) => source,
+            Decoder::Gzip(decoder) => decoder.into_inner(),
+            Decoder::Zstd(frames) => frames.source,
+        };
+        source.inner.into_inner().1
     }
 }
 
@@ -166,11 +194,20 @@ impl<R: BufRead> Read for Unpacked<R> {
     }
 }
 
+/// Bytes that an archive may unpack to.
+#[derive(Clone, Copy, Debug)]
+struct Bounds {
+    /// Whatever was read of it.
+    least: u64,
+    /// In all.
+    most: u64,
+}
+
 /// The decoder, and how much it may give in all.
 struct Capped<R: BufRead> {
     decoder: Decoder<Peeked<R>>,
     packing: Option<Packing>,
-    most: u64,
+    bounds: Bounds,
     given: u64,
 }
 
@@ -186,8 +223,10 @@ impl<R: BufRead> Read for Capped<R> {
             Err(error) => return Err(Refusal::Broken(kind, one_line(&error)).into()),
         };
         self.given = self.given.saturating_add(read as u64);
-        if self.given > self.most {
-            return Err(Refusal::TooLarge(kind, self.most).into());
+        let Bounds { least, most } = self.bounds;
+        let allowed = self.decoder.taken().saturating_mul(MOST_RATIO).max(least).min(most);
+        if self.given > allowed {
+            return Err(Refusal::TooLarge(kind, allowed).into());
         }
         Ok(read)
     }
@@ -197,6 +236,17 @@ enum Decoder<S: BufRead> {
     Plain(S),
     Gzip(Box<flate2::bufread::MultiGzDecoder<S>>),
     Zstd(Box<Frames<S>>),
+}
+
+impl<R: BufRead> Decoder<Peeked<R>> {
+    /// Bytes of the archive that were read so far.
+    fn taken(&self) -> u64 {
+        match self {
+            Self::Plain(source) => source.taken,
+            Self::Gzip(decoder) => decoder.get_ref().taken,
+            Self::Zstd(frames) => frames.source.taken,
+        }
+    }
 }
 
 impl<S: BufRead> Read for Decoder<S> {
@@ -231,6 +281,7 @@ struct Frames<S> {
     source: S,
     /// The decoder of the frame being read; `None` between frames.
     frame: Option<FrameDecoder>,
+    most: u64,
     most_window: u64,
 }
 
@@ -238,7 +289,7 @@ impl<S: BufRead> Frames<S> {
     /// Frames whose window is no larger than what they may unpack to, or than the one that every decoder must take.
     fn new(source: S, most: u64) -> Self {
         const EVERY_DECODERS: u64 = 8 << 20;
-        Self { source, frame: None, most_window: most.clamp(EVERY_DECODERS, DEFAULT_MAX_WINDOW_SIZE) }
+        Self { source, frame: None, most, most_window: most.clamp(EVERY_DECODERS, DEFAULT_MAX_WINDOW_SIZE) }
     }
 
     /// Begins the next frame; `None` at the end.
@@ -247,6 +298,9 @@ impl<S: BufRead> Frames<S> {
             let mut frame = FrameDecoder::new();
             frame.set_max_window_size(self.most_window);
             match frame.init(&mut self.source) {
+                Ok(()) if frame.content_size() > self.most => {
+                    return Err(Refusal::TooLarge(Packing::Zstd.name(), self.most).into());
+                }
                 Ok(()) => return Ok(Some(frame)),
                 Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame { length, .. })) => {
                     let skipped = io::copy(&mut (&mut self.source).take(length.into()), &mut io::sink())?;
@@ -313,8 +367,12 @@ mod tests {
     use super::*;
 
     fn unpacked_up_to(most: u64, bytes: &[u8]) -> Result<Vec<u8>, Refusal> {
+        unpacked_within(Bounds { least: LEAST_LIMIT, most }, bytes)
+    }
+
+    fn unpacked_within(bounds: Bounds, bytes: &[u8]) -> Result<Vec<u8>, Refusal> {
         let mut unpacked = Vec::new();
-        let read = Unpacked::up_to(most, bytes).and_then(|mut stream| stream.read_to_end(&mut unpacked));
+        let read = Unpacked::within(bounds, bytes).and_then(|mut stream| stream.read_to_end(&mut unpacked));
         match read {
             Ok(_) => Ok(unpacked),
             Err(error) => Err(refusal(&error).expect("an archive's fault").clone()),
@@ -366,6 +424,30 @@ mod tests {
             let two = unpacked_up_to(150_000, &[bomb.clone(), bomb.clone()].concat());
             assert_eq!(two, Err(Refusal::TooLarge(packing.name(), 150_000)));
         }
+    }
+
+    /// An archive with far more in it than in those of books ends at its beginning, however large it is: an incompressible end
+    /// would give it room for all.
+    #[test]
+    fn an_archive_is_held_to_what_was_read_of_it() {
+        let mut noise = crate::stats::random::SplitMix64::new(1);
+        let noise: Vec<u8> = (0..10_000).flat_map(|_| noise.next_u64().to_le_bytes()).collect();
+        let bounds = Bounds { least: 1 << 20, most: MOST_UNPACKED };
+        let bytes = [vec![b'#'; 2 << 20], noise].concat();
+        for packing in [Packing::Gzip, Packing::Zstd] {
+            let packed = packing.pack(&bytes).expect("packed");
+            assert!(packed.len() as u64 * MOST_RATIO > bytes.len() as u64, "{packing:?}");
+            assert_eq!(unpacked_within(bounds, &packed), Err(Refusal::TooLarge(packing.name(), bounds.least)));
+        }
+    }
+
+    /// A frame whose header claims 1 GiB is refused before its first block, of which there is none here.
+    #[test]
+    fn a_frame_that_says_that_it_is_too_large_is_not_begun() {
+        let bytes = [b"\x28\xb5\x2f\xfd\xa0".as_slice(), &(1_u32 << 30).to_le_bytes()].concat();
+        let refusal = |most| unpacked_up_to(most, &bytes).expect_err("no archive");
+        assert_eq!(refusal(1 << 20), Refusal::TooLarge("zstd", 1 << 20));
+        assert!(matches!(refusal(1 << 30), Refusal::Broken(..)));
     }
 
     #[test]
