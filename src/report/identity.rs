@@ -22,17 +22,14 @@ pub(super) struct Line {
 impl Line {
     /// A game that starts from `fen`, or, if it is empty, from the usual position.
     pub(super) fn new(fen: &[u8]) -> Self {
-        // The counters do not tell positions apart, and some programs leave them out.
-        let fields = |fen: &[u8]| -> Vec<Vec<u8>> {
-            fen.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).take(4).map(<[u8]>::to_vec).collect()
-        };
-        let usual = fields(START_FEN.as_bytes());
-        let start = Some(fields(fen)).filter(|fields| !fields.is_empty()).unwrap_or_else(|| usual.clone());
+        let usual = START_FEN.as_bytes();
+        let start = if fields(fen).next().is_some() { fen } else { usual };
         let mut hash = DefaultHasher::new();
-        start.hash(&mut hash);
+        fields(start).for_each(|field| field.hash(&mut hash));
         let book = (0, hash.finish());
-        let black_first = start.get(1).is_some_and(|turn| turn == b"b");
-        Self { hash, black_first, is_usual_start: start == usual, plies: 0, book }
+        let black_first = fields(start).nth(1).is_some_and(|turn| turn == b"b");
+        let is_usual_start = fields(start).eq(fields(usual));
+        Self { hash, black_first, is_usual_start, plies: 0, book }
     }
 
     /// The line of a journalled game.
@@ -82,6 +79,11 @@ impl Line {
     pub(super) fn moves(&self) -> u64 {
         self.hash.finish()
     }
+}
+
+/// First four fields of a FEN. The counters do not tell positions apart, and some programs leave them out.
+fn fields(fen: &[u8]) -> impl Iterator<Item = &[u8]> {
+    fen.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).take(4)
 }
 
 /// Hash of a game: who played, how it ended, and the hash of its moves or, of a game without any, of its tags.
