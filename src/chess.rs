@@ -4,6 +4,8 @@
 //! answers in the harness's own words ([`Color`], [`Outcome`], [`Termination`], UCI text), so that the library can be
 //! exchanged without any other file noticing.
 
+mod identity;
+
 use shakmaty::attacks::queen_attacks;
 use shakmaty::fen::Fen;
 use shakmaty::san::{SanPlus, Suffix};
@@ -15,6 +17,7 @@ use shakmaty::{
 use thiserror::Error;
 
 use crate::record::{Color, Outcome, Termination};
+pub use identity::{game_key, opening_key};
 
 /// The standard starting position.
 pub const START_FEN: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";

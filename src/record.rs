@@ -4,7 +4,6 @@
 //! the on-disk shapes (`journal::format`), so a change of format never reaches the domain and back.
 
 use std::fmt;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::time::Duration;
 
 /// A player's place in the plan's list. In an SPRT player 0 is `new` and player 1 is `base`.
@@ -540,18 +539,6 @@ impl GameRecord {
             return None;
         };
         Some(self.ending.outcome.half_points(color))
-    }
-
-    /// Hash of players, start and moves: games of one hash repeat each other move for move. It is the same within a process and
-    /// is not to be stored.
-    #[must_use]
-    pub fn move_hash(&self) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        (self.players.white, self.players.black, &self.opening.fen).hash(&mut hasher);
-        for uci in self.opening.moves.iter().chain(self.moves.iter().map(|played| &played.uci)) {
-            uci.hash(&mut hasher);
-        }
-        hasher.finish()
     }
 }
 

@@ -3,7 +3,7 @@
 mod condition;
 
 use std::collections::hash_map::{DefaultHasher, Entry};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{Hash as _, Hasher as _};
 use std::io::Read;
 
@@ -24,6 +24,8 @@ pub struct Collection {
     conditions: BTreeMap<String, u64>,
     /// Games met so far, by their hash.
     seen: HashMap<u64, Seen>,
+    /// Games under a clock of the source that is being read, each with its tags.
+    told: HashSet<u64>,
     skipped: Skipped,
     is_mixed: bool,
     /// Number of the source that is being read.
@@ -45,7 +47,7 @@ pub struct Skipped {
     pub unpaired: u64,
     /// Also in a source read before: the same players, start, moves and result.
     pub given_again: u64,
-    /// Move for move a game that the same source had before.
+    /// Move for move a game that the same source had before; under a clock, with its tags.
     pub repeated: u64,
 }
 
@@ -116,18 +118,18 @@ impl Collection {
     /// # Errors
     /// Those of `source`.
     pub fn add_pgn(&mut self, source: impl Read) -> std::io::Result<()> {
-        self.source += 1;
+        self.begin_source();
         let mut waiting: HashMap<PairKey, Half> = HashMap::new();
         // The key of the last game, if it can only pair with its neighbour.
         let mut neighbour: Option<PairKey> = None;
         let read = pgn_tags::read(source, |game| {
             let before = neighbour.take();
             let Some(outcome) = self.outcome(game) else { return };
-            if !self.is_new(game, outcome) {
+            let condition = Condition::of_tags(game);
+            if !self.is_new(game, outcome, condition.is_timed) {
                 neighbour = before;
                 return;
             }
-            let condition = Condition::of_tags(game);
             *self.conditions.entry(condition.name.clone()).or_default() += 1;
             let pool = if self.is_mixed { String::new() } else { condition.name.clone() };
             let results = self.pools.entry(pool.clone()).or_default();
@@ -169,7 +171,7 @@ impl Collection {
 
     /// Adds every whole pair of a run. `players` are the plan's, in its order.
     pub fn add_run(&mut self, games: RunGames, players: &[RunPlayer<'_>]) {
-        self.source += 1;
+        self.begin_source();
         self.skipped.unpaired += games.void;
         let condition = Condition::of_run(players, games.variant);
         let pool = if self.is_mixed { String::new() } else { condition.name.clone() };
@@ -196,8 +198,10 @@ impl Collection {
                 {
                     // Names are a plan's own: another run's `new` is another player, and a PGN knows nothing else.
                     let fresh = [first, second].map(|[by_key, by_name]| {
-                        let is_first = self.is_first(by_key, true);
-                        self.seen.entry(by_name).or_insert(Seen { source: self.source, here: 1, before: 0 });
+                        let is_first = self.is_first(by_key, !condition.is_timed);
+                        if by_name != by_key {
+                            self.meet(by_name);
+                        }
                         is_first
                     });
                     let count = fresh.iter().filter(|is_fresh| **is_fresh).count() as u64;
@@ -229,29 +233,48 @@ impl Collection {
         None
     }
 
-    fn is_new(&mut self, game: &GameTags, outcome: Outcome) -> bool {
-        // Without moves a game is known by its tags, and by how often a source has them.
-        let (hash, has_moves) = game.moves.map_or((game.all_tags, false), |moves| (moves, true));
-        self.is_first(identity::game(&game.white, &game.black, outcome, hash), has_moves)
+    fn begin_source(&mut self) {
+        self.source += 1;
+        self.told.clear();
     }
 
-    /// Whether a game is met for the first time; if not, the reason is counted. A game with moves counts once, one without
-    /// as often as one source has it.
-    fn is_first(&mut self, game: u64, has_moves: bool) -> bool {
+    fn is_new(&mut self, game: &GameTags, outcome: Outcome, is_timed: bool) -> bool {
+        // Without moves a game is known by its tags, and by how often a source has them.
+        let (hash, has_moves) = game.moves.map_or((game.all_tags, false), |moves| (moves, true));
+        let known_as = identity::game(&game.white, &game.black, outcome, hash);
+        // The same tags again: a file put together of itself.
+        if has_moves && is_timed && !self.told.insert(known_as.rotate_left(1) ^ game.all_tags) {
+            self.skipped.repeated += 1;
+            return false;
+        }
+        self.is_first(known_as, has_moves && !is_timed)
+    }
+
+    /// Whether a game is met for the first time; if not, the reason is counted. A game that counts
+    /// `once` does so wherever it comes again: its players have no clock, so it had to. Any other
+    /// counts as often as one source has it. Under a clock a short draw comes again and a long win
+    /// does not, so leaving repeats out would move the score.
+    fn is_first(&mut self, game: u64, once: bool) -> bool {
+        let seen = self.meet(game);
+        if seen.before >= if once { 1 } else { seen.here } {
+            self.skipped.given_again += 1;
+        } else if once && seen.here > 1 {
+            self.skipped.repeated += 1;
+        } else {
+            return true;
+        }
+        false
+    }
+
+    /// Enters a game of the source that is being read.
+    fn meet(&mut self, game: u64) -> Seen {
         let source = self.source;
         let seen = self.seen.entry(game).or_insert(Seen { source, here: 0, before: 0 });
         if seen.source != source {
             *seen = Seen { source, here: 0, before: seen.before.max(seen.here) };
         }
         seen.here = seen.here.saturating_add(1);
-        if seen.before >= if has_moves { 1 } else { seen.here } {
-            self.skipped.given_again += 1;
-        } else if has_moves && seen.here > 1 {
-            self.skipped.repeated += 1;
-        } else {
-            return true;
-        }
-        false
+        *seen
     }
 
     fn single(&mut self, key: &PairKey, half: Half) {

@@ -13,8 +13,9 @@ pub mod table;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
+use crate::chess::{self, Variant};
 use crate::plan::Plan;
-use crate::record::{Color, GameRecord, Outcome, PlayerId};
+use crate::record::{Color, GameRecord, Opening, Outcome, PlayerId};
 use crate::report::eco::Openings;
 use crate::report::explain::features::{Features, Phase};
 use crate::stats::explain::{
@@ -165,6 +166,8 @@ struct Tally {
 /// What an opening of the book gave.
 #[derive(Clone, Debug, Default)]
 struct OpeningTally {
+    /// Place in the book, from 0, of the line that was played first.
+    index: u64,
     name: String,
     scores: Cluster,
     /// White's wins, draws, Black's wins.
@@ -273,15 +276,16 @@ impl<'a> Explainer<'a> {
             tally(&mut self.tallies[place], dimension.measure(), &labels, &points);
         }
         let name = features.first().map(|features| features.book_name.clone()).unwrap_or_default();
-        self.tell_opening(first.opening.index, name, games, &points);
+        self.tell_opening(&first.opening, name, games, &points);
         self.effort.add(&features);
         for ((game, ..), features) in of_player.iter().zip(&features) {
-            self.repeats.add(game, features);
+            self.repeats.add(game, features, self.plan.rules.variant);
         }
     }
 
-    fn tell_opening(&mut self, index: u64, name: String, games: &[GameRecord], points: &[u8]) {
-        let opening = self.openings.entry(index).or_default();
+    fn tell_opening(&mut self, opening: &Opening, name: String, games: &[GameRecord], points: &[u8]) {
+        let (index, key) = (opening.index, chess::opening_key(opening, self.plan.rules.variant));
+        let opening = self.openings.entry(key).or_insert_with(|| OpeningTally { index, ..OpeningTally::default() });
         if opening.name.is_empty() {
             opening.name = name;
         }
@@ -409,9 +413,9 @@ impl Effort {
 }
 
 impl Repeats {
-    fn add(&mut self, game: &GameRecord, features: &Features) {
+    fn add(&mut self, game: &GameRecord, features: &Features, variant: Variant) {
         let players = (game.players.white, game.players.black);
-        let moves = game.move_hash();
+        let moves = chess::game_key(game, variant);
         *self.games.entry(moves).or_default() += 1;
         let last = features.last_position.map_or(moves, |key| {
             let mut hasher = DefaultHasher::new();
@@ -524,10 +528,10 @@ impl Balance {
         let share = |count: u64| (count as f64 / all).powi(2);
         let expected = (white.pairs() > 0).then(|| white.pairs() as f64 * (share(games[0]) + share(games[2])));
         let mut lopsided: Vec<Lopsided> = openings
-            .into_iter()
-            .filter(|(_, opening)| opening.both[0] != opening.both[1])
-            .map(|(index, opening)| Lopsided {
-                number: index.saturating_add(1),
+            .into_values()
+            .filter(|opening| opening.both[0] != opening.both[1])
+            .map(|opening| Lopsided {
+                number: opening.index.saturating_add(1),
                 name: opening.name,
                 winner: if opening.both[0] > opening.both[1] { Color::White } else { Color::Black },
                 both: opening.both,

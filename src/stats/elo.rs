@@ -197,10 +197,15 @@ pub fn is_within<C: Counts>(counts: &C, half_width: f64) -> bool {
 /// millionth away from certainty.
 #[must_use]
 pub fn superiority<C: Counts>(counts: &C) -> Option<f64> {
+    let doubt = doubt(counts);
+    Some(normal_superiority(counts)?.clamp(doubt, 1.0 - doubt))
+}
+
+/// The least probability, above 0, that the weaker engine is ahead, as [`superiority`] has it.
+pub(super) fn doubt<C: Counts>(counts: &C) -> f64 {
     let decisive: f64 =
         (0..C::SCORES.len()).filter(|class| C::SCORES[*class] != 0.5).map(|class| counts.count(class) as f64).sum();
-    let doubt = (-decisive - 1.0).exp2();
-    Some(normal_superiority(counts)?.clamp(doubt, 1.0 - doubt))
+    (-decisive - 1.0).exp2()
 }
 
 /// Likelihood of superiority by the normal tail alone, Phi((s-1/2)/sqrt(v/n)), as other runners print it: certain after one

@@ -7,7 +7,7 @@
 //! the mean of those of [`STAKES`] gamblers with fixed stakes, so that it depends on the counts alone and no stake must be guessed.
 //!
 //! Each take has three claims on its pair scores against the base: weaker than the base and what it
-//! must gain, stronger than the base, and weaker than the base, gain and [`Settings::close`]. Each
+//! must gain, stronger than the base, and weaker than the base and [`Settings::close`]. Each
 //! ordered couple of takes has two claims on the difference of their scores of the same opening, in
 //! which the opening's own luck cancels: the first is stronger, and the second is not stronger by
 //! `close`. With `n` takes these are `n(2n+1)` claims. Each is accepted at the level `alpha /
@@ -17,7 +17,8 @@
 //!
 //! A take is dropped once it is shown to be weaker than base and gain, or than any other take. With
 //! `close`, a take that is not shown to be stronger than the base is dropped as well once it is
-//! shown to be weaker than base, gain and `close`. The race is over if none is left, or if one is
+//! shown to be weaker than base and `close` (or gain, if that is more): who is stronger than the
+//! base is then behind it by less than `close`. The race is over if none is left, or if one is
 //! shown to be stronger than the base and no other one that is left can be stronger than it by
 //! `close`. Without `close` it must be the only one left, and two equally good takes play on until
 //! their pairs run out.
@@ -65,6 +66,11 @@ impl Settings {
         expected_score(self.close) - 0.5
     }
 
+    /// Elo over the base of which a take may be shown to gain less before it is dropped as close.
+    fn enough(&self) -> f64 {
+        self.gain.max(self.close)
+    }
+
     /// Logarithm of the fortune at which a claim of a race of `takes` is accepted.
     fn bound(&self, takes: usize) -> f64 {
         let claims = if self.close > 0.0 { takes * (2 * takes + 1) } else { takes * (takes + 1) };
@@ -77,7 +83,7 @@ impl Settings {
 pub enum Reason {
     /// Weaker than the base and what it must gain.
     Base,
-    /// Weaker than the base, what it must gain, and [`Settings::close`].
+    /// Weaker than the base and [`Settings::close`].
     Close,
     /// Weaker than this take, counted from 0.
     Take(usize),
@@ -151,8 +157,8 @@ pub fn evidence(pairs: &super::Pentanomial) -> [f64; 2] {
 pub struct Race {
     settings: Settings,
     takes: Vec<Standing>,
-    /// Pair scores of each take, in quarters of a pair, by opening.
-    scores: Vec<Vec<u8>>,
+    /// Half points of each take's pairs, by opening; `None` for a pair that does not count.
+    scores: Vec<Vec<Option<u8>>>,
     /// By take.
     against_base: Vec<AgainstBase>,
     /// `between[a][b]`: the claims that take `a` is stronger than take `b`, and that `b` is not
@@ -166,7 +172,7 @@ pub struct Race {
 struct AgainstBase {
     gains_too_little: Bet,
     is_better: Bet,
-    /// Gains less than gain and `close`.
+    /// Gains less than [`Settings::enough`].
     is_close: Bet,
 }
 
@@ -207,13 +213,15 @@ impl Race {
         let close = self.settings.close_score();
         let is_close_meant = self.settings.close > 0.0;
         if is_close_meant {
-            below(&mut bets.is_close, expected_score(self.settings.gain + self.settings.close));
+            below(&mut bets.is_close, expected_score(self.settings.enough()));
         }
         let opening = self.scores[take].len();
-        self.scores[take].push(half_points);
+        self.scores[take].push(Some(half_points));
         for other in 0..self.takes.len() {
-            let Some(theirs) = self.scores[other].get(opening).filter(|_| other != take) else { continue };
-            let lead = score - f64::from(*theirs) / 4.0;
+            let Some(theirs) = self.scores[other].get(opening).copied().flatten().filter(|_| other != take) else {
+                continue;
+            };
+            let lead = score - f64::from(theirs) / 4.0;
             for (one, two, lead) in [(take, other, lead), (other, take, -lead)] {
                 let bets = &mut self.between[one][two];
                 bets.is_better.record(lead, 1.0);
@@ -223,6 +231,13 @@ impl Race {
             }
         }
         self.judge();
+    }
+
+    /// Passes over the next opening of a take: its pair does not count.
+    pub fn pass_over(&mut self, take: usize) {
+        if let Some(scores) = self.scores.get_mut(take) {
+            scores.push(None);
+        }
     }
 
     /// Drops who is shown to be hopeless, and finds the winner; what was shown once stays.
@@ -241,7 +256,7 @@ impl Race {
             let by_other =
                 || (0..count).find(|&other| self.between[other][take].is_better.best >= bound).map(Reason::Take);
             if let Some(reason) = by_base.or_else(by_other).or_else(by_close) {
-                self.takes[take].dropped = Some((reason, self.scores[take].len() as u64));
+                self.takes[take].dropped = Some((reason, self.takes[take].pairs.pairs()));
             }
         }
         self.winner = self.winner.or_else(|| self.find_winner(bound));

@@ -58,13 +58,12 @@ mod tests;
 use std::collections::BTreeMap;
 
 use super::dense::Symmetric;
-use super::{Counts as _, Pentanomial, Trinomial};
+use super::{Counts as _, Pentanomial, Trinomial, student};
 use crate::record::{Color, PairScore};
 use errors::Covariance;
 use groups::Group;
 pub use lead::Lead;
 pub use openings::{Meeting, Score};
-use statrs::distribution::{ContinuousCDF as _, Normal};
 use std::f64::consts::LN_10;
 
 /// Natural units of the logistic curve in an Elo.
@@ -397,11 +396,8 @@ impl Ratings {
             let fixed = i.is_none() && j.is_none() && lead != 0.0;
             return fixed.then_some(if lead > 0.0 { 1.0 } else { 0.0 });
         };
-        let error = covariance.error95(|matrix| {
-            let entry = |i: Option<usize>, j: Option<usize>| i.zip(j).map_or(0.0, |(i, j)| matrix.get(i, j));
-            entry(i, i) + entry(j, j) - 2.0 * entry(i, j)
-        })?;
-        Some(Normal::standard().cdf(lead / (error / Z_95)))
+        let spread = covariance.spread(i, j)?;
+        Some(student::above(-lead / spread.deviation, spread.freedom))
     }
 
     /// Writes a group's ratings down.

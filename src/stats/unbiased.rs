@@ -19,16 +19,19 @@
 //!
 //! What the motion leaves out is small: of simulated tests of some thousand pairs (bounds of 10 Elo) 50 % of the estimates lay
 //! above the truth and 95.5 % of the intervals held it, where plain ones were too high in 66 % and held in 88 to 92 %. Tests of a
-//! few dozen pairs, which must estimate the variance as well, get intervals that are too wide: they held in 97 to 100 %.
+//! few dozen pairs, which must estimate the variance as well, get intervals that are too wide: they held in 97 to 100 %. If nearly
+//! all pairs are level, strengths far from the samples rest on results that hardly occurred; an end beyond that of the interval
+//! for all moments ([`super::sequence`]), which needs no motion, is taken from there.
 //!
 //! Sources: D. Siegmund, "Estimation following sequential tests", Biometrika 65 (1978); A. A. Tsiatis, G. L. Rosner, C. R. Mehta,
 //! "Exact confidence intervals following a group sequential test", Biometrics 40 (1984), for the order; M. Van den Bergh's
 //! analysis in fishtest's `stats/sprt.py`, which has the same order for a motion with steps linear in the score.
 
 use super::Counts;
-use super::elo::{Elo, Estimate};
+use super::elo::{self, Elo, Estimate};
 use super::exit::Exit;
 use super::likelihood::{LogRatios, Observed};
+use super::sequence;
 use super::sprt::{Sprt, Verdict, expected_score};
 
 /// Strengths beyond this many Elo are not looked at; an end of an interval that lies there is infinite.
@@ -39,7 +42,7 @@ const REACH: f64 = 2_000.0;
 pub struct AfterStop {
     /// Median-unbiased logistic Elo with its 95 % interval, which is always there; an end beyond +-2000 Elo is infinite.
     pub elo: Estimate,
-    /// Likelihood of superiority, `0.0..=1.0`.
+    /// Likelihood of superiority, `0.0..=1.0`; never more certain than [`elo::superiority`] can be.
     pub los: f64,
 }
 
@@ -63,8 +66,21 @@ pub fn after<C: Counts>(sprt: &Sprt, counts: &C) -> Option<AfterStop> {
     // Of the outcomes that are this one, half are counted as worse for the estimate; all of them with the tail for the interval.
     let is_pass = f64::from(u8::from(verdict == Verdict::AcceptH1));
     let value = outcome.strength(0.5, 0.5);
-    let interval = Some((outcome.strength(0.975, 1.0 - is_pass), outcome.strength(0.025, is_pass)));
-    Some(AfterStop { elo: Estimate { value, interval }, los: outcome.worse(0.0, 0.5).clamp(0.0, 1.0) })
+    let (low, high) = (outcome.strength(0.975, 1.0 - is_pass), outcome.strength(0.025, is_pass));
+    let (least, most) = sequence::elo(counts);
+    let inside = |end: Elo| {
+        if end < least {
+            least
+        } else if end > most {
+            most
+        } else {
+            end
+        }
+    };
+    let (value, low, high) = (inside(value), inside(low), inside(high));
+    let doubt = elo::doubt(counts);
+    let los = outcome.worse(0.0, 0.5).clamp(doubt, 1.0 - doubt);
+    Some(AfterStop { elo: Estimate { value, interval: Some((low, high)) }, los })
 }
 
 /// The motion of a test's ratio with this drift and variance a sample.
@@ -126,7 +142,7 @@ mod tests {
     use super::super::random::SplitMix64;
     use super::super::simulate::Law;
     use super::super::sprt::{Bounds, Model};
-    use super::super::{Pentanomial, Trinomial, elo};
+    use super::super::{Pentanomial, Trinomial};
     use super::*;
     use proptest::prelude::*;
 
@@ -203,6 +219,18 @@ mod tests {
         // Before the time was scaled: 1.79 for 15.3.
         assert!((plain - 15.3).abs() < 0.1 && (found - plain).abs() < 3.0, "{found} for {plain}");
         assert!(after.los > 0.999, "{after:?}");
+    }
+
+    #[test]
+    fn level_pairs_tell_what_they_tell_at_any_time() {
+        let sprt = test(0.0, 5.0, Model::Normalized);
+        for counts in [Pentanomial([0, 0, 500, 0, 0]), Pentanomial([0, 0, 1, 0, 0]), Pentanomial([0, 0, 0, 0, 5])] {
+            let found = after(&sprt, &counts).expect("pairs");
+            let ((least, most), (low, high)) = (sequence::elo(&counts), found.elo.interval.expect("always"));
+            assert!(least <= low && high <= most, "{counts:?}: {found:?}, not within {least:?} and {most:?}");
+            let bound = elo::superiority(&counts).unwrap_or(1.0);
+            assert!(found.los <= bound, "{counts:?}: {found:?} above {bound}");
+        }
     }
 
     #[test]

@@ -2,33 +2,38 @@
 
 use std::collections::HashSet;
 
+use crate::chess::{self, Variant};
 use crate::plan::Plan;
 use crate::record::GameRecord;
 
 /// Games of the counted pairs of a run, known by their moves.
 #[derive(Clone, Debug)]
 pub struct Repeats {
-    /// `None` if the plan has repeats counted.
+    /// `None` if repeats count.
     seen: Option<HashSet<u64>>,
+    variant: Variant,
 }
 
 impl Repeats {
-    /// No games yet of `plan`.
+    /// No games yet of `plan`. Under a clock repeats count: whether a game comes again depends on
+    /// how it goes (a short draw does, a long win does not), so leaving them out would move the
+    /// score. Pairs of one opening are a cluster there.
     #[must_use]
     pub fn new(plan: &Plan) -> Self {
-        Self::unless(plan.count_repeats)
+        let is_timed = plan.players.iter().any(|player| player.limit.is_timed());
+        Self::unless(plan.count_repeats || is_timed, plan.rules.variant)
     }
 
     /// No games yet; nothing is ever a repeat if they are `counted`.
     #[must_use]
-    pub fn unless(counted: bool) -> Self {
-        Self { seen: (!counted).then(HashSet::new) }
+    pub fn unless(counted: bool, variant: Variant) -> Self {
+        Self { seen: (!counted).then(HashSet::new), variant }
     }
 
     /// True if every game of the next pair in order repeats one that came before; if not, its games are known from now on.
     pub fn is_repeat(&mut self, games: &[GameRecord]) -> bool {
         let Some(seen) = &mut self.seen else { return false };
         // All games are entered, also after one that is new: no short circuit.
-        !games.iter().fold(false, |is_new, game| seen.insert(game.move_hash()) | is_new)
+        !games.iter().fold(false, |is_new, game| seen.insert(chess::game_key(game, self.variant)) | is_new)
     }
 }

@@ -4,10 +4,11 @@
 //! cannot pull a verdict their way, and replaying a journal, whatever the order of its lines, gives the same stop.
 //!
 //! A pair whose games repeat counted ones move for move is no new evidence and does not count: engines at fixed nodes play
-//! an opening the same way each time. Its place in the schedule is settled, as that of a pair that counts.
+//! an opening the same way each time ([`Repeats::new`]). Its place in the schedule is settled, as that of a pair that counts.
 
 use std::collections::BTreeMap;
 
+use crate::chess::{self, Variant};
 use crate::plan::{Format, Plan};
 use crate::record::{Color, GameId, GameRecord, Leg, PairId, PairScore, PlayerId, PvFault, Termination};
 use crate::stats::clusters::{Clustered, Openings};
@@ -110,6 +111,7 @@ pub struct Standing {
     finished_time_losses: TimeLosses,
     voided: u64,
     plies: u64,
+    variant: Variant,
 }
 
 impl Standing {
@@ -122,6 +124,7 @@ impl Standing {
         let pairing = Pairing::new(plan);
         Ok(Self {
             repeats: Repeats::new(plan),
+            variant: plan.rules.variant,
             results: pairing.needs_results().then(Vec::new),
             halves_from: pairing.halves_from(),
             width: plan.until_width.map(|target| {
@@ -142,7 +145,7 @@ impl Standing {
             halves_from: None,
             next: PairId(0),
             pairs: 0,
-            repeats: Repeats::unless(false),
+            repeats: Repeats::unless(false, Variant::Standard),
             repeated: 0,
             waiting: BTreeMap::new(),
             games: 0,
@@ -153,6 +156,7 @@ impl Standing {
             finished_time_losses: TimeLosses::default(),
             voided: 0,
             plies: 0,
+            variant: Variant::Standard,
         }
     }
 
@@ -222,7 +226,8 @@ impl Standing {
             .or_insert_with(|| rating::Encounter::new(usize::from(players.0.0), usize::from(players.1.0)));
         add(met, players.0, games, &half_points);
         if let [first, second] = half_points.as_slice() {
-            self.openings.entry(players).or_default().record(first_game.opening.index, first + second);
+            let opening = chess::opening_key(&first_game.opening, self.variant);
+            self.openings.entry(players).or_default().record(opening, first + second);
         }
         for (game, half_points) in games.iter().zip(&half_points) {
             self.games += 1;

@@ -134,8 +134,10 @@ fn openings_come_again_under_a_clock() {
 fn pairs_that_repeat_others_do_not_count() {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("run");
-    // Three openings, each of them twice.
-    let book = book(folder.path(), &[&LINES[..3], &LINES[..3]].concat());
+    // Three openings, each of them twice; the move counters make no other position.
+    let again: Vec<String> = LINES[..3].iter().map(|line| line.replace("0 1", "2 9")).collect();
+    let again: Vec<&str> = again.iter().map(String::as_str).collect();
+    let book = book(folder.path(), &[&LINES[..3], &again].concat());
     let rules = "--nodes 1 --max-plies 60 --max-pairs 6 --book-order sequential --seed 1 -j 2";
     let ran = sprt(3, "--seed 1", "--seed 2", &dir, &format!("{rules} --book {}", book.display()));
     assert!(ran.stderr.contains(" not counted: an opening came again"), "{}", ran.stderr);
@@ -149,6 +151,8 @@ fn pairs_that_repeat_others_do_not_count() {
     assert_eq!(explained["runs"][0]["pairs"].as_u64().or_else(|| explained["pairs"].as_u64()), Some(3), "{explained}");
     let shown = run(&["games", &root, "--json"]).stdout;
     assert_eq!(shown.lines().count(), 6, "{shown}");
+    let rated: Value = serde_json::from_str(&run(&["rate", &root, "--json"]).stdout).unwrap();
+    assert_eq!((&rated["games"], &rated["repeated_games"]), (&6.into(), &6.into()), "{rated}");
     // Cut off in the second lap, it comes to the same.
     let journal = dir.join("games.jsonl");
     let text = std::fs::read_to_string(&journal).unwrap();

@@ -225,7 +225,7 @@ fn conditions_are_told_and_rated_apart() {
 #[test]
 fn a_game_repeated_move_for_move_is_no_new_evidence() {
     let folder = tempfile::tempdir().unwrap();
-    let file = pgn(folder.path(), "games.pgn", &[("A", "B", "1-0", 2), ("B", "A", "1-0", 1)]);
+    let file = pgn_at(folder.path(), "games.pgn", "-", &[("A", "B", "1-0", 2), ("B", "A", "1-0", 1)]);
     let text = std::fs::read_to_string(&file).unwrap();
     // Other rounds do not make other games.
     std::fs::write(&file, text.clone() + &text.replace("[Round \"", "[Round \"9")).unwrap();

@@ -15,6 +15,8 @@ pub(super) struct Condition {
     sides: [String; 2],
     /// Whether players have different limits.
     pub(super) has_odds: bool,
+    /// Whether a side is known to have a clock or a time for each move.
+    pub(super) is_timed: bool,
 }
 
 impl Condition {
@@ -34,7 +36,8 @@ impl Condition {
         limits.sort();
         limits.dedup();
         let name = limits.join(" | ") + if variant == Variant::Chess960 { " Chess960" } else { "" };
-        Self { name, sides: [String::new(), String::new()], has_odds: limits.len() > 1 }
+        let is_timed = players.iter().any(|player| player.limit.is_timed());
+        Self { name, sides: [String::new(), String::new()], has_odds: limits.len() > 1, is_timed }
     }
 
     fn new(sides: [String; 2], is_chess960: bool) -> Self {
@@ -42,7 +45,8 @@ impl Condition {
         let mut limits = sides.clone();
         limits.sort();
         let shown = if has_odds { limits.join(" | ") } else { limits[0].clone() };
-        Self { name: shown + if is_chess960 { " Chess960" } else { "" }, sides, has_odds }
+        let is_timed = sides.iter().any(|side| side.parse::<Limit>().is_ok_and(|limit| limit.is_timed()));
+        Self { name: shown + if is_chess960 { " Chess960" } else { "" }, sides, has_odds, is_timed }
     }
 
     /// Limits that tell White and Black apart; empty if they are equal.

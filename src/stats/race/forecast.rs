@@ -21,7 +21,7 @@ const NEVER: f64 = 1e9;
 /// against the base, in a race of `takes`. `None` if it is not to be expected.
 #[must_use]
 pub fn pairs_to_drop(settings: Settings, takes: usize, elo: f64) -> Option<f64> {
-    let wanted = expected_score(settings.gain + settings.close);
+    let wanted = expected_score(settings.enough());
     let gains: [_; 5] = outcomes(elo).map(|(share, score)| (share, wanted - score));
     pairs_until(settings.bound(takes), wanted.max(1.0 - wanted), &gains, 0.0)
 }

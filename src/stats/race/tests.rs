@@ -170,3 +170,20 @@ fn forecasts_are_near_what_comes() {
     }
     assert_eq!((pairs_of_equals(settings(0.0), 2), pairs_to_drop(settings(0.0), 2, 0.0)), (None, None));
 }
+
+#[test]
+fn a_pair_that_does_not_count_keeps_its_opening() {
+    let mut race = Race::new(2, Settings { alpha: 0.05, gain: 0.0, close: 0.0 });
+    for opening in 0..40 {
+        let half_points = if opening % 2 == 0 { 4 } else { 0 };
+        race.record(0, half_points);
+        if opening == 0 {
+            race.pass_over(1);
+        } else {
+            race.record(1, half_points);
+        }
+    }
+    // Of the same openings both have the same scores, so nobody wins a bet on their difference.
+    assert!(race.between[0][1].is_better.best < 1e-9 && race.between[1][0].is_better.best < 1e-9);
+    assert_eq!((race.takes()[0].pairs.pairs(), race.takes()[1].pairs.pairs()), (40, 39));
+}

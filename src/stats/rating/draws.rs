@@ -46,7 +46,9 @@ impl Draws {
             })
             .sum();
         let error = Z_95 * variance.max(0.0).sqrt() / slope;
-        let error95 = (error.is_finite() && error > 1e-9).then_some(error);
+        // At an end of its range the rate has no slope to take an error from.
+        let is_inside = value > nudge && value < 1.0 - nudge;
+        let error95 = (is_inside && error.is_finite() && error > 1e-9).then_some(error.min(1.0));
         Some(Self { rate: Measured { value, error95 } })
     }
 

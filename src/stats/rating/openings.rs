@@ -27,13 +27,14 @@ pub enum Score {
 }
 
 /// Effective number of independent openings among `units` meetings of which `shared` have openings in common, a number for
-/// each such opening (Kish 1965); `None` if no opening is shared, or all games come from one.
+/// each such opening (Kish 1965), at least 2; `None` if no opening is shared, or all games come from one.
 pub(super) fn effective(units: f64, shared: &[f64]) -> Option<f64> {
     let together: f64 = shared.iter().sum();
     let squares: f64 = shared.iter().map(|count| count * count).sum();
     let alone = (units - together).max(0.0);
     let openings = (together + alone).powi(2) / (squares + alone);
-    (squares > together && openings >= 2.0).then_some(openings)
+    // Two openings of unlike numbers are worth less than two, and still have one degree of freedom.
+    (squares > together && openings > 1.0 + 1e-9).then_some(openings.max(2.0))
 }
 
 /// Products of the residuals of different meetings from one opening, as rows of unknowns: what `M` has beyond its
@@ -102,4 +103,23 @@ pub(super) fn difference(matrix: &Symmetric, plus: Option<usize>, minus: Option<
         column.iter_mut().zip(matrix.row(place)).for_each(|(sum, value)| *sum += sign * value);
     }
     column
+}
+
+#[cfg(test)]
+mod tests {
+    use super::effective;
+
+    #[test]
+    fn few_openings_are_never_taken_for_many() {
+        for (units, shared, expected) in [
+            (200.0, &[100.0, 100.0][..], Some(2.0)),
+            (201.0, &[101.0, 100.0], Some(2.0)),
+            (200.0, &[190.0, 10.0], Some(2.0)),
+            (200.0, &[200.0], None),
+            (200.0, &[], None),
+            (30.0, &[10.0, 10.0, 10.0], Some(3.0)),
+        ] {
+            assert_eq!(effective(units, shared), expected, "{shared:?}");
+        }
+    }
 }

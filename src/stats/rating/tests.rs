@@ -57,6 +57,26 @@ fn two_players_have_the_elo_of_their_pairs() {
 }
 
 #[test]
+fn two_pairs_are_no_certainty() {
+    let mut met = Encounter::new(0, 1);
+    met.add_pair(PairScore { first: 2, second: 2 });
+    met.add_pair(PairScore { first: 2, second: 1 });
+    let rated = rated(2, &[met], &[]);
+    let los = rated.los(0, 1).expect("known");
+    // By Student's law with one degree of freedom; the normal one says 99.2 %.
+    assert!((0.8..0.95).contains(&los), "{los}");
+    close(los, 1.0 - rated.lead(0, 1).expect("known").p() / 2.0, 1e-9);
+    assert_eq!(rate(2, &[all_drawn()], &[]).expect("sound").draw_rate.map(|rate| rate.error95), Some(None));
+}
+
+/// Two pairs of draws.
+fn all_drawn() -> Encounter {
+    let mut met = Encounter::new(0, 1);
+    (0..2).for_each(|_| met.add_pair(PairScore { first: 1, second: 1 }));
+    met
+}
+
+#[test]
 fn two_players_have_the_elo_of_their_single_games() {
     // As many with either colour, and no more points with one: the white advantage is 0 and changes nothing.
     let half = Trinomial { wins: 300, draws: 500, losses: 200 };

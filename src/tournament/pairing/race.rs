@@ -32,8 +32,12 @@ impl Rounds {
         for result in results.get(self.taken..).unwrap_or_default() {
             self.taken += 1;
             let (base, take) = result.players;
-            if base == PlayerId(0) && result.games == 2 {
-                self.race.record(usize::from(take.0.saturating_sub(1)), 4u8.saturating_sub(result.half_points));
+            let number = usize::from(take.0.saturating_sub(1));
+            match result.games {
+                _ if base != PlayerId(0) => {}
+                2 => self.race.record(number, 4u8.saturating_sub(result.half_points)),
+                // Not left out: the take's later pairs are from later openings.
+                _ => self.race.pass_over(number),
             }
         }
     }
