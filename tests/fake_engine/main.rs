@@ -86,7 +86,6 @@ fn this_program() -> Command {
 }
 
 /// Starts a child in a session of its own, as daemons are.
-#[expect(clippy::zombie_processes, reason = "a child that outlives its parent is the fault")]
 fn leave(command: &mut Command) -> Option<std::process::ChildStdout> {
     command.arg("--leave").stdin(Stdio::null()).spawn().expect("it runs already").stdout
 }
