@@ -109,10 +109,8 @@ pub(super) struct ProgressArgs {
 
 /// Flags of the games that --revs plays need it: without, they would be taken and change nothing.
 fn of_playing(arg: clap::Arg) -> clap::Arg {
-    let is_of_games = ["Playing", "Engines", "Limits", "Openings", "Adjudication", "Running", "Records"]
-        .iter()
-        .any(|heading| arg.get_help_heading() == Some(heading));
-    if (is_of_games && arg.get_id() != "revs") || arg.get_id() == "name" { arg.requires("revs") } else { arg }
+    let is_of_curve = matches!(arg.get_help_heading(), None | Some("Versions"));
+    if is_of_curve || ["revs", "out", "json"].contains(&arg.get_id().as_str()) { arg } else { arg.requires("revs") }
 }
 
 /// Where a player's program came from.

@@ -81,6 +81,7 @@ fn what_is_no_curve_is_refused() {
         (&["progress", &pgn, "--tc", "8+0.08"], "--revs <A..B>"),
         (&["progress", &pgn, "--pairs", "7"], "--revs <A..B>"),
         (&["progress", &pgn, "--name", "x"], "--revs <A..B>"),
+        (&["progress", &pgn, "--note", "x"], "--revs <A..B>"),
         // Nonsense is refused before anything is looked up or built.
         (&["progress", "--revs", "main", "--nodes", "1"], "--revs `main`: write OLD..NEW"),
         (&["progress", "--revs", "a..b", "--tc", "soon"], "`soon` is not a time control"),
