@@ -2,6 +2,7 @@
 
 // Reading order: the words first, then the pure rooms, then the rooms that touch the world.
 pub mod record;
+pub mod text;
 
 pub mod chess;
 pub mod stats;

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
-use quintain::plan::config::from_toml;
+use quintain::text::from_toml;
 use quintain::plan::file;
 use quintain::settings::RawPlan;
 use quintain::source::{Recipe, Registry};

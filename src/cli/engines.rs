@@ -9,9 +9,9 @@ use serde::Serialize;
 use tokio::runtime::Runtime;
 
 use crate::plan::Timeouts;
-use crate::plan::config::nearest;
 use crate::run::{Exit, progress, resolve};
 use crate::source::{self, Context, Engine, Origin, Registry, Resolved, SourceError};
+use crate::text::nearest;
 use crate::uci::process::{self, EngineConfig};
 use crate::uci::{EngineOption, OptionKind};
 

@@ -9,12 +9,12 @@ use serde_json::Value;
 
 use crate::journal;
 use crate::plan::Plan;
-use crate::plan::config::nearest;
 use crate::record::PlayerId;
 use crate::report::eco::Openings;
 use crate::report::explain::{Explainer, Explanation};
 use crate::run::dir::RunDir;
 use crate::run::{Exit, progress};
+use crate::text::nearest;
 use crate::tournament::standing::Standing;
 
 const EXAMPLES: &str = "\

@@ -193,8 +193,8 @@ fn put(text: &mut String, key: &Key, command: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::config::from_toml;
     use crate::settings::RawPlan;
+    use crate::text::from_toml;
 
     const KINDS: [Kind; 3] = [Kind::Sprt, Kind::Match, Kind::Gauntlet];
 

@@ -25,6 +25,7 @@ use crate::source::{self, Context, Spec};
 use crate::stats::Pentanomial;
 use crate::stats::progress::{Progress, progress as rate_versions};
 use crate::stats::rating::Encounter;
+use crate::text::escaped;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -432,13 +433,13 @@ impl Form {
 
 /// A page of its own: picture and table.
 fn page(curve: &Curve) -> String {
-    let escape = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    let text: Vec<String> = curve.text().lines().map(escaped).collect();
     format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Elo of the versions</title>\n\
          <meta name=\"viewport\" content=\"width=device-width\">\n\
          <style>:root{{color-scheme:light dark}}body{{margin:2em auto;max-width:60em;font-family:system-ui,sans-serif}}\
          pre{{overflow:auto}}svg{{max-width:100%;height:auto}}</style></head>\n<body>\n{}\n<pre>{}</pre>\n</body></html>\n",
         curve.svg(),
-        escape(&curve.text())
+        text.join("\n")
     )
 }

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-use crate::plan::config::nearest;
+use crate::text::nearest;
 
 /// A command line that says nothing that could be played. Printed in the form that scripts know.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

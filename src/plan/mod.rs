@@ -1,11 +1,10 @@
 //! Everything about a run, resolved and immutable. Nothing below this room reads configuration.
 //!
 //! Reading order: `time_control` (what a side may spend), `rules` (what the referee may decide), `recording` (what is
-//! written besides), `config` (what all TOML files of a user share), then [`Plan`] itself and `file`, its form in the run directory.
+//! written besides), then [`Plan`] itself and `file`, its form in the run directory.
 
 pub mod affinity;
 mod book_ref;
-pub mod config;
 pub mod file;
 mod player;
 pub mod recording;

@@ -21,11 +21,12 @@ use crate::record::{Color, GameRecord, Score};
 use crate::report::figures::{self, Figures, duration};
 use crate::report::plot::{
     Cell, CrossPlot, CurvePlot, EloPlot, Heads, HistogramPlot, LlrPlot, PtnmlPlot, RatingPlot, RatingRow, Series,
-    TimePlot, TimeSeries, escaped,
+    TimePlot, TimeSeries,
 };
 use crate::report::standings::{self, Row, fault_words};
 use crate::stats::elo::fixed;
 use crate::stats::sprt::Verdict;
+use crate::text::escaped;
 
 /// The board's script and the page's looks.
 const BOARD: &str = include_str!("html/board.js");

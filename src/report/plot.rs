@@ -24,7 +24,6 @@ pub use ratings::{RatingPlot, RatingRow};
 pub use time::{TimePlot, TimeSeries, TimeUse};
 
 use chart::{Chart, Frame, Span, Ticks};
-pub(crate) use page::escaped;
 
 /// Points drawn at most; more would not be visible and make files large.
 const MAX_POINTS: usize = 1000;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use crate::plan::config::TomlError;
+use crate::text::TomlError;
 
 /// A plan that cannot be used.
 #[derive(Debug, Error)]

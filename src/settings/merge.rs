@@ -6,7 +6,7 @@ use toml::{Table, Value};
 
 use super::error::ConfigError;
 use super::plan::RawPlan;
-use crate::plan::config::from_toml;
+use crate::text::from_toml;
 
 /// Limits of both sides. They are one thing: a plan that has one of them takes nothing of what a
 /// lower one says about the time of a move.

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::value::{self, Switch};
-use crate::plan::config::{OptionTable, options};
+use crate::text::{OptionTable, options};
 
 /// A plan as written: every key is optional, and values are not yet checked against each other.
 ///

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::plan::config::TomlError;
 use crate::source::command::CommandError;
+use crate::text::TomlError;
 
 /// Why a spec could not become a program. One line each, but for a failed build's last lines.
 #[derive(Debug, Error)]

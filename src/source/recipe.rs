@@ -6,7 +6,7 @@ use std::path::{Component, Path};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::plan::config::{OptionTable, TomlError, from_toml, options};
+use crate::text::{OptionTable, TomlError, from_toml, options};
 
 /// Files that make no other engine unless the recipe has an `exclude` of its own: texts, and what only forges read.
 const TEXTS: [&str; 9] =

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::plan::config::{OptionTable, TomlError, from_toml, nearest, options};
 use crate::plan::time_control::LimitKind;
 use crate::source::error::{SourceError, io_error};
 use crate::source::recipe::{RawBuild, Recipe};
 use crate::source::resolve::is_url;
+use crate::text::{OptionTable, TomlError, from_toml, nearest, options};
 
 /// The engines known by name.
 #[derive(Clone, Debug, Default)]

@@ -5,6 +5,7 @@ use vampirc_uci::{UciMessage, UciOptionConfig};
 
 use super::command::{Command, CommandError};
 use super::grammar;
+use crate::text::distance;
 
 /// An advertised option.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -132,26 +133,10 @@ fn nearest<'a>(options: &'a [EngineOption], name: &str) -> Option<&'a str> {
     let limit = (wanted.chars().count() / 3).max(2);
     options
         .iter()
-        .map(|option| (edits(&wanted, &option.name.to_lowercase()), option.name.as_str()))
-        .filter(|(distance, _)| *distance <= limit)
-        .min_by_key(|(distance, _)| *distance)
+        .map(|option| (distance(&wanted, &option.name.to_lowercase()), option.name.as_str()))
+        .filter(|(far, _)| *far <= limit)
+        .min_by_key(|(far, _)| *far)
         .map(|(_, name)| name)
-}
-
-/// Levenshtein's distance in characters.
-fn edits(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, to) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(from != *to);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 /// Why an option was not set.

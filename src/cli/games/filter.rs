@@ -4,8 +4,8 @@ use anyhow::{Result, bail};
 use clap::ValueEnum;
 
 use crate::plan::Plan;
-use crate::plan::config::nearest;
 use crate::record::{Color, GameRecord, Outcome, PlayerId, Termination};
+use crate::text::nearest;
 
 /// The flags that choose games.
 #[derive(Debug, Default, clap::Args)]

@@ -1,6 +1,7 @@
 //! The page under a picture: size, colours, titles, caption, and the words and strokes that all pictures are made of.
 
 use crate::stats::elo::fixed;
+use crate::text::escaped;
 
 /// The page, in SVG units (pixels at full size).
 pub(super) const WIDTH: f64 = 800.0;
@@ -249,23 +250,6 @@ pub(super) fn signed(value: f64, decimals: usize) -> String {
     let text = number(value, decimals);
     let zero = text.chars().all(|c| matches!(c, '0' | '.'));
     if value > 0.0 && !zero { format!("+{text}") } else { text }
-}
-
-/// Text as it may stand in XML: markup escaped, characters that XML forbids replaced.
-pub(crate) fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\t' | '\n' | '\r' => out.push(' '),
-            '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
-            _ => out.push(c),
-        }
-    }
-    out
 }
 
 /// At most `limit` characters, with an ellipsis where some were cut.

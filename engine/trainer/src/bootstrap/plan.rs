@@ -3,8 +3,8 @@
 use crate::compare::{Evaluation, EvaluationError};
 use crate::train::{Plan, folder_of, line_of};
 use destrier::datagen;
-use quintain::plan::config::from_toml;
 use quintain::settings::{ConfigError, RawPlan};
+use quintain::text::from_toml;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use destrier::eval::layout::BLOCKS;
-use quintain::plan::config::{TomlError, from_toml, nearest};
+use quintain::text::{TomlError, from_toml, nearest};
 use serde::Deserialize;
 
 use crate::train::{folder_of, line_of};

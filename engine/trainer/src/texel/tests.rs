@@ -8,7 +8,7 @@ use destrier::datagen::viriformat::NO_SCORE;
 use destrier::eval::layout::{BISHOP_PAIR, BLOCKS, COUNT, MATERIAL, TEMPO};
 use destrier::eval::{render_weights, trace};
 use destrier::types::MoveList;
-use quintain::plan::config::from_toml;
+use quintain::text::from_toml;
 
 use super::plan::{Data, Fit, Method, Plan, Start};
 use super::samples::Samples;

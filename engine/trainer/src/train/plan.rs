@@ -4,7 +4,7 @@ use super::features::Inputs;
 use super::network::Shape;
 use super::schedule::{Blend, Rate};
 use destrier::nnue::{Kind, MAX_KING_BUCKETS, sha256_hex};
-use quintain::plan::config::{TomlError, from_toml};
+use quintain::text::{TomlError, from_toml};
 use serde::{Deserialize, Deserializer};
 use std::path::{Component, Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! What all TOML files of the user share: messages with their place, and tables of UCI options.
+//! Text of and for users: TOML files and the place of a fault in them, the nearest of known names, markup.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -73,8 +73,9 @@ pub fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a 
     near.into_iter().take(3).map(|(_, name)| name).collect()
 }
 
-/// Edits between two words: insertions, deletions, substitutions.
-fn distance(a: &str, b: &str) -> usize {
+/// Levenshtein distance of two words in characters.
+#[must_use]
+pub fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.chars().enumerate() {
@@ -87,6 +88,24 @@ fn distance(a: &str, b: &str) -> usize {
         }
     }
     row[b.len()]
+}
+
+/// Text as it may stand in XML and HTML: markup escaped, line ends as spaces, characters that XML forbids replaced.
+#[must_use]
+pub fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\t' | '\n' | '\r' => out.push(' '),
+            '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
+            _ => out.push(c),
+        }
+    }
+    out
 }
 
 /// UCI options as they are written, for the JSON Schema.
@@ -182,5 +201,26 @@ impl<'de> Deserialize<'de> for OptionValue {
         }
 
         deserializer.deserialize_any(Value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markup_is_escaped_and_forbidden_characters_replaced() {
+        for (text, expected) in [("a<b>&\"c\"", "a&lt;b&gt;&amp;&quot;c&quot;"), ("a\nb\tc\0", "a b c\u{fffd}")] {
+            assert_eq!(escaped(text), expected);
+        }
+    }
+
+    #[test]
+    fn near_names_are_found_whatever_their_case() {
+        let names = ["Hash", "Threads", "MultiPV"];
+        for (word, expected) in [("hsah", None), ("hashs", Some("Hash")), ("thread", Some("Threads")), ("x", None)] {
+            assert_eq!(nearest(word, names.into_iter()).first().copied(), expected, "{word}");
+        }
+        assert_eq!((distance("hash", "hash"), distance("hash", "cash"), distance("", "ab")), (0, 1, 2));
     }
 }
