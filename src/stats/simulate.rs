@@ -108,6 +108,12 @@ impl Law {
         Self(shares.map(|share| share / total))
     }
 
+    /// Half points, 0 to 4, of a pair drawn from these shares.
+    #[must_use]
+    pub fn draw_half_points(&self, random: &mut SplitMix64) -> u8 {
+        u8::try_from(self.class(random.unit())).unwrap_or(4)
+    }
+
     /// Adds a pair drawn from these shares.
     pub(super) fn draw(&self, counts: &mut Pentanomial, random: &mut SplitMix64) {
         counts.0[self.class(random.unit())] += 1;

@@ -69,18 +69,19 @@ impl Score {
     }
 }
 
-/// Adds a pair's games, or the one of half a pair, from the view of `player`.
-fn add(met: &mut rating::Encounter, player: PlayerId, games: &[GameRecord], half_points: &[u8]) {
+/// Units of variance of a pair's games, or of the one of half a pair, from the view of `player`.
+fn units(player: PlayerId, games: &[GameRecord], half_points: &[u8]) -> Vec<rating::Score> {
     let color = |game: &GameRecord| if game.players.white == player { Color::White } else { Color::Black };
     if let ([one, other], [first, second]) = (games, half_points) {
+        let pair = |first: &u8, second: &u8| vec![rating::Score::Pair(PairScore { first: *first, second: *second })];
         match (color(one), color(other)) {
-            (Color::White, Color::Black) => return met.add_pair(PairScore { first: *first, second: *second }),
-            (Color::Black, Color::White) => return met.add_pair(PairScore { first: *second, second: *first }),
+            (Color::White, Color::Black) => return pair(first, second),
+            (Color::Black, Color::White) => return pair(second, first),
             // With the same sides twice they are two games: nothing cancels.
             _ => {}
         }
     }
-    games.iter().zip(half_points).for_each(|(game, half_points)| met.add_game(color(game), *half_points));
+    games.iter().zip(half_points).map(|(game, half_points)| rating::Score::Game(color(game), *half_points)).collect()
 }
 
 /// What counts so far.
@@ -91,6 +92,8 @@ pub struct Standing {
     met: BTreeMap<Encounter, rating::Encounter>,
     /// Pairs of each encounter by opening.
     openings: BTreeMap<Encounter, Openings>,
+    /// Meetings of all players by opening, if there are more than two: encounters share openings.
+    meetings: BTreeMap<u64, Vec<rating::Meeting>>,
     /// Every counted pair, where pairing goes by results.
     results: Option<Vec<PairResult>>,
     /// Pairs from this one on are one game.
@@ -141,6 +144,7 @@ impl Standing {
             width: None,
             met: BTreeMap::new(),
             openings: BTreeMap::new(),
+            meetings: BTreeMap::new(),
             results: None,
             halves_from: None,
             next: PairId(0),
@@ -224,7 +228,18 @@ impl Standing {
             .met
             .entry(players)
             .or_insert_with(|| rating::Encounter::new(usize::from(players.0.0), usize::from(players.1.0)));
-        add(met, players.0, games, &half_points);
+        let units = units(players.0, games, &half_points);
+        for score in &units {
+            match *score {
+                rating::Score::Pair(pair) => met.add_pair(pair),
+                rating::Score::Game(color, half_points) => met.add_game(color, half_points),
+            }
+        }
+        if self.faults.len() > 2 {
+            let [a, b] = [players.0, players.1].map(|player| player.0.into());
+            let meetings = units.into_iter().map(|score| rating::Meeting { a, b, score });
+            self.meetings.entry(first_game.opening.index).or_default().extend(meetings);
+        }
         if let [first, second] = half_points.as_slice() {
             let opening = chess::opening_key(&first_game.opening, self.variant);
             self.openings.entry(players).or_default().record(opening, first + second);
@@ -320,31 +335,23 @@ impl Standing {
         self.met.iter().map(|(encounter, met)| (*encounter, Score::of(met)))
     }
 
-    /// All players on one scale, whose zero is the mean of those who can be compared.
+    /// All players on one scale, whose zero is the mean of those who can be compared. Of more than
+    /// two, the meetings of an opening vary together; the error of two is that of their Elo.
     ///
     /// # Errors
-    /// Where there are more players than can be rated.
+    /// [`RatingError`] if there are more players than can be rated.
     pub fn ratings(&self) -> Result<Ratings, RatingError> {
         let met: Vec<_> = self.met.values().cloned().collect();
-        let mut ratings = rating::rate(self.faults.len(), &met, &[])?;
-        for (rating, player) in ratings.players.iter_mut().zip(0..) {
-            let effect = self.mean_design_effect(PlayerId(player));
-            // Left alone rather than multiplied by 1, so that it is the same to the last bit.
-            if effect > 1.0 {
+        let shared: Vec<_> = self.meetings.values().filter(|meetings| meetings.len() > 1).cloned().collect();
+        let mut ratings = rating::rate_by_opening(self.faults.len(), &met, &shared, &[])?;
+        let effect = self.design_effect();
+        // Left alone rather than multiplied by 1, so that it is the same to the last bit.
+        if self.faults.len() <= 2 && effect > 1.0 {
+            for rating in &mut ratings.players {
                 rating.error95 = rating.error95.map(|error| error * effect.sqrt());
             }
         }
         Ok(ratings)
-    }
-
-    /// The design effect of a player's encounters, weighted by their pairs.
-    fn mean_design_effect(&self, player: PlayerId) -> f64 {
-        let own = self.openings.iter().filter(|((a, b), _)| [a, b].contains(&&player));
-        let (pairs, sum) = own.fold((0.0, 0.0), |(pairs, sum), (_, openings)| {
-            let count = openings.pairs() as f64;
-            (pairs + count, sum + count * openings.design_effect())
-        });
-        if pairs > 0.0 { sum / pairs } else { 1.0 }
     }
 
     /// The counted games of a player by result.

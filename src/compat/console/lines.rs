@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 
 use super::tally::Tally;
 use crate::record::PvFault;
+use crate::stats::clusters::Clustered;
 use crate::stats::elo::{self, Estimate};
 use crate::stats::sprt::{Sprt, Verdict};
 
@@ -63,13 +64,13 @@ struct Numbers {
 impl Numbers {
     fn new(tally: &Tally, penta: bool) -> Self {
         if penta {
-            let counts = &tally.ptnml;
+            let counts = &Clustered::new(tally.ptnml, tally.design_effect);
             let (elo, nelo, los) = (elo::logistic(counts), elo::normalized(counts), elo::normal_superiority(counts));
-            Self { elo, nelo, los, draws: counts.draw_ratio() }
+            Self { elo, nelo, los, draws: tally.ptnml.draw_ratio() }
         } else {
-            let counts = &tally.wdl;
+            let counts = &Clustered::new(tally.wdl, tally.design_effect);
             let (elo, nelo, los) = (elo::logistic(counts), elo::normalized(counts), elo::normal_superiority(counts));
-            Self { elo, nelo, los, draws: counts.draw_ratio() }
+            Self { elo, nelo, los, draws: tally.wdl.draw_ratio() }
         }
     }
 }

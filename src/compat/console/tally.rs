@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::record::{Color, GameRecord, PairScore, PlayerId};
+use crate::stats::clusters::Openings;
 use crate::stats::{Pentanomial, Trinomial};
 
 /// Games and pairs of one player against others.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Tally {
     /// Games.
     pub wdl: Trinomial,
@@ -14,13 +15,15 @@ pub struct Tally {
     pub ptnml: Pentanomial,
     /// Of the pairs with one point, those with a win and a loss.
     pub mixed: u64,
+    /// Factor of repeated openings on the variance of the score; up to 1 if no opening came twice.
+    pub design_effect: f64,
 }
 
 impl Tally {
     /// From the other side.
     #[must_use]
     pub fn reversed(&self) -> Self {
-        Self { wdl: self.wdl.reversed(), ptnml: self.ptnml.reversed(), mixed: self.mixed }
+        Self { wdl: self.wdl.reversed(), ptnml: self.ptnml.reversed(), mixed: self.mixed, ..*self }
     }
 
     fn add(&mut self, other: &Self) {
@@ -45,6 +48,8 @@ impl Tally {
 pub struct Scores {
     /// By two players, the lower number first, from its view.
     encounters: BTreeMap<(u16, u16), Tally>,
+    /// Openings of the pairs of each encounter, likewise.
+    openings: BTreeMap<(u16, u16), Openings>,
 }
 
 impl Scores {
@@ -62,6 +67,10 @@ impl Scores {
         if let [first, second] = *scores.as_slice() {
             tally.ptnml.add(PairScore { first, second });
             tally.mixed += u64::from(first.abs_diff(second) == 2);
+            let (opening, points) = (game.opening.index, first + second);
+            let openings = self.openings.entry(key).or_default();
+            openings.record(opening, points);
+            tally.design_effect = openings.design_effect();
         }
     }
 
@@ -73,18 +82,25 @@ impl Scores {
         if first.0 <= second.0 { tally } else { tally.reversed() }
     }
 
-    /// What `player` has against all others.
+    /// What `player` has against all others. The design effect is the mean of those of its
+    /// encounters, by pairs: what an opening does in several of them is taken for independent.
     #[must_use]
     pub fn of(&self, player: PlayerId) -> Tally {
         let mut sum = Tally::default();
+        let mut effects = 0.0;
         for (&(low, high), tally) in &self.encounters {
-            if low == player.0 {
-                sum.add(tally);
+            let own = if low == player.0 {
+                *tally
             } else if high == player.0 {
-                sum.add(&tally.reversed());
-            }
+                tally.reversed()
+            } else {
+                continue;
+            };
+            effects += own.ptnml.pairs() as f64 * own.design_effect;
+            sum.add(&own);
         }
-        sum
+        let pairs = sum.ptnml.pairs() as f64;
+        Tally { design_effect: if pairs > 0.0 { effects / pairs } else { 1.0 }, ..sum }
     }
 
     /// Counted games.

@@ -7,7 +7,7 @@ use crate::stats::{Pentanomial, Trinomial};
 fn tally(ptnml: [u64; 5], mixed: u64) -> Tally {
     let [ll, ld, even, wd, ww] = ptnml;
     let wdl = Trinomial { wins: 2 * ww + wd + mixed, losses: 2 * ll + ld + mixed, draws: ld + wd + 2 * (even - mixed) };
-    Tally { wdl, ptnml: Pentanomial(ptnml), mixed }
+    Tally { wdl, ptnml: Pentanomial(ptnml), mixed, design_effect: 1.0 }
 }
 
 fn given(name: &str, hash: &str, time: &str) -> Given {
@@ -104,4 +104,58 @@ fn tables_have_the_strongest_first() {
     assert!(widths.iter().all(|width| *width == widths[0]), "{text}");
     let head = "Rank Name                                   Elo        +/-       nElo        +/-      Games      Score       Draw           Ptnml(0-2)";
     assert_eq!(text.lines().next(), Some(head));
+}
+
+#[test]
+fn repeated_openings_widen_the_errors_of_a_block() {
+    let wide = Tally { design_effect: 4.0, ..tally([10, 120, 300, 150, 20], 0) };
+    let error = |tally: &Tally| {
+        let (a, b) = (Given::default(), Given::default());
+        let text = lines::results(tally, [&a, &b], "", true);
+        let line = text.lines().nth(1).and_then(|line| line.split([' ', ',']).nth(3)).map(str::to_owned);
+        line.and_then(|error| error.parse::<f64>().ok()).expect("an error")
+    };
+    let narrow = error(&Tally { design_effect: 1.0, ..wide });
+    assert!((error(&wide) / narrow - 2.0).abs() < 0.01, "{} and {narrow}", error(&wide));
+}
+
+#[test]
+fn scores_know_openings_that_come_again() {
+    use crate::record::{ByColor, Ending, GameId, Leg, Opening, Outcome, PairId, PlayerId, Termination};
+    use crate::stats::clusters::Openings;
+    use crate::stats::random::SplitMix64;
+    let (mut scores, mut exact, mut random) = (Scores::default(), Openings::default(), SplitMix64::new(5));
+    for pair in 0..480u64 {
+        // Forty openings, six times against each of two opponents; each favours a side of an encounter.
+        let (index, opponent) = (pair / 2 % 40, pair % 2);
+        let players = (PlayerId(0), PlayerId(if opponent == 0 { 1 } else { 2 }));
+        let favoured = SplitMix64::new(2 * index + opponent).next_u64() & 1 == 1;
+        let is_won = favoured == (random.unit() < 0.8);
+        exact.record(2 * index + opponent, if is_won { 4 } else { 0 });
+        let game = |leg: Leg| GameRecord {
+            id: GameId { pair: PairId(pair), leg },
+            players: match leg {
+                Leg::First => ByColor { white: players.0, black: players.1 },
+                Leg::Second => ByColor { white: players.1, black: players.0 },
+            },
+            engines: ByColor::default(),
+            opening: Opening { index, fen: index.to_string(), moves: Vec::new() },
+            moves: Vec::new(),
+            ending: Ending {
+                outcome: if is_won == (leg == Leg::First) { Outcome::WhiteWins } else { Outcome::BlackWins },
+                termination: Termination::Checkmate,
+                detail: String::new(),
+            },
+            started: std::time::Duration::ZERO,
+            took: std::time::Duration::ZERO,
+            overstep: None,
+            is_void: false,
+        };
+        scores.count(&[game(Leg::First), game(Leg::Second)]);
+    }
+    let [one, all] = [scores.between(PlayerId(0), PlayerId(1)), scores.of(PlayerId(0))];
+    // The mean of the encounters' effects is near that of all clusters taken apart.
+    let near = all.design_effect / exact.design_effect();
+    assert!(one.design_effect > 1.5 && (near - 1.0).abs() < 0.1, "{one:?} {all:?} {}", exact.design_effect());
+    assert_eq!(scores.between(PlayerId(1), PlayerId(0)).design_effect.to_bits(), one.design_effect.to_bits());
 }
