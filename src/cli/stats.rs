@@ -4,12 +4,13 @@ use std::fmt::Write as _;
 use std::io::Write;
 
 use anyhow::{Context as _, Result, bail};
-use serde::Serialize;
 
-use crate::stats::elo::{self, Elo, Estimate, fixed};
+use crate::stats::clusters::Clustered;
+use crate::stats::elo::{Elo, Estimate, fixed};
+use crate::stats::estimates::Estimates;
 use crate::stats::sprt::{Bounds, Model, Sprt, Verdict};
-use crate::stats::unbiased::{self, AfterStop};
-use crate::stats::{Counts, Pentanomial, Trinomial, sequence};
+use crate::stats::unbiased;
+use crate::stats::{Counts, Pentanomial, Trinomial};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -78,7 +79,7 @@ impl TestArgs {
 /// Prints the statistics of the counts to `out`.
 pub(super) fn run(args: &StatsArgs, out: &mut impl Write) -> Result<()> {
     let sprt = args.test.sprt()?;
-    let figures = match (&args.ptnml, &args.wdl) {
+    let answer = match (&args.ptnml, &args.wdl) {
         (Some(_), _) if sprt.model() == Model::Bayesian => {
             bail!(
                 "the bayesian model is one of games, not of pairs: give the counts with --wdl, or choose another --model"
@@ -86,16 +87,16 @@ pub(super) fn run(args: &StatsArgs, out: &mut impl Write) -> Result<()> {
         }
         (Some(text), _) => {
             let counts = Pentanomial(counts("--ptnml", "LL,LD,DD+WL,WD,WW", text)?);
-            Figures { pairs_ratio: counts.pairs_ratio(), ..Figures::new(args, &counts, &sprt, counts.draw_ratio()) }
+            Answer::new(args, &counts, &sprt, Estimates::of_pairs(&Clustered::new(counts, 1.0)))
         }
         (None, Some(text)) => {
             let [wins, draws, losses] = counts("--wdl", "W,D,L", text)?;
             let counts = Trinomial { wins, draws, losses };
-            Figures::new(args, &counts, &sprt, counts.draw_ratio())
+            Answer::new(args, &counts, &sprt, Estimates::of_games(&Clustered::new(counts, 1.0)))
         }
         (None, None) => bail!("no counts: give --ptnml LL,LD,DD+WL,WD,WW or --wdl W,D,L"),
     };
-    let text = if args.json { serde_json::to_string_pretty(&figures.json())? + "\n" } else { figures.text(&sprt) };
+    let text = if args.json { serde_json::to_string_pretty(&answer.estimates)? + "\n" } else { answer.text(&sprt) };
     match out.write_all(text.as_bytes()) {
         // The reader has seen enough.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
@@ -119,153 +120,73 @@ pub(super) fn counts<const N: usize>(flag: &str, shape: &str, text: &str) -> Res
     Ok(numbers)
 }
 
-/// All there is to say.
-struct Figures {
+/// Counts and what they say.
+struct Answer {
     /// `pairs` or `games`.
     unit: &'static str,
     samples: u64,
-    score: Option<f64>,
-    elo: Option<Estimate>,
-    nelo: Option<Estimate>,
-    /// Of a test that is over.
-    after_stop: Option<AfterStop>,
-    anytime: (Elo, Elo),
-    los: Option<f64>,
-    llr: f64,
-    lower: f64,
-    upper: f64,
-    verdict: Verdict,
-    draw_ratio: Option<f64>,
-    /// `None` for games.
-    pairs_ratio: Option<f64>,
+    estimates: Estimates,
 }
 
-/// The document: names and order are the contract.
-#[derive(Serialize)]
-struct Json {
-    score: Option<f64>,
-    elo: Option<f64>,
-    elo_lo: Option<f64>,
-    elo_hi: Option<f64>,
-    nelo: Option<f64>,
-    nelo_lo: Option<f64>,
-    nelo_hi: Option<f64>,
-    los: Option<f64>,
-    llr: f64,
-    llr_lower: f64,
-    llr_upper: f64,
-    verdict: &'static str,
-    draw_ratio: Option<f64>,
-    pairs_ratio: Option<f64>,
-    elo_unbiased: Option<f64>,
-    elo_unbiased_lo: Option<f64>,
-    elo_unbiased_hi: Option<f64>,
-    elo_anytime_lo: Option<f64>,
-    elo_anytime_hi: Option<f64>,
-    los_unbiased: Option<f64>,
-}
-
-impl Figures {
-    fn new<C: Counts>(args: &StatsArgs, counts: &C, sprt: &Sprt, draw_ratio: Option<f64>) -> Self {
+impl Answer {
+    /// Adds the figures of the test to the estimates of its counts.
+    fn new<C: Counts>(args: &StatsArgs, counts: &C, sprt: &Sprt, estimates: Estimates) -> Self {
         let llr = sprt.llr(counts);
+        let after_stop = args.stopped.then(|| unbiased::after(sprt, counts)).flatten();
         Self {
             unit: if C::GAMES_PER_SAMPLE == 2 { "pairs" } else { "games" },
             samples: counts.samples(),
-            score: counts.score(),
-            elo: elo::logistic(counts),
-            nelo: elo::normalized(counts),
-            after_stop: args.stopped.then(|| unbiased::after(sprt, counts)).flatten(),
-            anytime: sequence::elo(counts),
-            los: elo::superiority(counts),
-            llr,
-            lower: sprt.lower(),
-            upper: sprt.upper(),
-            verdict: sprt.verdict_at(llr),
-            draw_ratio,
-            pairs_ratio: None,
-        }
-    }
-
-    fn json(&self) -> Json {
-        let value = |estimate: Option<Estimate>| estimate.and_then(|estimate| estimate.value.finite());
-        let ends = |estimate: Option<Estimate>| {
-            let (low, high) = estimate.and_then(|estimate| estimate.interval).unzip();
-            (low.and_then(Elo::finite), high.and_then(Elo::finite))
-        };
-        let ((elo_lo, elo_hi), (nelo_lo, nelo_hi)) = (ends(self.elo), ends(self.nelo));
-        let unbiased = self.after_stop.map(|after| after.elo);
-        let (elo_unbiased_lo, elo_unbiased_hi) = ends(unbiased);
-        Json {
-            score: self.score,
-            elo: value(self.elo),
-            elo_lo,
-            elo_hi,
-            nelo: value(self.nelo),
-            nelo_lo,
-            nelo_hi,
-            los: self.los,
-            llr: self.llr,
-            llr_lower: self.lower,
-            llr_upper: self.upper,
-            verdict: match self.verdict {
-                Verdict::AcceptH0 => "H0",
-                Verdict::AcceptH1 => "H1",
-                Verdict::Continue => "continue",
-            },
-            draw_ratio: self.draw_ratio,
-            pairs_ratio: self.pairs_ratio,
-            elo_unbiased: value(unbiased),
-            elo_unbiased_lo,
-            elo_unbiased_hi,
-            elo_anytime_lo: self.anytime.0.finite(),
-            elo_anytime_hi: self.anytime.1.finite(),
-            los_unbiased: self.after_stop.map(|after| after.los),
+            estimates: estimates.with_test(sprt, llr, sprt.verdict_at(llr)).with_stop(after_stop),
         }
     }
 
     fn text(&self, sprt: &Sprt) -> String {
+        let of = &self.estimates;
         let percent =
             |share: Option<f64>| share.map_or("not defined".to_owned(), |share| fixed(share * 100.0, 2) + " %");
+        let end = |elo: Option<Elo>| elo.map_or("-".to_owned(), |elo| elo.to_string());
         let mut out = String::new();
         let mut row = |name: &str, text: String| {
             // Writing into memory cannot fail.
             let _ = writeln!(out, "{name:<12} {text}");
         };
-        row("score", format!("{} of {} {}", percent(self.score), self.samples, self.unit));
-        row("Elo", estimate(self.elo));
-        if let Some(after) = self.after_stop {
+        row("score", format!("{} of {} {}", percent(of.score), self.samples, self.unit));
+        row("Elo", estimate(of.logistic()));
+        if let Some(after) = of.after_stop() {
             row("  after stop", estimate(Some(after.elo)));
         }
-        row("  any time", format!("[{}, {}]", self.anytime.0, self.anytime.1));
-        row("nElo", estimate(self.nelo));
-        row("LOS", percent(self.los));
-        if let Some(after) = self.after_stop {
+        row("  any time", format!("[{}, {}]", end(of.elo_anytime_lo), end(of.elo_anytime_hi)));
+        row("nElo", estimate(of.normalized()));
+        row("LOS", percent(of.los));
+        if let Some(after) = of.after_stop() {
             row("  after stop", percent(Some(after.los)));
         }
         if self.unit == "pairs" {
-            row("level pairs", percent(self.draw_ratio));
+            row("level pairs", percent(of.draw_ratio));
             row(
                 "pairs ratio",
-                self.pairs_ratio.map_or("not defined".to_owned(), |ratio| fixed(ratio, 3) + " won for one lost"),
+                of.pairs_ratio.map_or("not defined".to_owned(), |ratio| fixed(ratio, 3) + " won for one lost"),
             );
         } else {
-            row("draws", percent(self.draw_ratio));
+            row("draws", percent(of.draw_ratio));
         }
-        let verdict = match self.verdict {
+        let verdict = match of.verdict.unwrap_or(Verdict::Continue) {
             Verdict::AcceptH0 => "H0 accepted",
             Verdict::AcceptH1 => "H1 accepted",
             Verdict::Continue => "no verdict yet",
         };
-        row(
-            "LLR",
-            format!(
-                "{} ({} %) within ({}, {}): {verdict}",
-                fixed(self.llr, 2),
-                fixed(sprt.fraction(self.llr) * 100.0, 1),
-                fixed(self.lower, 2),
-                fixed(self.upper, 2),
-            ),
-        );
+        if let Some(trial) = of.trial() {
+            row(
+                "LLR",
+                format!(
+                    "{} ({} %) within ({}, {}): {verdict}",
+                    fixed(trial.llr, 2),
+                    fixed(sprt.fraction(trial.llr) * 100.0, 1),
+                    fixed(trial.lower, 2),
+                    fixed(trial.upper, 2),
+                ),
+            );
+        }
         row("test", format!("{} {} Elo, alpha {}, beta {}", sprt.bounds(), sprt.model(), sprt.alpha(), sprt.beta()));
         out
     }

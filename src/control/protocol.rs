@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::report::console::{Bar, View};
+use crate::stats::estimates::Estimates;
 use crate::tournament::events::{Command, Phase, Status};
 
 /// Raised whenever an older client would misread a line.
@@ -154,18 +155,9 @@ pub struct Progress {
     pub pairs: u64,
     /// Pairs of the first player against the second by points: LL, LD, DD and WL, WD, WW.
     pub ptnml: [u64; 5],
-    /// Log-likelihood ratio; this and its bounds are null where no test is run.
-    pub llr: Option<f64>,
-    /// H0 is accepted at or below it.
-    pub llr_lower: Option<f64>,
-    /// H1 is accepted at or above it.
-    pub llr_upper: Option<f64>,
-    /// Logistic Elo.
-    pub elo: Option<f64>,
-    /// Low end of its interval.
-    pub elo_lo: Option<f64>,
-    /// High end of its interval.
-    pub elo_hi: Option<f64>,
+    /// Estimates, under their own keys; a run of an older program has some of them.
+    #[serde(flatten)]
+    pub estimates: Estimates,
     /// Since the process began.
     pub pairs_per_minute: Option<f64>,
     /// Since the process began.

@@ -16,7 +16,7 @@ use crate::control::place::{self, Place};
 use crate::control::protocol::{Ask, Progress, Say, VERSION, line};
 use crate::plan::Plan;
 use crate::report::console::Viewer;
-use crate::report::figures::Figures;
+use crate::stats::estimates::Estimates;
 use crate::tournament::events::{Command, Observer, Request, RunEvent};
 use crate::tournament::standing::Standing;
 
@@ -265,18 +265,11 @@ pub struct Publisher {
 
 impl Publisher {
     fn progress(&self, standing: &Standing, elapsed: Duration) -> Progress {
-        let figures = Figures::of(standing);
-        let interval = figures.elo.and_then(|elo| elo.interval);
         Progress {
             v: VERSION,
             pairs: standing.pairs(),
-            ptnml: figures.ptnml.0,
-            llr: figures.trial.map(|trial| trial.llr),
-            llr_lower: figures.trial.map(|trial| trial.lower),
-            llr_upper: figures.trial.map(|trial| trial.upper),
-            elo: figures.elo.and_then(|elo| elo.value.finite()),
-            elo_lo: interval.and_then(|(low, _)| low.finite()),
-            elo_hi: interval.and_then(|(_, high)| high.finite()),
+            ptnml: standing.ptnml().0,
+            estimates: Estimates::of_standing(standing),
             pairs_per_minute: self.viewer.pairs_per_minute(standing, elapsed),
             seconds: elapsed.as_secs_f64(),
             shown: self.viewer.view(standing, elapsed).into(),

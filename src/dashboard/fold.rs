@@ -10,10 +10,11 @@ use std::time::{Duration, Instant};
 use crate::dashboard::store;
 use crate::journal::{self, JournalError};
 use crate::plan::Plan;
-use crate::report::figures::{self, Figures};
+use crate::report::figures;
 use crate::report::plot::{EloPlot, EloPoint, LlrPlot};
 use crate::report::summary::Summary;
 use crate::stats::elo::{self, Estimate};
+use crate::stats::estimates::Estimates;
 use crate::tournament::events::Finish;
 use crate::tournament::events::StopReason;
 use crate::tournament::standing::Standing;
@@ -126,7 +127,11 @@ impl Fold {
     }
 
     fn subtitle(&self) -> String {
-        format!("{}, {}", figures::count(self.standing.pairs(), "pair"), Figures::of(&self.standing).elo_short())
+        format!(
+            "{}, {}",
+            figures::count(self.standing.pairs(), "pair"),
+            Estimates::of_standing(&self.standing).elo_short()
+        )
     }
 
     /// The LLR between its bounds; `None` where no test is run.

@@ -24,6 +24,8 @@ use crate::dashboard::guard::{Asked, Guard, Refusal, TOKEN_HEADER};
 use crate::dashboard::live::{Hub, LiveRun, Message, Status};
 use crate::dashboard::machine::Machine;
 use crate::dashboard::store::{self, About, Entry, Index, Store};
+use crate::stats::elo::Elo;
+use crate::stats::estimates::Estimates;
 
 /// Streams at once: half of what one address may have, so that there is always room to ask for something else.
 const MAX_STREAMS: usize = 64;
@@ -174,12 +176,12 @@ fn row(id: &str, about: &About, live: Option<Arc<LiveRun>>) -> Row {
     let Some(live) = live else { return row };
     row.about.state = "live";
     // What an earlier stop left says nothing of now.
-    (row.about.verdict, row.about.stopped_by) = (None, None);
+    (row.about.estimates.verdict, row.about.stopped_by) = (None, None);
     let (progress, status) = live.figures();
     row.status = status;
-    if let Some(Progress { pairs, elo, elo_lo, elo_hi, llr, .. }) = progress {
+    if let Some(Progress { pairs, estimates, .. }) = progress {
         row.about.pairs = Some(pairs);
-        (row.about.elo, row.about.elo_lo, row.about.elo_hi, row.about.llr) = (elo, elo_lo, elo_hi, llr);
+        row.about.estimates = Estimates { verdict: None, ..estimates };
     }
     row
 }
@@ -238,11 +240,12 @@ fn list(index: &Index, hub: &Hub, query: &ListQuery) -> Value {
 }
 
 fn order(by: &str, one: &About, other: &About) -> Ordering {
+    let elo = |about: &About| about.estimates.elo.and_then(Elo::finite).unwrap_or(f64::NEG_INFINITY);
     match by {
         "name" => one.name.cmp(&other.name),
         "pairs" => one.pairs.cmp(&other.pairs),
         // What is not known is below all that is.
-        "elo" => one.elo.unwrap_or(f64::NEG_INFINITY).total_cmp(&other.elo.unwrap_or(f64::NEG_INFINITY)),
+        "elo" => elo(one).total_cmp(&elo(other)),
         _ => one.date.cmp(&other.date),
     }
 }

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{Plan, file};
+use crate::stats::estimates::Estimates;
 
 /// The name of the summary in a run directory.
 pub(super) const SUMMARY: &str = "summary.json";
@@ -33,13 +34,10 @@ pub(super) struct About {
     pub(super) format: String,
     pub(super) players: Vec<String>,
     pub(super) limit: String,
-    pub(super) verdict: Option<String>,
     pub(super) stopped_by: Option<String>,
     pub(super) pairs: Option<u64>,
-    pub(super) elo: Option<f64>,
-    pub(super) elo_lo: Option<f64>,
-    pub(super) elo_hi: Option<f64>,
-    pub(super) llr: Option<f64>,
+    #[serde(flatten)]
+    pub(super) estimates: Estimates,
     /// Seconds since 1970.
     pub(super) date: u64,
     /// `over`, `interrupted`, or `damaged` where nothing of it can be read.
@@ -151,13 +149,10 @@ struct SummaryFile {
     note: Option<String>,
     format: String,
     players: Vec<PlayerFile>,
-    verdict: Option<String>,
     stopped_by: Option<String>,
     pairs: Option<u64>,
-    elo: Option<f64>,
-    elo_lo: Option<f64>,
-    elo_hi: Option<f64>,
-    llr: Option<f64>,
+    #[serde(flatten)]
+    estimates: Estimates,
 }
 
 impl Default for SummaryFile {
@@ -167,13 +162,9 @@ impl Default for SummaryFile {
             note: None,
             format: "round-robin".to_owned(),
             players: Vec::new(),
-            verdict: None,
             stopped_by: None,
             pairs: None,
-            elo: None,
-            elo_lo: None,
-            elo_hi: None,
-            llr: None,
+            estimates: Estimates::default(),
         }
     }
 }
@@ -206,11 +197,11 @@ pub(super) fn plan(dir: &Path) -> Option<Plan> {
 }
 
 fn from_summary(summary: SummaryFile) -> About {
-    let SummaryFile { name, note, format, players, verdict, stopped_by, pairs, elo, elo_lo, elo_hi, llr } = summary;
+    let SummaryFile { name, note, format, players, stopped_by, pairs, estimates } = summary;
     let state = if stopped_by.as_deref() == Some("interrupted") { "interrupted" } else { "over" };
     let (players, limits): (Vec<_>, Vec<_>) = players.into_iter().map(|player| (player.name, player.limit)).unzip();
     let limit = one_or_each(limits);
-    About { name, note, format, players, limit, verdict, stopped_by, pairs, elo, elo_lo, elo_hi, llr, date: 0, state }
+    About { name, note, format, players, limit, stopped_by, pairs, estimates, date: 0, state }
 }
 
 fn from_plan(plan: &Plan) -> About {
@@ -275,7 +266,10 @@ mod tests {
         summary(&root.path().join("runs/c"), 22.5);
         std::fs::remove_dir_all(root.path().join("2026-11-21-a")).unwrap();
         let third = look(root.path(), &second);
-        assert_eq!((third.files_read, third.runs.len(), third.runs["runs/c"].about.elo), (4, 2, Some(22.5)));
+        assert_eq!(
+            (third.files_read, third.runs.len(), third.runs["runs/c"].about.estimates.elo),
+            (4, 2, Some(crate::stats::elo::Elo::Finite(22.5)))
+        );
         let about = &third.runs["runs/c"].about;
         assert_eq!((about.state, about.limit.as_str(), about.players.len()), ("over", "8+0.08", 3));
     }

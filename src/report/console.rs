@@ -12,8 +12,9 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::plan::Plan;
 use crate::record::{PlayerId, Termination};
-use crate::report::figures::{self, Figures, duration};
+use crate::report::figures::{self, duration};
 use crate::report::standings;
+use crate::stats::estimates::Estimates;
 use crate::stats::sprt::Verdict;
 use crate::tournament::events::{Observer, Phase, RunEvent};
 use crate::tournament::pairing::Pairing;
@@ -234,22 +235,23 @@ impl Viewer {
 
 /// Two players.
 fn duel(names: [&str; 2], standing: &Standing, pace: &Pace) -> View {
-    let figures = Figures::of(standing);
+    let estimates = Estimates::of_standing(standing);
+    let ptnml = figures::ptnml(&standing.ptnml());
     let [new, base] = [PlayerId::NEW, PlayerId::BASE].map(|player| standing.faults(player));
     let faults = |kind: &str, new: u64, base: u64| format!("{kind} {new}/{base}");
     let crashes = |f: crate::tournament::standing::Faults| f.crashes + f.stalls + f.illegal_moves;
-    let mut plain = vec![figures::count(standing.pairs(), "pair"), format!("ptnml {}", figures.ptnml_text())];
-    plain.extend(figures.trial.map(|trial| trial.line()));
-    plain.extend([figures.elo_short(), pace.to_string()]);
+    let mut plain = vec![figures::count(standing.pairs(), "pair"), format!("ptnml {ptnml}")];
+    plain.extend(estimates.trial().map(|trial| trial.line()));
+    plain.extend([estimates.elo_short(), pace.to_string()]);
     View {
-        bar: figures.trial.map(|trial| Bar {
+        bar: estimates.trial().map(|trial| Bar {
             fraction: ((trial.llr - trial.lower) / (trial.upper - trial.lower)).clamp(0.0, 1.0),
             llr: trial.line(),
         }),
         lines: vec![
-            figures.elo_line(),
-            figures.anytime_short(),
-            format!("ptnml {}   {}", figures.ptnml_text(), figures::count(standing.pairs(), "pair")),
+            estimates.elo_line(),
+            estimates.anytime_short(),
+            format!("ptnml {ptnml}   {}", figures::count(standing.pairs(), "pair")),
             pace.to_string(),
             format!(
                 "{}   {}   ({}/{})",

@@ -1,47 +1,14 @@
-//! The numbers of a standing, once, for the screen, the summary and the pictures.
+//! The numbers of a standing in words, for the screen, the summary and the pictures.
 
 use crate::plan::{Plan, Player};
-use crate::stats::elo::{self, Elo, Estimate, fixed};
+use crate::stats::elo::{Elo, Estimate, fixed};
+use crate::stats::estimates::{Estimates, TrialState};
 use crate::stats::sprt::Verdict;
 use crate::stats::unbiased::AfterStop;
-use crate::stats::{Counts, Pentanomial, Trinomial, sequence};
+use crate::stats::{Pentanomial, Trinomial};
 use crate::tournament::standing::Standing;
 
-/// What a standing says of the first player against the second. 95 % intervals.
-#[derive(Clone, Copy, Debug)]
-pub struct Figures {
-    /// Points a game, 0 to 1; `None` before the first pair.
-    pub score: Option<f64>,
-    /// Logistic Elo of the pairs.
-    pub elo: Option<Estimate>,
-    /// What a test says that has a verdict or is over without one; `None` while it goes on, and without a test.
-    pub after_stop: Option<AfterStop>,
-    /// Logistic Elo that holds at any moment that it is read.
-    pub anytime: (Elo, Elo),
-    /// Normalized Elo of the pairs.
-    pub nelo: Option<Estimate>,
-    /// Probability that `new` is the stronger one.
-    pub los: Option<f64>,
-    /// Where the test stands, if one is run.
-    pub trial: Option<Trial>,
-    /// Pairs by points.
-    pub ptnml: Pentanomial,
-    /// Games by result.
-    pub wdl: Trinomial,
-}
-
-/// Where a test stands.
-#[derive(Clone, Copy, Debug)]
-pub struct Trial {
-    /// Log-likelihood ratio.
-    pub llr: f64,
-    /// H0 is accepted at or below it.
-    pub lower: f64,
-    /// H1 is accepted at or above it.
-    pub upper: f64,
-}
-
-impl Trial {
+impl TrialState {
     /// `LLR +1.20 (-2.94, 2.94)`
     #[must_use]
     pub fn line(&self) -> String {
@@ -49,38 +16,32 @@ impl Trial {
     }
 }
 
-impl Figures {
-    /// The figures of what counts so far.
+impl Estimates {
+    /// Estimates of what counts so far. Those after the stop need a verdict.
     #[must_use]
-    pub fn of(standing: &Standing) -> Self {
-        let (ptnml, evidence) = (standing.ptnml(), standing.evidence());
-        Self {
-            score: ptnml.score(),
-            elo: elo::logistic(&evidence),
-            after_stop: if standing.verdict() == Verdict::Continue { None } else { standing.after_stop() },
-            anytime: sequence::elo(&evidence),
-            nelo: elo::normalized(&evidence),
-            los: elo::superiority(&evidence),
-            trial: standing.sprt().zip(standing.llr()).map(|(sprt, llr)| Trial {
-                llr,
-                lower: sprt.lower(),
-                upper: sprt.upper(),
-            }),
-            ptnml,
-            wdl: standing.wdl(),
-        }
+    pub fn of_standing(standing: &Standing) -> Self {
+        let has_verdict = standing.verdict() != Verdict::Continue;
+        Self::without_stop(standing).with_stop(if has_verdict { standing.after_stop() } else { None })
     }
 
-    /// The figures of a run that is over, whatever stopped it.
+    /// Estimates of a run that is over, whatever stopped it.
     #[must_use]
     pub fn of_ended(standing: &Standing) -> Self {
-        Self { after_stop: standing.after_stop(), ..Self::of(standing) }
+        Self::without_stop(standing).with_stop(standing.after_stop())
+    }
+
+    fn without_stop(standing: &Standing) -> Self {
+        let estimates = Self::of_pairs(&standing.evidence());
+        match standing.sprt().zip(standing.llr()) {
+            Some((sprt, llr)) => estimates.with_test(sprt, llr, standing.verdict()),
+            None => estimates,
+        }
     }
 
     /// `Elo +9.8 [-1.0, +20.1]   LOS 96.0 %, median-unbiased`
     #[must_use]
     pub fn after_stop_line(&self) -> Option<String> {
-        let AfterStop { elo, los } = self.after_stop?;
+        let AfterStop { elo, los } = self.after_stop()?;
         Some(format!("Elo {}   LOS {} %, median-unbiased", estimate(Some(elo)), fixed(los * 100.0, 1)))
     }
 
@@ -88,13 +49,13 @@ impl Figures {
     #[must_use]
     pub fn elo_line(&self) -> String {
         let los = self.los.map_or_else(|| "-".to_owned(), |los| format!("{} %", fixed(los * 100.0, 1)));
-        format!("Elo {}   nElo {}   LOS {los}", estimate(self.elo), estimate(self.nelo))
+        format!("Elo {}   nElo {}   LOS {los}", estimate(self.logistic()), estimate(self.normalized()))
     }
 
     /// `Elo +12.3 [+1.0, +23.6]`
     #[must_use]
     pub fn elo_short(&self) -> String {
-        format!("Elo {}", estimate(self.elo))
+        format!("Elo {}", estimate(self.logistic()))
     }
 
     /// `any time: Elo in [-2.0, +25.1]`
@@ -106,20 +67,21 @@ impl Figures {
     /// `Elo in [-2.0, +25.1]`
     #[must_use]
     pub fn anytime_interval(&self) -> String {
-        format!("Elo in [{}, {}]", end(self.anytime.0), end(self.anytime.1))
+        let end = |elo: Option<Elo>| elo.map_or_else(|| "-".to_owned(), end);
+        format!("Elo in [{}, {}]", end(self.elo_anytime_lo), end(self.elo_anytime_hi))
     }
+}
 
-    /// `[0, 4, 10, 5, 1]`
-    #[must_use]
-    pub fn ptnml_text(&self) -> String {
-        format!("{:?}", self.ptnml.0)
-    }
+/// `[0, 4, 10, 5, 1]`
+#[must_use]
+pub fn ptnml(pairs: &Pentanomial) -> String {
+    format!("{:?}", pairs.0)
+}
 
-    /// `+12 =20 -8`
-    #[must_use]
-    pub fn wdl_text(&self) -> String {
-        format!("+{} ={} -{}", self.wdl.wins, self.wdl.draws, self.wdl.losses)
-    }
+/// `+12 =20 -8`
+#[must_use]
+pub fn wdl(games: &Trinomial) -> String {
+    format!("+{} ={} -{}", games.wins, games.draws, games.losses)
 }
 
 /// `+12.3 [+1.0, +23.6]`; `-` where nothing is known.

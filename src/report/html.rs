@@ -18,13 +18,14 @@ use crate::chess::Position;
 use crate::openings::order::Order;
 use crate::plan::{BookSource, Plan, Player, file};
 use crate::record::{Color, GameRecord, Score};
-use crate::report::figures::{self, Figures, duration};
+use crate::report::figures::{self, duration};
 use crate::report::plot::{
     Cell, CrossPlot, CurvePlot, EloPlot, Heads, HistogramPlot, LlrPlot, PtnmlPlot, RatingPlot, RatingRow, Series,
     TimePlot, TimeSeries,
 };
 use crate::report::standings::{self, Row, fault_words};
 use crate::stats::elo::fixed;
+use crate::stats::estimates::Estimates;
 use crate::stats::sprt::Verdict;
 use crate::text::escaped;
 
@@ -78,7 +79,7 @@ pub fn page(story: &Story, headline: Option<&str>, crashes: &[Crash]) -> String 
 /// The LLR between its bounds over the counted pairs, where the run is a test.
 #[must_use]
 pub fn llr_svg(story: &Story, headline: &str) -> Option<String> {
-    let trial = Figures::of(&story.standing).trial?;
+    let trial = Estimates::of_standing(&story.standing).trial()?;
     let plot = LlrPlot {
         title: title(&story.plan),
         subtitle: headline.to_owned(),
@@ -177,17 +178,17 @@ fn verdict(out: &mut String, story: &Story, headline: Option<&str>) {
     };
     put(out, &format!("<p class=\"verdict {class}\">{}</p>", escaped(headline.unwrap_or(words))));
     // A headline is the first line of a finished run's summary.
-    let figures = if headline.is_some() { Figures::of_ended(standing) } else { Figures::of(standing) };
+    let estimates = if headline.is_some() { Estimates::of_ended(standing) } else { Estimates::of_standing(standing) };
     let mut rows = Vec::new();
-    if let (Some(trial), Some(test)) = (figures.trial, story.plan.test) {
+    if let (Some(trial), Some(test)) = (estimates.trial(), story.plan.test) {
         rows.push(("Test", format!("{} of [{}, {}] {}", trial.line(), test.bounds.elo0, test.bounds.elo1, test.model)));
     }
     if story.plan.players.len() == 2 {
-        rows.push(("Strength", figures.elo_line()));
-        rows.extend(figures.after_stop_line().map(|line| ("After the stop", line)));
-        rows.push(("At any time", format!("{}, 95 % for all moments together", figures.anytime_interval())));
-        rows.push(("Pairs by points", figures.ptnml_text()));
-        rows.push(("Games by result", figures.wdl_text()));
+        rows.push(("Strength", estimates.elo_line()));
+        rows.extend(estimates.after_stop_line().map(|line| ("After the stop", line)));
+        rows.push(("At any time", format!("{}, 95 % for all moments together", estimates.anytime_interval())));
+        rows.push(("Pairs by points", figures::ptnml(&standing.ptnml())));
+        rows.push(("Games by result", figures::wdl(&standing.wdl())));
     }
     let [pairs, games] =
         [(standing.pairs(), "pair"), (standing.games(), "game")].map(|(many, of)| figures::count(many, of));
@@ -226,23 +227,24 @@ fn pictures(out: &mut String, story: &Story) {
 fn plots(story: &Story) -> Vec<String> {
     let (plan, standing) = (&*story.plan, &story.standing);
     let caption = caption(story);
-    let figures = Figures::of(standing);
+    let estimates = Estimates::of_standing(standing);
     let heads = |title: &str, subtitle: String| Heads { title: title.to_owned(), subtitle, caption: caption.clone() };
     let mut plots = Vec::new();
-    if let Some(trial) = figures.trial {
+    if let Some(trial) = estimates.trial() {
         plots.extend(llr_svg(story, &trial.line()));
     }
     if plan.players.len() == 2 {
         let plot = EloPlot {
             title: "Elo over pairs".to_owned(),
-            subtitle: figures.elo_line(),
+            subtitle: estimates.elo_line(),
             caption: caption.clone(),
             unit: "Elo",
             points: story.elo_points(),
         };
         plots.push(plot.to_svg());
-        plots
-            .push(PtnmlPlot { heads: heads("Pairs by points", figures.elo_short()), counts: figures.ptnml.0 }.to_svg());
+        plots.push(
+            PtnmlPlot { heads: heads("Pairs by points", estimates.elo_short()), counts: standing.ptnml().0 }.to_svg(),
+        );
     } else {
         let rows = rows(story);
         plots.push(ratings(&rows, heads("Ratings", format!("{} games", standing.games()))).to_svg());

@@ -8,11 +8,11 @@ use serde_json::json;
 
 use crate::plan::{BookSource, Format, Plan, Player, Test};
 use crate::record::{PlayerId, PvFault};
-use crate::report::figures::{self, Figures, duration};
+use crate::report::figures::{self, duration};
 use crate::report::races;
 use crate::report::standings;
 use crate::stats::Counts as _;
-use crate::stats::elo::Estimate;
+use crate::stats::estimates::Estimates;
 use crate::stats::sprt::{Bounds, Model, Verdict};
 use crate::tournament::events::Finish;
 use crate::tournament::events::StopReason;
@@ -59,8 +59,8 @@ impl Summary {
     /// The summary of the run in `root`.
     #[must_use]
     pub fn new(plan: &Plan, finish: &Finish, root: &Path) -> Self {
-        let figures = Figures::of_ended(&finish.standing);
-        Self { text: text(plan, finish, &figures, root), json: json(plan, finish, &figures) }
+        let estimates = Estimates::of_ended(&finish.standing);
+        Self { text: text(plan, finish, &estimates, root), json: json(plan, finish, &estimates) }
     }
 
     /// For people, several lines.
@@ -173,23 +173,23 @@ fn outcome(plan: &Plan, finish: &Finish) -> String {
     "all pairs are played".to_owned()
 }
 
-fn text(plan: &Plan, finish: &Finish, figures: &Figures, root: &Path) -> String {
+fn text(plan: &Plan, finish: &Finish, estimates: &Estimates, root: &Path) -> String {
     let standing = &finish.standing;
     let mut lines = vec![headline(plan, finish)];
     lines.extend(plan.note.as_ref().map(|note| format!("note: {note}")));
-    if let (Some(test), Some(trial)) = (&plan.test, &figures.trial) {
+    if let (Some(test), Some(trial)) = (&plan.test, &estimates.trial()) {
         lines.push(format!("{} [{}, {}] {}", trial.line(), test.bounds.elo0, test.bounds.elo1, test.model));
     }
     if plan.players.len() == 2 {
-        lines.push(figures.elo_line());
-        lines.extend(figures.after_stop_line().map(|line| format!("after the stop: {line}")));
-        lines.push(format!("{}, 95 % for all moments together", figures.anytime_short()));
+        lines.push(estimates.elo_line());
+        lines.extend(estimates.after_stop_line().map(|line| format!("after the stop: {line}")));
+        lines.push(format!("{}, 95 % for all moments together", estimates.anytime_short()));
         lines.push(format!(
             "pairs {}, ptnml {}, games {} ({})",
             standing.pairs(),
-            figures.ptnml_text(),
+            figures::ptnml(&standing.ptnml()),
             standing.games(),
-            figures.wdl_text()
+            figures::wdl(&standing.wdl())
         ));
         lines.extend(duel_players(plan, standing));
     } else {
@@ -298,16 +298,6 @@ fn pv_counts(faults: &Faults) -> impl Iterator<Item = (PvFault, u64)> {
 }
 
 /// The estimate where it is finite.
-fn value(estimate: Option<Estimate>) -> Option<f64> {
-    estimate?.value.finite()
-}
-
-/// The interval where both its ends are finite.
-fn interval(estimate: Option<Estimate>) -> Option<(f64, f64)> {
-    let (low, high) = estimate?.interval?;
-    Some((low.finite()?, high.finite()?))
-}
-
 fn players_json<'a>(plan: &'a Plan, standing: &Standing) -> Vec<PlayerJson<'a>> {
     let names: Vec<&str> = plan.players.iter().map(|player| player.name.as_str()).collect();
     let rows = standings::rows(&names, standing);
@@ -370,13 +360,9 @@ const fn reason_name(reason: &StopReason) -> &'static str {
     }
 }
 
-fn json(plan: &Plan, finish: &Finish, figures: &Figures) -> serde_json::Value {
+fn json(plan: &Plan, finish: &Finish, estimates: &Estimates) -> serde_json::Value {
     let standing = &finish.standing;
-    let verdict = match standing.verdict() {
-        Verdict::AcceptH0 => Some("H0"),
-        Verdict::AcceptH1 => Some("H1"),
-        Verdict::Continue => plan.test.map(|_| "continue"),
-    };
+    let wdl = standing.wdl();
     let book = match &plan.book.source {
         BookSource::Builtin => "builtin".to_owned(),
         BookSource::File(path) => path.display().to_string(),
@@ -388,28 +374,16 @@ fn json(plan: &Plan, finish: &Finish, figures: &Figures) -> serde_json::Value {
         "note": plan.note,
         "program": env!("CARGO_PKG_VERSION"),
         "format": plan.format.name(),
-        "verdict": verdict,
         "stopped_by": reason_name(&finish.reason),
         "model": plan.test.map(|test| test.model.to_string()),
         "elo0": plan.test.map(|test| test.bounds.elo0),
         "elo1": plan.test.map(|test| test.bounds.elo1),
         "alpha": plan.test.map(|test| test.alpha),
         "beta": plan.test.map(|test| test.beta),
-        "llr": figures.trial.map(|trial| trial.llr),
-        "llr_lower": figures.trial.map(|trial| trial.lower),
-        "llr_upper": figures.trial.map(|trial| trial.upper),
         "pairs": standing.pairs(),
         "games": standing.games(),
-        "ptnml": figures.ptnml.0,
-        "wdl": [figures.wdl.wins, figures.wdl.draws, figures.wdl.losses],
-        "score": figures.score,
-        "elo": value(figures.elo),
-        "elo_lo": interval(figures.elo).map(|(low, _)| low),
-        "elo_hi": interval(figures.elo).map(|(_, high)| high),
-        "nelo": value(figures.nelo),
-        "nelo_lo": interval(figures.nelo).map(|(low, _)| low),
-        "nelo_hi": interval(figures.nelo).map(|(_, high)| high),
-        "los": figures.los,
+        "ptnml": standing.ptnml().0,
+        "wdl": [wdl.wins, wdl.draws, wdl.losses],
         "not_counted_games": standing.waiting_games(),
         "voided_pairs": standing.voided(),
         "endings": endings,
@@ -425,14 +399,7 @@ fn json(plan: &Plan, finish: &Finish, figures: &Figures) -> serde_json::Value {
     });
     let (losses, finished) = (standing.time_losses(), standing.finished_time_losses());
     // One literal of all of them is more than the macro takes.
-    let unbiased = figures.after_stop.map(|after| after.elo);
     let later = json!({
-        "elo_unbiased": value(unbiased),
-        "elo_unbiased_lo": interval(unbiased).map(|(low, _)| low),
-        "elo_unbiased_hi": interval(unbiased).map(|(_, high)| high),
-        "los_unbiased": figures.after_stop.map(|after| after.los),
-        "elo_anytime_lo": figures.anytime.0.finite(),
-        "elo_anytime_hi": figures.anytime.1.finite(),
         "until_width": plan.until_width,
         "time_losses": {
             "games": losses.games, "lost": losses.lost, "by_host": losses.by_host, "share": losses.share(),
@@ -443,8 +410,10 @@ fn json(plan: &Plan, finish: &Finish, figures: &Figures) -> serde_json::Value {
         "design_effect": standing.design_effect(),
         "resumed": finish.resumed,
     });
-    if let (Some(document), serde_json::Value::Object(later)) = (document.as_object_mut(), later) {
-        document.extend(later);
+    if let Some(document) = document.as_object_mut() {
+        for part in [later, json!(estimates)] {
+            document.extend(part.as_object().cloned().unwrap_or_default());
+        }
     }
     document
 }

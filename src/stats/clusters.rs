@@ -32,6 +32,11 @@ pub struct Clustered<C> {
 }
 
 impl<C: Counts> Clustered<C> {
+    /// The counts themselves.
+    pub(super) const fn counts(&self) -> &C {
+        &self.counts
+    }
+
     /// Counts with the design effect of their clusters, taken as 1 if it is less or no number.
     #[must_use]
     pub fn new(counts: C, effect: f64) -> Self {

@@ -10,6 +10,7 @@ pub mod bisect;
 pub mod clusters;
 pub(crate) mod dense;
 pub mod elo;
+pub mod estimates;
 mod exit;
 pub mod explain;
 mod likelihood;

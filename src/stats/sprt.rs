@@ -152,6 +152,21 @@ pub enum Verdict {
     Continue,
 }
 
+impl Verdict {
+    /// Every verdict.
+    pub const ALL: [Self; 3] = [Self::AcceptH0, Self::AcceptH1, Self::Continue];
+
+    /// The name used in documents.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::AcceptH0 => "H0",
+            Self::AcceptH1 => "H1",
+            Self::Continue => "continue",
+        }
+    }
+}
+
 /// A test: hypotheses, model and error rates, checked.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sprt {

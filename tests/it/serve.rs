@@ -577,6 +577,47 @@ fn a_live_run_is_followed_and_steered() {
     assert_eq!(served.post(&format!("/api/runs/{LIVE}/pause")).status, 409);
 }
 
+/// Keys of the document that `quintain stats` prints, in order: those of the one struct that every
+/// output shares.
+fn keys_of_estimates() -> Vec<String> {
+    let ran = run(&["stats", "--ptnml", "1,2,3,4,5", "--json"]);
+    let document: Value = serde_json::from_str(&ran.stdout).unwrap();
+    document.as_object().unwrap().keys().cloned().collect()
+}
+
+#[test]
+fn every_output_has_the_keys_of_the_estimates() {
+    let keys = keys_of_estimates();
+    assert!(keys.len() >= 20 && keys.contains(&"elo_lo".to_owned()), "{keys:?}");
+    let has_all = |place: &str, document: &Value| {
+        let missing: Vec<_> = keys.iter().filter(|key| document.get(key.as_str()).is_none()).collect();
+        assert!(missing.is_empty(), "{place} has no {missing:?}: {document}");
+    };
+    let mut live = Live::start("--nodes 1 --max-pairs 100000 -j 2");
+    let served = Served::start(live.results.path(), &[]);
+    until_live(&served);
+    let mut stream = Stream::open(&served, LIVE);
+    let progress = stream.until("progress", |kind, value| kind == "progress" && value["pairs"].as_u64() > Some(1));
+    has_all("the control protocol", &progress);
+    assert!(progress["elo"].is_number() && progress["verdict"].is_string(), "{progress}");
+    has_all("the list of live runs", &served.json("/api/runs")["runs"][0]);
+    assert_eq!(served.post(&format!("/api/runs/{LIVE}/stop")).status, 200);
+    live.child.wait().unwrap();
+    until("the summary", || served.json(&format!("/api/runs/{LIVE}"))["run"]["state"] == "interrupted");
+    has_all("summary.json", &summary(&live.results.path().join("runs/live")));
+    // A summary of a program that knew few of them is read all the same.
+    let old = json!({ "name": "old", "elo": 3.5, "elo_lo": 1.0, "elo_hi": 6.0, "llr": 1.5, "verdict": "H1" });
+    store(&live.results.path().join("runs/old"), &["a", "base"], &old);
+    let row = || served.json("/api/runs?q=old")["runs"][0].clone();
+    until("a look at the new folder", || row().is_object());
+    let row = row();
+    has_all("the list of stored runs", &row);
+    for key in ["elo", "elo_lo", "elo_hi", "llr", "verdict"] {
+        assert_eq!(row[key], old[key], "{row}");
+    }
+    assert!(row["nelo"].is_null() && row["state"] == "over", "{row}");
+}
+
 /// Workers tell of moves while somebody looks, from the beginning of a game that began before, and no longer.
 #[test]
 fn moves_are_told_to_those_who_ask() {
