@@ -273,11 +273,21 @@ fn a_void_game_takes_the_other_of_its_pair_with_it() {
     assert_eq!(numbers(&["--json"]), [1, 3]);
 }
 
-/// Makes another game of it, whose start has the number too: a game played again would not be told.
+/// Makes another game of it, with a start of its own: a game played again would not be told.
 fn renumber(game: &mut Value, number: u64) {
     game["game"] = number.into();
-    let fen = game["opening"]["fen"].as_str().unwrap().rsplit_once(' ').unwrap().0.to_owned();
-    game["opening"]["fen"] = format!("{fen} {number}").into();
+    // Of each file one digit in base nine says where its two pawns stand.
+    let digits: Vec<u64> = (0..8).map(|file| number / 9u64.pow(file) % 9).collect();
+    let rank = |rank: u64| -> String {
+        let pawn = |digit: &u64| match rank {
+            2..=4 if digit % 3 == rank - 2 => 'P',
+            5..=7 if digit / 3 == rank - 5 => 'p',
+            _ => '1',
+        };
+        digits.iter().map(pawn).collect()
+    };
+    let ranks: Vec<String> = (2..=7).rev().map(rank).collect();
+    game["opening"]["fen"] = format!("4k3/{}/4K3 w - - 0 1", ranks.join("/")).into();
 }
 
 /// A hundred thousand games in an address space that would not hold them.
