@@ -1,6 +1,7 @@
 #![doc = include_str!("ARCHITECTURE.md")]
 
 // Reading order: the words first, then the pure rooms, then the rooms that touch the world.
+pub mod files;
 pub mod record;
 pub mod text;
 

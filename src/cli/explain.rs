@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 
+use crate::files::open_regular;
 use crate::journal;
 use crate::plan::Plan;
 use crate::record::PlayerId;
@@ -123,7 +124,7 @@ pub(super) fn read(dir: &RunDir, plan: &Plan, players: &[PlayerId]) -> Result<(S
     // Up to where it reaches now: a line that grows while it is read would be two lines to the reader.
     let reach = |file: File| file.metadata().map(|meta| file.take(meta.len()));
     let file =
-        File::open(&path).and_then(reach).with_context(|| format!("{}: cannot read the journal", path.display()))?;
+        open_regular(&path).and_then(reach).with_context(|| format!("{}: cannot read the journal", path.display()))?;
     let replayed = journal::read_from(BufReader::with_capacity(1 << 16, file), &path, |game| {
         standing.tell(game, |_, games| explainers.iter_mut().for_each(|explainer| explainer.tell(games)));
     })?;

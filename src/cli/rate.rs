@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 
+use crate::files::open_input;
 use crate::journal;
 use crate::report::collection::{Collection, RunGames, RunPlayer, Skipped};
 use crate::report::results::Results;
@@ -168,7 +169,7 @@ fn add(input: &Path, collection: &mut Collection, programs: &mut Programs) -> Re
         collection.add_run(games, &players);
         return Ok(());
     }
-    let file = std::fs::File::open(input)
+    let file = open_input(input)
         .with_context(|| format!("{}: cannot open it; give a PGN file or a run directory", input.display()))?;
     collection.add_pgn(file).with_context(|| format!("{}: cannot read it", input.display()))
 }

@@ -7,6 +7,7 @@ use anyhow::{Context, Result, anyhow, bail};
 
 use crate::chess::{Position, START_FEN, Variant};
 use crate::cli::trust::Trust;
+use crate::files::{MOST_DOCUMENT_BYTES, read_text};
 use crate::game::{Game, GameSetup, Input, Step};
 use crate::journal;
 use crate::plan::Plan;
@@ -66,8 +67,8 @@ pub(super) fn run(args: &ReplayArgs) -> Result<Exit> {
     let (dir, plan) = RunDir::open(&args.dir)?;
     let record = find(&dir, args.game)?;
     let folder = dir.path("crashes").join(crashes::folder_name(args.game));
-    let kept = std::fs::read_to_string(folder.join(crashes::TRANSCRIPT)).ok();
-    let about = std::fs::read_to_string(folder.join("about.txt")).unwrap_or_default();
+    let kept = read_text(&folder.join(crashes::TRANSCRIPT), MOST_DOCUMENT_BYTES).ok();
+    let about = read_text(&folder.join("about.txt"), MOST_DOCUMENT_BYTES).unwrap_or_default();
     let failed = crashes::engine_named(&about).and_then(|name| plan.players.iter().position(|p| p.name == name));
     let place = player(&plan, args.player.as_deref())?.or(failed).unwrap_or(0);
     let color = match u16::try_from(place).map(PlayerId) {

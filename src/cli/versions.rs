@@ -11,6 +11,7 @@ use chrono::DateTime;
 
 use crate::cli::flags::RunFlags;
 use crate::cli::rate;
+use crate::files::open_regular;
 use crate::journal;
 use crate::plan::Player;
 use crate::report::collection::{Collection, RunGames, RunPlayer};
@@ -137,7 +138,7 @@ impl Gathered {
             return self.add_run(input);
         }
         let open = || {
-            std::fs::File::open(input)
+            open_regular(input)
                 .with_context(|| format!("{}: cannot open it; give a PGN file or a run directory", input.display()))
         };
         let unreadable = || format!("{}: cannot read it", input.display());

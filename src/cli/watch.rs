@@ -8,6 +8,7 @@ use anyhow::Result;
 
 use crate::control::client::{Client, ClientError};
 use crate::control::protocol::{Say, line};
+use crate::files::{MOST_DOCUMENT_BYTES, read_text};
 use crate::journal;
 use crate::plan::Plan;
 use crate::record::PairId;
@@ -112,8 +113,9 @@ fn over(dir: &RunDir, plan: &Plan) -> Result<Finish> {
 
 /// How a run that nobody plays ended, by what counts and by its last summary.
 pub(super) fn finish(dir: &RunDir, plan: &Plan, standing: Standing) -> Finish {
-    let summary: Option<serde_json::Value> =
-        std::fs::read(dir.path("summary.json")).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let summary: Option<serde_json::Value> = read_text(&dir.path("summary.json"), MOST_DOCUMENT_BYTES)
+        .ok()
+        .and_then(|text| serde_json::from_str(&text).ok());
     // A summary of fewer pairs was left by an earlier stop of a run that was killed later.
     let summary = summary.filter(|summary| summary["pairs"] == standing.pairs());
     let reason = reason(summary.as_ref(), plan, &standing);

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 
+use crate::files::open_regular;
 use crate::journal;
 
 /// A run's place that nobody else takes as long as this lives.
@@ -48,7 +49,7 @@ fn is_free(root: &Path) -> Result<bool> {
     }
     let path = root.join(journal::FILE_NAME);
     // What is there and is no run is not ours to clear.
-    let Ok(file) = File::open(&path) else { return Ok(false) };
+    let Ok(file) = open_regular(&path) else { return Ok(false) };
     match file.try_lock() {
         Ok(()) => Ok(true),
         Err(TryLockError::WouldBlock) => Ok(false),

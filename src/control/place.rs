@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 use tokio::net::UnixListener;
 
+use crate::files::open_regular;
+
 /// The socket's name in the run directory.
 const SOCKET: &str = "control.sock";
 
@@ -82,8 +84,11 @@ fn name_elsewhere(dir: &Path) -> String {
 /// directory, and a socket is taken only if this user made it.
 pub(super) fn find(dir: &Path) -> std::io::Result<PathBuf> {
     let dir = dir.canonicalize()?;
-    let socket = match std::fs::File::open(dir.join(NOTE)) {
+    let socket = match open_regular(&dir.join(NOTE)) {
         Ok(note) => noted(note, &dir)?,
+        Err(error) if error.kind() == std::io::ErrorKind::InvalidInput => {
+            return Err(foreign("control.path is no file"));
+        }
         Err(_) => dir.join(SOCKET),
     };
     // The name itself, not where a link leads.
@@ -96,9 +101,6 @@ pub(super) fn find(dir: &Path) -> std::io::Result<PathBuf> {
 
 /// The path that a note holds, if it is one for the run in `dir`.
 fn noted(note: std::fs::File, dir: &Path) -> std::io::Result<PathBuf> {
-    if !note.metadata()?.is_file() {
-        return Err(foreign("control.path is no file"));
-    }
     let mut path = Vec::new();
     note.take(LONGEST as u64 + 1).read_to_end(&mut path)?;
     let path = PathBuf::from(std::ffi::OsStr::from_bytes(&path));

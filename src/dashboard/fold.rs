@@ -1,13 +1,13 @@
 //! What only the journal tells: the course of a run. Folded when somebody looks, and from then on only by what was added.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{BufRead as _, BufReader, Cursor, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::dashboard::store;
+use crate::files::open_regular;
 use crate::journal::{self, JournalError};
 use crate::plan::Plan;
 use crate::report::figures;
@@ -85,7 +85,7 @@ impl Fold {
     }
 
     fn read(&mut self, path: &Path, length: u64) -> std::io::Result<Result<(), JournalError>> {
-        let mut file = File::open(path)?;
+        let mut file = open_regular(path)?;
         file.seek(SeekFrom::Start(self.offset))?;
         let added = BufReader::with_capacity(1 << 16, file.take(length - self.offset));
         let reader = Cursor::new(self.header.clone()).chain(added);
@@ -98,7 +98,7 @@ impl Fold {
             Err(error) => return Ok(Err(error)),
         }
         if self.header.is_empty() {
-            BufReader::new(File::open(path)?).read_until(b'\n', &mut self.header)?;
+            BufReader::new(open_regular(path)?).read_until(b'\n', &mut self.header)?;
         }
         Ok(Ok(()))
     }

@@ -11,14 +11,12 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
+use crate::files::{MOST_DOCUMENT_BYTES, read_text};
 use crate::plan::{Plan, file};
 use crate::stats::estimates::Estimates;
 
 /// The name of the summary in a run directory.
 pub(super) const SUMMARY: &str = "summary.json";
-
-/// Longer files are no plan and no summary.
-const MAX_BYTES: u64 = 8 << 20;
 
 /// The index is no older than this when it is asked.
 const MAX_AGE: Duration = Duration::from_millis(500);
@@ -137,8 +135,8 @@ fn stamp(path: &Path) -> Stamp {
 
 /// The text of a run's file; `None` for one that is too long, is none, or is not there.
 pub(super) fn text(path: &Path) -> Option<String> {
-    stamp(path).filter(|(length, _)| *length <= MAX_BYTES)?;
-    std::fs::read_to_string(path).ok()
+    stamp(path)?;
+    read_text(path, MOST_DOCUMENT_BYTES).ok()
 }
 
 /// What a list needs of `summary.json`; the rest is passed over.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::lines::Lines;
 use super::{JournalError, format, open_locked};
+use crate::files::open_regular;
 use crate::record::GameId;
 
 /// Tries of a name for the old file.
@@ -33,7 +34,7 @@ pub fn mend(path: &Path) -> Result<Option<Mended>, JournalError> {
     let io = |act| move |source| JournalError::Io { path: path.to_owned(), act, source };
     // Held until the new file is in place.
     let _lock = open_locked(path)?;
-    let file = File::open(path).map_err(io("read it"))?;
+    let file = open_regular(path).map_err(io("read it"))?;
     let found = scan(&file, path)?;
     if found.damaged.is_empty() {
         return Ok(None);

@@ -18,6 +18,7 @@ use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::files::{open_regular, open_regular_with};
 use crate::record::GameRecord;
 use lines::Lines;
 
@@ -215,7 +216,7 @@ impl Journal {
 /// Opens the journal at `path` to append to it, locked against other processes.
 fn open_locked(path: &Path) -> Result<File, JournalError> {
     let io = |act| move |source| JournalError::Io { path: path.to_owned(), act, source };
-    let file = OpenOptions::new().append(true).open(path).map_err(io("open it"))?;
+    let file = open_regular_with(OpenOptions::new().append(true), path).map_err(io("open it"))?;
     let file = locked(file, path)?;
     // Whoever mended it meanwhile put another file in its place.
     if is_at(&file, path).map_err(io("open it"))? {
@@ -251,7 +252,8 @@ fn locked(file: File, path: &Path) -> Result<File, JournalError> {
 /// [`JournalError::Damaged`] for a bad line that is followed by others, [`JournalError::NoHeader`], [`JournalError::Newer`],
 /// [`JournalError::Io`].
 pub fn read(path: &Path, each: impl FnMut(GameRecord)) -> Result<Replayed, JournalError> {
-    let file = File::open(path).map_err(|source| JournalError::Io { path: path.to_owned(), act: "read it", source })?;
+    let file =
+        open_regular(path).map_err(|source| JournalError::Io { path: path.to_owned(), act: "read it", source })?;
     read_from(BufReader::with_capacity(1 << 16, file), path, each)
 }
 

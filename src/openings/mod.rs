@@ -24,7 +24,6 @@ pub mod polyglot;
 mod store;
 
 use std::fmt::Write as _;
-use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
 use std::path::Path;
 use std::sync::Arc;
@@ -37,6 +36,7 @@ pub use self::packing::Packing;
 use self::packing::{Refusal, Unpacked};
 use self::store::{Lines, Store, StoreError};
 use crate::chess::{START_FEN, Variant};
+use crate::files::open_regular;
 use crate::record::{Opening, Termination};
 
 /// What a book's bytes mean.
@@ -257,7 +257,7 @@ fn format_of_name(name: &str, packing: Option<Packing>) -> Option<Format> {
 pub fn faults(path: &Path, options: &BookOptions, mut found: impl FnMut(u32, String)) -> Result<u64, BookError> {
     let name = path.display().to_string();
     let mut read = || -> Result<u64, Trouble> {
-        let file = File::open(path)?;
+        let file = open_regular(path)?;
         let bytes = file.metadata()?.len();
         let unpacked = Unpacked::new(BufReader::new(file), bytes)?;
         let packing = unpacked.packing();
@@ -315,7 +315,7 @@ impl Book {
     /// [`BookError`] with path and line for the first opening that can't be read, is not legal, or leaves nothing to play.
     pub fn load(path: &Path, options: &BookOptions) -> Result<Self, BookError> {
         let name = path.display().to_string();
-        let opened = File::open(path).and_then(|file| Ok((file.metadata()?.len(), file)));
+        let opened = open_regular(path).and_then(|file| Ok((file.metadata()?.len(), file)));
         match opened {
             Ok((bytes, file)) => Self::read(name, file, bytes, options, Care::Checked(options.variant), true),
             Err(source) => Err(BookError::Read { name, source }),

@@ -8,6 +8,8 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
+use crate::files::open_regular;
+
 /// Bytes that no game's tags and no game's moves have.
 const LONGEST: u64 = 16 << 20;
 
@@ -25,7 +27,7 @@ impl Written {
     /// # Errors
     /// Returns an error if it cannot be read.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
-        Ok(Self::new(BufReader::with_capacity(1 << 16, File::open(path)?)))
+        Ok(Self::new(BufReader::with_capacity(1 << 16, open_regular(path)?)))
     }
 }
 

@@ -4,6 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
+use crate::files::{open_regular, open_regular_with};
 use crate::plan::recording::OutputFile;
 use crate::report::pgn_written::Written;
 
@@ -75,7 +76,7 @@ impl Sink {
         let Kind::Checked { written } = &self.kind else { return Ok(()) };
         let mut sink = Self::anew(&self.path)?;
         if let Kind::Anew { out, .. } = &mut sink.kind {
-            let known = File::open(&self.path).map(|file| file.take(written.whole()));
+            let known = open_regular(&self.path).map(|file| file.take(written.whole()));
             known.and_then(|mut known| io::copy(&mut known, out)).map_err(|error| self.named(&error))?;
         }
         *self = sink;
@@ -85,7 +86,7 @@ impl Sink {
     /// Ends the check with all the journal's games known: whatever follows them goes, and later texts are added.
     fn adopt(&mut self) -> io::Result<()> {
         let Kind::Checked { written } = &self.kind else { return Ok(()) };
-        let opened = OpenOptions::new().append(true).open(&self.path);
+        let opened = open_regular_with(OpenOptions::new().append(true), &self.path);
         let out = opened.and_then(|out| out.set_len(written.whole()).map(|()| out));
         let out = out.map_err(|error| self.named(&error))?;
         self.kind = Kind::Append { out, found: Vec::new(), at: None };

@@ -5,9 +5,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, bail};
 use sha2::{Digest, Sha256};
 
+use crate::files::read_text;
 use crate::journal::{self, Header, Journal};
 use crate::plan::{Plan, file};
 use crate::run::stamp;
+
+/// Longer files are no plan.
+const MOST_PLAN_BYTES: u64 = 1 << 20;
 
 /// Where a new run is to go.
 #[derive(Clone, Debug)]
@@ -136,7 +140,7 @@ impl RunDir {
     /// Opens the directory of an earlier run and reads its plan.
     pub(crate) fn open(root: &Path) -> Result<(Self, Plan)> {
         let path = root.join(file::FILE_NAME);
-        let text = std::fs::read_to_string(&path)
+        let text = read_text(&path, MOST_PLAN_BYTES)
             .with_context(|| format!("{}: cannot read it; is {} a run directory?", path.display(), root.display()))?;
         let plan = file::from_toml(&text).with_context(|| format!("{}", path.display()))?;
         Ok((Self { root: root.to_owned(), plan: text }, plan))

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use crate::files::{MOST_DOCUMENT_BYTES, read_text};
 use crate::stats::elo::fixed;
 
 /// Folders under `results` that are looked into, one below the other.
@@ -87,7 +88,8 @@ pub(crate) fn learn(root: &Path, cpu: &str, clock: Option<&str>, games: Option<u
     let mut paces: BTreeMap<(String, u64), Sum> = BTreeMap::new();
     for file in files {
         // What is no summary of a run, or of an older program, teaches nothing.
-        let Some(summary) = std::fs::read(file).ok().and_then(|bytes| serde_json::from_slice::<Summary>(&bytes).ok())
+        let Some(summary) =
+            read_text(&file, MOST_DOCUMENT_BYTES).ok().and_then(|text| serde_json::from_str::<Summary>(&text).ok())
         else {
             continue;
         };

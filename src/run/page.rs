@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context as _, Result};
 
+use crate::files::{MOST_DOCUMENT_BYTES, read_bytes};
 use crate::journal;
 use crate::plan::Plan;
 use crate::record::GameRecord;
@@ -74,7 +75,8 @@ fn failed(folder: &Path) -> Vec<Crash> {
     games.sort_unstable();
     games.truncate(MOST_CRASHES);
     let read = |game: u64, name: &str| {
-        let bytes = std::fs::read(folder.join(crashes::folder_name(game)).join(name)).unwrap_or_default();
+        let path = folder.join(crashes::folder_name(game)).join(name);
+        let bytes = read_bytes(&path, MOST_DOCUMENT_BYTES).unwrap_or_default();
         String::from_utf8_lossy(&bytes).into_owned()
     };
     let crash = |game: u64| Crash {

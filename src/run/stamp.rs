@@ -12,9 +12,14 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 
 use crate::dashboard;
+use crate::files::read_text;
+use crate::run::dir::write_atomically;
 
 /// The stamp's name in the run directory.
 pub(crate) const FILE_NAME: &str = "stamp";
+
+/// Longer files are no stamp and no secret.
+const MOST_BYTES: u64 = 1 << 10;
 
 /// The secret's name in the state folder.
 const SECRET: &str = "secret";
@@ -39,12 +44,13 @@ pub(crate) fn write(root: &Path, plan: &str) -> Result<()> {
         },
     );
     let path = root.join(FILE_NAME);
-    std::fs::write(&path, stamp + "\n").with_context(|| format!("{}: cannot write it", path.display()))
+    // Replaced and not written into: the name may be a link.
+    write_atomically(&path, (stamp + "\n").as_bytes()).with_context(|| format!("{}: cannot write it", path.display()))
 }
 
 /// True if this user's program stamped the run directory `root` with the plan that reads `plan`.
 pub(crate) fn is_valid(root: &Path, plan: &str) -> bool {
-    let stamp = std::fs::read_to_string(root.join(FILE_NAME)).unwrap_or_default();
+    let stamp = read_text(&root.join(FILE_NAME), MOST_BYTES).unwrap_or_default();
     let Some(stamp) = unhex(stamp.trim_end()) else { return false };
     // A state folder without a secret has stamped nothing.
     let secret = state().and_then(|state| read(&state.join(SECRET)));
@@ -97,7 +103,7 @@ fn make(state: &Path, path: &Path) -> Result<()> {
 }
 
 fn read(path: &Path) -> Result<String> {
-    let secret = std::fs::read_to_string(path).with_context(|| format!("{}: cannot read it", path.display()))?;
+    let secret = read_text(path, MOST_BYTES).with_context(|| format!("{}: cannot read it", path.display()))?;
     if secret.len() < SHORTEST_SECRET {
         bail!("{}: it is damaged; remove it and a new one is made", path.display());
     }

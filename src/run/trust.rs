@@ -4,21 +4,25 @@
 //! terminal, and refused elsewhere unless `--trust` is given. A program inside the directory is never started: it came with it.
 
 use std::collections::HashSet;
+use std::fs::Metadata;
 use std::io::{BufRead, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::plan::{Plan, Player};
+use crate::journal;
+use crate::plan::{Plan, Player, file};
 use crate::run::dir::RunDir;
-use crate::run::progress;
+use crate::run::{progress, stamp};
 
 /// Returns if the programs of the run in `dir` may be started; `is_trusted` if the user said so already.
 ///
 /// # Errors
-/// Returns an error that names them if the user has not said so, or if one of them lies in the directory.
+/// Returns an error that names them if the user has not said so, or if one of them lies in the directory; also if
+/// a file that the run writes is a link, or none.
 pub(crate) fn check(dir: &RunDir, plan: &Plan, is_trusted: bool) -> Result<()> {
     refuse_inside(dir.root(), plan)?;
+    refuse_links(dir.root())?;
     if dir.is_stamped() {
         return Ok(());
     }
@@ -82,7 +86,7 @@ fn written(plan: &Plan) -> String {
 fn refuse_inside(root: &Path, plan: &Plan) -> Result<()> {
     let root = root.canonicalize().with_context(|| format!("{}: cannot find it", root.display()))?;
     for player in &plan.players {
-        if let Some(inside) = paths(player).into_iter().find(|path| lies_in(path, &root)) {
+        if let Some(inside) = leads_into(player, &root) {
             bail!(
                 "{inside:?}: `{:?}` would start it from inside the run directory; move it elsewhere and begin a new run",
                 player.name
@@ -92,13 +96,89 @@ fn refuse_inside(root: &Path, plan: &Plan) -> Result<()> {
     Ok(())
 }
 
-/// The files and folders that a player's start may lead to.
-fn paths(player: &Player) -> Vec<PathBuf> {
+/// A path by which a player's start leads into the directory `root`, if there is one.
+fn leads_into(player: &Player, root: &Path) -> Option<PathBuf> {
+    let named = [Some(&player.program), player.dir.as_ref()];
+    if let Some(path) = named.into_iter().flatten().find(|path| lies_in(path, root)) {
+        return Some(path.clone());
+    }
     let folder = player.dir.clone().unwrap_or_default();
-    // An argument may be the path, or end with it: `--script=PATH`.
-    let values = player.args.iter().flat_map(|arg| [arg.as_str(), arg.split_once('=').map_or("", |(_, value)| value)]);
-    let args = values.filter(|value| !value.is_empty()).map(|value| folder.join(value));
-    [player.program.clone()].into_iter().chain(player.dir.clone()).chain(args).collect()
+    let found = |text: &str, is_arg: bool| {
+        let in_it = words(text).find(|word| {
+            let path = folder.join(word);
+            // The value of an option may be a word that is the directory's name by chance: it names no file in it.
+            let is_root = !is_arg && !word.contains('/') && is_same(&path, root);
+            !is_root && lies_in(&path, root)
+        });
+        in_it.map(|word| folder.join(word)).or_else(|| names(text, root).then(|| root.to_owned()))
+    };
+    let in_args = player.args.iter().find_map(|arg| found(arg, true));
+    in_args.or_else(|| player.options.iter().find_map(|(_, value)| found(value, false)))
+}
+
+/// What may be a path in an argument or in the value of an option: the whole, what follows each `=`, and the words between
+/// the characters at which shells and engines split.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let is_end = |c: char| c.is_whitespace() || c.is_control() || "'\"`;,:=|&<>(){}[]$\\".contains(c);
+    let values = text.match_indices('=').map(|(at, found)| &text[at + found.len()..]);
+    [text].into_iter().chain(values).chain(text.split(is_end)).filter(|word| !word.is_empty())
+}
+
+/// True if the text has the directory's full path in it, spaces and all.
+fn names(text: &str, root: &Path) -> bool {
+    let Some(root) = root.to_str().filter(|root| root.len() > 1) else { return false };
+    let ends = |rest: &str| !rest.starts_with(|c: char| c.is_alphanumeric() || "-_.".contains(c));
+    text.match_indices(root).any(|(at, found)| ends(&text[at + found.len()..]))
+}
+
+/// Files of a run directory that a run writes, and the folders in which it makes others.
+const WRITTEN: [&str; 8] = [
+    stamp::FILE_NAME,
+    file::FILE_NAME,
+    journal::FILE_NAME,
+    "games.pgn",
+    "summary.json",
+    "report.html",
+    "llr.svg",
+    "control.path",
+];
+const FOLDERS: [&str; 2] = ["stderr", "crashes"];
+
+/// Refuses links in place of what a run writes, and whatever else is neither file nor folder: writing would go elsewhere.
+fn refuse_links(root: &Path) -> Result<()> {
+    for name in WRITTEN {
+        refuse_unless(&root.join(name), Metadata::is_file)?;
+    }
+    for folder in FOLDERS.map(|name| root.join(name)) {
+        refuse_unless(&folder, Metadata::is_dir)?;
+        for entry in entries(&folder) {
+            refuse_unless(&entry, |about| about.is_file() || about.is_dir())?;
+            for below in entries(&entry) {
+                refuse_unless(&below, Metadata::is_file)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Refuses what is there and is not as it should be; a link is not followed.
+fn refuse_unless(path: &Path, is_right: impl Fn(&Metadata) -> bool) -> Result<()> {
+    match path.symlink_metadata() {
+        Ok(about) if !is_right(&about) => {
+            let what = if about.is_symlink() { "a symbolic link" } else { "not what a run has there" };
+            bail!("{path:?}: it is {what}, so the run could write elsewhere; remove it, or put the file itself there")
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What lies in a folder; nothing if it is none.
+fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path())
+}
+
+fn is_same(path: &Path, root: &Path) -> bool {
+    path.canonicalize().is_ok_and(|path| path == root)
 }
 
 fn lies_in(path: &Path, root: &Path) -> bool {
@@ -130,6 +210,32 @@ mod tests {
     fn a_program_of_two_players_is_named_once() {
         let lines = ["b", "a", "b", "c", "a"].map(str::to_owned).into_iter();
         assert_eq!(each_once(lines), ["b", "a", "c"]);
+    }
+
+    #[test]
+    fn words_are_split_where_shells_and_engines_split() {
+        let all = |text| words(text).collect::<Vec<_>>();
+        assert_eq!(all("a"), ["a", "a"]);
+        assert_eq!(
+            all("--set=A=run/x;'run/y',b:c"),
+            [
+                "--set=A=run/x;'run/y',b:c",
+                "A=run/x;'run/y',b:c",
+                "run/x;'run/y',b:c",
+                "--set",
+                "A",
+                "run/x",
+                "run/y",
+                "b",
+                "c"
+            ]
+        );
+        assert_eq!(words("sh -c $(./e)|`f`>g").skip(1).collect::<Vec<_>>(), ["sh", "-c", "./e", "f", "g"]);
+        for (text, expected) in
+            [("cat /r n/x", true), ("cat /r n", true), ("/r n-2/x", false), ("/r nx", false), ("/r", false)]
+        {
+            assert_eq!(names(text, Path::new("/r n")), expected, "{text}");
+        }
     }
 
     #[test]

@@ -125,6 +125,9 @@ fn a_program_inside_the_directory_is_never_started() {
         (format!("program = \"{outside}\""), format!("program = \"{}/../run/engine\"", dir.display())),
         ("args = []".to_owned(), format!("args = [\"{inside}\"]")),
         ("args = []".to_owned(), format!("args = [\"--script={inside}\"]")),
+        ("args = []".to_owned(), format!("args = [\"-c\", \"touch x; exec '{inside}'\"]")),
+        ("args = []".to_owned(), format!("args = [\"--set=script=a:{inside}\"]")),
+        ("options = []".to_owned(), format!("options = [[\"EvalFile\", \"{inside}\"]]")),
         (format!("dir = \"{}\"", here.display()), format!("dir = \"{}\"", dir.display())),
     ] {
         let changed = text.replacen(&from, &to, 1);
@@ -135,6 +138,92 @@ fn a_program_inside_the_directory_is_never_started() {
         }
     }
     assert!(!broken.was_started());
+}
+
+/// A program that is not in the directory, called from a shell whose words lead there.
+#[test]
+fn relative_words_of_a_shell_are_looked_at() {
+    let broken = Broken::new();
+    let plan = broken.dir().join("plan.toml");
+    let text = std::fs::read_to_string(&plan).unwrap();
+    let program = format!("program = \"{}\"", broken.path("engine").display());
+    let here = format!("dir = \"{}\"", std::env::current_dir().unwrap().display());
+    let above = format!("dir = \"{}\"", broken.folder.path().display());
+    let text = text.replacen(&program, "program = \"/bin/sh\"", 1).replacen(&here, &above, 1);
+    for words in ["touch x;exec ./run/evil.sh", "cd run && ./evil.sh", ". 'run/evil.sh'"] {
+        std::fs::write(&plan, text.replacen("args = []", &format!("args = [\"-c\", \"{words}\"]"), 1)).unwrap();
+        check_refused(&broken.by("another", "resume RUN --trust"), &["from inside the run directory"]);
+    }
+    assert!(!broken.path("x").exists() && !broken.was_started());
+}
+
+/// Where the run would write, a link would have it write elsewhere.
+#[test]
+fn what_a_run_writes_is_no_link() {
+    let broken = Broken::new();
+    let precious = broken.path("precious");
+    std::fs::create_dir(broken.dir().join("crashes")).unwrap();
+    std::fs::create_dir(broken.dir().join("crashes/game-1")).unwrap();
+    for name in
+        ["stamp", "games.jsonl", "games.pgn", "stderr", "crashes", "stderr/engine.log", "crashes/game-1/about.txt"]
+    {
+        let (path, kept) = (broken.dir().join(name), broken.path("kept"));
+        let _ = std::fs::rename(&path, &kept);
+        std::fs::write(&precious, "precious").unwrap();
+        std::os::unix::fs::symlink(&precious, &path).unwrap();
+        check_refused(
+            &broken.by("another", "resume RUN --trust"),
+            &[&format!("{path:?}"), "a symbolic link", "remove it"],
+        );
+        assert_eq!(std::fs::read_to_string(&precious).unwrap(), "precious", "{name}");
+        std::fs::remove_file(&path).unwrap();
+        let _ = std::fs::rename(&kept, &path);
+    }
+    assert!(!broken.was_started());
+    assert_eq!(broken.by("another", "resume RUN --trust").code, Some(3));
+}
+
+/// A FIFO waits for a writer and a device never ends: commands say so at once, with the remedy.
+#[test]
+fn no_fifo_and_no_device_holds_a_command_up() {
+    let broken = Broken::new();
+    let zero = |path: &Path| std::os::unix::fs::symlink("/dev/zero", path).unwrap();
+    let reading = ["report RUN", "games RUN", "rate RUN", "explain RUN", "watch RUN", "ctl RUN status", "resume RUN"];
+    for name in ["plan.toml", "games.jsonl"] {
+        let (path, kept) = (broken.dir().join(name), broken.path("kept"));
+        std::fs::rename(&path, &kept).unwrap();
+        for (make, kind) in [(&fifo as &dyn Fn(&Path), "a FIFO"), (&zero, "a device")] {
+            make(&path);
+            for command in reading.iter().filter(|command| name == "plan.toml" || !command.starts_with("ctl")) {
+                let ran = broken.by("another", command);
+                assert_eq!(ran.code, Some(2), "{name} {command}: {ran:?}");
+                assert!(ran.stderr.contains(kind) || command.starts_with("resume"), "{name} {command}: {ran:?}");
+            }
+            std::fs::remove_file(&path).unwrap();
+        }
+        std::fs::rename(&kept, &path).unwrap();
+    }
+    std::fs::remove_file(broken.dir().join("stamp")).unwrap();
+    fifo(&broken.dir().join("stamp"));
+    check_refused(&broken.by("another", "resume RUN"), &["not what a run has there"]);
+    fifo(&broken.dir().join("control.path"));
+    check_refused(&broken.by("another", "ctl RUN status"), &["control.path is no file", "docs/trust.md"]);
+    let own = broken.path("own");
+    fifo(&own);
+    let own = own.display().to_string();
+    for command in ["book check FILE", "book info FILE", "rate FILE", "progress FILE"] {
+        for (path, kind) in [(own.as_str(), "a FIFO"), ("/dev/zero", "a device")] {
+            check_refused(
+                &broken.by("another", &command.replace("FILE", path)),
+                &[path, kind, "write what it holds to a file"],
+            );
+        }
+    }
+    assert!(!broken.was_started());
+}
+
+fn fifo(path: &Path) {
+    assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
 }
 
 /// A note of a socket that is not the run's, and a socket that is a link.

@@ -9,6 +9,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 
+use crate::files::open_regular;
 use crate::plan::Plan;
 use crate::record::{GameRecord, PairId};
 use crate::tournament::pairing::Pairing;
@@ -19,7 +20,7 @@ use crate::tournament::repeats::Repeats;
 pub(super) fn open<'a>(path: &Path, over: &'a Cell<bool>) -> Result<impl BufRead + 'a> {
     let reach = |file: File| file.metadata().map(|meta| file.take(meta.len()));
     let file =
-        File::open(path).and_then(reach).with_context(|| format!("{}: cannot read the journal", path.display()))?;
+        open_regular(path).and_then(reach).with_context(|| format!("{}: cannot read the journal", path.display()))?;
     Ok(Until { inner: BufReader::with_capacity(1 << 16, file), over })
 }
 

@@ -5,6 +5,7 @@ use super::format::Format;
 use super::record::{BULLET_BYTES, Entry, Position, bullet_record};
 use super::{journal, pgn, text};
 use destrier::datagen::viriformat;
+use quintain::files::open_input;
 use ruzstd::decoding::StreamingDecoder;
 use std::error::Error;
 use std::fs::File;
@@ -136,7 +137,7 @@ struct Unpacked {
 
 impl Unpacked {
     fn open(path: &Path) -> Result<Unpacked, DataError> {
-        let file = File::open(path).map_err(DataError::io(path, "read it"))?;
+        let file = open_input(path).map_err(DataError::io(path, "read it"))?;
         let length = file.metadata().map_err(DataError::io(path, "read it"))?.len();
         let read = Arc::new(AtomicU64::new(0));
         let mut whole = BufReader::with_capacity(BUFFER, Counted { file, read: Arc::clone(&read) });

@@ -8,6 +8,7 @@ use super::network::Random;
 use crate::data::read::sample;
 use crate::data::record::bullet_record;
 use bulletformat::ChessBoard;
+use quintain::files::open_regular;
 use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -48,7 +49,7 @@ impl Records {
         let mut files = Vec::with_capacity(paths.len());
         for path in paths {
             let io = |error| SourceError::Io { path: path.clone(), error };
-            let file = File::open(path).map_err(io)?;
+            let file = open_regular(path).map_err(io)?;
             let size = file.metadata().map_err(io)?.len();
             if size % RECORD != 0 {
                 return Err(SourceError::Size { path: path.clone(), size });

@@ -1,0 +1,155 @@
+//! Opening of files that a user or a stranger named: a FIFO waits for a writer, and a device may never end.
+
+use std::fs::{File, FileType, Metadata, OpenOptions};
+use std::io::{self, Read as _};
+use std::path::Path;
+
+/// Longer files are no summary of a run, and nothing that it keeps of a crash.
+pub const MOST_DOCUMENT_BYTES: u64 = 8 << 20;
+
+/// Opens a regular file for reading, without waiting.
+///
+/// # Errors
+/// Returns an error with the remedy for a folder, a FIFO, a device or a socket, and whatever the system says.
+pub fn open_regular(path: &Path) -> io::Result<File> {
+    open_regular_with(OpenOptions::new().read(true), path)
+}
+
+/// [`open_regular`] with other options.
+///
+/// # Errors
+/// As [`open_regular`].
+pub fn open_regular_with(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    // Opening alone may act on a device, so the name is looked at first.
+    if let Ok(about) = std::fs::metadata(path) {
+        check(&about)?;
+    }
+    let file = without_waiting(options).open(path)?;
+    // The name may have been given to another file meanwhile.
+    check(&file.metadata()?)?;
+    Ok(file)
+}
+
+/// Opens input that is read once: a regular file, or a pipe that this process was given (`/dev/stdin`, and the
+/// `/dev/fd/N` of a shell's process substitution). Such a pipe has its writer already.
+///
+/// # Errors
+/// As [`open_regular`].
+pub fn open_input(path: &Path) -> io::Result<File> {
+    if is_own_descriptor(path) { File::open(path) } else { open_regular(path) }
+}
+
+/// The bytes of a regular file of at most `most` bytes.
+///
+/// # Errors
+/// As [`open_regular`]; also for a longer file.
+pub fn read_bytes(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let length = open_regular(path)?.take(most + 1).read_to_end(&mut bytes)? as u64;
+    if length > most {
+        return Err(invalid(format!("it is longer than the {most} bytes that such a file may have")));
+    }
+    Ok(bytes)
+}
+
+/// [`read_bytes`] as text.
+///
+/// # Errors
+/// As [`read_bytes`]; also for bytes that are not UTF-8.
+pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
+    String::from_utf8(read_bytes(path, most)?).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+}
+
+fn is_own_descriptor(path: &Path) -> bool {
+    path == Path::new("/dev/stdin") || path.starts_with("/dev/fd") || path.starts_with("/proc/self/fd")
+}
+
+fn check(about: &Metadata) -> io::Result<()> {
+    if about.is_file() {
+        return Ok(());
+    }
+    let kind = kind(about.file_type());
+    Err(invalid(format!("it is {kind} and no regular file; write what it holds to a file, and put or name that one")))
+}
+
+fn invalid(why: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, why)
+}
+
+#[cfg(unix)]
+fn kind(of: FileType) -> &'static str {
+    use std::os::unix::fs::FileTypeExt as _;
+    match of {
+        _ if of.is_dir() => "a folder",
+        _ if of.is_fifo() => "a FIFO",
+        _ if of.is_socket() => "a socket",
+        _ => "a device",
+    }
+}
+
+#[cfg(not(unix))]
+fn kind(of: FileType) -> &'static str {
+    if of.is_dir() { "a folder" } else { "a device" }
+}
+
+#[cfg(unix)]
+fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
+    use rustix::fs::OFlags;
+    use std::os::unix::fs::OpenOptionsExt as _;
+    // It has no effect on a regular file.
+    options.custom_flags(i32::try_from((OFlags::NONBLOCK | OFlags::NOCTTY).bits()).unwrap_or(0))
+}
+
+#[cfg(not(unix))]
+fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
+    options
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_regular_files_are_opened_and_nothing_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        std::fs::write(path("file"), "text").unwrap();
+        std::os::unix::fs::symlink(path("file"), path("link")).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", path("zero")).unwrap();
+        let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+        rustix::fs::mknodat(rustix::fs::CWD, path("fifo"), rustix::fs::FileType::Fifo, mode, 0).unwrap();
+        let _socket = std::os::unix::net::UnixListener::bind(path("socket")).unwrap();
+        for name in ["file", "link"] {
+            assert_eq!(read_text(&path(name), 4).unwrap(), "text");
+            assert!(read_text(&path(name), 3).unwrap_err().to_string().contains("longer than the 3 bytes"));
+            assert!(open_input(&path(name)).is_ok());
+        }
+        for (name, kind) in [("fifo", "a FIFO"), ("zero", "a device"), ("socket", "a socket"), (".", "a folder")] {
+            let mut append = OpenOptions::new();
+            for opened in [
+                open_regular(&path(name)),
+                open_input(&path(name)),
+                open_regular_with(append.append(true), &path(name)),
+            ] {
+                let said = opened.unwrap_err().to_string();
+                assert!(said.starts_with(&format!("it is {kind} and no regular file; ")), "{said}");
+            }
+        }
+        assert_eq!(open_regular(&path("gone")).unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+
+    /// What a shell writes for `<(...)`.
+    #[test]
+    fn a_pipe_that_is_open_already_is_read() {
+        use std::io::Write as _;
+        use std::os::fd::AsRawFd as _;
+        let (from, mut to) = io::pipe().unwrap();
+        to.write_all(b"text").unwrap();
+        drop(to);
+        let path = format!("/dev/fd/{}", from.as_raw_fd());
+        let mut text = String::new();
+        open_input(Path::new(&path)).unwrap().read_to_string(&mut text).unwrap();
+        assert_eq!(text, "text");
+        assert!(open_regular(Path::new(&path)).unwrap_err().to_string().contains("a FIFO"));
+    }
+}
