@@ -125,7 +125,7 @@ pub(super) fn read(dir: &RunDir, plan: &Plan, players: &[PlayerId]) -> Result<(S
     let reach = |file: File| file.metadata().map(|meta| file.take(meta.len()));
     let file =
         open_regular(&path).and_then(reach).with_context(|| format!("{}: cannot read the journal", path.display()))?;
-    let replayed = journal::read_from(BufReader::with_capacity(1 << 16, file), &path, |game| {
+    let replayed = dir.expected(plan).read_from(BufReader::with_capacity(1 << 16, file), &path, |game| {
         standing.tell(game, |_, games| explainers.iter_mut().for_each(|explainer| explainer.tell(games)));
     })?;
     // Games of another plan would be told under the wrong names.

@@ -136,7 +136,7 @@ fn tell(asked: &Asked, void: bool, text: &mut dyn FnMut(&Shown<'_>, &GameRecord)
     let mut pairs = stream::Pairs::new(plan, void);
     let replayed = {
         let journal = stream::open(&path, &over)?;
-        journal::read_from(journal, &path, |game| pairs.tell(game, &mut each))?
+        dir.expected(plan).read_from(journal, &path, |game| pairs.tell(game, &mut each))?
     };
     pairs.end(&mut each);
     if let Some(error) = failed {

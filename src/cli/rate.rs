@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 
 use crate::files::open_input;
-use crate::journal;
 use crate::report::collection::{Collection, RunGames, RunPlayer, Skipped};
 use crate::report::results::Results;
 use crate::run::dir::RunDir;
@@ -158,8 +157,7 @@ fn add(input: &Path, collection: &mut Collection, programs: &mut Programs) -> Re
     if input.is_dir() {
         let (dir, plan) = RunDir::open(input)?;
         let mut games = RunGames::new(plan.rules.variant);
-        let replayed = journal::read(&dir.path(journal::FILE_NAME), |game| games.tell(&game))?;
-        dir.check_plan(&replayed.header)?;
+        dir.read(&plan, |game| games.tell(&game))?;
         programs.add(&plan.players);
         let players: Vec<RunPlayer<'_>> = plan
             .players

@@ -65,7 +65,7 @@ enum Came {
 
 pub(super) fn run(args: &ReplayArgs) -> Result<Exit> {
     let (dir, plan) = RunDir::open(&args.dir)?;
-    let record = find(&dir, args.game)?;
+    let record = find(&dir, &plan, args.game)?;
     let folder = dir.path("crashes").join(crashes::folder_name(args.game));
     let kept = read_text(&folder.join(crashes::TRANSCRIPT), MOST_DOCUMENT_BYTES).ok();
     let about = read_text(&folder.join("about.txt"), MOST_DOCUMENT_BYTES).unwrap_or_default();
@@ -101,10 +101,10 @@ pub(super) fn run(args: &ReplayArgs) -> Result<Exit> {
     })
 }
 
-/// The game's record. The journal may be that of a live run.
-fn find(dir: &RunDir, number: u64) -> Result<GameRecord> {
+/// The game's record, the one that counts if void ones lie before it.
+fn find(dir: &RunDir, plan: &Plan, number: u64) -> Result<GameRecord> {
     let mut found = None;
-    let replayed = journal::read(&dir.path(journal::FILE_NAME), |game| {
+    let replayed = dir.expected(plan).read(&dir.path(journal::FILE_NAME), |game| {
         if game.id.number() == number {
             found = Some(game);
         }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use anyhow::Result;
 
 use crate::cli::trust::Trust;
-use crate::journal::{self, Mended};
+use crate::journal;
+use crate::plan::Plan;
 use crate::run::dir::RunDir;
 use crate::run::drive::{self, Output};
 use crate::run::trust;
@@ -31,7 +32,8 @@ pub(super) struct ResumeArgs {
     max_time_losses: Option<String>,
     #[command(flatten)]
     trust: Trust,
-    /// Play the games again whose records in the journal are damaged; the old journal is kept beside it.
+    /// Play the games again whose records in the journal are damaged, mend its header, and drop later records of a game that
+    /// differ from its first; the old journal is kept beside it.
     #[arg(long)]
     drop_damaged: bool,
     /// Print the summary as one JSON document.
@@ -43,7 +45,7 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Exit> {
     let (dir, mut plan) = RunDir::open(&args.dir)?;
     trust::check(&dir, &plan, args.trust.trust)?;
     if args.drop_damaged {
-        drop_damaged(&dir)?;
+        drop_damaged(&dir, &plan)?;
     }
     if let Some(concurrency) = args.concurrency {
         // A run that was made to begin with more may have as many again.
@@ -62,18 +64,34 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Exit> {
     drive::resume(Arc::new(plan), &dir, Output::new(args.json))
 }
 
-fn drop_damaged(dir: &RunDir) -> Result<()> {
-    let Some(Mended { lines, kept }) = journal::mend(&dir.path(journal::FILE_NAME))? else {
+/// Has the journal mended; the caller asked whether this run is the user's own.
+fn drop_damaged(dir: &RunDir, plan: &Plan) -> Result<()> {
+    let path = dir.path(journal::FILE_NAME);
+    let Some(mended) = journal::mend(&path, &dir.header(), Some(&dir.expected(plan)))? else {
         progress::note("no record of the journal is damaged");
         return Ok(());
     };
-    let numbers: Vec<_> = lines.iter().map(u64::to_string).collect();
-    progress::note(&format!(
-        "dropped {} damaged record{} (line {}), to be played again; the old journal is {}",
-        lines.len(),
-        if lines.len() == 1 { "" } else { "s" },
-        numbers.join(", "),
-        kept.display()
-    ));
+    let mut games = mended.lines.as_slice();
+    let mut done = Vec::new();
+    if mended.has_new_header() {
+        games = &games[1..];
+        done.push("wrote a new header that takes the games for those of plan.toml as it is, because the run is yours (line 1)".to_owned());
+    }
+    if !games.is_empty() {
+        done.push(format!("dropped {}, to be played again", counted(games, "damaged record")));
+    }
+    if !mended.superseded.is_empty() {
+        done.push(format!(
+            "dropped {}, because the first record of a game counts",
+            counted(&mended.superseded, "later record")
+        ));
+    }
+    progress::note(&format!("{}; the old journal is {}", done.join("; "), mended.kept.display()));
     Ok(())
+}
+
+/// Lines with their number and their places.
+fn counted(lines: &[u64], what: &str) -> String {
+    let numbers: Vec<_> = lines.iter().map(u64::to_string).collect();
+    format!("{} {what}{} (line {})", lines.len(), if lines.len() == 1 { "" } else { "s" }, numbers.join(", "))
 }

@@ -12,7 +12,6 @@ use chrono::DateTime;
 use crate::cli::flags::RunFlags;
 use crate::cli::rate;
 use crate::files::open_regular;
-use crate::journal;
 use crate::plan::Player;
 use crate::report::collection::{Collection, RunGames, RunPlayer};
 #[cfg(feature = "png")]
@@ -153,11 +152,10 @@ impl Gathered {
         let (dir, plan) = RunDir::open(input)?;
         let mut games = RunGames::new(plan.rules.variant);
         let mut first: Option<std::time::Duration> = None;
-        let replayed = journal::read(&dir.path(journal::FILE_NAME), |game| {
+        dir.read(&plan, |game| {
             first = Some(first.map_or(game.started, |first| first.min(game.started)));
             games.tell(&game);
         })?;
-        dir.check_plan(&replayed.header)?;
         let names = keys(&plan.players);
         let day = first.and_then(|at| DateTime::from_timestamp(i64::try_from(at.as_secs()).ok()?, 0));
         for (name, player) in names.iter().zip(&plan.players) {

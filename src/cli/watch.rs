@@ -9,7 +9,6 @@ use anyhow::Result;
 use crate::control::client::{Client, ClientError};
 use crate::control::protocol::{Say, line};
 use crate::files::{MOST_DOCUMENT_BYTES, read_text};
-use crate::journal;
 use crate::plan::Plan;
 use crate::record::PairId;
 use crate::report::console::{Screen, View};
@@ -106,8 +105,7 @@ fn follow(mut client: Client, plan: &Plan) -> Result<Option<Exit>> {
 /// A run that nobody plays, as its journal and its last summary have it.
 fn over(dir: &RunDir, plan: &Plan) -> Result<Finish> {
     let mut standing = Standing::new(plan)?;
-    let replayed = journal::read(&dir.path(journal::FILE_NAME), |game| standing.tell(game, |_, _| {}))?;
-    dir.check_plan(&replayed.header)?;
+    dir.read(plan, |game| standing.tell(game, |_, _| {}))?;
     Ok(finish(dir, plan, standing))
 }
 

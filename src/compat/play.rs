@@ -317,7 +317,7 @@ fn resume(invocation: &Invocation, root: &Path, topology: &Topology) -> Result<B
     let plan = Arc::new(plan);
     let mut standing = Standing::new(&plan)?;
     let (mut counted, mut finished) = (Scores::default(), Scores::default());
-    let (journal, replayed) = Journal::resume(&dir.path(journal::FILE_NAME), |game| {
+    let (journal, replayed) = Journal::resume(&dir.path(journal::FILE_NAME), Some(&dir.expected(&plan)), |game| {
         if !game.is_void {
             finished.count(std::slice::from_ref(&game));
         }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::dashboard::store;
 use crate::files::open_regular;
-use crate::journal::{self, JournalError};
+use crate::journal::{self, Expected, JournalError};
 use crate::plan::Plan;
 use crate::report::figures;
 use crate::report::plot::{EloPlot, EloPoint, LlrPlot};
@@ -89,8 +89,8 @@ impl Fold {
         file.seek(SeekFrom::Start(self.offset))?;
         let added = BufReader::with_capacity(1 << 16, file.take(length - self.offset));
         let reader = Cursor::new(self.header.clone()).chain(added);
-        let Self { standing, elo, .. } = self;
-        let replayed = journal::read_from(reader, path, |game| {
+        let Self { standing, elo, plan, .. } = self;
+        let replayed = Expected::new(plan, None).read_from(reader, path, |game| {
             standing.tell(game, |standing, _| note_elo(elo, standing));
         });
         match replayed {

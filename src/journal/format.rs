@@ -325,11 +325,15 @@ fn game(line: &[u8]) -> Result<Line, LineError> {
 
 /// True if the line ends with the checksum of what stands before it.
 fn has_crc(line: &[u8]) -> bool {
-    let parts = line.len().checked_sub(CRC_BYTES).and_then(|at| line.split_at_checked(at));
-    let Some((body, crc)) = parts else { return false };
-    let digits = crc.strip_prefix(CRC_HEAD).and_then(|crc| crc.strip_suffix(CRC_TAIL));
-    let stated = digits.and_then(|digits| u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
-    stated == Some(crc32fast::hash(body))
+    let body = line.len().checked_sub(CRC_BYTES).and_then(|at| line.get(..at));
+    body.is_some_and(|body| stated_crc(line) == Some(crc32fast::hash(body)))
+}
+
+/// The checksum that a line states.
+pub(super) fn stated_crc(line: &[u8]) -> Option<u32> {
+    let crc = line.get(line.len().checked_sub(CRC_BYTES)?..)?;
+    let digits = crc.strip_prefix(CRC_HEAD)?.strip_suffix(CRC_TAIL)?;
+    u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
 }
 
 fn game_from_disk(game: GameV1) -> Result<GameRecord, String> {

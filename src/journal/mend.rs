@@ -1,14 +1,13 @@
 //! A damaged journal made whole: its damaged lines go, and the games that they held are played again.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Read as _, Seek as _, SeekFrom};
+use std::io::{self, BufReader, BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::lines::Lines;
-use super::{JournalError, format, open_locked};
+use super::twice::{Novelty, Twice};
+use super::{Expected, Header, JournalError, format, open_locked};
 use crate::files::open_regular;
-use crate::record::GameId;
 
 /// Tries of a name for the old file.
 const NAMES: u32 = 1_000;
@@ -18,48 +17,76 @@ const NAMES: u32 = 1_000;
 pub struct Mended {
     /// Numbers of the damaged lines in the old file, from 1.
     pub lines: Vec<u64>,
+    /// Numbers of the lines that differ from an earlier record of their game.
+    pub superseded: Vec<u64>,
     /// The old file.
     pub kept: PathBuf,
+}
+
+impl Mended {
+    /// True if the first line was damaged, and a new header stands there.
+    #[must_use]
+    pub fn has_new_header(&self) -> bool {
+        self.lines.first() == Some(&1)
+    }
 }
 
 /// Drops the damaged lines of the journal at `path`, and keeps the old file beside it. Returns `None` for a journal without
 /// any; a torn tail is none, for [`Journal::resume`](super::Journal::resume) drops it by itself.
 ///
-/// A lost line may have said that the games of a pair were void. So of a game that stands twice only the last is kept.
+/// `header` takes the place of a damaged first line that games follow; the caller vouches that they are of its plan. A game
+/// that is not as `expected` is damaged too. Of a game that stands twice the first record is kept, as in reading.
 ///
 /// # Errors
-/// [`JournalError::NoHeader`] if the first line is damaged, [`JournalError::Newer`], [`JournalError::Locked`],
-/// [`JournalError::Io`].
-pub fn mend(path: &Path) -> Result<Option<Mended>, JournalError> {
+/// [`JournalError::NoHeader`] if the first line is damaged and no game follows it, [`JournalError::Newer`],
+/// [`JournalError::Locked`], [`JournalError::Io`].
+pub fn mend(path: &Path, header: &Header, expected: Option<&Expected>) -> Result<Option<Mended>, JournalError> {
     let io = |act| move |source| JournalError::Io { path: path.to_owned(), act, source };
     // Held until the new file is in place.
     let _lock = open_locked(path)?;
     let file = open_regular(path).map_err(io("read it"))?;
-    let found = scan(&file, path)?;
-    if found.damaged.is_empty() {
+    let Scan { whole, damaged, superseded } = scan(&file, path, header, expected)?;
+    if damaged.is_empty() && superseded.is_empty() {
         return Ok(None);
     }
     let kept = keep(path).map_err(io("keep its old file beside it"))?;
-    replace(path, file, &found.whole).map_err(io("write it without its damaged lines"))?;
-    Ok(Some(Mended { lines: found.damaged, kept }))
+    let mut head = Vec::new();
+    if damaged.first() == Some(&1) {
+        format::write_header(header, &mut head);
+    }
+    replace(path, file, &head, &whole).map_err(io("write it without its damaged lines"))?;
+    Ok(Some(Mended { lines: damaged, superseded, kept }))
 }
 
 /// The lines of a journal.
+#[derive(Default)]
 struct Scan {
     /// Start and length of each line to keep.
     whole: Vec<(u64, u64)>,
     /// Numbers of the damaged ones that are not its tail.
     damaged: Vec<u64>,
+    /// Numbers of those that differ from an earlier record of their game.
+    superseded: Vec<u64>,
 }
 
-fn scan(file: &File, path: &Path) -> Result<Scan, JournalError> {
+/// What is to be done with a line.
+enum Fate {
+    Keep,
+    Supersede,
+    /// The checksum is right, the game cannot be.
+    Drop,
+    /// It is damaged, or torn if it is the last.
+    Bad,
+}
+
+fn scan(file: &File, path: &Path, header: &Header, expected: Option<&Expected>) -> Result<Scan, JournalError> {
+    let no_header = || JournalError::NoHeader { path: path.to_owned() };
     let mut lines = Lines::new(BufReader::with_capacity(1 << 16, file));
-    let mut scan = Scan { whole: Vec::new(), damaged: Vec::new() };
-    let mut places: BTreeMap<GameId, usize> = BTreeMap::new();
-    let mut superseded = BTreeSet::new();
+    let (mut scan, mut twice) = (Scan::default(), Twice::default());
+    let mut expected = expected.filter(|expected| expected.is_of(&header.plan_sha256));
     // Damaged lines after which nothing whole came yet, and whether anything but NULs came after the first.
     let mut pending = Vec::new();
-    let mut is_tail = true;
+    let (mut is_tail, mut has_games) = (true, false);
     let mut start = 0;
     loop {
         let length =
@@ -68,34 +95,45 @@ fn scan(file: &File, path: &Path) -> Result<Scan, JournalError> {
             break;
         }
         let is_first = lines.number == 1;
-        let is_whole = match format::parse_line(&lines.line) {
-            Ok(format::Line::Header(_)) => is_first,
-            Err(format::LineError::Newer(found)) => return Err(JournalError::Newer { path: path.to_owned(), found }),
-            Ok(_) | Err(_) if is_first => return Err(JournalError::NoHeader { path: path.to_owned() }),
-            Ok(format::Line::Game(game)) => {
-                if !game.is_void {
-                    superseded.extend(places.insert(game.id, scan.whole.len()));
-                }
-                true
+        let fate = match format::parse_line(&lines.line) {
+            Ok(format::Line::Header(found)) if is_first => {
+                expected = expected.filter(|expected| expected.is_of(&found.plan_sha256));
+                Fate::Keep
             }
-            Ok(format::Line::Other) => true,
-            Err(format::LineError::Bad(_)) => false,
+            Err(format::LineError::Newer(found)) => return Err(JournalError::Newer { path: path.to_owned(), found }),
+            Ok(_) if is_first => return Err(no_header()),
+            Ok(format::Line::Header(_)) | Err(format::LineError::Bad(_)) => Fate::Bad,
+            Ok(format::Line::Game(game)) if expected.is_some_and(|expected| expected.fault(&game).is_some()) => {
+                Fate::Drop
+            }
+            Ok(format::Line::Game(game)) => {
+                has_games = true;
+                match twice.record(&game, format::stated_crc(&lines.line)) {
+                    Novelty::First | Novelty::Again => Fate::Keep,
+                    Novelty::Differs => Fate::Supersede,
+                }
+            }
+            Ok(format::Line::Other) => Fate::Keep,
         };
-        if is_whole {
-            scan.damaged.append(&mut pending);
-            scan.whole.push((start, length));
-        } else {
+        if matches!(fate, Fate::Bad) {
             is_tail = pending.is_empty() || is_tail && lines.is_void();
             pending.push(lines.number);
+        } else {
+            scan.damaged.append(&mut pending);
+        }
+        match fate {
+            Fate::Keep => scan.whole.push((start, length)),
+            Fate::Supersede => scan.superseded.push(lines.number),
+            Fate::Drop => scan.damaged.push(lines.number),
+            Fate::Bad => {}
         }
         start += length;
     }
     if !is_tail {
         scan.damaged.append(&mut pending);
     }
-    let mut places = 0..;
-    scan.whole.retain(|_| places.next().is_some_and(|place| !superseded.contains(&place)));
-    Ok(scan)
+    let has_header = scan.whole.first().is_some_and(|(start, _)| *start == 0);
+    if has_header || has_games { Ok(scan) } else { Err(no_header()) }
 }
 
 /// Gives the file at `path` a second name, one that is free.
@@ -115,10 +153,11 @@ fn keep(path: &Path) -> io::Result<PathBuf> {
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-/// Puts the given parts of `old` in the place of the file at `path`, all at once.
-fn replace(path: &Path, mut old: File, parts: &[(u64, u64)]) -> io::Result<()> {
+/// Puts `head` and the given parts of `old` in the place of the file at `path`, all at once.
+fn replace(path: &Path, mut old: File, head: &[u8], parts: &[(u64, u64)]) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut new = BufWriter::new(tempfile::NamedTempFile::new_in(folder)?);
+    new.write_all(head)?;
     for &(start, length) in parts {
         old.seek(SeekFrom::Start(start))?;
         io::copy(&mut (&old).take(length), &mut new)?;

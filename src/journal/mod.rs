@@ -8,10 +8,12 @@
 //! A line is handed to the kernel in one write, so a killed process loses nothing that was counted; [`Journal::sync`]
 //! makes it safe against a power cut too and is called about once a second by the dispatcher.
 
+mod expected;
 mod format;
 mod lines;
 mod mend;
 mod packed;
+mod twice;
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
@@ -21,7 +23,9 @@ use std::time::Duration;
 use crate::files::{open_regular, open_regular_with};
 use crate::record::GameRecord;
 use lines::Lines;
+use twice::{Novelty, Twice};
 
+pub use expected::Expected;
 pub use mend::{Mended, mend};
 pub use packed::{pack, unpack};
 
@@ -54,7 +58,7 @@ pub enum JournalError {
         source: std::io::Error,
     },
     /// A line that is not the last is damaged.
-    #[error("{path}:{line}: damaged record ({why}); restore the file from a copy, or have that game played again with `quintain resume {run} --drop-damaged`", path = path.display(), run = run_of(path).display())]
+    #[error("{path}:{line}: damaged record ({why}); restore the file from a copy, or {what} with `quintain resume {run} --drop-damaged`", path = path.display(), what = if *line == 1 { "have a new header written" } else { "have that game played again" }, run = run_of(path).display())]
     Damaged {
         /// The journal.
         path: PathBuf,
@@ -156,14 +160,18 @@ impl Journal {
         path.clone_into(&mut self.path);
     }
 
-    /// Opens the journal of a stopped run, hands each of its games to `each`, drops a torn last line, and goes on after it.
+    /// Opens the journal of a stopped run, hands each of its games, which are as `expected`, to `each`, drops a torn last line, and goes on after it.
     ///
     /// # Errors
-    /// As [`read`], and [`JournalError::Locked`] where another process has it.
-    pub fn resume(path: &Path, each: impl FnMut(GameRecord)) -> Result<(Self, Replayed), JournalError> {
+    /// As [`Expected::read`], and [`JournalError::Locked`] where another process has it.
+    pub fn resume(
+        path: &Path,
+        expected: Option<&Expected>,
+        each: impl FnMut(GameRecord),
+    ) -> Result<(Self, Replayed), JournalError> {
         let io = |act| move |source| JournalError::Io { path: path.to_owned(), act, source };
         let mut journal = Self::new(open_locked(path)?, path);
-        let replayed = read(path, each)?;
+        let replayed = read_file(path, expected, each)?;
         if replayed.torn_bytes > 0 {
             journal.file.set_len(replayed.whole_bytes).map_err(io("drop its torn last line"))?;
         }
@@ -246,30 +254,44 @@ fn locked(file: File, path: &Path) -> Result<File, JournalError> {
     }
 }
 
-/// Reads a journal from its first line, a game at a time. Memory stays flat; a live journal may be read.
+/// Reads a journal from its first line, a game at a time; a live journal may be read. Memory grows by some bytes a game.
+///
+/// Of several records of a game the first is handed out, and a warning names those that differ from it. A game may come
+/// again after a void one of its pair.
 ///
 /// # Errors
 /// [`JournalError::Damaged`] for a bad line that is followed by others, [`JournalError::NoHeader`], [`JournalError::Newer`],
 /// [`JournalError::Io`].
 pub fn read(path: &Path, each: impl FnMut(GameRecord)) -> Result<Replayed, JournalError> {
+    read_file(path, None, each)
+}
+
+/// [`read`], with what a plan says of the games.
+fn read_file(path: &Path, expected: Option<&Expected>, each: impl FnMut(GameRecord)) -> Result<Replayed, JournalError> {
     let file =
         open_regular(path).map_err(|source| JournalError::Io { path: path.to_owned(), act: "read it", source })?;
-    read_from(BufReader::with_capacity(1 << 16, file), path, each)
+    read_lines(BufReader::with_capacity(1 << 16, file), path, expected, each)
 }
 
 /// [`read`] from anywhere; `path` stands in messages.
 ///
 /// # Errors
 /// As [`read`].
-pub fn read_from(
+pub fn read_from(reader: impl BufRead, path: &Path, each: impl FnMut(GameRecord)) -> Result<Replayed, JournalError> {
+    read_lines(reader, path, None, each)
+}
+
+fn read_lines(
     reader: impl BufRead,
     path: &Path,
+    expected: Option<&Expected>,
     mut each: impl FnMut(GameRecord),
 ) -> Result<Replayed, JournalError> {
     let io = |source| JournalError::Io { path: path.to_owned(), act: "read it", source };
     let damaged = |line, why| JournalError::Damaged { path: path.to_owned(), line, why };
     let mut lines = Lines::new(reader);
-    let mut header = None;
+    let mut header: Option<Header> = None;
+    let (mut twice, mut differing) = (Twice::default(), Vec::new());
     let (mut games, mut whole_bytes, mut torn_bytes) = (0, 0, 0);
     // The bad line and why, kept until it is known whether anything follows.
     let mut bad: Option<(u64, String)> = None;
@@ -290,8 +312,19 @@ pub fn read_from(
             Ok(format::Line::Header(_)) => return Err(damaged(lines.number, "a second header".to_owned())),
             Ok(_) if header.is_none() => return Err(JournalError::NoHeader { path: path.to_owned() }),
             Ok(format::Line::Game(game)) => {
-                games += 1;
-                each(*game);
+                let expected =
+                    expected.filter(|expected| header.as_ref().is_some_and(|it| expected.is_of(&it.plan_sha256)));
+                if let Some(why) = expected.and_then(|expected| expected.fault(&game)) {
+                    return Err(damaged(lines.number, why));
+                }
+                match twice.record(&game, format::stated_crc(&lines.line)) {
+                    Novelty::First => {
+                        games += 1;
+                        each(*game);
+                    }
+                    Novelty::Again => {}
+                    Novelty::Differs => differing.push((game.id.number(), lines.number)),
+                }
             }
             Ok(format::Line::Other) => {}
             Err(format::LineError::Newer(found)) => return Err(JournalError::Newer { path: path.to_owned(), found }),
@@ -304,7 +337,21 @@ pub fn read_from(
         whole_bytes += length;
     }
     let Some(header) = header else { return Err(JournalError::NoHeader { path: path.to_owned() }) };
+    warn_of(&differing, path);
     Ok(Replayed { header, games, torn_bytes, whole_bytes })
+}
+
+/// Says which games have a later record that differs from their first.
+fn warn_of(differing: &[(u64, u64)], path: &Path) {
+    let Some((game, line)) = differing.first() else { return };
+    let others = match differing.len() - 1 {
+        0 => String::new(),
+        count => format!(", and {count} more such lines"),
+    };
+    tracing::warn!(
+        "{}: game {game} stands there twice, and line {line} differs from its first record{others}; the first counts",
+        path.display()
+    );
 }
 
 #[cfg(test)]

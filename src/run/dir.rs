@@ -6,8 +6,9 @@ use anyhow::{Context, Result, anyhow, bail};
 use sha2::{Digest, Sha256};
 
 use crate::files::read_text;
-use crate::journal::{self, Header, Journal};
+use crate::journal::{self, Expected, Header, Journal, Replayed};
 use crate::plan::{Plan, file};
+use crate::record::GameRecord;
 use crate::run::stamp;
 
 /// Longer files are no plan.
@@ -125,8 +126,7 @@ impl RunDir {
             tracing::debug!("{error:#}");
         }
         std::fs::create_dir(scratch.path().join("stderr")).context("cannot create stderr/")?;
-        let header = Header { plan_sha256: sha256(text.as_bytes()), program: env!("CARGO_PKG_VERSION").to_owned() };
-        let mut journal = Journal::create(&scratch.path().join(journal::FILE_NAME), &header)?;
+        let mut journal = Journal::create(&scratch.path().join(journal::FILE_NAME), &header_of(&text))?;
         // The journal's games are put on disk as they come: after a power cut they must not lie beside an empty plan, or nowhere.
         sync_folder(scratch.path())?;
         // Until it has its name it is removed with whatever goes wrong.
@@ -144,6 +144,23 @@ impl RunDir {
             .with_context(|| format!("{}: cannot read it; is {} a run directory?", path.display(), root.display()))?;
         let plan = file::from_toml(&text).with_context(|| format!("{}", path.display()))?;
         Ok((Self { root: root.to_owned(), plan: text }, plan))
+    }
+
+    /// What a journal begins with that belongs to the plan.
+    pub(crate) fn header(&self) -> Header {
+        header_of(&self.plan)
+    }
+
+    /// What `plan`, which is this directory's, says of the journal's games.
+    pub(crate) fn expected(&self, plan: &Plan) -> Expected {
+        Expected::new(plan, Some(sha256(self.plan.as_bytes())))
+    }
+
+    /// Reads the journal, which may be that of a live run, and checks that it belongs to the plan.
+    pub(crate) fn read(&self, plan: &Plan, each: impl FnMut(GameRecord)) -> Result<Replayed> {
+        let replayed = self.expected(plan).read(&self.path(journal::FILE_NAME), each)?;
+        self.check_plan(&replayed.header)?;
+        Ok(replayed)
     }
 
     /// Checks that the journal belongs to the plan that lies beside it.
@@ -176,6 +193,11 @@ impl RunDir {
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.root.join(name)
     }
+}
+
+/// What the journal of the plan that reads `plan` begins with.
+fn header_of(plan: &str) -> Header {
+    Header { plan_sha256: sha256(plan.as_bytes()), program: env!("CARGO_PKG_VERSION").to_owned() }
 }
 
 /// SHA-256 in hex.

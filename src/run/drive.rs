@@ -91,7 +91,7 @@ pub(crate) fn resume(plan: Arc<Plan>, dir: &RunDir, output: Output) -> Result<Ex
     // The journal's lock comes first: until it is held, another process may be writing games.pgn.
     let mut begun = None;
     let page = PageFold::new(Arc::clone(&plan))?;
-    let (journal, replayed) = Journal::resume(&dir.path(journal::FILE_NAME), |game| {
+    let (journal, replayed) = Journal::resume(&dir.path(journal::FILE_NAME), Some(&dir.expected(&plan)), |game| {
         page.record(game.clone());
         standing.tell(game, |_, games| {
             let pgn = begun.get_or_insert_with(|| PgnFile::resume(&dir.path("games.pgn"), Arc::clone(&plan)));

@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::{Context as _, Result};
 
 use crate::files::{MOST_DOCUMENT_BYTES, read_bytes};
-use crate::journal;
 use crate::plan::Plan;
 use crate::record::GameRecord;
 use crate::report::crashes;
@@ -48,8 +47,7 @@ impl Observer for PageFold {
 /// Reads a run's journal, which may be that of a live run.
 fn story(dir: &RunDir, plan: &Plan) -> Result<Story> {
     let mut story = Story::new(Arc::new(plan.clone()))?;
-    let replayed = journal::read(&dir.path(journal::FILE_NAME), |game| story.tell(game))?;
-    dir.check_plan(&replayed.header)?;
+    dir.read(plan, |game| story.tell(game))?;
     Ok(story)
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result, bail};
 use tokio::sync::mpsc;
 
-use crate::journal;
+use crate::journal::{self, Expected};
 use crate::openings::Book;
 use crate::plan::{Plan, file};
 use crate::record::PairId;
@@ -99,7 +99,7 @@ pub fn on_interrupt(act: impl Fn() + Send + 'static) -> Result<()> {
 
 fn count(plan: &Plan, root: &Path) -> Result<Standing> {
     let mut standing = Standing::new(plan)?;
-    journal::read(&root.join(journal::FILE_NAME), |game| standing.tell(game, |_, _| {}))?;
+    Expected::new(plan, None).read(&root.join(journal::FILE_NAME), |game| standing.tell(game, |_, _| {}))?;
     Ok(standing)
 }
 

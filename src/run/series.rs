@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::journal;
 use crate::plan::{Plan, Player, file};
 use crate::record::PairId;
 use crate::run::dir::{Place, RunDir};
@@ -94,7 +93,7 @@ impl Series {
         for path in self.runs()? {
             let (dir, plan) = RunDir::open(&path)?;
             let mut standing = Standing::new(&plan)?;
-            journal::read(&dir.path(journal::FILE_NAME), |game| standing.tell(game, |_, _| {}))?;
+            dir.read(&plan, |game| standing.tell(game, |_, _| {}))?;
             let next = Pairing::new(&plan).next(PairId(standing.settled()), standing.results());
             if !standing.is_over() && !matches!(next, Next::Done | Next::OutOfOpenings) {
                 trust::check(&dir, &plan, false)?;

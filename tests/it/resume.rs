@@ -397,6 +397,81 @@ fn a_damaged_game_is_played_again_at_the_users_word() {
     assert!(again.code == Some(3) && again.stderr.contains("no record of the journal is damaged"), "{again:?}");
 }
 
+/// One flipped byte in the first line: the games are all there.
+#[test]
+fn a_damaged_header_is_written_anew_for_whoever_owns_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let (dir, ..) = finished(folder.path(), "", FEW, 3);
+    let (whole, before) = (games(&dir), timeless_pgn(&dir));
+    let (journal, path) = (dir.join("games.jsonl"), dir.display().to_string());
+    let right = std::fs::read(&journal).unwrap();
+    let mut bytes = right.clone();
+    bytes[40] ^= 1;
+    std::fs::write(&journal, &bytes).unwrap();
+    for command in ["resume", "report", "rate", "games", "explain"] {
+        let ran = run(&[command, &path]);
+        let remedy = format!("have a new header written with `quintain resume {path} --drop-damaged`");
+        assert!(ran.code == Some(2) && ran.stderr.contains(&remedy), "{command}: {ran:?}");
+    }
+    let stamp = std::fs::read(dir.join("stamp")).unwrap();
+    std::fs::remove_file(dir.join("stamp")).unwrap();
+    let ran = run(&["resume", &path, "--drop-damaged"]);
+    assert!(ran.code == Some(2) && ran.stderr.contains("--trust"), "{ran:?}");
+    assert_eq!(std::fs::read(&journal).unwrap(), bytes);
+    std::fs::write(dir.join("stamp"), stamp).unwrap();
+    let ran = run(&["resume", &path, "--drop-damaged"]);
+    assert!(ran.code == Some(3) && ran.stderr.contains("wrote a new header"), "{ran:?}");
+    assert_eq!((games(&dir), timeless_pgn(&dir)), (whole, before));
+    assert_eq!(std::fs::read(&journal).unwrap(), right);
+}
+
+/// A line's beginning with the checksum that it needs.
+fn sealed(body: &str) -> String {
+    format!("{body},\"crc\":\"{:08x}\"}}\n", crc32fast::hash(body.as_bytes()))
+}
+
+/// Records with right checksums that cannot be: of players that nobody knows, and a second one of a game.
+#[test]
+fn a_record_that_cannot_be_is_damage_and_a_second_one_does_not_count() {
+    let folder = tempfile::tempdir().unwrap();
+    let (dir, ..) = finished(folder.path(), "", FEW, 3);
+    let (whole, before) = (games(&dir), timeless_pgn(&dir));
+    let (journal, path) = (dir.join("games.jsonl"), dir.display().to_string());
+    let text = std::fs::read_to_string(&journal).unwrap();
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let body = lines[1].rsplit_once(",\"crc\"").unwrap().0;
+    let twice = sealed(&body.replacen("\"took_us\":", "\"took_us\":9", 1));
+    std::fs::write(&journal, [&text, &twice].map(String::as_str).concat()).unwrap();
+    let ran = run(&["games", &path]);
+    let warning = format!("game 1 stands there twice, and line {} differs from its first record", lines.len() + 1);
+    assert!(ran.code == Some(0) && ran.stderr.contains(&warning), "{ran:?}");
+    for (from, to, why) in [
+        ("\"white\":0,\"black\":1", "\"white\":0,\"black\":0", "player 0 is both sides"),
+        ("\"white\":0,", "\"white\":65535,", "the plan has no player 65535"),
+        ("\"fen\":\"", "\"fen\":\"x", ""),
+    ] {
+        let changed = body.replacen(from, to, 1);
+        assert_ne!(changed, body);
+        let bad = sealed(&changed);
+        let mut parts = lines.clone();
+        parts[1] = &bad;
+        std::fs::write(&journal, parts.concat()).unwrap();
+        for command in ["resume", "report", "rate", "games", "explain"] {
+            let ran = run(&[command, &path]);
+            let said = ran.stderr.contains("games.jsonl:2: damaged record (") && ran.stderr.contains(why);
+            assert!(ran.code == Some(2) && said, "{command}: {ran:?}");
+        }
+        let ran = run(&["resume", &path, "--drop-damaged"]);
+        assert!(ran.code == Some(3) && ran.stderr.contains("dropped 1 damaged record (line 2)"), "{ran:?}");
+        assert_eq!((&games(&dir), &timeless_pgn(&dir)), (&whole, &before));
+    }
+    std::fs::write(&journal, [&text, &twice].map(String::as_str).concat()).unwrap();
+    let ran = run(&["resume", &path, "--drop-damaged"]);
+    let dropped = format!("dropped 1 later record (line {})", lines.len() + 1);
+    assert!(ran.code == Some(3) && ran.stderr.contains(&dropped), "{ran:?}");
+    assert_eq!((std::fs::read_to_string(&journal).unwrap(), games(&dir)), (text.clone(), whole));
+}
+
 #[test]
 fn a_tail_of_nuls_is_dropped() {
     let folder = tempfile::tempdir().unwrap();

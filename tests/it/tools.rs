@@ -222,7 +222,7 @@ fn a_run_is_asked_while_it_is_played() {
     let played = Played::new();
     let whole = played.ask(&["--json"]).stdout;
     let path = Path::new(&played.dir).join("games.jsonl");
-    let (journal, _) = Journal::resume(&path, |_| {}).unwrap();
+    let (journal, _) = Journal::resume(&path, None, |_| {}).unwrap();
     assert_eq!(played.ask(&["--json"]).stdout, whole);
     let last = played.text("games.jsonl").lines().last().unwrap().to_owned();
     let mut file = fs::OpenOptions::new().append(true).open(&path).unwrap();
