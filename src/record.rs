@@ -540,6 +540,17 @@ impl GameRecord {
         };
         Some(self.ending.outcome.half_points(color))
     }
+
+    /// The plies that engines played: place in the game from 1, the book's plies included, the mover,
+    /// and the ply.
+    pub fn plies(&self) -> impl Iterator<Item = (usize, PlayerId, &MoveRecord)> {
+        let book = self.opening.moves.len();
+        let white_first = self.opening.fen.split_ascii_whitespace().nth(1) != Some("b");
+        self.moves.iter().enumerate().map(move |(place, ply)| {
+            let color = if (book + place).is_multiple_of(2) == white_first { Color::White } else { Color::Black };
+            (book + place + 1, *self.players.get(color), ply)
+        })
+    }
 }
 
 /// A finished pair from the first player's point of view: half points of each leg (0, 1, 2).

@@ -19,7 +19,8 @@ const fn is_far_beyond(nodes: u64, limit: u64) -> bool {
 }
 
 /// False for a number that no machine could have counted in this time: engines print nonsense too.
-fn is_plausible(nodes: u64, elapsed: Duration) -> bool {
+#[must_use]
+pub fn is_plausible(nodes: u64, elapsed: Duration) -> bool {
     u128::from(nodes) <= elapsed.as_micros() * 1_000 + 1_000_000
 }
 

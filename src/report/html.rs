@@ -203,6 +203,9 @@ fn verdict(out: &mut String, story: &Story, headline: Option<&str>) {
     if let Some(stamp) = standing.time_losses().stamp() {
         rows.push(("Time", stamp));
     }
+    if let Some(stamp) = standing.limit_use().stamp(&story.plan) {
+        rows.push(("Limits", stamp));
+    }
     if standing.voided() > 0 {
         rows.push(("Void", format!("{} times a pair was played again", standing.voided())));
     }

@@ -16,6 +16,7 @@ use crate::stats::estimates::Estimates;
 use crate::stats::sprt::{Bounds, Model, Verdict};
 use crate::tournament::events::Finish;
 use crate::tournament::events::StopReason;
+use crate::tournament::limit_use::PlayerUse;
 use crate::tournament::pairing::Pairing;
 use crate::tournament::pairing::knockout::Bracket;
 use crate::tournament::standing::{Faults, Standing};
@@ -92,11 +93,12 @@ impl Summary {
 
 /// What came of the run, with what else may have made it.
 fn headline(plan: &Plan, finish: &Finish) -> String {
-    let result = result(plan, finish);
-    match finish.standing.time_losses().stamp() {
-        Some(stamp) if !matches!(finish.reason, StopReason::TooManyTimeLosses { .. }) => format!("{result}; {stamp}"),
-        _ => result,
+    let mut parts = vec![result(plan, finish)];
+    if !matches!(finish.reason, StopReason::TooManyTimeLosses { .. }) {
+        parts.extend(finish.standing.time_losses().stamp());
     }
+    parts.extend(finish.standing.limit_use().stamp(plan));
+    parts.join("; ")
 }
 
 /// `H1 accepted: ...`, or why the run stopped.
@@ -331,6 +333,13 @@ fn players_json<'a>(plan: &'a Plan, standing: &Standing) -> Vec<PlayerJson<'a>> 
         .collect()
 }
 
+fn limit_use_json(plan: &Plan, standing: &Standing) -> serde_json::Value {
+    let limit_use = standing.limit_use();
+    let player = |player: &PlayerUse| json!({ "nodes": player.nodes_a_move(), "too_deep": player.too_deep() });
+    let players: Vec<_> = limit_use.players().iter().map(player).collect();
+    json!({ "stamp": limit_use.stamp(plan), "players": players })
+}
+
 fn encounters_json(standing: &Standing) -> Vec<serde_json::Value> {
     standing
         .scores()
@@ -406,6 +415,7 @@ fn json(plan: &Plan, finish: &Finish, estimates: &Estimates) -> serde_json::Valu
             "finished_games": finished.games, "finished_lost": finished.lost, "finished_by_host": finished.by_host,
             "voided": finished.voided, "stamp": losses.stamp(),
         },
+        "limit_use": limit_use_json(plan, standing),
         "repeated_pairs": standing.repeated(),
         "design_effect": standing.design_effect(),
         "resumed": finish.resumed,

@@ -108,6 +108,8 @@ struct Dispatcher<'a> {
     pv_told: u32,
     /// Time losses at which they are told of next, all in one line.
     next_alarm: u64,
+    /// Players that do not obey their limits, as far as that was told.
+    offenders_told: usize,
     /// The book has no opening for the next pair.
     out_of_openings: bool,
 }
@@ -143,6 +145,7 @@ pub async fn run(run: Run, observers: &mut [Box<dyn Observer>], mut inbox: Inbox
         exits: 0,
         pv_told: 0,
         next_alarm: ALARM,
+        offenders_told: 0,
         out_of_openings: false,
     };
     dispatcher.opened();
@@ -189,6 +192,7 @@ impl Dispatcher<'_> {
         // A run that was stopped by its failures has them still: not one more game is played under the same limit.
         self.check_failures();
         self.check_time_losses();
+        self.check_limit_use();
         self.fill();
     }
 
@@ -501,6 +505,7 @@ impl Dispatcher<'_> {
         self.check_over();
         self.check_failures();
         self.check_time_losses();
+        self.check_limit_use();
         if waited_for && self.reason.is_none() {
             self.wake();
             self.fill();
@@ -540,6 +545,17 @@ impl Dispatcher<'_> {
         if losses.exceed(self.run.plan.max_time_losses) {
             let losses = losses.clone();
             self.halt(Stop::AfterGame, StopReason::TooManyTimeLosses { losses });
+        }
+    }
+
+    /// Warns of players that do not obey their limits, once more for each that joins them.
+    fn check_limit_use(&mut self) {
+        let offenders = self.run.standing.limit_use().offenders();
+        if offenders > self.offenders_told {
+            self.offenders_told = offenders;
+            if let Some(text) = self.run.standing.limit_use().alarm(&self.run.plan) {
+                self.tell(RunEvent::Warning { text: &text });
+            }
         }
     }
 

@@ -13,8 +13,9 @@ use crate::game::stall;
 use crate::game::{Game, GameSetup, Request, Step};
 use crate::plan::time_control::{Limit, TimeControl};
 use crate::plan::{Plan, Player};
-use crate::record::{ByColor, Opening};
+use crate::record::{ByColor, Opening, SearchInfo};
 use crate::schedule::{engine_config, go_command};
+use crate::tournament::limit_use;
 use crate::uci::process::{Engine, Fault, SearchOutcome, StartError};
 
 /// The most that a trial asks for. An engine may count nodes in steps of some thousands, which
@@ -89,7 +90,7 @@ fn remedy(limit: Limit) -> &'static str {
 }
 
 /// Starts a player's engine and has it search once from an opening. Returns what it said of
-/// failures, and doubts about the files that its options name.
+/// failures, and doubts about the files that its options name and about its use of the limit.
 ///
 /// # Errors
 /// If it does not start, ends, or does not obey the plan's limit.
@@ -98,11 +99,12 @@ pub async fn run(plan: &Plan, player: &Player, opening: &Opening) -> Result<Vec<
     let searched = match first_request(plan, player, opening) {
         Some((game, request)) => search(&mut engine, plan, player, &game, &request).await,
         // The referee says what is wrong with the opening, once the run asks it.
-        None => ready(&mut engine, player).await,
+        None => ready(&mut engine, player).await.map(|()| None),
     };
-    let complaints = engine.complaints().to_vec();
+    let mut complaints = engine.complaints().to_vec();
     engine.quit().await;
-    searched.map(|()| complaints)
+    complaints.extend(searched?);
+    Ok(complaints)
 }
 
 /// The first search of a game, under the plan's limit or less. `None` if the opening leaves nothing
@@ -140,13 +142,29 @@ async fn ready(engine: &mut Engine, player: &Player) -> Result<(), TrialError> {
     engine.new_game().await.map_err(|fault| TrialError::Unready { name: player.name.clone(), fault })
 }
 
+/// Doubt about an answer of an engine that went beyond the limit but came to an end.
+fn doubt(request: &Request, info: &SearchInfo, elapsed: Duration) -> Option<String> {
+    match (request.nodes.zip(info.nodes), request.depth.zip(info.depth)) {
+        (Some((limit, nodes)), _)
+            if limit_use::is_beyond(nodes as f64, limit) && stall::is_plausible(nodes, elapsed) =>
+        {
+            Some(format!("it searched {nodes} nodes after `go nodes {limit}`"))
+        }
+        (_, Some((limit, depth))) if depth > limit => {
+            Some(format!("it came to depth {depth} after `go depth {limit}`"))
+        }
+        _ => None,
+    }
+}
+
+/// Has the engine search. Returns a doubt about its use of the limit.
 async fn search(
     engine: &mut Engine,
     plan: &Plan,
     player: &Player,
     game: &Game,
     request: &Request,
-) -> Result<(), TrialError> {
+) -> Result<Option<String>, TrialError> {
     let go = go_command(request);
     let shown = || {
         let mut line = Vec::new();
@@ -162,7 +180,7 @@ async fn search(
             SearchOutcome::BestMove { info, elapsed, .. } => {
                 return match stall::disobedience(request, &info, elapsed) {
                     Some(why) => disobeys(why),
-                    None => Ok(()),
+                    None => Ok(doubt(request, &info, elapsed)),
                 };
             }
             SearchOutcome::Exited { status, .. } => {
@@ -187,7 +205,7 @@ async fn search(
             }
         }
     }
-    Ok(())
+    Ok(None)
 }
 
 /// The wait for a first move in a game of the plan.

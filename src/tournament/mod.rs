@@ -4,6 +4,7 @@
 //! Nothing here knows slots, processes or clocks, so reports and replays read it without the scheduler.
 
 pub mod events;
+pub mod limit_use;
 pub mod pairing;
 pub mod repeats;
 pub mod standing;

@@ -17,6 +17,7 @@ use crate::stats::sprt::{Model, Sprt, SprtError, Verdict};
 use crate::stats::stopping::{Trial, Width};
 use crate::stats::unbiased::{self, AfterStop};
 use crate::stats::{Pentanomial, Trinomial};
+use crate::tournament::limit_use::LimitUse;
 use crate::tournament::pairing::{Encounter, PairResult, Pairing, in_order};
 use crate::tournament::repeats::Repeats;
 use crate::tournament::time_losses::TimeLosses;
@@ -39,13 +40,7 @@ pub struct Faults {
 
 /// The plies of a game whose PV was wrong: place in the game from 1, the book's plies included, who had it, and what.
 pub fn pv_faults(game: &GameRecord) -> impl Iterator<Item = (usize, PlayerId, PvFault)> {
-    let book = game.opening.moves.len();
-    let white_first = game.opening.fen.split_ascii_whitespace().nth(1) != Some("b");
-    game.moves.iter().enumerate().filter_map(move |(place, ply)| {
-        let fault = ply.info.pv_fault?;
-        let color = if (book + place).is_multiple_of(2) == white_first { Color::White } else { Color::Black };
-        Some((book + place + 1, *game.players.get(color), fault))
-    })
+    game.plies().filter_map(|(place, player, ply)| Some((place, player, ply.info.pv_fault?)))
 }
 
 /// What counts of the games of two players, from the view of the one with the lower number.
@@ -112,6 +107,8 @@ pub struct Standing {
     time_losses: TimeLosses,
     /// Of all finished games, void ones included.
     finished_time_losses: TimeLosses,
+    /// Of counted games.
+    limit_use: LimitUse,
     voided: u64,
     plies: u64,
     variant: Variant,
@@ -128,6 +125,7 @@ impl Standing {
         Ok(Self {
             repeats: Repeats::new(plan),
             variant: plan.rules.variant,
+            limit_use: LimitUse::new(plan.players.iter().map(|player| player.limit)),
             results: pairing.needs_results().then(Vec::new),
             halves_from: pairing.halves_from(),
             width: plan.until_width.map(|target| {
@@ -158,6 +156,7 @@ impl Standing {
             failures: 0,
             time_losses: TimeLosses::default(),
             finished_time_losses: TimeLosses::default(),
+            limit_use: LimitUse::default(),
             voided: 0,
             plies: 0,
             variant: Variant::Standard,
@@ -247,6 +246,7 @@ impl Standing {
         for (game, half_points) in games.iter().zip(&half_points) {
             self.games += 1;
             self.time_losses.record(game);
+            self.limit_use.record(game);
             self.plies += game.moves.len() as u64;
             for (_, player, fault) in pv_faults(game) {
                 if let Some(faults) = self.faults.get_mut(usize::from(player.0)) {
@@ -523,6 +523,12 @@ impl Standing {
     #[must_use]
     pub const fn finished_time_losses(&self) -> &TimeLosses {
         &self.finished_time_losses
+    }
+
+    /// Use that the players make of their limits in counted games.
+    #[must_use]
+    pub const fn limit_use(&self) -> &LimitUse {
+        &self.limit_use
     }
 
     /// Plies played by engines in counted games.

@@ -180,12 +180,14 @@ impl Engine {
         let nodes = match () {
             () if self.settings.clock => begun.elapsed().as_micros(),
             () if self.at_start("overcounts-nodes") || self.at_start("ignores-nodes") => 500_000,
+            () if self.now("overuses-nodes") => 20_000,
             () => 1,
         };
+        let depth = if self.now("overuses-depth") { 12 } else { 1 };
         let score = self.score();
         let pv = self.settings.pv.as_ref().map(|pv| format!(" pv {}", pv.replace("BEST", &self.choose())));
         let pv = if self.at_start("illegal-pv") { " pv a1a1".to_owned() } else { pv.unwrap_or_default() };
-        self.say(&format!("info depth 1 score {score} nodes {nodes} time {}{pv}", begun.elapsed().as_millis()));
+        self.say(&format!("info depth {depth} score {score} nodes {nodes} time {}{pv}", begun.elapsed().as_millis()));
     }
 
     fn score(&self) -> String {

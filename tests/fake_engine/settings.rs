@@ -68,6 +68,8 @@ const FAULTS: &[(&str, When)] = &[
     ("null-move", When::Once),
     ("only-after-stop", When::From),
     ("overcounts-nodes", When::Start),
+    ("overuses-depth", When::From),
+    ("overuses-nodes", When::From),
     ("promo-without-piece", When::From),
     ("segv", When::Once),
     ("stderr-flood", When::From),

@@ -14,6 +14,7 @@ mod fastchess;
 mod formats;
 mod harness;
 mod hostile;
+mod limits;
 mod openings;
 #[cfg(target_os = "linux")]
 mod persist;
