@@ -1,5 +1,7 @@
-//! Text of and for users: TOML files and the place of a fault in them, the nearest of known names, markup.
+//! Text of and for users: TOML files and the place of a fault in them, the nearest of known names,
+//! markup, and what a terminal may have of others' text.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
@@ -106,6 +108,37 @@ pub fn escaped(text: &str) -> String {
         }
     }
     out
+}
+
+/// Character in the place of one that a terminal could obey.
+const REPLACEMENT: char = '\u{fffd}';
+
+/// One line without control characters: whoever wrote it must not move a cursor or begin a line.
+#[must_use]
+pub fn printable(text: &str) -> String {
+    text.replace(char::is_control, REPLACEMENT.encode_utf8(&mut [0; 4]))
+}
+
+/// Several lines without control characters but for tabs and line ends.
+#[must_use]
+pub fn printable_lines(text: &str) -> Cow<'_, str> {
+    let is_obeyed = |c: char| c.is_control() && c != '\n' && c != '\t';
+    if text.contains(is_obeyed) {
+        Cow::Owned(text.replace(is_obeyed, REPLACEMENT.encode_utf8(&mut [0; 4])))
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+/// Beginning of a text as a message quotes it: printable, and of at most `longest` characters.
+#[must_use]
+pub fn excerpt(text: &str, longest: usize) -> String {
+    let cut = text.char_indices().nth(longest).map(|(at, _)| at);
+    let mut shown = printable(&text[..cut.unwrap_or(text.len())]);
+    if cut.is_some() {
+        shown.push('…');
+    }
+    shown
 }
 
 /// UCI options as they are written, for the JSON Schema.
@@ -222,5 +255,25 @@ mod tests {
             assert_eq!(nearest(word, names.into_iter()).first().copied(), expected, "{word}");
         }
         assert_eq!((distance("hash", "hash"), distance("hash", "cash"), distance("", "ab")), (0, 1, 2));
+    }
+
+    #[test]
+    fn a_terminal_gets_nothing_to_obey() {
+        for (text, one_line, lines) in [
+            ("plain, ünïcode ½", "plain, ünïcode ½", "plain, ünïcode ½"),
+            ("\x1b[2J\x1b]0;x\x07", "\u{fffd}[2J\u{fffd}]0;x\u{fffd}", "\u{fffd}[2J\u{fffd}]0;x\u{fffd}"),
+            ("a\tb\nc\rd", "a\u{fffd}b\u{fffd}c\u{fffd}d", "a\tb\nc\u{fffd}d"),
+            ("\u{9b}2J\u{7f}", "\u{fffd}2J\u{fffd}", "\u{fffd}2J\u{fffd}"),
+        ] {
+            assert_eq!(printable(text), one_line, "{text:?}");
+            assert_eq!(printable_lines(text), lines, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn an_excerpt_is_cut_between_characters() {
+        for (text, shown) in [("½½½", "½½½"), ("½½½½", "½½½…"), ("a\x1bbc", "a\u{fffd}b…"), ("", "")] {
+            assert_eq!(excerpt(text, 3), shown, "{text:?}");
+        }
     }
 }

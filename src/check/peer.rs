@@ -7,6 +7,7 @@ use tokio::runtime::Runtime;
 
 use crate::chess::{Position, START_FEN, Variant};
 use crate::record::Score;
+use crate::text::excerpt;
 use crate::uci::process::{EngineConfig, Heard, StartError, Talk};
 use crate::uci::{BestMove, Command, EngineOption, IdField, InfoLine, Reply, set_option};
 
@@ -324,12 +325,7 @@ impl Peer {
 
 /// Text as it may stand in a report: one line, not too long.
 pub(super) fn shown(text: &str) -> String {
-    const LONGEST: usize = 80;
-    let mut shown: String = text.chars().take(LONGEST).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
-    if text.chars().nth(LONGEST).is_some() {
-        shown.push('…');
-    }
-    shown
+    excerpt(text, 80)
 }
 
 /// A position as it is sent, and what is legal in it.

@@ -19,6 +19,7 @@ use crate::source::{self, Commit, Context};
 use crate::stats::bisect::{Posterior, Suspects};
 use crate::stats::elo::{self, fixed};
 use crate::stats::{Pentanomial, race};
+use crate::text::printable;
 
 const EXAMPLES: &str = "\
 First GOOD and BAD play each other until they are shown to differ (a betting e-process, so that looking after each batch costs
@@ -303,7 +304,7 @@ impl Search<'_> {
     fn headline(&self, posterior: &Posterior, suspects: &Suspects, end: End) -> String {
         let name = |commit: usize| {
             let commit = &self.commits[commit];
-            format!("{} ({}, {})", short(&commit.id), commit.date, shown(&commit.subject))
+            format!("{} ({}, {})", short(&commit.id), commit.date, printable(&commit.subject))
         };
         let (first, last) = (*suspects.commits.start(), *suspects.commits.end());
         let sure = format!("{} %", fixed(100.0 * suspects.probability, 1));
@@ -331,7 +332,7 @@ impl Search<'_> {
         for (place, commit) in self.commits.iter().enumerate() {
             let pairs = &self.pairs[place];
             let told = match (&self.skipped[place], place) {
-                (Some(why), _) => format!("skipped: {}", shown(why)),
+                (Some(why), _) => format!("skipped: {}", printable(why)),
                 (None, 0) => "GOOD".to_owned(),
                 (None, _) if pairs.pairs() == 0 => "-".to_owned(),
                 (None, _) => figures::estimate(elo::logistic(pairs)),
@@ -345,15 +346,10 @@ impl Search<'_> {
                 commit.date,
                 fixed(100.0 * posterior.first[place], 1),
                 pairs.pairs(),
-                shown(&commit.subject)
+                printable(&commit.subject)
             );
         }
         let _ = writeln!(out, "\n{} pairs in all, kept in {}", self.spent(), series.root().display());
         out
     }
-}
-
-/// A commit's message as a terminal may see it.
-fn shown(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }

@@ -11,7 +11,7 @@ use tokio::runtime::Runtime;
 use crate::plan::Timeouts;
 use crate::run::{Exit, progress, resolve};
 use crate::source::{self, Context, Engine, Origin, Registry, Resolved, SourceError};
-use crate::text::nearest;
+use crate::text::{nearest, printable};
 use crate::uci::process::{self, EngineConfig};
 use crate::uci::{EngineOption, OptionKind};
 
@@ -182,7 +182,7 @@ fn text(found: &[Found<'_>], options: bool) -> String {
     let widest = |texts: &mut dyn Iterator<Item = &str>| texts.map(measure_text_width).max().unwrap_or(0);
     let said = |found: &Found<'_>| match &found.state {
         State::Installed(installed) if installed.name.is_empty() => "(says no name)".to_owned(),
-        State::Installed(installed) => installed.name.clone(),
+        State::Installed(installed) => printable(&installed.name),
         _ => String::new(),
     };
     let names: Vec<String> = found.iter().map(said).collect();
@@ -201,7 +201,8 @@ fn text(found: &[Found<'_>], options: bool) -> String {
         };
         let elo = found.engine.elo.map(|elo| format!("{elo} Elo"));
         let limits = found.engine.limits.as_ref().map(|limits| format!("obeys {}", resolve::obeyed::names(limits)));
-        let notes: Vec<_> = found.engine.description.iter().cloned().chain(elo).chain(limits).collect();
+        let notes: Vec<_> =
+            found.engine.description.iter().map(|text| printable(text)).chain(elo).chain(limits).collect();
         if !notes.is_empty() {
             let _ = writeln!(text, "{}  {}", " ".repeat(name_width), notes.join(", "));
         }

@@ -20,6 +20,7 @@ use crate::record::GameRecord;
 use crate::report::pgn_file;
 use crate::run::dir::RunDir;
 use crate::run::{Exit, progress};
+use crate::text::printable_lines;
 
 const EXAMPLES: &str = "\
 Several words to one flag, with commas between them or the flag repeated, mean any of them; several flags mean all of them.
@@ -151,7 +152,7 @@ fn print(text: &str) -> Result<bool> {
     if text.is_empty() {
         return Ok(true);
     }
-    match std::io::stdout().lock().write_all(text.as_bytes()) {
+    match std::io::stdout().lock().write_all(printable_lines(text).as_bytes()) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(false),
         Err(error) => Err(error).context("cannot write to standard output"),

@@ -15,6 +15,7 @@ use crate::report::results::Results;
 use crate::run::dir::RunDir;
 use crate::run::progress;
 use crate::stats::rating::{Anchor, rate_by_opening};
+use crate::text::printable;
 use programs::Programs;
 use table::Table;
 
@@ -92,7 +93,7 @@ pub(super) fn run(args: &RateArgs, out: &mut impl Write) -> Result<()> {
     let anchors = args.anchors.iter().map(|text| anchor(text, &all)).collect::<Result<Vec<_>>>()?;
     for (place, one) in anchors.iter().enumerate() {
         if anchors[..place].iter().any(|other| other.name == one.name) {
-            bail!("--anchor: `{}` is anchored twice; give one rating", shown(&one.name));
+            bail!("--anchor: `{}` is anchored twice; give one rating", printable(&one.name));
         }
     }
     let table = |(condition, results): &(&str, &Results)| {
@@ -137,7 +138,7 @@ pub(super) fn chosen<'a>(collection: &'a Collection, at: Option<&str>) -> Result
 
 /// The conditions with their games, in one line.
 pub(super) fn listed(collection: &Collection) -> String {
-    let one = |(condition, games): (&String, &u64)| format!("{games} games at `{}`", shown(condition));
+    let one = |(condition, games): (&String, &u64)| format!("{games} games at `{}`", printable(condition));
     let all: Vec<String> = collection.conditions().iter().map(one).collect();
     if all.is_empty() { "none at any".to_owned() } else { all.join(", ") }
 }
@@ -206,16 +207,11 @@ fn anchor(text: &str, names: &[String]) -> Result<NamedAnchor> {
     let (elo, error95) =
         (number(elo).with_context(form)?, number(error).filter(|error| *error >= 0.0).with_context(form)?);
     if !names.iter().any(|known| known == name) {
-        let mut known: Vec<String> = names.iter().take(8).map(|name| format!("`{}`", shown(name))).collect();
+        let mut known: Vec<String> = names.iter().take(8).map(|name| format!("`{}`", printable(name))).collect();
         if names.len() > known.len() {
             known.push(format!("{} more", names.len() - known.len()));
         }
         bail!("--anchor `{text}`: no player `{name}` in these games, but {}", known.join(", "));
     }
     Ok(NamedAnchor { name: name.to_owned(), elo, error95 })
-}
-
-/// A name as a terminal may see it: whoever wrote the PGN must not move its cursor.
-fn shown(name: &str) -> String {
-    name.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }

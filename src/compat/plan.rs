@@ -198,7 +198,7 @@ fn player(engine: &EngineArgs, options: Vec<(String, String)>) -> Result<Player>
         .with_context(|| format!("engine {}: `{}` cannot be read", engine.name, program.display()))?;
     let dir = if engine.dir.is_empty() { std::env::current_dir()? } else { std::path::absolute(&engine.dir)? };
     Ok(Player {
-        name: engine.name.clone(),
+        name: crate::text::printable(&engine.name),
         program,
         args: split_words(&engine.args).with_context(|| format!("engine {}", engine.name))?,
         dir: Some(dir),

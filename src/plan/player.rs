@@ -145,6 +145,10 @@ impl From<&Player> for PlayerV1 {
 impl PlayerV1 {
     /// The player.
     pub(super) fn read(self) -> Result<Player, PlanFileError> {
+        if self.name.contains(char::is_control) {
+            let why = format!("{:?} is no name for a player: give it one line of text", self.name);
+            return Err(PlanFileError::Value { key: "players.name", why });
+        }
         Ok(Player {
             name: self.name,
             program: self.program,

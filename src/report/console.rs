@@ -16,6 +16,7 @@ use crate::report::figures::{self, duration};
 use crate::report::standings;
 use crate::stats::estimates::Estimates;
 use crate::stats::sprt::Verdict;
+use crate::text::{printable, printable_lines};
 use crate::tournament::events::{Observer, Phase, RunEvent};
 use crate::tournament::pairing::Pairing;
 use crate::tournament::standing::Standing;
@@ -296,11 +297,6 @@ impl Observer for Console {
     }
 }
 
-/// What an engine said may hold anything; a terminal gets no control characters.
-fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
-}
-
 /// Pairs a minute, and how long it may still take.
 struct Pace {
     pairs_per_minute: Option<f64>,
@@ -369,13 +365,13 @@ fn draw_live(heading: &str, messages: &Receiver<Message>) {
         .unwrap_or_else(|_| ProgressStyle::default_bar());
     let add_line = || screen.add(ProgressBar::no_length().with_style(text.clone()));
     let title = add_line();
-    title.set_message(heading.to_owned());
+    title.set_message(printable(heading));
     let mut llr: Option<ProgressBar> = None;
     let mut lines: Vec<ProgressBar> = Vec::new();
     for message in messages {
         match message {
             Message::Line(line) => {
-                let _ = screen.println(line);
+                let _ = screen.println(printable_lines(&line));
             }
             Message::View(view) => {
                 if let Some(bar) = view.bar {
@@ -383,11 +379,11 @@ fn draw_live(heading: &str, messages: &Receiver<Message>) {
                         screen.insert_after(&title, ProgressBar::new(BAR_STEPS).with_style(bar_style.clone()))
                     });
                     shown.set_position((bar.fraction * BAR_STEPS as f64) as u64);
-                    shown.set_message(bar.llr);
+                    shown.set_message(printable(&bar.llr));
                 }
                 lines.resize_with(lines.len().max(view.lines.len()), add_line);
                 for (line, text) in lines.iter().zip(view.lines.into_iter().chain(std::iter::repeat(String::new()))) {
-                    line.set_message(text);
+                    line.set_message(printable(&text));
                 }
             }
         }
@@ -399,7 +395,7 @@ fn draw_live(heading: &str, messages: &Receiver<Message>) {
 
 fn draw_plain(heading: &str, messages: &Receiver<Message>) {
     let say = |line: &str| {
-        let _ = writeln!(std::io::stderr().lock(), "{line}");
+        let _ = writeln!(std::io::stderr().lock(), "{}", printable_lines(line));
     };
     say(heading);
     let mut last = Instant::now();

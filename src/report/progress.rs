@@ -12,6 +12,7 @@ use crate::report::plot::{self, Heads, ProgressionPlot};
 use crate::stats::elo::fixed;
 use crate::stats::progress::{Mark, Progress, Step};
 use crate::stats::rating::{Bound, Rating};
+use crate::text::printable;
 
 /// A version of the engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -128,11 +129,6 @@ fn probability(p: f64) -> String {
     if p < 1e-4 { "< 0.0001".to_owned() } else { fixed(p, if p < 0.1 { 4 } else { 2 }) }
 }
 
-/// Text from elsewhere as a terminal may see it.
-fn shown(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
-}
-
 impl Curve<'_> {
     fn rating(&self, version: &Version) -> &Rating {
         &self.progress.ratings.players[version.player]
@@ -213,7 +209,7 @@ impl Curve<'_> {
         format!(
             "Elo over {anchor}, joint maximum likelihood of {} games at {}, 95 % intervals by pairs; marked: changes with p at most {} over all {} steps (Holm)",
             self.games,
-            self.conditions.iter().map(|condition| shown(condition)).collect::<Vec<_>>().join(" and "),
+            self.conditions.iter().map(|condition| printable(condition)).collect::<Vec<_>>().join(" and "),
             self.level,
             self.progress.steps.len()
         )
@@ -370,7 +366,7 @@ impl Curve<'_> {
         format!(
             "{:>3}  {:<width$}  {:<10}  {:>8}  {error:>6}  {:>7}  {:>7}  {:>6}  {:>8}  {:<4}  {}",
             place + 1,
-            shown(&version.label),
+            printable(&version.label),
             version.date.as_deref().unwrap_or(""),
             elo.map_or_else(dash, |elo| format!("{sign}{}", fixed(elo, 1))),
             rating.games,
@@ -378,7 +374,7 @@ impl Curve<'_> {
             change.and_then(|change| change.error95).map_or_else(dash, |error| fixed(error, 1)),
             step.and_then(|step| step.p_adjusted).map_or_else(dash, probability),
             if mark == Mark::Open { "" } else { mark.name() },
-            shown(version.subject.as_deref().unwrap_or("")),
+            printable(version.subject.as_deref().unwrap_or("")),
         )
     }
 
@@ -394,8 +390,8 @@ impl Curve<'_> {
         let p = |p: Option<f64>| p.map_or("?".to_owned(), probability);
         format!(
             "{word}: {} {verb} {by} against {} (p {} of this step alone, {} over all {})",
-            shown(self.label(step.to)),
-            shown(self.label(step.from)),
+            printable(self.label(step.to)),
+            printable(self.label(step.from)),
             p(step.p),
             p(step.p_adjusted),
             self.progress.steps.len()

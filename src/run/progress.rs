@@ -1,19 +1,23 @@
 //! The few lines that a command prints itself: results to stdout, the rest to stderr.
 //! A closed pipe is no reason to panic: what cannot be written is let go.
+//!
+//! What is printed may quote engines, files and folders' names, so no line carries control characters
+//! to a terminal.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
 
 use crate::source::Update;
+use crate::text::printable_lines;
 
 /// A result.
 pub(crate) fn result(text: &str) {
-    let _ = writeln!(std::io::stdout().lock(), "{}", text.trim_end());
+    let _ = writeln!(std::io::stdout().lock(), "{}", printable_lines(text.trim_end()));
 }
 
 /// Something worth knowing.
 pub(crate) fn note(text: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "{text}");
+    let _ = writeln!(std::io::stderr().lock(), "{}", printable_lines(text));
 }
 
 /// A step of a build that has begun; what the compiler prints is left out.
@@ -26,16 +30,13 @@ pub(crate) fn step(update: Update<'_>) {
 
 /// Something to look at; the command goes on.
 pub(crate) fn warn(text: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "warning: {text}");
+    note(&format!("warning: {text}"));
 }
 
 /// Why a run could not go on, and how it can.
 pub(crate) fn broken(why: &str, run: &std::path::Path) {
     let run = run.display();
-    let _ = writeln!(
-        std::io::stderr().lock(),
-        "error: {why}; what counted is kept, go on with `quintain resume {run}` once that is mended"
-    );
+    note(&format!("error: {why}; what counted is kept, go on with `quintain resume {run}` once that is mended"));
 }
 
 /// Why the command failed, its causes on the same line.
@@ -48,5 +49,5 @@ pub(crate) fn error(error: &(dyn std::error::Error + 'static)) {
             let _ = write!(line, "{}{text}", if line.is_empty() { "" } else { ": " });
         }
     }
-    let _ = writeln!(std::io::stderr().lock(), "error: {line}");
+    note(&format!("error: {line}"));
 }

@@ -22,6 +22,7 @@ use crate::settings::{self, Key, RawPlan, RawPlayer, value};
 use crate::source::{self, Context, Resolved};
 use crate::stats::sprt::{Bounds, Model, Sprt};
 use crate::tablebase::Tables;
+use crate::text::printable;
 use crate::uci::process::EngineConfig;
 
 /// The clock of a test unless told otherwise.
@@ -530,7 +531,7 @@ fn player(found: Resolved, context: &Context, typed: [&Vec<(String, String)>; 2]
         options.push((name.clone(), value.clone()));
     }
     Player {
-        name: found.name,
+        name: printable(&found.name),
         program: found.program,
         args: found.args,
         // Said, and not left to where the harness is: `resume` may be called in another folder.

@@ -14,6 +14,7 @@ use crate::journal;
 use crate::plan::{Plan, Player, file};
 use crate::run::dir::RunDir;
 use crate::run::{progress, stamp};
+use crate::text::printable;
 
 /// Returns if the programs of the run in `dir` may be started; `is_trusted` if the user said so already.
 ///
@@ -26,7 +27,7 @@ pub(crate) fn check(dir: &RunDir, plan: &Plan, is_trusted: bool) -> Result<()> {
     if dir.is_stamped() {
         return Ok(());
     }
-    let root = dir.root().display();
+    let root = printable(&dir.root().display().to_string());
     let starts = each_once(plan.players.iter().map(described)).join("; ");
     let writes = written(plan);
     let about = format!(

@@ -15,6 +15,7 @@ use crate::plan::time_control::{Limit, TimeControl};
 use crate::plan::{Plan, Player};
 use crate::record::{ByColor, Opening, SearchInfo};
 use crate::schedule::{engine_config, go_command};
+use crate::text::printable;
 use crate::tournament::limit_use;
 use crate::uci::process::{Engine, Fault, SearchOutcome, StartError};
 
@@ -189,7 +190,7 @@ async fn search(
                     status,
                     go: shown(),
                     complaints: engine.complaints().join("; "),
-                    stderr: engine.stderr_tail().lines().last().unwrap_or_default().to_owned(),
+                    stderr: printable(engine.stderr_tail().lines().last().unwrap_or_default()),
                 });
             }
             SearchOutcome::Overrun { elapsed, late, .. } => {

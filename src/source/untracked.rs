@@ -48,7 +48,8 @@ fn kind(path: &str) -> String {
 
 /// Note on files that no build is given.
 pub(super) fn note(left_out: &[String]) -> String {
-    let named = left_out[..left_out.len().min(NAMED)].join(", ").replace(char::is_control, "\u{fffd}");
+    let named = left_out[..left_out.len().min(NAMED)].join(", ");
+    let named = crate::text::printable(&named);
     let more = match left_out.len().saturating_sub(NAMED) {
         0 => String::new(),
         more => format!(" and {more} more"),

@@ -40,6 +40,7 @@ mod source;
 mod syzygy;
 #[cfg(target_os = "linux")]
 mod terminal;
+mod text;
 mod tidy;
 mod tools;
 #[cfg(target_os = "linux")]

@@ -11,6 +11,7 @@ use serde::Serialize;
 use crate::cli::games::short;
 use crate::plan::Plan;
 use crate::record::{ByColor, Color, GameRecord, MoveRecord, Overstep, PlayerId, Score};
+use crate::text::printable;
 
 /// The run that a game is of.
 pub(super) struct Shown<'a> {
@@ -59,7 +60,7 @@ impl Table {
         let mut why = game.ending.termination.name().to_owned();
         if !game.ending.detail.is_empty() {
             // Writing to a string does not fail.
-            let _ = write!(why, " ({})", one_line(&game.ending.detail));
+            let _ = write!(why, " ({})", printable(&game.ending.detail));
         }
         if game.is_void {
             why.push_str(", void");
@@ -101,10 +102,6 @@ impl Table {
 /// Columns and not characters: names may be in any script.
 pub(super) fn pad(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(measure_text_width(text))))
-}
-
-fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 /// Pair and game in it, from 1, as the PGN's `Round`.
@@ -159,7 +156,7 @@ fn moves_table(game: &GameRecord, text: &mut String) {
         let _ = writeln!(
             text,
             "  {place:>4}  {color:<5}  {:<5}  {:>10}  {:>10}  {:>11}  {:>7}  {:>7}  {:>11}  {:>9}  {:>8}  {:>7}",
-            one_line(&ply.uci),
+            printable(&ply.uci),
             micros(ply.elapsed),
             or_dash(latency(ply)),
             or_dash(ply.left.map(micros)),

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::shown;
 use crate::plan::Player;
+use crate::text::printable;
 
 /// A program and how it is started: with other arguments or options it is another player.
 type Setup = (String, Vec<String>, Vec<(String, String)>, String);
@@ -55,7 +55,7 @@ impl Programs {
     /// What is to be said of them, with the remedy.
     pub(super) fn lines(&self) -> Vec<String> {
         let quoted = |names: &BTreeSet<String>| -> Vec<String> {
-            names.iter().map(|name| format!("`{}`", shown(name))).collect()
+            names.iter().map(|name| format!("`{}`", printable(name))).collect()
         };
         let short = |sha256: &str| sha256.get(..12).unwrap_or(sha256).to_owned();
         let same = self.one_program().map(|one| {
@@ -69,7 +69,7 @@ impl Programs {
             let hashes: Vec<String> = one.sha256.iter().map(|sha256| short(sha256)).collect();
             format!(
                 "`{}` is {} programs (SHA-256 {}) and is rated as one; rate those runs apart, or name the programs apart",
-                shown(one.name),
+                printable(one.name),
                 hashes.len(),
                 hashes.join(", ")
             )

@@ -6,10 +6,10 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::programs::Programs;
-use super::shown;
 use crate::report::collection::Skipped;
 use crate::stats::elo::fixed;
 use crate::stats::rating::{Anchor, Bound, Encounter, Measured, Ratings};
+use crate::text::printable;
 
 /// Ratings of the games of one condition, or of all that are mixed.
 pub(super) struct Table {
@@ -131,8 +131,8 @@ impl Table {
     /// The conditions in words.
     fn condition(&self) -> String {
         let one = |(condition, games): (&String, &u64)| match self.conditions.len() {
-            1 => shown(condition),
-            _ => format!("{} ({games} games)", shown(condition)),
+            1 => printable(condition),
+            _ => format!("{} ({games} games)", printable(condition)),
         };
         self.conditions.iter().map(one).collect::<Vec<_>>().join(", ")
     }
@@ -275,7 +275,7 @@ impl Table {
                 .order
                 .iter()
                 .filter(|player| self.ratings.players[**player].bounded == bound)
-                .map(|player| shown(&self.names[*player]))
+                .map(|player| printable(&self.names[*player]))
                 .collect();
             if !bounded.is_empty() {
                 row("bounds", format!("{what} point against the rest: {} (97.5 % sure)", bounded.join(", ")));
@@ -304,10 +304,10 @@ impl Table {
 }
 
 fn text_width(name: &str) -> usize {
-    console::measure_text_width(&shown(name))
+    console::measure_text_width(&printable(name))
 }
 
 /// A name filled up to a width on the screen.
 fn padded(name: &str, width: usize) -> String {
-    shown(name) + &" ".repeat(width.saturating_sub(text_width(name)))
+    printable(name) + &" ".repeat(width.saturating_sub(text_width(name)))
 }

@@ -6,12 +6,13 @@ use serde_json::{Value, json};
 
 use crate::plan::Plan;
 use crate::report::explain::features::Phase;
-use crate::report::explain::table::{Table, csv, markdown, plain, wrapped};
+use crate::report::explain::table::{Table, csv, markdown, wrapped};
 use crate::report::explain::{ALPHA, Dimension, Duplicates, Explanation, GroupResult, Measure, USED_AT};
 use crate::report::figures::signed;
 use crate::stats::Trinomial;
 use crate::stats::elo::fixed;
 use crate::stats::explain::{Interval, MIN_PAIRS, Sides};
+use crate::text::printable;
 
 /// Columns of a terminal that the text keeps to.
 pub const WIDTH: usize = 100;
@@ -66,7 +67,7 @@ impl Explanation {
         let mut text = wrapped(
             &format!(
                 "{}: {} pairs, {} games (+{wins} ={draws} -{losses}), {} %{error}, net {} points",
-                plain(name),
+                printable(name),
                 self.pairs,
                 self.wdl.games(),
                 fixed(self.score * 100.0, 1),
@@ -133,7 +134,7 @@ impl Explanation {
             let gap = if opening.name.is_empty() { "" } else { " " };
             let [wins, draws, losses] = opening.games;
             vec![
-                format!("#{}{gap}{}", opening.number, plain(&opening.name)),
+                format!("#{}{gap}{}", opening.number, printable(&opening.name)),
                 opening.winner.to_string(),
                 opening.both[0].to_string(),
                 opening.both[1].to_string(),
@@ -158,7 +159,7 @@ impl Explanation {
             .filter(|(.., sides)| sides.means() != (None, None))
             .map(|(name, _, decimals, sides)| side_row(&name, &sides, decimals))
             .collect();
-        let title = format!("search: {} beside {their}", plain(own));
+        let title = format!("search: {} beside {their}", printable(own));
         let mut tables = vec![Table { title, head: head(), rows, note: String::new() }];
         let mut rows = Vec::new();
         let shares = USED_AT.iter().map(|at| format!("used by {at}")).zip(effort.used);
@@ -282,7 +283,7 @@ impl Explanation {
             let found = group.contrast;
             let cells = [
                 group.dimension.name().to_owned(),
-                csv(&plain(&group.text)),
+                csv(&printable(&group.text)),
                 group.wdl.games().to_string(),
                 group.pairs.to_string(),
                 wins.to_string(),
@@ -331,7 +332,7 @@ impl GroupResult {
         let percent = |value: f64| format!("{} %", fixed(value * 100.0, 1));
         let Trinomial { wins, draws, losses } = self.wdl;
         let mut row = vec![
-            plain(&self.text),
+            printable(&self.text),
             self.wdl.games().to_string(),
             format!("{wins}-{draws}-{losses}"),
             self.score().map_or_else(dash, percent),
@@ -365,7 +366,7 @@ impl GroupResult {
         format!(
             "{}, {}: {} {what}, {} elsewhere (p {} after correction)",
             self.dimension.name(),
-            plain(&self.text),
+            printable(&self.text),
             fixed(found.inside * 100.0, 1),
             fixed(found.outside * 100.0, 1),
             p_text(self.p_holm.unwrap_or(1.0)),

@@ -89,17 +89,11 @@ pub fn wrapped(text: &str, width: usize, indent: &str) -> String {
     lines
 }
 
-/// A name as a terminal or a table may have it: whoever chose it must not move the cursor or break a line.
-#[must_use]
-pub fn plain(name: &str) -> String {
-    name.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
-}
-
 /// Text in which Markdown and the HTML it lets through find nothing to obey.
 #[must_use]
 pub fn markdown(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
-    for c in plain(text).chars() {
+    for c in crate::text::printable(text).chars() {
         match c {
             '<' => escaped += "&lt;",
             '>' => escaped += "&gt;",
