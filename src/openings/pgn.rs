@@ -10,12 +10,16 @@ use std::io::Read;
 use super::store::{LONGEST_LINE, Store};
 use super::{BookOptions, Fault, START_FEN, Trouble, line_of_opening, without_bom, words};
 use crate::chess::Position;
+use crate::text::excerpt;
 
 /// Bytes read at once.
 const CHUNK: usize = 256 << 10;
 
 /// The largest game: 4 MiB.
 const LARGEST_GAME: usize = 4 << 20;
+
+/// The longest word that may be a move; the longest moves have a dozen characters.
+const LONGEST_WORD: usize = 200;
 
 /// Reads and checks every game as far as it would be played, and stores its FEN and moves.
 pub(super) fn read(reader: impl Read, options: &BookOptions, store: &mut Store) -> Result<(), Trouble> {
@@ -122,8 +126,8 @@ fn read_game(lexer: &mut Lexer<'_>, options: &BookOptions) -> Result<Option<Game
         token = lexer.next()?;
     }
     let (line, fen) = fen.unwrap_or_else(|| (lexer.line, START_FEN.to_owned()));
-    let position =
-        Position::from_fen(&fen, options.variant).map_err(|error| Fault { line, what: format!("`{fen}`: {error}") })?;
+    let position = Position::from_fen(&fen, options.variant)
+        .map_err(|error| Fault { line, what: format!("`{}`: {error}", excerpt(&fen, 100)) })?;
     let mut game = Game { fen, moves: Vec::new(), position };
     let plies = options.plies.map_or(usize::MAX, |plies| plies as usize);
     loop {
@@ -257,6 +261,10 @@ impl<'a> Lexer<'a> {
         if matches!(word, b"1-0" | b"0-1" | b"1/2-1/2" | b"*") || word == "½-½".as_bytes() {
             return Ok(Some(Token::Result));
         }
+        if word.len() > LONGEST_WORD {
+            let begins = excerpt(&String::from_utf8_lossy(&word[..LONGEST_WORD]), 40);
+            return Err(self.fault(&format!("`{begins}` has {} bytes, which no move has", word.len())));
+        }
         let digits = word.iter().take_while(|b| b.is_ascii_digit()).count();
         let dots = word[digits..].iter().take_while(|b| **b == b'.').count();
         let san = match (digits, dots) {
@@ -270,7 +278,7 @@ impl<'a> Lexer<'a> {
         if san.first().is_some_and(u8::is_ascii_alphabetic) || san.starts_with(b"0-0") {
             return Ok(Some(Token::Move(san)));
         }
-        Err(self.fault(&format!("`{}` is neither a move nor a result", String::from_utf8_lossy(san).escape_debug())))
+        Err(self.fault(&format!("`{}` is neither a move nor a result", excerpt(&String::from_utf8_lossy(san), 40))))
     }
 
     /// `[Name "value"]` on one line.

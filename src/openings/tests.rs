@@ -169,6 +169,13 @@ fn broken_games() {
             "the game is over after its 0 book plies (insufficient material)",
         ),
         ("* *", 1, "a result without tags and moves"),
+        (&format!("1. {}", "=".repeat(150)), 1, &format!("`{}…` is neither a move nor a result", "=".repeat(40))),
+        (&"x".repeat(3 << 20), 1, &format!("`{}…` has 3145728 bytes, which no move has", "x".repeat(40))),
+        (
+            &format!("[FEN \"{}\"]\n\n*", "x".repeat(1 << 20)),
+            1,
+            &format!("`{}…`: malformed FEN (fewer than 4 fields)", "x".repeat(100)),
+        ),
     ];
     for (text, line, fault) in cases {
         let error = read(&format!("{good}{text}"), &all).expect_err(text);
