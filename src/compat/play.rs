@@ -194,13 +194,15 @@ struct Begun {
 }
 
 /// Has each engine search once under its own limit; what does not come to an end is known before a
-/// run exists.
-async fn try_players(plan: &Plan, book: &Book, warned: &AtomicBool) -> Result<()> {
+/// run exists. What the engines said of failures is told, and noted in the plan.
+async fn try_players(plan: &mut Plan, book: &Book, warned: &AtomicBool) -> Result<()> {
     let opening = drive::first_opening(plan, book)?;
-    for player in &plan.players {
+    for place in 0..plan.players.len() {
+        let player = &plan.players[place];
         let tried = trial::run(plan, player, &opening).await;
         let complaints = tried.with_context(|| format!("Fatal; {} engine startup failure", player.name))?;
         complaints.iter().for_each(|text| warn(&format!("Warning; {}", drive::complaint(&player.name, text)), warned));
+        plan.players[place].complaints = complaints;
     }
     Ok(())
 }
@@ -210,7 +212,7 @@ fn begin(
     asked: &[Asked],
     config: &Path,
     topology: &Topology,
-    try_players: &dyn Fn(&Plan, &Book) -> Result<()>,
+    try_players: &dyn Fn(&mut Plan, &Book) -> Result<()>,
 ) -> Result<Begun> {
     let settings = &invocation.settings;
     let seed = settings.seed.unwrap_or_else(crate::run::resolve::random_seed);
@@ -222,8 +224,9 @@ fn begin(
         say("Indexing opening suite...");
     }
     let options = asked.iter().map(|asked| asked.options.clone()).collect();
-    let plan = Arc::new(plan::plan(invocation, options, reference, plan_seed, topology)?);
-    try_players(&plan, &book)?;
+    let mut plan = plan::plan(invocation, options, reference, plan_seed, topology)?;
+    try_players(&mut plan, &book)?;
+    let plan = Arc::new(plan);
     let standing = Standing::new(&plan)?;
     let (dir, journal) = RunDir::create(&Place::Given(claim.root.clone()), &plan)?;
     if settings.openings.file.is_none() {

@@ -16,6 +16,7 @@ use crate::plan::{Colors, Plan};
 use crate::record::{ByColor, GameRecord, Leg, Opening, PairId, PlayerId};
 use crate::schedule::affinity::{self, Topology};
 use crate::schedule::capacity::{self, Demand, Supply};
+use crate::schedule::complaints::Complaints;
 use crate::schedule::worker::{self, WorkerHandle};
 use crate::stats::sprt::Verdict;
 use crate::tournament::events::{
@@ -110,6 +111,7 @@ struct Dispatcher<'a> {
     next_alarm: u64,
     /// Players that do not obey their limits, as far as that was told.
     offenders_told: usize,
+    complaints: Complaints,
     /// The book has no opening for the next pair.
     out_of_openings: bool,
 }
@@ -120,6 +122,7 @@ pub async fn run(run: Run, observers: &mut [Box<dyn Observer>], mut inbox: Inbox
     let len = u32::try_from(run.book.len()).unwrap_or(u32::MAX);
     let order = OpeningOrder::new(len, run.plan.book.order, run.plan.book.start);
     let began = Instant::now();
+    let complaints = Complaints::new(&run.plan);
     let topology = Topology::detect();
     let cpus = topology.slots(&run.plan.affinity, run.plan.threads());
     let orders = Orders { stop: Stop::No, paused: false, slots: run.plan.concurrency };
@@ -146,6 +149,7 @@ pub async fn run(run: Run, observers: &mut [Box<dyn Observer>], mut inbox: Inbox
         pv_told: 0,
         next_alarm: ALARM,
         offenders_told: 0,
+        complaints,
         out_of_openings: false,
     };
     dispatcher.opened();
@@ -346,6 +350,13 @@ impl Dispatcher<'_> {
             WorkerEvent::Ended { record, failure } => {
                 self.playing = self.playing.saturating_sub(1);
                 self.on_ended(*record, failure.as_deref());
+            }
+            WorkerEvent::Complained { game, player, texts } => {
+                for text in texts {
+                    if let Some(text) = self.complaints.message(&self.run.plan, game, player, text) {
+                        self.tell(RunEvent::Warning { text: &text });
+                    }
+                }
             }
             WorkerEvent::Exited { player, status } => {
                 let name = self.run.plan.players.get(usize::from(player.0)).map_or("?", |player| player.name.as_str());

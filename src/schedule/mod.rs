@@ -6,6 +6,7 @@
 
 pub mod affinity;
 pub mod capacity;
+mod complaints;
 pub mod dispatcher;
 mod program;
 pub mod trial;

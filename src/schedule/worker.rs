@@ -245,6 +245,7 @@ impl Worker {
             Box::new(Failure { game: id, player, transcript, stderr, status })
         });
         let is_last = self.context.plan.max_failures == 0 && record.ending.termination.is_failure();
+        self.tell_complaints(id, players);
         let _ = self.context.events.send(WorkerEvent::Ended { record: Box::new(record), failure });
         self.end_pondering(players).await;
         if is_last {
@@ -252,6 +253,17 @@ impl Worker {
             let _ = self.context.orders.clone().wait_for(|orders| orders.stop != Stop::No).await;
         }
         Ok(!is_void)
+    }
+
+    /// Tells what the engines of a game said of failures.
+    fn tell_complaints(&mut self, game: GameId, players: ByColor<PlayerId>) {
+        for player in [players.white, players.black] {
+            let engine = self.engines[usize::from(player.0)].as_mut();
+            let texts = engine.map(Engine::take_complaints).unwrap_or_default();
+            if !texts.is_empty() {
+                let _ = self.context.events.send(WorkerEvent::Complained { game, player, texts });
+            }
+        }
     }
 
     /// Has engines that still ponder come to an end. That costs no game: it is over.

@@ -140,6 +140,15 @@ pub enum WorkerEvent {
         /// Evidence, where an engine failed or lost on time.
         failure: Option<Box<Failure>>,
     },
+    /// An engine spoke of failures before the first move of a game.
+    Complained {
+        /// Which game.
+        game: GameId,
+        /// Whose engine.
+        player: PlayerId,
+        /// What it said.
+        texts: Vec<String>,
+    },
     /// A process was found dead or silent between two games. A new one is started, and no game is lost.
     Exited {
         /// Whose.

@@ -247,6 +247,7 @@ impl Engine {
             return Err(Fault::Exited { status });
         }
         self.read_what_is_there();
+        self.session.begin_game();
         self.say(&[Command::UciNewGame, Command::IsReady]);
         self.session.begin_sync();
         let limit = self.config.timeouts.new_game;
@@ -434,7 +435,12 @@ impl Engine {
         self.session.options()
     }
 
-    /// Remarks on failures up to its first answer, and doubts about files that its options name.
+    /// Takes the remarks on failures since the last call.
+    pub fn take_complaints(&mut self) -> Vec<String> {
+        self.session.take_complaints()
+    }
+
+    /// Remarks on failures up to a game's first answer, and doubts about files that its options name.
     #[must_use]
     pub fn complaints(&self) -> &[String] {
         self.session.complaints()

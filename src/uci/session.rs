@@ -90,7 +90,7 @@ pub struct Session {
     bound_pv: Vec<u8>,
     answer: Answer,
     warnings: Vec<Warning>,
-    /// Remarks on failures that came before the end of the first search.
+    /// Remarks on failures that came before the end of a game's first search.
     complaints: Vec<String>,
     has_answered: bool,
 }
@@ -183,11 +183,21 @@ impl Session {
         }
     }
 
-    /// Remarks (`info string`) on failures that the engine made up to its first `bestmove`: a
-    /// network that it did not load, an option that it did not take. Each is there once.
+    /// Remarks (`info string`) on failures that the engine made before the first `bestmove` of a
+    /// game: a network that it did not load, an option that it did not take. Each is there once.
     #[must_use]
     pub fn complaints(&self) -> &[String] {
         &self.complaints
+    }
+
+    /// Takes the remarks since the last call.
+    pub fn take_complaints(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.complaints)
+    }
+
+    /// Says that `ucinewgame` is sent: engines load what they need again.
+    pub const fn begin_game(&mut self) {
+        self.has_answered = false;
     }
 
     /// Adds a remark of the layer below.
@@ -424,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_are_kept_up_to_the_first_answer() {
+    fn failures_are_kept_up_to_the_first_answer_of_a_game() {
         let mut session = Session::new();
         check(&mut session, &[("info string NNUE enabled", Nothing), ("uciok", UciOk)]);
         session.begin_sync();
@@ -435,7 +445,13 @@ mod tests {
         session.begin_search();
         check(&mut session, &[("info string error 3", Nothing), ("bestmove e2e4", Best)]);
         let kept = ["ERROR: The network file x.nnue was not loaded successfully.", "cannot open a.bin"];
-        assert_eq!(session.complaints(), kept);
+        assert_eq!(session.take_complaints(), kept);
+        session.begin_game();
+        session.begin_search();
+        check(&mut session, &[("info string error 4", Nothing), ("bestmove e2e4", Best)]);
+        session.begin_search();
+        check(&mut session, &[("info string error 5", Nothing), ("bestmove e2e4", Best)]);
+        assert_eq!(session.complaints(), ["error 4"]);
     }
 
     #[test]

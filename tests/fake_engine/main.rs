@@ -124,6 +124,8 @@ struct Engine {
     /// `go mate` asks for one.
     wants_mate: bool,
     gos: u64,
+    /// `ucinewgame` commands of the process.
+    games: u64,
     positions: u64,
     /// `isready` commands of the process.
     syncs: u64,
@@ -141,6 +143,7 @@ impl Engine {
             searchmoves: Vec::new(),
             wants_mate: false,
             gos: 0,
+            games: 0,
             positions: 0,
             syncs: 0,
             out: Vec::new(),
@@ -213,6 +216,10 @@ impl Engine {
             "ucinewgame" if self.at_start("die-on-new-game") && self.gos > 0 => return Next::Exit(0),
             "ucinewgame" => {
                 self.gos = 0;
+                self.games += 1;
+                if self.games > 1 && self.at_start("complains-later") {
+                    self.say("info string ERROR: network file could not be loaded");
+                }
                 self.positions = 0;
                 self.line.clear();
                 self.settings.seed += u64::from(self.settings.vary);

@@ -23,6 +23,7 @@ const FAULTS: &[(&str, When)] = &[
     ("castling-other-notation", When::From),
     ("chatter", When::Once),
     ("complains", When::Start),
+    ("complains-later", When::Start),
     ("close-stdin", When::Once),
     ("close-stdout", When::Once),
     ("crlf", When::From),

@@ -53,6 +53,16 @@ fn what_an_engine_says_of_failures_is_told_once_and_kept() {
 }
 
 #[test]
+fn what_an_engine_says_of_failures_in_a_later_game_is_told_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let more = "--nodes 1 --max-plies 4 --max-pairs 3 --seed 1 -j 1";
+    let ran = sprt(3, "--seed 1 --fault complains-later", "--seed 2", &folder.path().join("run"), more);
+    let failure = "ERROR: network file could not be loaded";
+    let told: Vec<_> = ran.stderr.lines().filter(|line| line.contains(failure)).collect();
+    assert_eq!(told, [format!("warning: engine fake_engine-new, in game 2: {failure}")], "{ran:?}");
+}
+
+#[test]
 fn a_limit_that_an_engine_does_not_obey_is_found_before_the_first_game() {
     let remedy = "give it another limit (--tc or --movetime)";
     let nodes = "engine fake_engine-new: it does not obey `go nodes 1`: it searched 500000 nodes";
