@@ -3,6 +3,12 @@
 //!
 //! Reading order: `invocation` (what can be asked for), `words` and `engine` (how it is written), `grammar` and `cutechess` (one
 //! option an arm), `check` (what they mean together), `plan` (what is played), `place`, `config` and `save` (what stays), `play`.
+//!
+//! Under another runner's name a run is the same run: plan and journal lie in `CONFIG.json.run`
+//! beside the file of `-config outname=`, which holds settings and counts under that runner's
+//! keys. `-config file=` replays the journal; the counts in the file are for its readers. Pairs
+//! count in schedule order here as well, so a block may come a few games after its last `Finished
+//! game`.
 
 mod check;
 mod config;

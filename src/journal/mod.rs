@@ -7,6 +7,24 @@
 //!
 //! A line is handed to the kernel in one write, so a killed process loses nothing that was counted; [`Journal::sync`]
 //! makes it safe against a power cut too and is called about once a second by the dispatcher.
+//!
+//! A right checksum over a game that the plan cannot have is damage too (`expected`). Of a game
+//! that stands twice the first record counts (`twice`).
+//!
+//! The file is locked while a process appends to it. Queries take no lock: they read up to where
+//! the file reached when they opened it, a game at a time, and hold back games of pairs that are
+//! not whole or come after such a pair.
+//!
+//! `quintain resume` replays it, plays the legs that are missing, and holds `games.pgn`, further
+//! PGN and EPD files and `report.html` to it: all of them are folds, made good in the same pass.
+//! At fixed nodes the result is, game for game, that of an unbroken run (`tests/it/resume.rs`). A
+//! run that failures or time losses stopped goes on only under a higher `--max-failures` or
+//! `--max-time-losses`.
+//!
+//! A write that fails midway, as on a full disk, cuts the torn line off, drops the game, and
+//! stops the run: one line, exit code 4, resumable. SIGXFSZ is caught, so that a limit on the
+//! size of files is such an error too. A summary or PGN that finds no room is only a warning.
+//! `tests/it/fixtures/v1` holds a run of journal format 1 to which each later version is held.
 
 mod expected;
 mod format;

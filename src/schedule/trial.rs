@@ -4,6 +4,13 @@
 //! An engine that does not know `go nodes` loses its first game by a stall a minute later, and the
 //! Elo of its opponent counts that. The trial asks for less than the plan does, so that it costs
 //! some milliseconds, and is charged to no game.
+//!
+//! The search has the plan's limit, cut to a second of clock, 1,000 nodes or 4 plies. The run is
+//! refused with exit code 2 and a remedy if it does not end, or ends after far more nodes than
+//! asked. A first wait of two seconds is no proof: it is repeated, up to that of the plan. A
+//! limit that an engine's registry entry (`limits`) leaves out is refused without a search. Files
+//! that string options name are looked for before (`uci::process`), and failure remarks up to the
+//! first `bestmove` are told once and kept in `plan.toml` and the summary.
 
 use std::time::Duration;
 

@@ -5,6 +5,18 @@
 //! motion between bounds), [`simulate`] (what a test will cost), [`unbiased`] (how strong, after a test), [`sequence`]
 //! (what holds whenever one looks), [`rating`] (many players on one scale), [`random`] (what is drawn by chance). Nothing here knows
 //! games, engines or files, and no input gives `NaN`: what is not defined is `None`, what is infinite says so.
+//!
+//! | command | file | method |
+//! | --- | --- | --- |
+//! | `sprt`, `stats` | `sprt`, `unbiased` (on `exit`), `sequence` | generalized SPRT; median-unbiased estimate and LOS after the stop; an interval for all moments at once |
+//! | `--until-width` | `stopping` | the 95 % intervals are no wider: a stop that looks at the scatter, with a floor of 1/n under it, and not at the mean leaves the mean unbiased (Chow and Robbins 1965) |
+//! | `simulate` | `simulate` | a Brownian motion between bounds, with Siegmund's correction; whole tests played by chance beside it |
+//! | openings that come again | `clusters` | cluster-robust variance |
+//! | `rate` | `rating` | one likelihood of the games of a condition; pairs as the unit of variance, or shared openings if those vary more |
+//! | `progress` | `progress` | differences of neighbouring versions in that likelihood, Student's law, Holm |
+//! | `bisect` | `bisect` | a posterior over commits |
+//! | `race` | `race` | e-processes, alpha shared by the takes |
+//! | `explain` | `explain` | cluster variances over pairs, Holm |
 
 pub mod bisect;
 pub mod clusters;

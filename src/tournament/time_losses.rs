@@ -1,4 +1,8 @@
 //! Games lost on time: how many, whose doing they were, and when they are too many for the rest of a run to mean anything.
+//!
+//! Counted games make the stamp beside the verdict, all finished ones the alarm. From the fifth
+//! loss on they are told of together, each time there are twice as many, with the cause and the
+//! remedies. More than `--max-time-losses` stop the run, resumable, with exit code 4.
 
 use crate::plan::Plan;
 use crate::record::{GameRecord, Overstep, PlayerId, Termination};

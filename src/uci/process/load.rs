@@ -5,6 +5,12 @@
 //! `/proc/stat`, in clock ticks). Both are read right before and right after a move, outside of what is charged. The threads' files
 //! stay open under a clock: about a microsecond each. Without a clock nothing does. Other systems tell nothing, and then every part
 //! is `None`.
+//!
+//! The figures stand beside the move in the journal, and beside every loss on time. They are read
+//! once more when the mover's clock is at zero, if its move is still awaited. A loss that they
+//! cover is the host's if, besides, the engine used no more than 1 ms of its own after that
+//! moment (`record::Overstep::is_by_host`). `--void-disturbed` plays its pair again
+//! (`is_excused`); the void game stays in the journal.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt as _;
@@ -240,14 +246,15 @@ mod tests {
             std::hint::spin_loop();
         }
         meter.flag();
-        let flagged = Instant::now();
-        let begun = ran(meter.end(false, flagged));
-        while ran(meter.end(false, flagged)) < begun + Duration::from_millis(5) {
+        // Of any one thread: those of other tests are of this process as well.
+        let ran_since = |load: &MoveLoad| load.since_flag.unwrap().ran;
+        let mut load = meter.end(true, Instant::now());
+        while ran_since(&load) < Duration::from_millis(5) {
             std::hint::spin_loop();
+            load = meter.end(true, Instant::now());
         }
-        let load = meter.end(true, Instant::now());
         let since = load.since_flag.unwrap();
-        assert!(since.ran >= Duration::from_millis(4) && since.own() >= since.ran, "{since:?}");
+        assert!(since.own() >= since.ran, "{since:?}");
         assert!(load.engine_waited.is_some() && load.runner_waited.is_some() && load.stolen.is_some(), "{load:?}");
     }
 }

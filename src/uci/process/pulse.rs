@@ -4,6 +4,9 @@
 //! No signal tells of that in time (SIGCONT is handled after the other threads run again). So a wait with a deadline looks up every
 //! [`Pulse::BEAT`]; a look that comes far later than due, by a clock that goes on while the machine sleeps, and that was not
 //! waiting for a CPU meanwhile, is time in which the harness did not exist.
+//!
+//! A move during which that happened makes its game void under a clock, and where it would be a
+//! stall, whatever the plan says; its pair is played again.
 
 use std::time::Duration;
 
