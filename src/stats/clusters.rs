@@ -64,6 +64,8 @@ pub struct Openings {
     clusters: HashMap<u64, (u64, u64)>,
     pairs: u64,
     half_points: u64,
+    /// Pairs that repeat others move for move.
+    repeats: u64,
     /// Of the half points of single pairs.
     squares: u64,
     /// Of openings: squared pairs, squared half points, and their products.
@@ -92,6 +94,13 @@ impl Openings {
         self.squares += points * points;
     }
 
+    /// Counts a pair that repeats another one of this opening move for move. All pairs together
+    /// then weigh no more than the different ones, even if their scores do not vary.
+    pub fn record_repeat(&mut self, opening: u64, half_points: u8) {
+        self.record(opening, half_points);
+        self.repeats += 1;
+    }
+
     /// Pairs that were played.
     #[must_use]
     pub const fn pairs(&self) -> u64 {
@@ -113,6 +122,12 @@ impl Openings {
     /// By how much the variance of the mean score is larger than that of independent pairs, from 1.
     #[must_use]
     pub fn design_effect(&self) -> f64 {
+        let different = self.pairs.saturating_sub(self.repeats).max(1);
+        self.clustering().max(self.pairs as f64 / different as f64).max(1.0)
+    }
+
+    /// The design effect of the openings as clusters.
+    fn clustering(&self) -> f64 {
         let openings = self.openings();
         if !self.is_repeated() || openings < 2 {
             return 1.0;
@@ -126,7 +141,7 @@ impl Openings {
         if single <= pairs * 1e-12 {
             return 1.0;
         }
-        (between / single * stretch(openings - 1.0)).max(1.0)
+        between / single * stretch(openings - 1.0)
     }
 }
 
@@ -149,6 +164,18 @@ mod tests {
         let mut openings = Openings::default();
         pairs.iter().for_each(|(opening, half_points)| openings.record(*opening, *half_points));
         openings
+    }
+
+    #[test]
+    fn repeats_weigh_nothing() {
+        // One opening, and two: won each time, as engines play that do the same whenever they are asked.
+        for count in [1, 2] {
+            let mut openings = openings(&(0..count).map(|opening| (opening, 4)).collect::<Vec<_>>());
+            assert!((openings.design_effect() - 1.0).abs() < 1e-12);
+            (0..18).for_each(|time| openings.record_repeat(time % count, 4));
+            let worth = openings.pairs() as f64 / openings.design_effect();
+            assert!((worth - count as f64).abs() < 1e-9, "{worth}");
+        }
     }
 
     #[test]

@@ -12,22 +12,31 @@ pub struct Repeats {
     /// `None` if repeats count.
     seen: Option<HashSet<u64>>,
     variant: Variant,
+    /// Whether a player has a clock.
+    is_timed: bool,
 }
 
 impl Repeats {
-    /// No games yet of `plan`. Under a clock repeats count: whether a game comes again depends on
-    /// how it goes (a short draw does, a long win does not), so leaving them out would move the
-    /// score. Pairs of one opening are a cluster there.
+    /// No games yet of `plan`.
     #[must_use]
     pub fn new(plan: &Plan) -> Self {
         let is_timed = plan.players.iter().any(|player| player.limit.is_timed());
-        Self::unless(plan.count_repeats || is_timed, plan.rules.variant)
+        Self { is_timed, ..Self::unless(plan.count_repeats, plan.rules.variant) }
+    }
+
+    /// True if repeats are left out of all counts. Under a clock they are not: whether a game comes
+    /// again depends on how it goes (a short draw does, a long win does not), so leaving them out
+    /// would move the score. They add no weight there
+    /// ([`Openings::record_repeat`](crate::stats::clusters::Openings::record_repeat)).
+    #[must_use]
+    pub fn are_left_out(&self) -> bool {
+        !self.is_timed
     }
 
     /// No games yet; nothing is ever a repeat if they are `counted`.
     #[must_use]
     pub fn unless(counted: bool, variant: Variant) -> Self {
-        Self { seen: (!counted).then(HashSet::new), variant }
+        Self { seen: (!counted).then(HashSet::new), variant, is_timed: false }
     }
 
     /// True if every game of the next pair in order repeats one that came before; if not, its games are known from now on.

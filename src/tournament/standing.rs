@@ -183,10 +183,11 @@ impl Standing {
         self.waiting.entry(pair).or_default()[leg.index()] = Some(Waiting::new(record, ahead));
         while !self.is_over() {
             let Some(games) = self.take_next() else { break };
-            if self.repeats.is_repeat(&games) {
+            let is_repeat = self.repeats.is_repeat(&games);
+            if is_repeat && self.repeats.are_left_out() {
                 self.pass_over(&games);
             } else {
-                self.count(&games);
+                self.count(&games, is_repeat);
                 counted(self, &games);
             }
         }
@@ -218,7 +219,7 @@ impl Standing {
         Some(games)
     }
 
-    fn count(&mut self, games: &[GameRecord]) {
+    fn count(&mut self, games: &[GameRecord], is_repeat: bool) {
         let Some(first_game) = games.first() else { return };
         self.pairs += 1;
         let players = in_order((first_game.players.white, first_game.players.black));
@@ -234,14 +235,15 @@ impl Standing {
                 rating::Score::Game(color, half_points) => met.add_game(color, half_points),
             }
         }
+        let opening = chess::opening_key(&first_game.opening, self.variant);
         if self.faults.len() > 2 {
             let [a, b] = [players.0, players.1].map(|player| player.0.into());
             let meetings = units.into_iter().map(|score| rating::Meeting { a, b, score });
-            self.meetings.entry(first_game.opening.index).or_default().extend(meetings);
+            self.meetings.entry(opening).or_default().extend(meetings);
         }
         if let [first, second] = half_points.as_slice() {
-            let opening = chess::opening_key(&first_game.opening, self.variant);
-            self.openings.entry(players).or_default().record(opening, first + second);
+            let (openings, points) = (self.openings.entry(players).or_default(), first + second);
+            if is_repeat { openings.record_repeat(opening, points) } else { openings.record(opening, points) }
         }
         for (game, half_points) in games.iter().zip(&half_points) {
             self.games += 1;

@@ -93,14 +93,15 @@ fn a_book_is_played_once_a_lap() {
     let game = |moves: &str| format!("[Event \"?\"]\n[Result \"*\"]\n\n{moves} *\n\n");
     std::fs::write(&pgn, [game("1. e4 e5 2. Nf3 Nc6"), game("1. d4 d5 2. c4 e6"), game("1. c4 c5 2. g3 g6")].concat())
         .unwrap();
-    // The peers play an opening the same way each time, so the second lap is played under a clock and counts no pair.
+    // The peers play an opening the same way each time, so the second lap, played under a clock, adds no weight.
     for (book, order, plies) in [(&epd, "random", 0), (&pgn, "random --book-plies 3", 3), (&pgn, "sequential", 4)] {
         let dir = folder.path().join(format!("run-{plies}"));
         let rules = "--tc 1000 --max-plies 60 --max-pairs 6 --seed 3 -j 2";
         sprt(3, "--seed 1", "--seed 2", &dir, &format!("{rules} --book {} --book-order {order}", book.display()));
         let games = games(&dir);
         let summary = summary(&dir);
-        assert_eq!((&summary["pairs"], &summary["repeated_pairs"]), (&3.into(), &3.into()), "{order}");
+        assert_eq!((&summary["pairs"], &summary["repeated_pairs"]), (&6.into(), &0.into()), "{order}");
+        assert!(summary["design_effect"].as_f64().unwrap() >= 2.0, "{order}: {summary}");
         assert_eq!((games.len(), &summary["stopped_by"]), (12, &"out-of-pairs".into()), "{order}");
         let openings: Vec<_> = games.iter().step_by(2).map(|game| game.opening.0).collect();
         for lap in openings.chunks(3) {
@@ -109,7 +110,7 @@ fn a_book_is_played_once_a_lap() {
         assert!(order != "sequential" || openings == [0, 1, 2, 0, 1, 2]);
         assert!(games.iter().all(|game| game.opening.2.split_whitespace().count() == plies), "{order}");
         // A game at two plies with 1. e4 on the board starts with Black.
-        assert_eq!(pgn_tags(&dir, "FEN").len(), if plies == 0 { 6 } else { 0 });
+        assert_eq!(pgn_tags(&dir, "FEN").len(), if plies == 0 { 12 } else { 0 });
     }
 }
 

@@ -276,6 +276,9 @@ fn a_void_game_takes_the_other_of_its_pair_with_it() {
 /// Makes another game of it, with a start of its own: a game played again would not be told.
 fn renumber(game: &mut Value, number: u64) {
     game["game"] = number.into();
+    // The players change sides within a pair.
+    let is_first_leg = number % 2 == 1;
+    (game["white"], game["black"]) = if is_first_leg { (0.into(), 1.into()) } else { (1.into(), 0.into()) };
     // Of each file one digit in base nine says where its two pawns stand.
     let digits: Vec<u64> = (0..8).map(|file| number / 9u64.pow(file) % 9).collect();
     let rank = |rank: u64| -> String {
