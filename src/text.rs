@@ -31,6 +31,12 @@ impl fmt::Display for TomlError {
 
 impl std::error::Error for TomlError {}
 
+/// An error and its causes on one line, the outermost first.
+pub fn with_causes(error: &(dyn std::error::Error + 'static)) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}
+
 /// Reads a TOML document into `T`; `path` is for the message.
 ///
 /// # Errors

@@ -19,7 +19,7 @@ use crate::source::{self, Commit, Context};
 use crate::stats::bisect::{Posterior, Suspects};
 use crate::stats::elo::{self, fixed};
 use crate::stats::{Pentanomial, race};
-use crate::text::printable;
+use crate::text::{printable, with_causes};
 
 const EXAMPLES: &str = "\
 First GOOD and BAD play each other until they are shown to differ (a betting e-process, so that looking after each batch costs
@@ -202,7 +202,7 @@ impl Search<'_> {
                 Match::Played(Exit::Done) => last = Some((commit, played)),
                 Match::OutOfOpenings => return self.report(&series, End::OutOfOpenings),
                 Match::Played(exit) => return Ok(exit),
-                Match::NoStart(error) => self.skip(commit, format!("{error:#}"))?,
+                Match::NoStart(error) => self.skip(commit, with_causes(&error))?,
             }
         }
     }

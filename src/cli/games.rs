@@ -70,7 +70,7 @@ struct Asked {
 }
 
 pub(super) fn run(args: &GamesArgs) -> Result<Exit> {
-    let opened = args.runs.iter().map(|root| RunDir::open(root)).collect::<Result<Vec<_>>>()?;
+    let opened = args.runs.iter().map(|root| RunDir::open(root)).collect::<Result<Vec<_>, _>>()?;
     let filters = args.query.resolve(opened.iter().map(|(_, plan)| plan))?;
     let asked: Vec<_> =
         opened.into_iter().zip(filters).map(|((dir, plan), filter)| Asked { dir, plan, filter }).collect();
@@ -144,7 +144,7 @@ fn tell(asked: &Asked, void: bool, text: &mut dyn FnMut(&Shown<'_>, &GameRecord)
         return Err(error).with_context(|| path.display().to_string());
     }
     // Games of another plan would be told under the wrong names.
-    dir.check_plan(&replayed.header)
+    Ok(dir.check_plan(&replayed.header)?)
 }
 
 /// Writes to standard output; false where nobody reads it any more.

@@ -112,5 +112,5 @@ fn play(raw: &RawPlan, name: &'static str, json: bool) -> Result<Exit> {
     given.as_ref().map_or(Ok(()), Place::check)?;
     let (plan, book) = resolve::games(raw, name).with_context(|| format!("cannot start the {name}"))?;
     let place = given.unwrap_or_else(|| drive::default_place(&plan.name));
-    drive::start(Arc::new(plan), book, &place, Output::new(json))
+    Ok(drive::start(Arc::new(plan), book, &place, Output::new(json))?)
 }

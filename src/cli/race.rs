@@ -82,5 +82,5 @@ pub(super) fn run(args: &RaceArgs) -> Result<Exit> {
     let rule = RaceRule { alpha: args.alpha, gain: args.gain, close: args.close, step: args.step };
     let (plan, book) = resolve::race(&raw, rule).context("cannot start the race")?;
     let place = given.unwrap_or_else(|| drive::default_place(&plan.name));
-    drive::start(Arc::new(plan), book, &place, Output::new(args.flags.json))
+    Ok(drive::start(Arc::new(plan), book, &place, Output::new(args.flags.json))?)
 }

@@ -61,7 +61,7 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Exit> {
     if let Some(share) = &args.max_time_losses {
         plan.max_time_losses = resolve::percent(share)?;
     }
-    drive::resume(Arc::new(plan), &dir, Output::new(args.json))
+    Ok(drive::resume(Arc::new(plan), &dir, Output::new(args.json))?)
 }
 
 /// Has the journal mended; the caller asked whether this run is the user's own.

@@ -53,7 +53,7 @@ pub(super) fn run(args: &SprtArgs) -> Result<Exit> {
     let (plan, book) = resolve::sprt(&raw).context("cannot start the test")?;
     compare(&plan, raw.allow_same == Some(true))?;
     let place = given.unwrap_or_else(|| drive::default_place(&plan.name));
-    drive::start(Arc::new(plan), book, &place, Output::new(args.flags.json))
+    Ok(drive::start(Arc::new(plan), book, &place, Output::new(args.flags.json))?)
 }
 
 /// Refuses two equal sides, and tells of two that differ in speed at most.

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use anyhow::{Context as _, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::run::error::{Result, Within as _, fail};
 use crate::run::progress;
 use crate::source::{self, Bases, Context, Resolved, Update};
 
@@ -30,23 +30,24 @@ impl Building {
 
     /// Builds or finds engine `number`, from 1; `role` is for the message.
     pub(crate) fn engine(&self, number: usize, role: &str, spec: &str) -> Result<Resolved> {
-        self.resolve(number, spec).with_context(|| format!("{role} `{spec}`"))
+        self.resolve(number, spec).within(|| format!("{role} `{spec}`"))
     }
 
     /// Engine `number` as the newest commit has it whose program is another one than `new_spec`'s; `is_same` compares them.
     pub(crate) fn other(&self, number: usize, new_spec: &str, is_same: impl Fn(&Resolved) -> bool) -> Result<Resolved> {
-        let mut bases = Bases::of(&self.context, new_spec).context("base")?;
+        let mut bases = Bases::of(&self.context, new_spec).within(|| "base")?;
         for passed in 0..MOST_BASES {
             let Some(spec) = bases.next() else {
                 if passed == 0 {
-                    return Err(bases.none()).context("base");
+                    return Err(bases.none()).within(|| "base");
                 }
-                bail!(
+                fail!(
+                    Engine,
                     "base: every commit with other engine sources than `{new_spec}` ({passed}) builds the same program or none; \
                      choose one with --base, or give one side an option of its own"
                 );
             };
-            let spec = spec.context("base")?;
+            let spec = spec.within(|| "base")?;
             match self.resolve(number, &spec) {
                 Ok(found) if is_same(&found) => {
                     self.say(&format!(
@@ -66,10 +67,11 @@ impl Building {
                         error.to_string().lines().next().unwrap_or_default()
                     ));
                 }
-                Err(error) => return Err(error).with_context(|| format!("base `{spec}`")),
+                Err(error) => return Err(error).within(|| format!("base `{spec}`")),
             }
         }
-        bail!(
+        fail!(
+            Engine,
             "base: the {MOST_BASES} newest commits with other engine sources than `{new_spec}` build the same program or none; choose \
              one with --base, or have `sources` or `exclude` of quintain.toml leave out what makes no other engine"
         )

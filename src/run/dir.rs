@@ -2,14 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow, bail};
 use sha2::{Digest, Sha256};
 
 use crate::files::read_text;
 use crate::journal::{self, Expected, Header, Journal, Replayed};
 use crate::plan::{Plan, file};
 use crate::record::GameRecord;
+use crate::run::error::{Result, RunError, Within as _};
 use crate::run::stamp;
+use crate::text::with_causes;
 
 /// Longer files are no plan.
 const MOST_PLAN_BYTES: u64 = 1 << 20;
@@ -67,8 +68,7 @@ impl Place {
                 Ok(()) => return Ok(name),
                 Err(error) if matches!(error.kind(), AlreadyExists | DirectoryNotEmpty) => {}
                 Err(error) => {
-                    return Err(error)
-                        .with_context(|| format!("{}: cannot create it; choose another --out", name.display()));
+                    return Err(error).within(|| format!("{}: cannot create it; choose another --out", name.display()));
                 }
             }
         }
@@ -86,11 +86,8 @@ fn keep_out_of_git(runs: &Path) {
     }
 }
 
-fn taken(root: &Path) -> anyhow::Error {
-    anyhow!(
-        "{root}: exists already; go on with `quintain resume {root}`, or choose another --out",
-        root = root.display()
-    )
+fn taken(root: &Path) -> RunError {
+    RunError::Exists { root: root.to_owned() }
 }
 
 /// Where things lie in a run directory that exists.
@@ -109,23 +106,22 @@ impl RunDir {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
         };
-        std::fs::create_dir_all(parent).with_context(|| {
-            format!("{}: cannot create the folder for runs; choose another with --out", parent.display())
-        })?;
+        std::fs::create_dir_all(parent)
+            .within(|| format!("{}: cannot create the folder for runs; choose another with --out", parent.display()))?;
         if let Place::Default(_) = place {
             keep_out_of_git(parent);
         }
         let scratch = tempfile::Builder::new()
             .prefix(".new-run-")
             .tempdir_in(parent)
-            .with_context(|| format!("{}: cannot write there; choose another place with --out", parent.display()))?;
+            .within(|| format!("{}: cannot write there; choose another place with --out", parent.display()))?;
         let text = file::to_toml(plan);
-        write_synced(&scratch.path().join(file::FILE_NAME), text.as_bytes()).context("cannot write plan.toml")?;
+        write_synced(&scratch.path().join(file::FILE_NAME), text.as_bytes()).within(|| "cannot write plan.toml")?;
         // Without a stamp a later `resume` asks, and says why; nothing else depends on it.
         if let Err(error) = stamp::write(scratch.path(), &text) {
-            tracing::debug!("{error:#}");
+            tracing::debug!("{}", with_causes(&error));
         }
-        std::fs::create_dir(scratch.path().join("stderr")).context("cannot create stderr/")?;
+        std::fs::create_dir(scratch.path().join("stderr")).within(|| "cannot create stderr/")?;
         let mut journal = Journal::create(&scratch.path().join(journal::FILE_NAME), &header_of(&text))?;
         // The journal's games are put on disk as they come: after a power cut they must not lie beside an empty plan, or nowhere.
         sync_folder(scratch.path())?;
@@ -141,8 +137,8 @@ impl RunDir {
     pub(crate) fn open(root: &Path) -> Result<(Self, Plan)> {
         let path = root.join(file::FILE_NAME);
         let text = read_text(&path, MOST_PLAN_BYTES)
-            .with_context(|| format!("{}: cannot read it; is {} a run directory?", path.display(), root.display()))?;
-        let plan = file::from_toml(&text).with_context(|| format!("{}", path.display()))?;
+            .within(|| format!("{}: cannot read it; is {} a run directory?", path.display(), root.display()))?;
+        let plan = file::from_toml(&text).within(|| format!("{}", path.display()))?;
         Ok((Self { root: root.to_owned(), plan: text }, plan))
     }
 
@@ -166,10 +162,10 @@ impl RunDir {
     /// Checks that the journal belongs to the plan that lies beside it.
     pub(crate) fn check_plan(&self, header: &Header) -> Result<()> {
         if sha256(self.plan.as_bytes()) != header.plan_sha256 {
-            bail!(
-                "{}: changed since the run began, so its games would not be of one test; restore it, or start a new run",
-                self.path(file::FILE_NAME).display()
-            );
+            return Err(RunError::Changed {
+                file: self.path(file::FILE_NAME).display().to_string(),
+                harm: "its games would not be of one test",
+            });
         }
         Ok(())
     }
@@ -222,7 +218,7 @@ fn sync_folder(path: &Path) -> Result<()> {
     use std::io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
     match std::fs::File::open(path).and_then(|folder| folder.sync_all()) {
         Err(error) if !matches!(error.kind(), InvalidInput | PermissionDenied | Unsupported) => {
-            Err(error).with_context(|| format!("{}: cannot write its entries to disk", path.display()))
+            Err(error).within(|| format!("{}: cannot write its entries to disk", path.display()))
         }
         _ => Ok(()),
     }

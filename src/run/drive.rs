@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context, Result, bail};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
@@ -20,6 +19,7 @@ use crate::report::pgn_file::PgnFile;
 use crate::report::summary::Summary;
 use crate::report::terminal::QuietKeys;
 use crate::run::dir::{Place, RunDir, sha256, write_atomically};
+use crate::run::error::{Result, RunError, Within as _};
 use crate::run::page::PageFold;
 use crate::run::{Exit, forecast, lasting, progress};
 use crate::schedule::capacity::{self, Demand, Supply};
@@ -27,6 +27,7 @@ use crate::schedule::dispatcher::{self, Inbox, Run};
 use crate::schedule::trial;
 use crate::stats::sprt::Verdict;
 use crate::tablebase::Tables;
+use crate::text::with_causes;
 use crate::tournament::events::{Finish, Observer, Stop, StopReason};
 use crate::tournament::standing::Standing;
 
@@ -77,14 +78,14 @@ pub(crate) fn resume(plan: Arc<Plan>, dir: &RunDir, output: Output) -> Result<Ex
     let book = load_book(&plan)?;
     let tables = tables(&plan)?;
     for player in &plan.players {
-        let bytes = std::fs::read(&player.program).with_context(|| {
+        let bytes = std::fs::read(&player.program).within(|| {
             format!("{}: the program of `{}` is gone; restore it to go on", player.program.display(), player.name)
         })?;
         if sha256(&bytes) != player.origin.sha256 {
-            bail!(
-                "{}: changed since the run began, so its games would be of two programs; restore it, or start a new run",
-                player.program.display()
-            );
+            return Err(RunError::Changed {
+                file: player.program.display().to_string(),
+                harm: "its games would be of two programs",
+            });
         }
     }
     let mut standing = Standing::new(&plan)?;
@@ -106,7 +107,7 @@ pub(crate) fn resume(plan: Arc<Plan>, dir: &RunDir, output: Output) -> Result<Ex
     let pgn = begun.unwrap_or_else(|| PgnFile::resume(&dir.path("games.pgn"), Arc::clone(&plan)));
     let pgn = pgn
         .and_then(|mut pgn| pgn.publish().map(|()| pgn))
-        .with_context(|| format!("{}: cannot write games.pgn", dir.root().display()))?;
+        .within(|| format!("{}: cannot write games.pgn", dir.root().display()))?;
     if replayed.torn_bytes > 0 {
         progress::note(&format!("dropped {} bytes of a game that was not fully recorded", replayed.torn_bytes));
     }
@@ -124,7 +125,7 @@ pub(crate) fn check_capacity(plan: &Plan) -> Result<()> {
 
 pub(crate) fn runtime() -> Result<tokio::runtime::Runtime> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.context("cannot start the event loop")?;
+    let runtime = runtime.within(|| "cannot start the event loop")?;
     let entered = runtime.enter();
     // A file at the size the system allows is an error of the write then, as a full disk is, and not the end of the process.
     // The handler stays, whoever listens.
@@ -137,19 +138,12 @@ pub(crate) fn runtime() -> Result<tokio::runtime::Runtime> {
 pub(crate) fn load_book(plan: &Plan) -> Result<Book> {
     let (source, sha256, variant) = (&plan.book.source, &plan.book.sha256, plan.rules.variant);
     if *source == BookSource::Builtin {
-        return builtin::book_of(sha256, variant)?.with_context(|| {
-            format!(
-                "the run plays a book that came inside another version of this program (SHA-256 {sha256}); go on with that \
-                 version, or start a new run"
-            )
-        });
+        let book = builtin::book_of(sha256, variant)?;
+        return book.ok_or_else(|| RunError::OtherBuiltin { sha256: sha256.clone() });
     }
     let book = read_book(source, plan.book.plies, variant)?;
     if book.sha256() != sha256 {
-        bail!(
-            "{}: changed since the run began, so pairs would get other openings; restore it, or start a new run",
-            book.name()
-        );
+        return Err(RunError::Changed { file: book.name().to_owned(), harm: "pairs would get other openings" });
     }
     Ok(book)
 }
@@ -187,7 +181,7 @@ pub(crate) async fn preflight(plan: &Plan, book: &Book) -> Result<Vec<Vec<String
 pub(crate) fn first_opening(plan: &Plan, book: &Book) -> Result<Opening> {
     let start = usize::try_from(plan.book.start).unwrap_or_default();
     let found = book.opening(start)?.map_or_else(|| book.opening(0), |opening| Ok(Some(opening)))?;
-    found.with_context(|| format!("{}: it has no opening", book.name()))
+    found.ok_or_else(|| RunError::EmptyBook { book: book.name().to_owned() })
 }
 
 /// Tells of what engines said of failures, but for what the plan has of that already.
@@ -256,7 +250,8 @@ async fn drive(
         progress::warn(&format!("{}: cannot write the summary; the journal is whole: {error}", dir.root().display()));
     }
     if let Err(error) = page.write(dir, summary.headline()) {
-        progress::warn(&format!("{}: no report.html; the journal is whole: {error:#}", dir.root().display()));
+        let (root, why) = (dir.root().display(), with_causes(&error));
+        progress::warn(&format!("{root}: no report.html; the journal is whole: {why}"));
     }
     let exit = exit(&finish);
     if let Some(server) = server {

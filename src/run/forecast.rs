@@ -3,11 +3,10 @@
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Context as _, Result, bail};
-
 use crate::plan::time_control::Limit;
 use crate::plan::{Format, Plan, RaceRule};
 use crate::report::figures;
+use crate::run::error::{Result, RunError, fail};
 use crate::run::pace::{self, Learnt};
 use crate::run::resolve;
 use crate::schedule::affinity::Topology;
@@ -117,7 +116,8 @@ pub(crate) fn spend(budget: &str, raw: &mut RawPlan) -> Result<String> {
     let [limit, other] = resolve::limits(raw)?;
     let concurrency = raw.concurrency.unwrap_or_else(|| Topology::detect().default_concurrency(1));
     let Some(rate) = (limit == other).then(|| pace(&limit, concurrency)).flatten() else {
-        bail!(
+        fail!(
+            Setting,
             "--budget {budget}: no run under {RESULTS} shows how many pairs a minute this machine plays at {limit}; play one of some \
              minutes first (--max-time 5m), or give --bounds and --max-time"
         );
@@ -126,11 +126,11 @@ pub(crate) fn spend(budget: &str, raw: &mut RawPlan) -> Result<String> {
     let sprt = Sprt::new(test.bounds, test.model, test.alpha, test.beta)?;
     let pairs = time.as_secs_f64() / 60.0 * rate;
     let bounds = bounds_within(&sprt, &Law::TYPICAL, pairs, false);
-    let Bounds { elo0, elo1 } = bounds.with_context(|| {
-        format!(
+    let Bounds { elo0, elo1 } = bounds.ok_or_else(|| {
+        RunError::Setting(format!(
             "--budget {budget}: {} pairs are too few for any bounds; give more time, or fewer --nodes",
             grouped(pairs)
-        )
+        ))
     })?;
     raw.bounds = Some([elo0, elo1]);
     raw.max_time = Some(budget.to_owned());

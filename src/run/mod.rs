@@ -2,10 +2,12 @@
 //!
 //! Reading order: `resolve` (from settings to a plan), `dir` (the run directory), `drive` (plays it), `series`
 //! and `play` (runs as parts of something larger).
+//! `error` has every reason why one of them fails.
 
 pub(crate) mod building;
 pub(crate) mod dir;
 pub(crate) mod drive;
+pub(crate) mod error;
 mod exit;
 pub(crate) mod forecast;
 mod lasting;
@@ -19,4 +21,5 @@ pub(crate) mod series;
 mod stamp;
 pub(crate) mod trust;
 
+pub use self::error::RunError;
 pub use self::exit::Exit;

@@ -3,14 +3,13 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use anyhow::{Context as _, Result};
-
 use crate::files::{MOST_DOCUMENT_BYTES, read_bytes};
 use crate::plan::Plan;
 use crate::record::GameRecord;
 use crate::report::crashes;
 use crate::report::html::{self, Crash, Story};
 use crate::run::dir::{RunDir, write_atomically};
+use crate::run::error::{Result, Within as _};
 use crate::tournament::events::{Observer, RunEvent};
 
 /// Failed games that a page shows; all of them lie in `crashes/`.
@@ -58,7 +57,7 @@ pub(crate) fn of(dir: &RunDir, plan: &Plan, headline: Option<&str>) -> Result<St
 
 fn write(dir: &RunDir, story: &Story, headline: &str) -> Result<()> {
     let put = |name: &str, text: &str| {
-        write_atomically(&dir.path(name), text.as_bytes()).with_context(|| format!("cannot write {name}"))
+        write_atomically(&dir.path(name), text.as_bytes()).within(|| format!("cannot write {name}"))
     };
     if let Some(svg) = html::llr_svg(story, headline) {
         put("llr.svg", &svg)?;

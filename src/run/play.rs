@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context as _, Result, bail};
 use tokio::sync::mpsc;
 
 use crate::journal::{self, Expected};
@@ -12,6 +11,7 @@ use crate::plan::{Plan, file};
 use crate::record::PairId;
 use crate::run::dir::{Place, RunDir, sha256};
 use crate::run::drive::{self, Output};
+use crate::run::error::{Result, Within as _, fail};
 use crate::run::{Exit, resolve};
 use crate::settings::RawPlan;
 use crate::tournament::pairing::{Next, Pairing};
@@ -40,7 +40,7 @@ pub struct Played {
 /// the message names.
 pub fn play(raw: &RawPlan, name: &'static str, root: &Path) -> Result<Played> {
     if raw.seed.is_none() {
-        bail!("no `seed`: a run that is to be gone on with needs one");
+        fail!(Setting, "no `seed`: a run that is to be gone on with needs one");
     }
     let (plan, book) = resolved(raw, name)?;
     if !root.join(file::FILE_NAME).exists() {
@@ -51,7 +51,7 @@ pub fn play(raw: &RawPlan, name: &'static str, root: &Path) -> Result<Played> {
     }
     let (dir, begun) = RunDir::open(root)?;
     let begun = found_again(begun, &plan);
-    same(&begun, &plan).with_context(|| format!("{}", root.display()))?;
+    same(&begun, &plan).within(|| format!("{}", root.display()))?;
     let standing = count(&begun, root)?;
     if let Some(exit) = over(&begun, &standing) {
         return Ok(Played { plan: begun, standing, exit });
@@ -93,7 +93,7 @@ pub fn on_interrupt(act: impl Fn() + Send + 'static) -> Result<()> {
             watching.abort();
         });
     };
-    std::thread::Builder::new().name("signals".to_owned()).spawn(listen).context("cannot listen for signals")?;
+    std::thread::Builder::new().name("signals".to_owned()).spawn(listen).within(|| "cannot listen for signals")?;
     Ok(())
 }
 
@@ -158,8 +158,8 @@ fn same(begun: &Plan, asked: &Plan) -> Result<()> {
     };
     let (was, is) = (file::to_toml(begun), file::to_toml(&asked));
     match was.lines().zip(is.lines()).find(|(was, is)| was != is) {
-        Some((was, is)) => bail!("begun with `{was}`, not `{is}`; give the same settings, or another folder"),
-        None if was.len() != is.len() => bail!("begun with other settings; give the same, or another folder"),
+        Some((was, is)) => fail!(OtherRun, "begun with `{was}`, not `{is}`; give the same settings, or another folder"),
+        None if was.len() != is.len() => fail!(OtherRun, "begun with other settings; give the same, or another folder"),
         None => Ok(()),
     }
 }

@@ -2,11 +2,10 @@
 
 use std::path::Path;
 
-use anyhow::{Context as _, Result, bail};
-
 use crate::plan::recording::{
     Fields, Layout, LinePattern, Notation, OutputFile, PgnOptions, PgnOutput, Recording, Round, Zone,
 };
+use crate::run::error::{Result, RunError, Within as _, fail};
 use crate::settings::RawPlan;
 
 /// What a plan's keys ask for. Looks at the files, and writes nothing yet.
@@ -17,7 +16,8 @@ pub(crate) fn recording(raw: &RawPlan) -> Result<Recording> {
         None => {
             let words = [&raw.pgn_fields, &raw.pgn_notation, &raw.pgn_tags, &raw.pgn_style];
             if raw.pgn_min.is_some() || words.into_iter().any(Option::is_some) {
-                bail!(
+                fail!(
+                    Setting,
                     "--pgn-fields, --pgn-notation, --pgn-min, --pgn-tags and --pgn-style are about a further PGN; name it with --pgn FILE"
                 );
             }
@@ -28,12 +28,12 @@ pub(crate) fn recording(raw: &RawPlan) -> Result<Recording> {
     if let (Some(pgn), Some(epd)) = (&pgn, &epd)
         && pgn.file.path == epd.path
     {
-        bail!("--pgn and --epd name the same file; give them one each");
+        fail!(Setting, "--pgn and --epd name the same file; give them one each");
     }
     let match_lines = raw.match_line.iter().map(|text| text.parse::<LinePattern>());
     Ok(Recording {
         record_pv: raw.record_pv == Some(true) || pgn.as_ref().is_some_and(|pgn| pgn.options.fields.pv),
-        match_lines: match_lines.collect::<Result<_, _>>().context("--match-line")?,
+        match_lines: match_lines.collect::<Result<_, _>>().map_err(RunError::value("--match-line"))?,
         event: raw.event.clone(),
         site: raw.site.clone(),
         pgn,
@@ -44,16 +44,16 @@ pub(crate) fn recording(raw: &RawPlan) -> Result<Recording> {
 fn pgn_options(raw: &RawPlan) -> Result<PgnOptions> {
     let like = PgnOptions::default();
     let (layout, round, zone) =
-        match raw.pgn_style.as_deref().map(str::parse::<Layout>).transpose().context("--pgn-style")? {
+        match raw.pgn_style.as_deref().map(str::parse::<Layout>).transpose().map_err(RunError::value("--pgn-style"))? {
             None | Some(Layout::Export) => (like.layout, like.round, like.zone),
             Some(Layout::Runner) => (Layout::Runner, Round::Pair, Zone::Local),
         };
     let mut options = PgnOptions { layout, round, zone, min: raw.pgn_min == Some(true), ..like };
     if let Some(text) = &raw.pgn_fields {
-        options.fields = text.parse::<Fields>().context("--pgn-fields")?;
+        options.fields = text.parse::<Fields>().map_err(RunError::value("--pgn-fields"))?;
     }
     if let Some(text) = &raw.pgn_notation {
-        options.notation = text.parse::<Notation>().context("--pgn-notation")?;
+        options.notation = text.parse::<Notation>().map_err(RunError::value("--pgn-notation"))?;
     }
     let tags = raw.pgn_tags.as_deref().unwrap_or(if layout == Layout::Runner { "all" } else { "none" });
     (options.engine_tags, options.opening_tags) = match tags.trim() {
@@ -62,7 +62,10 @@ fn pgn_options(raw: &RawPlan) -> Result<PgnOptions> {
         words => {
             let words: Vec<_> = words.split(',').map(str::trim).collect();
             if let Some(unknown) = words.iter().find(|word| !["engines", "opening"].contains(*word)) {
-                bail!("--pgn-tags: `{unknown}` is no group of tags; choose from engines, opening, or all, or none");
+                fail!(
+                    Setting,
+                    "--pgn-tags: `{unknown}` is no group of tags; choose from engines, opening, or all, or none"
+                );
             }
             (words.contains(&"engines"), words.contains(&"opening"))
         }
@@ -73,12 +76,12 @@ fn pgn_options(raw: &RawPlan) -> Result<PgnOptions> {
 /// A file to append to, with what is in it now.
 fn appended(flag: &str, path: &Path) -> Result<OutputFile> {
     // Absolute: `resume` may be called in another folder.
-    let path = std::path::absolute(path).with_context(|| format!("{flag} `{}`: no such place", path.display()))?;
+    let path = std::path::absolute(path).within(|| format!("{flag} `{}`: no such place", path.display()))?;
     let length = match std::fs::metadata(&path) {
-        Ok(about) if about.is_dir() => bail!("{flag} `{}` is a folder; name a file", path.display()),
+        Ok(about) if about.is_dir() => fail!(Setting, "{flag} `{}` is a folder; name a file", path.display()),
         Ok(about) => about.len(),
         Err(_) if path.parent().is_some_and(Path::is_dir) => 0,
-        Err(_) => bail!("{flag} `{}`: its folder is not there; make it first", path.display()),
+        Err(_) => fail!(Setting, "{flag} `{}`: its folder is not there; make it first", path.display()),
     };
     Ok(OutputFile { path, append_after: Some(length) })
 }
@@ -88,9 +91,10 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
+    use crate::text::with_causes;
 
     fn resolved(raw: RawPlan) -> Result<Recording, String> {
-        recording(&raw).map_err(|error| format!("{error:#}"))
+        recording(&raw).map_err(|error| with_causes(&error))
     }
 
     fn text(text: &str) -> Option<String> {

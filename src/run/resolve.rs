@@ -5,8 +5,6 @@ pub(crate) mod obeyed;
 
 use std::time::Duration;
 
-use anyhow::{Context as _, Result, bail};
-
 use crate::chess::Variant;
 use crate::openings::Book;
 use crate::openings::order::Order;
@@ -15,6 +13,7 @@ use crate::plan::rules::{DrawRule, ResignRule, Rules, SyzygyRule, SyzygyScope};
 use crate::plan::time_control::Limit;
 use crate::plan::{BookRef, BookSource, Format, Machine, Plan, Player, RaceRule, Test, Timeouts};
 use crate::run::building::Building;
+use crate::run::error::{Result, RunError, Within as _, fail};
 use crate::run::{drive, progress, records};
 use crate::schedule::affinity::{self, Topology};
 use crate::schedule::capacity::{self, Demand, Supply};
@@ -66,20 +65,22 @@ pub(crate) fn time(key: &str, text: &str) -> Result<Duration> {
     let seconds = number.parse::<f64>().ok().map(|number| number * unit);
     match seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()) {
         Some(time) if !time.is_zero() => Ok(time),
-        _ => bail!("{key} `{text}`: write a time such as 90s, 30m or 8h"),
+        _ => fail!(Setting, "{key} `{text}`: write a time such as 90s, 30m or 8h"),
     }
 }
 
 fn seconds(key: &str, value: f64) -> Result<Duration> {
     match Duration::try_from_secs_f64(value) {
         Ok(time) => Ok(time),
-        Err(_) => bail!("{key} `{value}`: a number of seconds, 0 or more"),
+        Err(_) => fail!(Setting, "{key} `{value}`: a number of seconds, 0 or more"),
     }
 }
 
 fn positive_seconds(key: &str, value: f64) -> Result<Duration> {
     match seconds(key, value)? {
-        Duration::ZERO => bail!("{key} 0 gives no engine the time to answer; give a positive number of seconds"),
+        Duration::ZERO => {
+            fail!(Setting, "{key} 0 gives no engine the time to answer; give a positive number of seconds")
+        }
         time => Ok(time),
     }
 }
@@ -109,14 +110,15 @@ impl<'a> RawLimit<'a> {
     /// Checks it; where nothing is said there is the usual clock. `key` is what the clock was given by.
     fn resolve(self, key: &str) -> Result<Limit> {
         if self.tc.is_some() && self.movetime.is_some() {
-            bail!("a clock and a fixed time a move exclude each other; leave out --tc or --movetime");
+            fail!(Setting, "a clock and a fixed time a move exclude each other; leave out --tc or --movetime");
         }
         let movetime = self.movetime.map(|value| seconds("--movetime", value)).transpose()?;
         if self.nodes == Some(0) || self.depth == Some(0) || movetime.is_some_and(|time| time.is_zero()) {
-            bail!("a limit of 0 leaves no search; give --nodes, --depth or --movetime a positive value");
+            fail!(Setting, "a limit of 0 leaves no search; give --nodes, --depth or --movetime a positive value");
         }
         let tc = self.tc.or(self.is_empty().then_some(DEFAULT_TC));
-        let clock = tc.map(|text| text.parse().map_err(|error| anyhow::anyhow!("{key}: {error}"))).transpose()?;
+        let clock =
+            tc.map(|text| text.parse().map_err(|error| RunError::Setting(format!("{key}: {error}")))).transpose()?;
         Ok(Limit { clock, movetime, nodes: self.nodes, depth: self.depth })
     }
 }
@@ -132,10 +134,10 @@ pub(crate) fn limits(raw: &RawPlan) -> Result<[Limit; 2]> {
 }
 
 /// `none` takes back what a plan file says.
-fn rule<T: std::str::FromStr<Err: std::error::Error + Send + Sync + 'static>>(text: Option<&str>) -> Result<Option<T>> {
+fn rule<T: std::str::FromStr<Err: Into<RunError>>>(text: Option<&str>) -> Result<Option<T>> {
     match text {
         None | Some("none") => Ok(None),
-        Some(text) => Ok(Some(text.parse()?)),
+        Some(text) => text.parse().map(Some).map_err(Into::into),
     }
 }
 
@@ -145,7 +147,8 @@ fn syzygy(raw: &RawPlan) -> Result<Option<SyzygyRule>> {
     let Some(paths) = paths else {
         let alone = raw.syzygy_pieces.is_some() || raw.syzygy_ignore_50.is_some() || raw.syzygy_adjudicate.is_some();
         if alone && raw.syzygy.is_none() {
-            bail!(
+            fail!(
+                Setting,
                 "--syzygy-pieces, --syzygy-ignore-50 and --syzygy-adjudicate say how tables are used; name the tables' folder with --syzygy"
             );
         }
@@ -195,22 +198,22 @@ fn book(raw: &RawPlan, variant: Variant, seed: u64) -> Result<(BookRef, Book)> {
         None => BookSource::Builtin,
         // Absolute: `resume` may be called in another folder.
         Some(path) => BookSource::File(
-            std::path::absolute(path).with_context(|| format!("--book `{}`: no such place", path.display()))?,
+            std::path::absolute(path).within(|| format!("--book `{}`: no such place", path.display()))?,
         ),
     };
     if variant == Variant::Chess960 && raw.book.is_none() {
-        bail!("the book inside the program is for standard chess; give a Chess960 book with --book");
+        fail!(Setting, "the book inside the program is for standard chess; give a Chess960 book with --book");
     }
     let book = drive::read_book(&source, raw.book_plies, variant)?;
     let order = match raw.book_order.as_deref() {
         None | Some("random") => Order::Random { seed },
         Some("sequential") => Order::Sequential,
-        Some(other) => bail!("--book-order `{other}`: random or sequential"),
+        Some(other) => fail!(Setting, "--book-order `{other}`: random or sequential"),
     };
     let openings = book.len() as u64;
     let start = raw.book_start.unwrap_or(1);
     if start == 0 || start > openings {
-        bail!("--book-start {start}: the book has openings 1 to {openings}");
+        fail!(Setting, "--book-start {start}: the book has openings 1 to {openings}");
     }
     let reference =
         BookRef { source, sha256: book.sha256().to_owned(), openings, order, start: start - 1, plies: raw.book_plies };
@@ -232,7 +235,7 @@ struct Shape {
 pub(crate) fn sprt(raw: &RawPlan) -> Result<(Plan, Book)> {
     refuse(raw, "sprt", ("a test", "quintain match"))?;
     if raw.max_pairs == Some(0) {
-        bail!("--max-pairs 0 plays nothing; leave it out for no limit");
+        fail!(Setting, "--max-pairs 0 plays nothing; leave it out for no limit");
     }
     let shape = Shape {
         name: "sprt",
@@ -249,8 +252,8 @@ pub(crate) fn games(raw: &RawPlan, name: &'static str) -> Result<(Plan, Book)> {
     refuse(raw, "match", ("a match", "quintain sprt"))?;
     let raw = &missing::without(raw)?;
     let max_pairs = match raw.pairs {
-        Some(0) => bail!("--pairs 0 plays nothing; 1 is the least"),
-        Some(pairs) if pairs > MAX_PAIRS => bail!("--pairs {pairs}: {MAX_PAIRS} is the most"),
+        Some(0) => fail!(Setting, "--pairs 0 plays nothing; 1 is the least"),
+        Some(pairs) if pairs > MAX_PAIRS => fail!(Setting, "--pairs {pairs}: {MAX_PAIRS} is the most"),
         // Games until a width have no other end unless it is asked for.
         pairs => pairs.or_else(|| raw.until_width.is_none().then_some(DEFAULT_PAIRS)),
     };
@@ -281,12 +284,12 @@ pub(crate) fn series(raw: &RawPlan) -> Result<(Limit, Variant)> {
 /// Resolves a race of all players after the first against the first.
 pub(crate) fn race(raw: &RawPlan, rule: RaceRule) -> Result<(Plan, Book)> {
     let max_pairs = match raw.pairs {
-        Some(0) => bail!("--pairs 0 plays nothing; 1 is the least"),
-        Some(pairs) if pairs > MAX_PAIRS => bail!("--pairs {pairs}: {MAX_PAIRS} is the most"),
+        Some(0) => fail!(Setting, "--pairs 0 plays nothing; 1 is the least"),
+        Some(pairs) if pairs > MAX_PAIRS => fail!(Setting, "--pairs {pairs}: {MAX_PAIRS} is the most"),
         pairs => pairs.unwrap_or(DEFAULT_RACE_PAIRS),
     };
     if raw.players.len() > usize::from(MAX_PLAYERS) {
-        bail!("{} players: {MAX_PLAYERS} is the most", raw.players.len());
+        fail!(Setting, "{} players: {MAX_PLAYERS} is the most", raw.players.len());
     }
     let all = RawLimit::of_all(raw).resolve("--tc")?;
     let shape = Shape {
@@ -305,7 +308,10 @@ fn refuse(raw: &RawPlan, command: &str, (what, other): (&str, &str)) -> Result<(
     match settings::keys().iter().find(|key| !key.is_of(command) && set.contains_key(&key.name)) {
         None => Ok(()),
         Some(Key { name, .. }) => {
-            bail!("the plan has the key `{name}`, which {what} does not have; remove it, or play it with `{other}`")
+            fail!(
+                Setting,
+                "the plan has the key `{name}`, which {what} does not have; remove it, or play it with `{other}`"
+            )
         }
     }
 }
@@ -314,9 +320,9 @@ fn refuse(raw: &RawPlan, command: &str, (what, other): (&str, &str)) -> Result<(
 fn format(raw: &RawPlan) -> Result<Format> {
     let count = raw.players.len();
     let players = u16::try_from(count).ok().filter(|count| *count <= MAX_PLAYERS);
-    let Some(players) = players else { bail!("{count} players: {MAX_PLAYERS} is the most") };
+    let Some(players) = players else { fail!(Setting, "{count} players: {MAX_PLAYERS} is the most") };
     if players < 2 {
-        bail!("{players} player{}: a match takes two at least", if players == 1 { "" } else { "s" });
+        fail!(Setting, "{players} player{}: a match takes two at least", if players == 1 { "" } else { "s" });
     }
     let name = raw.format.as_deref().unwrap_or(if raw.heroes.is_some() { "gauntlet" } else { "round-robin" });
     let format = match name {
@@ -327,17 +333,27 @@ fn format(raw: &RawPlan) -> Result<Format> {
             Format::Swiss { rounds: raw.rounds.unwrap_or(players.ilog2() + 1 + u32::from(!players.is_power_of_two())) }
         }
         "knockout" => Format::Knockout,
-        other => bail!("--format `{other}`: round-robin, gauntlet, swiss or knockout"),
+        other => fail!(Setting, "--format `{other}`: round-robin, gauntlet, swiss or knockout"),
     };
     match format {
         Format::Gauntlet { heroes } if heroes == 0 || heroes >= players => {
-            bail!("{heroes} heroes of {players} players: 1 to {}, so that they have somebody to meet", players - 1)
+            fail!(
+                Setting,
+                "{heroes} heroes of {players} players: 1 to {}, so that they have somebody to meet",
+                players - 1
+            )
         }
         Format::Gauntlet { .. } => {}
-        _ if raw.heroes.is_some() => bail!("only a gauntlet has heroes; leave out --heroes, or say --format gauntlet"),
-        Format::Swiss { rounds } if rounds == 0 || rounds > MAX_ROUNDS => bail!("--rounds {rounds}: 1 to {MAX_ROUNDS}"),
+        _ if raw.heroes.is_some() => {
+            fail!(Setting, "only a gauntlet has heroes; leave out --heroes, or say --format gauntlet")
+        }
+        Format::Swiss { rounds } if rounds == 0 || rounds > MAX_ROUNDS => {
+            fail!(Setting, "--rounds {rounds}: 1 to {MAX_ROUNDS}")
+        }
         Format::Swiss { .. } => {}
-        _ if raw.rounds.is_some() => bail!("only a Swiss has rounds; leave out --rounds, or say --format swiss"),
+        _ if raw.rounds.is_some() => {
+            fail!(Setting, "only a Swiss has rounds; leave out --rounds, or say --format swiss")
+        }
         Format::RoundRobin | Format::Knockout | Format::Race(_) => {}
     }
     Ok(format)
@@ -349,11 +365,15 @@ fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce(&[Limit]) -> Result<
     let recording = records::recording(raw)?;
     let max_time = raw.max_time.as_deref().map(|text| time("--max-time", text)).transpose()?;
     let until_width = until_width(raw, shape.format)?;
-    let affinity = raw.affinity.as_deref().map(|text| text.parse::<Affinity>().context("--affinity")).transpose()?;
+    let affinity = raw
+        .affinity
+        .as_deref()
+        .map(|text| text.parse::<Affinity>().map_err(RunError::value("--affinity")))
+        .transpose()?;
     let affinity = affinity.unwrap_or_default();
     let topology = Topology::detect();
     let concurrency = match raw.concurrency {
-        Some(0) => bail!("--concurrency 0 plays nothing; 1 is the least"),
+        Some(0) => fail!(Setting, "--concurrency 0 plays nothing; 1 is the least"),
         Some(games) => games,
         None => topology.default_concurrency(1),
     };
@@ -400,10 +420,14 @@ fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce(&[Limit]) -> Result<
 fn until_width(raw: &RawPlan, format: Format) -> Result<Option<f64>> {
     let Some(width) = raw.until_width else { return Ok(None) };
     if !(width.is_finite() && width > 0.0) {
-        bail!("--until-width {width}: a positive number of Elo, as in 5");
+        fail!(Setting, "--until-width {width}: a positive number of Elo, as in 5");
     }
     if matches!(format, Format::Swiss { .. } | Format::Knockout) {
-        bail!("--until-width: a {} ends with its last round; leave it out, or play a round robin", format.name());
+        fail!(
+            Setting,
+            "--until-width: a {} ends with its last round; leave it out, or play a round robin",
+            format.name()
+        );
     }
     Ok(Some(width))
 }
@@ -413,7 +437,7 @@ pub(crate) fn percent(text: &str) -> Result<f64> {
     let number = text.trim().strip_suffix('%').unwrap_or(text).trim();
     match number.parse::<f64>() {
         Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
-        _ => bail!("--max-time-losses `{text}`: a share of the games in percent, as in 5%"),
+        _ => fail!(Setting, "--max-time-losses `{text}`: a share of the games in percent, as in 5%"),
     }
 }
 
@@ -426,7 +450,8 @@ fn timeouts(raw: &RawPlan) -> Result<Timeouts> {
 
 /// One engine as it is to be started, for commands that play no match: found or built, with the options typed for it.
 pub(crate) fn one_engine(spec: &str, typed: &[String]) -> Result<EngineConfig> {
-    let option = |word: &String| value::option(word).map_err(|why| anyhow::anyhow!("--option `{word}`: {why}"));
+    let option =
+        |word: &String| value::option(word).map_err(|why| RunError::Setting(format!("--option `{word}`: {why}")));
     let typed: Vec<_> = typed.iter().map(option).collect::<Result<_>>()?;
     let found = source::resolve(spec, &Context::from_env()?, &mut progress::step)?;
     let mut options = found.options;
@@ -481,7 +506,7 @@ fn entrants(raw: &RawPlan, limits: &[Limit]) -> Result<Vec<Player>> {
     let mut players: Vec<Player> = Vec::new();
     for ((number, entrant), limit) in (1..).zip(&raw.players).zip(limits) {
         let Some(spec) = &entrant.spec else {
-            bail!("player {number} has no `spec`: say where its engine comes from, as spec = \"./my-engine\"");
+            fail!(Setting, "player {number} has no `spec`: say where its engine comes from, as spec = \"./my-engine\"");
         };
         let found = building.engine(number, "player", spec)?;
         obeyed::check(&found, *limit)?;
@@ -496,7 +521,7 @@ fn entrants(raw: &RawPlan, limits: &[Limit]) -> Result<Vec<Player>> {
 /// A text that stands on one line.
 fn one_line(key: &str, text: &str) -> Result<String> {
     if text.trim().is_empty() || text.contains(char::is_control) {
-        bail!("{key} {text:?}: give it one line with something on it, or leave it out");
+        fail!(Setting, "{key} {text:?}: give it one line with something on it, or leave it out");
     }
     Ok(text.trim().to_owned())
 }
@@ -505,7 +530,7 @@ fn one_line(key: &str, text: &str) -> Result<String> {
 fn call(player: &mut Player, name: Option<&str>) -> Result<()> {
     let Some(name) = name else { return Ok(()) };
     if name.trim().is_empty() || name.contains(char::is_control) {
-        bail!("{name:?} is no name for a player: give it one line with something on it, or leave it out");
+        fail!(Setting, "{name:?} is no name for a player: give it one line with something on it, or leave it out");
     }
     name.clone_into(&mut player.name);
     Ok(())

@@ -3,12 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context as _, Result, bail};
-
 use crate::plan::{Plan, Player, file};
 use crate::record::PairId;
 use crate::run::dir::{Place, RunDir};
 use crate::run::drive::{self, Output};
+use crate::run::error::{Result, RunError, Within as _, fail};
 use crate::run::trust;
 use crate::run::{Exit, progress, resolve};
 use crate::settings::{RawPlan, RawPlayer};
@@ -43,7 +42,7 @@ pub(crate) enum Match {
     /// It was played, or stopped, as the exit says.
     Played(Exit),
     /// One of the engines does not start; why.
-    NoStart(anyhow::Error),
+    NoStart(RunError),
     /// The players have met from every opening of the book.
     OutOfOpenings,
 }
@@ -55,7 +54,7 @@ impl Series {
         raw.max_failures.get_or_insert(MAX_FAILURES);
         let mut series = Self { root, raw, first: None };
         std::fs::create_dir_all(series.matches())
-            .with_context(|| format!("{}: cannot create it; choose another --out", series.root.display()))?;
+            .within(|| format!("{}: cannot create it; choose another --out", series.root.display()))?;
         if let Some(first) = series.runs()?.first() {
             let (_, plan) = RunDir::open(first)?;
             // The same openings for all.
@@ -78,8 +77,8 @@ impl Series {
         let folder = self.matches();
         let unreadable = || format!("{}: cannot read it", folder.display());
         let mut runs = Vec::new();
-        for entry in std::fs::read_dir(&folder).with_context(unreadable)? {
-            let path = entry.with_context(unreadable)?.path();
+        for entry in std::fs::read_dir(&folder).within(unreadable)? {
+            let path = entry.within(unreadable)?.path();
             if path.join(file::FILE_NAME).is_file() {
                 runs.push(path);
             }
@@ -135,7 +134,8 @@ impl Series {
             let same = first.book.sha256 == plan.book.sha256
                 && first.players.first().map(|player| player.limit) == plan.players.first().map(|player| player.limit);
             if !same {
-                bail!(
+                fail!(
+                    OtherRun,
                     "{}: its matches have other limits or another book; give the flags they were begun with, or another --out",
                     self.root.display()
                 );

@@ -7,13 +7,13 @@ use std::io::Write as _;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, bail};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 
 use crate::dashboard;
 use crate::files::read_text;
 use crate::run::dir::write_atomically;
+use crate::run::error::{Result, RunError, Within as _};
 
 /// The stamp's name in the run directory.
 pub(crate) const FILE_NAME: &str = "stamp";
@@ -45,7 +45,7 @@ pub(crate) fn write(root: &Path, plan: &str) -> Result<()> {
     );
     let path = root.join(FILE_NAME);
     // Replaced and not written into: the name may be a link.
-    write_atomically(&path, (stamp + "\n").as_bytes()).with_context(|| format!("{}: cannot write it", path.display()))
+    write_atomically(&path, (stamp + "\n").as_bytes()).within(|| format!("{}: cannot write it", path.display()))
 }
 
 /// True if this user's program stamped the run directory `root` with the plan that reads `plan`.
@@ -58,7 +58,7 @@ pub(crate) fn is_valid(root: &Path, plan: &str) -> bool {
 }
 
 fn mac(secret: &str, plan: &str) -> Result<Hmac<Sha256>> {
-    let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).context("the secret is no key")?;
+    let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes())?;
     mac.update(PURPOSE);
     mac.update(plan.as_bytes());
     Ok(mac)
@@ -75,7 +75,7 @@ fn state() -> Result<PathBuf> {
     let found = variable("QUINTAIN_STATE")
         .or_else(|| variable("XDG_STATE_HOME").map(|dir| dir.join("quintain")))
         .or_else(|| variable("HOME").map(|home| home.join(".local/state/quintain")));
-    found.context("there is no home directory for the secret that marks runs as your own; set QUINTAIN_STATE")
+    found.ok_or(RunError::NoState)
 }
 
 /// The secret in the folder `state`, made if there is none.
@@ -89,23 +89,21 @@ fn secret(state: &Path) -> Result<String> {
 
 fn make(state: &Path, path: &Path) -> Result<()> {
     let unwritable = || format!("{}: cannot write it; set QUINTAIN_STATE to a folder of your own", path.display());
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(state).with_context(unwritable)?;
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(state).within(unwritable)?;
     // Its owner's alone, and under its name only when whole: of two programs that make one the first prevails.
-    let mut file = tempfile::NamedTempFile::new_in(state).with_context(unwritable)?;
-    file.write_all(dashboard::token()?.as_bytes()).with_context(unwritable)?;
-    file.as_file().sync_all().with_context(unwritable)?;
+    let mut file = tempfile::NamedTempFile::new_in(state).within(unwritable)?;
+    file.write_all(dashboard::token()?.as_bytes()).within(unwritable)?;
+    file.as_file().sync_all().within(unwritable)?;
     match file.persist_noclobber(path) {
-        Err(error) if error.error.kind() != std::io::ErrorKind::AlreadyExists => {
-            Err(error.error).with_context(unwritable)
-        }
+        Err(error) if error.error.kind() != std::io::ErrorKind::AlreadyExists => Err(error.error).within(unwritable),
         _ => Ok(()),
     }
 }
 
 fn read(path: &Path) -> Result<String> {
-    let secret = read_text(path, MOST_BYTES).with_context(|| format!("{}: cannot read it", path.display()))?;
+    let secret = read_text(path, MOST_BYTES).within(|| format!("{}: cannot read it", path.display()))?;
     if secret.len() < SHORTEST_SECRET {
-        bail!("{}: it is damaged; remove it and a new one is made", path.display());
+        return Err(RunError::DamagedSecret { path: path.to_owned() });
     }
     Ok(secret)
 }

@@ -8,13 +8,12 @@ use std::fs::Metadata;
 use std::io::{BufRead, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, bail};
-
 use crate::journal;
 use crate::plan::{Plan, Player, file};
 use crate::run::dir::RunDir;
+use crate::run::error::{Result, Within as _, fail};
 use crate::run::{progress, stamp};
-use crate::text::printable;
+use crate::text::{printable, with_causes};
 
 /// Returns if the programs of the run in `dir` may be started; `is_trusted` if the user said so already.
 ///
@@ -35,10 +34,10 @@ pub(crate) fn check(dir: &RunDir, plan: &Plan, is_trusted: bool) -> Result<()> {
     );
     let is_allowed = is_trusted || is_terminal() && is_confirmed(&about, &mut std::io::stdin().lock());
     if !is_allowed {
-        bail!("{about}; if you would start that yourself, `quintain resume {root} --trust` does");
+        fail!(Untrusted, "{about}; if you would start that yourself, `quintain resume {root} --trust` does");
     }
     if let Err(error) = dir.stamp() {
-        progress::warn(&format!("it will be asked about again: {error:#}"));
+        progress::warn(&format!("it will be asked about again: {}", with_causes(&error)));
     }
     Ok(())
 }
@@ -85,10 +84,11 @@ fn written(plan: &Plan) -> String {
 
 /// Refuses programs, scripts and working folders that lie in the run directory.
 fn refuse_inside(root: &Path, plan: &Plan) -> Result<()> {
-    let root = root.canonicalize().with_context(|| format!("{}: cannot find it", root.display()))?;
+    let root = root.canonicalize().within(|| format!("{}: cannot find it", root.display()))?;
     for player in &plan.players {
         if let Some(inside) = leads_into(player, &root) {
-            bail!(
+            fail!(
+                Untrusted,
                 "{inside:?}: `{:?}` would start it from inside the run directory; move it elsewhere and begin a new run",
                 player.name
             );
@@ -167,7 +167,10 @@ fn refuse_unless(path: &Path, is_right: impl Fn(&Metadata) -> bool) -> Result<()
     match path.symlink_metadata() {
         Ok(about) if !is_right(&about) => {
             let what = if about.is_symlink() { "a symbolic link" } else { "not what a run has there" };
-            bail!("{path:?}: it is {what}, so the run could write elsewhere; remove it, or put the file itself there")
+            fail!(
+                Untrusted,
+                "{path:?}: it is {what}, so the run could write elsewhere; remove it, or put the file itself there"
+            )
         }
         _ => Ok(()),
     }

@@ -50,7 +50,8 @@ fn leave_nothing(command: &data::Command) -> anyhow::Result<()> {
         }
         #[expect(clippy::exit, reason = "the command is in the middle of its work")]
         std::process::exit(i32::from(Exit::Interrupted.code()));
-    })
+    })?;
+    Ok(())
 }
 
 fn main() -> ExitCode {

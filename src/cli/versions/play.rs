@@ -13,6 +13,7 @@ use crate::run::{Exit, progress, resolve};
 use crate::settings::RawPlan;
 use crate::source::{self, Commit, Context};
 use crate::stats::progress::least_certain;
+use crate::text::with_causes;
 
 /// Plays versions of `range` until the curve is known well enough, and adds their games to `gathered`.
 pub(super) fn play(
@@ -82,7 +83,7 @@ pub(super) fn play(
                 }
                 Match::Played(exit) => return Ok(exit),
                 // Which of them it was is not known; the later one is new to the curve.
-                Match::NoStart(error) => bad = Some((step + 1, format!("{error:#}"))),
+                Match::NoStart(error) => bad = Some((step + 1, with_causes(&error))),
             }
         }
         if let Some((commit, why)) = bad {

@@ -2,8 +2,7 @@
 
 use std::fmt::Write as _;
 
-use anyhow::{Result, bail};
-
+use crate::run::error::{Result, fail};
 use crate::run::progress;
 use crate::settings::RawPlan;
 use crate::source::{self, Context, SourceError};
@@ -19,12 +18,12 @@ pub(crate) fn without(raw: &RawPlan) -> Result<RawPlan> {
         return Ok(raw.clone());
     }
     if raw.skip_missing != Some(true) {
-        bail!("{}; install or correct them, or play without them: --skip-missing", list(&missing));
+        fail!(Engine, "{}; install or correct them, or play without them: --skip-missing", list(&missing));
     }
     let is_gauntlet = raw.format.as_deref() == Some("gauntlet") || raw.heroes.is_some();
     let heroes = if is_gauntlet { usize::from(raw.heroes.unwrap_or(1)) } else { 0 };
     if let Some((_, spec, error)) = missing.iter().find(|(place, ..)| *place < heroes) {
-        bail!("hero `{spec}`: {error}; a gauntlet cannot go without the engines it is about");
+        fail!(Engine, "hero `{spec}`: {error}; a gauntlet cannot go without the engines it is about");
     }
     let mut left = raw.clone();
     let mut place = 0..;
@@ -33,7 +32,7 @@ pub(crate) fn without(raw: &RawPlan) -> Result<RawPlan> {
         missing.iter().all(|(gone, ..)| Some(*gone) != place)
     });
     if left.players.len() < heroes + 1 || left.players.len() < 2 {
-        bail!("{}, so nobody is left to play against; install them", list(&missing));
+        fail!(Engine, "{}, so nobody is left to play against; install them", list(&missing));
     }
     for (_, spec, error) in &missing {
         progress::warn(&format!("playing without `{spec}`: {error}"));

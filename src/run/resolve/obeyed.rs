@@ -1,8 +1,7 @@
 //! Limits that an engine obeys, as its entry in the registry says.
 
-use anyhow::{Result, bail};
-
 use crate::plan::time_control::{Limit, LimitKind};
+use crate::run::error::{Result, fail};
 use crate::source::Resolved;
 
 /// The names of limits, as the registry has them.
@@ -15,7 +14,8 @@ pub(crate) fn check(found: &Resolved, limit: Limit) -> Result<()> {
     let Some(obeyed) = &found.limits else { return Ok(()) };
     match limit.kinds().find(|kind| !obeyed.contains(kind)) {
         None => Ok(()),
-        Some(kind) => bail!(
+        Some(kind) => fail!(
+            Engine,
             "`{}` does not obey `{limit}`: its entry in configs/engines.toml says that it obeys {}, not {}; \
              give it another limit, or leave it out",
             found.name,

@@ -155,7 +155,7 @@ pub fn duel(
 /// # Errors
 /// Keys that do not fit together and an engine that is not found.
 pub fn check_duel(raw: &RawPlan, engine: &str) -> anyhow::Result<()> {
-    check(&with_players(raw, [&("new", Evaluation::Engine), &("base", Evaluation::Engine)], engine), "loop")
+    Ok(check(&with_players(raw, [&("new", Evaluation::Engine), &("base", Evaluation::Engine)], engine), "loop")?)
 }
 
 fn with_players(raw: &RawPlan, players: [&(&str, Evaluation); 2], engine: &str) -> RawPlan {
