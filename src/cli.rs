@@ -144,6 +144,11 @@ struct Words {
     words: Vec<OsString>,
 }
 
+/// Whether an engine passes `quintain check`, for the runners that ask.
+fn passes(spec: &str) -> Result<bool, compat::Failure> {
+    Ok(check::passes(spec)?)
+}
+
 /// The command line of another runner: this program was started under its name, or the first word says so. With it what to call this
 /// program again by.
 fn other_runner(args: &[OsString]) -> Option<(compat::Dialect, &[OsString], String)> {
@@ -206,7 +211,7 @@ pub fn main() -> ExitCode {
         if std::env::var_os("QUINTAIN_LOG").is_some() {
             log();
         }
-        return ExitCode::from(compat::run(dialect, words, &program, &check::passes));
+        return ExitCode::from(compat::run(dialect, words, &program, &passes));
     }
     if args.len() < 2 {
         progress::note(FIRST_STEPS.trim_end());
@@ -236,20 +241,10 @@ pub fn main() -> ExitCode {
         Command::Gauntlet(args) => matches::run_gauntlet(&args),
         Command::Race(args) => race::run(&args),
         Command::Fastchess(args) => {
-            return ExitCode::from(compat::run(
-                compat::Dialect::Fastchess,
-                &args.words,
-                "quintain fastchess",
-                &check::passes,
-            ));
+            return ExitCode::from(compat::run(compat::Dialect::Fastchess, &args.words, "quintain fastchess", &passes));
         }
         Command::Cutechess(args) => {
-            return ExitCode::from(compat::run(
-                compat::Dialect::Cutechess,
-                &args.words,
-                "quintain cutechess",
-                &check::passes,
-            ));
+            return ExitCode::from(compat::run(compat::Dialect::Cutechess, &args.words, "quintain cutechess", &passes));
         }
         Command::Resume(args) => resume::run(&args),
         Command::Watch(args) => watch::run(&args),

@@ -26,16 +26,16 @@ mod save;
 mod watch;
 mod words;
 
+use std::error::Error;
 use std::ffi::OsString;
 use std::path::Path;
-
-use anyhow::Result;
 
 use self::config::ConfigFile;
 use self::grammar::Saved;
 pub(crate) use self::invocation::Dialect;
 use self::invocation::Request;
 use self::play::say;
+use crate::text::with_causes;
 
 /// The fastchess whose command line this is.
 const FASTCHESS_VERSION: &str = "1.8.2";
@@ -78,7 +78,10 @@ pub fn check_runner_words(runner: Runner, words: &[String]) -> Result<(), String
 }
 
 /// `quintain check` of an engine by its spec; true if it passed.
-pub(crate) type Check<'a> = &'a dyn Fn(&str) -> Result<bool>;
+pub(crate) type Check<'a> = &'a dyn Fn(&str) -> Result<bool, Failure>;
+
+/// Whatever ended a command line that was read.
+pub(crate) type Failure = Box<dyn Error + Send + Sync>;
 
 /// Does what the command line says; `program` is how to call this again. Exit codes are those of the leading runners: 0 for a
 /// tournament that was played to its end, whatever its verdict, and 1 for anything else.
@@ -102,13 +105,13 @@ pub(crate) fn run(dialect: Dialect, words: &[OsString], program: &str, check: Ch
             Ok(true)
         }
         Ok(Request::Compliance(command)) => compliance(&command, check),
-        Ok(Request::Play(invocation)) => play::play(*invocation, program),
+        Ok(Request::Play(invocation)) => play::play(*invocation, program).map_err(Failure::from),
     };
     match done {
         Ok(true) => 0,
         Ok(false) => 1,
         Err(error) => {
-            let text = error.chain().map(ToString::to_string).collect::<Vec<_>>().join(": ");
+            let text = with_causes(&*error);
             say(&if text.starts_with("Fatal") { text } else { format!("Error: {text}") });
             1
         }
@@ -131,7 +134,7 @@ fn load(path: &Path) -> Result<Saved, String> {
 }
 
 /// `quintain check`, under the leading runner's name for it.
-fn compliance(command: &[String], check: Check<'_>) -> Result<bool> {
+fn compliance(command: &[String], check: Check<'_>) -> Result<bool, Failure> {
     check(&command.iter().map(|word| engine::quoted(word)).collect::<Vec<_>>().join(" "))
 }
 

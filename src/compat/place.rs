@@ -6,10 +6,9 @@
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
-
 use crate::files::open_regular;
 use crate::journal;
+use crate::run::error::{Result, Within as _};
 
 /// A run's place that nobody else takes as long as this lives.
 pub(super) struct Claim {
@@ -26,15 +25,15 @@ pub(super) fn claim(config: &Path) -> Result<Claim> {
         _ => Path::new("."),
     };
     let folder = std::path::absolute(folder)?;
-    let gate = File::open(&folder).with_context(|| format!("{}: cannot be opened", folder.display()))?;
+    let gate = File::open(&folder).within(|| format!("{}: cannot be opened", folder.display()))?;
     // One process at a time looks around; it holds this no longer than it takes to begin a run.
-    gate.lock().with_context(|| format!("{}: cannot be locked", folder.display()))?;
+    gate.lock().within(|| format!("{}: cannot be locked", folder.display()))?;
     let name = config.file_name().unwrap_or_default().to_string_lossy().into_owned();
     for number in 1u32.. {
         let root = folder.join(if number == 1 { format!("{name}.run") } else { format!("{name}.run-{number}") });
         if is_free(&root)? {
             if root.exists() {
-                std::fs::remove_dir_all(&root).with_context(|| format!("{}: cannot be cleared", root.display()))?;
+                std::fs::remove_dir_all(&root).within(|| format!("{}: cannot be cleared", root.display()))?;
             }
             return Ok(Claim { root, _gate: gate });
         }
@@ -53,6 +52,6 @@ fn is_free(root: &Path) -> Result<bool> {
     match file.try_lock() {
         Ok(()) => Ok(true),
         Err(TryLockError::WouldBlock) => Ok(false),
-        Err(TryLockError::Error(error)) => Err(error).with_context(|| format!("{}: cannot be locked", path.display())),
+        Err(TryLockError::Error(error)) => Err(error).within(|| format!("{}: cannot be locked", path.display())),
     }
 }

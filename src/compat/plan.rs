@@ -3,8 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context as _, Result, bail};
-
 use super::invocation::{
     BookFormat, Dialect, EngineArgs, Invocation, Notation, Settings, TbArgs, TbResult, Tournament,
 };
@@ -16,6 +14,7 @@ use crate::plan::recording::{self, Fields, Layout, PgnOptions, Recording, Round,
 use crate::plan::rules::{DrawRule, ResignRule, Rules, SyzygyRule, SyzygyScope};
 use crate::plan::{BookRef, BookSource, Colors, Format, Machine, Origin, Plan, Player, Test, Timeouts};
 use crate::run::dir::sha256;
+use crate::run::error::{Result, RunError, Within as _, fail};
 use crate::schedule::affinity::Topology;
 use crate::source::split_words;
 use crate::stats::sprt::Bounds;
@@ -62,12 +61,13 @@ pub(super) fn concurrency(settings: &Settings, cpus: usize) -> Result<u16> {
     let games =
         if settings.concurrency <= 0 { cpus.saturating_add(settings.concurrency).max(1) } else { settings.concurrency };
     if games > cpus && !settings.force_concurrency {
-        bail!(
+        fail!(
+            Setting,
             "-concurrency {games}: this machine has {cpus} CPU{}; use fewer, or -force-concurrency",
             if cpus == 1 { "" } else { "s" }
         );
     }
-    u16::try_from(games).with_context(|| format!("-concurrency {games}: 65535 is the most"))
+    u16::try_from(games).map_err(|error| RunError::Setting(format!("-concurrency {games}: 65535 is the most: {error}")))
 }
 
 /// The plan without its book. `options` are those of each engine that it takes.
@@ -89,10 +89,10 @@ pub(super) fn plan(
         beta: sprt.beta,
     });
     if test.is_some() && players.len() != 2 {
-        bail!("-sprt tests one engine against another: there are {} of them", players.len());
+        fail!(Setting, "-sprt tests one engine against another: there are {} of them", players.len());
     }
     if test.is_some() && pairs.half_last {
-        bail!("-sprt counts pairs of games: -games 2, or an even number of rounds");
+        fail!(Setting, "-sprt counts pairs of games: -games 2, or an even number of rounds");
     }
     let format = format(settings, players.len());
     Ok(Plan {
@@ -175,9 +175,9 @@ fn rules(invocation: &Invocation) -> Result<Rules> {
 fn syzygy(tb: &TbArgs, paths: &str) -> Result<SyzygyRule> {
     // On a command line folders are set apart by semicolons, too.
     let paths = if cfg!(windows) { paths.to_owned() } else { paths.replace(';', ":") };
-    let mut rule = SyzygyRule::new(&paths).context("-tb")?;
+    let mut rule = SyzygyRule::new(&paths).within(|| "-tb")?;
     if tb.pieces > 0 {
-        rule = rule.with_pieces(tb.pieces).context("-tbpieces")?;
+        rule = rule.with_pieces(tb.pieces).within(|| "-tbpieces")?;
     }
     rule.ignore_fifty = tb.ignore_50;
     rule.scope = match tb.result {
@@ -194,13 +194,13 @@ pub(super) const fn variant(settings: &Settings) -> Variant {
 
 fn player(engine: &EngineArgs, options: Vec<(String, String)>) -> Result<Player> {
     let program = program(engine)?;
-    let bytes = std::fs::read(&program)
-        .with_context(|| format!("engine {}: `{}` cannot be read", engine.name, program.display()))?;
+    let bytes =
+        std::fs::read(&program).within(|| format!("engine {}: `{}` cannot be read", engine.name, program.display()))?;
     let dir = if engine.dir.is_empty() { std::env::current_dir()? } else { std::path::absolute(&engine.dir)? };
     Ok(Player {
         name: crate::text::printable(&engine.name),
         program,
-        args: split_words(&engine.args).with_context(|| format!("engine {}", engine.name))?,
+        args: split_words(&engine.args).within(|| format!("engine {}", engine.name))?,
         dir: Some(dir),
         options,
         limit: engine.limit,
@@ -226,7 +226,12 @@ pub(super) fn program(engine: &EngineArgs) -> Result<PathBuf> {
     };
     match found.filter(|file| file.is_file()) {
         Some(file) => Ok(std::path::absolute(file)?),
-        None => bail!("engine {}: there is no program `{}`", engine.name, Path::new(&engine.dir).join(cmd).display()),
+        None => fail!(
+            Setting,
+            "engine {}: there is no program `{}`",
+            engine.name,
+            Path::new(&engine.dir).join(cmd).display()
+        ),
     }
 }
 
@@ -243,7 +248,7 @@ pub(super) fn book(settings: &Settings, seed: u64, start_book: &Path) -> Result<
     };
     let (path, book) = match &openings.file {
         Some(file) => {
-            let path = std::path::absolute(file).with_context(|| format!("-openings file={file}"))?;
+            let path = std::path::absolute(file).within(|| format!("-openings file={file}"))?;
             let book = Book::load(&path, &options)?;
             (path, book)
         }
@@ -280,7 +285,12 @@ fn recording(settings: &Settings) -> Result<Recording> {
     let pgn = settings.pgn.clone().unwrap_or_default();
     Ok(Recording {
         record_pv: pgn.pv,
-        match_lines: pgn.match_lines.iter().map(|text| text.parse()).collect::<Result<_, _>>().context("match_line")?,
+        match_lines: pgn
+            .match_lines
+            .iter()
+            .map(|text| text.parse())
+            .collect::<Result<_, _>>()
+            .map_err(RunError::value("match_line"))?,
         event: Some(settings.event.clone()),
         site: Some(settings.site.clone()),
         ..Recording::default()

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use anyhow::{Context as _, Result, bail};
 use tokio::sync::mpsc;
 
 use super::config::ConfigFile;
@@ -25,6 +24,7 @@ use crate::plan::{Format, Plan, Timeouts};
 use crate::report::crashes::Crashes;
 use crate::run::dir::{Place, RunDir, sha256};
 use crate::run::drive;
+use crate::run::error::{Result, RunError, Within as _, fail};
 use crate::run::trust;
 use crate::schedule::affinity::Topology;
 use crate::schedule::dispatcher::{self, Inbox, Run};
@@ -114,7 +114,7 @@ async fn ask(invocation: &Invocation, warned: &AtomicBool) -> Result<Vec<Asked>>
             ..EngineConfig::default()
         };
         let started = Engine::start(&config, &[]).await;
-        let process = started.with_context(|| format!("Fatal; {} engine startup failure", engine.name))?;
+        let process = started.within(|| format!("Fatal; {} engine startup failure", engine.name))?;
         let known = process.options().to_vec();
         process.quit().await;
         let options = accepted(engine, &known, warned);
@@ -200,7 +200,7 @@ async fn try_players(plan: &mut Plan, book: &Book, warned: &AtomicBool) -> Resul
     for place in 0..plan.players.len() {
         let player = &plan.players[place];
         let tried = trial::run(plan, player, &opening).await;
-        let complaints = tried.with_context(|| format!("Fatal; {} engine startup failure", player.name))?;
+        let complaints = tried.within(|| format!("Fatal; {} engine startup failure", player.name))?;
         complaints.iter().for_each(|text| warn(&format!("Warning; {}", drive::complaint(&player.name, text)), warned));
         plan.players[place].complaints = complaints;
     }
@@ -230,7 +230,7 @@ fn begin(
     let standing = Standing::new(&plan)?;
     let (dir, journal) = RunDir::create(&Place::Given(claim.root.clone()), &plan)?;
     if settings.openings.file.is_none() {
-        std::fs::write(dir.path(plan::START_BOOK), plan::start_text()).context("cannot write the run's book")?;
+        std::fs::write(dir.path(plan::START_BOOK), plan::start_text()).within(|| "cannot write the run's book")?;
     }
     // The journal is locked: others may look around.
     drop(claim);
@@ -240,12 +240,13 @@ fn begin(
 /// The directory of the run that `-config file=` goes on with; `None` for a new one.
 fn earlier(invocation: &Invocation) -> Result<Option<PathBuf>> {
     let Some(path) = &invocation.resume else { return Ok(None) };
-    let text = std::fs::read_to_string(path).with_context(|| format!("{}: cannot be read", path.display()))?;
-    let file = ConfigFile::parse(&text).map_err(|why| anyhow::anyhow!("{}: {why}", path.display()))?;
+    let text = std::fs::read_to_string(path).within(|| format!("{}: cannot be read", path.display()))?;
+    let file = ConfigFile::parse(&text).map_err(|why| RunError::Setting(format!("{}: {why}", path.display())))?;
     let run = file.quintain.as_ref().map(|own| own.run.clone()).filter(|run| !run.is_empty());
     let Some(run) = run else {
         if file.has_games() {
-            bail!(
+            fail!(
+                Setting,
                 "{}: its games were not played by this program, and there is no journal of them; \
                  -config file={} stats=false plays the tournament anew",
                 path.display(),
@@ -256,12 +257,17 @@ fn earlier(invocation: &Invocation) -> Result<Option<PathBuf>> {
     };
     // Only what this program writes there: the folder beside the file.
     if Path::new(&run).components().count() != 1 || Path::new(&run).file_name().is_none() {
-        bail!("{}: the run `{run:?}` does not lie beside it; write the name of a folder there", path.display());
+        fail!(
+            Setting,
+            "{}: the run `{run:?}` does not lie beside it; write the name of a folder there",
+            path.display()
+        );
     }
-    let saved = file.saved().map_err(|why| anyhow::anyhow!("{}: {why}", path.display()))?;
+    let saved = file.saved().map_err(|why| RunError::Setting(format!("{}: {why}", path.display())))?;
     let same = |engines: &[EngineArgs], settings: &Settings| what_games_are(engines, settings, invocation);
     if same(&saved.engines, &saved.settings) != same(&invocation.engines, &invocation.settings) {
-        bail!(
+        fail!(
+            Setting,
             "{}: engines, openings or rules were changed on the command line, so its games would not be of one tournament; \
              leave them out, or begin anew with -config file={} stats=false",
             path.display(),
@@ -312,9 +318,13 @@ fn resume(invocation: &Invocation, root: &Path, topology: &Topology) -> Result<B
     (plan.max_pairs, plan.half_last) = (Some(pairs.count), pairs.half_last);
     for player in &plan.players {
         let bytes = std::fs::read(&player.program)
-            .with_context(|| format!("{}: the program of {} is gone", player.program.display(), player.name))?;
+            .within(|| format!("{}: the program of {} is gone", player.program.display(), player.name))?;
         if sha256(&bytes) != player.origin.sha256 {
-            bail!("{}: changed since the tournament began; restore it, or begin anew", player.program.display());
+            fail!(
+                Setting,
+                "{}: changed since the tournament began; restore it, or begin anew",
+                player.program.display()
+            );
         }
     }
     let plan = Arc::new(plan);
@@ -374,8 +384,8 @@ async fn drive(
     ];
     let tables = drive::tables(&plan)?;
     let names = plan.players.iter().map(|player| player.name.clone()).collect();
-    let log = Log::open(&settings.log, settings.show_latency, names)
-        .with_context(|| format!("-log file={}", settings.log.file))?;
+    let log =
+        Log::open(&settings.log, settings.show_latency, names).within(|| format!("-log file={}", settings.log.file))?;
     if let Some(log) = log {
         observers.push(Box::new(log));
     }
@@ -416,7 +426,7 @@ fn outputs(invocation: &Invocation, is_resumed: bool) -> Result<[Option<Output>;
     let open = |file: &str, append: bool, extension: &str, crc: bool| {
         let name = if file.is_empty() { plan::dated(invocation.dialect, extension) } else { file.to_owned() };
         // What an earlier process wrote stays.
-        Output::open(Path::new(&name), append || is_resumed, crc).with_context(|| format!("{name}: cannot be written"))
+        Output::open(Path::new(&name), append || is_resumed, crc).within(|| format!("{name}: cannot be written"))
     };
     let pgn = settings.pgn.as_ref().map(|PgnArgs { file, append, .. }| open(file, *append, "pgn", settings.crc32));
     let epd = settings.epd.as_ref().map(|EpdArgs { file, append }| open(file, *append, "epd", false));
