@@ -50,7 +50,7 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Exit> {
     if let Some(concurrency) = args.concurrency {
         // A run that was made to begin with more may have as many again.
         if concurrency > plan.concurrency {
-            let timed = plan.players.iter().any(|player| player.limit.is_timed());
+            let timed = plan.is_timed();
             affinity::check_concurrency(concurrency, plan.threads(), timed, &Topology::detect())?;
         }
         plan.concurrency = concurrency;

@@ -133,7 +133,13 @@ impl Plan {
     #[must_use]
     pub fn ends_with_book(&self) -> bool {
         let is_race = matches!(self.format, Format::Race(_));
-        !self.count_repeats && (is_race || !self.players.iter().any(|player| player.limit.is_timed()))
+        !self.count_repeats && (is_race || !self.is_timed())
+    }
+
+    /// True if a player has a clock, or a time for each move.
+    #[must_use]
+    pub fn is_timed(&self) -> bool {
+        self.players.iter().any(|player| player.limit.is_timed())
     }
 
     /// The most threads that think at once in a game, at least 1: those that an engine is told to use (its option `Threads`), of both

@@ -135,7 +135,7 @@ fn result(plan: &Plan, finish: &Finish) -> String {
 /// What ended a run whose book has no opening left, and the remedy.
 fn out_of_openings(plan: &Plan) -> String {
     let (openings, games) = (plan.book.fresh(), if plan.opening_per_game { "game" } else { "pair" });
-    let why = if plan.players.iter().any(|player| player.limit.is_timed()) {
+    let why = if plan.is_timed() {
         "a race plays each of them once"
     } else {
         "at fixed nodes or depth each of them gives the same game every time"

@@ -100,7 +100,7 @@ fn race(rule: RaceRule, takes: usize, max_pairs: Option<u64>) -> String {
 
 /// Flags that make a test shorter and are not in use.
 fn quicker(plan: &Plan, bounds: &Bounds) -> Vec<&'static str> {
-    let is_timed = plan.players.iter().any(|player| player.limit.is_timed());
+    let is_timed = plan.is_timed();
     let flags = [
         ("--bounds 0,20", bounds.elo1 - bounds.elo0 < 20.0),
         ("--nodes 20000", is_timed),

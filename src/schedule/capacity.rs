@@ -45,7 +45,7 @@ impl Demand {
     #[must_use]
     pub fn of(plan: &Plan) -> Self {
         let threads = if plan.rules.ponder { plan.threads() / 2 } else { plan.threads() };
-        let timed = plan.players.iter().any(|player| player.limit.is_timed());
+        let timed = plan.is_timed();
         Self::new(plan.players.len().min(KEPT_ENGINES) as u64, threads as u64, timed)
     }
 

@@ -292,7 +292,7 @@ impl Dispatcher<'_> {
             return Err("concurrency 0 plays nothing; 1 is the least, or pause the run".to_owned());
         }
         let plan = &self.run.plan;
-        let timed = plan.players.iter().any(|player| player.limit.is_timed());
+        let timed = plan.is_timed();
         // A run that was made to begin with more may have as many again.
         if games > plan.concurrency {
             affinity::check_concurrency(games, plan.threads(), timed, &Topology::detect())

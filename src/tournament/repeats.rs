@@ -20,7 +20,7 @@ impl Repeats {
     /// No games yet of `plan`.
     #[must_use]
     pub fn new(plan: &Plan) -> Self {
-        let is_timed = plan.players.iter().any(|player| player.limit.is_timed());
+        let is_timed = plan.is_timed();
         Self { is_timed, ..Self::unless(plan.count_repeats, plan.rules.variant) }
     }
 
