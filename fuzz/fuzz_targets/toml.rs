@@ -6,10 +6,10 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
-use quintain::text::from_toml;
 use quintain::plan::file;
 use quintain::settings::RawPlan;
 use quintain::source::{Recipe, Registry};
+use quintain::text::from_toml;
 use tempfile::TempDir;
 
 /// A folder with `configs/` in it, where a registry is looked for.
