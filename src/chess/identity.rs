@@ -22,12 +22,12 @@ pub fn opening_key(opening: &Opening, variant: Variant) -> u64 {
     })
 }
 
-/// Hash of players, opening and moves: games of one hash repeat each other move for move. The same
-/// within a process; not to be stored.
+/// Hash of players, opening (by its [`opening_key`]) and moves: games of one hash repeat each other
+/// move for move. The same within a process; not to be stored.
 #[must_use]
-pub fn game_key(game: &GameRecord, variant: Variant) -> u64 {
+pub fn game_key(game: &GameRecord, opening: u64) -> u64 {
     let mut hasher = DefaultHasher::new();
-    (game.players.white, game.players.black, opening_key(&game.opening, variant)).hash(&mut hasher);
+    (game.players.white, game.players.black, opening).hash(&mut hasher);
     game.moves.iter().for_each(|played| played.uci.hash(&mut hasher));
     hasher.finish()
 }

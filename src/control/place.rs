@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 use tokio::net::UnixListener;
 
 use crate::files::open_regular;
+use crate::text::hex;
 
 /// The socket's name in the run directory.
 const SOCKET: &str = "control.sock";
@@ -74,8 +75,7 @@ fn elsewhere(dir: &Path, runtime_dir: Option<PathBuf>) -> PathBuf {
 /// The name outside of the run directory `dir` of its socket, and of no other's.
 fn name_elsewhere(dir: &Path) -> String {
     let hash = Sha256::digest(dir.as_os_str().as_bytes());
-    let name: String = hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    format!("quintain-{name}.sock")
+    format!("quintain-{}.sock", hex(&hash[..8]))
 }
 
 /// The socket of the run in `dir`, if there is one.

@@ -17,6 +17,7 @@ mod machine;
 mod routes;
 mod store;
 
+use crate::text::hex;
 use std::io::Read as _;
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
@@ -61,7 +62,7 @@ pub enum ServeError {
 pub fn token() -> Result<String, ServeError> {
     let mut bytes = [0; 16];
     std::fs::File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut bytes)).map_err(ServeError::Random)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hex(&bytes))
 }
 
 /// Serves until Ctrl-C.

@@ -51,7 +51,7 @@ mod tests {
             let book = book_of(sha256, Variant::Standard).expect("readable").expect("there");
             let lines = book.openings().map(|opening| epd(&opening.expect("readable").fen) + "\n");
             let hash = sha2::Sha256::digest(lines.collect::<String>());
-            assert_eq!(hash.iter().map(|byte| format!("{byte:02x}")).collect::<String>(), sha256);
+            assert_eq!(crate::text::hex(&hash), sha256);
         }
     }
 

@@ -23,7 +23,6 @@ pub mod pgn;
 pub mod polyglot;
 mod store;
 
-use std::fmt::Write as _;
 use std::io::{self, BufReader, Cursor, Read};
 use std::path::Path;
 use std::sync::Arc;
@@ -38,6 +37,7 @@ use self::store::{Lines, Store, StoreError};
 use crate::chess::{START_FEN, Variant};
 use crate::files::open_regular;
 use crate::record::{Opening, Termination};
+use crate::text::hex;
 
 /// What a book's bytes mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -458,14 +458,6 @@ fn sniff(bytes: &[u8]) -> Format {
 
 fn without_bom(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(64), |mut text, byte| {
-        // Writing to a string does not fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 fn words(why: Termination) -> String {

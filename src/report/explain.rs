@@ -13,9 +13,9 @@ pub mod table;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use crate::chess::{self, Variant};
+use crate::chess;
 use crate::plan::Plan;
-use crate::record::{Color, GameRecord, Opening, Outcome, PlayerId};
+use crate::record::{Color, GameRecord, Outcome, PlayerId};
 use crate::report::eco::Openings;
 use crate::report::explain::features::{Features, Phase};
 use crate::stats::explain::{
@@ -276,15 +276,17 @@ impl<'a> Explainer<'a> {
             tally(&mut self.tallies[place], dimension.measure(), &labels, &points);
         }
         let name = features.first().map(|features| features.book_name.clone()).unwrap_or_default();
-        self.tell_opening(&first.opening, name, games, &points);
+        let openings: Vec<_> =
+            of_player.iter().map(|(game, ..)| chess::opening_key(&game.opening, self.plan.rules.variant)).collect();
+        let of_first = (first.opening.index, openings.first().copied().unwrap_or_default());
+        self.tell_opening(of_first, name, games, &points);
         self.effort.add(&features);
-        for ((game, ..), features) in of_player.iter().zip(&features) {
-            self.repeats.add(game, features, self.plan.rules.variant);
+        for (((game, ..), features), opening) in of_player.iter().zip(&features).zip(openings) {
+            self.repeats.add(game, features, opening);
         }
     }
 
-    fn tell_opening(&mut self, opening: &Opening, name: String, games: &[GameRecord], points: &[u8]) {
-        let (index, key) = (opening.index, chess::opening_key(opening, self.plan.rules.variant));
+    fn tell_opening(&mut self, (index, key): (u64, u64), name: String, games: &[GameRecord], points: &[u8]) {
         let opening = self.openings.entry(key).or_insert_with(|| OpeningTally { index, ..OpeningTally::default() });
         if opening.name.is_empty() {
             opening.name = name;
@@ -413,9 +415,9 @@ impl Effort {
 }
 
 impl Repeats {
-    fn add(&mut self, game: &GameRecord, features: &Features, variant: Variant) {
+    fn add(&mut self, game: &GameRecord, features: &Features, opening: u64) {
         let players = (game.players.white, game.players.black);
-        let moves = chess::game_key(game, variant);
+        let moves = chess::game_key(game, opening);
         *self.games.entry(moves).or_default() += 1;
         let last = features.last_position.map_or(moves, |key| {
             let mut hasher = DefaultHasher::new();

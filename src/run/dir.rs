@@ -10,7 +10,7 @@ use crate::plan::{Plan, file};
 use crate::record::GameRecord;
 use crate::run::error::{Result, RunError, Within as _};
 use crate::run::stamp;
-use crate::text::with_causes;
+use crate::text::{hex, with_causes};
 
 /// Longer files are no plan.
 const MOST_PLAN_BYTES: u64 = 1 << 20;
@@ -198,11 +198,7 @@ fn header_of(plan: &str) -> Header {
 
 /// SHA-256 in hex.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut hex, byte| {
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
+    hex(&Sha256::digest(bytes))
 }
 
 /// Writes a new file and has it put on disk.

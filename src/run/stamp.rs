@@ -14,6 +14,7 @@ use crate::dashboard;
 use crate::files::read_text;
 use crate::run::dir::write_atomically;
 use crate::run::error::{Result, RunError, Within as _};
+use crate::text::hex;
 
 /// The stamp's name in the run directory.
 pub(crate) const FILE_NAME: &str = "stamp";
@@ -35,14 +36,7 @@ const SHORTEST_SECRET: usize = 32;
 /// # Errors
 /// Returns an error if there is no place for the secret or none to write the stamp.
 pub(crate) fn write(root: &Path, plan: &str) -> Result<()> {
-    let stamp: String = mac(&secret(&state()?)?, plan)?.finalize().into_bytes().iter().fold(
-        String::with_capacity(2 * 32 + 1),
-        |mut hex, byte| {
-            use std::fmt::Write as _;
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        },
-    );
+    let stamp = hex(&mac(&secret(&state()?)?, plan)?.finalize().into_bytes());
     let path = root.join(FILE_NAME);
     // Replaced and not written into: the name may be a link.
     write_atomically(&path, (stamp + "\n").as_bytes()).within(|| format!("{}: cannot write it", path.display()))

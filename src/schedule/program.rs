@@ -8,6 +8,7 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 
 use crate::plan::Player;
+use crate::text::hex;
 
 /// What was last seen of each player's program.
 #[derive(Debug)]
@@ -70,7 +71,7 @@ fn sha256(path: &Path) -> io::Result<String> {
     loop {
         let count = file.read(&mut buffer)?;
         if count == 0 {
-            return Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect());
+            return Ok(hex(&hasher.finalize()));
         }
         hasher.update(&buffer[..count]);
     }

@@ -7,6 +7,7 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 
 use crate::source::error::{SourceError, io_error};
+use crate::text::hex;
 
 /// The hash of a file's bytes.
 pub(super) fn of_file(path: &Path) -> Result<String, SourceError> {
@@ -30,10 +31,6 @@ pub(super) fn of_parts<'a>(parts: impl IntoIterator<Item = &'a str>) -> String {
         hasher.update(part.as_bytes());
     }
     hex(&hasher.finalize())
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::chess::{self, Variant};
+use crate::chess;
 use crate::plan::Plan;
 use crate::record::GameRecord;
 
@@ -11,7 +11,6 @@ use crate::record::GameRecord;
 pub struct Repeats {
     /// `None` if repeats count.
     seen: Option<HashSet<u64>>,
-    variant: Variant,
     /// Whether a player has a clock.
     is_timed: bool,
 }
@@ -20,8 +19,7 @@ impl Repeats {
     /// No games yet of `plan`.
     #[must_use]
     pub fn new(plan: &Plan) -> Self {
-        let is_timed = plan.is_timed();
-        Self { is_timed, ..Self::unless(plan.count_repeats, plan.rules.variant) }
+        Self { is_timed: plan.is_timed(), ..Self::unless(plan.count_repeats) }
     }
 
     /// True if repeats are left out of all counts. Under a clock they are not: whether a game comes
@@ -35,14 +33,16 @@ impl Repeats {
 
     /// No games yet; nothing is ever a repeat if they are `counted`.
     #[must_use]
-    pub fn unless(counted: bool, variant: Variant) -> Self {
-        Self { seen: (!counted).then(HashSet::new), variant, is_timed: false }
+    pub fn unless(counted: bool) -> Self {
+        Self { seen: (!counted).then(HashSet::new), is_timed: false }
     }
 
-    /// True if every game of the next pair in order repeats one that came before; if not, its games are known from now on.
-    pub fn is_repeat(&mut self, games: &[GameRecord]) -> bool {
+    /// True if every game of the next pair in order repeats one that came before; if not, its games
+    /// are known from now on. `openings` are the keys of the games' openings.
+    pub fn is_repeat(&mut self, games: &[GameRecord], openings: &[u64]) -> bool {
         let Some(seen) = &mut self.seen else { return false };
         // All games are entered, also after one that is new: no short circuit.
-        !games.iter().fold(false, |is_new, game| seen.insert(chess::game_key(game, self.variant)) | is_new)
+        let keys = games.iter().zip(openings).map(|(game, opening)| chess::game_key(game, *opening));
+        !keys.fold(false, |is_new, key| seen.insert(key) | is_new)
     }
 }

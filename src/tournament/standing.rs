@@ -4,7 +4,7 @@
 //! cannot pull a verdict their way, and replaying a journal, whatever the order of its lines, gives the same stop.
 //!
 //! A pair whose games repeat counted ones move for move is no new evidence and does not count: engines at fixed nodes play
-//! an opening the same way each time ([`Repeats::new`]). Its place in the schedule is settled, as that of a pair that counts.
+//! an opening the same way each time ([`Repeats::are_left_out`]). Its place in the schedule is settled, as that of a pair that counts.
 
 use std::collections::BTreeMap;
 
@@ -147,7 +147,7 @@ impl Standing {
             halves_from: None,
             next: PairId(0),
             pairs: 0,
-            repeats: Repeats::unless(false, Variant::Standard),
+            repeats: Repeats::unless(false),
             repeated: 0,
             waiting: BTreeMap::new(),
             games: 0,
@@ -183,11 +183,12 @@ impl Standing {
         self.waiting.entry(pair).or_default()[leg.index()] = Some(Waiting::new(record, ahead));
         while !self.is_over() {
             let Some(games) = self.take_next() else { break };
-            let is_repeat = self.repeats.is_repeat(&games);
+            let openings: Vec<_> = games.iter().map(|game| chess::opening_key(&game.opening, self.variant)).collect();
+            let is_repeat = self.repeats.is_repeat(&games, &openings);
             if is_repeat && self.repeats.are_left_out() {
                 self.pass_over(&games);
             } else {
-                self.count(&games, is_repeat);
+                self.count(&games, openings.first().copied().unwrap_or_default(), is_repeat);
                 counted(self, &games);
             }
         }
@@ -219,7 +220,7 @@ impl Standing {
         Some(games)
     }
 
-    fn count(&mut self, games: &[GameRecord], is_repeat: bool) {
+    fn count(&mut self, games: &[GameRecord], opening: u64, is_repeat: bool) {
         let Some(first_game) = games.first() else { return };
         self.pairs += 1;
         let players = in_order((first_game.players.white, first_game.players.black));
@@ -235,7 +236,6 @@ impl Standing {
                 rating::Score::Game(color, half_points) => met.add_game(color, half_points),
             }
         }
-        let opening = chess::opening_key(&first_game.opening, self.variant);
         if self.faults.len() > 2 {
             let [a, b] = [players.0, players.1].map(|player| player.0.into());
             let meetings = units.into_iter().map(|score| rating::Meeting { a, b, score });

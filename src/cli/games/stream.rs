@@ -9,6 +9,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 
+use crate::chess::{self, Variant};
 use crate::files::open_regular;
 use crate::plan::Plan;
 use crate::record::{GameRecord, PairId};
@@ -53,6 +54,7 @@ const WINDOW: usize = 256;
 pub(super) struct Pairs {
     void: bool,
     repeats: Repeats,
+    variant: Variant,
     /// Pairs from this one on are one game.
     halves_from: Option<PairId>,
     waiting: BTreeMap<PairId, [Option<GameRecord>; 2]>,
@@ -66,7 +68,8 @@ impl Pairs {
     /// Will tell the void games of a run and no others, or all others.
     pub(super) fn new(plan: &Plan, void: bool) -> Self {
         let (halves_from, waiting, told) = (Pairing::new(plan).halves_from(), BTreeMap::new(), BTreeSet::new());
-        Self { void, repeats: Repeats::new(plan), halves_from, waiting, next: PairId(0), told }
+        let (repeats, variant) = (Repeats::new(plan), plan.rules.variant);
+        Self { void, repeats, variant, halves_from, waiting, next: PairId(0), told }
     }
 
     /// Takes a game as the journal has it; hands those to `each` that are sure to be among them. A game that stands twice is taken once.
@@ -95,7 +98,7 @@ impl Pairs {
                 break;
             }
             let games: Vec<_> = self.waiting.remove(&pair).into_iter().flatten().flatten().collect();
-            if !(is_whole && self.repeats.is_repeat(&games)) {
+            if !(is_whole && self.is_left_out(&games)) {
                 games.iter().for_each(&mut *each);
             }
             if is_whole {
@@ -105,6 +108,12 @@ impl Pairs {
                 }
             }
         }
+    }
+
+    /// True if the next pair repeats others and does not count for it.
+    fn is_left_out(&mut self, games: &[GameRecord]) -> bool {
+        let openings: Vec<_> = games.iter().map(|game| chess::opening_key(&game.opening, self.variant)).collect();
+        self.repeats.is_repeat(games, &openings) && self.repeats.are_left_out()
     }
 
     /// Hands over the games that still wait for others.

@@ -144,11 +144,11 @@ fn a_pair_that_repeats_counted_games_does_not_count() {
     let lines = ["4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", "4k3/8/8/8/8/8/4P3/4K3 w - - 3 20"];
     let again = [pair_of(0, lines[0], ["e2e4", "e2e3"]), pair_of(1, lines[1], ["e2e4", "e2e3"])];
     assert_eq!(tell(&mut self::standing(), again.into_iter().flatten()), [0]);
-    let mut clustered = Standing { repeats: Repeats::unless(true, Variant::Standard), ..self::standing() };
+    let mut clustered = Standing { repeats: Repeats::unless(true), ..self::standing() };
     let unlike = [pair_of(0, lines[0], ["e2e4", "e2e3"]), pair_of(1, lines[1], ["e2e3", "e2e4"])];
     assert_eq!(tell(&mut clustered, unlike.into_iter().flatten()), [0, 1]);
     assert_eq!(clustered.openings.values().map(Openings::openings).sum::<u64>(), 1);
-    let mut all = Standing { repeats: Repeats::unless(true, Variant::Standard), ..self::standing() };
+    let mut all = Standing { repeats: Repeats::unless(true), ..self::standing() };
     assert_eq!(tell(&mut all, played.into_iter().flatten()).len(), 6);
 }
 
