@@ -217,7 +217,7 @@ fn half_a_pair_counts_as_a_game() {
 /// ends at `width`, or after `pairs`.
 fn round_robin(width: Option<f64>, (book, bias): (u64, f64), pairs: u64, random: &mut SplitMix64) -> Standing {
     let width = width.map(|target| Width::new(target, 3));
-    let mut standing = Standing { width, ..Standing::empty(3, None) };
+    let mut standing = Standing { width, repeats: Repeats::unless(true), ..Standing::empty(3, None) };
     let laws = [-bias, bias].map(|elo| Law::TYPICAL.leaned(elo, Model::Logistic));
     let seed = random.next_u64();
     let favours = |opening: u64| SplitMix64::new(seed ^ opening).next_u64() & 1 == 1;
@@ -235,7 +235,7 @@ fn round_robin(width: Option<f64>, (book, bias): (u64, f64), pairs: u64, random:
                 1 => Outcome::Draw,
                 _ => Outcome::win(if is_first_white { Color::White } else { Color::Black }),
             };
-            let opening = Opening { index: opening, ..record.opening.clone() };
+            let opening = Opening { index: opening, fen: opening.to_string(), moves: Vec::new() };
             standing.tell(
                 GameRecord { players, opening, ending: Ending { outcome, ..record.ending.clone() }, ..record },
                 |_, _| {},
