@@ -3,10 +3,10 @@
 //! Reading order: [`space`] (the parameters), [`read`] and [`write`] (the lines and tables in which
 //! they come and go), [`spin`] (parameters from an engine's own options), [`draws`] (chance),
 //! [`spsa`] and [`compat`] (the updates of other programs), [`calibrate`] and [`auto`] (the default
-//! method), [`landscape`] (where methods are tried without games), [`report`] (what a run says),
-//! [`factors`] (switches by lot). Nothing here knows games, engines, clocks or files: text, seeds
-//! and results of pairs come in as values, so a run is a pure function of its parameters, its seed
-//! and the pairs that count.
+//! method), [`run`] (one interface to all of them), [`landscape`] (where methods are tried without
+//! games), [`report`] (what a run says), [`factors`] (switches by lot). Nothing here knows games,
+//! engines, clocks or files: text, seeds and results of pairs come in as values, so a run is a pure
+//! function of its parameters, its seed and the pairs that count.
 
 pub mod auto;
 pub mod calibrate;
@@ -18,6 +18,7 @@ pub mod landscape;
 pub mod read;
 mod refused;
 pub mod report;
+pub mod run;
 pub mod space;
 pub mod spin;
 pub mod spsa;
