@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use crate::source::command::CommandError;
+use crate::source::patch::PatchError;
 use crate::text::TomlError;
 
 /// Why a spec could not become a program. One line each, but for a failed build's last lines.
@@ -109,6 +110,27 @@ pub enum SourceError {
         new: String,
         /// Where the search began.
         head: String,
+    },
+    /// A program that does not print its parameters.
+    #[error("`{command}` failed ({status}): {detail}; correct `params` in quintain.toml's [tune]")]
+    Rows {
+        /// The program's name and arguments.
+        command: String,
+        /// How it ended.
+        status: String,
+        /// What it said, on one line.
+        detail: String,
+    },
+    /// A value that the sources do not take.
+    #[error(transparent)]
+    Patch(#[from] PatchError),
+    /// A branch that cannot be made.
+    #[error("branch `{branch}`: {reason}")]
+    Branch {
+        /// As typed.
+        branch: String,
+        /// What is wrong and what to do.
+        reason: String,
     },
     /// A program could not be run at all.
     #[error(transparent)]

@@ -1,7 +1,7 @@
 //! Git: revisions, the working tree as a commit, other repositories, checkouts to build in.
 //!
-//! Everything goes through the `git` program, without hooks, prompts, pager or signatures. The user's index, branches
-//! and working tree are never written.
+//! Everything goes through the `git` program, without hooks, prompts, pager or signatures. The user's index
+//! and working tree are never written, and no branch but the one that `quintain tune --apply` names.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -175,16 +175,83 @@ impl Repository {
         if self.tree_id(&head, "")?.as_deref() == Some(tree.as_str()) {
             return Ok(Snapshot { commit: head.clone(), head, left_out });
         }
-        let args = ["commit-tree", &tree, "-p", &head, "-m", "Working tree"];
+        let commit = self.commit_tree(&tree, &head, "Working tree", true)?;
+        Ok(Snapshot { head, commit, left_out })
+    }
+
+    /// Makes a commit of `tree` after `parent`: by this program, the same at each call, or by the user.
+    pub(super) fn commit_tree(
+        &self,
+        tree: &str,
+        parent: &str,
+        message: &str,
+        ours: bool,
+    ) -> Result<String, SourceError> {
+        let args = ["commit-tree", tree, "-p", parent, "-m", message];
         let mut task = task(&self.dir, &args, LIMIT);
-        for who in ["AUTHOR", "COMMITTER"] {
+        for who in ["AUTHOR", "COMMITTER"].into_iter().filter(|_| ours) {
             task = task
                 .env(format!("GIT_{who}_NAME"), "quintain")
                 .env(format!("GIT_{who}_EMAIL"), "quintain@localhost")
                 .env(format!("GIT_{who}_DATE"), "@0 +0000");
         }
-        let commit = checked(&args, task.run()?)?;
-        Ok(Snapshot { head, commit, left_out })
+        checked(&args, task.run()?)
+    }
+
+    /// The tree of `commit` with another text in the place of one of its files.
+    pub(super) fn tree_with(&self, commit: &str, path: &str, text: &str) -> Result<String, SourceError> {
+        let folder = tempfile::tempdir().map_err(io_error("write into", &std::env::temp_dir()))?;
+        let (index, content) = (folder.path().join("index"), folder.path().join("content"));
+        fs::write(&content, text).map_err(io_error("write", &content))?;
+        let content = content.to_string_lossy();
+        let blob = succeed(&self.dir, &["hash-object", "-w", "--no-filters", "--", &content], LIMIT)?;
+        let listed = self.listing(commit, &[path])?;
+        let mode = listed.split_whitespace().next().unwrap_or("100644");
+        let with_index = |args: &[&str]| -> Result<String, SourceError> {
+            checked(args, task(&self.dir, args, LIMIT).env("GIT_INDEX_FILE", &index).run()?)
+        };
+        with_index(&["read-tree", commit])?;
+        with_index(&["update-index", "--cacheinfo", &format!("{mode},{blob},{path}")])?;
+        with_index(&["write-tree"])
+    }
+
+    /// True for a repository without a working tree.
+    pub(super) const fn is_bare(&self) -> bool {
+        self.bare
+    }
+
+    /// The reason why `branch` cannot be set to a commit after `base`, and the remedy.
+    pub(super) fn unusable_branch(&self, branch: &str, base: &str) -> Result<Option<String>, SourceError> {
+        let name = format!("refs/heads/{branch}");
+        if branch.starts_with('-') || !self.git(&["check-ref-format", &name])?.status.success() {
+            return Ok(Some("it is no name for a branch; write one such as tuned".to_owned()));
+        }
+        if self.commit(&name).is_ok_and(|there| there != base) {
+            return Ok(Some("it exists and is not at the commit that is tuned; give another name".to_owned()));
+        }
+        let listed = succeed(&self.dir, &["worktree", "list", "--porcelain"], LIMIT)?;
+        if listed.lines().any(|line| line.strip_prefix("branch ") == Some(&name)) {
+            return Ok(Some("it is checked out, and a working tree is left as it is; give another name".to_owned()));
+        }
+        let known = self.git(&["var", "GIT_COMMITTER_IDENT"])?;
+        Ok((!known.status.success())
+            .then(|| "Git does not know who commits; set user.name and user.email with `git config`".to_owned()))
+    }
+
+    /// The commit of `branch` if it is one of `tree` right after `base`.
+    pub(super) fn made(&self, branch: &str, base: &str, tree: &str) -> Result<Option<String>, SourceError> {
+        let Ok(commit) = self.commit(&format!("refs/heads/{branch}")) else { return Ok(None) };
+        let is_ours = self.tree_id(&commit, "")?.as_deref() == Some(tree)
+            && self.commit(&format!("{commit}^")).is_ok_and(|parent| parent == base);
+        Ok(is_ours.then_some(commit))
+    }
+
+    /// Sets `branch`, which is at `base` or does not exist, to `commit`.
+    pub(super) fn set_branch(&self, branch: &str, commit: &str, base: &str) -> Result<(), SourceError> {
+        let name = format!("refs/heads/{branch}");
+        // Git takes an empty old value for a ref that must not exist.
+        let old = if self.commit(&name).is_ok() { base } else { "" };
+        succeed(&self.dir, &["update-ref", "-m", "quintain tune", &name, commit, old], LIMIT).map(|_| ())
     }
 
     /// The files of `others`, which HEAD lacks, that a snapshot takes in, and those of no tracked kind. Both lists

@@ -1,7 +1,8 @@
 //! Where an engine comes from: a spec becomes a program with a known origin.
 //!
 //! Reading order: `spec` (what the user types), `registry` (names), `recipe` (how a tree is built), `git` (revisions and
-//! the working tree), `untracked` (which new files count), `cache` (builds), `resolve` (all of it together), `base` (what to test against by default).
+//! the working tree), `untracked` (which new files count), `cache` (builds), `resolve` (all of it together), `base` (what to test against by default),
+//! `tuned` and `patch` (engines that are tuned, and their sources with new values).
 //! `command` runs every program of this room.
 
 mod base;
@@ -12,10 +13,12 @@ mod error;
 mod git;
 mod hash;
 mod history;
+mod patch;
 mod recipe;
 mod registry;
 mod resolve;
 mod spec;
+mod tuned;
 mod untracked;
 
 pub use base::{Bases, default_base};
@@ -23,7 +26,9 @@ pub use bench::{bench, bench_nodes};
 pub use command::Update;
 pub use error::SourceError;
 pub use history::{Commit, is_bad_commit, known, place_of, spec_of, stretch};
+pub use patch::PatchError;
 pub use recipe::{RawRecipe, Recipe};
 pub use registry::{Engine, Origin, RawRegistry, Registry};
 pub use resolve::{Context, Resolved, find, missing, resolve};
 pub use spec::{Spec, split_words};
+pub use tuned::{Sources, Tunable, tunable};

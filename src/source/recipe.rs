@@ -6,6 +6,7 @@ use std::path::{Component, Path};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::patch::Template;
 use crate::text::{OptionTable, TomlError, from_toml, options};
 
 /// Files that make no other engine unless the recipe has an `exclude` of its own: texts, and what only forges read.
@@ -33,6 +34,20 @@ pub struct Recipe {
     pub bench: String,
     /// UCI options that it always gets.
     pub options: Vec<(String, String)>,
+    /// Its form for a tuning, if it has one.
+    pub tune: Option<TuneRecipe>,
+}
+
+/// Form of an engine in which its parameters are options, and the place of their values in its
+/// sources.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TuneRecipe {
+    /// Shell command that builds it; `None` if the usual build has the options.
+    pub command: Option<String>,
+    /// Arguments with which the program prints its parameters, one a line.
+    pub params: Option<String>,
+    /// Rows of the sources that hold the values.
+    pub template: Option<Template>,
 }
 
 /// A `quintain.toml` as written: how the engine of a tree is built, and what it is like.
@@ -42,6 +57,9 @@ pub struct RawRecipe {
     build: RawBuild,
     #[serde(default)]
     engine: RawEngine,
+    #[serde(default)]
+    #[schemars(with = "RawTune")]
+    tune: Option<RawTune>,
 }
 
 /// Build of an engine.
@@ -76,6 +94,20 @@ struct RawEngine {
     options: Vec<(String, String)>,
 }
 
+/// Form of the engine that `quintain tune` plays with, and what it writes.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct RawTune {
+    /// Shell command that builds the engine with its parameters as UCI options [default: that of the build].
+    command: Option<String>,
+    /// Arguments with which the program prints its parameters, a line for each as OpenBench has them.
+    params: Option<String>,
+    /// File of the sources that holds the parameters' values, relative to the root.
+    file: Option<String>,
+    /// Regular expression of a parameter's place in that file: {name} stands for its name, group 1 is its value.
+    row: Option<String>,
+}
+
 #[derive(Deserialize)]
 struct Manifest {
     package: Option<Package>,
@@ -104,13 +136,19 @@ impl Recipe {
     /// # Errors
     /// With file and line when the text is not a recipe.
     pub fn parse(path: &Path, text: &str) -> Result<Self, TomlError> {
-        let RawRecipe { build, engine } = from_toml(path, text)?;
+        let RawRecipe { build, engine, tune } = from_toml(path, text)?;
         let wrong = |(key, message): (&str, String)| {
             let line = text.lines().position(|line| line.trim_start().starts_with(key)).map_or(1, |at| at + 1);
             TomlError { path: path.to_path_buf(), line, column: 1, message }
         };
         let recipe = Self::checked(build, engine.bench).map_err(wrong)?;
-        Ok(Self { name: engine.name, options: engine.options, ..recipe })
+        let tune = tune.map(RawTune::checked).transpose().map_err(|(key, message)| {
+            // The build has a `command` too.
+            let skipped = text.lines().take_while(|line| line.trim() != "[tune]").count();
+            let found = text.lines().skip(skipped).position(|line| line.trim_start().starts_with(key));
+            TomlError { path: path.to_path_buf(), line: skipped + found.unwrap_or(0) + 1, column: 1, message }
+        })?;
+        Ok(Self { name: engine.name, options: engine.options, tune, ..recipe })
     }
 
     /// A recipe from its parts, or the key that is wrong and what is wrong with it.
@@ -144,7 +182,14 @@ impl Recipe {
             name: None,
             bench: bench.unwrap_or_else(|| "bench".to_owned()),
             options: Vec::new(),
+            tune: None,
         })
+    }
+
+    /// The recipe of the engine's form for a tuning, which is the usual one if it has no other.
+    pub(super) fn tunable(&self) -> Self {
+        let command = self.tune.as_ref().and_then(|tune| tune.command.clone());
+        Self { command: command.unwrap_or_else(|| self.command.clone()), ..self.clone() }
     }
 
     /// The recipe of a Cargo package, from its manifest; `None` where the manifest has no package.
@@ -168,7 +213,7 @@ impl Recipe {
 
     fn detected(command: String, binary: String, name: Option<String>) -> Self {
         let (sources, env, options) = Default::default();
-        Self { command, binary, sources, exclude: texts(), env, name, bench: "bench".to_owned(), options }
+        Self { command, binary, sources, exclude: texts(), env, name, bench: "bench".to_owned(), options, tune: None }
     }
 
     /// What makes one engine another, in Git's words.
@@ -199,6 +244,31 @@ impl Recipe {
     }
 }
 
+impl RawTune {
+    /// The table checked, or the key that is wrong and what is wrong with it.
+    fn checked(self) -> Result<TuneRecipe, (&'static str, String)> {
+        for (key, text) in [("command", &self.command), ("params", &self.params)] {
+            if text.as_ref().is_some_and(|text| text.trim().is_empty()) {
+                return Err((key, format!("`{key}` is empty; write it, or leave it out")));
+            }
+        }
+        let template = match (self.file, self.row) {
+            (None, None) => None,
+            (Some(_), None) => {
+                return Err(("file", "`file` needs `row`, which says where a value stands in it".to_owned()));
+            }
+            (None, Some(_)) => return Err(("row", "`row` needs `file`, whose text it is looked for in".to_owned())),
+            (Some(file), Some(_)) if !inside(&file) => {
+                return Err(("file", format!("`file` is `{file}`; write a path relative to the tree's root")));
+            }
+            (Some(file), Some(row)) => {
+                Some(Template::new(file, row).map_err(|error| ("row", format!("`row`: {error}")))?)
+            }
+        };
+        Ok(TuneRecipe { command: self.command, params: self.params, template })
+    }
+}
+
 fn texts() -> Vec<String> {
     TEXTS.map(str::to_owned).to_vec()
 }
@@ -224,6 +294,14 @@ mod tests {
         assert_eq!(recipe.sources, ["engine"]);
         assert!(recipe.exclude.iter().any(|pattern| pattern == "*.md"), "{:?}", recipe.exclude);
         assert_eq!(recipe.compiler(), Some(["rustc", "-vV"].as_slice()));
+        // Every number of the engine's table has its place, found by its name.
+        let template = recipe.tune.unwrap().template.unwrap();
+        let text = std::fs::read_to_string(path.with_file_name(template.file())).unwrap();
+        let (_, table) = text.split_once("params! {\n").unwrap();
+        let rows = table.lines().filter_map(|line| line.trim().strip_suffix(';')?.split_once(": "));
+        let values: Vec<_> = rows.map(|(name, _)| (name.to_owned(), "-7".to_owned())).collect();
+        let filled = template.fill(&text, &values).unwrap();
+        assert!(values.len() > 40 && filled.matches(": -7, ").count() == values.len(), "{}", values.len());
     }
 
     #[test]
@@ -238,6 +316,28 @@ mod tests {
         ] {
             let error = parse(text).unwrap_err();
             assert!(error.starts_with(&format!("quintain.toml:{line}:1: ")), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_tune_table_is_checked_and_its_faults_name_their_line() {
+        const BUILD: &str = "[build]\ncommand = \"make\"\nbinary = \"x\"\n[tune]\n";
+        let tune = |rest: &str| parse(&format!("{BUILD}{rest}"));
+        let recipe = tune("command = 'make tune'\nparams = 'spsa'\nfile = 'p.h'\nrow = '{name} = (\\d+)'\n").unwrap();
+        assert_eq!((recipe.tunable().command.as_str(), recipe.command.as_str()), ("make tune", "make"));
+        assert!(recipe.tune.is_some_and(|tune| tune.template.is_some() && tune.params.as_deref() == Some("spsa")));
+        assert_eq!(parse("[build]\ncommand = \"make\"\nbinary = \"x\"\n").unwrap().tunable().command, "make");
+        for (rest, start) in [
+            ("command = ' '\n", "quintain.toml:5:1: `command` is empty"),
+            ("params = ''\n", "quintain.toml:5:1: `params` is empty"),
+            ("params = 'spsa'\nfile = 'p.h'\n", "quintain.toml:6:1: `file` needs `row`"),
+            ("row = '{name} (1)'\n", "quintain.toml:5:1: `row` needs `file`"),
+            ("file = '../p.h'\nrow = '{name} (1)'\n", "quintain.toml:5:1: `file` is `../p.h`"),
+            ("file = 'p.h'\nrow = 'name (1)'\n", "quintain.toml:6:1: `row`: "),
+            ("rows = 'x'\n", "quintain.toml:5:1: unknown key `rows`, did you mean `row`?"),
+        ] {
+            let error = tune(rest).unwrap_err();
+            assert!(error.starts_with(start), "{error}");
         }
     }
 

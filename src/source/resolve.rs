@@ -223,7 +223,7 @@ fn recipe(
     Err(SourceError::NoRecipe { what: short(commit).to_owned(), reason: reason.to_owned() })
 }
 
-fn build(
+pub(super) fn build(
     spec: &str,
     revision: &Revision,
     context: &Context,

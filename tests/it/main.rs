@@ -45,3 +45,4 @@ mod tidy;
 mod tools;
 #[cfg(target_os = "linux")]
 mod trust;
+mod tuned;

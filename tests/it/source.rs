@@ -27,14 +27,14 @@ options = { Hash = 16 }
 ";
 
 /// A repository with a toy engine, and a cache of its own.
-struct Toy {
+pub(crate) struct Toy {
     folder: TempDir,
-    context: Context,
+    pub(crate) context: Context,
 }
 
 impl Toy {
     /// Without a commit.
-    fn bare() -> Self {
+    pub(crate) fn bare() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let cwd = folder.path().join("repository");
         fs::create_dir(&cwd).unwrap();
@@ -74,13 +74,13 @@ impl Toy {
         fs::read_to_string(self.log()).map_or(0, |log| log.lines().count())
     }
 
-    fn write(&self, path: &str, text: &str) {
+    pub(crate) fn write(&self, path: &str, text: &str) {
         let path = self.context.cwd.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
 
-    fn git(&self, args: &[&str]) -> String {
+    pub(crate) fn git(&self, args: &[&str]) -> String {
         let mut command = Command::new("git");
         for name in ["GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE"] {
             command.env_remove(name);
@@ -93,7 +93,7 @@ impl Toy {
     }
 
     /// Commits everything; returns the commit.
-    fn commit(&self, message: &str) -> String {
+    pub(crate) fn commit(&self, message: &str) -> String {
         self.git(&["add", "--all"]);
         self.git(&["commit", "--quiet", "--allow-empty", "-m", message]);
         self.git(&["rev-parse", "HEAD"])

@@ -1,0 +1,172 @@
+//! Engines in the form in which they are tuned, and commits of their sources with tuned values.
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::command::{Task, Update};
+use super::error::SourceError;
+use super::git::Repository;
+use super::patch::{PatchError, Template};
+use super::recipe::TuneRecipe;
+use super::resolve::{self, Context, Resolved, Revision};
+use super::spec::{Spec, split_words};
+
+/// Wait for a program to print its parameters.
+const ROWS_LIMIT: Duration = Duration::from_secs(60);
+
+/// An engine to be tuned.
+#[derive(Debug)]
+pub struct Tunable {
+    /// The program whose options are its parameters.
+    pub engine: Resolved,
+    /// Arguments with which it prints them, if its recipe says so.
+    params: Option<String>,
+    /// Sources that take the values, if its recipe says which.
+    pub sources: Option<Sources>,
+}
+
+/// Sources of an engine at the commit that was tuned.
+#[derive(Clone, Debug)]
+pub struct Sources {
+    repository: Repository,
+    /// The commit that was built; of a changed working tree one that no branch has.
+    built: String,
+    /// True for a changed working tree.
+    dirty: bool,
+    template: Template,
+}
+
+/// The engine that `spec` means as its recipe's `[tune]` builds it, or as ever if there is none.
+///
+/// # Errors
+/// As [`resolve`](super::resolve).
+pub fn tunable(spec: &str, context: &Context, progress: &mut dyn FnMut(Update<'_>)) -> Result<Tunable, SourceError> {
+    let parsed = Spec::parse(spec)?;
+    if matches!(parsed, Spec::Program(_)) {
+        return Ok(Tunable { engine: resolve::resolve(spec, context, progress)?, params: None, sources: None });
+    }
+    let mut revision = resolve::revision(&parsed, context, progress)?;
+    let tune = revision.recipe.tune.clone();
+    revision.recipe = revision.recipe.tunable();
+    let engine = resolve::build(spec, &revision, context, progress)?;
+    let TuneRecipe { params, template, .. } = tune.unwrap_or_default();
+    let Revision { repository, built, dirty, .. } = revision;
+    let sources = template.map(|template| Sources { repository, built, dirty, template });
+    Ok(Tunable { engine, params, sources })
+}
+
+impl Tunable {
+    /// The lines in which the engine prints its parameters, and the command that printed them; `None`
+    /// if its recipe does not say how.
+    ///
+    /// # Errors
+    /// If the command fails.
+    pub fn rows(&self) -> Result<Option<(String, String)>, SourceError> {
+        let Some(params) = &self.params else { return Ok(None) };
+        let Resolved { program, args, dir, .. } = &self.engine;
+        let task = Task::guarded(program, ROWS_LIMIT).args(args).args(split_words(params)?);
+        let ran = task.dir(dir.as_deref().unwrap_or(Path::new("."))).run()?;
+        let name = program.file_name().unwrap_or_default().to_string_lossy();
+        let command = format!("{name} {params}");
+        if ran.status.success() {
+            return Ok(Some((command, ran.stdout)));
+        }
+        let detail = ran.stderr.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no message").to_owned();
+        Err(SourceError::Rows { command, status: ran.status.to_string(), detail })
+    }
+}
+
+impl Sources {
+    /// The sources at a commit that was tuned before, as its own recipe has them; `None` if that
+    /// names no place for values.
+    ///
+    /// # Errors
+    /// If the repository, the commit or its recipe cannot be read.
+    pub fn open(repository: &Path, built: &str, dirty: bool, context: &Context) -> Result<Option<Self>, SourceError> {
+        let spec = Spec::Git { rev: built.to_owned(), repository: Some(repository.display().to_string()) };
+        let Revision { repository, built, recipe, .. } = resolve::revision(&spec, context, &mut |_| {})?;
+        let template = recipe.tune.and_then(|tune| tune.template);
+        Ok(template.map(|template| Self { repository, built, dirty, template }))
+    }
+
+    /// The repository's folder.
+    #[must_use]
+    pub fn repository(&self) -> &Path {
+        &self.repository.dir
+    }
+
+    /// The commit that was built.
+    #[must_use]
+    pub fn commit(&self) -> &str {
+        &self.built
+    }
+
+    /// True if that is of a working tree with uncommitted changes.
+    #[must_use]
+    pub const fn is_dirty(&self) -> bool {
+        self.dirty
+    }
+
+    /// The file with the values written into it.
+    ///
+    /// # Errors
+    /// A value that has not one place there, or a file that is not there.
+    pub fn filled(&self, values: &[(String, String)]) -> Result<String, SourceError> {
+        let file = self.template.file();
+        let fault = |reason| PatchError::File { file: file.to_owned(), reason };
+        let text = self.repository.file(&self.built, file)?.ok_or_else(|| fault("is not in the commit"))?;
+        // Git's output is read as text, and what is none would come back as something else.
+        if text.contains(char::REPLACEMENT_CHARACTER) {
+            return Err(fault("is no UTF-8 text").into());
+        }
+        Ok(self.template.fill(&text, values)?)
+    }
+
+    /// Makes a commit of the sources with `values` that no branch has, the same at each call.
+    ///
+    /// # Errors
+    /// As [`filled`](Self::filled), and those of Git.
+    pub fn loose_commit(&self, values: &[(String, String)], message: &str) -> Result<String, SourceError> {
+        let tree = self.tree(values)?;
+        self.repository.commit_tree(&tree, &self.built, message, true)
+    }
+
+    /// Checks that [`apply`](Self::apply) would make the branch now.
+    ///
+    /// # Errors
+    /// A name that is none, a branch that is elsewhere or checked out, a user unknown to Git, sources
+    /// with uncommitted changes.
+    pub fn check_branch(&self, branch: &str) -> Result<(), SourceError> {
+        let refuse = |reason: String| Err(SourceError::Branch { branch: branch.to_owned(), reason });
+        if self.repository.is_bare() {
+            return refuse("the engine comes from a copy of a repository in the cache; clone it and tune there".into());
+        }
+        if self.dirty {
+            return refuse("the working tree that is tuned has uncommitted changes; commit them first".into());
+        }
+        if let Some(reason) = self.repository.unusable_branch(branch, &self.built)? {
+            return refuse(reason);
+        }
+        Ok(())
+    }
+
+    /// Makes the branch with one commit on top of the tuned one: the sources with `values`. The
+    /// working tree and the index stay as they are. A branch that is just that is left alone.
+    ///
+    /// # Errors
+    /// As [`check_branch`](Self::check_branch) and [`filled`](Self::filled).
+    pub fn apply(&self, branch: &str, values: &[(String, String)], message: &str) -> Result<String, SourceError> {
+        let tree = self.tree(values)?;
+        if let Some(made) = self.repository.made(branch, &self.built, &tree)? {
+            return Ok(made);
+        }
+        self.check_branch(branch)?;
+        let commit = self.repository.commit_tree(&tree, &self.built, message, false)?;
+        self.repository.set_branch(branch, &commit, &self.built)?;
+        Ok(commit)
+    }
+
+    fn tree(&self, values: &[(String, String)]) -> Result<String, SourceError> {
+        self.repository.tree_with(&self.built, self.template.file(), &self.filled(values)?)
+    }
+}
