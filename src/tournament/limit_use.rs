@@ -123,14 +123,16 @@ impl LimitUse {
     /// The thriftiest player under the same limit, if this one uses unlike more than the limit.
     fn unlike(&self, place: usize) -> Option<(usize, f64)> {
         let (limit, mean) = self.players[place].judged()?;
+        let is_far = |used: f64| mean > UNEVEN * used && mean - used > LEAST_DIFFERENCE;
+        if !is_far(limit as f64) {
+            return None;
+        }
         let same = |(other, player): (usize, &PlayerUse)| {
             let (others, used) = player.judged()?;
             (others == limit).then_some((other, used))
         };
         let least = self.players.iter().enumerate().filter_map(same).min_by(|a, b| a.1.total_cmp(&b.1))?;
-        let is_unlike =
-            mean > UNEVEN * least.1.max(limit as f64) && mean - least.1.max(limit as f64) > LEAST_DIFFERENCE;
-        is_unlike.then_some(least)
+        is_far(least.1).then_some(least)
     }
 
     /// The remark beside a result that a limit not obeyed may have made; `None` if all obey.

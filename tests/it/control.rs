@@ -112,7 +112,7 @@ fn a_paused_run_begins_no_game_until_it_is_resumed() {
 /// More slots, fewer slots, back and forth: each game is played once, and none is lost.
 #[test]
 fn concurrency_grows_and_shrinks() {
-    let mut live = Live::start("--max-pairs 30 -j 2");
+    let mut live = Live::start("--max-pairs 120 -j 2");
     for games in [5, 1, 4, 1, 1, 6, 2, 1] {
         assert_eq!(live.steer(&format!("concurrency {games}"))["concurrency"], games);
         let most = |now: &Value| now["playing"].as_u64().unwrap() <= games;

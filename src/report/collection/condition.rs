@@ -26,8 +26,9 @@ impl Condition {
             // The whole limit, if the program that wrote it says it; the clock is what other programs tell.
             if side.limit.is_empty() { of_clock(&side.time_control) } else { of_limit(&side.limit) }
         });
+        let is_timed = sides.iter().any(|(_, is_timed)| *is_timed);
         let is_chess960 = game.variant.eq_ignore_ascii_case(b"chess960");
-        Self::new(sides, is_chess960)
+        Self::new(sides.map(|(name, _)| name), is_timed, is_chess960)
     }
 
     /// That of a run: all its games are at one condition, which each player has in its way.
@@ -40,12 +41,11 @@ impl Condition {
         Self { name, sides: [String::new(), String::new()], has_odds: limits.len() > 1, is_timed }
     }
 
-    fn new(sides: [String; 2], is_chess960: bool) -> Self {
+    fn new(sides: [String; 2], is_timed: bool, is_chess960: bool) -> Self {
         let has_odds = sides[0] != sides[1];
         let mut limits = sides.clone();
         limits.sort();
         let shown = if has_odds { limits.join(" | ") } else { limits[0].clone() };
-        let is_timed = sides.iter().any(|side| side.parse::<Limit>().is_ok_and(|limit| limit.is_timed()));
         Self { name: shown + if is_chess960 { " Chess960" } else { "" }, sides, has_odds, is_timed }
     }
 
@@ -55,14 +55,14 @@ impl Condition {
     }
 }
 
-/// A `TimeControl` tag in one spelling.
-fn of_clock(tag: &[u8]) -> String {
+/// A `TimeControl` tag in one spelling, and whether it is known to be a clock.
+fn of_clock(tag: &[u8]) -> (String, bool) {
     let text = String::from_utf8_lossy(tag);
     match text.trim() {
-        "" | "?" => "time control not told".to_owned(),
-        "-" | "inf" | "infinite" => "no clock".to_owned(),
+        "" | "?" => ("time control not told".to_owned(), false),
+        "-" | "inf" | "infinite" => ("no clock".to_owned(), false),
         // Periods, as PGN has them; elsewhere a colon stands between minutes and seconds.
-        periods if periods.contains(':') => periods.to_owned(),
+        periods if periods.contains(':') => (periods.to_owned(), true),
         other => match other.strip_suffix("/move") {
             Some(seconds) => of_limit(format!("movetime={seconds}").as_bytes()),
             None => of_limit(other.as_bytes()),
@@ -70,10 +70,11 @@ fn of_clock(tag: &[u8]) -> String {
     }
 }
 
-/// A limit in one spelling, or as it stands if it is none.
-fn of_limit(text: &[u8]) -> String {
+/// A limit in one spelling, or as it stands if it is none, and whether it is known to be a clock.
+fn of_limit(text: &[u8]) -> (String, bool) {
     let text = String::from_utf8_lossy(text);
-    text.parse::<Limit>().map_or_else(|_| text.trim().to_owned(), |limit| limit.to_string())
+    text.parse::<Limit>()
+        .map_or_else(|_| (text.trim().to_owned(), false), |limit| (limit.to_string(), limit.is_timed()))
 }
 
 #[cfg(test)]
@@ -82,19 +83,19 @@ mod tests {
 
     #[test]
     fn clocks_have_one_spelling() {
-        for (tag, expected) in [
-            ("8+0.08", "8+0.08"),
-            ("8.0+0.080", "8+0.08"),
-            ("40/60+0", "40/60"),
-            ("60+0", "60"),
-            ("0.10/move", "movetime=0.1"),
-            ("-", "no clock"),
-            ("inf", "no clock"),
-            ("?", "time control not told"),
-            ("", "time control not told"),
-            ("40/7200:3600", "40/7200:3600"),
+        for (tag, expected, is_timed) in [
+            ("8+0.08", "8+0.08", true),
+            ("8.0+0.080", "8+0.08", true),
+            ("40/60+0", "40/60", true),
+            ("60+0", "60", true),
+            ("0.10/move", "movetime=0.1", true),
+            ("-", "no clock", false),
+            ("inf", "no clock", false),
+            ("?", "time control not told", false),
+            ("", "time control not told", false),
+            ("40/7200:3600", "40/7200:3600", true),
         ] {
-            assert_eq!(of_clock(tag.as_bytes()), expected, "{tag}");
+            assert_eq!(of_clock(tag.as_bytes()), (expected.to_owned(), is_timed), "{tag}");
         }
     }
 }
