@@ -44,8 +44,20 @@ pub fn open_input(path: &Path) -> io::Result<File> {
 /// # Errors
 /// As [`open_regular`]; also for a longer file.
 pub fn read_bytes(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    bytes_of(open_regular(path)?, most)
+}
+
+/// Text of at most `most` bytes that is read once, as of [`open_input`].
+///
+/// # Errors
+/// As [`read_text`].
+pub fn read_input(path: &Path, most: u64) -> io::Result<String> {
+    text_of(bytes_of(open_input(path)?, most)?)
+}
+
+fn bytes_of(file: File, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let length = open_regular(path)?.take(most + 1).read_to_end(&mut bytes)? as u64;
+    let length = file.take(most + 1).read_to_end(&mut bytes)? as u64;
     if length > most {
         return Err(invalid(format!("it is longer than the {most} bytes that such a file may have")));
     }
@@ -57,7 +69,11 @@ pub fn read_bytes(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 /// # Errors
 /// As [`read_bytes`]; also for bytes that are not UTF-8.
 pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
-    String::from_utf8(read_bytes(path, most)?).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+    text_of(read_bytes(path, most)?)
+}
+
+fn text_of(bytes: Vec<u8>) -> io::Result<String> {
+    String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
 fn is_own_descriptor(path: &Path) -> bool {

@@ -35,6 +35,7 @@ use self::grammar::Saved;
 pub(crate) use self::invocation::Dialect;
 use self::invocation::Request;
 use self::play::say;
+use crate::files::{MOST_DOCUMENT_BYTES, read_input};
 use crate::text::with_causes;
 
 /// The fastchess whose command line this is.
@@ -128,7 +129,7 @@ fn version(dialect: Dialect) -> String {
 }
 
 fn load(path: &Path) -> Result<Saved, String> {
-    let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let text = read_input(path, MOST_DOCUMENT_BYTES).map_err(|error| format!("{}: {error}", path.display()))?;
     let with_path = |why: String| format!("{}: {why}", path.display());
     ConfigFile::parse(&text).and_then(|file| file.saved()).map_err(with_path)
 }

@@ -17,6 +17,7 @@ use super::save::Saver;
 use super::watch::Watch;
 use crate::chess::Variant;
 use crate::compat::console::{Console, Given, Output, Scores, Setup, Style};
+use crate::files::{MOST_DOCUMENT_BYTES, read_input};
 use crate::journal::{self, Journal};
 use crate::openings::Book;
 use crate::plan::time_control::{Limit, Seconds};
@@ -240,7 +241,7 @@ fn begin(
 /// The directory of the run that `-config file=` goes on with; `None` for a new one.
 fn earlier(invocation: &Invocation) -> Result<Option<PathBuf>> {
     let Some(path) = &invocation.resume else { return Ok(None) };
-    let text = std::fs::read_to_string(path).within(|| format!("{}: cannot be read", path.display()))?;
+    let text = read_input(path, MOST_DOCUMENT_BYTES).within(|| format!("{}: cannot be read", path.display()))?;
     let file = ConfigFile::parse(&text).map_err(|why| RunError::Setting(format!("{}: {why}", path.display())))?;
     let run = file.quintain.as_ref().map(|own| own.run.clone()).filter(|run| !run.is_empty());
     let Some(run) = run else {

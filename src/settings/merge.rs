@@ -6,6 +6,7 @@ use toml::{Table, Value};
 
 use super::error::ConfigError;
 use super::plan::RawPlan;
+use crate::files::{MOST_DOCUMENT_BYTES, read_input};
 use crate::text::from_toml;
 
 /// Limits of both sides. They are one thing: a plan that has one of them takes nothing of what a
@@ -21,8 +22,8 @@ impl RawPlan {
     /// # Errors
     /// If the file cannot be read, is not TOML, or has an unknown key or a value of the wrong type.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
-        let text =
-            std::fs::read_to_string(path).map_err(|source| ConfigError::Read { path: path.to_path_buf(), source })?;
+        let text = read_input(path, MOST_DOCUMENT_BYTES)
+            .map_err(|source| ConfigError::Read { path: path.to_path_buf(), source })?;
         from_toml(path, &text).map_err(ConfigError::Toml)
     }
 

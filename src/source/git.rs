@@ -8,6 +8,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::files::{MOST_DOCUMENT_BYTES, read_text};
 use crate::plan::file;
 use crate::source::command::{Captured, Task, Update};
 use crate::source::error::{SourceError, io_error};
@@ -297,7 +298,7 @@ impl Repository {
 
     /// A file of the checked-out working tree; `None` where there is none.
     pub(super) fn working_file(&self, path: &str) -> Option<String> {
-        if self.bare { None } else { fs::read_to_string(self.dir.join(path)).ok() }
+        if self.bare { None } else { read_text(&self.dir.join(path), MOST_DOCUMENT_BYTES).ok() }
     }
 
     /// Whether `one` and `other` differ in what `pathspecs` select.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::files::{MOST_DOCUMENT_BYTES, read_input};
 use crate::plan::time_control::LimitKind;
 use crate::source::error::{SourceError, io_error};
 use crate::source::recipe::{RawBuild, Recipe};
@@ -156,7 +157,7 @@ impl Registry {
     }
 
     fn add(&mut self, path: &Path) -> Result<(), SourceError> {
-        let text = match std::fs::read_to_string(path) {
+        let text = match read_input(path, MOST_DOCUMENT_BYTES) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
             read => read.map_err(io_error("read", path))?,
         };

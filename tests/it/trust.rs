@@ -211,7 +211,7 @@ fn no_fifo_and_no_device_holds_a_command_up() {
     let own = broken.path("own");
     fifo(&own);
     let own = own.display().to_string();
-    for command in ["book check FILE", "book info FILE", "rate FILE", "progress FILE"] {
+    for command in ["sprt FILE", "book check FILE", "book info FILE", "rate FILE", "progress FILE"] {
         for (path, kind) in [(own.as_str(), "a FIFO"), ("/dev/zero", "a device")] {
             check_refused(
                 &broken.by("another", &command.replace("FILE", path)),
