@@ -17,6 +17,7 @@
 use super::calibrate::{self, Calibration};
 use super::draws::Draws;
 use super::lag::Past;
+use super::sides::{self, Sides};
 use super::space::{Kind, Param, Space};
 
 /// Elo that a parameter loses at the perturbation: L of the formulae, for few parameters.
@@ -234,8 +235,10 @@ impl Auto {
             }
             Purpose::Tune => {
                 let perturbation = self.rule.perturbation(basis.calibration.loss(), self.rule.tuned_before(block));
-                let centres = centres(space, &basis.theta, perturbation);
-                pairs.map(|pair| tuning_pair(space, self.rule.seed, pair, &centres)).collect()
+                let sides = sides(space, &basis.theta, perturbation);
+                let mut fractions = vec![0; sides.len()];
+                let drawn = pairs.map(|pair| sides::draw(&sides, self.rule.seed, pair, &mut fractions));
+                drawn.map(|sides| Vectors { purpose: Purpose::Tune, sides }).collect()
             }
             Purpose::Validate => {
                 let sides = [space.nearest(&basis.mean), space.nearest(&space.start())];
@@ -320,51 +323,18 @@ impl Auto {
     }
 }
 
-/// Centre and half width of each parameter, the centre moved so that both sides fit in the range:
-/// clipping one side instead would halve what the pair tells.
-fn centres(space: &Space, theta: &[f64], perturbation: f64) -> Vec<(f64, f64)> {
-    let centre = |(param, theta): (&Param, &f64)| {
-        let half = half_width(param, perturbation).min((param.max - param.min) / 2.0);
-        // `max` after `min`: rounding may leave the two ends the wrong way round by a hair.
-        (theta.min(param.max - half).max(param.min + half), half)
-    };
-    space.params().iter().zip(theta).map(centre).collect()
-}
-
-fn tuning_pair(space: &Space, seed: u64, pair: u64, centres: &[(f64, f64)]) -> Vectors {
-    let (signs, mut draws) = Draws::new(seed, pair, space.len());
-    let mut sides = [Vec::with_capacity(space.len()), Vec::with_capacity(space.len())];
-    for ((param, (centre, half)), sign) in space.params().iter().zip(centres).zip(signs.iter()) {
-        let (low, high) = apart(param, centre - half, centre + half, &mut draws);
-        let (first, second) = if sign > 0.0 { (high, low) } else { (low, high) };
-        sides[0].push(first);
-        sides[1].push(second);
-    }
-    Vectors { purpose: Purpose::Tune, sides }
-}
-
-/// The values sent for the lower and the upper side. Whole ones are rounded with one fraction for
-/// both, which is right on average; they are never equal, as the sides are one apart at least.
-fn apart(param: &Param, low: f64, high: f64, draws: &mut Draws) -> (f64, f64) {
-    if param.kind == Kind::Float {
-        return (low.max(param.min), high.min(param.max));
-    }
-    let fraction = draws.fraction();
-    let low = (low + fraction).floor().clamp(param.min, param.max);
-    let high = (high + fraction).floor().clamp(param.min, param.max);
-    // Rounding errors of floating point may close a gap of exactly one.
-    match (low < high, high < param.max) {
-        (true, _) => (low, high),
-        (false, true) => (low, low + 1.0),
-        (false, false) => (high - 1.0, high),
-    }
+/// Sides of the pairs of a block around `theta`, at a perturbation in steps.
+fn sides(space: &Space, theta: &[f64], perturbation: f64) -> Vec<Sides> {
+    let sides = |(param, theta): (&Param, &f64)| Sides::new(param, *theta, half_width(param, perturbation));
+    space.params().iter().zip(theta).map(sides).collect()
 }
 
 fn calibration_pair(space: &Space, seed: u64, pair: u64, distance: f64) -> Vectors {
     let (signs, mut draws) = calibrate::signs(seed, pair, space.len());
-    let moved = space.params().iter().zip(signs.iter()).map(|(param, sign)| {
+    let fractions = draws.fractions(space.len());
+    let moved = space.params().iter().zip(signs.iter()).zip(fractions).map(|((param, sign), fraction)| {
         let value = param.start + sign * distance * param.step;
-        let value = if param.kind == Kind::Int { (value + draws.fraction()).floor() } else { value };
+        let value = if param.kind == Kind::Int { (value + fraction).floor() } else { value };
         value.clamp(param.min, param.max)
     });
     let moved = moved.collect();

@@ -158,7 +158,7 @@ mod tests {
     fn directions_of_two_neighbours_are_opposite_and_their_fractions_are_their_own() {
         let ((even, mut first), (odd, mut second)) = (signs(1, 6, 70), signs(1, 7, 70));
         assert_eq!(even.reversed(), odd);
-        assert_ne!(first.fraction(), second.fraction());
+        assert_ne!(first.fractions(1), second.fractions(1));
     }
 
     #[test]

@@ -74,9 +74,9 @@ impl Compat {
         let steps = (first..first.checked_add(u64::from(self.block))?).step_by(step as usize);
         let asked = steps.flat_map(|pair| {
             let (signs, mut draws) = self.signs(pair);
-            let own: Vec<f64> = signs.iter().map(|_| draws.fraction()).collect();
-            let other: Vec<f64> = match self.schedule.peer() {
-                Peer::Fishtest => signs.iter().map(|_| draws.fraction()).collect(),
+            let own = draws.fractions(self.params);
+            let other = match self.schedule.peer() {
+                Peer::Fishtest => draws.fractions(self.params),
                 Peer::OpenBench => own.clone(),
             };
             let sides = self.schedule.vectors(theta, &gains, &signs, [&own, &other]);

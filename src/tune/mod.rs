@@ -1,12 +1,13 @@
 //! Tuning of engine parameters by games: which values to try next, what the results say of them.
 //!
 //! Reading order: [`space`] (the parameters), [`read`] and [`write`] (the lines and tables in which
-//! they come and go), [`spin`] (parameters from an engine's own options), [`draws`] (chance),
-//! [`spsa`] and [`compat`] (the updates of other programs), [`calibrate`] and [`auto`] (the default
-//! method), [`run`] (one interface to all of them), [`landscape`] (where methods are tried without
-//! games), [`report`] (what a run says), [`factors`] (switches by lot). Nothing here knows games,
-//! engines, clocks or files: text, seeds and results of pairs come in as values, so a run is a pure
-//! function of its parameters, its seed and the pairs that count.
+//! they come and go), [`spin`] (parameters from an engine's own options), [`draws`] (chance) and
+//! `sides` (values drawn by it), [`spsa`] and [`compat`] (the updates of other programs),
+//! [`calibrate`] and [`auto`] (the default method), [`run`] (one interface to all of them),
+//! [`landscape`] (where methods are tried without games), [`report`] (what a run says), [`factors`]
+//! (switches by lot). Nothing here knows games, engines, clocks or files: text, seeds and results
+//! of pairs come in as values, so a run is a pure function of its parameters, its seed and the
+//! pairs that count.
 
 pub mod auto;
 pub mod calibrate;
@@ -19,6 +20,7 @@ pub mod read;
 mod refused;
 pub mod report;
 pub mod run;
+mod sides;
 pub mod space;
 pub mod spin;
 pub mod spsa;

@@ -179,22 +179,6 @@ proptest! {
 }
 
 #[test]
-fn whole_values_are_right_on_average() {
-    let space = read::lines("p", "a, int, 50, 0, 100, 3, 0.002").expect("sound");
-    let centres = [(50.3, 1.7)];
-    let pairs = 20_000;
-    let mut sums = [0.0; 2];
-    for pair in 0..pairs {
-        let sides = tuning_pair(&space, 3, pair, &centres).sides;
-        sums[0] += sides[0][0].min(sides[1][0]);
-        sums[1] += sides[0][0].max(sides[1][0]);
-    }
-    let [low, high] = sums.map(|sum| sum / pairs as f64);
-    // Five standard errors of a rounding: 0.018.
-    assert!((low - 48.6).abs() < 0.02 && (high - 52.0).abs() < 0.02, "{low} {high}");
-}
-
-#[test]
 fn perturbation_is_bounded_and_falls() {
     let run = rule(16);
     assert!((run.loss_at_perturbation() - 2.0).abs() < 1e-12);
