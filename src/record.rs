@@ -525,6 +525,8 @@ pub struct GameRecord {
     /// True where the game does not count, and its pair is played again: the harness was stopped during a move under a clock, or the
     /// machine disturbed it and the plan voids such games.
     pub is_void: bool,
+    /// Values of the options that the run tunes, in the order of the plan.
+    pub values: Option<ByColor<Vec<String>>>,
 }
 
 impl GameRecord {

@@ -68,6 +68,15 @@ struct GameV1 {
     white_engine: Option<EngineV1>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     black_engine: Option<EngineV1>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    values: Option<ValuesV1>,
+}
+
+/// Values of tuned options, in the order of the plan.
+#[derive(Serialize, Deserialize)]
+struct ValuesV1 {
+    white: Vec<String>,
+    black: Vec<String>,
 }
 
 /// Who an engine said it is.
@@ -218,6 +227,7 @@ pub(super) fn write_game(game: &GameRecord, line: &mut Vec<u8>) {
         }),
         white_engine: engine_to_disk(&game.engines.white),
         black_engine: engine_to_disk(&game.engines.black),
+        values: game.values.clone().map(|ByColor { white, black }| ValuesV1 { white, black }),
     };
     finish_line(&game, line);
 }
@@ -360,6 +370,7 @@ fn game_from_disk(game: GameV1) -> Result<GameRecord, String> {
         overstep: game.overstep.map(overstep_from_disk),
         engines: ByColor { white: engine_from_disk(game.white_engine), black: engine_from_disk(game.black_engine) },
         is_void,
+        values: game.values.map(|ValuesV1 { white, black }| ByColor { white, black }),
     })
 }
 

@@ -171,6 +171,7 @@ mod tests {
                 load: MoveLoad { engine_waited: Some(ms(10)), ..MoveLoad::default() },
             }),
             is_void: false,
+            values: None,
         }
     }
 

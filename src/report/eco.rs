@@ -108,6 +108,7 @@ mod tests {
                 took: Duration::ZERO,
                 overstep: None,
                 is_void: false,
+                values: None,
             };
             openings.of(&game, variant).map(|found| format!("{} {}", found.eco, found.name))
         };

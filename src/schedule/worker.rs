@@ -172,7 +172,7 @@ impl Worker {
                 _ = orders.wait_for(|orders| orders.stop == Stop::Now || slot.0 >= orders.slots) => {
                     return Some(End::Retired(Some(task)));
                 }
-                ready = self.get_ready(task.sides(leg)) => ready,
+                ready = self.get_ready(&task, leg) => ready,
             };
             match ready {
                 Ok(()) => {}
@@ -239,7 +239,9 @@ impl Worker {
         let [started, took] = [started, clock.elapsed()]
             .map(|time| Duration::from_micros(u64::try_from(time.as_micros()).unwrap_or(u64::MAX)));
         let engines = ByColor { white: self.identity(players.white), black: self.identity(players.black) };
-        let record = GameRecord { id, players, engines, opening, moves, ending, started, took, overstep, is_void };
+        let values = task.values(leg);
+        let record =
+            GameRecord { id, players, engines, opening, moves, ending, started, took, overstep, is_void, values };
         let failure = failure.map(|(player, evidence)| {
             let Evidence { transcript, stderr, status } = evidence;
             Box::new(Failure { game: id, player, transcript, stderr, status })
@@ -322,10 +324,11 @@ impl Worker {
     }
 
     /// Gets the engines of a game ready for it. No game is lost before its first `go`.
-    async fn get_ready(&mut self, players: ByColor<PlayerId>) -> Result<(), Unready> {
+    async fn get_ready(&mut self, task: &PairTask, leg: Leg) -> Result<(), Unready> {
+        let players = task.sides(leg);
         self.make_room(players).await;
         for player in [players.white, players.black] {
-            self.ready(player).await?;
+            self.ready(player, task.options(player)).await?;
         }
         Ok(())
     }
@@ -343,8 +346,9 @@ impl Worker {
         }
     }
 
-    /// Begins a new game on the player's engine. Starts it if it is not running, was found dead, or does not get ready.
-    async fn ready(&mut self, player: PlayerId) -> Result<(), Unready> {
+    /// Begins a new game on the player's engine, which has the `own` options in it. Starts it if it is not running, was found
+    /// dead, or does not get ready.
+    async fn ready(&mut self, player: PlayerId, own: &[(String, String)]) -> Result<(), Unready> {
         let place = usize::from(player.0);
         if (self.context.plan.restart || self.context.plan.players[place].restart)
             && let Some(engine) = self.engines[place].take()
@@ -352,6 +356,8 @@ impl Worker {
             engine.quit().await;
         }
         if let Some(engine) = &mut self.engines[place] {
+            let name = &self.context.plan.players[place].name;
+            engine.set_options(own).map_err(|error| Unready::Broken(format!("engine {name}: {error}")))?;
             let Err(fault) = engine.new_game().await else { return Ok(()) };
             self.engines[place] = None;
             let _ = self.context.events.send(WorkerEvent::Exited { player, status: fault.to_string() });
@@ -359,7 +365,7 @@ impl Worker {
         let mut tries = START_TRIES;
         loop {
             tries -= 1;
-            match self.start(place).await {
+            match self.start(place, own).await {
                 Err(Unready::Transient(why)) if tries > 0 => {
                     let _ = self.context.events.send(WorkerEvent::StartFailed { why });
                     tokio::time::sleep(START_PAUSE).await;
@@ -370,7 +376,7 @@ impl Worker {
     }
 
     /// Starts a player's engine and begins its first game, when its turn to start has come.
-    async fn start(&mut self, place: usize) -> Result<(), Unready> {
+    async fn start(&mut self, place: usize, own: &[(String, String)]) -> Result<(), Unready> {
         let mut orders = self.context.orders.clone();
         let _permit = tokio::select! {
             biased;
@@ -381,7 +387,7 @@ impl Worker {
         let plan = Arc::clone(&self.context.plan);
         let check = |programs: &mut Programs| programs.check(place, &plan.players[place]).map_err(Unready::Broken);
         check(&mut self.programs)?;
-        let config = self.config(place);
+        let config = self.config(place).with_options(own);
         let started = Engine::start(&config, &self.context.cpus).await;
         // Again, for it may have been replaced between the look and the start.
         check(&mut self.programs)?;

@@ -1,5 +1,6 @@
 //! Every message between the dispatcher, its workers and the observers, in one place.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::oneshot;
@@ -25,13 +26,34 @@ pub struct PairTask {
     pub legs: Vec<Leg>,
     /// Every leg that the pair has.
     pub all_legs: &'static [Leg],
+    /// Options of the pair's own, if the run tunes some.
+    pub options: Option<Arc<PairOptions>>,
 }
+
+/// Names and values of options of the first and of the second player of the plan, in one order.
+pub type PairOptions = [Vec<(String, String)>; 2];
 
 impl PairTask {
     /// Who has which side in `leg`.
     #[must_use]
     pub const fn sides(&self, leg: Leg) -> ByColor<PlayerId> {
         self.sides[leg.index()]
+    }
+
+    /// Options of a player in this pair.
+    #[must_use]
+    pub fn options(&self, player: PlayerId) -> &[(String, String)] {
+        let own = self.options.as_ref().and_then(|options| options.get(usize::from(player.0)));
+        own.map_or(&[], Vec::as_slice)
+    }
+
+    /// Values of those options by the colours of `leg`; `None` if the run tunes none.
+    #[must_use]
+    pub fn values(&self, leg: Leg) -> Option<ByColor<Vec<String>>> {
+        self.options.as_ref()?;
+        let values = |player| self.options(player).iter().map(|(_, value)| value.clone()).collect();
+        let ByColor { white, black } = self.sides(leg);
+        Some(ByColor { white: values(white), black: values(black) })
     }
 
     /// Where `leg` starts.

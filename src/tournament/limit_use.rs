@@ -209,6 +209,7 @@ mod tests {
             took: Duration::ZERO,
             overstep: None,
             is_void: false,
+            values: None,
         }
     }
 

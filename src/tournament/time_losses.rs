@@ -142,6 +142,7 @@ mod tests {
                 load: MoveLoad { engine_waited: Some(ms(kept)), ..MoveLoad::default() },
             }),
             is_void: false,
+            values: None,
         }
     }
 

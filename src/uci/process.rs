@@ -12,6 +12,7 @@ mod child;
 mod config;
 mod files;
 mod load;
+mod options;
 mod patience;
 mod ponder;
 mod pulse;
@@ -22,7 +23,6 @@ mod talk;
 
 use std::future::pending;
 use std::io;
-use std::path::PathBuf;
 use std::pin::pin;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
@@ -39,7 +39,7 @@ pub use self::stderr::StderrSink;
 pub use self::talk::{Heard, Talk};
 use super::command::{Command, Go};
 use super::framing::LineBuffer;
-use super::option::{EngineOption, set_option};
+use super::option::EngineOption;
 use super::reply::BestMove;
 use super::session::{Identity, Session, SessionEvent, Warning};
 use super::transcript::{Direction, Transcript};
@@ -132,6 +132,8 @@ pub struct Engine {
     is_timed: bool,
     /// The bytes being sent; kept to be used again.
     out: Vec<u8>,
+    /// Options to be sent before the next new game.
+    unsent: Vec<u8>,
     ponder: ponder::Ponder,
 }
 
@@ -177,6 +179,7 @@ impl Engine {
             patience: None,
             is_timed: false,
             out: Vec::with_capacity(2048),
+            unsent: Vec::new(),
             ponder: ponder::Ponder::default(),
         };
         let timeouts = engine.config.timeouts;
@@ -189,40 +192,6 @@ impl Engine {
         Command::IsReady.write(&mut engine.out).expect("it has no argument");
         engine.await_start("readyok", Instant::now(), timeouts.ready).await?;
         Ok(engine)
-    }
-
-    /// `Threads` goes first: engines lay out their hash tables by it.
-    fn write_options(&mut self) -> Result<(), StartError> {
-        let is_threads = |name: &str| name.eq_ignore_ascii_case("Threads");
-        let is_ponder = |name: &str| name.eq_ignore_ascii_case("Ponder");
-        // Whoever has no such option may ponder still: it is enough to name a move.
-        if self.config.ponder && self.session.options().iter().any(|option| is_ponder(&option.name)) {
-            self.config.options.retain(|(name, _)| !is_ponder(name));
-            self.config.options.push(("Ponder".to_owned(), "true".to_owned()));
-        }
-        for first in [true, false] {
-            for (name, value) in self.config.options.iter().filter(|(name, _)| is_threads(name) == first) {
-                set_option(self.session.options(), name, value, &mut self.out)
-                    .map_err(|source| StartError::Option { name: self.config.name.clone(), source })?;
-            }
-        }
-        self.look_for_files()
-    }
-
-    /// Looks for the files that options name before the engine is told of them.
-    fn look_for_files(&mut self) -> Result<(), StartError> {
-        let dir = self.config.dir.clone().unwrap_or_else(|| PathBuf::from("."));
-        let dir = std::path::absolute(&dir).unwrap_or(dir);
-        let mut doubts = Vec::new();
-        for (name, value) in &self.config.options {
-            let option = self.session.options().iter().find(|option| option.name.eq_ignore_ascii_case(name));
-            let Some(option) = option else { continue };
-            let looked = files::look(option, value, &dir, &self.config.program)
-                .map_err(|source| StartError::File { name: self.config.name.clone(), source })?;
-            doubts.extend(looked);
-        }
-        doubts.into_iter().for_each(|doubt| self.session.complain(doubt));
-        Ok(())
     }
 
     async fn await_start(&mut self, awaited: &'static str, from: Instant, limit: Duration) -> Result<(), StartError> {
@@ -249,6 +218,7 @@ impl Engine {
         self.read_what_is_there();
         self.session.begin_game();
         self.say(&[Command::UciNewGame, Command::IsReady]);
+        self.out.splice(..0, self.unsent.drain(..));
         self.session.begin_sync();
         let limit = self.config.timeouts.new_game;
         match self.exchange_patiently(now, limit).await.0 {

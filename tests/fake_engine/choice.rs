@@ -8,7 +8,9 @@ use super::Engine;
 
 impl Engine {
     pub fn hash(&self) -> u64 {
-        hash(&self.position, self.settings.seed)
+        let bytes = self.tuned.iter().flat_map(|(name, value)| name.bytes().chain(value.bytes()));
+        let tuned = bytes.fold(0, |tuned, byte| mix(tuned ^ u64::from(byte)));
+        hash(&self.position, self.settings.seed ^ tuned)
     }
 
     pub fn mix_of_game(&self) -> u64 {

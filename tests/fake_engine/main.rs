@@ -3,7 +3,7 @@
 //! ```text
 //! fake_engine [--name NAME] [--seed N] [--sleep-us N] [--spin-us N] [--info N] [--score CP] [--mate N] [--resigns PERCENT]
 //!             [--start-ms N] [--start-cpu-ms N] [--stop-ms N] [--clock] [--vary] [--announce] [--pv MOVES]
-//!             [--ponder SEED] [--past-clock-ms N] [--fault NAME[@K]]...
+//!             [--ponder SEED] [--past-clock-ms N] [--tunes] [--crash-above NAME=VALUE] [--fault NAME[@K]]...
 //! ```
 //!
 //! The move is a function of the position and `--seed` alone, so two runs of a match play the same games; with `--vary` the seed
@@ -14,13 +14,15 @@
 //! With `--past-clock-ms` it spins until so long after its own clock is at zero; a negative number is so long before.
 //! `--start-ms` makes it slow to start, and `--start-cpu-ms` as slow as so much CPU time takes.
 //! With `--ponder` it names after `bestmove` the answer that it would give itself with that seed: the opponent's own seed is right
-//! every time. A ponder search thinks as long as any other, and waits then for `ponderhit` or `stop`. `--pv` is a PV, `BEST` in it the move to be played, its words joined by commas. A fault strikes at the K-th `go` of a game, or from then on, or at the
+//! every time. With `--tunes` it has options `Alpha` and `Beta` (spin) and `Gamma` (string) that change its moves; `--crash-above`
+//! has it end in a search while such an option is above the value. A ponder search thinks as long as any other, and waits then for `ponderhit` or `stop`. `--pv` is a PV, `BEST` in it the move to be played, its words joined by commas. A fault strikes at the K-th `go` of a game, or from then on, or at the
 //! start: see `settings::FAULTS`.
 
 mod choice;
 mod search;
 mod settings;
 
+use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
@@ -129,6 +131,8 @@ struct Engine {
     positions: u64,
     /// `isready` commands of the process.
     syncs: u64,
+    /// Values of the options that change moves, by name.
+    tuned: BTreeMap<String, String>,
     out: Vec<u8>,
 }
 
@@ -146,6 +150,7 @@ impl Engine {
             games: 0,
             positions: 0,
             syncs: 0,
+            tuned: BTreeMap::new(),
             out: Vec::new(),
         }
     }
@@ -257,6 +262,11 @@ impl Engine {
         self.say("option name Clear Hash type button");
         self.say("option name Style type combo default Normal var Solid var Normal var Risky");
         self.say("option name SyzygyPath type string default <empty>");
+        if self.settings.tunes {
+            self.say("option name Alpha type spin default 50 min 0 max 100");
+            self.say("option name Beta type spin default -3 min -40 max 40");
+            self.say("option name Gamma type string default 1.5");
+        }
         if self.at_start("bad-default") {
             self.say("option name Contempt type spin default 10 min -5 max 5");
         }
@@ -292,6 +302,17 @@ impl Engine {
             "name UCI_Chess960 value false" => self.mode = CastlingMode::Standard,
             _ => {}
         }
+        if let Some((name, value)) = rest.trim_start_matches("name ").split_once(" value ")
+            && ["Alpha", "Beta", "Gamma"].contains(&name)
+        {
+            self.tuned.insert(name.to_owned(), value.to_owned());
+        }
+    }
+
+    /// An option is where it makes this engine crash.
+    fn crashes(&self) -> bool {
+        let Some((name, most)) = &self.settings.crash_above else { return false };
+        self.tuned.get(name).and_then(|value| value.parse::<f64>().ok()).is_some_and(|value| value > *most)
     }
 
     /// Plays only what was added since the last line, where it was.

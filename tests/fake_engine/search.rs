@@ -62,7 +62,7 @@ impl Engine {
 
     /// The faults after which no answer comes.
     fn break_down(&mut self) -> Option<u8> {
-        if self.now("exit-in-search") {
+        if self.now("exit-in-search") || self.crashes() {
             let _ = writeln!(io::stderr(), "assertion failed: depth > 0");
             return Some(3);
         }

@@ -124,6 +124,8 @@ pub struct Settings {
     pub leave: bool,
     pub orphan: bool,
     pub bench: bool,
+    pub tunes: bool,
+    pub crash_above: Option<(String, f64)>,
     pub faults: Vec<Fault>,
 }
 
@@ -153,6 +155,13 @@ impl Settings {
                 "--announce" => settings.announce = true,
                 "--pv" => settings.pv = Some(value()?.replace(',', " ")),
                 "--ponder" => settings.ponder = Some(number(&value()?)?),
+                "--tunes" => settings.tunes = true,
+                "--crash-above" => {
+                    let text = value()?;
+                    let (name, most) = text.split_once('=').ok_or("--crash-above NAME=VALUE")?;
+                    let most = most.parse().map_err(|error| format!("--crash-above: {error}"))?;
+                    settings.crash_above = Some((name.to_owned(), most));
+                }
                 "--fault" => settings.faults.push(Fault::parse(&value()?)?),
                 // What `fork-child` starts: a process that does nothing but hold the pipes open.
                 "--linger" => settings.linger = true,

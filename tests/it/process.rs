@@ -42,6 +42,48 @@ async fn start(args: &str) -> Engine {
 const ONE_NODE: Go =
     Go { nodes: Some(1), clocks: None, moves_to_go: None, movetime: None, depth: None, infinite: false, ponder: false };
 
+/// What an engine was sent since its last new game, up to `ucinewgame`.
+fn sent_before_game(engine: &mut Engine) -> Vec<String> {
+    let text = engine.evidence().transcript;
+    let sent = quintain::uci::transcript::sent(&text).map(str::to_owned);
+    sent.take_while(|line| line != "ucinewgame").collect()
+}
+
+#[test]
+fn options_that_change_are_sent_before_the_next_game() {
+    let pairs = |text: &str| -> Vec<(String, String)> {
+        text.split_whitespace().filter_map(|word| word.split_once('=')).map(|(n, v)| (n.into(), v.into())).collect()
+    };
+    run(async {
+        let config = EngineConfig { options: pairs("Alpha=9 Beta=4"), ..fake("--tunes") };
+        let mut engine = Engine::start(&config.with_options(&pairs("alpha=60 Gamma=0.5")), &[]).await.unwrap();
+        for (options, sent) in [
+            ("Alpha=60 Beta=4 Gamma=0.5", &[][..]),
+            ("Alpha=61 Beta=4 Gamma=-0.25", &["setoption name Alpha value 61", "setoption name Gamma value -0.25"]),
+            ("Alpha=61 Beta=4 Gamma=-0.25", &[]),
+            ("alpha=60", &["setoption name Alpha value 60"]),
+        ] {
+            engine.set_options(&pairs(options)).unwrap();
+            engine.new_game().await.unwrap();
+            assert_eq!(sent_before_game(&mut engine), sent, "{options}");
+        }
+        // A process started anew has them all.
+        engine.set_options(&pairs("Beta=-7")).unwrap();
+        engine.restart().await.unwrap();
+        let options = engine.config().options.clone();
+        assert_eq!(options, pairs("Beta=-7 alpha=60 Gamma=-0.25"));
+        engine.new_game().await.unwrap();
+        assert_eq!(sent_before_game(&mut engine), [""; 0]);
+        for (options, message) in [
+            ("Alpha=101", "option `Alpha` does not take `101`: it takes a whole number from 0 to 100"),
+            ("Alpha=1.5", "option `Alpha` does not take `1.5`: it takes a whole number from 0 to 100"),
+            ("Alhpa=1", "the engine has no option `Alhpa`: did you mean `Alpha`?"),
+        ] {
+            assert_eq!(engine.set_options(&pairs(options)).unwrap_err().to_string(), message);
+        }
+    });
+}
+
 /// Searches up to `count` times along a game the engine plays with itself; stops where a search brings no move.
 async fn play(engine: &mut Engine, count: usize, deadline: Duration) -> Vec<SearchOutcome> {
     let mut line = PositionLine::new(START).unwrap();

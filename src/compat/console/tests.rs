@@ -150,6 +150,7 @@ fn scores_know_openings_that_come_again() {
             took: std::time::Duration::ZERO,
             overstep: None,
             is_void: false,
+            values: None,
         };
         scores.count(&[game(Leg::First), game(Leg::Second)]);
     }

@@ -242,6 +242,7 @@ fn game_without_moves(game: &GameRecord) -> GameRecord {
         took: game.took,
         overstep: None,
         is_void: game.is_void,
+        values: None,
     }
 }
 

@@ -81,6 +81,7 @@ impl Wanted {
             took: Duration::ZERO,
             overstep: None,
             is_void: false,
+            values: None,
         }
     }
 }

@@ -56,6 +56,7 @@ fn game(pair: u64, leg: Leg, (one, other): (u16, u16), detail: &str) -> GameReco
         took: Duration::from_secs(9),
         overstep: None,
         is_void: false,
+        values: None,
     }
 }
 

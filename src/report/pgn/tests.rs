@@ -34,6 +34,7 @@ fn record(fen: &str, book: &[&str], moves: Vec<MoveRecord>, outcome: Outcome, te
         took: Duration::from_millis(3_723_999),
         overstep: None,
         is_void: false,
+        values: None,
     }
 }
 

@@ -32,6 +32,7 @@ fn game(pair: u64, leg: Leg, half_points: u8) -> GameRecord {
         took: std::time::Duration::ZERO,
         overstep: None,
         is_void: false,
+        values: None,
     }
 }
 

@@ -36,6 +36,18 @@ pub struct EngineConfig {
     pub margin: Duration,
 }
 
+impl EngineConfig {
+    /// The same with these options besides, or in the place of its own.
+    #[must_use]
+    pub fn with_options(mut self, options: &[(String, String)]) -> Self {
+        for (name, value) in options {
+            self.options.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+            self.options.push((name.clone(), value.clone()));
+        }
+        self
+    }
+}
+
 /// Why an engine did not start. One line each, with the remedy.
 #[derive(Debug, Error)]
 pub enum StartError {

@@ -146,6 +146,7 @@ fn record(number: u64, termination: Termination, is_void: bool) -> GameRecord {
         took: Duration::from_secs(1),
         overstep: None,
         is_void,
+        values: None,
     }
 }
 
