@@ -51,7 +51,7 @@ fn a_run_explained() {
         "--name Alpha --seed 1 --info 3 --resigns 30",
         "--name Beta --seed 2 --info 3",
         &dir,
-        &format!("{QUICK} -j 2 --resign count=1,score=600"),
+        &format!("{QUICK} -j 2 --force-concurrency --resign count=1,score=600"),
     );
     let counted = games(&dir);
     let explained = document(&dir, "explain --json");
@@ -92,7 +92,7 @@ fn games_that_were_played_again() {
     let lines = "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq -\nrnbqkbnr/pppp1ppp/4p3/8/4P3/8/PPPP1PPP/RNBQKBNR w KQkq -\n";
     std::fs::write(&book, lines).unwrap();
     let dir = folder.path().join("run");
-    sprt(3, "--seed 1", "--seed 2", &dir, &format!("{QUICK} -j 2 --book {}", book.display()));
+    sprt(3, "--seed 1", "--seed 2", &dir, &format!("{QUICK} -j 2 --force-concurrency --book {}", book.display()));
     let duplicates = &document(&dir, "explain --json")["duplicates"];
     assert_eq!((&duplicates["games"], &duplicates["distinct_games"]), (&40.into(), &4.into()), "{duplicates}");
     // Under a clock all count, and all together weigh as much as the two.

@@ -93,7 +93,7 @@ fn matches_and_races_end_with_their_book_too() {
     check_out_of_openings(&ran);
     assert_eq!(counts(&left), (6, 0, "out-of-openings"));
     // The bets of a race are on openings that it has not seen, whatever the clock.
-    let (ran, left) = play("race", &["race", &one, &two, "--base", &three, "--tc", "1000"]);
+    let (ran, left) = play("race", &["race", &one, &two, "--base", &three, "--tc", "1000", "--force-concurrency"]);
     check_out_of_openings(&ran);
     assert_eq!(counts(&left), (12, 0, "out-of-openings"));
     let (ran, left) = play("enough", &["match", &one, &two, "--pairs", "6", "--nodes", "1"]);

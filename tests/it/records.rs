@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::harness::{run, sprt};
 
 /// Instant games under a clock, and peers with something to say.
-const QUICK: &str = "--tc 500+0.1 --max-plies 12 -j 2";
+const QUICK: &str = "--tc 500+0.1 --max-plies 12 -j 2 --force-concurrency";
 const NEW: &str = "--name Alpha --seed 1 --pv BEST --info 2 --fault invalid-utf8";
 const BASE: &str = "--name Beta --seed 2";
 

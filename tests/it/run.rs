@@ -96,7 +96,7 @@ fn a_book_is_played_once_a_lap() {
     // The peers play an opening the same way each time, so the second lap, played under a clock, adds no weight.
     for (book, order, plies) in [(&epd, "random", 0), (&pgn, "random --book-plies 3", 3), (&pgn, "sequential", 4)] {
         let dir = folder.path().join(format!("run-{plies}"));
-        let rules = "--tc 1000 --max-plies 60 --max-pairs 6 --seed 3 -j 2";
+        let rules = "--tc 1000 --max-plies 60 --max-pairs 6 --seed 3 -j 2 --force-concurrency";
         sprt(3, "--seed 1", "--seed 2", &dir, &format!("{rules} --book {} --book-order {order}", book.display()));
         let games = games(&dir);
         let summary = summary(&dir);
