@@ -5,11 +5,11 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 
 use crate::cli::flags::RunFlags;
-use crate::plan::RaceRule;
 use crate::run::dir::Place;
 use crate::run::drive::{self, Output};
 use crate::run::{Exit, resolve};
 use crate::settings::{Common, RawPlayer};
+use crate::tournament::formats::race::RaceRule;
 
 const EXAMPLES: &str = "\
 Every take plays the base, pair by pair, all from the same openings. A take is dropped once it is shown to be weaker than the base (and

@@ -18,6 +18,9 @@ use crate::run::error::{Result, RunError, Within as _, fail};
 use crate::schedule::affinity::Topology;
 use crate::source::split_words;
 use crate::stats::sprt::Bounds;
+use crate::tournament::formats::gauntlet::Gauntlet;
+use crate::tournament::formats::knockout::Knockout;
+use crate::tournament::formats::round_robin::RoundRobin;
 
 /// How long a search without a clock may take. The leading runners wait for ever; a run that hangs for ever helps nobody.
 const STALL: Duration = Duration::from_secs(600);
@@ -126,27 +129,27 @@ pub(super) fn plan(
 fn format(settings: &Settings, players: usize) -> Format {
     match settings.tournament {
         // Of two players each form is the same.
-        _ if players == 2 => Format::RoundRobin,
-        Tournament::RoundRobin => Format::RoundRobin,
+        _ if players == 2 => Format::new(RoundRobin),
+        Tournament::RoundRobin => Format::new(RoundRobin),
         Tournament::Gauntlet => {
             let most = u16::try_from(players - 1).unwrap_or(u16::MAX);
-            Format::Gauntlet { heroes: u16::try_from(settings.seeds).unwrap_or(u16::MAX).clamp(1, most) }
+            let heroes = u16::try_from(settings.seeds).unwrap_or(u16::MAX).clamp(1, most);
+            Format::new(Gauntlet { heroes })
         }
-        Tournament::Knockout => Format::Knockout,
+        Tournament::Knockout => Format::new(Knockout),
     }
 }
 
-/// Encounters of a tournament; `None` where results decide.
-pub(super) fn encounters(format: Format, players: u64) -> u64 {
-    match format {
-        Format::RoundRobin => players * (players - 1) / 2,
-        Format::Gauntlet { heroes } => {
-            let heroes = u64::from(heroes);
+/// Number of encounters as the leading runners count them. With several heroes they count more
+/// than they play.
+pub(super) fn encounters(format: &Format, players: u16) -> u64 {
+    format.parameters().heroes.map_or_else(
+        || format.encounters(players),
+        |heroes| {
+            let [heroes, players] = [heroes, players].map(u64::from);
             heroes * players - heroes * (heroes + 1) / 2
-        }
-        Format::Swiss { rounds } => u64::from(rounds) * (players / 2),
-        Format::Knockout | Format::Race(_) => players - 1,
-    }
+        },
+    )
 }
 
 fn rules(invocation: &Invocation) -> Result<Rules> {

@@ -21,7 +21,7 @@ use crate::files::{MOST_DOCUMENT_BYTES, read_input};
 use crate::journal::{self, Journal};
 use crate::openings::Book;
 use crate::plan::time_control::{Limit, Seconds};
-use crate::plan::{Format, Plan, Timeouts};
+use crate::plan::{Plan, Timeouts};
 use crate::report::crashes::Crashes;
 use crate::run::dir::{Place, RunDir, sha256};
 use crate::run::drive;
@@ -437,7 +437,7 @@ fn outputs(invocation: &Invocation, is_resumed: bool) -> Result<[Option<Output>;
 fn setup(invocation: &Invocation, asked: &[Asked], plan: &Plan, event: String, site: String) -> Result<Setup> {
     let settings = &invocation.settings;
     let file = settings.openings.file.as_deref().unwrap_or_default();
-    let players = u64::try_from(plan.players.len()).unwrap_or(u64::MAX);
+    let players = u16::try_from(plan.players.len()).unwrap_or(u16::MAX);
     let standing = Standing::new(plan)?;
     Ok(Setup {
         style: match settings.output {
@@ -447,8 +447,8 @@ fn setup(invocation: &Invocation, asked: &[Asked], plan: &Plan, event: String, s
         players: asked.iter().map(|asked| asked.given.clone()).collect(),
         limits: plan.players.iter().map(|player| player.limit).collect(),
         book: Path::new(file).file_name().unwrap_or_default().to_string_lossy().into_owned(),
-        games: plan::encounters(plan.format, players).saturating_mul(Pairs::new(settings).games()),
-        is_open: plan.format == Format::Knockout,
+        games: plan::encounters(&plan.format, players).saturating_mul(Pairs::new(settings).games()),
+        is_open: plan.format.definition().is_open,
         sprt: standing.sprt().cloned(),
         penta: settings.penta,
         rating_interval: settings.rating_interval,

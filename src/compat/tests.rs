@@ -12,6 +12,8 @@ use crate::plan::time_control::{Limit, TimeControl};
 use crate::plan::{Colors, Format, Plan, Test, Timeouts};
 use crate::schedule::affinity::Topology;
 use crate::stats::sprt::{Bounds, Model};
+use crate::tournament::formats::gauntlet::Gauntlet;
+use crate::tournament::formats::knockout::Knockout;
 
 /// Splits a command line at spaces; a part in single quotes is one word.
 fn words(line: &str) -> Vec<String> {
@@ -494,8 +496,8 @@ fn plans(dialect: Dialect, engines: usize, options: &str, change: impl FnOnce(&m
 fn a_bare_line_has_the_leaders_defaults() {
     let plan = plan_of(Dialect::Fastchess, 2, "");
     assert_eq!(
-        (plan.format, plan.max_pairs, plan.half_last, plan.opening_per_game),
-        (Format::RoundRobin, Some(2), false, false)
+        (plan.format.name(), plan.max_pairs, plan.half_last, plan.opening_per_game),
+        ("round-robin", Some(2), false, false)
     );
     assert_eq!((plan.colors, plan.concurrency, plan.test, plan.restart), (Colors::default(), 1, None, false));
     assert_eq!(
@@ -519,9 +521,9 @@ fn command_lines_become_plans() {
     });
     plans(fast, 2, "-noswap -reverse", |plan| plan.colors = Colors { swap: false, reverse: true });
     plans(fast, 4, "-tournament gauntlet -seeds 2 -rounds 3", |plan| {
-        (plan.format, plan.max_pairs) = (Format::Gauntlet { heroes: 2 }, Some(3));
+        (plan.format, plan.max_pairs) = (Format::new(Gauntlet { heroes: 2 }), Some(3));
     });
-    plans(fast, 3, "-tournament gauntlet -seeds 9", |plan| plan.format = Format::Gauntlet { heroes: 2 });
+    plans(fast, 3, "-tournament gauntlet -seeds 9", |plan| plan.format = Format::new(Gauntlet { heroes: 2 }));
     plans(fast, 2, "-sprt elo0=-1 elo1=3 alpha=0.05 beta=0.1 model=logistic", |plan| {
         let bounds = Bounds { elo0: -1.0, elo1: 3.0 };
         plan.test = Some(Test { bounds, model: Model::Logistic, alpha: 0.05, beta: 0.1 });
@@ -569,7 +571,7 @@ fn command_lines_become_plans() {
         (plan.max_pairs, plan.half_last, plan.opening_per_game) = (Some(51), true, false);
     });
     plans(cute, 4, "-tournament knockout -games 2", |plan| {
-        (plan.format, plan.half_last) = (Format::Knockout, false);
+        (plan.format, plan.half_last) = (Format::new(Knockout), false);
     });
     plans(cute, 2, "-each ponder", |plan| plan.rules.ponder = true);
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::{JournalError, Replayed};
 use crate::chess::{Position, Variant};
-use crate::plan::{Colors, Format, Plan};
+use crate::plan::{Colors, Plan};
 use crate::record::{GameRecord, Leg};
 
 /// What a run's plan says of each of its games.
@@ -23,12 +23,11 @@ impl Expected {
     /// What `plan`, whose text has this hash if it is known, says of its games.
     #[must_use]
     pub fn new(plan: &Plan, plan_sha256: Option<String>) -> Self {
-        let has_turns = matches!(plan.format, Format::RoundRobin | Format::Gauntlet { .. });
         Self {
             plan_sha256,
             players: plan.players.len(),
             variant: plan.rules.variant,
-            colors: has_turns.then_some(plan.colors),
+            colors: plan.format.definition().lower_first.then_some(plan.colors),
         }
     }
 

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use toml::Spanned;
+use toml::de::DeTable;
 
 use super::affinity::Affinity;
 use super::book_ref::{BookRef, BookV1};
@@ -11,10 +13,12 @@ use super::player::{Player, PlayerV1};
 use super::recording::{Recording, RecordingV1};
 use super::rules::{Rules, RulesV1};
 pub use super::stored::PlanFileError;
-use super::stored::{VERSION, is_false, is_zero, parse, seconds};
-use super::{Colors, Format, Machine, RaceRule, Test, Timeouts};
+use super::stored::{VERSION, is_false, parse, seconds};
+use super::{Colors, Format, Machine, Test, Timeouts};
 use crate::record::PlayerId;
 use crate::stats::sprt::{Bounds, Model};
+use crate::tournament::formats::round_robin::{self, RoundRobin};
+use crate::tournament::formats::{self, Parameters};
 
 /// The file's name in a run directory.
 pub const FILE_NAME: &str = "plan.toml";
@@ -84,7 +88,7 @@ impl Plan {
             name,
             note: None,
             players,
-            format: Format::RoundRobin,
+            format: Format::new(RoundRobin),
             colors: Colors::default(),
             book,
             seed,
@@ -128,12 +132,12 @@ impl Plan {
         if self.opening_per_game { (openings / 2).max(1) } else { openings }
     }
 
-    /// True if no two players are given an opening twice: at fixed nodes or depth the same games would come again, and the bets of a
-    /// race are on pairs that are independent of each other.
+    /// True if no two players are given an opening twice: at fixed nodes or depth the same games
+    /// would come again, and some formats need fresh openings.
     #[must_use]
     pub fn ends_with_book(&self) -> bool {
-        let is_race = matches!(self.format, Format::Race(_));
-        !self.count_repeats && (is_race || !self.is_timed())
+        let is_asked = self.format.definition().needs_fresh_openings;
+        !self.count_repeats && (is_asked || !self.is_timed())
     }
 
     /// True if a player has a clock, or a time for each move.
@@ -182,10 +186,9 @@ struct PlanV1 {
     /// A plan without it is of a test: two players who meet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     format: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    heroes: Option<u16>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    rounds: Option<u32>,
+    /// Read by itself, because a flattened field would take the place from every error.
+    #[serde(flatten, skip_deserializing)]
+    parameters: Parameters,
     #[serde(default, skip_serializing_if = "is_false")]
     half_last: bool,
     #[serde(default, skip_serializing_if = "is_false")]
@@ -198,8 +201,6 @@ struct PlanV1 {
     reverse: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     test: Option<TestV1>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    race: Option<RaceV1>,
     book: BookV1,
     rules: RulesV1,
     timeouts: TimeoutsV1,
@@ -217,16 +218,6 @@ struct TestV1 {
     elo1: f64,
     alpha: f64,
     beta: f64,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RaceV1 {
-    alpha: f64,
-    gain: f64,
-    #[serde(default, skip_serializing_if = "is_zero")]
-    close: f64,
-    step: u32,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -267,8 +258,7 @@ pub fn to_toml(plan: &Plan) -> String {
         max_time_losses: Some(plan.max_time_losses).filter(|percent| *percent < 100.0),
         max_failures: plan.max_failures,
         format: Some(plan.format.name().to_owned()).filter(|_| plan.test.is_none()),
-        heroes: if let Format::Gauntlet { heroes } = plan.format { Some(heroes) } else { None },
-        rounds: if let Format::Swiss { rounds } = plan.format { Some(rounds) } else { None },
+        parameters: plan.format.parameters(),
         half_last: plan.half_last,
         opening_per_game: plan.opening_per_game,
         count_repeats: plan.count_repeats,
@@ -281,11 +271,6 @@ pub fn to_toml(plan: &Plan) -> String {
             alpha: test.alpha,
             beta: test.beta,
         }),
-        race: if let Format::Race(RaceRule { alpha, gain, close, step }) = plan.format {
-            Some(RaceV1 { alpha, gain, close, step })
-        } else {
-            None
-        },
         book: (&plan.book).into(),
         rules: (&plan.rules).into(),
         timeouts: TimeoutsV1 {
@@ -317,8 +302,10 @@ pub fn from_toml(text: &str) -> Result<Plan, PlanFileError> {
     if version.version > VERSION {
         return Err(PlanFileError::Newer(version.version));
     }
-    let file: PlanV1 = toml::from_str(text).map_err(Box::new)?;
-    let format = format(file.format.as_deref(), file.heroes, file.rounds, file.race)?;
+    let [parameters, rest] = split(text)?;
+    let parameters: Parameters = parse_table(parameters, text)?;
+    let file: PlanV1 = parse_table(rest, text)?;
+    let format = format(file.format.as_deref().unwrap_or(round_robin::DEFINITION.name), &parameters)?;
     Ok(Plan {
         name: file.name,
         note: file.note,
@@ -358,6 +345,22 @@ pub fn from_toml(text: &str) -> Result<Plan, PlanFileError> {
     })
 }
 
+/// The keys of tournament formats, and all other keys.
+fn split(text: &str) -> Result<[Spanned<DeTable<'_>>; 2], PlanFileError> {
+    let all = DeTable::parse(text).map_err(Box::new)?;
+    let span = all.span();
+    let (own, rest) = all.into_inner().into_iter().partition(|(key, _)| formats::is_parameter(key.get_ref()));
+    Ok([Spanned::new(span.clone(), own), Spanned::new(span, rest)])
+}
+
+/// Reads a table of `text`.
+fn parse_table<'de, T: Deserialize<'de>>(table: Spanned<DeTable<'de>>, text: &str) -> Result<T, PlanFileError> {
+    T::deserialize(toml::Deserializer::from(table)).map_err(|mut error| {
+        error.set_input(Some(text));
+        Box::new(error).into()
+    })
+}
+
 fn percent(percent: f64) -> Result<f64, PlanFileError> {
     if (0.0..=100.0).contains(&percent) {
         return Ok(percent);
@@ -381,24 +384,53 @@ fn test_from_disk(test: TestV1) -> Result<Test, PlanFileError> {
     })
 }
 
-fn format(
-    name: Option<&str>,
-    heroes: Option<u16>,
-    rounds: Option<u32>,
-    race: Option<RaceV1>,
-) -> Result<Format, PlanFileError> {
-    if let (Some("race"), None, None, Some(RaceV1 { alpha, gain, close, step })) = (name, heroes, rounds, &race) {
-        return Ok(Format::Race(RaceRule { alpha: *alpha, gain: *gain, close: *close, step: *step }));
+fn format(name: &str, parameters: &Parameters) -> Result<Format, PlanFileError> {
+    Format::read(name, parameters).ok_or_else(|| {
+        let why = format!("`{name}` does not fit {}", formats::parameters());
+        PlanFileError::Value { key: "format", why }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tournament::formats::gauntlet::Gauntlet;
+    use crate::tournament::formats::knockout::Knockout;
+    use crate::tournament::formats::race::{Race, RaceRule};
+    use crate::tournament::formats::swiss::Swiss;
+
+    const V1: &str = include_str!("../../tests/it/fixtures/v1/plan.toml");
+
+    #[test]
+    fn every_format_is_stored_under_its_own_keys() {
+        let rule = |close| RaceRule { alpha: 0.05, gain: 1.0, close, step: 8 };
+        let plan = Plan { test: None, ..from_toml(V1).unwrap() };
+        for (format, stored) in [
+            (Format::new(RoundRobin), "\nformat = \"round-robin\"\n"),
+            (Format::new(Gauntlet { heroes: 2 }), "\nformat = \"gauntlet\"\nheroes = 2\n"),
+            (Format::new(Swiss { rounds: 3 }), "\nformat = \"swiss\"\nrounds = 3\n"),
+            (Format::new(Knockout), "\nformat = \"knockout\"\n"),
+            (Format::new(Race { rule: rule(0.0) }), "\n[race]\nalpha = 0.05\ngain = 1.0\nstep = 8\n"),
+            (Format::new(Race { rule: rule(2.5) }), "\n[race]\nalpha = 0.05\ngain = 1.0\nclose = 2.5\nstep = 8\n"),
+        ] {
+            let plan = Plan { format, ..plan.clone() };
+            let text = to_toml(&plan);
+            assert!(text.contains(stored), "no {stored:?} in {text}");
+            assert_eq!(from_toml(&text).unwrap(), plan, "{text}");
+        }
     }
-    match (name, heroes, rounds) {
-        (None | Some("round-robin"), None, None) => Ok(Format::RoundRobin),
-        (Some("gauntlet"), Some(heroes), None) => Ok(Format::Gauntlet { heroes }),
-        (Some("swiss"), None, Some(rounds)) => Ok(Format::Swiss { rounds }),
-        (Some("knockout"), None, None) => Ok(Format::Knockout),
-        (name, ..) => {
-            let name = name.unwrap_or("round-robin");
-            let why = format!("`{name}` does not fit `heroes`, `rounds` and `race`");
-            Err(PlanFileError::Value { key: "format", why })
+
+    #[test]
+    fn a_fault_is_told_with_its_line() {
+        for (line, place, why) in [
+            ("hereos = 3", "line 9, column 1", "unknown field `hereos`"),
+            ("heroes = \"x\"", "line 9, column 10", "invalid type: string \"x\", expected u16"),
+            ("race = { alpha = 1.0, gian = 2.0 }", "line 9, column 23", "unknown field `gian`"),
+            ("rounds = 3", "`format`", "`round-robin` does not fit `heroes`, `rounds` and `race`"),
+        ] {
+            let text = V1.replace("max_failures = 10\n", &format!("max_failures = 10\n{line}\n"));
+            let said = from_toml(&text).unwrap_err().to_string();
+            assert!(said.contains(place) && said.contains(why), "{line}: {said}");
         }
     }
 }

@@ -18,55 +18,7 @@ pub use self::book_ref::{BookRef, BookSource};
 pub use self::file::Plan;
 pub use self::player::{Origin, Player};
 use crate::stats::sprt::{Bounds, Model};
-
-/// Who meets whom.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Format {
-    /// Everybody meets everybody.
-    RoundRobin,
-    /// The first players meet all that come after them.
-    Gauntlet {
-        /// How many they are, from 1.
-        heroes: u16,
-    },
-    /// In each round players of equal points meet who have not met before.
-    Swiss {
-        /// How many rounds, from 1.
-        rounds: u32,
-    },
-    /// Who loses an encounter is out.
-    Knockout,
-    /// All others meet the first player, and who is shown to be hopeless is out.
-    Race(RaceRule),
-}
-
-/// When a take is dropped from a race ([`crate::stats::race`]).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RaceRule {
-    /// The probability that anything the race says is false, between 0 and 1.
-    pub alpha: f64,
-    /// Elo that a take must gain on the first player.
-    pub gain: f64,
-    /// Elo by which another take may be stronger than the winner; 0 if the winner must be the only
-    /// one left.
-    pub close: f64,
-    /// Pairs of each take between two decisions, from 1.
-    pub step: u32,
-}
-
-impl Format {
-    /// The name that users write.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::RoundRobin => "round-robin",
-            Self::Gauntlet { .. } => "gauntlet",
-            Self::Swiss { .. } => "swiss",
-            Self::Knockout => "knockout",
-            Self::Race(_) => "race",
-        }
-    }
-}
+pub use crate::tournament::formats::Format;
 
 /// Who has which side in the games of a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -32,12 +32,6 @@ pub(super) const fn is_false(value: &bool) -> bool {
     !*value
 }
 
-/// Whether a field is left out of the file.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
-pub(super) const fn is_zero(value: &f64) -> bool {
-    *value == 0.0
-}
-
 /// Reads a value that is stored as text.
 pub(super) fn parse<T: FromStr<Err: Display>>(key: &'static str, text: &str) -> Result<T, PlanFileError> {
     text.parse().map_err(|error: T::Err| PlanFileError::Value { key, why: error.to_string() })

@@ -2,16 +2,16 @@
 
 use serde_json::{Value, json};
 
-use crate::plan::{Format, Plan, RaceRule};
+use crate::plan::Plan;
 use crate::report::figures;
 use crate::stats::elo;
 use crate::stats::race::{self, Race, Reason};
-use crate::tournament::pairing::race::replay;
+use crate::tournament::formats::race::{RaceRule, replay};
 use crate::tournament::standing::Standing;
 
 /// The race of a run, with the names of its takes; `None` where it is none.
 fn race<'a>(plan: &'a Plan, standing: &Standing) -> Option<(Race, RaceRule, Vec<&'a str>)> {
-    let Format::Race(rule) = plan.format else { return None };
+    let rule = plan.format.parameters().race?;
     let players = u16::try_from(plan.players.len()).unwrap_or(u16::MAX);
     let names = plan.players.iter().skip(1).map(|player| player.name.as_str()).collect();
     Some((replay(players, rule, standing.results()), rule, names))

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::plan::{BookSource, Format, Plan, Player, Test};
+use crate::plan::{BookSource, Plan, Player, Test};
 use crate::record::{PlayerId, PvFault};
 use crate::report::figures::{self, duration};
 use crate::report::races;
@@ -18,7 +18,6 @@ use crate::tournament::events::Finish;
 use crate::tournament::events::StopReason;
 use crate::tournament::limit_use::PlayerUse;
 use crate::tournament::pairing::Pairing;
-use crate::tournament::pairing::knockout::Bracket;
 use crate::tournament::standing::{Faults, Standing};
 
 /// A finished or stopped run in words and as JSON.
@@ -163,11 +162,9 @@ fn verdict(plan: &Plan, test: &Test, verdict: Verdict) -> String {
 /// How games that were played to their end came out.
 fn outcome(plan: &Plan, finish: &Finish) -> String {
     let players = u16::try_from(plan.players.len()).unwrap_or(u16::MAX);
-    if plan.format == Format::Knockout {
-        let bracket = Bracket::replay(players, plan.max_pairs.unwrap_or(1), finish.standing.results());
-        if let Some(winner) = bracket.winner.and_then(|winner| plan.players.get(usize::from(winner.0))) {
-            return format!("{} wins the knockout", winner.name);
-        }
+    let winner = plan.format.winner(players, plan.max_pairs, finish.standing.results());
+    if let Some(winner) = winner.and_then(|winner| plan.players.get(usize::from(winner.0))) {
+        return format!("{} wins the {}", winner.name, plan.format.name());
     }
     if let Some(outcome) = races::outcome(plan, &finish.standing) {
         return outcome;

@@ -16,6 +16,7 @@ use crate::settings::ConfigError;
 use crate::source::SourceError;
 use crate::stats::sprt::SprtError;
 use crate::tablebase::TablesError;
+use crate::tournament::formats::FormatError;
 use crate::uci::process::StartError;
 
 /// Result of everything in `run`.
@@ -105,6 +106,9 @@ pub enum RunError {
     /// A rule of adjudication or of endgame tables.
     #[error(transparent)]
     Rule(#[from] RuleError),
+    /// The name or a parameter of a tournament format.
+    #[error(transparent)]
+    Format(#[from] FormatError),
     /// Bounds, error rates or the model of a test.
     #[error(transparent)]
     Sprt(#[from] SprtError),

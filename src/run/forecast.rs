@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
+use crate::plan::Plan;
 use crate::plan::time_control::Limit;
-use crate::plan::{Format, Plan, RaceRule};
 use crate::report::figures;
 use crate::run::error::{Result, RunError, fail};
 use crate::run::pace::{self, Learnt};
@@ -15,6 +15,7 @@ use crate::stats::elo::fixed;
 use crate::stats::race::{self, Settings};
 use crate::stats::simulate::{Law, bounds_within, expected_pairs};
 use crate::stats::sprt::{Bounds, Sprt};
+use crate::tournament::formats::race::RaceRule;
 
 /// Elo below the base of the take whose end a race's forecast tells.
 const WEAKER: f64 = 20.0;
@@ -32,7 +33,7 @@ const MANY_PAIRS: f64 = 2_000.0;
 /// Expected length of a plan's test between equal engines, or of its race, in one line; `None` if
 /// it cannot be told.
 pub(crate) fn line(plan: &Plan) -> Option<String> {
-    if let Format::Race(rule) = plan.format {
+    if let Some(rule) = plan.format.parameters().race {
         return Some(race(rule, plan.players.len().saturating_sub(1), plan.max_pairs));
     }
     let test = plan.test.as_ref()?;

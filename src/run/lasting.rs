@@ -1,6 +1,6 @@
 //! Whether a run's book lasts: a warning before the first game if it is likely to play openings again.
 
-use crate::plan::{Format, Plan};
+use crate::plan::Plan;
 use crate::stats::simulate;
 use crate::stats::sprt::Sprt;
 
@@ -27,12 +27,13 @@ pub(crate) fn warning(plan: &Plan) -> Option<String> {
         _ => format!("is played through after {fresh} pairs"),
     };
     let whose = if plan.players.len() > 2 { " of any two players" } else { "" };
-    let then = match plan.format {
-        Format::Race(_) => "a race ends there without a winner if it has none by then",
-        _ if plan.ends_with_book() => {
-            "at fixed nodes or depth the run ends there, because the same games would come again"
-        }
-        _ => "from there on openings come again, and pairs of one opening count for less",
+    let definition = plan.format.definition();
+    let then = if definition.needs_fresh_openings {
+        format!("{} ends there without a winner if it has none by then", definition.title)
+    } else if plan.ends_with_book() {
+        "at fixed nodes or depth the run ends there, because the same games would come again".to_owned()
+    } else {
+        "from there on openings come again, and pairs of one opening count for less".to_owned()
     };
     Some(format!(
         "{wanted}, and the book {openings}{whose}: {then}; a larger --book lasts longer (`quintain book make` makes one)"

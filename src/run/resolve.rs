@@ -11,7 +11,7 @@ use crate::openings::order::Order;
 use crate::plan::affinity::Affinity;
 use crate::plan::rules::{DrawRule, ResignRule, Rules, SyzygyRule, SyzygyScope};
 use crate::plan::time_control::Limit;
-use crate::plan::{BookRef, BookSource, Format, Machine, Plan, Player, RaceRule, Test, Timeouts};
+use crate::plan::{BookRef, BookSource, Format, Machine, Plan, Player, Test, Timeouts};
 use crate::run::building::Building;
 use crate::run::error::{Result, RunError, Within as _, fail};
 use crate::run::{drive, progress, records};
@@ -22,6 +22,8 @@ use crate::source::{self, Context, Resolved};
 use crate::stats::sprt::{Bounds, Model, Sprt};
 use crate::tablebase::Tables;
 use crate::text::printable;
+use crate::tournament::formats::race::{Race, RaceRule};
+use crate::tournament::formats::round_robin::RoundRobin;
 use crate::uci::process::EngineConfig;
 
 /// The clock of a test unless told otherwise.
@@ -44,9 +46,6 @@ const MAX_PAIRS: u64 = 10_000_000;
 
 /// Players of a match at most.
 const MAX_PLAYERS: u16 = 1_000;
-
-/// Rounds of a Swiss at most.
-const MAX_ROUNDS: u32 = 1_000;
 
 /// Engine failures that a run may have unless told otherwise.
 const DEFAULT_MAX_FAILURES: u64 = 10;
@@ -239,7 +238,7 @@ pub(crate) fn sprt(raw: &RawPlan) -> Result<(Plan, Book)> {
     }
     let shape = Shape {
         name: "sprt",
-        format: Format::RoundRobin,
+        format: Format::new(RoundRobin),
         test: Some(test(raw)?),
         max_pairs: raw.max_pairs,
         limits: limits(raw)?.to_vec(),
@@ -276,7 +275,8 @@ pub(crate) fn games(raw: &RawPlan, name: &'static str) -> Result<(Plan, Book)> {
 pub(crate) fn series(raw: &RawPlan) -> Result<(Limit, Variant)> {
     refuse(raw, "match", ("a match", "quintain sprt"))?;
     let limit = RawLimit::of_all(raw).resolve("--tc")?;
-    let shape = Shape { name: "series", format: Format::RoundRobin, test: None, max_pairs: None, limits: vec![limit] };
+    let shape =
+        Shape { name: "series", format: Format::new(RoundRobin), test: None, max_pairs: None, limits: vec![limit] };
     let (plan, _) = finish(raw, shape, |_| Ok(Vec::new()))?;
     Ok((limit, plan.rules.variant))
 }
@@ -294,7 +294,7 @@ pub(crate) fn race(raw: &RawPlan, rule: RaceRule) -> Result<(Plan, Book)> {
     let all = RawLimit::of_all(raw).resolve("--tc")?;
     let shape = Shape {
         name: "race",
-        format: Format::Race(rule),
+        format: Format::new(Race { rule }),
         test: None,
         max_pairs: Some(max_pairs),
         limits: vec![all; raw.players.len()],
@@ -324,39 +324,7 @@ fn format(raw: &RawPlan) -> Result<Format> {
     if players < 2 {
         fail!(Setting, "{players} player{}: a match takes two at least", if players == 1 { "" } else { "s" });
     }
-    let name = raw.format.as_deref().unwrap_or(if raw.heroes.is_some() { "gauntlet" } else { "round-robin" });
-    let format = match name {
-        "round-robin" => Format::RoundRobin,
-        "gauntlet" => Format::Gauntlet { heroes: raw.heroes.unwrap_or(1) },
-        // As many as a knockout would take, and one more: enough to know the first.
-        "swiss" => {
-            Format::Swiss { rounds: raw.rounds.unwrap_or(players.ilog2() + 1 + u32::from(!players.is_power_of_two())) }
-        }
-        "knockout" => Format::Knockout,
-        other => fail!(Setting, "--format `{other}`: round-robin, gauntlet, swiss or knockout"),
-    };
-    match format {
-        Format::Gauntlet { heroes } if heroes == 0 || heroes >= players => {
-            fail!(
-                Setting,
-                "{heroes} heroes of {players} players: 1 to {}, so that they have somebody to meet",
-                players - 1
-            )
-        }
-        Format::Gauntlet { .. } => {}
-        _ if raw.heroes.is_some() => {
-            fail!(Setting, "only a gauntlet has heroes; leave out --heroes, or say --format gauntlet")
-        }
-        Format::Swiss { rounds } if rounds == 0 || rounds > MAX_ROUNDS => {
-            fail!(Setting, "--rounds {rounds}: 1 to {MAX_ROUNDS}")
-        }
-        Format::Swiss { .. } => {}
-        _ if raw.rounds.is_some() => {
-            fail!(Setting, "only a Swiss has rounds; leave out --rounds, or say --format swiss")
-        }
-        Format::RoundRobin | Format::Knockout | Format::Race(_) => {}
-    }
-    Ok(format)
+    Ok(Format::choose(raw.format.as_deref(), &raw.format_parameters(), players)?)
 }
 
 /// What every plan has. Everything cheap is checked before `players` are built.
@@ -364,7 +332,7 @@ fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce(&[Limit]) -> Result<
     let rules = rules(raw)?;
     let recording = records::recording(raw)?;
     let max_time = raw.max_time.as_deref().map(|text| time("--max-time", text)).transpose()?;
-    let until_width = until_width(raw, shape.format)?;
+    let until_width = until_width(raw, &shape.format)?;
     let affinity = raw
         .affinity
         .as_deref()
@@ -417,12 +385,12 @@ fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce(&[Limit]) -> Result<
 }
 
 /// The width at which a run stops.
-fn until_width(raw: &RawPlan, format: Format) -> Result<Option<f64>> {
+fn until_width(raw: &RawPlan, format: &Format) -> Result<Option<f64>> {
     let Some(width) = raw.until_width else { return Ok(None) };
     if !(width.is_finite() && width > 0.0) {
         fail!(Setting, "--until-width {width}: a positive number of Elo, as in 5");
     }
-    if matches!(format, Format::Swiss { .. } | Format::Knockout) {
+    if format.definition().ends_with_rounds {
         fail!(
             Setting,
             "--until-width: a {} ends with its last round; leave it out, or play a round robin",

@@ -23,7 +23,8 @@ use crate::tournament::events::{
     Command, Failure, Finish, Observer, Orders, PairTask, Phase, Request, RunEvent, SlotId, Status, Stop, StopReason,
     WorkerEvent,
 };
-use crate::tournament::pairing::{Encounter, Next, Pairing};
+use crate::tournament::formats::Encounter;
+use crate::tournament::pairing::{Next, Pairing};
 use crate::tournament::standing::{Standing, pv_faults};
 use crate::tournament::time_losses::ALARM;
 

@@ -13,6 +13,7 @@ use serde_json::json;
 
 use super::value::{self, Switch};
 use crate::text::{OptionTable, options};
+use crate::tournament::formats::Parameters;
 
 /// A plan as written: every key is optional, and values are not yet checked against each other.
 ///
@@ -353,6 +354,14 @@ pub struct RawPlan {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-commands" = ["match", "gauntlet"]))]
     pub players: Vec<RawPlayer>,
+}
+
+impl RawPlan {
+    /// Keys of tournament formats, as plans store them.
+    #[must_use]
+    pub fn format_parameters(&self) -> Parameters {
+        Parameters { heroes: self.heroes, rounds: self.rounds, race: None }
+    }
 }
 
 /// A player as written. Its own keys win over those that the plan has for all.

@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use crate::chess::{self, Variant};
-use crate::plan::{Format, Plan};
+use crate::plan::Plan;
 use crate::record::{Color, GameId, GameRecord, Leg, PairId, PairScore, PlayerId, PvFault, Termination};
 use crate::stats::clusters::{Clustered, Openings};
 use crate::stats::rating::{self, RatingError, Ratings};
@@ -17,8 +17,9 @@ use crate::stats::sprt::{Model, Sprt, SprtError, Verdict};
 use crate::stats::stopping::{Trial, Width};
 use crate::stats::unbiased::{self, AfterStop};
 use crate::stats::{Pentanomial, Trinomial};
+use crate::tournament::formats::{Encounter, PairResult, in_order};
 use crate::tournament::limit_use::LimitUse;
-use crate::tournament::pairing::{Encounter, PairResult, Pairing, in_order};
+use crate::tournament::pairing::Pairing;
 use crate::tournament::repeats::Repeats;
 use crate::tournament::time_losses::TimeLosses;
 use crate::tournament::waiting::Waiting;
@@ -128,10 +129,7 @@ impl Standing {
             limit_use: LimitUse::new(plan.players.iter().map(|player| player.limit)),
             results: pairing.needs_results().then(Vec::new),
             halves_from: pairing.halves_from(),
-            width: plan.until_width.map(|target| {
-                let all = plan.players.len();
-                Width::new(target, if let Format::Gauntlet { heroes } = plan.format { heroes.into() } else { all })
-            }),
+            width: plan.until_width.map(|target| Width::new(target, plan.format.rated(plan.players.len()))),
             ..Self::empty(plan.players.len(), sprt)
         })
     }

@@ -220,3 +220,13 @@ fn players_have_limits_and_options_of_their_own() {
     // Two of one name are told apart.
     assert!(told[1].0 != told[2].0 && names.contains(&"a".to_owned()), "{told:?}");
 }
+
+#[test]
+fn help_and_init_list_the_formats_of_the_table() {
+    let names = quintain::tournament::formats::names();
+    for args in [&["match", "--help"][..], &["init", "match", "-"]] {
+        let ran = run(args);
+        assert_eq!(ran.code, Some(0), "{args:?}: {ran:?}");
+        assert!(ran.stdout.contains(&names), "{args:?}: no `{names}` in:\n{}", ran.stdout);
+    }
+}

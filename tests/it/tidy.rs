@@ -10,6 +10,7 @@ const HARNESS: &[&[&str]] = &[
     &["files", "record", "text"],
     &["chess", "stats"],
     &["openings", "tune"],
+    &["tournament/formats"],
     &["plan"],
     &["uci"],
     &["game"],

@@ -1,18 +1,14 @@
-use super::knockout::{Bracket, TIE_BREAKS};
 use super::*;
-use crate::plan::RaceRule;
+use crate::record::PlayerId;
+use crate::tournament::formats::gauntlet::Gauntlet;
+use crate::tournament::formats::knockout::{Bracket, Knockout, TIE_BREAKS};
+use crate::tournament::formats::race::{self, Race, RaceRule};
+use crate::tournament::formats::round_robin::RoundRobin;
+use crate::tournament::formats::swiss::{self, Swiss};
 use proptest::prelude::*;
 
 fn pairing(format: Format, players: u16, pairs: u64) -> Pairing {
-    let stages = |rule| Kind::Stages { rule, given: Vec::new(), met: BTreeMap::new(), before_last: 0, is_over: false };
-    let kind = match format {
-        Format::RoundRobin => Kind::Turns(encounters(players, players)),
-        Format::Gauntlet { heroes } => Kind::Turns(encounters(heroes, players)),
-        Format::Swiss { rounds } => stages(Rule::Swiss { rounds }),
-        Format::Knockout => stages(Rule::Knockout),
-        Format::Race(rule) => stages(Rule::Race(Box::new(race::Rounds::new(players, rule, pairs)))),
-    };
-    Pairing { players, kind, pairs: Some(pairs), fresh: None, half_last: false }
+    Pairing::of(&format, players, Some(pairs))
 }
 
 /// Plays a plan to its end, the first player of an encounter scoring what `score` says (half points, 0 to 4).
@@ -48,46 +44,46 @@ fn names(encounters: impl IntoIterator<Item = Encounter>) -> String {
 #[test]
 fn encounters_take_turns() {
     let cases = [
-        (Format::RoundRobin, 2, 3, "01 01 01"),
-        (Format::RoundRobin, 3, 2, "01 02 12 01 02 12"),
-        (Format::Gauntlet { heroes: 1 }, 4, 2, "01 02 03 01 02 03"),
-        (Format::Gauntlet { heroes: 2 }, 4, 1, "02 03 12 13"),
+        (Format::new(RoundRobin), 2, 3, "01 01 01"),
+        (Format::new(RoundRobin), 3, 2, "01 02 12 01 02 12"),
+        (Format::new(Gauntlet { heroes: 1 }), 4, 2, "01 02 03 01 02 03"),
+        (Format::new(Gauntlet { heroes: 2 }), 4, 1, "02 03 12 13"),
         // Where all are heroes everybody meets everybody.
-        (Format::Gauntlet { heroes: 3 }, 3, 1, "01 02 12"),
+        (Format::new(Gauntlet { heroes: 3 }), 3, 1, "01 02 12"),
     ];
     for (format, players, pairs, expected) in cases {
-        let (fixtures, _) = play(pairing(format, players, pairs), by_number);
+        let (fixtures, _) = play(pairing(format.clone(), players, pairs), by_number);
         assert_eq!(names(fixtures.iter().map(|fixture| fixture.players)), expected, "{format:?}");
-        assert_eq!(pairing(format, players, pairs).total(), Some(fixtures.len() as u64), "{format:?}");
+        assert_eq!(pairing(format.clone(), players, pairs).total(), Some(fixtures.len() as u64), "{format:?}");
     }
 }
 
 #[test]
 fn the_last_pair_may_be_half_a_pair() {
-    let pairing = Pairing { half_last: true, ..pairing(Format::RoundRobin, 3, 2) };
+    let pairing = Pairing { half_last: true, ..pairing(Format::new(RoundRobin), 3, 2) };
     let (fixtures, _) = play(pairing, by_number);
     assert_eq!(fixtures.iter().map(|f| f.is_half).collect::<Vec<_>>(), [false, false, false, true, true, true]);
 }
 
 #[test]
 fn a_swiss_pairs_equals_who_have_not_met() {
-    let (fixtures, _) = play(pairing(Format::Swiss { rounds: 3 }, 8, 1), by_number);
+    let (fixtures, _) = play(pairing(Format::new(Swiss { rounds: 3 }), 8, 1), by_number);
     assert_eq!(names(fixtures.iter().map(|f| f.players)), "04 15 26 37 02 13 46 57 01 24 35 67");
     // With five each has a bye at most once, and the bye counts as a win.
-    let (fixtures, results) = play(pairing(Format::Swiss { rounds: 3 }, 5, 2), by_number);
+    let (fixtures, results) = play(pairing(Format::new(Swiss { rounds: 3 }), 5, 2), by_number);
     assert_eq!(fixtures.len(), 3 * 2 * 2);
     assert_eq!(swiss::points(5, 3, 2, &results).iter().sum::<u64>(), 3 * (2 * 2 * 4 + 2 * 4));
 }
 
 #[test]
 fn a_knockout_ends_with_one() {
-    let (fixtures, results) = play(pairing(Format::Knockout, 8, 1), by_number);
+    let (fixtures, results) = play(pairing(Format::new(Knockout), 8, 1), by_number);
     assert_eq!(names(fixtures.iter().map(|f| f.players)), "07 34 16 25 03 12 01");
     let bracket = Bracket::replay(8, 1, &results);
     assert_eq!((bracket.winner, bracket.stage), (Some(PlayerId(0)), Vec::new()));
     assert_eq!(bracket.out.iter().map(|p| p.0).collect::<Vec<_>>(), [4, 5, 6, 7, 2, 3, 1]);
     // Of five, three have no opponent in the first round.
-    let (fixtures, _) = play(pairing(Format::Knockout, 5, 2), by_number);
+    let (fixtures, _) = play(pairing(Format::new(Knockout), 5, 2), by_number);
     assert_eq!(names(fixtures.iter().map(|f| f.players)), "34 34 03 12 03 12 01 01");
 }
 
@@ -95,7 +91,7 @@ fn a_knockout_ends_with_one() {
 fn a_tie_is_played_on() {
     // The second wins, but only with the fourth pair: of three players 1 and 2 meet first.
     let late = |(a, b): Encounter, nth: u64| if (a.0, b.0) == (1, 2) && nth == 3 { 1 } else { 2 };
-    let (fixtures, results) = play(pairing(Format::Knockout, 3, 2), late);
+    let (fixtures, results) = play(pairing(Format::new(Knockout), 3, 2), late);
     let first: Vec<_> = fixtures.iter().take(4).collect();
     assert!(first.iter().all(|f| f.players == (PlayerId(1), PlayerId(2))), "{fixtures:?}");
     assert_eq!(first.iter().map(|f| f.nth).collect::<Vec<_>>(), [0, 1, 2, 3]);
@@ -106,10 +102,10 @@ fn a_tie_is_played_on() {
 
 #[test]
 fn stages_wait_for_results() {
-    let mut swiss = pairing(Format::Swiss { rounds: 2 }, 4, 1);
+    let mut swiss = pairing(Format::new(Swiss { rounds: 2 }), 4, 1);
     assert!(matches!(swiss.next(PairId(1), &[]), Next::Pair(_)));
     assert_eq!(swiss.next(PairId(2), &[]), Next::Wait);
-    assert!(swiss.needs_results() && !pairing(Format::RoundRobin, 3, 1).needs_results());
+    assert!(swiss.needs_results() && !pairing(Format::new(RoundRobin), 3, 1).needs_results());
 }
 
 proptest! {
@@ -119,10 +115,10 @@ proptest! {
             let mixed = (u64::from(a.0) << 40 | u64::from(b.0) << 20 | nth).wrapping_add(seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             (mixed >> 33) as u8 % 5
         };
-        for format in [Format::RoundRobin, Format::Gauntlet { heroes: 1 }, Format::Swiss { rounds }, Format::Knockout] {
-            let (fixtures, results) = play(pairing(format, players, pairs), score);
+        for format in [Format::new(RoundRobin), Format::new(Gauntlet { heroes: 1 }), Format::new(Swiss { rounds }), Format::new(Knockout)] {
+            let (fixtures, results) = play(pairing(format.clone(), players, pairs), score);
             // A resumed run knows the results from the start and is asked for later pairs only.
-            let mut again = pairing(format, players, pairs);
+            let mut again = pairing(format.clone(), players, pairs);
             for (place, fixture) in fixtures.iter().enumerate().rev() {
                 prop_assert_eq!(again.next(PairId(place as u64), &results), Next::Pair(*fixture));
             }
@@ -133,14 +129,14 @@ proptest! {
                 prop_assert_eq!(*times, *nth);
                 *times += 1;
             }
-            if let Format::Swiss { rounds } = format {
+            if let Some(rounds) = format.parameters().rounds {
                 prop_assert_eq!(fixtures.len() as u64, u64::from(rounds) * u64::from(players / 2) * pairs);
                 // As many rounds as a cycle has can go without a rematch only in the first of them; two always can.
                 if players >= 6 && rounds <= 2 {
                     prop_assert!(met.values().all(|times| *times == pairs));
                 }
             }
-            if format == Format::Knockout {
+            if format.name() == "knockout" {
                 prop_assert!(Bracket::replay(players, pairs, &results).winner.is_some());
             }
         }
@@ -152,7 +148,7 @@ fn a_race_drops_the_hopeless_and_goes_on_with_the_rest() {
     let rule = RaceRule { alpha: 0.05, gain: 0.0, close: 0.0, step: 4 };
     // Take 1 loses everything, take 2 wins everything, take 3 is level with the base.
     let score = |(_, take): Encounter, _: u64| [0, 4, 0, 2][usize::from(take.0)];
-    let (fixtures, results) = play(pairing(Format::Race(rule), 4, 400), score);
+    let (fixtures, results) = play(pairing(Format::new(Race { rule }), 4, 400), score);
     let of = |take: u16| fixtures.iter().filter(|fixture| fixture.players == (PlayerId(0), PlayerId(take))).count();
     assert!(of(1) < 40 && of(2) < 80 && of(3) < 80, "{} {} {}", of(1), of(2), of(3));
     assert_eq!(race::replay(4, rule, &results).winner(), Some(1));
@@ -163,14 +159,14 @@ fn a_race_drops_the_hopeless_and_goes_on_with_the_rest() {
         assert_eq!(nth, (0..of(take) as u64).collect::<Vec<_>>());
     }
     // Where nothing is to be told, all pairs are played.
-    let (fixtures, results) = play(pairing(Format::Race(rule), 3, 30), |_, _| 2);
+    let (fixtures, results) = play(pairing(Format::new(Race { rule }), 3, 30), |_, _| 2);
     assert_eq!((fixtures.len(), race::replay(3, rule, &results).left()), (60, vec![0, 1]));
 }
 
 #[test]
 fn a_race_does_not_wait_for_the_end_of_a_round() {
     let rule = RaceRule { alpha: 0.05, gain: 0.0, close: 0.0, step: 2 };
-    let mut pairing = pairing(Format::Race(rule), 3, 100);
+    let mut pairing = pairing(Format::new(Race { rule }), 3, 100);
     // Two rounds of four pairs before any result, and not one more.
     assert!((0..8).all(|id| matches!(pairing.next(PairId(id), &[]), Next::Pair(_))));
     assert_eq!(pairing.next(PairId(8), &[]), Next::Wait);

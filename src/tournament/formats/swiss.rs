@@ -6,13 +6,75 @@
 use std::collections::BTreeSet;
 
 use crate::record::PlayerId;
-use crate::tournament::pairing::{Encounter, PairResult, in_order, in_turn};
+use crate::tournament::formats::{
+    Definition, Encounter, Format, FormatError, PairResult, Pairs, Parameters, Rules, Stages, in_order, in_turn,
+};
+
+/// Entry in the table of formats.
+pub static DEFINITION: Definition = Definition {
+    takes: &["rounds"],
+    choose: Some(choose),
+    ends_with_rounds: true,
+    ..Definition::new("swiss", "a Swiss", |parameters| Some(Format::new(Swiss { rounds: parameters.rounds? })))
+};
+
+/// Rounds that a user may ask for.
+const MAX_ROUNDS: u32 = 1_000;
 
 /// Steps of the search for a round without rematches. Past them, or where there is none, rematches are allowed.
 const MAX_STEPS: u32 = 100_000;
 
+/// A Swiss: in each round players of equal points meet who have not met before.
+#[derive(Clone, Copy, Debug)]
+pub struct Swiss {
+    /// Number of rounds, from 1.
+    pub rounds: u32,
+}
+
+fn choose(parameters: &Parameters, players: u16) -> Result<Format, FormatError> {
+    // As many as a knockout would take, and one more: enough to know the first.
+    let usual = || players.max(1).ilog2() + 1 + u32::from(!players.is_power_of_two());
+    let rounds = parameters.rounds.unwrap_or_else(usual);
+    if rounds == 0 || rounds > MAX_ROUNDS {
+        return Err(FormatError::Value(format!("--rounds {rounds}: 1 to {MAX_ROUNDS}")));
+    }
+    Ok(Format::new(Swiss { rounds }))
+}
+
+impl Rules for Swiss {
+    fn definition(&self) -> &'static Definition {
+        &DEFINITION
+    }
+
+    fn parameters(&self) -> Parameters {
+        Parameters { rounds: Some(self.rounds), ..Parameters::default() }
+    }
+
+    fn encounters(&self, players: u16) -> u64 {
+        u64::from(self.rounds) * u64::from(players / 2)
+    }
+
+    fn pairs(&self, players: u16, pairs: Option<u64>) -> Pairs {
+        Pairs::Stages(Box::new(Rounds { players, rounds: self.rounds, pairs: pairs.unwrap_or(1) }))
+    }
+}
+
+/// The rounds of a Swiss, replayed from its results for each next one.
+#[derive(Debug)]
+struct Rounds {
+    players: u16,
+    rounds: u32,
+    pairs: u64,
+}
+
+impl Stages for Rounds {
+    fn next(&mut self, before: &[PairResult]) -> Vec<Encounter> {
+        stage(self.players, self.rounds, self.pairs, before)
+    }
+}
+
 /// The next round's pairs; empty after the last round.
-pub(super) fn stage(players: u16, rounds: u32, pairs: u64, results: &[PairResult]) -> Vec<Encounter> {
+fn stage(players: u16, rounds: u32, pairs: u64, results: &[PairResult]) -> Vec<Encounter> {
     let mut table = Table::new(players);
     let mut rest = results;
     for _ in 0..rounds {

@@ -5,10 +5,53 @@
 //! better seed goes on: engines that always draw would never end.
 
 use crate::record::PlayerId;
-use crate::tournament::pairing::{Encounter, PairResult, in_order, in_turn};
+use crate::tournament::formats::{Definition, Encounter, Format, PairResult, Pairs, Rules, Stages, in_order, in_turn};
+
+/// Entry in the table of formats. Ties add encounters to it.
+pub static DEFINITION: Definition = Definition {
+    choose: Some(|_, _| Ok(Format::new(Knockout))),
+    is_open: true,
+    ends_with_rounds: true,
+    ..Definition::new("knockout", "a knockout", |_| Some(Format::new(Knockout)))
+};
 
 /// Pairs that are played at most to break a tie.
 pub const TIE_BREAKS: u32 = 32;
+
+/// A knockout: the loser of an encounter is out.
+#[derive(Clone, Copy, Debug)]
+pub struct Knockout;
+
+impl Rules for Knockout {
+    fn definition(&self) -> &'static Definition {
+        &DEFINITION
+    }
+
+    fn encounters(&self, players: u16) -> u64 {
+        u64::from(players.saturating_sub(1))
+    }
+
+    fn pairs(&self, players: u16, pairs: Option<u64>) -> Pairs {
+        Pairs::Stages(Box::new(Rounds { players, pairs: pairs.unwrap_or(1) }))
+    }
+
+    fn winner(&self, players: u16, pairs: Option<u64>, results: &[PairResult]) -> Option<PlayerId> {
+        Bracket::replay(players, pairs.unwrap_or(1), results).winner
+    }
+}
+
+/// The rounds of a knockout, replayed from its results for each next one.
+#[derive(Debug)]
+struct Rounds {
+    players: u16,
+    pairs: u64,
+}
+
+impl Stages for Rounds {
+    fn next(&mut self, before: &[PairResult]) -> Vec<Encounter> {
+        Bracket::replay(self.players, self.pairs, before).stage
+    }
+}
 
 /// A place in the bracket: a player, or nobody, whose opponent goes on without playing.
 type Place = Option<PlayerId>;
