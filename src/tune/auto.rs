@@ -17,7 +17,7 @@
 use super::calibrate::{self, Calibration};
 use super::draws::Draws;
 use super::lag::Past;
-use super::sides::{self, Sides};
+use super::sides::{Sides, floor};
 use super::space::{Kind, Param, Space};
 
 /// Elo that a parameter loses at the perturbation: L of the formulae, for few parameters.
@@ -236,8 +236,8 @@ impl Auto {
             Purpose::Tune => {
                 let perturbation = self.rule.perturbation(basis.calibration.loss(), self.rule.tuned_before(block));
                 let sides = sides(space, &basis.theta, perturbation);
-                let mut fractions = vec![0; sides.len()];
-                let drawn = pairs.map(|pair| sides::draw(&sides, self.rule.seed, pair, &mut fractions));
+                let mut fractions = Vec::new();
+                let drawn = pairs.map(|pair| sides.draw(self.rule.seed, pair, &mut fractions));
                 drawn.map(|sides| Vectors { purpose: Purpose::Tune, sides }).collect()
             }
             Purpose::Validate => {
@@ -311,22 +311,28 @@ impl Auto {
     /// the middle one counts if their number is odd.
     fn second_half(&self, blocks: usize) -> Vec<f64> {
         let params = self.sums.len();
-        let up_to = |blocks: usize, index: usize| {
-            blocks.checked_sub(1).map_or(0.0, |last| self.prefixes[last * params + index])
+        let none = vec![0.0; params];
+        let up_to = |blocks: usize| match blocks.checked_sub(1) {
+            Some(last) => &self.prefixes[last * params..][..params],
+            None => &none,
         };
-        let mean = |index: usize, param: &Param| {
-            let middle = f64::midpoint(up_to(blocks / 2, index), up_to(blocks.div_ceil(2), index));
-            let mean = (up_to(blocks, index) - middle) / (blocks as f64 / 2.0);
-            mean.clamp(param.min, param.max)
+        let scale = 2.0 / blocks as f64;
+        let halves = up_to(blocks / 2).iter().zip(up_to(blocks.div_ceil(2)));
+        let sums = up_to(blocks).iter().zip(halves).zip(self.rule.space.params());
+        let mean = |((all, (lower, upper)), param): ((&f64, (&f64, &f64)), &Param)| {
+            ((all - f64::midpoint(*lower, *upper)) * scale).clamp(param.min, param.max)
         };
-        self.rule.space.params().iter().enumerate().map(|(index, param)| mean(index, param)).collect()
+        sums.map(mean).collect()
     }
 }
 
 /// Sides of the pairs of a block around `theta`, at a perturbation in steps.
-fn sides(space: &Space, theta: &[f64], perturbation: f64) -> Vec<Sides> {
-    let sides = |(param, theta): (&Param, &f64)| Sides::new(param, *theta, half_width(param, perturbation));
-    space.params().iter().zip(theta).map(sides).collect()
+fn sides(space: &Space, theta: &[f64], perturbation: f64) -> Sides {
+    let mut sides = Sides::with_capacity(space.len());
+    for (param, theta) in space.params().iter().zip(theta) {
+        sides.push(param, *theta, half_width(param, perturbation));
+    }
+    sides
 }
 
 fn calibration_pair(space: &Space, seed: u64, pair: u64, distance: f64) -> Vectors {
@@ -334,7 +340,7 @@ fn calibration_pair(space: &Space, seed: u64, pair: u64, distance: f64) -> Vecto
     let fractions = draws.fractions(space.len());
     let moved = space.params().iter().zip(signs.iter()).zip(fractions).map(|((param, sign), fraction)| {
         let value = param.start + sign * distance * param.step;
-        let value = if param.kind == Kind::Int { (value + fraction).floor() } else { value };
+        let value = if param.kind == Kind::Int { floor(value + fraction) } else { value };
         value.clamp(param.min, param.max)
     });
     let moved = moved.collect();

@@ -30,9 +30,9 @@ impl Signs {
             .take(self.len)
     }
 
-    /// The signs as bits, 64 parameters a word from its lowest bit; 1 stands for a positive one.
-    pub(super) fn words(&self) -> &[u64] {
-        &self.words
+    /// The signs as bits, 8 parameters a byte from its lowest bit; 1 stands for a positive one.
+    pub(super) fn bytes(&self) -> impl Iterator<Item = u8> + '_ {
+        self.words.iter().flat_map(|word| word.to_le_bytes())
     }
 
     /// The opposite directions.
@@ -47,8 +47,7 @@ impl Signs {
     /// Adds `by` times each sign to `sums`.
     pub fn add_to(&self, sums: &mut [i32], by: i32) {
         // Bytes spread over constant masks become vector code; shifts by a bit's number do not.
-        let bytes = self.words.iter().flat_map(|word| word.to_le_bytes());
-        for (sums, byte) in sums.chunks_mut(8).zip(bytes) {
+        for (sums, byte) in sums.chunks_mut(8).zip(self.bytes()) {
             for (sum, mask) in sums.iter_mut().zip([1, 2, 4, 8, 16, 32, 64, 128]) {
                 *sum += if byte & mask == 0 { -by } else { by };
             }
