@@ -23,6 +23,7 @@ mod simulate;
 mod sprt;
 mod stats;
 mod trust;
+mod tune;
 mod versions;
 mod watch;
 
@@ -88,6 +89,8 @@ enum Command {
     Gauntlet(Box<matches::GauntletArgs>),
     /// Plays several takes against one base and drops those that are hopeless.
     Race(Box<race::RaceArgs>),
+    /// Tunes an engine's parameters by games, and proves what it found.
+    Tune(Box<tune::TuneArgs>),
     /// Takes fastchess's options and prints its lines: for scripts and frameworks that call it.
     #[command(disable_help_flag = true)]
     Fastchess(Words),
@@ -240,6 +243,7 @@ pub fn main() -> ExitCode {
         Command::Match(args) => matches::run_match(&args),
         Command::Gauntlet(args) => matches::run_gauntlet(&args),
         Command::Race(args) => race::run(&args),
+        Command::Tune(args) => tune::run(&args),
         Command::Fastchess(args) => {
             return ExitCode::from(compat::run(compat::Dialect::Fastchess, &args.words, "quintain fastchess", &passes));
         }

@@ -32,7 +32,7 @@ pub(super) struct InitArgs {
     /// What the plan is for.
     #[arg(default_value = "sprt")]
     kind: Kind,
-    /// Where to write it; `-` for standard output [default: sprt.toml, match.toml or gauntlet.toml].
+    /// Where to write it; `-` for standard output [default: sprt.toml, match.toml, gauntlet.toml or tune.toml].
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     /// Overwrite a file that is there.
@@ -55,6 +55,8 @@ pub(super) enum Kind {
     Match,
     /// One engine or several against a field of others.
     Gauntlet,
+    /// An engine's parameters by games against itself.
+    Tune,
 }
 
 impl Kind {
@@ -63,13 +65,14 @@ impl Kind {
             Self::Sprt => "sprt",
             Self::Match => "match",
             Self::Gauntlet => "gauntlet",
+            Self::Tune => "tune",
         }
     }
 
     /// The players of a new plan.
     const fn players(self) -> &'static [&'static str] {
         match self {
-            Self::Sprt => &[],
+            Self::Sprt | Self::Tune => &[],
             Self::Match => &[".", "git:main", "stockfish"],
             Self::Gauntlet => &[".", "stockfish", "ethereal"],
         }
@@ -196,7 +199,7 @@ mod tests {
     use crate::settings::RawPlan;
     use crate::text::from_toml;
 
-    const KINDS: [Kind; 3] = [Kind::Sprt, Kind::Match, Kind::Gauntlet];
+    const KINDS: [Kind; 4] = [Kind::Sprt, Kind::Match, Kind::Gauntlet, Kind::Tune];
 
     fn uncommented(text: &str) -> String {
         let bare = |line: &str| match line.strip_prefix('#') {

@@ -1,6 +1,6 @@
 //! `quintain simulate`: what a test will cost and how likely it passes, before it is started.
 
-mod tune;
+pub(super) mod tune;
 
 use std::fmt::Write as _;
 use std::io::Write;

@@ -6,7 +6,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::run::error::{Result, Within as _, fail};
 use crate::run::progress;
-use crate::source::{self, Bases, Context, Resolved, Update};
+use crate::source::{self, Bases, Context, Resolved, Tunable, Update};
 
 /// Commits that are built at most in search of another program.
 const MOST_BASES: usize = 10;
@@ -77,7 +77,17 @@ impl Building {
         )
     }
 
+    /// Builds or finds the one engine in the form in which it is tuned.
+    pub(crate) fn tunable(&self, spec: &str) -> Result<Tunable> {
+        self.watched(1, |show| source::tunable(spec, &self.context, show)).within(|| format!("engine `{spec}`"))
+    }
+
     fn resolve(&self, number: usize, spec: &str) -> Result<Resolved, source::SourceError> {
+        self.watched(number, |show| source::resolve(spec, &self.context, show))
+    }
+
+    /// Shows the steps of `build`.
+    fn watched<T>(&self, number: usize, build: impl FnOnce(&mut dyn FnMut(Update<'_>)) -> T) -> T {
         let mut show = |update: Update<'_>| match update {
             Update::Step(text) => {
                 let text = format!("{number} of {}: {text}", self.total);
@@ -91,7 +101,7 @@ impl Building {
             Update::Note(text) => self.say(text),
             Update::Output(line) => self.spinner.set_message(line.replace(char::is_control, " ")),
         };
-        source::resolve(spec, &self.context, &mut show)
+        build(&mut show)
     }
 
     /// A line that stays.

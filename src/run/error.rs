@@ -17,6 +17,7 @@ use crate::source::SourceError;
 use crate::stats::sprt::SprtError;
 use crate::tablebase::TablesError;
 use crate::tournament::formats::FormatError;
+use crate::tune::space::SpaceError;
 use crate::uci::process::StartError;
 
 /// Result of everything in `run`.
@@ -121,6 +122,9 @@ pub enum RunError {
     /// An engine that fails its trial search.
     #[error(transparent)]
     Trial(Box<TrialError>),
+    /// A parameter that cannot be tuned.
+    #[error(transparent)]
+    Space(#[from] SpaceError),
     /// A book that cannot be read.
     #[error(transparent)]
     Book(#[from] BookError),

@@ -1,7 +1,7 @@
 //! A run from what was asked for to its summary, for commands and for programs that play matches.
 //!
 //! Reading order: `resolve` (from settings to a plan), `dir` (the run directory), `drive` (plays it), `series`
-//! and `play` (runs as parts of something larger).
+//! and `play` (runs as parts of something larger), `tuning` (from an engine's parameters to proven values).
 //! `error` has every reason why one of them fails.
 
 pub(crate) mod building;
@@ -20,6 +20,7 @@ pub(crate) mod resolve;
 pub(crate) mod series;
 mod stamp;
 pub(crate) mod trust;
+pub(crate) mod tuning;
 
 pub use self::error::RunError;
 pub use self::exit::Exit;

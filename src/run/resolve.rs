@@ -41,6 +41,9 @@ const DEFAULT_PAIRS: u64 = 50;
 /// Pairs that a take of a race plays at most unless told otherwise.
 const DEFAULT_RACE_PAIRS: u64 = 2_000;
 
+/// Pairs of a tuning unless something else ends it.
+pub(crate) const DEFAULT_TUNING_PAIRS: u64 = 10_000;
+
 /// The most of them: far more than anybody plays, and not too many to be counted.
 const MAX_PAIRS: u64 = 10_000_000;
 
@@ -279,6 +282,27 @@ pub(crate) fn series(raw: &RawPlan) -> Result<(Limit, Variant)> {
         Shape { name: "series", format: Format::new(RoundRobin), test: None, max_pairs: None, limits: vec![limit] };
     let (plan, _) = finish(raw, shape, |_| Ok(Vec::new()))?;
     Ok((limit, plan.rules.variant))
+}
+
+/// Resolves all of a tuning's plan but its parameters and its format: the only player is the engine,
+/// which `found` builds or finds once everything cheap is checked.
+pub(crate) fn tuned(raw: &RawPlan, found: impl FnOnce() -> Result<(Resolved, Context)>) -> Result<(Plan, Book)> {
+    refuse(raw, "tune", ("a tuning", "quintain match"))?;
+    let max_pairs = match raw.pairs {
+        Some(0) => fail!(Setting, "--pairs 0 plays nothing; 1 is the least"),
+        Some(pairs) if pairs > MAX_PAIRS => fail!(Setting, "--pairs {pairs}: {MAX_PAIRS} is the most"),
+        // A time or a flat result ends it as well.
+        pairs => {
+            pairs.or_else(|| (raw.max_time.is_none() && raw.until_flat != Some(true)).then_some(DEFAULT_TUNING_PAIRS))
+        }
+    };
+    let limit = RawLimit::of_all(raw).resolve("--tc")?;
+    let shape = Shape { name: "tune", format: Format::new(RoundRobin), test: None, max_pairs, limits: vec![limit] };
+    finish(raw, shape, |_| {
+        let (found, context) = found()?;
+        obeyed::check(&found, limit)?;
+        Ok(vec![Player { limit, ..player(found, &context, [&raw.options, &Vec::new()]) }])
+    })
 }
 
 /// Resolves a race of all players after the first against the first.

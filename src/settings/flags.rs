@@ -32,6 +32,10 @@ pub struct Match;
 #[derive(Clone, Copy, Debug)]
 pub struct Gauntlet;
 
+/// `quintain tune`.
+#[derive(Clone, Copy, Debug)]
+pub struct Tune;
+
 impl TakesKeys for Common {
     fn takes(key: &Key) -> bool {
         Sprt::takes(key) && Match::takes(key)
@@ -53,6 +57,12 @@ impl TakesKeys for Match {
 impl TakesKeys for Gauntlet {
     fn takes(key: &Key) -> bool {
         key.is_of("gauntlet") && !["format", "heroes"].contains(&key.name.as_str())
+    }
+}
+
+impl TakesKeys for Tune {
+    fn takes(key: &Key) -> bool {
+        key.is_of("tune")
     }
 }
 

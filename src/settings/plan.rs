@@ -64,10 +64,10 @@ pub struct RawPlan {
     #[schemars(example = &"round-robin", example = &"gauntlet")]
     #[schemars(extend("x-commands" = ["match", "gauntlet"], "x-essential" = ["match", "gauntlet"]))]
     pub format: Option<String>,
-    /// Pairs per encounter: those that any two players who meet play [default: 50].
+    /// Pairs per encounter: those that any two players who meet play [default: 50; of a tuning 10000].
     #[arg(long, value_name = "N", help_heading = "Format")]
-    #[schemars(example = 50)]
-    #[schemars(extend("x-commands" = ["match", "gauntlet"], "x-essential" = ["match", "gauntlet"]))]
+    #[schemars(example = 50, extend("x-commands" = ["match", "gauntlet", "tune"]))]
+    #[schemars(extend("x-essential" = ["match", "gauntlet"]))]
     pub pairs: Option<u64>,
     /// Number of players, from the first, that a gauntlet is about [default: 1]; of no other format.
     #[arg(long, value_name = "N", help_heading = "Format")]
@@ -112,9 +112,68 @@ pub struct RawPlan {
     #[schemars(example = false, extend("x-commands" = ["sprt"]))]
     pub allow_same: Option<bool>,
 
+    /// Engine to tune [default: `.`, the working tree].
+    #[arg(long, value_name = "SPEC", help_heading = "Tuning")]
+    #[schemars(example = &".", extend("x-commands" = ["tune"], "x-essential" = ["tune"]))]
+    pub engine: Option<String>,
+    /// File of parameters: lines of OpenBench or fishtest, or TOML [default: as the recipe says].
+    ///
+    /// A line is `name, start, min, max, c_end, r_end`, perhaps with `int` or `float` after the name.
+    /// TOML has a table [params] of rows `Name = { start = 80, min = 20, max = 160, step = 8 }`. Without
+    /// it the engine prints its parameters, as the [tune] table of its quintain.toml says.
+    #[arg(long, value_name = "FILE", help_heading = "Tuning", conflicts_with = "from_engine")]
+    #[schemars(example = &"params.txt", extend("x-commands" = ["tune"]))]
+    pub params: Option<PathBuf>,
+    /// Tunes the engine's own spin options whose names match this expression [default: none].
+    ///
+    /// The start is the default, a step a twentieth of the range.
+    #[arg(long, value_name = "REGEX", help_heading = "Tuning")]
+    #[schemars(example = &"^LMR", extend("x-commands" = ["tune"]))]
+    pub from_engine: Option<String>,
+    /// Tunes only parameters whose names match this glob, may be repeated [default: all].
+    #[arg(long, value_name = "GLOB", help_heading = "Tuning")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(example = ["lmr_*"], extend("x-commands" = ["tune"]))]
+    pub only: Vec<String>,
+    /// Leaves out parameters whose names match this glob, may be repeated [default: none].
+    #[arg(long, value_name = "GLOB", help_heading = "Tuning")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(example = ["*_depth"], extend("x-commands" = ["tune"]))]
+    pub skip: Vec<String>,
+    /// auto, or the updates of fishtest or openbench [default: auto].
+    ///
+    /// `auto` measures its own step and needs no number of pairs in advance. The others follow those
+    /// programs' formulae, whose schedules hold the number of pairs.
+    #[arg(long, value_name = "METHOD", help_heading = "Tuning")]
+    #[schemars(example = &"auto", extend("x-commands" = ["tune"], "x-essential" = ["tune"]))]
+    pub method: Option<String>,
+    /// Stops a tuning by `auto` once its result hardly moves or is shown not to gain [default: false].
+    ///
+    /// That is: the result moved less than a tenth of a step in the last quarter of the run, or the
+    /// interval of the pairs that validate it lies below 1 Elo.
+    #[arg(long, help_heading = "Tuning")]
+    #[schemars(example = false, extend("x-commands" = ["tune"]))]
+    pub until_flat: Option<bool>,
+    /// Leaves out the searches at fixed nodes that find dead parameters and even steps [default: false].
+    #[arg(long, help_heading = "Tuning")]
+    #[schemars(example = false, extend("x-commands" = ["tune"]))]
+    pub no_sensitivity: Option<bool>,
+    /// Leaves out the race of the result against the start that follows a tuning [default: false].
+    #[arg(long, help_heading = "Tuning")]
+    #[schemars(example = false, extend("x-commands" = ["tune"]))]
+    pub no_prove: Option<bool>,
+    /// Clock of that race [default: the limit of the tuning].
+    #[arg(long, value_name = "TC", help_heading = "Tuning")]
+    #[schemars(example = &"8+0.08", extend("x-commands" = ["tune"]))]
+    pub prove_tc: Option<String>,
+    /// Pairs that each candidate of that race plays at most [default: as many as the tuning].
+    #[arg(long, value_name = "N", help_heading = "Tuning")]
+    #[schemars(example = 10_000, extend("x-commands" = ["tune"]))]
+    pub prove_pairs: Option<u64>,
+
     /// Clock, `[moves/]base+increment` in seconds, `min:sec` allowed [default: 8+0.08].
     #[arg(long, value_name = "TC", help_heading = "Limits")]
-    #[schemars(example = &"8+0.08", extend("x-essential" = ["sprt", "match", "gauntlet"]))]
+    #[schemars(example = &"8+0.08", extend("x-essential" = ["sprt", "match", "gauntlet", "tune"]))]
     pub tc: Option<String>,
     /// Clock of `new` alone [default: as `tc`].
     #[arg(long, value_name = "TC", help_heading = "Limits")]
@@ -270,7 +329,7 @@ pub struct RawPlan {
     /// --pairs; an `sprt` that has no verdict by then is inconclusive. The width hardly depends on
     /// who is ahead, so the intervals stay true (Chow and Robbins 1965).
     #[arg(long, value_name = "ELO", help_heading = "Running")]
-    #[schemars(example = 5)]
+    #[schemars(example = 5, extend("x-commands" = ["sprt", "match", "gauntlet"]))]
     pub until_width: Option<f64>,
     /// Number from which the order of openings is drawn [default: from the system].
     #[arg(long, value_name = "N", help_heading = "Running")]

@@ -3,7 +3,7 @@
 //! ```text
 //! fake_engine [--name NAME] [--seed N] [--sleep-us N] [--spin-us N] [--info N] [--score CP] [--mate N] [--resigns PERCENT]
 //!             [--start-ms N] [--start-cpu-ms N] [--stop-ms N] [--clock] [--vary] [--announce] [--pv MOVES]
-//!             [--ponder SEED] [--past-clock-ms N] [--tunes] [--crash-above NAME=VALUE] [--fault NAME[@K]]...
+//!             [--ponder SEED] [--past-clock-ms N] [--tunes] [--crash-above NAME=VALUE] [--dies-at NAME=VALUE] [--fault NAME[@K]]...
 //! ```
 //!
 //! The move is a function of the position and `--seed` alone, so two runs of a match play the same games; with `--vary` the seed
@@ -14,8 +14,8 @@
 //! With `--past-clock-ms` it spins until so long after its own clock is at zero; a negative number is so long before.
 //! `--start-ms` makes it slow to start, and `--start-cpu-ms` as slow as so much CPU time takes.
 //! With `--ponder` it names after `bestmove` the answer that it would give itself with that seed: the opponent's own seed is right
-//! every time. With `--tunes` it has options `Alpha` and `Beta` (spin) and `Gamma` (string) that change its moves; `--crash-above`
-//! has it end in a search while such an option is above the value. A ponder search thinks as long as any other, and waits then for `ponderhit` or `stop`. `--pv` is a PV, `BEST` in it the move to be played, its words joined by commas. A fault strikes at the K-th `go` of a game, or from then on, or at the
+//! every time. With `--tunes` it has options `Alpha` and `Beta` (spin) and `Gamma` (string) that change its moves, and `Idle` that does not; `--crash-above`
+//! has it end in a search while such an option is above the value, `--dies-at` once an option is set to the value. A ponder search thinks as long as any other, and waits then for `ponderhit` or `stop`. `--pv` is a PV, `BEST` in it the move to be played, its words joined by commas. A fault strikes at the K-th `go` of a game, or from then on, or at the
 //! start: see `settings::FAULTS`.
 
 mod choice;
@@ -229,6 +229,10 @@ impl Engine {
                 self.line.clear();
                 self.settings.seed += u64::from(self.settings.vary);
             }
+            "setoption" if self.settings.dies_at.as_deref() == Some(rest) => {
+                let _ = writeln!(io::stderr(), "division by zero");
+                return Next::Exit(5);
+            }
             "setoption" => self.set_option(rest),
             "position" => {
                 self.positions += 1;
@@ -266,6 +270,7 @@ impl Engine {
             self.say("option name Alpha type spin default 50 min 0 max 100");
             self.say("option name Beta type spin default -3 min -40 max 40");
             self.say("option name Gamma type string default 1.5");
+            self.say("option name Idle type spin default 5 min 0 max 9");
         }
         if self.at_start("bad-default") {
             self.say("option name Contempt type spin default 10 min -5 max 5");

@@ -126,6 +126,8 @@ pub struct Settings {
     pub bench: bool,
     pub tunes: bool,
     pub crash_above: Option<(String, f64)>,
+    /// What follows `setoption`.
+    pub dies_at: Option<String>,
     pub faults: Vec<Fault>,
 }
 
@@ -161,6 +163,11 @@ impl Settings {
                     let (name, most) = text.split_once('=').ok_or("--crash-above NAME=VALUE")?;
                     let most = most.parse().map_err(|error| format!("--crash-above: {error}"))?;
                     settings.crash_above = Some((name.to_owned(), most));
+                }
+                "--dies-at" => {
+                    let text = value()?;
+                    let (name, value) = text.split_once('=').ok_or("--dies-at NAME=VALUE")?;
+                    settings.dies_at = Some(format!("name {name} value {value}"));
                 }
                 "--fault" => settings.faults.push(Fault::parse(&value()?)?),
                 // What `fork-child` starts: a process that does nothing but hold the pipes open.

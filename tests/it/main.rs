@@ -45,4 +45,5 @@ mod tidy;
 mod tools;
 #[cfg(target_os = "linux")]
 mod trust;
+mod tune;
 mod tuned;

@@ -1,0 +1,179 @@
+//! `quintain tune --dry-run`: the parameters as they would be tuned, the cost, and what to expect.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use anyhow::Result;
+use serde::Serialize;
+
+use crate::cli::simulate::tune::{play, rows_text};
+use crate::run::pace::{self, Learnt, Pace};
+use crate::run::resolve;
+use crate::run::tuning::prepare::{Method, Prepared};
+use crate::run::tuning::sensitivity::Changes;
+use crate::stats::elo::fixed;
+use crate::tune::calibrate;
+use crate::tune::forecast::{BLOCK, Row, STAKE_EACH, Setting};
+
+/// Simulated runs behind the table of what to expect.
+const RUNS: u32 = 20;
+
+/// Folder of past runs, which tell the pace.
+const RESULTS: &str = "results";
+
+/// The document: names are the contract.
+#[derive(Serialize)]
+struct Document<'a> {
+    engine: &'a str,
+    method: &'a str,
+    limit: String,
+    pairs: Option<u64>,
+    calibration_pairs: u64,
+    sensitivity: Option<Searches>,
+    params: Vec<Line<'a>>,
+    expected: Vec<Row>,
+}
+
+#[derive(Serialize)]
+struct Searches {
+    nodes: u64,
+    positions: usize,
+    seconds: f64,
+    noise: f64,
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    name: &'a str,
+    kind: &'a str,
+    start: f64,
+    min: f64,
+    max: f64,
+    given_step: f64,
+    /// `None` for a parameter that is left out.
+    step: Option<f64>,
+    /// Share of searches whose best move a step changes.
+    changes: Option<f64>,
+    dead: bool,
+}
+
+/// The text, or the document as JSON.
+pub(super) fn dry_run(prepared: &Prepared, json: bool) -> Result<String> {
+    let document = Document::new(prepared);
+    if json {
+        return Ok(serde_json::to_string_pretty(&document)?);
+    }
+    Ok(document.text(pace(prepared).as_ref()))
+}
+
+fn pace(prepared: &Prepared) -> Option<Pace> {
+    let plan = &prepared.plan;
+    let limit = plan.players[0].limit.to_string();
+    match pace::learn(Path::new(RESULTS), &resolve::cpu(), Some(&limit), Some(plan.concurrency)) {
+        Learnt::Known(pace) => Some(pace),
+        Learnt::Unknown(_) => None,
+    }
+}
+
+impl<'a> Document<'a> {
+    fn new(prepared: &'a Prepared) -> Self {
+        let Prepared { plan, method, given, space, sensitivity, dead, .. } = prepared;
+        let line = |(index, param): (usize, &'a crate::tune::space::Param)| {
+            let changes = sensitivity.as_ref().and_then(|found| found.changes.get(index).copied());
+            Line {
+                name: &param.name,
+                kind: param.kind.name(),
+                start: param.start,
+                min: param.min,
+                max: param.max,
+                given_step: param.step,
+                step: space.params().iter().find(|tuned| tuned.name == param.name).map(|tuned| tuned.step),
+                changes: changes.map(Changes::share),
+                dead: dead.contains(&param.name),
+            }
+        };
+        let games = 2 * plan.max_pairs.unwrap_or(resolve::DEFAULT_TUNING_PAIRS);
+        let setting = Setting { params: space.len(), elo: STAKE_EACH * space.len() as f64, games };
+        let is_auto = *method == Method::Auto;
+        let runs = if is_auto { play(&setting, plan.seed, RUNS) } else { Vec::new() };
+        let rate = pace(prepared).map(|pace| pace.pairs_per_minute);
+        Self {
+            engine: &plan.players[0].name,
+            method: method.name(),
+            limit: plan.players[0].limit.to_string(),
+            pairs: plan.max_pairs,
+            calibration_pairs: if is_auto { calibrate::blocks(BLOCK, plan.max_pairs) * u64::from(BLOCK) } else { 0 },
+            sensitivity: sensitivity.as_ref().map(|found| Searches {
+                nodes: found.nodes,
+                positions: found.positions,
+                seconds: found.took.as_secs_f64(),
+                noise: found.noise.share(),
+            }),
+            params: given.params().iter().enumerate().map(line).collect(),
+            expected: if is_auto { setting.table(&runs, rate) } else { Vec::new() },
+        }
+    }
+
+    fn text(&self, pace: Option<&Pace>) -> String {
+        let tuned = self.params.iter().filter(|line| line.step.is_some()).count();
+        let mut out = format!("{tuned} parameters of {} by {}, {}\n\n", self.engine, self.method, self.limit);
+        let width = self.params.iter().map(|line| line.name.chars().count()).max().unwrap_or(0).max("name".len());
+        // Writing into memory cannot fail.
+        let _ = writeln!(
+            out,
+            "{:width$} {:>10} {:>10} {:>10} {:>10} {:>10} {:>9}",
+            "name", "start", "min", "max", "step", "given", "changes"
+        );
+        for line in &self.params {
+            let step = line.step.map_or_else(|| "left out".to_owned(), short);
+            let changes = line.changes.map_or_else(|| "-".to_owned(), |share| format!("{} %", fixed(share * 100.0, 1)));
+            let dead = if line.dead { "  dead" } else { "" };
+            let _ = writeln!(
+                out,
+                "{:width$} {:>10} {:>10} {:>10} {step:>10} {:>10} {changes:>9}{dead}",
+                line.name,
+                short(line.start),
+                short(line.min),
+                short(line.max),
+                short(line.given_step)
+            );
+        }
+        self.costs(&mut out, pace);
+        out
+    }
+
+    fn costs(&self, out: &mut String, pace: Option<&Pace>) {
+        if let Some(Searches { nodes, positions, seconds, .. }) = self.sensitivity {
+            let _ = writeln!(
+                out,
+                "\nchanges: searches of {nodes} nodes on {positions} positions with another best move a step from the start; they took \
+                 {} s",
+                fixed(seconds, 0)
+            );
+        }
+        if self.expected.is_empty() {
+            let _ = writeln!(out, "\n{} needs no calibration; its steps and its schedule are as given", self.method);
+            return;
+        }
+        let _ = writeln!(
+            out,
+            "\ncalibration: the first {} pairs measure how much Elo a step loses",
+            self.calibration_pairs
+        );
+        if let Some(pace) = pace {
+            let _ = writeln!(out, "pace: {}", pace.words());
+        }
+        let _ = writeln!(
+            out,
+            "\nOn simulated landscapes of as many parameters, with {STAKE_EACH} Elo at stake for each as in first tunings, the method finds \
+             ({RUNS} runs; of this engine it says nothing):\n\n{}",
+            rows_text(&self.expected)
+        );
+    }
+}
+
+/// A number with as many decimals as a table has room for.
+fn short(value: f64) -> String {
+    let text = format!("{value:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}

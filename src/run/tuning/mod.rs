@@ -1,0 +1,9 @@
+//! A tuning from an engine's parameters to proven values.
+//!
+//! Reading order: `params` (which parameters), `preflight` (does the engine take their values),
+//! `sensitivity` (do they change its moves), `prepare` (all of it, before the first game).
+
+pub(crate) mod params;
+mod preflight;
+pub(crate) mod prepare;
+pub(crate) mod sensitivity;

@@ -1,0 +1,116 @@
+//! The parameters of a tuning: from a file, from the engine's own options, or as it prints them.
+
+use std::path::Path;
+
+use regex::Regex;
+
+use crate::files::{MOST_DOCUMENT_BYTES, read_text};
+use crate::run::error::{Result, RunError, Within as _, fail};
+use crate::settings::RawPlan;
+use crate::source::Tunable;
+use crate::tune::read;
+use crate::tune::space::Space;
+use crate::tune::spin::{self, Spin};
+use crate::uci::{EngineOption, OptionKind};
+
+/// Options that a message lists at most.
+const LISTED: usize = 12;
+
+/// Parameters of a tuning and what is to be said of them.
+#[derive(Debug)]
+pub(crate) struct Chosen {
+    pub(crate) space: Space,
+    /// Options left out, steps that are a guess.
+    pub(crate) notes: Vec<String>,
+}
+
+/// Chooses the parameters that a plan asks for; `options` are those of the engine, started once.
+pub(crate) fn choose(raw: &RawPlan, engine: &Tunable, options: &[EngineOption]) -> Result<Chosen> {
+    let (space, notes) = match (&raw.params, &raw.from_engine) {
+        (Some(_), Some(_)) => {
+            fail!(Setting, "--params and --from-engine exclude each other; give the one that has the parameters")
+        }
+        (Some(path), None) => (from_file(path)?, Vec::new()),
+        (None, Some(pattern)) => from_spins(&engine.engine.name, pattern, options)?,
+        (None, None) => match engine.rows()? {
+            Some((command, rows)) => (read::lines(&format!("`{command}`"), &rows)?, Vec::new()),
+            None => fail!(
+                Setting,
+                "no parameters: name a file of them with --params FILE or the engine's own options with --from-engine REGEX, \
+                 or say in the [tune] table of its quintain.toml how it prints them (params)"
+            ),
+        },
+    };
+    Ok(Chosen { space: space.select(&raw.only, &raw.skip)?, notes })
+}
+
+fn from_file(path: &Path) -> Result<Space> {
+    let text =
+        read_text(path, MOST_DOCUMENT_BYTES).within(|| format!("--params {}: cannot read it", path.display()))?;
+    Ok(read::parse(&path.display().to_string(), &text)?)
+}
+
+/// Parameters made of the spin options whose names match, with notes.
+fn from_spins(engine: &str, pattern: &str, options: &[EngineOption]) -> Result<(Space, Vec<String>)> {
+    let expression = Regex::new(pattern).map_err(RunError::value("--from-engine"))?;
+    let spins: Vec<Spin> = options.iter().filter_map(spin).collect();
+    let matching: Vec<Spin> = spins.iter().filter(|spin| expression.is_match(&spin.name)).cloned().collect();
+    if matching.is_empty() {
+        let names: Vec<String> = spins.iter().take(LISTED).map(|spin| format!("`{}`", spin.name)).collect();
+        let more = if spins.len() > LISTED { ", ..." } else { "" };
+        let has = if names.is_empty() { "none".to_owned() } else { names.join(", ") + more };
+        fail!(Setting, "--from-engine `{pattern}`: no spin option of {engine} matches; it has {has}");
+    }
+    let (space, mut notes) = spin::from_spins(engine, &matching).within(|| format!("--from-engine `{pattern}`"))?;
+    let without_range = options.iter().filter(|option| expression.is_match(&option.name) && lacks_range(option));
+    notes.extend(without_range.map(|option| format!("{} is left out: it has no default or no range", option.name)));
+    Ok((space, notes))
+}
+
+fn spin(option: &EngineOption) -> Option<Spin> {
+    match option.kind {
+        OptionKind::Spin { default: Some(default), min: Some(min), max: Some(max) } => {
+            Some(Spin { name: option.name.clone(), default, min, max })
+        }
+        _ => None,
+    }
+}
+
+fn lacks_range(option: &EngineOption) -> bool {
+    matches!(option.kind, OptionKind::Spin { .. }) && spin(option).is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::with_causes;
+
+    fn options(lines: &[&str]) -> Vec<EngineOption> {
+        lines.iter().map(|line| EngineOption::read(&format!("option name {line}")).unwrap()).collect()
+    }
+
+    #[test]
+    fn an_engines_own_spins_are_chosen_by_name() {
+        let options = options(&[
+            "Hash type spin default 16 min 1 max 1024",
+            "LmrBase type spin default 80 min 20 max 180",
+            "LmrFlag type check default true",
+            "LmrOdd type spin default 3",
+            "Slow Mover type spin default 100 min 10 max 1000",
+        ]);
+        let (space, notes) = from_spins("e", "^Lmr", &options).unwrap();
+        assert_eq!((space.len(), space.params()[0].name.as_str()), (1, "LmrBase"));
+        assert_eq!(notes, ["LmrOdd is left out: it has no default or no range"]);
+        let (space, notes) = from_spins("e", "", &options).unwrap();
+        assert!(space.len() == 2 && notes.len() == 3, "{notes:?}");
+        for (pattern, message) in [
+            ("^X", "--from-engine `^X`: no spin option of e matches; it has `Hash`, `LmrBase`, `Slow Mover`"),
+            ("Flag", "--from-engine `Flag`: no spin option of e matches; it has `Hash`, `LmrBase`, `Slow Mover`"),
+            ("Hash", "--from-engine `Hash`: e: no parameters"),
+            ("(", "--from-engine: regex parse error"),
+        ] {
+            let error = with_causes(&from_spins("e", pattern, &options).unwrap_err());
+            assert!(error.starts_with(message), "{error}");
+        }
+    }
+}

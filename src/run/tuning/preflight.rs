@@ -1,0 +1,114 @@
+//! Start of the engine that is tuned: does it have each parameter, and live with its extreme values?
+
+use crate::run::error::{Result, fail};
+use crate::text::printable;
+use crate::tune::space::{Kind, Param, Space};
+use crate::uci::process::Engine;
+use crate::uci::{EngineOption, OptionError, OptionKind, set_option};
+
+/// Checks each parameter against the options of the engine, then sets its least and greatest value and
+/// its start, each followed by a new game. Returns what the engine says of failures meanwhile.
+pub(crate) async fn check(engine: &mut Engine, space: &Space) -> Result<Vec<String>> {
+    let name = engine.config().name.clone();
+    for param in space.params() {
+        if let Some(why) = fault(param, engine.options()) {
+            fail!(Engine, "engine {name}: {why}");
+        }
+    }
+    engine.take_complaints();
+    let mut remarks = Vec::new();
+    for param in space.params() {
+        for (which, value) in [("least value", param.min), ("greatest value", param.max), ("start", param.start)] {
+            let text = param.text(value);
+            if let Err(error) = engine.set_options(&[(param.name.clone(), text.clone())]) {
+                fail!(Engine, "engine {name}: {error}");
+            }
+            if let Err(fault) = engine.new_game().await {
+                let said = engine.stderr_tail().lines().last().map(printable).unwrap_or_default();
+                let said = if said.is_empty() { said } else { format!("; it said: {said}") };
+                fail!(
+                    Engine,
+                    "engine {name}: {fault} after `{}` was set to {text}, its {which}{said}; narrow its range, or leave it out with --skip",
+                    param.name
+                );
+            }
+            let complaints = engine.take_complaints();
+            remarks.extend(complaints.into_iter().map(|said| format!("{} set to {text}: {said}", param.name)));
+        }
+    }
+    Ok(remarks)
+}
+
+/// Reason why an engine with these options does not take a parameter, and the remedy.
+fn fault(param: &Param, options: &[EngineOption]) -> Option<String> {
+    let name = &param.name;
+    let sent = set_option(options, name, &param.text(param.start), &mut Vec::new());
+    if let Err(error @ OptionError::Unknown { .. }) = sent {
+        return Some(format!(
+            "{error}; correct the name, leave it out with --skip, or build the engine with its parameters as options \
+             ([tune] command in its quintain.toml)"
+        ));
+    }
+    let option = options.iter().find(|option| option.name.eq_ignore_ascii_case(name))?;
+    let wrong_kind = |kind: &str| {
+        Some(format!("`{name}` is a {kind}; only spin and string options can be tuned, leave it out with --skip"))
+    };
+    match option.kind {
+        OptionKind::Spin { .. } if param.kind == Kind::Float => {
+            Some(format!("`{name}` is a spin, which takes whole numbers; make the parameter an int"))
+        }
+        OptionKind::Spin { min, max, .. } => {
+            let (least, most) = (min.unwrap_or(i64::MIN), max.unwrap_or(i64::MAX));
+            let holds = param.min >= least as f64 && param.max <= most as f64;
+            (!holds).then(|| {
+                format!(
+                    "`{name}` takes {least} to {most}, and its range is {} to {}; narrow the range",
+                    param.min, param.max
+                )
+            })
+        }
+        OptionKind::Str { .. } => None,
+        OptionKind::Check { .. } => wrong_kind("check"),
+        OptionKind::Combo { .. } => wrong_kind("combo"),
+        OptionKind::Button => wrong_kind("button"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tune::read;
+
+    #[test]
+    fn a_parameter_must_be_an_option_of_its_kind_and_range() {
+        let options: Vec<EngineOption> = [
+            "Margin type spin default 80 min 20 max 160",
+            "Scale type string default 1.5",
+            "Flag type check default true",
+            "Style type combo default a var a var b",
+            "Clear type button",
+        ]
+        .map(|line| EngineOption::read(&format!("option name {line}")).unwrap())
+        .to_vec();
+        for (line, words) in [
+            ("margin, int, 80, 20, 160, 8, .002", None),
+            ("Scale, float, 1, 0, 2, .1, .002", None),
+            ("Scale, int, 1, 0, 2, 1, .002", None),
+            (
+                "Margins, int, 80, 20, 160, 8, .002",
+                Some("the engine has no option `Margins`: did you mean `Margin`?; correct the name"),
+            ),
+            ("Margin, float, 80, 20, 160, 8, .002", Some("is a spin, which takes whole numbers")),
+            ("Margin, int, 80, 10, 160, 8, .002", Some("`Margin` takes 20 to 160, and its range is 10 to 160")),
+            ("Margin, int, 80, 20, 161, 8, .002", Some("`Margin` takes 20 to 160, and its range is 20 to 161")),
+            ("Flag, int, 0, 0, 1, 1, .002", Some("`Flag` is a check; only spin and string")),
+            ("Style, int, 0, 0, 1, 1, .002", Some("`Style` is a combo")),
+            ("Clear, int, 0, 0, 1, 1, .002", Some("`Clear` is a button")),
+        ] {
+            let space = read::lines("p", line).unwrap();
+            let found = fault(&space.params()[0], &options);
+            assert_eq!(found.is_some(), words.is_some(), "{line}: {found:?}");
+            assert!(found.is_none_or(|found| words.is_some_and(|words| found.contains(words))), "{line}");
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! A tuning before its first game: the engine, its parameters, what they do.
+
+use std::time::Duration;
+
+use crate::openings::Book;
+use crate::plan::Plan;
+use crate::plan::time_control::Limit;
+use crate::run::building::Building;
+use crate::run::error::{Result, fail};
+use crate::run::tuning::params::{self, Chosen};
+use crate::run::tuning::preflight;
+use crate::run::tuning::sensitivity::{self, Sensitivity};
+use crate::run::{drive, progress, resolve};
+use crate::schedule::engine_config;
+use crate::settings::RawPlan;
+use crate::source::Tunable;
+use crate::tune::space::Space;
+use crate::uci::process::Engine;
+
+/// Way in which the values of the next pairs follow from results.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Method {
+    /// Our own.
+    #[default]
+    Auto,
+    Fishtest,
+    OpenBench,
+}
+
+impl Method {
+    /// The method of a plan.
+    pub(crate) fn of(raw: &RawPlan) -> Result<Self> {
+        match raw.method.as_deref() {
+            None => Ok(Self::default()),
+            Some(text) => {
+                match [Self::Auto, Self::Fishtest, Self::OpenBench].into_iter().find(|method| method.name() == text) {
+                    Some(method) => Ok(method),
+                    None => fail!(Setting, "--method `{text}`: auto, fishtest or openbench"),
+                }
+            }
+        }
+    }
+
+    /// The word for it.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Fishtest => "fishtest",
+            Self::OpenBench => "openbench",
+        }
+    }
+}
+
+/// A tuning that can begin.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    /// All but its format; the one player is the engine.
+    pub(crate) plan: Plan,
+    pub(crate) method: Method,
+    /// Parameters as given.
+    pub(crate) given: Space,
+    /// Parameters that are tuned, with their steps.
+    pub(crate) space: Space,
+    pub(crate) sensitivity: Option<Sensitivity>,
+    /// Names of those that change nothing.
+    pub(crate) dead: Vec<String>,
+}
+
+/// Builds the engine, reads its parameters, tries their extreme values and measures what they change.
+pub(crate) fn prepare(raw: &RawPlan) -> Result<Prepared> {
+    let method = Method::of(raw)?;
+    if raw.until_flat == Some(true) && method != Method::Auto {
+        fail!(
+            Setting,
+            "--until-flat: the schedule of {} ends with its pairs; leave it out, or tune by auto",
+            method.name()
+        );
+    }
+    if raw.pairs.is_none() && raw.max_time.is_some() && method != Method::Auto {
+        fail!(Setting, "--method {}: its schedule holds the number of pairs; give --pairs", method.name());
+    }
+    let mut tunable = None;
+    let (plan, book) = resolve::tuned(raw, || {
+        let building = Building::begin(1)?;
+        let found = building.tunable(raw.engine.as_deref().unwrap_or("."))?;
+        let engine = found.engine.clone();
+        tunable = Some(found);
+        Ok((engine, building.context.clone()))
+    })?;
+    let Some(tunable) = tunable else { fail!(Engine, "no engine to tune") };
+    let Chosen { space: given, notes } = tried(raw, &plan, &tunable)?;
+    notes.iter().for_each(|note| progress::note(note));
+    if let Some(sources) = &tunable.sources {
+        // Known now, and not after a night of games.
+        sources.filled(&named(&given, &given.start()))?;
+    }
+    let sensitivity = match raw.no_sensitivity {
+        Some(true) => None,
+        _ => Some(measure(&plan, &book, &given)?),
+    };
+    let (space, dead) = weighed(&plan, method, &given, sensitivity.as_ref())?;
+    Ok(Prepared { plan, method, given, space, sensitivity, dead })
+}
+
+/// Names and texts of values, as options and sources take them.
+pub(crate) fn named(space: &Space, values: &[f64]) -> Vec<(String, String)> {
+    let nearest = space.nearest(values);
+    space.params().iter().zip(nearest).map(|(param, value)| (param.name.clone(), param.text(value))).collect()
+}
+
+/// The parameters, each of which the engine has taken with its extreme values.
+fn tried(raw: &RawPlan, plan: &Plan, tunable: &Tunable) -> Result<Chosen> {
+    let config = engine_config(plan, &plan.players[0], None);
+    drive::runtime()?.block_on(async {
+        let mut engine = Engine::start(&config, &[]).await?;
+        let chosen = params::choose(raw, tunable, engine.options())?;
+        let remarks = preflight::check(&mut engine, &chosen.space).await?;
+        engine.quit().await;
+        remarks.iter().for_each(|remark| progress::warn(remark));
+        Ok(chosen)
+    })
+}
+
+/// Nodes of a search: those of the games, or fewer.
+fn nodes(limit: Limit) -> u64 {
+    limit.nodes.map_or(sensitivity::NODES, |nodes| nodes.min(sensitivity::NODES))
+}
+
+/// True if the searches are no shorter than those of the games, so that what changes nothing in them
+/// changes nothing in games.
+fn is_whole(limit: Limit) -> bool {
+    !limit.is_timed() && limit.nodes.is_some_and(|games| games <= nodes(limit))
+}
+
+fn measure(plan: &Plan, book: &Book, space: &Space) -> Result<Sensitivity> {
+    let positions = sensitivity::positions(book, sensitivity::POSITIONS)?;
+    let config = engine_config(plan, &plan.players[0], None);
+    let nodes = nodes(plan.players[0].limit);
+    let searches = Sensitivity::searches(space.len(), positions.len());
+    let tell = |time: Duration| {
+        progress::note(&format!(
+            "sensitivity: {searches} searches of {nodes} nodes, {} parameters on {} positions, about {} s (--no-sensitivity leaves \
+             them out)",
+            space.len(),
+            positions.len(),
+            time.as_secs().max(1)
+        ));
+    };
+    sensitivity::measure(&config, space, &positions, nodes, usize::from(plan.concurrency), &tell)
+}
+
+/// The parameters to tune after their sensitivity, and the names of the dead.
+fn weighed(plan: &Plan, method: Method, given: &Space, found: Option<&Sensitivity>) -> Result<(Space, Vec<String>)> {
+    let Some(found) = found else { return Ok((given.clone(), Vec::new())) };
+    if found.noise.any > 0 {
+        progress::warn(&format!(
+            "the engine answers {} of {} equal searches differently, so no parameter can be called dead; is it threaded, or does \
+             it keep something from one game to the next?",
+            found.noise.any, found.noise.searches
+        ));
+    }
+    let dead: Vec<String> = (0..given.len())
+        .filter(|index| found.is_dead(*index))
+        .map(|index| given.params()[index].name.clone())
+        .collect();
+    let even = |space: &Space| if method == Method::Auto { found.evened(space) } else { Ok(space.clone()) };
+    if dead.is_empty() {
+        return Ok((even(given)?, dead));
+    }
+    let names = dead.join(", ");
+    if !is_whole(plan.players[0].limit) {
+        progress::warn(&format!(
+            "no change of anything in searches of {} nodes by {names}; they are tuned all the same, because games search longer or \
+             by the clock",
+            found.nodes
+        ));
+        return Ok((even(given)?, dead));
+    }
+    progress::warn(&format!("no change of anything in searches of {} nodes by {names}; left out", found.nodes));
+    let kept = found.without_dead(&even(given)?)?;
+    Ok((kept, dead))
+}

@@ -1,0 +1,357 @@
+//! Sensitivity of an engine's moves to its parameters, by searches at fixed nodes and without a game.
+//!
+//! Each position is searched with all parameters at their start, twice, and with one parameter a step
+//! up and a step down. A parameter is dead if nothing of any answer changes: neither move nor score,
+//! depth or nodes. Such a one is a mistyped name, a table that is built only at the start, or a rule
+//! that these searches never reach. The others' steps are evened: a step whose changes of the best move
+//! are rarer than the median's grows and one whose changes are more frequent shrinks, in proportion but
+//! by a factor of two at most, because how often a move changes says only roughly what it costs.
+//!
+//! Every search begins with a new game in a small hash table, so its answer is a function of position
+//! and values alone, whatever process gives it. An engine for which that does not hold is found by the
+//! second search at the start, and none of its parameters is called dead.
+
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash as _, Hasher as _};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::openings::Book;
+use crate::record::Opening;
+use crate::run::drive;
+use crate::run::error::{Result, RunError, fail};
+use crate::text::printable;
+use crate::tune::space::{Kind, Param, Space};
+use crate::uci::process::{Engine, EngineConfig, SearchOutcome};
+use crate::uci::{Go, OptionKind, PositionLine};
+
+/// Positions that are searched.
+pub(crate) const POSITIONS: usize = 500;
+
+/// Nodes of a search unless games have fewer, and at most.
+pub(crate) const NODES: u64 = 10_000;
+
+/// Wait for an answer: far more than a search of this length takes on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Factor at most by which evening changes a step.
+const MOST_EVENED: f64 = 2.0;
+
+/// Part of a range that a step takes at most after evening.
+const LARGEST_PART: f64 = 4.0;
+
+/// Answer to a search: the move, and all that was said of the search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Answer {
+    best: u64,
+    whole: u64,
+}
+
+/// Answers of a parameter's searches that differ from those at the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Changes {
+    /// Searches.
+    pub(crate) searches: usize,
+    /// Searches with another best move.
+    pub(crate) moves: usize,
+    /// Searches of which anything differs.
+    pub(crate) any: usize,
+}
+
+impl Changes {
+    fn add(&mut self, start: &[Answer], moved: &[Answer]) {
+        for (start, moved) in start.iter().zip(moved) {
+            self.searches += 1;
+            self.moves += usize::from(start.best != moved.best);
+            self.any += usize::from(start != moved);
+        }
+    }
+
+    /// Share of the searches with another best move.
+    pub(crate) fn share(self) -> f64 {
+        self.moves as f64 / self.searches.max(1) as f64
+    }
+}
+
+/// Changes by each parameter, in the order of the space.
+#[derive(Clone, Debug)]
+pub(crate) struct Sensitivity {
+    pub(crate) nodes: u64,
+    pub(crate) positions: usize,
+    pub(crate) changes: Vec<Changes>,
+    /// Changes between two searches with the same values.
+    pub(crate) noise: Changes,
+    pub(crate) took: Duration,
+}
+
+impl Sensitivity {
+    /// Whether a parameter changes nothing at all.
+    pub(crate) fn is_dead(&self, index: usize) -> bool {
+        self.noise.any == 0 && self.changes.get(index).is_some_and(|changes| changes.any == 0)
+    }
+
+    /// Number of searches of a measurement.
+    pub(crate) const fn searches(params: usize, positions: usize) -> usize {
+        (2 * params + 2) * positions
+    }
+
+    /// The space with its dead parameters left out, if any other is left.
+    pub(crate) fn without_dead(&self, space: &Space) -> Result<Space> {
+        let kept = space.params().iter().enumerate().filter(|(index, _)| !self.is_dead(*index));
+        let kept: Vec<_> = kept.map(|(_, param)| (None, param.clone())).collect();
+        if kept.is_empty() {
+            fail!(
+                Setting,
+                "no parameter changes anything in searches of {} nodes: are these the options of this engine, and read after \
+                 its start? --no-sensitivity tunes them nevertheless",
+                self.nodes
+            );
+        }
+        Ok(Space::new("parameters", kept)?)
+    }
+
+    /// The space with steps that change about as many moves each.
+    pub(crate) fn evened(&self, space: &Space) -> Result<Space> {
+        let share = |changes: &Changes| (changes.share() - self.noise.share()).max(0.0);
+        let mut shares: Vec<f64> = self.changes.iter().map(share).filter(|share| *share > 0.0).collect();
+        shares.sort_by(f64::total_cmp);
+        let Some(median) = shares.get(shares.len() / 2).copied() else { return Ok(space.clone()) };
+        let evened = space.params().iter().zip(&self.changes).map(|(param, changes)| {
+            // One whose best moves never change has a step that is too small by more than the bound.
+            let factor = (median / share(changes)).clamp(1.0 / MOST_EVENED, MOST_EVENED);
+            (None, Param { step: step(param, factor), ..param.clone() })
+        });
+        Ok(Space::new("parameters", evened.collect())?)
+    }
+}
+
+/// A step times a factor: no less than one for whole numbers, no more than a part of the range, unless
+/// it was so before.
+fn step(param: &Param, factor: f64) -> f64 {
+    let least = if param.kind == Kind::Int { param.step.min(1.0) } else { 0.0 };
+    let most = param.step.max((param.max - param.min) / LARGEST_PART);
+    (param.step * factor).clamp(least, most)
+}
+
+/// Values a step below and above the start, each if the range has room for it.
+fn moved(param: &Param) -> Vec<f64> {
+    let start = param.nearest(param.start);
+    let least = if param.kind == Kind::Int { 1.0 } else { 0.0 };
+    let by = param.step.max(least);
+    [start - by, start + by].into_iter().map(|value| param.nearest(value)).filter(|value| *value != start).collect()
+}
+
+/// What is searched: values of all parameters, and the parameter that is not at its start.
+#[derive(Debug)]
+struct Item {
+    param: Option<usize>,
+    options: Vec<(String, String)>,
+}
+
+fn items(space: &Space) -> Vec<Item> {
+    let start: Vec<_> =
+        space.params().iter().map(|param| (param.name.clone(), param.text(param.nearest(param.start)))).collect();
+    let mut items: Vec<Item> = (0..2).map(|_| Item { param: None, options: start.clone() }).collect();
+    for (index, param) in space.params().iter().enumerate() {
+        for value in moved(param) {
+            let mut options = start.clone();
+            options[index].1 = param.text(value);
+            items.push(Item { param: Some(index), options });
+        }
+    }
+    items
+}
+
+/// Positions spread evenly over a book, as lines to the engine.
+pub(crate) fn positions(book: &Book, most: usize) -> Result<Vec<PositionLine>> {
+    let count = book.len().min(most);
+    let mut lines = Vec::with_capacity(count);
+    for place in 0..count {
+        let Some(opening) = book.opening(place * book.len() / count)? else { continue };
+        lines.push(line(&opening)?);
+    }
+    if lines.is_empty() {
+        return Err(RunError::EmptyBook { book: book.name().to_owned() });
+    }
+    Ok(lines)
+}
+
+fn line(opening: &Opening) -> Result<PositionLine> {
+    let fault = |error| RunError::Setting(format!("book opening {}: {error}", opening.index + 1));
+    let mut line = PositionLine::new(&opening.fen).map_err(fault)?;
+    for word in &opening.moves {
+        line.push(word).map_err(fault)?;
+    }
+    Ok(line)
+}
+
+/// Searches with several engines at once; `tell` hears the expected time once it is known.
+pub(crate) fn measure(
+    config: &EngineConfig,
+    space: &Space,
+    positions: &[PositionLine],
+    nodes: u64,
+    engines: usize,
+    tell: &(dyn Fn(Duration) + Sync),
+) -> Result<Sensitivity> {
+    let begun = Instant::now();
+    let items = items(space);
+    let (next, is_told) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let answers: Mutex<Vec<Option<Vec<Answer>>>> = Mutex::new(vec![None; items.len()]);
+    let lanes = engines.clamp(1, items.len());
+    let lane = || -> Result<()> {
+        // On Linux an engine ends with the thread that started it.
+        drive::runtime()?.block_on(async {
+            let mut engine = small(config).await?;
+            loop {
+                let place = next.fetch_add(1, Ordering::Relaxed);
+                let Some(item) = items.get(place) else { break };
+                let begun = Instant::now();
+                let found = search(&mut engine, item, positions, nodes, space).await;
+                if found.is_err() {
+                    // The others need not go on.
+                    next.store(items.len(), Ordering::Relaxed);
+                }
+                let found = found?;
+                if is_told.fetch_add(1, Ordering::Relaxed) == 0 {
+                    tell(begun.elapsed().mul_f64(items.len() as f64 / lanes as f64));
+                }
+                answers.lock().unwrap_or_else(std::sync::PoisonError::into_inner)[place] = Some(found);
+            }
+            engine.quit().await;
+            Ok(())
+        })
+    };
+    let ran: Vec<Result<()>> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..lanes).map(|_| scope.spawn(lane)).collect();
+        threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
+    });
+    ran.into_iter().collect::<Result<()>>()?;
+    let answers = answers.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut answers = items.iter().zip(answers).filter_map(|(item, found)| Some((item.param, found?)));
+    let start = answers.next().map(|(_, found)| found).unwrap_or_default();
+    let (mut noise, mut changes) = (Changes::default(), vec![Changes::default(); space.len()]);
+    for (param, found) in answers {
+        param.map_or(&mut noise, |param| &mut changes[param]).add(&start, &found);
+    }
+    Ok(Sensitivity { nodes, positions: positions.len(), changes, noise, took: begun.elapsed() })
+}
+
+/// The engine with the least hash table that it has: tables are cleared before every search.
+async fn small(config: &EngineConfig) -> Result<Engine> {
+    let mut engine = Engine::start(config, &[]).await?;
+    let hash = engine.options().iter().find(|option| option.name.eq_ignore_ascii_case("Hash"));
+    if let Some(OptionKind::Spin { min: Some(min), .. }) = hash.map(|hash| &hash.kind) {
+        let value = min.max(&1).to_string();
+        // An engine that does not take its own least value keeps the one it has.
+        let _ = engine.set_options(&[("Hash".to_owned(), value)]);
+    }
+    Ok(engine)
+}
+
+async fn search(
+    engine: &mut Engine,
+    item: &Item,
+    positions: &[PositionLine],
+    nodes: u64,
+    space: &Space,
+) -> Result<Vec<Answer>> {
+    let name = engine.config().name.clone();
+    let with = || match item.param {
+        None => "with all parameters at their start".to_owned(),
+        Some(index) => format!("with `{}` at {}", space.params()[index].name, item.options[index].1),
+    };
+    if let Err(error) = engine.set_options(&item.options) {
+        fail!(Engine, "engine {name}: {error}");
+    }
+    let go = Go { nodes: Some(nodes), ..Go::default() };
+    let mut answers = Vec::with_capacity(positions.len());
+    for position in positions {
+        let outcome = match engine.new_game().await {
+            Ok(()) => engine.go(position.as_bytes(), &go, Some(PATIENCE)).await,
+            Err(fault) => SearchOutcome::Exited { elapsed: Duration::ZERO, status: fault.to_string() },
+        };
+        let why = match outcome {
+            SearchOutcome::BestMove { text, info, .. } => {
+                let said = format!("{:?} {:?} {:?}", info.score, info.depth, info.nodes);
+                answers.push(Answer { best: hash(&text), whole: hash(&said) });
+                continue;
+            }
+            SearchOutcome::Overrun { elapsed, .. } => format!("no answer within {} s", elapsed.as_secs()),
+            SearchOutcome::Exited { status, .. } => status,
+        };
+        let said = engine.stderr_tail().lines().last().map(printable).unwrap_or_default();
+        let said = if said.is_empty() { said } else { format!("; it said: {said}") };
+        let line = String::from_utf8_lossy(position.as_bytes());
+        fail!(
+            Engine,
+            "engine {name}: {why} after `go nodes {nodes}` {}, {line}{said}; narrow the range, leave the parameter out with --skip, or \
+             leave these searches out with --no-sensitivity",
+            with()
+        );
+    }
+    Ok(answers)
+}
+
+fn hash(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tune::read;
+
+    fn space(lines: &str) -> Space {
+        read::lines("p", lines).unwrap()
+    }
+
+    #[test]
+    fn a_step_either_way_is_searched_if_the_range_has_room() {
+        for (line, wanted) in [
+            ("a, int, 80, 20, 160, 8, .002", vec!["72", "88"]),
+            ("a, int, 20, 20, 160, 8, .002", vec!["28"]),
+            ("a, int, 158, 20, 160, 8, .002", vec!["150", "160"]),
+            ("a, int, 1, 0, 3, 0.4, .002", vec!["0", "2"]),
+            ("a, float, 0.5, 0, 2, 0.25, .002", vec!["0.25", "0.75"]),
+        ] {
+            let space = space(line);
+            let items = items(&space);
+            let texts: Vec<&str> = items[2..].iter().map(|item| item.options[0].1.as_str()).collect();
+            assert_eq!(texts, wanted, "{line}");
+            assert!(items[..2].iter().all(|item| item.param.is_none()), "{line}");
+        }
+    }
+
+    fn measured(moves: &[usize], noise: usize) -> Sensitivity {
+        let changes = |moves: &usize| Changes { searches: 100, moves: *moves, any: *moves };
+        Sensitivity {
+            nodes: 1,
+            positions: 50,
+            changes: moves.iter().map(changes).collect(),
+            noise: changes(&noise),
+            took: Duration::ZERO,
+        }
+    }
+
+    #[test]
+    fn steps_are_evened_by_a_factor_of_two_at_most_and_the_dead_left_out() {
+        let lines = "a, int, 80, 20, 180, 8, .002\nb, int, 80, 20, 180, 8, .002\nc, int, 80, 20, 180, 8, .002\n\
+                     d, int, 2, 0, 5, 1, .002\ne, float, 1, 0, 2, .5, .002\n";
+        let found = measured(&[10, 16, 90, 90, 2], 0);
+        let steps: Vec<f64> = found.evened(&space(lines)).unwrap().params().iter().map(|param| param.step).collect();
+        // Median 16: rarer changes make longer steps, bounded by 2, by whole numbers and by the range.
+        assert_eq!(steps, [12.8, 8.0, 4.0, 1.0, 0.5]);
+        let found = measured(&[10, 0, 16, 90, 0], 0);
+        assert!([1, 4].into_iter().all(|index| found.is_dead(index)) && !found.is_dead(0));
+        let kept = found.without_dead(&space(lines)).unwrap();
+        assert_eq!(kept.params().iter().map(|param| param.name.as_str()).collect::<String>(), "acd");
+        let error = measured(&[0; 5], 0).without_dead(&space(lines)).unwrap_err().to_string();
+        assert!(error.starts_with("no parameter changes anything in searches of 1 nodes"), "{error}");
+        // Where two equal searches differ, no silence means anything.
+        assert!(!measured(&[0; 5], 1).is_dead(0));
+    }
+}
