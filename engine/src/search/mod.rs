@@ -1,7 +1,7 @@
 //! The search: iterative deepening with aspiration windows over a principal variation search.
 //!
-//! Reading order: `searcher.rs` and `deepen.rs` (the iterations), `worker.rs` (the state of a thread),
-//! the numbered steps of `node.rs` with `shortcuts.rs` and `moves.rs`, `quiescence.rs`; `pruning.rs`,
+//! Reading order: `searcher.rs` and `iterative_deepening.rs` (the iterations), `worker.rs` (the state of a thread),
+//! the numbered steps of `node.rs` with `node_pruning.rs` and `move_loop.rs`, `quiescence.rs`; `pruning.rs`,
 //! `reductions.rs` and `extensions.rs` for every margin, reduction and extension; `ordering.rs`,
 //! `context.rs` and `history.rs` for move ordering; `corrections.rs` for the correction histories;
 //! `tt.rs` for the transposition table; `time.rs` and `limits.rs` for the end of a search; `pool.rs`
@@ -10,17 +10,18 @@
 
 mod context;
 mod corrections;
-mod deepen;
 mod evaluator;
 mod extensions;
 mod game;
 mod gravity;
 mod history;
 mod info;
+mod iterative_deepening;
 mod limits;
 mod memory;
-mod moves;
+mod move_loop;
 mod node;
+mod node_pruning;
 mod ordering;
 pub mod params;
 mod pool;
@@ -30,7 +31,6 @@ mod reductions;
 mod root;
 mod searcher;
 mod shared;
-mod shortcuts;
 mod stack;
 pub mod strength;
 pub mod tablebase;

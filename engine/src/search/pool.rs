@@ -2,11 +2,11 @@
 //!
 //! "Lazy SMP": all threads search the same root, and help each other by what they leave in the table.
 
-use super::deepen::Finding;
 use super::evaluator::Evaluator;
 use super::game::Game;
 use super::history::Histories;
 use super::info::Silent;
+use super::iterative_deepening::Finding;
 use super::limits::{Control, Limits};
 use super::ordering::MoveArena;
 use super::root::Root;

@@ -1,9 +1,9 @@
 //! The searcher: transposition table, memory and threads, kept from one search of a game to the next.
 
-use super::deepen::Finding;
 use super::evaluator::EvalConfig;
 use super::game::Game;
 use super::info::{Outcome, Report};
+use super::iterative_deepening::Finding;
 use super::limits::{Control, Limits, Signals};
 use super::memory::MemoryError;
 use super::pool::{self, Assignment, Memory, Pool};
