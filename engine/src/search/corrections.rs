@@ -40,7 +40,7 @@ pub struct Corrections {
 
 /// Where a position stands in the tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Aspects {
+pub struct CorrectionKeys {
     turn: usize,
     pawns: usize,
     pieces: [usize; 2],
@@ -48,12 +48,12 @@ pub struct Aspects {
     moves: [usize; 2],
 }
 
-impl Aspects {
+impl CorrectionKeys {
     /// Of a position, given the moves that led to it.
     #[inline]
-    pub fn new(board: &Board, context: Context) -> Aspects {
+    pub fn new(board: &Board, context: Context) -> CorrectionKeys {
         let place = |key: u64| key as usize % SIZE;
-        Aspects {
+        CorrectionKeys {
             turn: board.turn().index(),
             pawns: place(board.pawn_key()),
             pieces: Color::ALL.map(|color| place(board.non_pawn_key(color))),
@@ -75,7 +75,7 @@ impl Corrections {
 
     /// What the static evaluation of such positions lacks, in centipawns.
     #[inline]
-    pub fn correction(&self, at: Aspects) -> Score {
+    pub fn correction(&self, at: CorrectionKeys) -> Score {
         let pawns = self.pawns[at.turn][at.pawns].get();
         let pieces: i32 = (0..2).map(|color| self.pieces[color][at.turn][at.pieces[color]].get()).sum();
         let kinds: i32 = (0..2).map(|kind| self.kinds[kind][at.turn][at.kinds[kind]].get()).sum();
@@ -89,7 +89,7 @@ impl Corrections {
 
     /// Learns that a search to a depth found a score that much above the corrected evaluation.
     #[inline]
-    pub fn learn(&mut self, at: Aspects, error: Score, depth: i32) {
+    pub fn learn(&mut self, at: CorrectionKeys, error: Score, depth: i32) {
         let bonus = bonus(error, depth);
         self.pawns[at.turn][at.pawns].learn(bonus);
         for (table, place) in self.pieces.iter_mut().zip(at.pieces).chain(self.kinds.iter_mut().zip(at.kinds)) {
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn an_error_that_stays_is_made_up_for() {
         let board = Board::startpos();
-        let at = Aspects::new(&board, Context::NONE);
+        let at = CorrectionKeys::new(&board, Context::NONE);
         for truth in [-60, -15, 0, 40, 100] {
             let mut corrections = Corrections::new();
             for _ in 0..500 {
@@ -143,8 +143,8 @@ mod tests {
     fn positions_share_what_they_have_in_common() {
         let start = Board::startpos();
         let mut corrections = Corrections::new();
-        corrections.learn(Aspects::new(&start, Context::NONE), 200, 10);
-        let whole = corrections.correction(Aspects::new(&start, Context::NONE));
+        corrections.learn(CorrectionKeys::new(&start, Context::NONE), 200, 10);
+        let whole = corrections.correction(CorrectionKeys::new(&start, Context::NONE));
         // Position, does part of the correction hold, does all?
         for (fen, part, all) in [
             ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", true, true),
@@ -157,7 +157,7 @@ mod tests {
             let other =
                 Context { moves: [PieceTo::new(&start, start.parse_uci("e2e4").expect("legal")); 3], ..Context::NONE };
             let context = if part { Context::NONE } else { other };
-            let found = corrections.correction(Aspects::new(&board, context));
+            let found = corrections.correction(CorrectionKeys::new(&board, context));
             assert_eq!((found > 0, found == whole), (part, all), "{fen}: {found}");
         }
     }

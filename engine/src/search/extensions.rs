@@ -33,13 +33,13 @@ fn may_be_singular(entry: Entry, depth: i32) -> bool {
 /// ("double extension") and the line has not been extended so too often. Where another move passes beta as well, the node is cut
 /// ("multi-cut", Y. Björnsson and T. Marsland, 1998); where the table's move passes beta or the node should fail high anyway, the
 /// move needs less depth ("negative extension"). The last three are the engine community's.
-fn verdict<N: NodeKind>(others: Score, bound: Score, table_score: Score, beta: Score, may_double: bool) -> Verdict {
+fn verdict<N: NodeKind>(others: Score, bound: Score, tt_score: Score, beta: Score, may_double: bool) -> Verdict {
     if others < bound {
         let stands_out = !N::PV && may_double && others < bound - params::double_extension_margin();
         Verdict::Extend(1 + i32::from(stands_out))
     } else if bound >= beta {
         Verdict::Cut(bound)
-    } else if table_score >= beta {
+    } else if tt_score >= beta {
         Verdict::Extend(-2 + i32::from(N::PV))
     } else if N::CUT {
         Verdict::Extend(-2)
@@ -57,15 +57,15 @@ pub fn check_extension(in_check: bool) -> i32 {
 
 /// Internal iterative reduction (E. Schröder, 2020): a node that matters and has no move from the table is searched less deep, so
 /// that there is one next time.
-pub fn internal_reduction<N: NodeKind>(depth: i32, table_move: Move) -> i32 {
-    i32::from((N::PV || N::CUT) && table_move.is_null() && depth >= params::internal_reduction_depth())
+pub fn internal_reduction<N: NodeKind>(depth: i32, tt_move: Move) -> i32 {
+    i32::from((N::PV || N::CUT) && tt_move.is_null() && depth >= params::internal_reduction_depth())
 }
 
 impl Worker<'_> {
     /// Asks whether the table's move of a node has an alternative.
-    pub fn weigh_table_move<N: NodeKind>(&mut self, board: &Board, node: &Node) -> Verdict {
+    pub fn singular_extension<N: NodeKind>(&mut self, board: &Board, node: &Node) -> Verdict {
         let Node { ply, depth, window, .. } = *node;
-        let Some(entry) = node.table.filter(|&entry| may_be_singular(entry, depth)) else { return Verdict::Extend(0) };
+        let Some(entry) = node.tt.filter(|&entry| may_be_singular(entry, depth)) else { return Verdict::Extend(0) };
         if N::ROOT || !board.is_legal(entry.mv) || ply >= self.stack.longest_extended() {
             return Verdict::Extend(0);
         }

@@ -34,8 +34,8 @@ pub fn refuted_malus(depth: i32) -> i32 {
 }
 
 /// How much is learnt of the table's quiet move where its score ends the search of a node at a depth.
-pub fn table_bonus(depth: i32) -> i32 {
-    bonus(depth) * params::history_table_share() / 64
+pub fn tt_bonus(depth: i32) -> i32 {
+    bonus(depth) * params::history_tt_share() / 64
 }
 
 /// How much is learnt of a quiet move from the static evaluations before it, for the side that played it, and after it, for the other:
@@ -59,7 +59,7 @@ type FromTo = [[Value; Square::COUNT]; Square::COUNT];
 
 /// Whether the other side attacks where a move comes from, and where it goes.
 #[inline]
-fn danger(threats: Bitboard, mv: Move) -> usize {
+fn threat_index(threats: Bitboard, mv: Move) -> usize {
     2 * usize::from(threats.has(mv.from())) + usize::from(threats.has(mv.to()))
 }
 
@@ -165,8 +165,8 @@ impl Histories {
     /// Learns that a quiet move that has been played was good, by a positive bonus, or bad, whatever went before it.
     #[inline]
     pub fn learn_from_to(&mut self, side: Color, mv: Move, threats: Bitboard, bonus: i32) {
-        let danger = danger(threats, mv);
-        self.butterfly.0[side.index()][danger][mv.from().index()][mv.to().index()].learn(bonus);
+        let threat_index = threat_index(threats, mv);
+        self.butterfly.0[side.index()][threat_index][mv.from().index()][mv.to().index()].learn(bonus);
     }
 
     /// Learns that a quiet move was good, by a positive bonus, or bad.
@@ -201,7 +201,7 @@ impl Quiets<'_> {
         let [last, follow_up, plan] = self.continuation.map(|table| table[piece_to].get());
         let near_root =
             self.low_ply.map_or(0, |table| params::low_ply_weight() * table[from][to].get() / self.low_ply_divisor);
-        let butterfly = self.butterfly[danger(self.threats, mv)][from][to].get();
+        let butterfly = self.butterfly[threat_index(self.threats, mv)][from][to].get();
         butterfly + self.pawn_moves[piece_to].get() + last + follow_up + plan / 2 + near_root
     }
 }

@@ -183,7 +183,7 @@ impl Worker<'_> {
             nodes: self.control.total_nodes(),
             table_hits: self.control.total_table_hits(),
             elapsed: self.control.elapsed(),
-            hashfull: self.table.hashfull(),
+            hashfull: self.tt.hashfull(),
             pv: &line.moves,
         }
     }

@@ -35,7 +35,6 @@ mod stack;
 pub mod strength;
 pub mod tablebase;
 pub mod time;
-mod tried;
 pub mod tt;
 mod window;
 mod worker;

@@ -4,10 +4,9 @@ use super::history;
 use super::ordering::MovePicker;
 use super::pruning;
 use super::reductions::{self, LateMove};
-use super::tried::Tried;
 use super::tt::Bound;
 use super::window::{CutNode, NodeKind, PvNode, Window};
-use super::worker::{Best, Node, Worker};
+use super::worker::{BestMove, Node, Worker};
 use crate::board::Board;
 use crate::types::{DRAW, INFINITE, MATE_IN_MAX, Move, Score, is_mate, mated_in};
 
@@ -24,14 +23,14 @@ struct Candidate {
 
 impl Worker<'_> {
     /// Searches the moves of a node until one is too good or none is left.
-    pub fn search_moves<N: NodeKind>(&mut self, board: &Board, node: &Node) -> Best {
+    pub fn search_moves<N: NodeKind>(&mut self, board: &Board, node: &Node) -> BestMove {
         let ply = node.ply;
         let mut alpha = node.window.alpha;
-        let mut best = Best { mv: Move::NULL, score: -INFINITE };
+        let mut best = BestMove { mv: Move::NULL, score: -INFINITE };
         let mut move_number = 0;
-        let mut tried = Tried::new();
-        let table_move = self.table_move::<N>(node.table);
-        let mut picker = MovePicker::all(&self.arena, table_move, self.stack[ply].killers, self.stack.context(ply));
+        let mut failed = FailedMoves::new();
+        let tt_move = self.tt_move::<N>(node.tt);
+        let mut picker = MovePicker::all(&self.arena, tt_move, self.stack[ply].killers, self.stack.context(ply));
         while let Some(mv) = picker.next(board, &mut self.arena, self.histories) {
             if mv == node.excluded || (N::ROOT && !self.root.is_allowed(mv)) {
                 continue;
@@ -54,7 +53,7 @@ impl Worker<'_> {
             let nodes_before = self.control.nodes();
             let Some(child) = self.play(board, mv, ply) else { break };
             let window = Window { alpha, ..node.window };
-            let extension = if mv == table_move { node.extension } else { 0 };
+            let extension = if mv == tt_move { node.extension } else { 0 };
             self.stack.note_extension(ply, extension);
             let score = self.search_child::<N>(&child, node, Candidate { late, window, extension, best: best.score });
             self.take_back();
@@ -79,12 +78,12 @@ impl Worker<'_> {
                     }
                 }
                 if score >= node.window.beta {
-                    self.learn_from_cutoff(board, mv, node, tried.moves());
+                    self.learn_from_cutoff(board, mv, node, failed.moves());
                     self.stack.note_cutoff(ply, extension < 2 || N::PV);
                     break;
                 }
             }
-            tried.push(mv);
+            failed.push(mv);
         }
         picker.finish(&mut self.arena);
         if move_number == 0 && !node.excluded.is_null() {
@@ -110,7 +109,7 @@ impl Worker<'_> {
             is_pv: N::PV,
             was_pv: node.was_pv,
             improving: node.improving,
-            table_captures: node.table.is_some_and(|entry| entry.mv.is_capture()),
+            tt_captures: node.tt.is_some_and(|entry| entry.mv.is_capture()),
             is_capture: !is_quiet,
             is_killer: self.stack[node.ply].killers.contains(&mv),
             gives_check: false,
@@ -161,7 +160,7 @@ impl Worker<'_> {
     }
 
     /// Remembers a move that was too good for the opponent, and that the moves tried before it were not.
-    fn learn_from_cutoff(&mut self, board: &Board, mv: Move, node: &Node, tried: &[Move]) {
+    fn learn_from_cutoff(&mut self, board: &Board, mv: Move, node: &Node, failed: &[Move]) {
         let (bonus, malus) = (history::bonus(node.depth), history::malus(node.depth));
         let context = self.stack.context(node.ply);
         if mv.is_quiet() {
@@ -173,7 +172,7 @@ impl Worker<'_> {
         } else {
             self.histories.learn_capture(board, mv, bonus);
         }
-        for &other in tried {
+        for &other in failed {
             if !other.is_quiet() {
                 self.histories.learn_capture(board, other, -malus);
             } else if mv.is_quiet() {
@@ -224,4 +223,46 @@ fn is_futile(node: &Node, alpha: Score, mv: Move, depth: i32, history: i32) -> b
 #[inline]
 fn loses_exchange(board: &Board, mv: Move, depth: i32) -> bool {
     pruning::exchange_threshold(depth, mv.is_quiet()).is_some_and(|least| !board.see_ge(mv, least))
+}
+
+/// More than this are not worth remembering.
+const FAILED_CAPACITY: usize = 64;
+
+/// A short list in place; further moves are dropped.
+struct FailedMoves {
+    moves: [Move; FAILED_CAPACITY],
+    len: usize,
+}
+
+impl FailedMoves {
+    #[inline]
+    fn new() -> FailedMoves {
+        FailedMoves { moves: [Move::NULL; FAILED_CAPACITY], len: 0 }
+    }
+
+    #[inline]
+    fn push(&mut self, mv: Move) {
+        if let Some(place) = self.moves.get_mut(self.len) {
+            *place = mv;
+            self.len += 1;
+        }
+    }
+
+    #[inline]
+    fn moves(&self) -> &[Move] {
+        &self.moves[..self.len]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_moves_are_kept() {
+        let mut failed = FailedMoves::new();
+        let moves: Vec<Move> = (1..100).map(Move::from_raw).collect();
+        moves.iter().for_each(|&mv| failed.push(mv));
+        assert_eq!(failed.moves(), &moves[..FAILED_CAPACITY]);
+    }
 }

@@ -1,11 +1,11 @@
 //! The tree: principal variation search, as numbered steps.
 
-use super::corrections::Aspects;
+use super::corrections::CorrectionKeys;
 use super::extensions::{self, Verdict};
 use super::stack::Frame;
 use super::tt::{Bound, Entry, NO_EVAL};
 use super::window::{NodeKind, Window};
-use super::worker::{Best, Node, Worker, improved_by_table, score_from_table};
+use super::worker::{BestMove, Node, Worker, improved_by_tt, tt_cutoff};
 use super::{history, reductions};
 use crate::board::Board;
 use crate::types::{DRAW, Move, Score, is_mate};
@@ -32,7 +32,7 @@ impl Worker<'_> {
         // 2. Ends of the game, and scores that no line from here can reach.
         let mut window = window;
         if !N::ROOT {
-            if let Some(score) = self.score_of_end(board, ply) {
+            if let Some(score) = self.draw_or_max_ply(board, ply) {
                 return score;
             }
             window = window.within_mate_distance(ply);
@@ -46,12 +46,12 @@ impl Worker<'_> {
         }
 
         // 3. What the table knows.
-        let table = self.look_up(board, ply);
+        let tt = self.look_up(board, ply);
         if !N::PV
-            && let Some(score) = score_from_table(table, depth, window.beta)
+            && let Some(score) = tt_cutoff(tt, depth, window.beta)
         {
             if score >= window.beta {
-                self.learn_from_table(board, table, depth, ply);
+                self.learn_from_tt(board, tt, depth, ply);
             }
             return score;
         }
@@ -65,20 +65,20 @@ impl Worker<'_> {
 
         // 5. The static evaluation, corrected by how far it was off in positions like this one, and what it says of the move that led
         // here and of the depth that was taken off for it.
-        let raw_eval = self.static_eval(board, table);
-        let aspects = Aspects::new(board, self.stack.context(ply));
-        let static_eval = self.correct(raw_eval, aspects);
+        let raw_eval = self.static_eval(board, tt);
+        let correction_keys = CorrectionKeys::new(board, self.stack.context(ply));
+        let static_eval = self.correct(raw_eval, correction_keys);
         self.stack[ply].raw_eval = raw_eval;
         self.stack[ply].static_eval = static_eval;
-        let eval = improved_by_table(static_eval, table);
-        let was_pv = N::PV || table.is_some_and(|entry| entry.pv);
-        let depth = depth + self.look_back::<N>(board, depth, ply);
+        let eval = improved_by_tt(static_eval, tt);
+        let was_pv = N::PV || tt.is_some_and(|entry| entry.pv);
+        let depth = depth + self.hindsight::<N>(board, depth, ply);
         let mut node = Node {
             ply,
             depth,
             window,
             in_check,
-            table,
+            tt,
             eval,
             was_pv,
             improving: self.stack.is_improving(ply),
@@ -97,8 +97,8 @@ impl Worker<'_> {
 
         // 7. How deep the table's move is worth to be searched, or the node without one. From here on moves are looked at.
         self.stack.note_threats(ply, board);
-        node.depth -= extensions::internal_reduction::<N>(depth, self.table_move::<N>(table));
-        match self.weigh_table_move::<N>(board, &node) {
+        node.depth -= extensions::internal_reduction::<N>(depth, self.tt_move::<N>(tt));
+        match self.singular_extension::<N>(board, &node) {
             Verdict::Extend(plies) => node.extension = plies,
             Verdict::Cut(score) => return score,
         }
@@ -111,14 +111,14 @@ impl Worker<'_> {
 
         // 9. What was found out goes into the histories and the table, if it holds for the position.
         if !N::ROOT || !self.root.is_partial() {
-            self.remember::<N>(board, &node, aspects, &best);
+            self.remember::<N>(board, &node, correction_keys, &best);
         }
         best.score
     }
 
     /// Keeps what the search of a node's moves found out, for the histories and the table.
     #[inline]
-    fn remember<N: NodeKind>(&mut self, board: &Board, node: &Node, aspects: Aspects, best: &Best) {
+    fn remember<N: NodeKind>(&mut self, board: &Board, node: &Node, correction_keys: CorrectionKeys, best: &BestMove) {
         let Node { ply, depth, window, was_pv, .. } = *node;
         let Frame { raw_eval, static_eval, .. } = self.stack[ply];
         let bound = match best.score {
@@ -128,26 +128,26 @@ impl Worker<'_> {
         };
         let is_steady = !node.in_check && !best.mv.is_capture() && !is_mate(best.score);
         if is_steady && is_telling(bound, best.score, static_eval) {
-            self.histories.corrections.learn(aspects, best.score - static_eval, depth);
+            self.histories.corrections.learn(correction_keys, best.score - static_eval, depth);
         }
         if bound == Bound::Upper {
             // Nothing was good enough: the move that led here is.
             self.learn_of_last_move(board, ply, history::prior_bonus(depth));
         }
         let entry = Entry { mv: best.mv, score: best.score, eval: raw_eval, depth, bound, pv: was_pv };
-        self.table.store(board.key(), ply, entry);
+        self.tt.store(board.key(), ply, entry);
     }
 
     /// Remembers the table's quiet move where its stored score alone refutes the opponent, and that an early quiet move of the
     /// opponent was refuted.
     #[inline]
-    fn learn_from_table(&mut self, board: &Board, table: Option<Entry>, depth: i32, ply: usize) {
-        if let Some(mv) = table.map(|entry| entry.mv)
+    fn learn_from_tt(&mut self, board: &Board, tt: Option<Entry>, depth: i32, ply: usize) {
+        if let Some(mv) = tt.map(|entry| entry.mv)
             && mv.is_quiet()
             && board.is_legal(mv)
         {
             self.stack.note_threats(ply, board);
-            self.histories.learn_quiet(board, mv, self.stack.context(ply), history::table_bonus(depth));
+            self.histories.learn_quiet(board, mv, self.stack.context(ply), history::tt_bonus(depth));
         }
         if self.stack.before(ply, 1).number <= EARLY {
             self.learn_of_last_move(board, ply, -history::refuted_malus(depth));
@@ -168,7 +168,7 @@ impl Worker<'_> {
     /// What the static evaluation of a position says of the move that led to it: remembers whether a quiet one was good, and gives
     /// the plies by which the position's depth is to be changed.
     #[inline]
-    fn look_back<N: NodeKind>(&mut self, board: &Board, depth: i32, ply: usize) -> i32 {
+    fn hindsight<N: NodeKind>(&mut self, board: &Board, depth: i32, ply: usize) -> i32 {
         let eval = self.stack[ply].static_eval;
         if N::ROOT {
             return 0;

@@ -32,7 +32,7 @@ impl Worker<'_> {
 
         // Null-move pruning: passing is rarely the best move, so if even that fails high, so would the best. Only where that is
         // expected, for elsewhere most tries are in vain (the engine community's); so never twice in a row.
-        let may_pass = N::CUT && ply >= self.stack.passing_from;
+        let may_pass = N::CUT && ply >= self.stack.nmp_min_ply;
         let has_pieces = board.has_non_pawn_material(board.turn());
         if may_pass && pruning::may_try_null_move(depth, eval, self.stack[ply].static_eval, beta, has_pieces) {
             let reduced = depth - pruning::null_move_reduction(depth, eval, beta);
@@ -49,13 +49,13 @@ impl Worker<'_> {
     /// True when a fail high after passing is borne out, or need not be, by a search of the node in which the side to move may not
     /// pass; the other reasons to leave it without a move hold in it.
     fn verify_null_move<N: NodeKind>(&mut self, board: &Board, node: &Node, depth: i32) -> bool {
-        if self.stack.passing_from > 0 || !pruning::wants_verification(node.depth) {
+        if self.stack.nmp_min_ply > 0 || !pruning::wants_verification(node.depth) {
             return true;
         }
         let beta = node.window.beta;
-        self.stack.passing_from = pruning::verification_end(node.ply, depth.max(1));
+        self.stack.nmp_min_ply = pruning::verification_end(node.ply, depth.max(1));
         let score = self.search::<N>(board, Window::test_above(beta - 1), depth, node.ply);
-        self.stack.passing_from = 0;
+        self.stack.nmp_min_ply = 0;
         score >= beta
     }
 
@@ -66,10 +66,10 @@ impl Worker<'_> {
         // The table already has a score of a search as deep that fell short. Even a lower bound, which proves nothing, is taken for
         // a sign that the capture will not be found.
         let fell_short = |entry: Entry| entry.bound != Bound::None && entry.score < bound;
-        if node.table.is_some_and(|entry| entry.depth > reduced && fell_short(entry)) {
+        if node.tt.is_some_and(|entry| entry.depth > reduced && fell_short(entry)) {
             return None;
         }
-        let hint = node.table.map(|entry| entry.mv).filter(|mv| mv.is_capture() && board.is_legal(*mv));
+        let hint = node.tt.map(|entry| entry.mv).filter(|mv| mv.is_capture() && board.is_legal(*mv));
         let hint = hint.filter(|&mv| board.see_ge(mv, bound - node.eval)).unwrap_or(Move::NULL);
         let test = Window::test_above(bound - 1).flip();
         let mut picker = MovePicker::captures(&self.arena, hint, bound - node.eval);
@@ -93,7 +93,7 @@ impl Worker<'_> {
                     bound: Bound::Lower,
                     pv: node.was_pv,
                 };
-                self.table.store(board.key(), ply, entry);
+                self.tt.store(board.key(), ply, entry);
                 found = Some(score);
                 break;
             }

@@ -10,7 +10,7 @@ use crate::types::{Bitboard, Move, MoveList, PieceType};
 const ARENA_CAPACITY: usize = 8192;
 
 #[derive(Clone, Copy)]
-struct Scored {
+struct ScoredMove {
     mv: Move,
     score: i32,
 }
@@ -18,7 +18,7 @@ struct Scored {
 /// Where the pickers of all plies keep their moves, one above the other.
 pub struct MoveArena {
     generated: MoveList,
-    scored: Vec<Scored>,
+    scored: Vec<ScoredMove>,
 }
 
 impl MoveArena {
@@ -30,7 +30,7 @@ impl MoveArena {
 /// The stages of a picker, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    TableMove,
+    TtMove,
     MakeCaptures,
     GoodCaptures,
     FirstKiller,
@@ -44,7 +44,7 @@ enum Stage {
 /// Hands out the legal moves of a position, each once, the most promising first.
 pub struct MovePicker {
     stage: Stage,
-    table_move: Move,
+    tt_move: Move,
     killers: [Move; 2],
     /// The moves that led here.
     context: Context,
@@ -61,11 +61,11 @@ pub struct MovePicker {
 
 impl MovePicker {
     /// All legal moves. The table move and the killers are checked before they are handed out.
-    pub fn all(arena: &MoveArena, table_move: Move, killers: [Move; 2], context: Context) -> MovePicker {
+    pub fn all(arena: &MoveArena, tt_move: Move, killers: [Move; 2], context: Context) -> MovePicker {
         let base = arena.scored.len();
         MovePicker {
-            stage: Stage::TableMove,
-            table_move,
+            stage: Stage::TtMove,
+            tt_move,
             killers,
             context,
             captures_only: false,
@@ -78,11 +78,11 @@ impl MovePicker {
     }
 
     /// Captures and promotions to a queen that gain at least `see_threshold` in the exchange, and the table move whatever it is.
-    pub fn captures(arena: &MoveArena, table_move: Move, see_threshold: i32) -> MovePicker {
+    pub fn captures(arena: &MoveArena, tt_move: Move, see_threshold: i32) -> MovePicker {
         MovePicker {
             captures_only: true,
             see_threshold,
-            ..MovePicker::all(arena, table_move, [Move::NULL; 2], Context::NONE)
+            ..MovePicker::all(arena, tt_move, [Move::NULL; 2], Context::NONE)
         }
     }
 
@@ -113,12 +113,12 @@ impl MovePicker {
     pub fn next(&mut self, board: &Board, arena: &mut MoveArena, histories: &Histories) -> Option<Move> {
         loop {
             match self.stage {
-                Stage::TableMove => {
+                Stage::TtMove => {
                     self.stage = Stage::MakeCaptures;
-                    if board.is_legal(self.table_move) {
-                        return Some(self.table_move);
+                    if board.is_legal(self.tt_move) {
+                        return Some(self.tt_move);
                     }
-                    self.table_move = Move::NULL;
+                    self.tt_move = Move::NULL;
                 }
                 Stage::MakeCaptures => {
                     self.make_captures(board, arena, histories);
@@ -147,7 +147,7 @@ impl MovePicker {
                     self.stage = Stage::Quiets;
                 }
                 Stage::Quiets => {
-                    if let Some(Scored { mv, .. }) = self.take_best(arena) {
+                    if let Some(ScoredMove { mv, .. }) = self.take_best(arena) {
                         return Some(mv);
                     }
                     (self.next, self.end) = (self.base, self.bad_end);
@@ -168,7 +168,7 @@ impl MovePicker {
     /// The killer if it is a legal quiet move not yet handed out; else it is forgotten.
     fn check_killer(&mut self, board: &Board, index: usize) -> Option<Move> {
         let mv = self.killers[index];
-        let repeated = mv == self.table_move || (index == 1 && mv == self.killers[0]);
+        let repeated = mv == self.tt_move || (index == 1 && mv == self.killers[0]);
         if repeated || !mv.is_quiet() || !board.is_legal(mv) {
             self.killers[index] = Move::NULL;
             return None;
@@ -180,8 +180,8 @@ impl MovePicker {
         arena.generated.clear();
         board.legal_captures(&mut arena.generated);
         for &mv in &arena.generated {
-            if mv != self.table_move {
-                arena.scored.push(Scored { mv, score: capture_score(board, mv, histories) });
+            if mv != self.tt_move {
+                arena.scored.push(ScoredMove { mv, score: capture_score(board, mv, histories) });
             }
         }
         self.end = arena.scored.len();
@@ -195,8 +195,8 @@ impl MovePicker {
         let remembered = histories.quiets(board, self.context);
         let checks = board.check_squares();
         for &mv in &arena.generated {
-            if mv != self.table_move && !self.killers.contains(&mv) {
-                arena.scored.push(Scored { mv, score: quiet_score(board, mv, remembered, &checks) });
+            if mv != self.tt_move && !self.killers.contains(&mv) {
+                arena.scored.push(ScoredMove { mv, score: quiet_score(board, mv, remembered, &checks) });
             }
         }
         self.end = arena.scored.len();
@@ -205,7 +205,7 @@ impl MovePicker {
     /// The best capture left that gains `see_threshold` in the exchange, or loses no more than its score allows where all moves are
     /// wanted; the others are put aside on the way.
     fn next_good_capture(&mut self, board: &Board, arena: &mut MoveArena) -> Option<Move> {
-        while let Some(Scored { mv, score }) = self.take_best(arena) {
+        while let Some(ScoredMove { mv, score }) = self.take_best(arena) {
             let allowance = if self.captures_only { 0 } else { allowed_loss(score) };
             if board.see_ge(mv, self.see_threshold - allowance) {
                 return Some(mv);
@@ -218,7 +218,7 @@ impl MovePicker {
     }
 
     /// One step of a selection sort: most nodes want few of their moves.
-    fn take_best(&mut self, arena: &mut MoveArena) -> Option<Scored> {
+    fn take_best(&mut self, arena: &mut MoveArena) -> Option<ScoredMove> {
         let waiting = &mut arena.scored[self.next..self.end];
         let mut best = 0;
         let mut best_score = waiting.first()?.score;
@@ -299,13 +299,13 @@ mod tests {
             let foreign = [Move::NULL, Move::from_raw(0xFFFF), Move::from_raw(0x4321)];
             let hints: Vec<Move> = legal.iter().copied().chain(foreign).collect();
             let mut arena = MoveArena::new();
-            for (index, &table_move) in hints.iter().enumerate() {
+            for (index, &tt_move) in hints.iter().enumerate() {
                 let killers = [hints[(index * 7 + 1) % hints.len()], hints[(index * 3 + 2) % hints.len()]];
-                let moves = drain(&board, MovePicker::all(&arena, table_move, killers, Context::NONE), &mut arena);
-                if legal.contains(&table_move) {
-                    assert_eq!(moves[0], table_move);
+                let moves = drain(&board, MovePicker::all(&arena, tt_move, killers, Context::NONE), &mut arena);
+                if legal.contains(&tt_move) {
+                    assert_eq!(moves[0], tt_move);
                 }
-                assert_eq!(sorted(moves), sorted(legal.to_vec()), "{fen} {table_move:?} {killers:?}");
+                assert_eq!(sorted(moves), sorted(legal.to_vec()), "{fen} {tt_move:?} {killers:?}");
                 assert!(arena.scored.is_empty());
             }
         }

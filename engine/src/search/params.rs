@@ -98,7 +98,7 @@ params! {
     /// Late move pruning: and for the square of the depth.
     late_move_slope: 136, 25, 250, 12;
     /// Late move pruning: the part of the moves looked at by a side that is not improving, in hundredths.
-    late_move_worsening: 70, 30, 100, 5;
+    late_move_not_improving: 70, 30, 100, 5;
     /// Futility pruning: the greatest depth that late move reductions leave.
     futility_depth: 7, 2, 12, 1;
     /// Futility pruning: margin in centipawns at any depth.
@@ -146,7 +146,7 @@ params! {
     /// History: 64ths of a cutoff's bonus that a quiet move gets after which no move of the other side is good enough.
     history_prior_share: 31, 0, 192, 10;
     /// History: 64ths of a cutoff's bonus that the table's quiet move gets when its score ends the search of a node.
-    history_table_share: 24, 0, 192, 10;
+    history_tt_share: 24, 0, 192, 10;
     /// History: what is learnt of a quiet move for each centipawn that the evaluations before and after it differ by, in eighths.
     evaluation_bonus_slope: 24, 0, 100, 5;
     /// History: and the most of it.
@@ -170,9 +170,9 @@ params! {
     /// Late move reductions: 1024ths of a ply less for a capture or promotion.
     reduction_capture: 937, 0, 3072, 100;
     /// Late move reductions: 1024ths of a ply more where the side to move is not improving.
-    reduction_worsening: 525, 0, 2048, 100;
+    reduction_not_improving: 525, 0, 2048, 100;
     /// Late move reductions: 1024ths of a ply more where the table's move is a capture.
-    reduction_table_capture: 8, 0, 2048, 100;
+    reduction_tt_capture: 8, 0, 2048, 100;
     /// Second search: centipawns above the best score at any depth for a ply more.
     deeper_base: 73, 10, 150, 8;
     /// Second search: and for each ply of depth.

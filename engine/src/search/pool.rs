@@ -57,7 +57,7 @@ impl Memory {
 pub struct Assignment {
     pub game: Game,
     pub limits: Limits,
-    pub table: Arc<TranspositionTable>,
+    pub tt: Arc<TranspositionTable>,
     pub tables: Option<Arc<Tablebases>>,
     pub probing: Probing,
     pub shared: Arc<Shared>,
@@ -66,10 +66,10 @@ pub struct Assignment {
 impl Assignment {
     /// State of a thread for this search.
     pub fn worker<'a>(&'a self, memory: &'a mut Memory, control: Control<'a>) -> Worker<'a> {
-        let Assignment { game, limits, table, tables, probing, .. } = self;
+        let Assignment { game, limits, tt, tables, probing, .. } = self;
         memory.evaluator.reset(game.board());
         Worker {
-            table,
+            tt,
             prober: tables.as_deref().map(|tables| Prober { tables, probing: *probing }),
             histories: &mut memory.histories,
             evaluator: &mut memory.evaluator,

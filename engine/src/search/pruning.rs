@@ -65,7 +65,7 @@ pub fn verification_end(ply: usize, depth: i32) -> usize {
 /// improving (the engine community's).
 pub fn late_move_count(depth: i32, improving: bool) -> Option<usize> {
     let all = params::late_move_base() + params::late_move_slope() * depth * depth;
-    let count = if improving { all } else { all * params::late_move_worsening() / 100 };
+    let count = if improving { all } else { all * params::late_move_not_improving() / 100 };
     (depth <= params::late_move_depth()).then(|| usize::try_from(count / 100).unwrap_or(0))
 }
 

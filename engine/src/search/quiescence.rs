@@ -1,11 +1,11 @@
 //! Quiescence search: what the main search ends in.
 
-use super::corrections::Aspects;
+use super::corrections::CorrectionKeys;
 use super::history::captured_kind;
 use super::ordering::MovePicker;
 use super::tt::{Bound, Entry};
 use super::window::{NodeKind, Window};
-use super::worker::{Best, Worker, improved_by_table, score_from_table};
+use super::worker::{BestMove, Worker, improved_by_tt, tt_cutoff};
 use super::{params, pruning};
 use crate::board::{Board, see_value};
 use crate::types::{DRAW, INFINITE, MATE_IN_MAX, Move, Score, is_mate, mated_in};
@@ -15,26 +15,26 @@ impl Worker<'_> {
     pub fn quiescence<N: NodeKind>(&mut self, board: &Board, window: Window, ply: usize) -> Score {
         // 1. Ends of the game.
         self.enter::<N>(ply);
-        if let Some(score) = self.score_of_end(board, ply) {
+        if let Some(score) = self.draw_or_max_ply(board, ply) {
             return score;
         }
 
         // 2. What the table knows.
-        let table = self.look_up(board, ply);
+        let tt = self.look_up(board, ply);
         if !N::PV
-            && let Some(score) = score_from_table(table, 0, window.beta)
+            && let Some(score) = tt_cutoff(tt, 0, window.beta)
         {
             return score;
         }
 
         // 3. Standing pat: the side to move need not capture.
         let in_check = board.in_check();
-        let raw_eval = self.static_eval(board, table);
-        let static_eval = self.correct(raw_eval, Aspects::new(board, self.stack.context(ply)));
-        let mut best = Best { mv: Move::NULL, score: -INFINITE };
+        let raw_eval = self.static_eval(board, tt);
+        let static_eval = self.correct(raw_eval, CorrectionKeys::new(board, self.stack.context(ply)));
+        let mut best = BestMove { mv: Move::NULL, score: -INFINITE };
         let mut alpha = window.alpha;
         if !in_check {
-            best.score = improved_by_table(static_eval, table);
+            best.score = improved_by_tt(static_eval, tt);
             if best.score >= window.beta {
                 let is_proven = is_mate(best.score) || is_mate(window.beta);
                 return if is_proven { best.score } else { pruning::stand_pat_score(best.score, window.beta) };
@@ -43,12 +43,12 @@ impl Worker<'_> {
         }
 
         // 4. The captures that win something in the exchange, or all evasions of a check.
-        let table_move = table.map_or(Move::NULL, |entry| entry.mv);
+        let tt_move = tt.map_or(Move::NULL, |entry| entry.mv);
         let mut picker = if in_check {
             self.stack.note_threats(ply, board);
-            MovePicker::all(&self.arena, table_move, [Move::NULL; 2], self.stack.context(ply))
+            MovePicker::all(&self.arena, tt_move, [Move::NULL; 2], self.stack.context(ply))
         } else {
-            let hint = if table_move.is_quiet() { Move::NULL } else { table_move };
+            let hint = if tt_move.is_quiet() { Move::NULL } else { tt_move };
             MovePicker::captures(&self.arena, hint, params::quiescence_see())
         };
         let stand_pat = best.score;
@@ -58,7 +58,7 @@ impl Worker<'_> {
                 if mv.is_quiet() && best.score > -MATE_IN_MAX {
                     continue;
                 }
-            } else if let Some(bound) = most_it_brings(board, mv, stand_pat, alpha) {
+            } else if let Some(bound) = delta_bound(board, mv, stand_pat, alpha) {
                 best.score = best.score.max(bound);
                 continue;
             }
@@ -93,13 +93,13 @@ impl Worker<'_> {
         }
         let bound = if best.score >= window.beta { Bound::Lower } else { Bound::Upper };
         let entry = Entry { mv: best.mv, score: best.score, eval: raw_eval, depth: 0, bound, pv: N::PV };
-        self.table.store(board.key(), ply, entry);
+        self.tt.store(board.key(), ply, entry);
         best.score
     }
 }
 
 /// A bound not above alpha on what a capture brings by what it takes, if there is one (delta pruning).
-fn most_it_brings(board: &Board, mv: Move, stand_pat: Score, alpha: Score) -> Option<Score> {
+fn delta_bound(board: &Board, mv: Move, stand_pat: Score, alpha: Score) -> Option<Score> {
     if mv.is_promotion() || is_mate(alpha) {
         return None;
     }

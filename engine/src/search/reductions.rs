@@ -22,7 +22,7 @@ pub struct LateMove {
     /// The static evaluation of the side to move has been rising.
     pub improving: bool,
     /// The table's move of the node is a capture: quiet moves are then rarely the point.
-    pub table_captures: bool,
+    pub tt_captures: bool,
     /// Or a promotion.
     pub is_capture: bool,
     pub is_killer: bool,
@@ -50,8 +50,8 @@ pub fn late_move_reduction(mv: LateMove) -> i32 {
     for (applies, adjustment) in [
         (mv.is_pv, -params::reduction_pv()),
         (mv.was_pv, -params::reduction_was_pv()),
-        (!mv.improving, params::reduction_worsening()),
-        (mv.table_captures, params::reduction_table_capture()),
+        (!mv.improving, params::reduction_not_improving()),
+        (mv.tt_captures, params::reduction_tt_capture()),
         (mv.is_capture, -params::reduction_capture()),
         (mv.number == 2, -params::reduction_second()),
         (mv.is_killer, -params::reduction_killer()),
@@ -137,7 +137,7 @@ mod tests {
         is_pv: false,
         was_pv: false,
         improving: true,
-        table_captures: false,
+        tt_captures: false,
         is_capture: false,
         is_killer: false,
         gives_check: false,
@@ -172,7 +172,7 @@ mod tests {
                 for more in [
                     LateMove { history: -20_000, ..PLAIN },
                     LateMove { improving: false, ..PLAIN },
-                    LateMove { table_captures: true, ..PLAIN },
+                    LateMove { tt_captures: true, ..PLAIN },
                     LateMove { is_cut: true, ..PLAIN },
                     LateMove { is_refuted: true, ..PLAIN },
                     LateMove { has_raised: true, ..PLAIN },

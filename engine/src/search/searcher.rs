@@ -19,7 +19,7 @@ use std::time::Instant;
 
 /// All that is remembered from one search of a game to the next, and the threads that search.
 pub struct Searcher {
-    table: Arc<TranspositionTable>,
+    tt: Arc<TranspositionTable>,
     tables: Option<Arc<Tablebases>>,
     probing: Probing,
     memory: Memory,
@@ -33,9 +33,9 @@ impl Searcher {
     /// # Errors
     /// When the memory for the table cannot be had.
     pub fn new(hash_mib: usize) -> Result<Searcher, MemoryError> {
-        let table = Arc::new(TranspositionTable::new(hash_mib)?);
+        let tt = Arc::new(TranspositionTable::new(hash_mib)?);
         Ok(Searcher {
-            table,
+            tt,
             tables: None,
             probing: Probing::default(),
             memory: Memory::new(),
@@ -49,10 +49,10 @@ impl Searcher {
     /// # Errors
     /// When the memory cannot be had.
     pub fn set_hash(&mut self, hash_mib: usize) -> Result<(), MemoryError> {
-        let reserved = TranspositionTable::reserve(hash_mib, self.table.bytes())?;
+        let reserved = TranspositionTable::reserve(hash_mib, self.tt.bytes())?;
         // The old table goes before the new memory is touched, so that both need not be there at once.
-        self.table = Arc::new(TranspositionTable::none());
-        self.table = Arc::new(reserved.build(self.threads()));
+        self.tt = Arc::new(TranspositionTable::none());
+        self.tt = Arc::new(reserved.build(self.threads()));
         Ok(())
     }
 
@@ -102,7 +102,7 @@ impl Searcher {
 
     /// Empties the table.
     pub fn clear_hash(&mut self) {
-        self.table.clear(self.threads());
+        self.tt.clear(self.threads());
     }
 
     /// Forgets everything, so that the next search is what it would be in a fresh process.
@@ -124,12 +124,12 @@ impl Searcher {
         start: Instant,
         report: &mut dyn Report,
     ) -> Outcome {
-        self.table.age();
+        self.tt.age();
         let shared = Arc::new(Shared::new(self.threads(), limits.nodes));
         let assignment = Arc::new(Assignment {
             game: game.clone(),
             limits: limits.clone(),
-            table: Arc::clone(&self.table),
+            tt: Arc::clone(&self.tt),
             tables: self.tables.clone(),
             probing: self.probing,
             shared: Arc::clone(&shared),
@@ -160,7 +160,7 @@ impl Searcher {
     fn expected_answer(&self, board: &Board, best: Move) -> Option<Move> {
         let mut child = *board;
         child.play(best);
-        let mv = self.table.probe(child.key(), 1)?.mv;
+        let mv = self.tt.probe(child.key(), 1)?.mv;
         child.is_legal(mv).then_some(mv)
     }
 }
@@ -177,7 +177,7 @@ mod tests {
         let game = Game::new(Board::startpos());
         in_search_thread(|| searcher.search(&game, &limits, &Signals::default(), Instant::now(), &mut Silent))
             .expect("a thread");
-        searcher.table.probe(game.board().key(), 0).map(|entry| entry.depth)
+        searcher.tt.probe(game.board().key(), 0).map(|entry| entry.depth)
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub struct Frame {
 pub struct Stack {
     frames: Vec<Frame>,
     /// The ply from which on passing is allowed: greater than zero while a null-move cutoff is verified.
-    pub passing_from: usize,
+    pub nmp_min_ply: usize,
     /// The depth of the iteration, in plies.
     pub root_depth: i32,
 }
@@ -57,7 +57,7 @@ impl Stack {
             number: 0,
             reduction: 0,
         };
-        Stack { frames: vec![frame; LOOKBACK + MAX_PLY + 4], passing_from: 0, root_depth: 0 }
+        Stack { frames: vec![frame; LOOKBACK + MAX_PLY + 4], nmp_min_ply: 0, root_depth: 0 }
     }
 
     /// The frame `distance` plies above, up to [`LOOKBACK`] and beyond the root if need be.

@@ -207,7 +207,7 @@ impl TranspositionTable {
     pub fn probe(&self, key: u64, ply: usize) -> Option<Entry> {
         self.bucket(key).iter().map(Slot::load).find(|&(found, data)| found == key && data != 0).map(|(_, data)| {
             let entry = Entry::unpack(data);
-            Entry { score: score_from_table(entry.score, ply), ..entry }
+            Entry { score: score_from_tt(entry.score, ply), ..entry }
         })
     }
 
@@ -216,7 +216,7 @@ impl TranspositionTable {
     pub fn store(&self, key: u64, ply: usize, entry: Entry) {
         let generation = self.generation();
         let mut victim: Option<(&Slot, i32)> = None;
-        let mut entry = Entry { score: score_to_table(entry.score, ply), ..entry };
+        let mut entry = Entry { score: score_to_tt(entry.score, ply), ..entry };
         for slot in self.bucket(key) {
             let (found, data) = slot.load();
             if found == key && data != 0 {
@@ -273,7 +273,7 @@ fn worth(data: u64, generation: u8) -> i32 {
 
 /// Mates, and wins that endgame tables know, are counted from the root in the search and from the position in the table.
 #[inline]
-fn score_to_table(score: Score, ply: usize) -> Score {
+fn score_to_tt(score: Score, ply: usize) -> Score {
     match score {
         TABLE_WIN_IN_MAX.. => score + ply as Score,
         _ if score <= -TABLE_WIN_IN_MAX => score - ply as Score,
@@ -281,9 +281,9 @@ fn score_to_table(score: Score, ply: usize) -> Score {
     }
 }
 
-/// The inverse of [`score_to_table`], for a position perhaps reached by another way.
+/// The inverse of [`score_to_tt`], for a position perhaps reached by another way.
 #[inline]
-fn score_from_table(score: Score, ply: usize) -> Score {
+fn score_from_tt(score: Score, ply: usize) -> Score {
     match score {
         TABLE_WIN_IN_MAX.. => score - ply as Score,
         _ if score <= -TABLE_WIN_IN_MAX => score + ply as Score,

@@ -1,7 +1,7 @@
 //! One search thread: its state, the node it is at, and the operations that every kind of search shares.
 
 use super::context::PieceTo;
-use super::corrections::{Aspects, corrected};
+use super::corrections::{CorrectionKeys, corrected};
 use super::evaluator::Evaluator;
 use super::history::Histories;
 use super::limits::Control;
@@ -24,7 +24,7 @@ pub(super) struct Node {
     pub depth: i32,
     pub window: Window,
     pub in_check: bool,
-    pub table: Option<Entry>,
+    pub tt: Option<Entry>,
     /// The static evaluation, or a stored score that is nearer the truth. Means nothing when in check.
     pub eval: Score,
     /// In the principal variation, or once found there.
@@ -40,14 +40,14 @@ pub(super) struct Node {
 }
 
 /// The best move of a node so far.
-pub(super) struct Best {
+pub(super) struct BestMove {
     pub mv: Move,
     pub score: Score,
 }
 
 /// One search thread in the course of one search.
 pub(super) struct Worker<'a> {
-    pub table: &'a TranspositionTable,
+    pub tt: &'a TranspositionTable,
     /// Endgame tables, where there are any.
     pub prober: Option<Prober<'a>>,
     pub histories: &'a mut Histories,
@@ -67,8 +67,8 @@ pub(super) struct Worker<'a> {
 impl Worker<'_> {
     /// The move that is searched first: the table's, at the root the best of the line looked for.
     #[inline]
-    pub(super) fn table_move<N: NodeKind>(&self, table: Option<Entry>) -> Move {
-        if N::ROOT { self.root.best_move() } else { table.map_or(Move::NULL, |entry| entry.mv) }
+    pub(super) fn tt_move<N: NodeKind>(&self, tt: Option<Entry>) -> Move {
+        if N::ROOT { self.root.best_move() } else { tt.map_or(Move::NULL, |entry| entry.mv) }
     }
 
     /// Bookkeeping on entering a node.
@@ -82,7 +82,7 @@ impl Worker<'_> {
 
     /// The score of a position where the game, or the room for a longer line, ends. Mate and stalemate show when there are no
     /// moves.
-    pub(super) fn score_of_end(&mut self, board: &Board, ply: usize) -> Option<Score> {
+    pub(super) fn draw_or_max_ply(&mut self, board: &Board, ply: usize) -> Option<Score> {
         let clock = board.halfmove_clock();
         if self.line.is_repetition(board.key(), clock, ply) || board.is_insufficient_material() {
             return Some(DRAW);
@@ -100,24 +100,28 @@ impl Worker<'_> {
     /// evaluation stay of use.
     #[inline]
     pub(super) fn look_up(&self, board: &Board, ply: usize) -> Option<Entry> {
-        let entry = self.table.probe(board.key(), ply)?;
+        let entry = self.tt.probe(board.key(), ply)?;
         let is_stale = board.halfmove_clock() >= STALE_HALFMOVE_CLOCK;
         Some(if is_stale { Entry { bound: Bound::None, ..entry } } else { entry })
     }
 
     /// The static evaluation as the search uses it; none stays none.
     #[inline]
-    pub(super) fn correct(&self, raw_eval: Score, aspects: Aspects) -> Score {
-        if raw_eval == NO_EVAL { NO_EVAL } else { corrected(raw_eval, self.histories.corrections.correction(aspects)) }
+    pub(super) fn correct(&self, raw_eval: Score, correction_keys: CorrectionKeys) -> Score {
+        if raw_eval == NO_EVAL {
+            NO_EVAL
+        } else {
+            corrected(raw_eval, self.histories.corrections.correction(correction_keys))
+        }
     }
 
     /// The static evaluation as the evaluator gives it, from the table if it is there.
     #[inline]
-    pub(super) fn static_eval(&mut self, board: &Board, table: Option<Entry>) -> Score {
+    pub(super) fn static_eval(&mut self, board: &Board, tt: Option<Entry>) -> Score {
         if board.in_check() {
             return NO_EVAL;
         }
-        match table {
+        match tt {
             Some(entry) if entry.eval != NO_EVAL => entry.eval,
             _ => self.evaluator.evaluate(board),
         }
@@ -136,7 +140,7 @@ impl Worker<'_> {
         self.evaluator.push(board, mv);
         let mut child = *board;
         child.play(mv);
-        self.table.prefetch(child.key());
+        self.tt.prefetch(child.key());
         Some(child)
     }
 
@@ -170,7 +174,7 @@ impl Worker<'_> {
         };
         if settles {
             let entry = Entry { mv: Move::NULL, score, eval: NO_EVAL, depth: depth + 6, bound, pv: false };
-            self.table.store(board.key(), ply, entry);
+            self.tt.store(board.key(), ply, entry);
         }
         settles.then_some(score)
     }
@@ -187,15 +191,15 @@ impl Worker<'_> {
 
 /// The stored score when it comes from a search as deep and settles the question whether the true one reaches `beta`.
 #[inline]
-pub(super) fn score_from_table(table: Option<Entry>, depth: i32, beta: Score) -> Option<Score> {
-    let entry = table?;
+pub(super) fn tt_cutoff(tt: Option<Entry>, depth: i32, beta: Score) -> Option<Score> {
+    let entry = tt?;
     (entry.depth >= depth && entry.bound.settles(entry.score, beta)).then_some(entry.score)
 }
 
 /// The static evaluation, moved to the stored score where that is a bound on the other side.
 #[inline]
-pub(super) fn improved_by_table(static_eval: Score, table: Option<Entry>) -> Score {
-    match table {
+pub(super) fn improved_by_tt(static_eval: Score, tt: Option<Entry>) -> Score {
+    match tt {
         Some(entry) if entry.bound.settles(entry.score, static_eval + 1) => entry.score,
         _ => static_eval,
     }
