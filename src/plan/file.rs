@@ -398,6 +398,7 @@ mod tests {
     use crate::tournament::formats::knockout::Knockout;
     use crate::tournament::formats::race::{Race, RaceRule};
     use crate::tournament::formats::swiss::Swiss;
+    use crate::tournament::formats::tune::{self, Tune};
 
     const V1: &str = include_str!("../../tests/it/fixtures/v1/plan.toml");
 
@@ -412,8 +413,13 @@ mod tests {
             (Format::new(Knockout), "\nformat = \"knockout\"\n"),
             (Format::new(Race { rule: rule(0.0) }), "\n[race]\nalpha = 0.05\ngain = 1.0\nstep = 8\n"),
             (Format::new(Race { rule: rule(2.5) }), "\n[race]\nalpha = 0.05\ngain = 1.0\nclose = 2.5\nstep = 8\n"),
+            (
+                Format::new(Tune { rule: tune::tests::rule("auto") }),
+                "\n[tune]\nmethod = \"auto\"\nseed = 11\nblock = 16\n",
+            ),
+            (Format::new(Tune { rule: tune::tests::rule("fishtest") }), "\n[tune]\nmethod = \"fishtest\"\n"),
         ] {
-            let plan = Plan { format, ..plan.clone() };
+            let plan = Plan { format, count_repeats: true, ..plan.clone() };
             let text = to_toml(&plan);
             assert!(text.contains(stored), "no {stored:?} in {text}");
             assert_eq!(from_toml(&text).unwrap(), plan, "{text}");
@@ -426,7 +432,7 @@ mod tests {
             ("hereos = 3", "line 9, column 1", "unknown field `hereos`"),
             ("heroes = \"x\"", "line 9, column 10", "invalid type: string \"x\", expected u16"),
             ("race = { alpha = 1.0, gian = 2.0 }", "line 9, column 23", "unknown field `gian`"),
-            ("rounds = 3", "`format`", "`round-robin` does not fit `heroes`, `rounds` and `race`"),
+            ("rounds = 3", "`format`", "`round-robin` does not fit `heroes`, `rounds`, `race` and `tune`"),
         ] {
             let text = V1.replace("max_failures = 10\n", &format!("max_failures = 10\n{line}\n"));
             let said = from_toml(&text).unwrap_err().to_string();

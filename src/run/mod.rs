@@ -20,6 +20,7 @@ pub(crate) mod resolve;
 pub(crate) mod series;
 mod stamp;
 pub(crate) mod trust;
+pub mod tune;
 pub(crate) mod tuning;
 
 pub use self::error::RunError;

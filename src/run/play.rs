@@ -43,6 +43,11 @@ pub fn play(raw: &RawPlan, name: &'static str, root: &Path) -> Result<Played> {
         fail!(Setting, "no `seed`: a run that is to be gone on with needs one");
     }
     let (plan, book) = resolved(raw, name)?;
+    go(plan, book, root)
+}
+
+/// Plays a plan in the directory `root`: begins there, goes on, or counts what is done.
+pub(super) fn go(plan: Plan, book: Book, root: &Path) -> Result<Played> {
     if !root.join(file::FILE_NAME).exists() {
         let place = Place::Given(root.to_owned());
         place.check()?;

@@ -474,7 +474,8 @@ impl Dispatcher<'_> {
             };
             let sides = sides(fixture.players, self.run.plan.colors);
             let all_legs: &[Leg] = if fixture.is_half { &[Leg::First] } else { &Leg::BOTH };
-            return Scheduled::Task(Box::new(PairTask { pair, sides, openings, legs, all_legs, options: None }));
+            let options = self.pairing.options(pair);
+            return Scheduled::Task(Box::new(PairTask { pair, sides, openings, legs, all_legs, options }));
         }
     }
 

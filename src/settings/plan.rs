@@ -419,7 +419,7 @@ impl RawPlan {
     /// Keys of tournament formats, as plans store them.
     #[must_use]
     pub fn format_parameters(&self) -> Parameters {
-        Parameters { heroes: self.heroes, rounds: self.rounds, race: None }
+        Parameters { heroes: self.heroes, rounds: self.rounds, ..Parameters::default() }
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 use crate::record::{ByColor, GameId, GameRecord, Leg, MoveRecord, Opening, PairId, PlayerId, Score};
+use crate::tournament::formats::PairOptions;
 use crate::tournament::standing::Standing;
 use crate::tournament::time_losses::TimeLosses;
 
@@ -29,9 +30,6 @@ pub struct PairTask {
     /// Options of the pair's own, if the run tunes some.
     pub options: Option<Arc<PairOptions>>,
 }
-
-/// Names and values of options of the first and of the second player of the plan, in one order.
-pub type PairOptions = [Vec<(String, String)>; 2];
 
 impl PairTask {
     /// Who has which side in `leg`.

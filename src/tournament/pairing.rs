@@ -6,11 +6,12 @@
 //!
 //! The nth pair of two players has the nth opening of the order, whoever they are: every encounter is played from the same openings.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 use crate::plan::Plan;
 use crate::record::PairId;
-use crate::tournament::formats::{Encounter, Format, PairResult, Pairs, Stages, in_order};
+use crate::tournament::formats::{Encounter, Format, PairOptions, PairResult, Pairs, Stages, in_order};
 
 /// A pair to be played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +57,8 @@ enum Order {
     Stages {
         stages: Box<dyn Stages>,
         given: Vec<Fixture>,
+        /// Options of the pairs given last.
+        options: VecDeque<Arc<PairOptions>>,
         met: BTreeMap<Encounter, u64>,
         /// Pairs given before the last stage.
         before_last: usize,
@@ -77,7 +80,8 @@ impl Pairing {
         let order = match format.pairs(players, pairs) {
             Pairs::Turns(encounters) => Order::Turns(encounters),
             Pairs::Stages(stages) => {
-                Order::Stages { stages, given: Vec::new(), met: BTreeMap::new(), before_last: 0, is_over: false }
+                let (given, options, met) = (Vec::new(), VecDeque::new(), BTreeMap::new());
+                Order::Stages { stages, given, options, met, before_last: 0, is_over: false }
             }
         };
         let encounters = (!format.definition().is_open).then(|| format.encounters(players));
@@ -119,6 +123,14 @@ impl Pairing {
         }
     }
 
+    /// Options of pair `id`'s own, if it has some; it is of the last two stages that were asked for.
+    #[must_use]
+    pub fn options(&self, id: PairId) -> Option<Arc<PairOptions>> {
+        let Order::Stages { given, options, .. } = &self.order else { return None };
+        let first = (given.len() as u64).checked_sub(options.len() as u64)?;
+        options.get(usize::try_from(id.0.checked_sub(first)?).ok()?).cloned()
+    }
+
     fn scheduled(&mut self, id: PairId, results: &[PairResult]) -> Next {
         let (pairs, half_last) = (self.pairs, self.half_last);
         let is_half = |nth: u64| half_last && pairs.is_some_and(|pairs| nth + 1 == pairs);
@@ -134,7 +146,7 @@ impl Pairing {
                 let players = encounters[usize::try_from(turn).unwrap_or(0)];
                 Next::Pair(Fixture { players, nth, is_half: is_half(nth) })
             }
-            Order::Stages { stages, given, met, before_last, is_over } => {
+            Order::Stages { stages, given, options, met, before_last, is_over } => {
                 let place = usize::try_from(id.0).unwrap_or(usize::MAX);
                 while place >= given.len() {
                     let needed = if stages.looks_ahead() { *before_last } else { given.len() };
@@ -143,6 +155,9 @@ impl Pairing {
                         return Next::Done;
                     }
                     let stage = stages.next(before);
+                    // Those of the stage before are still to be asked for, and no older ones.
+                    options.drain(..options.len().saturating_sub(given.len() - *before_last));
+                    options.extend(stages.options().into_iter().map(Arc::new));
                     *before_last = given.len();
                     *is_over = stage.is_empty();
                     for players in stage {

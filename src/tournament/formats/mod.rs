@@ -9,6 +9,7 @@ pub mod knockout;
 pub mod race;
 pub mod round_robin;
 pub mod swiss;
+pub mod tune;
 
 use std::fmt::Debug;
 use std::ops::Deref;
@@ -17,11 +18,18 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use self::race::RaceRule;
+use self::tune::TuneRule;
 use crate::record::PlayerId;
 
 /// Every format, in the order in which `--help` lists those that users choose by name.
-pub static FORMATS: [&Definition; 5] =
-    [&round_robin::DEFINITION, &gauntlet::DEFINITION, &swiss::DEFINITION, &knockout::DEFINITION, &race::DEFINITION];
+pub static FORMATS: [&Definition; 6] = [
+    &round_robin::DEFINITION,
+    &gauntlet::DEFINITION,
+    &swiss::DEFINITION,
+    &knockout::DEFINITION,
+    &race::DEFINITION,
+    &tune::DEFINITION,
+];
 
 /// Makes a format from a user's parameters and the number of players.
 pub type Choose = fn(&Parameters, u16) -> Result<Format, FormatError>;
@@ -85,15 +93,21 @@ pub struct Parameters {
     /// Rule by which takes are dropped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub race: Option<RaceRule>,
+    /// Parameters of the engine, and how their values are found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tune: Option<TuneRule>,
 }
 
 impl Parameters {
     /// Plan keys of those that are given.
     fn keys(&self) -> impl Iterator<Item = &'static str> {
-        [("heroes", self.heroes.is_some()), ("rounds", self.rounds.is_some()), ("race", self.race.is_some())]
-            .into_iter()
-            .filter(|(_, is_given)| *is_given)
-            .map(|(key, _)| key)
+        let given = [
+            ("heroes", self.heroes.is_some()),
+            ("rounds", self.rounds.is_some()),
+            ("race", self.race.is_some()),
+            ("tune", self.tune.is_some()),
+        ];
+        given.into_iter().filter(|(_, is_given)| *is_given).map(|(key, _)| key)
     }
 }
 
@@ -136,6 +150,9 @@ pub struct PairResult {
     pub games: u8,
 }
 
+/// Names and values of options of the first and of the second player of the plan, in one order.
+pub type PairOptions = [Vec<(String, String)>; 2];
+
 /// The encounters of a tournament in the order of play.
 #[derive(Debug)]
 pub enum Pairs {
@@ -154,6 +171,12 @@ pub trait Stages: Debug + Send {
     fn looks_ahead(&self) -> bool {
         false
     }
+
+    /// Options of the pairs of the stage that was given last, in its order; empty if pairs have none
+    /// of their own.
+    fn options(&mut self) -> Vec<PairOptions> {
+        Vec::new()
+    }
 }
 
 /// Behaviour of a format with its parameters.
@@ -171,6 +194,11 @@ pub trait Rules: Debug + Send + Sync {
 
     /// Encounters of `players`, each of them of `pairs` pairs; `None` for no limit.
     fn pairs(&self, players: u16, pairs: Option<u64>) -> Pairs;
+
+    /// Tuning that it is, if it is one.
+    fn tuning(&self) -> Option<&TuneRule> {
+        None
+    }
 
     /// Number of players, from the first, whose ratings a width in Elo is asked of.
     fn rated(&self, players: usize) -> usize {

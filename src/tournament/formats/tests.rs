@@ -8,6 +8,7 @@ fn complete(format: &Definition) -> Parameters {
         heroes: given("heroes").then_some(2),
         rounds: given("rounds").then_some(3),
         race: given("race").then_some(rule),
+        tune: given("tune").then(|| tune::tests::rule("auto")),
     }
 }
 

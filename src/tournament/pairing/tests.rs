@@ -5,6 +5,9 @@ use crate::tournament::formats::knockout::{Bracket, Knockout, TIE_BREAKS};
 use crate::tournament::formats::race::{self, Race, RaceRule};
 use crate::tournament::formats::round_robin::RoundRobin;
 use crate::tournament::formats::swiss::{self, Swiss};
+use crate::tournament::formats::tune::tests::rule;
+use crate::tournament::formats::tune::{Tune, TuneRule};
+use crate::tune::auto::Purpose;
 use proptest::prelude::*;
 
 fn pairing(format: Format, players: u16, pairs: u64) -> Pairing {
@@ -172,4 +175,68 @@ fn a_race_does_not_wait_for_the_end_of_a_round() {
     assert_eq!(pairing.next(PairId(8), &[]), Next::Wait);
     let result = PairResult { players: (PlayerId(0), PlayerId(1)), half_points: 2, games: 2 };
     assert!(matches!(pairing.next(PairId(8), &[result; 4]), Next::Pair(_)));
+}
+
+/// The pairs of a rule, each scored by its number, given as late as they can be.
+fn play_tuning(rule: &TuneRule, pairs: u64, ahead: u64) -> Vec<PairOptions> {
+    let mut pairing = Pairing::of(&Format::new(Tune { rule: rule.clone() }), 2, Some(pairs));
+    let (mut results, mut played) = (Vec::new(), Vec::new());
+    for id in 0.. {
+        let _ = pairing.next(PairId(id + ahead), &results);
+        match pairing.next(PairId(id), &results) {
+            Next::Pair(fixture) => {
+                assert_eq!((fixture.players, fixture.nth), ((PlayerId(0), PlayerId(1)), id));
+                if ahead == 0 {
+                    played.push(pairing.options(PairId(id)).expect("every pair has options").as_ref().clone());
+                }
+                let half_points = (id * id % 5) as u8;
+                results.push(PairResult { players: fixture.players, half_points, games: 2 });
+            }
+            Next::Done => break,
+            Next::Wait | Next::OutOfOpenings => panic!("pair {id} waits, or has no opening"),
+        }
+    }
+    assert_eq!(results.len() as u64, pairs);
+    played
+}
+
+#[test]
+fn pairs_are_those_that_the_method_asks_for() {
+    for method in ["auto", "fishtest", "openbench"] {
+        let rule = rule(method);
+        let played = play_tuning(&rule, 168, 0);
+        assert_eq!(played.len(), 168, "the last block is cut");
+        let mut tuning = rule.tuning();
+        let mut purposes = Vec::new();
+        for (number, block) in played.chunks(16).enumerate() {
+            let asked = tuning.ask(number as u64).expect("in order");
+            purposes.push(tuning.purpose(number as u64));
+            for (options, vectors) in block.iter().zip(&asked) {
+                assert_eq!(*options, rule.options(vectors));
+            }
+            for pair in 0..block.len() as u64 {
+                let id = number as u64 * 16 + pair;
+                tuning.record((id * id % 5) as i8 - 2);
+            }
+        }
+        if method == "auto" {
+            use Purpose::{Calibrate, Tune};
+            assert_eq!(purposes[..4], [Calibrate, Calibrate, Tune, Tune]);
+        }
+    }
+}
+
+#[test]
+fn a_block_is_given_while_the_one_before_it_is_played() {
+    let mut pairing = Pairing::of(&Format::new(Tune { rule: rule("auto") }), 2, None);
+    let result = |players| PairResult { players, half_points: 3, games: 2 };
+    let mut results = vec![result((PlayerId(0), PlayerId(1))); 15];
+    assert!(matches!(pairing.next(PairId(31), &results), Next::Pair(_)));
+    assert_eq!(pairing.next(PairId(32), &results), Next::Wait, "the first block is open");
+    results.push(result((PlayerId(0), PlayerId(1))));
+    assert!(matches!(pairing.next(PairId(32), &results), Next::Pair(_)));
+    // Those of the block before are there still: the last of its pairs may not have been begun.
+    assert!(pairing.options(PairId(16)).is_some() && pairing.options(PairId(47)).is_some());
+    assert_eq!((pairing.options(PairId(15)), pairing.options(PairId(48))), (None, None));
+    play_tuning(&rule("auto"), 100, 16);
 }

@@ -1,0 +1,117 @@
+//! A tuning as a run: the plan that it is played by, and its extension.
+
+use std::path::Path;
+
+use crate::plan::{Format, Plan};
+use crate::run::error::{Result, fail};
+use crate::run::play::{self, Played};
+use crate::run::resolve;
+use crate::settings::{RawPlan, RawPlayer};
+use crate::tournament::formats::tune::{self, Method, Tune, TuneRule};
+use crate::tune::calibrate;
+use crate::tune::space::Space;
+use crate::tune::spsa::{Constants, Peer};
+
+/// Failures that a tuning may have unless told otherwise: a value that crashes the engine is a result.
+pub(crate) const MAX_FAILURES: u64 = 100;
+
+/// Pairs of a workload of OpenBench.
+const PAIRS_PER_WORKLOAD: u32 = 8;
+
+/// Most pairs of a tuning.
+const MAX_PAIRS: u64 = 10_000_000;
+
+/// Tuning that was asked for, besides the settings that every run has.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// Program whose updates are followed; `None` for the default method.
+    pub peer: Option<Peer>,
+    /// Parameters.
+    pub space: Space,
+    /// True to end once it gains nothing more.
+    pub until_flat: bool,
+    /// Names of parameters that were found to change nothing.
+    pub dead: Vec<String>,
+}
+
+/// The plan of a tuning, from a plan with its engine as the first player and everything else
+/// resolved: `max_pairs` is where it ends, if anywhere.
+///
+/// # Errors
+/// A method whose schedule holds a number of pairs, without one; an early end of such a method.
+pub fn plan(plan: Plan, wanted: Wanted) -> Result<Plan> {
+    let Wanted { peer, space, until_flat, dead } = wanted;
+    if until_flat && peer.is_some() {
+        fail!(
+            Setting,
+            "--until-flat: only --method auto can end early; the other schedules hold their number of pairs"
+        );
+    }
+    let Some(player) = plan.players.first().cloned() else { fail!(Setting, "a tuning needs an engine") };
+    let side = |side: &str| {
+        let mut player = player.clone();
+        player.name = format!("{} {side}", player.name);
+        player
+    };
+    let block = tune::block(plan.concurrency);
+    let method = method(peer, block, plan.max_pairs)?;
+    let rule = TuneRule { method, space, seed: plan.seed, block, until_flat, dead };
+    Ok(Plan {
+        players: vec![side("plus"), side("minus")],
+        max_pairs: method.pairs().or(plan.max_pairs),
+        format: Format::new(Tune { rule }),
+        // Values differ from pair to pair, so no pair repeats another, and openings may come again.
+        count_repeats: true,
+        ..plan
+    })
+}
+
+fn method(peer: Option<Peer>, block: u32, pairs: Option<u64>) -> Result<Method> {
+    let constants = Constants::default();
+    Ok(match (peer, pairs) {
+        (None, pairs) => Method::Auto { calibration: calibrate::blocks(block, pairs) },
+        (Some(Peer::Fishtest), Some(pairs)) => Method::Fishtest { pairs, constants },
+        (Some(Peer::OpenBench), Some(pairs)) => {
+            let workloads = pairs.div_ceil(u64::from(PAIRS_PER_WORKLOAD));
+            Method::OpenBench { workloads, pairs_per: PAIRS_PER_WORKLOAD, constants }
+        }
+        (Some(_), None) => {
+            fail!(Setting, "the schedule of this method holds its number of pairs: give it with --pairs")
+        }
+    })
+}
+
+/// Plays a tuning of the only player of `raw` in the directory `root`, as [`play::play`] does a match.
+///
+/// # Errors
+/// As [`play::play`] and [`plan`].
+pub fn play(raw: &RawPlan, wanted: Wanted, root: &Path) -> Result<Played> {
+    let [player] = raw.players.as_slice() else {
+        fail!(Setting, "{} engines: a tuning plays one, against itself", raw.players.len());
+    };
+    let other = RawPlayer { spec: player.spec.clone(), ..RawPlayer::default() };
+    let max_failures = Some(raw.max_failures.unwrap_or(MAX_FAILURES));
+    let raw = RawPlan { players: vec![player.clone(), other], max_failures, ..raw.clone() };
+    let (resolved, book) = resolve::games(&raw, "tune")?;
+    play::go(plan(resolved, wanted)?, book, root)
+}
+
+/// Gives a begun tuning another number of pairs.
+pub(crate) fn extend(plan: &mut Plan, pairs: u64) -> Result<()> {
+    let Some(rule) = plan.format.tuning() else {
+        fail!(Setting, "--pairs: only a tuning can be given another number of pairs; begin another run");
+    };
+    if let Some(held) = rule.method.pairs() {
+        fail!(
+            Setting,
+            "--pairs {pairs}: the schedule of --method {} was made for {held} pairs and holds no others; go on without --pairs, or \
+             begin another run",
+            rule.method.name()
+        );
+    }
+    if !(1..=MAX_PAIRS).contains(&pairs) {
+        fail!(Setting, "--pairs {pairs}: 1 to {MAX_PAIRS}");
+    }
+    plan.max_pairs = Some(pairs);
+    Ok(())
+}

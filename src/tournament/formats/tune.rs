@@ -1,0 +1,339 @@
+//! A tuning: one engine meets itself, and every pair plays values of its own.
+//!
+//! Stages are the blocks of [`crate::tune::run::Tuning`]. The values of a block follow from the blocks
+//! before the last one, so that no slot waits for the last game of a block.
+
+use serde::{Deserialize, Serialize};
+
+use crate::record::PlayerId;
+use crate::tournament::formats::{
+    Definition, Encounter, Format, PairOptions, PairResult, Pairs, Parameters, Rules, Stages,
+};
+use crate::tune::auto::{Rule, Vectors};
+use crate::tune::run::Tuning;
+use crate::tune::space::{Kind, Param, Space, SpaceError};
+use crate::tune::spsa::{Constants, Schedule};
+
+/// Entry in the table of formats. Only a command of its own plays it.
+pub static DEFINITION: Definition = Definition {
+    takes: &["tune"],
+    ends_with_rounds: true,
+    lower_first: true,
+    ..Definition::new("tune", "a tuning", |parameters| Some(Format::new(Tune { rule: parameters.tune.clone()? })))
+};
+
+/// Fewest pairs of a block.
+const LEAST_BLOCK: u32 = 16;
+
+/// Most pairs of a block: beyond it, waiting for values would cost what games at once gain.
+const LARGEST_BLOCK: u32 = 256;
+
+/// Pairs of a block for a number of games at once: two pairs of each slot, so that none waits while
+/// the block before is being finished.
+#[must_use]
+pub fn block(concurrency: u16) -> u32 {
+    (2 * u32::from(concurrency)).next_power_of_two().clamp(LEAST_BLOCK, LARGEST_BLOCK)
+}
+
+/// Method of a tuning with its own numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Method {
+    /// The default.
+    Auto {
+        /// Blocks that calibrate.
+        calibration: u64,
+    },
+    /// Fishtest's updates.
+    Fishtest {
+        /// Pairs of the whole run, which its schedule holds.
+        pairs: u64,
+        /// Constants of the schedule.
+        constants: Constants,
+    },
+    /// OpenBench's updates.
+    OpenBench {
+        /// Workloads of the whole run, which its schedule holds.
+        workloads: u64,
+        /// Pairs of a workload.
+        pairs_per: u32,
+        /// Constants of the schedule.
+        constants: Constants,
+    },
+}
+
+impl Method {
+    /// Name that users write.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Auto { .. } => "auto",
+            Self::Fishtest { .. } => "fishtest",
+            Self::OpenBench { .. } => "openbench",
+        }
+    }
+
+    /// Pairs of the whole run if the method's schedule holds them.
+    #[must_use]
+    pub fn pairs(&self) -> Option<u64> {
+        match self {
+            Self::Auto { .. } => None,
+            Self::Fishtest { pairs, .. } => Some(*pairs),
+            Self::OpenBench { workloads, pairs_per, .. } => Some(workloads.saturating_mul(u64::from(*pairs_per))),
+        }
+    }
+}
+
+/// Everything that decides the values of a tuning's pairs; a table of a stored plan.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "TuneV1", into = "TuneV1")]
+pub struct TuneRule {
+    /// How values are found.
+    pub method: Method,
+    /// Parameters.
+    pub space: Space,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Pairs in a block.
+    pub block: u32,
+    /// True if the run ends once it gains nothing more.
+    pub until_flat: bool,
+    /// Names of parameters that were found to change nothing.
+    pub dead: Vec<String>,
+}
+
+impl TuneRule {
+    /// The run before its first pair.
+    #[must_use]
+    pub fn tuning(&self) -> Tuning {
+        let Self { ref space, seed, block, .. } = *self;
+        match self.method {
+            Method::Auto { calibration } => {
+                Tuning::auto(Rule { calibration, ..Rule::new(space.clone(), seed, block, None) })
+            }
+            Method::Fishtest { pairs, constants } => {
+                let schedule = Schedule::fishtest(space, pairs, constants);
+                Tuning::compat(space.clone(), schedule, seed, block)
+            }
+            Method::OpenBench { workloads, pairs_per, constants } => {
+                let schedule = Schedule::openbench(space, workloads, pairs_per, constants);
+                Tuning::compat(space.clone(), schedule, seed, block)
+            }
+        }
+    }
+
+    /// Options of both players of a pair with these values.
+    #[must_use]
+    pub fn options(&self, vectors: &Vectors) -> PairOptions {
+        let params = self.space.params();
+        vectors.sides.each_ref().map(|side| {
+            params.iter().zip(side).map(|(param, value)| (param.name.clone(), param.text(*value))).collect()
+        })
+    }
+}
+
+/// Tournament of an engine against itself, the first player playing the first side's values.
+#[derive(Clone, Debug)]
+pub struct Tune {
+    /// How values are found.
+    pub rule: TuneRule,
+}
+
+impl Rules for Tune {
+    fn definition(&self) -> &'static Definition {
+        &DEFINITION
+    }
+
+    fn parameters(&self) -> Parameters {
+        Parameters { tune: Some(self.rule.clone()), ..Parameters::default() }
+    }
+
+    fn tuning(&self) -> Option<&TuneRule> {
+        Some(&self.rule)
+    }
+
+    fn encounters(&self, _: u16) -> u64 {
+        1
+    }
+
+    fn pairs(&self, _: u16, pairs: Option<u64>) -> Pairs {
+        let tuning = self.rule.tuning();
+        let left = pairs.unwrap_or(u64::MAX);
+        let stages = Blocks { rule: self.rule.clone(), tuning, taken: 0, next: 0, left, options: Vec::new() };
+        Pairs::Stages(Box::new(stages))
+    }
+}
+
+/// The blocks of a tuning on its way.
+#[derive(Debug)]
+struct Blocks {
+    rule: TuneRule,
+    tuning: Tuning,
+    /// Results taken so far.
+    taken: usize,
+    /// The block to be given next.
+    next: u64,
+    /// Pairs that may still be given.
+    left: u64,
+    /// Options of the pairs of the block given last.
+    options: Vec<PairOptions>,
+}
+
+/// Wins minus losses of the first player of a tuning's pair; 0 for one that is left out.
+#[must_use]
+pub fn result(pair: &PairResult) -> i8 {
+    // At most 4 half points and 2 games.
+    pair.half_points.min(4).cast_signed() - pair.games.min(2).cast_signed()
+}
+
+impl Stages for Blocks {
+    fn next(&mut self, before: &[PairResult]) -> Vec<Encounter> {
+        for pair in before.get(self.taken..).unwrap_or_default() {
+            self.taken += 1;
+            self.tuning.record(result(pair));
+        }
+        let mut asked = self.tuning.ask(self.next).unwrap_or_default();
+        self.next += 1;
+        asked.truncate(usize::try_from(self.left).unwrap_or(usize::MAX));
+        self.left -= asked.len() as u64;
+        self.options = asked.iter().map(|vectors| self.rule.options(vectors)).collect();
+        vec![(PlayerId(0), PlayerId(1)); asked.len()]
+    }
+
+    fn looks_ahead(&self) -> bool {
+        true
+    }
+
+    fn options(&mut self) -> Vec<PairOptions> {
+        std::mem::take(&mut self.options)
+    }
+}
+
+/// Table `tune` of a `plan.toml`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TuneV1 {
+    method: String,
+    seed: u64,
+    block: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    calibration: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pairs: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    workloads: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pairs_per: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    alpha: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    gamma: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ratio: Option<f64>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    until_flat: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    dead: Vec<String>,
+    params: Vec<ParamV1>,
+}
+
+/// A parameter in a `plan.toml`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ParamV1 {
+    name: String,
+    kind: String,
+    start: f64,
+    min: f64,
+    max: f64,
+    step: f64,
+    rate: f64,
+}
+
+impl From<TuneRule> for TuneV1 {
+    fn from(rule: TuneRule) -> Self {
+        let (calibration, pairs, workloads, pairs_per, constants) = match rule.method {
+            Method::Auto { calibration } => (Some(calibration), None, None, None, None),
+            Method::Fishtest { pairs, constants } => (None, Some(pairs), None, None, Some(constants)),
+            Method::OpenBench { workloads, pairs_per, constants } => {
+                (None, None, Some(workloads), Some(pairs_per), Some(constants))
+            }
+        };
+        Self {
+            method: rule.method.name().to_owned(),
+            seed: rule.seed,
+            block: rule.block,
+            calibration,
+            pairs,
+            workloads,
+            pairs_per,
+            alpha: constants.map(|constants| constants.alpha),
+            gamma: constants.map(|constants| constants.gamma),
+            ratio: constants.map(|constants| constants.ratio),
+            until_flat: rule.until_flat,
+            dead: rule.dead,
+            params: rule.space.params().iter().map(ParamV1::from).collect(),
+        }
+    }
+}
+
+impl From<&Param> for ParamV1 {
+    fn from(param: &Param) -> Self {
+        let Param { name, kind, start, min, max, step, rate } = param.clone();
+        Self { name, kind: kind.name().to_owned(), start, min, max, step, rate }
+    }
+}
+
+impl ParamV1 {
+    fn read(self) -> Result<Param, TuneError> {
+        let Self { name, kind, start, min, max, step, rate } = self;
+        let kind = [Kind::Int, Kind::Float].into_iter().find(|known| known.name() == kind);
+        let kind = kind.ok_or_else(|| TuneError::Kind { name: name.clone() })?;
+        Ok(Param { name, kind, start, min, max, step, rate })
+    }
+}
+
+/// A stored tuning that cannot be read back.
+#[derive(Debug, thiserror::Error)]
+enum TuneError {
+    #[error(
+        "method `{0}` does not fit its numbers: auto has `calibration`, fishtest `pairs`, openbench `workloads` and `pairs_per`"
+    )]
+    Method(String),
+    #[error("parameter `{name}`: `kind` is int or float")]
+    Kind { name: String },
+    #[error("`block` {0}: an even number of pairs from 2 to {most}", most = u16::MAX)]
+    Block(u32),
+    #[error(transparent)]
+    Space(#[from] SpaceError),
+}
+
+impl TryFrom<TuneV1> for TuneRule {
+    type Error = TuneError;
+
+    fn try_from(file: TuneV1) -> Result<Self, TuneError> {
+        let usual = Constants::default();
+        let constants = Constants {
+            alpha: file.alpha.unwrap_or(usual.alpha),
+            gamma: file.gamma.unwrap_or(usual.gamma),
+            ratio: file.ratio.unwrap_or(usual.ratio),
+        };
+        let method = match (file.method.as_str(), file.calibration, file.pairs, file.workloads, file.pairs_per) {
+            ("auto", Some(calibration), None, None, None) => Method::Auto { calibration },
+            ("fishtest", None, Some(pairs), None, None) => Method::Fishtest { pairs, constants },
+            ("openbench", None, None, Some(workloads), Some(pairs_per @ 1..=65_535)) => {
+                Method::OpenBench { workloads, pairs_per, constants }
+            }
+            _ => return Err(TuneError::Method(file.method)),
+        };
+        if file.block < 2 || file.block > u32::from(u16::MAX) || file.block % 2 == 1 {
+            return Err(TuneError::Block(file.block));
+        }
+        let params: Vec<_> =
+            file.params.into_iter().map(|param| Ok((None, param.read()?))).collect::<Result<_, TuneError>>()?;
+        let space = Space::new("tune.params", params)?;
+        Ok(Self { method, space, seed: file.seed, block: file.block, until_flat: file.until_flat, dead: file.dead })
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;
