@@ -13,10 +13,15 @@
 //! heteroskedasticity-consistent covariance matrix estimator", Econometrica 48 (1980); S. Holm, "A
 //! simple sequentially rejective multiple test procedure", Scand. J. Statist. 6 (1979).
 
+use std::sync::OnceLock;
+
 use statrs::distribution::{ContinuousCDF, Normal};
 
+use super::auto::{Purpose, Vectors};
 use super::calibrate::PER_ELO;
 use super::draws::{Draws, Signs};
+use super::lag::LAG;
+use super::space::{Param, Space};
 use crate::stats::dense::Symmetric;
 use crate::stats::explain::holm;
 
@@ -127,6 +132,101 @@ impl Factors {
     }
 }
 
+/// A run of switches by lot, in blocks as every tuning: a parameter's lowest value is off, its
+/// highest on. The fold of its results in the order of its pairs.
+#[derive(Clone, Debug)]
+pub struct FactorRun {
+    space: Space,
+    seed: u64,
+    /// Pairs in a block.
+    block: u32,
+    start: Vec<f64>,
+    factors: Factors,
+    /// Effects of the pairs so far, once somebody asked for them: they take a regression.
+    effects: OnceLock<Vec<Effect>>,
+    keepers: OnceLock<Vec<f64>>,
+}
+
+impl FactorRun {
+    /// A run before its first pair.
+    #[must_use]
+    pub fn new(space: Space, seed: u64, block: u32) -> Self {
+        let (start, factors) = (space.start(), Factors::new(space.len()));
+        Self { space, seed, block: block.max(1), start, factors, effects: OnceLock::new(), keepers: OnceLock::new() }
+    }
+
+    /// Switches.
+    #[must_use]
+    pub const fn space(&self) -> &Space {
+        &self.space
+    }
+
+    /// Pairs in a block.
+    #[must_use]
+    pub const fn block(&self) -> u32 {
+        self.block
+    }
+
+    /// Pairs that count.
+    #[must_use]
+    pub fn pairs(&self) -> u64 {
+        self.factors.pairs.len() as u64
+    }
+
+    /// Values before the run.
+    #[must_use]
+    pub fn start(&self) -> &[f64] {
+        &self.start
+    }
+
+    /// Values of the pairs of a block. No result decides them; `None` is the same as of the other
+    /// methods.
+    #[must_use]
+    pub fn ask(&self, block: u64) -> Option<Vec<Vectors>> {
+        let size = u64::from(self.block);
+        let completed = self.pairs() / size;
+        if !(completed..=completed + LAG).contains(&block) {
+            return None;
+        }
+        let first = block.checked_mul(size)?;
+        let pair = |pair: u64| {
+            let thrown = thrown(self.seed, pair, self.space.len());
+            let value = |(param, sign): (&Param, f64)| if sign > 0.0 { param.max } else { param.min };
+            let side = |signs: &Signs| self.space.params().iter().zip(signs.iter()).map(value).collect();
+            let first = side(&thrown);
+            let sides = [first, side(&thrown.reversed())];
+            Vectors { purpose: Purpose::Tune, sides }
+        };
+        Some((first..first.checked_add(size)?).map(pair).collect())
+    }
+
+    /// Takes the result of the next pair: wins minus losses of its first side, -2 to 2.
+    pub fn record(&mut self, result: i8) {
+        self.factors.record(thrown(self.seed, self.pairs(), self.space.len()), result);
+        (self.effects, self.keepers) = (OnceLock::new(), OnceLock::new());
+    }
+
+    /// Effects of the switches in their order; empty before the first pair.
+    #[must_use]
+    pub fn effects(&self) -> &[Effect] {
+        self.effects.get_or_init(|| self.factors.effects().unwrap_or_default())
+    }
+
+    /// The start with each switch thrown to the side on which it was found better.
+    #[must_use]
+    pub fn keepers(&self) -> &[f64] {
+        self.keepers.get_or_init(|| {
+            let mut keepers = self.start.clone();
+            for ((keeper, param), effect) in keepers.iter_mut().zip(self.space.params()).zip(self.effects()) {
+                if let Some(is_on) = effect.verdict() {
+                    *keeper = if is_on { param.max } else { param.min };
+                }
+            }
+            keepers
+        })
+    }
+}
+
 /// Sum over the rows of their products with themselves, each times its weight.
 fn products(rows: &[Vec<f64>], weights: &[f64], size: usize) -> Symmetric {
     let mut sum = Symmetric::zero(size);
@@ -206,5 +306,31 @@ mod tests {
                 assert!(effect.elo.is_finite() && effect.error95.is_finite() && (0.0..=1.0).contains(&effect.p));
             }
         }
+    }
+
+    #[test]
+    fn a_run_throws_switches_opposite_ways_and_keeps_those_it_finds() {
+        let lines = "good, int, 0, 0, 1, 1, .002\nbad, int, 1, 0, 1, 1, .002\nidle, int, 0, 0, 1, 1, .002";
+        let space = super::super::read::lines("p", lines).expect("sound");
+        let mut run = FactorRun::new(space, 5, 16);
+        assert_eq!((run.keepers(), run.effects().len()), (&[0.0, 1.0, 0.0][..], 0));
+        let mut random = SplitMix64::new(5);
+        for block in 0..60 {
+            let asked = run.ask(block).expect("in order");
+            assert!(run.ask(block + 1).is_some() && run.ask(block + 2).is_none());
+            assert!(block == 0 || run.ask(block - 1).is_none());
+            assert_eq!(asked.len(), 16);
+            for Vectors { purpose, sides: [first, second] } in asked {
+                assert_eq!(purpose, Purpose::Tune);
+                assert!(first.iter().zip(&second).all(|(first, second)| first + second == 1.0));
+                // `good` on and `bad` off win most pairs.
+                let lead = (first[0] - second[0]) + (second[1] - first[1]);
+                let luck = random.below(3) as i8 - 1;
+                run.record((lead as i8 + luck).clamp(-2, 2));
+            }
+        }
+        assert_eq!((run.pairs(), run.keepers()), (960, &[1.0, 0.0, 0.0][..]));
+        let [good, bad, idle] = run.effects() else { panic!("three") };
+        assert!(good.elo > 50.0 && bad.elo < -50.0 && idle.verdict().is_none(), "{idle:?}");
     }
 }

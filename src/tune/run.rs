@@ -2,6 +2,7 @@
 
 use super::auto::{Auto, Purpose, Rule, Vectors};
 use super::compat::Compat;
+use super::factors::FactorRun;
 use super::space::Space;
 use super::spsa::Schedule;
 
@@ -17,6 +18,8 @@ pub enum Tuning {
         /// The run.
         run: Box<Compat>,
     },
+    /// Switches by lot.
+    Factors(Box<FactorRun>),
 }
 
 impl Tuning {
@@ -34,12 +37,28 @@ impl Tuning {
         Self::Compat { space, run }
     }
 
+    /// A run of switches by lot before its first pair: a parameter's lowest value is off, its
+    /// highest on.
+    #[must_use]
+    pub fn factors(space: Space, seed: u64, block: u32) -> Self {
+        Self::Factors(Box::new(FactorRun::new(space, seed, block)))
+    }
+
+    /// The run of switches by lot, if it is one.
+    #[must_use]
+    pub fn as_factors(&self) -> Option<&FactorRun> {
+        match self {
+            Self::Factors(run) => Some(run),
+            Self::Auto(_) | Self::Compat { .. } => None,
+        }
+    }
+
     /// The run by the default method, if it is one.
     #[must_use]
     pub fn as_auto(&self) -> Option<&Auto> {
         match self {
             Self::Auto(run) => Some(run),
-            Self::Compat { .. } => None,
+            Self::Compat { .. } | Self::Factors(_) => None,
         }
     }
 
@@ -49,6 +68,7 @@ impl Tuning {
         match self {
             Self::Auto(run) => &run.rule().space,
             Self::Compat { space, .. } => space,
+            Self::Factors(run) => run.space(),
         }
     }
 
@@ -58,6 +78,7 @@ impl Tuning {
         match self {
             Self::Auto(run) => run.rule().block,
             Self::Compat { run, .. } => run.block(),
+            Self::Factors(run) => run.block(),
         }
     }
 
@@ -67,6 +88,7 @@ impl Tuning {
         match self {
             Self::Auto(run) => run.pairs(),
             Self::Compat { run, .. } => run.pairs(),
+            Self::Factors(run) => run.pairs(),
         }
     }
 
@@ -81,7 +103,7 @@ impl Tuning {
     pub fn purpose(&self, block: u64) -> Purpose {
         match self {
             Self::Auto(run) => run.rule().purpose(block),
-            Self::Compat { .. } => Purpose::Tune,
+            Self::Compat { .. } | Self::Factors(_) => Purpose::Tune,
         }
     }
 
@@ -92,6 +114,7 @@ impl Tuning {
         match self {
             Self::Auto(run) => run.ask(block),
             Self::Compat { run, .. } => run.ask(block),
+            Self::Factors(run) => run.ask(block),
         }
     }
 
@@ -100,6 +123,7 @@ impl Tuning {
         match self {
             Self::Auto(run) => run.record(result),
             Self::Compat { run, .. } => run.record(result),
+            Self::Factors(run) => run.record(result),
         }
     }
 
@@ -109,21 +133,24 @@ impl Tuning {
         self.space().start()
     }
 
-    /// Centre after the last complete block.
+    /// Centre after the last complete block; that of switches by lot stays the start.
     #[must_use]
     pub fn theta(&self) -> &[f64] {
         match self {
             Self::Auto(run) => run.theta(),
             Self::Compat { run, .. } => run.theta(),
+            Self::Factors(run) => run.start(),
         }
     }
 
-    /// Result so far: the mean of the default method, theta of the others.
+    /// Result so far: the mean of the default method, theta of other programs', and the
+    /// start with the switches that were found, of switches by lot.
     #[must_use]
     pub fn result(&self) -> &[f64] {
         match self {
             Self::Auto(run) => run.mean(),
             Self::Compat { run, .. } => run.theta(),
+            Self::Factors(run) => run.keepers(),
         }
     }
 
