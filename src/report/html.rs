@@ -4,6 +4,7 @@
 //! than the page's own, whose hash the page tells it.
 
 mod story;
+pub mod tuning;
 
 use std::fmt::Write as _;
 

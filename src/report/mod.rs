@@ -23,3 +23,4 @@ mod sink;
 pub mod standings;
 pub mod summary;
 pub mod terminal;
+pub mod tune;

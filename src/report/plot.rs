@@ -14,6 +14,7 @@ pub mod png;
 mod progression;
 mod ratings;
 mod time;
+mod tuned;
 
 pub use bars::{HistogramPlot, PtnmlPlot, Series};
 pub use cross::{Cell, CrossPlot};
@@ -22,6 +23,7 @@ pub use page::Heads;
 pub use progression::{Mark, ProgressionPlot, Version};
 pub use ratings::{RatingPlot, RatingRow};
 pub use time::{TimePlot, TimeSeries, TimeUse};
+pub use tuned::{Move, MovePlot, Trace, TracePlot, TracePoint};
 
 use chart::{Chart, Frame, Span, Ticks};
 

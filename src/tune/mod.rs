@@ -4,14 +4,15 @@
 //! they come and go), [`spin`] (parameters from an engine's own options), [`draws`] (chance) and
 //! `sides` (values drawn by it), [`spsa`] and [`compat`] (the updates of other programs),
 //! [`calibrate`] and [`auto`] (the default method), [`run`] (one interface to all of them),
-//! [`landscape`] and [`forecast`] (where methods are tried without games), [`report`] (what a run
-//! says), [`factors`] (switches by lot). Nothing here knows games, engines, clocks or files: text,
-//! seeds and results of pairs come in as values, so a run is a pure function of its parameters, its
-//! seed and the pairs that count.
+//! [`landscape`] and [`forecast`] (where methods are tried without games), [`report`] and
+//! [`course`] (what a run says), [`factors`] (switches by lot). Nothing here knows games, engines,
+//! clocks or files: text, seeds and results of pairs come in as values, so a run is a pure function
+//! of its parameters, its seed and the pairs that count.
 
 pub mod auto;
 pub mod calibrate;
 pub mod compat;
+pub mod course;
 pub mod draws;
 pub mod factors;
 pub mod forecast;

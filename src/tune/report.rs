@@ -16,6 +16,9 @@ use crate::stats::{Pentanomial, sequence};
 const PRIOR_CURVATURE: f64 = 2.0;
 const CURVATURE_DEVIATION: f64 = 2.0;
 
+/// Curvature below which the place of an optimum is not known better than at it.
+const LEAST_CURVATURE: f64 = 0.25;
+
 /// Deviation of the slope while pairs come in. The report finds its own by marginal likelihood.
 const SLOPE_DEVIATION: f64 = 4.0;
 
@@ -179,6 +182,23 @@ impl Regression {
         self.params.iter().zip(&self.sums).zip(values).map(change).collect()
     }
 
+    /// Standard error in steps of where each parameter's optimum lies, as the slope at `values` and
+    /// the curvature have it; widened, and no more than the parameter's range.
+    #[must_use]
+    pub fn errors(&self, values: &[f64]) -> Vec<f64> {
+        let (variance, deviation) = (self.variance(), self.slope_deviation());
+        let error = |((param, sums), value): ((&Param, &Sums), &f64)| {
+            let Posterior { curvature, precision: (slopes, both, curvatures), determinant, .. } =
+                sums.posterior(variance, deviation);
+            // Variance of the slope minus the distance times the curvature, over the determinant.
+            let distance = self.distance(param, *value);
+            let spread = curvatures + 2.0 * distance * both + distance * distance * slopes;
+            let error = (spread.max(0.0) / determinant).sqrt() / curvature.max(LEAST_CURVATURE);
+            (WIDENED * error * self.unit).min((param.max - param.min) / param.step)
+        };
+        self.params.iter().zip(&self.sums).zip(values).map(error).collect()
+    }
+
     /// Probability that each parameter alone is better at its value of `values` than at its start;
     /// a half if it did not move.
     #[must_use]
@@ -202,31 +222,32 @@ pub struct Row {
     pub rounded: f64,
     /// Steps from the start to the result.
     pub moved: f64,
-    /// Probability that the rounded value alone is better than the start.
-    pub better: f64,
+    /// Standard error of the optimum in steps, if there is a regression.
+    pub error: Option<f64>,
+    /// Probability that the rounded value alone is better than the start, likewise.
+    pub better: Option<f64>,
     /// Nothing that the engine does depends on it, as far as a search for such parameters found.
     pub is_dead: bool,
 }
 
-/// The table of the report; `dead` names parameters that change nothing.
+/// The table of the report at the values of `result`; `dead` names parameters that change nothing.
 #[must_use]
-pub fn rows(run: &Auto, regression: &Regression, dead: &[String]) -> Vec<Row> {
-    let space = &run.rule().space;
-    let rounded = space.nearest(run.mean());
-    let better = regression.better(&rounded);
-    let row = |(index, param): (usize, &Param)| {
-        let now = run.mean()[index];
-        Row {
-            name: param.name.clone(),
-            start: param.start,
-            now,
-            rounded: rounded[index],
-            moved: (now - param.start) / param.step,
-            better: better[index],
-            is_dead: dead.contains(&param.name),
-        }
+pub fn rows(space: &Space, result: &[f64], regression: Option<&Regression>, dead: &[String]) -> Vec<Row> {
+    let rounded = space.nearest(result);
+    let better = regression.map(|regression| regression.better(&rounded));
+    let errors = regression.map(|regression| regression.errors(result));
+    let of = |column: &Option<Vec<f64>>, index: usize| column.as_ref().and_then(|column| column.get(index)).copied();
+    let row = |(index, (param, now)): (usize, (&Param, &f64))| Row {
+        name: param.name.clone(),
+        start: param.start,
+        now: *now,
+        rounded: rounded[index],
+        moved: (now - param.start) / param.step,
+        error: of(&errors, index),
+        better: of(&better, index),
+        is_dead: dead.contains(&param.name),
     };
-    space.params().iter().enumerate().map(row).collect()
+    space.params().iter().zip(result).enumerate().map(row).collect()
 }
 
 /// Share of the step from start to result, `0.0..=1.0`, that chance alone would have made on
@@ -335,7 +356,7 @@ mod tests {
             let (run, regression, _) = run(&landscape, seed, 5_000);
             let values = run.mean().to_vec();
             let start = vec![0.0; 40];
-            let rows = rows(&run, &regression, &["p3".to_owned()]);
+            let rows = rows(&run.rule().space, &values, Some(&regression), &["p3".to_owned()]);
             for (index, (change, error)) in regression.changes(&values).into_iter().enumerate() {
                 let mut alone = start.clone();
                 alone[index] = values[index];
@@ -343,7 +364,7 @@ mod tests {
                 held += f64::from(u8::from((change - truth).abs() < 1.96 * error));
                 all += 1.0;
                 assert_eq!(rows[index].is_dead, index == 3);
-                if rows[index].better > 0.95 {
+                if rows[index].better.is_some_and(|better| better > 0.95) {
                     marked += 1.0;
                     right += f64::from(u8::from(truth > 0.0));
                 }

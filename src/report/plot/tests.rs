@@ -38,6 +38,11 @@ fn elo_plot(points: Vec<EloPoint>) -> EloPlot {
 
 /// Every start tag is closed, nothing is left that is no number, and all lies on the page.
 fn well_formed(svg: &str) {
+    well_formed_below(svg, 480.0);
+}
+
+/// The same of a page of that height.
+pub(super) fn well_formed_below(svg: &str, height: f64) {
     let mut open = Vec::new();
     for tag in svg.split('<').skip(1) {
         let (tag, _) = tag.split_once('>').expect("a tag ends");
@@ -53,7 +58,7 @@ fn well_formed(svg: &str) {
         for pair in points.split_whitespace() {
             let (x, y) = pair.split_once(',').expect("x,y");
             let (x, y): (f64, f64) = (x.parse().expect(x), y.parse().expect(y));
-            assert!((0.0..=800.0).contains(&x) && (0.0..=480.0).contains(&y), "{pair}");
+            assert!((0.0..=800.0).contains(&x) && (0.0..=height).contains(&y), "{pair}");
         }
     }
 }

@@ -1,0 +1,131 @@
+//! The part of a page that is about a tuning: how parameters moved, where they stand, and what
+//! validation measured.
+
+use super::{facts, put, table};
+use crate::report::plot::{EloPlot, EloPoint, Heads, Move, MovePlot, Trace, TracePlot, TracePoint};
+use crate::report::tune;
+use crate::stats::elo::fixed;
+use crate::tune::course::Course;
+use crate::tune::report::Row;
+
+/// Facts, pictures and table of a tuning; `dead` names parameters that change nothing.
+pub fn section(out: &mut String, course: &Course, dead: &[String], caption: &str) {
+    put(out, "<h2>Tuning</h2>");
+    facts(out, numbers(course));
+    put(out, "<div class=\"plots\">");
+    for svg in plots(course, dead, caption) {
+        out.push_str(&svg);
+    }
+    put(out, "</div>");
+    let (columns, rows) = tune::cells(course, dead);
+    table(out, columns, &rows);
+}
+
+fn numbers(course: &Course) -> Vec<(&'static str, String)> {
+    let mut rows = vec![("State", tune::state_line(course))];
+    if let Some(auto) = course.tuning().as_auto() {
+        let first = auto.rule().perturbation(auto.loss(), 0);
+        rows.push((
+            "Calibrated step",
+            format!(
+                "{} steps at first, {} now: there a parameter loses {} Elo",
+                fixed(first, 2),
+                fixed(auto.perturbation(), 2),
+                fixed(auto.rule().loss_at_perturbation(), 1)
+            ),
+        ));
+    }
+    rows.extend(tune::validation_line(course).map(|line| ("Measured", line)));
+    rows.push(("Moves", tune::moves_line(course)));
+    rows.extend(tune::noise_line(course).map(|line| ("Noise", line)));
+    rows
+}
+
+/// The pictures of a tuning: validation, traces, bars. Switches by lot have none.
+fn plots(course: &Course, dead: &[String], caption: &str) -> Vec<String> {
+    if course.tuning().as_factors().is_some() {
+        return Vec::new();
+    }
+    let rows = course.rows(dead);
+    let heads =
+        |title: &str, subtitle: String| Heads { title: title.to_owned(), subtitle, caption: caption.to_owned() };
+    let mut plots = Vec::new();
+    if let Some(line) = tune::validation_line(course) {
+        plots.push(validation(course, heads("Validation: the result so far against the start", line)).to_svg());
+    }
+    let most = "the parameters that moved most, in steps from the start".to_owned();
+    plots.push(TracePlot { heads: heads("Parameters over pairs", most), traces: traces(course, &rows) }.to_svg());
+    let moves = tune::by_distance(&rows).into_iter().map(moved).collect();
+    plots.push(MovePlot { heads: heads("Distance moved", tune::state_line(course)), moves }.to_svg());
+    plots
+}
+
+fn validation(course: &Course, heads: Heads) -> EloPlot {
+    let point = |one: &crate::tune::course::Validated| EloPoint {
+        pairs: one.pairs,
+        elo: one.elo,
+        low: one.interval.0,
+        high: one.interval.1,
+    };
+    let Heads { title, subtitle, caption } = heads;
+    let points = course.validated().iter().map(point).collect();
+    EloPlot { title, subtitle, caption, unit: "Elo at any time,", points }
+}
+
+/// The way of each parameter, the longest first.
+fn traces(course: &Course, rows: &[Row]) -> Vec<Trace> {
+    let mut places: Vec<usize> = (0..rows.len()).collect();
+    places.sort_by(|a, b| rows[*b].moved.abs().total_cmp(&rows[*a].moved.abs()));
+    let trace = |place: usize| {
+        let point = |point: &crate::tune::course::Point| {
+            Some(TracePoint {
+                pairs: point.pairs,
+                theta: *point.theta.get(place)?,
+                mean: *point.mean.get(place)?,
+                error: point.errors.get(place).copied(),
+            })
+        };
+        Trace { name: rows[place].name.clone(), points: course.points().iter().filter_map(point).collect() }
+    };
+    places.into_iter().map(trace).collect()
+}
+
+fn moved(row: &Row) -> Move {
+    let told = format!("{} to {}", tune::plain(row.start), tune::plain(row.rounded));
+    Move { name: row.name.clone(), moved: row.moved, error: row.error, told }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tune::course::tests::{course, stopped};
+
+    #[test]
+    fn a_tuning_has_pictures_and_a_table_and_no_elo_but_that_of_validation() {
+        let mut page = String::new();
+        section(&mut page, &course(14, 3_200), &["p4".to_owned()], "8+0.08, on this machine");
+        assert_eq!(page.matches("<svg").count(), 3);
+        for text in ["Validation: the result so far", "Parameters over pairs", "Distance moved", "Calibrated step"] {
+            assert!(page.contains(text), "{text}");
+        }
+        assert_eq!(page.matches("<tr><td>p").count(), 14);
+        assert_eq!(page.matches("dead: changes nothing").count(), 1);
+        // Losses per step, the validation and its axis; no sum of what parameters gained.
+        for (place, _) in page.match_indices("Elo") {
+            let near: String = page[..place].chars().rev().take(60).collect::<String>().chars().rev().collect();
+            let known =
+                ["loses", "validation:", "any time", "class=\"", "rotate"].iter().any(|word| near.contains(word));
+            assert!(known, "{near}");
+        }
+        assert!(!page.contains("NaN") && !page.contains("inf,"));
+    }
+
+    #[test]
+    fn a_tuning_without_pairs_has_a_page_too() {
+        let mut page = String::new();
+        section(&mut page, &stopped(3, 1_000, 0), &[], "");
+        assert!(
+            page.contains("no pairs yet") && page.contains("nothing moved yet") && page.contains("no estimate yet")
+        );
+    }
+}

@@ -1,0 +1,292 @@
+//! Parameters of a tuning: how they moved over the pairs, and where they stand.
+
+use super::chart::Span;
+use super::page::{Heads, LEFT, Page, TOP, WIDTH, fitted, number, signed};
+use super::{evenly, page};
+
+/// Panels drawn at most, and those side by side.
+const MAX_PANELS: usize = 12;
+const COLUMNS: usize = 4;
+/// Size of a panel, the gap between two, and the room above one for its name.
+const PANEL_WIDTH: f64 = 168.0;
+const PANEL_HEIGHT: f64 = 84.0;
+const GAP: f64 = 14.0;
+const NAME_HEIGHT: f64 = 20.0;
+/// Room below the last panels for ticks and the name of the axis.
+const AXIS_DEPTH: f64 = 40.0;
+
+/// Bars drawn at most, and their height with the gap to the next.
+const MAX_BARS: usize = 40;
+const BAR_STEP: f64 = 20.0;
+/// The bars, and the numbers at their right.
+const BARS: f64 = 250.0;
+const NUMBERS: f64 = WIDTH - 170.0;
+
+/// A parameter after some pairs, in steps from the start.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TracePoint {
+    /// Pairs that count.
+    pub pairs: u64,
+    /// Centre.
+    pub theta: f64,
+    /// Result so far.
+    pub mean: f64,
+    /// Standard error around the result, if it is known.
+    pub error: Option<f64>,
+}
+
+/// Way of a parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trace {
+    /// Its name.
+    pub name: String,
+    /// By rising pairs.
+    pub points: Vec<TracePoint>,
+}
+
+/// Ways of parameters, a panel each, all on one scale.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TracePlot {
+    /// Words around it.
+    pub heads: Heads,
+    /// Those to be seen first; no more than twelve are drawn.
+    pub traces: Vec<Trace>,
+}
+
+impl TracePlot {
+    /// The picture: a complete SVG document.
+    #[must_use]
+    pub fn to_svg(&self) -> String {
+        let shown = &self.traces[..self.traces.len().min(MAX_PANELS)];
+        let rows = shown.len().div_ceil(COLUMNS).max(1);
+        let bottom = TOP + 8.0 + rows as f64 * (PANEL_HEIGHT + NAME_HEIGHT);
+        let heads = [&self.heads.title, &self.heads.subtitle, &self.heads.caption].map(String::as_str);
+        let mut page = Page::new(heads, bottom + AXIS_DEPTH, "");
+        page.legend(&[("path", "result so far"), ("path thin", "centre"), ("band", "± 1.96 standard errors")]);
+        let y = span(shown);
+        let last = shown.iter().filter_map(|trace| trace.points.last()).map(|point| point.pairs).max().unwrap_or(0);
+        let x = Span { low: 0.0, high: (last as f64).max(1.0) };
+        for (place, trace) in shown.iter().enumerate() {
+            let at = Panel {
+                left: LEFT + (place % COLUMNS) as f64 * (PANEL_WIDTH + GAP),
+                top: TOP + 8.0 + NAME_HEIGHT + (place / COLUMNS) as f64 * (PANEL_HEIGHT + NAME_HEIGHT),
+                x,
+                y,
+            };
+            at.draw(&mut page, trace, place % COLUMNS == 0);
+            if place + COLUMNS >= shown.len() {
+                at.name_ends(&mut page, last);
+            }
+        }
+        let middle = f64::midpoint(LEFT, LEFT + 4.0 * PANEL_WIDTH + 3.0 * GAP);
+        page.text_at(middle, bottom + 34.0, "middle", "", "game pairs counted");
+        page.text_upwards(18.0, f64::midpoint(TOP, bottom), "steps from the start");
+        if shown.iter().all(|trace| trace.points.is_empty()) {
+            page.text_at(middle, f64::midpoint(TOP, bottom), "middle", "halo", "no block of pairs counted yet");
+        }
+        page.finish()
+    }
+}
+
+/// Values of all panels. Bands of the first half are off the scale of all that follows; they are
+/// cut.
+fn span(traces: &[Trace]) -> Span {
+    let values = traces.iter().flat_map(|trace| {
+        let settled = trace.points.len() / 2;
+        trace.points.iter().enumerate().flat_map(move |(place, point)| {
+            let error = point.error.filter(|_| place >= settled).unwrap_or(0.0) * 1.96;
+            [point.theta, point.mean - error, point.mean + error]
+        })
+    });
+    Span::around(values.filter(|value| value.is_finite()).chain([0.0])).widened(0.05)
+}
+
+/// Place of a panel and its scales.
+struct Panel {
+    left: f64,
+    top: f64,
+    x: Span,
+    y: Span,
+}
+
+impl Panel {
+    fn x_of(&self, value: f64) -> f64 {
+        self.x.place(value, self.left, self.left + PANEL_WIDTH)
+    }
+
+    fn y_of(&self, value: f64) -> f64 {
+        let (top, bottom) = (self.top, self.top + PANEL_HEIGHT);
+        self.y.place(value, bottom, top).clamp(top, bottom)
+    }
+
+    fn draw(&self, page: &mut Page, trace: &Trace, has_ticks: bool) {
+        let (left, right, bottom) = (self.left, self.left + PANEL_WIDTH, self.top + PANEL_HEIGHT);
+        let (ticks, decimals) = self.y.ticks(4.0, 0.0);
+        for tick in ticks {
+            page.rule("grid", (left, self.y_of(tick)), (right, self.y_of(tick)));
+            if has_ticks {
+                page.text_at(left - 6.0, self.y_of(tick) + 4.0, "end", "small", &number(tick, decimals));
+            }
+        }
+        page.rule("level zero", (left, self.y_of(0.0)), (right, self.y_of(0.0)));
+        let finite = |point: &&TracePoint| point.theta.is_finite() && point.mean.is_finite();
+        let points: Vec<TracePoint> = evenly(&trace.points.iter().filter(finite).copied().collect::<Vec<_>>());
+        let banded: Vec<&TracePoint> = points.iter().filter(|point| point.error.is_some_and(f64::is_finite)).collect();
+        if banded.len() > 1 {
+            let edge = |sign: f64| {
+                let end = move |point: &&TracePoint| {
+                    (point.pairs, point.mean + sign * 1.96 * point.error.unwrap_or_default())
+                };
+                banded.iter().map(end).collect::<Vec<_>>()
+            };
+            let outline: Vec<(u64, f64)> = edge(1.0).into_iter().chain(edge(-1.0).into_iter().rev()).collect();
+            self.path(page, "polygon", "band", &outline);
+        }
+        let along = |value: fn(&TracePoint) -> f64| -> Vec<(u64, f64)> {
+            std::iter::once((0, 0.0)).chain(points.iter().map(|point| (point.pairs, value(point)))).collect()
+        };
+        self.path(page, "polyline", "path thin", &along(|point| point.theta));
+        self.path(page, "polyline", "path", &along(|point| point.mean));
+        page.rule("axis", (left, bottom), (right, bottom));
+        let moved = points.last().map_or_else(String::new, |point| signed(point.mean, 2));
+        page.text_at(right, self.top - 6.0, "end", "ink", &moved);
+        let room = PANEL_WIDTH - page::text_width(&moved, 12.0) - 8.0;
+        page.text(left, self.top - 6.0, "ink", &fitted(&trace.name, 12.0, room));
+    }
+
+    /// First and last pair below the panel.
+    fn name_ends(&self, page: &mut Page, last: u64) {
+        let baseline = self.top + PANEL_HEIGHT + 14.0;
+        page.text_at(self.left, baseline, "start", "small", "0");
+        page.text_at(self.left + PANEL_WIDTH, baseline, "end", "small", &number(last as f64, 0));
+    }
+
+    fn path(&self, page: &mut Page, element: &str, class: &str, points: &[(u64, f64)]) {
+        let place = |(pairs, value): &(u64, f64)| format!("{:.1},{:.1}", self.x_of(*pairs as f64), self.y_of(*value));
+        let text = points.iter().map(place).collect::<Vec<_>>().join(" ");
+        page.put(&format!("<{element} class=\"{class}\" points=\"{text}\"/>"));
+    }
+}
+
+/// A parameter at the end of its way.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Move {
+    /// Its name.
+    pub name: String,
+    /// Steps from the start.
+    pub moved: f64,
+    /// Standard error, if it is known.
+    pub error: Option<f64>,
+    /// Values from and to, as text.
+    pub told: String,
+}
+
+/// How far parameters moved: a bar each, with twice its standard error.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MovePlot {
+    /// Words around it.
+    pub heads: Heads,
+    /// Those to be seen first; no more than forty are drawn. Those that are no number are left out.
+    pub moves: Vec<Move>,
+}
+
+impl MovePlot {
+    /// The picture: a complete SVG document.
+    #[must_use]
+    pub fn to_svg(&self) -> String {
+        let finite: Vec<&Move> = self.moves.iter().filter(|one| one.moved.is_finite()).collect();
+        let shown = &finite[..finite.len().min(MAX_BARS)];
+        let (top, left_out) = (TOP - 4.0, finite.len() - shown.len());
+        let bottom = top + BAR_STEP * shown.len().max(2) as f64 + 4.0;
+        let heads = [&self.heads.title, &self.heads.subtitle, &self.heads.caption].map(String::as_str);
+        let mut page = Page::new(heads, bottom + if left_out > 0 { 62.0 } else { 46.0 }, "");
+        let error = |one: &Move| one.error.filter(|error| error.is_finite()).map(|error| 1.96 * error);
+        // A bar whose error is beyond all bars would flatten them.
+        let most = shown.iter().map(|one| one.moved.abs()).fold(0.0, f64::max) * 2.5;
+        let reach = |one: &Move| error(one).unwrap_or(0.0).min((most - one.moved.abs()).max(0.0));
+        let ends = shown.iter().flat_map(|one| [one.moved - reach(one), one.moved + reach(one)]);
+        let x = Span::around(ends.chain([0.0])).widened(0.04);
+        let x_of = |value: f64| x.place(value, BARS, NUMBERS).clamp(BARS, NUMBERS);
+        let (ticks, decimals) = x.ticks(6.0, 0.0);
+        for tick in ticks {
+            page.rule("grid", (x_of(tick), top), (x_of(tick), bottom));
+            page.text_at(x_of(tick), bottom + 17.0, "middle", "", &number(tick, decimals));
+        }
+        for (place, one) in shown.iter().enumerate() {
+            let y = top + BAR_STEP * (place as f64 + 0.5);
+            page.text(LEFT, y + 4.0, "ink", &fitted(&one.name, 12.0, BARS - LEFT - 12.0));
+            let (from, to) = (x_of(one.moved.min(0.0)), x_of(one.moved.max(0.0)));
+            let class = if one.moved < 0.0 { "bar b1" } else { "bar b3" };
+            page.rect(class, (from, y - 6.0), (to - from, 12.0), &format!("{}: {}", one.name, one.told));
+            if let Some(error) = error(one) {
+                page.rule("error", (x_of(one.moved - error), y), (x_of(one.moved + error), y));
+            }
+            page.text(NUMBERS + 10.0, y + 4.0, "ink", &signed(one.moved, 2));
+            page.text_at(WIDTH - 8.0, y + 4.0, "end", "small", &fitted(&one.told, 10.0, 100.0));
+        }
+        page.rule("level zero", (x_of(0.0), top), (x_of(0.0), bottom));
+        page.rule("axis", (BARS, bottom), (NUMBERS, bottom));
+        let middle = f64::midpoint(BARS, NUMBERS);
+        page.text_at(middle, bottom + 37.0, "middle", "", "steps from the start, with 95 % intervals");
+        if left_out > 0 {
+            page.text(LEFT, bottom + 53.0, "", &format!("and {} more", number(left_out as f64, 0)));
+        }
+        if shown.is_empty() {
+            page.text_at(middle, f64::midpoint(top, bottom), "middle", "halo", "nothing moved yet");
+        }
+        page.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::well_formed_below;
+    use super::*;
+
+    fn trace(name: &str, points: usize) -> Trace {
+        let point = |place: usize| {
+            let pairs = (place as u64 + 1) * 16;
+            let moved = place as f64 / 50.0;
+            TracePoint { pairs, theta: moved + 0.1, mean: moved, error: Some(40.0 / (1.0 + place as f64)) }
+        };
+        Trace { name: name.to_owned(), points: (0..points).map(point).collect() }
+    }
+
+    #[test]
+    fn traces_have_a_panel_each_and_stay_on_the_page() {
+        let heads = Heads { title: "Traces".to_owned(), ..Heads::default() };
+        for (traces, points) in [(0, 0), (1, 0), (1, 1), (3, 2), (12, 240), (40, 30)] {
+            let traces = (0..traces).map(|place| trace(&format!("<param {place}>"), points)).collect::<Vec<_>>();
+            let svg = TracePlot { heads: heads.clone(), traces: traces.clone() }.to_svg();
+            well_formed_below(&svg, 520.0);
+            assert_eq!(svg.matches("class=\"path thin\" points").count(), traces.len().min(12) + 1);
+            assert_eq!(svg.matches("&lt;param").count(), traces.len().min(12));
+            assert_eq!(svg.matches("class=\"band\" points").count(), if points > 1 { traces.len().min(12) } else { 0 });
+        }
+    }
+
+    #[test]
+    fn bars_begin_at_zero_and_reach_what_moved() {
+        let one = |name: &str, moved: f64, error: Option<f64>| Move {
+            name: name.to_owned(),
+            moved,
+            error,
+            told: "80 to 92".to_owned(),
+        };
+        let heads = Heads::default();
+        let moves = vec![one("up", 2.0, Some(0.5)), one("down", -1.0, Some(1e9)), one("absent", f64::NAN, None)];
+        let svg = MovePlot { heads: heads.clone(), moves }.to_svg();
+        well_formed_below(&svg, 520.0);
+        assert_eq!(
+            (svg.matches("<rect class=\"bar b3\"").count(), svg.matches("<rect class=\"bar b1\"").count()),
+            (1, 1)
+        );
+        assert_eq!(svg.matches("class=\"error\"").count(), 2);
+        assert!(svg.contains("+2.00") && svg.contains("\u{2212}1.00") && !svg.contains("absent"));
+        let many = (0..60).map(|place| one(&format!("p{place}"), f64::from(place), None)).collect();
+        let svg = MovePlot { heads: heads.clone(), moves: many }.to_svg();
+        well_formed_below(&svg, 1_000.0);
+        assert!(svg.contains("and 20 more"));
+        well_formed_below(&MovePlot { heads, moves: Vec::new() }.to_svg(), 520.0);
+    }
+}

@@ -1,0 +1,262 @@
+//! A tuning in words: the lines of the live view, the table of its parameters or switches.
+//!
+//! Only validation pairs are shown as a gain in Elo. What the tuning pairs say of a parameter is the
+//! probability that its move is for the better.
+
+use crate::report::figures::{self, count, signed};
+use crate::stats::elo::fixed;
+use crate::tune::auto::Purpose;
+use crate::tune::course::Course;
+use crate::tune::factors::{Effect, FactorRun};
+use crate::tune::report::Row;
+use crate::tune::space::{Param, Space};
+
+/// Parameters named in a line of what moved most.
+const NAMED: usize = 5;
+
+/// Columns of the table of parameters; those with a leading `#` hold numbers.
+pub const COLUMNS: [&str; 8] = ["name", "#start", "#now", "#rounded", "#moved (steps)", "#±", "#P(better)", "note"];
+
+/// Columns of the table of switches, likewise.
+pub const SWITCH_COLUMNS: [&str; 6] = ["switch", "#off", "#on", "#on against off", "#p", "found"];
+
+/// Purpose of a run's next pairs, in a word.
+#[must_use]
+pub const fn phase(purpose: Purpose) -> &'static str {
+    match purpose {
+        Purpose::Calibrate => "calibrating",
+        Purpose::Tune => "tuning",
+        Purpose::Validate => "validating",
+    }
+}
+
+/// `tuning, 40 parameters: one loses 1.2 Elo at one step, perturbed by 0.9 steps`
+#[must_use]
+pub fn state_line(course: &Course) -> String {
+    let tuning = course.tuning();
+    let many = tuning.space().len() as u64;
+    if tuning.as_factors().is_some() {
+        return format!("{} thrown by lot in each pair", count(many, "switch").replace("switchs", "switches"));
+    }
+    let state = format!("{}, {}", phase(course.purpose()), count(many, "parameter"));
+    match tuning.as_auto() {
+        Some(auto) => format!(
+            "{state}: one loses {} Elo at one step, perturbed by {} steps",
+            fixed(auto.loss(), 2),
+            fixed(auto.perturbation(), 2)
+        ),
+        None => state,
+    }
+}
+
+/// `validation: Elo +5.2 [-3.1, +13.4] of 64 pairs; any time: Elo in [-9.0, +19.1]`; `None` if the
+/// method has no validation pairs.
+#[must_use]
+pub fn validation_line(course: &Course) -> Option<String> {
+    course.tuning().as_auto()?;
+    let validation = course.validation();
+    let pairs = validation.counts().pairs();
+    if pairs == 0 {
+        return Some("validation: no pairs yet".to_owned());
+    }
+    let (low, high) = validation.interval();
+    let end = |elo: crate::stats::elo::Elo| elo.finite().map_or_else(|| elo.to_string(), |elo| signed(elo, 1));
+    Some(format!(
+        "validation: Elo {} of {}; any time: Elo in [{}, {}]",
+        figures::estimate(validation.elo()),
+        count(pairs, "pair"),
+        end(low),
+        end(high)
+    ))
+}
+
+/// Rows by the distance moved, the longest first.
+#[must_use]
+pub fn by_distance(rows: &[Row]) -> Vec<&Row> {
+    let mut sorted: Vec<&Row> = rows.iter().collect();
+    sorted.sort_by(|a, b| b.moved.abs().total_cmp(&a.moved.abs()));
+    sorted
+}
+
+/// `moved most, in steps: Margin +1.20, Depth -0.80`; of switches, those found.
+#[must_use]
+pub fn moves_line(course: &Course) -> String {
+    if let Some(run) = course.tuning().as_factors() {
+        return found_line(run);
+    }
+    let rows = course.rows(&[]);
+    let moved: Vec<String> = by_distance(&rows)
+        .into_iter()
+        .filter(|row| row.moved != 0.0)
+        .take(NAMED)
+        .map(|row| format!("{} {}", row.name, signed(row.moved, 2)))
+        .collect();
+    if moved.is_empty() {
+        "nothing moved yet".to_owned()
+    } else {
+        format!("moved most, in steps: {}", moved.join(", "))
+    }
+}
+
+fn found_line(run: &FactorRun) -> String {
+    let found: Vec<String> = switches(run)
+        .filter_map(|(param, effect)| {
+            let word = if effect.verdict()? { "better on" } else { "better off" };
+            Some(format!("{} {word}", param.name))
+        })
+        .collect();
+    if found.is_empty() { "no switch found yet".to_owned() } else { format!("found: {}", found.join(", ")) }
+}
+
+fn switches(run: &FactorRun) -> impl Iterator<Item = (&Param, &Effect)> {
+    run.space().params().iter().zip(run.effects())
+}
+
+/// Cells of the table, in the order of the parameters; see [`COLUMNS`] and [`SWITCH_COLUMNS`].
+#[must_use]
+pub fn cells(course: &Course, dead: &[String]) -> (&'static [&'static str], Vec<Vec<String>>) {
+    match course.tuning().as_factors() {
+        Some(run) => (&SWITCH_COLUMNS, switches(run).map(|(param, effect)| switch(param, effect)).collect()),
+        None => {
+            let space = course.tuning().space();
+            (&COLUMNS, course.rows(dead).iter().enumerate().map(|(place, row)| parameter(space, place, row)).collect())
+        }
+    }
+}
+
+fn parameter(space: &Space, place: usize, row: &Row) -> Vec<String> {
+    let or_none = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
+    let text = |value: f64| space.params().get(place).map_or_else(String::new, |param| param.text(value));
+    vec![
+        row.name.clone(),
+        plain(row.start),
+        plain(row.now),
+        text(row.rounded),
+        signed(row.moved, 2),
+        or_none(row.error.map(|error| fixed(1.96 * error, 2))),
+        or_none(row.better.map(|better| format!("{} %", fixed(better * 100.0, 0)))),
+        if row.is_dead { "dead: changes nothing".to_owned() } else { String::new() },
+    ]
+}
+
+fn switch(param: &Param, effect: &Effect) -> Vec<String> {
+    let found = match effect.verdict() {
+        Some(true) => "better on",
+        Some(false) => "better off",
+        None => "",
+    };
+    vec![
+        param.name.clone(),
+        param.text(param.min),
+        param.text(param.max),
+        format!("{} ± {} Elo", signed(effect.elo, 1), fixed(effect.error95, 1)),
+        fixed(effect.p, 3),
+        found.to_owned(),
+    ]
+}
+
+/// A number with at most three decimals, none of them a zero at its end.
+pub(super) fn plain(value: f64) -> String {
+    let text = fixed(value, 3);
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+/// The table as lines, a heading first, with at most `most` rows and the number of those left out.
+#[must_use]
+pub fn table(course: &Course, dead: &[String], most: Option<usize>) -> Vec<String> {
+    let (columns, mut rows) = cells(course, dead);
+    let left_out = rows.len().saturating_sub(most.unwrap_or(rows.len()));
+    rows.truncate(rows.len() - left_out);
+    let heading = columns.iter().map(|column| column.trim_start_matches('#').to_owned()).collect();
+    rows.insert(0, heading);
+    let width = |column: usize| rows.iter().filter_map(|row| Some(row.get(column)?.chars().count())).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns.len()).map(width).collect();
+    let line = |row: &Vec<String>| {
+        let cells = row.iter().zip(columns).zip(&widths).map(|((cell, column), width)| match column.starts_with('#') {
+            true => format!("{cell:>width$}"),
+            false => format!("{cell:<width$}"),
+        });
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    let mut lines: Vec<String> = rows.iter().map(line).collect();
+    if left_out > 0 {
+        lines.push(format!("and {left_out} more"));
+    }
+    lines
+}
+
+/// Share of the whole step that chance alone would have made, in words; `None` if the method does
+/// not tell.
+#[must_use]
+pub fn noise_line(course: &Course) -> Option<String> {
+    let percent = fixed(course.noise()? * 100.0, 0);
+    Some(format!("chance alone would have made {percent} % of the squared distance moved"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tune::course::tests::{course, stopped};
+    use crate::tune::run::Tuning;
+    use crate::tune::space::Kind;
+
+    #[test]
+    fn a_tuning_is_told_in_its_phase_with_its_step_and_what_moved() {
+        let before = stopped(6, 6_400, 0);
+        assert_eq!(
+            state_line(&before),
+            "calibrating, 6 parameters: one loses 1.00 Elo at one step, perturbed by 1.41 steps"
+        );
+        assert_eq!(validation_line(&before).as_deref(), Some("validation: no pairs yet"));
+        assert_eq!((moves_line(&before).as_str(), noise_line(&before)), ("nothing moved yet", None));
+        let after = course(6, 6_400);
+        assert!(state_line(&after).starts_with("tuning, 6 parameters: one loses "), "{}", state_line(&after));
+        let validation = validation_line(&after).expect("the default method validates");
+        assert!(validation.starts_with("validation: Elo ") && validation.contains(" of 608 pairs; any time: Elo in ["));
+        let rows = after.rows(&[]);
+        let sorted = by_distance(&rows);
+        assert!(sorted.windows(2).all(|two| two[0].moved.abs() >= two[1].moved.abs()));
+        let first = format!("moved most, in steps: {} {}, ", sorted[0].name, signed(sorted[0].moved, 2));
+        assert!(moves_line(&after).starts_with(&first), "{}", moves_line(&after));
+        assert!(noise_line(&after).is_some());
+    }
+
+    #[test]
+    fn the_table_has_a_line_for_each_parameter_and_marks_dead_ones() {
+        let course = course(6, 3_200);
+        let lines = table(&course, &["p2".to_owned()], None);
+        assert_eq!(lines.len(), 7);
+        assert!(lines[0].starts_with("name  start") && lines[0].ends_with("P(better)  note"), "{}", lines[0]);
+        for (place, line) in lines[1..].iter().enumerate() {
+            assert!(line.starts_with(&format!("p{place} ")) && line.contains(" %"), "{line}");
+            assert_eq!(line.ends_with("dead: changes nothing"), place == 2);
+        }
+        let short = table(&course, &[], Some(2));
+        assert_eq!((short.len(), short[3].as_str()), (4, "and 4 more"));
+        assert!(lines.iter().all(|line| !line.contains("Elo")), "an Elo of the tuning pairs is no gain");
+    }
+
+    #[test]
+    fn switches_are_told_as_on_and_off() {
+        let switch = |name: &str| {
+            let (name, kind) = (name.to_owned(), Kind::Int);
+            (None, Param { name, kind, start: 0.0, min: 0.0, max: 1.0, step: 1.0, rate: 0.002 })
+        };
+        let space = Space::new("p", vec![switch("good"), switch("idle")]).expect("sound");
+        let mut course = Course::new(Tuning::factors(space, 5, 16));
+        assert_eq!(
+            (state_line(&course).as_str(), validation_line(&course)),
+            ("2 switches thrown by lot in each pair", None)
+        );
+        assert_eq!((moves_line(&course).as_str(), table(&course, &[], None).len()), ("no switch found yet", 1));
+        for block in 0..40 {
+            for vectors in course.tuning().ask(block).expect("in order") {
+                course.record((vectors.sides[0][0] - vectors.sides[1][0]) as i8);
+            }
+        }
+        assert_eq!(moves_line(&course), "found: good better on");
+        let lines = table(&course, &[], None);
+        assert!(lines[0].starts_with("switch  off  on") && lines[1].ends_with("better on"), "{lines:?}");
+        assert!(lines[1].contains(" Elo ") && lines[2].starts_with("idle      0   1 "), "{lines:?}");
+    }
+}

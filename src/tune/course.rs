@@ -1,0 +1,240 @@
+//! The course of a tuning: all that its page and its live view show, as a fold of the results of
+//! its pairs.
+
+use super::auto::{Purpose, Vectors};
+use super::report::{self, Regression, Row, Validation};
+use super::run::Tuning;
+
+/// Points kept of a course; beyond them every other one goes.
+const POINTS: usize = 240;
+
+/// Parameters after a block, in steps from the start.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// Pairs that count.
+    pub pairs: u64,
+    /// Centre.
+    pub theta: Vec<f64>,
+    /// Result so far.
+    pub mean: Vec<f64>,
+    /// Standard error of each parameter's optimum by the regression; empty without one.
+    pub errors: Vec<f64>,
+}
+
+/// Elo of the means so far over the start after a block of validation pairs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Validated {
+    /// Pairs that count, of all purposes.
+    pub pairs: u64,
+    /// Estimate.
+    pub elo: f64,
+    /// Ends of the interval for all moments.
+    pub interval: (f64, f64),
+}
+
+/// A tuning, and how it came to where it stands.
+#[derive(Clone, Debug)]
+pub struct Course {
+    tuning: Tuning,
+    regression: Option<Regression>,
+    validation: Validation,
+    /// Results of the open block's pairs.
+    open: Vec<i8>,
+    points: Vec<Point>,
+    /// Blocks from one kept point to the next.
+    stride: u64,
+    validated: Vec<Validated>,
+}
+
+impl Course {
+    /// The course of a tuning that has no pairs yet.
+    #[must_use]
+    pub fn new(tuning: Tuning) -> Self {
+        Self {
+            tuning,
+            regression: None,
+            validation: Validation::default(),
+            open: Vec::new(),
+            points: Vec::new(),
+            stride: 1,
+            validated: Vec::new(),
+        }
+    }
+
+    /// The tuning.
+    #[must_use]
+    pub const fn tuning(&self) -> &Tuning {
+        &self.tuning
+    }
+
+    /// Purpose of the next pair.
+    #[must_use]
+    pub fn purpose(&self) -> Purpose {
+        self.tuning.purpose(self.tuning.completed())
+    }
+
+    /// Regression of the tuning pairs so far, from the first complete block of them on.
+    #[must_use]
+    pub const fn regression(&self) -> Option<&Regression> {
+        self.regression.as_ref()
+    }
+
+    /// Validation pairs so far.
+    #[must_use]
+    pub const fn validation(&self) -> &Validation {
+        &self.validation
+    }
+
+    /// Parameters over the pairs, first to last; at most some hundreds of points.
+    #[must_use]
+    pub fn points(&self) -> &[Point] {
+        &self.points
+    }
+
+    /// Validation Elo over the pairs, first to last.
+    #[must_use]
+    pub fn validated(&self) -> &[Validated] {
+        &self.validated
+    }
+
+    /// The table of the report; `dead` names parameters that change nothing.
+    #[must_use]
+    pub fn rows(&self, dead: &[String]) -> Vec<Row> {
+        report::rows(self.tuning.space(), self.tuning.result(), self.regression.as_ref(), dead)
+    }
+
+    /// Share of the step from start to result that chance alone would have made, if the method
+    /// tells; see [`report::noise`].
+    #[must_use]
+    pub fn noise(&self) -> Option<f64> {
+        report::noise(self.tuning.as_auto()?, self.regression.as_ref()?.variance())
+    }
+
+    /// Takes the result of the next pair: wins minus losses of its first side, -2 to 2.
+    pub fn record(&mut self, result: i8) {
+        let block = self.tuning.completed();
+        self.validation.record(self.tuning.purpose(block), result);
+        self.open.push(result);
+        let is_last = self.open.len() >= self.tuning.block() as usize;
+        // Asked before the result counts: a complete block lies too far back.
+        let asked = if is_last && self.regresses(block) { self.tuning.ask(block) } else { None };
+        self.tuning.record(result);
+        if is_last {
+            self.complete(block, asked);
+            self.open.clear();
+        }
+    }
+
+    fn regresses(&self, block: u64) -> bool {
+        self.tuning.as_factors().is_none() && self.tuning.purpose(block) == Purpose::Tune
+    }
+
+    fn complete(&mut self, block: u64, asked: Option<Vec<Vectors>>) {
+        if let Some(asked) = asked {
+            let space = self.tuning.space();
+            // The other programs' methods measure no loss: their steps are taken to be right.
+            let loss = self.tuning.as_auto().map_or(1.0, super::auto::Auto::loss);
+            let regression = self.regression.get_or_insert_with(|| Regression::new(space, loss));
+            regression.record(asked.iter().zip(self.open.iter().copied()));
+        }
+        if self.tuning.purpose(block) == Purpose::Validate {
+            self.note_validation();
+        }
+        if (block + 1).is_multiple_of(self.stride) {
+            self.note_point();
+        }
+    }
+
+    fn note_validation(&mut self) {
+        let (low, high) = self.validation.interval();
+        let ends = self.validation.elo().and_then(|elo| Some((elo.value.finite()?, low.finite()?, high.finite()?)));
+        if let Some((elo, low, high)) = ends {
+            self.validated.push(Validated { pairs: self.tuning.pairs(), elo, interval: (low, high) });
+        }
+    }
+
+    fn note_point(&mut self) {
+        let space = self.tuning.space();
+        let steps = |values: &[f64]| -> Vec<f64> {
+            let params = space.params().iter().zip(values);
+            params.map(|(param, value)| (value - param.start) / param.step).collect()
+        };
+        let errors = self.regression.as_ref().map(|regression| regression.errors(self.tuning.result()));
+        self.points.push(Point {
+            pairs: self.tuning.pairs(),
+            theta: steps(self.tuning.theta()),
+            mean: steps(self.tuning.result()),
+            errors: errors.unwrap_or_default(),
+        });
+        if self.points.len() > POINTS {
+            self.stride *= 2;
+            // Those of whole strides are the second, the fourth and so on.
+            let mut place = 0;
+            self.points.retain(|_| {
+                place += 1;
+                place % 2 == 0
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::super::auto::Rule;
+    use super::super::landscape::Landscape;
+    use super::*;
+    use crate::stats::random::SplitMix64;
+
+    /// The course of a default tuning on a landscape with 30 Elo at stake.
+    pub(crate) fn course(params: usize, pairs: u64) -> Course {
+        stopped(params, pairs, pairs)
+    }
+
+    /// The same, planned for more pairs than it has.
+    pub(crate) fn stopped(params: usize, planned: u64, pairs: u64) -> Course {
+        let landscape = Landscape::new(params, 1.0, 3).with_stake(30.0);
+        let space = landscape.space().expect("sound");
+        let mut course = Course::new(Tuning::auto(Rule::new(space, 1, 16, Some(planned))));
+        let mut random = SplitMix64::new(1);
+        for block in 0..pairs / 16 {
+            for vectors in course.tuning().ask(block).expect("in order") {
+                course.record(landscape.play(&vectors.sides, &mut random));
+            }
+        }
+        course
+    }
+
+    #[test]
+    fn a_course_ends_where_its_tuning_does_and_keeps_few_points() {
+        let course = course(6, 6_400);
+        assert_eq!((course.tuning().pairs(), course.purpose()), (6_400, course.tuning().purpose(400)));
+        assert!((POINTS / 2..=POINTS).contains(&course.points().len()), "{}", course.points().len());
+        assert!(course.points().windows(2).all(|two| two[0].pairs + 32 == two[1].pairs));
+        let (last, rows) = (&course.points()[course.points().len() - 1], course.rows(&[]));
+        assert_eq!(last.pairs, 6_400);
+        for (place, row) in rows.iter().enumerate() {
+            assert_eq!(last.mean[place], row.moved);
+            assert!(row.error.is_some_and(|error| error > 0.0 && error == last.errors[place]));
+        }
+        assert!(course.noise().is_some_and(|share| (0.0..=1.0).contains(&share)));
+    }
+
+    #[test]
+    fn validation_is_that_of_every_tenth_block() {
+        let course = course(6, 3_200);
+        let auto = course.tuning().as_auto().expect("the default method");
+        let blocks = (0..200).filter(|block| auto.rule().purpose(*block) == Purpose::Validate).count();
+        assert_eq!((course.validated().len(), course.validation().counts().pairs()), (blocks, blocks as u64 * 16));
+        let last = course.validated()[blocks - 1];
+        assert!(last.interval.0 < last.elo && last.elo < last.interval.1 && last.pairs <= 3_200);
+    }
+
+    #[test]
+    fn switches_by_lot_have_a_course_without_a_regression() {
+        let space = Landscape::new(3, 1.0, 1).space().expect("sound");
+        let mut course = Course::new(Tuning::factors(space, 1, 16));
+        (0..64).for_each(|pair| course.record((pair % 3) as i8 - 1));
+        assert_eq!((course.points().len(), course.noise()), (4, None));
+        assert!(course.rows(&[]).iter().all(|row| row.better.is_none() && row.error.is_none()));
+    }
+}
