@@ -1,7 +1,8 @@
-//! Opening of files that a user or a stranger named: a FIFO waits for a writer, and a device may never end.
+//! Opening of files that a user or a stranger named, and writing one whole: a FIFO waits for a writer, and a device may
+//! never end.
 
 use std::fs::{File, FileType, Metadata, OpenOptions};
-use std::io::{self, Read as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 
 /// Longer files are no summary of a run, and nothing that it keeps of a crash.
@@ -119,6 +120,18 @@ fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
 #[cfg(not(unix))]
 fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
     options
+}
+
+/// Replaces a file whole: readers see the old one or the new one, never half of it.
+pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // Readable as any other file: a temporary one is its owner's alone unless told otherwise.
+    let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o666);
+    let mut file = tempfile::Builder::new().permissions(permissions).tempfile_in(folder)?;
+    file.write_all(bytes)?;
+    file.as_file().sync_data()?;
+    file.persist(path)?;
+    Ok(())
 }
 
 #[cfg(test)]

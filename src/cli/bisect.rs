@@ -9,8 +9,9 @@ use serde::Serialize;
 
 use crate::cli::flags::RunFlags;
 use crate::cli::versions::{Gathered, short};
+use crate::files::write_atomically;
 use crate::report::figures;
-use crate::run::dir::{Place, write_atomically};
+use crate::run::dir::Place;
 use crate::run::drive::default_place;
 use crate::run::series::{Match, Series, unplayable};
 use crate::run::{Exit, progress, resolve};

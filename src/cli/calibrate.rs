@@ -12,7 +12,7 @@ use crate::openings::Book;
 use crate::plan::Plan;
 use crate::plan::time_control::TimeControl;
 use crate::report::calibration::{self, Cell, Figures};
-use crate::run::{Exit, drive, progress, resolve};
+use crate::run::{Exit, drive, prepare, progress, resolve};
 use crate::schedule::affinity::Topology;
 use crate::schedule::dispatcher::{self, Inbox, Run};
 use crate::settings::{RawPlan, value};
@@ -70,8 +70,8 @@ pub(super) fn run(args: &CalibrateArgs) -> Result<Exit> {
     }
     numbers.sort_unstable();
     numbers.dedup();
-    let runtime = drive::runtime()?;
-    runtime.block_on(drive::preflight(&plan, &book))?;
+    let runtime = prepare::runtime()?;
+    runtime.block_on(prepare::preflight(&plan, &book))?;
     let mut cells = Vec::new();
     let mut interrupted = false;
     for (tc, clock) in args.tc.iter().zip(clocks) {
@@ -86,7 +86,7 @@ pub(super) fn run(args: &CalibrateArgs) -> Result<Exit> {
             plan.max_time = Some(time);
             // How many there are is what is to be found out.
             plan.max_time_losses = 100.0;
-            drive::check_capacity(&plan)?;
+            prepare::check_capacity(&plan)?;
             let mut cell = Cell::new(games, tc);
             interrupted = runtime.block_on(play(plan, book.clone(), &mut cell))?;
             let figures = cell.figures();

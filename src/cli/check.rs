@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, bail};
 use serde::Serialize;
 
 use crate::check::{Bench, Outcome, Row, Severity, TABLE, Verdict};
-use crate::run::dir::write_atomically;
+use crate::files::write_atomically;
 use crate::run::{Exit, progress, resolve};
 
 const EXAMPLES: &str = "\

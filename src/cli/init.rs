@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 use clap::ValueEnum;
 
-use crate::run::dir::write_atomically;
+use crate::files::write_atomically;
 use crate::run::{Exit, progress};
 use crate::settings::{self, Key, UserFile};
 

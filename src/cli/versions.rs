@@ -11,14 +11,14 @@ use chrono::DateTime;
 
 use crate::cli::flags::RunFlags;
 use crate::cli::rate;
-use crate::files::open_regular;
+use crate::files::{open_regular, write_atomically};
 use crate::plan::Player;
 use crate::report::collection::{Collection, RunGames, RunPlayer};
 #[cfg(feature = "png")]
 use crate::report::plot::png::{Theme, to_png};
 use crate::report::progress::{Curve, Version, first_days};
 use crate::report::results::Results;
-use crate::run::dir::{RunDir, write_atomically};
+use crate::run::dir::RunDir;
 use crate::run::{Exit, progress};
 use crate::settings::Common;
 use crate::source::{self, Context, Spec};

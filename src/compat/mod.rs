@@ -23,6 +23,7 @@ mod place;
 mod plan;
 mod play;
 mod save;
+mod say;
 mod watch;
 mod words;
 
@@ -34,7 +35,7 @@ use self::config::ConfigFile;
 use self::grammar::Saved;
 pub(crate) use self::invocation::Dialect;
 use self::invocation::Request;
-use self::play::say;
+use self::say::say;
 use crate::files::{MOST_DOCUMENT_BYTES, read_input};
 use crate::text::with_causes;
 

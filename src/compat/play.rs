@@ -1,6 +1,5 @@
 //! Plays a tournament: asks the engines what they take, makes the plan and its directory, drives the run, says how it came out.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,6 +16,7 @@ use super::save::Saver;
 use super::watch::Watch;
 use crate::chess::Variant;
 use crate::compat::console::{Console, Given, Output, Scores, Setup, Style};
+use crate::compat::say::say;
 use crate::files::{MOST_DOCUMENT_BYTES, read_input};
 use crate::journal::{self, Journal};
 use crate::openings::Book;
@@ -26,7 +26,7 @@ use crate::report::crashes::Crashes;
 use crate::run::dir::{Place, RunDir, sha256};
 use crate::run::drive;
 use crate::run::error::{Result, RunError, Within as _, fail};
-use crate::run::trust;
+use crate::run::{prepare, trust};
 use crate::schedule::affinity::Topology;
 use crate::schedule::dispatcher::{self, Inbox, Run};
 use crate::schedule::trial;
@@ -34,14 +34,6 @@ use crate::tournament::events::{Observer, Stop, StopReason};
 use crate::tournament::standing::Standing;
 use crate::uci::process::{Engine, EngineConfig};
 use crate::uci::{EngineOption, OptionKind};
-
-/// A line of the console.
-pub(super) fn say(text: &str) {
-    // A reader that went away is no reason not to play on.
-    let mut out = std::io::stdout().lock();
-    let _ = writeln!(out, "{text}");
-    let _ = out.flush();
-}
 
 /// Plays it. True where it came to its end.
 ///
@@ -58,7 +50,7 @@ pub(super) fn play(mut invocation: Invocation, program: &str) -> Result<bool> {
         let games = plan::concurrency(&invocation.settings, topology.cpus())?;
         say(&format!("Info: Adjusted concurrency to {games} based on number of available hardware threads."));
     }
-    let runtime = drive::runtime()?;
+    let runtime = prepare::runtime()?;
     let asked = runtime.block_on(ask(&invocation, &warned))?;
     if invocation.settings.strict && warned.load(Ordering::Relaxed) {
         say("Tournament was interrupted.");
@@ -71,7 +63,7 @@ pub(super) fn play(mut invocation: Invocation, program: &str) -> Result<bool> {
             runtime.block_on(try_players(plan, book, &warned))
         })?,
     };
-    drive::check_capacity(&begun.plan)?;
+    prepare::check_capacity(&begun.plan)?;
     invocation.settings.seed = Some(begun.seed);
     let finished = runtime.block_on(drive(&invocation, &asked, begun, warned, &config_path, program))?;
     say("Finished match");
@@ -197,7 +189,7 @@ struct Begun {
 /// Has each engine search once under its own limit; what does not come to an end is known before a
 /// run exists. What the engines said of failures is told, and noted in the plan.
 async fn try_players(plan: &mut Plan, book: &Book, warned: &AtomicBool) -> Result<()> {
-    let opening = drive::first_opening(plan, book)?;
+    let opening = prepare::first_opening(plan, book)?;
     for place in 0..plan.players.len() {
         let player = &plan.players[place];
         let tried = trial::run(plan, player, &opening).await;
@@ -338,7 +330,7 @@ fn resume(invocation: &Invocation, root: &Path, topology: &Topology) -> Result<B
         standing.tell(game, |_, games| counted.count(games));
     })?;
     dir.check_plan(&replayed.header)?;
-    let book = drive::load_book(&plan)?;
+    let book = prepare::load_book(&plan)?;
     let seed = settings.seed.unwrap_or(plan.seed);
     Ok(Begun { plan, book, dir, journal, standing, seed, counted, finished })
 }
@@ -383,7 +375,7 @@ async fn drive(
         Box::new(saver),
         Box::new(Crashes::new(dir.path("crashes"), Arc::clone(&plan))),
     ];
-    let tables = drive::tables(&plan)?;
+    let tables = prepare::tables(&plan)?;
     let names = plan.players.iter().map(|player| player.name.clone()).collect();
     let log =
         Log::open(&settings.log, settings.show_latency, names).within(|| format!("-log file={}", settings.log.file))?;

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use super::config::ConfigFile;
 use crate::compat::console::Scores;
+use crate::files::write_atomically;
 use crate::record::PlayerId;
-use crate::run::dir::write_atomically;
 use crate::tournament::events::{Observer, RunEvent};
 
 /// Writes the file now and then, and when the run closes.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::mpsc;
 
-use super::play::say;
+use super::say::say;
 use crate::record::Termination;
 use crate::tournament::events::{Observer, RunEvent, Stop};
 

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::io::{self, Read};
 
+use super::error::{Fault, Trouble, without_bom, words};
 use super::store::{LONGEST_LINE, Store};
-use super::{Fault, Trouble, without_bom, words};
 use crate::chess::{Position, Variant};
 
 /// Bytes checked at once.

@@ -7,8 +7,9 @@
 use std::borrow::Cow;
 use std::io::Read;
 
+use super::error::{Fault, Trouble, without_bom, words};
 use super::store::{LONGEST_LINE, Store};
-use super::{BookOptions, Fault, START_FEN, Trouble, line_of_opening, without_bom, words};
+use super::{BookOptions, START_FEN, line_of_opening};
 use crate::chess::Position;
 use crate::text::excerpt;
 

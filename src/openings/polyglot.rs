@@ -11,8 +11,9 @@
 use std::collections::HashSet;
 use std::io::Read;
 
+use super::BookOptions;
+use super::error::Trouble;
 use super::store::{LONGEST_LINE, Store};
-use super::{BookOptions, Trouble};
 use crate::chess::{Position, START_FEN, Variant};
 
 /// Bytes of an entry.

@@ -220,19 +220,6 @@ fn sync_folder(path: &Path) -> Result<()> {
     }
 }
 
-/// Replaces a file whole: readers see the old one or the new one, never half of it.
-pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    use std::io::Write as _;
-    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // Readable as any other file: a temporary one is its owner's alone unless told otherwise.
-    let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o666);
-    let mut file = tempfile::Builder::new().permissions(permissions).tempfile_in(folder)?;
-    file.write_all(bytes)?;
-    file.as_file().sync_data()?;
-    file.persist(path)?;
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

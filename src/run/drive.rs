@@ -6,27 +6,23 @@ use std::sync::Arc;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
-use crate::chess::Variant;
 use crate::control::server::Server;
+use crate::files::write_atomically;
 use crate::game::tablebase::Probe;
 use crate::journal::{self, Journal};
-use crate::openings::{Book, BookOptions, builtin};
-use crate::plan::{BookSource, Plan};
-use crate::record::Opening;
+use crate::openings::Book;
+use crate::plan::Plan;
 use crate::report::console::{Console, Screen};
 use crate::report::crashes::Crashes;
 use crate::report::pgn_file::PgnFile;
 use crate::report::summary::Summary;
 use crate::report::terminal::QuietKeys;
-use crate::run::dir::{Place, RunDir, sha256, write_atomically};
+use crate::run::dir::{Place, RunDir, sha256};
 use crate::run::error::{Result, RunError, Within as _};
 use crate::run::page::PageFold;
-use crate::run::{Exit, forecast, lasting, progress};
-use crate::schedule::capacity::{self, Demand, Supply};
+use crate::run::{Exit, forecast, lasting, prepare, progress};
 use crate::schedule::dispatcher::{self, Inbox, Run};
-use crate::schedule::trial;
 use crate::stats::sprt::Verdict;
-use crate::tablebase::Tables;
 use crate::text::with_causes;
 use crate::tournament::events::{Finish, Observer, Stop, StopReason};
 use crate::tournament::standing::Standing;
@@ -51,13 +47,13 @@ impl Output {
 
 /// Starts a new run at `place`. Nothing is left behind where an engine does not start.
 pub(crate) fn start(plan: Arc<Plan>, book: Book, place: &Place, output: Output) -> Result<Exit> {
-    check_capacity(&plan)?;
+    prepare::check_capacity(&plan)?;
     if let Some(text) = lasting::warning(&plan).filter(|_| !output.quiet) {
         progress::warn(&text);
     }
-    let runtime = runtime()?;
-    let tables = tables(&plan)?;
-    let complaints = runtime.block_on(preflight(&plan, &book))?;
+    let runtime = prepare::runtime()?;
+    let tables = prepare::tables(&plan)?;
+    let complaints = runtime.block_on(prepare::preflight(&plan, &book))?;
     let plan = with_complaints(plan, complaints);
     let standing = Standing::new(&plan)?;
     let (dir, journal) = RunDir::create(place, &plan)?;
@@ -73,10 +69,10 @@ pub(crate) fn start(plan: Arc<Plan>, book: Book, place: &Place, output: Output) 
 
 /// Goes on with the run in `dir`.
 pub(crate) fn resume(plan: Arc<Plan>, dir: &RunDir, output: Output) -> Result<Exit> {
-    check_capacity(&plan)?;
-    let runtime = runtime()?;
-    let book = load_book(&plan)?;
-    let tables = tables(&plan)?;
+    prepare::check_capacity(&plan)?;
+    let runtime = prepare::runtime()?;
+    let book = prepare::load_book(&plan)?;
+    let tables = prepare::tables(&plan)?;
     for player in &plan.players {
         let bytes = std::fs::read(&player.program).within(|| {
             format!("{}: the program of `{}` is gone; restore it to go on", player.program.display(), player.name)
@@ -112,76 +108,10 @@ pub(crate) fn resume(plan: Arc<Plan>, dir: &RunDir, output: Output) -> Result<Ex
         progress::note(&format!("dropped {} bytes of a game that was not fully recorded", replayed.torn_bytes));
     }
     if standing.verdict() == Verdict::Continue && standing.failures() <= plan.max_failures {
-        let complaints = runtime.block_on(preflight(&plan, &book))?;
+        let complaints = runtime.block_on(prepare::preflight(&plan, &book))?;
         tell(&plan, &complaints);
     }
     runtime.block_on(drive(plan, (book, tables), dir, journal, (standing, pgn, page), output))
-}
-
-/// Raises the limit on open files, and refuses more games at once than the system's limits carry.
-pub(crate) fn check_capacity(plan: &Plan) -> Result<()> {
-    Ok(capacity::check(plan.concurrency, 0, Demand::of(plan), Supply::claim().after_tables(plan))?)
-}
-
-pub(crate) fn runtime() -> Result<tokio::runtime::Runtime> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.within(|| "cannot start the event loop")?;
-    let entered = runtime.enter();
-    // A file at the size the system allows is an error of the write then, as a full disk is, and not the end of the process.
-    // The handler stays, whoever listens.
-    let _ = signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()));
-    drop(entered);
-    Ok(runtime)
-}
-
-/// Reads the plan's book and checks that it is still the same.
-pub(crate) fn load_book(plan: &Plan) -> Result<Book> {
-    let (source, sha256, variant) = (&plan.book.source, &plan.book.sha256, plan.rules.variant);
-    if *source == BookSource::Builtin {
-        let book = builtin::book_of(sha256, variant)?;
-        return book.ok_or_else(|| RunError::OtherBuiltin { sha256: sha256.clone() });
-    }
-    let book = read_book(source, plan.book.plies, variant)?;
-    if book.sha256() != sha256 {
-        return Err(RunError::Changed { file: book.name().to_owned(), harm: "pairs would get other openings" });
-    }
-    Ok(book)
-}
-
-/// Reads a book, checking each of its openings.
-pub(crate) fn read_book(source: &BookSource, plies: Option<u32>, variant: Variant) -> Result<Book> {
-    let options = BookOptions { variant, plies, format: None };
-    match source {
-        BookSource::Builtin => Ok(builtin::book(variant)?),
-        BookSource::File(path) => Ok(Book::load(path, &options)?),
-    }
-}
-
-/// Opens the endgame tables that the rules ask for.
-pub(crate) fn tables(plan: &Plan) -> Result<Option<Arc<dyn Probe>>> {
-    match &plan.rules.syzygy {
-        Some(rule) => Ok(Some(Arc::new(Tables::open(&rule.paths)?))),
-        None => Ok(None),
-    }
-}
-
-/// Starts each engine once and has it search once, so that one that does not start, refuses an
-/// option or does not obey the plan's limit is known before a run exists. Returns by player what
-/// its engine said of failures.
-pub(crate) async fn preflight(plan: &Plan, book: &Book) -> Result<Vec<Vec<String>>> {
-    let opening = first_opening(plan, book)?;
-    let mut complaints = Vec::with_capacity(plan.players.len());
-    for player in &plan.players {
-        complaints.push(trial::run(plan, player, &opening).await?);
-    }
-    Ok(complaints)
-}
-
-/// The opening of the trial searches.
-pub(crate) fn first_opening(plan: &Plan, book: &Book) -> Result<Opening> {
-    let start = usize::try_from(plan.book.start).unwrap_or_default();
-    let found = book.opening(start)?.map_or_else(|| book.opening(0), |opening| Ok(Some(opening)))?;
-    found.ok_or_else(|| RunError::EmptyBook { book: book.name().to_owned() })
 }
 
 /// Tells of what engines said of failures, but for what the plan has of that already.

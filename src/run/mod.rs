@@ -1,7 +1,8 @@
 //! A run from what was asked for to its summary, for commands and for programs that play matches.
 //!
-//! Reading order: `resolve` (from settings to a plan), `dir` (the run directory), `drive` (plays it), `series`
-//! and `play` (runs as parts of something larger), `tuning` (from an engine's parameters to proven values).
+//! Reading order: `resolve` (from settings to a plan), `dir` (the run directory), `prepare` (what a
+//! run needs), `drive` (plays it), `series` and `play` (runs as parts of something larger), `tuning`
+//! (from an engine's parameters to proven values).
 //! `error` has every reason why one of them fails.
 
 pub(crate) mod building;
@@ -14,6 +15,7 @@ mod lasting;
 pub(crate) mod pace;
 pub(crate) mod page;
 pub mod play;
+pub(crate) mod prepare;
 pub(crate) mod progress;
 mod records;
 pub(crate) mod resolve;

@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::files::{MOST_DOCUMENT_BYTES, read_bytes};
+use crate::files::{MOST_DOCUMENT_BYTES, read_bytes, write_atomically};
 use crate::plan::Plan;
 use crate::record::GameRecord;
 use crate::report::crashes;
 use crate::report::html::{self, Crash, Story};
-use crate::run::dir::{RunDir, write_atomically};
+use crate::run::dir::RunDir;
 use crate::run::error::{Result, Within as _};
 use crate::tournament::events::{Observer, RunEvent};
 

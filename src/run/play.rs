@@ -12,7 +12,7 @@ use crate::record::PairId;
 use crate::run::dir::{Place, RunDir, sha256};
 use crate::run::drive::{self, Output};
 use crate::run::error::{Result, Within as _, fail};
-use crate::run::{Exit, resolve};
+use crate::run::{Exit, prepare, resolve};
 use crate::settings::RawPlan;
 use crate::tournament::pairing::{Next, Pairing};
 use crate::tournament::standing::Standing;
@@ -87,7 +87,7 @@ fn resolved(raw: &RawPlan, name: &'static str) -> Result<(Plan, Book)> {
 /// # Errors
 /// Where the thread cannot be had.
 pub fn on_interrupt(act: impl Fn() + Send + 'static) -> Result<()> {
-    let runtime = drive::runtime()?;
+    let runtime = prepare::runtime()?;
     let listen = move || {
         runtime.block_on(async {
             let (interrupts, mut seen) = mpsc::channel(4);

@@ -14,7 +14,7 @@ use crate::plan::time_control::Limit;
 use crate::plan::{BookRef, BookSource, Format, Machine, Plan, Player, Test, Timeouts};
 use crate::run::building::Building;
 use crate::run::error::{Result, RunError, Within as _, fail};
-use crate::run::{drive, progress, records};
+use crate::run::{prepare, progress, records};
 use crate::schedule::affinity::{self, Topology};
 use crate::schedule::capacity::{self, Demand, Supply};
 use crate::settings::{self, Key, RawPlan, RawPlayer, value};
@@ -206,7 +206,7 @@ fn book(raw: &RawPlan, variant: Variant, seed: u64) -> Result<(BookRef, Book)> {
     if variant == Variant::Chess960 && raw.book.is_none() {
         fail!(Setting, "the book inside the program is for standard chess; give a Chess960 book with --book");
     }
-    let book = drive::read_book(&source, raw.book_plies, variant)?;
+    let book = prepare::read_book(&source, raw.book_plies, variant)?;
     let order = match raw.book_order.as_deref() {
         None | Some("random") => Order::Random { seed },
         Some("sequential") => Order::Sequential,

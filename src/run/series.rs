@@ -9,7 +9,7 @@ use crate::run::dir::{Place, RunDir};
 use crate::run::drive::{self, Output};
 use crate::run::error::{Result, RunError, Within as _, fail};
 use crate::run::trust;
-use crate::run::{Exit, progress, resolve};
+use crate::run::{Exit, prepare, progress, resolve};
 use crate::settings::{RawPlan, RawPlayer};
 use crate::source::{self, Context};
 use crate::tournament::pairing::{Next, Pairing};
@@ -142,7 +142,7 @@ impl Series {
             }
         }
         self.raw.seed = Some(plan.seed);
-        if let Err(error) = drive::runtime()?.block_on(drive::preflight(&plan, &book)) {
+        if let Err(error) = prepare::runtime()?.block_on(prepare::preflight(&plan, &book)) {
             return Ok(Match::NoStart(error));
         }
         let number = self.runs()?.len() + 1;

@@ -11,8 +11,7 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 
 use crate::dashboard;
-use crate::files::read_text;
-use crate::run::dir::write_atomically;
+use crate::files::{read_text, write_atomically};
 use crate::run::error::{Result, RunError, Within as _};
 use crate::text::hex;
 

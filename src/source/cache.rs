@@ -12,7 +12,7 @@ use crate::source::command::{Task, Update};
 use crate::source::error::{SourceError, io_error};
 use crate::source::git::{self, Repository};
 use crate::source::hash;
-use crate::source::recipe::Recipe;
+use crate::source::recipe::{PINS, Recipe};
 
 /// Raised when the meaning of a key or of `build.json` changes.
 const FORMAT: u32 = 2;
@@ -22,22 +22,6 @@ const TAIL_LINES: usize = 20;
 /// Variables of the caller that compilers obey.
 const FLAGS: [&str; 9] =
     ["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "MAKEFLAGS"];
-/// Files at the root that decide what a build makes wherever the engine's sources lie: the compiler, its flags, profiles, versions of
-/// dependencies. They are in the key and not among the sources, for a new version of anything in the workspace, a test harness beside
-/// the engine too, is no other engine.
-pub(super) const PINS: [&str; 11] = [
-    "rust-toolchain.toml",
-    "rust-toolchain",
-    ".cargo/config.toml",
-    ".cargo/config",
-    "Cargo.toml",
-    "Cargo.lock",
-    "GNUmakefile",
-    "makefile",
-    "Makefile",
-    "CMakeLists.txt",
-    "meson.build",
-];
 
 /// A commit to build.
 #[derive(Debug)]

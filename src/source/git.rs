@@ -13,8 +13,18 @@ use crate::plan::file;
 use crate::source::command::{Captured, Task, Update};
 use crate::source::error::{SourceError, io_error};
 use crate::source::hash;
-use crate::source::history::Commit;
 use crate::source::untracked::Kinds;
+
+/// A commit as it is told of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Commit {
+    /// In full.
+    pub id: String,
+    /// The day it was committed, `2026-01-31`.
+    pub date: String,
+    /// The first line of its message.
+    pub subject: String,
+}
 
 const LIMIT: Duration = Duration::from_secs(120);
 const NETWORK_LIMIT: Duration = Duration::from_secs(1800);

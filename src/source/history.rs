@@ -4,20 +4,9 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use crate::source::error::SourceError;
-use crate::source::git::Repository;
-use crate::source::resolve::{Context, is_url, revision};
-use crate::source::spec::Spec;
-
-/// A commit as it is told of.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Commit {
-    /// In full.
-    pub id: String,
-    /// The day it was committed, `2026-01-31`.
-    pub date: String,
-    /// The first line of its message.
-    pub subject: String,
-}
+use crate::source::git::{Commit, Repository};
+use crate::source::resolve::{Context, revision};
+use crate::source::spec::{Spec, is_url};
 
 /// The commits that `names` stand for, where the repository at `place` (`None` for the one of the current directory) has them, and
 /// their order: `order[i]` is how many of the commits found come before that of `names[i]`, parents before children.

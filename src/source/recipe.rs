@@ -13,6 +13,24 @@ use crate::text::{OptionTable, TomlError, from_toml, options};
 const TEXTS: [&str; 9] =
     ["*.md", "LICENSE*", "LICENCE*", "COPYING*", "AUTHORS*", "CHANGELOG*", ".gitignore", ".gitattributes", ".github"];
 
+/// Files at the root that decide what a build makes wherever the engine's sources lie: the compiler,
+/// its flags, profiles, versions of dependencies. They are in a build's key and not among the
+/// sources, because a new version of anything in the workspace, a test harness beside the engine
+/// too, is no other engine.
+pub(super) const PINS: [&str; 11] = [
+    "rust-toolchain.toml",
+    "rust-toolchain",
+    ".cargo/config.toml",
+    ".cargo/config",
+    "Cargo.toml",
+    "Cargo.lock",
+    "GNUmakefile",
+    "makefile",
+    "Makefile",
+    "CMakeLists.txt",
+    "meson.build",
+];
+
 /// How a tree is built and what its engine is like.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recipe {

@@ -11,7 +11,7 @@ use crate::files::{MOST_DOCUMENT_BYTES, read_input};
 use crate::plan::time_control::LimitKind;
 use crate::source::error::{SourceError, io_error};
 use crate::source::recipe::{RawBuild, Recipe};
-use crate::source::resolve::is_url;
+use crate::source::spec::is_url;
 use crate::text::{OptionTable, TomlError, from_toml, nearest, options};
 
 /// The engines known by name.

@@ -11,7 +11,7 @@ use crate::source::git::{Repository, Snapshot, Untracked};
 use crate::source::hash;
 use crate::source::recipe::Recipe;
 use crate::source::registry::{self, Engine, Origin, Registry};
-use crate::source::spec::{Spec, split_words};
+use crate::source::spec::{Spec, is_url, split_words};
 use crate::source::untracked;
 
 /// Where specs are seen from, and where builds are kept.
@@ -358,11 +358,6 @@ fn check(program: &Path) -> Result<(), SourceError> {
 
 fn is_file(text: &str, context: &Context) -> bool {
     context.cwd.join(text).is_file()
-}
-
-/// True for `scheme://...` and for `host:path`, as Git tells them from paths.
-pub(super) fn is_url(place: &str) -> bool {
-    place.contains("://") || place.split_once(':').is_some_and(|(host, _)| !host.contains('/'))
 }
 
 /// A commit's first eight digits.

@@ -90,6 +90,11 @@ pub fn split_words(text: &str) -> Result<Vec<String>, SourceError> {
     Ok(words)
 }
 
+/// True for `scheme://...` and for `host:path`, as Git tells them from paths.
+pub(super) fn is_url(place: &str) -> bool {
+    place.contains("://") || place.split_once(':').is_some_and(|(host, _)| !host.contains('/'))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

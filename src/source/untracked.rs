@@ -2,8 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::source::cache::PINS;
-use crate::source::recipe::Recipe;
+use crate::source::recipe::{PINS, Recipe};
 
 /// Extensions that tell nothing: one tracked `CMakeLists.txt` makes no sources of all texts.
 const BLANK: [&str; 4] = ["log", "out", "pgn", "txt"];

@@ -171,63 +171,98 @@ fn a_crate_is_named_by_its_path() {
     assert!(!names_crate("// clap::Args\nuse my_clap::A;\nlet clap = 1;\n", "clap"));
 }
 
-/// File that each name comes from which a folder's own file passes on by `pub use file::name`.
+/// Code of a file: its text up to its test module, without comments.
+fn code_of(path: &Path) -> String {
+    let text = std::fs::read_to_string(path).unwrap();
+    let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+    code.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
+}
+
+/// First word of a path, or of each path of a list in braces.
+fn heads(path: &str) -> Vec<String> {
+    let mut items = vec![String::new()];
+    let mut depth = 0;
+    for c in path.chars() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            ',' if depth == 1 => items.push(String::new()),
+            _ if depth <= 1 => items.last_mut().unwrap().push(c),
+            _ => {}
+        }
+        if c == ';' || (depth == 0 && !(c.is_alphanumeric() || c == '_')) {
+            break;
+        }
+    }
+    let head = |item: &String| item.trim().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
+    items.iter().map(head).filter(|head| !head.is_empty()).collect()
+}
+
+/// File that each name comes from which a room's own file passes on by `pub use file::name`.
 fn passed_on(own_file: &str) -> BTreeMap<String, String> {
     let mut from = BTreeMap::new();
-    for list in own_file.split("pub use ").skip(1) {
-        let Some((file, names)) = list.split(';').next().and_then(|list| list.split_once("::")) else { continue };
-        let names = names.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|name| !name.is_empty());
-        from.extend(names.map(|name| (name.to_owned(), file.to_owned())));
+    for (before, list) in
+        own_file.match_indices(" use ").map(|(at, word)| (&own_file[..at], &own_file[at + word.len()..]))
+    {
+        let is_public = before.rsplit('\n').next().is_some_and(|line| line.starts_with("pub"));
+        let path = list.split(';').next().unwrap_or_default();
+        let Some((file, names)) = path.strip_prefix("self::").unwrap_or(path).split_once("::") else { continue };
+        if is_public {
+            from.extend(heads(names).into_iter().map(|name| (name, file.to_owned())));
+        }
     }
     from
 }
 
-/// Files of a folder that a file imports by `super::...`, its test module left out. A name that is
-/// neither a file nor passed on comes from the folder's own file, `mod`.
-fn siblings(text: &str, files: &[String], passed_on: &BTreeMap<String, String>) -> Vec<String> {
-    let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
-    let code: String = code.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
-    let own = |name: &str| {
-        let is_file = files.iter().any(|file| file == name);
-        if is_file { name.to_owned() } else { passed_on.get(name).cloned().unwrap_or_else(|| "mod".to_owned()) }
+/// Paths that a file imports by `crate::room::`, or by `super::` from `depth` folders below the room's own.
+fn paths_into<'a>(code: &'a str, room: &str, depth: usize) -> Vec<&'a str> {
+    let by_crate = format!("crate::{}::", room.replace('/', "::"));
+    let by_super = "super::".repeat(depth + 1);
+    let after = |word: &str| code.match_indices(word).map(|(at, word)| (at, at + word.len())).collect::<Vec<_>>();
+    let is_whole = |(at, end): &(usize, usize)| {
+        !code[..*at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':')
+            && !code[*end..].starts_with("super::")
     };
-    let head = |path: &str| path.trim().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
-    let mut found = Vec::new();
-    for (at, word) in code.match_indices("super::") {
-        let path = &code[at + word.len()..];
-        if code[..at].ends_with("super::") || path.starts_with("super::") {
-            continue;
-        }
-        match path.strip_prefix('{').and_then(|list| list.split_once('}')) {
-            // Of `{a::{b, c}, d}` only the names up to the first brace are looked at.
-            Some((list, _)) => found.extend(list.split(',').map(|path| own(&head(path)))),
-            None => found.push(own(&head(path))),
-        }
-    }
-    found
+    [after(&by_crate), after(&by_super)].concat().into_iter().filter(is_whole).map(|(_, end)| &code[end..]).collect()
 }
 
-/// A circle of files in a folder, if there is one: each imports the next.
-fn circle(folder: &Path) -> Option<String> {
+/// A circle of a room's files, if there is one: each imports the next. A folder counts as one file
+/// with the file of its name.
+fn circle(source: &Path, room: &str) -> Option<String> {
+    let folder = source.join(room);
     let mut paths = Vec::new();
-    rust_files(folder, &mut paths);
-    let stem = |path: &PathBuf| path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    paths.retain(|path| path.parent() == Some(folder) && !path.ends_with("tests.rs"));
-    let passed_on = passed_on(&std::fs::read_to_string(folder.join("mod.rs")).unwrap());
-    let files: Vec<String> = paths.iter().filter_map(stem).collect();
-    let mut imports: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for path in &paths {
-        let text = std::fs::read_to_string(path).unwrap();
-        let name = stem(path).unwrap();
-        let mut of = siblings(&text, &files, &passed_on);
-        if name == "mod" {
-            // What it only passes on (`pub use`) is no import of its own.
-            let uses = text.lines().filter_map(|line| line.strip_prefix("use ")?.split("::").next());
-            of = uses.filter(|word| files.iter().any(|file| file == word)).map(str::to_owned).collect();
+    rust_files(&folder, &mut paths);
+    let beside = folder.with_extension("rs");
+    let own_file = if beside.is_file() { beside } else { folder.join("mod.rs") };
+    let own = code_of(&own_file);
+    let mut codes: BTreeMap<String, Vec<(usize, String)>> = BTreeMap::new();
+    for path in paths.iter().filter(|path| **path != own_file) {
+        let parts: Vec<_> =
+            path.strip_prefix(&folder).unwrap().with_extension("").iter().map(ToOwned::to_owned).collect();
+        if !parts.iter().any(|part| part == "tests") {
+            let depth = parts.len() - 1 - usize::from(parts.last().is_some_and(|last| last == "mod"));
+            codes.entry(parts[0].to_string_lossy().into_owned()).or_default().push((depth, code_of(path)));
         }
-        of.retain(|file| *file != name);
-        imports.insert(name, of);
     }
+    let passed_on = passed_on(&own);
+    // A name that is neither a file nor passed on comes from the room's own file.
+    let file_of = |name: String| {
+        if codes.contains_key(&name) { name } else { passed_on.get(&name).cloned().unwrap_or_else(|| "mod".to_owned()) }
+    };
+    let mut imports: BTreeMap<String, Vec<String>> = codes
+        .iter()
+        .map(|(file, codes)| {
+            let paths = codes.iter().flat_map(|(depth, code)| paths_into(code, room, *depth));
+            (file.clone(), paths.flat_map(heads).map(file_of).filter(|other| other != file).collect())
+        })
+        .collect();
+    // What the own file only passes on (`pub use`), and what it calls by path, is no import of its own.
+    let by_crate = format!("crate::{}::", room.replace('/', "::"));
+    let uses = own
+        .lines()
+        .filter_map(|line| line.strip_prefix("use "))
+        .flat_map(|path| heads(path.strip_prefix("self::").or_else(|| path.strip_prefix(&by_crate)).unwrap_or(path)));
+    imports.insert("mod".to_owned(), uses.filter(|file| codes.contains_key(file)).collect());
     // Takes away files that import nothing that is left, until none can be taken.
     while let Some(name) =
         imports.iter().find(|(_, of)| !of.iter().any(|file| imports.contains_key(file))).map(|(name, _)| name.clone())
@@ -241,25 +276,50 @@ fn circle(folder: &Path) -> Option<String> {
 }
 
 #[test]
-fn no_files_of_the_engine_import_in_a_circle() {
-    let rooms = ["types", "board", "eval", "nnue", "nnue/simd", "search", "uci", "datagen"];
-    let faults: Vec<_> = rooms.iter().filter_map(|room| circle(&root().join("engine/src").join(room))).collect();
+fn no_files_of_a_room_import_in_a_circle() {
+    let mut faults = Vec::new();
+    for source in ["src", "engine/src", "engine/trainer/src"].map(|source| root().join(source)) {
+        let entries = std::fs::read_dir(&source).unwrap().map(|entry| entry.unwrap());
+        let rooms = entries.filter(|entry| entry.path().is_dir()).map(|entry| entry.file_name().into_string().unwrap());
+        let mut rooms: Vec<_> = rooms.collect();
+        assert!(!rooms.is_empty(), "no rooms under {}", source.display());
+        rooms.sort();
+        faults.extend(rooms.iter().filter_map(|room| circle(&source, room)));
+    }
     report(&faults);
 }
 
 #[test]
 fn a_circle_of_files_is_found() {
     let folder = tempfile::tempdir().unwrap();
-    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
-    write("mod.rs", "mod a;\nmod b;\npub use a::A;\npub use d::{D, E};\n");
+    std::fs::create_dir_all(folder.path().join("room/b")).unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join("room").join(name), text).unwrap();
+    write("mod.rs", "mod a;\nmod b;\nuse self::a::C;\npub use a::A;\npub use self::d::{D, E};\nfn f() { b::g() }\n");
     write("a.rs", "use super::b::B;\nuse super::D;\n");
     write("d.rs", "pub struct D;\n");
-    write("b.rs", "pub struct B;\n#[cfg(test)]\nmod tests {\n    use super::a::A;\n}\n");
-    assert_eq!(circle(folder.path()), None);
-    for text in ["use super::a::A;\n", "use super::{c::C, a::A};\n", "use super::A;\n", "fn f() -> super::a::A {}\n"] {
+    let harmless = "use crate::room::d::D;\npub struct B;\n#[cfg(test)]\nmod tests {\n    use super::a::A;\n}\n";
+    write("b.rs", harmless);
+    write("b/inner.rs", "use super::a::A;\nuse super::super::d;\n");
+    assert_eq!(circle(folder.path(), "room"), None);
+    for text in [
+        "use super::a::A;\n",
+        "use super::{c::{C, D}, a::A};\n",
+        "use super::A;\n",
+        "fn f() -> super::a::A {}\n",
+        "use crate::room::a::A;\n",
+        "use crate::room::{\n    c::C,\n    a::A,\n};\n",
+    ] {
         write("b.rs", text);
-        assert!(circle(folder.path()).is_some_and(|fault| fault.ends_with("among a, b")), "{text}");
+        assert!(circle(folder.path(), "room").is_some_and(|fault| fault.ends_with("among a, b, mod")), "{text}");
     }
+    write("b.rs", harmless);
+    for text in ["use super::super::a::A;\n", "use crate::room::a;\n"] {
+        write("b/inner.rs", text);
+        assert!(circle(folder.path(), "room").is_some_and(|fault| fault.ends_with("among a, b, mod")), "{text}");
+    }
+    write("b/inner.rs", "");
+    write("a.rs", "use super::f;\n");
+    assert!(circle(folder.path(), "room").is_some_and(|fault| fault.ends_with("among a, mod")));
 }
 
 /// A referee that shares a move generator with the engine would share its faults.

@@ -5,6 +5,9 @@ use std::fmt;
 /// Features of one king bucket: own and enemy pieces of six kinds on 64 squares.
 pub const FEATURES: usize = 768;
 
+/// One in the first layer's activations of kind 1.
+pub const QA: i64 = 255;
+
 /// Neurons of the second layer of kind 2.
 pub const HIDDEN_2: usize = 32;
 

@@ -20,8 +20,8 @@ pub use accumulator::{Accumulators, Counters};
 pub use embedded::embedded;
 pub use features::View;
 pub use format::{FormatError, HEADER_LEN, encode, parse, read_bytes, read_file};
-pub use layout::{FEATURES, HIDDEN_2, Kind, Layout, MAX_KING_BUCKETS, SizeError, output_bucket};
-pub use network::{EVAL_LIMIT, Network, QA, QB, SCALE};
+pub use layout::{FEATURES, HIDDEN_2, Kind, Layout, MAX_KING_BUCKETS, QA, SizeError, output_bucket};
+pub use network::{EVAL_LIMIT, Network, QB, SCALE};
 pub use random::random_payload;
 pub use sha256::sha256_hex;
 

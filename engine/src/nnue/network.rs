@@ -1,12 +1,10 @@
 //! The weights of a network and what its head makes of two accumulators.
 
-use super::layout::{HIDDEN_2, Kind, Layout, output_bucket};
+use super::layout::{HIDDEN_2, Kind, Layout, QA, output_bucket};
 use super::simd::{Aligned, Kernels, LayeredHead};
 use crate::types::Score;
 use std::fmt;
 
-/// One in the first layer's activations of kind 1.
-pub const QA: i64 = 255;
 /// One in the output weights of kind 1.
 pub const QB: i64 = 64;
 /// Centipawns of an output of one.

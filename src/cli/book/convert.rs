@@ -7,10 +7,11 @@ use anyhow::{Context as _, Result, bail};
 
 use super::{ReadArgs, describe, make};
 use crate::chess::{Position, START_FEN, Variant};
+use crate::files::write_atomically;
 use crate::openings::maker::{Places, epd};
 use crate::openings::{Book, Packing};
 use crate::record::{Color, Opening};
-use crate::run::dir::{sha256, write_atomically};
+use crate::run::dir::sha256;
 
 /// Lines of PGN movetext are no longer than this.
 const PGN_WIDTH: usize = 79;

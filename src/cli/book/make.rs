@@ -10,9 +10,10 @@ use tokio::sync::mpsc;
 use super::judge::{self, Judge};
 use super::partial::{Partial, Settings};
 use crate::chess::Variant;
+use crate::files::write_atomically;
 use crate::openings::Packing;
 use crate::openings::maker::{Selection, Start, Tally, Walks, Window};
-use crate::run::dir::{sha256, write_atomically};
+use crate::run::dir::sha256;
 use crate::run::{Exit, drive, progress, resolve};
 use crate::schedule::affinity::Topology;
 

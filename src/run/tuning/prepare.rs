@@ -10,7 +10,7 @@ use crate::run::error::{Result, fail};
 use crate::run::tuning::params::{self, Chosen};
 use crate::run::tuning::preflight;
 use crate::run::tuning::sensitivity::{self, Sensitivity};
-use crate::run::{drive, progress, resolve};
+use crate::run::{prepare, progress, resolve};
 use crate::schedule::engine_config;
 use crate::settings::RawPlan;
 use crate::source::Tunable;
@@ -111,7 +111,7 @@ pub(crate) fn named(space: &Space, values: &[f64]) -> Vec<(String, String)> {
 /// The parameters, each of which the engine has taken with its extreme values.
 fn tried(raw: &RawPlan, plan: &Plan, tunable: &Tunable) -> Result<Chosen> {
     let config = engine_config(plan, &plan.players[0], None);
-    drive::runtime()?.block_on(async {
+    prepare::runtime()?.block_on(async {
         let mut engine = Engine::start(&config, &[]).await?;
         let chosen = params::choose(raw, tunable, engine.options())?;
         let remarks = preflight::check(&mut engine, &chosen.space).await?;

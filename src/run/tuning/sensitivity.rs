@@ -19,8 +19,8 @@ use std::time::{Duration, Instant};
 
 use crate::openings::Book;
 use crate::record::Opening;
-use crate::run::drive;
 use crate::run::error::{Result, RunError, fail};
+use crate::run::prepare;
 use crate::text::printable;
 use crate::tune::space::{Kind, Param, Space};
 use crate::uci::process::{Engine, EngineConfig, SearchOutcome};
@@ -202,7 +202,7 @@ pub(crate) fn measure(
     let lanes = engines.clamp(1, items.len());
     let lane = || -> Result<()> {
         // On Linux an engine ends with the thread that started it.
-        drive::runtime()?.block_on(async {
+        prepare::runtime()?.block_on(async {
             let mut engine = small(config).await?;
             loop {
                 let place = next.fetch_add(1, Ordering::Relaxed);

@@ -4,7 +4,7 @@
 
 use super::error::{DataError, Place};
 use super::format::Format;
-use super::read::Input;
+use super::lines::Input;
 use super::record::{Entry, Position, is_chess960};
 use super::write::Sink;
 use destrier::board::Board;
@@ -172,7 +172,7 @@ pub fn write<T>(
         for position in entry.positions() {
             if is_chess960(&position.board) {
                 let what = "from where kings and rooks of Chess960 may castle";
-                return Err(DataError::lacks(path, Format::Binpack, what, "write viriformat, plain or self-play"));
+                return Err(Format::Binpack.lacks(path, what, "write viriformat, plain or self-play"));
             }
             match packed(&position) {
                 Some(entry) => {

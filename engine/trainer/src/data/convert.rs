@@ -3,7 +3,8 @@
 use super::error::DataError;
 use super::filter::Filter;
 use super::format::Format;
-use super::input::{Input, Needs, Output};
+use super::input::{Input, Output};
+use super::needs::Needs;
 #[cfg(feature = "binpack")]
 use super::record::Entry;
 use super::write::Encoder;

@@ -1,6 +1,5 @@
 //! What can be wrong with training data.
 
-use super::format::Format;
 use destrier::datagen::viriformat;
 use std::fmt;
 use std::io;
@@ -52,8 +51,8 @@ pub enum DataError {
     Viriformat { path: PathBuf, error: viriformat::ReadError },
     #[error("{error}")]
     Journal { error: quintain::journal::JournalError },
-    #[error("{}: no format goes by this name; give `{flag}` one of {}", path.display(), Format::names())]
-    NoFormat { path: PathBuf, flag: &'static str },
+    #[error("{}: no format goes by this name; give `{flag}` one of {known}", path.display())]
+    NoFormat { path: PathBuf, flag: &'static str, known: String },
     #[error("{}: {format} can be read, not written; write viriformat", path.display())]
     ReadOnly { path: PathBuf, format: &'static str },
     #[error("{}: there already; give `--force` to replace it", path.display())]
@@ -85,11 +84,6 @@ impl DataError {
     /// For what the operating system refused to do with a file.
     pub fn io(path: &Path, act: &'static str) -> impl FnOnce(io::Error) -> DataError {
         move |error| DataError::Io { path: path.to_owned(), act, error }
-    }
-
-    /// For what a format does not say, with what to do about it.
-    pub fn lacks(path: &Path, format: Format, what: &'static str, remedy: &'static str) -> DataError {
-        DataError::Lacks { path: path.to_owned(), format: format.name(), what, remedy }
     }
 
     /// Whether the rest of the file can be read.

@@ -44,7 +44,7 @@ impl Filter {
     /// # Errors
     /// A format that does not say what the filter asks.
     pub fn check(&self, path: &Path, format: Format) -> Result<(), DataError> {
-        let lacks = |what, remedy| Err(DataError::lacks(path, format, what, remedy));
+        let lacks = |what, remedy| Err(format.lacks(path, what, remedy));
         if self.min_ply > 0 && !format.holds_ply() {
             return lacks("at which ply a position is", "give `--min-ply 0`, or filter before it is converted");
         }

@@ -47,6 +47,16 @@ impl Format {
         known.map(|format| format.name()).collect::<Vec<_>>().join(", ")
     }
 
+    /// The error for a file whose name tells no format, and for which `flag` gives none.
+    pub(super) fn unknown(path: &Path, flag: &'static str) -> DataError {
+        DataError::NoFormat { path: path.to_owned(), flag, known: Format::names() }
+    }
+
+    /// The error for what the format does not say, with what to do about it.
+    pub(super) fn lacks(self, path: &Path, what: &'static str, remedy: &'static str) -> DataError {
+        DataError::Lacks { path: path.to_owned(), format: self.name(), what, remedy }
+    }
+
     /// The format of a file to be written, by its name.
     ///
     /// # Errors
@@ -54,7 +64,7 @@ impl Format {
     pub fn to_write(path: &Path, given: Option<Format>) -> Result<Format, DataError> {
         let format = match given {
             Some(format) => format,
-            None => Format::of_name(path).ok_or(DataError::NoFormat { path: path.to_owned(), flag: "--to" })?,
+            None => Format::of_name(path).ok_or_else(|| Format::unknown(path, "--to"))?,
         };
         match format {
             Format::Pgn | Format::Journal => Err(DataError::ReadOnly { path: path.to_owned(), format: format.name() }),

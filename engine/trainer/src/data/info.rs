@@ -1,7 +1,8 @@
 //! What is in the files, in numbers and pictures.
 
 use super::error::DataError;
-use super::input::{Input, Memory, Needs};
+use super::input::{Input, Memory};
+use super::needs::Needs;
 use super::record::{Entry, Position};
 use super::sorter::Sorter;
 use super::{passed_over, say};

@@ -1,8 +1,8 @@
 //! What the commands share on their command lines: files to read, and the file to write.
 
-use super::error::{DataError, WHICH_GAME, WHICH_MOVE};
-use super::filter::Filter;
+use super::error::DataError;
 use super::format::Format;
+use super::needs::Needs;
 use super::read::{self, Passed, Source};
 use super::record::Entry;
 use super::write::Sink;
@@ -60,31 +60,6 @@ impl Memory {
     /// In bytes.
     pub fn bytes(self) -> usize {
         (self.memory as usize) << 20
-    }
-}
-
-/// What files must say.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Needs {
-    pub filter: Option<Filter>,
-    /// The format that they are written in.
-    pub to: Option<Format>,
-    /// Games; the remedy where there are only positions.
-    pub games: Option<&'static str>,
-}
-
-impl Needs {
-    /// # Errors
-    /// A format that does not say it.
-    fn check(&self, path: &Path, format: Format) -> Result<(), DataError> {
-        self.filter.map_or(Ok(()), |filter| filter.check(path, format))?;
-        if let Some(remedy) = self.games.filter(|_| !format.holds_games()) {
-            return Err(DataError::lacks(path, format, WHICH_GAME, remedy));
-        }
-        if matches!(self.to, Some(Format::Plain | Format::SelfPlay | Format::Binpack)) && !format.holds_games() {
-            return Err(DataError::lacks(path, format, WHICH_MOVE, "write viriformat, bulletformat or text"));
-        }
-        Ok(())
     }
 }
 

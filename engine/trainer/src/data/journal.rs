@@ -1,7 +1,7 @@
 //! Games that Quintain played, with what the engines said of them.
 
 use super::error::DataError;
-use super::read::Input;
+use super::lines::Input;
 use super::record::Entry;
 use destrier::board::Board;
 use destrier::datagen::viriformat::{GameResult, NO_SCORE, ScoredGame, ScoredMove};

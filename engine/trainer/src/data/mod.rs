@@ -1,6 +1,6 @@
 //! Training data: games and positions, read, cleaned and converted.
 //!
-//! Reading order: `record.rs` (a labelled position, and what training reads), `format.rs`, `read.rs` and `write.rs` with a file for
+//! Reading order: `record.rs` (a labelled position, and what training reads), `format.rs`, `lines.rs`, `read.rs` and `write.rs` with a file for
 //! each family of formats, `filter.rs`, then a file a command; `sorter.rs` is how files larger than memory are shuffled and searched
 //! for duplicates.
 
@@ -14,6 +14,8 @@ mod format;
 mod info;
 mod input;
 mod journal;
+mod lines;
+mod needs;
 mod pgn;
 pub mod read;
 pub mod record;
@@ -28,6 +30,7 @@ pub(crate) use error::Bad;
 pub use error::{DataError, Place};
 pub use filter::Filter;
 pub use format::Format;
+pub use lines::Lines;
 
 use clap::Subcommand;
 use std::io::{self, Write};

@@ -3,7 +3,7 @@
 
 use super::error::{DataError, Place};
 use super::journal::white_score;
-use super::read::Input;
+use super::lines::Input;
 use super::record::Entry;
 use destrier::board::Board;
 use destrier::datagen::viriformat::{GameResult, MAX_PLIES, NO_SCORE, ScoredGame, ScoredMove};

@@ -2,7 +2,8 @@
 
 use super::error::{DataError, Place, WHICH_GAME};
 use super::format::Format;
-use super::input::{Input, Needs, Output, check_apart};
+use super::input::{Input, Output, check_apart};
+use super::needs::Needs;
 use super::record::{Entry, ply};
 use super::shuffle::sortable;
 use super::write::{Encoder, Sink};
@@ -95,7 +96,7 @@ impl Before {
     fn check(&mut self, path: &Path, format: Format, entry: &Entry) -> Result<(), DataError> {
         let game = match entry {
             Entry::Game(game) if !game.plies.is_empty() => game,
-            _ => return Err(DataError::lacks(path, format, WHICH_GAME, BY_POSITION)),
+            _ => return Err(format.lacks(path, WHICH_GAME, BY_POSITION)),
         };
         if self.path != path {
             *self = Before { path: path.to_owned(), ..Before::default() };

@@ -1,7 +1,7 @@
 //! The formats that are text: positions a line, games a line, and `.plain`.
 
 use super::error::{Bad, DataError, Place};
-use super::read::Lines;
+use super::lines::Lines;
 use super::record::{self, Entry, Position, is_chess960};
 use destrier::board::Board;
 use destrier::datagen::viriformat::{GameResult, MAX_PLIES, NO_SCORE, ScoredGame, ScoredMove};

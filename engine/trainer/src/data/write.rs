@@ -3,7 +3,7 @@
 use super::error::DataError;
 use super::filter::Filter;
 use super::format::Format;
-use super::input::Needs;
+use super::needs::Needs;
 use super::record::{Entry, Position, bullet_bytes};
 use super::text;
 use destrier::datagen::viriformat::NO_SCORE;

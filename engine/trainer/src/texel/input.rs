@@ -21,7 +21,7 @@ use super::loss::on_threads;
 use super::plan::Data;
 use super::samples::Samples;
 use super::{bar, report};
-use crate::data::read::Lines;
+use crate::data::Lines;
 use crate::data::record::{Entry, Position};
 use crate::data::text;
 use crate::data::{Bad, DataError, Place};

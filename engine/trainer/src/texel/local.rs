@@ -5,7 +5,8 @@
 
 use destrier::eval::layout::COUNT;
 
-use super::loss::{logistic, measure, on_threads, sigmoid};
+use super::logistic::{logistic, sigmoid};
+use super::loss::{measure, on_threads};
 use super::plan::Fit;
 use super::samples::Samples;
 use super::{Epoch, Fitted, Weights, anchored, bar, report};

@@ -6,6 +6,7 @@ use std::thread;
 use destrier::eval::layout::COUNT;
 
 use super::Weights;
+use super::logistic::{logistic, sigmoid};
 use super::samples::Samples;
 
 /// Positions that one thread sums up before the next sum begins.
@@ -56,19 +57,6 @@ impl Loss {
     pub fn squared_mean(self) -> f64 {
         self.squared / self.count.max(1) as f64
     }
-}
-
-/// `1 / (1 + e^-x)`.
-#[must_use]
-pub fn sigmoid(x: f32) -> f32 {
-    1.0 / (1.0 + (-x).exp())
-}
-
-/// The logistic loss of one promise.
-#[must_use]
-pub fn logistic(promised: f32, target: f32) -> f32 {
-    let promised = promised.clamp(1e-6, 1.0 - 1e-6);
-    -(target * promised.ln() + (1.0 - target) * (1.0 - promised).ln())
 }
 
 /// Does each piece of work on some thread; results come in the order of the pieces.

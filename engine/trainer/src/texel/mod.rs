@@ -9,25 +9,23 @@ pub mod descent;
 pub mod heat;
 pub mod input;
 pub mod local;
+mod logistic;
 pub mod loss;
 pub mod plan;
 pub mod report;
 pub mod samples;
+mod weights;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::Context as _;
 use clap::Subcommand;
-use destrier::eval::WEIGHTS;
-use destrier::eval::layout::{BLOCKS, COUNT};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use loss::Loss;
-use plan::{Method, Plan, Start};
-
-/// Middle-game and endgame halves in centipawns, in the order of the engine's table.
-pub type Weights = Vec<[f32; 2]>;
+use plan::{Method, Plan};
+pub use weights::{Weights, anchored, start_weights};
 
 /// What can be asked for.
 #[derive(Debug, Subcommand)]
@@ -116,32 +114,6 @@ pub fn tune(plan: &Plan) -> anyhow::Result<()> {
         *sum += more;
     }
     report::write(plan, &start, &fitted, &counts, (&test, k))
-}
-
-/// The weights that a fit begins with.
-#[must_use]
-pub fn start_weights(start: Start) -> Weights {
-    match start {
-        Start::Engine => WEIGHTS.iter().map(|weight| [weight.mg() as f32, weight.eg() as f32]).collect(),
-        Start::Material => {
-            let mut weights = vec![[0.0; 2]; COUNT];
-            // Pawn to queen, as every beginner learns them.
-            for (weight, pawns) in weights.iter_mut().zip([1.0, 3.0, 3.0, 5.0, 9.0]) {
-                *weight = [100.0 * pawns; 2];
-            }
-            weights
-        }
-    }
-}
-
-/// Which weights stay as they are: those of the blocks named.
-#[must_use]
-pub fn anchored(names: &[String]) -> Vec<bool> {
-    let mut held = vec![false; COUNT];
-    for block in BLOCKS.iter().filter(|block| names.iter().any(|name| name == block.name)) {
-        held[block.start..block.start + block.len].fill(true);
-    }
-    held
 }
 
 /// Writes a file, and says which when it cannot.

@@ -173,7 +173,7 @@ impl Samples {
     /// Mixes results and what scores promise (`sigmoid(k * score)`) into targets; positions without a score keep the result.
     pub fn blend(&mut self, result_share: f32, k: f32) {
         for head in self.heads.iter_mut().filter(|head| !head.score.is_nan()) {
-            let promised = super::loss::sigmoid(k * head.score);
+            let promised = super::logistic::sigmoid(k * head.score);
             head.target = result_share * head.result + (1.0 - result_share) * promised;
         }
     }
@@ -208,7 +208,7 @@ impl Samples {
     #[cfg(test)]
     pub(super) fn aim_at(&mut self, weights: &Weights, k: f32) {
         let targets: Vec<f32> =
-            (0..self.len()).map(|index| super::loss::sigmoid(k * self.get(index).value(weights).0)).collect();
+            (0..self.len()).map(|index| super::logistic::sigmoid(k * self.get(index).value(weights).0)).collect();
         for (head, target) in self.heads.iter_mut().zip(targets) {
             head.target = target;
         }

@@ -1,0 +1,163 @@
+//! Errors of books, and what can be wrong with one opening.
+
+use std::io;
+
+use thiserror::Error;
+
+use super::packing::{self, Refusal};
+use super::store::StoreError;
+use crate::record::Termination;
+
+/// Why a book can't be used.
+#[derive(Debug, Error)]
+pub enum BookError {
+    /// The file can't be read.
+    #[error("cannot read the book {name}: {source}")]
+    Read {
+        /// The path as given.
+        name: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// The file is packed, twice or in a way that is not read.
+    #[error("the book {name} is a {kind} archive; unpack it first")]
+    Packed {
+        /// The path as given.
+        name: String,
+        /// What kind.
+        kind: &'static str,
+    },
+    /// The archive is cut off or damaged.
+    #[error("the book {name} is a broken {kind} archive: {fault}; fetch or pack it again")]
+    Archive {
+        /// The path as given.
+        name: String,
+        /// What kind.
+        kind: &'static str,
+        /// What is wrong.
+        fault: String,
+    },
+    /// The archive unpacks to far more than a book's does, or to more than any book's may.
+    #[error(
+        "the book {name} is a {kind} archive of more than {mib} MiB, too much for its size; unpack it first if it is a book, or \
+         split it"
+    )]
+    Bomb {
+        /// The path as given.
+        name: String,
+        /// What kind.
+        kind: &'static str,
+        /// What it may hold, in MiB.
+        mib: u64,
+    },
+    /// The temporary file for a large book.
+    #[error("the book {name} has no room in the folder for temporary files: {source}; make room, or set TMPDIR")]
+    Temporary {
+        /// The path as given.
+        name: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// The temporary file of a large book was cut, damaged, or its disk fails.
+    #[error(
+        "the temporary copy of the book {name} cannot be read at opening {number}: {source}; \
+         see to the folder for temporary files, or set TMPDIR to another"
+    )]
+    Lost {
+        /// The path as given.
+        name: String,
+        /// Number of the opening, from 1.
+        number: u64,
+        /// Why.
+        source: io::Error,
+    },
+    /// The Polyglot book is broken, or leads nowhere.
+    #[error("the book {name}: {fault}")]
+    Polyglot {
+        /// The path as given.
+        name: String,
+        /// What is wrong, with the number of the entry, from 1, where it is one.
+        fault: String,
+    },
+    /// The file is beyond the offsets that are kept.
+    #[error("the book {name} is larger than 4 GiB, or holds more than 16,777,216 openings; split it")]
+    TooLarge {
+        /// The path as given.
+        name: String,
+    },
+    /// There is nothing in it.
+    #[error("the book {name} holds no opening")]
+    Empty {
+        /// The path as given.
+        name: String,
+    },
+    /// One opening is broken.
+    #[error("{name}:{line}: {fault}; correct or delete it")]
+    Opening {
+        /// The path as given.
+        name: String,
+        /// Line in the file, from 1.
+        line: u32,
+        /// What is wrong.
+        fault: String,
+    },
+}
+
+/// Something wrong in one line or game; the book's name is added on the way up.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    pub(super) line: u32,
+    pub(super) what: String,
+}
+
+/// Why a book's openings were not read; the book's name is added on the way up.
+#[derive(Debug)]
+pub(super) enum Trouble {
+    /// One opening is broken.
+    Fault(Fault),
+    /// The Polyglot book is.
+    Polyglot(String),
+    Read(io::Error),
+    Store(StoreError),
+}
+
+impl From<Fault> for Trouble {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+impl From<io::Error> for Trouble {
+    fn from(error: io::Error) -> Self {
+        Self::Read(error)
+    }
+}
+
+impl Trouble {
+    /// The error, with the book's name.
+    pub(super) fn of(self, name: &str) -> BookError {
+        let name = name.to_owned();
+        match self {
+            Self::Fault(Fault { line, what }) => BookError::Opening { name, line, fault: what },
+            Self::Polyglot(fault) => BookError::Polyglot { name, fault },
+            Self::Store(StoreError::TooLarge) => BookError::TooLarge { name },
+            Self::Store(StoreError::Write(source)) => BookError::Temporary { name, source },
+            Self::Read(source) => match packing::refusal(&source) {
+                Some(Refusal::Unknown(kind)) => BookError::Packed { name, kind },
+                Some(Refusal::Broken(kind, fault)) => BookError::Archive { name, kind, fault: fault.clone() },
+                Some(Refusal::TooLarge(kind, most)) => BookError::Bomb { name, kind, mib: most >> 20 },
+                None => BookError::Read { name, source },
+            },
+        }
+    }
+}
+
+/// `bytes` after a byte order mark, if one is there.
+pub(super) fn without_bom(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
+}
+
+/// A termination as words of a sentence.
+pub(super) fn words(why: Termination) -> String {
+    why.name().replace('-', " ")
+}

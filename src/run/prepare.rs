@@ -1,0 +1,83 @@
+//! Everything that a run needs before its first game: room on the system, an event loop, the book,
+//! endgame tables, and engines that start.
+
+use std::sync::Arc;
+
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::chess::Variant;
+use crate::game::tablebase::Probe;
+use crate::openings::{Book, BookOptions, builtin};
+use crate::plan::{BookSource, Plan};
+use crate::record::Opening;
+use crate::run::error::{Result, RunError, Within as _};
+use crate::schedule::capacity::{self, Demand, Supply};
+use crate::schedule::trial;
+use crate::tablebase::Tables;
+
+/// Raises the limit on open files, and refuses more games at once than the system's limits carry.
+pub(crate) fn check_capacity(plan: &Plan) -> Result<()> {
+    Ok(capacity::check(plan.concurrency, 0, Demand::of(plan), Supply::claim().after_tables(plan))?)
+}
+
+/// Event loop of a run, in which a write past the size that the system allows is an error.
+pub(crate) fn runtime() -> Result<tokio::runtime::Runtime> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.within(|| "cannot start the event loop")?;
+    let entered = runtime.enter();
+    // A file at the size the system allows is an error of the write then, as a full disk is, and not the end of the process.
+    // The handler stays, whoever listens.
+    let _ = signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()));
+    drop(entered);
+    Ok(runtime)
+}
+
+/// Reads the plan's book and checks that it is still the same.
+pub(crate) fn load_book(plan: &Plan) -> Result<Book> {
+    let (source, sha256, variant) = (&plan.book.source, &plan.book.sha256, plan.rules.variant);
+    if *source == BookSource::Builtin {
+        let book = builtin::book_of(sha256, variant)?;
+        return book.ok_or_else(|| RunError::OtherBuiltin { sha256: sha256.clone() });
+    }
+    let book = read_book(source, plan.book.plies, variant)?;
+    if book.sha256() != sha256 {
+        return Err(RunError::Changed { file: book.name().to_owned(), harm: "pairs would get other openings" });
+    }
+    Ok(book)
+}
+
+/// Reads a book, checking each of its openings.
+pub(crate) fn read_book(source: &BookSource, plies: Option<u32>, variant: Variant) -> Result<Book> {
+    let options = BookOptions { variant, plies, format: None };
+    match source {
+        BookSource::Builtin => Ok(builtin::book(variant)?),
+        BookSource::File(path) => Ok(Book::load(path, &options)?),
+    }
+}
+
+/// Opens the endgame tables that the rules ask for.
+pub(crate) fn tables(plan: &Plan) -> Result<Option<Arc<dyn Probe>>> {
+    match &plan.rules.syzygy {
+        Some(rule) => Ok(Some(Arc::new(Tables::open(&rule.paths)?))),
+        None => Ok(None),
+    }
+}
+
+/// Starts each engine once and has it search once, so that one that does not start, refuses an
+/// option or does not obey the plan's limit is known before a run exists. Returns by player what
+/// its engine said of failures.
+pub(crate) async fn preflight(plan: &Plan, book: &Book) -> Result<Vec<Vec<String>>> {
+    let opening = first_opening(plan, book)?;
+    let mut complaints = Vec::with_capacity(plan.players.len());
+    for player in &plan.players {
+        complaints.push(trial::run(plan, player, &opening).await?);
+    }
+    Ok(complaints)
+}
+
+/// The opening of the trial searches.
+pub(crate) fn first_opening(plan: &Plan, book: &Book) -> Result<Opening> {
+    let start = usize::try_from(plan.book.start).unwrap_or_default();
+    let found = book.opening(start)?.map_or_else(|| book.opening(0), |opening| Ok(Some(opening)))?;
+    found.ok_or_else(|| RunError::EmptyBook { book: book.name().to_owned() })
+}
