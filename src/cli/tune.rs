@@ -1,13 +1,16 @@
 //! `quintain tune`.
 
+mod result;
 mod table;
 
 use std::path::PathBuf;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 
 use crate::cli::flags::RunFlags;
-use crate::run::tuning::prepare;
+use crate::run::dir::Place;
+use crate::run::drive::{self, Output};
+use crate::run::tuning::{prepare, session};
 use crate::run::{Exit, progress};
 use crate::settings::{RawPlan, Tune};
 
@@ -19,6 +22,11 @@ Before the first game each parameter is set to its least and greatest value, and
 (they are left out) and even the steps of the others (auto only): by the share of best moves that a step changes, by a factor of two at
 most. `auto` then measures how much Elo a step loses, and takes its own step from that.
 
+Then the full step and the half step from the start to the result race against the start, from openings that the tuning did not have,
+with the normal build if the recipe's [tune] says where the values stand. The exit code is 0 if a step is shown to be stronger, 1
+if each is shown to gain less than 5 Elo, 3 if neither. A run's directory has tune/ (games), prove/ (race), options.toml, and lines for OpenBench and fishtest. The same
+command with the same --out goes on with what was broken off.
+
 No gain is ever predicted from the games of a tuning. What --dry-run shows is what the method finds on simulated landscapes, where
 the truth is known; of this engine it knows nothing.
 
@@ -27,7 +35,11 @@ Examples:
   quintain tune --only 'lmr_*' --tc 8+0.08 --max-time 8h
   quintain tune --engine ./my-engine --params params.txt --nodes 20000
   quintain tune --engine stockfish --from-engine 'Slow|Contempt' --tc 8+0.08
-  quintain tune tune.toml --dry-run";
+  quintain tune --nodes 7000 --pairs 10000 --prove-tc 8+0.08 --apply tuned --out results/tune
+  quintain tune tune.toml --dry-run
+
+JSON: `run, engine, method, limit, pairs, params` (`name, start, result, value`), `proof` (`verdict` proven|not-better|not-shown, `chosen`,
+`limit, candidates`: `name, pairs, ptnml, elo, elo_lo, elo_hi, is_better`), `applied, files`.";
 
 /// Tunes an engine's parameters by games of the engine against itself.
 #[derive(Debug, clap::Args)]
@@ -39,6 +51,11 @@ pub(super) struct TuneArgs {
     /// Plays no game: prints the parameters, what the calibration costs, and what to expect.
     #[arg(long, help_heading = "Tuning")]
     dry_run: bool,
+    /// Makes this branch with a commit that has the proven values, by the recipe's [tune] file and row.
+    ///
+    /// It must not exist, or be at the tuned commit. The working tree stays as it is.
+    #[arg(long, value_name = "BRANCH", help_heading = "Tuning")]
+    apply: Option<String>,
     #[command(flatten)]
     flags: RunFlags<Tune>,
 }
@@ -46,10 +63,21 @@ pub(super) struct TuneArgs {
 pub(super) fn run(args: &TuneArgs) -> Result<Exit> {
     let file = args.plan.as_deref().map(RawPlan::read).transpose()?.unwrap_or_default();
     let raw = args.flags.typed().over(&file)?;
-    let prepared = prepare::prepare(&raw).context("cannot tune")?;
     if args.dry_run {
+        let prepared = prepare::prepare(&raw).context("cannot tune")?;
+        if let Some(branch) = &args.apply {
+            session::check_branch(branch, prepared.sources.as_ref())?;
+        }
         progress::result(&table::dry_run(&prepared, args.flags.json)?);
         return Ok(Exit::Done);
     }
-    bail!("this version plays no tuning yet; --dry-run shows what it would tune");
+    let place =
+        raw.out.clone().map_or_else(|| drive::default_place(raw.name.as_deref().unwrap_or("tune")), Place::Given);
+    let output = if args.flags.json { Output::quiet() } else { Output::new(false) };
+    let tuned = session::play(&raw, &place, args.apply.as_deref(), output).context("cannot tune")?;
+    progress::result(&result::text(&tuned, args.flags.json)?);
+    if matches!(tuned.exit, Exit::Interrupted | Exit::Aborted) {
+        progress::note(&format!("the same command with --out {} goes on", tuned.root.display()));
+    }
+    Ok(tuned.exit)
 }

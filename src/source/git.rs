@@ -43,6 +43,8 @@ const QUIET: [&str; 13] = [
     "-c",
     "advice.detachedHead=false",
 ];
+/// Message of a commit of the working tree.
+pub(super) const WORKING_TREE: &str = "Working tree";
 /// What a run's directory has besides its plan; the journal's own room is not below this one.
 const JOURNAL: &str = "games.jsonl";
 
@@ -186,7 +188,7 @@ impl Repository {
         if self.tree_id(&head, "")?.as_deref() == Some(tree.as_str()) {
             return Ok(Snapshot { commit: head.clone(), head, left_out });
         }
-        let commit = self.commit_tree(&tree, &head, "Working tree", true)?;
+        let commit = self.commit_tree(&tree, &head, WORKING_TREE, true)?;
         Ok(Snapshot { head, commit, left_out })
     }
 

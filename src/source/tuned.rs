@@ -5,11 +5,13 @@ use std::time::Duration;
 
 use super::command::{Task, Update};
 use super::error::SourceError;
-use super::git::Repository;
+use super::git::{Repository, WORKING_TREE};
+use super::history::spec_of;
 use super::patch::{PatchError, Template};
 use super::recipe::TuneRecipe;
 use super::resolve::{self, Context, Resolved, Revision};
-use super::spec::{Spec, split_words};
+use super::spec::{Spec, is_url, split_words};
+use crate::plan::Origin;
 
 /// Wait for a program to print its parameters.
 const ROWS_LIMIT: Duration = Duration::from_secs(60);
@@ -77,34 +79,37 @@ impl Tunable {
 }
 
 impl Sources {
-    /// The sources at a commit that was tuned before, as its own recipe has them; `None` if that
-    /// names no place for values.
+    /// The sources of an engine that was tuned before, as their own recipe has them; `None` if that
+    /// names no place for values, or the engine came from no repository.
     ///
     /// # Errors
     /// If the repository, the commit or its recipe cannot be read.
-    pub fn open(repository: &Path, built: &str, dirty: bool, context: &Context) -> Result<Option<Self>, SourceError> {
-        let spec = Spec::Git { rev: built.to_owned(), repository: Some(repository.display().to_string()) };
+    pub fn of(origin: &Origin, context: &Context) -> Result<Option<Self>, SourceError> {
+        let place = match Spec::parse(&origin.spec)? {
+            Spec::Program(_) => return Ok(None),
+            Spec::Tree | Spec::Git { repository: None, .. } => None,
+            Spec::Git { repository: Some(place), .. } => Some(place),
+        };
+        let repository = match place {
+            Some(url) if is_url(&url) => Repository::cloned(&url, &context.cache),
+            place => Some(Repository::open(&place.map_or(context.cwd.clone(), |place| context.cwd.join(place)))?),
+        };
+        let (Some(repository), Some(commit)) = (repository, &origin.commit) else { return Ok(None) };
+        let built = match &origin.tree {
+            // The commit of a changed working tree is the same whenever it is made.
+            Some(tree) if origin.dirty => repository.commit_tree(tree, commit, WORKING_TREE, true)?,
+            _ => commit.clone(),
+        };
+        let spec = Spec::Git { rev: built, repository: Some(repository.dir.display().to_string()) };
         let Revision { repository, built, recipe, .. } = resolve::revision(&spec, context, &mut |_| {})?;
         let template = recipe.tune.and_then(|tune| tune.template);
-        Ok(template.map(|template| Self { repository, built, dirty, template }))
-    }
-
-    /// The repository's folder.
-    #[must_use]
-    pub fn repository(&self) -> &Path {
-        &self.repository.dir
+        Ok(template.map(|template| Self { repository, built, dirty: origin.dirty, template }))
     }
 
     /// The commit that was built.
     #[must_use]
     pub fn commit(&self) -> &str {
         &self.built
-    }
-
-    /// True if that is of a working tree with uncommitted changes.
-    #[must_use]
-    pub const fn is_dirty(&self) -> bool {
-        self.dirty
     }
 
     /// The file with the values written into it.
@@ -120,6 +125,16 @@ impl Sources {
             return Err(fault("is no UTF-8 text").into());
         }
         Ok(self.template.fill(&text, values)?)
+    }
+
+    /// The spec of the engine as ever with `values`: of the tuned commit itself if it has them.
+    ///
+    /// # Errors
+    /// As [`loose_commit`](Self::loose_commit).
+    pub fn spec(&self, values: &[(String, String)], message: &str) -> Result<String, SourceError> {
+        let is_there = self.filled(values)? == self.filled(&[])?;
+        let commit = if is_there { self.built.clone() } else { self.loose_commit(values, message)? };
+        Ok(spec_of(&commit, self.repository.dir.to_str()))
     }
 
     /// Makes a commit of the sources with `values` that no branch has, the same at each call.

@@ -3,7 +3,7 @@
 //! ```text
 //! fake_engine [--name NAME] [--seed N] [--sleep-us N] [--spin-us N] [--info N] [--score CP] [--mate N] [--resigns PERCENT]
 //!             [--start-ms N] [--start-cpu-ms N] [--stop-ms N] [--clock] [--vary] [--announce] [--pv MOVES]
-//!             [--ponder SEED] [--past-clock-ms N] [--tunes] [--crash-above NAME=VALUE] [--dies-at NAME=VALUE] [--fault NAME[@K]]...
+//!             [--ponder SEED] [--past-clock-ms N] [--tunes] [--crash-above NAME=VALUE] [--dies-at NAME=VALUE] [--lost-below NAME=VALUE] [--fault NAME[@K]]...
 //! ```
 //!
 //! The move is a function of the position and `--seed` alone, so two runs of a match play the same games; with `--vary` the seed
@@ -15,7 +15,8 @@
 //! `--start-ms` makes it slow to start, and `--start-cpu-ms` as slow as so much CPU time takes.
 //! With `--ponder` it names after `bestmove` the answer that it would give itself with that seed: the opponent's own seed is right
 //! every time. With `--tunes` it has options `Alpha` and `Beta` (spin) and `Gamma` (string) that change its moves, and `Idle` that does not; `--crash-above`
-//! has it end in a search while such an option is above the value, `--dies-at` once an option is set to the value. A ponder search thinks as long as any other, and waits then for `ponderhit` or `stop`. `--pv` is a PV, `BEST` in it the move to be played, its words joined by commas. A fault strikes at the K-th `go` of a game, or from then on, or at the
+//! has it end in a search while such an option is above the value, `--dies-at` once an option is set to the value;
+//! with `--lost-below` it claims to be lost while such an option is below the value. A ponder search thinks as long as any other, and waits then for `ponderhit` or `stop`. `--pv` is a PV, `BEST` in it the move to be played, its words joined by commas. A fault strikes at the K-th `go` of a game, or from then on, or at the
 //! start: see `settings::FAULTS`.
 
 mod choice;
@@ -317,7 +318,17 @@ impl Engine {
     /// An option is where it makes this engine crash.
     fn crashes(&self) -> bool {
         let Some((name, most)) = &self.settings.crash_above else { return false };
-        self.tuned.get(name).and_then(|value| value.parse::<f64>().ok()).is_some_and(|value| value > *most)
+        self.tuned(name).is_some_and(|value| value > *most)
+    }
+
+    /// An option is where this engine claims to be lost.
+    fn is_hopeless(&self) -> bool {
+        let Some((name, least)) = &self.settings.lost_below else { return false };
+        self.tuned(name).is_some_and(|value| value < *least)
+    }
+
+    fn tuned(&self, name: &str) -> Option<f64> {
+        self.tuned.get(name)?.parse().ok()
     }
 
     /// Plays only what was added since the last line, where it was.

@@ -191,7 +191,7 @@ impl Engine {
     }
 
     fn score(&self) -> String {
-        if self.mix_of_game() % 100 < self.settings.resigns {
+        if self.mix_of_game() % 100 < self.settings.resigns || self.is_hopeless() {
             return "cp -2000".into();
         }
         if self.now("mate-scores") {

@@ -126,6 +126,7 @@ pub struct Settings {
     pub bench: bool,
     pub tunes: bool,
     pub crash_above: Option<(String, f64)>,
+    pub lost_below: Option<(String, f64)>,
     /// What follows `setoption`.
     pub dies_at: Option<String>,
     pub faults: Vec<Fault>,
@@ -158,12 +159,8 @@ impl Settings {
                 "--pv" => settings.pv = Some(value()?.replace(',', " ")),
                 "--ponder" => settings.ponder = Some(number(&value()?)?),
                 "--tunes" => settings.tunes = true,
-                "--crash-above" => {
-                    let text = value()?;
-                    let (name, most) = text.split_once('=').ok_or("--crash-above NAME=VALUE")?;
-                    let most = most.parse().map_err(|error| format!("--crash-above: {error}"))?;
-                    settings.crash_above = Some((name.to_owned(), most));
-                }
+                "--crash-above" => settings.crash_above = Some(bound(&value()?)?),
+                "--lost-below" => settings.lost_below = Some(bound(&value()?)?),
                 "--dies-at" => {
                     let text = value()?;
                     let (name, value) = text.split_once('=').ok_or("--dies-at NAME=VALUE")?;
@@ -182,6 +179,12 @@ impl Settings {
         }
         Ok(settings)
     }
+}
+
+/// An option and a value of it.
+fn bound(text: &str) -> Result<(String, f64), String> {
+    let (name, value) = text.split_once('=').ok_or_else(|| format!("{text}: NAME=VALUE"))?;
+    Ok((name.to_owned(), value.parse().map_err(|error| format!("{text}: {error}"))?))
 }
 
 fn number(text: &str) -> Result<u64, String> {

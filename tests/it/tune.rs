@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::harness::{FAKE, Ran, fake, quintain};
+use crate::harness::{FAKE, Ran, fake, games, quintain};
 use crate::source::Toy;
 
 /// Parameters of the scripted peer: two that change its moves, one that does not.
@@ -162,4 +162,193 @@ fn parameters_that_cannot_be_tuned_are_refused_with_the_remedy() {
         let ran = tune_in(folder.path(), &fake("--tunes"), &format!("{SHORT} {more}"));
         assert!(ran.code == Some(2) && ran.stderr.contains(words), "{more}: {ran:?}");
     }
+}
+
+/// Settings of a tuning of few moves whose engine is lost while `Alpha` is below 52.
+const LOST: &str = "--nodes 1 --max-plies 8 --resign count=1,score=600 --seed 1 --no-sensitivity -j 2 --json";
+
+const TWO: &str = "Alpha, int, 50, 0, 100, 5, 0.002\nBeta, int, -3, -40, 40, 4, 0.002\n";
+
+fn text_of(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+#[test]
+fn what_a_tuning_found_is_proven_by_a_race_on_fresh_openings() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path();
+    fs::write(place.join("p.txt"), TWO).unwrap();
+    let more = format!("--params p.txt --pairs 160 --out run {LOST} --prove-pairs 96");
+    let engine = fake("--tunes --lost-below Alpha=52");
+    let ran = tune_in(place, &engine, &more);
+    let told = document(&ran);
+    assert_eq!((&told["pairs"], &told["proof"]["verdict"]), (&Value::from(160), &Value::from("proven")), "{ran:?}");
+    assert_eq!((&told["proof"]["chosen"], &told["applied"]), (&Value::from("full"), &Value::Null));
+    assert_eq!(told["proof"]["candidates"][0]["is_better"], true);
+    // The values are those that the race was about, in every form.
+    let value = told["params"][0]["value"].as_f64().unwrap();
+    assert!(value >= 52.0 && (told["params"][0]["result"].as_f64().unwrap() - value).abs() <= 0.5, "{told}");
+    let run = place.join("run");
+    let options: toml::Table = text_of(&run.join("options.toml")).parse().unwrap();
+    assert_eq!(options["options"]["Alpha"].as_integer().map(|alpha| alpha as f64), Some(value));
+    assert!(text_of(&run.join("values.txt")).starts_with(&format!("Alpha, {value}\n")));
+    assert!(text_of(&run.join("fishtest.txt")).starts_with("Alpha,"));
+    let plan: toml::Table = text_of(&run.join("prove/plan.toml")).parse().unwrap();
+    let full = &plan["players"].as_array().unwrap()[1];
+    assert_eq!(full["options"][0], toml::Value::try_from(["Alpha", &value.to_string()]).unwrap());
+    // No opening of the tuning is one of the race.
+    let openings = |part: &str| {
+        let mut all: Vec<u64> = games(&run.join(part)).into_iter().map(|game| game.opening.0).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    };
+    let (tuned, raced) = (openings("tune"), openings("prove"));
+    assert!(tuned.len() == 160 && raced.iter().all(|opening| !tuned.contains(opening)), "{raced:?}");
+    // The same again plays nothing, and says the same.
+    let journals = || ["tune", "prove"].map(|part| text_of(&run.join(part).join("games.jsonl")));
+    let before = journals();
+    assert_eq!(document(&tune_in(place, &engine, &more)), told);
+    assert_eq!(journals(), before);
+    let other = tune_in(place, &engine, &more.replace("--pairs 160", "--pairs 200"));
+    assert!(other.code == Some(2) && other.stderr.contains("begun with `pairs = 160`, not `pairs = 200`"), "{other:?}");
+    assert!(other.stderr.contains("quintain resume run/tune --pairs N"), "{other:?}");
+    let other = tune_in(place, &engine, &more.replace("--max-plies 8", ""));
+    assert!(
+        other.code == Some(2) && other.stderr.contains("begun with `max-plies = 8`, not no `max-plies`"),
+        "{other:?}"
+    );
+    assert_eq!(journals(), before);
+}
+
+#[test]
+fn a_tuning_that_was_broken_off_goes_on_to_the_same_result() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path();
+    fs::write(place.join("p.txt"), TWO).unwrap();
+    let more = format!("--params p.txt --pairs 96 {LOST} --prove-pairs 32");
+    let engine = fake("--tunes --lost-below Alpha=52");
+    let whole = document(&tune_in(place, &engine, &format!("{more} --out whole")));
+    for (part, kept) in [("tune", 41), ("tune", 150), ("prove", 20)] {
+        let torn = format!("torn-{part}-{kept}");
+        let copy = |from: &str| {
+            fs::create_dir_all(place.join(&torn).join(from)).unwrap();
+            for name in ["plan.toml", "stamp", "games.jsonl"] {
+                fs::copy(place.join("whole").join(from).join(name), place.join(&torn).join(from).join(name)).unwrap();
+            }
+        };
+        copy("tune");
+        if part == "prove" {
+            copy("prove");
+        }
+        fs::copy(place.join("whole/tuning.toml"), place.join(&torn).join("tuning.toml")).unwrap();
+        // As after a power cut: the last line is torn.
+        let journal = place.join(&torn).join(part).join("games.jsonl");
+        let text = text_of(&journal);
+        let lines: Vec<&str> = text.lines().collect();
+        fs::write(&journal, lines[..kept].join("\n") + "\n" + &lines[kept][..20]).unwrap();
+        let mut again = document(&tune_in(place, &engine, &format!("{more} --out {torn}")));
+        again["run"] = whole["run"].clone();
+        assert_eq!(again, whole, "{torn}");
+        for part in ["tune", "prove"] {
+            assert_eq!(games(&place.join(&torn).join(part)), games(&place.join("whole").join(part)), "{torn}");
+        }
+    }
+}
+
+#[test]
+fn exit_codes_are_those_of_a_race_and_nothing_else_is_told_as_gain() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path();
+    fs::write(place.join("p.txt"), TWO).unwrap();
+    let lost = LOST.replace("--max-plies 8", "--max-plies 2");
+    let more = |out: &str| format!("--params p.txt --pairs 64 --out {out} {lost} --prove-pairs 64");
+    // Equals: hardly a game is decided, and no whole number moves.
+    let equals = fake("--tunes");
+    let ran = tune_in(place, &equals, &more("equals"));
+    assert!(ran.code == Some(3) && ran.stderr.contains("there is nothing to prove"), "{ran:?}");
+    // A float moves away from where it loses, and gains nothing; how sure that is depends on the pairs.
+    let moved = fake("--tunes --lost-below Gamma=1.5");
+    fs::write(place.join("p.txt"), "Gamma, float, 1.5, 0, 3, 0.25, 0.002").unwrap();
+    for (out, pairs, code, verdict) in [("few", "64", 3, "not-shown"), ("many", "4000", 1, "not-better")] {
+        let more = more(out).replace("--prove-pairs 64", &format!("--prove-pairs {pairs}"));
+        let ran = tune_in(place, &moved, &more);
+        let told: Value = serde_json::from_str(&ran.stdout).unwrap();
+        assert_eq!((ran.code, &told["proof"]["verdict"]), (Some(code), &Value::from(verdict)), "{ran:?}");
+    }
+    let ran = tune_in(place, &moved, &format!("{} --no-prove", more("unproven")));
+    assert_eq!(document(&ran)["proof"], Value::Null, "{ran:?}");
+    assert!(place.join("unproven/options.toml").is_file() && !place.join("unproven/prove").exists());
+    // One that is asked for later is of the same tuning.
+    let ran = tune_in(place, &moved, &more("unproven"));
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    for (more, words) in [
+        (
+            "--apply tuned",
+            "--apply tuned: nothing says where the values stand; give `file` and `row` in the [tune] table",
+        ),
+        ("--prove-tc fast", "--prove-tc: "),
+        ("--prove-pairs 0", "--prove-pairs 0 proves nothing"),
+    ] {
+        let ran = tune_in(place, &fake("--tunes"), &format!("--params p.txt --pairs 32 --out refused {LOST} {more}"));
+        assert!(ran.code == Some(2) && ran.stderr.contains(words), "{ran:?}");
+        assert!(!place.join("refused").exists(), "{more}");
+    }
+    fs::create_dir(place.join("mine")).unwrap();
+    let ran = tune_in(place, &fake("--tunes"), &more("mine"));
+    assert!(ran.code == Some(2) && ran.stderr.contains("mine: exists already and is no tuning"), "{ran:?}");
+}
+
+#[test]
+fn proven_values_are_committed_and_what_is_proven_is_the_build_as_ever() {
+    let toy = Toy::bare();
+    let recipe = "[build]\ncommand = 'cat head.sh values.txt tail.sh > e && chmod +x e'\nbinary = 'e'\n[engine]\nbench = ''\n[tune]\n\
+                  command = 'cp tune.sh e && chmod +x e'\nfile = 'values.txt'\nrow = '^{name}=(-?\\d+)$'\n";
+    toy.write("quintain.toml", recipe);
+    toy.write("p.txt", TWO);
+    toy.write("values.txt", "Alpha=50\nBeta=-3\n");
+    toy.write("head.sh", "#!/bin/sh\n");
+    // The build as ever has no options: it is lost if it was built with an Alpha below 52.
+    toy.write("tail.sh", &format!("[ $Alpha -lt 52 ] && lost='--score -2000'\nexec '{FAKE}' $lost\n"));
+    toy.write("tune.sh", &format!("#!/bin/sh\nexec '{FAKE}' --tunes --lost-below Alpha=52\n"));
+    let base = toy.commit("One");
+    toy.git(&["config", "user.name", "Test"]);
+    toy.git(&["config", "user.email", "test@localhost"]);
+    let place = &toy.context.cwd;
+    let out = place.parent().unwrap().join("run");
+    let more = format!("--params p.txt --pairs 160 --prove-pairs 96 {LOST} --apply tuned --out {}", out.display());
+    // A row that is missing is told before the first game.
+    toy.write("values.txt", "Alpha=50\n");
+    let ran = tune_in(place, ".", &more);
+    assert!(
+        ran.code == Some(2) && ran.stderr.contains("finds 0 places of `Beta`, not one") && !out.exists(),
+        "{ran:?}"
+    );
+    toy.write("values.txt", "Alpha=50\nBeta=-3\n");
+    toy.git(&["branch", "taken"]);
+    toy.commit("Two");
+    let ran = tune_in(place, ".", &more.replace("apply tuned", "apply taken"));
+    assert!(ran.code == Some(2) && ran.stderr.contains("branch `taken`: it exists") && !out.exists(), "{ran:?}");
+    let head = toy.git(&["rev-parse", "HEAD"]);
+    assert_ne!(head, base);
+    let told = document(&tune_in(place, ".", &more));
+    assert_eq!(told["proof"]["verdict"], "proven", "{told}");
+    let [alpha, beta] = [0, 1].map(|index: usize| told["params"][index]["value"].as_f64().unwrap());
+    assert_eq!(toy.git(&["show", "tuned:values.txt"]), format!("Alpha={alpha}\nBeta={beta}"));
+    assert_eq!(told["applied"], Value::from(toy.git(&["rev-parse", "tuned"])));
+    assert_eq!(toy.git(&["rev-parse", "tuned^"]), head);
+    let message = toy.git(&["log", "-1", "--format=%B", "tuned"]);
+    assert!(
+        message.starts_with("Tune 2 parameters by games\n\n160 pairs at nodes=1, method auto.\nThe full step is"),
+        "{message}"
+    );
+    assert!(message.contains(&format!("\nAlpha: 50 to {alpha}\n")), "{message}");
+    assert_eq!((toy.git(&["rev-parse", "HEAD"]), toy.git(&["status", "--porcelain"])), (head, String::new()));
+    let plan: toml::Table = text_of(&out.join("prove/plan.toml")).parse().unwrap();
+    let players = plan["players"].as_array().unwrap();
+    assert!(players.iter().all(|player| player["options"].as_array().unwrap().is_empty()), "{players:?}");
+    let programs: Vec<_> = players.iter().map(|player| player["sha256"].as_str().unwrap()).collect();
+    assert!(programs[0] != programs[1] && programs[1] != programs[2], "{programs:?}");
+    // The branch is there already, and so is all the rest.
+    assert_eq!(document(&tune_in(place, ".", &more)), told);
 }

@@ -113,11 +113,25 @@ fn a_branch_that_cannot_be_made_is_refused_with_the_remedy() {
 #[test]
 fn a_commit_for_a_proof_is_on_no_branch_and_the_same_each_time() {
     let toy = toy();
-    let tuned = sources(&toy, "git:main");
-    let again = Sources::open(&toy.context.cwd, tuned.commit(), false, &toy.context).unwrap().unwrap();
-    let [one, other] =
-        [&tuned, &again].map(|sources| sources.loose_commit(&values(&[("margin", "91")]), "Full step").unwrap());
+    let tuned = tunable("git:main", &toy.context, &mut |_| {}).unwrap();
+    // A run knows of its engine what its plan has.
+    let again = Sources::of(&tuned.engine.origin, &toy.context).unwrap().unwrap();
+    let commit = |sources: &Sources| sources.loose_commit(&values(&[("margin", "91")]), "Full step").unwrap();
+    let (one, other) = (commit(&tuned.sources.unwrap()), commit(&again));
     assert_eq!(one, other);
     assert_eq!(toy.git(&["branch", "--contains", &one]), "");
     assert_eq!(toy.git(&["show", &format!("{one}:params.txt")]), VALUES.replace("80", "91").trim_end());
+    let spec = |margin| again.spec(&values(&[("margin", margin)]), "Full step").unwrap();
+    let place = toy.git(&["rev-parse", "--show-toplevel"]);
+    assert_eq!(spec("91"), format!("git:{one}@{place}"));
+    assert_eq!(spec("80"), format!("git:{}@{place}", again.commit()));
+    // A changed working tree is found again by its tree, whatever became of it since.
+    toy.write("params.txt", &VALUES.replace("-3", "-4"));
+    let dirty = tunable(".", &toy.context, &mut |_| {}).unwrap();
+    let commit = dirty.sources.unwrap().commit().to_owned();
+    toy.write("params.txt", VALUES);
+    let again = Sources::of(&dirty.engine.origin, &toy.context).unwrap().unwrap();
+    assert_eq!((again.commit(), dirty.engine.origin.dirty), (commit.as_str(), true));
+    let error = again.check_branch("tuned").unwrap_err().to_string();
+    assert!(error.ends_with("has uncommitted changes; commit them first"), "{error}");
 }

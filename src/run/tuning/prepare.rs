@@ -13,7 +13,7 @@ use crate::run::tuning::sensitivity::{self, Sensitivity};
 use crate::run::{prepare, progress, resolve};
 use crate::schedule::engine_config;
 use crate::settings::RawPlan;
-use crate::source::Tunable;
+use crate::source::{Sources, Tunable};
 use crate::tune::space::Space;
 use crate::uci::process::Engine;
 
@@ -56,7 +56,10 @@ impl Method {
 pub(crate) struct Prepared {
     /// All but its format; the one player is the engine.
     pub(crate) plan: Plan,
+    pub(crate) book: Book,
     pub(crate) method: Method,
+    /// Sources that take the values, if the recipe says which.
+    pub(crate) sources: Option<Sources>,
     /// Parameters as given.
     pub(crate) given: Space,
     /// Parameters that are tuned, with their steps.
@@ -99,7 +102,7 @@ pub(crate) fn prepare(raw: &RawPlan) -> Result<Prepared> {
         _ => Some(measure(&plan, &book, &given)?),
     };
     let (space, dead) = weighed(&plan, method, &given, sensitivity.as_ref())?;
-    Ok(Prepared { plan, method, given, space, sensitivity, dead })
+    Ok(Prepared { plan, book, method, sources: tunable.sources, given, space, sensitivity, dead })
 }
 
 /// Names and texts of values, as options and sources take them.

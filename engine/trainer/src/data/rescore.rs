@@ -19,7 +19,6 @@ use destrier::datagen::viriformat;
 use destrier::nnue::sha256_hex;
 use indicatif::{ProgressBar, ProgressStyle};
 use quintain::journal;
-use quintain::plan::Timeouts;
 use quintain::record::Score;
 use quintain::uci::process::{Engine, EngineConfig, Fault};
 use quintain::uci::{Go, PositionLine};
@@ -91,10 +90,6 @@ type Scored = anyhow::Result<Task>;
 
 /// Records on their way for each engine, beside those that are sent ahead.
 const WAITING: u64 = 4;
-
-/// Limit on the start of an engine. It is generous because nobody's clock runs and many engines may
-/// start at once.
-const START: Duration = Duration::from_secs(120);
 
 /// Ends of the channels to and from the threads that run engines.
 #[derive(Clone, Copy)]
@@ -172,7 +167,6 @@ impl Rescore {
             program: self.engine.clone(),
             args: self.args.clone(),
             options: options.collect::<anyhow::Result<_>>()?,
-            timeouts: Timeouts { start: START, ..Timeouts::default() },
             ..EngineConfig::default()
         })
     }

@@ -1,0 +1,158 @@
+//! Result of a tuning: the values, and what the race said of them.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use anyhow::Result;
+use serde::Serialize;
+
+use crate::report::figures;
+use crate::run::tuning::prove::{CLOSE, Candidate, Proof, Verdict};
+use crate::run::tuning::session::Tuned;
+use crate::stats::elo;
+
+/// The document: names are the contract.
+#[derive(Serialize)]
+struct Document<'a> {
+    run: &'a Path,
+    engine: &'a str,
+    method: &'a str,
+    limit: String,
+    pairs: u64,
+    params: Vec<Value<'a>>,
+    proof: Option<JsonProof<'a>>,
+    applied: Option<&'a str>,
+    files: &'a [&'static str],
+}
+
+#[derive(Serialize)]
+struct Value<'a> {
+    name: &'a str,
+    start: f64,
+    result: f64,
+    /// As the engine takes it, of the step that is taken.
+    value: f64,
+}
+
+#[derive(Serialize)]
+struct JsonProof<'a> {
+    verdict: &'a str,
+    chosen: Option<&'a str>,
+    limit: String,
+    candidates: Vec<JsonCandidate<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonCandidate<'a> {
+    name: &'a str,
+    pairs: u64,
+    ptnml: [u64; 5],
+    elo: Option<f64>,
+    elo_lo: Option<f64>,
+    elo_hi: Option<f64>,
+    is_better: bool,
+}
+
+/// The text, or the document as JSON.
+pub(super) fn text(tuned: &Tuned, json: bool) -> Result<String> {
+    if json {
+        return Ok(serde_json::to_string_pretty(&document(tuned))?);
+    }
+    let mut out = values(tuned);
+    if let Some(proof) = &tuned.proof {
+        out.push_str(&lines(proof));
+    }
+    // Writing into memory cannot fail.
+    if let Some(commit) = &tuned.applied {
+        let _ = writeln!(out, "committed as {commit}");
+    }
+    if !tuned.files.is_empty() {
+        let _ = writeln!(out, "in {}: {}", tuned.root.display(), tuned.files.join(", "));
+    }
+    Ok(out)
+}
+
+fn values(tuned: &Tuned) -> String {
+    let space = &tuned.rule.space;
+    let width = space.params().iter().map(|param| param.name.chars().count()).max().unwrap_or(0).max("name".len());
+    let mut out = format!("{:width$} {:>12} {:>12} {:>12}\n", "name", "start", "result", "value");
+    for ((param, result), value) in space.params().iter().zip(&tuned.result).zip(tuned.values()) {
+        let _ = writeln!(
+            out,
+            "{:width$} {:>12} {:>12} {:>12}",
+            param.name,
+            param.text(param.start),
+            elo::fixed(*result, 2),
+            param.text(param.nearest(*value))
+        );
+    }
+    out
+}
+
+fn lines(proof: &Proof) -> String {
+    let mut out = format!("\nproof at {}, against the start:\n", proof.limit);
+    for candidate in &proof.candidates {
+        let Some(standing) = candidate.standing else { continue };
+        let elo = figures::estimate(elo::logistic(&standing.pairs));
+        let is_better = if standing.is_better { ", shown to be stronger" } else { "" };
+        let _ = writeln!(out, "  {} step: {} pairs, Elo {elo}{is_better}", candidate.name, standing.pairs.pairs());
+    }
+    let chosen = proof.chosen.and_then(|place| proof.candidates.get(place));
+    let verdict = match (proof.verdict, chosen) {
+        (Verdict::Proven, Some(chosen)) => {
+            format!("the {} step is proven (its Elo is biased by the early stop)", chosen.name)
+        }
+        (Verdict::NotBetter, _) => format!("no step is stronger than the start by {CLOSE} Elo"),
+        _ => "no step is shown to be stronger than the start".to_owned(),
+    };
+    let _ = writeln!(out, "{verdict}");
+    out
+}
+
+fn document(tuned: &Tuned) -> Document<'_> {
+    let space = &tuned.rule.space;
+    let player = tuned.plan.players.first();
+    let value = |((param, result), value): ((&'_ crate::tune::space::Param, &f64), &f64)| {
+        (param.start, *result, param.nearest(*value))
+    };
+    let numbers = space.params().iter().zip(&tuned.result).zip(tuned.values()).map(value);
+    let params = space.params().iter().zip(numbers);
+    Document {
+        run: &tuned.root,
+        engine: player.map_or("", |player| player.origin.spec.as_str()),
+        method: tuned.rule.method.name(),
+        limit: player.map(|player| player.limit.to_string()).unwrap_or_default(),
+        pairs: tuned.pairs,
+        params: params
+            .map(|(param, (start, result, value))| Value { name: &param.name, start, result, value })
+            .collect(),
+        proof: tuned.proof.as_ref().map(proof),
+        applied: tuned.applied.as_deref(),
+        files: &tuned.files,
+    }
+}
+
+fn proof(proof: &Proof) -> JsonProof<'_> {
+    let chosen = proof.chosen.and_then(|place| proof.candidates.get(place));
+    JsonProof {
+        verdict: proof.verdict.name(),
+        chosen: chosen.map(|candidate| candidate.name),
+        limit: proof.limit.to_string(),
+        candidates: proof.candidates.iter().filter_map(candidate).collect(),
+    }
+}
+
+fn candidate(candidate: &Candidate) -> Option<JsonCandidate<'_>> {
+    let standing = candidate.standing?;
+    let estimate = elo::logistic(&standing.pairs);
+    let end = |place: fn((elo::Elo, elo::Elo)) -> elo::Elo| estimate.and_then(|found| place(found.interval?).finite());
+    Some(JsonCandidate {
+        name: candidate.name,
+        pairs: standing.pairs.pairs(),
+        ptnml: standing.pairs.0,
+        elo: estimate.and_then(|found| found.value.finite()),
+        elo_lo: end(|(low, _)| low),
+        elo_hi: end(|(_, high)| high),
+        is_better: standing.is_better,
+    })
+}

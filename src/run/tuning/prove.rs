@@ -1,0 +1,283 @@
+//! The proof of a tuning: its full step and its half step race against the start, from openings that
+//! the tuning did not have, and under another clock if that is asked for.
+//!
+//! If the recipe names the sources' rows, the engines of the race are built as ever from commits with
+//! the values in them, so what is proven is what would be shipped. Else they are the tuned program
+//! with other options.
+//!
+//! The race ends once a candidate is shown to be stronger than the start and the other one cannot be
+//! much stronger than it ([`CLOSE`]), or if none is left.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::plan::time_control::{Limit, TimeControl};
+use crate::plan::{Format, Plan, Player};
+use crate::record::PairId;
+use crate::run::building::Building;
+use crate::run::dir::{Place, RunDir};
+use crate::run::drive::{self, Output};
+use crate::run::error::{Result, RunError, fail};
+use crate::run::prepare::load_book;
+use crate::run::tuning::prepare::named;
+use crate::run::{Exit, trust};
+use crate::schedule::affinity::{self, Topology};
+use crate::settings::RawPlan;
+use crate::source::Sources;
+use crate::stats::race;
+use crate::tournament::formats::race::{self as format, Race, RaceRule};
+use crate::tournament::pairing::{Next, Pairing};
+use crate::tournament::standing::Standing;
+use crate::tune::report::{Stride, candidates};
+use crate::tune::space::Space;
+
+/// Folder of the race in the run's directory.
+pub(crate) const FOLDER: &str = "prove";
+
+/// Probability that anything the race says is false.
+const ALPHA: f64 = 0.05;
+
+/// Elo by which the other candidate may be stronger than the one that is chosen. One that is shown to
+/// gain less before it is shown to gain at all is dropped.
+pub(crate) const CLOSE: f64 = 5.0;
+
+/// Pairs of each candidate between two decisions.
+const STEP: u32 = 16;
+
+/// Way in which a proof came out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// A candidate is shown to be stronger than the start.
+    Proven,
+    /// Every candidate is shown to gain less than [`CLOSE`], or nothing.
+    NotBetter,
+    /// Neither.
+    NotShown,
+}
+
+impl Verdict {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Proven => "proven",
+            Self::NotBetter => "not-better",
+            Self::NotShown => "not-shown",
+        }
+    }
+
+    /// The exit code: that of `race`.
+    pub(crate) const fn exit(self) -> Exit {
+        match self {
+            Self::Proven => Exit::Done,
+            Self::NotBetter => Exit::H0,
+            Self::NotShown => Exit::Inconclusive,
+        }
+    }
+}
+
+/// A step from the start that is held against it.
+#[derive(Clone, Debug)]
+pub(crate) struct Candidate {
+    pub(crate) name: &'static str,
+    pub(crate) values: Vec<f64>,
+    /// Its place in the race; all zero before.
+    pub(crate) standing: Option<race::Standing>,
+}
+
+/// A proof that was played.
+#[derive(Clone, Debug)]
+pub(crate) struct Proof {
+    pub(crate) verdict: Verdict,
+    pub(crate) candidates: Vec<Candidate>,
+    /// The candidate to take, if one is proven.
+    pub(crate) chosen: Option<usize>,
+    /// Limit of a move.
+    pub(crate) limit: Limit,
+    /// The race's own end, if that was no decision.
+    pub(crate) exit: Exit,
+}
+
+/// The steps from the start to the result of a tuning.
+pub(crate) fn steps(space: &Space, result: &[f64]) -> Vec<Candidate> {
+    let name = |stride| match stride {
+        Stride::Full => "full",
+        Stride::Half => "half",
+    };
+    let all = candidates(space, result).into_iter();
+    all.map(|(stride, values)| Candidate { name: name(stride), values, standing: None }).collect()
+}
+
+/// Clock of the race, if it has one of its own; to be asked for before the tuning, because it says what
+/// is wrong with the settings of the race.
+pub(crate) fn clock(raw: &RawPlan) -> Result<Option<TimeControl>> {
+    if raw.prove_pairs == Some(0) {
+        fail!(Setting, "--prove-pairs 0 proves nothing; leave it out, or say --no-prove");
+    }
+    raw.prove_tc.as_deref().map(|text| text.parse().map_err(RunError::value("--prove-tc"))).transpose()
+}
+
+/// Plays the race of `steps` in the directory of the tuning `root`, or goes on with it.
+pub(crate) fn prove(
+    raw: &RawPlan,
+    root: &Path,
+    tuned: &Plan,
+    played: u64,
+    space: &Space,
+    (sources, steps): (Option<&Sources>, Vec<Candidate>),
+    output: Output,
+) -> Result<Proof> {
+    let place = root.join(FOLDER);
+    let (plan, exit) = if place.join(crate::plan::file::FILE_NAME).is_file() {
+        go_on(&place, space, &steps, sources.is_some(), output)?
+    } else {
+        let plan = plan(raw, tuned, played, space, (sources, &steps))?;
+        let book = load_book(&plan)?;
+        let exit = drive::start(Arc::new(plan.clone()), book, &Place::Given(place.clone()), output)?;
+        (plan, exit)
+    };
+    weigh(&place, plan, steps, exit)
+}
+
+/// Goes on with a race that was broken off; one that is over is left as it is.
+fn go_on(place: &Path, space: &Space, steps: &[Candidate], is_built: bool, output: Output) -> Result<(Plan, Exit)> {
+    let (dir, plan) = RunDir::open(place)?;
+    trust::check(&dir, &plan, false)?;
+    let names: Vec<&str> = plan.players.iter().skip(1).map(|player| player.name.as_str()).collect();
+    let has = |player: &Player, step: &Candidate| {
+        named(space, &step.values).iter().all(|option| player.options.contains(option))
+    };
+    let is_same = names == steps.iter().map(|step| step.name).collect::<Vec<_>>()
+        && (is_built || plan.players.iter().skip(1).zip(steps).all(|(player, step)| has(player, step)));
+    if !is_same {
+        fail!(
+            OtherRun,
+            "{}: its race is of other values, because the tuning was gone on with since; move it away to prove the new ones",
+            place.display()
+        );
+    }
+    let mut standing = Standing::new(&plan)?;
+    dir.read(&plan, |game| standing.tell(game, |_, _| {}))?;
+    let next = Pairing::new(&plan).next(PairId(standing.settled()), standing.results());
+    if standing.is_over() || matches!(next, Next::Done | Next::OutOfOpenings) {
+        return Ok((plan, Exit::Done));
+    }
+    let exit = drive::resume(Arc::new(plan.clone()), &dir, output)?;
+    Ok((plan, exit))
+}
+
+/// The plan of the race: that of the tuning with other players, openings and limits.
+fn plan(
+    raw: &RawPlan,
+    tuned: &Plan,
+    played: u64,
+    space: &Space,
+    (sources, steps): (Option<&Sources>, &[Candidate]),
+) -> Result<Plan> {
+    let clock = clock(raw)?;
+    let rule = RaceRule { alpha: ALPHA, gain: 0.0, close: CLOSE, step: STEP };
+    let mut plan = Plan {
+        name: format!("{}-prove", tuned.name.trim_end_matches("-tune")),
+        players: players(tuned, space, sources, steps)?,
+        format: Format::new(Race { rule }),
+        max_pairs: Some(raw.prove_pairs.unwrap_or(played).max(1)),
+        max_time: None,
+        count_repeats: false,
+        ..tuned.clone()
+    };
+    if let Some(clock) = clock {
+        let limit = Limit { clock: Some(clock), movetime: None, nodes: None, depth: None };
+        plan.players.iter_mut().for_each(|player| player.limit = limit);
+        if raw.force_concurrency != Some(true) {
+            affinity::check_concurrency(plan.concurrency, plan.threads(), true, &Topology::detect())?;
+        }
+    }
+    plan.book.start = (plan.book.start + played) % plan.book.openings.max(1);
+    Ok(plan)
+}
+
+/// The start and its candidates.
+fn players(tuned: &Plan, space: &Space, sources: Option<&Sources>, steps: &[Candidate]) -> Result<Vec<Player>> {
+    let Some(engine) = tuned.players.first() else { fail!(Engine, "the tuning has no engine") };
+    let start = space.start();
+    let all: Vec<(&str, &[f64])> = std::iter::once(("start", start.as_slice()))
+        .chain(steps.iter().map(|step| (step.name, step.values.as_slice())))
+        .collect();
+    let Some(sources) = sources else {
+        let with = |(name, values): (&str, &[f64])| {
+            let mut player = Player { name: name.to_owned(), complaints: Vec::new(), ..engine.clone() };
+            for (name, value) in named(space, values) {
+                player.options.retain(|(known, _)| !known.eq_ignore_ascii_case(&name));
+                player.options.push((name, value));
+            }
+            player
+        };
+        return Ok(all.into_iter().map(with).collect());
+    };
+    let building = Building::begin(all.len())?;
+    let mut players = Vec::with_capacity(all.len());
+    for (number, (name, values)) in (1..).zip(all) {
+        let spec = sources.spec(&named(space, values), &format!("Values of the {name} step of a tuning"))?;
+        let found = building.engine(number, name, &spec)?;
+        players.push(Player {
+            name: name.to_owned(),
+            program: found.program,
+            args: found.args,
+            origin: found.origin,
+            complaints: Vec::new(),
+            ..engine.clone()
+        });
+    }
+    Ok(players)
+}
+
+/// What a race that ended so says of the candidates.
+fn weigh(place: &Path, plan: Plan, steps: Vec<Candidate>, exit: Exit) -> Result<Proof> {
+    let (dir, _) = RunDir::open(place)?;
+    let mut standing = Standing::new(&plan)?;
+    dir.read(&plan, |game| standing.tell(game, |_, _| {}))?;
+    let Some(rule) = plan.format.parameters().race else { fail!(OtherRun, "{}: it is no race", place.display()) };
+    let count = u16::try_from(plan.players.len()).unwrap_or(u16::MAX);
+    let race = format::replay(count, rule, standing.results());
+    let candidates: Vec<Candidate> = steps
+        .into_iter()
+        .zip(race.takes())
+        .map(|(step, standing)| Candidate { standing: Some(*standing), ..step })
+        .collect();
+    let chosen = race.winner().or_else(|| best(race.takes()));
+    let verdict = match chosen {
+        Some(_) => Verdict::Proven,
+        None if race.left().is_empty() => Verdict::NotBetter,
+        None => Verdict::NotShown,
+    };
+    let limit = plan.players.first().map(|player| player.limit).unwrap_or_default();
+    Ok(Proof { verdict, candidates, chosen, limit, exit })
+}
+
+/// The candidate of most points a pair among those that are shown to be stronger than the start.
+fn best(takes: &[race::Standing]) -> Option<usize> {
+    let score = |take: &race::Standing| {
+        let points: u64 = (0..).zip(take.pairs.0).map(|(points, pairs)| points * pairs).sum();
+        points as f64 / take.pairs.pairs().max(1) as f64
+    };
+    let better = takes.iter().enumerate().filter(|(_, take)| take.is_better && take.dropped.is_none());
+    // Of two equals the last, and that is the first candidate.
+    better.rev().max_by(|one, other| score(one.1).total_cmp(&score(other.1))).map(|(place, _)| place)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::Pentanomial;
+    use crate::stats::race::Reason;
+
+    #[test]
+    fn the_better_of_those_that_are_shown_to_be_is_chosen() {
+        let take = |ptnml, is_better, dropped| race::Standing { pairs: Pentanomial(ptnml), dropped, is_better };
+        let [weak, good, best_yet] = [[9, 0, 0, 0, 0], [0, 0, 5, 5, 0], [0, 0, 0, 9, 1]];
+        assert_eq!(best(&[take(best_yet, false, None), take(weak, false, None)]), None);
+        assert_eq!(best(&[take(good, true, None), take(best_yet, false, None)]), Some(0));
+        assert_eq!(best(&[take(good, true, None), take(best_yet, true, None)]), Some(1));
+        assert_eq!(best(&[take(good, true, None), take(good, true, None)]), Some(0));
+        let dropped = Some((Reason::Take(0), 4));
+        assert_eq!(best(&[take(good, true, None), take(best_yet, true, dropped)]), Some(0));
+    }
+}

@@ -1,0 +1,306 @@
+//! A tuning in its directory: `tuning.toml` (the settings it was begun with), `tune/` (its games),
+//! `prove/` (the race that follows), and the values. The same command goes on with it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use toml::Table;
+
+use crate::files::{MOST_DOCUMENT_BYTES, read_text, write_atomically};
+use crate::plan::{Plan, file};
+use crate::record::PairId;
+use crate::run::dir::{Place, RunDir};
+use crate::run::drive::{self, Output};
+use crate::run::error::{Result, RunError, Within as _, fail};
+use crate::run::tuning::outputs;
+use crate::run::tuning::prepare::{self, Method, Prepared, named};
+use crate::run::tuning::prove::{self, Candidate, Proof, Verdict};
+use crate::run::{Exit, progress, trust, tune};
+use crate::settings::RawPlan;
+use crate::source::{Context, Sources};
+use crate::tournament::formats::tune::{TuneRule, result};
+use crate::tournament::pairing::{Next, Pairing};
+use crate::tournament::standing::Standing;
+use crate::tune::run::Tuning;
+use crate::tune::spsa::Peer;
+
+/// Folder of the tuning's games in the run's directory.
+pub(crate) const FOLDER: &str = "tune";
+
+/// File of the settings in the run's directory.
+const SETTINGS: &str = "tuning.toml";
+
+/// Keys that may be others when a tuning is gone on with: they change no game of it.
+const FREE: [&str; 9] = [
+    "out",
+    "concurrency",
+    "force-concurrency",
+    "affinity",
+    "max-time",
+    "max-failures",
+    "no-prove",
+    "prove-tc",
+    "prove-pairs",
+];
+
+/// A tuning that was played, as far as it came.
+#[derive(Debug)]
+pub(crate) struct Tuned {
+    pub(crate) root: PathBuf,
+    pub(crate) plan: Plan,
+    pub(crate) rule: TuneRule,
+    pub(crate) pairs: u64,
+    /// The result, not rounded.
+    pub(crate) result: Vec<f64>,
+    pub(crate) proof: Option<Proof>,
+    /// Names of the files with the values.
+    pub(crate) files: Vec<&'static str>,
+    /// The commit that `--apply` made.
+    pub(crate) applied: Option<String>,
+    pub(crate) exit: Exit,
+}
+
+impl Tuned {
+    /// The values to take: those of the proven step, else the full one.
+    pub(crate) fn values(&self) -> &[f64] {
+        let proof = self.proof.as_ref();
+        let chosen = proof.and_then(|proof| proof.candidates.get(proof.chosen?));
+        chosen.map_or(&self.result, |candidate| &candidate.values)
+    }
+}
+
+/// Tunes in `place`, or goes on there, and proves the result.
+pub(crate) fn play(raw: &RawPlan, place: &Place, branch: Option<&str>, output: Output) -> Result<Tuned> {
+    let begun = place.wanted().join(FOLDER);
+    let is_begun = matches!(place, Place::Given(_)) && begun.join(file::FILE_NAME).is_file();
+    let (root, exit) = if is_begun {
+        let root = place.wanted().to_owned();
+        check_settings(&root, raw)?;
+        let exit = go_on(&root, output)?;
+        (root, exit)
+    } else {
+        begin(raw, place, branch, output)?
+    };
+    let mut tuned = count(root, exit)?;
+    match exit {
+        // Its time may be over, or its openings: what it found by then is its result.
+        Exit::Done | Exit::Inconclusive => {}
+        _ => return Ok(tuned),
+    }
+    if tuned.pairs == 0 {
+        return Ok(tuned);
+    }
+    tuned.files = outputs::write(&tuned.root, &tuned.rule.space, &tuned.result)?;
+    let sources = Sources::of(&tuned.plan.players[0].origin, &Context::from_env()?)?;
+    if raw.no_prove == Some(true) {
+        tuned.exit = Exit::Done;
+    } else {
+        proven(raw, &mut tuned, sources.as_ref(), output)?;
+    }
+    if let Some(branch) = branch {
+        tuned.applied = apply(&tuned, branch, sources.as_ref())?;
+    }
+    Ok(tuned)
+}
+
+/// Makes the directory and plays the tuning.
+fn begin(raw: &RawPlan, place: &Place, branch: Option<&str>, output: Output) -> Result<(PathBuf, Exit)> {
+    if let Place::Given(root) = place
+        && root.symlink_metadata().is_ok()
+        && !root.join(SETTINGS).is_file()
+    {
+        fail!(OtherRun, "{}: exists already and is no tuning; choose another --out", root.display());
+    }
+    prove::clock(raw)?;
+    let Prepared { plan, book, method, sources, space, dead, .. } = prepare::prepare(raw)?;
+    if let Some(branch) = branch {
+        check_branch(branch, sources.as_ref())?;
+    }
+    let peer = match method {
+        Method::Auto => None,
+        Method::Fishtest => Some(Peer::Fishtest),
+        Method::OpenBench => Some(Peer::OpenBench),
+    };
+    let max_failures = raw.max_failures.unwrap_or(tune::MAX_FAILURES);
+    let wanted = tune::Wanted { peer, space, until_flat: raw.until_flat == Some(true), dead };
+    let plan = tune::plan(Plan { max_failures, ..plan }, wanted)?;
+    let root = make(place)?;
+    let settings = root.join(SETTINGS);
+    write_atomically(&settings, settings_text(raw)?.as_bytes())
+        .within(|| format!("{}: cannot write it", settings.display()))?;
+    let games = Place::Given(root.join(FOLDER));
+    let exit = drive::start(Arc::new(plan), book, &games, output);
+    if exit.is_err() && games.wanted().symlink_metadata().is_err() {
+        // Nothing was begun. What cannot be removed is told by the next command there.
+        let _ = std::fs::remove_file(&settings);
+        let _ = std::fs::remove_dir(&root);
+    }
+    Ok((root, exit?))
+}
+
+/// Makes the directory of a run, with a number after its name if that is taken and not the user's own.
+fn make(place: &Place) -> Result<PathBuf> {
+    let wanted = place.wanted();
+    let failed = |root: &Path| format!("{}: cannot create it; choose another --out", root.display());
+    if let Some(parent) = wanted.parent() {
+        std::fs::create_dir_all(parent).within(|| failed(parent))?;
+    }
+    for number in 1u32.. {
+        let root = match number {
+            1 => wanted.to_owned(),
+            _ => PathBuf::from(format!("{}-{number}", wanted.display())),
+        };
+        match std::fs::create_dir(&root) {
+            Ok(()) => return Ok(root),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                // A command that was stopped before its first game left only its settings.
+                if matches!(place, Place::Given(_)) {
+                    return Ok(root);
+                }
+            }
+            Err(error) => return Err(error).within(|| failed(&root)),
+        }
+    }
+    fail!(OtherRun, "{}: no free name beside it; choose another --out", wanted.display())
+}
+
+/// Settings that decide the games of a tuning.
+fn settings(raw: &RawPlan) -> Result<Table> {
+    let mut table = raw.table()?;
+    table.retain(|key, _| !FREE.contains(&key));
+    Ok(table)
+}
+
+fn settings_text(raw: &RawPlan) -> Result<String> {
+    let table = settings(raw)?;
+    Ok(format!("# Settings of this tuning; the same command with --out goes on with it.\n{table}"))
+}
+
+/// Refuses to go on with a tuning that was begun with other settings, naming the first.
+fn check_settings(root: &Path, raw: &RawPlan) -> Result<()> {
+    let path = root.join(SETTINGS);
+    let text = read_text(&path, MOST_DOCUMENT_BYTES).within(|| format!("{}: cannot read it", path.display()))?;
+    let was: Table = crate::text::from_toml(&path, &text).map_err(|error| RunError::OtherRun(error.to_string()))?;
+    let is = settings(raw)?;
+    let mut keys: Vec<&String> = was.keys().chain(is.keys()).collect();
+    keys.sort();
+    let Some(key) = keys.into_iter().find(|key| was.get(*key) != is.get(*key)) else { return Ok(()) };
+    let shown =
+        |table: &Table| table.get(key).map_or_else(|| format!("no `{key}`"), |value| format!("`{key} = {value}`"));
+    let extend = if key == "pairs" {
+        format!("; another number of pairs: quintain resume {} --pairs N", root.join(FOLDER).display())
+    } else {
+        String::new()
+    };
+    fail!(
+        OtherRun,
+        "{}: begun with {}, not {}; give the same settings, or another --out{extend}",
+        root.display(),
+        shown(&was),
+        shown(&is)
+    )
+}
+
+/// Goes on with the games of a tuning; one that is over is left as it is.
+fn go_on(root: &Path, output: Output) -> Result<Exit> {
+    let (dir, plan) = RunDir::open(&root.join(FOLDER))?;
+    trust::check(&dir, &plan, false)?;
+    let standing = standing(&dir, &plan)?;
+    let next = Pairing::new(&plan).next(PairId(standing.settled()), standing.results());
+    // A race that was begun has settled what the tuning found.
+    let is_proving = root.join(prove::FOLDER).join(file::FILE_NAME).is_file();
+    if is_proving || standing.is_over() || matches!(next, Next::Done | Next::OutOfOpenings) {
+        return Ok(Exit::Done);
+    }
+    drive::resume(Arc::new(plan), &dir, output)
+}
+
+fn standing(dir: &RunDir, plan: &Plan) -> Result<Standing> {
+    let mut standing = Standing::new(plan)?;
+    dir.read(plan, |game| standing.tell(game, |_, _| {}))?;
+    Ok(standing)
+}
+
+/// The tuning of a directory from its journal.
+fn count(root: PathBuf, exit: Exit) -> Result<Tuned> {
+    let (dir, plan) = RunDir::open(&root.join(FOLDER))?;
+    let Some(rule) = plan.format.tuning().cloned() else { fail!(OtherRun, "{}: it is no tuning", root.display()) };
+    let standing = standing(&dir, &plan)?;
+    let mut tuning: Tuning = rule.tuning();
+    standing.results().iter().for_each(|pair| tuning.record(result(pair)));
+    let (pairs, result) = (tuning.pairs(), tuning.result().to_vec());
+    Ok(Tuned { root, plan, rule, pairs, result, proof: None, files: Vec::new(), applied: None, exit })
+}
+
+/// Has the result proven, and notes how it came out.
+fn proven(raw: &RawPlan, tuned: &mut Tuned, sources: Option<&Sources>, output: Output) -> Result<()> {
+    let space = &tuned.rule.space;
+    let steps: Vec<Candidate> = prove::steps(space, &tuned.result);
+    if steps.is_empty() {
+        progress::note("no value moved as far as the engine can tell: there is nothing to prove");
+        tuned.exit = Verdict::NotShown.exit();
+        return Ok(());
+    }
+    let proof = prove::prove(raw, &tuned.root, &tuned.plan, tuned.pairs, space, (sources, steps), output)?;
+    tuned.exit = match proof.exit {
+        exit @ (Exit::Interrupted | Exit::Aborted) => exit,
+        _ => proof.verdict.exit(),
+    };
+    tuned.proof = Some(proof);
+    tuned.files = outputs::write(&tuned.root, &tuned.rule.space, tuned.values())?;
+    Ok(())
+}
+
+/// Checks that the branch can be made.
+pub(crate) fn check_branch(branch: &str, sources: Option<&Sources>) -> Result<()> {
+    let Some(sources) = sources else {
+        fail!(
+            Setting,
+            "--apply {branch}: nothing says where the values stand; give `file` and `row` in the [tune] table of the engine's \
+             quintain.toml"
+        )
+    };
+    Ok(sources.check_branch(branch)?)
+}
+
+/// Makes the branch with the values, unless a proof was to be had and is not there.
+fn apply(tuned: &Tuned, branch: &str, sources: Option<&Sources>) -> Result<Option<String>> {
+    if tuned.exit != Exit::Done {
+        progress::note(&format!(
+            "branch {branch} is not made, because the values are not proven; they are in {}",
+            tuned.root.join(outputs::OPTIONS).display()
+        ));
+        return Ok(None);
+    }
+    let Some(sources) = sources else { return check_branch(branch, None).map(|()| None) };
+    let values = named(&tuned.rule.space, tuned.values());
+    Ok(Some(sources.apply(branch, &values, &message(tuned))?))
+}
+
+/// The message of the commit with the values.
+fn message(tuned: &Tuned) -> String {
+    let space = &tuned.rule.space;
+    let proof = match tuned.proof.as_ref().and_then(|proof| Some((proof, proof.candidates.get(proof.chosen?)?))) {
+        None => "The values are not proven.".to_owned(),
+        Some((proof, candidate)) => {
+            let pairs = candidate.standing.map_or(0, |standing| standing.pairs.pairs());
+            format!(
+                "The {} step is shown to be stronger than the start\nin {pairs} pairs at {}.",
+                candidate.name, proof.limit
+            )
+        }
+    };
+    let moved = space.params().iter().zip(tuned.values()).filter_map(|(param, value)| {
+        let (was, is) = (param.text(param.nearest(param.start)), param.text(param.nearest(*value)));
+        (was != is).then(|| format!("{}: {was} to {is}\n", param.name))
+    });
+    let limit = tuned.plan.players.first().map(|player| player.limit).unwrap_or_default();
+    format!(
+        "Tune {} parameter{} by games\n\n{} pairs at {limit}, method {}.\n{proof}\n\n{}",
+        space.len(),
+        if space.len() == 1 { "" } else { "s" },
+        tuned.pairs,
+        tuned.rule.method.name(),
+        moved.collect::<String>()
+    )
+}
