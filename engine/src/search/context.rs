@@ -1,21 +1,21 @@
-//! Context of a position in a line: the moves that led to it, by which histories are indexed.
+//! Moves and threats that lead to a position, which index the histories.
 
 use crate::board::Board;
 use crate::types::{Bitboard, Move, Piece, Square};
 
-/// Plies that have a low-ply history.
+/// Plies from the root that have a low-ply history.
 pub const LOW_PLIES: usize = 4;
 
-/// A moved piece and where it went: what other moves are seen in the light of.
+/// Moved piece with its target square: the index of the continuation histories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PieceTo(u16);
 
 impl PieceTo {
     pub const COUNT: usize = Piece::COUNT * Square::COUNT + 1;
-    /// A passed move, or none.
+    /// A null move, or no move at all.
     pub const NONE: PieceTo = PieceTo((PieceTo::COUNT - 1) as u16);
 
-    /// Of a move about to be played.
+    /// Describes a move that is about to be played.
     #[inline]
     pub fn new(board: &Board, mv: Move) -> PieceTo {
         match board.piece_at(mv.from()) {
@@ -30,18 +30,18 @@ impl PieceTo {
     }
 }
 
-/// Moves and threats before a position, by which the histories of its moves are indexed.
+/// Moves and threats before a position, which index the histories of its moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Context {
-    /// The last move, the one before, and the own before that.
+    /// The last move, the move before it, and the side to move's own move before that.
     pub moves: [PieceTo; 3],
-    /// The squares that the other side attacks.
+    /// Squares that the opponent attacks.
     pub threats: Bitboard,
     /// Distance from the root, in plies.
     pub ply: usize,
 }
 
 impl Context {
-    /// No moves before, and too far from the root to matter.
+    /// No moves before, and too far from the root for the low-ply history.
     pub const NONE: Context = Context { moves: [PieceTo::NONE; 3], threats: Bitboard::EMPTY, ply: LOW_PLIES };
 }

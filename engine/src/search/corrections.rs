@@ -1,8 +1,9 @@
 //! Correction histories: how far the static evaluation was off in positions like this one.
 //!
-//! What a search finds out beside the static evaluation is remembered by what the position has in common with others: its pawns,
-//! each side's pieces, the minor and the major pieces of both, the two moves that led to it. The next static evaluation of such a position is moved by it (the engine
-//! community's; the first were pawn correction histories of 2024).
+//! The difference between a search's result and the static evaluation is stored by features of the
+//! position: its pawns, each side's pieces, the minor and the major pieces of both sides, and the
+//! last two moves. Later static evaluations of positions that share a feature are corrected by it.
+//! Other engines have used pawn correction histories since 2024.
 
 use super::context::{Context, PieceTo};
 use super::gravity::Gravity;
@@ -10,35 +11,35 @@ use super::params;
 use crate::board::Board;
 use crate::types::{Color, Score, TABLE_WIN_IN_MAX};
 
-/// Places of a table; keys are reduced to this.
+/// Slots of a table; keys are reduced modulo this size.
 const SIZE: usize = 1 << 14;
-/// Values stay within this, either side of zero.
+/// Bound of every stored value, on both sides of zero.
 const LIMIT: i32 = 1024;
-/// Of value times weight, to a centipawn.
+/// Divisor that turns the weighted sum into centipawns.
 const SCALE: i32 = 16 * LIMIT;
 
-/// How far off the evaluation was.
+/// Average error of the static evaluation.
 type Value = Gravity<LIMIT>;
 
-/// By side to move and key.
+/// Table by side to move and key.
 type ByKey = Box<[[Value; SIZE]; 2]>;
 
 fn by_key() -> ByKey {
     Box::new([[Value::default(); SIZE]; 2])
 }
 
-/// The errors of the static evaluation, all from the view of the side to move.
+/// Errors of the static evaluation, all from the side to move's view.
 pub struct Corrections {
     pawns: ByKey,
-    /// By the colour of the pieces.
+    /// Tables by the colour of the pieces.
     pieces: [ByKey; 2],
-    /// By minor pieces, and by major ones; kings in both.
+    /// Tables of the minor and of the major pieces; both include kings.
     kinds: [ByKey; 2],
-    /// By the move before the last and the last.
+    /// Table by the last two moves, the earlier one first.
     moves: Vec<[Value; PieceTo::COUNT]>,
 }
 
-/// Where a position stands in the tables.
+/// Slots of a position in the tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CorrectionKeys {
     turn: usize,
@@ -49,7 +50,7 @@ pub struct CorrectionKeys {
 }
 
 impl CorrectionKeys {
-    /// Of a position, given the moves that led to it.
+    /// Computes the slots of a position and of the moves that led to it.
     #[inline]
     pub fn new(board: &Board, context: Context) -> CorrectionKeys {
         let place = |key: u64| key as usize % SIZE;
@@ -73,7 +74,7 @@ impl Corrections {
         }
     }
 
-    /// What the static evaluation of such positions lacks, in centipawns.
+    /// Returns the correction of the static evaluation of a position, in centipawns.
     #[inline]
     pub fn correction(&self, at: CorrectionKeys) -> Score {
         let pawns = self.pawns[at.turn][at.pawns].get();
@@ -87,7 +88,7 @@ impl Corrections {
         sum / SCALE
     }
 
-    /// Learns that a search to a depth found a score that much above the corrected evaluation.
+    /// Updates the tables by the error of a corrected evaluation against a search at a depth.
     #[inline]
     pub fn learn(&mut self, at: CorrectionKeys, error: Score, depth: i32) {
         let bonus = bonus(error, depth);
@@ -99,12 +100,12 @@ impl Corrections {
     }
 }
 
-/// How much is learnt from an error at a depth: the deeper the search, the more.
+/// Returns the update for an error; it grows with the depth of the search.
 fn bonus(error: Score, depth: i32) -> i32 {
     (error * depth / 8).clamp(-LIMIT / 4, LIMIT / 4)
 }
 
-/// An evaluation moved by a correction, and still no win that is known.
+/// Returns the corrected evaluation, clamped below the tablebase wins.
 #[inline]
 pub fn corrected(eval: Score, correction: Score) -> Score {
     (eval + correction).clamp(1 - TABLE_WIN_IN_MAX, TABLE_WIN_IN_MAX - 1)
@@ -145,7 +146,7 @@ mod tests {
         let mut corrections = Corrections::new();
         corrections.learn(CorrectionKeys::new(&start, Context::NONE), 200, 10);
         let whole = corrections.correction(CorrectionKeys::new(&start, Context::NONE));
-        // Position, does part of the correction hold, does all?
+        // Position; does it share part of the correction, or all of it?
         for (fen, part, all) in [
             ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", true, true),
             ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKB1R w KQkq - 0 1", true, false),
@@ -153,7 +154,7 @@ mod tests {
             ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR b KQkq - 0 1", false, false),
         ] {
             let board = Board::from_fen(fen).expect("a legal position");
-            // After other moves, which the side that moves does not tell apart.
+            // Other moves led here, but the table by side to move ignores them.
             let other =
                 Context { moves: [PieceTo::new(&start, start.parse_uci("e2e4").expect("legal")); 3], ..Context::NONE };
             let context = if part { Context::NONE } else { other };

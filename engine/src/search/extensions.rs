@@ -1,5 +1,5 @@
-//! Extensions: is the side to move in check, is the table's move the only good one? As pure functions of what they depend on, and
-//! the search that finds out.
+//! Extensions and internal iterative reduction: pure functions, and the singular search that feeds
+//! them. TT stands for transposition table.
 
 use super::params;
 use super::tt::{Bound, Entry};
@@ -8,31 +8,34 @@ use super::worker::{Node, Worker};
 use crate::board::Board;
 use crate::types::{Move, Score, is_mate};
 
-/// What a search of all other moves says of the table's.
+/// Outcome of the singular search, which leaves the TT move out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// The table's move is searched so many plies deeper; less deep below zero.
+    /// Extension of the TT move in plies; negative values reduce it.
     Extend(i32),
-    /// Another move is too good as well: the node fails high with this score.
+    /// Multi-cut: another move beats beta too, so the node fails high with this score.
     Cut(Score),
 }
 
-/// The bound that all other moves must stay below, for a score of the table.
+/// Returns the score that all other moves must stay below for the TT move to be singular.
 fn singular_bound(score: Score, depth: i32) -> Score {
     score - params::singular_slope() * depth / 16
 }
 
-/// True when the table knows enough to ask: a score that a search almost as deep reached or passed.
+/// Returns whether the TT entry qualifies: a lower bound from a search nearly as deep.
 fn may_be_singular(entry: Entry, depth: i32) -> bool {
     let is_lower = matches!(entry.bound, Bound::Lower | Bound::Exact);
     depth >= params::singular_depth() && entry.depth >= depth - 3 && is_lower && !is_mate(entry.score)
 }
 
-/// Singular extensions: a move without an alternative is searched a ply deeper (T. Anantharaman, M. Campbell and F. Hsu, "Singular
-/// extensions: adding selectivity to brute-force searching", Artificial Intelligence 43(1), 1990), two plies when it stands out
-/// ("double extension") and the line has not been extended so too often. Where another move passes beta as well, the node is cut
-/// ("multi-cut", Y. Björnsson and T. Marsland, 1998); where the table's move passes beta or the node should fail high anyway, the
-/// move needs less depth ("negative extension"). The last three are the engine community's.
+/// Singular extension: a move without an alternative is searched one ply deeper (T. Anantharaman,
+/// M. Campbell and F. Hsu, "Singular extensions: adding selectivity to brute-force searching",
+/// Artificial Intelligence 43(1), 1990).
+///
+/// A double extension adds a second ply if the move stands out and the line has few double
+/// extensions so far. Multi-cut prunes the node if another move beats beta too (Y. Björnsson and T.
+/// Marsland, 1998). A negative extension reduces the TT move if its score beats beta or the node is
+/// a cut node. These three are common practice.
 fn verdict<N: NodeKind>(others: Score, bound: Score, tt_score: Score, beta: Score, may_double: bool) -> Verdict {
     if others < bound {
         let stands_out = !N::PV && may_double && others < bound - params::double_extension_margin();
@@ -48,21 +51,21 @@ fn verdict<N: NodeKind>(others: Score, bound: Score, tt_score: Score, beta: Scor
     }
 }
 
-/// Check extension: a side in check is searched a ply deeper, for few answers are legal and quiescence search should not be left to
-/// find them (the engine community's, since the 1970s).
+/// Check extension of one ply (common practice since the 1970s). A check leaves few legal replies,
+/// and they should not be left to quiescence search.
 #[inline]
 pub fn check_extension(in_check: bool) -> i32 {
     i32::from(in_check)
 }
 
-/// Internal iterative reduction (E. Schröder, 2020): a node that matters and has no move from the table is searched less deep, so
-/// that there is one next time.
+/// Internal iterative reduction (IIR; E. Schröder, 2020): PV and cut nodes without a TT move lose a
+/// ply. The shallower search finds a move for the next visit.
 pub fn internal_reduction<N: NodeKind>(depth: i32, tt_move: Move) -> i32 {
     i32::from((N::PV || N::CUT) && tt_move.is_null() && depth >= params::internal_reduction_depth())
 }
 
 impl Worker<'_> {
-    /// Asks whether the table's move of a node has an alternative.
+    /// Searches all moves but the TT move at half depth to see if it is singular.
     pub fn singular_extension<N: NodeKind>(&mut self, board: &Board, node: &Node) -> Verdict {
         let Node { ply, depth, window, .. } = *node;
         let Some(entry) = node.tt.filter(|&entry| may_be_singular(entry, depth)) else { return Verdict::Extend(0) };
@@ -72,7 +75,7 @@ impl Worker<'_> {
         let bound = singular_bound(entry.score, depth);
         let test = Window::test_above(bound - 1);
         let others = Node { depth: (depth - 1) / 2, window: test, excluded: entry.mv, extension: 0, ..*node };
-        let best = self.search_moves::<N::Test>(board, &others);
+        let best = self.search_moves::<N::NullWindow>(board, &others);
         let may_double = self.stack.double_extensions(ply) < params::double_extensions_max();
         verdict::<N>(best.score, bound, entry.score, window.beta, may_double)
     }
@@ -87,7 +90,8 @@ mod tests {
     #[test]
     fn a_move_is_extended_by_how_far_it_stands_out() {
         let far = -params::double_extension_margin() - 1;
-        // The others' best, the table's score; the bound is 0. Beta, may extend twice; verdicts in cut, all and PV nodes.
+        // Best score of the other moves and TT score, relative to a bound of 0. Beta, double
+        // extension allowed; verdicts in cut, all and PV nodes.
         let cases = [
             (-1, 10, 50, true, [1, 1, 1]),
             (far, 10, 50, true, [2, 2, 1]),

@@ -1,6 +1,6 @@
-//! Numbers that learn and stay within a limit: what histories and corrections are made of.
+//! Bounded scores with "history gravity", from which histories and correction histories are built.
 
-/// A value within `-LIMIT..=LIMIT`, 0 at first. `LIMIT` must fit an `i16`.
+/// Score within `-LIMIT..=LIMIT`, initially 0. `LIMIT` must fit an `i16`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Gravity<const LIMIT: i32>(i16);
 
@@ -10,8 +10,8 @@ impl<const LIMIT: i32> Gravity<LIMIT> {
         i32::from(self.0)
     }
 
-    /// Moves the value by `bonus`, the less the nearer it already is to that end ("history gravity"): a value that is always
-    /// rewarded tends to `LIMIT`, and new experience outweighs old.
+    /// Moves the score by `bonus`, scaled down as the score nears that end ("history gravity"). A
+    /// score that is always rewarded tends to `LIMIT`, and new results outweigh old ones.
     #[inline]
     pub fn learn(&mut self, bonus: i32) {
         const { assert!(0 < LIMIT && LIMIT <= i16::MAX as i32) };

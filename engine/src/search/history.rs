@@ -1,4 +1,5 @@
-//! What moves did elsewhere in the tree, remembered for ordering.
+//! Histories: scores of moves from their results elsewhere in the tree, used to order and prune
+//! moves.
 
 use super::context::{Context, LOW_PLIES, PieceTo};
 use super::corrections::Corrections;
@@ -7,74 +8,79 @@ use super::params;
 use crate::board::Board;
 use crate::types::{Bitboard, Color, Move, PieceType, Score, Square};
 
-/// Values stay within this, either side of zero.
+/// Bound of every history score, on both sides of zero.
 const LIMIT: i32 = 1 << 14;
 
-/// How good a kind of move was so far.
+/// History score of one kind of move.
 type Value = Gravity<LIMIT>;
 
-/// How much is learnt from a cutoff at a depth about the move that caused it.
+/// Returns the bonus of the move that caused a cutoff at a depth.
 pub fn bonus(depth: i32) -> i32 {
     (params::history_bonus_slope() * depth - params::history_bonus_offset()).clamp(0, params::history_bonus_max())
 }
 
-/// How much is learnt from a cutoff at a depth about the moves tried in vain before.
+/// Returns the malus of the moves searched before a cutoff at a depth.
 pub fn malus(depth: i32) -> i32 {
     (params::history_malus_slope() * depth - params::history_malus_offset()).clamp(0, params::history_malus_max())
 }
 
-/// How much is learnt of a quiet move after which a search to a depth found nothing good enough for the other side.
+/// Returns the bonus of a quiet move after which every reply failed low at a depth.
 pub fn prior_bonus(depth: i32) -> i32 {
     bonus(depth) * params::history_prior_share() / 64
 }
 
-/// How much is learnt of an early quiet move that the table's score refutes, at a depth.
+/// Returns the malus of an early quiet move that a score from the transposition table (TT) refutes.
 pub fn refuted_malus(depth: i32) -> i32 {
     malus(depth) * params::history_refuted_share() / 64
 }
 
-/// How much is learnt of the table's quiet move where its score ends the search of a node at a depth.
+/// Returns the bonus of the quiet TT move that caused a TT cutoff at a depth.
 pub fn tt_bonus(depth: i32) -> i32 {
     bonus(depth) * params::history_tt_share() / 64
 }
 
-/// How much is learnt of a quiet move from the static evaluations before it, for the side that played it, and after it, for the other:
-/// good, the less both together are (the engine community's "evaluation difference").
+/// Returns the bonus of a quiet move from the static evaluations around it, "evaluation difference"
+/// in other engines (common practice). `before` is from the view of the side that moved, `after`
+/// from the opponent's. The smaller their sum, the better the move.
 pub fn evaluation_bonus(before: Score, after: Score) -> i32 {
     let max = params::evaluation_bonus_max();
     (params::evaluation_bonus_slope() * (TEMPO - before - after) / 8).clamp(-max, max)
 }
 
-/// What both evaluations come to when a move changed nothing, in centipawns: the right to move counts in each.
+/// Sum of both evaluations in centipawns if a move changed nothing: each counts the right to move.
 const TEMPO: Score = 20;
 
-/// By side, from and to ("The history heuristic and alpha-beta search enhancements in practice", J. Schaeffer, IEEE PAMI 11(11),
-/// 1989), and by whether the other side attacks either square ("threat history", the engine community's): a piece that flees is another
-/// matter than one that walks into an attack.
+/// Butterfly history by side, origin and target square ("The history heuristic and alpha-beta
+/// search enhancements in practice", J. Schaeffer, IEEE PAMI 11(11), 1989).
+///
+/// It is also split by whether the opponent attacks either square ("threat history", common
+/// practice), because a piece that flees differs from one that walks into an attack.
 #[derive(Clone)]
 struct Butterfly([[FromTo; 4]; 2]);
 
-/// By from and to.
+/// History by origin and target square.
 type FromTo = [[Value; Square::COUNT]; Square::COUNT];
 
-/// Whether the other side attacks where a move comes from, and where it goes.
+/// Returns the index of the threats: two bits for attacks on the origin and the target square.
 #[inline]
 fn threat_index(threats: Bitboard, mv: Move) -> usize {
     2 * usize::from(threats.has(mv.from())) + usize::from(threats.has(mv.to()))
 }
 
-/// By an earlier piece and target, and the move's own ("continuation history": counter-moves, J. Uiterwijk, ICCA Journal 15(1),
-/// 1992, with a value for every pair, and follow-ups likewise).
+/// Continuation history by an earlier move's piece and target, and those of the move itself. It
+/// generalises counter-moves (J. Uiterwijk, ICCA Journal 15(1), 1992) and follow-up moves to a
+/// score for every pair.
 struct Continuation(Vec<[Value; PieceTo::COUNT]>);
 
-/// By plies from the root, from and to, for the first few plies of one search ("low-ply history", the engine community's): the tree
-/// near the root is searched again in each iteration.
+/// Low-ply history by distance from the root, origin and target square (common practice). Each
+/// iteration searches the first plies of the tree again.
 struct LowPly([FromTo; LOW_PLIES]);
 
-/// By the pawns on the board, moved piece and target ("pawn history", the engine community's): plans depend on the pawns.
+/// Pawn history by pawn structure, moved piece and target square (common practice). Plans depend on
+/// the pawns.
 struct PawnMoves(Vec<[Value; PieceTo::COUNT]>);
 
-/// Places for arrangements of pawns.
+/// Slots of the pawn history.
 const PAWN_MOVES_SIZE: usize = 1 << 10;
 
 #[inline]
@@ -82,20 +88,20 @@ fn pawns_index(board: &Board) -> usize {
     board.pawn_key() as usize % PAWN_MOVES_SIZE
 }
 
-/// By moved piece, target and what is taken ("capture history", the engine community's).
+/// Capture history by moved piece, target square and captured piece (common practice).
 struct Captures(Vec<[Value; VICTIMS]>);
 
-/// What a move may take: a kind, or nothing as a promotion may.
+/// Captured piece types, and one more for promotions that capture nothing.
 const VICTIMS: usize = PieceType::COUNT + 1;
 
-/// All that is learnt about moves in the course of a game.
+/// Scores learnt about moves during a game.
 pub struct Histories {
     butterfly: Box<Butterfly>,
     continuation: Continuation,
     low_ply: Box<LowPly>,
     pawn_moves: PawnMoves,
     captures: Captures,
-    /// Not about moves, but learnt and forgotten with them.
+    /// Correction histories, which are learnt and cleared along with the others.
     pub corrections: Corrections,
 }
 
@@ -111,17 +117,17 @@ impl Histories {
         }
     }
 
-    /// Forgets everything.
+    /// Clears all histories.
     pub fn clear(&mut self) {
         *self = Histories::new();
     }
 
-    /// Forgets what is learnt about the first plies of a search, for the next begins elsewhere.
+    /// Clears the low-ply history, because the next search has another root.
     pub fn begin_search(&mut self) {
         self.low_ply.0 = [[[Value::default(); Square::COUNT]; Square::COUNT]; LOW_PLIES];
     }
 
-    /// What is remembered of the quiet moves of a position.
+    /// Selects the histories of the quiet moves of a position.
     #[inline]
     pub fn quiets(&self, board: &Board, context: Context) -> Quiets<'_> {
         Quiets {
@@ -134,26 +140,28 @@ impl Histories {
         }
     }
 
-    /// The value of a quiet move: the greater, the sooner it should be tried.
+    /// Returns the history score of a quiet move; moves with higher scores are searched earlier.
     #[inline]
     pub fn quiet(&self, board: &Board, mv: Move, context: Context) -> i32 {
         self.quiets(board, context).value(board, mv)
     }
 
-    /// The value of a move that takes or promotes, beside what it wins.
+    /// Returns the history score of a capture or promotion, without the value of the captured
+    /// piece.
     #[inline]
     pub fn capture(&self, board: &Board, mv: Move) -> i32 {
         self.captures.0[PieceTo::new(board, mv).index()][victim_index(board, mv)].get()
     }
 
-    /// Learns that a move that takes or promotes was good, by a positive bonus, or bad.
+    /// Updates the history of a capture or promotion; a negative bonus is a malus.
     #[inline]
     pub fn learn_capture(&mut self, board: &Board, mv: Move, bonus: i32) {
         self.captures.0[PieceTo::new(board, mv).index()][victim_index(board, mv)].learn(bonus);
     }
 
-    /// Learns that a quiet move that has been played was good, by a positive bonus, or bad; `context` is that of the position
-    /// before it. What depends on the pawns is left out, for they may have moved.
+    /// Updates the histories of a quiet move that has been played; a negative bonus is a malus.
+    /// `context` is that of the position before the move. The pawn history is left out because the
+    /// pawns may have moved.
     #[inline]
     pub fn learn_played(&mut self, side: Color, mv: Move, piece_to: PieceTo, context: Context, bonus: i32) {
         self.learn_from_to(side, mv, context.threats, bonus);
@@ -162,14 +170,15 @@ impl Histories {
         }
     }
 
-    /// Learns that a quiet move that has been played was good, by a positive bonus, or bad, whatever went before it.
+    /// Updates the butterfly history of a quiet move that has been played; a negative bonus is a
+    /// malus.
     #[inline]
     pub fn learn_from_to(&mut self, side: Color, mv: Move, threats: Bitboard, bonus: i32) {
         let threat_index = threat_index(threats, mv);
         self.butterfly.0[side.index()][threat_index][mv.from().index()][mv.to().index()].learn(bonus);
     }
 
-    /// Learns that a quiet move was good, by a positive bonus, or bad.
+    /// Updates all histories of a quiet move; a negative bonus is a malus.
     #[inline]
     pub fn learn_quiet(&mut self, board: &Board, mv: Move, context: Context, bonus: i32) {
         let piece_to = PieceTo::new(board, mv);
@@ -181,7 +190,7 @@ impl Histories {
     }
 }
 
-/// The parts of the tables that speak of the quiet moves of one position.
+/// Views of the histories that apply to the quiet moves of one position.
 #[derive(Clone, Copy)]
 pub struct Quiets<'a> {
     butterfly: &'a [FromTo; 4],
@@ -193,7 +202,7 @@ pub struct Quiets<'a> {
 }
 
 impl Quiets<'_> {
-    /// The value of a quiet move: the greater, the sooner it should be tried.
+    /// Returns the history score of a quiet move; moves with higher scores are searched earlier.
     #[inline]
     pub fn value(&self, board: &Board, mv: Move) -> i32 {
         let piece_to = PieceTo::new(board, mv).index();
@@ -211,7 +220,7 @@ fn victim_index(board: &Board, mv: Move) -> usize {
     captured_kind(board, mv).map_or(VICTIMS - 1, PieceType::index)
 }
 
-/// What a move takes.
+/// Returns the type of the captured piece.
 #[inline]
 pub fn captured_kind(board: &Board, mv: Move) -> Option<PieceType> {
     if mv.is_en_passant() {

@@ -1,4 +1,5 @@
-//! The iterations: one ply deeper at a time, with a narrow window around what the last one found.
+//! Iterative deepening: one ply deeper at a time, with an aspiration window around the previous
+//! score.
 
 use super::info::{Info, Report};
 use super::limits::Limits;
@@ -11,40 +12,40 @@ use crate::board::Board;
 use crate::types::{DRAW, INFINITE, MAX_PLY, Move, Score, mate_in};
 use std::time::Duration;
 
-/// Iterations from this depth on begin with a narrow window.
+/// Depth from which iterations start with an aspiration window.
 const ASPIRATION_DEPTH: i32 = 4;
-/// Where there is one move to choose from no iteration deeper than this is begun, on a clock or in a fixed time: it is played at
-/// once, for no thought could change it.
+/// Depth of the last iteration for a position with a single move, on a clock or in a fixed time.
+/// The move is then played at once, because no search can change it.
 const FORCED_MOVE_DEPTH: i32 = 6;
 
-/// What one thread has found.
+/// Result of one thread's search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// None when there is no legal move, or nothing was finished.
+    /// Best line; `None` without a legal move or a finished search.
     pub best: Option<BestLine>,
-    /// A move that may be played when nothing is known; none when there is none.
+    /// First legal move, played if there is no line; `None` without a legal move.
     pub fallback: Option<Move>,
-    /// The last iteration that was finished.
+    /// Depth of the last finished iteration.
     pub depth: i32,
 }
 
-/// What the course of the iterations says about the time to take.
+/// Progress of the iterations, from which the time to use is derived.
 #[derive(Default)]
 struct Course {
     best: Option<Move>,
     /// Iterations since the best move changed.
     stability: u32,
     score: Score,
-    /// Loss of score in the last iteration.
+    /// Loss of score in the last iteration, in centipawns.
     drop: Score,
     ended: Duration,
     last: Duration,
-    /// How much longer the last iteration took than the one before.
+    /// Ratio of the last iteration's time to that of the one before.
     growth: f64,
 }
 
 impl Course {
-    /// Takes down an iteration that ended after `elapsed` with this line.
+    /// Records an iteration that ended after `elapsed` with this line.
     fn note(&mut self, best: &BestLine, elapsed: Duration) {
         let mv = best.moves[0];
         self.stability = if self.best == Some(mv) { self.stability + 1 } else { 0 };
@@ -56,7 +57,7 @@ impl Course {
 }
 
 impl Worker<'_> {
-    /// Searches a position one ply deeper at a time, until a limit is reached or a signal says so.
+    /// Searches a position with iterative deepening until a limit is reached or a signal arrives.
     pub fn deepen(&mut self, board: &Board, limits: &Limits, report: &mut dyn Report) -> Finding {
         let max_depth = limits.depth.unwrap_or(i32::MAX).clamp(1, MAX_PLY as i32 - 1);
         let mut finished = 0;
@@ -64,7 +65,7 @@ impl Worker<'_> {
         if self.root.moves().is_empty() {
             return Finding { best: None, fallback: None, depth: 0 };
         }
-        self.ask_tables_for_root(board);
+        self.filter_root_by_tablebase(board);
         for depth in self.first_depth(max_depth)..=max_depth {
             self.seldepth = 0;
             for index in 0..self.root.wanted() {
@@ -92,7 +93,8 @@ impl Worker<'_> {
         Finding { best: self.root.best().cloned(), fallback: self.root.moves().first().copied(), depth: finished }
     }
 
-    /// Every other helper begins a ply deeper, so that not all threads are in the same iteration.
+    /// Starts every other helper a ply deeper, so that the threads are not all in the same
+    /// iteration.
     fn first_depth(&self, max_depth: i32) -> i32 {
         (1 + (self.control.thread() % 2) as i32).min(max_depth)
     }
@@ -107,13 +109,15 @@ impl Worker<'_> {
         }
     }
 
-    /// Looks for one line: with a narrow window around its last score, and wider ones until the score lies inside ("aspiration
-    /// search", G. Baudet, "The design and analysis of algorithms for asynchronous multiprocessors", 1978).
+    /// Searches one line with a narrow window around its last score, widened until the score lies
+    /// inside ("aspiration search", G. Baudet, "The design and analysis of algorithms for
+    /// asynchronous multiprocessors", 1978).
     fn search_aspiring(&mut self, board: &Board, depth: i32) {
         let last = self.root.line().map_or(DRAW, |line| line.score);
         let mut delta = params::aspiration_delta();
-        // A score above the window is looked for again less deep (the engine community's): the move is found, only not its
-        // score. The line is still told as one of the iteration's depth.
+        // After a fail high the search is repeated at lower depth (common practice), because the
+        // move is known and only its score is missing. The line is still reported at the
+        // iteration's depth.
         let mut fails_high = 0;
         let mut window = Window { alpha: -INFINITE, beta: INFINITE };
         if depth >= ASPIRATION_DEPTH {
@@ -138,7 +142,8 @@ impl Worker<'_> {
         }
     }
 
-    /// True when searching deeper is of no use: the nodes are spent, the mate asked for is found, or there is nothing to choose.
+    /// Returns whether deeper search is pointless: the soft node limit is reached, the requested
+    /// mate is found, or there is only one move.
     fn is_settled(&self, depth: i32, score: Score, limits: &Limits) -> bool {
         if limits.soft_nodes.is_some_and(|nodes| self.control.total_nodes() >= nodes) {
             return true;
@@ -151,24 +156,24 @@ impl Worker<'_> {
         self.control.is_timed() && self.root.moves().len() == 1 && depth >= FORCED_MOVE_DEPTH
     }
 
-    /// Tells the lines, best first, if this thread leads.
+    /// Reports the lines, best first, if this thread leads.
     fn report(&mut self, report: &mut dyn Report) {
         self.root.is_news = false;
         if !self.control.leads() {
             return;
         }
-        self.nodes_told = self.control.total_nodes();
+        self.nodes_reported = self.control.total_nodes();
         for (index, line) in self.root.lines().iter().enumerate() {
             report.iteration(&self.info(index, line));
         }
     }
 
-    /// The last word on a search whose threads have all ended: the line elected, if it is that of another thread, else the lines
-    /// again, when they or the count of nodes have changed since they were told.
+    /// Reports the final result after all threads have ended. That is the elected line of another
+    /// thread, or the own lines if they or the node count have changed since the last report.
     pub fn report_end(&mut self, elected: Option<&BestLine>, report: &mut dyn Report) {
         if let Some(line) = elected {
             report.iteration(&self.info(0, line));
-        } else if self.root.is_news || self.nodes_told != self.control.total_nodes() {
+        } else if self.root.is_news || self.nodes_reported != self.control.total_nodes() {
             self.report(report);
         }
     }

@@ -178,7 +178,7 @@ impl<'a> Control<'a> {
 
     /// Counts an answer from an endgame table.
     #[inline]
-    pub fn count_table_hit(&mut self) {
+    pub fn count_tablebase_hit(&mut self) {
         self.table_hits += 1;
     }
 

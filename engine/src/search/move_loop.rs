@@ -1,4 +1,5 @@
-//! The moves of a node: which are searched, how deep, and what is learnt from them.
+//! The move loop of a node: move pruning, late move reductions (LMR), re-searches and history
+//! updates.
 
 use super::history;
 use super::ordering::MovePicker;
@@ -10,19 +11,19 @@ use super::worker::{BestMove, Node, Worker};
 use crate::board::Board;
 use crate::types::{DRAW, INFINITE, MATE_IN_MAX, Move, Score, is_mate, mated_in};
 
-/// A move about to be searched.
+/// Move that is about to be searched.
 #[derive(Clone, Copy)]
 struct Candidate {
     late: LateMove,
     window: Window,
-    /// In plies.
+    /// Extension in plies.
     extension: i32,
-    /// The best score of the node so far.
+    /// Best score of the node so far.
     best: Score,
 }
 
 impl Worker<'_> {
-    /// Searches the moves of a node until one is too good or none is left.
+    /// Searches the moves of a node until one fails high or none is left.
     pub fn search_moves<N: NodeKind>(&mut self, board: &Board, node: &Node) -> BestMove {
         let ply = node.ply;
         let mut alpha = node.window.alpha;
@@ -36,13 +37,13 @@ impl Worker<'_> {
                 continue;
             }
             move_number += 1;
-            let may_leave_out = !N::ROOT && best.score > -MATE_IN_MAX && !node.in_check;
-            if may_leave_out && is_too_late(node, alpha, mv, move_number) {
+            let may_prune = !N::ROOT && best.score > -MATE_IN_MAX && !node.in_check;
+            if may_prune && is_late_pruned(node, alpha, mv, move_number) {
                 move_number += picker.skip_quiets(&mut self.arena);
                 continue;
             }
             let late = self.late_move::<N>(board, node, mv, move_number);
-            if may_leave_out {
+            if may_prune {
                 let depth = depth_left(node, mv, late);
                 if is_futile(node, alpha, mv, depth, late.history) || loses_exchange(board, mv, depth) {
                     continue;
@@ -94,7 +95,7 @@ impl Worker<'_> {
         best
     }
 
-    /// A move of a node as reductions see it before it is played.
+    /// Collects the inputs of LMR that are known before the move is played.
     #[inline]
     fn late_move<N: NodeKind>(&self, board: &Board, node: &Node, mv: Move, number: usize) -> LateMove {
         let is_quiet = mv.is_quiet();
@@ -115,20 +116,20 @@ impl Worker<'_> {
             gives_check: false,
             is_cut: false,
             is_refuted: false,
-            has_raised: false,
+            alpha_raised: false,
             is_evasion: node.in_check,
             correction: node.correction,
         }
     }
 
-    /// The score of a move just played: the first with the whole window, the others with a test that must be failed to earn
-    /// more, late ones less deep at first.
+    /// Searches a move that was just played. The first move gets the full window. Later moves get a
+    /// null window, reduced at first, and are searched again if they beat it.
     fn search_child<N: NodeKind>(&mut self, child: &Board, node: &Node, candidate: Candidate) -> Score {
         let Candidate { late, window, extension, best } = candidate;
         let ply = node.ply + 1;
         let mut depth = node.depth - 1 + extension;
         if late.number == 1 {
-            return -self.search::<N::First>(child, window.flip(), depth, ply);
+            return -self.search::<N::FirstChild>(child, window.flip(), depth, ply);
         }
         let test = Window::test_above(window.alpha).flip();
         let mut score;
@@ -136,7 +137,7 @@ impl Worker<'_> {
             gives_check: child.in_check(),
             is_cut: N::CUT,
             is_refuted: self.stack.is_refuted(ply),
-            has_raised: window.alpha > node.window.alpha,
+            alpha_raised: window.alpha > node.window.alpha,
             ..late
         };
         let reduced = first_depth(node, late);
@@ -147,11 +148,11 @@ impl Worker<'_> {
             if score > window.alpha {
                 depth += reductions::research_adjustment(score, best, depth);
                 if depth > reduced {
-                    score = -self.search::<N::Retried>(child, test, depth, ply);
+                    score = -self.search::<N::ResearchChild>(child, test, depth, ply);
                 }
             }
         } else {
-            score = -self.search::<N::Retried>(child, test, depth, ply);
+            score = -self.search::<N::ResearchChild>(child, test, depth, ply);
         }
         if N::PV && score > window.alpha {
             score = -self.search::<PvNode>(child, window.flip(), depth, ply);
@@ -159,7 +160,7 @@ impl Worker<'_> {
         score
     }
 
-    /// Remembers a move that was too good for the opponent, and that the moves tried before it were not.
+    /// Rewards the move that caused a cutoff and penalises the moves searched before it.
     fn learn_from_cutoff(&mut self, board: &Board, mv: Move, node: &Node, failed: &[Move]) {
         let (bonus, malus) = (history::bonus(node.depth), history::malus(node.depth));
         let context = self.stack.context(node.ply);
@@ -182,7 +183,7 @@ impl Worker<'_> {
     }
 }
 
-/// The depth at which a late move is searched first.
+/// Returns the depth of a late move's first search.
 fn first_depth(node: &Node, late: LateMove) -> i32 {
     let depth = node.depth - 1;
     if node.depth < 3 || late.number < 2 {
@@ -191,15 +192,15 @@ fn first_depth(node: &Node, late: LateMove) -> i32 {
     reductions::reduced_depth(depth, reductions::late_move_reduction(late))
 }
 
-/// True for a quiet move that is left out because of its place in the order, as are all after it.
+/// Late move pruning (LMP): returns whether this quiet move and all later ones are skipped.
 #[inline]
-fn is_too_late(node: &Node, alpha: Score, mv: Move, number: usize) -> bool {
+fn is_late_pruned(node: &Node, alpha: Score, mv: Move, number: usize) -> bool {
     mv.is_quiet()
         && !is_mate(alpha)
         && pruning::late_move_count(node.depth, node.improving).is_some_and(|count| number > count)
 }
 
-/// The depth by which it is judged whether a move is left out: for a quiet move what late move reductions leave.
+/// Returns the depth used for move pruning: reduced by LMR for a quiet move, full for others.
 #[inline]
 fn depth_left(node: &Node, mv: Move, late: LateMove) -> i32 {
     if !mv.is_quiet() {
@@ -208,7 +209,7 @@ fn depth_left(node: &Node, mv: Move, late: LateMove) -> i32 {
     reductions::reduced_depth(node.depth, reductions::late_move_reduction(late))
 }
 
-/// True for a quiet move that is left out because the evaluation is too far below alpha, or because of what is remembered of it.
+/// Futility and history pruning of quiet moves.
 #[inline]
 fn is_futile(node: &Node, alpha: Score, mv: Move, depth: i32, history: i32) -> bool {
     if !mv.is_quiet() || is_mate(alpha) {
@@ -219,16 +220,16 @@ fn is_futile(node: &Node, alpha: Score, mv: Move, depth: i32, history: i32) -> b
     too_far || too_bad
 }
 
-/// True for a move that loses more in the static exchange than the depth may win back.
+/// SEE pruning: returns whether the static exchange loses more than the depth may win back.
 #[inline]
 fn loses_exchange(board: &Board, mv: Move, depth: i32) -> bool {
     pruning::exchange_threshold(depth, mv.is_quiet()).is_some_and(|least| !board.see_ge(mv, least))
 }
 
-/// More than this are not worth remembering.
+/// Capacity of [`FailedMoves`].
 const FAILED_CAPACITY: usize = 64;
 
-/// A short list in place; further moves are dropped.
+/// Moves searched without a cutoff, in order. Moves beyond the capacity are dropped.
 struct FailedMoves {
     moves: [Move; FAILED_CAPACITY],
     len: usize,

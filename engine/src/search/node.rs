@@ -1,4 +1,4 @@
-//! The tree: principal variation search, as numbered steps.
+//! Principal variation search of one node, in numbered steps. TT stands for transposition table.
 
 use super::corrections::CorrectionKeys;
 use super::extensions::{self, Verdict};
@@ -10,14 +10,15 @@ use super::{history, reductions};
 use crate::board::Board;
 use crate::types::{DRAW, Move, Score, is_mate};
 
-/// Moves up to this place in the order are early: that one of them is refuted is worth remembering.
-const EARLY: usize = 3;
+/// Number of the last move in the order that counts as early when the histories learn from its
+/// refutation.
+const EARLY_MOVES: usize = 3;
 
 impl Worker<'_> {
-    /// The value of a position within the window, to a depth in plies ("principal variation search", fail-soft). Means nothing
-    /// once the control has stopped.
+    /// Returns the fail-soft score of a position at a depth in plies (principal variation search).
+    /// The score is meaningless once the control has stopped.
     pub fn search<N: NodeKind>(&mut self, board: &Board, window: Window, depth: i32, ply: usize) -> Score {
-        // 1. The position in check is searched deeper; at depth 0 only captures are left to look at.
+        // 1. Check extension, and quiescence search at depth 0.
         let in_check = board.in_check();
         let depth = depth + extensions::check_extension(in_check);
         if depth <= 0 {
@@ -29,14 +30,14 @@ impl Worker<'_> {
             self.begin_iteration(depth);
         }
 
-        // 2. Ends of the game, and scores that no line from here can reach.
+        // 2. Draws, maximum ply, mate-distance pruning and upcoming repetitions.
         let mut window = window;
         if !N::ROOT {
             if let Some(score) = self.draw_or_max_ply(board, ply) {
                 return score;
             }
             window = window.within_mate_distance(ply);
-            // Who can repeat a position of this line need not take less than a draw.
+            // A side that can repeat a position of the line has at least a draw.
             if window.alpha < DRAW && self.line.has_upcoming_repetition(board, ply) {
                 window.alpha = DRAW;
             }
@@ -45,8 +46,8 @@ impl Worker<'_> {
             }
         }
 
-        // 3. What the table knows.
-        let tt = self.look_up(board, ply);
+        // 3. TT cutoff.
+        let tt = self.probe_tt(board, ply);
         if !N::PV
             && let Some(score) = tt_cutoff(tt, depth, window.beta)
         {
@@ -56,15 +57,15 @@ impl Worker<'_> {
             return score;
         }
 
-        // 4. What the endgame tables know.
+        // 4. Tablebase cutoff.
         if !N::ROOT
             && let Some(score) = self.score_from_tablebase(board, window.alpha, window.beta, depth, ply)
         {
             return score;
         }
 
-        // 5. The static evaluation, corrected by how far it was off in positions like this one, and what it says of the move that led
-        // here and of the depth that was taken off for it.
+        // 5. Static evaluation with its correction, and hindsight: a second look at the previous
+        // move and at its reduction.
         let raw_eval = self.static_eval(board, tt);
         let correction_keys = CorrectionKeys::new(board, self.stack.context(ply));
         let static_eval = self.correct(raw_eval, correction_keys);
@@ -87,7 +88,7 @@ impl Worker<'_> {
             extension: 0,
         };
 
-        // 6. Reasons to leave without looking at moves.
+        // 6. Whole-node pruning: razoring, RFP, NMP, ProbCut.
         if !N::PV
             && !in_check
             && let Some(score) = self.prune_node::<N>(board, &node)
@@ -95,7 +96,7 @@ impl Worker<'_> {
             return score;
         }
 
-        // 7. How deep the table's move is worth to be searched, or the node without one. From here on moves are looked at.
+        // 7. Internal iterative reduction (IIR) without a TT move, singular extension with one.
         self.stack.note_threats(ply, board);
         node.depth -= extensions::internal_reduction::<N>(depth, self.tt_move::<N>(tt));
         match self.singular_extension::<N>(board, &node) {
@@ -103,20 +104,20 @@ impl Worker<'_> {
             Verdict::Cut(score) => return score,
         }
 
-        // 8. The moves.
+        // 8. Move loop.
         let best = self.search_moves::<N>(board, &node);
         if self.control.is_stopped() {
             return DRAW;
         }
 
-        // 9. What was found out goes into the histories and the table, if it holds for the position.
+        // 9. Updates of the histories and the TT, unless the root was searched only in part.
         if !N::ROOT || !self.root.is_partial() {
             self.remember::<N>(board, &node, correction_keys, &best);
         }
         best.score
     }
 
-    /// Keeps what the search of a node's moves found out, for the histories and the table.
+    /// Stores the result of a node in the correction histories and the TT.
     #[inline]
     fn remember<N: NodeKind>(&mut self, board: &Board, node: &Node, correction_keys: CorrectionKeys, best: &BestMove) {
         let Node { ply, depth, window, was_pv, .. } = *node;
@@ -127,19 +128,19 @@ impl Worker<'_> {
             _ => Bound::Upper,
         };
         let is_steady = !node.in_check && !best.mv.is_capture() && !is_mate(best.score);
-        if is_steady && is_telling(bound, best.score, static_eval) {
+        if is_steady && informs_correction(bound, best.score, static_eval) {
             self.histories.corrections.learn(correction_keys, best.score - static_eval, depth);
         }
         if bound == Bound::Upper {
-            // Nothing was good enough: the move that led here is.
-            self.learn_of_last_move(board, ply, history::prior_bonus(depth));
+            // All moves failed low, so the opponent's last move was good.
+            self.learn_previous_move(board, ply, history::prior_bonus(depth));
         }
         let entry = Entry { mv: best.mv, score: best.score, eval: raw_eval, depth, bound, pv: was_pv };
         self.tt.store(board.key(), ply, entry);
     }
 
-    /// Remembers the table's quiet move where its stored score alone refutes the opponent, and that an early quiet move of the
-    /// opponent was refuted.
+    /// Rewards the quiet TT move of a TT cutoff, and penalises the opponent's early quiet move that
+    /// it refutes.
     #[inline]
     fn learn_from_tt(&mut self, board: &Board, tt: Option<Entry>, depth: i32, ply: usize) {
         if let Some(mv) = tt.map(|entry| entry.mv)
@@ -149,14 +150,14 @@ impl Worker<'_> {
             self.stack.note_threats(ply, board);
             self.histories.learn_quiet(board, mv, self.stack.context(ply), history::tt_bonus(depth));
         }
-        if self.stack.before(ply, 1).number <= EARLY {
-            self.learn_of_last_move(board, ply, -history::refuted_malus(depth));
+        if self.stack.before(ply, 1).number <= EARLY_MOVES {
+            self.learn_previous_move(board, ply, -history::refuted_malus(depth));
         }
     }
 
-    /// Remembers that the quiet move that led to a position was good, by a positive bonus, or bad.
+    /// Updates the histories of the quiet move that led to a position; a negative bonus is a malus.
     #[inline]
-    fn learn_of_last_move(&mut self, board: &Board, ply: usize, bonus: i32) {
+    fn learn_previous_move(&mut self, board: &Board, ply: usize, bonus: i32) {
         let Some(before) = ply.checked_sub(1) else { return };
         let Frame { played, piece_to, .. } = self.stack[before];
         if !played.is_null() && played.is_quiet() {
@@ -165,15 +166,16 @@ impl Worker<'_> {
         }
     }
 
-    /// What the static evaluation of a position says of the move that led to it: remembers whether a quiet one was good, and gives
-    /// the plies by which the position's depth is to be changed.
+    /// Hindsight: compares the static evaluation with that before the opponent's move. Updates the
+    /// history of that move if it was quiet, and returns the change of this node's depth in plies.
     #[inline]
     fn hindsight<N: NodeKind>(&mut self, board: &Board, depth: i32, ply: usize) -> i32 {
         let eval = self.stack[ply].static_eval;
         if N::ROOT {
             return 0;
         }
-        // Taken, so that a second search of the position, to verify a null move, does not change the depth again.
+        // The reduction is taken out because the verification search of NMP visits the node a
+        // second time.
         let reduction = std::mem::take(&mut self.stack[ply - 1].reduction);
         let Frame { played, threats, static_eval: before, .. } = self.stack[ply - 1];
         if played.is_null() || eval == NO_EVAL || before == NO_EVAL {
@@ -185,7 +187,7 @@ impl Worker<'_> {
         reductions::hindsight_adjustment(reduction, depth, eval, before)
     }
 
-    /// Bookkeeping on entering the root.
+    /// Prepares the stack and the histories for an iteration at the root.
     fn begin_iteration(&mut self, depth: i32) {
         if self.stack.root_depth == 0 {
             self.histories.begin_search();
@@ -194,8 +196,9 @@ impl Worker<'_> {
     }
 }
 
-/// True when a score with its bound says on which side of the static evaluation the true score is.
-fn is_telling(bound: Bound, score: Score, static_eval: Score) -> bool {
+/// Returns whether a score with its bound shows on which side of the static evaluation the truth
+/// lies.
+fn informs_correction(bound: Bound, score: Score, static_eval: Score) -> bool {
     match bound {
         Bound::Exact => true,
         Bound::Lower => score > static_eval,

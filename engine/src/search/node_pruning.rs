@@ -1,4 +1,4 @@
-//! Reasons to leave a node without looking at its moves.
+//! Whole-node pruning: razoring, reverse futility pruning, null-move pruning and ProbCut.
 
 use super::context::PieceTo;
 use super::ordering::MovePicker;
@@ -10,12 +10,13 @@ use crate::board::Board;
 use crate::types::{MATE_IN_MAX, Move, Score, is_mate};
 
 impl Worker<'_> {
-    /// A score for the whole node when no move needs to be looked at; only for nodes that test a bound, not in check.
+    /// Returns a score if the node can be pruned before the move loop. Only for null-window nodes
+    /// out of check.
     pub fn prune_node<N: NodeKind>(&mut self, board: &Board, node: &Node) -> Option<Score> {
         let Node { ply, depth, window, eval, .. } = *node;
         let beta = window.beta;
 
-        // Razoring: so far below alpha that only a capture may help.
+        // Razoring: the evaluation is so far below alpha that only a capture can help.
         if !is_mate(window.alpha) && pruning::razoring_margin(depth).is_some_and(|margin| eval + margin <= window.alpha)
         {
             let score = self.quiescence::<N>(board, window, ply);
@@ -24,14 +25,16 @@ impl Worker<'_> {
             }
         }
 
-        // Reverse futility pruning: so far above beta that no quiet answer brings it down.
+        // Reverse futility pruning (RFP): the evaluation is so far above beta that no quiet reply
+        // brings it below.
         let margin = pruning::reverse_futility_margin(depth);
         if !is_mate(beta) && !is_mate(eval) && margin.is_some_and(|margin| eval - margin >= beta) {
             return Some(pruning::reverse_futility_score(eval, beta));
         }
 
-        // Null-move pruning: passing is rarely the best move, so if even that fails high, so would the best. Only where that is
-        // expected, for elsewhere most tries are in vain (the engine community's); so never twice in a row.
+        // Null-move pruning (NMP): if even passing fails high, the best move does too. Only at cut
+        // nodes, because elsewhere most tries fail (common practice). This also rules out two null
+        // moves in a row.
         let may_pass = N::CUT && ply >= self.stack.nmp_min_ply;
         let has_pieces = board.has_non_pawn_material(board.turn());
         if may_pass && pruning::may_try_null_move(depth, eval, self.stack[ply].static_eval, beta, has_pieces) {
@@ -42,12 +45,13 @@ impl Worker<'_> {
             }
         }
 
-        // ProbCut: a capture that is far above beta with less depth is above it with more.
+        // ProbCut: a capture that beats beta by a margin at low depth beats beta at full depth.
         pruning::probcut_bound(depth, beta).and_then(|bound| self.search_probcut::<N>(board, node, bound))
     }
 
-    /// True when a fail high after passing is borne out, or need not be, by a search of the node in which the side to move may not
-    /// pass; the other reasons to leave it without a move hold in it.
+    /// Confirms a null-move fail high by a search without null moves. Returns true at once at low
+    /// depth, or inside another verification. Other pruning stays active in the verification
+    /// search.
     fn verify_null_move<N: NodeKind>(&mut self, board: &Board, node: &Node, depth: i32) -> bool {
         if self.stack.nmp_min_ply > 0 || !pruning::wants_verification(node.depth) {
             return true;
@@ -59,12 +63,13 @@ impl Worker<'_> {
         score >= beta
     }
 
-    /// The score of a capture that reaches a bound above beta in quiescence search and in a search that is less deep.
+    /// Returns the score of a capture that reaches `bound` in quiescence search and in a reduced
+    /// search.
     fn search_probcut<N: NodeKind>(&mut self, board: &Board, node: &Node, bound: Score) -> Option<Score> {
         let Node { ply, depth, .. } = *node;
         let reduced = depth - PROBCUT_REDUCTION;
-        // The table already has a score of a search as deep that fell short. Even a lower bound, which proves nothing, is taken for
-        // a sign that the capture will not be found.
+        // A TT score from a deep enough search already fell short. Even a lower bound, which proves
+        // nothing, is taken as a sign that no capture will succeed.
         let fell_short = |entry: Entry| entry.bound != Bound::None && entry.score < bound;
         if node.tt.is_some_and(|entry| entry.depth > reduced && fell_short(entry)) {
             return None;
@@ -76,9 +81,9 @@ impl Worker<'_> {
         let mut found = None;
         while let Some(mv) = picker.next(board, &mut self.arena, self.histories) {
             let Some(child) = self.play(board, mv, ply) else { break };
-            let mut score = -self.quiescence::<N::First>(&child, test, ply + 1);
+            let mut score = -self.quiescence::<N::FirstChild>(&child, test, ply + 1);
             if score >= bound && reduced > 1 {
-                score = -self.search::<N::First>(&child, test, reduced - 1, ply + 1);
+                score = -self.search::<N::FirstChild>(&child, test, reduced - 1, ply + 1);
             }
             self.take_back();
             if self.control.is_stopped() {
@@ -102,7 +107,7 @@ impl Worker<'_> {
         found
     }
 
-    /// The score after passing, tested against `beta`; none when the search stops.
+    /// Returns the null-move score, tested against `beta`; `None` if the search stops.
     fn search_null_move(&mut self, board: &Board, beta: Score, depth: i32, ply: usize) -> Option<Score> {
         if !self.control.count_node() {
             return None;

@@ -1,4 +1,5 @@
-//! Move ordering: a picker that makes and sorts moves in stages, as late as it can.
+//! Move ordering: a picker that generates and sorts moves in stages. TT stands for transposition
+//! table.
 
 use super::context::Context;
 use super::history::{Histories, Quiets, captured_kind};
@@ -6,7 +7,7 @@ use super::params;
 use crate::board::{Board, see_value};
 use crate::types::{Bitboard, Move, MoveList, PieceType};
 
-/// Moves a line of search can have waiting at once, so that the arena never grows.
+/// Capacity in moves, enough for every ply of a line, so the arena never reallocates.
 const ARENA_CAPACITY: usize = 8192;
 
 #[derive(Clone, Copy)]
@@ -15,7 +16,7 @@ struct ScoredMove {
     score: i32,
 }
 
-/// Where the pickers of all plies keep their moves, one above the other.
+/// Stack of the pending moves of all pickers, one ply above the other.
 pub struct MoveArena {
     generated: MoveList,
     scored: Vec<ScoredMove>,
@@ -27,7 +28,7 @@ impl MoveArena {
     }
 }
 
-/// The stages of a picker, in order.
+/// Stages of a picker, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     TtMove,
@@ -41,26 +42,27 @@ enum Stage {
     Done,
 }
 
-/// Hands out the legal moves of a position, each once, the most promising first.
+/// Iterator over the legal moves of a position, most promising first, each once.
 pub struct MovePicker {
     stage: Stage,
     tt_move: Move,
     killers: [Move; 2],
-    /// The moves that led here.
+    /// Moves that led to the position.
     context: Context,
     captures_only: bool,
-    /// Captures that gain less than this in the exchange come last; where all moves are wanted, less [`allowed_loss`].
+    /// Minimum static exchange value of a good capture. A picker of all moves also subtracts
+    /// [`allowed_loss`].
     see_threshold: i32,
-    /// The arena's length when this picker began.
+    /// Length of the arena when this picker began.
     base: usize,
-    /// The end of the losing captures, which are kept from `base` on.
+    /// End of the losing captures, which are kept from `base` on.
     bad_end: usize,
     next: usize,
     end: usize,
 }
 
 impl MovePicker {
-    /// All legal moves. The table move and the killers are checked before they are handed out.
+    /// Picks from all legal moves. The TT move and the killers are checked for legality first.
     pub fn all(arena: &MoveArena, tt_move: Move, killers: [Move; 2], context: Context) -> MovePicker {
         let base = arena.scored.len();
         MovePicker {
@@ -77,7 +79,8 @@ impl MovePicker {
         }
     }
 
-    /// Captures and promotions to a queen that gain at least `see_threshold` in the exchange, and the table move whatever it is.
+    /// Picks captures and queen promotions with a static exchange value of at least
+    /// `see_threshold`, and the TT move in any case.
     pub fn captures(arena: &MoveArena, tt_move: Move, see_threshold: i32) -> MovePicker {
         MovePicker {
             captures_only: true,
@@ -86,12 +89,13 @@ impl MovePicker {
         }
     }
 
-    /// Passes over the quiet moves that are sorted by what is remembered of them, and says how many; none before they come up.
+    /// Skips the remaining quiet moves and returns their number. Does nothing before the stage of
+    /// quiet moves.
     pub fn skip_quiets(&mut self, arena: &mut MoveArena) -> usize {
         if self.stage != Stage::Quiets {
             return 0;
         }
-        // Underpromotions are among them and stay.
+        // Underpromotions share this stage and stay.
         let waiting = &mut arena.scored[self.next..self.end];
         let mut quiets = waiting.len();
         for index in (0..waiting.len()).rev() {
@@ -104,12 +108,12 @@ impl MovePicker {
         quiets
     }
 
-    /// Gives the picker's room back. Must be called before a picker of a lower ply goes on.
+    /// Releases the picker's moves. Must be called before a picker of a lower ply continues.
     pub fn finish(self, arena: &mut MoveArena) {
         arena.scored.truncate(self.base);
     }
 
-    /// The next move.
+    /// Returns the next move.
     pub fn next(&mut self, board: &Board, arena: &mut MoveArena, histories: &Histories) -> Option<Move> {
         loop {
             match self.stage {
@@ -165,7 +169,7 @@ impl MovePicker {
         }
     }
 
-    /// The killer if it is a legal quiet move not yet handed out; else it is forgotten.
+    /// Returns a killer if it is a legal quiet move not yet returned; clears it otherwise.
     fn check_killer(&mut self, board: &Board, index: usize) -> Option<Move> {
         let mv = self.killers[index];
         let repeated = mv == self.tt_move || (index == 1 && mv == self.killers[0]);
@@ -202,22 +206,22 @@ impl MovePicker {
         self.end = arena.scored.len();
     }
 
-    /// The best capture left that gains `see_threshold` in the exchange, or loses no more than its score allows where all moves are
-    /// wanted; the others are put aside on the way.
+    /// Returns the best remaining capture that passes the static exchange test, and sets the
+    /// failing ones aside. A picker of all moves allows a loss that depends on the capture's score.
     fn next_good_capture(&mut self, board: &Board, arena: &mut MoveArena) -> Option<Move> {
         while let Some(ScoredMove { mv, score }) = self.take_best(arena) {
             let allowance = if self.captures_only { 0 } else { allowed_loss(score) };
             if board.see_ge(mv, self.see_threshold - allowance) {
                 return Some(mv);
             }
-            // Places up to `next` are free: their moves are handed out.
+            // Slots before `next` are free, because their moves have been returned.
             arena.scored[self.bad_end].mv = mv;
             self.bad_end += 1;
         }
         None
     }
 
-    /// One step of a selection sort: most nodes want few of their moves.
+    /// Performs one step of a selection sort. Most nodes need few of their moves.
     fn take_best(&mut self, arena: &mut MoveArena) -> Option<ScoredMove> {
         let waiting = &mut arena.scored[self.next..self.end];
         let mut best = 0;
@@ -233,8 +237,8 @@ impl MovePicker {
     }
 }
 
-/// Most valuable victim first, least valuable attacker next (MVV-LVA), moved by what is remembered of the capture. In sixteenths
-/// of a centipawn.
+/// Scores a capture by most valuable victim, then least valuable attacker (MVV-LVA), plus its
+/// history, in sixteenths of a centipawn.
 fn capture_score(board: &Board, mv: Move, histories: &Histories) -> i32 {
     let victim = captured_kind(board, mv).map_or(0, see_value);
     let promotion = if mv.promotion() == Some(PieceType::Queen) { see_value(PieceType::Queen) } else { 0 };
@@ -242,17 +246,17 @@ fn capture_score(board: &Board, mv: Move, histories: &Histories) -> i32 {
     16 * (victim + promotion) - attacker + params::capture_history_weight() * histories.capture(board, mv) / 64
 }
 
-/// What a capture of so high a score may lose in the exchange and still come before the quiet moves, in centipawns (the engine
-/// community's).
+/// Returns the static exchange loss, in centipawns, with which a capture of this score still comes
+/// before the quiet moves (common practice).
 fn allowed_loss(capture_score: i32) -> i32 {
     capture_score.max(0) / 16 * params::good_capture_share() / 64
 }
 
-/// What a check may lose in the exchange to be tried early, in centipawns.
+/// Static exchange loss in centipawns with which a check is still ordered early.
 const CHECK_MAY_LOSE: i32 = 75;
 
-/// Underpromotions last, the rest by what is remembered of them; direct checks that do not lose their piece come early (the engine
-/// community's). `checks` is [`Board::check_squares`].
+/// Scores a quiet move by its histories. Underpromotions come last. Direct checks that do not lose
+/// their piece get a bonus (common practice). `checks` is [`Board::check_squares`].
 fn quiet_score(board: &Board, mv: Move, remembered: Quiets<'_>, checks: &[Bitboard; PieceType::COUNT]) -> i32 {
     if mv.is_promotion() {
         return i32::MIN / 2;
@@ -325,7 +329,7 @@ mod tests {
 
     #[test]
     fn a_capture_may_lose_a_little_and_come_before_the_quiets() {
-        // A bishop for a guarded knight, and for a guarded pawn.
+        // A bishop takes a protected knight, or a protected pawn.
         for (fen, word, is_first) in [
             ("4k3/2p5/3n4/8/5B2/8/8/4K3 w - - 0 1", "f4d6", true),
             ("4k3/2p5/3p4/8/5B2/8/8/4K3 w - - 0 1", "f4d6", false),

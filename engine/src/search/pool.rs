@@ -80,7 +80,7 @@ impl Assignment {
             stack: Stack::new(),
             arena: MoveArena::new(),
             seldepth: 0,
-            nodes_told: 0,
+            nodes_reported: 0,
         }
     }
 }

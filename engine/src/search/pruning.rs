@@ -1,101 +1,106 @@
-//! Margins: what may be left out, each as a pure function of what it depends on. Depths are in plies, scores in
-//! centipawns.
+//! Pruning margins as pure functions. Depths are in plies, scores in centipawns.
 
 use super::params;
 use crate::types::{Score, is_mate};
 
-/// Reverse futility pruning, or static null-move pruning: how far the evaluation must be above beta at a depth for the node to be
-/// taken as failing high ("futility pruning", E. Heinz, ICCA Journal 21(2), 1998, turned to the other side).
+/// Reverse futility pruning (RFP, static null-move pruning): returns the margin above beta at which
+/// a node is taken to fail high. It is futility pruning (E. Heinz, ICCA Journal 21(2), 1998) for
+/// the other side.
 pub fn reverse_futility_margin(depth: i32) -> Option<Score> {
     (depth <= params::reverse_futility_depth()).then(|| params::reverse_futility_slope() * depth)
 }
 
-/// Reverse futility pruning: the score of a node left out because its evaluation is that far above beta. Between both, for the
-/// evaluation was not searched ("fail medium", the engine community's).
+/// RFP: returns the score of a pruned node. It lies between beta and the evaluation, which no
+/// search has confirmed ("fail medium", common practice).
 pub fn reverse_futility_score(eval: Score, beta: Score) -> Score {
     beta + (eval - beta) * params::reverse_futility_blend() / 64
 }
 
-/// Razoring: how far the evaluation may be below alpha at a depth for the moves still to be looked at; below that, quiescence search
-/// is asked whether a capture helps ("Computer chess methods", J. Birmingham and P. Kent, Advances in Computer Chess 1, 1977).
+/// Razoring: returns the margin below alpha within which moves are still searched. Below it only a
+/// capture can help, and quiescence search decides ("Computer chess methods", J. Birmingham and P.
+/// Kent, Advances in Computer Chess 1, 1977).
 pub fn razoring_margin(depth: i32) -> Option<Score> {
     (depth <= params::razoring_depth()).then(|| params::razoring_base() + params::razoring_slope() * depth * depth)
 }
 
-/// ProbCut: the bound above beta that a capture must reach in a search so much less deep for the node to be taken as failing high
-/// (M. Buro, "ProbCut: an effective selective extension of the alpha-beta algorithm", ICCA Journal 18(2), 1995).
+/// ProbCut: returns the bound above beta that a capture must reach in a reduced search (M. Buro,
+/// "ProbCut: an effective selective extension of the alpha-beta algorithm", ICCA Journal 18(2),
+/// 1995).
 pub fn probcut_bound(depth: i32, beta: Score) -> Option<Score> {
     (depth >= params::probcut_depth() && !is_mate(beta)).then(|| beta + params::probcut_margin())
 }
 
-/// ProbCut: how much less deep the search is that stands for the whole.
+/// ProbCut: reduction of the search that stands in for the full one, in plies.
 pub const PROBCUT_REDUCTION: i32 = 4;
 
-/// Null-move pruning: true when the side to move may be allowed to pass, to see whether that already fails high (C. Donninger,
-/// "Null move and deep search", ICCA Journal 16(3), 1993). Without pieces zugzwang is too likely, and mates are to be proven by
-/// moves. The less depth is left, the more the static evaluation must promise, for then there is little to save (the engine
-/// community's).
+/// Null-move pruning (NMP): returns whether the side to move may try a null move (C. Donninger,
+/// "Null move and deep search", ICCA Journal 16(3), 1993). Without pieces zugzwang is too likely,
+/// and mates must be proven by moves. At low depth little can be saved, so the static evaluation
+/// must be higher (common practice).
 pub fn may_try_null_move(depth: i32, eval: Score, static_eval: Score, beta: Score, has_pieces: bool) -> bool {
     let surplus = params::null_move_static_base() - params::null_move_static_slope() * depth;
     depth >= 3 && eval >= beta && static_eval >= beta + surplus && has_pieces && !is_mate(beta)
 }
 
-/// Null-move pruning: how much less deep the position is searched after passing. Grows with depth ("adaptive null-move pruning",
-/// E. Heinz, ICCA Journal 22(3), 1999) and with how far the evaluation is above beta (the engine community), up to three plies.
+/// NMP: returns the reduction in plies. It grows with depth ("adaptive null-move pruning", E.
+/// Heinz, ICCA Journal 22(3), 1999) and with the evaluation's surplus over beta, by up to three
+/// plies (common practice).
 pub fn null_move_reduction(depth: i32, eval: Score, beta: Score) -> i32 {
     let surplus = ((eval - beta) / params::null_move_eval_divisor()).clamp(0, 3);
     (params::null_move_base() + params::null_move_slope() * depth) / 100 + surplus
 }
 
-/// Null-move pruning: true when a fail high after passing at a depth is to be borne out by a search without passing, for at great
-/// depth zugzwang costs more than the check ("verified null-move pruning", O. David-Tabibi and N. Netanyahu, ICGA Journal
-/// 25(3), 2002). That search may itself be answered at its root without a move, by reverse
-/// futility pruning, where its depth is low enough.
+/// NMP: returns whether a fail high at this depth needs verification by a search without null
+/// moves. At high depth an overlooked zugzwang costs more than the search ("verified null-move
+/// pruning", O. David-Tabibi and N. Netanyahu, ICGA Journal 25(3), 2002). At low depth RFP may
+/// still prune the root of the verification search.
 pub fn wants_verification(depth: i32) -> bool {
     depth >= params::null_move_verified_depth()
 }
 
-/// Null-move pruning: the ply from which on passing is allowed again while a fail high is verified.
+/// NMP: returns the ply from which null moves are allowed again during verification.
 pub fn verification_end(ply: usize, depth: i32) -> usize {
     ply + usize::try_from(3 * depth / 4).unwrap_or(0)
 }
 
-/// Late move pruning, or move-count pruning: how many moves of a node are looked at before its quiet moves are left out. With
-/// little depth left, a good quiet move that the ordering puts that late is rare, the more so where the side to move is not
-/// improving (the engine community's).
+/// Late move pruning (LMP, move-count pruning; common practice): returns the number of moves after
+/// which quiet moves are skipped. At low depth a good quiet move is rarely ordered that late, least
+/// of all if the side to move is not improving.
 pub fn late_move_count(depth: i32, improving: bool) -> Option<usize> {
     let all = params::late_move_base() + params::late_move_slope() * depth * depth;
     let count = if improving { all } else { all * params::late_move_not_improving() / 100 };
     (depth <= params::late_move_depth()).then(|| usize::try_from(count / 100).unwrap_or(0))
 }
 
-/// Futility pruning: how far the evaluation may be below alpha at a depth for a quiet move still to be worth a look (E. Heinz,
-/// "Extended futility pruning", ICCA Journal 21(2), 1998). The depth is what late move reductions leave.
+/// Futility pruning: returns the margin below alpha within which a quiet move is still searched (E.
+/// Heinz, "Extended futility pruning", ICCA Journal 21(2), 1998). The depth is reduced by late move
+/// reductions (LMR).
 pub fn futility_margin(depth: i32) -> Option<Score> {
     (depth <= params::futility_depth()).then(|| params::futility_base() + params::futility_slope() * depth)
 }
 
-/// History pruning: what must be remembered of a quiet move at a depth that late move reductions leave for it to be worth a look
-/// (the engine community's).
+/// History pruning (common practice): returns the least history score of a quiet move that is still
+/// searched. The depth is reduced by LMR.
 pub fn history_threshold(depth: i32) -> Option<i32> {
     (depth <= params::history_pruning_depth()).then(|| -params::history_pruning_slope() * depth)
 }
 
-/// Quiescence search: the score of standing pat above beta. Between both, for the evaluation was not searched ("fail medium", the
-/// engine community's).
+/// Returns the quiescence score of a stand-pat cutoff. It lies between beta and the evaluation
+/// ("fail medium", common practice).
 pub fn stand_pat_score(eval: Score, beta: Score) -> Score {
     beta + (eval - beta) * params::stand_pat_blend() / 64
 }
 
-/// Delta pruning: what a capture that wins so much can bring the side to move to at most, in quiescence search; when that is not
-/// above alpha, the capture is left out (E. Heinz, "AEL pruning", ICGA Journal 23(1), 2000, calls it futility pruning there).
+/// Delta pruning: returns the upper bound of the score after a capture that wins `gain`. The
+/// capture is skipped if this does not exceed alpha (E. Heinz, "AEL pruning", ICGA Journal 23(1),
+/// 2000, calls it futility pruning).
 pub fn delta_bound(stand_pat: Score, gain: Score) -> Score {
     stand_pat + gain + params::delta_margin()
 }
 
-/// Exchange pruning (SEE pruning): the least that a move must come to in the static exchange at a depth, in centipawns. Negative:
-/// the more depth is left, the more may come back. For a quiet move that is the depth that late move reductions leave, for a capture
-/// the node's (the engine community's).
+/// SEE pruning (common practice): returns the least static exchange value of a move that is still
+/// searched, in centipawns. It falls with depth, because a deeper search can win more back. For
+/// quiet moves the depth is reduced by LMR.
 pub fn exchange_threshold(depth: i32, is_quiet: bool) -> Option<Score> {
     let loss = if is_quiet {
         params::quiet_exchange_slope() * depth + params::quiet_exchange_square() * depth * depth

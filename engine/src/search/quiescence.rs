@@ -1,4 +1,4 @@
-//! Quiescence search: what the main search ends in.
+//! Quiescence search: captures until the position is quiet. TT stands for transposition table.
 
 use super::corrections::CorrectionKeys;
 use super::history::captured_kind;
@@ -11,23 +11,23 @@ use crate::board::{Board, see_value};
 use crate::types::{DRAW, INFINITE, MATE_IN_MAX, Move, Score, is_mate, mated_in};
 
 impl Worker<'_> {
-    /// The value of a position when only captures are looked at, or all moves when in check ("quiescence search").
+    /// Returns the score of a position after searching captures only, or all evasions if in check.
     pub fn quiescence<N: NodeKind>(&mut self, board: &Board, window: Window, ply: usize) -> Score {
-        // 1. Ends of the game.
+        // 1. Draws and maximum ply.
         self.enter::<N>(ply);
         if let Some(score) = self.draw_or_max_ply(board, ply) {
             return score;
         }
 
-        // 2. What the table knows.
-        let tt = self.look_up(board, ply);
+        // 2. TT cutoff.
+        let tt = self.probe_tt(board, ply);
         if !N::PV
             && let Some(score) = tt_cutoff(tt, 0, window.beta)
         {
             return score;
         }
 
-        // 3. Standing pat: the side to move need not capture.
+        // 3. Stand pat: the side to move need not capture.
         let in_check = board.in_check();
         let raw_eval = self.static_eval(board, tt);
         let static_eval = self.correct(raw_eval, CorrectionKeys::new(board, self.stack.context(ply)));
@@ -42,7 +42,7 @@ impl Worker<'_> {
             alpha = alpha.max(best.score);
         }
 
-        // 4. The captures that win something in the exchange, or all evasions of a check.
+        // 4. Captures that do not lose material by static exchange, or all evasions.
         let tt_move = tt.map_or(Move::NULL, |entry| entry.mv);
         let mut picker = if in_check {
             self.stack.note_threats(ply, board);
@@ -54,7 +54,7 @@ impl Worker<'_> {
         let stand_pat = best.score;
         while let Some(mv) = picker.next(board, &mut self.arena, self.histories) {
             if in_check {
-                // One way out is enough of the quiet ones, which seldom matter (the engine community's).
+                // Once an evasion avoids mate, further quiet ones are skipped (common practice).
                 if mv.is_quiet() && best.score > -MATE_IN_MAX {
                     continue;
                 }
@@ -87,7 +87,7 @@ impl Worker<'_> {
             return DRAW;
         }
 
-        // 5. Mate, or what was found out.
+        // 5. Checkmate, or an update of the TT.
         if best.score == -INFINITE {
             return mated_in(ply as i32);
         }
@@ -98,7 +98,7 @@ impl Worker<'_> {
     }
 }
 
-/// A bound not above alpha on what a capture brings by what it takes, if there is one (delta pruning).
+/// Delta pruning: returns the upper bound of a capture's gain if it does not exceed alpha.
 fn delta_bound(board: &Board, mv: Move, stand_pat: Score, alpha: Score) -> Option<Score> {
     if mv.is_promotion() || is_mate(alpha) {
         return None;

@@ -1,47 +1,48 @@
-//! Reductions: how much less deep moves are searched that are not expected to matter, as pure functions of what they depend on.
-//! Depths are in plies, reductions in 1024ths of a ply.
+//! Reductions of late moves, and adjustments of their re-search, as pure functions. Depths are in
+//! plies, reductions in 1024ths of a ply.
 
 use super::params;
 use crate::types::Score;
 
-/// A ply of reduction.
+/// One ply of reduction.
 pub const PLY: i32 = 1024;
 
-/// A move as late move reductions see it.
+/// Inputs of late move reductions (LMR) for one move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LateMove {
     pub depth: i32,
-    /// From one.
+    /// Place in the move order, from 1.
     pub number: usize,
-    /// What is remembered of it.
+    /// History score.
     pub history: i32,
-    /// The node is in the principal variation.
+    /// Set in nodes of the principal variation.
     pub is_pv: bool,
-    /// It is, or was in some search before.
+    /// Set in nodes that are in the principal variation now or were in an earlier search.
     pub was_pv: bool,
-    /// The static evaluation of the side to move has been rising.
+    /// Set if the static evaluation of the side to move has risen.
     pub improving: bool,
-    /// The table's move of the node is a capture: quiet moves are then rarely the point.
+    /// Set if the node's move from the transposition table (TT) is a capture. Quiet moves are then
+    /// less likely to be best.
     pub tt_captures: bool,
-    /// Or a promotion.
+    /// Set for captures and promotions.
     pub is_capture: bool,
     pub is_killer: bool,
     pub gives_check: bool,
-    /// The node is expected to fail high, so that a late move is wanted least.
+    /// Set if the node is expected to fail high; late moves matter least there.
     pub is_cut: bool,
-    /// Moves of the node, or of its sisters, were refuted again and again.
+    /// Set if moves at the child's ply have caused many cutoffs.
     pub is_refuted: bool,
-    /// A move of the node has raised alpha.
-    pub has_raised: bool,
-    /// The side to move is in check.
+    /// Set if an earlier move of the node has raised alpha.
+    pub alpha_raised: bool,
+    /// Set if the side to move is in check.
     pub is_evasion: bool,
-    /// By how much the correction histories moved the static evaluation, either way, in centipawns.
+    /// Size of the correction of the static evaluation, in centipawns.
     pub correction: Score,
 }
 
-/// Late move reductions (LMR): how much less deep a move is searched that comes late in the order (T. Romstad, "An introduction
-/// to late move reductions"), in 1024ths of a ply; below zero it asks for more depth. Grows with the logarithms of depth and
-/// move number; the adjustments are the engine community's.
+/// Late move reductions (LMR): returns the reduction of a move late in the order, in 1024ths of a
+/// ply; negative values are allowed (T. Romstad, "An introduction to late move reductions"). The
+/// base grows with the logarithms of depth and move number. The adjustments are common practice.
 pub fn late_move_reduction(mv: LateMove) -> i32 {
     let logarithms = natural_log_1024(mv.depth.max(1) as usize) * natural_log_1024(mv.number) / 1024;
     let mut reduction = params::reduction_base() + 100 * logarithms / params::reduction_divisor();
@@ -58,7 +59,7 @@ pub fn late_move_reduction(mv: LateMove) -> i32 {
         (mv.gives_check, -params::reduction_check()),
         (mv.is_cut, params::reduction_cut()),
         (mv.is_refuted, params::reduction_refuted()),
-        (mv.has_raised, params::reduction_raised()),
+        (mv.alpha_raised, params::reduction_raised()),
         (mv.is_evasion, -params::reduction_evasion()),
     ] {
         reduction += adjustment * i32::from(applies);
@@ -66,23 +67,23 @@ pub fn late_move_reduction(mv: LateMove) -> i32 {
     reduction
 }
 
-/// The depth a late move is searched to at first, when `depth` is what it would get unreduced: at least one ply, and no more
-/// than that depth.
+/// Returns the depth of a reduced search: at least one ply, and at most the full `depth`.
 pub fn reduced_depth(depth: i32, reduction: i32) -> i32 {
     (depth - reduction.max(0) / PLY).max(1).min(depth)
 }
 
-/// Do-deeper and do-shallower search (the engine community's): how much the depth of the second search of a reduced move that
-/// beat alpha is changed: a ply more when its score is far above the best so far, a ply less when it is hardly above.
+/// Do-deeper and do-shallower (common practice): returns the change in depth of a re-search. One
+/// ply more if the reduced score is far above the best so far, one less if it is barely above.
 pub fn research_adjustment(score: Score, best: Score, depth: i32) -> i32 {
     let deeper = score > best + params::deeper_base() + params::deeper_slope() * depth;
     let shallower = score < best + params::shallower_margin();
     i32::from(deeper) - i32::from(shallower)
 }
 
-/// Hindsight adjustment (the engine community's): by how many plies the depth of a position is changed that a reduced move led to,
-/// when its evaluation, for the side to move, and that before the move, for the other side, are known. A ply more when much was
-/// taken off and the move cost its side nothing; a ply less when it cost so much that the side to move has little to find.
+/// Hindsight adjustment (common practice): returns the change in depth of a node reached by a
+/// reduced move. One ply more if the reduction was large and the move cost its side nothing. One
+/// ply less if the move lost so much that the side to move has little to find. `eval` is from the
+/// side to move's view, `eval_before` from the opponent's before its move.
 pub fn hindsight_adjustment(reduction: i32, depth: i32, eval: Score, eval_before: Score) -> i32 {
     if reduction >= params::hindsight_deeper() && eval <= -eval_before {
         1
@@ -93,24 +94,25 @@ pub fn hindsight_adjustment(reduction: i32, depth: i32, eval: Score, eval_before
     }
 }
 
-/// 1024 times the natural logarithm of a number from 1, which beyond the table counts as its last.
+/// Returns 1024 times the natural logarithm of `n`, which must be at least 1. Larger numbers than
+/// the table holds count as its last.
 fn natural_log_1024(n: usize) -> i32 {
     NATURAL_LOG_1024[n.min(NATURAL_LOG_1024.len() - 1)]
 }
 
-/// Made without floating point, so that it is the same on every machine.
+/// Logarithms made without floating point, so they are the same on every machine.
 static NATURAL_LOG_1024: [i32; 128] = {
     let mut table = [0; 128];
     let mut n = 2;
     while n < table.len() {
-        // ln 2 is 45426 in 65536ths.
+        // ln 2 in 65536ths is 45426.
         table[n] = ((log2_65536(n as u64) * 45_426 + (1 << 21)) >> 22) as i32;
         n += 1;
     }
     table
 };
 
-/// 65536 times the binary logarithm: each squaring of the mantissa gives one more binary place.
+/// Returns 65536 times the binary logarithm. Each squaring of the mantissa yields one binary digit.
 const fn log2_65536(n: u64) -> u64 {
     let whole = n.ilog2();
     let mut mantissa = (n << 32) >> whole;
@@ -143,7 +145,7 @@ mod tests {
         gives_check: false,
         is_cut: false,
         is_refuted: false,
-        has_raised: false,
+        alpha_raised: false,
         is_evasion: false,
         correction: 0,
     };
@@ -154,7 +156,7 @@ mod tests {
             for number in 1..200 {
                 let reduction = |mv: LateMove| late_move_reduction(LateMove { depth, number, ..mv });
                 let plain = reduction(PLAIN);
-                // The first is never reduced, and the second less than its place says.
+                // The first move is never reduced, and the second less than its number implies.
                 assert!(number == 1 || plain <= late_move_reduction(LateMove { depth, number: number + 1, ..PLAIN }));
                 assert!(plain <= late_move_reduction(LateMove { depth: depth + 1, number, ..PLAIN }));
                 for less in [
@@ -175,7 +177,7 @@ mod tests {
                     LateMove { tt_captures: true, ..PLAIN },
                     LateMove { is_cut: true, ..PLAIN },
                     LateMove { is_refuted: true, ..PLAIN },
-                    LateMove { has_raised: true, ..PLAIN },
+                    LateMove { alpha_raised: true, ..PLAIN },
                 ] {
                     assert!(reduction(more) > plain, "{depth} {number}: {more:?}");
                 }

@@ -1,49 +1,51 @@
-//! The moves of the root and what is known of them.
+//! Root moves with the lines and node counts found for them.
 
 use super::tt::Bound;
 use crate::board::Board;
 use crate::types::{Move, MoveList, Score};
 use std::cmp::Reverse;
 
-/// A line found from the root.
+/// Best line found from the root.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BestLine {
-    /// The iteration that found it, in plies.
+    /// Depth of the iteration that found it, in plies.
     pub depth: i32,
-    /// The longest line looked at in that iteration, in plies.
+    /// Longest line searched in that iteration, in plies.
     pub seldepth: usize,
     pub score: Score,
-    /// What the score is of the true one: a lower bound when the iteration was stopped after a score above its window.
+    /// Bound of the score: a lower bound if the iteration stopped after a score above its window.
     pub bound: Bound,
-    /// At least one move.
+    /// Moves of the line, at least one.
     pub moves: Vec<Move>,
 }
 
-/// The root of a search.
+/// Root of a search.
 ///
-/// An iteration looks for as many best lines as are wanted, one after the other; for each, the first moves of those before it
-/// are left out.
+/// An iteration searches for the wanted number of best lines in turn (MultiPV). Each leaves out the
+/// first moves of the lines before it.
 pub struct Root {
-    /// Legal and asked for.
+    /// Legal moves that the search may choose from.
     moves: Vec<Move>,
     /// Nodes spent on each of `moves` in this search.
     nodes: Vec<u64>,
-    /// No two begin alike. Those before `index` are of the present iteration, the others perhaps of the last.
+    /// Lines with distinct first moves. Those before `index` are from this iteration, later ones
+    /// may be from the previous one.
     lines: Vec<BestLine>,
-    /// The present iteration, in plies.
+    /// Depth of the current iteration, in plies.
     depth: i32,
-    /// How many lines are wanted and can be had.
+    /// Number of lines to search, at most the number of moves.
     wanted: usize,
-    /// The line being looked for.
+    /// Index of the line being searched.
     index: usize,
-    /// Only some of the legal moves were asked for.
+    /// Set if only some of the legal moves are searched.
     is_narrowed: bool,
-    /// A line is newer than the last report.
+    /// Set if a line has changed since the last report.
     pub is_news: bool,
 }
 
 impl Root {
-    /// The legal moves of a position that are among `wanted`, or all of them when there are none such; so many `lines`.
+    /// Creates a root of the legal moves among `wanted`, or of all legal moves if there are none,
+    /// with up to `lines` lines.
     pub fn new(board: &Board, wanted: &[Move], lines: usize) -> Root {
         let mut legal = MoveList::new();
         board.legal_moves(&mut legal);
@@ -61,7 +63,7 @@ impl Root {
         &self.moves
     }
 
-    /// Keeps only these of the moves, unless none would be left.
+    /// Keeps only the moves that satisfy a predicate, unless none would be left.
     pub fn keep(&mut self, keep: impl Fn(Move) -> bool) {
         if self.moves.iter().any(|&mv| keep(mv)) {
             self.moves.retain(|&mv| keep(mv));
@@ -74,22 +76,22 @@ impl Root {
         self.lines.first()
     }
 
-    /// The lines, best first.
+    /// Returns the lines, best first.
     pub fn lines(&self) -> &[BestLine] {
         &self.lines
     }
 
-    /// How many lines an iteration looks for.
+    /// Returns the number of lines per iteration.
     pub fn wanted(&self) -> usize {
         self.wanted
     }
 
-    /// Begins to look for a line, from zero to [`Self::wanted`], in the iteration of a depth.
+    /// Starts the search for one line, from zero to [`Self::wanted`], at a depth.
     pub fn begin_line(&mut self, index: usize, depth: i32) {
         (self.index, self.depth) = (index, depth);
     }
 
-    /// The line looked for is found: puts it among those before it. The longest line looked at for it was so long.
+    /// Ends the search for one line and sorts it among those before it.
     pub fn end_line(&mut self, seldepth: usize) {
         let found = (self.index + 1).min(self.lines.len());
         if let Some(line) = self.lines.get_mut(self.index) {
@@ -98,23 +100,24 @@ impl Root {
         self.lines[..found].sort_by_key(|line| Reverse(line.score));
     }
 
-    /// The search has ended, perhaps in the course of an iteration: its lines go before those of the last one.
+    /// Ends the search, perhaps within an iteration: lines of this iteration come before those of
+    /// the previous one.
     pub fn end_search(&mut self) {
         self.lines.sort_by_key(|line| (Reverse(line.depth), Reverse(line.score)));
     }
 
-    /// True while what comes out need not be the value of the position: moves that may be the best are left out, because they
-    /// were not asked for or begin a line that was found before.
+    /// Returns whether the search's score may differ from the position's value because some moves
+    /// are excluded: by `searchmoves`, or because they begin an earlier line.
     pub fn is_partial(&self) -> bool {
         self.is_narrowed || self.index > 0
     }
 
-    /// The line known so far where one is looked for.
+    /// Returns the best known line at the current index.
     pub fn line(&self) -> Option<&BestLine> {
         self.lines.get(self.index)
     }
 
-    /// The best move so far of the line looked for, before there is one [`Move::NULL`].
+    /// Returns the first move of [`Self::line`], or [`Move::NULL`].
     pub fn best_move(&self) -> Move {
         self.line().map_or(Move::NULL, |best| best.moves[0])
     }
@@ -123,7 +126,7 @@ impl Root {
         self.moves.contains(&mv) && self.lines.iter().take(self.index).all(|line| line.moves[0] != mv)
     }
 
-    /// Takes a line that is not empty for the one looked for. The longest line looked at so far is so long.
+    /// Replaces the current line by a line that is not empty.
     pub fn set_best(&mut self, score: Score, bound: Bound, seldepth: usize, line: &[Move]) {
         let found = self.lines.iter().skip(self.index).position(|other| other.moves[0] == line[0]);
         let mut moves = found.map_or_else(Vec::new, |at| self.lines.remove(self.index + at).moves);
@@ -135,14 +138,14 @@ impl Root {
         self.is_news = true;
     }
 
-    /// Adds nodes to those spent on a move.
+    /// Adds to the nodes spent on a move.
     pub fn count_nodes(&mut self, mv: Move, nodes: u64) {
         if let Some(index) = self.moves.iter().position(|&other| other == mv) {
             self.nodes[index] += nodes;
         }
     }
 
-    /// The part of all nodes that was spent on the best move, 0 to 1; 1 when nothing was.
+    /// Returns the share of all nodes spent on the best move, 0 to 1; 1 if there are no nodes.
     pub fn best_share(&self) -> f64 {
         let best = self.best().and_then(|best| self.moves.iter().position(|&mv| mv == best.moves[0]));
         let all: u64 = self.nodes.iter().sum();
@@ -157,7 +160,7 @@ impl Root {
 mod tests {
     use super::*;
 
-    /// Sets lines of one move each, named as in UCI, at one index, which is not yet ended.
+    /// Sets lines of one move each, named as in UCI, at an index that stays open.
     fn look(root: &mut Root, board: &Board, index: usize, depth: i32, found: &[(&str, Score)]) {
         root.begin_line(index, depth);
         for &(word, score) in found {
@@ -187,7 +190,7 @@ mod tests {
         set(&mut root, &board, 1, &[("a2a3", 2), ("d2d4", 25)]);
         set(&mut root, &board, 2, &[("a2a3", 5)]);
         check(&root, &board, &[("e2e4", 30), ("d2d4", 25), ("a2a3", 5)]);
-        // The next iteration prefers what was second, and finds the second better than the first.
+        // The next iteration prefers the second line, and rates the second above the first.
         set(&mut root, &board, 0, &[("d2d4", 20)]);
         check(&root, &board, &[("d2d4", 20), ("e2e4", 30), ("a2a3", 5)]);
         assert!(!root.is_partial());
@@ -203,7 +206,8 @@ mod tests {
         set(&mut root, &board, 0, &[("e2e4", 30)]);
         set(&mut root, &board, 1, &[("d2d4", 25)]);
         set(&mut root, &board, 2, &[("a2a3", 5)]);
-        // The second iteration thinks less of the first move, and was about to find a better one in second place.
+        // The second iteration lowers the score of the first move and is stopped while it improves
+        // the second line.
         look(&mut root, &board, 0, 2, &[("e2e4", 10)]);
         root.end_line(4);
         look(&mut root, &board, 1, 2, &[("g1f3", 12)]);

@@ -1,4 +1,5 @@
-//! The searcher: transposition table, memory and threads, kept from one search of a game to the next.
+//! The searcher: transposition table (TT), memory and threads that persist between the searches of
+//! a game.
 
 use super::evaluator::EvalConfig;
 use super::game::Game;
@@ -17,7 +18,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// All that is remembered from one search of a game to the next, and the threads that search.
+/// State that persists between the searches of a game, and the threads that search.
 pub struct Searcher {
     tt: Arc<TranspositionTable>,
     tables: Option<Arc<Tablebases>>,
@@ -28,10 +29,10 @@ pub struct Searcher {
 }
 
 impl Searcher {
-    /// One thread, and a table of so many MiB.
+    /// Creates a searcher with one thread and a TT of `hash_mib` MiB.
     ///
     /// # Errors
-    /// When the memory for the table cannot be had.
+    /// Returns an error if the memory of the TT cannot be allocated.
     pub fn new(hash_mib: usize) -> Result<Searcher, MemoryError> {
         let tt = Arc::new(TranspositionTable::new(hash_mib)?);
         Ok(Searcher {
@@ -44,19 +45,20 @@ impl Searcher {
         })
     }
 
-    /// Takes a new, empty table. On an error the old one stays.
+    /// Replaces the TT by an empty one of another size. On an error the old one stays.
     ///
     /// # Errors
-    /// When the memory cannot be had.
+    /// Returns an error if the memory cannot be allocated.
     pub fn set_hash(&mut self, hash_mib: usize) -> Result<(), MemoryError> {
         let reserved = TranspositionTable::reserve(hash_mib, self.tt.bytes())?;
-        // The old table goes before the new memory is touched, so that both need not be there at once.
+        // The old table is freed before the new memory is touched, so that both need not fit at
+        // once.
         self.tt = Arc::new(TranspositionTable::none());
         self.tt = Arc::new(reserved.build(self.threads()));
         Ok(())
     }
 
-    /// Evaluates by other means from now on, in all threads, and forgets all that came from the old ones.
+    /// Switches the evaluation of all threads, and clears all results of the old one.
     pub fn set_evaluation(&mut self, config: &EvalConfig) {
         self.memory.evaluator.configure(config);
         self.evaluation = config.clone();
@@ -64,58 +66,60 @@ impl Searcher {
         self.new_game();
     }
 
-    /// Helpers begin with the default evaluation.
+    /// Helpers start with the default evaluation.
     fn configure_helpers(&self) {
         let config = self.evaluation.clone();
         self.helpers.change(move |memory| memory.evaluator.configure(&config));
     }
 
-    /// What the accumulators of the network in use did since [`Self::set_evaluation`]; none without a network.
+    /// Returns the accumulator statistics since [`Self::set_evaluation`]; `None` without a network.
     pub fn nnue_counters(&self) -> Option<nnue::Counters> {
         self.memory.evaluator.nnue_counters()
     }
 
-    /// Searches with so many threads from now on, at least one. They live until there are to be fewer.
+    /// Sets the number of search threads, at least one. Threads live until the number is lowered.
     ///
     /// # Errors
-    /// When a thread cannot be had; as many as could be stay.
+    /// Returns an error if a thread cannot be spawned; those spawned so far stay.
     pub fn set_threads(&mut self, threads: usize) -> io::Result<()> {
         let result = self.helpers.resize(threads.saturating_sub(1));
         self.configure_helpers();
         result
     }
 
-    /// Looks positions up in these endgame tables from now on.
+    /// Sets or removes the endgame tablebases.
     pub fn set_tablebases(&mut self, tables: Option<Arc<Tablebases>>) {
         self.tables = tables;
     }
 
-    /// When the tree asks the tables.
+    /// Sets the limits of tablebase probes in the tree.
     pub fn set_probing(&mut self, probing: Probing) {
         self.probing = probing;
     }
 
-    /// Threads that search.
+    /// Returns the number of search threads.
     pub fn threads(&self) -> usize {
         1 + self.helpers.len()
     }
 
-    /// Empties the table.
+    /// Clears the TT.
     pub fn clear_hash(&mut self) {
         self.tt.clear(self.threads());
     }
 
-    /// Forgets everything, so that the next search is what it would be in a fresh process.
+    /// Clears all state, so that the next search equals one in a fresh process.
     pub fn new_game(&mut self) {
         self.clear_hash();
         self.memory.clear();
         self.helpers.change(Memory::clear);
     }
 
-    /// Searches a position. `start` is when the clock began to run. Needs a thread with [`pool::THREAD_STACK_BYTES`] of stack.
+    /// Searches a position. `start` is the time at which the clock began to run. The calling thread
+    /// needs a stack of [`pool::THREAD_STACK_BYTES`].
     ///
-    /// With one thread the result depends on nothing but the arguments and the earlier searches since [`Self::new_game`],
-    /// unless time or a signal ends the search. The calling thread leads: it minds the time and reports.
+    /// With one thread the result depends only on the arguments and on the searches since
+    /// [`Self::new_game`], unless time or a signal ends the search. The calling thread leads: it
+    /// checks the time and reports.
     pub fn search(
         &mut self,
         game: &Game,
@@ -140,7 +144,7 @@ impl Searcher {
         let mut findings = vec![worker.deepen(game.board(), limits, report)];
         shared.stop();
         findings.extend(self.helpers.findings());
-        // Several lines are the leader's, so that what is played is what was reported first.
+        // With several lines the leader's result counts, because its lines were reported.
         let chosen = if limits.lines > 1 { 0 } else { pool::elect(&findings) };
         let found = &findings[chosen];
         worker.report_end(found.best.as_ref().filter(|_| chosen > 0), report);
@@ -156,7 +160,7 @@ impl Searcher {
         Outcome { best, ponder, score, depth: found.depth, nodes }
     }
 
-    /// The answer the table knows, for lines of one move.
+    /// Returns the TT's reply to the best move, for lines of a single move.
     fn expected_answer(&self, board: &Board, best: Move) -> Option<Move> {
         let mut child = *board;
         child.play(best);
@@ -171,7 +175,8 @@ mod tests {
     use super::super::pool::in_search_thread;
     use super::*;
 
-    /// Which depth is stored for the starting position after a search of few plies, none of which come back to it.
+    /// Returns the depth stored for the starting position after a search too short to transpose
+    /// back to it.
     fn stored_depth(limits: Limits) -> Option<i32> {
         let mut searcher = Searcher::new(1).expect("a small table");
         let game = Game::new(Board::startpos());

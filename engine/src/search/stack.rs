@@ -1,4 +1,4 @@
-//! What a search keeps for each ply of the line it is in.
+//! State of a search for each ply of its current line.
 
 use super::context::{Context, PieceTo};
 use super::tt::NO_EVAL;
@@ -6,40 +6,40 @@ use crate::board::Board;
 use crate::types::{Bitboard, MAX_PLY, Move, Score};
 use std::ops::{Index, IndexMut};
 
-/// Frames above the root, so that a look a few plies back needs no test.
+/// Frames before the root, so that looking a few plies back needs no test.
 const LOOKBACK: usize = 4;
 
-/// One ply.
+/// State of one ply.
 #[derive(Debug, Clone, Copy)]
 pub struct Frame {
-    /// The move being searched from here, [`Move::NULL`] for a passed one.
+    /// Move being searched from here; [`Move::NULL`] for a null move.
     pub played: Move,
-    /// The piece that moves by it, and where to.
+    /// Piece and target square of that move.
     pub piece_to: PieceTo,
-    /// Its place in the order, from one; of a passed move, or one that ProbCut tries, that of another.
+    /// Number of that move in the order, from 1. Null-move pruning and ProbCut leave it unchanged.
     pub number: usize,
-    /// How much less deep it is searched than the first would be, in plies; zero but for the time of that search.
+    /// Reduction of that move in plies while its reduced search runs; zero otherwise.
     pub reduction: i32,
-    /// The squares that the other side attacks.
+    /// Squares that the opponent attacks.
     pub threats: Bitboard,
-    /// Quiet moves that refuted a sister position.
+    /// Quiet moves that caused a cutoff in a sibling node.
     pub killers: [Move; 2],
-    /// The evaluator's word, or [`NO_EVAL`] when in check.
+    /// Raw static evaluation; [`NO_EVAL`] in check.
     pub raw_eval: Score,
-    /// The same corrected by the correction histories.
+    /// Raw static evaluation with the correction histories applied.
     pub static_eval: Score,
-    /// Moves of the line up to here that were extended by two plies.
+    /// Double extensions in the line up to here.
     pub double_extensions: i32,
-    /// Fail highs of the nodes of this ply below one node two plies up.
+    /// Cutoffs at this ply since the node two plies up began.
     pub cutoffs: i32,
 }
 
-/// The frames of a line, by ply.
+/// Frames of a line, by ply.
 pub struct Stack {
     frames: Vec<Frame>,
-    /// The ply from which on passing is allowed: greater than zero while a null-move cutoff is verified.
+    /// First ply at which null moves are allowed; above zero during a verification search.
     pub nmp_min_ply: usize,
-    /// The depth of the iteration, in plies.
+    /// Depth of the iteration, in plies.
     pub root_depth: i32,
 }
 
@@ -60,30 +60,31 @@ impl Stack {
         Stack { frames: vec![frame; LOOKBACK + MAX_PLY + 4], nmp_min_ply: 0, root_depth: 0 }
     }
 
-    /// The frame `distance` plies above, up to [`LOOKBACK`] and beyond the root if need be.
+    /// Returns the frame `distance` plies up, at most [`LOOKBACK`], possibly before the root.
     #[inline]
     pub fn before(&self, ply: usize, distance: usize) -> &Frame {
         &self.frames[ply + LOOKBACK - distance]
     }
 
-    /// Lines as long as this, in plies, are not extended any more, so that no iteration goes on for ever.
+    /// Returns the length in plies from which lines are no longer extended. Without a limit an
+    /// iteration might never end.
     pub fn longest_extended(&self) -> usize {
         usize::try_from(2 * self.root_depth).unwrap_or(0)
     }
 
-    /// Moves of the line that led to a ply that were extended by two plies.
+    /// Returns the number of double extensions in the line that led to a ply.
     pub fn double_extensions(&self, ply: usize) -> i32 {
         self.before(ply, 1).double_extensions
     }
 
-    /// Notes by how much the move played from a ply was extended.
+    /// Records the extension of the move played from a ply.
     #[inline]
     pub fn note_extension(&mut self, ply: usize, extension: i32) {
         self[ply].double_extensions = self.double_extensions(ply) + i32::from(extension >= 2);
     }
 
-    /// True when the static evaluation of the side to move has risen since its last move, or the one before if it was in check
-    /// then; not while it is in check (the engine community's).
+    /// Returns whether the static evaluation of the side to move has risen since its last move, or
+    /// since the move before if it was in check then. False in check (common practice).
     pub fn is_improving(&self, ply: usize) -> bool {
         let now = self[ply].static_eval;
         let earlier = [2, 4].map(|distance| self.before(ply, distance).static_eval);
@@ -91,33 +92,33 @@ impl Stack {
         now != NO_EVAL && then.is_none_or(|then| now > then)
     }
 
-    /// Forgets what is known of the plies below a node's children, which begin anew.
+    /// Resets the grandchildren's killers and cutoff count when a node begins.
     #[inline]
     pub fn begin_node(&mut self, ply: usize) {
         self[ply + 2].killers = [Move::NULL; 2];
         self[ply + 2].cutoffs = 0;
     }
 
-    /// Notes that a node of a ply failed high, if it counts.
+    /// Counts a cutoff at a ply, if `counts` is set.
     #[inline]
     pub fn note_cutoff(&mut self, ply: usize, counts: bool) {
         self[ply].cutoffs += i32::from(counts);
     }
 
-    /// True when the moves that lead to a ply are refuted again and again: more than three nodes there failed high since the
-    /// node two plies up began (the engine community's "cutoff count").
+    /// Returns whether moves that lead to a ply keep being refuted: more than three cutoffs since
+    /// the node two plies up began ("cutoff count", common practice).
     #[inline]
     pub fn is_refuted(&self, ply: usize) -> bool {
         self[ply].cutoffs > 3
     }
 
-    /// Notes what the other side attacks in the position of a ply; moves of its context are seen in that light.
+    /// Records the squares that the opponent attacks, which are part of a ply's context.
     #[inline]
     pub fn note_threats(&mut self, ply: usize, board: &Board) {
         self[ply].threats = board.attacked_by(!board.turn());
     }
 
-    /// The moves that led to a ply.
+    /// Returns the context of the moves from a ply.
     #[inline]
     pub fn context(&self, ply: usize) -> Context {
         let moves = [1, 2, 4].map(|distance| self.before(ply, distance).piece_to);
@@ -141,22 +142,22 @@ impl IndexMut<usize> for Stack {
     }
 }
 
-/// The keys of the positions before the present one, from the game's last irreversible move to the line being searched.
+/// Keys of all earlier positions, from the last irreversible move of the game to the current line.
 pub struct Line {
     keys: Vec<u64>,
-    /// Positions before this index are cut off by a passed move.
+    /// Index that repetitions cannot look behind: the position after the last null move.
     floor: usize,
 }
 
 impl Line {
-    /// A line that begins after the positions of a game.
+    /// Starts a line after the positions of a game.
     pub fn new(game_keys: &[u64]) -> Line {
         let mut keys = Vec::with_capacity(game_keys.len() + MAX_PLY + 2);
         keys.extend_from_slice(game_keys);
         Line { keys, floor: 0 }
     }
 
-    /// Leaves the position of this key by a move.
+    /// Appends the key of a position that is left by a move.
     #[inline]
     pub fn push(&mut self, key: u64) {
         self.keys.push(key);
@@ -167,7 +168,8 @@ impl Line {
         self.keys.pop();
     }
 
-    /// Leaves the position of this key by passing. Gives what [`Self::pop_null`] needs.
+    /// Appends the key of a position that is left by a null move. Returns the argument of
+    /// [`Self::pop_null`].
     pub fn push_null(&mut self, key: u64) -> usize {
         self.keys.push(key);
         std::mem::replace(&mut self.floor, self.keys.len())
@@ -178,7 +180,8 @@ impl Line {
         self.keys.pop();
     }
 
-    /// True when the present position is a draw by repetition: it was there once since the root, or twice before.
+    /// Returns whether the position is a draw by repetition: it occurred once since the root, or
+    /// twice before.
     pub fn is_repetition(&self, key: u64, halfmove_clock: u16, ply: usize) -> bool {
         let len = self.keys.len();
         let reach = usize::from(halfmove_clock).min(len - self.floor);
@@ -194,13 +197,13 @@ impl Line {
         false
     }
 
-    /// True when a legal move makes the position after it a draw by [`Self::is_repetition`].
+    /// Returns whether a legal move leads to a draw by [`Self::is_repetition`].
     pub fn has_upcoming_repetition(&self, board: &Board, ply: usize) -> bool {
         board.has_upcoming_repetition(&self.keys[self.floor..], ply)
     }
 }
 
-/// The principal variations of all plies, each the best line found from that ply.
+/// Triangular table of principal variations, one line for each ply.
 pub struct PvTable {
     lines: Vec<[Move; MAX_PLY + 1]>,
     lens: [usize; MAX_PLY + 2],
@@ -216,7 +219,7 @@ impl PvTable {
         self.lens[ply] = 0;
     }
 
-    /// Makes the line of a ply a move and the line after it.
+    /// Sets the line of a ply to a move followed by the next ply's line.
     pub fn update(&mut self, ply: usize, mv: Move) {
         let (line, child) = self.lines.split_at_mut(ply + 1);
         let len = self.lens[ply + 1].min(MAX_PLY);
@@ -235,7 +238,8 @@ mod tests {
     use super::*;
     use crate::types::MoveList;
 
-    /// All moves tried, in games that wander about: mostly moves of pieces, now and then a passed one, with the root moving on.
+    /// Every move is compared in random games. Pieces often move back, null moves occur, and the
+    /// root varies.
     #[test]
     fn upcoming_repetitions_are_those_that_a_move_brings() {
         let starts = [
@@ -283,7 +287,7 @@ mod tests {
                         continue;
                     }
                     line.push(board.key());
-                    // Half of the moves go back where the line came from, if that can be.
+                    // Half of the moves return to an earlier position, if one can be reached.
                     let back = moves.iter().find(|&&mv| {
                         let mut child = board;
                         child.play(mv);
@@ -299,7 +303,7 @@ mod tests {
 
     #[test]
     fn a_repetition_counts_once_below_the_root_and_twice_above() {
-        // Keys of the game, keys of the search line, present key, halfmove clock, is it a draw?
+        // Keys of the game, keys of the search line, current key, halfmove clock; is it a draw?
         type Case = (&'static [u64], &'static [u64], u64, u16, bool);
         let cases: [Case; 8] = [
             (&[], &[1, 2, 3, 4], 1, 4, false), // the root itself, once
@@ -322,7 +326,7 @@ mod tests {
     #[test]
     fn improving_compares_with_the_last_evaluation_of_the_same_side() {
         let mut stack = Stack::new();
-        // Static evaluations from ply 0 on; improving at the last?
+        // Static evaluations from ply 0 on; is the side improving at the last?
         for (evals, improving) in [
             (&[10][..], true),
             (&[10, 0, 11], true),

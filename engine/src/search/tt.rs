@@ -1,31 +1,32 @@
-//! The transposition table: what earlier visits found out about positions.
+//! Transposition table (TT): results of earlier visits to positions.
 //!
-//! Buckets fill one cache line. An entry is two atomic words, the key being stored XORed with the data, so that two threads
-//! writing at once leave an entry that matches no position rather than a wrong one ("A lock-less transposition table
-//! implementation for parallel search", R. Hyatt and T. Mann, ICGA Journal 25(1), 2002).
+//! A bucket fills one cache line. An entry is two atomic words, and the key is stored XORed with
+//! the data. If two threads write at once, the mixed entry matches no position instead of a wrong
+//! one ("A lock-less transposition table implementation for parallel search", R. Hyatt and T. Mann,
+//! ICGA Journal 25(1), 2002).
 
 use super::memory::{Buckets, MemoryError, Reserved, Zeroable};
 use crate::types::{Move, Score, TABLE_WIN_IN_MAX};
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-/// Entries in a bucket.
+/// Entries per bucket.
 const WAYS: usize = 4;
-/// Searches an entry's age is counted over.
+/// Number of searches after which ages wrap around.
 const GENERATIONS: u8 = 32;
-/// How many plies of depth one search of age costs an entry when a place is needed.
+/// Plies of depth that one search of age costs an entry at replacement.
 const DEPTH_PER_AGE: i32 = 4;
-/// Depths are stored with this offset, so that an entry in use is never all zero.
+/// Offset of stored depths, which keeps used entries from being all zero.
 const DEPTH_OFFSET: i32 = 8;
 
-/// What a stored score says about the true one.
+/// Relation of a stored score to the true score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Bound {
-    /// Nothing: only move and evaluation are stored.
+    /// No score: only the move and the evaluation are valid.
     None = 0,
-    /// The true score is at most this (a fail low).
+    /// Upper bound: the true score is at most this (fail low).
     Upper = 1,
-    /// The true score is at least this (a fail high).
+    /// Lower bound: the true score is at least this (fail high).
     Lower = 2,
     Exact = 3,
 }
@@ -40,33 +41,35 @@ impl Bound {
         }
     }
 
-    /// True when a score with this bound settles that the true score is at least `beta`, or at most `beta - 1`.
+    /// Returns whether a score with this bound proves that the true score is at least `beta`, or at
+    /// most `beta - 1`.
     #[inline]
     pub const fn settles(self, score: Score, beta: Score) -> bool {
         if score >= beta { self as u8 & 2 != 0 } else { self as u8 & 1 != 0 }
     }
 }
 
-/// What the table knows of a position.
+/// Stored result of a search of one position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
-    /// The best move, or [`Move::NULL`]. Not known to be legal.
+    /// Best move, or [`Move::NULL`]. Not checked for legality.
     pub mv: Move,
-    /// From the side to move's view, mates counted from this position.
+    /// Score from the side to move's view; mates are counted from this position.
     pub score: Score,
-    /// The static evaluation, or [`NO_EVAL`] when in check.
+    /// Raw static evaluation, or [`NO_EVAL`] in check.
     pub eval: Score,
     pub depth: i32,
     pub bound: Bound,
-    /// The position was in the principal variation of some search.
+    /// Set if the position was in the principal variation of any search.
     pub pv: bool,
 }
 
-/// Stands for "no static evaluation".
+/// Marker of a missing static evaluation.
 pub const NO_EVAL: Score = i16::MIN as Score;
 
 impl Entry {
-    /// Move 0-15, score 16-31, evaluation 32-47, depth 48-55, bound 56-57, pv 58, generation 59-63.
+    /// Packs the move into bits 0-15, score 16-31, evaluation 32-47, depth 48-55, bound 56-57, pv
+    /// 58, generation 59-63.
     const fn pack(self, generation: u8) -> u64 {
         self.mv.raw() as u64
             | (self.score as i16 as u16 as u64) << 16
@@ -89,7 +92,7 @@ impl Entry {
     }
 }
 
-/// The generation of a packed entry.
+/// Returns the generation of a packed entry.
 const fn generation_of(data: u64) -> u8 {
     (data >> 59) as u8
 }
@@ -128,50 +131,50 @@ struct Bucket([Slot; WAYS]);
 // SAFETY: four slots of two atomic words are 64 bytes, and all bytes zero is an empty bucket.
 unsafe impl Zeroable for Bucket {}
 
-/// A fixed number of buckets, shared by all search threads.
+/// Table of a fixed number of buckets, shared by all search threads.
 pub struct TranspositionTable {
     buckets: Buckets<Bucket>,
     generation: AtomicU8,
 }
 
-/// Memory for a table, not touched yet.
+/// Memory reserved for a table, not touched yet.
 pub struct ReservedTable(Reserved<Bucket>);
 
 impl TranspositionTable {
-    /// An empty table.
+    /// Allocates an empty table.
     ///
     /// # Errors
-    /// When the memory cannot be had.
+    /// Returns an error if the memory cannot be allocated.
     pub fn new(mib: usize) -> Result<TranspositionTable, MemoryError> {
         TranspositionTable::reserve(mib, 0).map(|reserved| reserved.build(1))
     }
 
-    /// Memory for a table; `reclaimed` bytes are freed before it is built.
+    /// Reserves memory for a table; `reclaimed` bytes are freed before it is built.
     ///
     /// # Errors
-    /// When the memory cannot be had.
+    /// Returns an error if the memory cannot be allocated.
     pub fn reserve(mib: usize, reclaimed: usize) -> Result<ReservedTable, MemoryError> {
         let len = mib.saturating_mul(1 << 20) / size_of::<Bucket>();
         Buckets::reserve(len, reclaimed).map(ReservedTable)
     }
 
-    /// A table without a bucket, which must not be probed, in the place of one that is given up.
+    /// Creates a table without buckets that must not be probed, as a placeholder for a freed table.
     pub fn none() -> TranspositionTable {
         TranspositionTable { buckets: Buckets::none(), generation: AtomicU8::new(0) }
     }
 
-    /// The memory it takes.
+    /// Returns the size in bytes.
     pub fn bytes(&self) -> usize {
         self.buckets.bytes()
     }
 
-    /// Forgets everything, with so many threads.
+    /// Clears all entries with the given number of threads.
     pub fn clear(&self, threads: usize) {
         self.buckets.for_each(threads, |bucket| bucket.0.iter().for_each(Slot::clear));
         self.generation.store(0, Ordering::Relaxed);
     }
 
-    /// Begins a new search: entries of earlier ones are replaced first.
+    /// Starts a new generation; entries of older ones are replaced first.
     pub fn age(&self) {
         let next = (self.generation() + 1) % GENERATIONS;
         self.generation.store(next, Ordering::Relaxed);
@@ -187,7 +190,7 @@ impl TranspositionTable {
         &self.buckets.get(index as usize).0
     }
 
-    /// Asks for a position's bucket ahead of its use.
+    /// Prefetches the bucket of a position.
     #[inline]
     #[cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "the prefetch instruction"))]
     pub fn prefetch(&self, key: u64) {
@@ -202,7 +205,7 @@ impl TranspositionTable {
         let _ = key;
     }
 
-    /// What is known of a position `ply` plies below the root.
+    /// Returns the entry of a position `ply` plies below the root.
     #[inline]
     pub fn probe(&self, key: u64, ply: usize) -> Option<Entry> {
         self.bucket(key).iter().map(Slot::load).find(|&(found, data)| found == key && data != 0).map(|(_, data)| {
@@ -211,8 +214,11 @@ impl TranspositionTable {
         })
     }
 
-    /// Stores what a search found out. An entry that is shallower by [`DEPTH_PER_AGE`] plies or more does not replace one of the
-    /// same position and search unless it is exact, any other does; a missing move does not erase a known one.
+    /// Stores the result of a search.
+    ///
+    /// An entry for the same position from this search is kept if it is deeper by at least
+    /// [`DEPTH_PER_AGE`] plies, unless the new result is exact. A missing move does not erase a
+    /// stored one.
     pub fn store(&self, key: u64, ply: usize, entry: Entry) {
         let generation = self.generation();
         let mut victim: Option<(&Slot, i32)> = None;
@@ -241,7 +247,7 @@ impl TranspositionTable {
         }
     }
 
-    /// Entries of the present search per mille of a sample.
+    /// Returns the share of entries from the current search, in permille of a sample.
     pub fn hashfull(&self) -> usize {
         let generation = self.generation();
         let sample = self.buckets.len().min(250);
@@ -255,13 +261,13 @@ impl TranspositionTable {
 }
 
 impl ReservedTable {
-    /// Builds the table, with so many threads.
+    /// Builds the table with the given number of threads.
     pub fn build(self, threads: usize) -> TranspositionTable {
         TranspositionTable { buckets: self.0.zero(threads), generation: AtomicU8::new(0) }
     }
 }
 
-/// How much a stored entry is worth keeping: its depth, less its age.
+/// Returns the value of keeping an entry: its depth less its age.
 #[inline]
 fn worth(data: u64, generation: u8) -> i32 {
     if data == 0 {
@@ -271,7 +277,7 @@ fn worth(data: u64, generation: u8) -> i32 {
     Entry::unpack(data).depth - DEPTH_PER_AGE * i32::from(age)
 }
 
-/// Mates, and wins that endgame tables know, are counted from the root in the search and from the position in the table.
+/// Converts a mate or tablebase score from plies below the root to plies below the position.
 #[inline]
 fn score_to_tt(score: Score, ply: usize) -> Score {
     match score {
@@ -281,7 +287,7 @@ fn score_to_tt(score: Score, ply: usize) -> Score {
     }
 }
 
-/// The inverse of [`score_to_tt`], for a position perhaps reached by another way.
+/// Reverses [`score_to_tt`] for a position that may be at another ply.
 #[inline]
 fn score_from_tt(score: Score, ply: usize) -> Score {
     match score {
@@ -352,8 +358,8 @@ mod tests {
         assert_eq!(table.probe(7, 0), None);
     }
 
-    /// Whatever the order in which the words of two writers and the old entry arrive, a reader sees one check and one data word
-    /// of the three. All pairs are tried: it finds an entry only when both are of the same one.
+    /// Two writers and the old entry leave one of three check words and one of three data words, in
+    /// any combination. A probe must find an entry only if both belong together.
     #[test]
     fn no_mix_of_writes_is_found() {
         let key = 0x0123_4567_89AB_CDEF;
@@ -377,7 +383,8 @@ mod tests {
         }
     }
 
-    /// An entry that tells whether it is whole: its evaluation follows from the position, the move and the depth.
+    /// Builds an entry whose evaluation follows from the key, move and depth, so that a torn one
+    /// shows.
     fn sealed(key: u64, seed: u64) -> Entry {
         let mv = Move::from_raw((seed >> 7) as u16 | 1);
         let depth = (seed >> 40 & 63) as i32;
@@ -448,7 +455,7 @@ mod tests {
     #[test]
     fn old_and_shallow_entries_go_first() {
         let table = table(1);
-        // All these keys lie in bucket 0.
+        // All these keys belong to bucket 0.
         for key in 1..=4 {
             table.store(key, 0, entry(0, 10 + key as i32, Bound::Lower));
         }

@@ -1,24 +1,25 @@
-//! What a node of the tree is asked: the scores of interest, and what kind of node it is.
+//! Search windows and the kinds of nodes in the tree.
 
 use crate::types::{Score, mate_in, mated_in};
 
-/// What a node is to its search. Each kind compiles to its own code.
+/// Role of a node in the search. Each kind compiles to code of its own.
 ///
-/// Cut and all nodes are what the minimal tree of alpha-beta consists of beside the principal variation ("An analysis of
-/// alpha-beta pruning", D. Knuth and R. Moore, Artificial Intelligence 6(4), 1975): one good move refutes a cut node, all moves
-/// of an all node must be searched. The kinds are expectations.
+/// The minimal tree of alpha-beta consists of the principal variation, cut nodes and all nodes ("An
+/// analysis of alpha-beta pruning", D. Knuth and R. Moore, Artificial Intelligence 6(4), 1975). One
+/// good move refutes a cut node; all moves of an all node must be searched. The kind of a node is
+/// an expectation that the search may disprove.
 pub trait NodeKind {
     const ROOT: bool;
-    /// In the principal variation: searched with an open window.
+    /// Member of the principal variation, searched with an open window.
     const PV: bool;
     /// Expected to fail high.
     const CUT: bool;
-    /// What the node after the first move is.
-    type First: NodeKind;
-    /// What the node after a later move is when it turns out better than a test expected.
-    type Retried: NodeKind;
-    /// What the node is when only a bound is tested.
-    type Test: NodeKind;
+    /// Kind of the child after the first move.
+    type FirstChild: NodeKind;
+    /// Kind of the child when a reduced search failed high and is repeated.
+    type ResearchChild: NodeKind;
+    /// Kind of the same node when only a bound is tested.
+    type NullWindow: NodeKind;
 }
 
 pub struct RootNode;
@@ -30,39 +31,39 @@ impl NodeKind for RootNode {
     const ROOT: bool = true;
     const PV: bool = true;
     const CUT: bool = false;
-    type First = PvNode;
-    type Retried = CutNode;
-    type Test = AllNode;
+    type FirstChild = PvNode;
+    type ResearchChild = CutNode;
+    type NullWindow = AllNode;
 }
 
 impl NodeKind for PvNode {
     const ROOT: bool = false;
     const PV: bool = true;
     const CUT: bool = false;
-    type First = PvNode;
-    type Retried = CutNode;
-    type Test = AllNode;
+    type FirstChild = PvNode;
+    type ResearchChild = CutNode;
+    type NullWindow = AllNode;
 }
 
 impl NodeKind for CutNode {
     const ROOT: bool = false;
     const PV: bool = false;
     const CUT: bool = true;
-    type First = AllNode;
-    type Retried = AllNode;
-    type Test = CutNode;
+    type FirstChild = AllNode;
+    type ResearchChild = AllNode;
+    type NullWindow = CutNode;
 }
 
 impl NodeKind for AllNode {
     const ROOT: bool = false;
     const PV: bool = false;
     const CUT: bool = false;
-    type First = CutNode;
-    type Retried = CutNode;
-    type Test = AllNode;
+    type FirstChild = CutNode;
+    type ResearchChild = CutNode;
+    type NullWindow = AllNode;
 }
 
-/// Scores of interest, from the side to move's view: greater than `alpha`, less than `beta`.
+/// Scores of interest from the side to move's view: above `alpha` and below `beta`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Window {
     pub alpha: Score,
@@ -70,20 +71,20 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// A test whether a score is above `alpha`.
+    /// Returns the null window that tests whether a score is above `alpha`.
     #[inline]
     pub fn test_above(alpha: Score) -> Window {
         Window { alpha, beta: alpha + 1 }
     }
 
-    /// The same window from the other side's view.
+    /// Returns the same window from the other side's view.
     #[inline]
     pub fn flip(self) -> Window {
         Window { alpha: -self.beta, beta: -self.alpha }
     }
 
-    /// Mate-distance pruning: no score is better than mating with the next move or worse than being mated now (the engine
-    /// community's).
+    /// Narrows the window by mate-distance pruning (common practice): no score is better than
+    /// mating with the next move, or worse than being mated now.
     #[inline]
     pub fn within_mate_distance(self, ply: usize) -> Window {
         let ply = ply as i32;

@@ -1,4 +1,5 @@
-//! One search thread: its state, the node it is at, and the operations that every kind of search shares.
+//! One search thread: its state, the current node, and the operations that all searches share. TT
+//! stands for transposition table.
 
 use super::context::PieceTo;
 use super::corrections::{CorrectionKeys, corrected};
@@ -14,10 +15,11 @@ use super::window::{NodeKind, Window};
 use crate::board::Board;
 use crate::types::{DRAW, MAX_PLY, Move, MoveList, Score, TABLE_WIN};
 
-/// From this clock on stored scores are not trusted: the fifty-move rule is near, and they know nothing of it.
+/// Halfmove clock from which TT scores are not trusted. The fifty-move rule is near, and the scores
+/// ignore it.
 const STALE_HALFMOVE_CLOCK: u16 = 90;
 
-/// What the search of one node works with.
+/// Inputs of the search of one node.
 #[derive(Clone, Copy)]
 pub(super) struct Node {
     pub ply: usize,
@@ -25,30 +27,30 @@ pub(super) struct Node {
     pub window: Window,
     pub in_check: bool,
     pub tt: Option<Entry>,
-    /// The static evaluation, or a stored score that is nearer the truth. Means nothing when in check.
+    /// Static evaluation, or a TT score that is closer to the truth. Meaningless in check.
     pub eval: Score,
-    /// In the principal variation, or once found there.
+    /// Set in the principal variation, and in nodes that an earlier search had there.
     pub was_pv: bool,
-    /// The static evaluation of the side to move has been rising.
+    /// Set if the static evaluation of the side to move has risen.
     pub improving: bool,
-    /// The move that is left out while its alternatives are weighed, or [`Move::NULL`].
+    /// Move left out by the singular search, or [`Move::NULL`].
     pub excluded: Move,
-    /// By how much the correction histories moved the static evaluation, either way.
+    /// Size of the correction of the static evaluation, in centipawns.
     pub correction: Score,
-    /// How much deeper the table's move is searched, in plies.
+    /// Extension of the TT move, in plies.
     pub extension: i32,
 }
 
-/// The best move of a node so far.
+/// Best move of a node so far.
 pub(super) struct BestMove {
     pub mv: Move,
     pub score: Score,
 }
 
-/// One search thread in the course of one search.
+/// State of one thread during one search.
 pub(super) struct Worker<'a> {
     pub tt: &'a TranspositionTable,
-    /// Endgame tables, where there are any.
+    /// Endgame tablebases, if any are loaded.
     pub prober: Option<Prober<'a>>,
     pub histories: &'a mut Histories,
     pub evaluator: &'a mut Evaluator,
@@ -58,20 +60,20 @@ pub(super) struct Worker<'a> {
     pub pv: PvTable,
     pub stack: Stack,
     pub arena: MoveArena,
-    /// The longest line of this iteration, in plies.
+    /// Selective depth: the longest line of this iteration, in plies.
     pub seldepth: usize,
-    /// The nodes of the last report.
-    pub nodes_told: u64,
+    /// Node count at the last report.
+    pub nodes_reported: u64,
 }
 
 impl Worker<'_> {
-    /// The move that is searched first: the table's, at the root the best of the line looked for.
+    /// Returns the move to search first: the TT move, or at the root the best move so far.
     #[inline]
     pub(super) fn tt_move<N: NodeKind>(&self, tt: Option<Entry>) -> Move {
         if N::ROOT { self.root.best_move() } else { tt.map_or(Move::NULL, |entry| entry.mv) }
     }
 
-    /// Bookkeeping on entering a node.
+    /// Clears the principal variation of a node on entry.
     #[inline]
     pub(super) fn enter<N: NodeKind>(&mut self, ply: usize) {
         if N::PV {
@@ -80,8 +82,8 @@ impl Worker<'_> {
         }
     }
 
-    /// The score of a position where the game, or the room for a longer line, ends. Mate and stalemate show when there are no
-    /// moves.
+    /// Returns the score of a draw by rule, or the evaluation at the maximum ply. Mate and
+    /// stalemate are left to the move loop, which finds no moves.
     pub(super) fn draw_or_max_ply(&mut self, board: &Board, ply: usize) -> Option<Score> {
         let clock = board.halfmove_clock();
         if self.line.is_repetition(board.key(), clock, ply) || board.is_insufficient_material() {
@@ -96,16 +98,16 @@ impl Worker<'_> {
         None
     }
 
-    /// What the table knows of a position. Where its score is not to be trusted on this board the bound is none; the move and the
-    /// evaluation stay of use.
+    /// Probes the TT. If the fifty-move rule is near, the bound is dropped; the move and the
+    /// evaluation stay useful.
     #[inline]
-    pub(super) fn look_up(&self, board: &Board, ply: usize) -> Option<Entry> {
+    pub(super) fn probe_tt(&self, board: &Board, ply: usize) -> Option<Entry> {
         let entry = self.tt.probe(board.key(), ply)?;
         let is_stale = board.halfmove_clock() >= STALE_HALFMOVE_CLOCK;
         Some(if is_stale { Entry { bound: Bound::None, ..entry } } else { entry })
     }
 
-    /// The static evaluation as the search uses it; none stays none.
+    /// Applies the correction histories to a static evaluation; [`NO_EVAL`] stays as it is.
     #[inline]
     pub(super) fn correct(&self, raw_eval: Score, correction_keys: CorrectionKeys) -> Score {
         if raw_eval == NO_EVAL {
@@ -115,7 +117,7 @@ impl Worker<'_> {
         }
     }
 
-    /// The static evaluation as the evaluator gives it, from the table if it is there.
+    /// Returns the raw static evaluation, from the TT if it is stored there.
     #[inline]
     pub(super) fn static_eval(&mut self, board: &Board, tt: Option<Entry>) -> Score {
         if board.in_check() {
@@ -127,7 +129,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Plays a move and notes it; none when the search must stop.
+    /// Plays a move and records it in the line; returns `None` if the search must stop.
     #[inline]
     pub(super) fn play(&mut self, board: &Board, mv: Move, ply: usize) -> Option<Board> {
         if !self.control.count_node() {
@@ -144,14 +146,15 @@ impl Worker<'_> {
         Some(child)
     }
 
-    /// Undoes what [`Self::play`] noted.
+    /// Undoes [`Self::play`].
     #[inline]
     pub(super) fn take_back(&mut self) {
         self.line.pop();
         self.evaluator.pop();
     }
 
-    /// The score that the endgame tables give, when that settles the node. A win is a lower bound, as a mate may be seen.
+    /// Returns the tablebase score if it settles the node. A win is a lower bound because a mate
+    /// may be found.
     pub(super) fn score_from_tablebase(
         &mut self,
         board: &Board,
@@ -161,7 +164,7 @@ impl Worker<'_> {
         ply: usize,
     ) -> Option<Score> {
         let value = self.prober?.probe(board, depth)?;
-        self.control.count_table_hit();
+        self.control.count_tablebase_hit();
         let (score, bound) = match value {
             1 => (TABLE_WIN - ply as Score, Bound::Lower),
             -1 => (ply as Score - TABLE_WIN, Bound::Upper),
@@ -179,24 +182,25 @@ impl Worker<'_> {
         settles.then_some(score)
     }
 
-    /// Leaves only the moves at the root that the tables think best, where they know it.
-    pub fn ask_tables_for_root(&mut self, board: &Board) {
+    /// Keeps only the root moves that the tablebases rate best, if they know the position.
+    pub fn filter_root_by_tablebase(&mut self, board: &Board) {
         let Some(prober) = self.prober.filter(|prober| prober.is_in_reach(board)) else { return };
         if let Some(best) = prober.tables.best_moves(board) {
-            self.control.count_table_hit();
+            self.control.count_tablebase_hit();
             self.root.keep(|mv| best.contains(&mv));
         }
     }
 }
 
-/// The stored score when it comes from a search as deep and settles the question whether the true one reaches `beta`.
+/// Returns the TT score if it comes from a search at least as deep and settles which side of `beta`
+/// the true score is on.
 #[inline]
 pub(super) fn tt_cutoff(tt: Option<Entry>, depth: i32, beta: Score) -> Option<Score> {
     let entry = tt?;
     (entry.depth >= depth && entry.bound.settles(entry.score, beta)).then_some(entry.score)
 }
 
-/// The static evaluation, moved to the stored score where that is a bound on the other side.
+/// Returns the static evaluation, replaced by the TT score if that is a tighter bound.
 #[inline]
 pub(super) fn improved_by_tt(static_eval: Score, tt: Option<Entry>) -> Score {
     match tt {
