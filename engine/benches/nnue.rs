@@ -11,7 +11,7 @@ use destrier::board::Board;
 use destrier::eval;
 use destrier::nnue::simd::Kernels;
 use destrier::nnue::{Accumulators, Kind, Layout, Network, encode, parse, random_payload};
-use destrier::search::{EvalConfig, EvalMode, Game, Limits, Searcher, Signals, Silent, in_search_thread};
+use destrier::search::{EvalConfig, EvalMode, Game, Limits, Searcher, Signals, SilentReport, in_search_thread};
 use destrier::types::{Move, MoveList};
 use std::hint::black_box;
 use std::sync::{Arc, OnceLock};
@@ -207,7 +207,7 @@ fn search_speed() {
                 .iter()
                 .map(|fen| {
                     let game = Game::new(Board::from_fen(fen).expect("a legal position"));
-                    searcher.search(&game, &limits, &Signals::default(), Instant::now(), &mut Silent).nodes
+                    searcher.search(&game, &limits, &Signals::default(), Instant::now(), &mut SilentReport).nodes
                 })
                 .sum();
             best[index] = best[index].max(nodes as f64 / (cpu_time() - start).as_secs_f64());

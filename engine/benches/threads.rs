@@ -3,7 +3,7 @@
 
 use destrier::bench::POSITIONS;
 use destrier::board::Board;
-use destrier::search::{Game, Limits, Searcher, Signals, Silent, in_search_thread};
+use destrier::search::{Game, Limits, Searcher, Signals, SilentReport, in_search_thread};
 use std::time::{Duration, Instant};
 
 const ROUNDS: usize = 5;
@@ -23,7 +23,7 @@ fn measure(threads: usize) -> f64 {
         let game = Game::new(Board::from_fen(fen).expect("a position"));
         searcher.new_game();
         let start = Instant::now();
-        nodes += searcher.search(&game, &limits, &Signals::default(), start, &mut Silent).nodes;
+        nodes += searcher.search(&game, &limits, &Signals::default(), start, &mut SilentReport).nodes;
         elapsed += start.elapsed();
     }
     nodes as f64 / elapsed.as_secs_f64()

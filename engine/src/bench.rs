@@ -1,7 +1,7 @@
 //! The bench: fixed positions to a fixed depth. Its node count is the signature of the search, the same on every machine.
 
 use crate::board::Board;
-use crate::search::{Game, Limits, Searcher, Signals, Silent, in_search_thread};
+use crate::search::{Game, Limits, Searcher, Signals, SilentReport, in_search_thread};
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -77,7 +77,7 @@ pub fn run(depth: i32, mut each: impl FnMut(&str, u64) + Send) -> io::Result<Mea
             let game = Game::new(Board::from_fen(fen).map_err(io::Error::other)?);
             searcher.new_game();
             let start = Instant::now();
-            let outcome = searcher.search(&game, &limits, &Signals::default(), start, &mut Silent);
+            let outcome = searcher.search(&game, &limits, &Signals::default(), start, &mut SilentReport);
             total.elapsed += start.elapsed();
             total.nodes += outcome.nodes;
             each(fen, outcome.nodes);

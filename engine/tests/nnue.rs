@@ -3,7 +3,7 @@
 use destrier::bench::POSITIONS;
 use destrier::board::Board;
 use destrier::nnue::{Kind, Layout, Network, encode, parse, random_payload};
-use destrier::search::{EvalConfig, EvalMode, Game, Limits, Searcher, Signals, Silent, in_search_thread};
+use destrier::search::{EvalConfig, EvalMode, Game, Limits, Searcher, Signals, SilentReport, in_search_thread};
 use destrier::uci;
 use std::fs;
 use std::io::{Cursor, Write};
@@ -31,7 +31,7 @@ fn nodes(searcher: &mut Searcher, depth: i32) -> u64 {
         .iter()
         .map(|fen| {
             let game = Game::new(Board::from_fen(fen).expect("a legal position"));
-            searcher.search(&game, &limits, &Signals::default(), Instant::now(), &mut Silent).nodes
+            searcher.search(&game, &limits, &Signals::default(), Instant::now(), &mut SilentReport).nodes
         })
         .sum()
 }

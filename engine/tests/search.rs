@@ -2,7 +2,7 @@
 
 use destrier::bench;
 use destrier::board::Board;
-use destrier::search::{Game, Info, Limits, Outcome, Report, Searcher, Signals, Silent, in_search_thread};
+use destrier::search::{Game, Info, Limits, Outcome, Report, Searcher, Signals, SilentReport, in_search_thread};
 use destrier::types::{DRAW, Move, Score, is_mate, mate_in, mated_in};
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -32,7 +32,7 @@ fn searcher() -> Searcher {
 }
 
 fn search_with(searcher: &mut Searcher, game: &Game, limits: &Limits) -> Outcome {
-    in_search_thread(|| searcher.search(game, limits, &Signals::default(), Instant::now(), &mut Silent))
+    in_search_thread(|| searcher.search(game, limits, &Signals::default(), Instant::now(), &mut SilentReport))
         .expect("a thread")
 }
 
@@ -151,7 +151,7 @@ fn a_stopped_search_still_gives_a_legal_move() {
     signals.stop.store(true, Ordering::Relaxed);
     let game = game(KIWIPETE, "");
     let outcome =
-        in_search_thread(|| searcher().search(&game, &Limits::default(), &signals, Instant::now(), &mut Silent));
+        in_search_thread(|| searcher().search(&game, &Limits::default(), &signals, Instant::now(), &mut SilentReport));
     let outcome = outcome.expect("a thread");
     assert!(outcome.best.is_some_and(|mv| game.board().is_legal(mv)), "{outcome:?}");
 }

@@ -1,7 +1,7 @@
 //! What the search sees: combinations and mates at fixed nodes, of which it must find no fewer than it did.
 
 use destrier::board::Board;
-use destrier::search::{Game, Limits, Outcome, Searcher, Signals, Silent, in_search_thread};
+use destrier::search::{Game, Limits, Outcome, Searcher, Signals, SilentReport, in_search_thread};
 use destrier::types::{MATE_IN_MAX, mate_in};
 use std::time::Instant;
 
@@ -96,7 +96,7 @@ fn search_all<'a>(fens: impl Iterator<Item = &'a str> + Send, nodes: u64) -> Vec
         fens.map(|fen| {
             let game = Game::new(Board::from_fen(fen).expect("a legal position"));
             searcher.new_game();
-            let outcome = searcher.search(&game, &limits, &Signals::default(), Instant::now(), &mut Silent);
+            let outcome = searcher.search(&game, &limits, &Signals::default(), Instant::now(), &mut SilentReport);
             (*game.board(), outcome)
         })
         .collect()

@@ -3,7 +3,7 @@
 use super::opening::{Openings, goes_on};
 use super::viriformat::{GameResult, NO_SCORE, ScoredGame, ScoredMove};
 use crate::board::Board;
-use crate::search::{Game, Limits, Searcher, Signals, Silent};
+use crate::search::{Game, Limits, Searcher, Signals, SilentReport};
 use crate::types::{Color, MoveList, Score, SplitMix64};
 use std::time::Instant;
 
@@ -110,7 +110,7 @@ fn think(searcher: &mut Searcher, game: &Game, effort: Effort) -> Option<ScoredM
         Effort::SoftNodes(nodes) => Limits { soft_nodes: Some(nodes), ..Limits::default() },
         Effort::Depth(depth) => Limits { depth: Some(depth), ..Limits::default() },
     };
-    let outcome = searcher.search(game, &limits, &Signals::default(), Instant::now(), &mut Silent);
+    let outcome = searcher.search(game, &limits, &Signals::default(), Instant::now(), &mut SilentReport);
     let score = if game.board().turn() == Color::White { outcome.score } else { -outcome.score };
     let bound = Score::from(i16::MAX) - 1;
     Some(ScoredMove { mv: outcome.best?, score: score.clamp(-bound, bound) as i16 })

@@ -8,7 +8,7 @@ use super::opening::Openings;
 use super::play::{NoGame, Rules, play_game, play_start};
 use super::viriformat::{Damage, GameResult, ReadError, Reader, ScoredGame};
 use crate::board::Board;
-use crate::search::{EvalConfig, Game, Limits, Searcher, Signals, Silent, THREAD_STACK_BYTES, in_search_thread};
+use crate::search::{EvalConfig, Game, Limits, Searcher, Signals, SilentReport, THREAD_STACK_BYTES, in_search_thread};
 use crate::types::SplitMix64;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -364,7 +364,7 @@ fn engine(evaluation: &EvalConfig) -> Result<String, RunError> {
         SIGNATURE_POSITIONS.iter().try_fold(0, |nodes, fen| {
             let game = Game::new(Board::from_fen(fen).map_err(io::Error::other)?);
             searcher.new_game();
-            Ok(nodes + searcher.search(&game, &limits, &Signals::default(), Instant::now(), &mut Silent).nodes)
+            Ok(nodes + searcher.search(&game, &limits, &Signals::default(), Instant::now(), &mut SilentReport).nodes)
         })
     });
     let nodes: u64 = nodes.and_then(|nodes| nodes).map_err(RunError::Signature)?;

@@ -1,4 +1,4 @@
-//! The evaluation a search uses: the classical one or a network.
+//! Evaluator of a search: the classical evaluation or a network.
 
 use crate::board::Board;
 use crate::eval;
@@ -6,19 +6,19 @@ use crate::nnue::{Accumulators, Counters, Network, embedded};
 use crate::types::{Move, Piece, Score, Square};
 use std::sync::Arc;
 
-/// Which evaluation is wanted.
+/// Choice of evaluation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EvalMode {
-    /// Weighted terms, [`crate::eval`].
+    /// Classical evaluation of weighted terms, [`crate::eval`].
     Classical,
-    /// A network, [`crate::nnue`].
+    /// Neural network, [`crate::nnue`].
     Nnue,
 }
 
 impl EvalMode {
     pub const ALL: [EvalMode; 2] = [EvalMode::Classical, EvalMode::Nnue];
 
-    /// The name in the options.
+    /// Returns the name used in the UCI options.
     pub const fn name(self) -> &'static str {
         match self {
             EvalMode::Classical => "classical",
@@ -27,7 +27,7 @@ impl EvalMode {
     }
 }
 
-/// What to evaluate with. All threads of a search share one network.
+/// Configuration of the evaluation. All threads of a search share one network.
 #[derive(Debug, Clone)]
 pub struct EvalConfig {
     pub mode: EvalMode,
@@ -35,7 +35,7 @@ pub struct EvalConfig {
 }
 
 impl Default for EvalConfig {
-    /// The network that is built in; the classical evaluation when there is none.
+    /// Uses the built-in network, or the classical evaluation if there is none.
     fn default() -> EvalConfig {
         let network = embedded();
         let mode = if network.is_some() { EvalMode::Nnue } else { EvalMode::Classical };
@@ -44,13 +44,13 @@ impl Default for EvalConfig {
 }
 
 impl EvalConfig {
-    /// The network to use: none without one, and none when the classical evaluation is wanted.
+    /// Returns the network if there is one and it is selected.
     fn network_in_use(&self) -> Option<&Arc<Network>> {
         self.network.as_ref().filter(|_| self.mode == EvalMode::Nnue)
     }
 
-    /// Both evaluations of a position, for people: the classical one by terms, the network's by
-    /// the share of each piece.
+    /// Formats both evaluations of a position for people: the classical terms, and the share of
+    /// each piece in the network's value.
     pub fn describe(&self, board: &Board) -> String {
         let mut text = format!("classical: {} cp for the side to move\n", eval::evaluate(board));
         text += &terms_table(board);
@@ -66,7 +66,8 @@ impl EvalConfig {
     }
 }
 
-/// Table of the classical terms: both sides by game phase, and White's less Black's at the material left.
+/// Formats a table of the classical terms: both sides by game phase, and White's less Black's at
+/// the present phase.
 fn terms_table(board: &Board) -> String {
     let mut text =
         format!("{:<22} {:>7} {:>7} {:>7} {:>7} {:>7}\n", "term, cp", "W mg", "W eg", "B mg", "B eg", "W - B");
@@ -79,7 +80,8 @@ fn terms_table(board: &Board) -> String {
     text
 }
 
-/// Board with the share of each piece in the network's evaluation under it, in centipawns for White.
+/// Draws the board with the share of each piece in the network's evaluation below it, in centipawns
+/// for White.
 fn shares_diagram(network: &Network, board: &Board) -> String {
     let shares = network.piece_shares(board);
     let mut text = "share of each piece (change of the evaluation by taking it off), cp for White\n".to_owned();
@@ -100,47 +102,47 @@ fn shares_diagram(network: &Network, board: &Board) -> String {
     text
 }
 
-/// Evaluates the positions of one thread's search.
+/// Evaluator of one thread's search.
 ///
-/// It follows the line: [`Self::reset`] where it begins, [`Self::push`] and [`Self::pop`] for each move but passed ones, which
-/// change nothing it looks at.
+/// It follows the line: [`Self::reset`] at its start, [`Self::push`] and [`Self::pop`] for each
+/// move. Null moves need no call, because they change no input.
 pub struct Evaluator {
     classical: eval::Evaluator,
-    /// When a network is in use.
+    /// Accumulators, if a network is in use.
     nnue: Option<Accumulators>,
 }
 
 impl Evaluator {
-    /// With the default of [`EvalConfig`].
+    /// Creates an evaluator with the default [`EvalConfig`].
     pub fn new() -> Evaluator {
         let mut evaluator = Evaluator { classical: eval::Evaluator::new(), nnue: None };
         evaluator.configure(&EvalConfig::default());
         evaluator
     }
 
-    /// Evaluates by other means from now on.
+    /// Switches the evaluation.
     pub fn configure(&mut self, config: &EvalConfig) {
         self.nnue = config.network_in_use().map(|network| Accumulators::new(Arc::clone(network)));
     }
 
-    /// Forgets what is only remembered for speed.
+    /// Clears the caches.
     pub fn clear(&mut self) {
         self.classical.clear();
     }
 
-    /// What the accumulators did since [`Self::configure`]; none without a network.
+    /// Returns the accumulator statistics since [`Self::configure`]; `None` without a network.
     pub fn nnue_counters(&self) -> Option<Counters> {
         self.nnue.as_ref().map(Accumulators::counters)
     }
 
-    /// Begins a line at a position.
+    /// Starts a line at a position.
     pub fn reset(&mut self, board: &Board) {
         if let Some(nnue) = &mut self.nnue {
             nnue.reset(board);
         }
     }
 
-    /// Follows a legal move from the position the line stands at.
+    /// Follows a legal move from the current position.
     #[inline]
     pub fn push(&mut self, board: &Board, mv: Move) {
         if let Some(nnue) = &mut self.nnue {
@@ -148,7 +150,7 @@ impl Evaluator {
         }
     }
 
-    /// Takes the last move back.
+    /// Takes back the last move.
     #[inline]
     pub fn pop(&mut self) {
         if let Some(nnue) = &mut self.nnue {
@@ -156,7 +158,8 @@ impl Evaluator {
         }
     }
 
-    /// The value in centipawns of the position the line stands at, from the side to move's view. Far inside the mate scores.
+    /// Returns the value of the current position in centipawns, from the side to move's view. It is
+    /// far below the mate scores.
     #[inline]
     pub fn evaluate(&mut self, board: &Board) -> Score {
         match &mut self.nnue {

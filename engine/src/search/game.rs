@@ -1,13 +1,13 @@
-//! A position with the keys that repetitions are found by.
+//! A position with the keys of its past, from which repetitions are found.
 
 use crate::board::Board;
 use crate::types::Move;
 
-/// A position and the way to it.
+/// Position and its history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Game {
     board: Board,
-    /// Keys of the positions before, since the last irreversible move.
+    /// Keys of earlier positions since the last irreversible move.
     pub(super) keys: Vec<u64>,
 }
 

@@ -4,51 +4,51 @@ use super::tt::Bound;
 use crate::types::{Move, Score};
 use std::time::Duration;
 
-/// The state of a search after an iteration, or at its end.
+/// State of a search after an iteration, or at its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Info<'a> {
-    /// The iteration that found the line, in plies.
+    /// Depth of the iteration that found the line, in plies.
     pub depth: i32,
-    /// The longest line looked at in it, in plies.
+    /// Longest line searched in that iteration, in plies.
     pub seldepth: usize,
-    /// The rank of the line, from one.
+    /// Rank of the line, from one.
     pub line: usize,
-    /// From the side to move's view.
+    /// Score from the side to move's view.
     pub score: Score,
-    /// Bound that the score is: exact, but for an iteration that was stopped.
+    /// Bound of the score: exact, unless the iteration was stopped.
     pub bound: Bound,
-    /// Moves played on the board since the search began, by all threads.
+    /// Nodes of all threads: moves played on the board since the search began.
     pub nodes: u64,
-    /// Answers from endgame tables, likewise.
-    pub table_hits: u64,
+    /// Successful tablebase probes of all threads.
+    pub tablebase_hits: u64,
     pub elapsed: Duration,
-    /// Fill of the transposition table, per mille.
+    /// Fill of the transposition table, in permille.
     pub hashfull: usize,
-    /// The best line; from the root, at least one move.
+    /// Best line from the root, at least one move.
     pub pv: &'a [Move],
 }
 
-/// Hears how a search gets on.
+/// Receiver of a search's reports.
 pub trait Report {
     fn iteration(&mut self, info: &Info<'_>);
 }
 
-/// Hears and says nothing.
-pub struct Silent;
+/// Receiver that ignores all reports.
+pub struct SilentReport;
 
-impl Report for Silent {
+impl Report for SilentReport {
     fn iteration(&mut self, _: &Info<'_>) {}
 }
 
 /// Outcome of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Outcome {
-    /// None when there is no legal move.
+    /// Best move; `None` if there is no legal move.
     pub best: Option<Move>,
-    /// The answer expected to it.
+    /// Expected reply to the best move.
     pub ponder: Option<Move>,
     pub score: Score,
-    /// The last iteration that was finished.
+    /// Depth of the last finished iteration.
     pub depth: i32,
     pub nodes: u64,
 }

@@ -186,7 +186,7 @@ impl Worker<'_> {
             score: line.score,
             bound: line.bound,
             nodes: self.control.total_nodes(),
-            table_hits: self.control.total_table_hits(),
+            tablebase_hits: self.control.total_tablebase_hits(),
             elapsed: self.control.elapsed(),
             hashfull: self.tt.hashfull(),
             pv: &line.moves,

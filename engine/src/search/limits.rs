@@ -1,4 +1,4 @@
-//! When a search ends: what was asked for, and the watch on it.
+//! Limits of a search, and the control that enforces them.
 
 use super::shared::Shared;
 use super::time::{self, Pace, TimeBudget};
@@ -7,38 +7,39 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What a search was asked for. The default is to search until told to stop.
+/// Limits of a search. The default is an infinite search.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Limits {
     pub budget: Option<TimeBudget>,
-    /// Iterations, at least one.
+    /// Maximum number of iterations, at least one.
     pub depth: Option<i32>,
-    /// The search stops before it would play one move more; all threads together.
+    /// Maximum number of nodes of all threads together; the search stops before it would exceed it.
     pub nodes: Option<u64>,
-    /// No iteration is started after so many nodes.
+    /// Number of nodes after which no iteration is started.
     pub soft_nodes: Option<u64>,
-    /// Stop when a mate in so many moves, or faster, is found for either side.
+    /// Number of moves: the search stops once it finds a mate this short, or shorter, for either
+    /// side.
     pub mate: Option<u32>,
-    /// How many best lines are wanted; zero is taken for one.
+    /// Number of best lines to search (MultiPV); zero counts as one.
     pub lines: usize,
-    /// Only these moves are looked at in the root; all when empty.
+    /// Root moves to search; all if empty.
     pub search_moves: Vec<Move>,
 }
 
 impl Limits {
-    /// True when only a signal ends the search, or the greatest depth there is.
+    /// Returns whether only a signal or the maximum depth ends the search.
     fn are_open(&self) -> bool {
         let Limits { budget, depth, nodes, soft_nodes, mate, .. } = self;
         budget.is_none() && depth.is_none() && nodes.is_none() && soft_nodes.is_none() && mate.is_none()
     }
 }
 
-/// How the outside talks to a search that is under way.
+/// Signals from outside to a running search.
 #[derive(Debug, Default)]
 pub struct Signals {
     /// The search must end at once.
     pub stop: AtomicBool,
-    /// The opponent is to move, and time is not counted.
+    /// The opponent is to move, so time does not count.
     pub ponder: AtomicBool,
 }
 
@@ -52,39 +53,41 @@ impl Signals {
     }
 }
 
-/// Nodes between two looks at clock and signals: a quarter of a millisecond, so that two threads that look one after the other
-/// stop well within the five that are asked for.
+/// Nodes between two polls of the clock and the signals, about a quarter of a millisecond. Two
+/// threads that poll in turn still stop well within five milliseconds.
 const POLL_INTERVAL: u64 = 512;
-/// The same when the time is short.
+/// Nodes between two polls in a search of short time.
 const SHORT_POLL_INTERVAL: u64 = 128;
-/// Below this a time is short.
+/// Hard limit below which the time is short.
 const SHORT_TIME: Duration = Duration::from_millis(20);
 
-/// Counts a thread's nodes, and ends its search in time.
+/// Counter of a thread's nodes, which ends its search in time.
 pub struct Control<'a> {
     shared: &'a Shared,
     thread: usize,
-    /// What the leading thread watches for all.
+    /// Clock and signals; only the leader has them.
     watch: Option<Watch<'a>>,
     poll_interval: u64,
-    /// At each look other threads of the machine may run first: where all processors search, the thread that hears `stop` would
-    /// wait for the next tick of the system's scheduler, some milliseconds. Only where no clock runs that this could cost time.
-    gives_way: bool,
+    /// Set if the thread yields at each poll. If all processors search, the thread that receives
+    /// `stop` would otherwise wait milliseconds for the scheduler. Only in searches without a
+    /// clock, which cannot lose time by it.
+    yields: bool,
     nodes: u64,
-    table_hits: u64,
-    /// The node count at which there is something to look at.
-    next_look: u64,
+    tablebase_hits: u64,
+    /// Node count at the next poll.
+    next_poll: u64,
     stopped: bool,
 }
 
-/// The clock and the signals, which the leading thread watches.
+/// Clock and signals that the leader polls.
 struct Watch<'a> {
     signals: &'a Signals,
     start: Instant,
     budget: Option<TimeBudget>,
-    /// The first iteration is never cut short by the clock, so that there is a move worth playing.
+    /// Unset during the first iteration, which the clock never cuts short, so that there is a move
+    /// worth playing.
     clock_may_stop: bool,
-    /// The time for starting iterations ran out while pondering.
+    /// Set if the soft limit passed while pondering.
     soft_time_passed: bool,
 }
 
@@ -102,7 +105,7 @@ impl Watch<'_> {
 }
 
 impl<'a> Control<'a> {
-    /// For the thread that leads. `start` is when the clock began to run.
+    /// Creates the control of the leader. `start` is the time at which the clock began to run.
     pub fn lead(shared: &'a Shared, limits: &Limits, signals: &'a Signals, start: Instant) -> Control<'a> {
         let is_short = limits.budget.is_some_and(|budget| budget.hard < SHORT_TIME);
         let poll_interval = if is_short { SHORT_POLL_INTERVAL } else { POLL_INTERVAL };
@@ -110,64 +113,64 @@ impl<'a> Control<'a> {
         Control { watch: Some(watch), poll_interval, ..Control::follow(shared, limits, 0) }
     }
 
-    /// For a thread that helps, numbered from one: it stops when the search does.
+    /// Creates the control of a helper, numbered from one; it stops with the search.
     pub fn follow(shared: &'a Shared, limits: &Limits, thread: usize) -> Control<'a> {
         Control {
             shared,
             thread,
             watch: None,
             poll_interval: POLL_INTERVAL,
-            gives_way: limits.are_open(),
+            yields: limits.are_open(),
             nodes: 0,
-            table_hits: 0,
-            next_look: 0,
+            tablebase_hits: 0,
+            next_poll: 0,
             stopped: false,
         }
     }
 
-    /// Nodes of this thread.
+    /// Returns the nodes of this thread.
     pub fn nodes(&self) -> u64 {
         self.nodes
     }
 
-    /// Nodes of all threads; of the others as they last said.
+    /// Returns the nodes of all threads; those of the others as last published.
     pub fn total_nodes(&self) -> u64 {
         self.publish();
         self.shared.nodes()
     }
 
-    /// Answers that all threads had from endgame tables.
-    pub fn total_table_hits(&self) -> u64 {
+    /// Returns the successful tablebase probes of all threads.
+    pub fn total_tablebase_hits(&self) -> u64 {
         self.publish();
-        self.shared.table_hits()
+        self.shared.tablebase_hits()
     }
 
-    /// Since the clock began to run; only the leader knows.
+    /// Returns the time since the clock began to run; zero for helpers.
     pub fn elapsed(&self) -> Duration {
         self.watch.as_ref().map_or(Duration::ZERO, |watch| watch.start.elapsed())
     }
 
-    /// True for the thread that reports and minds the time.
+    /// Returns whether this is the thread that reports and checks the time.
     pub fn leads(&self) -> bool {
         self.watch.is_some()
     }
 
-    /// The number of the thread; the leader is 0.
+    /// Returns the number of the thread; the leader is 0.
     pub fn thread(&self) -> usize {
         self.thread
     }
 
-    /// True once the search must unwind; scores that come back from then on mean nothing.
+    /// Returns whether the search must unwind. Scores returned from then on are meaningless.
     #[inline]
     pub fn is_stopped(&self) -> bool {
         self.stopped
     }
 
-    /// Counts a node about to be entered; false when it must not be.
+    /// Counts a node about to be entered. Returns false if the search must stop instead.
     #[inline]
     pub fn count_node(&mut self) -> bool {
-        if self.nodes >= self.next_look {
-            self.look();
+        if self.nodes >= self.next_poll {
+            self.poll();
         }
         if self.stopped {
             return false;
@@ -176,21 +179,21 @@ impl<'a> Control<'a> {
         true
     }
 
-    /// Counts an answer from an endgame table.
+    /// Counts a successful tablebase probe.
     #[inline]
     pub fn count_tablebase_hit(&mut self) {
-        self.table_hits += 1;
+        self.tablebase_hits += 1;
     }
 
-    /// Tells the others how far this thread has come.
+    /// Publishes this thread's counts to the others.
     pub fn publish(&self) {
-        self.shared.publish(self.thread, self.nodes, self.table_hits);
+        self.shared.publish(self.thread, self.nodes, self.tablebase_hits);
     }
 
     #[cold]
-    fn look(&mut self) {
+    fn poll(&mut self) {
         self.publish();
-        if self.gives_way {
+        if self.yields {
             thread::yield_now();
         }
         if self.shared.is_stopped() || self.watch.as_ref().is_some_and(Watch::says_stop) {
@@ -199,7 +202,7 @@ impl<'a> Control<'a> {
         }
         match self.shared.grant(self.poll_interval) {
             0 => self.stop(),
-            granted => self.next_look = self.nodes + granted,
+            granted => self.next_poll = self.nodes + granted,
         }
     }
 
@@ -208,7 +211,8 @@ impl<'a> Control<'a> {
         self.shared.stop();
     }
 
-    /// To be called between iterations: true when another one should not be started. A helper goes on until it is told.
+    /// Returns whether the search should end between two iterations. A helper continues until it is
+    /// stopped.
     pub fn should_stop_iterating(&mut self, pace: Pace) -> bool {
         if self.stopped || self.shared.is_stopped() {
             return true;
@@ -226,7 +230,7 @@ impl<'a> Control<'a> {
         !watch.signals.is_pondering()
     }
 
-    /// True when the search runs on a clock that is being counted.
+    /// Returns whether the search runs on a clock that counts.
     pub fn is_timed(&self) -> bool {
         self.watch.as_ref().is_some_and(|watch| watch.budget.is_some() && !watch.signals.is_pondering())
     }
@@ -237,7 +241,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_search_that_a_signal_ends_gives_way() {
+    fn only_a_search_that_a_signal_ends_yields() {
         let open = Limits { lines: 3, search_moves: vec![Move::NULL], ..Limits::default() };
         let budget = time::fixed(Duration::from_secs(1), Duration::ZERO);
         assert!(open.are_open());

@@ -1,8 +1,8 @@
-//! Memory for the transposition table: cache-line buckets in blocks of the size of a huge page.
+//! Memory of the transposition table: cache-line buckets in blocks of the size of a huge page.
 //!
-//! A table is read at random, so with ordinary pages nearly every probe misses the address cache too. Blocks are aligned to two
-//! MiB and the system is asked to back them by huge pages, which on Linux it does where transparent huge pages are at `madvise`
-//! or `always`.
+//! Probes hit random addresses, so with ordinary pages nearly every probe also misses the TLB.
+//! Blocks are aligned to two MiB, and the system is asked for huge pages. Linux grants them if
+//! transparent huge pages are set to `madvise` or `always`.
 
 use std::collections::TryReserveError;
 use std::fmt;
@@ -10,11 +10,11 @@ use std::mem::MaybeUninit;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// A huge page of x86-64 and of most others.
+/// Size of a huge page on x86-64 and most other platforms.
 const BLOCK_BYTES: usize = 2 << 20;
 const _: () = assert!(BLOCK_BYTES == size_of::<Block<[u64; 8]>>());
 
-/// What fits a cache line, and is valid when all its bytes are zero.
+/// Type that fills a cache line and is valid if all its bytes are zero.
 ///
 /// # Safety
 /// Implementors are 64 bytes, and all bytes zero is a value.
@@ -25,28 +25,28 @@ pub unsafe trait Zeroable: Sync + Send {}
 // SAFETY: eight integers are 64 bytes, and may be zero.
 unsafe impl Zeroable for [u64; 8] {}
 
-/// So many blocks, the 16 MiB of the default table, are never refused for what the machine is thought to have: that is an
-/// estimate.
+/// Number of blocks, 16 MiB, that is never refused for lack of available memory, because that
+/// figure is an estimate.
 const SMALL_BLOCKS: usize = 8;
 
-/// Buckets of a block.
+/// Buckets per block.
 const BLOCK_LEN: usize = BLOCK_BYTES / 64;
 
 #[repr(align(2_097_152))]
 struct Block<T>([T; BLOCK_LEN]);
 
-/// So many buckets.
+/// Buckets in blocks that can be backed by huge pages.
 pub struct Buckets<T> {
     blocks: Vec<Block<T>>,
     len: usize,
 }
 
-/// Why there is no memory for a table.
+/// Reason why a table cannot be allocated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MemoryError {
-    /// The system says so.
+    /// The allocator refused.
     Refused(TryReserveError),
-    /// The system would promise it, but does not have it.
+    /// The system would overcommit: less memory is available than wanted.
     Short { wanted_mib: usize, available_mib: usize },
 }
 
@@ -64,16 +64,16 @@ impl fmt::Display for MemoryError {
 impl std::error::Error for MemoryError {}
 
 impl<T: Zeroable> Buckets<T> {
-    /// None at all.
+    /// Creates an empty set of buckets.
     pub fn none() -> Buckets<T> {
         Buckets { blocks: Vec::new(), len: 0 }
     }
 
-    /// Memory for so many buckets, not yet touched. What is not there on this machine is refused; a table that is given up
-    /// for this one frees `reclaimed` bytes.
+    /// Reserves memory for `len` buckets without touching it. Fails if the machine lacks the
+    /// memory, counting `reclaimed` bytes of a table that is about to be freed.
     ///
     /// # Errors
-    /// When the memory cannot be had.
+    /// Returns an error if the memory cannot be allocated.
     pub fn reserve(len: usize, reclaimed: usize) -> Result<Reserved<T>, MemoryError> {
         let count = len.div_ceil(BLOCK_LEN);
         if count > SMALL_BLOCKS
@@ -92,18 +92,18 @@ impl<T: Zeroable> Buckets<T> {
         self.len
     }
 
-    /// The bytes that are given back when this is dropped.
+    /// Returns the bytes that dropping this frees.
     pub fn bytes(&self) -> usize {
         self.blocks.len() * BLOCK_BYTES
     }
 
-    /// The bucket of this index, which must be less than [`Self::len`].
+    /// Returns the bucket at an index, which must be less than [`Self::len`].
     #[inline]
     pub fn get(&self, index: usize) -> &T {
         &self.blocks[index / BLOCK_LEN].0[index % BLOCK_LEN]
     }
 
-    /// Does something to every bucket, with so many threads or fewer.
+    /// Calls `work` on every bucket, with up to `threads` threads.
     pub fn for_each(&self, threads: usize, work: impl Fn(&T) + Sync) {
         share_out(self.blocks.chunks(BLOCKS_AT_ONCE), threads, |blocks: &[Block<T>]| {
             blocks.iter().flat_map(|block| &block.0).for_each(&work);
@@ -114,7 +114,8 @@ impl<T: Zeroable> Buckets<T> {
 /// Blocks that a thread takes at a time.
 const BLOCKS_AT_ONCE: usize = 8;
 
-/// Does a list of works with so many threads, or fewer when they cannot be had; the caller's is one of them.
+/// Performs all works on up to `threads` threads, among them the caller's. Fewer are used if
+/// threads cannot be spawned.
 fn share_out<W: Send>(works: impl Iterator<Item = W> + Send, threads: usize, perform: impl Fn(W) + Sync) {
     let queue = Mutex::new(works);
     let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
@@ -133,16 +134,17 @@ fn share_out<W: Send>(works: impl Iterator<Item = W> + Send, threads: usize, per
     });
 }
 
-/// Memory for a table that is not touched yet, so that it costs nothing while the old one is still there.
+/// Memory reserved but not touched, so it costs nothing while the old table still exists.
 pub struct Reserved<T> {
-    /// Empty, with room for `count`.
+    /// Empty vector with room for `count` blocks.
     blocks: Vec<Block<T>>,
     count: usize,
     len: usize,
 }
 
 impl<T: Zeroable> Reserved<T> {
-    /// Zeroes the memory, with so many threads: the system hands it out as it is touched, near the processor that does it.
+    /// Zeroes the memory with the given number of threads. The system places each page near the
+    /// processor that touches it first.
     #[expect(unsafe_code, reason = "two MiB blocks are zeroed in place, for they cannot stand on a stack")]
     pub fn zero(mut self, threads: usize) -> Buckets<T> {
         let room = &mut self.blocks.spare_capacity_mut()[..self.count];
@@ -151,19 +153,21 @@ impl<T: Zeroable> Reserved<T> {
             // SAFETY: the slice is valid for writes of its own length.
             unsafe { blocks.as_mut_ptr().write_bytes(0, blocks.len()) }
         });
-        // SAFETY: `count` blocks are within the capacity, and were all zeroed, which is a value of `T`.
+        // SAFETY: `count` blocks are within the capacity, and were all zeroed, which is a value of
+        // `T`.
         unsafe { self.blocks.set_len(self.count) };
         Buckets { blocks: self.blocks, len: self.len }
     }
 }
 
-/// Asks for huge pages. When there are none the table is only slower.
+/// Asks for huge pages. Without them the table is only slower.
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "advice on pages that belong to the caller")]
 fn advise_huge_pages<T>(blocks: &mut [MaybeUninit<Block<T>>]) {
     use rustix::mm::{Advice, madvise};
     if !blocks.is_empty() {
-        // SAFETY: the range is whole pages of memory that is borrowed, and the advice does not change what is in it.
+        // SAFETY: the range is whole pages of borrowed memory, and the advice does not change its
+        // contents.
         let _ = unsafe { madvise(blocks.as_mut_ptr().cast(), size_of_val(blocks), Advice::LinuxHugepage) };
     }
 }
@@ -171,20 +175,20 @@ fn advise_huge_pages<T>(blocks: &mut [MaybeUninit<Block<T>>]) {
 #[cfg(not(target_os = "linux"))]
 fn advise_huge_pages<T>(_: &mut [MaybeUninit<Block<T>>]) {}
 
-/// The memory that could be used without swapping, in bytes, where the system says: Linux promises more than it has, and ends
-/// the process that takes it at its word.
+/// Returns the memory available without swapping, in bytes, if the system reports it. Linux
+/// overcommits, and kills processes that use more than there is.
 fn available_bytes() -> Option<usize> {
     let read = |path: &str| std::fs::read_to_string(path).ok();
     let machine = parse_available(&read("/proc/meminfo")?)?;
     Some(CONTAINERS.iter().filter_map(|files| container_share(files, read)).fold(machine, usize::min))
 }
 
-/// Where the share of a container stands.
+/// Paths of a container's memory limit and use.
 struct ContainerFiles {
     limit: &'static str,
     used: &'static str,
     statistics: &'static str,
-    /// The statistic of the pages of files that are given up when memory is wanted; they count as used.
+    /// Name of the statistic of file pages that can be reclaimed; they count as used.
     reclaimable: &'static str,
 }
 
@@ -204,7 +208,7 @@ const CONTAINERS: [ContainerFiles; 2] = [
     },
 ];
 
-/// The bytes that a container has left; none where there is no limit.
+/// Returns the bytes that a container has left; `None` without a limit.
 fn container_share(files: &ContainerFiles, read: impl Fn(&str) -> Option<String>) -> Option<usize> {
     let number = |path: &str| read(path)?.trim().parse::<usize>().ok();
     let (limit, used) = (number(files.limit)?, number(files.used)?);
@@ -212,12 +216,12 @@ fn container_share(files: &ContainerFiles, read: impl Fn(&str) -> Option<String>
     Some(limit.saturating_sub(used.saturating_sub(reclaimable)))
 }
 
-/// The number of the line `name 123`.
+/// Parses the number of the line `name 123`.
 fn parse_statistic(statistics: &str, name: &str) -> Option<usize> {
     statistics.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.trim().parse().ok())
 }
 
-/// The line `MemAvailable:  123 kB`, in bytes.
+/// Parses the line `MemAvailable:  123 kB` into bytes.
 fn parse_available(meminfo: &str) -> Option<usize> {
     let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     line.trim().strip_suffix("kB")?.trim().parse::<usize>().ok()?.checked_mul(1024)

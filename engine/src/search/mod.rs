@@ -1,12 +1,14 @@
 //! The search: iterative deepening with aspiration windows over a principal variation search.
 //!
-//! Reading order: `searcher.rs` and `iterative_deepening.rs` (the iterations), `worker.rs` (the state of a thread),
-//! the numbered steps of `node.rs` with `node_pruning.rs` and `move_loop.rs`, `quiescence.rs`; `pruning.rs`,
-//! `reductions.rs` and `extensions.rs` for every margin, reduction and extension; `ordering.rs`,
-//! `context.rs` and `history.rs` for move ordering; `corrections.rs` for the correction histories;
-//! `tt.rs` for the transposition table; `time.rs` and `limits.rs` for the end of a search; `pool.rs`
-//! and `shared.rs` for the other threads; `strength.rs` for limited strength; `params.rs` for the
-//! numbers. Nothing here knows UCI.
+//! Reading order: `searcher.rs` and `iterative_deepening.rs` for the iterations, then `worker.rs`
+//! for the state of a thread, then the numbered steps of `node.rs` with `node_pruning.rs`,
+//! `move_loop.rs` and `quiescence.rs`.
+//!
+//! `pruning.rs`, `reductions.rs` and `extensions.rs` hold every margin, reduction and extension,
+//! `params.rs` the tuned numbers. `ordering.rs`, `context.rs` and `history.rs` order the moves;
+//! `corrections.rs` holds the correction histories, `tt.rs` the transposition table. `time.rs` and
+//! `limits.rs` end a search, `pool.rs` and `shared.rs` run the other threads, `strength.rs` limits
+//! the strength. Nothing here knows UCI.
 
 mod context;
 mod corrections;
@@ -41,7 +43,7 @@ mod worker;
 
 pub use evaluator::{EvalConfig, EvalMode, Evaluator};
 pub use game::Game;
-pub use info::{Info, Outcome, Report, Silent};
+pub use info::{Info, Outcome, Report, SilentReport};
 pub use limits::{Limits, Signals};
 pub use memory::MemoryError;
 pub use pool::{THREAD_STACK_BYTES, in_search_thread};

@@ -1,11 +1,12 @@
-//! The threads that help: each has a memory of its own, lives as long as the pool, and shares the table.
+//! Helper threads of a search ("Lazy SMP"). TT stands for transposition table.
 //!
-//! "Lazy SMP": all threads search the same root, and help each other by what they leave in the table.
+//! All threads search the same root and help each other through the TT. Each has its own memory and
+//! lives as long as the pool.
 
 use super::evaluator::Evaluator;
 use super::game::Game;
 use super::history::Histories;
-use super::info::Silent;
+use super::info::SilentReport;
 use super::iterative_deepening::Finding;
 use super::limits::{Control, Limits};
 use super::ordering::MoveArena;
@@ -21,13 +22,13 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 
-/// The stack a thread needs that calls [`Searcher::search`].
+/// Stack size required by threads that call [`Searcher::search`].
 pub const THREAD_STACK_BYTES: usize = 16 << 20;
 
-/// Runs something on a thread that may search, and waits for it.
+/// Runs a closure on a thread that may search, and waits for it.
 ///
 /// # Errors
-/// When no such thread can be had.
+/// Returns an error if the thread cannot be spawned.
 pub fn in_search_thread<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<T> {
     thread::scope(|scope| {
         let handle = thread::Builder::new().stack_size(THREAD_STACK_BYTES).spawn_scoped(scope, work)?;
@@ -35,7 +36,7 @@ pub fn in_search_thread<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<
     })
 }
 
-/// What a thread remembers from one search to the next, beside the table.
+/// State of one thread that persists between searches, beside the TT.
 pub struct Memory {
     pub histories: Histories,
     pub evaluator: Evaluator,
@@ -46,14 +47,14 @@ impl Memory {
         Memory { histories: Histories::new(), evaluator: Evaluator::new() }
     }
 
-    /// Forgets everything.
+    /// Clears all state.
     pub fn clear(&mut self) {
         self.histories.clear();
         self.evaluator.clear();
     }
 }
 
-/// One search, as all its helpers see it.
+/// Search that all helpers share.
 pub struct Assignment {
     pub game: Game,
     pub limits: Limits,
@@ -64,7 +65,7 @@ pub struct Assignment {
 }
 
 impl Assignment {
-    /// State of a thread for this search.
+    /// Creates the state of one thread for this search.
     pub fn worker<'a>(&'a self, memory: &'a mut Memory, control: Control<'a>) -> Worker<'a> {
         let Assignment { game, limits, tt, tables, probing, .. } = self;
         memory.evaluator.reset(game.board());
@@ -91,15 +92,15 @@ enum Order {
 }
 
 struct Helper {
-    /// None once it is to end.
+    /// Sender of orders; `None` once the thread is to end.
     orders: Option<Sender<Order>>,
-    /// One for each order; none for what is no search.
+    /// Answers, one per order; `None` for orders other than a search.
     answers: Receiver<Option<Finding>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Helper {
-    /// `number` is from one.
+    /// Spawns a helper; numbers start at one.
     fn start(number: usize) -> io::Result<Helper> {
         let (orders, queue) = channel();
         let (answer, answers) = channel();
@@ -118,7 +119,7 @@ impl Helper {
 
     fn order(&self, order: Order) {
         if let Some(orders) = &self.orders {
-            // A thread that is gone shows when its answer is waited for.
+            // If the thread is gone, receiving its answer fails.
             let _ = orders.send(order);
         }
     }
@@ -146,12 +147,12 @@ fn perform(order: Order, number: usize, memory: &mut Memory) -> Option<Finding> 
         Order::Search(assignment) => {
             let control = Control::follow(&assignment.shared, &assignment.limits, number);
             let mut worker = assignment.worker(memory, control);
-            Some(worker.deepen(assignment.game.board(), &assignment.limits, &mut Silent))
+            Some(worker.deepen(assignment.game.board(), &assignment.limits, &mut SilentReport))
         }
     }
 }
 
-/// The helpers.
+/// Helper threads, in the order of their numbers.
 pub struct Pool(Vec<Helper>);
 
 impl Pool {
@@ -163,10 +164,10 @@ impl Pool {
         self.0.len()
     }
 
-    /// Starts or ends helpers until there are so many.
+    /// Starts or ends helpers until their number is `helpers`.
     ///
     /// # Errors
-    /// When a thread cannot be had; those that could stay.
+    /// Returns an error if a thread cannot be spawned; those spawned so far stay.
     pub fn resize(&mut self, helpers: usize) -> io::Result<()> {
         self.0.truncate(helpers);
         while self.0.len() < helpers {
@@ -175,29 +176,30 @@ impl Pool {
         Ok(())
     }
 
-    /// Changes what every helper remembers, and waits for it.
+    /// Changes the memory of every helper, and waits until all are done.
     pub fn change(&self, change: impl Fn(&mut Memory) + Send + Sync + 'static) {
         let change: Arc<dyn Fn(&mut Memory) + Send + Sync> = Arc::new(change);
         self.0.iter().for_each(|helper| helper.order(Order::Change(Arc::clone(&change))));
         self.0.iter().for_each(|helper| drop(helper.answer()));
     }
 
-    /// Sets all helpers to work. [`Self::findings`] must be called before anything else is asked of them.
+    /// Starts a search on all helpers. [`Self::findings`] must be called before any other order.
     pub fn begin(&self, assignment: &Arc<Assignment>) {
         self.0.iter().for_each(|helper| helper.order(Order::Search(Arc::clone(assignment))));
     }
 
-    /// Waits for what the helpers found. They must have been told to stop.
+    /// Waits for the helpers' findings. The search must have been stopped.
     pub fn findings(&self) -> Vec<Finding> {
         self.0.iter().filter_map(Helper::answer).collect()
     }
 }
 
-/// What a score just good enough to be the worst of all weighs in the vote, in centipawns.
+/// Weight of the worst score in the vote, in centipawns.
 const VOTE_BASE: Score = 16;
 
-/// The thread whose line is played: of those whose move the threads prefer, each vote weighing by depth and score, the one
-/// that weighs most. A proven mate goes before all votes. The leader, first, wins a tie.
+/// Elects the thread whose line is played. Every thread votes for its move, weighted by depth and
+/// score. The best thread of the winning move is elected. A proven mate wins over all votes, and
+/// the leader wins ties.
 pub fn elect(findings: &[Finding]) -> usize {
     let lines: Vec<(usize, Move, Score, i32)> = findings
         .iter()
@@ -225,7 +227,7 @@ mod tests {
 
     #[test]
     fn threads_vote_by_depth_and_score() {
-        // Move, score and depth of each thread; move 0 stands for nothing found.
+        // Move, score and depth of each thread; move 0 stands for no finding.
         type Threads<'a> = &'a [(u16, Score, i32)];
         let proven: Threads<'_> = &[(1, 10, 20), (1, 10, 20), (2, mate_in(5), 3), (3, mate_in(3), 3)];
         let cases: [(Threads<'_>, usize); 9] = [

@@ -171,7 +171,7 @@ impl Searcher {
 
 #[cfg(test)]
 mod tests {
-    use super::super::info::Silent;
+    use super::super::info::SilentReport;
     use super::super::pool::in_search_thread;
     use super::*;
 
@@ -180,7 +180,7 @@ mod tests {
     fn stored_depth(limits: Limits) -> Option<i32> {
         let mut searcher = Searcher::new(1).expect("a small table");
         let game = Game::new(Board::startpos());
-        in_search_thread(|| searcher.search(&game, &limits, &Signals::default(), Instant::now(), &mut Silent))
+        in_search_thread(|| searcher.search(&game, &limits, &Signals::default(), Instant::now(), &mut SilentReport))
             .expect("a thread");
         searcher.tt.probe(game.board().key(), 0).map(|entry| entry.depth)
     }

@@ -1,32 +1,34 @@
-//! What the threads of one search share beside the table: the word to stop, and the count of nodes.
+//! State that the threads of one search share beside the transposition table: the stop flag and the
+//! counts.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// One thread's counts, written by it alone. In its own pair of cache lines, for neighbours are fetched together.
+/// Counts of one thread, written by it alone. They fill a pair of cache lines, because processors
+/// fetch neighbours together.
 #[derive(Default)]
 #[repr(align(128))]
 struct Count {
     nodes: AtomicU64,
-    table_hits: AtomicU64,
+    tablebase_hits: AtomicU64,
 }
 
-/// The common ground of one search.
+/// Stop flag and counts of one search.
 pub struct Shared {
     stop: AtomicBool,
     node_limit: Option<u64>,
-    /// Nodes handed out to threads, where there is a limit.
+    /// Nodes granted to threads so far, if there is a limit.
     granted: AtomicU64,
     counts: Box<[Count]>,
 }
 
 impl Shared {
-    /// `node_limit` is for all threads together.
+    /// Creates the state of a search; `node_limit` is for all threads together.
     pub fn new(threads: usize, node_limit: Option<u64>) -> Shared {
         let counts = (0..threads).map(|_| Count::default()).collect();
         Shared { stop: AtomicBool::new(false), node_limit, granted: AtomicU64::new(0), counts }
     }
 
-    /// Tells every thread to unwind.
+    /// Stops all threads.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
@@ -35,29 +37,29 @@ impl Shared {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// How many nodes, at most `wanted`, a thread may search before it asks again; none when the limit is reached. What all
-    /// threads are granted together never passes the limit.
+    /// Grants a thread up to `wanted` further nodes; 0 once the limit is reached. The sum of all
+    /// grants never exceeds the limit.
     pub fn grant(&self, wanted: u64) -> u64 {
         let Some(limit) = self.node_limit else { return wanted };
-        // The sum stays far from overflow: a thread that gets nothing stops, and asks no more.
+        // The sum cannot overflow: a thread that is granted nothing stops asking.
         let before = self.granted.fetch_add(wanted, Ordering::Relaxed);
         limit.saturating_sub(before).min(wanted)
     }
 
-    /// Takes down how far a thread has come.
-    pub fn publish(&self, thread: usize, nodes: u64, table_hits: u64) {
+    /// Publishes the counts of a thread.
+    pub fn publish(&self, thread: usize, nodes: u64, tablebase_hits: u64) {
         self.counts[thread].nodes.store(nodes, Ordering::Relaxed);
-        self.counts[thread].table_hits.store(table_hits, Ordering::Relaxed);
+        self.counts[thread].tablebase_hits.store(tablebase_hits, Ordering::Relaxed);
     }
 
-    /// Nodes of all threads, as last published.
+    /// Returns the nodes of all threads, as last published.
     pub fn nodes(&self) -> u64 {
         self.counts.iter().map(|count| count.nodes.load(Ordering::Relaxed)).sum()
     }
 
-    /// Endgame table look-ups of all threads that gave an answer, as last published.
-    pub fn table_hits(&self) -> u64 {
-        self.counts.iter().map(|count| count.table_hits.load(Ordering::Relaxed)).sum()
+    /// Returns the successful tablebase probes of all threads, as last published.
+    pub fn tablebase_hits(&self) -> u64 {
+        self.counts.iter().map(|count| count.tablebase_hits.load(Ordering::Relaxed)).sum()
     }
 }
 
@@ -85,7 +87,7 @@ mod tests {
                     });
                 }
             });
-            assert_eq!((shared.nodes(), shared.table_hits()), (limit, 2 * limit));
+            assert_eq!((shared.nodes(), shared.tablebase_hits()), (limit, 2 * limit));
         }
         assert_eq!(Shared::new(1, None).grant(512), 512);
     }

@@ -1,14 +1,16 @@
-//! Less than full strength (`UCI_LimitStrength`, `UCI_Elo`).
+//! Limited strength (`UCI_LimitStrength`, `UCI_Elo`).
 //!
-//! A limited player differs from the full one in two ways only:
+//! A limited player differs from the full one in two ways:
 //!
-//! 1. It has so many nodes a move, from [`WEAKEST`] to [`STRONGEST`], and the clock ends its search before that if need be.
-//! 2. It overlooks moves: of its own moves in the root each is out of sight with the chance [`overlook_rate`], which grows as the
-//!    nodes get fewer, as a weak player not only looks less far but does not see what is there.
+//! 1. Its nodes per move are limited, from those of [`WEAKEST`] to those of [`STRONGEST`]. The
+//!    clock may end its search earlier.
+//! 2. It overlooks moves. Each of its own moves at the root is hidden with the chance
+//!    [`overlook_rate`], which grows as the nodes get fewer. A weak player looks less far and
+//!    also misses moves.
 //!
-//! What it overlooks is a pure function of position and seed, and a limited search remembers nothing of those before it (see
-//! [`limited_searcher`]): unless the clock cuts in, a limited player gives the same answer to the same position, history and seed.
-//! Another seed gives another player of the same strength.
+//! The hidden moves are a pure function of position and seed, and nothing is carried over from
+//! earlier searches (see [`limited_searcher`]). Unless the clock ends a search, the same position,
+//! history and seed give the same move. Another seed gives another player of the same strength.
 
 use super::evaluator::{EvalConfig, EvalMode};
 use super::game::Game;
@@ -18,47 +20,51 @@ use super::searcher::Searcher;
 use crate::types::{Move, MoveList, SplitMix64};
 use std::ops::RangeInclusive;
 
-/// The Elo there are players of.
+/// Range of Elo ratings that can be set.
 pub const ELO: RangeInclusive<u32> = WEAKEST.0..=STRONGEST.0;
 
-/// The ends of the scale: Elo, and the nodes a move that play it. In between the logarithm of the nodes grows evenly with Elo.
+/// Ends of the scale: Elo and nodes per move. Between them the logarithm of the nodes grows
+/// linearly with Elo.
 ///
-/// Fitted to 744 games, which are in `results/2026-11-21-uci-elo`: seven levels from 64 to 4,096 nodes, rated together with
-/// five players of Fairy-Stockfish 11.1, whose own `UCI_Elo` of 1350 to 1950 were held fixed. That scale is CCRL's, with
-/// Goldfish 1.13 at 2000. A straight line of 120 Elo for each doubling goes through all seven within their errors of 75 to 142
-/// Elo (95 %). That is how far a level may be off, beside what the anchors are: freed but for 1650, the two above it came out
-/// some 180 +- 170 Elo higher than they claim.
+/// The scale was fitted to 744 games (`results/2026-11-21-uci-elo`). Seven levels from 64 to 4,096
+/// nodes were rated with five players of Fairy-Stockfish 11.1, whose own `UCI_Elo` of 1350 to 1950
+/// were held fixed. That scale is CCRL's, with Goldfish 1.13 at 2000. A line of 120 Elo per
+/// doubling fits all seven within their errors of 75 to 142 Elo (95 %), so a level may be off by
+/// that much. The anchors add an error of their own: with all but 1650 freed, the two above it came
+/// out about 180 +- 170 Elo higher than they claim.
 const WEAKEST: (u32, u64) = (1300, 63);
 const STRONGEST: (u32, u64) = (2000, 3600);
 
-/// From so many nodes on nothing is overlooked.
+/// Nodes per move from which no move is overlooked.
 const ALL_SEEN_NODES: u64 = 1024;
-/// What is overlooked more with each halving of the nodes below that, as a share of the moves.
+/// Share of the moves overlooked per halving of the nodes below that.
 const OVERLOOKED_PER_HALVING: f64 = 0.1;
 
-/// MiB of the table of a limited player, which fits the nodes it has and is emptied before each move.
+/// Hash size of a limited player in MiB. It suits the few nodes, and the table is cleared before
+/// each move.
 const HASH_MIB: usize = 1;
 
-/// A searcher for limited play, the same whatever the options say: one thread, a small table, the classical evaluation, no
-/// endgame tables. So the Elo of a level does not hang on what the full player has. It must forget all before each search.
+/// Creates the searcher of limited play: one thread, a small hash, the classical evaluation and no
+/// tablebases, whatever the options say. The Elo of a level then does not depend on the full
+/// player's settings. All state must be cleared before each search.
 ///
 /// # Errors
-/// When the memory for the table cannot be had.
+/// Returns an error if the memory of the table cannot be allocated.
 pub fn limited_searcher() -> Result<Searcher, MemoryError> {
     let mut searcher = Searcher::new(HASH_MIB)?;
     searcher.set_evaluation(&EvalConfig { mode: EvalMode::Classical, network: None });
     Ok(searcher)
 }
 
-/// Narrows limits to what a player of this Elo may do in a position. What else limits the search holds too; fewer nodes than the
-/// level has make it weaker still.
+/// Restricts the limits to those of a player of this Elo in a position. Other limits still apply,
+/// and fewer nodes than the level's make the player weaker.
 pub fn limit(game: &Game, elo: u32, seed: u64, limits: &mut Limits) {
     let nodes = nodes_of(elo).min(limits.nodes.unwrap_or(u64::MAX));
     limits.nodes = Some(nodes);
     limits.search_moves = seen_moves(game, &limits.search_moves, overlook_rate(nodes), seed);
 }
 
-/// The nodes a move of a player of this Elo.
+/// Returns the nodes per move of a player of this Elo.
 fn nodes_of(elo: u32) -> u64 {
     let elo = elo.clamp(*ELO.start(), *ELO.end());
     let ((low, few), (high, many)) = (WEAKEST, STRONGEST);
@@ -66,27 +72,29 @@ fn nodes_of(elo: u32) -> u64 {
     (few as f64 * (many as f64 / few as f64).powf(part)).round() as u64
 }
 
-/// The chance that a move in the root is not seen, 0 to 1.
+/// Returns the chance that a root move is overlooked, 0 to 1.
 fn overlook_rate(nodes: u64) -> f64 {
     let halvings = (ALL_SEEN_NODES as f64 / nodes.max(1) as f64).log2();
     OVERLOOKED_PER_HALVING * halvings.max(0.0)
 }
 
-/// The moves that are not overlooked, of those asked for or else of all legal ones: at least one, if there is one.
+/// Returns the moves that are not overlooked, out of `wanted` or else of all legal moves. At least
+/// one is kept, if there is one.
 fn seen_moves(game: &Game, wanted: &[Move], rate: f64, seed: u64) -> Vec<Move> {
     let board = game.board();
     let mut legal = MoveList::new();
     board.legal_moves(&mut legal);
     let all = if wanted.is_empty() { &legal[..] } else { wanted };
-    // The clock of the fifty-move rule is a part of it, so that a position that comes up again may be seen with other eyes.
-    let base = mixed(mixed(board.key() ^ seed) ^ u64::from(board.halfmove_clock()));
-    let draw = |mv: Move| mixed(base ^ u64::from(mv.raw()));
+    // The halfmove clock is part of the seed, so a position that occurs again may have other moves
+    // hidden.
+    let base = hash(hash(board.key() ^ seed) ^ u64::from(board.halfmove_clock()));
+    let draw = |mv: Move| hash(base ^ u64::from(mv.raw()));
     let seen: Vec<Move> = all.iter().copied().filter(|&mv| draw(mv) as f64 / u64::MAX as f64 >= rate).collect();
     if seen.is_empty() { all.iter().copied().max_by_key(|&mv| draw(mv)).into_iter().collect() } else { seen }
 }
 
-/// A hash of a number: the first output of its sequence.
-fn mixed(value: u64) -> u64 {
+/// Hashes a number to the first output of its random sequence.
+fn hash(value: u64) -> u64 {
     SplitMix64::new(value).next_u64()
 }
 

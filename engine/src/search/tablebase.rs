@@ -1,8 +1,9 @@
-//! Syzygy endgame tables: win, draw or loss in the tree, and the moves that make progress at the root.
+//! Syzygy endgame tablebases: win, draw or loss in the tree, and moves that make progress at the
+//! root.
 //!
-//! The tables are read by the crate `shakmaty-syzygy`; here positions become its, and its answers become scores. What a table
-//! says holds under the fifty-move rule for positions right after a capture or pawn move, so in the tree only those are asked.
-//! Positions with castling rights are in no table.
+//! The crate `shakmaty-syzygy` reads the files; this module converts positions and results. A WDL
+//! value respects the fifty-move rule only right after a capture or pawn move, so the tree probes
+//! only there. Positions with castling rights are in no table.
 
 use crate::board::{Board, CastlingSide};
 use crate::nnue::EVAL_LIMIT;
@@ -14,7 +15,7 @@ use std::{fmt, io};
 
 const _: () = assert!(EVAL_LIMIT < TABLE_WIN_IN_MAX);
 
-/// Why tables cannot be used.
+/// Reason why tablebases cannot be used.
 #[derive(Debug)]
 pub enum TablebaseError {
     Folder { folder: PathBuf, source: io::Error },
@@ -38,18 +39,18 @@ impl fmt::Display for TablebaseError {
 
 impl std::error::Error for TablebaseError {}
 
-/// The tables of some folders. Files are opened at the first question to them.
+/// Tablebases of some folders. Files are opened on their first probe.
 pub struct Tablebases {
     tables: Tablebase<Chess>,
-    /// Files with win, draw or loss.
+    /// Number of WDL files.
     count: usize,
 }
 
 impl Tablebases {
-    /// Looks for tables in folders, separated as in the system's `PATH`.
+    /// Opens the tablebases in folders, separated as in the system's `PATH`.
     ///
     /// # Errors
-    /// A folder that cannot be read, a file that is no table, or no table at all.
+    /// Returns an error if a folder cannot be read, a file is not a tablebase, or there is none.
     pub fn open(path: &str) -> Result<Tablebases, TablebaseError> {
         let mut found = Tablebases { tables: Tablebase::new(), count: 0 };
         for folder in std::env::split_paths(path) {
@@ -68,7 +69,7 @@ impl Tablebases {
             }
             match self.tables.add_file(&file) {
                 Ok(()) => self.count += usize::from(kind == "rtbw"),
-                // Its name is none of a table.
+                // The file name is not one of a tablebase.
                 Err(error) if error.kind() == io::ErrorKind::InvalidInput => {}
                 Err(source) => return Err(TablebaseError::File { file, source }),
             }
@@ -76,18 +77,19 @@ impl Tablebases {
         Ok(())
     }
 
-    /// Files with win, draw or loss.
+    /// Returns the number of WDL files.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// The most men, kings included, that a table has.
+    /// Returns the largest number of men in a table, kings included.
     pub fn most_men(&self) -> u32 {
         self.tables.max_pieces() as u32
     }
 
-    /// The value of a position right after a capture or pawn move: 1 for a win of the side to move within the fifty-move rule, -1
-    /// for a loss. None where no table has it.
+    /// Returns the value of a position right after a capture or pawn move: 1 for a win of the side
+    /// to move within the fifty-move rule, 0 for a draw, -1 for a loss. `None` if no table has the
+    /// position.
     pub fn probe(&self, board: &Board) -> Option<i32> {
         let wdl = self.tables.probe_wdl_after_zeroing(&convert(board)?).ok()?;
         Some(match wdl {
@@ -97,9 +99,9 @@ impl Tablebases {
         })
     }
 
-    /// The legal moves that the tables think best, with the fifty-move rule: those that win soonest, counted to the next capture
-    /// or pawn move, or that hold the draw, or that lose latest. Where only win, draw or loss is known, those that keep it.
-    /// None where a table is missing.
+    /// Returns the best legal moves under the fifty-move rule: the quickest wins by distance to
+    /// zeroing (DTZ), the draws, or the slowest losses. Without DTZ files all moves that keep the
+    /// result are returned. `None` if a table is missing.
     pub fn best_moves(&self, board: &Board) -> Option<Vec<Move>> {
         let mut moves = MoveList::new();
         board.legal_moves(&mut moves);
@@ -112,7 +114,7 @@ impl Tablebases {
         Some(moves.iter().zip(ranks).filter(|&(_, rank)| rank == best).map(|(&mv, _)| mv).collect())
     }
 
-    /// How good a move is: the sooner a win the better, the later a loss.
+    /// Ranks a move by DTZ: earlier wins and later losses rank higher.
     fn rank_by_distance(&self, board: &Board, mv: Move) -> Option<i32> {
         let child = after(board, mv);
         if child.in_check() && child.count_legal_moves() == 0 {
@@ -130,8 +132,8 @@ impl Tablebases {
     }
 }
 
-/// Ranks a move by the plies to the next capture or pawn move with best play, negative when losing, and the plies since the last
-/// one. Tables may be one ply off, so a win that takes the last ply of the rule counts as a draw that may be more.
+/// Ranks a DTZ, negative if losing, given the halfmove clock. DTZ values may be off by one ply, so
+/// a win that needs the last ply of the fifty-move rule ranks as a possible draw.
 fn rank(distance: i32, clock: i32) -> i32 {
     match distance {
         0 => 0,
@@ -148,7 +150,7 @@ fn after(board: &Board, mv: Move) -> Board {
     child
 }
 
-/// The same position for the library; none when it takes it for impossible.
+/// Converts a position for the library; `None` if the library rejects it.
 fn convert(board: &Board) -> Option<Chess> {
     let bits = |set: Bitboard| shakmaty::Bitboard(set.0);
     let by_role = ByRole {
@@ -175,12 +177,12 @@ fn has_castling_rights(board: &Board) -> bool {
     Color::ALL.iter().any(|&color| CastlingSide::ALL.iter().any(|&side| has(color, side)))
 }
 
-/// When the tree asks the tables.
+/// Limits of tablebase probes in the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probing {
-    /// The least depth that is left, in plies, for positions of as many men as the tables have.
+    /// Minimum remaining depth, in plies, for positions with as many men as the largest tables.
     pub depth: i32,
-    /// The most men.
+    /// Maximum number of men.
     pub men: u32,
 }
 
@@ -190,7 +192,7 @@ impl Default for Probing {
     }
 }
 
-/// The tables, as a search asks them.
+/// Tablebases and probe limits of a search.
 #[derive(Clone, Copy)]
 pub struct Prober<'a> {
     pub tables: &'a Tablebases,
@@ -198,7 +200,7 @@ pub struct Prober<'a> {
 }
 
 impl Prober<'_> {
-    /// True when the tables may know the position, whatever its clock.
+    /// Returns whether the tables may contain the position, whatever its halfmove clock.
     pub fn is_in_reach(&self, board: &Board) -> bool {
         let men = board.occupied().count();
         men <= self.probing.men.min(self.tables.most_men()) && !has_castling_rights(board)
@@ -217,7 +219,8 @@ impl Prober<'_> {
 mod tests {
     use super::*;
 
-    /// Real tables, where `QUINTAIN_SYZYGY` names a folder that holds at least those of three and four men.
+    /// Opens real tables if `QUINTAIN_SYZYGY` names a folder that holds at least those of three and
+    /// four men.
     fn tables(test: &str) -> Option<Tablebases> {
         let Some(folder) = std::env::var_os("QUINTAIN_SYZYGY") else {
             crate::skip::skip(test, "set QUINTAIN_SYZYGY to a folder with 3- and 4-man tables");
@@ -281,7 +284,8 @@ mod tests {
         }
     }
 
-    /// The best moves lead from a won position to mate within the fifty-move rule, whatever the defence.
+    /// The best moves lead from a won position to mate within the fifty-move rule against any
+    /// defence.
     #[test]
     fn real_tables_lead_to_mate() {
         let Some(tables) = tables("real_tables_lead_to_mate") else { return };

@@ -1,42 +1,43 @@
-//! Time management: from what the clock shows to how long to think. Pure; nothing here reads a clock.
+//! Time management: how long to think, as pure functions of the clock.
 
 use crate::types::Score;
 use std::time::Duration;
 
-/// A side's clock at the start of its move.
+/// Clock of a side at the start of its move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Clock {
     pub remaining: Duration,
     pub increment: Duration,
-    /// Moves until more time is given; none in sudden death.
+    /// Moves until more time is given; `None` in sudden death.
     pub moves_to_go: Option<u32>,
 }
 
-/// How long a move may take.
+/// Time limits of one move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeBudget {
-    /// After this no new iteration is started, unless the course of the search says otherwise.
+    /// Time after which no new iteration is started, scaled by the progress of the search.
     pub soft: Duration,
-    /// At this the search stops where it is.
+    /// Time at which the search stops at once.
     pub hard: Duration,
-    /// All of it is to be used, whatever the course of the search says, unless there is nothing to choose or no depth is left.
+    /// Set if all the time should be used, unless there is a single move or no depth left.
     pub is_fixed: bool,
 }
 
-/// Moves a game is expected to last on when no number is given.
+/// Expected number of moves to the end of the game, if none is given.
 const EXPECTED_MOVES: u32 = 22;
-/// Never plan for more moves than this, however many the control has.
+/// Maximum number of moves to plan for.
 const MAX_MOVES: u32 = 40;
 
-/// The budget of a move on a clock.
+/// Computes the budget of a move on a clock.
 ///
-/// `overhead` is the time lost between the engine and whoever holds the clock, for one move; as much again is kept in reserve for
-/// a move that is lost twice that. Soft is an even share of the clock and most of the increment; hard is a few times that, and
-/// never more than a fixed part of what is left, so that no single move, however badly timed, loses the game.
+/// `overhead` is the time lost per move between the engine and the clock. As much again is kept in
+/// reserve for a move that loses twice that. The soft limit is an even share of the clock and most
+/// of the increment. The hard limit is a few times that, but at most a fixed share of the time
+/// left, so no single move can lose the game on time.
 pub fn budget(clock: Clock, overhead: Duration) -> TimeBudget {
     let usable = clock.remaining.saturating_sub(overhead * 2).max(clock.remaining / 20);
     let moves = clock.moves_to_go.unwrap_or(EXPECTED_MOVES).clamp(1, MAX_MOVES);
-    // Each of the moves to come costs its overhead as well, which its increment pays as far as it goes.
+    // Each later move costs its overhead too, less the part that its increment pays.
     let later = overhead.saturating_sub(clock.increment).saturating_mul(moves - 1);
     let share = usable.saturating_sub(later).max(usable / 4) / moves;
     let ceiling = if moves == 1 { usable.mul_f64(0.8) } else { usable / 2 };
@@ -45,72 +46,75 @@ pub fn budget(clock: Clock, overhead: Duration) -> TimeBudget {
     TimeBudget { soft, hard, is_fixed: false }
 }
 
-/// The overhead that is assumed when the user says nothing.
+/// Overhead per move unless the user sets one.
 pub const DEFAULT_OVERHEAD: Duration = Duration::from_millis(10);
-/// What noticing the time and writing the answer take together.
+/// Time to notice the limit and write the answer.
 const ANSWER_TIME: Duration = Duration::from_millis(1);
 
-/// The budget of `go movetime`.
+/// Computes the budget of `go movetime`.
 ///
-/// Whoever gives a time for each move expects it to be used, and adds no move's lost time to the next; so the default overhead,
-/// which keeps a clock from running dry, would only shorten it. What is taken off is the time of the answer, and what the user
-/// set the overhead to above its default, since that is a lag known to exist; but never more than nine tenths.
+/// The user expects the given time to be used, and lost time does not add up over moves. The
+/// default overhead, which protects a clock, would only shorten the search. The reserve is
+/// therefore the answer time, or the part of a user's overhead above the default, as that is a
+/// known lag. At least a tenth of the time is used.
 pub fn fixed(movetime: Duration, overhead: Duration) -> TimeBudget {
     let reserve = overhead.saturating_sub(DEFAULT_OVERHEAD).max(overhead.min(ANSWER_TIME));
     let hard = movetime.saturating_sub(reserve).max(movetime / 10);
     TimeBudget { soft: hard, hard, is_fixed: true }
 }
 
-/// What the iterations so far say about how long to go on.
+/// Progress of the iterations, which scales the soft limit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pace {
-    /// Iterations in a row that did not change the best move.
+    /// Iterations in a row without a change of the best move.
     pub stability: u32,
-    /// What the last iteration took off the score, in centipawns.
+    /// Drop of the score in the last iteration, in centipawns.
     pub drop: Score,
-    /// The part of the nodes spent on the best move, 0 to 1.
+    /// Share of the nodes spent on the best move, 0 to 1.
     pub best_share: f64,
-    /// What the last iteration took.
+    /// Duration of the last iteration.
     pub last: Duration,
-    /// How many times as long as the one before it.
+    /// Ratio of the last iteration's duration to that of the one before.
     pub growth: f64,
 }
 
-/// Stretches the soft limit while the best move changes, and shortens it the longer it does not: 1.6 after a change, less a tenth
-/// for each iteration without, 0.6 at the least.
+/// Returns the factor for the stability of the best move: 1.6 after a change, a tenth less per
+/// iteration without one, at least 0.6.
 fn stability_factor(stability: u32) -> f64 {
     1.6 - 0.1 * f64::from(stability.min(10))
 }
 
-/// Stretches the soft limit when the score falls, by a fortieth for each centipawn, up to twice.
+/// Returns the factor for a falling score: a fortieth more per centipawn, up to 2.
 fn drop_factor(drop: Score) -> f64 {
     1.0 + f64::from(drop.clamp(0, 40)) / 40.0
 }
 
-/// Shortens the soft limit when nearly all nodes went into the best move, so that nothing else comes near, and stretches it
-/// when the others needed many: 1 at seven tenths.
+/// Returns the factor for the best move's share of the nodes: 1 at seven tenths, lower if nearly
+/// all nodes went into it, higher if other moves needed many.
 fn share_factor(best_share: f64) -> f64 {
     1.0 + 2.75 * (0.7 - best_share.clamp(0.0, 1.0))
 }
 
-/// What the soft limit is multiplied by, 0.2 to 3; about 1 on average.
+/// Returns the factor of the soft limit, 0.2 to 3 and about 1 on average.
 ///
-/// The factors were fitted to 2,600 searches of positions of games at 1+0.01: how much worse the move is that is best when a rule
-/// stops than the best of all that a search of 600,000 nodes thought of, by a longer search, where all rules take the same
-/// nodes on average (`results/README.md`). In games they came to 0.8, so that the last was moved to bring them to 1.
+/// Its parts were fitted to 2,600 searches of positions from games at 1+0.01 (`results/README.md`).
+/// The measure was the loss of the move that is best when a rule stops against the best move of a
+/// search of 600,000 nodes, both rated by a longer search. All rules used the same nodes on
+/// average. In games the factors averaged 0.8, so the last was moved to make it 1.
 pub fn soft_scale(pace: Pace) -> f64 {
     let scale = stability_factor(pace.stability) * drop_factor(pace.drop) * share_factor(pace.best_share);
     scale.clamp(0.2, 3.0)
 }
 
-/// How long the next iteration would be searching the move that is now best: its cost by the growth of the last ones, and of
-/// that the part which that move has had.
+/// Estimates how long the next iteration takes for its first move. This is the last iteration's
+/// time, scaled by its growth and by the best move's share of the nodes.
 fn estimate_of_first_move(pace: Pace) -> Duration {
     pace.last.mul_f64(pace.growth.clamp(1.2, 4.0) * pace.best_share.clamp(0.1, 1.0))
 }
 
-/// False when another iteration should not be started: its time has come, or the hard limit would end it before even its first
-/// move was searched, so that it could not change what is played.
+/// Returns whether another iteration should be started. It should not if the soft limit has passed.
+/// It should not either if the hard limit would end it before its first move is finished, because
+/// the result could not change.
 pub fn may_start_iteration(elapsed: Duration, budget: TimeBudget, pace: Pace) -> bool {
     if budget.is_fixed {
         return elapsed < budget.hard;
@@ -156,7 +160,8 @@ mod tests {
             (8_000, 80, None, 10, 418, 1256),
             (60_000, 600, None, 10, 3146, 9439),
             (1_000, 10, None, 10, 51, 154),
-            // What the increment leaves of the overhead, 8 ms for each of 21 moves to come, is kept.
+            // The part of the overhead that the increment does not pay, 8 ms for each of 21 later
+            // moves, is kept.
             (1_000, 2, None, 10, 38, 114),
             (100, 1, None, 10, 1, 4),
             (60_000, 0, Some(40), 10, 1489, 4469),
@@ -214,12 +219,12 @@ mod tests {
             // A soft limit of 160 ms.
             (159, pace(0, 0, 0.7, 50, 2.0), true),
             (161, pace(0, 0, 0.7, 50, 2.0), false),
-            // One of 60 ms.
+            // A soft limit of 60 ms.
             (61, pace(10, 0, 0.7, 10, 2.0), false),
-            // 100 ms took the last iteration; 300 the next, and 180 its first move.
+            // The last iteration took 100 ms; the next would take 300 ms, its first move 180 ms.
             (119, pace(0, 0, 0.6, 100, 3.0), true),
             (121, pace(0, 0, 0.6, 100, 3.0), false),
-            // However fast it seemed to grow.
+            // Growth is capped.
             (100, pace(0, 0, 0.6, 80, 50.0), true),
             (100, pace(0, 0, 0.6, 90, 50.0), false),
         ] {

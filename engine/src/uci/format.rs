@@ -42,7 +42,7 @@ pub fn info(info: &Info<'_>, board: &Board, chess960: bool, show_wdl: bool) -> S
         bound(info.bound),
         info.nodes,
         info.hashfull,
-        info.table_hits,
+        info.tablebase_hits,
         info.elapsed.as_millis(),
     );
     let mut board = *board;
@@ -102,7 +102,7 @@ mod tests {
                 score: 12,
                 bound,
                 nodes: 100,
-                table_hits: 0,
+                tablebase_hits: 0,
                 elapsed: Duration::from_millis(1),
                 hashfull: 0,
                 pv: &pv,

@@ -2,7 +2,7 @@
 
 use super::{Folder, lines};
 use destrier::board::Board;
-use destrier::search::{Game, Limits, Searcher, Signals, Silent};
+use destrier::search::{Game, Limits, Searcher, Signals, SilentReport};
 use std::io::{self, Write};
 use std::time::Instant;
 
@@ -34,7 +34,7 @@ fn patient(later: Option<&str>) -> io::Result<()> {
                 }
                 let depth = words.strip_prefix("depth ").unwrap().parse().unwrap();
                 let limits = Limits { depth: Some(depth), ..Limits::default() };
-                let outcome = searcher.search(&game, &limits, &Signals::default(), Instant::now(), &mut Silent);
+                let outcome = searcher.search(&game, &limits, &Signals::default(), Instant::now(), &mut SilentReport);
                 writeln!(out, "info depth {depth} score cp {}\nbestmove 0000", outcome.score)?;
             }
             ("quit", _) => break,
