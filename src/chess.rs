@@ -1,8 +1,10 @@
-//! The rules of chess, for the referee: the only file, besides `tablebase`, that knows the rules library (shakmaty).
+//! The rules of chess, for the referee: the only file, besides `tablebase`, that knows the rules
+//! library (shakmaty).
 //!
-//! A [`Position`] is a game in progress: the board and as much of its past as the rules need. It is changed in place and
-//! answers in the harness's own words ([`Color`], [`Outcome`], [`Termination`], UCI text), so that the library can be
-//! exchanged without any other file noticing.
+//! A [`Position`] is a game in progress: the board and as much of its past as the rules need. It is
+//! changed in place and answers in the harness's own words ([`Color`], [`Outcome`],
+//! [`Termination`], UCI text), so that the library can be exchanged without any other file
+//! noticing.
 
 mod identity;
 
@@ -22,7 +24,8 @@ pub use identity::{game_key, opening_key};
 /// The standard starting position.
 pub const START_FEN: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
-/// Whether castling follows Chess960: rooks anywhere, castling sent as king takes rook (`UCI_Chess960`).
+/// Castling rules: those of standard chess, or those of Chess960 with rooks on any file and
+/// castling sent as king takes rook (`UCI_Chess960`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Variant {
     /// Castling from e1/e8 with the corner rooks, sent as the king's own move (`e1g1`).
@@ -41,18 +44,18 @@ impl Variant {
     }
 }
 
-/// Why a FEN gives no position to play from.
+/// Reason that a FEN gives no position to play from.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum FenError {
     /// It cannot be read.
     #[error("malformed FEN ({0})")]
     Malformed(String),
-    /// It can be read, but no game gets there.
+    /// It can be read, but no game reaches it.
     #[error("{0}")]
     Illegal(String),
 }
 
-/// Why a move text was not played. The position is unchanged.
+/// Reason that a move text was not played. The position is unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum MoveError {
     /// Not of the form the notation asks for. UCI is lower case: `E2E4` and `e7e8Q` are malformed.
@@ -73,8 +76,8 @@ impl MoveError {
     }
 }
 
-/// `text` as it may be shown on a terminal or put into a file: control characters escaped, cut after 32 characters.
-/// Engines print what they like, and a mebibyte of it must not end up in a journal line.
+/// `text` made safe for a terminal or a file: control characters escaped, cut after 32 characters.
+/// Engines can print anything, and a mebibyte of it must not end up in a journal line.
 fn printable(text: &str) -> String {
     const LONGEST: usize = 32;
     let mut shown: String = text.chars().take(LONGEST).flat_map(char::escape_debug).collect();
@@ -84,15 +87,15 @@ fn printable(text: &str) -> String {
     shown
 }
 
-/// What was played.
+/// A move that was played.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Played {
     /// The move in the notation of the game's variant, as it goes to the engines.
     pub uci: String,
-    /// Castling came in the other variant's notation (`e1h1` in standard chess, `e1g1` in Chess960). It was understood
-    /// and played, and `uci` holds the proper form, but the engine should be told.
+    /// True if castling came in the other variant's notation (`e1h1` in standard chess, `e1g1` in
+    /// Chess960). The move was played and `uci` holds the proper form, but the user should be told.
     pub foreign_castling: bool,
-    /// A capture or pawn move: the fifty-move count starts anew.
+    /// True for a capture or pawn move, after which the fifty-move count starts anew.
     pub zeroing: bool,
 }
 
@@ -101,9 +104,10 @@ pub struct Played {
 pub struct Position {
     chess: Chess,
     variant: Variant,
-    /// FENs are written with Shredder's rook files (`HAha`), because the position was given so.
+    /// True if the FEN used Shredder's rook files (`HAha`), in which FENs are then written.
     shredder: bool,
-    /// Keys of the positions since the last capture or pawn move, the current one last. Older ones can't come back.
+    /// Keys of the positions since the last capture or pawn move, the current one last. Older ones
+    /// cannot occur again.
     keys: Vec<Zobrist64>,
 }
 
@@ -114,11 +118,13 @@ impl Default for Position {
 }
 
 impl Position {
-    /// Reads a FEN of 4 to 6 fields; missing counters are 0 and 1. Castling rights as `KQkq`, X-FEN or Shredder-FEN.
+    /// Reads a FEN of 4 to 6 fields; missing counters are 0 and 1. Castling rights as `KQkq`, X-FEN
+    /// or Shredder-FEN.
     ///
     /// # Errors
-    /// [`FenError`] when it cannot be read, or is no legal position under `variant` (rights without king and rook in
-    /// place among the reasons: a Chess960 position read as standard chess).
+    /// [`FenError`] if it cannot be read or is no legal position under `variant`. Castling rights
+    /// without king and rook in place are one such fault: a Chess960 position read as standard
+    /// chess.
     pub fn from_fen(fen: &str, variant: Variant) -> Result<Self, FenError> {
         let shredder = fen
             .split_ascii_whitespace()
@@ -127,7 +133,8 @@ impl Position {
         Ok(Self::from_chess(Self::read_fen(fen, variant)?, variant, shredder))
     }
 
-    /// The end of the game at a FEN, if it is over there: [`Position::over`] without the cost of a game to be played.
+    /// The end of the game at a FEN, if it is over there: [`Position::over`] without the cost of a
+    /// game to be played.
     ///
     /// # Errors
     /// As [`Position::from_fen`].
@@ -156,8 +163,9 @@ impl Position {
         })
     }
 
-    /// A starting position of Chess960, or of double Chess960 where the two numbers differ: Scharnagl's numbers of White's and
-    /// of Black's back rank, 0 to 959 (518 is the standard one). `None` beyond.
+    /// A starting position of Chess960, or of double Chess960 if the two numbers differ:
+    /// Scharnagl's numbers of White's and of Black's back rank, 0 to 959 (518 is the standard one).
+    /// `None` for a larger number.
     #[must_use]
     pub fn chess960(white: u32, black: u32) -> Option<Self> {
         let back_rank = |number: u32| {
@@ -214,7 +222,7 @@ impl Position {
         u32::try_from(self.chess.board().occupied().count()).unwrap_or(u32::MAX)
     }
 
-    /// Whether either side may still castle, now or later.
+    /// Returns true if either side may still castle, now or later.
     #[must_use]
     pub fn has_castling_rights(&self) -> bool {
         self.chess.castles().any()
@@ -225,26 +233,27 @@ impl Position {
         &self.chess
     }
 
-    /// Whether the side to move is in check.
+    /// Returns true if the side to move is in check.
     #[must_use]
     pub fn in_check(&self) -> bool {
         self.chess.is_check()
     }
 
-    /// The repetition key (Zobrist): equal for positions that the threefold rule takes as equal. An en-passant square counts
-    /// only where the capture is legal.
+    /// The repetition key (Zobrist), equal for positions that the threefold rule takes as equal. An
+    /// en-passant square counts only if the capture is legal.
     #[must_use]
     pub fn key(&self) -> u64 {
         self.keys.last().map_or(0, |key| key.0)
     }
 
-    /// The key of the position in a Polyglot book: an en-passant square counts where a pawn stands beside it, pinned or not.
+    /// The key of the position in a Polyglot book: an en-passant square counts if a pawn stands
+    /// beside it, pinned or not.
     #[must_use]
     pub fn polyglot_key(&self) -> u64 {
         self.chess.zobrist_hash::<Zobrist64>(EnPassantMode::PseudoLegal).0
     }
 
-    /// How often the current position has stood, this time included, since the FEN.
+    /// Number of occurrences of the current position since the FEN, this one included.
     #[must_use]
     pub fn repetitions(&self) -> usize {
         let Some(current) = self.keys.last() else { return 0 };
@@ -252,7 +261,8 @@ impl Position {
         self.keys.iter().rev().step_by(2).filter(|key| *key == current).count()
     }
 
-    /// The end of the game by the rules, if it is over. Mate comes first: a mate on the hundredth ply wins.
+    /// The end of the game by the rules, if it is over. Mate comes first: a mate on the hundredth
+    /// ply wins.
     #[must_use]
     pub fn over(&self) -> Option<(Outcome, Termination)> {
         match Self::over_without_past(&self.chess) {
@@ -285,8 +295,8 @@ impl Position {
         pushed.shift(-forward) & !queen_attacks(king, Bitboard::EMPTY)
     }
 
-    /// Neither side can mate by any sequence of moves, as far as material alone tells: bare kings, a single minor piece, or
-    /// bishops all on squares of one colour.
+    /// Returns true if neither side can mate by any sequence of moves, judged by material alone:
+    /// bare kings, a single minor piece, or bishops all on squares of one colour.
     #[must_use]
     pub fn insufficient_material(&self) -> bool {
         self.chess.is_insufficient_material()
@@ -307,13 +317,14 @@ impl Position {
         Ok(self.play_found(m, text))
     }
 
-    /// True where both texts are legal here and mean one move (castling has two notations).
+    /// Returns true if both texts are legal here and mean the same move (castling has two
+    /// notations).
     #[must_use]
     pub fn same_move(&self, one: &str, other: &str) -> bool {
         self.find_uci(one).is_ok_and(|one| self.find_uci(other) == Ok(one))
     }
 
-    /// Plays a move without telling what it was: [`play`](Self::play) for many moves in a row.
+    /// Plays a move without describing it: [`play`](Self::play) for many moves in a row.
     ///
     /// # Errors
     /// [`MoveError`]; the position is unchanged.
@@ -323,7 +334,8 @@ impl Position {
         Ok(())
     }
 
-    /// Plays a move given in standard algebraic notation; check marks and `!?` are ignored, `0-0` is read as `O-O`.
+    /// Plays a move given in standard algebraic notation; check marks and `!?` are ignored, `0-0`
+    /// is read as `O-O`.
     ///
     /// # Errors
     /// [`MoveError`]; an ambiguous move is illegal. The position is unchanged.
@@ -337,7 +349,8 @@ impl Position {
         Ok(self.play_found(m, &uci))
     }
 
-    /// Plays a move given in UCI notation and tells its standard algebraic notation, check mark included.
+    /// Plays a move given in UCI notation and returns its standard algebraic notation, check mark
+    /// included.
     ///
     /// # Errors
     /// [`MoveError`]; the position is unchanged.
@@ -348,8 +361,8 @@ impl Position {
         Ok(SanPlus { san, suffix: Suffix::from_position(&self.chess) }.to_string())
     }
 
-    /// Plays a move given in UCI notation and tells its long algebraic notation (`Ng1f3`, `e4xd5`, `e7e8=Q+`, `O-O`), check mark
-    /// included.
+    /// Plays a move given in UCI notation and returns its long algebraic notation (`Ng1f3`,
+    /// `e4xd5`, `e7e8=Q+`, `O-O`), check mark included.
     ///
     /// # Errors
     /// [`MoveError`]; the position is unchanged.
@@ -381,8 +394,9 @@ impl Position {
         Ok(SanPlus::from_move(self.chess.clone(), m).to_string())
     }
 
-    /// The position as a six-field FEN. Castling rights are written as they were read: `KQkq`, or rook files if the FEN came in
-    /// Shredder's form. An en-passant square stands only where the capture is legal.
+    /// The position as a six-field FEN. Castling rights are written as they were read: `KQkq`, or
+    /// rook files if the FEN used Shredder's form. An en-passant square is written only if the
+    /// capture is legal.
     #[must_use]
     pub fn fen(&self) -> String {
         let fen = Fen::from_position(&self.chess, EnPassantMode::Legal).to_string();

@@ -1,17 +1,18 @@
-//! Opening of files that a user or a stranger named, and writing one whole: a FIFO waits for a writer, and a device may
-//! never end.
+//! Opening of files named by a user or found on disk, without waiting for a FIFO's writer or for
+//! the end of a device, and writing of whole files.
 
 use std::fs::{File, FileType, Metadata, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 
-/// Longer files are no summary of a run, and nothing that it keeps of a crash.
+/// Longest file that is read as a summary or as evidence of a crash.
 pub const MOST_DOCUMENT_BYTES: u64 = 8 << 20;
 
 /// Opens a regular file for reading, without waiting.
 ///
 /// # Errors
-/// Returns an error with the remedy for a folder, a FIFO, a device or a socket, and whatever the system says.
+/// Returns an error with the remedy for a folder, a FIFO, a device or a socket, and whatever the
+/// system says.
 pub fn open_regular(path: &Path) -> io::Result<File> {
     open_regular_with(OpenOptions::new().read(true), path)
 }
@@ -31,8 +32,9 @@ pub fn open_regular_with(options: &mut OpenOptions, path: &Path) -> io::Result<F
     Ok(file)
 }
 
-/// Opens input that is read once: a regular file, or a pipe that this process was given (`/dev/stdin`, and the
-/// `/dev/fd/N` of a shell's process substitution). Such a pipe has its writer already.
+/// Opens input that is read once: a regular file, or a pipe that this process was given
+/// (`/dev/stdin`, and the `/dev/fd/N` of a shell's process substitution). Such a pipe has its
+/// writer already.
 ///
 /// # Errors
 /// As [`open_regular`].
@@ -167,7 +169,7 @@ mod tests {
         assert_eq!(open_regular(&path("gone")).unwrap_err().kind(), io::ErrorKind::NotFound);
     }
 
-    /// What a shell writes for `<(...)`.
+    /// A shell opens such a pipe for `<(...)`.
     #[test]
     fn a_pipe_that_is_open_already_is_read() {
         use std::io::Write as _;

@@ -1,7 +1,8 @@
-//! The vocabulary of the harness: who played, what was played, how it ended.
+//! The vocabulary of the harness: players, games, moves and endings.
 //!
-//! Plain values without behaviour beyond their own invariants. Nothing here derives `Serialize`: the journal owns
-//! the on-disk shapes (`journal::format`), so a change of format never reaches the domain and back.
+//! Plain values without behaviour beyond their own invariants. Nothing here derives `Serialize`:
+//! the journal owns the on-disk shapes (`journal::format`), so a change of format never reaches the
+//! domain and back.
 
 use std::fmt;
 use std::time::Duration;
@@ -21,7 +22,7 @@ impl PlayerId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PairId(pub u64);
 
-/// Which of the two games of a pair. In the first, the pairing's first player has White.
+/// One of the two games of a pair. In the first, the pairing's first player has White.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Leg {
     /// The pairing's first player has White.
@@ -49,7 +50,7 @@ impl Leg {
 pub struct GameId {
     /// The pair it belongs to.
     pub pair: PairId,
-    /// Which of the pair's games.
+    /// The game's place in the pair.
     pub leg: Leg,
 }
 
@@ -125,7 +126,7 @@ impl<T> ByColor<T> {
     }
 }
 
-/// Who scored.
+/// Result of a game, by the side that scored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Outcome {
     /// 1-0
@@ -167,7 +168,7 @@ impl Outcome {
     }
 }
 
-/// Why a game ended.
+/// Reason for the end of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Termination {
     /// By the rules: mate.
@@ -216,7 +217,8 @@ impl Termination {
         Self::TablebaseAdjudication,
     ];
 
-    /// True where the engine misbehaved in a way that counts towards `--max-failures`: crash, stall, illegal move.
+    /// Returns true if the engine misbehaved in a way that counts towards `--max-failures`: crash,
+    /// stall or illegal move.
     #[must_use]
     pub const fn is_failure(self) -> bool {
         matches!(self, Self::IllegalMove | Self::Crash | Self::Stall)
@@ -249,14 +251,15 @@ impl Termination {
     }
 }
 
-/// How a finished game ended: who, why, and in words what the enum cannot hold.
+/// End of a finished game: the result, the reason, and details that the enum cannot hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ending {
-    /// Who scored.
+    /// The result.
     pub outcome: Outcome,
-    /// Why.
+    /// The reason.
     pub termination: Termination,
-    /// Evidence in words for people (`exit status 3`, `e7e8 is not legal here`); empty where there is nothing to add.
+    /// Evidence for people to read (`exit status 3`, `e7e8 is not legal here`); empty if there is
+    /// nothing to add.
     pub detail: String,
 }
 
@@ -265,11 +268,11 @@ pub struct Ending {
 pub enum Score {
     /// Centipawns.
     Cp(i32),
-    /// Mate in so many of the mover's moves; negative: the mover is mated. 0 means mated now.
+    /// Mate in this many moves of the mover; negative if the mover is mated. 0 means mated now.
     Mate(i32),
 }
 
-/// What is wrong with a principal variation. The game goes on: the move counts, not the talk.
+/// Fault in a principal variation. The game goes on, because only the move counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PvFault {
     /// Its first move is not the one that was played.
@@ -315,7 +318,7 @@ impl PvFault {
     }
 }
 
-/// What an engine said of its last search; a field is `None` where it said nothing.
+/// Figures that an engine reported about its last search; a field is `None` if it was not reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SearchInfo {
     /// Last exact score of the first PV.
@@ -328,13 +331,13 @@ pub struct SearchInfo {
     pub nodes: Option<u64>,
     /// Nodes per second.
     pub nps: Option<u64>,
-    /// The engine's own account of its time.
+    /// Search time as the engine reports it.
     pub time: Option<Duration>,
     /// Per mille.
     pub hashfull: Option<u16>,
     /// Endgame table hits.
     pub tbhits: Option<u64>,
-    /// What is wrong with its last principal variation, found by the referee.
+    /// Fault in its last principal variation, found by the referee.
     pub pv_fault: Option<PvFault>,
 }
 
@@ -345,71 +348,76 @@ pub struct MoveRecord {
     pub uci: String,
     /// Time charged, from just before the write of `go` to the reader's stamp on `bestmove`.
     pub elapsed: Duration,
-    /// What was left on the mover's clock after the charge and the increment; `None` without a clock.
+    /// Time left on the mover's clock after the charge and the increment; `None` without a clock.
     pub left: Option<Duration>,
-    /// What the engine said.
+    /// Figures that the engine reported.
     pub info: SearchInfo,
-    /// How long engine and runner were ready to run without a CPU, of the time charged; `None` without a clock, or where the
-    /// system does not tell.
+    /// Part of the charged time in which the engine or the runner was ready to run but had no CPU;
+    /// `None` without a clock, or if the system does not report it.
     pub waited: Option<Duration>,
-    /// What of the engine's talk was kept; nothing unless the plan asks for it.
+    /// Engine output kept with the move; empty unless the plan asks for it.
     pub said: Said,
 }
 
-/// What an engine said during a search, as far as the plan has it kept.
+/// Output of an engine during a search, as far as the plan keeps it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Said {
-    /// The principal variation of the last exact score, in words as they came with one blank between them; empty where none was kept.
+    /// The principal variation of the last exact score, its words as received and separated by
+    /// single blanks; empty if none was kept.
     pub pv: String,
-    /// For each pattern of the plan, in its order, the last line that matches; patterns that no line matches are left out.
+    /// The last line that matches each pattern of the plan, in the plan's order; patterns without a
+    /// match are left out.
     pub lines: Vec<String>,
 }
 
-/// Who an engine says it is.
+/// Name and author that an engine reports.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EngineId {
-    /// `id name`; empty where it is not known.
+    /// `id name`; empty if it is not known.
     pub name: String,
-    /// `id author`; empty where it is not known.
+    /// `id author`; empty if it is not known.
     pub author: String,
 }
 
-/// What the system did during a move. A part is `None` where it does not tell.
+/// Load of the system during a move. A field is `None` if the system does not report it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MoveLoad {
     /// CPU time of all threads of the engine.
     pub engine_ran: Option<Duration>,
-    /// How long the engine's threads were ready to run without a CPU, summed.
+    /// Time for which the engine's threads were ready to run without a CPU, summed over the
+    /// threads.
     pub engine_waited: Option<Duration>,
-    /// The same of the thread that runs the game and holds the clock.
+    /// The same for the thread that runs the game and holds the clock.
     pub runner_waited: Option<Duration>,
-    /// What a host took from all CPUs of this (virtual) machine, during the move and up to 0.1 s before it. In steps of a clock
-    /// tick, 10 ms on most systems.
+    /// CPU time that a hypervisor took from all CPUs of this virtual machine, during the move and
+    /// up to 0.1 s before it. Counted in clock ticks, 10 ms on most systems.
     pub stolen: Option<Duration>,
-    /// How long the harness itself did not run, at least: it was stopped (Ctrl-Z, SIGSTOP), or the machine slept. `None` where it
-    /// always ran.
+    /// Time for which the harness itself was stopped (Ctrl-Z, SIGSTOP) or the machine slept, at
+    /// least. `None` if it ran throughout.
     pub stopped: Option<Duration>,
-    /// What happened after the mover's clock was at zero; `None` if it never was, or if nobody looked before the answer was there.
+    /// Load after the mover's clock reached zero; `None` if it never did, or if the answer came
+    /// before the load was sampled.
     pub since_flag: Option<SinceFlag>,
 }
 
-/// What the system did between a look at the moment when a mover's clock was at zero and its answer.
+/// Load of the system between a sample taken when the mover's clock reached zero and the answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SinceFlag {
-    /// From that look to the answer.
+    /// Time from that sample to the answer.
     pub elapsed: Duration,
     /// CPU time of the engine's busiest thread.
     pub ran: Duration,
-    /// How long any thread of the engine was ready to run without a CPU, at most.
+    /// Longest time for which any one thread of the engine was ready to run without a CPU.
     pub waited: Duration,
-    /// The same of the thread that runs the game and holds the clock.
+    /// The same for the thread that runs the game and holds the clock.
     pub runner_waited: Duration,
-    /// What a host took from this machine, a CPU's share of it.
+    /// Time that a hypervisor took from this machine, per CPU.
     pub stolen: Duration,
 }
 
 impl SinceFlag {
-    /// Time after the flag that was the engine's own: it ran, or it slept, and neither it nor the clock waited for a CPU.
+    /// Time after the flag for which the engine itself is responsible: it ran or slept, and neither
+    /// it nor the clock's thread waited for a CPU.
     #[must_use]
     pub fn own(&self) -> Duration {
         self.ran.max(self.elapsed.saturating_sub(self.waited + self.runner_waited + self.stolen))
@@ -417,7 +425,7 @@ impl SinceFlag {
 }
 
 impl MoveLoad {
-    /// How long engine and runner were kept waiting for a CPU.
+    /// Time for which the engine and the runner waited for a CPU.
     #[must_use]
     pub fn waited(&self) -> Option<Duration> {
         Some(self.engine_waited? + self.runner_waited.unwrap_or_default())
@@ -447,17 +455,19 @@ impl fmt::Display for MoveLoad {
 /// Evidence about a move that was not made in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overstep {
-    /// What the move might take: clock and margin.
+    /// Time allowed for the move: clock and margin.
     pub allowed: Duration,
-    /// When the answer came, from just before the write of `go`; `None` where none came even after `stop`.
+    /// Time of the answer, from just before the write of `go`; `None` if none came even after
+    /// `stop`.
     pub answered: Option<Duration>,
-    /// What the system did.
+    /// Load of the system during the move.
     pub load: MoveLoad,
 }
 
 impl Overstep {
-    /// True where the machine is to blame by this rule: the engine answered, and was late by no more than the time for which
-    /// engine and runner waited for a CPU and the host took CPUs away.
+    /// Returns true if the machine is to blame by this rule: the engine answered, and its lateness
+    /// is at most the time for which the engine and the runner waited for a CPU or a hypervisor
+    /// took CPUs away.
     #[must_use]
     pub fn is_disturbed(&self) -> bool {
         let Some(late) = self.answered.map(|answered| answered.saturating_sub(self.allowed)) else { return false };
@@ -465,32 +475,35 @@ impl Overstep {
         !kept.is_zero() && late <= kept
     }
 
-    /// True if the game is not to count: the machine is to blame ([`is_disturbed`](Self::is_disturbed)), and the engine did not go
-    /// on by itself after its clock was at zero. An engine that plans to use more than its clock is late on any machine, and on a busy
-    /// one it waits for a CPU as well.
+    /// Returns true if the game is not to count: the machine is to blame
+    /// ([`is_disturbed`](Self::is_disturbed)), and the engine did not keep running by itself after
+    /// its clock reached zero. An engine that plans to use more than its clock is late on any
+    /// machine; on a busy one it waits for a CPU as well.
     #[must_use]
     pub fn is_excused(&self) -> bool {
         let Some(answered) = self.answered else { return false };
         self.is_disturbed()
             && match &self.load.since_flag {
                 Some(since) => since.own() <= Self::OWN_TIME,
-                // The clock's thread came too late to look: its own wait alone explains that.
+                // The clock's thread woke too late to take the sample: its own wait alone explains
+                // that.
                 None => answered.saturating_sub(self.allowed) <= self.load.runner_waited.unwrap_or_default(),
             }
     }
 
-    /// Whose doing a loss is counted as: [`is_excused`](Self::is_excused) if somebody looked when the mover's clock was at zero, else
-    /// [`is_disturbed`](Self::is_disturbed), as in journals of older programs.
+    /// Returns true if the loss is blamed on the machine. Uses [`is_excused`](Self::is_excused) if
+    /// the load was sampled when the mover's clock reached zero, else
+    /// [`is_disturbed`](Self::is_disturbed), as in journals of older versions.
     #[must_use]
     pub fn is_by_host(&self) -> bool {
         if self.load.since_flag.is_some() { self.is_excused() } else { self.is_disturbed() }
     }
 
-    /// What an engine takes to notice that its clock is at zero, and to answer.
+    /// Time that an engine needs to notice that its clock is at zero, and to answer.
     const OWN_TIME: Duration = Duration::from_millis(1);
 }
 
-/// Where a game starts: a position and the book plies played from it.
+/// Start of a game: a position and the book plies played from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opening {
     /// Place in the book, from 0, before shuffling.
@@ -501,36 +514,37 @@ pub struct Opening {
     pub moves: Vec<String>,
 }
 
-/// One finished game: everything the journal, the PGN and the statistics need.
+/// One finished game, with everything that the journal, the PGN and the statistics need.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GameRecord {
-    /// Which game.
+    /// The game's pair and its place in it.
     pub id: GameId,
-    /// Who had which side.
+    /// The players by colour.
     pub players: ByColor<PlayerId>,
-    /// Who the engines said they are; nothing for one that did not start, and in journals that older programs wrote.
+    /// Name and author that the engines reported; empty for an engine that did not start, and in
+    /// journals of older versions.
     pub engines: ByColor<EngineId>,
     /// The opening played.
     pub opening: Opening,
     /// The plies after the book.
     pub moves: Vec<MoveRecord>,
-    /// How it ended.
+    /// The end of the game.
     pub ending: Ending,
-    /// When it began: time since the Unix epoch.
+    /// Start of the game, as time since the Unix epoch.
     pub started: Duration,
-    /// How long it took by the wall clock.
+    /// Duration by the wall clock.
     pub took: Duration,
-    /// Evidence where it was lost on time.
+    /// Evidence if the game was lost on time.
     pub overstep: Option<Overstep>,
-    /// True where the game does not count, and its pair is played again: the harness was stopped during a move under a clock, or the
-    /// machine disturbed it and the plan voids such games.
+    /// True if the game does not count and its pair is played again: the harness was stopped during
+    /// a move under a clock, or the machine disturbed the game and the plan voids such games.
     pub is_void: bool,
     /// Values of the options that the run tunes, in the order of the plan.
     pub values: Option<ByColor<Vec<String>>>,
 }
 
 impl GameRecord {
-    /// Half points (0, 1, 2) of `player`; `None` if they did not play.
+    /// Half points (0, 1, 2) of `player`; `None` if it did not play.
     #[must_use]
     pub fn half_points(&self, player: PlayerId) -> Option<u8> {
         let color = if self.players.white == player {
@@ -543,8 +557,8 @@ impl GameRecord {
         Some(self.ending.outcome.half_points(color))
     }
 
-    /// The plies that engines played: place in the game from 1, the book's plies included, the mover,
-    /// and the ply.
+    /// The plies that engines played: place in the game from 1, the book's plies included, the
+    /// mover, and the ply.
     pub fn plies(&self) -> impl Iterator<Item = (usize, PlayerId, &MoveRecord)> {
         let book = self.opening.moves.len();
         let white_first = self.opening.fen.split_ascii_whitespace().nth(1) != Some("b");
@@ -627,7 +641,7 @@ mod tests {
             assert!(overstep.is_disturbed());
             assert_eq!(overstep.is_excused(), is_excused, "{since:?}");
         }
-        // Nobody looked: the clock's thread waited itself, or nothing is known.
+        // No sample was taken: the clock's thread waited itself, or nothing is known.
         for (runner, is_excused) in [(50, true), (49, false), (0, false)] {
             let load = MoveLoad { engine_waited: Some(ms(90)), runner_waited: Some(ms(runner)), ..MoveLoad::default() };
             let overstep = Overstep { allowed: ms(110), answered: Some(ms(160)), load };

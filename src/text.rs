@@ -1,5 +1,5 @@
-//! Text of and for users: TOML files and the place of a fault in them, the nearest of known names,
-//! markup, and what a terminal may have of others' text.
+//! Text from and for users: TOML files and the position of a fault in them, suggestions for
+//! misspelt names, markup, and the removal of control characters from text of other programs.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 
-/// What is wrong in a TOML file and where; prints as `file:line:column: message`.
+/// Fault in a TOML file with its position; prints as `file:line:column: message`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TomlError {
-    /// Which file.
+    /// The file.
     pub path: PathBuf,
     /// From 1.
     pub line: usize,
@@ -50,7 +50,7 @@ pub fn hex(bytes: &[u8]) -> String {
 /// Reads a TOML document into `T`; `path` is for the message.
 ///
 /// # Errors
-/// With place and remedy when the text is not TOML or does not fit `T`.
+/// Returns an error with position and remedy if the text is not TOML or does not fit `T`.
 pub fn from_toml<T: serde::de::DeserializeOwned>(path: &Path, text: &str) -> Result<T, TomlError> {
     toml::from_str(text).map_err(|error| {
         let (line, column) = place(text, error.span());
@@ -78,7 +78,7 @@ fn explain(message: &str) -> String {
     }
 }
 
-/// The names most like `word`, best first; none where all are far.
+/// The names most like `word`, best first; none if all are far.
 #[must_use]
 pub fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let word = word.to_lowercase().replace('_', "-");
@@ -108,7 +108,8 @@ pub fn distance(a: &str, b: &str) -> usize {
     row[b.len()]
 }
 
-/// Text as it may stand in XML and HTML: markup escaped, line ends as spaces, characters that XML forbids replaced.
+/// Text as it may stand in XML and HTML: markup escaped, line ends as spaces, characters that XML
+/// forbids replaced.
 #[must_use]
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());

@@ -6,10 +6,10 @@ use super::peer::{At, Peer};
 use super::{Answer, Bench, Finding};
 use crate::stats::random::SplitMix64;
 
-/// What a clock may be overstepped by, as in a plan that says nothing else.
+/// Time by which a clock may be overstepped, the default margin of a plan.
 const MARGIN: Duration = Duration::from_millis(10);
 
-/// A legal move that nobody thought about.
+/// A random legal move.
 fn any_move(at: &At, random: &mut SplitMix64) -> Option<String> {
     let mut moves = at.position().legal_moves();
     moves.sort();
@@ -26,7 +26,7 @@ pub(super) fn games(peer: &mut Peer, _: &Bench) -> Answer {
         peer.ready()?;
         let mut random = SplitMix64::new(game);
         let mut at = At::start();
-        // In the first game it plays both sides, then Black or White against moves at random.
+        // In the first game it plays both sides, then Black or White against random moves.
         for ply in 0..PLIES {
             if at.position().over().is_some() {
                 break;
@@ -44,9 +44,9 @@ pub(super) fn games(peer: &mut Peer, _: &Bench) -> Answer {
     Finding::pass(format!("{GAMES} games, {searches} moves"))
 }
 
-/// How a try at a clock came out.
+/// Result of an attempt under a clock.
 enum Try {
-    /// In time; what is worth telling.
+    /// In time; a remark for the report.
     InTime(String),
     /// Late, and this machine was not.
     Late(String),
@@ -54,8 +54,8 @@ enum Try {
     Disturbed(String),
 }
 
-/// A machine that does other things may hold up a reader without a trace. So an overrun counts when it comes twice: what an
-/// engine does wrong it does again.
+/// Repeats an attempt that was late. A busy machine may delay a reader without a trace, so an
+/// overrun counts only if it occurs twice: an engine repeats its faults.
 fn again(peer: &mut Peer, bench: &Bench, attempt: fn(&mut Peer, &Bench) -> Result<Try, String>) -> Answer {
     const TRIES: usize = 3;
     let mut late: Option<String> = None;
@@ -74,7 +74,7 @@ fn again(peer: &mut Peer, bench: &Bench, attempt: fn(&mut Peer, &Bench) -> Resul
     Finding::warn(late.or(disturbed).unwrap_or_default())
 }
 
-/// Whether a search overstepped what it had.
+/// Compares the time of a search with the time that it had.
 fn overstep(bench: &Bench, taken: Duration, had: Duration, what: &str) -> Option<Try> {
     let over = taken.checked_sub(had + MARGIN).filter(|over| !over.is_zero())?;
     let ms = |time: Duration| time.as_secs_f64() * 1e3;

@@ -1,4 +1,4 @@
-//! Who it says it is, what it says it takes, and whether it takes it.
+//! The engine's name, its options, and whether it accepts their values.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use super::peer::{At, Handshake, Peer};
 use super::{Answer, Bench, Finding};
 use crate::uci::{EngineOption, OptionKind};
 
-/// A start that takes longer is worth a word: every restart of a run pays for it.
+/// A start that takes longer is reported, because every restart in a run takes as long.
 const SLOW_START: Duration = Duration::from_secs(2);
 
 pub(super) fn starts(handshake: &Handshake) -> Answer {
@@ -45,7 +45,7 @@ pub(super) fn options(handshake: &Handshake) -> Answer {
     Finding::pass(format!("{} options", handshake.options.len()))
 }
 
-/// What is wrong with an option's default.
+/// The fault in an option's default.
 fn bad_default(option: &EngineOption) -> Option<String> {
     let name = &option.name;
     match &option.kind {
@@ -74,7 +74,8 @@ pub(super) fn defaults(handshake: &Handshake) -> Answer {
     }
 }
 
-/// The values to try, the default last. None for what would change the language, the game, or the disk.
+/// The values to try, the default last. Empty for options that would change the language, the game
+/// or the disk.
 fn values(option: &EngineOption) -> Vec<Option<String>> {
     const LEAST_HASH: i64 = 16;
     let lower = option.name.to_lowercase();
@@ -112,7 +113,7 @@ pub(super) fn set_options(peer: &mut Peer, bench: &Bench) -> Answer {
             tried += 1;
         }
     }
-    // What was asked for on the command line stands again.
+    // Options given on the command line are restored.
     for (name, value) in &bench.config.options {
         peer.set(name, Some(value))?;
     }

@@ -1,11 +1,11 @@
-//! How late this machine wakes a thread that is due: what may excuse an engine that answered late.
+//! Scheduling delay of this machine, which may excuse an engine that answered late.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// A thread that asks to be woken again and again, and notes how late it was.
+/// Thread that sleeps for short times and records how late it wakes.
 #[derive(Debug)]
 pub(super) struct Lag {
     shared: Arc<Shared>,
@@ -35,12 +35,12 @@ impl Lag {
         Self { shared, thread: Some(thread) }
     }
 
-    /// Forgets what was.
+    /// Clears the record.
     pub(super) fn reset(&self) {
         self.shared.worst_us.store(0, Ordering::Relaxed);
     }
 
-    /// The worst since the last reset.
+    /// The longest delay since the last reset.
     pub(super) fn worst(&self) -> Duration {
         Duration::from_micros(self.shared.worst_us.load(Ordering::Relaxed))
     }

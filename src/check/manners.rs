@@ -1,4 +1,4 @@
-//! Words that mean nothing, and the end.
+//! Unknown commands, and the end of the process.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use super::{Answer, Bench, Finding};
 use crate::source;
 use crate::uci::process::EngineConfig;
 
-/// Says each of them and looks whether the engine is still there.
+/// Sends each of the lines and checks that the engine is still there.
 fn survives(peer: &mut Peer, lines: &[Vec<u8>]) -> Answer {
     for line in lines {
         peer.say_bytes(line);
@@ -87,7 +87,8 @@ pub(super) fn bad_position(peer: &mut Peer, _: &Bench) -> Answer {
 }
 
 pub(super) fn bad_go(peer: &mut Peer, _: &Bench) -> Answer {
-    /// Any of them may begin a search that only `stop` ends, whose answer must not be taken for the next one's.
+    /// Wait for stray answers: any of the lines may start a search that only `stop` ends, and its
+    /// answer must not be taken for the next one's.
     const SETTLE: Duration = Duration::from_millis(150);
     let texts = [
         "go depth",

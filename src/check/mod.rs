@@ -1,14 +1,15 @@
-//! What the harness knows of bad manners, turned on one engine: a table of checks, each with a process of its own.
+//! Conformance checks of one engine, collected from faults that the harness has met: a table of
+//! checks, each with a process of its own.
 //!
-//! | file | what it asks |
+//! | file | subject |
 //! | --- | --- |
-//! | `table` | every check: its name, what it tests, how much it matters |
+//! | `table` | every check: its name, its subject, its severity |
 //! | `handshake` | `uci`, `id`, `option`, `setoption` |
-//! | `search` | `go` in all its forms, `stop`, pondering, odd positions, what `info` says |
+//! | `search` | `go` in all its forms, `stop`, pondering, odd positions, `info` |
 //! | `games` | games in one process, and the clock |
-//! | `manners` | words that mean nothing, `quit`, the end of input, `bench` |
+//! | `manners` | unknown commands, `quit`, the end of input, `bench` |
 //! | `peer` | the engine's process: one question, one deadline |
-//! | `lag` | how late this machine is itself |
+//! | `lag` | the scheduling delay of this machine |
 
 mod games;
 mod handshake;
@@ -26,30 +27,30 @@ use self::peer::{Handshake, Peer};
 pub use self::table::TABLE;
 use crate::uci::process::EngineConfig;
 
-/// How much a check matters.
+/// Importance of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
-    /// Games are lost or hang without it: an engine that does it wrong fails.
+    /// Games are lost or hang without it: an engine that fails the check fails as a whole.
     Must,
-    /// The protocol asks for it, and runners can live without it: an engine that does it wrong is warned.
+    /// The protocol asks for it, but runners can do without it: the engine gets a warning.
     Should,
 }
 
-/// What came of a check.
+/// Result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// As it should be.
+    /// No fault.
     Pass,
-    /// Not quite.
+    /// A lesser fault, or one that may have another cause.
     Warn,
-    /// Wrong.
+    /// A fault.
     Fail,
-    /// It does not apply to this engine.
+    /// The check does not apply to this engine.
     Skip,
 }
 
 impl Verdict {
-    /// One word, as it is printed.
+    /// The verdict as it is printed.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -82,17 +83,17 @@ impl Finding {
     }
 }
 
-/// An error is what is wrong; the row's severity says how much that matters.
+/// Result of a test. An error is the fault; the row's severity decides how much it matters.
 type Answer = Result<Finding, String>;
 
-/// How a check is made.
+/// Method of a check.
 #[derive(Clone, Copy, Debug)]
 enum Test {
-    /// From what the engine said at its start.
+    /// Looks at the engine's output at its start.
     Handshake(fn(&Handshake) -> Answer),
-    /// By talking to a process of its own.
+    /// Talks to a process of its own.
     Talk(fn(&mut Peer, &Bench) -> Answer),
-    /// Without talking.
+    /// Starts the program without talking to it.
     Program(fn(&EngineConfig) -> Answer),
 }
 
@@ -101,9 +102,9 @@ enum Test {
 pub struct Row {
     /// Its name, for `--only` and file names.
     pub name: &'static str,
-    /// What must hold.
+    /// The rule that must hold.
     pub what: &'static str,
-    /// How much it matters.
+    /// The importance of the rule.
     pub severity: Severity,
     test: Test,
 }
@@ -111,19 +112,19 @@ pub struct Row {
 /// A check that was made.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// Which.
+    /// The check.
     pub row: &'static Row,
-    /// What came of it.
+    /// The result.
     pub verdict: Verdict,
-    /// Why, in one line.
+    /// The reason, in one line.
     pub reason: String,
-    /// How long it took.
+    /// The duration.
     pub took: Duration,
-    /// What was said, where it was not as it should be; empty where nothing was.
+    /// The conversation, if the check did not pass; otherwise empty.
     pub transcript: String,
 }
 
-/// An engine on the bench.
+/// An engine to check.
 #[derive(Debug)]
 pub struct Bench {
     config: EngineConfig,
@@ -134,28 +135,30 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// Starts the engine once, to see that there is one. `patience` is how long an answer that is owed may take.
+    /// Starts the engine once, to make sure that it runs. `patience` is the longest wait for an
+    /// answer that the protocol requires.
     ///
     /// # Errors
-    /// It does not start, does not shake hands, or does not take the options of `config`.
+    /// Returns an error if the engine does not start, does not complete the handshake, or does not
+    /// accept the options of `config`.
     pub fn new(config: EngineConfig, patience: Duration) -> Result<Self, OpenError> {
         let (peer, handshake) = Peer::open(&config, patience)?;
         Ok(Self { config, patience, handshake, greeting: peer.transcript(), lag: Lag::watch() })
     }
 
-    /// The engine's `id name`; empty where it has none.
+    /// The engine's `id name`; empty if it has none.
     #[must_use]
     pub fn name(&self) -> &str {
         self.handshake.names.first().map_or("", String::as_str)
     }
 
-    /// The engine's `id author`; empty where it has none.
+    /// The engine's `id author`; empty if it has none.
     #[must_use]
     pub fn author(&self) -> &str {
         self.handshake.authors.first().map_or("", String::as_str)
     }
 
-    /// Makes one check.
+    /// Runs one check.
     #[must_use]
     pub fn run(&self, row: &'static Row) -> Outcome {
         let begun = Instant::now();

@@ -1,4 +1,5 @@
-//! The engine as the checks see it: asked one thing at a time, with one deadline for each answer.
+//! The engine's process as the checks use it: one question at a time, with one deadline for each
+//! answer.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -11,37 +12,37 @@ use crate::text::excerpt;
 use crate::uci::process::{EngineConfig, Heard, StartError, Talk};
 use crate::uci::{BestMove, Command, EngineOption, IdField, InfoLine, Reply, set_option};
 
-/// What an engine says between `uci` and `uciok`.
+/// Output of an engine between `uci` and `uciok`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Handshake {
     pub(super) names: Vec<String>,
     pub(super) authors: Vec<String>,
     pub(super) options: Vec<EngineOption>,
-    /// Lines that begin like an option and are none.
+    /// Lines that look like an option but do not parse.
     pub(super) unreadable: Vec<String>,
-    /// From the start of the process to `uciok`.
+    /// Time from the start of the process to `uciok`.
     pub(super) took: Duration,
 }
 
 impl Handshake {
-    /// An option by its name in any case.
+    /// An option by its name, ignoring case.
     pub(super) fn option(&self, name: &str) -> Option<&EngineOption> {
         self.options.iter().find(|option| option.name.eq_ignore_ascii_case(name))
     }
 }
 
-/// Why there is nobody to check.
+/// Reason that an engine cannot be checked.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// The program can't be started, or does not take an option that was asked for.
+    /// The program cannot be started, or does not accept an option given by the user.
     #[error(transparent)]
     Start(#[from] StartError),
-    /// It does not shake hands.
+    /// It does not complete the handshake.
     #[error("engine {name}: {why} while starting: is it a UCI engine?")]
     Handshake {
         /// The engine.
         name: String,
-        /// What happened instead.
+        /// The event instead of `uciok`.
         why: String,
     },
     /// No runtime for its pipes.
@@ -49,7 +50,7 @@ pub enum OpenError {
     Runtime(#[from] io::Error),
 }
 
-/// What one `info` line said.
+/// Fields of one `info` line.
 #[derive(Clone, Debug)]
 pub(super) struct Info {
     pub(super) line: String,
@@ -77,13 +78,13 @@ impl Info {
 #[derive(Clone, Debug)]
 pub(super) struct Search {
     pub(super) best: String,
-    /// From right before `go` was written to right after the read that brought the answer.
+    /// Time from just before `go` was written to just after the read that returned the answer.
     pub(super) elapsed: Duration,
-    /// The last of them.
+    /// The last `info` lines.
     pub(super) infos: Vec<Info>,
 }
 
-/// What a wait is for.
+/// Event to wait for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Awaited {
     UciOk,
@@ -107,12 +108,12 @@ impl Awaited {
 
 /// One process of the engine under check.
 pub(super) struct Peer {
-    // Before the runtime, so that it is dropped before it.
+    // Declared before the runtime, so that it is dropped before it.
     talk: Talk,
     runtime: Runtime,
-    /// How long an answer that is owed may take.
+    /// Longest wait for an answer that the protocol requires.
     pub(super) patience: Duration,
-    /// Answers to searches that nobody waited for.
+    /// Answers to searches that no check waited for.
     pub(super) strays: Vec<String>,
     infos: Vec<Info>,
     best: String,
@@ -120,10 +121,11 @@ pub(super) struct Peer {
 }
 
 impl Peer {
-    /// The last lines kept of a search.
+    /// `info` lines kept of a search, the last ones.
     const INFOS: usize = 2000;
 
-    /// Starts the engine, shakes hands, sets the options of its configuration, waits until it is ready.
+    /// Starts the engine, completes the handshake, sets the options of its configuration and waits
+    /// until it is ready.
     pub(super) fn open(config: &EngineConfig, patience: Duration) -> Result<(Self, Handshake), OpenError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let begun = Instant::now();
@@ -162,7 +164,7 @@ impl Peer {
         self.talk.say(bytes)
     }
 
-    /// Sets an option as its engine spells it; `None` presses a button.
+    /// Sets an option under the engine's spelling of its name; `None` presses a button.
     pub(super) fn set(&mut self, name: &str, value: Option<&str>) -> Result<(), String> {
         let mut out = Vec::new();
         Command::SetOption { name, value }.write(&mut out).map_err(|error| error.to_string())?;
@@ -170,22 +172,22 @@ impl Peer {
         Ok(())
     }
 
-    /// Asks whether it is there; tells how long the answer took.
+    /// Sends `isready` and returns the time to the answer.
     pub(super) fn ready(&mut self) -> Result<Duration, String> {
         let asked = self.say("isready");
         Ok(self.wait(Awaited::ReadyOk, asked, self.patience)? - asked)
     }
 
-    /// Has it search, without waiting. `position` is what follows the word.
+    /// Starts a search without waiting. `position` is the text after that word.
     pub(super) fn begin(&mut self, position: &str, go: &str) -> Instant {
         self.drain();
         self.infos.clear();
         self.say_bytes(format!("position {position}\ngo {go}\n").as_bytes())
     }
 
-    /// Takes what was said already, so that it is not taken for an answer to what is asked next.
+    /// Reads the output so far, so that it is not taken for an answer to the next question.
     fn drain(&mut self) {
-        /// An engine may print for ever.
+        /// Bound for an engine that never stops printing.
         const LINES: usize = 10_000;
         for _ in 0..LINES {
             let Heard::Line(line, _) = self.runtime.block_on(self.talk.hear(Instant::now())) else { break };
@@ -203,26 +205,26 @@ impl Peer {
         })
     }
 
-    /// Has it search and waits.
+    /// Searches and waits for the answer.
     pub(super) fn go(&mut self, position: &str, go: &str) -> Result<Search, String> {
         let begun = self.begin(position, go);
         self.answer(begun, self.patience)
     }
 
-    /// Has it search; the answer must be legal in the position.
+    /// Searches; the answer must be legal in the position.
     pub(super) fn go_legal(&mut self, position: &At, go: &str) -> Result<Search, String> {
         let search = self.go(&position.text(), go)?;
         position.check(&search.best)?;
         Ok(search)
     }
 
-    /// A short search from the starting position, for a sign of life.
+    /// A short search from the starting position, which shows that the engine still works.
     pub(super) fn still_plays(&mut self) -> Result<(), String> {
         self.ready()?;
         self.go_legal(&At::start(), "depth 1").map(drop)
     }
 
-    /// Listens for so long; true if a `bestmove` came.
+    /// Reads output for this long; returns true if a `bestmove` came.
     pub(super) fn answers_within(&mut self, time: Duration) -> Result<bool, String> {
         let now = Instant::now();
         match self.wait_or_silence(Awaited::BestMove, now + time)? {
@@ -234,12 +236,13 @@ impl Peer {
         }
     }
 
-    /// Waits until a search shows that it is under way, but not for long: it may say nothing.
+    /// Waits until a search shows that it is under way, but not for long, because it may print
+    /// nothing.
     pub(super) fn sees_thinking(&mut self) -> Result<(), String> {
         self.wait_or_silence(Awaited::Info, Instant::now() + Duration::from_millis(100)).map(drop)
     }
 
-    /// Waits for the end of the process; its exit status in words.
+    /// Waits for the end of the process and returns its exit status in words.
     pub(super) fn end(&mut self, from: Instant, limit: Duration) -> Option<String> {
         let until = from + limit;
         self.wait_or_silence(Awaited::Nothing, until).err()
@@ -251,7 +254,7 @@ impl Peer {
         Instant::now()
     }
 
-    /// What was said, and the end of its standard error.
+    /// The conversation, and the end of the standard error.
     pub(super) fn transcript(&self) -> String {
         let (mut text, stderr) = (self.talk.transcript(), self.talk.stderr_tail());
         if !stderr.trim().is_empty() {
@@ -270,7 +273,8 @@ impl Peer {
         }
     }
 
-    /// The stamp of what was awaited, nothing at the deadline, or the end of the process as an error.
+    /// Returns the timestamp of the awaited event, `None` at the deadline, or an error if the
+    /// process ends.
     fn wait_or_silence(&mut self, awaited: Awaited, until: Instant) -> Result<Option<Instant>, String> {
         loop {
             match self.runtime.block_on(self.talk.hear(until)) {
@@ -288,7 +292,7 @@ impl Peer {
         }
     }
 
-    /// Takes a line; true if it is what is waited for.
+    /// Records a line; returns true if it is the awaited one.
     fn note(&mut self, line: &[u8], awaited: Awaited) -> bool {
         match Reply::read(line) {
             Reply::UciOk => return awaited == Awaited::UciOk,
@@ -323,12 +327,12 @@ impl Peer {
     }
 }
 
-/// Text as it may stand in a report: one line, not too long.
+/// Text shortened to one line for a report.
 pub(super) fn shown(text: &str) -> String {
     excerpt(text, 80)
 }
 
-/// A position as it is sent, and what is legal in it.
+/// A position in the form that is sent, with its legal moves.
 #[derive(Clone, Debug)]
 pub(super) struct At {
     fen: String,
@@ -349,7 +353,8 @@ impl At {
         Ok(at)
     }
 
-    /// Plays a move of the check's own choice, or one that was checked; castling in the other variant's notation is refused.
+    /// Plays a move chosen by a check, or one that was checked; castling in the other variant's
+    /// notation is refused.
     pub(super) fn play(&mut self, word: &str) -> Result<(), String> {
         let played = self.position.play(word).map_err(|error| format!("{error}, at `{}`", self.position.fen()))?;
         if played.foreign_castling {
@@ -359,7 +364,7 @@ impl At {
         Ok(())
     }
 
-    /// Checks an answer.
+    /// Checks that an answer is legal.
     pub(super) fn check(&self, word: &str) -> Result<(), String> {
         let mut after = self.position.clone();
         let place = || format!("in `position {}`", shown(&self.text()));
@@ -376,7 +381,7 @@ impl At {
         &self.position
     }
 
-    /// What follows the word `position`.
+    /// The text after the word `position`.
     pub(super) fn text(&self) -> String {
         let start = if self.fen == START_FEN { "startpos".to_owned() } else { format!("fen {}", self.fen) };
         if self.moves.is_empty() { start } else { format!("{start} moves {}", self.moves.join(" ")) }

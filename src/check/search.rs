@@ -1,4 +1,4 @@
-//! `go` in all its forms, `stop`, pondering, odd positions, and what `info` says.
+//! `go` in all its forms, `stop`, pondering, odd positions, and the fields of `info`.
 
 use std::time::Duration;
 
@@ -9,14 +9,14 @@ use crate::chess::{Position, START_FEN, Variant};
 /// White mates with the rook.
 const MATE_IN_ONE: &str = "6k1/5ppp/8/8/8/8/8/R6K w - - 0 1";
 
-/// Nothing but taking the queen, and then nothing is left.
+/// The only legal move takes the queen and leaves bare kings.
 const ONE_MOVE: &str = "k7/8/8/8/8/8/6q1/7K w - - 0 1";
 
-/// Something to think about, without castling.
+/// A middle game with no castling rights, worth some thought.
 const MIDDLE_GAME: &str = "r4rk1/1pp1qppp/p1np1n2/2b1p1B1/2B1P1b1/P1NP1N2/1PP1QPPP/R4RK1 w - - 0 10";
 
-/// Where move generators trip: promotions to each side of the board, pins along an en-passant capture, double check, every way
-/// to castle, 218 moves, counters near their ends.
+/// Positions in which move generators fail: promotions to each side of the board, pins along an
+/// en-passant capture, double check, every kind of castling, 218 moves, counters near their ends.
 const ODD: &[&str] = &[
     "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
     "r3k2r/8/8/8/8/8/8/R3K2R b KQkq - 0 1",
@@ -126,7 +126,7 @@ pub(super) fn ponder(peer: &mut Peer, bench: &Bench) -> Answer {
     Finding::pass("it waits for `ponderhit` and for `stop`")
 }
 
-/// A search of the given form from a position with something to think about.
+/// A search of the given form from the middle game.
 fn form(peer: &mut Peer, go: &str) -> Result<Search, String> {
     peer.go_legal(&standard(MIDDLE_GAME)?, go).map_err(|why| format!("{why}, with `go {go}`"))
 }
@@ -194,7 +194,8 @@ pub(super) fn go_searchmoves(peer: &mut Peer, _: &Bench) -> Answer {
     answered(&search)
 }
 
-/// Sends a position where the game is over: any answer will do, but the process must live and go on.
+/// Sends a position in which the game is over: any answer will do, but the process must survive and
+/// continue.
 fn over(peer: &mut Peer, fen: &str) -> Answer {
     let at = standard(fen)?;
     let begun = peer.begin(&at.text(), "depth 3");
@@ -222,7 +223,8 @@ pub(super) fn stalemated(peer: &mut Peer, _: &Bench) -> Answer {
 pub(super) fn long_game(peer: &mut Peer, _: &Bench) -> Answer {
     const PLIES: usize = 500;
     let mut at = At::start();
-    // Knights wander, and now and then a pawn steps, so that no rule has ended the game before.
+    // Knights move back and forth with a pawn move now and then, so that no rule ends the game
+    // early.
     let pawns = ["a2a3", "a7a6", "b2b3", "b7b6", "d2d3", "d7d6", "h2h3", "h7h6", "g2g3", "g7g6"];
     let mut pawn = pawns.iter();
     for lap in 0.. {
@@ -274,7 +276,7 @@ pub(super) fn chess960(peer: &mut Peer, bench: &Bench) -> Answer {
     Finding::pass("castles king takes rook, and understands it")
 }
 
-/// The first word of a variation that can't be played.
+/// The first move of a variation that cannot be played.
 fn broken_pv(position: &Position, pv: &str) -> Option<String> {
     let mut position = position.clone();
     pv.split_whitespace().find(|word| position.play(word).is_err()).map(str::to_owned)

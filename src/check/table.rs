@@ -1,4 +1,4 @@
-//! Every check. The order is that of a conversation, from the first word to the last.
+//! Table of all checks, in the order of a conversation from the first word to the last.
 
 use super::Severity::{Must, Should};
 use super::{Answer, Bench, Handshake, Peer, Row, Severity, Test};

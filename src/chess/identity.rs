@@ -1,4 +1,4 @@
-//! Identity of openings and games: what makes two of them the same.
+//! Identity of openings and games: keys that tell repeated ones.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 

@@ -163,7 +163,8 @@ fn ends_by_the_rules() {
         (START_FEN, "e2e4 e7e5 d1h5 b8c6 f1c4 g8f6 h5f7", Some((WhiteWins, Checkmate))),
         (START_FEN, shuffle, None),
         (START_FEN, &format!("{shuffle} f6g8"), Some((Draw, ThreefoldRepetition))),
-        // The double push can't be answered en passant, so the position after it counts from the first time.
+        // The double push can't be answered en passant, so the position after it counts from the
+        // first time.
         (START_FEN, "e2e4 g8f6 g1f3 f6g8 f3g1 g8f6 g1f3 f6g8 f3g1", Some((Draw, ThreefoldRepetition))),
         // Here it can: the first standing of the position is another one.
         ("4k3/8/8/8/3p4/8/4P3/4K1N1 w - - 0 1", "e2e4 e8e7 g1f3 e7e8 f3g1 e8e7 g1f3 e7e8 f3g1", None),
@@ -217,8 +218,8 @@ fn algebraic_notation_both_ways() {
     assert!(matches!(position.play_san("Ke8"), Err(MoveError::Illegal(_))));
 }
 
-/// Random games: the key kept step by step is the key computed anew, and repetitions are what a full list of
-/// positions says.
+/// Random games: the key kept step by step is the key computed anew, and repetitions are what a
+/// full list of positions says.
 #[test]
 fn incremental_key_and_repetitions_on_random_games() {
     let starts = [

@@ -1,7 +1,8 @@
 //! The games being played, for clients that want to see moves.
 //!
-//! The publisher keeps them as the workers tell; each client looks a few times a second and is told what it has not heard.
-//! So a run whose games last milliseconds costs a client no more than one at a long clock, and a slow client nobody else.
+//! The publisher keeps them up to date from the workers' events. Each client looks a few times a
+//! second and is sent the changes since its last look. So games of a few milliseconds cost a client
+//! no more than long ones, and a slow client delays nobody else.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
@@ -13,19 +14,19 @@ use crate::plan::Plan;
 use crate::record::{ByColor, GameId, GameRecord, PlayerId, Score};
 use crate::tournament::events::{Moved, Ply, RunEvent};
 
-/// Games that are over are kept until so many others are, so that clients hear how they ended.
+/// Games that are over and kept, so that clients learn their results. The oldest goes first.
 const MAX_OVER: usize = 256;
 
 /// A game that is being played, or was.
 #[derive(Debug)]
 struct Board {
-    /// Tells a game from one that is played anew under its number, for it was void.
+    /// Distinguishes a game from its replay under the same number after it was void.
     serial: u64,
     players: ByColor<PlayerId>,
-    /// Where it began; `None` until the worker tells.
+    /// The opening; `None` until the worker reports it.
     start: Option<(String, Vec<String>)>,
     plies: Vec<Ply>,
-    /// When the last of them came.
+    /// Arrival of the last of them.
     since: Instant,
     over: Option<(&'static str, &'static str)>,
 }
@@ -36,7 +37,7 @@ pub(super) struct Boards {
     names: Vec<String>,
     clocks: Vec<Option<Duration>>,
     chess960: bool,
-    /// By the user's number.
+    /// By the user's number of the game.
     boards: BTreeMap<u64, Board>,
     over: VecDeque<u64>,
     begun: u64,
@@ -86,7 +87,7 @@ impl Boards {
         let number = record.id.number();
         let Some(board) = self.boards.get_mut(&number) else { return };
         if board.start.is_none() {
-            // Nobody was told of it, and nobody is to be told of it now.
+            // No client was sent it, and none is to be sent it now.
             self.boards.remove(&number);
             return;
         }
@@ -126,15 +127,15 @@ fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// What one client has heard.
+/// The state that one client has been sent.
 #[derive(Debug, Default)]
 pub(super) struct Teller {
-    /// By game: which it is, and its plies; `None` once it heard that it is over.
+    /// By game: its serial and the plies sent; `None` once its end was sent.
     told: BTreeMap<u64, (u64, Option<usize>)>,
 }
 
 impl Teller {
-    /// Lines of what it has not heard, in order; empty where there is nothing new.
+    /// Lines for the client about changes since the last call, in order; empty if there are none.
     pub(super) fn news(&mut self, boards: &Boards) -> String {
         self.told.retain(|number, _| boards.boards.contains_key(number));
         let mut text = String::new();
@@ -142,7 +143,7 @@ impl Teller {
             let (told, is_new) = match self.told.get(number) {
                 Some((serial, None)) if *serial == board.serial => continue,
                 Some((serial, Some(told))) if *serial == board.serial => (*told, false),
-                // What was over before it came is not worth a word.
+                // A game that ended before the client looked is not worth a line.
                 None if board.over.is_some() => {
                     self.told.insert(*number, (board.serial, None));
                     continue;
@@ -205,7 +206,7 @@ mod tests {
         boards.moved(GAME, &Moved { opening: (from == 0).then_some(start), from, plies });
     }
 
-    /// What a client hears: `game` for one that begins, else the move.
+    /// Lines that a client is sent: `game` for one that begins, else the move.
     #[track_caller]
     fn check(teller: &mut Teller, boards: &Boards, expected: &str) {
         let news = teller.news(boards);

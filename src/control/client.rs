@@ -8,16 +8,16 @@ use std::time::{Duration, Instant};
 use crate::control::place;
 use crate::control::protocol::{Ask, Say, line};
 
-/// How long a run may take to answer a command.
+/// Longest wait for a run's answer to a command.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Bytes of the longest line that is taken; the longest that is sent is a summary.
+/// Bytes of the longest line that is accepted; the longest that is sent is a summary.
 const MAX_LINE: usize = 16 << 20;
 
-/// Why a run could not be asked.
+/// Reason that a run did not answer.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// Nobody is at the other end.
+    /// No process is at the other end.
     #[error("{dir}: no process is playing this run; begin with `quintain resume {dir}`", dir = dir.display())]
     NotLive {
         /// The run.
@@ -28,7 +28,7 @@ pub enum ClientError {
     Io {
         /// The run.
         dir: PathBuf,
-        /// The system's word.
+        /// The system's error.
         source: std::io::Error,
     },
 }
@@ -44,10 +44,11 @@ impl Client {
     /// Connects to the run in `dir`.
     ///
     /// # Errors
-    /// [`ClientError::NotLive`] where nobody plays it, else [`ClientError::Io`].
+    /// [`ClientError::NotLive`] if no process plays it, else [`ClientError::Io`].
     pub fn connect(dir: &Path) -> Result<Self, ClientError> {
         let stream = place::find(dir).and_then(UnixStream::connect).map_err(|source| match source.kind() {
-            // A path that is too long for an address is no socket of ours: ours would be noted.
+            // A path too long for an address is not our socket, because the server would have left
+            // a note.
             std::io::ErrorKind::NotFound
             | std::io::ErrorKind::ConnectionRefused
             | std::io::ErrorKind::InvalidInput
@@ -66,7 +67,7 @@ impl Client {
         sent.map_err(|source| self.failed(source))
     }
 
-    /// Sends a command and waits for its answer, as it came and as it reads.
+    /// Sends a command and waits for its answer; returns the line and its parsed form.
     ///
     /// # Errors
     /// [`ClientError::Io`].
@@ -84,7 +85,7 @@ impl Client {
         self.write(Ask::Watch { moves: false })
     }
 
-    /// As [`watch`](Self::watch), with the games being played and their moves.
+    /// Like [`watch`](Self::watch), with the games being played and their moves.
     ///
     /// # Errors
     /// [`ClientError::Io`].
@@ -92,7 +93,7 @@ impl Client {
         self.write(Ask::Watch { moves: true })
     }
 
-    /// Asks how the run is played; the answer is among what [`read`](Self::read) yields.
+    /// Asks for the run's status; the answer is among the lines that [`read`](Self::read) yields.
     ///
     /// # Errors
     /// [`ClientError::Io`].
@@ -100,7 +101,7 @@ impl Client {
         self.write(Ask::Status)
     }
 
-    /// The next line, as it came and as it reads; `None` when the run is gone.
+    /// The next line and its parsed form; `None` once the run has closed the connection.
     ///
     /// # Errors
     /// [`ClientError::Io`].
@@ -124,7 +125,7 @@ impl Client {
     fn line(&mut self, deadline: Option<Instant>) -> std::io::Result<Vec<u8>> {
         let mut line = Vec::new();
         loop {
-            // One deadline for the whole line, however its bytes drop in.
+            // One deadline for the whole line, however its bytes arrive.
             let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
             if left == Some(Duration::ZERO) {
                 return Err(std::io::ErrorKind::TimedOut.into());
@@ -162,7 +163,7 @@ mod tests {
             scope.spawn(|| {
                 let (mut stream, _) = listener.accept().unwrap();
                 for part in &parts {
-                    // Whoever had enough hangs up.
+                    // The client hangs up once it has read enough.
                     if stream.write_all(part).is_err() {
                         return;
                     }

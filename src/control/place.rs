@@ -1,5 +1,6 @@
-//! Where a run's socket lies: in its directory, or, where that path is too long for a socket's address or its file
-//! system has no sockets, in the user's runtime directory (else the one for temporary files), with the path noted in the run directory.
+//! Path of a run's socket: in its directory, or in the user's runtime directory (else the one for
+//! temporary files) with the path noted in the run directory. The second applies if the first path
+//! is too long for a socket's address, or if its file system has no sockets.
 
 use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
@@ -15,10 +16,11 @@ use crate::text::hex;
 /// The socket's name in the run directory.
 const SOCKET: &str = "control.sock";
 
-/// In the run directory: the path of a socket that lies elsewhere.
+/// File in the run directory with the path of a socket that lies elsewhere.
 const NOTE: &str = "control.path";
 
-/// Bytes of the longest path that every system takes: 104 with the ending NUL on some, 108 on Linux.
+/// Bytes of the longest path that every system accepts: 104 with the ending NUL on some, 108 on
+/// Linux.
 const LONGEST: usize = 103;
 
 /// The files of an open socket, removed when dropped.
@@ -37,8 +39,8 @@ impl Drop for Place {
     }
 }
 
-/// Opens the socket of the run in `dir`, which its user alone may reach. The caller holds the run's journal, so a
-/// socket that is there already was left by a process that was killed, and gives way.
+/// Opens the socket of the run in `dir`, which its user alone may connect to. The caller holds the
+/// run's journal, so a socket that exists already was left by a killed process and is replaced.
 pub(super) fn bind(dir: &Path) -> std::io::Result<(UnixListener, Place)> {
     let dir = dir.canonicalize()?;
     let note = dir.join(NOTE);
@@ -61,18 +63,18 @@ fn bind_at(path: &Path) -> std::io::Result<UnixListener> {
         std::fs::remove_file(path)?;
     }
     let listener = UnixListener::bind(path)?;
-    // Until this holds, the server's look at who connects keeps others out.
+    // Until this takes effect, the server's check of the peer's user keeps others out.
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
     Ok(listener)
 }
 
-/// A path that is short and, for one run directory, always the same.
+/// A path that is short and always the same for one run directory.
 fn elsewhere(dir: &Path, runtime_dir: Option<PathBuf>) -> PathBuf {
     let base = runtime_dir.filter(|path| path.is_absolute() && path.is_dir()).unwrap_or_else(std::env::temp_dir);
     base.join(name_elsewhere(dir))
 }
 
-/// The name outside of the run directory `dir` of its socket, and of no other's.
+/// Name of the socket outside the run directory `dir`, unique to that directory.
 fn name_elsewhere(dir: &Path) -> String {
     let hash = Sha256::digest(dir.as_os_str().as_bytes());
     format!("quintain-{}.sock", hex(&hash[..8]))
@@ -80,8 +82,8 @@ fn name_elsewhere(dir: &Path) -> String {
 
 /// The socket of the run in `dir`, if there is one.
 ///
-/// The directory may be a stranger's: a note leads to no other place than one where [`bind`] puts the socket of this very
-/// directory, and a socket is taken only if this user made it.
+/// The directory may belong to another user. A note is followed only to the place where [`bind`]
+/// puts the socket of this very directory, and a socket is accepted only if this user made it.
 pub(super) fn find(dir: &Path) -> std::io::Result<PathBuf> {
     let dir = dir.canonicalize()?;
     let socket = match open_regular(&dir.join(NOTE)) {
@@ -91,7 +93,7 @@ pub(super) fn find(dir: &Path) -> std::io::Result<PathBuf> {
         }
         Err(_) => dir.join(SOCKET),
     };
-    // The name itself, not where a link leads.
+    // The path itself, not the target of a link.
     let about = std::fs::symlink_metadata(&socket)?;
     if !about.file_type().is_socket() || about.uid() != rustix::process::geteuid().as_raw() {
         return Err(foreign(&format!("{socket:?} is no socket of yours")));
@@ -99,7 +101,7 @@ pub(super) fn find(dir: &Path) -> std::io::Result<PathBuf> {
     Ok(socket)
 }
 
-/// The path that a note holds, if it is one for the run in `dir`.
+/// The path in a note, if it is one for the run in `dir`.
 fn noted(note: std::fs::File, dir: &Path) -> std::io::Result<PathBuf> {
     let mut path = Vec::new();
     note.take(LONGEST as u64 + 1).read_to_end(&mut path)?;
@@ -143,7 +145,7 @@ mod tests {
             let found = find(&run);
             assert_eq!(found.is_ok(), expected, "{}: {found:?}", path.display().to_string().len());
         }
-        // Neither is a note read that is a device, nor followed what poses as the socket.
+        // A note that is a device is not read, and a link posing as the socket is not followed.
         std::fs::remove_file(run.join(NOTE)).unwrap();
         std::os::unix::fs::symlink("/dev/zero", run.join(NOTE)).unwrap();
         assert!(find(&run).is_err());

@@ -9,26 +9,26 @@ use crate::tournament::events::{Command, Phase, Status};
 /// Raised whenever an older client would misread a line.
 pub const VERSION: u32 = 1;
 
-/// From a client: one JSON object a line, such as `{"cmd":"concurrency","games":4}`.
+/// Message from a client: one JSON object a line, such as `{"cmd":"concurrency","games":4}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "cmd", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Ask {
-    /// How is the run being played?
+    /// Ask for the run's status.
     Status,
-    /// Finish the running games and begin no other.
+    /// Finish the running games and start no others.
     Pause,
-    /// Go on after a pause.
+    /// Continue after a pause.
     Resume,
-    /// As one Ctrl-C.
+    /// Stop like one Ctrl-C.
     Stop,
-    /// Play so many games at once.
+    /// Play this many games at once.
     Concurrency {
         /// At least 1.
         games: u16,
     },
     /// Send the run's events until it ends.
     Watch {
-        /// With the games being played and their moves.
+        /// Include the games being played and their moves.
         #[serde(default, skip_serializing_if = "is_false")]
         moves: bool,
     },
@@ -40,7 +40,7 @@ const fn is_false(value: &bool) -> bool {
 }
 
 impl Ask {
-    /// What it asks of the run; `None` for `watch`, which is between client and server.
+    /// The command for the run; `None` for `watch`, which the server handles.
     #[must_use]
     pub const fn command(self) -> Option<Command> {
         match self {
@@ -54,42 +54,42 @@ impl Ask {
     }
 }
 
-/// From the run: one JSON object a line, told apart by `event`.
+/// Message from the run: one JSON object a line, told apart by `event`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Say {
-    /// The answer to a command: how the run is played after it.
+    /// The answer to a command: the run's status after it.
     Status {
         /// [`VERSION`].
         v: u32,
         /// `running`, `paused` or `stopping`.
         phase: String,
-        /// Games at once, as last told.
+        /// Games at once, as last set.
         concurrency: u16,
-        /// Games being played at this moment.
+        /// Games being played now.
         playing: u16,
     },
-    /// A command that was not done.
+    /// A command that failed.
     Error {
-        /// Why, in one line.
+        /// The reason, in one line.
         error: String,
     },
-    /// How the run stands, about once a second.
+    /// The state of the run, about once a second.
     Progress(Box<Progress>),
-    /// Something that happened.
+    /// An event of the run.
     Line {
-        /// In words.
+        /// The event in words.
         text: String,
     },
-    /// A game that is being played, or is over; only for those that watch moves.
+    /// A game that is being played, or is over; only for clients that watch moves.
     Game(Box<GameSay>),
-    /// A ply of a game that was told of; only for those that watch moves.
+    /// A ply of a game that was announced; only for clients that watch moves.
     Ply(Box<PlySay>),
     /// The run is over; no line follows.
     End {
         /// The exit code of the run's process.
         exit: u8,
-        /// What `summary.json` holds.
+        /// The contents of `summary.json`.
         summary: serde_json::Value,
     },
     /// A kind of line that this version does not know and may skip.
@@ -102,25 +102,25 @@ pub enum Say {
 pub struct GameSay {
     /// [`VERSION`].
     pub v: u32,
-    /// The user's number: 1 and 2 are the first pair's.
+    /// The user's number of the game: 1 and 2 are the first pair's.
     pub game: u64,
     /// White's name in the plan.
     pub white: String,
     /// Black's.
     pub black: String,
-    /// Whether castling is written as the king taking his rook.
+    /// True if castling is written as the king taking its own rook.
     pub chess960: bool,
-    /// Where the opening begins.
+    /// The position before the opening's moves.
     pub fen: String,
     /// The opening's moves, in UCI notation.
     pub opening: Vec<String>,
     /// Milliseconds on White's clock at first; null without a clock.
     pub white_ms: Option<u64>,
-    /// On Black's.
+    /// Milliseconds on Black's clock at first; null without a clock.
     pub black_ms: Option<u64>,
     /// `1-0`, `0-1` or `1/2-1/2`; null while it is played.
     pub result: Option<String>,
-    /// Why it ended, as in the journal; null while it is played.
+    /// Reason for the end, as in the journal; null while it is played.
     pub termination: Option<String>,
 }
 
@@ -136,17 +136,17 @@ pub struct PlySay {
     pub uci: String,
     /// Milliseconds on the mover's clock after it; null without a clock.
     pub clock_ms: Option<u64>,
-    /// Centipawns from the mover's point of view; null where the engine said nothing, or a mate.
+    /// Centipawns from the mover's point of view; null for a mate, or if the engine gave no score.
     pub cp: Option<i32>,
-    /// Mate in so many moves of the mover; negative: of the opponent.
+    /// Mate in this many moves by the mover; negative: by the opponent.
     pub mate: Option<i32>,
     /// Plies searched.
     pub depth: Option<u32>,
-    /// Milliseconds since it was played, about.
+    /// Milliseconds since it was played, approximately.
     pub ago_ms: u64,
 }
 
-/// How a run stands, from the view of `new`; 95 % intervals. Null where nothing is known yet.
+/// State of a run, from the view of `new`; 95 % intervals. Null if not known yet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
     /// [`VERSION`].
@@ -155,12 +155,12 @@ pub struct Progress {
     pub pairs: u64,
     /// Pairs of the first player against the second by points: LL, LD, DD and WL, WD, WW.
     pub ptnml: [u64; 5],
-    /// Estimates, under their own keys; a run of an older program has some of them.
+    /// Estimates, under their own keys; a run of an older version has some of them.
     #[serde(flatten)]
     pub estimates: Estimates,
-    /// Since the process began.
+    /// Pairs a minute since the process began.
     pub pairs_per_minute: Option<f64>,
-    /// Since the process began.
+    /// Seconds since the process began.
     pub seconds: f64,
     /// The lines of the run's own screen.
     pub shown: Shown,
@@ -169,13 +169,13 @@ pub struct Progress {
 /// The lines of the live view.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Shown {
-    /// The LLR between its bounds, 0 to 1; null where no test is run.
+    /// The LLR between its bounds, 0 to 1; null without a test.
     pub fraction: Option<f64>,
-    /// The LLR and its bounds; null where no test is run.
+    /// The LLR and its bounds; null without a test.
     pub llr: Option<String>,
-    /// What stands below.
+    /// The lines below the bar.
     pub lines: Vec<String>,
-    /// All of it that matters, in one line.
+    /// Its main figures, in one line.
     pub plain: String,
 }
 
@@ -210,10 +210,10 @@ impl From<Result<Status, String>> for Say {
     }
 }
 
-/// A value as its line.
+/// A value as a line of JSON.
 #[must_use]
 pub fn line<T: Serialize>(value: &T) -> String {
-    // Plain data always serialises; an empty line says nothing and harms nothing.
+    // Plain data always serialises; an empty line is ignored by clients.
     let mut line = serde_json::to_string(value).unwrap_or_default();
     line.push('\n');
     line

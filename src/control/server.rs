@@ -1,4 +1,5 @@
-//! The run's end of the socket: tasks on the main thread's runtime that carry lines between clients and the dispatcher.
+//! The run's end of the socket: tasks on the main thread's runtime that carry lines between clients
+//! and the dispatcher.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,22 +27,23 @@ const MAX_CLIENTS: usize = 32;
 /// Bytes of the longest line that a client may send.
 const MAX_LINE: usize = 1_024;
 
-/// Lines that may wait for a client that watches; one that falls further behind is dropped.
+/// Lines queued for a client that watches; one that falls further behind is dropped.
 const BACKLOG: usize = 256;
 
-/// How long a client may take to read what it was sent.
+/// Longest wait for a client to read what it was sent.
 const WRITE_PATIENCE: Duration = Duration::from_secs(5);
 
-/// How long a client that does not watch may stay.
+/// Longest stay of a client that does not watch.
 const VISIT: Duration = Duration::from_secs(10);
 
 /// Least time between two commands of one client, so that a flood of them costs the games nothing.
 const PACE: Duration = Duration::from_millis(10);
 
-/// How often a client that watches moves hears of them: however fast they come, it gets the same few messages a second.
+/// Interval between the reports to a client that watches moves: at any speed of the games it is
+/// sent the same few messages a second.
 const MOVES_PACE: Duration = Duration::from_millis(100);
 
-/// How long clients may take to read the end of a run.
+/// Time for clients to read the end of a run.
 const FAREWELL: Duration = Duration::from_secs(1);
 
 /// An open socket.
@@ -52,7 +54,7 @@ pub struct Server {
     place: Place,
 }
 
-/// What the task of a client knows.
+/// State shared by the tasks of all clients.
 #[derive(Clone)]
 struct Context {
     commands: mpsc::Sender<Request>,
@@ -61,11 +63,11 @@ struct Context {
 }
 
 impl Server {
-    /// Opens the socket of the run in `dir`, which this process must have locked, on the current runtime. Commands go to
-    /// `commands`; the publisher is to be told of the run's events.
+    /// Opens the socket of the run in `dir`, which this process must have locked, on the current
+    /// runtime. Commands go to `commands`; the caller reports the run's events to the publisher.
     ///
     /// # Errors
-    /// Where no socket can be made.
+    /// Returns an error if no socket can be made.
     pub fn open(dir: &Path, plan: &Plan, commands: mpsc::Sender<Request>) -> std::io::Result<(Self, Publisher)> {
         let (listener, place) = place::bind(dir)?;
         let lines = broadcast::Sender::new(BACKLOG);
@@ -78,7 +80,8 @@ impl Server {
         Ok((Self { lines, closing, task, place }, publisher))
     }
 
-    /// Tells those that watch how the run came out, and removes the socket. The publisher must be gone.
+    /// Sends the result to clients that watch and removes the socket. The publisher must have been
+    /// dropped.
     pub async fn close(self, exit: u8, summary: serde_json::Value) {
         let Self { lines, closing, task, place } = self;
         let _ = lines.send(Arc::from(line(&Say::End { exit, summary })));
@@ -108,7 +111,7 @@ async fn serve(
                     clients.spawn(client(stream, context.clone(), lines.subscribe()));
                 }
                 Ok(_) => {}
-                // No file descriptors left, for one: it would be so again at once.
+                // The error persists for a while, for example if no file descriptors are left.
                 Err(_) => sleep(Duration::from_millis(100)).await,
             }
         }
@@ -117,7 +120,7 @@ async fn serve(
     clients.join_all().await;
 }
 
-/// Whether the same user is at the other end.
+/// Returns true if the process at the other end belongs to the same user.
 fn is_ours(stream: &UnixStream) -> bool {
     stream.peer_cred().is_ok_and(|peer| peer.uid() == rustix::process::geteuid().as_raw())
 }
@@ -131,13 +134,13 @@ async fn client(stream: UnixStream, context: Context, events: broadcast::Receive
     }
 }
 
-/// Has workers tell of moves, or no longer.
+/// Turns the workers' reports of moves on or off.
 async fn tell_of_onlooker(context: &Context, comes: bool) {
-    // An error says that the run is over, and an answer is not needed.
+    // An error means that the run is over; an answer is not needed.
     let _ = context.commands.send(Request { command: Command::Moves(comes), reply: oneshot::channel().0 }).await;
 }
 
-/// Serves a client; leaves behind in `moves` whether it watched them.
+/// Serves a client; notes in `moves` whether it watched them.
 async fn visit(
     stream: UnixStream,
     context: &Context,
@@ -167,7 +170,7 @@ async fn visit(
                         send(&mut write, &last).await
                     }
                 },
-                // One that watches may have closed its end for writing.
+                // A client that watches may have closed its end for writing.
                 None => {
                     reads = false;
                     watches
@@ -192,13 +195,13 @@ async fn visit(
     }
 }
 
-/// What a client has not heard of the games being played.
+/// Lines about the games being played that a client has not been sent.
 fn news(moves: Option<&mut Teller>, boards: &Mutex<Boards>) -> String {
     let boards = boards.lock().unwrap_or_else(PoisonError::into_inner);
     moves.map(|teller| teller.news(&boards)).unwrap_or_default()
 }
 
-/// False where the client is gone, or too slow.
+/// Returns false if the client has gone, or is too slow.
 async fn send(write: &mut OwnedWriteHalf, text: &str) -> bool {
     matches!(timeout(WRITE_PATIENCE, write.write_all(text.as_bytes())).await, Ok(Ok(())))
 }
@@ -227,14 +230,14 @@ async fn answer(text: &[u8], context: &Context) -> Answer {
     }
 }
 
-/// Lines of bounded length. What is half read stays where a wait for it is given up.
+/// Reader of lines of bounded length. A partial line is kept if the wait for it is cancelled.
 struct Lines {
     read: OwnedReadHalf,
     held: Vec<u8>,
 }
 
 impl Lines {
-    /// The next line without its end; `None` at the end of the stream, or where a line is too long.
+    /// The next line without its end; `None` at the end of the stream, or if a line is too long.
     async fn next(&mut self) -> Option<Vec<u8>> {
         loop {
             if let Some(end) = self.held.iter().position(|byte| *byte == b'\n') {
@@ -255,7 +258,7 @@ impl Lines {
     }
 }
 
-/// Hands a run's events to those that watch. It never waits for them.
+/// Sender of a run's events to clients that watch. It never waits for them.
 pub struct Publisher {
     viewer: Viewer,
     lines: broadcast::Sender<Arc<str>>,
@@ -281,7 +284,7 @@ impl Observer for Publisher {
     fn observe(&mut self, event: RunEvent<'_>) {
         self.boards.lock().unwrap_or_else(PoisonError::into_inner).observe(&event);
         if let Some(text) = self.viewer.line(&event) {
-            // An error only says that nobody watches.
+            // An error only means that no client watches.
             let _ = self.lines.send(Arc::from(line(&Say::Line { text })));
         }
         let (standing, elapsed) = match event {

@@ -1,4 +1,5 @@
-//! A game that is being played, as the pages show it: the protocol tells openings and moves, the rules of chess give the board.
+//! A game that is being played, for the pages: openings and moves come from the protocol, the board
+//! from the rules of chess.
 
 use std::time::{Duration, Instant};
 
@@ -20,7 +21,7 @@ pub(super) struct Board {
     since: Instant,
 }
 
-/// What a side said last, from its own point of view.
+/// Last figures of a side, from its own point of view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 struct Said {
     cp: Option<i32>,
@@ -39,7 +40,7 @@ pub(super) struct BoardJson<'a> {
     last: Option<&'a str>,
     /// Plies after the opening.
     plies: u64,
-    /// Whose move it is: `w` or `b`.
+    /// The side to move: `w` or `b`.
     turn: char,
     /// Milliseconds left when the last move was played: White's, Black's.
     clocks: [Option<u64>; 2],
@@ -51,7 +52,7 @@ pub(super) struct BoardJson<'a> {
 }
 
 impl Board {
-    /// The game at the end of its opening; `None` for one that is no game of chess.
+    /// The game at the end of its opening; `None` if the opening is not legal.
     pub(super) fn new(begun: GameSay) -> Option<Self> {
         let variant = if begun.chess960 { Variant::Chess960 } else { Variant::Standard };
         let mut position = Position::from_fen(&begun.fen, variant).ok()?;
@@ -63,7 +64,7 @@ impl Board {
         Some(Self { begun, position, last, plies: 0, clocks, said: [None; 2], since: Instant::now() })
     }
 
-    /// Plays the next ply; false where it is none.
+    /// Plays the next ply; returns false if it is not the next one or not legal.
     pub(super) fn play(&mut self, ply: &PlySay) -> bool {
         let mover = usize::from(self.position.turn() == Color::Black);
         if ply.ply != self.plies + 1 || self.position.advance_by(&ply.uci).is_err() {
@@ -78,7 +79,7 @@ impl Board {
         true
     }
 
-    /// As pages get it.
+    /// The board as JSON for the pages.
     pub(super) fn json(&self) -> BoardJson<'_> {
         BoardJson {
             game: self.begun.game,
@@ -96,12 +97,12 @@ impl Board {
         }
     }
 
-    /// Whether the end was told.
+    /// Returns true if the end was reported.
     pub(super) const fn is_over(&self) -> bool {
         self.begun.result.is_some()
     }
 
-    /// The game is over.
+    /// Marks the game as over.
     pub(super) fn end(&mut self, said: &GameSay) {
         (self.begun.result, self.begun.termination) = (said.result.clone(), said.termination.clone());
     }

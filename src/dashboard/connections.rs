@@ -1,8 +1,10 @@
-//! The dashboard's connections: how many there may be, how long they may keep silent, and which one leaves for a new one.
+//! The dashboard's connections: their number, the silence they are allowed, and the one that makes
+//! room for a new one.
 //!
-//! A client that sends nothing, half a request, or that does not read its answer, is cut off after a time. If all seats are
-//! taken, of one address or in all, the newest connection gets the seat of the one that has been idle longest. A request that
-//! is being answered keeps its seat for [`Limits::busy`], a stream as long as its reader keeps up.
+//! A client that sends nothing or half a request, or does not read its answer, is cut off after a
+//! time. If all seats are taken, of one address or in all, the newest connection gets the seat of
+//! the one that has been idle longest. A request being answered keeps its seat for
+//! [`Limits::busy`], a stream as long as its reader keeps up.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -26,7 +28,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, Sleep, sleep};
 
-/// Pause after an `accept` that failed: no file descriptors left, for one, is so again at once.
+/// Pause after an `accept` that failed, because the error may persist (no file descriptors left).
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// Bounds of the connections.
@@ -36,7 +38,8 @@ pub(super) struct Limits {
     pub(super) total: usize,
     /// Connections at once of one address, or of one /64 network of IPv6.
     pub(super) by_address: usize,
-    /// Longest wait for a whole request, from the connection's beginning or the end of the last answer.
+    /// Longest wait for a whole request, from the connection's beginning or the end of the last
+    /// answer.
     pub(super) header: Duration,
     /// Longest wait for a client to take a byte of its answer.
     pub(super) stall: Duration,
@@ -51,7 +54,7 @@ impl Default for Limits {
     }
 }
 
-/// Accepts connections for ever and answers them by `router`.
+/// Accepts connections until cancelled and answers them by `router`.
 pub(super) async fn serve(listener: TcpListener, router: Router, limits: Limits) -> Infallible {
     let door = Arc::new(Door { limits, seats: Mutex::default() });
     loop {
@@ -98,14 +101,14 @@ fn is_stream(response: &Response<Body>) -> bool {
     response.headers().get(header::CONTENT_TYPE) == Some(&HeaderValue::from_static("text/event-stream"))
 }
 
-/// Use of a connection.
+/// State of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Waits for a request, or for the rest of one.
+    /// Waiting for a request, or for the rest of one.
     Idle,
-    /// Is being answered.
+    /// Being answered.
     Busy,
-    /// Is fed for as long as it reads.
+    /// Streaming, as long as the client reads.
     Streaming,
 }
 
@@ -137,7 +140,8 @@ impl Door {
         self.seats.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A seat for a new connection, if need be that of the one idle longest; `None` if nobody can leave.
+    /// A seat for a new connection, if necessary that of the one idle longest; `None` if no seat
+    /// can be freed.
     fn admit(self: &Arc<Self>, from: IpAddr) -> Option<Seat> {
         let from = network(from);
         let mut seats = self.seats();
@@ -154,7 +158,7 @@ impl Door {
         Some(Seat { door: Arc::clone(self), number })
     }
 
-    /// Notes the task of a connection; ends it if its seat is gone already.
+    /// Records the task of a connection; aborts it if its seat is gone already.
     fn hold(&self, number: u64, task: AbortHandle) {
         match self.seats().taken.get_mut(&number) {
             Some(taken) => taken.task = Some(task),
@@ -164,7 +168,8 @@ impl Door {
 }
 
 impl Seats {
-    /// Frees the seat that `may_leave` and was idle longest, else the one whose answer has taken longest and too long.
+    /// Frees the seat idle longest of those that `may_leave`. If none is idle, frees the one whose
+    /// answer has taken longest, if that exceeds `busy`.
     fn evict(&mut self, busy: Duration, may_leave: impl Fn(&Taken) -> bool) -> Option<()> {
         let rank = |taken: &Taken| match taken.state {
             State::Idle => Some((0, taken.since)),
@@ -181,7 +186,7 @@ impl Seats {
     }
 }
 
-/// Addresses that count as one: an IPv6 host has as many as it likes of its /64.
+/// The address or network that counts as one client: an IPv6 host can use any address of its /64.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX))),
@@ -189,7 +194,7 @@ fn network(address: IpAddr) -> IpAddr {
     }
 }
 
-/// A connection's place among those that may be, given back when dropped.
+/// A connection's seat, given back when dropped.
 #[derive(Debug)]
 struct Seat {
     door: Arc<Door>,
@@ -252,11 +257,11 @@ impl hyper::body::Body for Answer {
     }
 }
 
-/// A stream whose reader must take something within the patience.
+/// A stream that fails unless its reader accepts data in time.
 struct Patient {
     stream: TcpStream,
     patience: Duration,
-    /// Runs while the reader takes nothing.
+    /// Runs while the reader accepts nothing.
     stalled: Option<Pin<Box<Sleep>>>,
 }
 
@@ -326,7 +331,7 @@ mod tests {
         let [here, there] = ["192.0.2.1", "192.0.2.2"].map(address);
         let seats: Vec<_> = [here, here, here].map(|from| door.admit(from).unwrap()).into();
         assert_eq!(numbers(&door), [1, 2]);
-        // A limit by address, and none of another's business.
+        // The limit by address does not depend on other addresses.
         seats[1].mark(State::Busy);
         let _fourth = door.admit(here).unwrap();
         assert_eq!(numbers(&door), [1, 3]);
@@ -334,7 +339,7 @@ mod tests {
         assert_eq!(numbers(&door), [1, 3, 4, 5]);
         let _third = door.admit(address("192.0.2.3")).unwrap();
         assert_eq!(numbers(&door), [1, 4, 5, 6]);
-        // An answer's end makes its connection the youngest that is idle.
+        // The end of an answer makes its connection the one that has been idle the shortest time.
         seats[1].mark(State::Idle);
         let _another = door.admit(address("192.0.2.4")).unwrap();
         assert_eq!(numbers(&door), [1, 5, 6, 7]);
@@ -391,14 +396,14 @@ mod tests {
 
     fn connect(at: std::net::SocketAddr, sent: &str) -> std::net::TcpStream {
         let mut stream = std::net::TcpStream::connect(at).unwrap();
-        // Past this a test has hung.
+        // A read that takes longer means that the test hangs.
         stream.set_read_timeout(Some(Duration::from_secs(1_200))).unwrap();
-        // Whoever finds no seat is closed, before or after this.
+        // A connection without a seat is closed, before or after this.
         let _ = stream.write_all(sent.as_bytes());
         stream
     }
 
-    /// All that comes until the server closes; a reset closes as well.
+    /// Everything received until the server closes; a reset counts as a close.
     fn rest(mut stream: std::net::TcpStream) -> Vec<u8> {
         let (mut all, mut chunk) = (Vec::new(), vec![0; 1 << 16]);
         loop {
@@ -431,7 +436,7 @@ mod tests {
         with_server(Limits { stall: Duration::from_millis(200), ..limits(1, 1) }, |at| {
             let deaf = connect(at, &request("/long"));
             assert_eq!(deaf.peek(&mut [0]).unwrap(), 1);
-            // Its answer keeps the only seat until it stalled.
+            // Its answer keeps the only seat until it stalls.
             let ask = || rest(connect(at, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"));
             let begun = std::time::Instant::now();
             while !ask().ends_with(b"short") {
@@ -452,7 +457,7 @@ mod tests {
                 (0..40).map(|n| connect(at, if n % 2 == 0 { "" } else { "GET / HTTP/1.1\r\n" })).collect();
             let got = rest(connect(at, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"));
             assert!(got.ends_with(b"short"), "{}", String::from_utf8_lossy(&got));
-            // The oldest were told to go, not merely forgotten.
+            // The oldest connections were closed, not merely forgotten.
             let oldest = crowd.into_iter().next().unwrap();
             assert!(rest(oldest).is_empty());
         });

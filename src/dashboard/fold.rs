@@ -1,4 +1,5 @@
-//! What only the journal tells: the course of a run. Folded when somebody looks, and from then on only by what was added.
+//! The course of a run, computed from its journal: in full on the first request, and from then on
+//! from the lines added.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Cursor, Read as _, Seek as _, SeekFrom};
@@ -19,40 +20,40 @@ use crate::tournament::events::Finish;
 use crate::tournament::events::StopReason;
 use crate::tournament::standing::Standing;
 
-/// Runs whose course is kept.
+/// Runs whose course is kept in memory.
 const MAX_KEPT: usize = 16;
 
-/// A journal that grows is looked at no more often than this.
+/// Least time between two reads of a journal that grows.
 const MIN_AGE: Duration = Duration::from_secs(2);
 
-/// Points of the Elo curve for each doubling or so of the pairs.
+/// Points of the Elo curve for each doubling of the pairs, approximately.
 const ELO_STEPS: u64 = 200;
 
-/// Why a run has no course.
+/// Reason that a run has no course.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum FoldError {
-    /// A run of which only the summary is kept.
+    /// Only the summary of the run was kept.
     #[error("this run has no plan or no journal")]
     Missing,
     #[error(transparent)]
     Journal(#[from] JournalError),
     #[error("{0}: cannot read it: {1}")]
     Io(PathBuf, std::io::Error),
-    /// What the plan asks for is no test.
+    /// The plan does not describe a valid test.
     #[error("{0}")]
     Plan(String),
 }
 
-/// A run's games as far as they were read.
+/// The games of a run read so far.
 #[derive(Debug)]
 pub(super) struct Fold {
     dir: PathBuf,
     plan: Plan,
     standing: Standing,
     elo: Vec<EloPoint>,
-    /// The journal's first line: what follows cannot be read without it.
+    /// The journal's first line, without which the rest cannot be read.
     header: Vec<u8>,
-    /// Bytes of whole lines that were read.
+    /// Bytes of the whole lines read so far.
     offset: u64,
     looked: Option<Instant>,
 }
@@ -65,7 +66,7 @@ impl Fold {
         Ok(Self { dir: dir.to_owned(), plan, standing, elo, header, offset: 0, looked: None })
     }
 
-    /// Reads what was added to the journal.
+    /// Reads the lines added to the journal.
     fn update(&mut self) -> Result<(), FoldError> {
         if self.looked.is_some_and(|looked| looked.elapsed() < MIN_AGE) {
             return Ok(());
@@ -74,7 +75,7 @@ impl Fold {
         let about = std::fs::symlink_metadata(&path).ok().filter(std::fs::Metadata::is_file);
         let length = about.ok_or(FoldError::Missing)?.len();
         if length < self.offset {
-            // Another journal: all of it is new.
+            // Another journal: read it from its beginning.
             *self = Self::new(&self.dir)?;
         }
         if length > self.offset {
@@ -134,7 +135,7 @@ impl Fold {
         )
     }
 
-    /// The LLR between its bounds; `None` where no test is run.
+    /// The LLR between its bounds; `None` without a test.
     pub(super) fn llr_svg(&self) -> Option<String> {
         let sprt = self.standing.sprt()?;
         let plot = LlrPlot {
@@ -148,7 +149,7 @@ impl Fold {
         Some(plot.to_svg())
     }
 
-    /// Elo with its interval over the pairs; `None` where more than two play.
+    /// Elo with its interval over the pairs; `None` if more than two players play.
     pub(super) fn elo_svg(&self) -> Option<String> {
         (self.plan.players.len() == 2).then(|| {
             let (title, subtitle, caption) = (self.title(), self.subtitle(), self.caption());
@@ -160,7 +161,7 @@ impl Fold {
     }
 }
 
-/// Notes the estimate now and then: ever more rarely, for it changes ever less.
+/// Records the estimate at growing intervals, because it changes less and less.
 fn note_elo(points: &mut Vec<EloPoint>, standing: &Standing) {
     let pairs = standing.pairs();
     let last = points.last().map_or(0, |point| point.pairs);
@@ -170,36 +171,36 @@ fn note_elo(points: &mut Vec<EloPoint>, standing: &Standing) {
     points.extend(elo_point(standing));
 }
 
-/// The estimate of now; `None` where it or its interval has no end.
+/// The current estimate; `None` if it or its interval is infinite.
 fn elo_point(standing: &Standing) -> Option<EloPoint> {
     let Estimate { value, interval, .. } = elo::logistic(&standing.evidence())?;
     let (low, high) = interval?;
     Some(EloPoint { pairs: standing.pairs(), elo: value.finite()?, low: low.finite()?, high: high.finite()? })
 }
 
-/// The course of one run, once somebody looked.
+/// The course of one run, once it was requested.
 type Place = Arc<Mutex<Option<Fold>>>;
 
-/// The courses of runs that somebody looked at lately, with when that was.
+/// The courses of recently requested runs, with the times of the requests.
 #[derive(Debug, Default)]
 pub(super) struct Folds {
     kept: Mutex<BTreeMap<String, (Instant, Place)>>,
 }
 
 impl Folds {
-    /// Asks the course of a run, brought up to date. Waits for the disk.
+    /// Passes the course of a run, brought up to date, to `asks`. Blocks on the disk.
     ///
     /// # Errors
-    /// Where there is no journal, or a damaged one.
+    /// Returns an error if there is no journal, or a damaged one.
     pub(super) fn ask<T>(&self, id: &str, dir: &Path, asks: impl FnOnce(&Fold) -> T) -> Result<T, FoldError> {
         let fold = self.place(id);
-        // Held meanwhile, so that many who ask at once cause one look.
+        // Held during the read, so that many requests at once cause one read.
         let mut fold = fold.lock().unwrap_or_else(PoisonError::into_inner);
         let mut now = match fold.take() {
             Some(fold) => fold,
             None => Fold::new(dir)?,
         };
-        // What failed midway is not kept: the next look begins anew.
+        // A fold that failed midway is dropped: the next request starts anew.
         now.update()?;
         Ok(asks(fold.insert(now)))
     }

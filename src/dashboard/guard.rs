@@ -1,9 +1,11 @@
-//! Who may ask for what: decided from a request's method and headers alone.
+//! Access control, decided from a request's method and headers alone.
 //!
-//! - A browser that was lured to another site must not reach this one. Another site's name that resolves to this machine (DNS
-//!   rebinding) is told by `Host`, another site's script or form by `Origin` and `Sec-Fetch-Site`.
-//! - What steers a run needs the token in a header of its own. No cookie is ever set, so a browser never sends one by itself.
-//! - Where others than this machine can connect, reading needs the token as well.
+//! - A browser that was lured to another site must not reach this one. A foreign name that resolves
+//!   to this machine (DNS rebinding) is refused by `Host`, a foreign script or form by `Origin` and
+//!   `Sec-Fetch-Site`.
+//! - Steering a run needs the token in a header of its own. No cookie is ever set, so a browser
+//!   never sends one by itself.
+//! - If other machines can connect, reading needs the token as well.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -12,7 +14,7 @@ use sha2::{Digest, Sha256};
 /// The header that carries the token.
 pub(super) const TOKEN_HEADER: &str = "x-quintain-token";
 
-/// A secret, kept as its hash: comparing hashes tells nothing of the secret by the time it takes.
+/// A secret, kept as its hash, so that the time of a comparison reveals nothing.
 #[derive(Clone, Debug)]
 pub(super) struct Secret([u8; 32]);
 
@@ -32,22 +34,22 @@ impl PartialEq for Secret {
     }
 }
 
-/// What is let through.
+/// Rules for requests.
 #[derive(Clone, Debug)]
 pub(super) struct Guard {
     secret: Secret,
-    /// Only this machine can connect.
+    /// True if only this machine can connect.
     is_local: bool,
-    /// Names besides addresses and `localhost` by which the dashboard is asked for, lower case.
+    /// Names of the dashboard besides addresses and `localhost`, lower case.
     hosts: Vec<String>,
 }
 
-/// What of a request is looked at.
+/// The parts of a request that the guard examines.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Asked<'a> {
-    /// Only reads: `GET` or `HEAD`.
+    /// True for `GET` and `HEAD`, which only read.
     pub(super) is_safe: bool,
-    /// For data, not for the page itself, which holds nothing.
+    /// True for data, false for the page itself, which holds nothing secret.
     pub(super) is_data: bool,
     pub(super) host: Option<&'a str>,
     pub(super) origin: Option<&'a str>,
@@ -55,7 +57,7 @@ pub(super) struct Asked<'a> {
     pub(super) token: Option<&'a str>,
 }
 
-/// Why a request is refused.
+/// Reason to refuse a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Refusal {
     #[error("this name is not known here; ask by address or localhost, or start with --host NAME")]
@@ -72,13 +74,13 @@ impl Guard {
         Self { secret: Secret::new(token), is_local: listen.ip().is_loopback(), hosts }
     }
 
-    /// Whether reading needs the token too.
+    /// Returns true if reading needs the token too.
     pub(super) const fn is_private(&self) -> bool {
         !self.is_local
     }
 
     /// # Errors
-    /// Where the request is to be refused.
+    /// Returns the reason if the request is to be refused.
     pub(super) fn check(&self, asked: &Asked<'_>) -> Result<(), Refusal> {
         let host = asked.host.filter(|host| self.knows(host)).ok_or(Refusal::Host)?;
         let is_own = |origin: &str| {
@@ -100,7 +102,8 @@ impl Guard {
         Ok(())
     }
 
-    /// An address, or a name that no other site can have. Any port will do: it may be forwarded.
+    /// Returns true for an address, or a name that no other site can have. Any port is accepted,
+    /// because it may be forwarded.
     fn knows(&self, host: &str) -> bool {
         let Some(name) = host_name(host) else { return false };
         let name = name.to_ascii_lowercase();

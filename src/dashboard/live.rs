@@ -1,8 +1,9 @@
-//! The live runs: one client of each run's control socket, however many browsers look at it.
+//! The live runs: one client of each run's control socket for any number of browsers.
 //!
-//! A thread follows each live run for its figures and what happens in it. A second one follows the moves, and only while a browser
-//! has the run open: a run that nobody looks at does not tell of its moves. Browsers are fed from here; one that is slow misses
-//! messages and is sent the whole state anew, and neither the run nor other browsers wait for it.
+//! A thread follows each live run for its figures and events. A second one follows the moves, and
+//! only while a browser has the run open: a run without viewers does not report its moves. Browsers
+//! are served from here. A slow browser misses messages and is sent the whole state anew; neither
+//! the run nor other browsers wait for it.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
@@ -18,22 +19,22 @@ use crate::control::protocol::{Progress, Say};
 use crate::dashboard::board::Board;
 use crate::dashboard::store::Index;
 
-/// Live runs that are followed at once.
+/// Live runs followed at once.
 const MAX_RUNS: usize = 64;
 
-/// Lines of what happened that are kept of a run.
+/// Event lines kept of a run.
 const MAX_LINES: usize = 200;
 
-/// Boards of a run that are kept.
+/// Boards kept of a run.
 const MAX_BOARDS: usize = 256;
 
-/// Messages that may wait for a browser.
+/// Messages queued for a browser.
 const BACKLOG: usize = 256;
 
 /// A server-sent event: its kind and its JSON.
 pub(super) type Message = (&'static str, Arc<str>);
 
-/// How a live run is being played.
+/// The way a live run is being played.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Status {
     pub(super) phase: String,
@@ -49,11 +50,11 @@ struct State {
     boards: BTreeMap<u64, Board>,
 }
 
-/// Those that look at a run.
+/// The browsers that have a run open.
 #[derive(Debug, Default)]
 struct Viewers {
     count: usize,
-    /// A thread follows the moves.
+    /// True if a thread follows the moves.
     follows_moves: bool,
 }
 
@@ -71,18 +72,18 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 fn message<T: Serialize + ?Sized>(kind: &'static str, value: &T) -> Message {
-    // Plain data always serialises; an empty text says nothing and harms nothing.
+    // Plain data always serialises; an empty text is ignored by the page.
     (kind, Arc::from(serde_json::to_string(value).unwrap_or_default()))
 }
 
-/// What has become of the socket of a run.
+/// State of the connection to a run's socket.
 #[derive(Debug)]
 enum Followed {
-    /// Somebody is at the other end.
+    /// A client is connected.
     Live(Arc<LiveRun>),
-    /// A thread is about to find out.
+    /// Connection attempt in progress.
     Asked,
-    /// Nobody was there. It is not asked again unless another takes its place.
+    /// No process answered. It is not tried again unless a newer socket takes its place.
     Dead,
 }
 
@@ -94,7 +95,7 @@ pub(super) struct Hub {
 }
 
 impl Hub {
-    /// Begins to follow the runs of the index that have a socket and are not followed yet.
+    /// Starts to follow the runs of the index that have a socket and are not followed yet.
     pub(super) fn look(&self, index: &Index) {
         let mut runs = locked(&self.runs);
         runs.retain(|id, (_, followed)| {
@@ -124,7 +125,7 @@ impl Hub {
         }
     }
 
-    /// Follows a run to its end; waits for its messages.
+    /// Follows a run to its end; blocks on its messages.
     fn follow(&self, id: &str, dir: PathBuf) {
         let found = self.connect(id, dir);
         let dead = match found {
@@ -158,25 +159,25 @@ impl Hub {
     }
 }
 
-/// Forgets one that nobody answers for; false where there is none.
+/// Forgets a run whose socket is dead; returns false if there is none.
 fn make_room(runs: &mut BTreeMap<String, (SystemTime, Followed)>) -> bool {
     let dead = runs.iter().find(|(_, (_, followed))| matches!(followed, Followed::Dead)).map(|(id, _)| id.clone());
     dead.is_some_and(|id| runs.remove(&id).is_some())
 }
 
 impl LiveRun {
-    /// What is known of it now.
+    /// The latest progress and status.
     pub(super) fn figures(&self) -> (Option<Progress>, Option<Status>) {
         let state = locked(&self.state);
         (state.progress.clone(), state.status.clone())
     }
 
-    /// The lines of what happened since it was first looked at.
+    /// The event lines since the run was first followed.
     pub(super) fn lines(&self) -> Vec<String> {
         locked(&self.state).lines.iter().cloned().collect()
     }
 
-    /// All that is known of it.
+    /// The whole state as one message.
     pub(super) fn snapshot(&self) -> Message {
         let state = locked(&self.state);
         let boards: Vec<_> = state.boards.values().map(Board::json).collect();
@@ -186,7 +187,7 @@ impl LiveRun {
         )
     }
 
-    /// Takes the messages of a client that watches until there are no more.
+    /// Handles the messages of a watching client until the connection ends.
     fn hear(self: &Arc<Self>, client: &mut Client) {
         while let Ok(Some((_, say))) = client.read() {
             match say {
@@ -218,16 +219,16 @@ impl LiveRun {
                 Say::Game(_) | Say::Ply(_) | Say::Error { .. } | Say::Other => {}
             }
         }
-        // Whatever became of it: who looks at it is to look again.
+        // The connection ended for whatever reason: the browsers are to look again.
         self.tell(message("gone", &()));
     }
 
     fn tell(&self, message: Message) {
-        // An error only says that nobody looks.
+        // An error only means that no browser is connected.
         let _ = self.out.send(message);
     }
 
-    /// Takes the messages about games until there are no more, or nobody looks.
+    /// Handles the messages about games until the connection ends or no browser has the run open.
     fn hear_moves(&self) {
         let client = Client::connect(&self.dir).and_then(|mut client| client.watch_moves().map(|()| client));
         if let Ok(mut client) = client {
@@ -274,7 +275,8 @@ impl LiveRun {
         }
     }
 
-    /// Has a thread follow the moves where somebody looks and none does yet, or it lost the run.
+    /// Starts a thread that follows the moves if a browser has the run open and no such thread
+    /// runs.
     fn follow_moves(self: &Arc<Self>) {
         let mut viewers = locked(&self.viewers);
         if viewers.count > 0 && !viewers.follows_moves {
@@ -284,7 +286,7 @@ impl LiveRun {
         }
     }
 
-    /// Looks at the run, with its games, until dropped.
+    /// Opens the run with its games for a browser, until dropped.
     pub(super) fn view(run: Arc<Self>) -> View {
         let messages = run.out.subscribe();
         locked(&run.viewers).count += 1;
@@ -306,7 +308,8 @@ impl View {
         &self.run
     }
 
-    /// What it is to be told next; the whole state where it missed something; `None` when the run is over.
+    /// The next message for the browser; the whole state if it missed one; `None` once the run is
+    /// over.
     pub(super) async fn next(&mut self) -> Option<Message> {
         match self.messages.recv().await {
             Ok(message) => Some(message),

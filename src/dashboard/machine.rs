@@ -1,17 +1,17 @@
-//! The machine that serves: how busy it is. Where the system does not tell, a figure is missing.
+//! Load of the machine that serves. A figure is missing if the system does not report it.
 
 use serde::Serialize;
 
-/// What a page shows of this machine.
+/// Figures of this machine for the pages.
 #[derive(Debug, Serialize)]
 pub(super) struct Machine {
     /// CPUs that this process may use.
     cpus: Option<usize>,
-    /// Processes that run or wait, averaged over 1, 5 and 15 minutes.
+    /// Processes running or waiting, averaged over 1, 5 and 15 minutes.
     load: Option<[f64; 3]>,
     /// Bytes.
     memory: Option<u64>,
-    /// Bytes that are free or can be made so.
+    /// Bytes that are free or can be freed.
     available: Option<u64>,
 }
 

@@ -1,12 +1,14 @@
 //! `quintain serve`: a dashboard for browsers over the folder of results.
 //!
-//! It only reads what lies there and talks to live runs over their control sockets, as `quintain watch` and `quintain ctl` do, so
-//! that it can come and go while runs are played. The page is three files of our own inside the program; a browser loads nothing
-//! from anywhere else. Names of engines and runs come from others: the page sets them as text, never as markup, and a content
-//! security policy lets no inline script or style run.
+//! It only reads files there and talks to live runs over their control sockets, as `quintain watch`
+//! and `quintain ctl` do, so it can be started and stopped while runs are played. The page is three
+//! files embedded in the program; a browser loads nothing from elsewhere. Names of engines and runs
+//! come from others: the page sets them as text, never as markup, and a content security policy
+//! forbids inline scripts and styles.
 //!
-//! Reading order: `guard` (who may ask for what), `store` (the index of runs), `fold` (the course of one), `live` and `board` (runs
-//! that are being played), `routes`, `connections` (how many may ask at once, and how slowly).
+//! Reading order: `guard` (access control), `store` (the index of runs), `fold` (the course of
+//! one), `live` and `board` (runs that are being played), `routes`, `connections` (bounds on
+//! clients).
 
 mod board;
 mod connections;
@@ -25,21 +27,22 @@ use std::path::PathBuf;
 use connections::Limits;
 use guard::Guard;
 
-/// Characters of the shortest token that is taken.
+/// Characters of the shortest token that is accepted.
 pub const SHORTEST_TOKEN: usize = 16;
 
-/// What to serve, and to whom.
+/// Settings of the server.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The folder of results.
     pub results: PathBuf,
-    /// The secret that steering a run needs; away from loopback, reading does too. At least [`SHORTEST_TOKEN`] characters.
+    /// The secret that steering a run needs; away from loopback, reading does too. At least
+    /// [`SHORTEST_TOKEN`] characters.
     pub token: String,
-    /// Names by which the dashboard may be asked for, besides `localhost` and addresses.
+    /// Names of the dashboard besides `localhost` and addresses.
     pub hosts: Vec<String>,
 }
 
-/// Why nothing can be served.
+/// Reason that the server stopped or did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// The token is too easily guessed.
@@ -47,7 +50,7 @@ pub enum ServeError {
         "the token: at least {SHORTEST_TOKEN} characters of A-Z, a-z, 0-9, `-`, `.`, `_`; or give none and one is made"
     )]
     Token,
-    /// The system has no randomness to give.
+    /// The system provided no randomness.
     #[error("no randomness for a token: {0}; give one with --token-file")]
     Random(std::io::Error),
     /// The socket failed.
@@ -68,7 +71,7 @@ pub fn token() -> Result<String, ServeError> {
 /// Serves until Ctrl-C.
 ///
 /// # Errors
-/// [`ServeError::Token`], and [`ServeError::Io`] where the socket fails.
+/// [`ServeError::Token`], and [`ServeError::Io`] if the socket fails.
 pub fn serve(listener: TcpListener, settings: Settings) -> Result<(), ServeError> {
     let Settings { results, token, hosts } = settings;
     let is_fit = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
@@ -81,7 +84,7 @@ pub fn serve(listener: TcpListener, settings: Settings) -> Result<(), ServeError
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let served: std::io::Result<()> = runtime.block_on(async {
         let listener = tokio::net::TcpListener::from_std(listener)?;
-        // Streams never end by themselves, so they are cut.
+        // Streams never end by themselves, so they are cut off.
         tokio::select! {
             never = connections::serve(listener, router, Limits::default()) => match never {},
             interrupted = tokio::signal::ctrl_c() => interrupted,

@@ -1,4 +1,5 @@
-//! What can be asked for. Pages hold nothing; data is JSON, SVG or a stream of server-sent events.
+//! The routes of the dashboard. Pages hold no data; data is JSON, SVG or a stream of server-sent
+//! events.
 
 use std::cmp::Ordering;
 use std::convert::Infallible;
@@ -27,14 +28,15 @@ use crate::dashboard::store::{self, About, Entry, Index, Store};
 use crate::stats::elo::Elo;
 use crate::stats::estimates::Estimates;
 
-/// Streams at once: half of what one address may have, so that there is always room to ask for something else.
+/// Streams at once: half of the connections of one address, so that other requests always have
+/// room.
 const MAX_STREAMS: usize = 64;
 
-/// Runs on a page at most.
+/// Most runs on a page.
 const MAX_PAGE: usize = 200;
 
-/// The page may load its own files, speak to its own host, show pictures it was sent, and nothing else. A picture that is opened by
-/// itself can do nothing at all.
+/// Content security policy: the page may load its own files, speak to its own host and show
+/// pictures that it was sent, and nothing else. A picture opened by itself can do nothing at all.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -47,7 +49,7 @@ struct App {
     streams: Arc<Semaphore>,
 }
 
-/// Everything that can be asked for, behind the guard.
+/// All routes, behind the guard.
 pub(super) fn router(guard: Guard, results: PathBuf) -> Router {
     let app = App {
         guard: Arc::new(guard),
@@ -87,11 +89,11 @@ fn answer<T: Serialize + ?Sized>(status: StatusCode, value: &T) -> Response {
     (status, [(header::CONTENT_TYPE, "application/json")], text).into_response()
 }
 
-/// Lets through what may be asked, and says to browsers what they may do with the answer.
+/// Passes on requests that the guard allows, and adds the security headers to the answer.
 async fn guarded(State(app): State<App>, request: Request, next: Next) -> Response {
     let headers = request.headers();
     let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
-    // A proxy's kind of request names its host in the first line.
+    // A request in a proxy's form names its host in the first line.
     let host = request.uri().authority().map(axum::http::uri::Authority::as_str).or_else(|| text("host"));
     let asked = Asked {
         is_safe: matches!(*request.method(), Method::GET | Method::HEAD),
@@ -126,7 +128,7 @@ async fn guarded(State(app): State<App>, request: Request, next: Next) -> Respon
     response
 }
 
-/// Does what waits for a disk or a socket where it keeps nobody waiting.
+/// Runs blocking I/O on the blocking thread pool.
 async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Response> {
     let failed = |_| error(StatusCode::INTERNAL_SERVER_ERROR, "the work was not done");
     tokio::task::spawn_blocking(work).await.map_err(failed)
@@ -139,7 +141,7 @@ async fn info(State(app): State<App>) -> Result<Response, Response> {
     Ok(answer(StatusCode::OK, &value))
 }
 
-/// Which runs to list.
+/// Selection and order of the runs to list.
 #[derive(Debug, Deserialize)]
 #[serde(default)]
 struct ListQuery {
@@ -162,7 +164,7 @@ impl Default for ListQuery {
     }
 }
 
-/// A run in the list: as stored, with the figures of now where it is live.
+/// A run in the list: as stored, with current figures if it is live.
 #[derive(Debug, Serialize)]
 struct Row {
     id: String,
@@ -175,7 +177,7 @@ fn row(id: &str, about: &About, live: Option<Arc<LiveRun>>) -> Row {
     let mut row = Row { id: id.to_owned(), about: about.clone(), status: None };
     let Some(live) = live else { return row };
     row.about.state = "live";
-    // What an earlier stop left says nothing of now.
+    // The verdict of an earlier stop does not apply to a live run.
     (row.about.estimates.verdict, row.about.stopped_by) = (None, None);
     let (progress, status) = live.figures();
     row.status = status;
@@ -222,7 +224,7 @@ fn list(index: &Index, hub: &Hub, query: &ListQuery) -> Value {
     found.sort_by(|(one_id, one, one_live), (other_id, other, other_live)| {
         let by_value = order(&query.sort, &one.about, &other.about);
         let by_value = if query.ascending { by_value } else { by_value.reverse() };
-        // Live runs first, whatever else.
+        // Live runs come first in every order.
         other_live.is_some().cmp(&one_live.is_some()).then(by_value).then_with(|| one_id.cmp(other_id))
     });
     let size = query.size.clamp(1, MAX_PAGE);
@@ -244,13 +246,13 @@ fn order(by: &str, one: &About, other: &About) -> Ordering {
     match by {
         "name" => one.name.cmp(&other.name),
         "pairs" => one.pairs.cmp(&other.pairs),
-        // What is not known is below all that is.
+        // Unknown values sort below all known ones.
         "elo" => elo(one).total_cmp(&elo(other)),
         _ => one.date.cmp(&other.date),
     }
 }
 
-/// The run that a request names. Only what the index found is looked for.
+/// The run that a request names. Only runs of the index are found.
 async fn entry(app: &App, id: &str) -> Result<Entry, Response> {
     let index = index(app).await?;
     index.runs.get(id).cloned().ok_or_else(|| error(StatusCode::NOT_FOUND, "there is no such run"))
@@ -269,7 +271,7 @@ async fn run(State(app): State<App>, Path(id): Path<String>) -> Result<Response,
 fn detail(folds: &Folds, entry: &Entry, row: &Row, lines: Option<Vec<String>>) -> Value {
     let dir = &entry.dir;
     let stored = store::text(&dir.join(store::SUMMARY)).and_then(|text| serde_json::from_str::<Value>(&text).ok());
-    // A live run tells its figures itself, and one that was stopped has them in its summary.
+    // A live run reports its figures itself, and one that was stopped has them in its summary.
     let summary = match stored {
         None if lines.is_none() => folds.ask(&row.id, dir, super::fold::Fold::summary).ok(),
         stored => stored,
@@ -321,7 +323,7 @@ async fn picture(app: &App, id: String, draw: fn(&super::fold::Fold) -> Option<S
     }
 }
 
-/// The stream of a live run: `snapshot` first, then what changes, `gone` last.
+/// The stream of a live run: `snapshot` first, then the changes, `gone` last.
 async fn events(State(app): State<App>, Path(id): Path<String>) -> Result<Response, Response> {
     entry(&app, &id).await?;
     let live = app.hub.get(&id).ok_or_else(|| error(StatusCode::CONFLICT, "no process is playing this run"))?;

@@ -1,8 +1,9 @@
-//! The index of stored runs: which there are, and the few figures of each that a list shows.
+//! The index of stored runs, with the few figures of each that a list shows.
 //!
-//! A run is a folder with a `plan.toml` or a `summary.json`, in the results folder itself or one below (`runs/`). A look at the
-//! index asks the system for the stamps of those files and reads only what has changed since. A run's id is its path below the
-//! results folder, and no id reaches the file system but those found there: a request that names another finds nothing.
+//! A run is a folder with a `plan.toml` or a `summary.json`, in the results folder itself or one
+//! level below (`runs/`). An update of the index asks the system for the timestamps of those files
+//! and reads only those that have changed. A run's id is its path below the results folder. Only
+//! ids found there reach the file system: a request that names another one finds nothing.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,13 +19,14 @@ use crate::stats::estimates::Estimates;
 /// The name of the summary in a run directory.
 pub(super) const SUMMARY: &str = "summary.json";
 
-/// The index is no older than this when it is asked.
+/// Age at which the index is brought up to date on a request.
 const MAX_AGE: Duration = Duration::from_millis(500);
 
-/// What tells whether a file was changed: length and time of the last change; `None` where it is not there.
+/// Length and time of the last change of a file, by which changes are detected; `None` if it does
+/// not exist.
 type Stamp = Option<(u64, SystemTime)>;
 
-/// What a list shows of a run. Elo is that of the first player against the second.
+/// Figures of a run for a list. Elo is that of the first player against the second.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(super) struct About {
     pub(super) name: String,
@@ -38,7 +40,7 @@ pub(super) struct About {
     pub(super) estimates: Estimates,
     /// Seconds since 1970.
     pub(super) date: u64,
-    /// `over`, `interrupted`, or `damaged` where nothing of it can be read.
+    /// `over`, `interrupted`, or `damaged` if no part of it can be read.
     pub(super) state: &'static str,
 }
 
@@ -47,18 +49,18 @@ pub(super) struct About {
 pub(super) struct Entry {
     pub(super) dir: PathBuf,
     pub(super) about: Arc<About>,
-    /// A control socket, or a note of one, may be there.
+    /// Time of the control socket, or of the note of one, if either exists.
     pub(super) socket: Option<SystemTime>,
     stamps: [Stamp; 2],
 }
 
-/// The index as it was at the last look.
+/// The index as of the last update.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Index {
     pub(super) runs: BTreeMap<String, Entry>,
     /// Plans and summaries read since the program began.
     pub(super) files_read: u64,
-    /// Looks at the folders since the program began.
+    /// Updates since the program began.
     pub(super) looks: u64,
     last: Option<Instant>,
 }
@@ -75,9 +77,9 @@ impl Store {
         Self { root, index: Mutex::default() }
     }
 
-    /// The index, brought up to date. Waits for the disk.
+    /// The index, brought up to date. Blocks on the disk.
     pub(super) fn index(&self) -> Arc<Index> {
-        // Held meanwhile, so that many who ask at once cause one look.
+        // Held during the update, so that many requests at once cause one update.
         let mut held = self.index.lock().unwrap_or_else(PoisonError::into_inner);
         if held.last.is_none_or(|last| last.elapsed() >= MAX_AGE) {
             *held = Arc::new(look(&self.root, &held));
@@ -99,7 +101,7 @@ fn look(root: &Path, old: &Index) -> Index {
     new
 }
 
-/// The folders in a folder that are not hidden and whose names are text.
+/// The folders in a folder that are not hidden and whose names are valid UTF-8.
 fn folders(dir: &Path) -> impl Iterator<Item = (String, PathBuf)> {
     let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
     entries.filter_map(|entry| {
@@ -127,19 +129,20 @@ fn add(new: &mut Index, old: &Index, id: String, dir: &Path) -> bool {
     true
 }
 
-/// Links are not followed: what lies elsewhere is none of the run's.
+/// Length and time of a file's last change. Links are not followed, because a file elsewhere is not
+/// part of the run.
 fn stamp(path: &Path) -> Stamp {
     let about = std::fs::symlink_metadata(path).ok().filter(std::fs::Metadata::is_file)?;
     Some((about.len(), about.modified().ok()?))
 }
 
-/// The text of a run's file; `None` for one that is too long, is none, or is not there.
+/// The text of a run's file; `None` if it is too long, is not text, or does not exist.
 pub(super) fn text(path: &Path) -> Option<String> {
     stamp(path)?;
     read_text(path, MOST_DOCUMENT_BYTES).ok()
 }
 
-/// What a list needs of `summary.json`; the rest is passed over.
+/// The fields of `summary.json` that a list needs.
 #[derive(Deserialize)]
 #[serde(default)]
 struct SummaryFile {
@@ -175,7 +178,7 @@ struct PlayerFile {
 }
 
 fn read(id: &str, dir: &Path, stamps: [Stamp; 2]) -> About {
-    // An object and nothing else: a list would be taken for a struct's fields in order.
+    // Only an object is accepted: an array would be taken for a struct's fields in order.
     let object = text(&dir.join(SUMMARY)).and_then(|text| serde_json::from_str::<serde_json::Map<_, _>>(&text).ok());
     let summary = object.and_then(|object| serde_json::from_value(serde_json::Value::Object(object)).ok());
     let about = match summary {
@@ -214,7 +217,7 @@ fn from_plan(plan: &Plan) -> About {
     }
 }
 
-/// The limit that all have, else each limit that some have.
+/// The limit that all players share, else the limit of each.
 fn one_or_each(mut limits: Vec<String>) -> String {
     limits.dedup();
     limits.join(", ")
@@ -224,7 +227,7 @@ fn seconds(at: SystemTime) -> Option<u64> {
     at.duration_since(UNIX_EPOCH).ok().map(|since| since.as_secs())
 }
 
-/// When a run began that has its default name, or one that begins with a day.
+/// The time at which a run with its default name began; also of a name that starts with a date.
 fn date(id: &str) -> Option<u64> {
     let name = id.rsplit('/').next()?;
     let at = match (name.get(..15), name.get(..10)) {

@@ -1,9 +1,10 @@
 //! Results given by the referee before the rules of chess end the game.
 //!
-//! Each rule is what was agreed ([`DrawRule`], [`ResignRule`], a number of plies); each counter is one game's progress towards
-//! it, fed ply by ply. The meaning of the numbers follows the leading runners, so that their usual settings
-//! (`move=34,count=8,score=20`; `count=3,score=600`) do here what they do there. A ply without a score (an engine that says
-//! nothing) breaks every count: no result is given on silence.
+//! Each rule ([`DrawRule`], [`ResignRule`], a number of plies) is fixed by the plan; each counter
+//! is one game's progress towards it, updated ply by ply. The numbers mean what they mean in the
+//! leading runners, so that their usual settings (`move=34,count=8,score=20`; `count=3,score=600`)
+//! give the same results here. A ply without a score breaks every count, because no result is given
+//! without evidence.
 
 use crate::plan::rules::{DrawRule, ResignRule};
 use crate::record::{ByColor, Color, Score};
@@ -22,8 +23,9 @@ impl DrawCounter {
         Self { rule, plies: 0 }
     }
 
-    /// Counts a ply; true when the game is a draw. `moves_complete` is the number of full moves that are complete after the ply.
-    /// A capture or pawn move (`zeroing`) starts a new count, and is itself its first ply. Mate scores never count.
+    /// Counts a ply; true when the game is a draw. `moves_complete` is the number of full moves
+    /// that are complete after the ply. A capture or pawn move (`zeroing`) starts a new count, and
+    /// is itself its first ply. Mate scores never count.
     pub fn feed(&mut self, score: Option<Score>, zeroing: bool, moves_complete: u32) -> bool {
         let drawish = matches!(score, Some(Score::Cp(cp)) if cp.unsigned_abs() <= self.rule.score_cp);
         if zeroing {
@@ -38,7 +40,8 @@ impl DrawCounter {
 #[derive(Clone, Copy, Debug)]
 pub struct ResignCounter {
     rule: ResignRule,
-    /// Consecutive plies that say the side is lost: its own, or with `two_sided` both sides'.
+    /// Consecutive plies whose score says that the side is lost: its own, or with `two_sided` both
+    /// sides'.
     lost: ByColor<u32>,
 }
 
@@ -49,11 +52,12 @@ impl ResignCounter {
         Self { rule, lost: ByColor { white: 0, black: 0 } }
     }
 
-    /// Counts a ply of `mover`; the loser when one side has to resign. Being mated counts as lost, mating as won.
+    /// Counts a ply of `mover`; returns the loser once one side has to resign. Being mated counts
+    /// as lost, mating as won.
     pub fn feed(&mut self, mover: Color, score: Option<Score>) -> Option<Color> {
         let beyond = |cp: i32| cp.unsigned_abs() >= self.rule.score_cp;
         let (mover_lost, other_lost) = match score {
-            // A mate in 0 is told by a side that is mated already.
+            // A mate in 0 comes from a side that is mated already.
             Some(Score::Mate(moves)) => (moves <= 0, moves > 0),
             Some(Score::Cp(cp)) => (cp <= 0 && beyond(cp), cp >= 0 && beyond(cp)),
             None => (false, false),
@@ -85,7 +89,8 @@ mod tests {
         }
     }
 
-    /// Feeds plies from move 1 on, `x` marking a capture or pawn move, and says at which ply (from 1) the draw is given.
+    /// Plays plies from move 1 on, `x` marking a capture or pawn move; returns the ply (from 1) at
+    /// which the draw is given.
     fn draw_at(rule: &str, plies: &str) -> Option<u32> {
         let mut counter = DrawCounter::new(rule.parse().expect(rule));
         (1u32..).zip(plies.split_whitespace()).find_map(|(ply, text)| {
@@ -118,7 +123,7 @@ mod tests {
         }
     }
 
-    /// White moves first; says who resigns at which ply (from 1).
+    /// White moves first; returns the side that resigns and the ply (from 1).
     fn resigns_at(rule: &str, plies: &str) -> Option<(Color, u32)> {
         let mut counter = ResignCounter::new(rule.parse().expect(rule));
         (1u32..).zip(plies.split_whitespace()).find_map(|(ply, text)| {
@@ -133,7 +138,7 @@ mod tests {
         let one = "count=2,score=600";
         let two = "count=2,score=600,twosided";
         let cases = [
-            // The loser's own moves count; what the winner says does not matter.
+            // Only the loser's own scores count, not the winner's.
             (one, "-600 0 -600", Some((White, 3))),
             (one, "-600 -10 -599 -10 -600 -10 -600", Some((White, 7))),
             (one, "0 -600 0 -700", Some((Black, 4))),

@@ -1,8 +1,9 @@
-//! What is left of a side's time. What was agreed is `plan::time_control`.
+//! Time left to a side. The limit that it starts from is in `plan::time_control`.
 //!
-//! All arithmetic is on `Duration`s; nothing is rounded to milliseconds, so a quick move is charged what it took and a run at
-//! `1+0.01` does not give time away. A clock starts at base + increment; after each move the time taken is deducted (down to
-//! zero, if the margin covered the rest), then the increment, and at the end of a session the base, are added.
+//! All arithmetic is on `Duration`s and nothing is rounded to milliseconds: a quick move is charged
+//! its exact time, and no time is lost at `1+0.01`. A clock starts at base + increment. After each
+//! move the time taken is deducted (down to zero, if the margin covered the rest) and the increment
+//! is added; at the end of a session the base is added as well.
 
 use std::time::Duration;
 
@@ -19,11 +20,11 @@ pub struct Clock {
 struct Running {
     control: TimeControl,
     left: Duration,
-    /// Moves to the next control, from 1; `None` where the session is the whole game.
+    /// Moves to the next time control, from 1; `None` if the session is the whole game.
     moves_to_go: Option<u32>,
 }
 
-/// What became of the time a move took.
+/// Effect of a move's time on the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChargeResult {
     /// In time: the clock is charged and the increment added.
@@ -47,26 +48,26 @@ impl Clock {
         Self { running, movetime: limit.movetime }
     }
 
-    /// What is left on the clock; `None` where no clock runs (time for each move, nodes, depth).
+    /// Time left on the clock; `None` if no clock runs (time per move, nodes, depth).
     #[must_use]
     pub fn left(&self) -> Option<Duration> {
         self.running.map(|running| running.left)
     }
 
-    /// What is added after each move; `None` where no clock runs.
+    /// Time added after each move; `None` if no clock runs.
     #[must_use]
     pub fn increment(&self) -> Option<Duration> {
         self.running.map(|running| running.control.increment)
     }
 
-    /// Moves to the next time control, from 1; `None` where there is none.
+    /// Moves to the next time control, from 1; `None` if there is none.
     #[must_use]
     pub fn moves_to_go(&self) -> Option<u32> {
         self.running.and_then(|running| running.moves_to_go)
     }
 
-    /// What the coming move may take: what is left, or the time for each move, or the smaller one where both are set.
-    /// `None` where time does not matter.
+    /// Time available for the coming move: the clock, the time per move, or the smaller of the two
+    /// if both are set. `None` if the move is not timed.
     #[must_use]
     pub fn budget(&self) -> Option<Duration> {
         match (self.left(), self.movetime) {
@@ -75,14 +76,15 @@ impl Clock {
         }
     }
 
-    /// When the flag falls, from the start of the move: budget + margin. `None` where time does not matter.
+    /// Time from the start of the move to its forfeit: budget + margin. `None` if the move is not
+    /// timed.
     #[must_use]
     pub fn deadline(&self, margin: Duration) -> Option<Duration> {
         self.budget().map(|budget| budget.saturating_add(margin))
     }
 
-    /// Charges a move that took `elapsed`. An overrun of at most `margin` is forgiven: the clock is then clipped at zero
-    /// before the increment.
+    /// Charges a move that took `elapsed`. An overrun of at most `margin` is forgiven: the clock is
+    /// then clipped at zero before the increment.
     pub fn charge(&mut self, elapsed: Duration, margin: Duration) -> ChargeResult {
         let budget = self.budget();
         let flag = budget.filter(|budget| elapsed > budget.saturating_add(margin));
@@ -123,7 +125,8 @@ mod tests {
         Duration::from_millis(millis)
     }
 
-    /// Charges moves of `taken` milliseconds and checks what is left in milliseconds after each; `Err` is the overrun.
+    /// Charges moves of `taken` milliseconds and checks what is left in milliseconds after each;
+    /// `Err` is the overrun.
     fn check(limit: &str, margin: u64, moves: &[(u64, Result<u64, u64>)]) {
         let mut clock = Clock::new(&limit.parse().expect(limit));
         for (i, (taken, expected)) in moves.iter().enumerate() {
@@ -147,7 +150,8 @@ mod tests {
         check("8+0.08", 0, &[(80, Ok(8080)), (0, Ok(8160)), (8160, Ok(80)), (81, Err(1))]);
         // The flag falls after the last moment, not at it.
         check("1", 0, &[(1000, Ok(0)), (1, Err(1))]);
-        // The margin forgives, but buys no time: clipped at zero before the increment, move after move.
+        // The margin forgives, but buys no time: clipped at zero before the increment, move after
+        // move.
         check("1+0.1", 10, &[(1105, Ok(100)), (110, Ok(100)), (111, Err(11))]);
         // The margin does not change what is charged in time.
         check("1+0.1", 10, &[(500, Ok(700))]);
@@ -200,7 +204,8 @@ mod tests {
     }
 
     proptest! {
-        /// No time is made or lost: what is left is base + increments - what was taken, to the microsecond.
+        /// No time is made or lost: what is left is base + increments - what was taken, to the
+        /// microsecond.
         #[test]
         fn the_books_balance(taken in proptest::collection::vec(0u64..80_000, 1..100)) {
             let mut clock = Clock::new(&"8+0.08".parse().expect("limit"));

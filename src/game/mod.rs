@@ -1,23 +1,28 @@
 //! The referee: one game between two engines, as a state machine without I/O.
 //!
-//! [`Game::new`] and [`Game::handle`] answer with a [`Step`]: either a [`Request`] to put to one engine, or the [`Ending`]. The
-//! driver (the worker) asks the engine, measures, and hands back what happened as an [`Input`]. Time comes in as a value,
-//! so every fault is a row in a table test.
+//! [`Game::new`] and [`Game::handle`] answer with a [`Step`]: either a [`Request`] to put to one
+//! engine, or the [`Ending`]. The driver (the worker) asks the engine, measures, and hands back
+//! what happened as an [`Input`]. Time comes in as a value, so every fault is a row in a table
+//! test.
 //!
-//! Reading order: this file, then `clock` (what is left of a side's time), then `adjudicate` (results by agreement), `tablebase`
-//! (results by endgame tables), `pv` (what engines say of moves to come), `stall` (the likely cause of a search without end).
+//! Reading order: this file, then `clock` (time left to a side), `adjudicate` (results by
+//! agreement), `tablebase` (results by endgame tables), `pv` (checks of principal variations) and
+//! `stall` (the likely cause of a search without end).
 //!
-//! Who loses
-//! - A side whose answer comes after its clock and the margin loses on time, whatever the answer: a late illegal move is a time
-//!   forfeit, a late mate is too. It loses even where the opponent could not mate by any means: the draw that FIDE's
-//!   laws (6.9) give there would hide the fault that the forfeit is there to show.
-//! - After each legal move the rules are asked in this order: mate, stalemate, insufficient material, threefold repetition,
-//!   fifty moves; then the endgame tables, the resign rule, the draw rule, the limit on plies.
-//! - A crash or a stall loses for the engine that is asked for a move. A process that dies while its opponent thinks loses when it
-//!   is asked next. One that dies after its last `bestmove` of a game, or does not get ready for the next, loses nothing, is
-//!   started anew and counts towards `--max-failures`.
-//! - What is odd but clear (line ends, blanks, castling in the other notation, any number in `info`) costs nothing; a wrong PV is
-//!   counted and reported. `tests/it/hostile.rs` holds the whole policy as a table, a run for each row.
+//! Losses and other faults
+//! - A side whose answer comes after its clock and the margin loses on time, whatever the answer: a
+//!   late illegal move is a time forfeit, and so is a late mate. It loses even if the opponent has
+//!   no mating material. FIDE's laws (6.9) would give a draw, which would hide the fault.
+//! - After each legal move the rules are asked in this order: mate, stalemate, insufficient
+//!   material, threefold repetition, fifty moves; then the endgame tables, the resign rule, the
+//!   draw rule, the limit on plies.
+//! - A crash or a stall loses for the engine that is asked for a move. A process that dies while
+//!   its opponent thinks loses when it is asked next. One that dies after its last `bestmove` of a
+//!   game, or does not get ready for the next, loses nothing, but is restarted and counts towards
+//!   `--max-failures`.
+//! - Odd but clear output (line ends, blanks, castling in the other notation, any number in `info`)
+//!   costs nothing; a wrong PV is counted and reported. `tests/it/hostile.rs` holds the whole
+//!   policy as a table with a run for each row.
 
 pub mod adjudicate;
 pub mod clock;
@@ -38,51 +43,53 @@ use adjudicate::{DrawCounter, ResignCounter};
 use clock::{ChargeResult, Clock};
 use tablebase::{Probe, TableReferee};
 
-/// All that a game needs to start.
+/// Everything that a game needs to start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GameSetup {
-    /// Where it starts.
+    /// The opening.
     pub opening: Opening,
-    /// What each side may spend.
+    /// Limit of each side.
     pub limits: ByColor<Limit>,
-    /// Grace of each side on every move; the rules' own margin is what a plan gives to all.
+    /// Time margin of each side for every move; the plan's margin applies to both sides unless a
+    /// player has its own.
     pub margins: ByColor<Duration>,
-    /// What ends it besides the rules of chess.
+    /// Rules that end the game besides those of chess.
     pub rules: Rules,
 }
 
-/// Why no game can start from a setup.
+/// Reason that no game can start from a setup.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SetupError {
-    /// The opening's position.
+    /// The opening's position cannot be used.
     #[error("opening {index}: `{fen}`: {source}")]
     Fen {
         /// Place in the book, from 1 as users count.
         index: u64,
         /// The position.
         fen: String,
-        /// What is wrong with it.
+        /// The fault.
         source: FenError,
     },
-    /// One of the opening's moves.
+    /// One of the opening's moves cannot be played.
     #[error("opening {index}: book ply {ply}: {source}")]
     Move {
         /// Place in the book, from 1 as users count.
         index: u64,
         /// Book ply, from 1.
         ply: usize,
-        /// What is wrong with it.
+        /// The fault.
         source: MoveError,
     },
-    /// Nothing would ever end a search.
+    /// A side has no limit that would end its search.
     #[error("{0} has no limit; give a time control, movetime, nodes or depth")]
     NoLimit(Color),
 }
 
-/// What comes next.
+/// Next action of the driver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Ask an engine to search [`Game::position_line`] within these bounds, and hand back what happens.
+    /// Ask an engine to search [`Game::position_line`] within these bounds, and hand back what
+    /// happens.
     Think(Request),
     /// The game is over.
     Over(Ending),
@@ -91,15 +98,15 @@ pub enum Step {
 /// A search to ask for: everything that `go` says, and the one deadline of the wait for the answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// Who is to move.
+    /// The side to move.
     pub color: Color,
-    /// When to stop waiting, from just before the write of `go`: clock (or time for the move) + margin, or the stall
-    /// timeout where no time runs.
+    /// Longest wait for the answer, from just before the write of `go`: clock (or time for the
+    /// move) + margin, or the stall timeout if the move is not timed.
     pub deadline: Duration,
-    /// Time runs: the deadline is a forfeit on time. Otherwise it is a stall.
+    /// True if the move is timed, so that the deadline is a forfeit on time and not a stall.
     pub timed: bool,
-    /// What `wtime winc btime binc` say. `None` for a side without a clock, and for both where the mover has none: an
-    /// engine that is told a time would manage it.
+    /// Values of `wtime winc btime binc`. `None` for a side without a clock, and for both if the
+    /// mover has none, because an engine that is sent a time would manage it.
     pub clocks: ByColor<Option<ToldClock>>,
     /// `movestogo`
     pub moves_to_go: Option<u32>,
@@ -111,25 +118,25 @@ pub struct Request {
     pub depth: Option<u32>,
 }
 
-/// A clock as an engine is told of it.
+/// A clock as it is sent to an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ToldClock {
-    /// What is left.
+    /// Time left.
     pub left: Duration,
-    /// What is added after each move.
+    /// Time added after each move.
     pub increment: Duration,
 }
 
-/// What happened since the last [`Step`].
+/// Event since the last [`Step`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Input<'a> {
     /// The engine to move sent `bestmove`.
     Move {
-        /// The word after `bestmove`, whatever it is.
+        /// The word after `bestmove`, legal or not.
         text: &'a str,
         /// From just before the write of `go` to the reader's stamp on the line.
         elapsed: Duration,
-        /// What the engine said of its search.
+        /// Figures that the engine reported about its search.
         info: SearchInfo,
     },
     /// The request's deadline passed without `bestmove`.
@@ -141,16 +148,16 @@ pub enum Input<'a> {
     },
     /// An engine's process is gone.
     Crashed {
-        /// Whose.
+        /// The engine's side.
         color: Color,
-        /// How (`exit status 3`).
+        /// The way it ended (`exit status 3`).
         detail: String,
     },
     /// An engine missed a deadline other than a search's (`readyok` before the game).
     Stalled {
-        /// Whose.
+        /// The engine's side.
         color: Color,
-        /// Which.
+        /// The deadline.
         detail: String,
     },
 }
@@ -176,29 +183,32 @@ pub struct Game {
 /// A search on the opponent's time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ponder {
-    /// The complete `position` command, the expected move its last word, without line end. Where the opponent plays that, it is what
-    /// [`Game::position_line`] will be.
+    /// The complete `position` command with the expected move as its last word, without line end.
+    /// It equals [`Game::position_line`] if the opponent plays the expected move.
     pub position_line: Vec<u8>,
-    /// What `go ponder` says: the clocks as they stand before the opponent thinks. Nothing of it is waited for.
+    /// Values for `go ponder`: the clocks as they stand before the opponent thinks. No deadline of
+    /// it is enforced.
     pub request: Request,
 }
 
 /// A game taken apart for its record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GameParts {
-    /// The opening as it was played: the FEN with all six fields, the moves in the variant's notation.
+    /// The opening as it was played: the FEN with all six fields, the moves in the variant's
+    /// notation.
     pub opening: Opening,
     /// The plies after the book.
     pub moves: Vec<MoveRecord>,
-    /// How it ended; `None` if it is not over.
+    /// The end of the game; `None` if it is not over.
     pub ending: Option<Ending>,
 }
 
 impl Game {
-    /// Plays the opening and asks for the first move. An opening after which the game is over by the rules ends at once.
+    /// Plays the opening and asks for the first move. If the game is over by the rules after the
+    /// opening, it ends at once.
     ///
     /// # Errors
-    /// [`SetupError`] for an opening that can't be played and for a side without any limit.
+    /// [`SetupError`] for an opening that cannot be played and for a side without any limit.
     pub fn new(setup: GameSetup) -> Result<(Self, Step), SetupError> {
         let GameSetup { mut opening, limits, margins, rules } = setup;
         let variant = rules.variant;
@@ -237,13 +247,13 @@ impl Game {
         Ok((game, step))
     }
 
-    /// Has endgame tables give results as the rules say, from the next ply on: an opening is never judged by itself. Without this
-    /// call the game is played as if there were no such rule.
+    /// Lets endgame tables give results according to the rules, from the next ply on: an opening by
+    /// itself is never judged. Without this call the game ignores the tablebase rule.
     pub fn set_tables(&mut self, tables: Arc<dyn Probe>) {
         self.tables = self.rules.syzygy.clone().map(|rule| TableReferee::new(rule, tables));
     }
 
-    /// Takes note of what happened and says what comes next. A game that is over stays as it is.
+    /// Applies an event and returns the next step. A game that is over stays as it is.
     pub fn handle(&mut self, input: Input<'_>) -> Step {
         if let Some(ending) = &self.ending {
             return Step::Over(ending.clone());
@@ -265,8 +275,9 @@ impl Game {
         }
     }
 
-    /// What the side that has just moved may think about while its opponent does: the search there would be after the opponent's move
-    /// `expected`. `None` where the rules allow no pondering, the side has no clock, or the move is illegal or ends the game.
+    /// Search that the side which has just moved may run on its opponent's time: the one that
+    /// follows the opponent's move `expected`. `None` if the rules allow no pondering, the side has
+    /// no clock, or the move is illegal or ends the game.
     #[must_use]
     pub fn ponder(&self, expected: &str) -> Option<Ponder> {
         let color = self.position.turn().other();
@@ -295,7 +306,7 @@ impl Game {
         &self.position
     }
 
-    /// Where it began.
+    /// The opening.
     #[must_use]
     pub const fn opening(&self) -> &Opening {
         &self.opening
@@ -313,7 +324,8 @@ impl Game {
         self.clocks.get(color)
     }
 
-    /// How often each side castled in the other variant's notation; worth one warning a run.
+    /// Number of times that each side castled in the other variant's notation; worth one warning a
+    /// run.
     #[must_use]
     pub const fn foreign_castling(&self) -> &ByColor<u32> {
         &self.foreign_castling
@@ -358,7 +370,7 @@ impl Game {
         self.next_step()
     }
 
-    /// The rules, the limit on plies, or else the next search.
+    /// Returns the ending by the rules or the limit on plies, or else the next search.
     fn next_step(&mut self) -> Step {
         if let Some((outcome, termination)) = self.position.over() {
             return self.ended(outcome, termination, String::new());
@@ -436,7 +448,8 @@ impl PositionLine {
     }
 }
 
-/// Whole microseconds: the unit of charge, of the records and of the journal, so that a record is the same read back.
+/// Truncates to whole microseconds, the unit of charges, records and the journal, so that a record
+/// reads back unchanged.
 fn whole_micros(time: Duration) -> Duration {
     Duration::new(time.as_secs(), time.subsec_micros() * 1000)
 }

@@ -1,14 +1,15 @@
-//! What an engine says of the moves to come, held against the rules. A wrong variation costs no game: it is counted and reported,
-//! for it is how most faults of a search or a hash table first show.
+//! Principal variations checked against the rules. A wrong variation costs no game, but it is
+//! counted and reported, because most faults of a search or a hash table show there first.
 
 use crate::chess::Position;
 use crate::record::{PvFault, Score, Termination};
 
-/// The first thing that is wrong with the variation `pv`, words separated by blanks, that came before `best` was played from
-/// `position`. An empty one is right. `score` is what came with it, if that was exact.
+/// Returns the first fault of the variation `pv` (words separated by blanks), received before
+/// `best` was played from `position`. An empty one has no fault. `score` is the score that came
+/// with it, if that was exact.
 ///
-/// A variation may be shorter than its mate score: hash tables cut them. It contradicts the score if it is longer, if it mates
-/// at another move, or if it is as long and does not mate.
+/// A variation may be shorter than its mate score: hash tables cut them. It contradicts the score
+/// if it is longer, if it mates at another move, or if it is as long and does not mate.
 #[must_use]
 pub fn check(position: &Position, pv: &[u8], score: Option<Score>, best: &str) -> Option<PvFault> {
     let Ok(pv) = std::str::from_utf8(pv) else { return Some(PvFault::IllegalMove) };

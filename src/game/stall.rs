@@ -1,5 +1,5 @@
-//! Signs that an engine does not obey a limit in nodes or plies, and the likely cause of a stall,
-//! from what it said of its search.
+//! Signs that an engine ignores a limit in nodes or plies, and the likely cause of a stall, from
+//! the engine's `info`.
 
 use std::time::Duration;
 
@@ -7,18 +7,19 @@ use super::Request;
 use crate::plan::time_control::Seconds;
 use crate::record::{Score, SearchInfo};
 
-/// A depth that searches reach only if hardly anything is left to search: near the maximum of every
+/// Depth that searches reach only if hardly anything is left to search; near the maximum of every
 /// engine.
 const FORCED_DEPTH: u32 = 60;
 
-/// True for a number of nodes that an engine which obeys the limit does not come to, however
-/// coarsely it counts: engines that look at their counter each 16,384 nodes overshoot a small limit
-/// by so much.
+/// Returns true for a number of nodes that an engine which obeys the limit does not reach, however
+/// coarsely it counts. Engines that check their counter every 16,384 nodes overshoot a small limit
+/// by up to that number.
 const fn is_far_beyond(nodes: u64, limit: u64) -> bool {
     nodes > limit.saturating_mul(4).saturating_add(50_000)
 }
 
-/// False for a number that no machine could have counted in this time: engines print nonsense too.
+/// Returns false for a number that no machine could have counted in this time, because engines
+/// print nonsense too.
 #[must_use]
 pub fn is_plausible(nodes: u64, elapsed: Duration) -> bool {
     u128::from(nodes) <= elapsed.as_micros() * 1_000 + 1_000_000
@@ -31,7 +32,7 @@ pub fn disobedience(request: &Request, info: &SearchInfo, elapsed: Duration) -> 
     (is_far_beyond(nodes, limit) && is_plausible(nodes, elapsed)).then(|| format!("it searched {nodes} nodes"))
 }
 
-/// The likely cause of a search without a clock that did not end, in a few words with a remedy.
+/// The likely cause of an untimed search that did not end, in a few words with a remedy.
 #[must_use]
 pub fn likely_cause(request: &Request, info: &SearchInfo, elapsed: Duration) -> String {
     if let Some(why) = disobedience(request, info, elapsed) {

@@ -1,12 +1,14 @@
-//! Results that endgame tables give: win, draw or loss as soon as the tables know, with the fifty-move rule.
+//! Results from endgame tables: win, draw or loss as soon as the tables know it, with the
+//! fifty-move rule.
 //!
-//! A table's value holds for a position whose count of moves without a capture or pawn move is zero: a win that takes longer than the
-//! fifty-move rule allows is *cursed*, the loss on its other side *blessed*, and both are draws. So tables are asked only where the
-//! count is zero, right after a capture or pawn move; unless the fifty-move rule is to be ignored, when the count does not matter.
-//! Positions with castling rights are in no table. What a table says is what best play gives; how the engines would have played on is
-//! not looked at.
+//! A table's value holds for a position whose count of moves without a capture or pawn move is
+//! zero. A win that takes longer than the fifty-move rule allows is *cursed*, the loss on its other
+//! side *blessed*, and both are draws. So tables are probed only if the count is zero, right after
+//! a capture or pawn move. If the fifty-move rule is ignored, the count does not matter. Positions
+//! with castling rights are in no table. A table gives the result of best play, whatever the
+//! engines would have played.
 //!
-//! The tables themselves are behind [`Probe`], for the referee does no I/O.
+//! The tables themselves are behind [`Probe`], because the referee does no I/O.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,7 +17,7 @@ use crate::chess::Position;
 use crate::plan::rules::{SyzygyRule, SyzygyScope};
 use crate::record::Outcome;
 
-/// What best play by both sides comes to, for the side to move.
+/// Result of best play by both sides, for the side to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wdl {
     /// It is mated, within the fifty-move rule.
@@ -35,7 +37,8 @@ pub trait Probe: fmt::Debug + Send + Sync {
     /// The most pieces and pawns, kings included, of any position that can be looked up.
     fn most_men(&self) -> u32;
 
-    /// The position's value as if it were reached by a capture or pawn move. `None` where no table has it, or none could be read.
+    /// The position's value as if it were reached by a capture or pawn move. `None` if no table has
+    /// it or none could be read.
     fn probe(&self, position: &Position) -> Option<Wdl>;
 }
 
@@ -51,7 +54,7 @@ impl TableReferee {
         Self { rule, tables }
     }
 
-    /// The result, where the tables give one that the rule asks for.
+    /// The result, if the tables give one that the rule accepts.
     pub(super) fn judge(&self, position: &Position) -> Option<Outcome> {
         let most = self.tables.most_men().min(self.rule.pieces.unwrap_or(u32::MAX));
         let is_exact = position.halfmoves() == 0 || self.rule.ignore_fifty;

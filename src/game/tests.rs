@@ -463,7 +463,7 @@ fn the_position_line_grows() {
         ("startpos moves e2e4 e7e5", Variant::Standard, "", "position startpos moves e2e4 e7e5"),
         ("startpos moves e2e4 e7e5", Variant::Standard, "g1f3", "position startpos moves e2e4 e7e5 g1f3"),
         ("4k3/8/8/8/8/8/8/R3K3 w Q -", Variant::Standard, "", "position fen 4k3/8/8/8/8/8/8/R3K3 w Q - 0 1"),
-        // Whatever notation castling comes in, both engines get the variant's own.
+        // Both engines get the variant's own notation, whichever one castling comes in.
         (fen, Variant::Standard, "e1h1", &format!("position fen {fen} moves e1g1")),
         (fen, Variant::Chess960, "e1g1", &format!("position fen {fen} moves e1h1")),
         (&format!("{fen} moves e1c1"), Variant::Chess960, "e8h8", &format!("position fen {fen} moves e1a1 e8h8")),
@@ -527,8 +527,8 @@ fn setups_that_are_refused() {
 }
 
 proptest! {
-    /// Whatever engines send, whenever they send it: no panic, the loser is never the side that did nothing, clocks never
-    /// exceed what was given, and the line has as many moves as the record.
+    /// Any events in any order: no panic, the loser is never the side that did nothing, clocks
+    /// never exceed what was given, and the line has as many moves as the record.
     #[test]
     fn any_inputs(events in proptest::collection::vec((0u8..40, any::<u16>(), any::<Option<i16>>(), ".{0,8}"), 0..200)) {
         let mut setup = setup("startpos", "1+0.1");

@@ -1,4 +1,4 @@
-//! The books inside the program: today's, and those that runs begun by earlier versions go on with.
+//! The books inside the program: the current one, and those of runs that earlier versions began.
 
 use crate::chess::Variant;
 use crate::openings::{Book, BookError};
@@ -6,10 +6,10 @@ use crate::openings::{Book, BookError};
 /// Name of the book inside the program, in messages and tags.
 const NAME: &str = "quintain_8ply.epd";
 
-/// Today's: `openings/quintain_8ply.epd.zst`, 100,000 openings.
+/// The current book: `openings/quintain_8ply.epd.zst`, 100,000 openings.
 const TODAY: &[u8] = include_bytes!("../../openings/quintain_8ply.epd.zst");
 
-/// Earlier ones by the SHA-256 that plans of their time hold.
+/// Earlier books by the SHA-256 in plans of their time.
 const EARLIER: [(&str, &[u8]); 1] = [
     // 10,000 openings, until 2026-11-22; the plans hold the SHA-256 of the text.
     (
@@ -26,7 +26,7 @@ pub fn book(variant: Variant) -> Result<Book, BookError> {
     Book::from_program(NAME, TODAY, variant)
 }
 
-/// The book that a plan names by its SHA-256; `None` if this program has none of it.
+/// The book that a plan names by its SHA-256; `None` if this program does not have it.
 ///
 /// # Errors
 /// As [`Book::from_program`].
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
     use crate::openings::maker::epd;
 
-    /// Runs of earlier versions go on with the openings that they began with.
+    /// Runs of earlier versions continue with the openings that they began with.
     #[test]
     fn earlier_books_are_what_their_plans_name() {
         for (sha256, _) in EARLIER {

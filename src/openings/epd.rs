@@ -1,4 +1,4 @@
-//! Lists of positions, EPD or FEN, a line each.
+//! Lists of positions, one EPD or FEN a line.
 
 use std::fmt::Write as _;
 use std::io::{self, Read};
@@ -10,19 +10,19 @@ use crate::chess::{Position, Variant};
 /// Bytes checked at once.
 const CHUNK: usize = 4 << 20;
 
-/// Bytes that are worth a thread.
+/// Least number of bytes that justifies a thread.
 const PART: usize = 128 << 10;
 
-/// Whether each position is read and judged.
+/// Extent of the checks of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Care {
-    /// Every one: it comes from a user.
+    /// Every position is parsed and checked, because the list comes from a user.
     Checked(Variant),
-    /// None: it comes with the program, and a test judges it.
+    /// No position is checked: the list comes with the program, and a test checks it.
     Trusted,
 }
 
-/// Reads and checks a list. Memory holds one chunk and the store, whatever the length of the list.
+/// Reads and checks a list. Memory holds one chunk and the store, however long the list is.
 pub(super) fn read(reader: impl Read, care: Care, store: &mut Store) -> Result<(), Trouble> {
     read_in_chunks(CHUNK, reader, care, store)
 }
@@ -45,7 +45,7 @@ pub(super) fn read_in_chunks(size: usize, mut reader: impl Read, care: Care, sto
     })
 }
 
-/// Broken lines in a list: each with its number, from 1, is told to `found`.
+/// Passes each broken line of a list with its number, from 1, to `found`.
 pub(super) fn faults(
     mut reader: impl Read,
     variant: Variant,
@@ -67,13 +67,14 @@ const fn add(a: u32, b: u32) -> u32 {
     a.saturating_add(b)
 }
 
-/// Hands whole lines on, with the number of the first, and adds the number of lines that came back.
+/// Passes on whole lines with the number of the first, and adds the number of lines that it
+/// returns.
 fn chunks(
     reader: &mut impl Read,
     size: usize,
     mut take: impl FnMut(u32, &[u8]) -> Result<u32, Trouble>,
 ) -> Result<(), Trouble> {
-    // One allocation; what a short list does not need is never touched.
+    // One allocation; the part that a short list does not need is never touched.
     let (mut chunk, mut line, mut is_first) = (Vec::with_capacity(size), 1u32, true);
     loop {
         let wanted = size.saturating_sub(chunk.len()) as u64;
@@ -105,11 +106,11 @@ struct Part {
     /// Place of each position's line in the piece.
     begins: Vec<u32>,
     lines: u32,
-    /// The first broken line, from 0, and what is wrong with it.
+    /// The first broken line, from 0, and its fault.
     fault: Option<(u32, String)>,
 }
 
-/// Parts of the text with their places, checked side by side if there is much of it.
+/// Parts of the text with their offsets, checked in parallel if the text is long.
 fn check_in_parts(text: &[u8], care: Care) -> Vec<(u32, Part)> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8).min(text.len() / PART).max(1);
     let mut parts = Vec::with_capacity(threads);
@@ -124,7 +125,7 @@ fn check_in_parts(text: &[u8], care: Care) -> Vec<(u32, Part)> {
     }
     let Some(((last_at, last), others)) = parts.split_last() else { return Vec::new() };
     std::thread::scope(|scope| {
-        // A thread that the system does not give is done without.
+        // If the system has no thread to give, the part is checked here.
         let spawn = |part| std::thread::Builder::new().spawn_scoped(scope, move || check_part(part, care)).ok();
         let running: Vec<_> = others.iter().map(|&(at, part)| (at, part, spawn(part))).collect();
         let last = check_part(last, care);
@@ -188,12 +189,13 @@ pub(super) fn fen_of_line(line: &[u8]) -> Result<String, String> {
         fen.push(' ');
     }
     let (halfmoves, fullmoves) = counters(fields.next().unwrap_or_default().trim_ascii())?;
-    // Writing to a string does not fail.
+    // Writing to a string cannot fail.
     let _ = write!(fen, "{halfmoves} {fullmoves}");
     Ok(fen)
 }
 
-/// Halfmove clock and move number: the FEN's fields, or the opcodes `hmvc` and `fmvn`, or else 0 and 1.
+/// Halfmove clock and move number: the FEN's fields, or the opcodes `hmvc` and `fmvn`, or else 0
+/// and 1.
 fn counters(rest: &[u8]) -> Result<(u32, u32), String> {
     let number = |text: &[u8], what: &str| {
         let digits = std::str::from_utf8(text).ok().filter(|text| text.bytes().all(|b| b.is_ascii_digit()));

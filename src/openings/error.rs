@@ -1,4 +1,4 @@
-//! Errors of books, and what can be wrong with one opening.
+//! Errors of books, and faults of single openings.
 
 use std::io;
 
@@ -8,23 +8,23 @@ use super::packing::{self, Refusal};
 use super::store::StoreError;
 use crate::record::Termination;
 
-/// Why a book can't be used.
+/// Reason that a book cannot be used.
 #[derive(Debug, Error)]
 pub enum BookError {
-    /// The file can't be read.
+    /// The file cannot be read.
     #[error("cannot read the book {name}: {source}")]
     Read {
         /// The path as given.
         name: String,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
-    /// The file is packed, twice or in a way that is not read.
+    /// The file is packed twice, or in an unsupported format.
     #[error("the book {name} is a {kind} archive; unpack it first")]
     Packed {
         /// The path as given.
         name: String,
-        /// What kind.
+        /// The format of the archive.
         kind: &'static str,
     },
     /// The archive is cut off or damaged.
@@ -32,12 +32,12 @@ pub enum BookError {
     Archive {
         /// The path as given.
         name: String,
-        /// What kind.
+        /// The format of the archive.
         kind: &'static str,
-        /// What is wrong.
+        /// The fault.
         fault: String,
     },
-    /// The archive unpacks to far more than a book's does, or to more than any book's may.
+    /// The archive unpacks to far more than a book's does, or to more than any book may.
     #[error(
         "the book {name} is a {kind} archive of more than {mib} MiB, too much for its size; unpack it first if it is a book, or \
          split it"
@@ -45,20 +45,20 @@ pub enum BookError {
     Bomb {
         /// The path as given.
         name: String,
-        /// What kind.
+        /// The format of the archive.
         kind: &'static str,
-        /// What it may hold, in MiB.
+        /// The limit in MiB.
         mib: u64,
     },
-    /// The temporary file for a large book.
+    /// The temporary file for a large book cannot be made or written.
     #[error("the book {name} has no room in the folder for temporary files: {source}; make room, or set TMPDIR")]
     Temporary {
         /// The path as given.
         name: String,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
-    /// The temporary file of a large book was cut, damaged, or its disk fails.
+    /// The temporary file of a large book was cut or damaged, or its disk fails.
     #[error(
         "the temporary copy of the book {name} cannot be read at opening {number}: {source}; \
          see to the folder for temporary files, or set TMPDIR to another"
@@ -68,24 +68,24 @@ pub enum BookError {
         name: String,
         /// Number of the opening, from 1.
         number: u64,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
-    /// The Polyglot book is broken, or leads nowhere.
+    /// The Polyglot book is broken, or has no line to play.
     #[error("the book {name}: {fault}")]
     Polyglot {
         /// The path as given.
         name: String,
-        /// What is wrong, with the number of the entry, from 1, where it is one.
+        /// The fault, with the number of the entry, from 1, if it concerns one.
         fault: String,
     },
-    /// The file is beyond the offsets that are kept.
+    /// The file has more text than its offsets can address.
     #[error("the book {name} is larger than 4 GiB, or holds more than 16,777,216 openings; split it")]
     TooLarge {
         /// The path as given.
         name: String,
     },
-    /// There is nothing in it.
+    /// The file holds no opening.
     #[error("the book {name} holds no opening")]
     Empty {
         /// The path as given.
@@ -98,24 +98,24 @@ pub enum BookError {
         name: String,
         /// Line in the file, from 1.
         line: u32,
-        /// What is wrong.
+        /// The fault.
         fault: String,
     },
 }
 
-/// Something wrong in one line or game; the book's name is added on the way up.
+/// Fault in one line or game; the caller adds the book's name.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(super) line: u32,
     pub(super) what: String,
 }
 
-/// Why a book's openings were not read; the book's name is added on the way up.
+/// Reason that a book's openings were not read; the caller adds the book's name.
 #[derive(Debug)]
 pub(super) enum Trouble {
     /// One opening is broken.
     Fault(Fault),
-    /// The Polyglot book is.
+    /// The Polyglot book is broken.
     Polyglot(String),
     Read(io::Error),
     Store(StoreError),

@@ -1,7 +1,9 @@
-//! Making an opening book: random walks from a starting position, and which of them to keep.
+//! Construction of an opening book: random walks from a starting position, and the selection of the
+//! positions to keep.
 //!
-//! Pure: an engine's scores come in as values. Walk `n` of a seed is the same whatever came before, and judgements are
-//! taken in the order of the walks, so the book depends on seed, settings and engine, never on who was quicker.
+//! Pure: an engine's scores come in as values. Walk `n` of a seed does not depend on the walks
+//! before it, and judgements count in the order of the walks. So the book depends on seed, settings
+//! and engine, never on the speed of the workers.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
@@ -12,24 +14,26 @@ use crate::chess::{Position, Variant};
 use crate::record::{Color, Score};
 use crate::stats::random::SplitMix64;
 
-/// Walks in a row that may lead nowhere new before the positions count as used up.
+/// Walks in a row without a new position after which the positions count as used up.
 const BARREN_WALKS: u64 = 20_000;
 
-/// By how much the score of a short search may miss the window before a candidate is dropped without a long one.
+/// Centipawns by which the score of a short search may miss the window before a candidate is
+/// dropped without a long search.
 const SKIM_SLACK_CP: u32 = 150;
 
-/// Candidates judged before a selection may be given up as hopeless, and how many of them must be kept for one more.
+/// Candidates judged before a selection may be given up, and candidates per kept one beyond which
+/// it is.
 const HOPELESS_AFTER: u64 = 10_000;
 const HOPELESS_SHARE: u64 = 1000;
 
-/// A position that a book may begin a game from.
+/// A position at which a game of the book may begin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
-    /// Place among the candidates, from 0 without gaps.
+    /// Number of the candidate, from 0 without gaps.
     pub index: u64,
     /// Six-field FEN.
     pub fen: String,
-    /// What became of the walks up to this one.
+    /// Fates of the walks up to this one.
     pub walked: Walked,
 }
 
@@ -49,7 +53,7 @@ pub fn epd(fen: &str) -> String {
     format!("{} hmvc {halfmoves}; fmvn {fullmoves};", fields.next().unwrap_or_default())
 }
 
-/// Where walks begin.
+/// Starting positions of walks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Start {
     /// The standard starting position.
@@ -62,7 +66,7 @@ pub enum Start {
 }
 
 impl Start {
-    /// The rules of castling.
+    /// Castling rules of the position.
     #[must_use]
     pub const fn variant(self) -> Variant {
         match self {
@@ -81,7 +85,8 @@ impl Start {
         }
     }
 
-    /// A position to begin with. The standard one draws no number, so that its walks are those of the first release.
+    /// Draws a starting position. The standard one uses no random number, so that its walks are
+    /// those of the first release.
     fn draw(self, random: &mut SplitMix64) -> Option<Position> {
         match self {
             Self::Standard => Some(Position::default()),
@@ -94,7 +99,7 @@ impl Start {
     }
 }
 
-/// What became of random walks.
+/// Fates of random walks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Walked {
     /// All of them.
@@ -103,7 +108,7 @@ pub struct Walked {
     pub over: u64,
     /// Ended in check.
     pub in_check: u64,
-    /// Ended where an earlier one had.
+    /// Ended at the position of an earlier one.
     pub duplicates: u64,
 }
 
@@ -130,14 +135,15 @@ impl Walks {
         self.seen.len() as u64
     }
 
-    /// Where a walk leads; `None` where the game is over before or there.
+    /// The end of a walk; `None` if the game is over there or before.
     fn walk(&self, number: u64) -> Option<Position> {
-        // A stream of its own for each walk, scrambled so that neighbouring seeds and numbers share nothing.
+        // A stream of its own for each walk, scrambled so that neighbouring seeds and numbers share
+        // nothing.
         let mut random = SplitMix64::new(SplitMix64::new(self.seed).next_u64() ^ SplitMix64::new(number).next_u64());
         let mut position = self.start.draw(&mut random)?;
         for _ in 0..self.plies {
             let mut moves = position.legal_moves();
-            // The rules library promises no order.
+            // The rules library guarantees no order.
             moves.sort_unstable();
             let choice = random.below(u32::try_from(moves.len()).ok()?);
             position.play(moves.get(choice as usize)?).ok()?;
@@ -173,38 +179,40 @@ impl Iterator for Walks {
     }
 }
 
-/// Set of places, a hash of 64 bits each: among a million of them two share one with a chance of 3 in 10^8.
+/// Set of positions, as hashes of 64 bits: among a million of them two collide with a probability
+/// of 3 in 10^8.
 #[derive(Clone, Debug, Default)]
 pub struct Places(HashSet<u64>);
 
 impl Places {
-    /// Adds the place of a FEN; false if it was there.
+    /// Adds the position of a FEN; returns false if it was there.
     pub fn insert(&mut self, fen: &str) -> bool {
         let mut hasher = DefaultHasher::new();
         place(fen).hash(&mut hasher);
         self.0.insert(hasher.finish())
     }
 
-    /// Number of different places.
+    /// Number of different positions.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// True if there is none.
+    /// Returns true if there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
-/// What makes two positions one for a book: board, side to move, castling rights and en-passant square of a FEN.
+/// The part of a FEN that identifies a position of a book: board, side to move, castling rights and
+/// en-passant square.
 #[must_use]
 pub fn place(fen: &str) -> &str {
     fen.match_indices(' ').nth(3).map_or(fen, |(end, _)| &fen[..end])
 }
 
-/// Which scores a book's positions may have, in centipawns, both ends included.
+/// Range of the scores that a book's positions may have, in centipawns, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Window {
     /// Distance from 0, whichever side is ahead.
@@ -216,7 +224,7 @@ pub enum Window {
     },
     /// White's advantage.
     White {
-        /// Least; negative where Black is ahead.
+        /// Least; negative if Black is ahead.
         low_cp: i32,
         /// Greatest.
         high_cp: i32,
@@ -224,13 +232,14 @@ pub enum Window {
 }
 
 impl Window {
-    /// Whether a long search's score for the side `turn`, which is to move, lies within. A mate never does.
+    /// Returns true if a long search's score for `turn`, the side to move, lies within. A mate
+    /// score never does.
     #[must_use]
     pub fn keeps(self, score: Score, turn: Color) -> bool {
         self.holds(score, turn, 0)
     }
 
-    /// Whether a short search's score lets a long one hope.
+    /// Returns true if a short search's score is close enough for a long search.
     #[must_use]
     pub fn hopes(self, score: Score, turn: Color) -> bool {
         self.holds(score, turn, SKIM_SLACK_CP)
@@ -251,7 +260,7 @@ impl Window {
 }
 
 impl fmt::Display for Window {
-    /// As it is typed.
+    /// The window as a user types it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Size { low_cp, high_cp } => write!(f, "{low_cp},{high_cp}"),
@@ -280,7 +289,7 @@ impl FromStr for Window {
     }
 }
 
-/// What the engine's scores made of a candidate.
+/// Verdict on a candidate by the engine's scores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judgement {
     /// Dropped after the short search.
@@ -304,17 +313,17 @@ impl Judgement {
         }
     }
 
-    /// The judgement of a name.
+    /// The judgement with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|judgement| judgement.name() == name)
     }
 }
 
-/// What became of the candidates up to the last one of the book.
+/// Fates of the candidates up to the last one of the book.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// The walks behind them.
+    /// Fates of their walks.
     pub walked: Walked,
     /// Candidates dropped after the short search.
     pub skimmed: u64,
@@ -326,7 +335,8 @@ pub struct Tally {
     pub black: u64,
 }
 
-/// The book as it grows. Judgements may come in any order; they count in the order of the candidates.
+/// A book under construction. Judgements may come in any order; they count in the order of the
+/// candidates.
 #[derive(Clone, Debug)]
 pub struct Selection {
     wanted: u64,
@@ -337,13 +347,13 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// An empty book of `wanted` positions to be.
+    /// An empty book that is to hold `wanted` positions.
     #[must_use]
     pub fn new(wanted: u64) -> Self {
         Self { wanted, next: 0, waiting: BTreeMap::new(), lines: Vec::new(), tally: Tally::default() }
     }
 
-    /// Takes a judgement. What comes after the book is full means nothing.
+    /// Records a judgement. Judgements after the book is full have no effect.
     pub fn take(&mut self, candidate: Candidate, judgement: Judgement) {
         self.waiting.insert(candidate.index, (candidate, judgement));
         while !self.is_full()
@@ -371,7 +381,7 @@ impl Selection {
         self.kept() >= self.wanted
     }
 
-    /// True where so few candidates are kept that the book would never be full.
+    /// Returns true if so few candidates are kept that the book will never be full.
     #[must_use]
     pub fn is_hopeless(&self) -> bool {
         self.next >= HOPELESS_AFTER && self.kept().saturating_mul(HOPELESS_SHARE) < self.next
@@ -389,13 +399,13 @@ impl Selection {
         self.next
     }
 
-    /// What became of them.
+    /// Fates of these candidates.
     #[must_use]
     pub const fn tally(&self) -> &Tally {
         &self.tally
     }
 
-    /// The book: a line each, EPD.
+    /// The book as EPD, one position a line.
     #[must_use]
     pub fn to_epd(&self) -> String {
         self.lines.iter().fold(String::new(), |text, line| text + line + "\n")
@@ -421,7 +431,7 @@ mod tests {
         for (index, candidate) in walks.iter().enumerate() {
             let position = Position::from_fen(&candidate.fen, Variant::Standard).expect("legal");
             assert!(position.over().is_none() && !position.in_check(), "{}", candidate.fen);
-            // Eight plies on it is White's fifth move.
+            // After eight plies it is White's fifth move.
             assert_eq!((position.turn(), position.fullmoves()), (Color::White, 5));
             assert_eq!(candidate.index, index as u64);
             assert!(places.insert(place(&candidate.fen).to_owned()));
@@ -434,7 +444,7 @@ mod tests {
     #[test]
     fn the_seed_is_a_promise() {
         let fens: Vec<String> = Walks::new(Start::Standard, 2, 1).take(3).map(|candidate| candidate.fen).collect();
-        // Sorted moves, streams and draws as they were in the first release.
+        // Sorted moves, streams and draws are those of the first release.
         let expected = [
             "rnbqkbnr/ppppp1pp/8/5p2/8/6P1/PPPPPP1P/RNBQKBNR w KQkq - 0 2",
             "rnbqkbnr/ppp1pppp/8/3p4/6P1/8/PPPPPP1P/RNBQKBNR w KQkq - 0 2",

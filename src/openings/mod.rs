@@ -1,18 +1,21 @@
-//! Where games start: opening books and the order in which they are played.
+//! Opening books, and the order in which their openings are played.
 //!
-//! A [`Book`] is read and checked as a whole before a run, so that a broken line is found in the first second and not in
-//! the third hour. It is read as a stream and kept as text with four bytes an opening beside it: see [`store`].
+//! A [`Book`] is read and checked as a whole before a run, so that a broken line is reported in the
+//! first second and not in the third hour. It is read as a stream and kept as text with four bytes
+//! an opening beside it: see [`store`].
 //!
 //! Formats
-//! - EPD and FEN lists, told apart line by line: four fields and opcodes, of which `hmvc` and `fmvn` are honoured, or six fields. Blank
-//!   lines and lines that begin with `#` are skipped; CR LF and a byte order mark do no harm.
+//! - EPD and FEN lists, told apart line by line: four fields and opcodes, of which `hmvc` and
+//!   `fmvn` are honoured, or six fields. Blank lines and lines that begin with `#` are skipped; CR
+//!   LF and a byte order mark do no harm.
 //! - PGN: see [`pgn`].
 //! - Polyglot: see [`polyglot`].
 //!
-//! Each of them may be packed by gzip or zstd: see [`packing`]. A book's SHA-256 is that of the file as it lies on disk.
+//! Each of them may be packed by gzip or zstd: see [`packing`]. A book's SHA-256 is that of the
+//! file as it lies on disk.
 //!
-//! Memory is bounded whatever the file holds: 4 MiB of a list or of a game at a time, 256 MiB for a Polyglot book, 8 MiB of
-//! finished text before a temporary file takes it.
+//! Memory is bounded for any file: 4 MiB of a list or of a game at a time, 256 MiB for a Polyglot
+//! book, and 8 MiB of finished text, beyond which the text moves to a temporary file.
 
 pub mod builtin;
 mod epd;
@@ -41,10 +44,10 @@ use crate::files::open_regular;
 use crate::record::Opening;
 use crate::text::hex;
 
-/// What a book's bytes mean.
+/// Format of a book.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// A position a line, EPD or FEN.
+    /// One position a line, EPD or FEN.
     Epd,
     /// Games.
     Pgn,
@@ -64,15 +67,17 @@ impl Format {
     }
 }
 
-/// How to read a book.
+/// Options for reading a book.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BookOptions {
-    /// The rules of castling in it.
+    /// Castling rules of its positions.
     pub variant: Variant,
-    /// Play at most so many plies of each game of a PGN book; `None`: all. Plies of the lines of a Polyglot book; `None`: 8.
+    /// Most plies of each game of a PGN book to play, all if `None`; plies of each line of a
+    /// Polyglot book, 8 if `None`.
     pub plies: Option<u32>,
-    /// `None`: `.pgn` is PGN, `.epd` and `.fen` are EPD, `.bin` is Polyglot (`.gz` and `.zst` behind them set aside), and anything
-    /// else is what it looks like.
+    /// The format; if `None`, the extension decides: `.pgn` is PGN, `.epd` and `.fen` are EPD,
+    /// `.bin` is Polyglot (`.gz` and `.zst` after them are ignored). For any other extension the
+    /// content decides.
     pub format: Option<Format>,
 }
 
@@ -109,10 +114,11 @@ fn format_of_name(name: &str, packing: Option<Packing>) -> Option<Format> {
     }
 }
 
-/// Numbers and faults of the broken lines of an EPD or FEN list, the faults told one by one; 0 for any other book.
+/// Passes the number and the fault of each broken line of an EPD or FEN list to `found` and returns
+/// their number; 0 for any other book.
 ///
 /// # Errors
-/// [`BookError`] if it can't be read or unpacked.
+/// [`BookError`] if it cannot be read or unpacked.
 pub fn faults(path: &Path, options: &BookOptions, mut found: impl FnMut(u32, String)) -> Result<u64, BookError> {
     let name = path.display().to_string();
     let mut read = || -> Result<u64, Trouble> {
@@ -146,7 +152,7 @@ fn with_format<R: Read>(mut reader: R, known: Option<Format>) -> io::Result<(For
     Ok((format, Cursor::new(head).chain(reader)))
 }
 
-/// Openings to play, all of them checked. At least one.
+/// Openings to play, all of them checked; at least one.
 #[derive(Clone)]
 pub struct Book {
     name: String,
@@ -171,7 +177,8 @@ impl Book {
     /// Reads and checks a book.
     ///
     /// # Errors
-    /// [`BookError`] with path and line for the first opening that can't be read, is not legal, or leaves nothing to play.
+    /// [`BookError`] with path and line for the first opening that cannot be read, is not legal, or
+    /// leaves no move to play.
     pub fn load(path: &Path, options: &BookOptions) -> Result<Self, BookError> {
         let name = path.display().to_string();
         let opened = open_regular(path).and_then(|file| Ok((file.metadata()?.len(), file)));
@@ -181,7 +188,8 @@ impl Book {
         }
     }
 
-    /// Checks a book that is in memory already; `name` stands for the path in messages and in the plan.
+    /// Checks a book that is in memory already; `name` stands for the path in messages and in the
+    /// plan.
     ///
     /// # Errors
     /// As [`Book::load`].
@@ -191,10 +199,11 @@ impl Book {
         Self::read(name.to_owned(), bytes, bytes.len() as u64, options, care, false)
     }
 
-    /// A list of positions that comes with the program: read, and not judged again at each start.
+    /// Reads a list of positions that comes with the program, without checking them again at each
+    /// start.
     ///
     /// # Errors
-    /// [`BookError`] if it can't be unpacked.
+    /// [`BookError`] if it cannot be unpacked.
     pub fn from_program(name: &str, bytes: &[u8], variant: Variant) -> Result<Self, BookError> {
         let options = BookOptions { format: Some(Format::Epd), variant, plies: None };
         Self::read(name.to_owned(), bytes, bytes.len() as u64, &options, Care::Trusted, false)
@@ -220,7 +229,7 @@ impl Book {
                 Format::Pgn => pgn::read(&mut text, options, &mut store)?,
                 Format::Polyglot => polyglot::read(&mut text, options, &mut store)?,
             }
-            // The hash is that of the whole file, whatever the decoder looked at.
+            // The hash covers the whole file, even bytes that the decoder did not read.
             let mut rest = text.into_inner().1.into_source();
             io::copy(&mut rest, &mut io::sink())?;
             let sha256 = hex(&rest.into_inner().hash.finalize());
@@ -240,13 +249,13 @@ impl Book {
         &self.name
     }
 
-    /// What its bytes were read as.
+    /// Format that its bytes were read as.
     #[must_use]
     pub const fn format(&self) -> Format {
         self.format
     }
 
-    /// How its file is packed.
+    /// Packing of its file; `None` for plain bytes.
     #[must_use]
     pub const fn packing(&self) -> Option<Packing> {
         self.packing
@@ -268,7 +277,7 @@ impl Book {
     /// Opening at `index`, from 0; `None` beyond the end.
     ///
     /// # Errors
-    /// The temporary file with the book's text cannot be read any more.
+    /// Returns an error if the temporary file with the book's text cannot be read any more.
     pub fn opening(&self, index: usize) -> Result<Option<Opening>, BookError> {
         let lost = |source| BookError::Lost { name: self.name.clone(), number: index as u64 + 1, source };
         let Some(line) = self.lines.line(index).map_err(lost)? else { return Ok(None) };
@@ -286,7 +295,8 @@ impl Book {
     }
 }
 
-/// The form in which a line of moves is stored: UCI moves, and after a tab the FEN unless it is the starting position's.
+/// The stored form of a line of moves: UCI moves, followed by a tab and the FEN unless it is the
+/// starting position's.
 fn line_of_opening(fen: &str, moves: &[String]) -> String {
     let mut line = moves.join(" ");
     if fen != START_FEN {
@@ -302,7 +312,8 @@ fn opening_of_line(line: &str) -> (String, Vec<String>) {
     (fen.to_owned(), moves.split_ascii_whitespace().map(str::to_owned).collect())
 }
 
-/// PGN begins with a tag, a comment or a move number; a position never does. Bytes that no text has are Polyglot's.
+/// Guesses the format. PGN begins with a tag, a comment or a move number, and a position never
+/// does. Bytes that never occur in text mean Polyglot.
 fn sniff(bytes: &[u8]) -> Format {
     if polyglot::looks_like(bytes) {
         return Format::Polyglot;

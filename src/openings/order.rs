@@ -1,4 +1,4 @@
-//! Which opening a game pair gets.
+//! The opening of each game pair.
 
 use crate::stats::random::SplitMix64;
 
@@ -14,9 +14,10 @@ pub enum Order {
     },
 }
 
-/// Maps pairs to openings. When the book is exhausted it begins anew; a random order is shuffled afresh for each lap.
+/// Map from pairs to openings. An exhausted book starts again; a random order is shuffled anew for
+/// each lap.
 ///
-/// The order is part of what a run's seed promises: it is the same in every release, and golden numbers in the tests hold it so.
+/// A run's seed fixes the order in every release; golden numbers in the tests hold it so.
 #[derive(Clone, Debug)]
 pub struct OpeningOrder {
     len: u64,
@@ -33,7 +34,8 @@ struct Shuffle {
 }
 
 impl OpeningOrder {
-    /// An order for a book of `len` openings (a `len` of 0 is taken as 1). `start` openings of the order are skipped.
+    /// An order for a book of `len` openings (a `len` of 0 is taken as 1). `start` openings of the
+    /// order are skipped.
     #[must_use]
     pub fn new(len: u32, order: Order, start: u64) -> Self {
         let len = len.max(1);
@@ -44,7 +46,8 @@ impl OpeningOrder {
         Self { len: len.into(), start, shuffle }
     }
 
-    /// The opening of a pair, from 0. Pairs may be asked for in any order; within a lap an answer is one look-up.
+    /// The opening of a pair, from 0. Pairs may be requested in any order; within a lap a request
+    /// is one look-up.
     pub fn opening(&mut self, pair: u64) -> u64 {
         let place = self.start.saturating_add(pair);
         let (lap, place) = (place / self.len, place % self.len);
@@ -57,10 +60,12 @@ impl OpeningOrder {
     }
 }
 
-/// A permutation of `0..len` by Fisher and Yates (Knuth, The Art of Computer Programming 2, 3.4.2, algorithm P).
+/// A permutation of `0..len` by the Fisher-Yates shuffle (Knuth, The Art of Computer Programming 2,
+/// 3.4.2, algorithm P).
 fn shuffled(len: u32, seed: u64, lap: u64) -> Vec<u32> {
     let mut random = SplitMix64::new(seed);
-    // A lap's stream begins at a scrambled place, so that laps of one seed share nothing with each other or with seed + 1.
+    // A lap's stream begins at a scrambled state, so that laps of one seed share nothing with each
+    // other or with those of seed + 1.
     let mut random = SplitMix64::new(random.next_u64() ^ SplitMix64::new(lap).next_u64());
     let mut openings: Vec<u32> = (0..len).collect();
     for i in (1..openings.len()).rev() {
@@ -87,7 +92,8 @@ mod tests {
         assert_eq!(first(0, Order::Sequential, 5, 2), [0, 0]);
     }
 
-    /// These numbers are a promise: a seed means the same order in all releases. Never change them.
+    /// A guarantee to users: a seed means the same order in all releases. Never change these
+    /// numbers.
     #[test]
     fn random_order_is_the_same_for_ever() {
         let cases: [(u32, u64, u64, &[u64]); 4] = GOLDEN;
@@ -128,8 +134,8 @@ mod tests {
         }
     }
 
-    /// All 24 orders of four openings come up about equally often: chi-squared with 23 degrees of freedom is below 49.7 in all but
-    /// one of a thousand cases, and this one is fixed.
+    /// All 24 orders of four openings come up about equally often: chi-squared with 23 degrees of
+    /// freedom is below 49.7 in all but one of a thousand cases, and this one is fixed.
     #[test]
     fn orders_are_equally_likely() {
         let mut counts = std::collections::BTreeMap::<Vec<u64>, u32>::new();

@@ -1,4 +1,4 @@
-//! Packed books: gzip and zstd, told by their first bytes, whatever the file is called.
+//! Packed books: gzip and zstd, detected by their first bytes whatever the file's name.
 
 use std::fmt;
 use std::io::{self, BufRead, Chain, Cursor, Read, Write as _};
@@ -9,15 +9,16 @@ use ruzstd::decoding::{BlockDecodingStrategy, DEFAULT_MAX_WINDOW_SIZE, FrameDeco
 /// The most bytes that any archive may unpack to: 2 GiB.
 const MOST_UNPACKED: u64 = 1 << 31;
 
-/// The most bytes that one byte of an archive may unpack to, once there are more than [`LEAST_LIMIT`]. Books of positions and
-/// games come to 5 to 20; an archive made to fill the memory or to keep a reader busy comes to
-/// hundreds or thousands. Held to what was read so far: such an archive ends at its beginning.
+/// The most bytes that one byte of an archive may unpack to, once there are more than
+/// [`LEAST_LIMIT`]. Books of positions and games unpack to 5 to 20 bytes a byte; an archive made to
+/// fill the memory or to keep a reader busy unpacks to hundreds or thousands. The limit applies to
+/// the bytes read so far, so that such an archive is refused at its beginning.
 const MOST_RATIO: u64 = 50;
 
-/// What an archive of any size may unpack to: 64 MiB.
+/// Bytes that an archive of any size may unpack to: 64 MiB.
 const LEAST_LIMIT: u64 = 64 << 20;
 
-/// How a file is packed.
+/// Packing of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Packing {
     /// RFC 1952, one member or several.
@@ -30,12 +31,13 @@ impl Packing {
     /// The packing whose archives begin with these bytes.
     #[must_use]
     pub fn of_bytes(bytes: &[u8]) -> Option<Self> {
-        // Gzip's third byte is the only method it knows, so that few other files look like it.
+        // Gzip's third byte is the only method in use; with it in the magic number, few other files
+        // match.
         let magics: [(&[u8], Self); 2] = [(b"\x1f\x8b\x08", Self::Gzip), (b"\x28\xb5\x2f\xfd", Self::Zstd)];
         magics.into_iter().find(|(magic, _)| bytes.starts_with(magic)).map(|(_, packing)| packing)
     }
 
-    /// The packing that a file's name asks for by its last extension: `gz` or `zst`.
+    /// The packing that a file's last extension stands for: `gz` or `zst`.
     #[must_use]
     pub fn of_extension(extension: &str) -> Option<Self> {
         match extension.to_ascii_lowercase().as_str() {
@@ -54,10 +56,10 @@ impl Packing {
         }
     }
 
-    /// Packs. The same bytes give the same archive: no time and no name is in it.
+    /// Packs bytes. The same bytes give the same archive, because it holds no time and no name.
     ///
     /// # Errors
-    /// None that memory does not give.
+    /// Only those of running out of memory.
     pub fn pack(self, bytes: &[u8]) -> io::Result<Vec<u8>> {
         match self {
             Self::Gzip => {
@@ -70,10 +72,10 @@ impl Packing {
     }
 }
 
-/// An archive that is not read.
+/// Reason to refuse an archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// It is packed otherwise, or twice.
+    /// It has an unsupported format, or is packed twice.
     Unknown(&'static str),
     /// It cannot be unpacked.
     Broken(&'static str, String),
@@ -99,15 +101,16 @@ impl From<Refusal> for io::Error {
     }
 }
 
-/// The refusal inside an error of a read, if it is one.
+/// The refusal inside a read error, if it is one.
 pub(super) fn refusal(error: &io::Error) -> Option<&Refusal> {
     error.get_ref().and_then(|inner| inner.downcast_ref())
 }
 
-/// The bytes inside an archive as a stream, or the bytes themselves if they are no archive. Never more of them than the limit.
+/// The bytes inside an archive as a stream, or the bytes themselves if they are no archive. Never
+/// yields more than the limit.
 pub(super) struct Unpacked<R: BufRead> {
     packing: Option<Packing>,
-    /// First bytes inside, read ahead to see whether they are an archive again.
+    /// First bytes inside, read ahead to see if they are another archive.
     head: Cursor<Vec<u8>>,
     inner: Capped<R>,
 }
@@ -115,7 +118,7 @@ pub(super) struct Unpacked<R: BufRead> {
 /// First bytes of a stream, and the stream from its beginning.
 type Peeked<R> = Counted<Chain<Cursor<Vec<u8>>, R>>;
 
-/// A reader that counts the bytes that were taken from it.
+/// A reader that counts the bytes taken from it.
 struct Counted<R> {
     inner: R,
     taken: u64,
@@ -169,12 +172,12 @@ impl<R: BufRead> Unpacked<R> {
         }
     }
 
-    /// How the source is packed.
+    /// Packing of the source.
     pub(super) const fn packing(&self) -> Option<Packing> {
         self.packing
     }
 
-    /// The source, at the place that the decoder has come to.
+    /// The source, at the decoder's position.
     pub(super) fn into_source(self) -> R {
         let source = match self.inner.decoder {
             Decoder::Plain(source) => source,
@@ -197,13 +200,13 @@ impl<R: BufRead> Read for Unpacked<R> {
 /// Bytes that an archive may unpack to.
 #[derive(Clone, Copy, Debug)]
 struct Bounds {
-    /// Whatever was read of it.
+    /// Least limit, for an archive of any size.
     least: u64,
-    /// In all.
+    /// Limit of the whole.
     most: u64,
 }
 
-/// The decoder, and how much it may give in all.
+/// A decoder with a limit on its output.
 struct Capped<R: BufRead> {
     decoder: Decoder<Peeked<R>>,
     packing: Option<Packing>,
@@ -239,7 +242,7 @@ enum Decoder<S: BufRead> {
 }
 
 impl<R: BufRead> Decoder<Peeked<R>> {
-    /// Bytes of the archive that were read so far.
+    /// Bytes of the archive read so far.
     fn taken(&self) -> u64 {
         match self {
             Self::Plain(source) => source.taken,
@@ -259,7 +262,7 @@ impl<S: BufRead> Read for Decoder<S> {
     }
 }
 
-/// The first bytes, as many as any magic number has.
+/// The first bytes, up to the length of the longest magic number.
 fn read_head(source: &mut impl Read) -> io::Result<Vec<u8>> {
     const LONGEST_MAGIC: u64 = 6;
     let mut head = Vec::new();
@@ -267,7 +270,7 @@ fn read_head(source: &mut impl Read) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
-/// The archive that begins with these bytes and is not read here.
+/// The unsupported format of an archive that begins with these bytes.
 fn foreign(bytes: &[u8]) -> Option<&'static str> {
     let magics: [(&[u8], &str); 4] =
         [(b"PK\x03\x04", "zip"), (b"BZh", "bzip2"), (b"\xfd7zXZ", "xz"), (b"7z\xbc\xaf\x27\x1c", "7z")];
@@ -276,7 +279,8 @@ fn foreign(bytes: &[u8]) -> Option<&'static str> {
 
 const TRUNCATED: &str = "it ends too early";
 
-/// Zstd frames, one after the other: the decoder knows of one at a time, and leaves the checksum to its caller.
+/// Zstd frames, one after the other: the decoder handles one at a time, and leaves the checksum to
+/// its caller.
 struct Frames<S> {
     source: S,
     /// The decoder of the frame being read; `None` between frames.
@@ -286,13 +290,14 @@ struct Frames<S> {
 }
 
 impl<S: BufRead> Frames<S> {
-    /// Frames whose window is no larger than what they may unpack to, or than the one that every decoder must take.
+    /// Accepts frames whose window is no larger than the limit on their output, or than the window
+    /// that every decoder must support.
     fn new(source: S, most: u64) -> Self {
         const EVERY_DECODERS: u64 = 8 << 20;
         Self { source, frame: None, most, most_window: most.clamp(EVERY_DECODERS, DEFAULT_MAX_WINDOW_SIZE) }
     }
 
-    /// Begins the next frame; `None` at the end.
+    /// Starts the next frame; `None` at the end.
     fn begin(&mut self) -> io::Result<Option<FrameDecoder>> {
         while !self.source.fill_buf()?.is_empty() {
             let mut frame = FrameDecoder::new();
@@ -314,7 +319,8 @@ impl<S: BufRead> Frames<S> {
         Ok(None)
     }
 
-    /// What the source has left tells a cut file from a damaged one.
+    /// The error for a fault of the decoder: a cut file if the source has no bytes left, else a
+    /// damaged one.
     fn fault(&mut self, error: &dyn std::error::Error) -> io::Error {
         match self.source.fill_buf() {
             Ok([]) => io::ErrorKind::UnexpectedEof.into(),
@@ -383,7 +389,8 @@ mod tests {
         unpacked_up_to(MOST_UNPACKED, &bytes)
     }
 
-    /// The words `hello, book` and a line feed, as the programs `gzip -9n` and `zstd -19` pack them.
+    /// The words `hello, book` and a line feed, as the programs `gzip -9n` and `zstd -19` pack
+    /// them.
     const GZIP: &[u8] = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\xcb\x48\xcd\xc9\xc9\xd7\x51\x48\xca\xcf\xcf\xe6\x02\x00\x73\x80\x1e\xa6\x0c\x00\x00\x00";
     const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd\x04\x68\x61\x00\x00hello, book\n\xae\x6a\xac\xd2";
     const HELLO: &[u8] = b"hello, book\n";
@@ -402,7 +409,7 @@ mod tests {
             // Packed twice.
             assert_eq!(unpacked(packing.pack(&one).expect("packed")), Err(Refusal::Unknown(packing.name())));
         }
-        // A skippable frame says nothing.
+        // A skippable frame has no content.
         let skippable = b"\x50\x2a\x4d\x18\x03\x00\x00\x00abc";
         assert_eq!(unpacked([ZSTD, skippable].concat()).as_deref(), Ok(HELLO));
         assert_eq!(unpacked(b"1. e4 *".to_vec()).as_deref(), Ok(b"1. e4 *".as_slice()));
@@ -426,8 +433,8 @@ mod tests {
         }
     }
 
-    /// An archive with far more in it than in those of books ends at its beginning, however large it is: an incompressible end
-    /// would give it room for all.
+    /// An archive with far more in it than in those of books is refused at its beginning, however
+    /// large it is: an incompressible end would otherwise raise its limit.
     #[test]
     fn an_archive_is_held_to_what_was_read_of_it() {
         let mut noise = crate::stats::random::SplitMix64::new(1);
@@ -441,8 +448,8 @@ mod tests {
         }
     }
 
-    /// A frame whose header claims 1 GiB in a small window is refused before its first block, of
-    /// which there is none here.
+    /// A frame whose header claims 1 GiB in a small window is refused before its first block; here
+    /// it has none.
     #[test]
     fn a_frame_that_says_that_it_is_too_large_is_not_begun() {
         let bytes = [b"\x28\xb5\x2f\xfd\x80\x00".as_slice(), &(1_u32 << 30).to_le_bytes()].concat();

@@ -1,8 +1,9 @@
 //! PGN as an opening book: the FEN tag and the first plies of each game's main line.
 //!
-//! An own reader, because a book must not be read leniently: general PGN readers skip a word that is no move (`Qq4`) and go on with
-//! another game than the book's author meant. Here every word is a move number, a move, a glyph, a comment, a variation or a
-//! result, and whatever else stands there is an error with its line. Tests compare it with such a reader on good input.
+//! The reader is our own, because a book must not be read leniently. General PGN readers skip a
+//! word that is no move (`Qq4`) and continue with a different game than the book's author meant.
+//! Here every word is a move number, a move, a glyph, a comment, a variation or a result, and
+//! anything else is an error with its line. Tests compare it with a general reader on good input.
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -22,7 +23,7 @@ const LARGEST_GAME: usize = 4 << 20;
 /// The longest word that may be a move; the longest moves have a dozen characters.
 const LONGEST_WORD: usize = 200;
 
-/// Reads and checks every game as far as it would be played, and stores its FEN and moves.
+/// Reads and checks every game as far as the plies to play, and stores its FEN and moves.
 pub(super) fn read(reader: impl Read, options: &BookOptions, store: &mut Store) -> Result<(), Trouble> {
     read_in_chunks(CHUNK, reader, options, store)
 }
@@ -43,7 +44,7 @@ pub(super) fn read_in_chunks(
     loop {
         let mut lexer = Lexer::new(&window.bytes, window.at, line);
         let game = next_game(&mut lexer, number, options);
-        // A game that ends where the bytes end may go on, and what looks broken there may be cut in two.
+        // A game that ends with the bytes read may go on, and an apparent fault there may be a cut.
         if !window.is_last && (lexer.at >= window.bytes.len() || !matches!(game, Ok(Some(_)))) {
             if window.bytes.len() - window.at < LARGEST_GAME {
                 window.fill()?;
@@ -66,23 +67,24 @@ pub(super) fn read_in_chunks(
     }
 }
 
-/// The part of a file that is in memory: the game being read, and what was read with it.
+/// The part of a file in memory: the current game and the bytes read with it.
 struct Window<R> {
     reader: R,
     bytes: Vec<u8>,
-    /// Where the next game begins.
+    /// Offset of the next game.
     at: usize,
     size: usize,
-    /// The file's last byte is here.
+    /// True if the window holds the file's last byte.
     is_last: bool,
 }
 
 impl<R: Read> Window<R> {
-    /// Reads on. The byte before the game stays, because an escape `%` stands at the beginning of a line.
+    /// Reads more bytes. The byte before the game stays, because an escape `%` counts only at the
+    /// beginning of a line.
     fn fill(&mut self) -> Result<(), Trouble> {
         self.bytes.drain(..self.at.saturating_sub(1));
         self.at = self.at.min(1);
-        // As much as is there already, so that a long game is not read over and over.
+        // As many bytes as there are already, so that a long game is not scanned over and over.
         let wanted = self.size.max(self.bytes.len()) as u64;
         let read = (&mut self.reader).take(wanted).read_to_end(&mut self.bytes)?;
         self.is_last = (read as u64) < wanted;
@@ -90,7 +92,7 @@ impl<R: Read> Window<R> {
     }
 }
 
-/// Reads and judges one game; `None` at the end of the file.
+/// Reads and checks one game; `None` at the end of the file.
 fn next_game(lexer: &mut Lexer<'_>, number: u64, options: &BookOptions) -> Result<Option<Game>, Fault> {
     let in_game = |fault: Fault| Fault { what: format!("game {number}: {}", fault.what), ..fault };
     lexer.skip_space()?;
@@ -139,7 +141,7 @@ fn read_game(lexer: &mut Lexer<'_>, options: &BookOptions) -> Result<Option<Game
                 game.moves.push(played.uci);
             }
             Some(Token::Move(_)) => {}
-            // A game without result ends where the next one's tags begin; they are read again.
+            // A game without a result ends at the tags of the next one, which are read again.
             Some(Token::Tag { .. }) => {
                 lexer.at = lexer.tag_at;
                 return Ok(Some(game));
@@ -150,7 +152,7 @@ fn read_game(lexer: &mut Lexer<'_>, options: &BookOptions) -> Result<Option<Game
     }
 }
 
-/// What matters of a PGN file.
+/// Token of a PGN file; comments and variations are skipped.
 enum Token<'a> {
     Tag { name: &'a [u8], value: Cow<'a, str> },
     Move(&'a [u8]),
@@ -161,7 +163,7 @@ struct Lexer<'a> {
     bytes: &'a [u8],
     at: usize,
     line: u32,
-    /// Where the last tag began.
+    /// Offset of the last tag.
     tag_at: usize,
 }
 
@@ -247,7 +249,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Takes what stands up to white space or punctuation; at least one byte.
+    /// Takes the bytes up to white space or punctuation; at least one.
     fn word(&mut self) -> &'a [u8] {
         let rest = &self.bytes[self.at..];
         let ends = |b: &u8| b.is_ascii_whitespace() || b"{}();[]$".contains(b);
@@ -256,7 +258,7 @@ impl<'a> Lexer<'a> {
         &rest[..length]
     }
 
-    /// A result, a move (its number taken off), or `None` for a move number alone.
+    /// A result, a move (without its number), or `None` for a move number alone.
     fn movetext_word(&mut self) -> Result<Option<Token<'a>>, Fault> {
         let word = self.word();
         if matches!(word, b"1-0" | b"0-1" | b"1/2-1/2" | b"*") || word == "½-½".as_bytes() {
@@ -269,7 +271,7 @@ impl<'a> Lexer<'a> {
         let digits = word.iter().take_while(|b| b.is_ascii_digit()).count();
         let dots = word[digits..].iter().take_while(|b| **b == b'.').count();
         let san = match (digits, dots) {
-            // Castling with zeros begins with a digit and has no dot.
+            // Castling written with zeros begins with a digit and has no dot.
             (_, 0) if digits < word.len() => word,
             _ => &word[digits + dots..],
         };

@@ -1,12 +1,14 @@
 //! Polyglot books: positions by their Zobrist key, each with the moves to play there.
 //!
-//! An entry is 16 bytes, big-endian: key (8), move (2), weight (2), and 4 bytes for learning that are not read here; entries
-//! are sorted by key (hgm.nubati.net/book_format.html). A move is to-file, to-rank, from-file, from-rank and promotion,
-//! three bits each from the lowest; castling is king takes rook. A move of weight 0 is never played.
+//! An entry is 16 bytes, big-endian: key (8), move (2), weight (2), and 4 bytes for learning that
+//! are not read here; entries are sorted by key (hgm.nubati.net/book_format.html). A move is
+//! to-file, to-rank, from-file, from-rank and promotion, three bits each from the lowest; castling
+//! is king takes rook. A move of weight 0 is never played.
 //!
-//! Such a book holds no list of openings. The list is every line from the starting position that is so many plies long, depth
-//! first, the heavier move first and of equal ones the lower number, without the lines that end where an earlier one does.
-//! Where a book allows a line the rules end, the line is left out.
+//! Such a book holds no list of openings. The list here is every line from the starting position
+//! with the given number of plies, depth first. The heavier move comes first, and of equal ones the
+//! lower number. Lines that end where an earlier one does, or in which the game is over, are left
+//! out.
 
 use std::collections::HashSet;
 use std::io::Read;
@@ -19,19 +21,19 @@ use crate::chess::{Position, START_FEN, Variant};
 /// Bytes of an entry.
 const ENTRY: usize = 16;
 
-/// Plies of a line unless told otherwise.
+/// Plies of a line by default.
 pub const DEFAULT_PLIES: u32 = 8;
 
-/// The most positions that are gone through for a list.
+/// The most positions visited for a list.
 const MOST_POSITIONS: usize = 4_000_000;
 
-/// The largest book, in bytes: it must be in memory as a whole while its lines are looked for.
+/// The largest book, in bytes: all of it must be in memory during the search for lines.
 const LARGEST: u64 = 256 << 20;
 
 /// The most bytes that the lines may fill.
 const MOST_TEXT: usize = 64 << 20;
 
-/// True if the first bytes look like those of such a book: bytes that no text has.
+/// Returns true if the first bytes contain some that never occur in text.
 pub(super) fn looks_like(bytes: &[u8]) -> bool {
     bytes[..bytes.len().min(1024)].contains(&0)
 }
@@ -73,7 +75,7 @@ fn lines_up_to(most: usize, bytes: &[u8], variant: Variant, plies: u32) -> Resul
     Ok((walk.text, walk.offsets))
 }
 
-/// The entries, checked as far as that goes without a position.
+/// The entries, checked as far as possible without a position.
 struct Entries<'a> {
     entries: &'a [[u8; ENTRY]],
 }
@@ -94,7 +96,7 @@ impl<'a> Entries<'a> {
         Ok(Self { entries })
     }
 
-    /// The moves to play at a key with their place in the file, the heaviest first.
+    /// The moves to play at a key with their index in the file, the heaviest first.
     fn moves(&self, at: u64) -> Vec<(usize, u16)> {
         let begin = self.entries.partition_point(|entry| key(entry) < at);
         let here = self.entries[begin..].iter().take_while(|entry| key(entry) == at);
@@ -116,7 +118,7 @@ fn number(entry: &[u8; ENTRY], at: usize) -> u16 {
     u16::from_be_bytes([entry[at], entry[at + 1]])
 }
 
-/// A move in UCI notation, castling as king takes rook; `None` for a promotion to nothing.
+/// A move in UCI notation, castling as king takes rook; `None` for a promotion to no piece.
 fn uci(played: u16) -> Option<String> {
     let part = |shift: u32| u8::try_from(played >> shift & 7).unwrap_or(0);
     let square = |shift: u32| [char::from(b'a' + part(shift)), char::from(b'1' + part(shift + 3))];
@@ -124,11 +126,12 @@ fn uci(played: u16) -> Option<String> {
     Some(square(6).into_iter().chain(square(0)).collect::<String>() + promotion)
 }
 
-/// A way through a book.
+/// A walk through a book.
 struct Walk<'a> {
     book: Entries<'a>,
     plies: usize,
-    /// Depth and key of every position gone through. What comes behind one does not depend on the way there.
+    /// Depth and key of every position visited. The lines behind a position do not depend on the
+    /// moves before it.
     seen: HashSet<(usize, u64)>,
     most: usize,
     deepest: usize,
@@ -139,7 +142,7 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn run(&mut self, start: Position) -> Result<(), String> {
-        // A position and what is left to play there, the next move last.
+        // A position and its moves left to play, the next one last.
         let mut stack = Vec::new();
         if let Some(moves) = self.arrive(&start)? {
             stack.push((start, moves));
@@ -163,7 +166,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Takes note of a position; what to play there, if anything.
+    /// Records a visit; returns the moves to play there, if any.
     fn arrive(&mut self, position: &Position) -> Result<Option<Vec<(usize, u16)>>, String> {
         let depth = self.line.len();
         if position.over().is_some() || !self.seen.insert((depth, position.polyglot_key())) {
@@ -199,7 +202,8 @@ mod tests {
 
     use super::*;
 
-    /// Entries of a position that moves lead to, king takes rook in castling: (moves before, move, weight).
+    /// Entries of the position that the moves lead to, king takes rook in castling: (moves before,
+    /// move, weight).
     fn book(entries: &[(&str, &str, u16)]) -> Vec<u8> {
         let mut keyed: Vec<(u64, Vec<u8>)> = Vec::new();
         for (before, played, weight) in entries {

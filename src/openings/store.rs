@@ -1,7 +1,8 @@
-//! Text of a checked book, an opening a line: in memory while it is small, in a nameless temporary file when it is large.
+//! Text of a checked book, one opening a line: in memory if it is small, in an unlinked temporary
+//! file if it is large.
 //!
-//! The file is the book's own copy, so nobody can change an opening while a run lasts, and it is gone with the process. Four
-//! bytes an opening stay in memory.
+//! The file is the book's own copy, so no process can change an opening during a run, and it
+//! vanishes with this process. Four bytes an opening stay in memory.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -10,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 /// The most bytes of text that stay in memory.
 const MOST_IN_MEMORY: usize = 8 << 20;
 
-/// The most bytes that wait in memory for the file, once there is one.
+/// The most bytes buffered in memory for the file.
 const MOST_BUFFERED: usize = 256 << 10;
 
 /// The longest line, in bytes.
@@ -19,16 +20,16 @@ pub(super) const LONGEST_LINE: usize = 64 << 10;
 /// The most openings: their offsets fill 64 MiB.
 const MOST_OPENINGS: usize = 16 << 20;
 
-/// Why a line was not stored.
+/// Reason that a line was not stored.
 #[derive(Debug)]
 pub(super) enum StoreError {
-    /// Beyond the 32-bit offsets, or [`MOST_OPENINGS`].
+    /// More text than 32-bit offsets address, or more than [`MOST_OPENINGS`].
     TooLarge,
-    /// The temporary file was not written.
+    /// The temporary file could not be written.
     Write(io::Error),
 }
 
-/// The text as it is read.
+/// A book's text during reading.
 pub(super) struct Store {
     most_in_memory: usize,
     memory: Vec<u8>,
@@ -60,7 +61,7 @@ impl Store {
             self.spill().map_err(StoreError::Write)?;
         }
         match &mut self.file {
-            // Nothing is left in memory that would belong before it.
+            // No text is left in memory that belongs before it.
             Some(file) if text.len() > buffered => {
                 file.write_all(text).map_err(StoreError::Write)?;
                 self.filed += text.len() as u64;
@@ -70,7 +71,8 @@ impl Store {
         Ok(())
     }
 
-    /// Moves what is in memory to the file. Without a folder for such files the text stays in memory.
+    /// Moves the text in memory to the file. If there is no folder for temporary files, the text
+    /// stays in memory.
     fn spill(&mut self) -> io::Result<()> {
         if self.file.is_none() {
             match tempfile::tempfile() {
@@ -84,7 +86,7 @@ impl Store {
         if let Some(file) = &mut self.file {
             file.write_all(&self.memory)?;
             self.filed += self.memory.len() as u64;
-            // What was room for a small book is given back.
+            // The buffer's memory is released.
             self.memory = Vec::new();
         }
         Ok(())
@@ -108,7 +110,7 @@ impl Store {
 /// Lines by their number.
 pub(super) struct Lines {
     text: Text,
-    /// Place of the first byte of each line.
+    /// Offset of the first byte of each line.
     offsets: Vec<u32>,
 }
 
@@ -126,7 +128,7 @@ impl Lines {
     /// Line without its end; `None` beyond the last.
     ///
     /// # Errors
-    /// The temporary file cannot be read.
+    /// Returns an error if the temporary file cannot be read.
     pub(super) fn line(&self, index: usize) -> io::Result<Option<Vec<u8>>> {
         let Some(&begin) = self.offsets.get(index) else { return Ok(None) };
         let mut line = match &self.text {
@@ -154,7 +156,7 @@ impl Lines {
 mod tests {
     use super::*;
 
-    /// Memory and file hold the same lines, whatever the sizes of the pieces.
+    /// Memory and file hold the same lines, for any sizes of the pieces.
     #[test]
     fn a_file_is_as_good_as_memory() {
         let lines: Vec<String> = (0..1000).map(|number| format!("line {number}")).collect();

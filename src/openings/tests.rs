@@ -24,7 +24,7 @@ fn read(text: &str, options: &BookOptions) -> Result<Vec<(String, String)>, Stri
     Ok(openings)
 }
 
-/// The size of the pieces in which a book is read makes no difference to openings, lines and faults.
+/// The size of the pieces in which a book is read does not affect openings, lines and faults.
 fn check_pieces(text: &str, options: &BookOptions, whole: Result<&Book, &String>) {
     let format = options.format.unwrap_or_else(|| sniff(text.as_bytes()));
     for size in [1, 2, 7, 100] {
@@ -132,11 +132,11 @@ fn games() {
     check(&with_fen, &BookOptions { plies: Some(0), ..all }, &[(fen, "")]);
     let noisy = "\u{feff}[Event \"x\"]\r\n% escaped ( { line\r\n\r\n{ [not a tag] } 1. e4 $1 {comment\r\nover lines} (1. d4 d5 (1... Nf6 {)}) 2. c4) e5 ; rest ( of line\r\n2. Nf3 ?! 1/2-1/2\r\n\r\n[Event \"y\"]\r\n\r\n1. d4 *";
     check(noisy, &all, &[(START_FEN, "e2e4 e7e5 g1f3"), (START_FEN, "d2d4")]);
-    // No result: the next game begins with its tags, on whatever line.
+    // No result: the next game begins at its tags, on any line.
     check("[A \"1\"]\n1. e4\n\n[A \"2\"]\n1. d4", &all, &[(START_FEN, "e2e4"), (START_FEN, "d2d4")]);
     check("[A \"1\"] 1. e4 [A \"2\"] 1. d4", &all, &[(START_FEN, "e2e4"), (START_FEN, "d2d4")]);
     check("[A \"1\"]\n*\n", &all, &[(START_FEN, "")]);
-    // What is beyond the book's plies does not matter.
+    // Moves beyond the book's plies are not checked.
     check("1. e4 e5 2. Ke8 Qq4 *", &two, &[(START_FEN, "e2e4 e7e5")]);
     check("1. f3 e5 2. g4 Qh4# 0-1", &BookOptions { plies: Some(3), ..all }, &[(START_FEN, "f2f3 e7e5 g2g4")]);
 }
@@ -208,14 +208,14 @@ fn files_and_formats() {
         let book = Book::load(&write(name, bytes), &BookOptions::default()).expect(name);
         assert_eq!((book.format(), book.len()), (format, 1), "{name}");
     }
-    // What the user says wins.
+    // The user's choice of format wins.
     let forced = BookOptions { format: Some(Format::Pgn), ..BookOptions::default() };
     assert_eq!(Book::load(&write("f.epd", game), &forced).expect("forced").format(), Format::Pgn);
 
     let missing = folder.path().join("missing.epd");
     let error = Book::load(&missing, &BookOptions::default()).expect_err("missing").to_string();
     assert!(error.starts_with(&format!("cannot read the book {}: ", missing.display())), "{error}");
-    // Packed, by its bytes and not by its name; the hash is the file's.
+    // The format is found by the bytes and not by the name; the hash is the file's.
     let entry = [b"\x46\x3b\x96\x18\x16\x91\xfc\x9c\x03\x1c\x00\x01".as_slice(), &[0; 4]].concat();
     let cases: [(&str, &[u8], Format); 8] = [
         ("g.pgn.gz", game, Format::Pgn),
@@ -264,13 +264,13 @@ fn files_and_formats() {
         assert!(error.starts_with(&format!("the book {}", path.display())) && error.ends_with(end), "{error}");
     }
 
-    // As the `sha256sum` program says of these bytes.
+    // The sum that the `sha256sum` program prints for these bytes.
     let book = Book::from_bytes("builtin", line, &BookOptions::default()).expect("builtin");
     assert_eq!(book.sha256(), "b1791d7fc9ae3d38966568c257ffb3a02cbf8394cdb4805bc70f64fc3c0b6879");
     assert_eq!(book.name(), "builtin");
 }
 
-/// A small archive does not become a large book, and what is no book ends at its first line.
+/// A small archive does not become a large book, and a file that is no book ends at its first line.
 #[test]
 fn bombs_end_early() {
     let comments = b"# nothing\n".repeat(100_000);
@@ -292,7 +292,7 @@ fn bombs_end_early() {
     }
 }
 
-/// Far more than one piece: the parts are checked side by side, and lines keep their numbers.
+/// Far more than one piece: the parts are checked in parallel, and lines keep their numbers.
 #[test]
 fn long_lists_are_read_in_parts() {
     let line = |number: usize| format!("4k3/8/8/8/8/8/4P3/4K3 w - - hmvc 0; fmvn {};", number % 9000 + 1);
@@ -312,7 +312,7 @@ fn long_lists_are_read_in_parts() {
     for at in [0, 1, 15_000, 29_999] {
         let mut broken = lines.clone();
         broken[at] = "junk".to_owned();
-        // A later fault is not told first.
+        // A later fault is not reported first.
         broken[29_999] = "junk".to_owned();
         let error = book(&broken).map(|lines| lines.len()).expect_err("broken");
         assert!(error.starts_with(&format!("b:{}: a position has", at + 1)), "{error}");
@@ -354,7 +354,7 @@ impl Visitor for Games {
     }
 }
 
-/// A game in the words of a PGN file, with whatever may stand between moves.
+/// A game as text of a PGN file, with anything that may stand between moves.
 fn any_game() -> impl Strategy<Value = String> {
     let noise = prop_oneof![
         8 => Just(" "),
@@ -416,7 +416,8 @@ proptest! {
         }
     }
 
-    /// Positions of random games, in every form a line may have, with whatever may stand between lines.
+    /// Positions of random games, in every form that a line may have, with anything that may stand
+    /// between lines.
     #[test]
     fn no_position_is_lost(lines in proptest::collection::vec(
         (proptest::collection::vec(any::<u16>(), 0..30), 0..4u8, prop_oneof![Just("\n"), Just("\r\n"), Just(" \n\n# a comment\n\t\n")]), 1..12,

@@ -1,23 +1,25 @@
-//! The engine to test against if the user names none: the newest commit with another one.
+//! The engine to test against if the user names none: the newest commit with different engine
+//! sources.
 
 use crate::source::error::SourceError;
 use crate::source::resolve::{Context, Revision, revision};
 use crate::source::spec::Spec;
 
-/// Commits to test against, newest first, each as `git:COMMIT`: those on HEAD's first-parent line whose engine sources differ from
-/// the tested engine's, and from the sources of the commit given before. Commits without an engine are left out.
+/// Commits to test against, newest first, each as `git:COMMIT`: those on HEAD's first-parent line
+/// whose engine sources differ from the tested engine's and from those of the commit returned
+/// before. Commits without an engine are left out.
 #[derive(Debug)]
 pub struct Bases {
     new: Revision,
     /// As the user typed it.
     spec: String,
-    /// The end of each spec: another repository than the current one.
+    /// The end of each spec, which names a repository other than the current one.
     place: String,
     pathspecs: Vec<String>,
-    /// Commits still to be looked at.
+    /// Commits not yet looked at.
     line: std::vec::IntoIter<Step>,
     head: String,
-    /// The commit given last.
+    /// The commit returned last.
     last: Option<String>,
 }
 
@@ -29,8 +31,8 @@ enum Step {
     Before(String),
 }
 
-/// The newest commit with other engine sources than `new_spec`: the first of [`Bases`]. For a working tree with uncommitted changes
-/// to the engine this is HEAD.
+/// The newest commit whose engine sources differ from those of `new_spec`: the first of [`Bases`].
+/// For a working tree with uncommitted changes to the engine this is HEAD.
 ///
 /// # Errors
 /// Those of [`Bases::of`], and an error if no commit differs.
@@ -46,7 +48,7 @@ impl Bases {
     /// Looks `new_spec` up.
     ///
     /// # Errors
-    /// If `new_spec` is not of Git, or cannot be looked up.
+    /// Returns an error if `new_spec` is not from Git, or cannot be looked up.
     pub fn of(context: &Context, new_spec: &str) -> Result<Self, SourceError> {
         let spec = Spec::parse(new_spec)?;
         let place = match &spec {
@@ -60,14 +62,15 @@ impl Bases {
         let new = revision(&spec, context, &mut |_| {})?;
         let head = new.repository.commit("HEAD")?;
         let pathspecs = new.recipe.pathspecs();
-        // Sources change only at commits that touch them: it is enough to look at HEAD and before each of those.
+        // Sources change only at commits that touch them, so HEAD and the parents of those are
+        // enough.
         let touching = new.repository.touching(&head, &pathspecs)?;
         let steps: Vec<_> =
             std::iter::once(Step::Commit(head.clone())).chain(touching.into_iter().map(Step::Before)).collect();
         Ok(Self { new, spec: new_spec.to_owned(), place, pathspecs, line: steps.into_iter(), head, last: None })
     }
 
-    /// The error of a history that has no further commit to give.
+    /// The error for a history without a further commit to test against.
     #[must_use]
     pub fn none(&self) -> SourceError {
         let head = self.head.get(..8).unwrap_or(&self.head).to_owned();
@@ -80,7 +83,7 @@ impl Bases {
         if repository.tree_id(commit, source)?.is_none() {
             return Ok(false);
         }
-        // A changed recipe makes another engine of the same sources.
+        // A changed recipe makes a different engine from the same sources.
         if self.new.dirty && self.last.is_none() && commit == self.head {
             return Ok(true);
         }
@@ -102,7 +105,7 @@ impl Iterator for Bases {
                 Step::Commit(commit) => commit,
                 Step::Before(commit) => match self.new.repository.commit(&format!("{commit}^1")) {
                     Ok(before) => before,
-                    // The first commit of all has none before it.
+                    // The first commit of all has no parent.
                     Err(_) => continue,
                 },
             };

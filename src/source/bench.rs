@@ -1,4 +1,5 @@
-//! An engine's `bench`: the number of nodes it searches over its fixed positions, which tells versions apart.
+//! An engine's `bench`: the number of nodes it searches over its fixed positions, which identifies
+//! a version.
 
 use std::path::Path;
 use std::time::Duration;
@@ -7,14 +8,16 @@ use crate::source::command::Task;
 
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// Runs `program` with the words of `bench` in `dir`; `None` where it fails, hangs or prints no count.
+/// Runs `program` with the arguments of `bench` in `dir`; `None` if it fails, hangs or prints no
+/// count.
 pub(super) fn run(program: &Path, bench: &str, dir: &Path) -> Option<u64> {
     let task = Task::guarded(program, LIMIT).args(bench.split_whitespace()).dir(dir).merged();
     let ran = task.run().ok()?;
     if ran.status.success() { bench_nodes(&ran.stdout) } else { None }
 }
 
-/// Runs `program` with `args` and `bench` after them; the nodes it counts, `None` where it fails, hangs or prints no count.
+/// Runs `program` with `args` followed by `bench` and returns the nodes it counts; `None` if it
+/// fails, hangs or prints no count.
 #[must_use]
 pub fn bench(program: &Path, args: &[String], dir: Option<&Path>) -> Option<u64> {
     let task = Task::guarded(program, LIMIT).args(args).args(["bench"]).dir(dir.unwrap_or(Path::new("."))).merged();
@@ -22,7 +25,8 @@ pub fn bench(program: &Path, args: &[String], dir: Option<&Path>) -> Option<u64>
     if ran.status.success() { bench_nodes(&ran.stdout) } else { None }
 }
 
-/// The node count in a bench's output: `N nodes M nps`, `Nodes searched : N` or `bench: N`; the last one counts.
+/// The node count in a bench's output: `N nodes M nps`, `Nodes searched : N` or `bench: N`; the
+/// last one counts.
 #[must_use]
 pub fn bench_nodes(output: &str) -> Option<u64> {
     output.lines().rev().find_map(line_nodes)

@@ -1,4 +1,4 @@
-//! Builds a commit once: what was built from the same sources in the same way is taken from the cache.
+//! Cache of builds: a commit whose sources were built before in the same way is not built again.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ const FORMAT: u32 = 2;
 const BUILD_LIMIT: Duration = Duration::from_secs(3600);
 const VERSION_LIMIT: Duration = Duration::from_secs(60);
 const TAIL_LINES: usize = 20;
-/// Variables of the caller that compilers obey.
+/// The caller's environment variables that compilers obey.
 const FLAGS: [&str; 9] =
     ["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "MAKEFLAGS"];
 
@@ -55,7 +55,7 @@ struct Note {
     bench_nodes: Option<u64>,
 }
 
-/// The program of `request`, built now unless it is in the cache.
+/// Returns the program of `request`, built now unless it is in the cache.
 pub(super) fn build(request: &Request<'_>, progress: &mut dyn FnMut(Update<'_>)) -> Result<Built, SourceError> {
     let builds = request.cache.join("builds");
     fs::create_dir_all(&builds).map_err(io_error("create", &builds))?;
@@ -80,7 +80,7 @@ pub(super) fn build(request: &Request<'_>, progress: &mut dyn FnMut(Update<'_>))
     })
 }
 
-/// True where the program of `request` is in the cache.
+/// Returns true if the program of `request` is in the cache.
 pub(super) fn has(request: &Request<'_>) -> Result<bool, SourceError> {
     Ok(stored(&request.cache.join("builds").join(key(request)?)).is_some())
 }
@@ -114,13 +114,14 @@ fn key(request: &Request<'_>) -> Result<String, SourceError> {
     Ok(hash::of_parts(parts.iter().map(String::as_str)))
 }
 
-/// The processor's name: a program built for "this CPU" may not run on another that shares the cache.
+/// The processor's name, because a program built for "this CPU" may not run on another that shares
+/// the cache.
 fn cpu() -> String {
     let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     text.lines().find(|line| line.starts_with("model name")).unwrap_or_default().to_owned()
 }
 
-/// What the compiler says of itself in `dir`, on one line.
+/// The compiler's version in `dir`, on one line.
 fn toolchain(recipe: &Recipe, dir: &Path) -> Result<Option<String>, SourceError> {
     let Some([program, args @ ..]) = recipe.compiler() else { return Ok(None) };
     let ran = Task::new(program, VERSION_LIMIT).args(args).dir(dir).run()?;
@@ -210,7 +211,7 @@ fn compile(
     })
 }
 
-/// Where the build put the program.
+/// The path of the program that the build made.
 fn locate(request: &Request<'_>, tree: &Path, target: &Path) -> Result<PathBuf, SourceError> {
     let binary = &request.recipe.binary;
     let in_target = binary.strip_prefix("target/").map(|rest| target.join(rest));
@@ -221,18 +222,21 @@ fn locate(request: &Request<'_>, tree: &Path, target: &Path) -> Result<PathBuf, 
     })
 }
 
-/// Moves the program to `program`; copies it where it is a link to something outside of the scratch folder.
+/// Moves the program to `program`; copies it if it is a link to something outside the scratch
+/// folder.
 fn take(made: &Path, program: &Path, scratch: &Path) -> Result<(), SourceError> {
     let real = made.canonicalize().map_err(io_error("read", made))?;
     let scratch = scratch.canonicalize().map_err(io_error("read", scratch))?;
     if real.starts_with(&scratch) {
-        // Not copied: a file that was open for writing in this process may be "busy" when it is run at once.
+        // Not copied: a file that was open for writing in this process may be "busy" if it is run
+        // at once.
         return fs::rename(&real, program).map_err(io_error("store", program));
     }
     fs::copy(&real, program).map(|_| ()).map_err(io_error("store", program))
 }
 
-/// A folder to build in, removed at the end; one left by a killed process is removed by the next build.
+/// A folder to build in, removed at the end; one left by a killed process is removed by the next
+/// build.
 #[derive(Debug)]
 struct Scratch {
     dir: TempDir,
@@ -243,7 +247,7 @@ impl Scratch {
     fn new(cache: &Path) -> Result<Self, SourceError> {
         let root = cache.join("scratch");
         fs::create_dir_all(&root).map_err(io_error("create", &root))?;
-        // Held while folders come and go, so that none is swept between its creation and the lock on it.
+        // Held while folders are created and removed, so that none is swept before it is locked.
         let _door = git::lock(&cache.join("scratch.lock"))?;
         for entry in fs::read_dir(&root).map_err(io_error("read", &root))?.flatten() {
             let free = File::open(entry.path().join("lock")).map_or(true, |file| file.try_lock().is_ok());

@@ -1,4 +1,5 @@
-//! Runs programs for this room: Git, compilers, an engine's bench. Each has its own process group and a deadline.
+//! Execution of programs for this room: Git, compilers, an engine's bench. Each has its own process
+//! group and a deadline.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read};
@@ -12,15 +13,16 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 use thiserror::Error;
 
-/// Bytes of output kept; of more, the end.
+/// Bytes of output kept, from its end.
 const KEPT: usize = 16 << 20;
 /// Bytes at the end of the output in which its last line is looked for.
 const LINE: usize = 4096;
-/// How long to wait for the rest of the output once the process group is gone.
+/// Longest wait for the rest of the output once the process group is gone.
 const DRAIN: Duration = Duration::from_secs(2);
 
-/// Runs its arguments and ends as they do. Its input is a pipe that only this process holds open: it ends with this process,
-/// whatever ended that, Ctrl-C and `kill -9` included, and then the whole process group goes.
+/// Shell script that runs its arguments and exits with their status. Its input is a pipe that only
+/// this process holds open. The pipe closes with this process, even on Ctrl-C or `kill -9`, and
+/// then the whole process group is killed.
 const GUARD: &str = "exec 3<&0 </dev/null
 \"$@\" 3<&- &
 job=$!
@@ -28,13 +30,13 @@ job=$!
 exec 3<&-
 wait $job";
 
-/// Why a program gave no exit status.
+/// Reason that a program gave no exit status.
 #[derive(Debug, Error)]
 pub enum CommandError {
     /// It could not be started.
     #[error("cannot start `{program}`: {source}; is it installed and on PATH?")]
     Start {
-        /// Which.
+        /// The program.
         program: String,
         /// The system's reason.
         source: io::Error,
@@ -42,7 +44,7 @@ pub enum CommandError {
     /// It could not be waited for.
     #[error("cannot wait for `{program}`: {source}")]
     Wait {
-        /// Which.
+        /// The program.
         program: String,
         /// The system's reason.
         source: io::Error,
@@ -50,7 +52,7 @@ pub enum CommandError {
     /// It ran past its deadline and was killed.
     #[error("`{program}` did not end within {} s and was killed", limit.as_secs())]
     Timeout {
-        /// Which.
+        /// The program.
         program: String,
         /// The deadline.
         limit: Duration,
@@ -77,12 +79,12 @@ pub(super) struct Task {
     guarded: bool,
 }
 
-/// What a program left behind.
+/// Output and exit status of a program.
 #[derive(Debug)]
 pub(super) struct Captured {
     pub(super) status: ExitStatus,
     pub(super) stdout: String,
-    /// Empty where the streams were merged.
+    /// Empty if the streams were merged.
     pub(super) stderr: String,
 }
 
@@ -91,8 +93,8 @@ impl Task {
         Self { command: Command::new(program), limit, merged: false, guarded: false }
     }
 
-    /// As [`Self::new`], for what runs long: neither it nor what it starts outlives this process. A program that is missing is an
-    /// exit status of 127.
+    /// Like [`Self::new`], for long-running programs: neither the program nor its children outlive
+    /// this process. A missing program is an exit status of 127.
     pub(super) fn guarded(program: impl AsRef<OsStr>, limit: Duration) -> Self {
         let mut task = Self::new("sh", limit).args(["-c", GUARD, "sh"]).args([program]);
         task.guarded = true;
@@ -114,7 +116,8 @@ impl Task {
         self
     }
 
-    /// Hides the caller's `GIT_*` variables: in a hook they name another repository's index and directory.
+    /// Hides the caller's `GIT_*` variables: in a hook they name another repository's index and
+    /// directory.
     pub(super) fn without_git_env(mut self) -> Self {
         let ours = std::env::vars_os().map(|(name, _)| name);
         for name in ours.filter(|name: &OsString| name.as_encoded_bytes().starts_with(b"GIT_")) {
@@ -123,18 +126,19 @@ impl Task {
         self
     }
 
-    /// Both streams into `stdout`, in the order they were written.
+    /// Sends both streams to `stdout`, in the order they were written.
     pub(super) fn merged(mut self) -> Self {
         self.merged = true;
         self
     }
 
-    /// Runs to the end or the deadline; nothing of the process group outlives the call.
+    /// Runs to the end or the deadline; no process of the group outlives the call.
     pub(super) fn run(self) -> Result<Captured, CommandError> {
         self.run_watched(&mut |_| {})
     }
 
-    /// As [`Self::run`]; `watch` hears the last whole line of the standard output whenever it has changed, some times a second.
+    /// Like [`Self::run`]; calls `watch` with the last whole line of the standard output when it
+    /// has changed, a few times a second.
     pub(super) fn run_watched(mut self, watch: &mut dyn FnMut(&str)) -> Result<Captured, CommandError> {
         let program = PathBuf::from(self.command.get_program()).display().to_string();
         let start = |source| CommandError::Start { program: program.clone(), source };
@@ -177,8 +181,8 @@ impl Task {
     }
 }
 
-/// True when the child ended in time. It is not reaped: its id, and so the group's, stays ours until `wait`. `tick` is called now and
-/// then, and once after the end.
+/// Returns true if the child ended in time. The child is not reaped: its id, and so the group's,
+/// stays valid until `wait`. `tick` is called at short intervals, and once after the end.
 fn wait_until(child: &Child, deadline: Instant, tick: &mut dyn FnMut()) -> io::Result<bool> {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
     let mut nap = Duration::from_millis(1);
@@ -202,11 +206,11 @@ fn wait_until(child: &Child, deadline: Instant, tick: &mut dyn FnMut()) -> io::R
 }
 
 fn kill_group(child: &Child) {
-    // The one error possible, "no such group", is what we want.
+    // The only possible error is "no such group", which is the state wanted.
     let _ = rustix::process::kill_process_group(Pid::from_child(child), Signal::KILL);
 }
 
-/// Collects a stream's end on a thread of its own.
+/// Thread that collects the end of a stream.
 struct Reader {
     bytes: Arc<Mutex<Vec<u8>>>,
     done: mpsc::Receiver<()>,
@@ -232,7 +236,7 @@ impl Reader {
         Self { bytes, done }
     }
 
-    /// The last line that came whole and is not blank.
+    /// The last whole line that is not blank.
     fn last_line(&self) -> Option<String> {
         let bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
         let recent = &bytes[bytes.len().saturating_sub(LINE)..];
@@ -241,7 +245,8 @@ impl Reader {
         Some(String::from_utf8_lossy(line).trim().to_owned())
     }
 
-    /// What came; a process that left its group may hold the stream open, so the wait for the rest is short.
+    /// Returns the output so far. The wait for the rest is short, because a process that left its
+    /// group may hold the stream open.
     fn finish(self) -> String {
         let _ = self.done.recv_timeout(DRAIN);
         let bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
@@ -269,7 +274,7 @@ mod tests {
     fn the_last_line_is_heard_while_the_program_runs() {
         let folder = tempfile::tempdir().unwrap();
         let heard = folder.path().join("heard");
-        // Ends once its first line was heard.
+        // Ends once its first line was read.
         let script =
             format!("echo one; while ! [ -e '{}' ]; do sleep 0.01; done; printf 'two\\n\\nthr'", heard.display());
         let mut lines = Vec::new();

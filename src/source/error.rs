@@ -1,4 +1,4 @@
-//! Why a spec could not become a program.
+//! Errors on the way from a spec to a program.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,8 @@ use crate::source::command::CommandError;
 use crate::source::patch::PatchError;
 use crate::text::TomlError;
 
-/// Why a spec could not become a program. One line each, but for a failed build's last lines.
+/// Reason that a spec could not become a program. Each is one line, except for a failed build's
+/// last lines.
 #[derive(Debug, Error)]
 pub enum SourceError {
     /// The text is no spec.
@@ -17,33 +18,33 @@ pub enum SourceError {
     Spec {
         /// As typed.
         spec: String,
-        /// What is wrong and what to write instead.
+        /// The fault, and the text to write instead.
         reason: String,
     },
-    /// Nothing is called so.
+    /// No engine of this name is registered.
     #[error("no engine called `{name}` in {registries} or on PATH or in /usr/games{hint}")]
     UnknownName {
         /// As typed.
         name: String,
         /// The files looked into.
         registries: String,
-        /// The nearest names, or how to add one.
+        /// The nearest names, or the way to add one.
         hint: String,
     },
-    /// There is no such file, or it cannot be run.
+    /// The file does not exist, or cannot be run.
     #[error("cannot run {}: {reason}", path.display())]
     Program {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What is wrong and what to do.
+        /// The fault and the remedy.
         reason: String,
     },
     /// A Git spec outside a repository.
     #[error("{} is not in a Git repository with a commit ({detail}); run `git init` and commit, or give a path", path.display())]
     NotARepository {
-        /// Where it was looked for.
+        /// The folder searched.
         path: PathBuf,
-        /// What Git said.
+        /// Git's message.
         detail: String,
     },
     /// The revision does not exist.
@@ -51,7 +52,7 @@ pub enum SourceError {
     NoRevision {
         /// As typed.
         rev: String,
-        /// Where.
+        /// The repository searched.
         repository: String,
     },
     /// Git failed.
@@ -59,18 +60,18 @@ pub enum SourceError {
     Git {
         /// Without global options.
         command: String,
-        /// What it said, on one line.
+        /// Git's message, on one line.
         detail: String,
     },
-    /// The recipe or the registry is not what it should be.
+    /// The recipe or the registry is malformed.
     #[error("{0}")]
     Toml(#[from] TomlError),
-    /// Nothing says how to build this tree.
+    /// No recipe tells how to build this tree.
     #[error("do not know how to build {what}: {reason}; add a quintain.toml with [build] command and binary")]
     NoRecipe {
-        /// Commit.
+        /// The commit.
         what: String,
-        /// What was looked for.
+        /// The files looked for.
         reason: String,
     },
     /// A path of the recipe's `sources` is not in the tree.
@@ -78,37 +79,37 @@ pub enum SourceError {
     NoSource {
         /// As in the recipe.
         path: String,
-        /// Commit.
+        /// The commit.
         what: String,
     },
     /// The build command failed; the compiler's last lines follow on lines of their own.
     #[error("cannot build {what}: `{command}` failed ({status})\n{tail}")]
     Build {
-        /// Commit.
+        /// The commit.
         what: String,
         /// The recipe's command.
         command: String,
-        /// How it ended.
+        /// The command's exit status.
         status: String,
         /// The last lines of its output.
         tail: String,
     },
-    /// The build succeeded and left no program.
+    /// The build succeeded but left no program.
     #[error("`{command}` succeeded for {what} but left no `{binary}`; correct `binary` in quintain.toml")]
     NoBinary {
-        /// Commit.
+        /// The commit.
         what: String,
         /// The recipe's command.
         command: String,
         /// The recipe's binary.
         binary: String,
     },
-    /// Nothing differs from `new`.
+    /// No commit differs from `new`.
     #[error("no commit with other engine sources than `{new}` in the history of {head}; choose one with --base")]
     NoBase {
         /// The spec of `new`.
         new: String,
-        /// Where the search began.
+        /// The commit at which the search began.
         head: String,
     },
     /// A program that does not print its parameters.
@@ -116,38 +117,38 @@ pub enum SourceError {
     Rows {
         /// The program's name and arguments.
         command: String,
-        /// How it ended.
+        /// The exit status.
         status: String,
-        /// What it said, on one line.
+        /// The program's message, on one line.
         detail: String,
     },
-    /// A value that the sources do not take.
+    /// The sources do not take a value.
     #[error(transparent)]
     Patch(#[from] PatchError),
-    /// A branch that cannot be made.
+    /// The branch cannot be made.
     #[error("branch `{branch}`: {reason}")]
     Branch {
         /// As typed.
         branch: String,
-        /// What is wrong and what to do.
+        /// The fault and the remedy.
         reason: String,
     },
     /// A program could not be run at all.
     #[error(transparent)]
     Command(#[from] CommandError),
-    /// The file system said no.
+    /// The file system returned an error.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {
         /// A verb.
         action: &'static str,
-        /// Which file or folder.
+        /// The file or folder.
         path: PathBuf,
         /// The system's reason.
         source: io::Error,
     },
 }
 
-/// For `map_err`: what was done to which file.
+/// Adapter for `map_err`: names the action and the file.
 pub(super) fn io_error(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> SourceError {
     let path = path.to_path_buf();
     move |source| SourceError::Io { action, path, source }

@@ -1,7 +1,8 @@
 //! Git: revisions, the working tree as a commit, other repositories, checkouts to build in.
 //!
-//! Everything goes through the `git` program, without hooks, prompts, pager or signatures. The user's index
-//! and working tree are never written, and no branch but the one that `quintain tune --apply` names.
+//! All access is through the `git` program, without hooks, prompts, pager or signatures. The user's
+//! index and working tree are never written, and no branch but the one that `quintain tune --apply`
+//! names.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -45,7 +46,8 @@ const QUIET: [&str; 13] = [
 ];
 /// Message of a commit of the working tree.
 pub(super) const WORKING_TREE: &str = "Working tree";
-/// What a run's directory has besides its plan; the journal's own room is not below this one.
+/// The file that a run's directory has besides its plan. The name is repeated because the journal's
+/// room is not below this one.
 const JOURNAL: &str = "games.jsonl";
 
 /// A repository on this machine.
@@ -54,7 +56,7 @@ pub(super) struct Repository {
     /// The root of the working tree, or the bare repository.
     pub(super) dir: PathBuf,
     bare: bool,
-    /// As the user calls it.
+    /// The name that the user gave it.
     label: String,
 }
 
@@ -63,13 +65,13 @@ pub(super) struct Repository {
 pub(super) struct Snapshot {
     /// HEAD.
     pub(super) head: String,
-    /// A commit of the working tree; HEAD itself where nothing differs.
+    /// A commit of the working tree; HEAD itself if nothing differs.
     pub(super) commit: String,
-    /// Untracked files that it lacks, because they are of no tracked kind.
+    /// Untracked files left out of it because no tracked file is of their kind.
     pub(super) left_out: Vec<String>,
 }
 
-/// Untracked files that a snapshot takes in.
+/// Untracked files that a snapshot includes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Untracked {
     /// Those of a kind that tracked files have.
@@ -131,7 +133,8 @@ impl Repository {
         Err(SourceError::NoRevision { rev: rev.to_owned(), repository: self.label.clone() })
     }
 
-    /// As [`Self::commit`] in a clone: fetches where the commit is missing, and where `rev` is a name that may have moved.
+    /// Like [`Self::commit`] in a clone. Fetches if the commit is missing, or if `rev` is a name
+    /// that may have moved.
     pub(super) fn fetch(&self, rev: &str, progress: &mut dyn FnMut(Update<'_>)) -> Result<String, SourceError> {
         let _lock = lock(&self.dir.with_extension("lock"))?;
         let known = self.commit(rev);
@@ -151,14 +154,16 @@ impl Repository {
             (Err(error), Err(_)) => return Err(error),
         }
         if fixed && self.commit(rev).is_err() {
-            // On no branch or tag; some servers give such commits by their full id. If not, the error is below.
+            // The commit is on no branch or tag; some servers give such commits by their full id.
+            // If not, the error is below.
             let _ = git(&self.dir, &["fetch", "--quiet", "origin", rev], NETWORK_LIMIT)?;
         }
         self.commit(rev)
     }
 
-    /// The working tree with its uncommitted and its `untracked` files, as a commit that no ref names. Ignored
-    /// files are left out. So are run directories, because a test that was played is no change to the engine.
+    /// The working tree with its uncommitted and its `untracked` files, as a commit that no ref
+    /// names. Ignored files are left out. So are run directories, because a test that was played
+    /// does not change the engine.
     pub(super) fn snapshot(&self, untracked: Untracked) -> Result<Snapshot, SourceError> {
         if self.bare {
             let detail = "it is bare, without a working tree".to_owned();
@@ -192,7 +197,8 @@ impl Repository {
         Ok(Snapshot { head, commit, left_out })
     }
 
-    /// Makes a commit of `tree` after `parent`: by this program, the same at each call, or by the user.
+    /// Makes a commit of `tree` on top of `parent`, authored by this program (the same commit at
+    /// each call) or by the user.
     pub(super) fn commit_tree(
         &self,
         tree: &str,
@@ -211,7 +217,7 @@ impl Repository {
         checked(&args, task.run()?)
     }
 
-    /// The tree of `commit` with another text in the place of one of its files.
+    /// The tree of `commit` with the text of one of its files replaced.
     pub(super) fn tree_with(&self, commit: &str, path: &str, text: &str) -> Result<String, SourceError> {
         let folder = tempfile::tempdir().map_err(io_error("write into", &std::env::temp_dir()))?;
         let (index, content) = (folder.path().join("index"), folder.path().join("content"));
@@ -251,7 +257,7 @@ impl Repository {
             .then(|| "Git does not know who commits; set user.name and user.email with `git config`".to_owned()))
     }
 
-    /// The commit of `branch` if it is one of `tree` right after `base`.
+    /// The commit of `branch` if it has this `tree` and `base` as its parent.
     pub(super) fn made(&self, branch: &str, base: &str, tree: &str) -> Result<Option<String>, SourceError> {
         let Ok(commit) = self.commit(&format!("refs/heads/{branch}")) else { return Ok(None) };
         let is_ours = self.tree_id(&commit, "")?.as_deref() == Some(tree)
@@ -259,7 +265,7 @@ impl Repository {
         Ok(is_ours.then_some(commit))
     }
 
-    /// Sets `branch`, which is at `base` or does not exist, to `commit`.
+    /// Points `branch`, which is at `base` or does not exist, at `commit`.
     pub(super) fn set_branch(&self, branch: &str, commit: &str, base: &str) -> Result<(), SourceError> {
         let name = format!("refs/heads/{branch}");
         // Git takes an empty old value for a ref that must not exist.
@@ -267,8 +273,9 @@ impl Repository {
         succeed(&self.dir, &["update-ref", "-m", "quintain tune", &name, commit, old], LIMIT).map(|_| ())
     }
 
-    /// The files of `others`, which HEAD lacks, that a snapshot takes in, and those of no tracked kind. Both lists
-    /// of Git end their paths with NUL. A file that the user has staged counts whatever it is.
+    /// Splits `others`, the files that HEAD lacks, into those that a snapshot includes and those of
+    /// no tracked kind. Both of Git's lists end their paths with NUL. A file that the user has
+    /// staged always counts.
     fn sort_out(&self, staged: &str, others: &str, untracked: Untracked) -> (Vec<String>, Vec<String>) {
         let staged: HashSet<&str> = staged.split('\0').collect();
         let (mine, new): (Vec<&str>, Vec<&str>) = others.split('\0').partition(|path| staged.contains(path));
@@ -277,7 +284,7 @@ impl Repository {
             |path: &&str| !runs.iter().any(|run| path.strip_prefix(run).is_some_and(|rest| rest.starts_with('/')));
         let kinds = Kinds::of(staged.iter().copied());
         let counts = |path: &&str| untracked == Untracked::All || kinds.have(path);
-        // A name that is no text came out of Git as another one.
+        // Git prints a name that is not UTF-8 as a different one.
         let is_there = |path: &&str| !path.is_empty() && self.dir.join(path).symlink_metadata().is_ok();
         let (added, left_out): (Vec<&str>, Vec<&str>) =
             new.into_iter().filter(is_there).filter(is_left).partition(counts);
@@ -285,20 +292,22 @@ impl Repository {
         (owned(mine.into_iter().filter(is_there).chain(added).collect()), owned(left_out))
     }
 
-    /// The id of what `path` is at `commit`, file or folder; the root for an empty path. `None` where it is missing.
+    /// The object id of `path` at `commit`, file or folder; the root for an empty path. `None` if
+    /// it is missing.
     pub(super) fn tree_id(&self, commit: &str, path: &str) -> Result<Option<String>, SourceError> {
         let found = self.git(&["rev-parse", "--verify", "--quiet", &format!("{commit}:{path}")])?;
         Ok(found.status.success().then(|| found.stdout.trim().to_owned()))
     }
 
-    /// What those of `paths` are that `commit` has, in Git's words: kind, id and path, one a line.
+    /// Listing of those of `paths` that `commit` has, as Git prints it: kind, id and path, one a
+    /// line.
     pub(super) fn listing(&self, commit: &str, paths: &[&str]) -> Result<String, SourceError> {
         let mut args = vec!["ls-tree", "--full-tree", commit, "--"];
         args.extend(paths);
         succeed(&self.dir, &args, LIMIT)
     }
 
-    /// A file's text at `commit`; `None` where it is missing.
+    /// A file's text at `commit`; `None` if it is missing.
     pub(super) fn file(&self, commit: &str, path: &str) -> Result<Option<String>, SourceError> {
         if self.tree_id(commit, path)?.is_none() {
             return Ok(None);
@@ -308,12 +317,12 @@ impl Repository {
         if shown.status.success() { Ok(Some(shown.stdout)) } else { checked(&args, shown).map(Some) }
     }
 
-    /// A file of the checked-out working tree; `None` where there is none.
+    /// A file of the checked-out working tree; `None` if it is missing.
     pub(super) fn working_file(&self, path: &str) -> Option<String> {
         if self.bare { None } else { read_text(&self.dir.join(path), MOST_DOCUMENT_BYTES).ok() }
     }
 
-    /// Whether `one` and `other` differ in what `pathspecs` select.
+    /// Returns true if `one` and `other` differ in the files that `pathspecs` select.
     pub(super) fn differ(&self, one: &str, other: &str, pathspecs: &[String]) -> Result<bool, SourceError> {
         let mut args = vec!["diff-tree", "-r", "--quiet", one, other, "--"];
         args.extend(pathspecs.iter().map(String::as_str));
@@ -325,14 +334,15 @@ impl Repository {
         }
     }
 
-    /// The commits on the first-parent line from `head` that touch what `pathspecs` select, newest first.
+    /// The commits on the first-parent line from `head` that touch files selected by `pathspecs`,
+    /// newest first.
     pub(super) fn touching(&self, head: &str, pathspecs: &[String]) -> Result<Vec<String>, SourceError> {
         let mut args = vec!["rev-list", "--first-parent", head, "--"];
         args.extend(pathspecs.iter().map(String::as_str));
         Ok(succeed(&self.dir, &args, LIMIT)?.lines().map(str::to_owned).collect())
     }
 
-    /// What is told of `commits`, parents before children.
+    /// Date and subject of `commits`, parents before children.
     pub(super) fn in_order(&self, commits: &[&str]) -> Result<Vec<Commit>, SourceError> {
         if commits.is_empty() {
             return Ok(Vec::new());
@@ -346,10 +356,10 @@ impl Repository {
         Ok(order.iter().filter_map(|id| told.iter().find(|commit| commit.id == **id).cloned()).collect())
     }
 
-    /// What is told of `commits`, in no particular order.
+    /// Date and subject of `commits`, in no particular order.
     pub(super) fn told(&self, commits: &[&str]) -> Result<Vec<Commit>, SourceError> {
         let mut all = Vec::new();
-        // So many at once as surely fit on a command line.
+        // A number that fits on a command line.
         for some in commits.chunks(1000) {
             let mut args = vec!["log", "--no-walk=unsorted", "--format=%H %cs %s"];
             args.extend(some);
@@ -363,7 +373,7 @@ impl Repository {
         Ok(all)
     }
 
-    /// Whether `old` is `new` or comes before it.
+    /// Returns true if `old` is `new` or an ancestor of it.
     pub(super) fn is_ancestor(&self, old: &str, new: &str) -> Result<bool, SourceError> {
         let args = ["merge-base", "--is-ancestor", old, new];
         let asked = self.git(&args)?;
@@ -374,7 +384,8 @@ impl Repository {
         }
     }
 
-    /// The commits after `old` on the first-parent line to `new` that touch what `pathspecs` select; oldest first.
+    /// The commits after `old` on the first-parent line to `new` that touch files selected by
+    /// `pathspecs`, oldest first.
     pub(super) fn between(&self, old: &str, new: &str, pathspecs: &[String]) -> Result<Vec<String>, SourceError> {
         let range = format!("{old}..{new}");
         let mut args = vec!["rev-list", "--first-parent", "--reverse", &range, "--"];
@@ -391,8 +402,9 @@ impl Repository {
         Ok(checkout)
     }
 
-    /// Takes away Git's notes of checkouts whose build was killed, and whose files were swept since. Only of ours, beside `dir`:
-    /// `git worktree prune` would also forget the user's on a disk that is not there today.
+    /// Removes Git's records of checkouts whose build was killed and whose files were swept since.
+    /// Touches only those beside `dir`: `git worktree prune` would also forget the user's worktrees
+    /// on a disk that is not mounted today.
     fn forget_lost(&self, dir: &Path) -> Result<(), SourceError> {
         let Some(scratch) = dir.parent().and_then(Path::parent) else { return Ok(()) };
         let scratch = scratch.canonicalize().map_err(io_error("read", scratch))?;
@@ -400,7 +412,7 @@ impl Repository {
         for place in listed.lines().filter_map(|line| line.strip_prefix("worktree ")) {
             let path = Path::new(place);
             if path.starts_with(&scratch) && !path.exists() {
-                // Fails where another build is about to make it, and has it locked.
+                // Fails if another build is about to make it, and has it locked.
                 let _ = self.git(&["worktree", "remove", "--force", place])?;
             }
         }
@@ -412,7 +424,7 @@ impl Repository {
     }
 }
 
-/// Where the clone of `url` lies.
+/// The path of the clone of `url`.
 fn clone_dir(url: &str, cache: &Path) -> PathBuf {
     cache.join("repos").join(format!("{}.git", &hash::of_parts([url])[..16]))
 }
@@ -426,7 +438,7 @@ pub(super) struct Checkout<'a> {
 
 impl Drop for Checkout<'_> {
     fn drop(&mut self) {
-        // Nothing can be reported from here; what stays behind is swept by the next build.
+        // An error cannot be reported from here; the next build sweeps files left behind.
         let target = self.dir.to_string_lossy();
         let removed = self.repository.git(&["worktree", "remove", "--force", "--force", &target]);
         if !removed.is_ok_and(|ran| ran.status.success()) {
@@ -436,7 +448,7 @@ impl Drop for Checkout<'_> {
     }
 }
 
-/// Takes the lock file `path`, waiting for whoever has it.
+/// Acquires the lock file `path`, waiting for its holder.
 pub(super) fn lock(path: &Path) -> Result<File, SourceError> {
     let file = File::create(path).map_err(io_error("create", path))?;
     file.lock().map_err(io_error("lock", path))?;
@@ -476,7 +488,7 @@ fn checked(args: &[&str], ran: Captured) -> Result<String, SourceError> {
     Err(SourceError::Git { command: args.join(" "), detail: last_line(&ran.stderr) })
 }
 
-/// The line that says why, without Git's prefix.
+/// The last line of Git's message, without its prefix.
 fn last_line(text: &str) -> String {
     let told = |line: &&str| line.starts_with("fatal: ") || line.starts_with("error: ");
     let line = text.lines().find(told).or_else(|| text.lines().rev().find(|line| !line.trim().is_empty()));

@@ -1,4 +1,4 @@
-//! The order of commits: what came after what, when, and why.
+//! The history of an engine: commits in order, with dates and subjects.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -8,9 +8,10 @@ use crate::source::git::{Commit, Repository};
 use crate::source::resolve::{Context, revision};
 use crate::source::spec::{Spec, is_url};
 
-/// The commits that `names` stand for, where the repository at `place` (`None` for the one of the current directory) has them, and
-/// their order: `order[i]` is how many of the commits found come before that of `names[i]`, parents before children.
-/// A folder that is in no repository knows none.
+/// The commits that `names` stand for, as far as the repository at `place` (`None` for that of the
+/// current directory) has them, and their order: `order[i]` is the number of found commits before
+/// that of `names[i]`, parents before children. In a folder outside any repository no name is
+/// found.
 ///
 /// # Errors
 /// Those of Git.
@@ -38,11 +39,13 @@ pub fn known(
     Ok(ids.into_iter().map(|id| commits.get(&id?).cloned()).collect())
 }
 
-/// The commits of a stretch of history, oldest first: `old`, and those after it on the first-parent line to `new` that touch the
-/// engine's sources (by the recipe of `new`), `new` itself the last.
+/// The commits of a stretch of history, oldest first: `old`, then those after it on the
+/// first-parent line to `new` that touch the engine's sources (by the recipe of `new`), and `new`
+/// itself as the last.
 ///
 /// # Errors
-/// When either is no commit of the repository at `place`, or `old` is no ancestor of `new`.
+/// Returns an error if either is no commit of the repository at `place`, or `old` is no ancestor of
+/// `new`.
 pub fn stretch(context: &Context, place: Option<&str>, old: &str, new: &str) -> Result<Vec<Commit>, SourceError> {
     let spec = |rev: &str| Spec::Git { rev: rev.to_owned(), repository: place.map(str::to_owned) };
     let newest = revision(&spec(new), context, &mut |_| {})?;
@@ -72,14 +75,15 @@ pub fn spec_of(commit: &str, place: Option<&str>) -> String {
     }
 }
 
-/// Whether an engine that could not be had is the fault of its commit alone, and the next one may be better.
+/// Returns true if the engine's commit alone is to blame for the error, so that the next commit may
+/// work.
 #[must_use]
 pub fn is_bad_commit(error: &SourceError) -> bool {
     use SourceError::{Build, NoBinary, NoRecipe, NoSource, Toml};
     matches!(error, Build { .. } | NoBinary { .. } | NoRecipe { .. } | NoSource { .. } | Toml(_))
 }
 
-/// The repository's folder as a place for specs, absolute, so that a plan holds wherever it is read.
+/// The repository's folder for use in specs, absolute, so that a plan can be read in any directory.
 #[must_use]
 pub fn place_of(context: &Context, place: Option<&str>) -> Option<String> {
     let place = place?;

@@ -1,9 +1,9 @@
-//! Where an engine comes from: a spec becomes a program with a known origin.
+//! Sources of engines: a spec becomes a program with a known origin.
 //!
-//! Reading order: `spec` (what the user types), `registry` (names), `recipe` (how a tree is built), `git` (revisions and
-//! the working tree), `untracked` (which new files count), `cache` (builds), `resolve` (all of it together), `base` (what to test against by default),
-//! `tuned` and `patch` (engines that are tuned, and their sources with new values).
-//! `command` runs every program of this room.
+//! Reading order: `spec` (the user's text), `registry` (names), `recipe` (the build of a tree),
+//! `git` (revisions and the working tree), `untracked` (which new files count), `cache` (builds),
+//! `resolve` (all of it together), `base` (the default opponent), `tuned` and `patch` (engines that
+//! are tuned, and their sources with new values). `command` runs every program of this room.
 
 mod base;
 mod bench;

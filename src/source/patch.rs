@@ -1,5 +1,5 @@
-//! Values of parameters written into the sources that hold them: each in the one row that its name
-//! finds, or nothing at all.
+//! Tuned values written into the sources that hold them: each in the one row that its name matches,
+//! or an error.
 
 use regex::Regex;
 use thiserror::Error;
@@ -23,15 +23,15 @@ pub enum PatchError {
         /// The expression.
         row: String,
     },
-    /// An expression that is none, or that has not one group.
+    /// An expression that does not parse, or does not have exactly one group.
     #[error("`{row}`: {reason}; write one group around the value, as in '^\\s*{NAME}: (-?\\d+),'")]
     Row {
         /// The expression.
         row: String,
-        /// What is wrong with it.
+        /// The fault.
         reason: String,
     },
-    /// A name that finds no row, or several.
+    /// A name that matches no row, or several.
     #[error(
         "{file}: the `row` of quintain.toml finds {found} places of `{name}`, not one; correct the row or the file, or leave the parameter out with --skip"
     )]
@@ -43,7 +43,7 @@ pub enum PatchError {
         /// The places.
         found: usize,
     },
-    /// Two names that find one place.
+    /// Two names that match one place.
     #[error("{file}: the `row` of quintain.toml finds one place for `{name}` and another parameter; correct the row")]
     Overlap {
         /// The file.
@@ -51,19 +51,19 @@ pub enum PatchError {
         /// The second parameter.
         name: String,
     },
-    /// A file that is not there or is no text.
+    /// A file that is missing or is not text.
     #[error("{file}: the `file` of quintain.toml's [tune] {reason}; correct it")]
     File {
         /// The file.
         file: String,
-        /// What is wrong with it.
+        /// The fault.
         reason: &'static str,
     },
 }
 
 impl Template {
-    /// A template; `row` is a regular expression in which `{name}` stands for a parameter's name and
-    /// whose one group is its value. `^` and `$` are the ends of a line.
+    /// A template; `row` is a regular expression in which `{name}` stands for a parameter's name
+    /// and whose one group is its value. `^` and `$` are the ends of a line.
     ///
     /// # Errors
     /// An expression of another form.
@@ -94,10 +94,11 @@ impl Template {
         }
     }
 
-    /// The text of the file with `values`, names and what is to be written, in their rows.
+    /// The text of the file with `values` (name and text) written into their rows.
     ///
     /// # Errors
-    /// The first name that finds no row or several, or the row of another.
+    /// Returns an error for the first name that matches no row, several rows, or the row of another
+    /// name.
     pub fn fill(&self, text: &str, values: &[(String, String)]) -> Result<String, PatchError> {
         let mut places = Vec::with_capacity(values.len());
         for (name, value) in values {

@@ -1,4 +1,4 @@
-//! How a tree becomes an engine: its `quintain.toml`, or what its Cargo.toml or Makefile says.
+//! Recipes: the build of a tree by its `quintain.toml`, its Cargo.toml or its Makefile.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path};
@@ -9,14 +9,15 @@ use serde::Deserialize;
 use super::patch::Template;
 use crate::text::{OptionTable, TomlError, from_toml, options};
 
-/// Files that make no other engine unless the recipe has an `exclude` of its own: texts, and what only forges read.
+/// Files whose changes make no different engine, unless the recipe has an `exclude` of its own:
+/// texts, and files for forges only.
 const TEXTS: [&str; 9] =
     ["*.md", "LICENSE*", "LICENCE*", "COPYING*", "AUTHORS*", "CHANGELOG*", ".gitignore", ".gitattributes", ".github"];
 
-/// Files at the root that decide what a build makes wherever the engine's sources lie: the compiler,
-/// its flags, profiles, versions of dependencies. They are in a build's key and not among the
-/// sources, because a new version of anything in the workspace, a test harness beside the engine
-/// too, is no other engine.
+/// Files at the root that decide what a build makes wherever the engine's sources lie: the
+/// compiler, its flags, profiles, versions of dependencies. They are in a build's key and not among
+/// the sources, because a new version of anything in the workspace, a test harness beside the
+/// engine too, is no other engine.
 pub(super) const PINS: [&str; 11] = [
     "rust-toolchain.toml",
     "rust-toolchain",
@@ -31,18 +32,20 @@ pub(super) const PINS: [&str; 11] = [
     "meson.build",
 ];
 
-/// How a tree is built and what its engine is like.
+/// Build of a tree, and properties of its engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recipe {
     /// Run by `sh -c` at the root of the tree.
     pub command: String,
-    /// What it makes, relative to the root; under `target/` where Cargo puts it.
+    /// Path of the program it makes, relative to the root; in Cargo's target folder if it begins
+    /// with `target/`.
     pub binary: String,
-    /// Paths whose content makes one engine another; empty for the whole tree. Lock files, profiles and the like at the root need not
-    /// be among them for a change to them to make a new build.
+    /// Paths whose content identifies the engine; empty for the whole tree. Lock files, profiles
+    /// and the like at the root lead to a new build even if they are not listed.
     pub sources: Vec<String>,
-    /// Patterns of files among them that make no other engine, as in a `.gitignore`: a name at any depth, or a path from the root. A
-    /// change to such a file still makes a new build, because nothing holds a build to not reading it.
+    /// Patterns of files among the sources whose changes make no different engine, as in a
+    /// `.gitignore`: a name at any depth, or a path from the root. A change to such a file still
+    /// leads to a new build, because the build may read it.
     pub exclude: Vec<String>,
     /// Environment of the command.
     pub env: BTreeMap<String, String>,
@@ -91,7 +94,8 @@ pub(super) struct RawBuild {
     /// Paths whose content makes one engine another [default: the whole tree].
     #[serde(default)]
     sources: Vec<String>,
-    /// Patterns of files among them that make no other engine [default: texts, licences and the like].
+    /// Patterns of files among them that make no other engine [default: texts, licences and the
+    /// like].
     exclude: Option<Vec<String>>,
     /// Environment of the command.
     #[serde(default)]
@@ -104,7 +108,8 @@ pub(super) struct RawBuild {
 struct RawEngine {
     /// Name, for messages.
     name: Option<String>,
-    /// Arguments that run its bench, whose last lines say its nodes; empty for none [default: bench].
+    /// Arguments that run its bench, whose last lines say its nodes; empty for none [default:
+    /// bench].
     bench: Option<String>,
     /// UCI options that it always gets.
     #[serde(deserialize_with = "options")]
@@ -116,13 +121,16 @@ struct RawEngine {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct RawTune {
-    /// Shell command that builds the engine with its parameters as UCI options [default: that of the build].
+    /// Shell command that builds the engine with its parameters as UCI options [default: that of
+    /// the build].
     command: Option<String>,
-    /// Arguments with which the program prints its parameters, a line for each as OpenBench has them.
+    /// Arguments with which the program prints its parameters, a line for each as OpenBench has
+    /// them.
     params: Option<String>,
     /// File of the sources that holds the parameters' values, relative to the root.
     file: Option<String>,
-    /// Regular expression of a parameter's place in that file: {name} stands for its name, group 1 is its value.
+    /// Regular expression of a parameter's place in that file: {name} stands for its name, group 1
+    /// is its value.
     row: Option<String>,
 }
 
@@ -152,7 +160,7 @@ impl Recipe {
     /// Reads a recipe; `path` is for messages.
     ///
     /// # Errors
-    /// With file and line when the text is not a recipe.
+    /// Returns an error with file and line if the text is not a recipe.
     pub fn parse(path: &Path, text: &str) -> Result<Self, TomlError> {
         let RawRecipe { build, engine, tune } = from_toml(path, text)?;
         let wrong = |(key, message): (&str, String)| {
@@ -169,7 +177,7 @@ impl Recipe {
         Ok(Self { name: engine.name, options: engine.options, tune, ..recipe })
     }
 
-    /// A recipe from its parts, or the key that is wrong and what is wrong with it.
+    /// Builds a recipe from its parts; the error is the wrong key and the fault.
     pub(super) fn checked(build: RawBuild, bench: Option<String>) -> Result<Self, (&'static str, String)> {
         if build.command.trim().is_empty() {
             return Err(("command", "`command` is empty; write the command that builds the engine".to_owned()));
@@ -210,10 +218,10 @@ impl Recipe {
         Self { command: command.unwrap_or_else(|| self.command.clone()), ..self.clone() }
     }
 
-    /// The recipe of a Cargo package, from its manifest; `None` where the manifest has no package.
+    /// The recipe of a Cargo package, from its manifest; `None` if the manifest has no package.
     ///
     /// # Errors
-    /// With file and line when the text is no manifest.
+    /// Returns an error with file and line if the text is no manifest.
     pub fn cargo(path: &Path, manifest: &str) -> Result<Option<Self>, TomlError> {
         let manifest: Manifest = from_toml(path, manifest)?;
         let Some(package) = manifest.package else { return Ok(None) };
@@ -234,7 +242,7 @@ impl Recipe {
         Self { command, binary, sources, exclude: texts(), env, name, bench: "bench".to_owned(), options, tune: None }
     }
 
-    /// What makes one engine another, in Git's words.
+    /// Git pathspecs of the files that identify the engine.
     pub(super) fn pathspecs(&self) -> Vec<String> {
         let mut specs: Vec<_> = self.sources.iter().map(|path| format!(":(top,literal){path}")).collect();
         if specs.is_empty() {
@@ -249,7 +257,8 @@ impl Recipe {
         specs
     }
 
-    /// The command that tells the compiler's version; `None` where the recipe does not say which compiler it uses.
+    /// The command that prints the compiler's version; `None` if the recipe does not name its
+    /// compiler.
     pub(super) fn compiler(&self) -> Option<&'static [&'static str]> {
         let has = |tool: &str| self.command.split(|c: char| !c.is_alphanumeric()).any(|word| word == tool);
         if has("cargo") || has("rustc") {
@@ -263,7 +272,7 @@ impl Recipe {
 }
 
 impl RawTune {
-    /// The table checked, or the key that is wrong and what is wrong with it.
+    /// Checks the table; the error is the wrong key and the fault.
     fn checked(self) -> Result<TuneRecipe, (&'static str, String)> {
         for (key, text) in [("command", &self.command), ("params", &self.params)] {
             if text.as_ref().is_some_and(|text| text.trim().is_empty()) {
@@ -291,7 +300,7 @@ fn texts() -> Vec<String> {
     TEXTS.map(str::to_owned).to_vec()
 }
 
-/// True for a path that stays inside the tree.
+/// Returns true for a path that stays inside the tree.
 fn inside(path: &str) -> bool {
     !path.is_empty() && Path::new(path).components().all(|part| matches!(part, Component::Normal(_)))
 }

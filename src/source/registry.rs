@@ -1,4 +1,5 @@
-//! Engines by name: `configs/engines.toml` of the project and `~/.config/quintain/engines.toml` of the user.
+//! Engines by name: `configs/engines.toml` of the project and `~/.config/quintain/engines.toml` of
+//! the user.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -24,23 +25,23 @@ pub struct Registry {
 /// An entry of the registry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Engine {
-    /// Where its program comes from.
+    /// Origin of its program.
     pub origin: Origin,
     /// Its arguments.
     pub args: Vec<String>,
     /// UCI options.
     pub options: Vec<(String, String)>,
-    /// Where it runs.
+    /// Directory in which it runs.
     pub dir: Option<PathBuf>,
-    /// What the user wants to know of it, on one line.
+    /// The user's description, on one line.
     pub description: Option<String>,
-    /// Its strength as the user knows it; a note, which nothing is computed from.
+    /// The user's estimate of its strength; not used in computations.
     pub elo: Option<i32>,
-    /// The limits it obeys; `None` if nothing is known of that.
+    /// The limits it obeys; `None` if that is not known.
     pub limits: Option<Vec<LimitKind>>,
 }
 
-/// Where an engine's program comes from.
+/// Origin of an engine's program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// A name to look up on PATH, or an absolute path.
@@ -51,7 +52,7 @@ pub enum Origin {
         place: String,
         /// A commit, branch or tag.
         rev: String,
-        /// How it is built, where its tree does not say it.
+        /// The build, if its tree does not describe it.
         recipe: Option<Box<Recipe>>,
     },
 }
@@ -97,7 +98,7 @@ struct RawEngine {
 }
 
 impl RawEngine {
-    /// The entry with its paths as seen from `folder`, or the key that is wrong and what is wrong with it.
+    /// Resolves the entry's paths relative to `folder`; the error is the wrong key and the fault.
     fn check(self, folder: &Path) -> Result<Engine, (&'static str, String)> {
         let of_git = [("rev", self.rev.is_some()), ("build", self.build.is_some()), ("bench", self.bench.is_some())];
         let origin = match (self.command, self.git) {
@@ -142,10 +143,11 @@ impl RawEngine {
 }
 
 impl Registry {
-    /// Reads the registries that `cwd` sees; the project's entries win over the user's. Missing files are no error.
+    /// Reads the registries that apply in `cwd`; the project's entries win over the user's. Missing
+    /// files are no error.
     ///
     /// # Errors
-    /// When a file cannot be read or is not of the registry's form.
+    /// Returns an error if a file cannot be read or is malformed.
     pub fn load(cwd: &Path) -> Result<Self, SourceError> {
         let project = cwd.ancestors().map(|dir| dir.join("configs/engines.toml")).find(|path| path.is_file());
         let user = home().map(|home| home.join(".config/quintain/engines.toml"));
@@ -182,7 +184,7 @@ impl Registry {
         self.engines.get(name)
     }
 
-    /// The recipe of an entry that is built from `repository`; `place` is what the user calls it.
+    /// The recipe of an entry built from `repository`; `place` is the user's name for it.
     pub(super) fn recipe(&self, place: Option<&str>, repository: &Path) -> Option<&Recipe> {
         let real = |path: &Path| path.canonicalize().ok();
         self.engines.values().find_map(|engine| match &engine.origin {
@@ -206,7 +208,7 @@ impl Registry {
         self.engines.iter().map(|(name, engine)| (name.as_str(), engine))
     }
 
-    /// The error for a name that neither the registry nor PATH has.
+    /// The error for a name found neither in the registry nor on PATH.
     pub(super) fn unknown(&self, name: &str) -> SourceError {
         let files: Vec<String> = self.files.iter().map(|path| path.display().to_string()).collect();
         let registries = if files.is_empty() { "configs/engines.toml".to_owned() } else { files.join(", ") };
@@ -236,7 +238,7 @@ fn line_of(text: &str, engine: &str, key: &str) -> usize {
     found.unwrap_or(head) + 1
 }
 
-/// `text` as a path seen from `folder`, with `~/` for the home directory.
+/// `text` as a path relative to `folder`, with `~/` for the home directory.
 fn seen_from(folder: &Path, text: &str) -> PathBuf {
     match (text.strip_prefix("~/"), home()) {
         (Some(rest), Some(home)) => home.join(rest),
@@ -248,8 +250,8 @@ pub(super) fn home() -> Option<PathBuf> {
     std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
 }
 
-/// Folders that are looked into after those of PATH: Debian's engines lie there, and root's PATH
-/// leaves them out.
+/// Folders searched after those of PATH: Debian installs engines there, and root's PATH leaves them
+/// out.
 const GAMES: [&str; 2] = ["/usr/games", "/usr/local/games"];
 
 /// The first executable of this name on PATH, else in a folder for games.
@@ -259,7 +261,7 @@ pub(super) fn on_path(name: &Path) -> Option<PathBuf> {
     dirs.filter(|dir| dir.is_absolute()).map(|dir| dir.join(name)).find(|file| executable(file))
 }
 
-/// True for a file that someone may execute.
+/// Returns true for a file that someone may execute.
 pub(super) fn executable(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt as _;
     path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)

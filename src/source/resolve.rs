@@ -1,4 +1,4 @@
-//! From a spec to a program: looks it up, builds it where needed, and says what it is.
+//! The way from a spec to a program: look it up, build it if needed, and describe it.
 
 use std::path::{Path, PathBuf};
 
@@ -14,51 +14,53 @@ use crate::source::registry::{self, Engine, Origin, Registry};
 use crate::source::spec::{Spec, is_url, split_words};
 use crate::source::untracked;
 
-/// Where specs are seen from, and where builds are kept.
+/// Directories for looking up specs and for keeping builds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Context {
     /// Paths and `.` are relative to it.
     pub cwd: PathBuf,
-    /// Builds and clones; made when needed.
+    /// Builds and clones; created on demand.
     pub cache: PathBuf,
 }
 
 /// An engine ready to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resolved {
-    /// Short: a commit's first eight digits, a file's name, a registry name.
+    /// Short name: a commit's first eight digits, a file's name, or a registry name.
     pub name: String,
     /// The program, absolute.
     pub program: PathBuf,
     /// Its arguments.
     pub args: Vec<String>,
-    /// Where it runs; `None` for the current directory.
+    /// Directory in which it runs; `None` for the current one.
     pub dir: Option<PathBuf>,
     /// UCI options of its recipe or registry entry.
     pub options: Vec<(String, String)>,
-    /// What the program is and where it came from.
+    /// Identity and origin of the program.
     pub origin: plan::Origin,
-    /// The limits that the registry says it obeys; `None` if nothing is known of that.
+    /// The limits that the registry says it obeys; `None` if that is not known.
     pub limits: Option<Vec<LimitKind>>,
 }
 
-/// A Git spec looked up: which commit to build, and how.
+/// A Git spec that was looked up: the commit to build, and its recipe.
 #[derive(Debug)]
 pub(super) struct Revision {
     pub(super) repository: Repository,
-    /// What is built: a commit, or the working tree as one.
+    /// The commit to build; for a working tree, a commit made of it.
     pub(super) built: String,
-    /// What it is called: the commit, or HEAD.
+    /// The commit that names the engine: the commit itself, or HEAD.
     pub(super) commit: String,
     pub(super) dirty: bool,
     pub(super) recipe: Recipe,
 }
 
 impl Context {
-    /// The current directory, and `$QUINTAIN_CACHE`, else `$XDG_CACHE_HOME/quintain`, else `~/.cache/quintain`.
+    /// The current directory, and `$QUINTAIN_CACHE`, else `$XDG_CACHE_HOME/quintain`, else
+    /// `~/.cache/quintain`.
     ///
     /// # Errors
-    /// When there is no current directory, or no home and no variable.
+    /// Returns an error if there is no current directory, or neither a home directory nor a
+    /// variable.
     pub fn from_env() -> Result<Self, SourceError> {
         let cwd = std::env::current_dir().map_err(io_error("find", Path::new("the current directory")))?;
         let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
@@ -73,10 +75,11 @@ impl Context {
     }
 }
 
-/// The program that `spec` means. `progress` hears of each step that may take long.
+/// Returns the program that `spec` names, built if needed. `progress` is told of each step that may
+/// take long.
 ///
 /// # Errors
-/// When the spec means nothing, or what it means cannot be built or run.
+/// Returns an error if the spec names nothing, or its engine cannot be built or run.
 pub fn resolve(spec: &str, context: &Context, progress: &mut dyn FnMut(Update<'_>)) -> Result<Resolved, SourceError> {
     match Spec::parse(spec)? {
         Spec::Program(text) => program(spec, &text, context, progress),
@@ -87,11 +90,11 @@ pub fn resolve(spec: &str, context: &Context, progress: &mut dyn FnMut(Update<'_
     }
 }
 
-/// The reason an engine that needs no building is not there; `None` for one that is, and for one
-/// that is built.
+/// The error for an engine that needs no build and is not there; `None` for one that exists, and
+/// for one that is built.
 ///
 /// # Errors
-/// If the spec or the registry cannot be read.
+/// Returns an error if the spec or the registry cannot be read.
 pub fn missing(spec: &str, context: &Context) -> Result<Option<SourceError>, SourceError> {
     let Spec::Program(text) = Spec::parse(spec)? else { return Ok(None) };
     let registry = Registry::load(&context.cwd)?;
@@ -106,10 +109,11 @@ pub fn missing(spec: &str, context: &Context) -> Result<Option<SourceError>, Sou
     }
 }
 
-/// What an engine of the registry is, without building or fetching anything: `None` where that is needed first.
+/// Describes an engine of the registry without building or fetching anything; `None` if that is
+/// needed first.
 ///
 /// # Errors
-/// As [`resolve`].
+/// Like [`resolve`].
 pub fn find(name: &str, context: &Context) -> Result<Option<Resolved>, SourceError> {
     let registry = Registry::load(&context.cwd)?;
     let Some((engine, Origin::Git { place, rev, .. })) = registry.get(name).map(|engine| (engine, &engine.origin))
@@ -124,7 +128,7 @@ pub fn find(name: &str, context: &Context) -> Result<Option<Resolved>, SourceErr
     };
     let commit = match repository.commit(rev) {
         Ok(commit) => commit,
-        // It may be there after a fetch.
+        // A fetch may bring it.
         Err(SourceError::NoRevision { .. }) if is_url(place) => return Ok(None),
         Err(error) => return Err(error),
     };
@@ -162,10 +166,10 @@ pub(super) fn revision(
     Ok(Revision { repository, built: commit.clone(), commit, dirty: false, recipe })
 }
 
-/// The working tree of `repository`, looked up.
+/// Looks up the working tree of `repository`.
 ///
-/// Uncommitted changes outside of the engine's sources and recipe do not make it another engine. Untracked
-/// files all count if the recipe lists its sources, and else if a tracked file is of their kind.
+/// Uncommitted changes outside the engine's sources and recipe do not make a different engine. All
+/// untracked files count if the recipe lists its sources; otherwise those of a tracked kind do.
 fn working_tree(
     repository: Repository,
     context: &Context,
@@ -187,9 +191,10 @@ fn working_tree(
     Ok(Revision { repository, built, commit: head, dirty, recipe })
 }
 
-/// The recipe of a commit: its own, else the checked-out tree's (an older commit may have none), else the registry's for this
-/// repository, which the user calls `place`, else by detection.
-/// Errors name files as `git show` takes them, `REV:FILE`, or by path where `rev` is empty: the working tree.
+/// The recipe of a commit: its own, else the checked-out tree's (an older commit may have none),
+/// else the registry's for this repository, which the user calls `place`, else by detection. Errors
+/// name files as `git show` takes them, `REV:FILE`, or by path if `rev` is empty, which means the
+/// working tree.
 fn recipe(
     repository: &Repository,
     commit: &str,
@@ -254,7 +259,8 @@ pub(super) fn build(
     })
 }
 
-/// An executable by path, by registry name, or on PATH; its arguments follow, after ` -- ` or at once.
+/// Finds an executable by path, by registry name, or on PATH; its arguments follow after ` -- ` or
+/// directly.
 fn program(
     spec: &str,
     text: &str,
@@ -293,14 +299,15 @@ fn program(
     Ok(resolved)
 }
 
-/// The program's file name, without an ending that says what kind of file it is; `engine-17.1` keeps its version.
+/// The program's file name without an extension that names the file type; `engine-17.1` keeps its
+/// version.
 fn file_name(word: &str) -> String {
     let name = Path::new(word).file_name().unwrap_or_default().to_string_lossy();
     let stem = [".exe", ".sh", ".py"].into_iter().find_map(|ending| name.strip_suffix(ending));
     stem.filter(|stem| !stem.is_empty()).unwrap_or(&name).to_owned()
 }
 
-/// Fills in what the registry knows of a name; else a file of the current directory, else PATH.
+/// Looks a name up in the registry, else in the current directory, else on PATH.
 fn named(
     word: &str,
     resolved: &mut Resolved,
@@ -334,7 +341,8 @@ fn named(
     Ok(())
 }
 
-/// Name, arguments, options and folder as the registry has them. Its options win over those of a tree's own recipe.
+/// Copies name, arguments, options and directory from the registry. Its options win over those of
+/// the tree's recipe.
 fn give(engine: &Engine, name: &str, resolved: &mut Resolved) {
     name.clone_into(&mut resolved.name);
     resolved.args.splice(..0, engine.args.iter().cloned());

@@ -1,8 +1,8 @@
-//! What the user types for an engine.
+//! Engine specs as the user types them.
 
 use crate::source::error::SourceError;
 
-/// An engine as typed, before anything was looked up.
+/// An engine as typed, before it is looked up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Spec {
     /// `.`: the working tree, uncommitted changes included.
@@ -14,7 +14,8 @@ pub enum Spec {
         /// Another repository than the current one.
         repository: Option<String>,
     },
-    /// A name or a path, perhaps with arguments; which of them only the file system and the registry can tell.
+    /// A name or a path, perhaps with arguments; which of them only the file system and the
+    /// registry can tell.
     Program(String),
 }
 
@@ -22,7 +23,7 @@ impl Spec {
     /// Reads a spec.
     ///
     /// # Errors
-    /// When it is empty or `git:` lacks its revision.
+    /// Returns an error if the text is empty or `git:` lacks its revision.
     pub fn parse(text: &str) -> Result<Self, SourceError> {
         let refuse = |reason: &str| SourceError::Spec { spec: text.to_owned(), reason: reason.to_owned() };
         let trimmed = text.trim();
@@ -48,15 +49,17 @@ impl Spec {
     }
 }
 
-/// The first `@` that is not part of the revision: not Git's own `@` for HEAD, nor that of `HEAD@{1}`.
+/// The first `@` that is not part of the revision: not Git's own `@` for HEAD, nor that of
+/// `HEAD@{1}`.
 fn separator(text: &str) -> Option<usize> {
     text.match_indices('@').map(|(at, _)| at).find(|&at| at > 0 && !text[at + 1..].starts_with('{'))
 }
 
-/// Splits a command line as a shell would: blanks, single and double quotes, backslash; no expansion.
+/// Splits a command line as a shell would: blanks, single and double quotes, backslash; no
+/// expansion.
 ///
 /// # Errors
-/// When a quote is not closed.
+/// Returns an error if a quote is not closed.
 pub fn split_words(text: &str) -> Result<Vec<String>, SourceError> {
     let unclosed =
         |what: &str| SourceError::Spec { spec: text.to_owned(), reason: format!("close the {what} in its arguments") };
@@ -90,7 +93,7 @@ pub fn split_words(text: &str) -> Result<Vec<String>, SourceError> {
     Ok(words)
 }
 
-/// True for `scheme://...` and for `host:path`, as Git tells them from paths.
+/// Returns true for `scheme://...` and for `host:path`, by Git's rule for telling them from paths.
 pub(super) fn is_url(place: &str) -> bool {
     place.contains("://") || place.split_once(':').is_some_and(|(host, _)| !host.contains('/'))
 }

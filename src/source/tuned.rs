@@ -13,7 +13,7 @@ use super::resolve::{self, Context, Resolved, Revision};
 use super::spec::{Spec, is_url, split_words};
 use crate::plan::Origin;
 
-/// Wait for a program to print its parameters.
+/// Longest wait for a program to print its parameters.
 const ROWS_LIMIT: Duration = Duration::from_secs(60);
 
 /// An engine to be tuned.
@@ -21,9 +21,9 @@ const ROWS_LIMIT: Duration = Duration::from_secs(60);
 pub struct Tunable {
     /// The program whose options are its parameters.
     pub engine: Resolved,
-    /// Arguments with which it prints them, if its recipe says so.
+    /// Arguments with which it prints its parameters, if the recipe has them.
     params: Option<String>,
-    /// Sources that take the values, if its recipe says which.
+    /// Sources to write the values into, if the recipe names them.
     pub sources: Option<Sources>,
 }
 
@@ -31,17 +31,18 @@ pub struct Tunable {
 #[derive(Clone, Debug)]
 pub struct Sources {
     repository: Repository,
-    /// The commit that was built; of a changed working tree one that no branch has.
+    /// The commit that was built; for a changed working tree, one that is on no branch.
     built: String,
     /// True for a changed working tree.
     dirty: bool,
     template: Template,
 }
 
-/// The engine that `spec` means as its recipe's `[tune]` builds it, or as ever if there is none.
+/// Builds the engine of `spec` by its recipe's `[tune]` table, or in the usual way if there is
+/// none.
 ///
 /// # Errors
-/// As [`resolve`](super::resolve).
+/// Like [`resolve`](super::resolve).
 pub fn tunable(spec: &str, context: &Context, progress: &mut dyn FnMut(Update<'_>)) -> Result<Tunable, SourceError> {
     let parsed = Spec::parse(spec)?;
     if matches!(parsed, Spec::Program(_)) {
@@ -58,11 +59,11 @@ pub fn tunable(spec: &str, context: &Context, progress: &mut dyn FnMut(Update<'_
 }
 
 impl Tunable {
-    /// The lines in which the engine prints its parameters, and the command that printed them; `None`
-    /// if its recipe does not say how.
+    /// The lines in which the engine prints its parameters, and the command that printed them;
+    /// `None` if its recipe has no such command.
     ///
     /// # Errors
-    /// If the command fails.
+    /// Returns an error if the command fails.
     pub fn rows(&self) -> Result<Option<(String, String)>, SourceError> {
         let Some(params) = &self.params else { return Ok(None) };
         let Resolved { program, args, dir, .. } = &self.engine;
@@ -83,7 +84,7 @@ impl Sources {
     /// names no place for values, or the engine came from no repository.
     ///
     /// # Errors
-    /// If the repository, the commit or its recipe cannot be read.
+    /// Returns an error if the repository, the commit or its recipe cannot be read.
     pub fn of(origin: &Origin, context: &Context) -> Result<Option<Self>, SourceError> {
         let place = match Spec::parse(&origin.spec)? {
             Spec::Program(_) => return Ok(None),
@@ -115,12 +116,12 @@ impl Sources {
     /// The file with the values written into it.
     ///
     /// # Errors
-    /// A value that has not one place there, or a file that is not there.
+    /// Returns an error for a value without exactly one place in the file, or a missing file.
     pub fn filled(&self, values: &[(String, String)]) -> Result<String, SourceError> {
         let file = self.template.file();
         let fault = |reason| PatchError::File { file: file.to_owned(), reason };
         let text = self.repository.file(&self.built, file)?.ok_or_else(|| fault("is not in the commit"))?;
-        // Git's output is read as text, and what is none would come back as something else.
+        // Git's output is read as text, and bytes that are not UTF-8 would be written back changed.
         if text.contains(char::REPLACEMENT_CHARACTER) {
             return Err(fault("is no UTF-8 text").into());
         }
@@ -137,10 +138,11 @@ impl Sources {
         Ok(spec_of(&commit, self.repository.dir.to_str()))
     }
 
-    /// Makes a commit of the sources with `values` that no branch has, the same at each call.
+    /// Makes a commit of the sources with `values` that is on no branch; each call makes the same
+    /// commit.
     ///
     /// # Errors
-    /// As [`filled`](Self::filled), and those of Git.
+    /// Like [`filled`](Self::filled); also errors of Git.
     pub fn loose_commit(&self, values: &[(String, String)], message: &str) -> Result<String, SourceError> {
         let tree = self.tree(values)?;
         self.repository.commit_tree(&tree, &self.built, message, true)
@@ -149,8 +151,8 @@ impl Sources {
     /// Checks that [`apply`](Self::apply) would make the branch now.
     ///
     /// # Errors
-    /// A name that is none, a branch that is elsewhere or checked out, a user unknown to Git, sources
-    /// with uncommitted changes.
+    /// Returns an error for an invalid name, a branch that has moved on or is checked out, a user
+    /// unknown to Git, or sources with uncommitted changes.
     pub fn check_branch(&self, branch: &str) -> Result<(), SourceError> {
         let refuse = |reason: String| Err(SourceError::Branch { branch: branch.to_owned(), reason });
         if self.repository.is_bare() {
@@ -166,10 +168,11 @@ impl Sources {
     }
 
     /// Makes the branch with one commit on top of the tuned one: the sources with `values`. The
-    /// working tree and the index stay as they are. A branch that is just that is left alone.
+    /// working tree and the index stay as they are. A branch that has this commit already is left
+    /// alone.
     ///
     /// # Errors
-    /// As [`check_branch`](Self::check_branch) and [`filled`](Self::filled).
+    /// Like [`check_branch`](Self::check_branch) and [`filled`](Self::filled).
     pub fn apply(&self, branch: &str, values: &[(String, String)], message: &str) -> Result<String, SourceError> {
         let tree = self.tree(values)?;
         if let Some(made) = self.repository.made(branch, &self.built, &tree)? {

@@ -1,18 +1,20 @@
-//! Untracked files of a working tree: a new source belongs to the engine, a log or an artefact does not.
+//! Untracked files of a working tree: a new source file belongs to the engine, a log or an artefact
+//! does not.
 
 use std::collections::HashSet;
 
 use crate::source::recipe::{PINS, Recipe};
 
-/// Extensions that tell nothing: one tracked `CMakeLists.txt` makes no sources of all texts.
+/// Extensions that say nothing about a file: a tracked `CMakeLists.txt` does not make every text a
+/// source.
 const BLANK: [&str; 4] = ["log", "out", "pgn", "txt"];
 
-/// Extensions of sources, which count even if they are the tree's first of their kind.
+/// Extensions of sources, which count even if no tracked file has them.
 const SOURCES: [&str; 18] = [
     "asm", "c", "cc", "cpp", "cs", "cxx", "go", "h", "hh", "hpp", "inc", "java", "nim", "py", "rs", "s", "swift", "zig",
 ];
 
-/// Files named in a note before the rest is a number.
+/// Files named in a note; the others are only counted.
 const NAMED: usize = 3;
 
 /// Kinds of a tree's tracked files.
@@ -25,8 +27,8 @@ impl Kinds {
         Self(tracked.into_iter().map(kind).collect())
     }
 
-    /// Whether a build is given the untracked file at `path`: if it is a source, if a tracked file is of its
-    /// kind, or if Quintain or a compiler looks for it by name.
+    /// Returns true if the untracked file at `path` is part of the build: it is a source, a tracked
+    /// file is of its kind, or Quintain or a compiler looks for it by name.
     pub(super) fn have(&self, path: &str) -> bool {
         let kind = kind(path);
         let is_source = kind.strip_prefix("*.").is_some_and(|extension| SOURCES.contains(&extension));
@@ -34,7 +36,7 @@ impl Kinds {
     }
 }
 
-/// A file's extension; its whole name if it has none, or one that tells nothing.
+/// A file's extension; its whole name if it has no extension, or one that says nothing.
 fn kind(path: &str) -> String {
     let name = path.rsplit('/').next().unwrap_or(path);
     match name.rsplit_once('.') {
@@ -45,7 +47,7 @@ fn kind(path: &str) -> String {
     }
 }
 
-/// Note on files that no build is given.
+/// Note about files left out of the build.
 pub(super) fn note(left_out: &[String]) -> String {
     let named = left_out[..left_out.len().min(NAMED)].join(", ");
     let named = crate::text::printable(&named);
@@ -71,7 +73,7 @@ mod tests {
             ("sub/Makefile", true),
             ("sub/CMakeLists.txt", true),
             ("sub/.clang-format", true),
-            // Names that builds look for, though nothing tracked is like them.
+            // Names that builds look for, even if no tracked file is like them.
             ("quintain.toml", true),
             ("Cargo.lock", true),
             ("sub/Cargo.lock", false),
