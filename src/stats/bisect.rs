@@ -1,17 +1,21 @@
-//! Which commit changed the strength: a binary search whose answers are noisy.
+//! Search for the commit that changed the strength: a binary search with noisy answers.
 //!
 //! # Method
-//! Of commits `0..n`, the first good and the last bad, one is the first that differs. The law of the pair scores of a
-//! commit against commit 0 is even before that commit and has the mean of a change of `e` Elo from it on. The posterior of both, the
-//! first bad commit and `e`, is computed from all pairs played by any commit against commit 0, from a uniform prior on the commit and
-//! on the logarithm of the change from 3 to 800 Elo in either direction; the law's shape is that of all pairs together, tilted
-//! to its mean ([`Law::leaned`]). The commit to play next is the one that parts the mass of the posterior most evenly,
-//! as in probabilistic bisection. Commits that can't be played part nothing; those between two that can are found together.
+//! Of commits `0..n`, the first good and the last bad, one is the first that differs. Pair scores
+//! of a commit against commit 0 are level in the mean before that commit, and differ by `e` Elo
+//! from it on. The posterior of the first bad commit and of `e` is computed from all pairs played
+//! by any commit against commit 0. Its prior is uniform on the commit and on the logarithm of the
+//! change, from 3 to 800 Elo in either direction. The distribution of the pair scores is that of
+//! all pairs together, tilted to the mean ([`Law::leaned`]). The commit to play next is the one
+//! that divides the mass of the posterior most evenly, as in probabilistic bisection. Commits that
+//! cannot be played divide nothing; those between two playable ones are found together.
 //!
-//! The model has one change. Where there were several, the search ends at one of them, or between: the evidence of each commit tells.
+//! The model has one change. If there were several, the search ends at one of them, or between
+//! them; the evidence of each commit shows it.
 //!
 //! # Sources
-//! M. Horstein (1963); R. Waeber, P. I. Frazier, S. G. Henderson, "Bisection search with noisy responses" (2013).
+//! M. Horstein (1963); R. Waeber, P. I. Frazier, S. G. Henderson, "Bisection search with noisy
+//! responses" (2013).
 
 use std::ops::RangeInclusive;
 
@@ -19,32 +23,33 @@ use super::Pentanomial;
 use super::simulate::Law;
 use super::sprt::Model;
 
-/// Changes in Elo that are thought possible, by size: from 3, each larger than the one before by the same factor.
+/// Number of sizes of the change in Elo, from 3, each larger than the one before by the same
+/// factor.
 const SIZES: usize = 29;
 const LEAST: f64 = 3.0;
 const MOST: f64 = 800.0;
 
-/// What is known after some pairs.
+/// Posterior of the first bad commit after some pairs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Posterior {
-    /// By commit: the probability that it is the first that differs; 0 for the first commit.
+    /// By commit: the probability that it is the first that differs; 0 for commit 0.
     pub first: Vec<f64>,
     /// The expected change in Elo.
     pub change: f64,
 }
 
-/// Commits that can't be told apart, one of which changed the strength.
+/// Commits that cannot be told apart, one of which changed the strength.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Suspects {
-    /// From the first to the last, which can be played.
+    /// The range between the last playable commit before the change and the first one after it.
     pub commits: RangeInclusive<usize>,
-    /// That it is among them, `0.0..=1.0`.
+    /// Probability that the change is among them, `0.0..=1.0`.
     pub probability: f64,
 }
 
 impl Posterior {
-    /// The posterior of `pairs`, by commit, against commit 0 from the commit's view (those of commit 0 itself are left out).
-    /// `None` for less than two commits.
+    /// The posterior of `pairs`, by commit, against commit 0 from the commit's view (those of
+    /// commit 0 itself are ignored). `None` for fewer than two commits.
     #[must_use]
     pub fn new(pairs: &[Pentanomial]) -> Option<Self> {
         let commits = pairs.len();
@@ -88,7 +93,8 @@ impl Posterior {
         Some(Self { first, change: mean / total })
     }
 
-    /// The commits that can be played, with the probability that the change came with it or before. Both ends are among them.
+    /// The playable commits with the probability that the change came with them or before. Both
+    /// ends are among them.
     fn parted(&self, is_playable: &[bool]) -> Vec<(usize, f64)> {
         let last = self.first.len() - 1;
         let mut below = 0.0;
@@ -102,8 +108,8 @@ impl Posterior {
         parts
     }
 
-    /// The commit to play next: of those between the ends that can be played the one that parts the posterior most evenly, the least
-    /// played one of equals. `None` where there is none.
+    /// The commit to play next: of the playable ones between the ends, the one that divides the
+    /// posterior most evenly, and among equals the least played one. `None` if there is none.
     #[must_use]
     pub fn next(&self, is_playable: &[bool], pairs: &[Pentanomial]) -> Option<usize> {
         let parts = self.parted(is_playable);
@@ -116,7 +122,7 @@ impl Posterior {
             .map(|(commit, _)| *commit)
     }
 
-    /// Where the change most likely is.
+    /// The most likely place of the change.
     #[must_use]
     pub fn suspects(&self, is_playable: &[bool]) -> Suspects {
         let parts = self.parted(is_playable);
@@ -135,7 +141,8 @@ mod tests {
     use super::*;
     use crate::stats::random::SplitMix64;
 
-    /// Searches for a change of `elo` that came with commit `first`; where it ends, how sure it is, and the pairs it took.
+    /// Searches for a change of `elo` that came with commit `first`; returns the suspects, their
+    /// probability and the pairs played.
     fn search(commits: usize, first: usize, elo: f64, broken: &[usize], random: &mut SplitMix64) -> (Suspects, u64) {
         let laws = [0.0, elo].map(|elo| Law::TYPICAL.leaned(elo, Model::Logistic));
         let is_playable: Vec<bool> = (0..commits).map(|commit| !broken.contains(&commit)).collect();
@@ -194,7 +201,7 @@ mod tests {
         assert_eq!(posterior.next(&[false; 5], &[]), None);
         assert_eq!(posterior.suspects(&[false; 5]).commits, 1..=4);
         assert_eq!(Posterior::new(&[Pentanomial::default()]), None);
-        // Two commits leave no question.
+        // With two commits the answer is known.
         assert!((Posterior::new(&[Pentanomial::default(); 2]).unwrap().first[1] - 1.0).abs() < 1e-12);
     }
 }

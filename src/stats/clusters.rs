@@ -1,21 +1,26 @@
-//! Openings as clusters: what pairs are worth if some begin from the same opening.
+//! Openings as clusters: the evidence in pairs if some begin from the same opening.
 //!
-//! Pairs of one opening resemble each other: it may suit one of the engines, or be drawn whatever they do. They are
-//! samples of the opening, and the openings are the independent samples. The variance of the mean score is then that between
-//! openings, and what all pairs come to is their number over the design effect, as if so many independent ones had been played.
+//! Pairs of one opening resemble each other, because it may suit one of the engines, or lead to a
+//! draw whatever they do. They are samples of the opening, and the openings are the independent
+//! samples. The variance of the mean score is then that between openings. All pairs together are
+//! worth their number over the design effect, in independent pairs.
 //!
 //! # Formula
-//! With `n_c` pairs of opening `c` whose scores add up to `s_c`, `N` pairs and `C` openings in all and the mean score `m`, the variance
-//! of the mean is `C/(C - 1) sum (s_c - n_c m)^2 / N^2` (cluster-robust; Liang and Zeger, section 2 of Cameron and Miller), and that of
-//! independent pairs `N/(N - 1) sum (x - m)^2 / N^2`. Their ratio is the design effect: Kish's `1 + (n - 1) r` for openings of `n`
-//! pairs with the correlation `r`, and right for openings of unlike numbers as well. From few openings their scatter is
-//! known badly, so the ratio is stretched as the quantile of Student's distribution with `C - 1` degrees of freedom is against the normal
-//! one (Cameron and Miller, section 6). It is never taken below 1, and it is 1 as long as no opening came twice. It is 1 for a
-//! single opening as well: what is asked there is who is stronger from just that position.
+//! With `n_c` pairs of opening `c` whose scores add up to `s_c`, `N` pairs and `C` openings in all
+//! and the mean score `m`, the variance of the mean is `C/(C - 1) sum (s_c - n_c m)^2 / N^2`
+//! (cluster-robust; Liang and Zeger, section 2 of Cameron and Miller), and that of independent
+//! pairs `N/(N - 1) sum (x - m)^2 / N^2`. Their ratio is the design effect: Kish's `1 + (n - 1) r`
+//! for openings of `n` pairs with the correlation `r`, and valid for openings of unequal numbers as
+//! well. Few openings give a poor estimate of their scatter. So the ratio is multiplied by the
+//! square of the quantile of Student's distribution with `C - 1` degrees of freedom over the normal
+//! one (Cameron and Miller, section 6). The effect is never below 1, and it is 1 as long as no
+//! opening was repeated. It is 1 for a single opening as well, because the question is then which
+//! engine is stronger from just that position.
 //!
 //! # Sources
-//! L. Kish, "Survey Sampling" (1965), section 5.4; K.-Y. Liang, S. L. Zeger, "Longitudinal data analysis using generalized linear
-//! models" (1986); A. C. Cameron, D. L. Miller, "A practitioner's guide to cluster-robust inference", J. Human Resources 50 (2015).
+//! L. Kish, "Survey Sampling" (1965), section 5.4; K.-Y. Liang, S. L. Zeger, "Longitudinal data
+//! analysis using generalized linear models" (1986); A. C. Cameron, D. L. Miller, "A practitioner's
+//! guide to cluster-robust inference", J. Human Resources 50 (2015).
 
 use std::collections::HashMap;
 
@@ -37,7 +42,7 @@ impl<C: Counts> Clustered<C> {
         &self.counts
     }
 
-    /// Counts with the design effect of their clusters, taken as 1 if it is less or no number.
+    /// Counts with the design effect of their clusters, taken as 1 if it is less or NaN.
     #[must_use]
     pub fn new(counts: C, effect: f64) -> Self {
         Self { counts, effect: effect.max(1.0) }
@@ -57,7 +62,8 @@ impl<C: Counts> Counts for Clustered<C> {
     }
 }
 
-/// Pairs of two players by opening. All sums are of whole numbers, so that they do not depend on the order of the pairs.
+/// Pairs of two players by opening. All sums are of integers, so that they do not depend on the
+/// order of the pairs.
 #[derive(Clone, Debug, Default)]
 pub struct Openings {
     /// Pairs and their half points, by opening.
@@ -66,16 +72,17 @@ pub struct Openings {
     half_points: u64,
     /// Pairs that repeat others move for move.
     repeats: u64,
-    /// Of the half points of single pairs.
+    /// Sum over single pairs of the squared half points.
     squares: u64,
-    /// Of openings: squared pairs, squared half points, and their products.
+    /// Sums over openings: squared pairs, squared half points, and their products.
     of_pairs: u128,
     of_points: u128,
     products: u128,
 }
 
 impl Openings {
-    /// Counts a pair with its half points, 0 to 4 of one of the players, from the opening of this key.
+    /// Records a pair with the half points, 0 to 4, of one of the players, from the opening of this
+    /// key.
     pub fn record(&mut self, opening: u64, half_points: u8) {
         let points = u64::from(half_points.min(4));
         let (pairs, sum) = self.clusters.entry(opening).or_default();
@@ -94,32 +101,32 @@ impl Openings {
         self.squares += points * points;
     }
 
-    /// Counts a pair that repeats another one of this opening move for move. All pairs together
+    /// Records a pair that repeats another one of this opening move for move. All pairs together
     /// then weigh no more than the different ones, even if their scores do not vary.
     pub fn record_repeat(&mut self, opening: u64, half_points: u8) {
         self.record(opening, half_points);
         self.repeats += 1;
     }
 
-    /// Pairs that were played.
+    /// Number of pairs.
     #[must_use]
     pub const fn pairs(&self) -> u64 {
         self.pairs
     }
 
-    /// Openings that were played.
+    /// Number of openings.
     #[must_use]
     pub fn openings(&self) -> u64 {
         self.clusters.len() as u64
     }
 
-    /// True once an opening was played by more than one pair.
+    /// Returns true once an opening was played by more than one pair.
     #[must_use]
     pub fn is_repeated(&self) -> bool {
         self.pairs > self.openings()
     }
 
-    /// By how much the variance of the mean score is larger than that of independent pairs, from 1.
+    /// Ratio of the variance of the mean score to that of independent pairs, at least 1.
     #[must_use]
     pub fn design_effect(&self) -> f64 {
         let different = self.pairs.saturating_sub(self.repeats).max(1);
@@ -137,7 +144,7 @@ impl Openings {
         let single = (self.squares as f64 - pairs * mean * mean) * pairs / (pairs - 1.0);
         let between = self.of_points as f64 - 2.0 * mean * self.products as f64 + mean * mean * self.of_pairs as f64;
         let between = between.max(0.0) * openings / (openings - 1.0);
-        // Scores that are all alike have nothing that could cluster; what is left of them is rounding.
+        // Equal scores have no scatter that could cluster; the remainder is rounding.
         if single <= pairs * 1e-12 {
             return 1.0;
         }
@@ -168,7 +175,7 @@ mod tests {
 
     #[test]
     fn repeats_weigh_nothing() {
-        // One opening, and two: won each time, as engines play that do the same whenever they are asked.
+        // One opening, and two: won each time, as by deterministic engines.
         for count in [1, 2] {
             let mut openings = openings(&(0..count).map(|opening| (opening, 4)).collect::<Vec<_>>());
             assert!((openings.design_effect() - 1.0).abs() < 1e-12);
@@ -180,7 +187,8 @@ mod tests {
 
     #[test]
     fn the_effect_is_the_ratio_of_the_variances() {
-        // By hand: scores 4, 4, 0, 0, 2, 2 have the mean 2 and 16 as the sum of squares, openings (8 - 4)^2 + (0 - 4)^2 + 0 = 32.
+        // By hand: scores 4, 4, 0, 0, 2, 2 have the mean 2 and 16 as the sum of squares, openings
+        // (8 - 4)^2 + (0 - 4)^2 + 0 = 32.
         let alike = [(0, 4), (0, 4), (1, 0), (1, 0), (2, 2), (2, 2)];
         let expected = (32.0 * 3.0 / 2.0) / (16.0 * 6.0 / 5.0) * stretch(2.0);
         assert!((openings(&alike).design_effect() - expected).abs() < 1e-12);
@@ -199,14 +207,16 @@ mod tests {
 
     #[test]
     fn games_played_again_are_worth_nothing() {
-        // 500 openings, then each of them four times with the same result: Kish's effect is the number of times.
+        // 500 openings, then each of them four times with the same result: Kish's effect is the
+        // number of times.
         let mut random = SplitMix64::new(4);
         let once: Vec<(u64, u8)> = (0..500).map(|opening| (opening, random.below(5) as u8)).collect();
         let effect = openings(&once.repeat(4)).design_effect();
         assert!((effect / 4.0 - 1.0).abs() < 0.01, "{effect}");
     }
 
-    /// A test of openings that favour one side, drawn afresh, on average none: whether H1 was accepted with and without the clusters.
+    /// A test of openings that favour one side, drawn at random, on average neither side. Returns
+    /// true if H1 was accepted, with and without the clusters.
     fn accepts(sprt: &Sprt, laws: &[Law], book: u32, random: &mut SplitMix64) -> [bool; 2] {
         const LAPS: u32 = 30;
         let favours: Vec<Law> = (0..book).map(|_| laws[random.below(2) as usize]).collect();
@@ -247,7 +257,8 @@ mod tests {
         }
         let share = |count: u32| f64::from(count) / f64::from(RUNS);
         let (clustered, plain) = (share(clustered), share(plain));
-        // Three standard errors of 400 tests at 5 % are 3.3 %. Taken as independent, the same pairs err far more often.
+        // Three standard errors of 400 tests at 5 % are 3.3 %. Taken as independent, the same pairs
+        // err far more often.
         assert!((0.01..0.083).contains(&clustered) && plain > 0.12, "{clustered} with clusters, {plain} without");
     }
 
@@ -275,7 +286,7 @@ mod tests {
             pairs.iter().for_each(|(_, score)| counts.0[usize::from(*score)] += 1);
             prop_assert_eq!(openings(&pairs).design_effect().to_bits(), 1f64.to_bits());
             let clustered = Clustered::new(counts, openings(&pairs).design_effect());
-            // An effect below 1 would be evidence out of nothing.
+            // An effect below 1 would create evidence from nothing.
             prop_assert_eq!(Clustered::new(counts, effect), clustered);
             let sprt = Sprt::new(Bounds { elo0: 0.0, elo1: 50.0 }, Model::Normalized, 0.05, 0.05).expect("a sound test");
             prop_assert_eq!(sprt.llr(&clustered).to_bits(), sprt.llr(&counts).to_bits());

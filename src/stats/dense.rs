@@ -1,4 +1,4 @@
-//! Symmetric positive definite matrices: as much of them as ratings and effects need.
+//! Symmetric positive definite matrices, with the operations that ratings and effects need.
 
 /// A symmetric matrix, stored in full by rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,7 +36,8 @@ impl Symmetric {
         &mut self.entries[i * self.size..(i + 1) * self.size]
     }
 
-    /// This times `other`, which is such that the product is symmetric (as in `G M G`); by rows.
+    /// This times `other`, which must be such that the product is symmetric (as in `G M G`); by
+    /// rows.
     pub(crate) fn times(&self, other: &[Vec<f64>]) -> Self {
         let mut product = Self::zero(self.size);
         for i in 0..self.size {
@@ -49,8 +50,8 @@ impl Symmetric {
         product
     }
 
-    /// Cholesky's lower triangular factor. Where a pivot is not above `least` times its diagonal entry, the
-    /// matrix is singular but for rounding, and the index of that pivot is given.
+    /// Cholesky's lower triangular factor. If a pivot is not above `least` times its diagonal
+    /// entry, the matrix is singular up to rounding; the error is the index of that pivot.
     pub(crate) fn factor(&self, least: f64) -> Result<Factor, usize> {
         let mut lower = self.clone();
         for i in 0..self.size {
@@ -72,12 +73,12 @@ impl Symmetric {
     }
 }
 
-/// Cholesky's factor of a matrix; its upper triangle is not looked at.
+/// Cholesky's factor of a matrix; its upper triangle is not used.
 #[derive(Debug)]
 pub(crate) struct Factor(Symmetric);
 
 impl Factor {
-    /// What is left of the last diagonal entry when all other unknowns are solved for; 1 of an empty matrix.
+    /// The last diagonal entry after elimination of all other unknowns; 1 for an empty matrix.
     pub(crate) fn last_pivot(&self) -> f64 {
         self.0.size.checked_sub(1).map_or(1.0, |last| self.0.get(last, last).powi(2))
     }
@@ -130,7 +131,7 @@ impl Factor {
     }
 }
 
-/// In eight sums, which the compiler can keep side by side.
+/// Dot product in eight sums, which the compiler can vectorise.
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     const LANES: usize = 8;
     let mut sums = [0.0; LANES];
@@ -148,7 +149,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
-    /// A fixed positive definite matrix: of the inverse distances, with a heavier diagonal.
+    /// A fixed positive definite matrix: inverse distances, with a heavier diagonal.
     fn matrix(size: usize) -> Symmetric {
         let mut matrix = Symmetric::zero(size);
         for i in 0..size {

@@ -1,7 +1,7 @@
-//! How much stronger: Elo, normalized Elo, likelihood of superiority, with 95 % intervals.
+//! Differences in strength: Elo, normalized Elo, likelihood of superiority, with 95 % intervals.
 //!
-//! Sources: fishtest `stat_util.py` and `LLRcalc.py` for the formulas; M. Van den Bergh, "Normalized Elo practical". The
-//! normal distribution is that of `statrs`.
+//! Sources: fishtest `stat_util.py` and `LLRcalc.py` for the formulas; M. Van den Bergh,
+//! "Normalized Elo practical". The normal distribution is that of `statrs`.
 
 use super::Counts;
 use statrs::distribution::{ContinuousCDF, Normal};
@@ -23,7 +23,7 @@ pub enum Elo {
 }
 
 impl Elo {
-    /// The number, `None` where it is infinite.
+    /// The number; `None` if it is infinite.
     #[must_use]
     pub fn finite(self) -> Option<f64> {
         match self {
@@ -32,7 +32,7 @@ impl Elo {
         }
     }
 
-    /// Logistic Elo of a score; the scores of 0 and less and of 1 and more are infinite.
+    /// Logistic Elo of a score; scores outside `0.0..1.0` exclusive are infinite.
     pub(super) fn of_score(score: f64) -> Self {
         if score <= 0.0 {
             Self::MinusInfinity
@@ -44,7 +44,7 @@ impl Elo {
         }
     }
 
-    /// `value` where it is finite, else the infinity of its sign; `None` for NaN.
+    /// `value` if it is finite, else the infinity of its sign; `None` for NaN.
     fn of(value: f64) -> Option<Self> {
         if value.is_nan() {
             None
@@ -59,14 +59,15 @@ impl Elo {
 }
 
 impl fmt::Display for Elo {
-    /// With the formatter's precision (default 2), a rounded zero without a sign, infinities as `inf` and `-inf`.
+    /// Uses the formatter's precision (default 2), no sign for a rounded zero, and `inf` and `-inf`
+    /// for infinities.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match self {
             Self::MinusInfinity => "-inf".to_owned(),
             Self::PlusInfinity => "inf".to_owned(),
             Self::Finite(value) => fixed(*value, f.precision().unwrap_or(2)),
         };
-        // Not `pad`: that would take the precision for a maximal width.
+        // Not `pad`, which would use the precision as a maximal width.
         match f.width() {
             Some(width) => write!(f, "{text:>width$}"),
             None => f.write_str(&text),
@@ -74,7 +75,7 @@ impl fmt::Display for Elo {
     }
 }
 
-/// A finite number with so many decimals, never `-0.00`.
+/// A finite number with this many decimals, never `-0.00`.
 #[must_use]
 pub fn fixed(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
@@ -89,12 +90,13 @@ pub fn fixed(value: f64, decimals: usize) -> String {
 pub struct Estimate {
     /// The estimate itself.
     pub value: Elo,
-    /// Both ends of the interval; `None` where all samples fell into one class, which says nothing of their spread.
+    /// Both ends of the interval; `None` if all samples are in one class, which tells nothing of
+    /// their spread.
     pub interval: Option<(Elo, Elo)>,
 }
 
 impl Estimate {
-    /// Half the interval's width, the figure after `+/-`; `None` where the interval is not finite.
+    /// Half the interval's width, the figure after `+/-`; `None` if the interval is not finite.
     #[must_use]
     pub fn error(&self) -> Option<f64> {
         let (low, high) = self.interval?;
@@ -105,13 +107,13 @@ impl Estimate {
 /// Mean and spread of a sample's score per game, the score of a sample lying in `0.0..=1.0`.
 #[derive(Clone, Copy, Debug)]
 struct Spread {
-    /// Independent samples that the counts are worth.
+    /// Number of independent samples with the same evidence as the counts.
     samples: f64,
     games_per_sample: f64,
     score: f64,
-    /// `score - 1/2`, summed as such: subtracted, a lead of one pair in 1e18 would be lost.
+    /// `score - 1/2`, summed as such: by subtraction, a lead of one pair in 1e18 would be lost.
     lead: f64,
-    /// Of one sample, not of the mean; 0 only where all fell into one class.
+    /// Variance of one sample, not of the mean; 0 only if all are in one class.
     variance: f64,
     skewness: f64,
     excess_kurtosis: f64,
@@ -143,8 +145,8 @@ impl Spread {
     }
 }
 
-/// Logistic Elo: the mean score through -400 log10(1/s - 1), and the score's interval through the same, so that the
-/// interval is wider on the far side. `None` without samples.
+/// Logistic Elo: the mean score through -400 log10(1/s - 1). The ends of the score's interval are
+/// mapped likewise, so the interval is wider on the far side. `None` without samples.
 #[must_use]
 pub fn logistic<C: Counts>(counts: &C) -> Option<Estimate> {
     let spread = Spread::new(counts)?;
@@ -155,8 +157,9 @@ pub fn logistic<C: Counts>(counts: &C) -> Option<Estimate> {
     Some(Estimate { value: Elo::of_score(spread.score), interval })
 }
 
-/// Normalized Elo: (s - 1/2)/(standard deviation of a game) * 800/ln 10, with the error by the delta method, which knows
-/// that the deviation is itself estimated. `None` where it is 0/0: no samples, or nothing but level ones.
+/// Normalized Elo: (s - 1/2)/(standard deviation of a game) * 800/ln 10. The error is by the delta
+/// method, which accounts for the estimated deviation. `None` if it is 0/0: no samples, or only
+/// level ones.
 #[must_use]
 pub fn normalized<C: Counts>(counts: &C) -> Option<Estimate> {
     let spread = Spread::new(counts)?;
@@ -165,20 +168,20 @@ pub fn normalized<C: Counts>(counts: &C) -> Option<Estimate> {
     let interval = value.finite().and_then(|nelo| {
         let t = spread.lead / spread.variance.sqrt();
         let factor = 1.0 - t * spread.skewness + t * t / 4.0 * (spread.excess_kurtosis + 2.0);
-        // The factor is a variance and so not negative, but for rounding.
+        // The factor is a variance and so not negative, except by rounding.
         let error = Z_95 / (spread.samples * spread.games_per_sample).sqrt() * scale * factor.max(0.0).sqrt();
         Some((Elo::of(nelo - error)?, Elo::of(nelo + error)?))
     });
     Some(Estimate { value, interval })
 }
 
-/// Whether a run that stops as soon as its 95 % interval is this narrow, `half_width` in logistic Elo either way, stops at these
-/// counts.
-///
-/// Unlike a stop at a verdict, a stop by width alone leaves the plain interval what it says, for the width hardly depends on
-/// who is ahead: Y. S. Chow and H. Robbins, "On the asymptotic theory of fixed-width sequential confidence intervals for the mean",
-/// Ann. Math. Stat. 36 (1965). Theirs is the 1/n that is added to the variance here, against stops after a few like results; it
-/// costs 1 to 2 % more pairs at +-5 Elo. A side that wins everything never gets there, for its Elo has no upper end.
+/// Stopping condition of a run that stops as soon as its 95 % interval is this narrow, `half_width`
+/// in logistic Elo either way. Unlike a stop at a verdict, a stop by width alone hardly biases the
+/// plain interval, because the width hardly depends on who is ahead: Y. S. Chow and H. Robbins, "On
+/// the asymptotic theory of fixed-width sequential confidence intervals for the mean", Ann. Math.
+/// Stat. 36 (1965). The 1/n added to the variance here is theirs and guards against stops after a
+/// few equal results; it costs 1 to 2 % more pairs at +-5 Elo. A side that wins everything never
+/// reaches the width, because its Elo has no upper end.
 #[must_use]
 pub fn is_within<C: Counts>(counts: &C, half_width: f64) -> bool {
     Spread::new(counts).is_some_and(|spread| {
@@ -188,28 +191,27 @@ pub fn is_within<C: Counts>(counts: &C, half_width: f64) -> bool {
     })
 }
 
-/// Likelihood of superiority: the probability, `0.0..=1.0`, that the tested engine is the stronger one. `None` without
-/// samples and if all were level.
-///
-/// It is [`normal_superiority`], but no more than a row of wins alone could say. Of `d` samples that were not level all may
-/// have been won; from a uniform prior on the share of wins, `1 - 2^-(d+1)` is then the probability that the share is above
-/// one half (Laplace). So one won game is worth 75 % and not 100 %. From 20 decisive samples on the bound is less than a
-/// millionth away from certainty.
+/// Likelihood of superiority: the probability, `0.0..=1.0`, that the tested engine is the stronger
+/// one. `None` without samples and if all were level. It is [`normal_superiority`], bounded by the
+/// evidence of wins alone. Suppose that all `d` samples that were not level were won. From a
+/// uniform prior on the share of wins, `1 - 2^-(d+1)` is then the probability that the share is
+/// above one half (Laplace). So one won game is worth 75 % and not 100 %. From 20 decisive samples
+/// on the bound is less than a millionth below certainty.
 #[must_use]
 pub fn superiority<C: Counts>(counts: &C) -> Option<f64> {
     let doubt = doubt(counts);
     Some(normal_superiority(counts)?.clamp(doubt, 1.0 - doubt))
 }
 
-/// The least probability, above 0, that the weaker engine is ahead, as [`superiority`] has it.
+/// Probability above 0 that the weaker engine is ahead, by the same rule as [`superiority`].
 pub(super) fn doubt<C: Counts>(counts: &C) -> f64 {
     let decisive: f64 =
         (0..C::SCORES.len()).filter(|class| C::SCORES[*class] != 0.5).map(|class| counts.count(class) as f64).sum();
     (-decisive - 1.0).exp2()
 }
 
-/// Likelihood of superiority by the normal tail alone, Phi((s-1/2)/sqrt(v/n)), as other runners print it: certain after one
-/// won game. `None` without samples and if all were level.
+/// Likelihood of superiority by the normal tail alone, Phi((s-1/2)/sqrt(v/n)), as other runners
+/// print it; it is 1 after one won game. `None` without samples and if all were level.
 #[must_use]
 pub fn normal_superiority<C: Counts>(counts: &C) -> Option<f64> {
     let spread = Spread::new(counts)?;
@@ -290,7 +292,7 @@ mod tests {
             (pairs([0, 0, 0, 0, 1]), 0.75),
             (pairs([0, 0, 0, 5, 0]), 1.0 - 1.0 / 64.0),
             (pairs([0, 1, 0, 0, 0]), 0.25),
-            // From here on the normal tail decides.
+            // From here on the normal tail is the smaller one.
             (games(2, 1, 1), Normal::standard().cdf(0.125 / (0.171_875_f64 / 4.0).sqrt())),
             (pairs([379, 10170, 21828, 10640, 343]), 0.995_139),
         ];

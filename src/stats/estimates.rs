@@ -1,7 +1,7 @@
 //! Estimates of a match or test: the figures of every output, declared once.
 //!
-//! `quintain stats --json` is this struct. `summary.json`, the control protocol and the dashboard's
-//! lists have its keys among their own. The order of the fields is that of the keys.
+//! `quintain stats --json` prints this struct. `summary.json`, the control protocol and the
+//! dashboard's lists have its keys among their own. The order of the fields is that of the keys.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,12 +11,12 @@ use super::sprt::{Sprt, Verdict};
 use super::unbiased::AfterStop;
 use super::{Counts, Pentanomial, Trinomial, sequence};
 
-/// What counts say of the first player against the second, with 95 % intervals. `None` is what is
-/// not defined; an infinite Elo is null in a document.
+/// Estimates from counts, of the first player against the second, with 95 % intervals. `None` for a
+/// figure that is not defined; an infinite Elo is null in a document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Estimates {
-    /// Points a game, 0 to 1.
+    /// Points per game, 0 to 1.
     pub score: Option<f64>,
     /// Logistic Elo.
     #[serde(with = "number")]
@@ -49,7 +49,7 @@ pub struct Estimates {
     pub verdict: Option<Verdict>,
     /// Share of pairs (or games) in the middle class.
     pub draw_ratio: Option<f64>,
-    /// Pairs won for one lost; of games not defined.
+    /// Pairs won for each one lost; not defined for games.
     pub pairs_ratio: Option<f64>,
     /// Median-unbiased Elo of a test that is over.
     #[serde(with = "number")]
@@ -89,7 +89,7 @@ impl Estimates {
         Self { draw_ratio: counts.draw_ratio(), pairs_ratio: counts.pairs_ratio(), ..Self::of(pairs) }
     }
 
-    /// Estimates of games of which no pairs are known.
+    /// Estimates of games that are not known to be pairs.
     #[must_use]
     pub fn of_games(games: &Clustered<Trinomial>) -> Self {
         Self { draw_ratio: games.counts().draw_ratio(), ..Self::of(games) }
@@ -113,14 +113,14 @@ impl Estimates {
         }
     }
 
-    /// The same with the figures of a test.
+    /// The same estimates with the figures of a test.
     #[must_use]
     pub fn with_test(self, sprt: &Sprt, llr: f64, verdict: Verdict) -> Self {
         let [lower, upper] = [sprt.lower(), sprt.upper()].map(Some);
         Self { llr: Some(llr), llr_lower: lower, llr_upper: upper, verdict: Some(verdict), ..self }
     }
 
-    /// The same with what holds after the stop of a test, if there is such a thing.
+    /// The same estimates with those after the stop of a test, if there are any.
     #[must_use]
     pub fn with_stop(self, after: Option<AfterStop>) -> Self {
         let elo = after.map(|after| after.elo);
@@ -152,7 +152,7 @@ impl Estimates {
         Some(AfterStop { elo, los: self.los_unbiased? })
     }
 
-    /// Where the test stands, if there is one.
+    /// State of the test, if there is one.
     #[must_use]
     pub fn trial(&self) -> Option<TrialState> {
         Some(TrialState { llr: self.llr?, lower: self.llr_lower?, upper: self.llr_upper? })
@@ -185,7 +185,7 @@ mod number {
     }
 }
 
-/// Verdicts by their names; one of another name is none.
+/// Verdicts by their names; an unknown name is `None`.
 mod verdict {
     use super::{Deserialize, Serialize, Verdict};
 
@@ -215,7 +215,7 @@ mod tests {
             .with_stop(unbiased::after(&sprt, &counts));
         let text = serde_json::to_string(&estimates).expect("JSON");
         let back: Estimates = serde_json::from_str(&text).expect("itself");
-        // The reader of numbers may miss the last digit.
+        // The parser of numbers may miss the last digit.
         let numbers = |estimates: &Estimates| -> Vec<f64> {
             let document = serde_json::to_value(estimates).expect("JSON");
             document.as_object().expect("an object").values().filter_map(serde_json::Value::as_f64).collect()

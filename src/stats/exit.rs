@@ -1,25 +1,29 @@
-//! A Brownian motion between two bounds: which it meets first, and when. A log-likelihood ratio on its way to a verdict is
-//! nearly one, and all that is said of a test before or after it is played rests on this.
+//! A Brownian motion between two bounds: the bound it reaches first, and the time. A log-likelihood
+//! ratio on its way to a verdict is nearly one, and all statements about a test before or after it
+//! is played rest on this.
 //!
-//! Two series give the probability of having met a bound by a time: reflections converge at once while the time is short, the
-//! sines of the eigenfunctions when it is long. Both are exact; they are told apart by speed alone.
-//! What a walk in steps does otherwise is step over the bound. On average it ends beyond it by what D. Siegmund found for normal
-//! steps, 0.583 of a step's deviation, and a motion with bounds so much farther out ([`Exit::stepped`]) is as good as the walk.
+//! Two series give the probability of having reached a bound by a time. Sums over reflections
+//! converge at once for short times, sums over the sines of the eigenfunctions for long ones. Both
+//! are exact, and the faster one is used. A walk in steps also overshoots the bound. On average it
+//! ends beyond the bound by 0.583 of a step's deviation, D. Siegmund's result for normal steps. A
+//! motion with bounds moved out by that much ([`Exit::stepped`]) approximates the walk.
 //!
-//! Sources: W. Feller, "An Introduction to Probability Theory and Its Applications", vol. 1, XIV.6, and vol. 2, X.5; D. Siegmund,
-//! "Sequential Analysis" (1985), ch. 3 and 10.
+//! Sources: W. Feller, "An Introduction to Probability Theory and Its Applications", vol. 1, XIV.6,
+//! and vol. 2, X.5; D. Siegmund, "Sequential Analysis" (1985), ch. 3 and 10.
 
 use statrs::function::erf::erfc;
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
 /// Mean step over a bound in standard deviations of a step: -zeta(1/2)/sqrt(2 pi).
 const OVERSHOOT: f64 = 0.582_597;
-/// Drifts beyond this, in variances over the span, leave nothing to chance, and rounding of their exponentials would show.
+/// Drifts beyond this, in variances over the span, decide the result with certainty, and rounding
+/// of their exponentials would show.
 const CERTAIN: f64 = 1e8;
-/// In squares of the span over variances: below, reflections are summed, from it on, sines.
+/// Limit between the series, in squares of the span over variances: reflections are summed below
+/// it, sines from it on.
 const SHORT: f64 = 0.2;
 
-/// A Brownian motion from 0 between two bounds, in units of the log-likelihood ratio a sample.
+/// A Brownian motion from 0 between two bounds, in units of the log-likelihood ratio per sample.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Exit {
     pub(super) drift: f64,
@@ -31,13 +35,13 @@ pub(super) struct Exit {
 }
 
 impl Exit {
-    /// The motion that ends where a walk in steps of this drift and variance does.
+    /// The motion that ends on average where a walk in steps of this drift and variance does.
     pub(super) fn stepped(self) -> Self {
         let over = OVERSHOOT * self.variance.sqrt();
         Self { below: self.below + over, above: self.above + over, ..self }
     }
 
-    /// The probability that the upper bound is met first.
+    /// Probability that the upper bound is reached first.
     pub(super) fn pass_probability(&self) -> f64 {
         let rate = 2.0 * self.drift / self.variance;
         if !rate.is_finite() {
@@ -47,7 +51,8 @@ impl Exit {
         if (rate * span).abs() < 1e-9 {
             return self.below / span;
         }
-        // (1 - e^(-rate below)) / (1 - e^(-rate span)); the exponents are kept from overflowing for a negative drift.
+        // (1 - e^(-rate below)) / (1 - e^(-rate span)); written so that the exponents do not
+        // overflow for a negative drift.
         if rate > 0.0 {
             (-rate * self.below).exp_m1() / (-rate * span).exp_m1()
         } else {
@@ -55,7 +60,7 @@ impl Exit {
         }
     }
 
-    /// The mean number of samples to a bound.
+    /// Mean number of samples until a bound is reached.
     pub(super) fn mean_time(&self) -> f64 {
         let span = self.below + self.above;
         if (2.0 * self.drift * span).abs() < 1e-6 * self.variance {
@@ -65,7 +70,8 @@ impl Exit {
         (pass * self.above - (1.0 - pass) * self.below) / self.drift
     }
 
-    /// The probability that the upper bound has been met by `time` (in samples), and the lower one not before it.
+    /// Probability that the upper bound has been reached by `time` (in samples), and the lower one
+    /// not before it.
     pub(super) fn above_by(&self, time: f64) -> f64 {
         let span = self.below + self.above;
         let tau = self.variance * time / (span * span);
@@ -82,17 +88,18 @@ impl Exit {
         by.clamp(0.0, pass)
     }
 
-    /// The same of the lower bound.
+    /// The same for the lower bound.
     pub(super) fn below_by(&self, time: f64) -> f64 {
         Self { drift: -self.drift, variance: self.variance, below: self.above, above: self.below }.above_by(time)
     }
 
-    /// The probability that no bound has been met by `time`.
+    /// Probability that no bound has been reached by `time`.
     pub(super) fn open_at(&self, time: f64) -> f64 {
         (1.0 - self.above_by(time) - self.below_by(time)).max(0.0)
     }
 
-    /// The probability that no bound has been met by `time` and that the motion is then below `position`.
+    /// Probability that no bound has been reached by `time` and that the motion is then below
+    /// `position`.
     pub(super) fn open_below(&self, time: f64, position: f64) -> f64 {
         let span = self.below + self.above;
         let tau = self.variance * time / (span * span);
@@ -110,7 +117,7 @@ impl Exit {
         share.clamp(0.0, self.open_at(time))
     }
 
-    /// The number of samples by which a bound has been met with this probability, less than 1.
+    /// Number of samples by which a bound has been reached with probability `share`, less than 1.
     pub(super) fn quantile(&self, share: f64) -> f64 {
         let mut high = self.mean_time().max(f64::MIN_POSITIVE);
         // The tail falls by a constant factor in constant time.
@@ -132,9 +139,10 @@ impl Exit {
         high
     }
 
-    /// The mean number of samples to a bound or to `limit`, whichever comes first: the integral of the probability to be under way.
+    /// Mean number of samples to a bound or to `limit`, whichever comes first: the integral of
+    /// [`Self::open_at`].
     pub(super) fn mean_time_within(&self, limit: f64) -> f64 {
-        // From the end on nothing is left to integrate.
+        // Beyond that time the integrand is negligible.
         let limit = limit.min(self.quantile(1.0 - 1e-9));
         const PARTS: u32 = 256;
         let width = limit / f64::from(PARTS);
@@ -145,21 +153,23 @@ impl Exit {
     }
 }
 
-/// The probability of having met the upper bound by `tau`, for a span and a variance of 1 and an upper bound at `bound`.
+/// Probability of having reached the upper bound by `tau`, for a span and a variance of 1 and an
+/// upper bound at `bound`.
 fn reflections(drift: f64, tau: f64, bound: f64) -> f64 {
     let root = tau.sqrt();
-    // What a motion to a lone bound at `distance` has by then, but for the weight of that image.
+    // Probability for a lone bound at `distance`, except for the weight of that image.
     let image = |distance: f64| {
         let way = |drift_there: f64| {
             (drift * bound - drift_there * distance + ln_normal((drift_there * tau - distance) / root)).exp()
         };
         way(drift) + way(-drift)
     };
-    // Images of the start lie at bound + 2k; those below the bound count against it. At times this short three are plenty.
+    // Images of the start lie at bound + 2k; those below the bound count against it. At such short
+    // times three are enough.
     (0..4).map(|k| 2.0 * f64::from(k)).map(|shift| image(bound + shift) - image(shift + 2.0 - bound)).sum()
 }
 
-/// The probability of meeting the upper bound only after `tau`.
+/// Probability of reaching the upper bound only after `tau`.
 fn later(drift: f64, tau: f64, bound: f64) -> f64 {
     let mut sum = 0.0;
     for n in 1..100 {
@@ -174,14 +184,16 @@ fn later(drift: f64, tau: f64, bound: f64) -> f64 {
     sum
 }
 
-/// The probability of being under way below `height` at `tau`, from `start` between bounds at 0 and 1, by reflections.
+/// Probability of being between the bounds and below `height` at `tau`, from `start` between bounds
+/// at 0 and 1, by reflections.
 fn reflected_open(drift: f64, tau: f64, start: f64, height: f64) -> f64 {
     let root = tau.sqrt();
-    // The part of an image between the lower bound and the height, with the image's weight under a drift.
+    // The part of an image between the lower bound and the height, with the image's weight under a
+    // drift.
     let image = |place: f64| {
         let at = |end: f64| (end - place - drift * tau) / root;
         let (low, high) = (at(0.0), at(height));
-        // Of two tails the one with the digits.
+        // Of two tails, the one that keeps its digits.
         let (near, far) = if low + high > 0.0 { (-low, -high) } else { (high, low) };
         let weight = drift * (place - start);
         (weight + ln_normal(near)).exp() - (weight + ln_normal(far)).exp()
@@ -189,7 +201,7 @@ fn reflected_open(drift: f64, tau: f64, start: f64, height: f64) -> f64 {
     (-3..=3).map(|k| 2.0 * f64::from(k)).map(|shift| image(shift + start) - image(shift - start)).sum()
 }
 
-/// The same by sines.
+/// The same probability by sines.
 fn sines_open(drift: f64, tau: f64, start: f64, height: f64) -> f64 {
     let mut sum = 0.0;
     for n in 1..100 {
@@ -207,7 +219,7 @@ fn sines_open(drift: f64, tau: f64, start: f64, height: f64) -> f64 {
     sum
 }
 
-/// The logarithm of the normal distribution's cumulative probability, true to its digits in the far tail.
+/// Logarithm of the normal distribution's cumulative probability, accurate in the far tail.
 fn ln_normal(z: f64) -> f64 {
     if z > -20.0 {
         return (0.5 * erfc(-z * FRAC_1_SQRT_2)).ln();
@@ -256,14 +268,16 @@ mod tests {
                 }
             }
         }
-        // Far from both bounds a motion is as if there were none: P(X < x) = Phi((x - mu t)/sqrt t).
+        // Far from both bounds a motion behaves as if there were none: P(X < x) = Phi((x - mu
+        // t)/sqrt t).
         let free = exit(0.3, 500.0, 500.0).open_below(4.0, 2.0);
         assert!((free - 0.5 * erfc(-0.4 * FRAC_1_SQRT_2)).abs() < 1e-10, "{free}");
     }
 
     #[test]
     fn a_lone_bound_is_met_as_by_the_inverse_gaussian() {
-        // The lower bound far away: P(T <= t) = Phi((mu t - b)/sqrt t) + e^(2 mu b) Phi((-mu t - b)/sqrt t).
+        // The lower bound far away: P(T <= t) = Phi((mu t - b)/sqrt t) + e^(2 mu b) Phi((-mu t -
+        // b)/sqrt t).
         let normal = |z: f64| 0.5 * erfc(-z * FRAC_1_SQRT_2);
         for (drift, above, time) in [(1.0, 2.0, 1.5), (-0.3, 1.0, 4.0), (0.0, 3.0, 9.0)] {
             let root = f64::sqrt(time);

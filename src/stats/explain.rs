@@ -1,22 +1,27 @@
-//! Where a difference came from: comparisons between groups of games, many at once, with game pairs as the unit of chance.
+//! Sources of a difference in strength: comparisons between groups of games, many at once, with
+//! game pairs as the unit of chance.
 //!
-//! The two games of a pair share an opening and are no independent samples, whichever groups they fall into; pairs are. So every
-//! variance here is one of sums over pairs ("clusters").
+//! The two games of a pair share an opening and are not independent samples, whichever groups they
+//! belong to; pairs are. So every variance here is one of sums over pairs ("clusters").
 //!
-//! Sources: K.-Y. Liang and S. Zeger, "Longitudinal data analysis using generalized linear models", Biometrika 73 (1986), for the
-//! variance from cluster sums; S. Holm, "A simple sequentially rejective multiple test procedure", Scand. J. Statist. 6 (1979);
-//! L. Kish, "Survey Sampling" (1965), 5.4 and 8.2, for design effects and the effective sample size; A. Donner and N. Klar, "Design
-//! and Analysis of Cluster Randomization Trials" (2000), 1.4, for the intraclass correlation from an analysis of variance.
+//! Sources: K.-Y. Liang and S. Zeger, "Longitudinal data analysis using generalized linear models",
+//! Biometrika 73 (1986), for the variance from cluster sums; S. Holm, "A simple sequentially
+//! rejective multiple test procedure", Scand. J. Statist. 6 (1979); L. Kish, "Survey Sampling"
+//! (1965), 5.4 and 8.2, for design effects and the effective sample size; A. Donner and N. Klar,
+//! "Design and Analysis of Cluster Randomization Trials" (2000), 1.4, for the intraclass
+//! correlation from an analysis of variance.
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
 /// The two-sided 95 % quantile of the normal distribution.
 const Z_95: f64 = 1.959_963_984_540_054;
 
-/// Pairs that a group and its rest must each have for a test: below that no sum of so few values is near normal.
+/// Pairs that a group and its rest must each have for a test: a sum of fewer values is not near
+/// normal.
 pub const MIN_PAIRS: u64 = 8;
 
-/// Sums and sums of products of vectors: all that a variance of linear functions of them needs, in constant memory.
+/// Sums and sums of products of vectors: in constant memory, everything that the variance of a
+/// linear function of them needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moments<const N: usize> {
     count: u64,
@@ -31,7 +36,7 @@ impl<const N: usize> Default for Moments<N> {
 }
 
 impl<const N: usize> Moments<N> {
-    /// Takes the vector of one pair.
+    /// Records the vector of one pair.
     pub fn add(&mut self, vector: [f64; N]) {
         self.count += 1;
         for (row, value) in vector.iter().enumerate() {
@@ -45,31 +50,31 @@ impl<const N: usize> Moments<N> {
     /// Sum over the vectors of the square of their product with `weights`.
     fn quadratic(&self, weights: [f64; N]) -> f64 {
         let row = |row: usize| (0..N).map(|column| weights[column] * self.products[row][column]).sum::<f64>();
-        // A sum of squares; rounding may leave it below 0.
+        // A sum of squares; rounding may make it negative.
         (0..N).map(|place| weights[place] * row(place)).sum::<f64>().max(0.0)
     }
 }
 
-/// What is looked at in a game: how many trials it holds (0 or 1), and what was made of them, 0 to 1.
+/// Feature of a game: its trials (0 or 1), and the points made in them, 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Trial {
-    /// 1 where the game counts, 0 where it says nothing.
+    /// 1 if the game counts, 0 if it tells nothing.
     pub trials: f64,
     /// Points made, 0 to `trials`.
     pub points: f64,
 }
 
-/// All pairs, whatever their group.
+/// All pairs, of any group.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Whole {
-    /// Of (points, trials).
+    /// Moments of (points, trials).
     pairs: Moments<2>,
     /// Sum of squared points of games.
     squares: f64,
 }
 
 impl Whole {
-    /// Takes the games of a pair.
+    /// Records the games of a pair.
     pub fn add(&mut self, games: &[Trial]) {
         let [points, trials] = sums(games);
         if trials <= 0.0 {
@@ -79,14 +84,15 @@ impl Whole {
         self.squares += games.iter().map(|game| game.points * game.points).sum::<f64>();
     }
 
-    /// Points a trial; `None` without trials.
+    /// Points per trial; `None` without trials.
     #[must_use]
     pub fn mean(&self) -> Option<f64> {
         let [points, trials] = self.pairs.sums;
         (trials > 0.0).then(|| points / trials)
     }
 
-    /// Half the width of the mean's 95 % interval, pairs being the clusters; `None` with fewer than two pairs.
+    /// Half the width of the mean's 95 % interval, with pairs as the clusters; `None` for fewer
+    /// than two pairs.
     #[must_use]
     pub fn error95(&self) -> Option<f64> {
         let mean = self.mean()?;
@@ -117,13 +123,14 @@ fn sums(games: &[Trial]) -> [f64; 2] {
 /// The pairs with a game in one group.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Group {
-    /// Of (points in the group, trials in the group, points of the pair, trials of the pair).
+    /// Moments of (points in the group, trials in the group, points of the pair, trials of the
+    /// pair).
     pairs: Moments<4>,
 }
 
 impl Group {
-    /// Takes a pair: those of its games that belong to the group, and all of them. A pair without a trial in the group changes nothing
-    /// and may be left out.
+    /// Records a pair: the games that belong to the group, and all games. A pair without a trial in
+    /// the group changes nothing and may be left out.
     pub fn add(&mut self, inside: &[Trial], all: &[Trial]) {
         let ([points, trials], [all_points, all_trials]) = (sums(inside), sums(all));
         if trials > 0.0 {
@@ -132,28 +139,28 @@ impl Group {
     }
 }
 
-/// A group against all other games.
+/// A group compared with all other games.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contrast {
     /// Pairs with a trial in the group.
     pub pairs: u64,
-    /// Points a trial in the group, 0 to 1.
+    /// Points per trial in the group, 0 to 1.
     pub inside: f64,
-    /// Points a trial elsewhere, 0 to 1.
+    /// Points per trial elsewhere, 0 to 1.
     pub outside: f64,
     /// Half the width of the 95 % interval of `inside - outside`, for this group taken alone.
     pub error95: Option<f64>,
-    /// Two-sided probability of such a difference where the group makes none, for this group taken alone; `None` where the group or its
-    /// rest has fewer than [`MIN_PAIRS`] pairs.
+    /// Two-sided probability of such a difference if the group makes none, for this group taken
+    /// alone; `None` if the group or its rest has fewer than [`MIN_PAIRS`] pairs.
     pub p: Option<f64>,
 }
 
-/// Compares a group with what is left of `whole`; `None` where either has no trials.
-///
-/// The variance is the larger of two. The one from cluster sums is right whatever the groups' spreads are, but nothing where a small group
-/// saw only one result, which is common where nine pairs of ten end level; the other takes variance and covariance of all games, as if
-/// the group made no difference, but is too small where rare results gather in a group. For `p` the sums are taken around the
-/// common mean (a score test), for the interval around the means of their own.
+/// Compares a group with the rest of `whole`; `None` if either has no trials. The variance is the
+/// larger of two. The one from cluster sums is valid for any spreads of the groups. But it is
+/// worthless if a small group saw only one result, which is common if nine pairs of ten end level.
+/// The other uses variance and covariance of all games, as if the group made no difference, and is
+/// too small if rare results gather in a group. For `p` the sums are taken around the common mean
+/// (a score test), for the interval around their own means.
 #[must_use]
 pub fn contrast(group: &Group, whole: &Whole) -> Option<Contrast> {
     let mean = whole.mean()?;
@@ -195,12 +202,12 @@ pub fn contrast(group: &Group, whole: &Whole) -> Option<Contrast> {
     Some(Contrast { pairs: group.pairs.count, inside, outside, error95, p })
 }
 
-/// K/(K - 1), that K cluster sums around their own mean do not spread too little.
+/// K/(K - 1), the correction for the spread of K cluster sums around their own mean.
 fn correction(clusters: u64) -> Option<f64> {
     (clusters > 1).then(|| clusters as f64 / (clusters - 1) as f64)
 }
 
-/// Probability of a normal deviation at least so large; 1 where nothing varies and nothing deviates.
+/// Probability of a normal deviation at least as large; 1 if nothing varies and nothing deviates.
 fn two_sided(deviation: f64, variance: f64) -> f64 {
     if variance > 0.0 {
         (2.0 * Normal::standard().sf(deviation.abs() / variance.sqrt())).min(1.0)
@@ -211,8 +218,8 @@ fn two_sided(deviation: f64, variance: f64) -> f64 {
     }
 }
 
-/// Holm's adjusted p-values, in the order given: where all below `a` are called found, one or more of them is a false alarm with a
-/// probability of at most `a`, however the tests depend on each other.
+/// Holm's adjusted p-values, in the order given. If all values below `a` are reported, the
+/// probability of one or more false alarms is at most `a`, however the tests depend on each other.
 #[must_use]
 pub fn holm(p: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p.len()).collect();
@@ -226,10 +233,10 @@ pub fn holm(p: &[f64]) -> Vec<f64> {
     adjusted
 }
 
-/// A mean of one side beside that of the other.
+/// Means of two sides, from values of the same pairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sides {
-    /// Of (sum of the one, their number, sum of the other, their number).
+    /// Moments of (sum of the one, its number of values, sum of the other, its number of values).
     pairs: Moments<4>,
 }
 
@@ -238,12 +245,12 @@ pub struct Sides {
 pub struct Interval {
     /// The estimate.
     pub value: f64,
-    /// Lower and upper end; `None` with fewer than two pairs.
+    /// Lower and upper end; `None` for fewer than two pairs.
     pub ends: Option<(f64, f64)>,
 }
 
 impl Sides {
-    /// Takes what both sides did in the games of a pair: sums and numbers of values.
+    /// Records both sides' values in the games of a pair: sums and numbers of values.
     pub fn add(&mut self, one: (f64, f64), other: (f64, f64)) {
         if one.1 + other.1 > 0.0 {
             self.pairs.add([one.0, one.1, other.0, other.1]);
@@ -258,7 +265,8 @@ impl Sides {
         (mean(one, ones), mean(other, others))
     }
 
-    /// The one side's mean over the other's, by the delta method for its logarithm; `None` unless both are positive.
+    /// Ratio of the one side's mean to the other's, by the delta method for its logarithm; `None`
+    /// unless both are positive.
     #[must_use]
     pub fn ratio(&self) -> Option<Interval> {
         let [one, ones, other, others] = self.pairs.sums;
@@ -275,7 +283,7 @@ impl Sides {
         Some(Interval { value, ends })
     }
 
-    /// The one side's mean less the other's.
+    /// The one side's mean minus the other's.
     #[must_use]
     pub fn difference(&self) -> Option<Interval> {
         let [_, ones, _, others] = self.pairs.sums;
@@ -290,10 +298,10 @@ impl Sides {
     }
 }
 
-/// What so many games are worth where some are the same game again: pairs of independent games that would vary as much.
-///
-/// `times` is how often each different game was played. Kish's n^2 / sum of squared weights, for games that are the same have the same result
-/// and others are taken as independent of them; a pair that shares one game with another pair shares half of what it says.
+/// Effective number of pairs if some games are repeats: pairs of independent games that would vary
+/// as much. `times` is the number of times that each different game was played. It is Kish's n^2 /
+/// sum of squared weights, because repeats have the same result and other games are taken as
+/// independent of them. A pair that shares one game with another pair shares half of its evidence.
 #[must_use]
 pub fn effective_pairs(pairs: u64, times: impl IntoIterator<Item = u64>) -> f64 {
     let (mut games, mut squares) = (0.0, 0.0);
@@ -307,7 +315,7 @@ pub fn effective_pairs(pairs: u64, times: impl IntoIterator<Item = u64>) -> f64 
 /// Pair scores of one opening.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Cluster {
-    /// Pairs.
+    /// Number of pairs.
     pub pairs: u64,
     /// Sum of their scores.
     pub sum: f64,
@@ -316,7 +324,7 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Takes a pair's score.
+    /// Records a pair's score.
     pub fn add(&mut self, score: f64) {
         self.pairs += 1;
         self.sum += score;
@@ -324,19 +332,19 @@ impl Cluster {
     }
 }
 
-/// What it costs that pairs of the same opening resemble each other.
+/// Effect of the resemblance of pairs from the same opening.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DesignEffect {
-    /// Correlation of the scores of two pairs of one opening, 0 to 1 (a negative estimate is taken as 0).
+    /// Correlation of the scores of two pairs of one opening, 0 to 1 (a negative estimate is taken
+    /// as 0).
     pub correlation: f64,
-    /// By how much the variance of the mean is larger than with independent pairs, from 1.
+    /// Ratio of the variance of the mean to that of independent pairs, at least 1.
     pub effect: f64,
 }
 
-/// The design effect of openings that were played more than once; `None` where none was, where there is only one, or where all scores are equal.
-///
-/// With the correlation r from a one-way analysis of variance and n_i pairs of opening i, the effect is
-/// 1 + (sum n_i^2 / sum n_i - 1) r.
+/// The design effect of openings that were played more than once; `None` if none was, if there is
+/// only one, or if all scores are equal. With the correlation r from a one-way analysis of variance
+/// and n_i pairs of opening i, the effect is 1 + (sum n_i^2 / sum n_i - 1) r.
 #[must_use]
 pub fn design_effect(openings: impl IntoIterator<Item = Cluster>) -> Option<DesignEffect> {
     let (mut clusters, mut pairs, mut squared, mut sum, mut squares, mut explained) = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0);

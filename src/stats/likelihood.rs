@@ -1,22 +1,26 @@
-//! The most likely distribution under a hypothesis: the engine room of the generalised SPRT.
+//! The most likely distribution under a hypothesis: the core of the generalised SPRT.
 //!
-//! Given the observed shares `p` of the score classes, find the distribution `q` that maximises `sum p ln q` among those
-//! with a given mean ([`Observed::under_mean`]) or a given t-value ([`Observed::under_t_value`]). By Lagrange, `q =
-//! p/(1 + x f)` for a function `f` of the class and the multiplier `x` that makes `sum q f = 0`.
+//! Given the observed shares `p` of the score classes, find the distribution `q` that maximises
+//! `sum p ln q` among those with a given mean ([`Observed::under_mean`]) or a given t-value
+//! ([`Observed::under_t_value`]). By Lagrange, `q = p/(1 + x f)` for a function `f` of the class
+//! and the multiplier `x` that makes `sum q f = 0`.
 //!
-//! Source: M. Van den Bergh, "The generalized maximum likelihood ratio for the expectation value of a distribution" and
-//! "Normalized Elo practical". The search over the t-value's tangents is ours: the published fixed point needs a start
-//! that straddles the hypothesis and may end on the lesser of two maxima.
+//! Source: M. Van den Bergh, "The generalized maximum likelihood ratio for the expectation value of
+//! a distribution" and "Normalized Elo practical". The search over the t-value's tangents is ours:
+//! the published fixed point needs a start that straddles the hypothesis and may end on the lesser
+//! of two maxima.
 
 use super::Counts;
 
 /// As many classes as there are in a pair.
 const CLASSES: usize = 5;
-/// A class that never occurred counts as this much of a sample, as fishtest, fastchess and OpenBench have it.
+/// Share of a sample that stands for a class that never occurred, as in fishtest, fastchess and
+/// OpenBench.
 const ZERO_COUNT: f64 = 0.001;
-/// Relative change below which the root of a fit stands still; rounding alone moves it by a few units in the last place.
+/// Relative change below which the root of a fit counts as found; rounding alone moves it by a few
+/// units in the last place.
 const SETTLED: f64 = 1e-14;
-/// Points at which the likelihood of a t-value is looked at before a maximum is narrowed down.
+/// Points at which the likelihood of a t-value is evaluated before a maximum is narrowed down.
 const GRID: usize = 32;
 
 type PerClass = [f64; CLASSES];
@@ -26,10 +30,11 @@ type PerClass = [f64; CLASSES];
 pub(super) struct Observed {
     /// Classes in use; the arrays are zero beyond.
     len: usize,
-    /// Independent samples that the counts are worth, the thousandths included.
+    /// Number of independent samples with the same evidence as the counts, the thousandths
+    /// included.
     total: f64,
     share: PerClass,
-    /// Score of the class, less one half: the classes are symmetric about 0.
+    /// Score of the class minus one half: the classes are symmetric about 0.
     offset: PerClass,
 }
 
@@ -37,7 +42,7 @@ pub(super) struct Observed {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LogRatios(PerClass);
 
-/// The mean and the variance of something in one sample.
+/// Mean and variance of a quantity in one sample.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moments {
     pub(super) mean: f64,
@@ -45,7 +50,7 @@ pub(super) struct Moments {
 }
 
 impl Observed {
-    /// `None` without samples.
+    /// Shares of the counts; `None` without samples.
     pub(super) fn new<C: Counts>(counts: &C) -> Option<Self> {
         let len = C::SCORES.len().min(CLASSES);
         let mut share = [0.0; CLASSES];
@@ -62,13 +67,15 @@ impl Observed {
         samples.then_some(Self { len, total: total / counts.design_effect(), share, offset })
     }
 
-    /// Independent samples that the counts are worth, the thousandths for empty classes included.
+    /// Number of independent samples with the same evidence, the thousandths for empty classes
+    /// included.
     pub(super) const fn total(&self) -> f64 {
         self.total
     }
 
-    /// Odds of a game not won to one won, and of a game not lost to one lost; a pair in the middle class is taken as two
-    /// draws. Summed and not taken from 1, so that a share of 1e-19 is not lost.
+    /// Odds of a game not won to one won, and of a game not lost to one lost; a pair in the middle
+    /// class is taken as two draws. Summed and not subtracted from 1, so that a share of 1e-19 is
+    /// not lost.
     pub(super) fn odds_against(&self) -> (f64, f64) {
         let odds = |share: fn(f64) -> f64| self.mean_of(|b| 1.0 - share(b)) / self.mean_of(share);
         (odds(|b| (2.0 * b).max(0.0)), odds(|b| (-2.0 * b).max(0.0)))
@@ -79,14 +86,16 @@ impl Observed {
         self.tilted(&self.offset.map(|offset| offset - (score - 0.5))).log_ratios()
     }
 
-    /// The most likely distribution with (mean - 1/2)/(standard deviation) of a sample equal to `t`.
+    /// The most likely distribution with (mean - 1/2)/(standard deviation) of a sample equal to
+    /// `t`.
     ///
-    /// For a standard deviation `s`, the distributions of that t-value touch a half-space in which the mean of
-    /// `f(b) = (1+t²)(bs - ts²/2) - tb²/2` is 0 (`b` the score less one half): by the inequality of arithmetic and
-    /// geometric mean, `s` is the least of all `(s' + E(b-m)²/s')/2`. So the search over distributions is a search over
-    /// the one number `s`, and each `s` is a linear problem.
-    /// Where `t` lies between 0 and the observed t-value the set of distributions not above it is convex, and the
-    /// likelihood has a single minimum over the tangents. Elsewhere it has a maximum, or two, and all are looked at.
+    /// For a standard deviation `s`, the distributions of that t-value touch a half-space in which
+    /// the mean of `f(b) = (1+t²)(bs - ts²/2) - tb²/2` is 0 (`b` the score minus one half). This
+    /// follows from the inequality of arithmetic and geometric mean: `s` is the least of all `(s' +
+    /// E(b-m)²/s')/2`. So the search over distributions is a search over the one number `s`, and
+    /// each `s` is a linear problem. If `t` lies between 0 and the observed t-value, the set of
+    /// distributions not above it is convex, and the likelihood has a single minimum over the
+    /// tangents. Otherwise it has a maximum, or two, and all are examined.
     pub(super) fn under_t_value(&self, t: f64) -> LogRatios {
         if t == 0.0 {
             return self.under_mean(0.5);
@@ -100,7 +109,7 @@ impl Observed {
         tangents.fit(best).log_ratios()
     }
 
-    /// The log-likelihood ratio of two fits, and its mean and variance a sample.
+    /// The log-likelihood ratio of two fits: its mean and variance per sample.
     pub(super) fn ratio(&self, high: &LogRatios, low: &LogRatios) -> Moments {
         let step = |class: usize| high.0[class] - low.0[class];
         let mean: f64 = (0..self.len).map(|class| self.share[class] * step(class)).sum();
@@ -108,7 +117,8 @@ impl Observed {
         Moments { mean, variance }
     }
 
-    /// Mean and variance a sample of the log-likelihood ratio of two fits, were `law` the true distribution.
+    /// Mean and variance per sample of the log-likelihood ratio of two fits, if `law` were the true
+    /// distribution.
     pub(super) fn ratio_under(&self, law: &LogRatios, high: &LogRatios, low: &LogRatios) -> Moments {
         let mut share = [0.0; CLASSES];
         for (class, share) in share.iter_mut().enumerate().take(self.len) {
@@ -129,8 +139,9 @@ impl Observed {
 
     /// The most likely distribution under which the mean of `f` is 0. `f` has both signs.
     ///
-    /// With `k` the class whose `1 + x f` can reach 0 on the root's side and `r = f/f_k`, the denominators are
-    /// `(1-r) + w r` for one `w` in `p_k..=1`. In `w` and not in `x` even a class with a share of 1e-20 keeps its digits.
+    /// With `k` the class whose `1 + x f` can reach 0 on the root's side and `r = f/f_k`, the
+    /// denominators are `(1-r) + w r` for one `w` in `p_k..=1`. In `w` and not in `x` even a class
+    /// with a share of 1e-20 keeps its digits.
     fn tilted(&self, f: &PerClass) -> Fit<'_> {
         let f = &f[..self.len];
         let mean: f64 = f.iter().zip(&self.share).map(|(f, p)| f * p).sum();
@@ -149,13 +160,15 @@ impl Observed {
         Fit { observed: self, ratio, weight }
     }
 
-    /// The root `w` of `sum p r/((1-r) + w r)`, which falls from the pole at 0: Newton within a shrinking bracket.
+    /// The root `w` of `sum p r/((1-r) + w r)`, which falls from the pole at 0: Newton within a
+    /// shrinking bracket.
     fn weight(&self, ratio: &PerClass, least: f64) -> f64 {
         let (mut low, mut high) = (least.min(1.0), 1.0);
         let mut w: f64 = 1.0;
         let mut before_last = f64::INFINITY;
         let mut last = f64::INFINITY;
-        // Halving the logarithm of a range of 1e-23..1 to 1e-16 takes 60 rounds; the limit is never met.
+        // Bisection of the logarithm of a range of 1e-23..1 to 1e-16 takes 60 rounds; the limit is
+        // never reached.
         for _ in 0..200 {
             let (mut value, mut slope) = (0.0, 0.0);
             for (p, r) in self.share[..self.len].iter().zip(ratio) {
@@ -211,7 +224,7 @@ impl Fit<'_> {
         LogRatios(logs)
     }
 
-    /// `sum p ln(q/p)`: the fit's log-likelihood a sample, less a constant. 0 is a perfect fit.
+    /// `sum p ln(q/p)`: the fit's log-likelihood per sample, less a constant. 0 is a perfect fit.
     fn log_likelihood(&self) -> f64 {
         let logs = self.log_ratios();
         (0..self.observed.len).map(|class| self.observed.share[class] * logs.0[class]).sum()
@@ -237,7 +250,8 @@ impl LogRatios {
     }
 }
 
-/// The tangent half-spaces of the distributions with t-value `t > 0`, one for each standard deviation `s`, by `ln s`.
+/// The tangent half-spaces of the distributions with t-value `t > 0`, one for each standard
+/// deviation `s`, by `ln s`.
 struct Tangents<'a> {
     observed: &'a Observed,
     t: f64,
@@ -249,7 +263,7 @@ impl Tangents<'_> {
         self.observed.offset.map(|b| (1.0 + t * t) * s * (b - t * s / 2.0) - t * b * b / 2.0)
     }
 
-    /// False where no distribution at all lies on the tangent.
+    /// Returns false if no distribution at all lies on the tangent.
     fn exists(&self, log_s: f64) -> bool {
         let f = self.function(log_s);
         let f = &f[..self.observed.len];
@@ -260,44 +274,46 @@ impl Tangents<'_> {
         if self.exists(log_s) {
             self.observed.tilted(&self.function(log_s))
         } else {
-            // Only rounding leads here: the tangent passes through a single class at the edge of the range.
+            // Reached by rounding only: the tangent passes through a single class at the edge of
+            // the range.
             Fit { observed: self.observed, ratio: [0.0; CLASSES], weight: 1.0 }
         }
     }
 
-    /// Positive while the fitted distribution's own deviation is larger than the tangent's, 0 where the fit has t-value
-    /// `t`. It is the slope of the likelihood in `s`, but for a factor of constant sign.
+    /// Positive while the fitted distribution's own deviation is larger than the tangent's, 0 if
+    /// the fit has t-value `t`. It is the slope of the likelihood in `s`, up to a factor of
+    /// constant sign.
     fn slope(&self, log_s: f64) -> f64 {
         let deviation = log_s.exp();
         self.fit(log_s).mean_square_offset() - (1.0 + self.t * self.t) * deviation * deviation
     }
 
-    /// `ln s` of the two tangents through the observed distribution if `t` lies between 0 and its t-value. The only fit
-    /// there is has its tangent between them.
+    /// `ln s` of the two tangents through the observed distribution if `t` lies between 0 and its
+    /// t-value. The tangent of the only fit lies between them.
     fn between(&self) -> Option<(f64, f64)> {
         let t = self.t;
         let mean = self.observed.mean_of(|b| b);
         let square = self.observed.mean_of(|b| b * b);
         let discriminant = mean * mean - t * t * square / (1.0 + t * t);
         (mean > 0.0 && discriminant > 0.0).then(|| {
-            // The product of the two roots is `square/(1+t²)`; so the smaller one is free of cancellation.
+            // The product of the two roots is `square/(1+t²)`, which gives the smaller one without
+            // cancellation.
             let far = (mean + discriminant.sqrt()) / t;
             let near = square / ((1.0 + t * t) * far);
             (near.ln(), far.ln())
         })
     }
 
-    /// The tangent of the most likely fit, looked for everywhere.
+    /// The tangent of the most likely fit, from a search of the whole range.
     fn searched(&self, between: Option<(f64, f64)>) -> f64 {
         between.map_or_else(|| self.highest(), |(low, high)| self.touching(low, high))
     }
 
-    /// The same tangent from the observed deviation in a few steps; `None` if they lead nowhere, or if another fit may be
-    /// as likely.
-    ///
-    /// A tangent is the right one if the fit on it has the tangent's own deviation. Deviations hardly depend on the
-    /// tangent, so putting in the last fit's deviation (the published fixed point) gains two or three digits a step, and
-    /// the secant through two steps doubles them.
+    /// The same tangent from the observed deviation in a few steps; `None` if they do not converge,
+    /// or if another fit may be as likely. A tangent is the right one if the fit on it has the
+    /// tangent's own deviation. Deviations hardly depend on the tangent. So using the last fit's
+    /// deviation (the published fixed point) gains two or three digits a step, and the secant
+    /// through two steps doubles them.
     fn nearby(&self, between: Option<(f64, f64)>) -> Option<f64> {
         const STEPS: usize = 12;
         let gap = |log_s: f64| {
@@ -313,7 +329,8 @@ impl Tangents<'_> {
             if log_s != before {
                 slope = (here - gap_before) / (log_s - before);
             }
-            // A gap that does not close as the tangent widens leads to the least likely fit or to none.
+            // A gap that does not close as the tangent widens leads to the least likely fit or to
+            // none.
             if slope.is_nan() || slope > -0.1 {
                 return None;
             }
@@ -331,11 +348,11 @@ impl Tangents<'_> {
         0.5 * (square / (1.0 + self.t * self.t)).ln()
     }
 
-    /// Whether no fit on a tangent elsewhere is more likely than that at `log_s`, as far as [`Self::highest`] would tell.
-    ///
-    /// With `e` the likelihood that this fit lacks, any rival `q` has `sum p ln(q/p) >= -e`. For every positive `h = 1 +
-    /// y (b² - E_p b²)` Jensen's inequality gives `ln E_q h >= sum p ln h - e`: a bound on `E_q b²`, and so on the
-    /// rival's deviation, from either side by the sign of `y`. Only these deviations are looked at.
+    /// Returns true if no fit on another tangent is more likely than that at `log_s`, as far as
+    /// [`Self::highest`] would find one. With `e` the likelihood that this fit lacks, any rival `q`
+    /// has `sum p ln(q/p) >= -e`. For every positive `h = 1 + y (b² - E_p b²)` Jensen's inequality
+    /// gives `ln E_q h >= sum p ln h - e`. That bounds `E_q b²`, and so the rival's deviation, from
+    /// either side by the sign of `y`. Only the deviations within the bounds are examined.
     fn is_only(&self, log_s: f64, between: Option<(f64, f64)>) -> bool {
         if let Some((low, high)) = between {
             return (low..=high).contains(&log_s);
@@ -352,7 +369,7 @@ impl Tangents<'_> {
         };
         let (low, high) = self.range();
         let cell = (high - low) / GRID as f64;
-        // Where no deviation is excluded the bound is NaN, and the range's own end stays.
+        // If no deviation is excluded the bound is NaN, and the end of the range stays.
         let (narrow, wide) = (low.max(bound(rate)), high.min(bound(-rate)));
         let steps =
             |distance: f64| (1..GRID).map(move |step| step as f64 * cell).take_while(move |away| *away < distance);
@@ -360,7 +377,7 @@ impl Tangents<'_> {
             && steps(wide - log_s).all(|away| !self.rises(log_s + away))
     }
 
-    /// Whether the likelihood rises towards wider tangents.
+    /// Returns true if the likelihood rises towards wider tangents.
     fn rises(&self, log_s: f64) -> bool {
         self.exists(log_s) && self.slope(log_s) > 0.0
     }
@@ -378,7 +395,7 @@ impl Tangents<'_> {
         let mut from = low;
         for index in 1..=GRID {
             let here = at(index);
-            // At the end of the range no distribution is as wide as the tangent asks.
+            // At the end of the range no distribution is as wide as the tangent requires.
             let rises = index < GRID && self.rises(here);
             if rising && !rises {
                 let top = self.touching(from, here);
@@ -393,7 +410,8 @@ impl Tangents<'_> {
         best.1
     }
 
-    /// `ln s` from the narrowest tangent on which a distribution lies to the widest a distribution can be.
+    /// `ln s` from the narrowest tangent that holds a distribution to the widest possible
+    /// distribution.
     fn range(&self) -> (f64, f64) {
         let len = self.observed.len;
         let root = (1.0 + self.t * self.t).sqrt();
@@ -403,9 +421,9 @@ impl Tangents<'_> {
     }
 }
 
-/// Where a function that is positive just above `low` and negative just below `high` crosses 0, to 1e-13: false position
-/// with halved weights (Illinois), and a bisection whenever that is slow. At the ends themselves the sign is taken as
-/// known, for there it may be lost to rounding.
+/// Root of a function that is positive just above `low` and negative just below `high`, to 1e-13:
+/// false position with halved weights (Illinois), and bisection whenever that is slow. At the ends
+/// themselves the sign is assumed, because rounding may hide it there.
 fn bracketed_root(function: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
     let mut at_low = function(low).max(f64::MIN_POSITIVE);
     let mut at_high = function(high).min(-f64::MIN_POSITIVE);
@@ -441,7 +459,8 @@ mod tests {
         nelo * std::f64::consts::LN_10 / 800.0 * std::f64::consts::SQRT_2
     }
 
-    /// Log-likelihoods of all samples by the few steps and by the search; `None` if the steps are not trusted.
+    /// Log-likelihoods of all samples by the few steps and by the search; `None` if the steps are
+    /// not accepted.
     fn both<C: Counts>(counts: &C, t: f64) -> Option<[f64; 2]> {
         let observed = Observed::new(counts)?;
         let tangents = Tangents { observed: &observed, t };

@@ -1,19 +1,21 @@
-//! Numbers in, numbers out: what a list of results says about the strength of an engine.
+//! Statistics of results: numbers in, numbers out, about the strength of engines.
 //!
-//! Reading order: the counts below, [`elo`] (how much stronger), `likelihood` (the most likely distribution under a
-//! hypothesis), [`clusters`] (samples that are not independent), [`sprt`] (stronger or not, and when to stop), [`stopping`] (what ends a run early), `exit` (a Brownian
-//! motion between bounds), [`simulate`] (what a test will cost), [`unbiased`] (how strong, after a test), [`sequence`]
-//! (what holds whenever one looks), [`rating`] (many players on one scale), [`random`] (what is drawn by chance). Nothing here knows
-//! games, engines or files, and no input gives `NaN`: what is not defined is `None`, what is infinite says so.
+//! Reading order: the counts below, [`elo`] (differences in strength), `likelihood` (the most
+//! likely distribution under a hypothesis), [`clusters`] (samples that are not independent),
+//! [`sprt`] (the sequential test), [`stopping`] (rules that end a run early), `exit` (a Brownian
+//! motion between bounds), [`simulate`] (the cost of a test), [`unbiased`] (the strength after a
+//! test), [`sequence`] (intervals that hold at all times), [`rating`] (many players on one scale),
+//! [`random`] (random numbers). Nothing here knows games, engines or files. No input gives `NaN`:
+//! an undefined figure is `None`, and an infinite one is marked as such.
 //!
 //! | command | file | method |
 //! | --- | --- | --- |
-//! | `sprt`, `stats` | `sprt`, `unbiased` (on `exit`), `sequence` | generalized SPRT; median-unbiased estimate and LOS after the stop; an interval for all moments at once |
-//! | `--until-width` | `stopping` | the 95 % intervals are no wider: a stop that looks at the scatter, with a floor of 1/n under it, and not at the mean leaves the mean unbiased (Chow and Robbins 1965) |
-//! | `simulate` | `simulate` | a Brownian motion between bounds, with Siegmund's correction; whole tests played by chance beside it |
-//! | openings that come again | `clusters` | cluster-robust variance |
-//! | `rate` | `rating` | one likelihood of the games of a condition; pairs as the unit of variance, or shared openings if those vary more |
-//! | `progress` | `progress` | differences of neighbouring versions in that likelihood, Student's law, Holm |
+//! | `sprt`, `stats` | `sprt`, `unbiased`, `sequence` | generalised SPRT, median-unbiased, any-time |
+//! | `--until-width` | `stopping` | 95 % intervals narrow enough (Chow and Robbins 1965) |
+//! | `simulate` | `simulate` | Brownian motion with Siegmund's correction; whole tests played |
+//! | repeated openings | `clusters` | cluster-robust variance |
+//! | `rate` | `rating` | one likelihood of a condition's games; clusters of pairs or openings |
+//! | `progress` | `progress` | differences of neighbouring versions, Student's law, Holm |
 //! | `bisect` | `bisect` | a posterior over commits |
 //! | `race` | `race` | e-processes, alpha shared by the takes |
 //! | `explain` | `explain` | cluster variances over pairs, Holm |
@@ -39,10 +41,11 @@ pub mod unbiased;
 
 use crate::record::{Outcome, PairScore};
 
-/// Counts of independent samples by score class, lowest class first: the one view the algorithms need.
+/// Counts of independent samples by score class, lowest class first: the one interface that the
+/// algorithms need.
 ///
-/// A sample is a game ([`Trinomial`]) or a game pair ([`Pentanomial`]). The two games of a pair share an opening and
-/// are not independent; pairs are.
+/// A sample is a game ([`Trinomial`]) or a game pair ([`Pentanomial`]). The two games of a pair
+/// share an opening and are not independent; pairs are.
 pub trait Counts {
     /// Mean score per game of each class, rising from 0 to 1.
     const SCORES: &'static [f64];
@@ -57,12 +60,13 @@ pub trait Counts {
         (0..Self::SCORES.len()).fold(0u64, |sum, class| sum.saturating_add(self.count(class)))
     }
 
-    /// By how much the variance of the mean score is larger than that of as many independent samples ([`clusters`]), from 1.
+    /// Ratio of the variance of the mean score to that of as many independent samples
+    /// ([`clusters`]), at least 1.
     fn design_effect(&self) -> f64 {
         1.0
     }
 
-    /// Independent samples that these are worth.
+    /// Number of independent samples with the same evidence.
     fn effective_samples(&self) -> f64 {
         self.samples() as f64 / self.design_effect()
     }
@@ -76,12 +80,14 @@ pub trait Counts {
     }
 }
 
-/// Counts of game pairs by the tested engine's points: `[LL, LD, DD+WL, WD, WW]`, that is 0, 1/2, 1, 3/2 and 2 points.
+/// Counts of game pairs by the tested engine's points: `[LL, LD, DD+WL, WD, WW]`, that is 0, 1/2,
+/// 1, 3/2 and 2 points.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Pentanomial(pub [u64; 5]);
 
 impl Pentanomial {
-    /// Counts one finished pair. Half points beyond 2 a game do not exist; they are taken as a win.
+    /// Counts one finished pair. More than 2 half points a game do not exist and are taken as a
+    /// win.
     pub fn add(&mut self, pair: PairScore) {
         self.0[usize::from(pair.first.min(2)) + usize::from(pair.second.min(2))] += 1;
     }
@@ -111,7 +117,7 @@ impl Pentanomial {
         share(self.0[2], self.samples())
     }
 
-    /// Pairs won over pairs lost, (WD+WW)/(LL+LD); `None` where none was lost.
+    /// Pairs won over pairs lost, (WD+WW)/(LL+LD); `None` if none was lost.
     #[must_use]
     pub fn pairs_ratio(&self) -> Option<f64> {
         let [ll, ld, _, wd, ww] = self.0.map(|count| count as f64);
@@ -128,7 +134,7 @@ impl Counts for Pentanomial {
     }
 }
 
-/// Counts of games from the tested engine's view, each taken as independent of the others.
+/// Counts of games from the tested engine's view, all taken as independent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Trinomial {
     /// Games won.
@@ -140,7 +146,8 @@ pub struct Trinomial {
 }
 
 impl Trinomial {
-    /// Counts one game in which the tested engine made `half_points` (0, 1, 2; more is taken as a win).
+    /// Counts one game in which the tested engine made `half_points` (0, 1, 2; more is taken as a
+    /// win).
     pub fn add(&mut self, half_points: u8) {
         match half_points {
             0 => self.losses += 1,
@@ -149,7 +156,7 @@ impl Trinomial {
         }
     }
 
-    /// Counts one game by who scored, for the tested engine playing `color`.
+    /// Counts one game by its result, for the tested engine playing `color`.
     pub fn add_outcome(&mut self, outcome: Outcome, color: crate::record::Color) {
         self.add(outcome.half_points(color));
     }

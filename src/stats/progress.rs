@@ -1,34 +1,38 @@
-//! The versions of an engine on one scale, in their order, and which of the steps between them are real.
+//! Versions of an engine on one scale, in their order, and tests of the steps between them.
 //!
 //! # Method
-//! All games, those with sparring partners too, are rated together ([`super::rating`]), anchored at the first version of those that
-//! most versions can be compared with. The change from one version to the next is the difference of their ratings with the error of
-//! that difference, which takes in that the two ratings hang together. It is tested two-sided against no change: by Student's
-//! law with the degrees of freedom of that error if both are rated (the normal law marks 7 to 8 % at 20 to 40 pairs a step), else (one of them made every point or none) by the sign test on the pairs and single games
-//! that the two played with each other, which is exact. Of many steps some look like drops by luck alone, so the p-values are
-//! corrected over all steps of the curve by Holm's method: the probability that any step is marked that is no change at
-//! all is at most the level, however the steps hang together.
+//! All games, those with sparring partners too, are rated together ([`super::rating`]), anchored at
+//! the first version of the largest comparable group. The change from one version to the next is
+//! the difference of their ratings, and its error accounts for the correlation of the two. It is
+//! tested two-sided against no change. If both are rated, the test is by Student's distribution
+//! with the degrees of freedom of that error (the normal one marks 7 to 8 % at 20 to 40 pairs a
+//! step). If one of them made every point or none, it is the exact sign test on the pairs and
+//! single games that the two played with each other. Of many steps some look like drops by luck
+//! alone, so the p-values are corrected over all steps of the curve by Holm's method. The
+//! probability that any step without a change is marked is then at most the level, however the
+//! steps depend on each other.
 //!
 //! # Sources
-//! S. Holm, "A simple sequentially rejective multiple test procedure" (1979). The errors are those of `rating`.
+//! S. Holm, "A simple sequentially rejective multiple test procedure" (1979). The errors are those
+//! of `rating`.
 
 use statrs::distribution::{Binomial, DiscreteCDF as _};
 
 use super::rating::{Anchor, Bound, Encounter, Measured, Meeting, RatingError, Ratings, rate_by_opening};
 
-/// What a step is called.
+/// Result of a step's test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
-    /// Weaker than the version before, beyond what luck explains.
+    /// Weaker than the version before, beyond chance.
     Drop,
-    /// Stronger, likewise.
+    /// Stronger, beyond chance.
     Gain,
-    /// Neither is shown.
+    /// No change is shown.
     Open,
 }
 
 impl Mark {
-    /// As it stands in documents.
+    /// The name used in documents.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -39,39 +43,42 @@ impl Mark {
     }
 }
 
-/// From one version to the next.
+/// Step from one version to the next.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
     /// The version before, as a player.
     pub from: usize,
     /// The version after.
     pub to: usize,
-    /// The change in Elo; `None` where one of them has no rating but a bound, or no points join them.
+    /// The change in Elo; `None` if one of them has a bound instead of a rating, or if no points
+    /// join them.
     pub change: Option<Measured>,
-    /// Probability of a change at least as large in either direction where there is none, of this step alone; `None` where nothing
-    /// can be said.
+    /// Probability of a change at least as large in either direction if there is none, for this
+    /// step alone; `None` if it is not defined.
     pub p: Option<f64>,
-    /// The same corrected over all steps.
+    /// The same, corrected over all steps.
     pub p_adjusted: Option<f64>,
-    /// What it comes to at the level asked for.
+    /// Result at the chosen level.
     pub mark: Mark,
 }
 
-/// A curve.
+/// Ratings of versions and the steps between them.
 #[derive(Clone, Debug)]
 pub struct Progress {
     /// All players.
     pub ratings: Ratings,
-    /// Whose rating is 0; `None` where all versions have bounds, and the mean of the pool is 0.
+    /// Player whose rating is 0; `None` if all versions have bounds, in which case the mean of the
+    /// pool is 0.
     pub anchor: Option<usize>,
-    /// The group of the curve; versions of another can't be compared with it.
+    /// The group of the curve; versions of other groups cannot be compared with it.
     pub group: usize,
-    /// Between each two versions in turn.
+    /// Steps between neighbouring versions, in order.
     pub steps: Vec<Step>,
 }
 
-/// Rates `players` players and follows `versions`, players in their order; steps are marked at `level`, the family-wise
-/// error rate. `shared` are the meetings of openings that more than one has ([`rate_by_opening`]).
+/// Rates `players` players and follows `versions`, players in their order; steps are marked at
+/// `level`, the family-wise error rate. `shared` are the meetings of openings that more than one
+/// has ([`rate_by_opening`]).
 ///
 /// # Errors
 /// As [`rate_by_opening`].
@@ -122,8 +129,8 @@ fn step(ratings: &Ratings, encounters: &[Encounter], from: usize, to: usize) -> 
     Step { from, to, change, p, p_adjusted: None, mark: Mark::Open }
 }
 
-/// Of the pairs and single games that two versions played with each other and that were not level: by how many the later one is
-/// ahead, and how many they are.
+/// Result of the pairs and single games that two versions played with each other and that were not
+/// level: the lead of the later one, and their number.
 fn direct(encounters: &[Encounter], from: usize, to: usize) -> (i64, u64) {
     let (mut up, mut down) = (0u64, 0u64);
     for met in encounters {
@@ -146,7 +153,8 @@ fn sign_test(lead: i64, decided: u64) -> Option<f64> {
     Some((2.0 * law.cdf(fewer)).min(1.0))
 }
 
-/// Holm's adjusted p-values, in the order given. What is not defined was not tested and does not count.
+/// Holm's adjusted p-values, in the order given. An undefined value was not tested and does not
+/// count.
 fn holm(values: &[Option<f64>]) -> Vec<Option<f64>> {
     let mut order: Vec<(usize, f64)> =
         values.iter().enumerate().filter_map(|(place, p)| p.map(|p| (place, p))).collect();
@@ -160,8 +168,9 @@ fn holm(values: &[Option<f64>]) -> Vec<Option<f64>> {
     adjusted
 }
 
-/// The step about which the games tell least, that is where the next games do most: the one without a known error and with the
-/// fewest games between its versions, else the one with the largest error. `None` where every error is at most `width`.
+/// The step with the least evidence, for which more games help most. A step without a known error
+/// comes first, that with the fewest games between its versions; else the one with the largest
+/// error. `None` if every error is at most `width`.
 #[must_use]
 pub fn least_certain(progress: &Progress, width: f64) -> Option<usize> {
     let games = |step: &Step| {
@@ -170,7 +179,7 @@ pub fn least_certain(progress: &Progress, width: f64) -> Option<usize> {
     };
     let error = |step: &Step| match step.change.and_then(|change| change.error95) {
         Some(error) => error,
-        // A score without a single point is known well enough once it is no luck.
+        // A perfect score that is beyond chance needs no more games.
         None if step.mark != Mark::Open => 0.0,
         None => f64::INFINITY,
     };
@@ -232,7 +241,8 @@ mod tests {
         let marks: Vec<_> = curve.steps.iter().map(|step| step.mark).collect();
         assert_eq!(marks, [Mark::Gain, Mark::Drop, Mark::Open], "{:?}", curve.steps);
         assert_eq!((curve.anchor, curve.ratings.players[0].elo), (Some(0), 0.0));
-        // The steps lie between the points of the curve, and the error of a step is that of its games alone.
+        // The steps lie between the points of the curve, and the error of a step is that of its
+        // games alone.
         for step in &curve.steps {
             let change = step.change.unwrap();
             let [from, to] = [step.from, step.to].map(|player| curve.ratings.players[player].elo);
@@ -283,8 +293,8 @@ mod tests {
         assert!((4..=35).contains(&marked), "{marked} of 400");
     }
 
-    /// Shares of `runs` curves of `steps` equal versions, `pairs` pairs a step, that have a mark: as they are, and by the
-    /// normal law.
+    /// Shares of `runs` curves of `steps` equal versions, `pairs` pairs a step, that have a mark:
+    /// as tested, and by the normal distribution.
     fn marked(steps: usize, pairs: u64, runs: u32) -> [f64; 2] {
         let mut random = SplitMix64::new(pairs);
         let versions: Vec<usize> = (0..=steps).collect();
@@ -332,7 +342,7 @@ mod tests {
         let curve = progress(4, &games, &[], &[0, 1, 2, 3], 0.05).unwrap();
         assert_eq!(least_certain(&curve, 1.0), Some(1));
         assert_eq!(least_certain(&curve, 500.0), None);
-        // A version that lost everything is not played for ever.
+        // A version that lost every game is not played without end.
         let lost = chain(&[[10, 40, 100, 40, 10], [30, 0, 0, 0, 0]]);
         assert_eq!(least_certain(&progress(3, &lost, &[], &[0, 1, 2], 0.05).unwrap(), 100.0), None);
         // A version without games comes first.

@@ -1,10 +1,13 @@
-//! A race: several takes against one base, on the same openings; hopeless ones are dropped, the best one is found.
+//! Races of several takes against one base on the same openings: hopeless takes are dropped, and
+//! the best one is found.
 //!
 //! # Method
-//! Every claim is a bet (an e-process). Of a claim "the mean of x is above m", with x within `m +- reach`, a gambler who stakes a share
-//! of his fortune on each pair is, as long as the claim is false, never expected to gain; so the probability that his fortune
-//! ever reaches `1/a` is at most `a` (Ville's inequality), however often one looks and whenever one stops. The fortune here is
-//! the mean of those of [`STAKES`] gamblers with fixed stakes, so that it depends on the counts alone and no stake must be guessed.
+//! Every claim is a bet (an e-process). The claim is "the mean of x is above m", with x within `m
+//! +- reach`, and a gambler stakes a share of his fortune on each pair. As long as the claim is
+//! false he is never expected to gain. So the probability that his fortune ever reaches `1/a` is at
+//! most `a` (Ville's inequality), at any number of looks and for any stopping rule. The fortune
+//! here is the mean of those of [`STAKES`] gamblers with fixed stakes, so it depends on the counts
+//! alone and no stake must be guessed.
 //!
 //! Each take has three claims on its pair scores against the base: weaker than the base and what it
 //! must gain, stronger than the base, and weaker than the base and [`Settings::close`]. Each
@@ -36,24 +39,25 @@
 //! and a pair of one take may depend on pairs of another take that were played before it.
 //!
 //! # Sources
-//! J. Ville (1939); I. Waudby-Smith, A. Ramdas, "Estimating means of bounded random variables by betting" (2024), section 4;
-//! E. Even-Dar, S. Mannor, Y. Mansour, "Action elimination and stopping conditions for the multi-armed bandit problem" (2006), for
-//! successive elimination.
+//! J. Ville (1939); I. Waudby-Smith, A. Ramdas, "Estimating means of bounded random variables by
+//! betting" (2024), section 4; E. Even-Dar, S. Mannor, Y. Mansour, "Action elimination and stopping
+//! conditions for the multi-armed bandit problem" (2006), for successive elimination.
 
 mod forecast;
 
 use super::sprt::expected_score;
 pub use forecast::{pairs_of_equals, pairs_to_drop};
 
-/// How many gamblers there are; their stakes fall by the root of two from nine tenths of what they could lose at once.
+/// Number of gamblers. Their stakes fall by the root of two from nine tenths of the largest loss
+/// possible at once.
 const STAKES: usize = 18;
 
 /// The settings of a race.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
-    /// The probability that anything said is false, between 0 and 1.
+    /// The probability that any statement is false, between 0 and 1.
     pub alpha: f64,
-    /// Elo that a take must gain on the base: whoever is shown to gain less is dropped.
+    /// Elo that a take must gain on the base; a take shown to gain less is dropped.
     pub gain: f64,
     /// Elo by which another take may be stronger than the winner; 0 if it must be the only one
     /// left.
@@ -66,7 +70,7 @@ impl Settings {
         expected_score(self.close) - 0.5
     }
 
-    /// Elo over the base of which a take may be shown to gain less before it is dropped as close.
+    /// Gain over the base in Elo below which a take can be dropped as close.
     fn enough(&self) -> f64 {
         self.gain.max(self.close)
     }
@@ -78,34 +82,34 @@ impl Settings {
     }
 }
 
-/// Why a take is out.
+/// Reason that a take was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// Weaker than the base and what it must gain.
+    /// Weaker than the base plus the required gain.
     Base,
-    /// Weaker than the base and [`Settings::close`].
+    /// Weaker than the base plus [`Settings::close`].
     Close,
     /// Weaker than this take, counted from 0.
     Take(usize),
 }
 
-/// How a take stands.
+/// State of a take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
     /// Pairs by points against the base, those played after it was dropped too.
     pub pairs: super::Pentanomial,
-    /// Why it was dropped, and after how many of its pairs.
+    /// Reason that it was dropped, and the number of its pairs at that time.
     pub dropped: Option<(Reason, u64)>,
-    /// Whether it is shown to be stronger than the base.
+    /// True if it is shown to be stronger than the base.
     pub is_better: bool,
 }
 
-/// The fortunes of those who bet on one claim.
+/// The fortunes of the gamblers who bet on one claim.
 #[derive(Clone, Copy, Debug)]
 struct Bet {
-    /// Natural logarithms.
+    /// Natural logarithms of the fortunes.
     fortunes: [f64; STAKES],
-    /// The most they had together, as a logarithm.
+    /// Largest mean of the fortunes so far, as a logarithm.
     best: f64,
 }
 
@@ -132,14 +136,15 @@ fn stakes(reach: f64) -> [f64; STAKES] {
     })
 }
 
-/// The mean of fortunes; all are logarithms.
+/// The mean of fortunes; all values are logarithms.
 fn together(fortunes: &[f64; STAKES]) -> f64 {
     let most = fortunes.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     most + (fortunes.iter().map(|fortune| (fortune - most).exp()).sum::<f64>() / STAKES as f64).ln()
 }
 
-/// What pairs say of two claims, that their mean is above and that it is below one half, each as an e-value (natural logarithm):
-/// if a claim is false, the probability that it ever exceeds `ln(1/a)` is at most `a`.
+/// Evidence of pairs for two claims, that their mean is above one half and that it is below, each
+/// as an e-value (natural logarithm): if a claim is false, the probability that its value ever
+/// exceeds `ln(1/a)` is at most `a`.
 #[must_use]
 pub fn evidence(pairs: &super::Pentanomial) -> [f64; 2] {
     [1.0, -1.0].map(|sign| {
@@ -159,7 +164,7 @@ pub struct Race {
     takes: Vec<Standing>,
     /// Half points of each take's pairs, by opening; `None` for a pair that does not count.
     scores: Vec<Vec<Option<u8>>>,
-    /// By take.
+    /// State of each take against the base.
     against_base: Vec<AgainstBase>,
     /// `between[a][b]`: the claims that take `a` is stronger than take `b`, and that `b` is not
     /// stronger than `a` by `close`.
@@ -233,14 +238,15 @@ impl Race {
         self.judge();
     }
 
-    /// Passes over the next opening of a take: its pair does not count.
+    /// Skips the next opening of a take, whose pair does not count.
     pub fn pass_over(&mut self, take: usize) {
         if let Some(scores) = self.scores.get_mut(take) {
             scores.push(None);
         }
     }
 
-    /// Drops who is shown to be hopeless, and finds the winner; what was shown once stays.
+    /// Drops takes that are shown to be hopeless, and finds the winner; a claim once shown stays
+    /// shown.
     fn judge(&mut self) {
         let count = self.takes.len();
         let bound = self.settings.bound(count);
@@ -286,7 +292,7 @@ impl Race {
         (0..self.takes.len()).filter(|&take| self.takes[take].dropped.is_none()).collect()
     }
 
-    /// Whether nothing is left to be found.
+    /// Returns true if the race has its winner or no take is left.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.winner.is_some() || self.left().is_empty()

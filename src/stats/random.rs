@@ -1,7 +1,8 @@
-//! Numbers that look random and are the same on every machine.
+//! Pseudorandom numbers that are the same on every machine.
 
-/// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", OOPSLA 2014): small, seeded by any number,
-/// and ours, so that no dependency's release changes the order of a run.
+/// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", OOPSLA 2014).
+/// It is small, takes any seed, and stands here so that no release of a dependency changes the
+/// order of a run.
 #[derive(Clone, Debug)]
 pub struct SplitMix64(u64);
 
@@ -26,13 +27,14 @@ impl SplitMix64 {
         (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// A number below `bound`, each equally likely (Lemire: "Fast random integer generation in an interval", 2019); 0 for a bound of 0.
+    /// A number below `bound`, each equally likely (Lemire: "Fast random integer generation in an
+    /// interval", 2019); 0 for a bound of 0.
     pub fn below(&mut self, bound: u32) -> u32 {
         let bound = u64::from(bound);
         loop {
             let product = (self.next_u64() >> 32) * bound;
             let low = product & 0xffff_ffff;
-            // Reject the few values that some results would get one of too many.
+            // Reject the few values that would make some results more likely than others.
             if low >= bound || low >= ((1 << 32) - bound) % bound {
                 // The product of two numbers below 2^32, shifted by 32: it always fits.
                 return u32::try_from(product >> 32).unwrap_or(0);

@@ -1,50 +1,58 @@
-//! Many players on one scale: maximum likelihood ratings with a white advantage, a draw rate, and errors that know that the
-//! two games of a pair are not independent.
+//! Many players on one scale: maximum likelihood ratings with a white advantage, a draw rate, and
+//! errors that account for the dependence of the two games of a pair.
 //!
 //! # The model
-//! A game between players of ratings `a` and `b`, the first with White, is expected to give the first
-//! `E = 1/(1 + 10^(-(a - b + w)/400))` of a point: Bradley and Terry's model with a draw as half a point, `w` being the white
-//! advantage. The ratings are those under which every player's expected points, and White's, equal the points made; they
-//! maximise `sum s ln E + (1 - s) ln(1 - E)`, which is concave, by Newton's method with step halving (`fit`). A finite maximum
-//! exists just where every split of the players sees points go both ways (Ford 1957; Hunter 2004, assumption 1), so the
-//! players are first parted accordingly (`groups`); a perfect score becomes a one-sided bound, and players that are not joined
-//! by games are rated apart. For two players and pairs of which only the sum is known, so that the white advantage cancels, the
+//! A game between players of ratings `a` and `b`, the first with White, is expected to give the
+//! first `E = 1/(1 + 10^(-(a - b + w)/400))` of a point: Bradley and Terry's model with a draw as
+//! half a point, `w` being the white advantage. The ratings are those under which every player's
+//! expected points, and White's, equal the points made. They maximise `sum s ln E + (1 - s) ln(1 -
+//! E)`, which is concave, by Newton's method with step halving (`fit`). A finite maximum exists if
+//! and only if in every split of the players points go both ways (Ford 1957; Hunter 2004,
+//! assumption 1). So the players are first divided accordingly (`groups`): a perfect score becomes
+//! a one-sided bound, and players that are not joined by games are rated separately. For two
+//! players and pairs of which only the sum is known, so that the white advantage cancels, the
 //! difference is [`super::elo::logistic`] and the error, to first order, its error.
-//!
 //! # Draws
-//! They do not move the ratings but the errors. Davidson's (1970) law, draws^2 = v^2 wins losses, is held at the expected
-//! score above: of games with expected score E, a share D = 4 d q / (d + sqrt(d^2 + 4 (1 - 2d) q)) with q = E(1 - E) is drawn,
-//! where `d` is the draw rate between equals, such that the draws expected are the draws seen. Rao and Kupper's (1967) law,
-//! which BayesElo (Coulom 2005) uses, draws with a threshold on the rating scale instead; its scale is another.
+//! Draws do not move the ratings but the errors. Davidson's (1970) law, draws^2 = v^2 wins losses,
+//! is applied at the expected score above. Of games with expected score E, a share D = 4 d q / (d +
+//! sqrt(d^2 + 4 (1 - 2d) q)) with q = E(1 - E) is drawn. The draw rate between equals, `d`, is such
+//! that the draws expected are the draws seen. Rao and Kupper's (1967) law, which BayesElo (Coulom
+//! 2005) uses, draws with a threshold on the rating scale instead; its scale is different.
 //!
-//! Games between parts that no points join have no draws by definition. They count for `d` too, because in a sparse collection
-//! it is mostly draws that join players. If there are such games, the expected scores of all come from ratings that are drawn
-//! towards 0 by two drawn games each, which are finite.
+//! Games between parts that no points join have no draws by definition. They count for `d` too,
+//! because in a sparse collection it is mostly draws that join players. If there are such games,
+//! the expected scores of all come from ratings that are drawn towards 0 by two drawn games each,
+//! which are finite.
 //!
 //! # Errors
-//! The sandwich `A^-1 M A^-1` (Liang and Zeger 1986) with game pairs as clusters. `A` is the information. In `M` a single game
-//! counts with its variance under the model, `E - D/4 - E^2`; the pairs of two players count with the scatter that they show,
-//! drawn towards that of all pairs together as if by [`PRIOR_PAIRS`] more, so that opponents who met twice are not
-//! taken for exact, and with the correction (N - 1)/(N - K) for N games and pairs and K figures estimated. Errors are
-//! half-widths of 95 % intervals, relative to the anchors, or to the mean of the pool where there are none.
+//! The sandwich `A^-1 M A^-1` (Liang and Zeger 1986) with game pairs as clusters. `A` is the
+//! information. In `M` a single game counts with its variance under the model, `E - D/4 - E^2`. The
+//! pairs of two players count with their own scatter, shrunk towards that of all pairs together as
+//! if by [`PRIOR_PAIRS`] more, so that opponents who met twice are not taken for exact. The
+//! correction is (N - 1)/(N - K) for N games and pairs and K estimated figures. Errors are
+//! half-widths of 95 % intervals, relative to the anchors, or to the mean of the pool if there are
+//! none.
 //!
-//! Meetings (pairs and single games) from one opening vary together. If openings are shared, a second matrix has openings as
-//! clusters: `M` gains the products `g_u g_v'` of the gradients of any two meetings `u`, `v` of an opening, and all of it the
-//! factor G/(G - 1) over N/(N - 1) for `G = (sum n_c)^2 / sum n_c^2` effective openings of `n_c` meetings (Cameron and Miller
-//! 2015, sections II and VI; Kish 1965). Its quantile is Student's with G - 1 degrees of freedom. The larger of the two errors
-//! is reported, so that openings are only ever held against a figure; if none is shared the first stands alone.
+//! Meetings (pairs and single games) from one opening vary together. If openings are shared, a
+//! second matrix has openings as clusters. Its `M` gains the products `g_u g_v'` of the gradients
+//! of any two meetings `u`, `v` of an opening, and the whole is multiplied by G/(G - 1) over N/(N -
+//! 1) for `G = (sum n_c)^2 / sum n_c^2` effective openings of `n_c` meetings (Cameron and Miller
+//! 2015, sections II and VI; Kish 1965). Its quantile is Student's with G - 1 degrees of freedom.
+//! The larger of the two errors is reported, so that openings can only widen an interval; if none
+//! is shared, the first is used alone.
 //!
-//! A test of a lead ([`Ratings::lead`]) has the degrees of freedom of its variance (Satterthwaite 1946), those of the
-//! pairs' scatter and of what is lent to it.
+//! A test of a lead ([`Ratings::lead`]) has the degrees of freedom of its variance (Satterthwaite
+//! 1946), from the pairs' own scatter and the part borrowed from all pairs.
 //!
 //! # Sources
-//! R. A. Bradley, M. E. Terry, "Rank analysis of incomplete block designs" (1952); L. R. Ford (1957); P. V. Rao, L. L. Kupper
-//! (1967); R. R. Davidson, "On extending the Bradley-Terry model to accommodate ties" (1970); K.-Y. Liang, S. L. Zeger,
-//! "Longitudinal data analysis using generalized linear models" (1986); F. E. Satterthwaite, "An approximate distribution of
-//! estimates of variance components" (1946); L. Kish, "Survey Sampling" (1965); A. C. Cameron, D. L. Miller, "A practitioner's
-//! guide to cluster-robust inference" (2015); D. R. Hunter, "MM algorithms for generalized
-//! Bradley-Terry models" (2004); R. Coulom, "Bayeselo" (2005). Ordo (M. Ballicora) has the same model of the score,
-//! and finds its errors by simulation.
+//! R. A. Bradley, M. E. Terry, "Rank analysis of incomplete block designs" (1952); L. R. Ford
+//! (1957); P. V. Rao, L. L. Kupper (1967); R. R. Davidson, "On extending the Bradley-Terry model to
+//! accommodate ties" (1970); K.-Y. Liang, S. L. Zeger, "Longitudinal data analysis using
+//! generalized linear models" (1986); F. E. Satterthwaite, "An approximate distribution of
+//! estimates of variance components" (1946); L. Kish, "Survey Sampling" (1965); A. C. Cameron, D.
+//! L. Miller, "A practitioner's guide to cluster-robust inference" (2015); D. R. Hunter, "MM
+//! algorithms for generalized Bradley-Terry models" (2004); R. Coulom, "Bayeselo" (2005). Ordo (M.
+//! Ballicora) has the same model of the score, and finds its errors by simulation.
 
 mod draws;
 mod errors;
@@ -66,23 +74,24 @@ pub use lead::Lead;
 pub use openings::{Meeting, Score};
 use std::f64::consts::LN_10;
 
-/// Natural units of the logistic curve in an Elo.
+/// Natural units of the logistic curve per Elo.
 const PER_ELO: f64 = LN_10 / 400.0;
 /// The two-sided 95 % quantile of the normal distribution.
 const Z_95: f64 = 1.959_963_984_540_054;
-/// Anchors beyond this are no rating of a chess player, and would overflow the curve.
+/// Anchors beyond this are no chess ratings, and would overflow the curve.
 const ANCHOR_LIMIT: f64 = 10_000.0;
-/// A bound of a perfect score: had the player that rating, the score would have had this probability.
+/// Probability of the score at a perfect score's bound, if the bound were the player's rating.
 const BOUND_PROBABILITY: f64 = 0.025;
-/// How many more pairs the scatter of all pairs counts for among those of two players.
+/// Weight, in pairs, of the scatter of all pairs among that of two players.
 pub const PRIOR_PAIRS: f64 = 10.0;
-/// The most players that are rated at once: the time grows with the cube of their number, the memory with its square.
+/// The most players rated at once: time grows with the cube of their number, memory with its
+/// square.
 pub const MAX_PLAYERS: usize = 4000;
 
 /// All games between two players, by index from 0.
 ///
-/// Games come as pairs (one opening, colours reversed) or singly; pairs with what each game brought (`legs`), or with the sum
-/// only (`pairs`), from which nothing can be learnt of colours and draws.
+/// Games come as pairs (one opening, colours reversed) or singly. Pairs come with the result of
+/// each game (`legs`), or with the sum only (`pairs`), which tells nothing of colours and draws.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Encounter {
     /// One player.
@@ -113,7 +122,8 @@ impl Encounter {
         *count = count.saturating_add(1);
     }
 
-    /// Counts one single game in which `a` had `color` and made `half_points` (0, 1, 2; more is taken as a win).
+    /// Counts one single game in which `a` had `color` and made `half_points` (0, 1, 2; more is
+    /// taken as a win).
     pub fn add_game(&mut self, color: Color, half_points: u8) {
         match color {
             Color::White => self.white.add(half_points),
@@ -193,7 +203,7 @@ impl Encounter {
             + of(self.black)
     }
 
-    /// Draws; `None` where pairs are among the games of which only the sum is known.
+    /// Draws; `None` if pairs of which only the sum is known are among the games.
     fn draws(&self) -> Option<u64> {
         let legs: u64 = (0..3)
             .flat_map(|first| (0..3).map(move |second| (first, second)))
@@ -204,7 +214,7 @@ impl Encounter {
         (self.pairs.pairs() == 0).then(|| legs.saturating_add(self.white.draws).saturating_add(self.black.draws))
     }
 
-    /// Adds what `other` has, which is of the same players in the same order.
+    /// Adds the games of `other`, which is of the same players in the same order.
     fn merge(&mut self, other: &Self) {
         let add = |into: &mut u64, count: u64| *into = into.saturating_add(count);
         self.pairs.0.iter_mut().zip(other.pairs.0).for_each(|(into, count)| add(into, count));
@@ -221,45 +231,47 @@ impl Encounter {
 /// A player whose rating is known beforehand.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Anchor {
-    /// Which player.
+    /// The player.
     pub player: usize,
     /// The rating, within 10,000 of 0.
     pub elo: f64,
-    /// Half-width of its 95 % interval; 0 holds the rating fixed, more lets the games move it, which then weigh as if none had
-    /// been drawn: the rating keeps nearer to the anchor than it had to, and its error says so.
+    /// Half-width of its 95 % interval. 0 holds the rating fixed. With more, the games move it with
+    /// the weight that they would have without draws, so the rating stays a little too near the
+    /// anchor, and its error accounts for that.
     pub error95: f64,
 }
 
-/// What a rating stands for.
+/// Meaning of a rating.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
     /// The most likely rating.
     Exact,
-    /// The player made every point against the rest of the group: the most likely rating is infinite, and at this one the
-    /// score would have had a probability of 2.5 %, a pair taken as one game.
+    /// The player made every point against the rest of the group, so the most likely rating is
+    /// infinite. At this one the score would have had a probability of 2.5 %, with a pair taken as
+    /// one game.
     AtLeast,
-    /// The same for a player who made none.
+    /// The same for a player who made no point.
     AtMost,
 }
 
-/// One player's rating and what it rests on.
+/// One player's rating with its error and games.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rating {
     /// Elo on the 400 scale.
     pub elo: f64,
-    /// Half-width of the 95 % interval, relative to the group's anchors or its mean; `None` where the games tell nothing of
-    /// it: a bound, too few games, or no scatter at all.
+    /// Half-width of the 95 % interval, relative to the group's anchors or its mean; `None` if the
+    /// games do not determine it: a bound, too few games, or no scatter at all.
     pub error95: Option<f64>,
-    /// Whether the rating is exact or a bound.
+    /// Exact rating or bound.
     pub bounded: Bound,
-    /// Players of different groups can't be compared: no points joined them. 0 is the group with anchors, or with the
-    /// most games.
+    /// Group of players who can be compared, because points joined them. 0 is the group with
+    /// anchors, or with the most games.
     pub group: usize,
     /// Games played.
     pub games: u64,
     /// Mean score per game, `0.0..=1.0`; `None` without games.
     pub score: Option<f64>,
-    /// Games drawn; `None` where pairs are among them of which only the sum is known.
+    /// Draws; `None` if pairs of which only the sum is known are among the games.
     pub draws: Option<u64>,
 }
 
@@ -268,29 +280,30 @@ pub struct Rating {
 pub struct Measured {
     /// The most likely value.
     pub value: f64,
-    /// Half-width of the 95 % interval; `None` where it is not known.
+    /// Half-width of the 95 % interval; `None` if it is not known.
     pub error95: Option<f64>,
 }
 
-/// What the games say.
+/// Result of a rating.
 #[derive(Clone, Debug)]
 pub struct Ratings {
     /// By player.
     pub players: Vec<Rating>,
-    /// White advantage in Elo, one for all groups; `None` where the games don't tell: colours not known, never reversed, or
-    /// nothing but wins for one colour.
+    /// White advantage in Elo, one for all groups; `None` if the games do not determine it: colours
+    /// not known, never reversed, or only wins for one colour.
     pub white_advantage: Option<Measured>,
-    /// Share of draws between equal players, `0.0..=1.0`; `None` without games whose result is known singly.
+    /// Share of draws between equal players, `0.0..=1.0`; `None` without games whose result is
+    /// known singly.
     pub draw_rate: Option<Measured>,
-    /// How many groups there are.
+    /// Number of groups.
     pub groups: usize,
-    /// Place of a player in `covariance`; `None` for those held fixed.
+    /// Index of a player in `covariance`; `None` for players held fixed.
     places: Vec<Option<usize>>,
-    /// Covariance in natural units; `None` if there is too little to tell.
+    /// Covariance in natural units; `None` if there are too few games.
     covariance: Option<Covariance>,
 }
 
-/// Why players could not be rated.
+/// Reason that players could not be rated.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum RatingError {
     /// An encounter or anchor of a player beyond the last.
@@ -322,7 +335,8 @@ pub enum RatingError {
 
 /// Rates `players` players by their games.
 ///
-/// Encounters may come in any order and repeat themselves. Without anchors each group's exact ratings have the mean 0.
+/// Encounters may come in any order and repeat themselves. Without anchors each group's exact
+/// ratings have the mean 0.
 ///
 /// # Errors
 /// [`RatingError`] for indices and anchors out of range.
@@ -330,8 +344,8 @@ pub fn rate(players: usize, encounters: &[Encounter], anchors: &[Anchor]) -> Res
     rate_by_opening(players, encounters, &[], anchors)
 }
 
-/// As [`rate`], with the meetings of each opening that more than one has: they are among the games of `encounters`, and vary
-/// together.
+/// Like [`rate`], with the meetings of each opening that has more than one: they are among the
+/// games of `encounters`, and vary together.
 ///
 /// # Errors
 /// [`RatingError`] for indices and anchors out of range.
@@ -344,7 +358,8 @@ pub fn rate_by_opening(
     check(players, encounters, shared, anchors)?;
     let encounters = merged(encounters);
     let groups = groups::groups(players, &encounters, anchors);
-    // Games that decide nothing but a bound are infinitely far up the curve; they tell nothing of the rest.
+    // Games that decide only a bound are infinitely far up the curve; they do not affect the other
+    // ratings.
     let part_of = groups::part_of(players, &groups);
     let inside: Vec<&Encounter> = encounters.iter().filter(|met| part_of[met.a] == part_of[met.b]).collect();
     let fitted = fit::fit(players, &groups, &inside, anchors);
@@ -380,8 +395,9 @@ pub fn rate_by_opening(
 }
 
 impl Ratings {
-    /// Likelihood of superiority: the probability that player `a` is stronger than player `b`, `0.0..=1.0`. `None` where the games
-    /// don't tell: different groups, a bound, errors that are not known.
+    /// Likelihood of superiority: the probability that player `a` is stronger than player `b`,
+    /// `0.0..=1.0`. `None` if the games do not determine it: different groups, a bound, unknown
+    /// errors.
     #[must_use]
     pub fn los(&self, a: usize, b: usize) -> Option<f64> {
         let (first, second) = (self.players.get(a)?, self.players.get(b)?);
@@ -392,7 +408,7 @@ impl Ratings {
         let lead = first.elo - second.elo;
         let (i, j) = (self.places[a], self.places[b]);
         let (Some(covariance), true) = (&self.covariance, i.is_some() || j.is_some()) else {
-            // Both held fixed: their ratings are what they are said to be.
+            // Both held fixed: their ratings are certain.
             let fixed = i.is_none() && j.is_none() && lead != 0.0;
             return fixed.then_some(if lead > 0.0 { 1.0 } else { 0.0 });
         };
@@ -400,7 +416,7 @@ impl Ratings {
         Some(student::above(-lead / spread.deviation, spread.freedom))
     }
 
-    /// Writes a group's ratings down.
+    /// Stores a group's ratings.
     fn settle(&mut self, number: usize, group: &Group, theta: &[f64], anchored: bool, encounters: &[Encounter]) {
         let count = group.exact.len() as f64;
         let mean = if anchored { 0.0 } else { group.exact.iter().map(|&player| theta[player]).sum::<f64>() / count };
@@ -500,7 +516,7 @@ fn merged(encounters: &[Encounter]) -> Vec<Encounter> {
     all.into_values().collect()
 }
 
-/// Games, scores and draws; the ratings are yet to come.
+/// Games, scores and draws of each player, before the ratings are known.
 fn tallies(players: usize, encounters: &[Encounter]) -> Vec<Rating> {
     let blank =
         Rating { elo: 0.0, error95: None, bounded: Bound::Exact, group: 0, games: 0, score: None, draws: Some(0) };

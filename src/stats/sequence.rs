@@ -1,38 +1,45 @@
-//! What holds whenever one looks: a confidence sequence for the mean score.
+//! A confidence sequence for the mean score: intervals that hold at all times.
 //!
-//! A 95 % interval covers the truth 95 times in 100 if it is read once, at a moment chosen beforehand. Who watches a run and stops
-//! when he likes what he sees has no such promise from it. The intervals here have: with probability 95 % the truth is in all of
-//! them, from the first pair to the last, so it may be read at any moment and for any reason to stop.
+//! A 95 % interval covers the truth 95 times in 100 if it is read once, at a moment chosen
+//! beforehand. It does not if a user watches a run and stops it at a pleasing result. The intervals
+//! here do: with probability 95 % the truth is in all of them, from the first pair to the last. So
+//! they may be read at any time, and the run stopped for any reason.
 //!
 //! # The method
-//! Betting (Waudby-Smith and Ramdas 2024). Against "the mean score is m, or lower" one starts with a capital of 1 and stakes the
-//! share `f` of it on each sample, whose score x turns it into `1 - f + f x/m` of itself: fair odds if the mean is m, bad ones if
-//! it is lower. By Ville's inequality such a capital ever reaches 40 with probability 1/40 at most; where it has, m is excluded
-//! for good. The stakes are a fixed mixture of constant shares, from nearly all to a thousandth by factors of sqrt(2), equal parts
-//! of the capital on each: as large as the best of them but for the factor of their number (H. Robbins' mixtures, T. Cover's
-//! universal portfolio). The product over the samples depends on the counts of the classes alone, so the interval is a function of
-//! the counts: nothing to keep, and a replayed journal gives the same. It falls in m, so its root is the interval's lower end; the
-//! upper one is that of the other side. No distribution is assumed, only independent samples, or a mean that never leaves m.
-//! Samples in clusters bet with the number of independent ones that they are worth, for which the promise holds nearly.
+//! Betting (Waudby-Smith and Ramdas 2024). A bet against "the mean score is m, or lower" starts
+//! with a capital of 1 and stakes the share `f` of it on each sample. A score x multiplies the
+//! capital by `1 - f + f x/m`: fair odds if the mean is m, bad ones if it is lower. By Ville's
+//! inequality such a capital ever reaches 40 with probability 1/40 at most; once it has, m is
+//! excluded for good. The stakes are a fixed mixture of constant shares, from nearly all to a
+//! thousandth by factors of sqrt(2), with equal parts of the capital on each. The mixture grows
+//! like the best of them, up to the factor of their number (H. Robbins' mixtures, T. Cover's
+//! universal portfolio). The product over the samples depends on the counts of the classes alone,
+//! so the interval is a function of the counts: it needs no state, and a replayed journal gives the
+//! same. The capital falls in m, so its root is the interval's lower end; the upper end is that of
+//! the other side. No distribution is assumed, only independent samples, or a mean that never
+//! leaves m. Samples in clusters bet with the number of independent samples of the same evidence,
+//! for which the guarantee holds approximately.
 //!
-//! It costs width, about 1.7 times the plain interval's at a thousand pairs.
+//! The price is width, about 1.7 times the plain interval's at a thousand pairs.
 //!
-//! Sources: I. Waudby-Smith, A. Ramdas, "Estimating means of bounded random variables by betting", J. R. Stat. Soc. B 86 (2024),
-//! sections 3 and 4; J. Ville, "Etude critique de la notion de collectif" (1939); H. Robbins, "Statistical methods related to the
-//! law of the iterated logarithm" (1970).
+//! Sources: I. Waudby-Smith, A. Ramdas, "Estimating means of bounded random variables by betting",
+//! J. R. Stat. Soc. B 86 (2024), sections 3 and 4; J. Ville, "Etude critique de la notion de
+//! collectif" (1939); H. Robbins, "Statistical methods related to the law of the iterated
+//! logarithm" (1970).
 
 use super::Counts;
 use super::elo::Elo;
 
 /// The largest share of the capital that is staked.
 const LARGEST: f64 = 0.96;
-/// Shares staked, each the last one's over sqrt(2): the smallest is fit for intervals after 1e8 samples.
+/// Number of shares staked, each the one before over sqrt(2): the smallest suits intervals after
+/// 1e8 samples.
 const STAKES: usize = 21;
 /// The logarithm of the capital that excludes a mean on one side: 1/0.025.
 const LN_ENOUGH: f64 = 3.688_879_454_113_936;
 
-/// The interval of mean scores, within `0.0..=1.0`, that are not excluded at 95 % after `counts`, whenever that is read. All of
-/// `0.0..=1.0` without samples.
+/// The interval of mean scores, within `0.0..=1.0`, that are not excluded at 95 % after `counts`,
+/// at whatever time it is read. All of `0.0..=1.0` without samples.
 #[must_use]
 pub fn score<C: Counts>(counts: &C) -> (f64, f64) {
     let classes = C::SCORES.len();
@@ -50,7 +57,7 @@ pub fn elo<C: Counts>(counts: &C) -> (Elo, Elo) {
     (Elo::of_score(low), Elo::of_score(high))
 }
 
-/// The lowest mean that is not excluded from below, 0 where none is.
+/// The lowest mean that is not excluded from below, 0 if none is.
 fn lower(samples: impl Iterator<Item = (f64, f64)> + Clone) -> f64 {
     let (mut count, mut points) = (0.0, 0.0);
     for (times, score) in samples.clone() {
@@ -60,7 +67,7 @@ fn lower(samples: impl Iterator<Item = (f64, f64)> + Clone) -> f64 {
     if points <= 0.0 {
         return 0.0;
     }
-    // At the mean seen no stake has won anything, and towards 0 all of them win without end.
+    // At the observed mean no stake has won anything, and towards 0 all of them win without bound.
     let (mut low, mut high) = (0.0_f64, points / count);
     for _ in 0..60 {
         let middle = f64::midpoint(low, high);
@@ -109,14 +116,14 @@ mod tests {
                 let mut counts = Pentanomial::default();
                 let wrong = (0..1000).any(|_| {
                     law.draw(&mut counts, &mut random);
-                    // The ends themselves need not be found: is the truth excluded?
+                    // The ends themselves are not needed: the test is if the truth is excluded.
                     let up = counts.0.iter().zip(Pentanomial::SCORES).map(|(n, a)| (*n as f64, *a));
                     let down = up.clone().map(|(n, a)| (n, 1.0 - a));
                     ln_capital(up, truth) >= LN_ENOUGH || ln_capital(down, 1.0 - truth) >= LN_ENOUGH
                 });
                 missed += u32::from(wrong);
             }
-            // 20 of 400 and three standard errors; and it is no interval that is merely wide: some are missed.
+            // 20 of 400 and three standard errors. The interval is not just wide: some are missed.
             assert!(missed <= 33, "{missed} of {RUNS} at {strength}");
             assert!(missed >= 1, "{missed} of {RUNS} at {strength}");
         }
@@ -124,7 +131,8 @@ mod tests {
 
     #[test]
     fn a_plain_interval_that_is_watched_fails_where_this_holds() {
-        // The pairs of equals, looked at after each: the plain interval loses the truth in far more than 5 runs of 100.
+        // Pairs of equals, looked at after each: the plain interval misses the truth in far more
+        // than 5 runs of 100.
         let mut random = SplitMix64::new(5);
         let mut missed = 0;
         for _ in 0..200 {

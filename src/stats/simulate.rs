@@ -1,10 +1,11 @@
-//! What a test will cost, before it is started: how likely it passes and how many pairs it takes, for an engine of a
-//! supposed strength.
+//! The cost of a test before it is started: its probability to pass and its number of pairs, for an
+//! engine of an assumed strength.
 //!
-//! [`forecast`] takes the log-likelihood ratio for a Brownian motion, with Siegmund's correction for steps over a bound (`exit`),
-//! and is immediate; [`play`] draws pair results and runs the test itself, exact ratio and all, to see what the formula leaves out.
-//! Sources: A. Wald, "Sequential Analysis" (1947); D. Siegmund, "Sequential Analysis" (1985), ch. 3, for the motion
-//! between two bounds.
+//! [`forecast`] takes the log-likelihood ratio for a Brownian motion, with Siegmund's correction
+//! for steps over a bound (`exit`), and is immediate. [`play`] draws pair results and runs the test
+//! itself, exact ratio and all, which shows the error of the formula. Sources: A. Wald, "Sequential
+//! Analysis" (1947); D. Siegmund, "Sequential Analysis" (1985), ch. 3, for the motion between two
+//! bounds.
 
 use super::exit::Exit;
 use super::likelihood::Observed;
@@ -12,21 +13,24 @@ use super::random::SplitMix64;
 use super::sprt::{Bounds, Model, Sprt, Verdict};
 use super::{Counts, Pentanomial};
 
-/// The tilt that makes nearly every pair a win; no supposed strength needs a stronger one.
+/// The tilt that makes nearly every pair a win; no assumed strength needs a larger one.
 const STEEPEST: f64 = 200.0;
 
-/// Pairs stand for shares in the closed form; so many that rounding to whole ones does not matter.
+/// Number of pairs that stands for shares in the closed form, large enough that rounding to whole
+/// pairs does not matter.
 const PAIRS: f64 = 1e15;
 
-/// Shares of the pair results `[LL, LD, DD+WL, WD, WW]` from the tested engine's view, each positive, 1 in all.
+/// Shares of the pair results `[LL, LD, DD+WL, WD, WW]` from the tested engine's view, each
+/// positive, 1 in all.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Law([f64; 5]);
 
 impl Law {
-    /// What engines of like strength make from balanced, varied openings at fast clocks.
+    /// Shares of engines of like strength from balanced, varied openings at fast time controls.
     pub const TYPICAL: Self = Self([0.005, 0.235, 0.52, 0.235, 0.005]);
 
-    /// The shares in counts that were played; a class that never occurred counts as a thousandth. `None` without pairs.
+    /// The shares in counts that were played; a class that never occurred counts as a thousandth.
+    /// `None` without pairs.
     #[must_use]
     pub fn of_counts(counts: &Pentanomial) -> Option<Self> {
         let counts = counts.0.map(|count| if count == 0 { 0.001 } else { count as f64 });
@@ -34,7 +38,7 @@ impl Law {
         (total > 1.0).then(|| Self(counts.map(|count| count / total)))
     }
 
-    /// Two independent games of this share of draws and this score; `None` where no games are like that.
+    /// Two independent games with this share of draws and this score; `None` if no games have both.
     #[must_use]
     pub fn independent(draws: f64, score: f64) -> Option<Self> {
         let (win, loss) = (score - draws / 2.0, 1.0 - score - draws / 2.0);
@@ -57,7 +61,7 @@ impl Law {
     /// Share of pairs that are not of the commonest class.
     fn telling(&self) -> f64 {
         let commonest = (0..self.0.len()).max_by(|a, b| self.0[*a].total_cmp(&self.0[*b]));
-        // Summed and not taken from 1, so that a small share keeps its digits.
+        // Summed and not subtracted from 1, so that a small share keeps its digits.
         (0..self.0.len()).filter(|class| Some(*class) != commonest).map(|class| self.0[class]).sum()
     }
 
@@ -67,7 +71,7 @@ impl Law {
         self.0.iter().zip(Pentanomial::SCORES).map(|(share, score)| share * score).sum()
     }
 
-    /// Elo in the unit of `model`; BayesElo has none for pairs and is taken as logistic.
+    /// Elo in the unit of `model`; BayesElo is not defined for pairs and is taken as logistic.
     #[must_use]
     pub fn elo(&self, model: Model) -> f64 {
         let score = self.score();
@@ -82,8 +86,8 @@ impl Law {
         }
     }
 
-    /// These shares leaned (by a factor that grows exponentially with the score) so far that the Elo is `elo`; as far as it
-    /// goes where it does not go that far.
+    /// These shares tilted (by a factor exponential in the score) so that the Elo is `elo`; tilted
+    /// to the limit if that Elo is out of reach.
     #[must_use]
     pub fn leaned(&self, elo: f64, model: Model) -> Self {
         let (mut low, mut high) = (-STEEPEST, STEEPEST);
@@ -101,7 +105,7 @@ impl Law {
     fn tilted(&self, slope: f64) -> Self {
         let mut shares = [0.0; 5];
         for (class, share) in shares.iter_mut().enumerate() {
-            // Shares stay positive; the least that a tilt leaves is far below one pair in any test.
+            // Shares stay positive; the least one after a tilt is far below one pair in any test.
             *share = (self.0[class] * (slope * (Pentanomial::SCORES[class] - 0.5)).exp()).max(1e-300);
         }
         let total: f64 = shares.iter().sum();
@@ -119,11 +123,10 @@ impl Law {
         counts.0[self.class(random.unit())] += 1;
     }
 
-    /// One test, to its verdict or until the pairs run out.
-    ///
-    /// What a pair adds to the ratio lies within the steps of the classes, and these change with the shares seen: while the bounds are
-    /// more than twice as many of the largest steps away, and the sample grows by a quarter at most, no look can bring a verdict,
-    /// and none is taken.
+    /// One test, to its verdict or until the pairs run out. The change of the ratio by a pair is
+    /// bounded by the steps of the classes, which change with the observed shares. While the bounds
+    /// are more than twice as many of the largest steps away, and the sample grows by a quarter at
+    /// most, no look can bring a verdict, and none is taken.
     pub(super) fn play(
         &self,
         sprt: &Sprt,
@@ -164,13 +167,13 @@ impl Law {
     }
 }
 
-/// Pairs unlike the commonest one that a test must be expected to see for the closed form to hold.
-/// With fewer, most looks are at estimated shares of results that hardly occurred, and the ratio is
-/// far from a Brownian motion: by simulation the mean number of pairs is up to a third too small.
-/// With as many it is right within 6 %.
+/// Expected number of pairs unlike the commonest one above which the closed form holds. With fewer,
+/// most looks are at estimated shares of results that hardly occurred, and the ratio is far from a
+/// Brownian motion: by simulation the mean number of pairs is up to a third too small. From this
+/// number on it is right within 6 %.
 const TELLING: f64 = 50.0;
 
-/// What to expect of a test.
+/// Expected course of a test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Forecast {
     /// Probability, `0.0..=1.0`, that H1 is accepted.
@@ -179,16 +182,17 @@ pub struct Forecast {
     pub undecided: f64,
     /// Mean number of pairs.
     pub pairs: f64,
-    /// The number of pairs within which half of such tests are over.
+    /// Number of pairs within which half of such tests end.
     pub median: f64,
-    /// The number of pairs within which 95 % of such tests are over.
+    /// Number of pairs within which 95 % of such tests end.
     pub pairs95: f64,
-    /// Whether the test sees so many pairs that tell something that the closed form holds
-    /// ([`TELLING`]). If not, only played tests ([`play`]) are to be believed.
+    /// True if the test sees enough pairs unlike the commonest one for the closed form to hold
+    /// ([`TELLING`]). If false, only played tests ([`play`]) are reliable.
     pub is_sound: bool,
 }
 
-/// The closed form, for a test of at most `max_pairs`. `None` where the law tells the hypotheses nothing from each other.
+/// The closed form, for a test of at most `max_pairs`. `None` if pairs of this law do not
+/// distinguish the hypotheses.
 #[must_use]
 pub fn forecast(sprt: &Sprt, law: &Law, max_pairs: Option<u64>) -> Option<Forecast> {
     let many = Pentanomial(law.0.map(|share| (share * PAIRS).round().max(1.0) as u64));
@@ -217,15 +221,16 @@ pub fn forecast(sprt: &Sprt, law: &Law, max_pairs: Option<u64>) -> Option<Foreca
     (forecast.pass.is_finite() && forecast.pairs.is_finite()).then_some(forecast)
 }
 
-/// Mean number of pairs of a test between engines whose pairs have the shape of [`Law::TYPICAL`], the tested one of strength `elo` in
-/// the unit of the test's model. `None` if such pairs tell the hypotheses nothing from each other.
+/// Mean number of pairs of a test between engines whose pairs have the shape of [`Law::TYPICAL`],
+/// the tested one of strength `elo` in the unit of the test's model. `None` if such pairs do not
+/// distinguish the hypotheses.
 #[must_use]
 pub fn expected_pairs(sprt: &Sprt, elo: f64) -> Option<f64> {
     forecast(sprt, &Law::TYPICAL.leaned(elo, sprt.model()), None).map(|found| found.pairs)
 }
 
-/// The largest of [`expected_pairs`] over strengths between the hypotheses. It is that of an engine halfway between them, but for
-/// the Bayesian model, whose unit is not that of the strength.
+/// The largest of [`expected_pairs`] over strengths between the hypotheses. It is that of an engine
+/// halfway between them, except for the Bayesian model, whose unit is not that of the strength.
 #[must_use]
 pub fn most_expected_pairs(sprt: &Sprt) -> Option<f64> {
     const STEPS: u32 = 16;
@@ -234,8 +239,9 @@ pub fn most_expected_pairs(sprt: &Sprt) -> Option<f64> {
     strengths.filter_map(|elo| expected_pairs(sprt, elo)).max_by(f64::total_cmp)
 }
 
-/// The narrowest bounds from `sprt`'s `elo0` up, in tenths of an Elo, whose test is over within `pairs` in 95 % of cases (or on
-/// average, where `on_average`) however strong the engine is. `None` where no bounds are wide enough.
+/// The narrowest bounds from `sprt`'s `elo0` up, in tenths of an Elo, whose test ends within
+/// `pairs` in 95 % of cases (or on average, if `on_average`) at any strength of the engine. `None`
+/// if no bounds are wide enough.
 #[must_use]
 pub fn bounds_within(sprt: &Sprt, shape: &Law, pairs: f64, on_average: bool) -> Option<Bounds> {
     let Bounds { elo0, .. } = sprt.bounds();
@@ -262,21 +268,21 @@ pub fn bounds_within(sprt: &Sprt, shape: &Law, pairs: f64, on_average: bool) -> 
     test(high).map(|test| test.bounds())
 }
 
-/// What came of simulated tests.
+/// Results of simulated tests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Simulation {
     /// Tests run.
     pub runs: u32,
-    /// Those in which H1 was accepted.
+    /// Tests that accepted H1.
     pub accepted_h1: u32,
-    /// Those without a verdict when the pairs ran out.
+    /// Tests without a verdict when the pairs ran out.
     pub undecided: u32,
-    /// Pairs that each test took, rising.
+    /// Number of pairs of each test, in rising order.
     pub pairs: Vec<u64>,
 }
 
 impl Simulation {
-    /// Several simulations of one test as one.
+    /// Several simulations of one test, joined.
     #[must_use]
     pub fn joined(parts: &[Self]) -> Self {
         let mut all = Self { runs: 0, accepted_h1: 0, undecided: 0, pairs: Vec::new() };
@@ -303,7 +309,8 @@ impl Simulation {
             .then(|| self.pairs.iter().map(|pairs| *pairs as f64).sum::<f64>() / self.pairs.len() as f64)
     }
 
-    /// The number of pairs within which this share (`0.0..=1.0`) of the tests ended; `None` without tests.
+    /// Number of pairs within which the given share (`0.0..=1.0`) of the tests ended; `None`
+    /// without tests.
     #[must_use]
     pub fn quantile(&self, share: f64) -> Option<u64> {
         let last = self.pairs.len().checked_sub(1)?;
@@ -311,13 +318,14 @@ impl Simulation {
     }
 }
 
-/// Runs the test `runs` times on pairs drawn from `law`, looking at the exact ratio after each `step` pairs (0 is taken as
-/// 1), at most `max_pairs` a test. The same seed gives the same results.
+/// Runs the test `runs` times on pairs drawn from `law`, looking at the exact ratio after each
+/// `step` pairs (0 is taken as 1), at most `max_pairs` a test. The same seed gives the same
+/// results.
 #[must_use]
 pub fn play(sprt: &Sprt, law: &Law, runs: u32, max_pairs: u64, step: u64, seed: u64) -> Simulation {
     let mut simulation = Simulation { runs, accepted_h1: 0, undecided: 0, pairs: Vec::new() };
     for run in 0..runs {
-        // A stream of its own for each test, so that none depends on how long another took.
+        // A stream of its own for each test, so that none depends on the length of another.
         let mut random = SplitMix64::new(SplitMix64::new(seed).next_u64() ^ SplitMix64::new(u64::from(run)).next_u64());
         let (counts, verdict) = law.play(sprt, max_pairs, step, &mut random);
         simulation.pairs.push(counts.pairs());
@@ -377,8 +385,8 @@ mod tests {
         assert!((at(0.0).pass - 0.05).abs() < 0.002, "{:?}", at(0.0));
         assert!((at(5.0).pass - 0.95).abs() < 0.002, "{:?}", at(5.0));
         assert!((at(2.5).pass - 0.5).abs() < 0.002, "{:?}", at(2.5));
-        // Between the hypotheses it takes longest: (ln 19)^2 / variance, and the ratio's variance a pair is, for
-        // small Elo, 2 (nelo1 - nelo0)^2 (ln 10 / 800)^2.
+        // Between the hypotheses it takes longest: (ln 19)^2 / variance, and the ratio's variance a
+        // pair is, for small Elo, 2 (nelo1 - nelo0)^2 (ln 10 / 800)^2.
         let longest = 19f64.ln().powi(2) / (2.0 * (5.0 * std::f64::consts::LN_10 / 800.0).powi(2));
         assert!((at(2.5).pairs / longest - 1.0).abs() < 0.01, "{:?}, not {longest}", at(2.5));
         assert!(at(-20.0).pass < 1e-6 && at(30.0).pass > 1.0 - 1e-6);
@@ -387,7 +395,8 @@ mod tests {
 
     #[test]
     fn expected_pairs_are_most_between_the_hypotheses() {
-        // What the issue that asked for these figures names for the default test: 12,900 pairs of equals, 21,000 at worst.
+        // Figures that the documentation gives for the default test: 12,900 pairs of equals, 21,000
+        // at worst.
         let sprt = test(0.0, 5.0, Model::Normalized);
         let (equal, most) =
             (expected_pairs(&sprt, 0.0).expect("defined"), most_expected_pairs(&sprt).expect("defined"));

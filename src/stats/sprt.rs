@@ -1,6 +1,7 @@
 //! The sequential probability ratio test: is the tested engine at `elo1`, or no better than `elo0`?
 //!
-//! The log-likelihood ratio is the exact one of the generalised SPRT (see `likelihood`), not the normal approximation.
+//! The log-likelihood ratio is the exact one of the generalised SPRT (see `likelihood`), not the
+//! normal approximation.
 
 use super::Counts;
 use super::exit::Exit;
@@ -8,22 +9,23 @@ use super::likelihood::{LogRatios, Moments, Observed};
 use std::fmt;
 use std::str::FromStr;
 
-/// Normalized hypotheses beyond this many Elo are rejected: past 694 the distributions of that t-value fall apart into
-/// islands around single results, and no engine match is meant by them.
+/// Normalized hypotheses beyond this many Elo are rejected: past 694 the distributions of that
+/// t-value split into islands around single results, which no engine match needs.
 const NORMALIZED_LIMIT: f64 = 600.0;
 /// Logistic and BayesElo hypotheses beyond this many Elo (a score of 0.99999) are rejected.
 const LOGISTIC_LIMIT: f64 = 2000.0;
 
-/// In which unit the hypotheses are given.
+/// Unit of the hypotheses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Model {
-    /// Normalized Elo: the score's distance from one half in standard deviations of a game, times 800/ln 10.
+    /// Normalized Elo: the score's distance from one half in standard deviations of a game, times
+    /// 800/ln 10.
     #[default]
     Normalized,
     /// Logistic Elo: the score is 1/(1+10^(-elo/400)).
     Logistic,
-    /// BayesElo, with the draw rate estimated from the counts. Meant for [`super::Trinomial`] counts; of pairs, the
-    /// middle class is taken as two draws.
+    /// BayesElo, with the draw rate estimated from the counts. Meant for [`super::Trinomial`]
+    /// counts; for pairs, the middle class is taken as two draws.
     Bayesian,
 }
 
@@ -76,7 +78,7 @@ pub struct Bounds {
 impl FromStr for Bounds {
     type Err = SprtError;
 
-    /// Reads `elo0,elo1`. That `elo0` is the lower one is for [`Sprt::new`] to check.
+    /// Reads `elo0,elo1`. [`Sprt::new`] checks that `elo0` is the lower one.
     fn from_str(text: &str) -> Result<Self, SprtError> {
         let number = |part: &str| part.trim().parse::<f64>().ok().filter(|value| value.is_finite());
         text.split_once(',')
@@ -91,7 +93,7 @@ impl fmt::Display for Bounds {
     }
 }
 
-/// Why a test cannot be run.
+/// Reason that a test cannot be run.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SprtError {
     /// Not a model's name.
@@ -100,7 +102,7 @@ pub enum SprtError {
     /// Not two numbers.
     #[error("`{0}` are no bounds: write elo0,elo1 as in 0,5")]
     BoundsText(String),
-    /// Upside down or empty.
+    /// Bounds in the wrong order, or equal.
     #[error("bounds {elo0},{elo1}: elo0 must be below elo1{}", swap_hint(*elo0, *elo1))]
     Order {
         /// As given.
@@ -108,7 +110,7 @@ pub enum SprtError {
         /// As given.
         elo1: f64,
     },
-    /// Beyond what the model can tell apart, or not a number.
+    /// Bounds beyond the range that the model can distinguish, or NaN.
     #[error("bound {elo} is out of reach: {model} bounds lie within -{limit} and {limit} Elo")]
     OutOfReach {
         /// As given.
@@ -118,7 +120,7 @@ pub enum SprtError {
         /// Its limit on either side.
         limit: f64,
     },
-    /// Not a probability an error may have.
+    /// An error rate outside its range.
     #[error("{name} is {value}: it must be more than 0 and less than 1, as in 0.05")]
     ErrorRate {
         /// `alpha` or `beta`.
@@ -126,7 +128,7 @@ pub enum SprtError {
         /// As given.
         value: f64,
     },
-    /// Both at once: the bounds would cross.
+    /// Error rates that would make the bounds cross.
     #[error("alpha {alpha} and beta {beta} add up to 1 or more: lower one of them")]
     ErrorRates {
         /// As given.
@@ -140,7 +142,7 @@ fn swap_hint(elo0: f64, elo1: f64) -> String {
     if elo0 > elo1 { format!(", write {elo1},{elo0}") } else { String::new() }
 }
 
-/// What the counts so far decide.
+/// Decision of the counts so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[must_use]
 pub enum Verdict {
@@ -177,14 +179,16 @@ pub struct Sprt {
 }
 
 impl Sprt {
-    /// A test of `bounds` in the unit of `model`, that accepts H1 wrongly at a rate of `alpha` and H0 at `beta`.
+    /// A test of `bounds` in the unit of `model`, with `alpha` the rate of wrong acceptances of H1
+    /// and `beta` that of H0.
     ///
     /// # Errors
-    /// [`SprtError`] where the bounds are upside down or out of reach, or the rates do not lie within 0 and 1 together.
+    /// [`SprtError`] if the bounds are in the wrong order or out of reach, or if the rates are not
+    /// positive with a sum below 1.
     pub fn new(bounds: Bounds, model: Model, alpha: f64, beta: f64) -> Result<Self, SprtError> {
         let limit = model.limit();
         for elo in [bounds.elo0, bounds.elo1] {
-            // NaN is refused as well: no range contains it.
+            // NaN is rejected as well: no range contains it.
             if !(-limit..=limit).contains(&elo) {
                 return Err(SprtError::OutOfReach { elo, model, limit });
             }
@@ -239,19 +243,20 @@ impl Sprt {
         ((1.0 - self.beta) / self.alpha).ln()
     }
 
-    /// The log-likelihood ratio (natural logarithm) of H1 to H0, by exact maximum likelihood. 0 without samples; finite
-    /// for all counts. A class that never occurred counts as a thousandth of a sample.
+    /// The log-likelihood ratio (natural logarithm) of H1 to H0, by exact maximum likelihood. 0
+    /// without samples; finite for all counts. A class that never occurred counts as a thousandth
+    /// of a sample.
     #[must_use]
     pub fn llr<C: Counts>(&self, counts: &C) -> f64 {
         Observed::new(counts).map_or(0.0, |observed| observed.total() * self.step::<C>(&observed).mean + 0.0)
     }
 
-    /// What the counts decide.
+    /// The verdict of the counts.
     pub fn verdict<C: Counts>(&self, counts: &C) -> Verdict {
         self.verdict_at(self.llr(counts))
     }
 
-    /// What a ratio decides.
+    /// The verdict of a ratio.
     pub fn verdict_at(&self, llr: f64) -> Verdict {
         if llr >= self.upper() {
             Verdict::AcceptH1
@@ -262,15 +267,15 @@ impl Sprt {
         }
     }
 
-    /// How far a ratio is on its way: 1 at the upper bound, -1 at the lower one.
+    /// Progress of a ratio: 1 at the upper bound, -1 at the lower one.
     #[must_use]
     pub fn fraction(&self, llr: f64) -> f64 {
         if llr >= 0.0 { llr / self.upper() } else { -(llr / self.lower()) }
     }
 
-    /// Samples (pairs or games) still to be expected before a verdict, if the results go on as they came: the mean time
-    /// a Brownian motion with the ratio's drift and variance a sample takes from here to a bound. 0 after a verdict;
-    /// `None` without samples.
+    /// Expected samples (pairs or games) before a verdict, if the results continue as before: the
+    /// mean time to a bound of a Brownian motion with the ratio's drift and variance per sample. 0
+    /// after a verdict; `None` without samples.
     #[must_use]
     pub fn expected_remaining<C: Counts>(&self, counts: &C) -> Option<f64> {
         let observed = Observed::new(counts)?;
@@ -284,14 +289,14 @@ impl Sprt {
         Some(exit.mean_time()).filter(|samples| samples.is_finite())
     }
 
-    /// The ratio, and the largest of what a sample of any class adds to it or takes from it; `None` without samples.
+    /// The ratio, and the largest change of it by one sample of any class; `None` without samples.
     pub(super) fn llr_and_step<C: Counts>(&self, counts: &C) -> Option<(f64, f64)> {
         let observed = Observed::new(counts)?;
         let (low, high) = self.fits::<C>(&observed);
         Some((observed.total() * observed.ratio(&high, &low).mean + 0.0, high.farthest(&low)))
     }
 
-    /// Mean and variance of what one sample adds to the ratio.
+    /// Mean and variance of one sample's contribution to the ratio.
     pub(super) fn step<C: Counts>(&self, observed: &Observed) -> Moments {
         let (low, high) = self.fits::<C>(observed);
         observed.ratio(&high, &low)

@@ -20,7 +20,7 @@ impl Trial {
         Self { sprt, llr_path: Vec::new(), verdict: Verdict::Continue }
     }
 
-    /// Takes the LLR after one more pair.
+    /// Records the LLR after one more pair.
     pub fn record(&mut self, llr: f64) {
         self.llr_path.push(llr);
         self.verdict = self.sprt.verdict_at(llr);
@@ -49,9 +49,9 @@ impl Trial {
 pub struct Width {
     /// Elo either way.
     target: f64,
-    /// The players whose ratings are meant, from the first, if there are more than two.
+    /// Number of players, from the first, whose ratings count if there are more than two.
     heroes: usize,
-    /// Pairs after which ratings are looked at next: they cost more than a pair does.
+    /// Pairs after which the ratings are computed next, because they cost more than a pair does.
     next_look: u64,
     is_reached: bool,
 }
@@ -63,23 +63,23 @@ impl Width {
         Self { target, heroes, next_look: 0, is_reached: false }
     }
 
-    /// True once the intervals are as narrow as asked.
+    /// Returns true once the intervals are as narrow as required.
     #[must_use]
     pub const fn is_reached(&self) -> bool {
         self.is_reached
     }
 
-    /// Looks at the evidence between two players.
+    /// Checks the evidence between two players.
     pub fn look_at_pairs(&mut self, evidence: &Clustered<Pentanomial>) {
         self.is_reached = elo::is_within(evidence, self.target);
     }
 
-    /// Looks at the ratings of many players after `pairs` pairs, if a look is due.
+    /// Checks the ratings of many players after `pairs` pairs, if a check is due.
     pub fn look_at_ratings(&mut self, pairs: u64, ratings: impl FnOnce() -> Result<Ratings, RatingError>) {
         if pairs < self.next_look {
             return;
         }
-        // By pairs counted, not by time: a replayed journal looks at the same moments.
+        // By pairs counted, not by time, so that a replayed journal checks at the same moments.
         self.next_look = pairs + 1 + pairs / 64;
         let is_narrow = |rating: &Rating| {
             rating.bounded == Bound::Exact && error_with_floor(rating).is_some_and(|error| error <= self.target)
@@ -91,7 +91,7 @@ impl Width {
 
 /// Half the width of a rating's 95 % interval in Elo, with a floor under the scatter: the variance
 /// 1/n that Chow and Robbins add to that of n samples (Annals of Mathematical Statistics 36, 1965).
-/// It guards against stops after a few like results. Engines that always draw have only the floor.
+/// It guards against stops after a few equal results. Engines that always draw have only the floor.
 fn error_with_floor(rating: &Rating) -> Option<f64> {
     let (pairs, score) = (rating.games as f64 / 2.0, rating.score?);
     let elo_per_score = 400.0 / (std::f64::consts::LN_10 * score * (1.0 - score));

@@ -1,8 +1,9 @@
-//! Student's law: the normal one for a deviation that is itself estimated.
+//! Student's distribution: the normal one for a deviation that is itself estimated.
 
 use statrs::distribution::{ContinuousCDF as _, Normal, StudentsT};
 
-/// From here on the law is the normal one to more digits than anybody prints.
+/// Degrees of freedom from which the normal distribution is used; the difference is below every
+/// printed digit.
 const NORMAL: f64 = 1e6;
 
 /// Quantile of `share` with `freedom` degrees of freedom, infinite ones included.
@@ -11,13 +12,13 @@ pub fn quantile(share: f64, freedom: f64) -> f64 {
     law(freedom).map_or_else(|| Normal::standard().inverse_cdf(share), |law| law.inverse_cdf(share))
 }
 
-/// Probability of more than `value`.
+/// Probability of a value above `value`.
 #[must_use]
 pub fn above(value: f64, freedom: f64) -> f64 {
     law(freedom).map_or_else(|| Normal::standard().sf(value), |law| law.sf(value))
 }
 
-/// The law for a finite number of degrees of freedom; `None` for the normal one.
+/// The distribution for a finite number of degrees of freedom; `None` for the normal one.
 fn law(freedom: f64) -> Option<StudentsT> {
     StudentsT::new(0.0, 1.0, freedom).ok().filter(|_| freedom < NORMAL)
 }

@@ -1,31 +1,36 @@
-//! How strong, after a sequential test: the estimate that stopping does not bias.
+//! Strength after a sequential test: the estimate that stopping does not bias.
 //!
-//! A test that stops when the ratio is high stops on luck as well as on strength, so the plain estimate is too high after H1
-//! and too low after H0, and its interval covers less than it says. Here outcomes are put in an order instead (the stage-wise
-//! order): the quicker a failure the worse; then tests without a verdict, by their ratio; then passes, the slower the worse. The
-//! estimate is the strength at which the outcome seen is as likely to be bettered as not, and the interval holds the strengths
-//! at which it is not among the 2.5 % best or worst. The likelihood of superiority is the probability of a worse outcome
-//! between equals.
+//! A test that stops at a high ratio stops on luck as well as on strength. So the plain estimate is
+//! too high after H1 and too low after H0, and its interval covers too little. Here outcomes are
+//! ordered instead (the stage-wise order): the quicker a failure the worse; then tests without a
+//! verdict, by their ratio; then passes, the slower the worse. The estimate is the strength at
+//! which a better outcome than the observed one is as likely as a worse one. The interval holds the
+//! strengths at which the outcome is not among the 2.5 % best or worst. The likelihood of
+//! superiority is the probability of a worse outcome between equals.
 //!
-//! The log-likelihood ratio is taken for a Brownian motion whose drift and variance are those of the ratio's steps under the
-//! distribution that is most likely at that strength (`likelihood`); steps over the bounds by Siegmund's correction (`exit`); of
-//! outcomes that took as many samples, half count as worse for the estimate, all that widen it for the interval. A ratio beyond
-//! a bound has met it before: the time of that is the sample's in proportion, as in fishtest (T = N * bound / LLR), with the mean
-//! step over the bound on top of it.
+//! The log-likelihood ratio is taken for a Brownian motion. Its drift and variance are those of the
+//! ratio's steps under the distribution that is most likely at that strength (`likelihood`), with
+//! Siegmund's correction for steps over the bounds (`exit`). Of outcomes with the same number of
+//! samples, half count as worse for the estimate, and all that widen it for the interval. A ratio
+//! beyond a bound has reached it before: the time is the sample's in proportion, as in fishtest (T
+//! = N * bound / LLR), with the mean step over the bound on top of it.
 //!
-//! A test without a verdict is taken as one that was to end after so many samples. That is exact if pairs ran out, and holds for
-//! a stop by the clock or by hand as long as results had no part in it. Whoever stops because of what he sees needs
-//! [`super::sequence`].
+//! A test without a verdict is treated as one that was to end after that number of samples. That is
+//! exact if pairs ran out, and holds for a stop by the clock or by hand as long as results had no
+//! part in it. A stop that depends on the results needs [`super::sequence`].
 //!
-//! What the motion leaves out is small: of simulated tests of some thousand pairs (bounds of 10 Elo) 50 % of the estimates lay
-//! above the truth and 95.5 % of the intervals held it, where plain ones were too high in 66 % and held in 88 to 92 %. Tests of a
-//! few dozen pairs, which must estimate the variance as well, get intervals that are too wide: they held in 97 to 100 %. If nearly
-//! all pairs are level, strengths far from the samples rest on results that hardly occurred; an end beyond that of the interval
-//! for all moments ([`super::sequence`]), which needs no motion, is taken from there.
+//! The approximation costs little. In simulated tests of some thousand pairs (bounds of 10 Elo) 50
+//! % of the estimates were above the truth and 95.5 % of the intervals held it; plain ones were too
+//! high in 66 % and held it in 88 to 92 %. Tests of a few dozen pairs, which must estimate the
+//! variance as well, get intervals that are too wide: they held it in 97 to 100 %. If nearly all
+//! pairs are level, strengths far from the samples rest on results that hardly occurred. An end of
+//! the interval beyond that of the interval for all times ([`super::sequence`]), which needs no
+//! motion, is replaced by it.
 //!
-//! Sources: D. Siegmund, "Estimation following sequential tests", Biometrika 65 (1978); A. A. Tsiatis, G. L. Rosner, C. R. Mehta,
-//! "Exact confidence intervals following a group sequential test", Biometrics 40 (1984), for the order; M. Van den Bergh's
-//! analysis in fishtest's `stats/sprt.py`, which has the same order for a motion with steps linear in the score.
+//! Sources: D. Siegmund, "Estimation following sequential tests", Biometrika 65 (1978); A. A.
+//! Tsiatis, G. L. Rosner, C. R. Mehta, "Exact confidence intervals following a group sequential
+//! test", Biometrics 40 (1984), for the order; M. Van den Bergh's analysis in fishtest's
+//! `stats/sprt.py`, which has the same order for a motion with steps linear in the score.
 
 use super::Counts;
 use super::elo::{self, Elo, Estimate};
@@ -34,20 +39,22 @@ use super::likelihood::{LogRatios, Observed};
 use super::sequence;
 use super::sprt::{Sprt, Verdict, expected_score};
 
-/// Strengths beyond this many Elo are not looked at; an end of an interval that lies there is infinite.
+/// Largest strength in Elo that is considered; an end of an interval beyond it is infinite.
 const REACH: f64 = 2_000.0;
 
-/// What an ended test says of the strength.
+/// Estimates after the end of a test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AfterStop {
-    /// Median-unbiased logistic Elo with its 95 % interval, which is always there; an end beyond +-2000 Elo is infinite.
+    /// Median-unbiased logistic Elo with its 95 % interval, which always exists; an end beyond
+    /// +-2000 Elo is infinite.
     pub elo: Estimate,
     /// Likelihood of superiority, `0.0..=1.0`; never more certain than [`elo::superiority`] can be.
     pub los: f64,
 }
 
-/// The estimates after a test that ended at `counts`, with a verdict or without; `None` without samples. That the test is over is
-/// for the caller to know: of a test under way the same figures are biased.
+/// The estimates after a test that ended at `counts`, with a verdict or without; `None` without
+/// samples. The caller must know that the test is over: the same figures of a running test are
+/// biased.
 #[must_use]
 pub fn after<C: Counts>(sprt: &Sprt, counts: &C) -> Option<AfterStop> {
     let observed = Observed::new(counts)?;
@@ -63,7 +70,8 @@ pub fn after<C: Counts>(sprt: &Sprt, counts: &C) -> Option<AfterStop> {
         Verdict::Continue => samples,
     };
     let outcome = Outcome { sprt, observed, low, high, verdict, llr, time };
-    // Of the outcomes that are this one, half are counted as worse for the estimate; all of them with the tail for the interval.
+    // Of outcomes equal to this one, half count as worse for the estimate; for the interval, all of
+    // them count with the tail.
     let is_pass = f64::from(u8::from(verdict == Verdict::AcceptH1));
     let value = outcome.strength(0.5, 0.5);
     let (low, high) = (outcome.strength(0.975, 1.0 - is_pass), outcome.strength(0.025, is_pass));
@@ -83,7 +91,7 @@ pub fn after<C: Counts>(sprt: &Sprt, counts: &C) -> Option<AfterStop> {
     Some(AfterStop { elo: Estimate { value, interval: Some((low, high)) }, los })
 }
 
-/// The motion of a test's ratio with this drift and variance a sample.
+/// The motion of a test's ratio with this drift and variance per sample.
 fn bounded(sprt: &Sprt, drift: f64, variance: f64) -> Exit {
     Exit { drift, variance, below: -sprt.lower(), above: sprt.upper() }.stepped()
 }
@@ -96,13 +104,13 @@ struct Outcome<'a> {
     high: LogRatios,
     verdict: Verdict,
     llr: f64,
-    /// Samples until the bound was met, or all of them without a verdict.
+    /// Samples until the bound was reached, or all of them without a verdict.
     time: f64,
 }
 
 impl Outcome<'_> {
-    /// The probability of a worse outcome at this Elo; it falls as the Elo rises. What was over `sooner` samples before this outcome
-    /// is what is quicker than it: 1 for all that is, 0 for its equals too.
+    /// Probability of a worse outcome at this Elo, which falls as the Elo rises. Outcomes at least
+    /// `sooner` samples before this one count as quicker: with 1 its equals do not, with 0 they do.
     fn worse(&self, elo: f64, sooner: f64) -> f64 {
         let law = self.observed.under_mean(expected_score(elo));
         let step = self.observed.ratio_under(&law, &self.high, &self.low);
@@ -150,8 +158,8 @@ mod tests {
         Sprt::new(Bounds { elo0, elo1 }, model, 0.05, 0.05).expect("a sound test")
     }
 
-    /// Estimates of simulated tests at a known strength: how many lie above it, how many intervals hold it, and the same of the
-    /// plain estimate.
+    /// Estimates of simulated tests at a known strength: the shares that lie above it and of
+    /// intervals that hold it, and the same for the plain estimate.
     fn play(sprt: &Sprt, law: &Law, max_pairs: u64, runs: u32) -> [f64; 4] {
         let truth = law.elo(Model::Logistic);
         let mut random = SplitMix64::new(7);
@@ -171,7 +179,7 @@ mod tests {
     #[test]
     fn simulated_tests_are_estimated_without_bias() {
         const RUNS: u32 = 250;
-        // Three standard errors of so many tests, and one in a hundred for what the motion leaves out.
+        // Three standard errors of this many tests, and one in a hundred for the approximation.
         let tolerance = |share: f64| 3.0 * (share * (1.0 - share) / f64::from(RUNS)).sqrt() + 0.01;
         for (bounds, model, strength) in [
             ((0.0, 40.0), Model::Normalized, 40.0),
@@ -185,10 +193,11 @@ mod tests {
                 "{bounds:?} {model} at {strength}: {above} above, {held} held; plain {plain_above}, {plain_held}"
             );
             assert!((above - 0.5).abs() < tolerance(0.5), "{what}");
-            // Tests as short as these get intervals that hold more often than they say.
+            // Tests as short as these get intervals that are too wide.
             assert!(held > 0.95 - tolerance(0.95), "{what}");
             if model == Model::Normalized {
-                // What this is for: at the upper hypothesis the plain estimate is mostly too high.
+                // The purpose of the method: at the upper hypothesis the plain estimate is mostly
+                // too high.
                 assert!(plain_above > 0.6 && plain_held < 0.93, "{what}");
             }
         }
@@ -198,7 +207,7 @@ mod tests {
     fn a_test_cut_short_is_estimated_without_bias() {
         const RUNS: u32 = 250;
         let tolerance = |share: f64| 3.0 * (share * (1.0 - share) / f64::from(RUNS)).sqrt() + 0.01;
-        // Of the first all tests run out of pairs, of the others about half, and a fifth.
+        // All of the first tests run out of pairs, of the others about half, and a fifth.
         for (elo1, strength, max_pairs) in [(5.0, 30.0, 100), (40.0, 40.0, 200), (40.0, 0.0, 300)] {
             let sprt = test(0.0, elo1, Model::Normalized);
             let law = Law::TYPICAL.leaned(strength, Model::Normalized);
@@ -211,7 +220,8 @@ mod tests {
 
     #[test]
     fn far_beyond_a_bound_the_plain_estimate_is_met() {
-        // A match of fixed length, taken for a test: its ratio went through the bound long before its end.
+        // A match of fixed length, taken for a test: its ratio crossed the bound long before its
+        // end.
         let counts = Pentanomial([60, 4100, 10000, 5700, 140]);
         let after = after(&test(0.0, 5.0, Model::Normalized), &counts).expect("pairs");
         let (found, plain) = (after.elo.value.finite().expect("finite"), elo::logistic(&counts).expect("pairs"));
@@ -237,7 +247,8 @@ mod tests {
     fn superiority_is_that_of_the_order() {
         let sprt = test(0.0, 5.0, Model::Normalized);
         let table = [
-            // Level results, one side ahead without a verdict, one won pair, a verdict for H1, one for H0.
+            // Level results, one side ahead without a verdict, one won pair, a verdict for H1, one
+            // for H0.
             (Pentanomial([34, 54, 63, 54, 34]), 0.499..0.501),
             (Pentanomial([34, 54, 63, 64, 45]), 0.8..0.99),
             (Pentanomial([0, 0, 0, 0, 1]), 0.5..0.95),

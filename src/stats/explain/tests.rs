@@ -42,7 +42,8 @@ fn groups(pairs: &[[(usize, Trial); 2]], number: usize) -> (Vec<Group>, Whole) {
 
 #[test]
 fn a_contrast_worked_by_hand() {
-    // Ten pairs inside with 1.5 points, ten outside with 0.5: means 3/4 and 1/4, and no spread within.
+    // Ten pairs inside with 1.5 points, ten outside with 0.5: means 3/4 and 1/4, and no spread
+    // within.
     let pair = |of: usize, one, other| [(of, game(one)), (of, game(other))];
     let pairs: Vec<_> = (0..20).map(|n| if n < 10 { pair(0, 1.0, 0.5) } else { pair(1, 0.5, 0.0) }).collect();
     let (found, whole) = groups(&pairs, 2);
@@ -51,8 +52,9 @@ fn a_contrast_worked_by_hand() {
     assert_eq!(found.pairs, 10);
     near(found.inside, 0.75);
     near(found.outside, 0.25);
-    // Around the common mean each pair's sum is off by 1/2 of 20 games: 20/19 * 20 * (1/2 / 20)^2. Of all games the variance is 1/8
-    // and the covariance of two of a pair is 0 (1/2 * 0), so the other variance is 1/8 * (1/20 + 1/20).
+    // Around the common mean each pair's sum is off by 1/2 of 20 games: 20/19 * 20 * (1/2 / 20)^2.
+    // Of all games the variance is 1/8 and the covariance of two of a pair is 0 (1/2 * 0), so the
+    // other variance is 1/8 * (1/20 + 1/20).
     let variance: f64 = (20.0 / 19.0 * 20.0 * (0.5_f64 / 20.0).powi(2)).max(0.125 * 0.1);
     near(found.p.unwrap(), two_sided(0.5, variance));
     near(found.error95.unwrap(), Z_95 * (0.125_f64 * 0.1).sqrt());
@@ -66,7 +68,7 @@ fn games_of_one_pair_in_different_groups() {
     let found = contrast(&found[0], &whole).unwrap();
     near(found.inside - found.outside, 1.0);
     assert!(found.p.unwrap() < 1e-6, "{found:?}");
-    // And where the pair's other game undoes it at random, the spread of pair sums is what counts.
+    // If the pair's other game undoes it at random, the spread of pair sums is the one that counts.
     let mut random = SplitMix64::new(5);
     let pairs: Vec<_> = (0..400)
         .map(|_| {
@@ -119,15 +121,16 @@ fn holm_as_in_the_paper() {
     }
 }
 
-/// A run in which a pair belongs to one of `number` groups; `edge` is added to the chance of a win in group 0 and taken from that of a loss.
-/// With `mixed`, each game has a group of its own. Tells whether any group is found, and whether group 0 is.
+/// A run in which a pair belongs to one of `number` groups; `edge` is added to the probability of a
+/// win in group 0 and subtracted from that of a loss. With `mixed`, each game has a group of its
+/// own. Returns true for any group found, and for group 0 found.
 fn play(random: &mut SplitMix64, pairs: usize, number: usize, draw: f64, edge: f64, mixed: bool) -> (bool, bool) {
     let win = (1.0 - draw) / 2.0 + 0.02;
     let mut played = Vec::with_capacity(pairs);
     for _ in 0..pairs {
         let first = pick(random, number);
         let second = if mixed { pick(random, number) } else { first };
-        // A bias of the opening, which the two games have with opposite signs.
+        // A bias of the opening, with opposite signs in the two games.
         let bias = (random.unit() - 0.5) * (1.0 - draw) * 0.6;
         let mut points = |of: usize, bias: f64| {
             let edge = if of == 0 { edge } else { 0.0 };

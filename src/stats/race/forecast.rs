@@ -1,9 +1,10 @@
 //! Expected length of a race, before its first game.
 //!
 //! The fortune of a gambler grows by `E ln(1 + stake x)` a pair, and a claim is accepted about when
-//! the mean of the grown fortunes reaches its bound. By simulation the mean number of pairs is
-//! within an eighth of the forecast, if takes share nothing of an opening's luck; if they do, two
-//! equals end sooner.
+//! The fortune of a gambler grows by `E ln(1 + stake x)` a pair, and a claim is accepted
+//! approximately when the mean of the fortunes reaches its bound. By simulation the mean number of
+//! pairs is within an eighth of the forecast, if takes share none of an opening's luck; if they do,
+//! two equals end sooner.
 
 use super::{Settings, stakes, together};
 use crate::stats::simulate::Law;
@@ -14,11 +15,11 @@ use crate::stats::{Counts as _, Pentanomial};
 /// the race; by simulation.
 const LUCK: f64 = 1.1;
 
-/// Pairs that no race plays.
+/// Number of pairs that no race plays.
 const NEVER: f64 = 1e9;
 
 /// Pairs after which a take of this strength (in Elo against the base) is dropped by its games
-/// against the base, in a race of `takes`. `None` if it is not to be expected.
+/// against the base, in a race of `takes`. `None` if no drop is expected.
 #[must_use]
 pub fn pairs_to_drop(settings: Settings, takes: usize, elo: f64) -> Option<f64> {
     let wanted = expected_score(settings.enough());
@@ -26,8 +27,8 @@ pub fn pairs_to_drop(settings: Settings, takes: usize, elo: f64) -> Option<f64> 
     pairs_until(settings.bound(takes), wanted.max(1.0 - wanted), &gains, 0.0)
 }
 
-/// Pairs after which two takes of like strength, both of which are shown to be stronger than the
-/// base, are told to be close enough. `None` without [`Settings::close`].
+/// Pairs after which two equally strong takes, both shown to be stronger than the base, are found
+/// to be close enough. `None` without [`Settings::close`].
 #[must_use]
 pub fn pairs_of_equals(settings: Settings, takes: usize) -> Option<f64> {
     let close = settings.close_score();
@@ -45,7 +46,7 @@ fn outcomes(elo: f64) -> [(f64, f64); 5] {
     std::array::from_fn(|class| (law.shares()[class], Pentanomial::SCORES[class]))
 }
 
-/// Pairs after which fortunes that grow as expected of these outcomes (share and gain) reach
+/// Pairs after which fortunes with the expected growth of these outcomes (share and gain) reach
 /// `bound`, if chance adds `luck` times the root of the pairs to their sum.
 fn pairs_until(bound: f64, reach: f64, outcomes: &[(f64, f64)], luck: f64) -> Option<f64> {
     let stakes = stakes(reach);

@@ -21,7 +21,8 @@ impl Dice {
     }
 }
 
-/// Races takes of these strengths; openings are shared to this share.
+/// Races takes of these strengths; `shared` is the share of an opening's luck that they have in
+/// common.
 fn race(elos: &[f64], (gain, close): (f64, f64), shared: f64, rounds: u64, dice: &mut Dice) -> Race {
     let laws: Vec<Law> = elos.iter().map(|elo| Law::TYPICAL.leaned(*elo, Model::Logistic)).collect();
     let mut race = Race::new(elos.len(), Settings { alpha: 0.05, gain, close });
@@ -54,7 +55,7 @@ fn the_best_take_wins() {
 
 #[test]
 fn what_is_false_is_seldom_said() {
-    // All as strong as the base: whoever is dropped or called better is wronged.
+    // All are as strong as the base: any take dropped or called better is wronged.
     let mut dice = Dice(2);
     let wronged = (0..300)
         .filter(|_| {
@@ -62,7 +63,7 @@ fn what_is_false_is_seldom_said() {
             race.takes().iter().any(|take| take.dropped.is_some() || take.is_better)
         })
         .count();
-    // 5 % of 300 is 15, and the bound is no estimate: it is stayed below.
+    // 5 % of 300 is 15; the bound is not an estimate, and the rate stays below it.
     assert!(wronged <= 15, "{wronged} of 300");
 }
 

@@ -1,16 +1,17 @@
-//! How often a game is drawn, by its expected score: Davidson's law, held at the logistic score.
+//! Draw rate by a game's expected score: Davidson's law, applied at the logistic score.
 
 use super::fit::{Fitted, rows};
 use super::{Encounter, Measured, Z_95};
 
 /// The law, fitted.
 pub(super) struct Draws {
-    /// Between equals.
+    /// Draw rate between equals.
     pub(super) rate: Measured,
 }
 
 impl Draws {
-    /// Takes the rate under which as many draws are expected as there were; `None` if no game's result is known singly.
+    /// Fits the rate under which the expected number of draws is the observed one; `None` if no
+    /// game's result is known singly.
     pub(super) fn fit(encounters: &[&Encounter], fitted: &Fitted) -> Option<Self> {
         let games: Vec<(f64, f64, f64)> = encounters
             .iter()
@@ -34,7 +35,8 @@ impl Draws {
             }
         }
         let value = if drawn == 0.0 { 0.0 } else { f64::midpoint(low, high) };
-        // The count of draws scatters by its binomial variance; how the rate follows it, the curve says.
+        // The number of draws has its binomial variance; the slope of the curve turns it into the
+        // rate's.
         let nudge = 1e-5;
         let slope = (expected((value + nudge).min(1.0)) - expected((value - nudge).max(0.0)))
             / ((value + nudge).min(1.0) - (value - nudge).max(0.0));
@@ -58,7 +60,7 @@ impl Draws {
     }
 }
 
-/// Share of draws in games with this expected score, where it is `rate` between equals.
+/// Share of draws in games with this expected score, if it is `rate` between equals.
 fn share(rate: f64, expected: f64) -> f64 {
     let q = expected * (1.0 - expected);
     let denominator = rate + (rate * rate + 4.0 * (1.0 - 2.0 * rate) * q).max(0.0).sqrt();
@@ -82,7 +84,7 @@ mod tests {
                 assert!((draws * draws - v * v * wins * losses).abs() < 1e-12, "{rate} {expected}");
             }
         }
-        // All draws that there can be, and none.
+        // As many draws as possible, and none.
         assert!((share(1.0, 0.3) - 0.6).abs() < 1e-12);
         assert_eq!((share(0.0, 0.3), share(0.0, 0.0), share(0.4, 0.0)), (0.0, 0.0, 0.0));
     }

@@ -1,4 +1,4 @@
-//! The sandwich: how far the ratings may be off, with game pairs, and shared openings, as the units that vary.
+//! The sandwich estimate of the ratings' errors, with game pairs and shared openings as clusters.
 
 use super::super::dense::Symmetric;
 use super::draws::Draws;
@@ -7,8 +7,8 @@ use super::openings::{self, Meeting};
 use super::{Encounter, PER_ELO, PRIOR_PAIRS, Z_95};
 use crate::stats::{Counts as _, student};
 
-/// Second moments of what a cluster adds to the gradient: along the rating difference of its two players, along the white
-/// advantage, and across.
+/// Second moments of a cluster's contribution to the gradient: along the rating difference of its
+/// two players, along the white advantage, and across.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Moments {
     pub(super) lead: f64,
@@ -34,18 +34,20 @@ impl Moments {
 /// The pairs of one encounter.
 #[derive(Clone, Copy, Debug, Default)]
 struct Clusters {
-    /// Pairs with known legs, then those without: what they show, and what independent games would have.
+    /// Pairs with known legs, then those without: their observed moments, and those of independent
+    /// games.
     pairs: f64,
     seen: Moments,
     modelled: Moments,
 }
 
-/// Covariance of the unknowns in natural units, and what it rests on.
+/// Covariance of the unknowns in natural units, and the figures behind it.
 #[derive(Clone, Debug)]
 pub(super) struct Covariance {
-    /// Taken as if meetings from one opening were independent.
+    /// Covariance with meetings from one opening taken as independent.
     independent: Symmetric,
-    /// With the opening as the cluster, and the effective number of openings less one; `None` if none is shared.
+    /// Covariance with the opening as the cluster, and the effective number of openings minus one;
+    /// `None` if none is shared.
     by_opening: Option<(Symmetric, f64)>,
     /// Inverse of the information.
     inverse: Symmetric,
@@ -74,8 +76,8 @@ pub(super) struct Spread {
 }
 
 impl Covariance {
-    /// Covariance of the unknowns; `None` if there are too few games to tell, or none that vary. `shared` are the openings
-    /// with more than one meeting, each inside a part.
+    /// Covariance of the unknowns; `None` if there are too few games, or none that vary. `shared`
+    /// are the openings with more than one meeting, each inside a part.
     pub(super) fn new(
         inside: &[&Encounter],
         shared: &[Vec<Meeting>],
@@ -87,7 +89,8 @@ impl Covariance {
         let clusters: Vec<Clusters> = inside.iter().map(|met| clusters(met, fitted, &variance)).collect();
         let pairs: f64 = clusters.iter().map(|cluster| cluster.pairs).sum();
         let singles: f64 = inside.iter().map(|met| met.white.games() as f64 + met.black.games() as f64).sum();
-        // With one unknown it is 1, as it is for the Elo of two players. An anchor's prior makes up for one.
+        // With one unknown it is 1, as it is for the Elo of two players. An anchor's prior replaces
+        // one estimate.
         let estimated = size.saturating_sub(fitted.priors.len()).max(1);
         let correction = (pairs + singles - 1.0) / (pairs + singles - estimated as f64);
         if size == 0 || (pairs > 0.0 && !(correction.is_finite() && correction > 0.0)) {
@@ -112,7 +115,8 @@ impl Covariance {
         let counts: Vec<f64> = shared.iter().map(|opening| opening.len() as f64).collect();
         let by_opening = openings::effective(pairs + singles, &counts).map(|openings| {
             let units = pairs + singles;
-            // Of few openings the scatter is seen too small, as a variance of few numbers about their mean is.
+            // Few openings underestimate the scatter, like a variance of few numbers about their
+            // mean.
             let few = openings / (openings - 1.0) * (units - 1.0) / units;
             for ((i, j), moment) in openings::cross_moments(shared, fitted) {
                 let row = inverse.row(j);
@@ -125,20 +129,21 @@ impl Covariance {
         Some(Self { independent, by_opening, inverse, shares, pairs, correction, fitted })
     }
 
-    /// Half-width in Elo of the 95 % interval of a figure whose variance `of` takes from the matrix; `None` for what is 0
-    /// but for rounding, or not finite. The larger of the two: openings are only ever held against a figure.
+    /// Half-width in Elo of the 95 % interval of a figure whose variance `of` computes from the
+    /// matrix; `None` if it is 0 up to rounding, or not finite. The larger of the two errors, so
+    /// that openings can only widen an interval.
     pub(super) fn error95(&self, of: impl Fn(&Symmetric) -> f64) -> Option<f64> {
         let independent = deviation(of(&self.independent)).map(|deviation| Z_95 * deviation);
         let by_opening = self
             .by_opening
             .as_ref()
             .and_then(|(matrix, freedom)| Some(deviation(of(matrix))? * student::quantile(0.975, *freedom)));
-        // None is smaller than any error.
+        // No error at all counts as smaller than any error.
         independent.into_iter().chain(by_opening).reduce(f64::max)
     }
 
-    /// Standard deviation of the difference of two unknowns, with its degrees of freedom: of the two that [`Self::error95`]
-    /// chooses from, the one with the wider interval.
+    /// Standard deviation of the difference of two unknowns with its degrees of freedom: of the two
+    /// errors in [`Self::error95`], the one with the wider interval.
     pub(super) fn spread(&self, plus: Option<usize>, minus: Option<usize>) -> Option<Spread> {
         let of = |matrix: &Symmetric| {
             let entry = |i: Option<usize>, j: Option<usize>| i.zip(j).map_or(0.0, |(i, j)| matrix.get(i, j));
@@ -149,7 +154,7 @@ impl Covariance {
         let independent = spread(&self.independent, alone);
         let by_opening = self.by_opening.as_ref().and_then(|(matrix, openings)| {
             let units = self.shares.iter().map(|share| share.pairs).sum::<f64>().max(1.0);
-            // Of what all pairs would tell of the scatter, the openings tell a part.
+            // The openings hold only a part of the evidence of all pairs about the scatter.
             let less = (1.0 / openings - 1.0 / units).max(0.0);
             spread(matrix, 1.0 / (1.0 / alone + less))
         });
@@ -157,8 +162,9 @@ impl Covariance {
         independent.into_iter().chain(by_opening).max_by(|one, other| width(one).total_cmp(&width(other)))
     }
 
-    /// Degrees of freedom of the variance of a figure that the unknowns' gradients move by `weights` (Satterthwaite 1946).
-    /// Scatter that is seen is a sum of squares; that of single games is the model's and taken as known.
+    /// Degrees of freedom of the variance of a figure that the unknowns' gradients move by
+    /// `weights` (Satterthwaite 1946). Observed scatter is a sum of squares; that of single games
+    /// follows from the model and is taken as known.
     fn freedom(&self, weights: &[f64]) -> f64 {
         let (mut variance, mut own, mut lent, mut squares) = (0.0, 0.0, 0.0, 0.0);
         for share in &self.shares {
@@ -175,7 +181,8 @@ impl Covariance {
         if self.pairs <= 0.0 {
             return f64::INFINITY;
         }
-        // What is lent comes from the scatter of all pairs, in which the encounter's own is.
+        // The borrowed part comes from the scatter of all pairs, which includes the encounter's
+        // own.
         let doubt = (squares + (2.0 * own * lent + lent * lent) / self.pairs) * self.correction;
         let freedom = variance * variance / doubt * self.pairs_less_one();
         if freedom.is_finite() { freedom.max(1.0) } else { f64::INFINITY }
@@ -187,7 +194,7 @@ impl Covariance {
     }
 }
 
-/// Elo of a variance in natural units; `None` for what is 0 but for rounding, or not finite.
+/// Elo of a variance in natural units; `None` if it is 0 up to rounding, or not finite.
 fn deviation(variance: f64) -> Option<f64> {
     let deviation = variance.max(0.0).sqrt() / PER_ELO;
     (deviation.is_finite() && deviation * Z_95 > 1e-6).then_some(deviation)
@@ -212,7 +219,7 @@ fn score(met: &Encounter, fitted: &Fitted, side: f64) -> f64 {
     fitted.expected(&Row { a: met.a, b: met.b, side, games: 1.0, points: 0.0, draws: None })
 }
 
-/// What the pairs of an encounter show about the fitted scores.
+/// Observed and expected moments of an encounter's pairs around the fitted scores.
 fn clusters(met: &Encounter, fitted: &Fitted, variance: &impl Fn(f64) -> f64) -> Clusters {
     let (with_white, with_black, either) = (score(met, fitted, 1.0), score(met, fitted, -1.0), score(met, fitted, 0.0));
     let mut found = Clusters::default();
@@ -237,8 +244,8 @@ fn clusters(met: &Encounter, fitted: &Fitted, variance: &impl Fn(f64) -> f64) ->
     found
 }
 
-/// By which factors all pairs together scatter more, or less, than independent games would: along the lead, along the white
-/// advantage.
+/// Ratios of the scatter of all pairs together to that of independent games: along the lead, along
+/// the white advantage.
 fn common_scatter(clusters: &[Clusters]) -> (f64, f64) {
     let sum = clusters.iter().fold(Clusters::default(), |sum, cluster| Clusters {
         pairs: sum.pairs + cluster.pairs,
@@ -249,7 +256,7 @@ fn common_scatter(clusters: &[Clusters]) -> (f64, f64) {
     (ratio(sum.seen.lead, sum.modelled.lead), ratio(sum.seen.white, sum.modelled.white))
 }
 
-/// The moments of an encounter's pairs, drawn towards the common scatter.
+/// The moments of an encounter's pairs, shrunk towards the common scatter.
 fn blended(cluster: &Clusters, (lead, white): (f64, f64)) -> Moments {
     let expected = Moments {
         lead: cluster.modelled.lead * lead,

@@ -1,35 +1,38 @@
-//! The most likely ratings: Newton's method on the concave log-likelihood, with step halving, which cannot fail to rise.
+//! The most likely ratings: Newton's method on the concave log-likelihood, with step halving, so
+//! that every step rises.
 
 use super::super::dense::Symmetric;
 use super::groups::{Group, softplus};
 use super::{Anchor, Encounter, PER_ELO, Trinomial, Z_95};
 use crate::stats::Counts as _;
 
-/// Newton's method doubles the digits each round; steps are limited, so that far ratings take some rounds to reach.
+/// Most rounds. Newton's method doubles the digits each round; steps are limited, so distant
+/// ratings take some rounds to reach.
 const ROUNDS: u32 = 200;
 /// The longest step of one rating, in natural units (700 Elo).
 const LONGEST_STEP: f64 = 4.0;
 /// A step of less than this everywhere ends the search (2e-10 Elo).
 const STILL: f64 = 1e-12;
-/// Beyond this white advantage there is none to be found: White won every game that decides it (1,000 Elo).
+/// Largest white advantage; beyond it White won every game that would determine it (1,000 Elo).
 const WHITE_LIMIT: f64 = 1000.0 * PER_ELO;
-/// A pivot this much smaller than its diagonal entry is rounding: the games do not tell the white advantage from the ratings.
+/// A pivot this much smaller than its diagonal entry is rounding: the games do not distinguish the
+/// white advantage from the ratings.
 const SINGULAR: f64 = 1e-9;
 
 /// Information in natural units of two games between equals.
 const TWO_DRAWS: f64 = 0.5;
 
-/// Games of two players that are alike: who had White, if it is known.
+/// Games of two players with the same colours, if these are known.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
     pub(super) a: usize,
     pub(super) b: usize,
-    /// 1 where `a` had White, -1 where `b` had, 0 where half the games were with either colour.
+    /// 1 if `a` had White, -1 if `b` had, 0 if half the games were with either colour.
     pub(super) side: f64,
     pub(super) games: f64,
     /// Points of `a`.
     pub(super) points: f64,
-    /// Draws, where they are known.
+    /// Draws, if they are known.
     pub(super) draws: Option<f64>,
 }
 
@@ -38,13 +41,14 @@ pub(super) struct Row {
 pub(super) struct Fitted {
     /// By player, natural units; each part of the players has an origin of its own.
     pub(super) theta: Vec<f64>,
-    /// White advantage in natural units; `None` where it can't be told.
+    /// White advantage in natural units; `None` if the games do not determine it.
     pub(super) white: Option<f64>,
-    /// Place of each player among the unknowns; `None` for a part's origin, and for those held fixed.
+    /// Index of each player among the unknowns; `None` for a part's origin, and for players held
+    /// fixed.
     pub(super) places: Vec<Option<usize>>,
-    /// Unknown ratings. The white advantage, if any, comes after them.
+    /// Number of unknown ratings. The white advantage, if any, comes after them.
     pub(super) params: usize,
-    /// What the priors of anchors add to the information, by place.
+    /// Information added by the priors of anchors, by index.
     pub(super) priors: Vec<Prior>,
 }
 
@@ -64,7 +68,7 @@ impl Fitted {
         expected(self.theta[row.a] - self.theta[row.b] + row.side * self.white.unwrap_or(0.0))
     }
 
-    /// All unknowns.
+    /// Number of unknowns, white advantage included.
     pub(super) fn unknowns(&self) -> usize {
         self.params + usize::from(self.white.is_some())
     }
@@ -72,11 +76,11 @@ impl Fitted {
 
 /// The logistic curve.
 fn expected(lead: f64) -> f64 {
-    // As 1 - 1/(1 + e^lead) it would lose its digits where it is small.
+    // As 1 - 1/(1 + e^lead) a small value would lose its digits.
     (-softplus(-lead)).exp()
 }
 
-/// The rows of an encounter: with White, with Black, and where colours are not told apart.
+/// The rows of an encounter: with White, with Black, and with unknown colours.
 pub(super) fn rows(met: &Encounter) -> [Row; 3] {
     let (mut white, mut black) = ([0.0; 3], [0.0; 3]);
     for (first, row) in met.legs.iter().enumerate() {
@@ -110,12 +114,14 @@ pub(super) fn fit(players: usize, groups: &[Group], inside: &[&Encounter], ancho
     {
         return fitted;
     }
-    // Without the white advantage the information is positive definite, and this can only be None by rounding.
+    // Without the white advantage the information is positive definite, and this can only be None
+    // by rounding.
     climb(start(None), &rows).unwrap_or_else(|| start(None))
 }
 
-/// Ratings of all players, joined by points or not: each is drawn towards 0 with the weight of two drawn games, so that a
-/// perfect score is finite. Good for what a game was expected to give, and no estimate of strength.
+/// Ratings of all players, joined by points or not: each is shrunk towards 0 with the weight of two
+/// drawn games, so that a perfect score is finite. Suitable for the expected result of a game, but
+/// no estimate of strength.
 pub(super) fn shrunk(players: usize, encounters: &[Encounter]) -> Fitted {
     let rows: Vec<Row> = encounters.iter().flat_map(rows).filter(|row| row.games > 0.0).collect();
     let prior = |player| Prior { player, place: player, mean: 0.0, precision: TWO_DRAWS };
@@ -129,7 +135,7 @@ pub(super) fn shrunk(players: usize, encounters: &[Encounter]) -> Fitted {
     climb(begin.clone(), &rows).unwrap_or(begin)
 }
 
-/// What is unknown, and where the search begins.
+/// The unknowns, and the start of the search.
 fn start(players: usize, groups: &[Group], rows: &[Row], anchors: &[Anchor]) -> impl Fn(Option<f64>) -> Fitted {
     let mut games = vec![0.0; players];
     for row in rows {
@@ -138,7 +144,7 @@ fn start(players: usize, groups: &[Group], rows: &[Row], anchors: &[Anchor]) -> 
     }
     let mut theta = vec![0.0; players];
     let mut is_known = vec![false; players];
-    // Where the anchors lie, all others begin.
+    // All other ratings start at the mean of the anchors.
     let middle = anchors.iter().map(|anchor| anchor.elo * PER_ELO).sum::<f64>() / anchors.len().max(1) as f64;
     for part in groups.iter().flat_map(Group::parts) {
         if anchors.iter().any(|anchor| part.binary_search(&anchor.player).is_ok()) {
@@ -165,7 +171,7 @@ fn start(players: usize, groups: &[Group], rows: &[Row], anchors: &[Anchor]) -> 
         .filter_map(|anchor| {
             let place = places[anchor.player]?;
             let precision = (anchor.error95 / Z_95 * PER_ELO).powi(-2);
-            // An error so small that its square is nothing holds the rating as firmly as can be.
+            // An error whose square underflows holds the rating as firmly as possible.
             let precision = precision.min(1e12);
             Some(Prior { player: anchor.player, place, mean: anchor.elo * PER_ELO, precision })
         })
@@ -173,7 +179,7 @@ fn start(players: usize, groups: &[Group], rows: &[Row], anchors: &[Anchor]) -> 
     move |white| Fitted { theta: theta.clone(), white, places: places.clone(), params, priors: priors.clone() }
 }
 
-/// Newton's method. `None` where the white advantage cannot be told.
+/// Newton's method. `None` if the white advantage is not determined.
 fn climb(mut fitted: Fitted, rows: &[Row]) -> Option<Fitted> {
     let mut likelihood = log_likelihood(&fitted, rows);
     for _ in 0..ROUNDS {
@@ -182,7 +188,8 @@ fn climb(mut fitted: Fitted, rows: &[Row]) -> Option<Fitted> {
         let longest = step.iter().fold(0.0, |longest: f64, step| longest.max(step.abs()));
         let scale = if longest > LONGEST_STEP { LONGEST_STEP / longest } else { 1.0 };
         step.iter_mut().for_each(|step| *step *= scale);
-        // Halving: near the top the likelihood is flat to the last digit, and the full step is the better judge.
+        // Halving: near the maximum the likelihood is flat to the last digit, and the full step is
+        // better.
         let mut improved = None;
         for _ in 0..40 {
             let next = moved(&fitted, &step);
@@ -245,7 +252,8 @@ pub(super) fn slope(fitted: &Fitted, rows: &[Row]) -> (Symmetric, Vec<f64>) {
     (information, gradient)
 }
 
-/// The unknowns that move the expected score of `a` against `b`, and by how much the lead moves with each.
+/// The unknowns that move the expected score of `a` against `b`, and the derivative of the lead by
+/// each.
 pub(super) fn directions(fitted: &Fitted, a: usize, b: usize, side: f64) -> [(Option<usize>, f64); 3] {
     let white = (fitted.white.is_some() && side != 0.0).then_some(fitted.params);
     [(fitted.places[a], 1.0), (fitted.places[b], -1.0), (white, side)]
@@ -254,7 +262,7 @@ pub(super) fn directions(fitted: &Fitted, a: usize, b: usize, side: f64) -> [(Op
 fn newton_step(fitted: &Fitted, mut information: Symmetric, gradient: &[f64]) -> Option<Vec<f64>> {
     let mut ridge = 1e-14;
     loop {
-        // The white advantage comes last: its pivot is what the ratings leave of it.
+        // The white advantage comes last, so its pivot is the part not explained by the ratings.
         let least = if fitted.white.is_some() { SINGULAR } else { 0.0 };
         match information.factor(0.0) {
             Ok(factor) if fitted.white.is_none() => return Some(factor.solve(gradient)),
@@ -265,7 +273,8 @@ fn newton_step(fitted: &Fitted, mut information: Symmetric, gradient: &[f64]) ->
             Err(pivot) if pivot == fitted.params || ridge > 1.0 => return None,
             Err(_) => {}
         }
-        // Counts of very different size: rounding has eaten the small ones. A ridge only shortens the step.
+        // If counts differ by many orders of magnitude, rounding loses the small ones. A ridge only
+        // shortens the step.
         for i in 0..information.size() {
             let more = information.get(i, i) * ridge;
             information.add(i, i, if more > 0.0 { more } else { f64::MIN_POSITIVE.sqrt() });

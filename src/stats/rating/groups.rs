@@ -1,4 +1,5 @@
-//! Who can be compared with whom: ratings are finite only among players of whom no part made every point against the rest.
+//! Groups of comparable players: ratings are finite only among players of whom no part made every
+//! point against the rest.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -8,12 +9,12 @@ use super::{Anchor, BOUND_PROBABILITY, Bound, Encounter};
 /// Players joined by points.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Group {
-    /// Those with exact ratings: points lead from each of them to each other.
+    /// Players with exact ratings: points lead from each of them to each other.
     pub(super) exact: Vec<usize>,
-    /// Parts that made every point against the exact ones or against such a part, the nearest first. Among themselves the
-    /// players of a part are joined.
+    /// Parts that made every point against the exact ones or against such a part, the nearest
+    /// first. The players of one part are joined among themselves.
     pub(super) above: Vec<Vec<usize>>,
-    /// The same for parts that made none.
+    /// The same for parts that made no point.
     pub(super) below: Vec<Vec<usize>>,
 }
 
@@ -33,7 +34,8 @@ pub(super) fn part_of(players: usize, groups: &[Group]) -> Vec<usize> {
     of
 }
 
-/// Parts the players: the group with anchors first, then by players and by games played. Anchors count as joined, for their distances are known.
+/// Divides the players into groups: the one with anchors first, then by players and by games
+/// played. Anchors count as joined, because their distances are known.
 pub(super) fn groups(players: usize, encounters: &[Encounter], anchors: &[Anchor]) -> Vec<Group> {
     let mut took = vec![Vec::new(); players];
     let mut gave = vec![Vec::new(); players];
@@ -87,18 +89,19 @@ pub(super) fn groups(players: usize, encounters: &[Encounter], anchors: &[Anchor
     groups
 }
 
-/// Whether `a` made any point.
+/// Returns true if `a` made any point.
 fn scored(met: &Encounter) -> bool {
     met.pentanomial().0[1..].iter().any(|count| *count > 0)
         || [met.white, met.black].iter().any(|games| games.wins > 0 || games.draws > 0)
 }
 
-/// The strongly connected parts, so numbered that points go only from lower to higher numbers (Kosaraju's algorithm).
+/// The strongly connected parts, numbered so that points go only from lower to higher numbers
+/// (Kosaraju's algorithm).
 fn strong_parts(took: &[Vec<usize>], gave: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let mut seen = vec![false; took.len()];
     let mut finished = Vec::new();
     for start in 0..took.len() {
-        // A stack of its own: a chain of thousands of players must not use up the program's.
+        // An explicit stack: a chain of thousands of players must not overflow the program's.
         let mut stack = Vec::new();
         if !std::mem::replace(&mut seen[start], true) {
             stack.push((start, 0));
@@ -133,7 +136,8 @@ fn strong_parts(took: &[Vec<usize>], gave: &[Vec<usize>]) -> Vec<Vec<usize>> {
     parts
 }
 
-/// Parts that `edges` lead to from part `from`, itself left out, rising; those taken are not entered.
+/// Parts that `edges` lead to from part `from`, itself excluded, in rising order; those taken are
+/// not entered.
 fn reachable(from: usize, parts: &[Vec<usize>], part_of: &[usize], edges: &[Vec<usize>], taken: &[bool]) -> Vec<usize> {
     let mut seen = taken.to_vec();
     seen[from] = true;
@@ -152,8 +156,9 @@ fn reachable(from: usize, parts: &[Vec<usize>], part_of: &[usize], edges: &[Vec<
     found
 }
 
-/// By how much (natural units) the ratings `theta` of a part are to be moved so that its perfect score, or none at all, against
-/// the players in `near` (by their ratings) has the probability [`BOUND_PROBABILITY`]; a pair counts as one game.
+/// Shift (natural units) of the ratings `theta` of a part after which its perfect score, or none at
+/// all, against the players in `near` (by their ratings) has the probability [`BOUND_PROBABILITY`];
+/// a pair counts as one game.
 pub(super) fn bound(
     part: &[usize],
     theta: &[f64],
@@ -162,7 +167,7 @@ pub(super) fn bound(
     bound: Bound,
 ) -> f64 {
     let sign = if bound == Bound::AtMost { -1.0 } else { 1.0 };
-    // How far ahead of the opponent the winner is before the move, and how often they won.
+    // The lead of the winner over the opponent before the shift, and the number of wins.
     let mut wins: Vec<(f64, f64)> = Vec::new();
     for met in encounters {
         for (own, other) in [(met.a, met.b), (met.b, met.a)] {
@@ -174,7 +179,7 @@ pub(super) fn bound(
     let surprise = |shift: f64| wins.iter().map(|(lead, units)| units * softplus(-lead - shift)).sum::<f64>();
     let nearest = wins.iter().map(|(lead, _)| -lead).fold(0.0, f64::max);
     let farthest = wins.iter().map(|(lead, _)| -lead).fold(0.0, f64::min);
-    // At the low end one game alone is too much of a surprise, at the high end all games together are none.
+    // At the low end one game alone is too improbable, at the high end all games together are not.
     let (mut low, mut high) = (farthest - 10.0, nearest + 60.0);
     for _ in 0..80 {
         let middle = f64::midpoint(low, high);

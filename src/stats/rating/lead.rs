@@ -1,9 +1,9 @@
-//! How far one player is ahead of another, and how surely.
+//! Lead of one player over another, with its error.
 
 use super::{Bound, Measured, Ratings};
 use crate::stats::student;
 
-/// A lead with what it takes to test it.
+/// A lead with the figures needed to test it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lead {
     /// Elo of one player over the other.
@@ -29,8 +29,9 @@ impl Lead {
 }
 
 impl Ratings {
-    /// The lead of player `a` over player `b`, with its own deviation: that of a difference is not to be had from the errors
-    /// of both, which hang together. `None` if the games don't tell: different groups, a bound, the same player, no scatter.
+    /// The lead of player `a` over player `b` with its own deviation, which does not follow from
+    /// the errors of both, because they are correlated. `None` if the games do not determine it:
+    /// different groups, a bound, the same player, no scatter.
     #[must_use]
     pub fn lead(&self, a: usize, b: usize) -> Option<Lead> {
         let (first, second) = (self.players.get(a)?, self.players.get(b)?);

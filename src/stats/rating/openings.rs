@@ -1,4 +1,4 @@
-//! Openings that several meetings share: what one opening does to a player, it does to all games from it.
+//! Openings shared by several meetings: an opening affects a player alike in all games from it.
 
 use super::super::dense::Symmetric;
 use super::errors::Moments;
@@ -26,19 +26,21 @@ pub enum Score {
     Game(Color, u8),
 }
 
-/// Effective number of independent openings among `units` meetings of which `shared` have openings in common, a number for
-/// each such opening (Kish 1965), at least 2; `None` if no opening is shared, or all games come from one.
+/// Effective number of independent openings among `units` meetings of which `shared` have openings
+/// in common, a number for each such opening (Kish 1965), at least 2; `None` if no opening is
+/// shared, or all games come from one.
 pub(super) fn effective(units: f64, shared: &[f64]) -> Option<f64> {
     let together: f64 = shared.iter().sum();
     let squares: f64 = shared.iter().map(|count| count * count).sum();
     let alone = (units - together).max(0.0);
     let openings = (together + alone).powi(2) / (squares + alone);
-    // Two openings of unlike numbers are worth less than two, and still have one degree of freedom.
+    // Two openings of unequal numbers are worth less than two, but still have one degree of
+    // freedom.
     (squares > together && openings > 1.0 + 1e-9).then_some(openings.max(2.0))
 }
 
-/// Products of the residuals of different meetings from one opening, as rows of unknowns: what `M` has beyond its
-/// independent clusters.
+/// Products of the residuals of different meetings from one opening, as rows of unknowns: the part
+/// of `M` beyond its independent clusters.
 pub(super) fn cross_moments(openings: &[Vec<Meeting>], fitted: &Fitted) -> BTreeMap<(usize, usize), f64> {
     let mut cross = BTreeMap::new();
     for opening in openings {
@@ -61,7 +63,7 @@ pub(super) fn cross_moments(openings: &[Vec<Meeting>], fitted: &Fitted) -> BTree
     cross
 }
 
-/// What a meeting adds to the gradient of the log-likelihood, by unknown.
+/// Contribution of a meeting to the gradient of the log-likelihood, by unknown.
 fn gradient(meeting: Meeting, fitted: &Fitted) -> Vec<(usize, f64)> {
     let (a, b) = (meeting.a as usize, meeting.b as usize);
     let excess = |half_points: u8, side: f64| {

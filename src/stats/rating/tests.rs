@@ -13,15 +13,16 @@ fn close(found: f64, wanted: f64, tolerance: f64) {
     assert!((found - wanted).abs() <= tolerance, "{found}, not {wanted}");
 }
 
-/// A pair of games under the model, in which what favours a side in one game mostly favours the other in the second.
+/// A pair of games under the model, in which an effect that favours a side in one game mostly
+/// favours the other in the second.
 fn draw_pair(random: &mut SplitMix64, lead: f64, white: f64) -> PairScore {
     let luck = random.unit();
     let other = if random.unit() < 0.7 { 1.0 - luck } else { random.unit() };
     PairScore { first: half_points(lead + white, luck), second: half_points(lead - white, other) }
 }
 
-/// Half points of the side that leads by `lead` Elo and has this much luck, `0.0..1.0`, the less the better: Davidson's law for a
-/// draw rate of 0.4 between equals, at the logistic score.
+/// Half points of the side that leads by `lead` Elo with this luck, `0.0..1.0`, of which less is
+/// better: Davidson's law for a draw rate of 0.4 between equals, at the logistic score.
 fn half_points(lead: f64, luck: f64) -> u8 {
     let score = 1.0 / (1.0 + 10f64.powf(-lead / 400.0));
     let q = score * (1.0 - score);
@@ -78,7 +79,8 @@ fn all_drawn() -> Encounter {
 
 #[test]
 fn two_players_have_the_elo_of_their_single_games() {
-    // As many with either colour, and no more points with one: the white advantage is 0 and changes nothing.
+    // As many with either colour, and no more points with one: the white advantage is 0 and changes
+    // nothing.
     let half = Trinomial { wins: 300, draws: 500, losses: 200 };
     let met = Encounter { white: half, black: half, ..Encounter::new(0, 1) };
     let ratings = rated(2, &[met], &[Anchor { player: 1, elo: 100.0, error95: 0.0 }]);
@@ -104,8 +106,9 @@ fn two_players_have_the_elo_of_their_single_games() {
     close(rate + share(rate), 1.0, 1e-9);
 }
 
-/// Baseball, American League East 1987: A. Agresti, "Categorical Data Analysis" (1990), tables 10.10 and 10.11. Estimates and
-/// standard errors as published with the R package BradleyTerry2 (Turner, Firth 2012), natural units, Baltimore at 0.
+/// Baseball, American League East 1987: A. Agresti, "Categorical Data Analysis" (1990), tables
+/// 10.10 and 10.11. Estimates and standard errors as published with the R package BradleyTerry2
+/// (Turner, Firth 2012), natural units, Baltimore at 0.
 #[test]
 fn published_abilities_home_advantage_and_errors() {
     // Home wins and losses: a row for each home team, in the order of its guests without itself.
@@ -204,7 +207,8 @@ fn styles(players: usize, deviation: f64, random: &mut SplitMix64) -> Vec<f64> {
     (0..players).map(|_| deviation * normal(random)).collect()
 }
 
-/// How often the error of player 0, whose rating is 0, covers it: with openings as clusters, and without.
+/// Share of runs in which the error of player 0, whose rating is 0, covers it: with openings as
+/// clusters, and without.
 fn coverage(runs: u32, mut play: impl FnMut(&mut SplitMix64) -> (usize, Vec<Vec<Meeting>>)) -> [f64; 2] {
     let mut random = SplitMix64::new(11);
     let mut covered = [0u32; 2];
@@ -278,7 +282,8 @@ fn openings_that_nobody_shares_change_nothing() {
 
 #[test]
 fn draws_of_equals_are_not_only_those_that_join_players() {
-    // Each player meets two others once: points lead both ways mostly by draws, and few players are joined.
+    // Each player meets two others once: points lead both ways mostly by draws, and few players are
+    // joined.
     let mut random = SplitMix64::new(5);
     let mut met = Vec::new();
     for a in 0..600usize {
@@ -394,11 +399,11 @@ fn anchors_with_errors_give_way_to_games() {
     close(anchored(200.0, 1e4).elo, free, 0.01);
     let between = anchored(200.0, 40.0);
     assert!((free + 1.0..199.0).contains(&between.elo), "{between:?}");
-    // Where both agree, each makes the other surer.
+    // If both agree, each makes the other more certain.
     let (agreed, games_only) = (anchored(free, 20.0), anchored(free, 1e4));
     let [agreed, own] = [agreed, games_only].map(|rating| rating.error95.expect("known"));
     assert!(agreed < 20.0 && agreed < own, "{agreed} of 20 and {own}");
-    // One anchor with an error: the pool stands where it says, as sure as it says.
+    // One anchor with an error: the pool has the anchor's rating and error.
     let ratings = rated(2, &met, &[Anchor { player: 0, elo: 100.0, error95: 20.0 }]);
     close(ratings.players[0].elo, 100.0, 1e-6);
     close(ratings.players[0].error95.expect("known"), 20.0, 1e-6);
@@ -553,7 +558,8 @@ proptest! {
         let turned: Vec<Encounter> =
             met.iter().rev().map(|met| Encounter { a: move_to(met.a), b: move_to(met.b), ..met.clone() }.reversed()).collect();
         let (straight, turned) = (rated(5, &met, &[]), rated(5, &turned, &[]));
-        // Of groups and parts of the same size and games the first is taken: only what is joined is compared.
+        // Of groups and parts of the same size and games the first is taken: only what is joined is
+        // compared.
         prop_assume!(straight.groups == 1 && straight.players.iter().all(|rating| rating.bounded == Bound::Exact));
         for player in 0..5 {
             same(&turned.players[move_to(player)], &straight.players[player], 0.0);

@@ -27,7 +27,7 @@ fn published_ratios() {
     check(&Pentanomial([127, 4883, 10712, 5150, 104]), Normalized, -1.75, 0.25, 3.01, 0.006);
     check(&Pentanomial([223, 9863, 21279, 10037, 246]), Logistic, 0.5, 2.5, -3.07, 0.006);
     check(&Pentanomial([871, 26175, 55983, 26678, 821]), Logistic, 0.0, 2.0, -4.98, 0.006);
-    // Values of independent solvers, among them the cases in which the leading programs fail.
+    // Values of independent solvers, including cases in which the leading programs fail.
     check(&Pentanomial([379, 10170, 21828, 10640, 343]), Normalized, 0.0, 2.0, 2.95, 0.006);
     check(&Pentanomial([379, 10170, 21828, 10640, 343]), Logistic, 0.0, 2.0, 3.13, 0.006);
     check(&Pentanomial([0, 0, 500, 0, 0]), Normalized, -3.0, 1.0, 0.0639, 0.0001);
@@ -71,7 +71,8 @@ fn reference_mean<C: Counts>(p: &[f64], score: f64) -> f64 {
     -golden(&dual, -1.0 / (1.0 - score) * (1.0 - 1e-15), 1.0 / score * (1.0 - 1e-15))
 }
 
-/// The same for a t-value: a search over mean and deviation, then over all distributions that have both.
+/// The same for a t-value: a search over mean and deviation, then over all distributions that have
+/// both.
 fn reference_t(p: &[f64], t: f64) -> f64 {
     let given_mean = |mean: f64| match p.len() {
         3 => reference_three(p, mean, mean / t),
@@ -104,7 +105,8 @@ fn reference_five(p: &[f64], mean: f64, deviation: f64) -> f64 {
         let q3 = first + 2.0 * q0 + q1 - 2.0 * q4;
         [q0, q1, 1.0 - q0 - q1 - q3 - q4, q3, q4]
     };
-    // Each share is c + a q0 + b q1; the corners of the region where none is negative give the range of q0.
+    // Each share is c + a q0 + b q1; the corners of the region where none is negative give the
+    // range of q0.
     let (origin, along0, along1) = (complete(0.0, 0.0), complete(1.0, 0.0), complete(0.0, 1.0));
     let line = |class: usize| (origin[class], along0[class] - origin[class], along1[class] - origin[class]);
     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -248,7 +250,8 @@ proptest! {
             test(0.0, elo1, Model::Normalized).llr(&counts),
             reference_llr(&counts, Model::Normalized, 0.0, elo1),
         );
-        // The grid of the slow search may step over a narrow maximum; it can never find a higher one.
+        // The grid of the slow search may step over a narrow maximum; it can never find a higher
+        // one.
         prop_assert!(found >= slow - 1e-5 * (1.0 + slow.abs()), "{counts:?} ({score}) [0, {elo1}]: {found}, not {slow}");
     }
 }
