@@ -17,7 +17,7 @@ use crate::run::dir::RunDir;
 use crate::run::trust;
 use crate::run::{Exit, progress};
 use crate::schedule::{engine_config, go_command};
-use crate::uci::process::{Engine, SearchOutcome};
+use crate::uci::process::{Engine, EngineConfig, SearchOutcome};
 use crate::uci::transcript;
 
 const AFTER_HELP: &str = "\
@@ -81,8 +81,11 @@ pub(super) fn run(args: &ReplayArgs) -> Result<Exit> {
         None => of_record(&record, &plan, color)?,
     };
     trust::check(&dir, &plan, args.trust.trust)?;
+    let own = plan.tuned_options(&record, *record.players.get(color));
+    let config = engine_config(&plan, &plan.players[place], None).with_options(&own);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let (came, said) = runtime.context("cannot start the event loop")?.block_on(replay(&plan, place, &searches));
+    let (came, said) =
+        runtime.context("cannot start the event loop")?.block_on(replay(config, plan.rules.variant, &searches));
     progress::result(&said);
     let was = match &record.ending.detail {
         detail if detail.is_empty() => record.ending.termination.name().to_owned(),
@@ -202,8 +205,7 @@ fn of_record(record: &GameRecord, plan: &Plan, color: Color) -> Result<Vec<Searc
 }
 
 /// Starts the engine and asks for one search after another, until it fails or has done them all. Comes with the conversation.
-async fn replay(plan: &Plan, place: usize, searches: &[Search]) -> (Came, String) {
-    let config = engine_config(plan, &plan.players[place], None);
+async fn replay(config: EngineConfig, variant: Variant, searches: &[Search]) -> (Came, String) {
     let mut engine = match Engine::start(&config, &[]).await {
         Ok(engine) => engine,
         Err(error) => return (Came::Failed(error.to_string()), String::new()),
@@ -217,7 +219,7 @@ async fn replay(plan: &Plan, place: usize, searches: &[Search]) -> (Came, String
             break;
         }
         came = match engine.go_again(search.lines.as_bytes(), Some(search.deadline)).await {
-            SearchOutcome::BestMove { text, .. } => judge(&search.lines, &text, plan.rules.variant),
+            SearchOutcome::BestMove { text, .. } => judge(&search.lines, &text, variant),
             SearchOutcome::Overrun { elapsed, .. } => {
                 Came::Failed(format!("no bestmove within {:.3} s", elapsed.as_secs_f64()))
             }

@@ -129,6 +129,9 @@ fn reason(summary: Option<&serde_json::Value>, plan: &Plan, standing: &Standing)
     if standing.is_narrow() {
         return StopReason::Narrow;
     }
+    if standing.is_flat() {
+        return StopReason::Flat;
+    }
     match Pairing::new(plan).next(PairId(standing.settled()), standing.results()) {
         Next::Done => return StopReason::OutOfPairs,
         Next::OutOfOpenings => return StopReason::OutOfOpenings,

@@ -15,7 +15,7 @@ use super::rules::{Rules, RulesV1};
 pub use super::stored::PlanFileError;
 use super::stored::{VERSION, is_false, parse, seconds};
 use super::{Colors, Format, Machine, Test, Timeouts};
-use crate::record::PlayerId;
+use crate::record::{GameRecord, PlayerId};
 use crate::stats::sprt::{Bounds, Model};
 use crate::tournament::formats::round_robin::{self, RoundRobin};
 use crate::tournament::formats::{self, Parameters};
@@ -123,6 +123,15 @@ impl Plan {
     #[must_use]
     pub fn margin(&self, player: PlayerId) -> Duration {
         self.players.get(usize::from(player.0)).and_then(|player| player.margin).unwrap_or(self.rules.margin)
+    }
+
+    /// Options of a player in a game of a tuning, with their values; none of other runs.
+    #[must_use]
+    pub fn tuned_options(&self, game: &GameRecord, player: PlayerId) -> Vec<(String, String)> {
+        let Some((rule, values)) = self.format.tuning().zip(game.values.as_ref()) else { return Vec::new() };
+        let values = if game.players.white == player { &values.white } else { &values.black };
+        let names = rule.space.params().iter().map(|param| param.name.clone());
+        names.zip(values.iter().cloned()).collect()
     }
 
     /// Pairs that any two players who meet can play before an opening comes again, at least 1.

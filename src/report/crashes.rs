@@ -64,6 +64,11 @@ impl Crashes {
         line("game", &failure.game.number().to_string());
         line("engine", player.map_or("?", |player| player.name.as_str()));
         line("program", &player.map_or_else(String::new, |player| player.program.display().to_string()));
+        let options = self.plan.tuned_options(record, failure.player);
+        if !options.is_empty() {
+            let options: Vec<_> = options.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            line("tuned options", &options.join(", "));
+        }
         line("termination", record.ending.termination.name());
         line("detail", &record.ending.detail);
         line("status", &failure.status);

@@ -19,6 +19,7 @@ use crate::tournament::events::StopReason;
 use crate::tournament::limit_use::PlayerUse;
 use crate::tournament::pairing::Pairing;
 use crate::tournament::standing::{Faults, Standing};
+use crate::tournament::tuning::Progress;
 
 /// A finished or stopped run in words and as JSON.
 pub struct Summary {
@@ -115,6 +116,7 @@ fn result(plan: &Plan, finish: &Finish) -> String {
         StopReason::Narrow => {
             format!("{open}Elo is known within +-{}, as --until-width asks", plan.until_width.unwrap_or_default())
         }
+        StopReason::Flat => "the tuning gains nothing more, as --until-flat asks".to_owned(),
         StopReason::OutOfTime => format!("{open}out of time"),
         StopReason::Interrupted => "interrupted".to_owned(),
         StopReason::TooManyFailures { failures } => {
@@ -358,6 +360,7 @@ const fn reason_name(reason: &StopReason) -> &'static str {
         StopReason::OutOfPairs => "out-of-pairs",
         StopReason::OutOfOpenings => "out-of-openings",
         StopReason::Narrow => "width",
+        StopReason::Flat => "flat",
         StopReason::OutOfTime => "out-of-time",
         StopReason::Interrupted => "interrupted",
         StopReason::TooManyFailures { .. } => "too-many-failures",
@@ -416,6 +419,7 @@ fn json(plan: &Plan, finish: &Finish, estimates: &Estimates) -> serde_json::Valu
         "repeated_pairs": standing.repeated(),
         "design_effect": standing.design_effect(),
         "resumed": finish.resumed,
+        "tune": standing.tuning().map(Progress::figures),
     });
     if let Some(document) = document.as_object_mut() {
         for part in [later, json!(estimates)] {

@@ -18,7 +18,7 @@ use crate::report::pgn_file::PgnFile;
 use crate::report::summary::Summary;
 use crate::report::terminal::QuietKeys;
 use crate::run::dir::{Place, RunDir, sha256};
-use crate::run::error::{Result, RunError, Within as _};
+use crate::run::error::{Result, RunError, Within as _, fail};
 use crate::run::page::PageFold;
 use crate::run::{Exit, forecast, lasting, prepare, progress};
 use crate::schedule::dispatcher::{self, Inbox, Run};
@@ -100,6 +100,15 @@ pub(crate) fn resume(plan: Arc<Plan>, dir: &RunDir, output: Output) -> Result<Ex
         });
     })?;
     dir.check_plan(&replayed.header)?;
+    if let Some(game) = standing.tuning().and_then(|tuning| tuning.foreign()) {
+        fail!(
+            OtherRun,
+            "{}: game {} has other values than this version asks for, so its pairs would move the tuning the wrong way; this run was \
+             begun by a version that asks other values: go on with that one, or begin another run",
+            dir.root().display(),
+            game.number()
+        );
+    }
     let pgn = begun.unwrap_or_else(|| PgnFile::resume(&dir.path("games.pgn"), Arc::clone(&plan)));
     let pgn = pgn
         .and_then(|mut pgn| pgn.publish().map(|()| pgn))
@@ -205,13 +214,18 @@ pub(crate) fn exit(finish: &Finish) -> Exit {
         (StopReason::TooManyFailures { .. } | StopReason::TooManyTimeLosses { .. } | StopReason::Broken { .. }, _) => {
             Exit::Aborted
         }
+        // A tuning may end at any time.
+        (StopReason::OutOfTime, _) if finish.standing.tuning().is_some() => Exit::Done,
         // Without a test there is nothing to be decided.
-        (StopReason::OutOfPairs | StopReason::Narrow, _) if finish.standing.sprt().is_none() => Exit::Done,
+        (StopReason::OutOfPairs | StopReason::Narrow | StopReason::Flat, _) if finish.standing.sprt().is_none() => {
+            Exit::Done
+        }
         (
             StopReason::Verdict
             | StopReason::OutOfPairs
             | StopReason::OutOfOpenings
             | StopReason::Narrow
+            | StopReason::Flat
             | StopReason::OutOfTime,
             _,
         ) => Exit::Inconclusive,

@@ -536,6 +536,8 @@ impl Dispatcher<'_> {
             self.halt(Stop::Now, StopReason::Verdict);
         } else if self.run.standing.is_narrow() {
             self.halt(Stop::Now, StopReason::Narrow);
+        } else if self.run.standing.is_flat() {
+            self.halt(Stop::Now, StopReason::Flat);
         }
     }
 
@@ -615,6 +617,8 @@ impl Dispatcher<'_> {
             reason = StopReason::Verdict;
         } else if self.run.standing.is_narrow() {
             reason = StopReason::Narrow;
+        } else if self.run.standing.is_flat() {
+            reason = StopReason::Flat;
         }
         // Games that ended after the stop are in the journal too.
         match &mut reason {

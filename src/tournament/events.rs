@@ -331,6 +331,8 @@ pub enum StopReason {
     OutOfOpenings,
     /// The intervals are as narrow as the plan asks.
     Narrow,
+    /// A tuning gains nothing more, as the plan asks.
+    Flat,
     /// The plan's time is over.
     OutOfTime,
     /// The user or the system asked; `quintain resume` goes on.

@@ -22,6 +22,7 @@ use crate::tournament::limit_use::LimitUse;
 use crate::tournament::pairing::Pairing;
 use crate::tournament::repeats::Repeats;
 use crate::tournament::time_losses::TimeLosses;
+use crate::tournament::tuning::Progress;
 use crate::tournament::waiting::Waiting;
 
 /// Games lost by a player's own fault, by kind. Of counted games.
@@ -92,6 +93,8 @@ pub struct Standing {
     meetings: BTreeMap<u64, Vec<rating::Meeting>>,
     /// Every counted pair, where pairing goes by results.
     results: Option<Vec<PairResult>>,
+    /// Of a tuning.
+    tuning: Option<Box<Progress>>,
     /// Pairs from this one on are one game.
     halves_from: Option<PairId>,
     /// Pairs below this one are settled: they count, or repeat pairs that do.
@@ -128,6 +131,7 @@ impl Standing {
             variant: plan.rules.variant,
             limit_use: LimitUse::new(plan.players.iter().map(|player| player.limit)),
             results: pairing.needs_results().then(Vec::new),
+            tuning: plan.format.tuning().map(|rule| Box::new(Progress::new(rule))),
             halves_from: pairing.halves_from(),
             width: plan.until_width.map(|target| Width::new(target, plan.format.rated(plan.players.len()))),
             ..Self::empty(plan.players.len(), sprt)
@@ -142,6 +146,7 @@ impl Standing {
             openings: BTreeMap::new(),
             meetings: BTreeMap::new(),
             results: None,
+            tuning: None,
             halves_from: None,
             next: PairId(0),
             pairs: 0,
@@ -195,9 +200,19 @@ impl Standing {
     /// Leaves a pair out of all counts. Pairing by results sees a pair without games in its place.
     fn pass_over(&mut self, games: &[GameRecord]) {
         self.repeated += 1;
-        if let (Some(results), Some(game)) = (&mut self.results, games.first()) {
+        if let Some(game) = games.first() {
             let players = in_order((game.players.white, game.players.black));
-            results.push(PairResult { players, half_points: 0, games: 0 });
+            self.settle(PairResult { players, half_points: 0, games: 0 }, games);
+        }
+    }
+
+    /// Takes a pair in the place of the schedule that it settles.
+    fn settle(&mut self, result: PairResult, games: &[GameRecord]) {
+        if let Some(tuning) = &mut self.tuning {
+            tuning.record(&result, games);
+        }
+        if let Some(results) = &mut self.results {
+            results.push(result);
         }
     }
 
@@ -271,13 +286,8 @@ impl Standing {
                 _ => {}
             }
         }
-        if let Some(results) = &mut self.results {
-            results.push(PairResult {
-                players,
-                half_points: half_points.iter().sum(),
-                games: if games.len() == 1 { 1 } else { 2 },
-            });
-        }
+        let games_played = if games.len() == 1 { 1 } else { 2 };
+        self.settle(PairResult { players, half_points: half_points.iter().sum(), games: games_played }, games);
         if let (Some(llr), Some(trial)) = (self.llr(), &mut self.trial) {
             trial.record(llr);
         }
@@ -300,10 +310,23 @@ impl Standing {
         self.width.is_some_and(|width| width.is_reached())
     }
 
-    /// True once nothing counts any more: after a verdict, or once the intervals are narrow enough.
+    /// True once nothing counts any more: after a verdict, once the intervals are narrow enough, or
+    /// a tuning is flat.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        self.verdict() != Verdict::Continue || self.is_narrow()
+        self.verdict() != Verdict::Continue || self.is_narrow() || self.is_flat()
+    }
+
+    /// True once a tuning that is to end then gains nothing more.
+    #[must_use]
+    pub fn is_flat(&self) -> bool {
+        self.tuning.as_ref().is_some_and(|tuning| tuning.is_flat())
+    }
+
+    /// Progress of the tuning, if the run is one.
+    #[must_use]
+    pub fn tuning(&self) -> Option<&Progress> {
+        self.tuning.as_deref()
     }
 
     /// The strength of `new` against `base`, not biased by the stop, if the test is over now: with a verdict, or because it was
@@ -390,8 +413,14 @@ impl Standing {
     }
 
     /// [`Standing::ptnml`] with the weight that its openings give it: what errors and tests are made of.
+    ///
+    /// Of a tuning only the pairs that validate it: what its other pairs score says nothing of a
+    /// gain.
     #[must_use]
     pub fn evidence(&self) -> Clustered<Pentanomial> {
+        if let Some(tuning) = &self.tuning {
+            return Clustered::new(tuning.course().validation().counts(), 1.0);
+        }
         Clustered::new(self.ptnml(), self.design_effect())
     }
 
@@ -539,4 +568,4 @@ impl Standing {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -47,3 +47,5 @@ mod tools;
 mod trust;
 mod tune;
 mod tuned;
+#[cfg(target_os = "linux")]
+mod tuning;

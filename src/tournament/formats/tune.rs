@@ -59,6 +59,8 @@ pub enum Method {
         /// Constants of the schedule.
         constants: Constants,
     },
+    /// Switches by lot.
+    Factors,
 }
 
 impl Method {
@@ -69,6 +71,7 @@ impl Method {
             Self::Auto { .. } => "auto",
             Self::Fishtest { .. } => "fishtest",
             Self::OpenBench { .. } => "openbench",
+            Self::Factors => "factors",
         }
     }
 
@@ -76,7 +79,7 @@ impl Method {
     #[must_use]
     pub fn pairs(&self) -> Option<u64> {
         match self {
-            Self::Auto { .. } => None,
+            Self::Auto { .. } | Self::Factors => None,
             Self::Fishtest { pairs, .. } => Some(*pairs),
             Self::OpenBench { workloads, pairs_per, .. } => Some(workloads.saturating_mul(u64::from(*pairs_per))),
         }
@@ -118,6 +121,7 @@ impl TuneRule {
                 let schedule = Schedule::openbench(space, workloads, pairs_per, constants);
                 Tuning::compat(space.clone(), schedule, seed, block)
             }
+            Method::Factors => Tuning::factors(space.clone(), seed, block),
         }
     }
 
@@ -253,6 +257,7 @@ impl From<TuneRule> for TuneV1 {
     fn from(rule: TuneRule) -> Self {
         let (calibration, pairs, workloads, pairs_per, constants) = match rule.method {
             Method::Auto { calibration } => (Some(calibration), None, None, None, None),
+            Method::Factors => (None, None, None, None, None),
             Method::Fishtest { pairs, constants } => (None, Some(pairs), None, None, Some(constants)),
             Method::OpenBench { workloads, pairs_per, constants } => {
                 (None, None, Some(workloads), Some(pairs_per), Some(constants))
@@ -296,7 +301,7 @@ impl ParamV1 {
 #[derive(Debug, thiserror::Error)]
 enum TuneError {
     #[error(
-        "method `{0}` does not fit its numbers: auto has `calibration`, fishtest `pairs`, openbench `workloads` and `pairs_per`"
+        "method `{0}` does not fit its numbers: auto has `calibration`, fishtest `pairs`, openbench `workloads` and `pairs_per`, factors none"
     )]
     Method(String),
     #[error("parameter `{name}`: `kind` is int or float")]
@@ -318,6 +323,7 @@ impl TryFrom<TuneV1> for TuneRule {
             ratio: file.ratio.unwrap_or(usual.ratio),
         };
         let method = match (file.method.as_str(), file.calibration, file.pairs, file.workloads, file.pairs_per) {
+            ("factors", None, None, None, None) => Method::Factors,
             ("auto", Some(calibration), None, None, None) => Method::Auto { calibration },
             ("fishtest", None, Some(pairs), None, None) => Method::Fishtest { pairs, constants },
             ("openbench", None, None, Some(workloads), Some(pairs_per @ 1..=65_535)) => {

@@ -202,7 +202,7 @@ fn play_tuning(rule: &TuneRule, pairs: u64, ahead: u64) -> Vec<PairOptions> {
 
 #[test]
 fn pairs_are_those_that_the_method_asks_for() {
-    for method in ["auto", "fishtest", "openbench"] {
+    for method in ["auto", "fishtest", "openbench", "factors"] {
         let rule = rule(method);
         let played = play_tuning(&rule, 168, 0);
         assert_eq!(played.len(), 168, "the last block is cut");

@@ -10,6 +10,7 @@ pub(crate) fn rule(method: &str) -> TuneRule {
     let constants = Constants::default();
     let method = match method {
         "auto" => Method::Auto { calibration: 2 },
+        "factors" => Method::Factors,
         "fishtest" => Method::Fishtest { pairs: 320, constants },
         _ => Method::OpenBench { workloads: 40, pairs_per: 8, constants },
     };
@@ -26,7 +27,7 @@ fn blocks_carry_two_pairs_of_each_slot() {
 
 #[test]
 fn a_rule_is_stored_and_read_back() {
-    for method in ["auto", "fishtest", "openbench"] {
+    for method in ["auto", "fishtest", "openbench", "factors"] {
         let rule = rule(method);
         let text = toml::to_string(&rule).expect("it can be written");
         assert_eq!(toml::from_str::<TuneRule>(&text).expect("as written"), rule, "{text}");

@@ -1,0 +1,275 @@
+//! Tunings as runs: the values that pairs play, whatever the number of games at once, and what a
+//! kill and more pairs change.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use quintain::run::Exit;
+use quintain::run::tune::{Wanted, play};
+use quintain::settings::{RawPlan, RawPlayer};
+use quintain::tune::read;
+use quintain::tune::space::Space;
+use quintain::tune::spsa::Peer;
+use serde_json::Value;
+
+use crate::harness::{Game, Ran, fake, games, quintain, run, summary, until};
+
+/// Parameters of the scripted peer.
+const PARAMS: &str =
+    "Alpha, int, 50, 0, 100, 8, .002\nBeta, int, -3, -40, 40, 4, .002\nGamma, float, 1.5, 0, 3, 0.25, .004";
+
+/// A peer whose moves and results depend on its options.
+const ENGINE: &str = "--tunes --resigns 40";
+
+fn space() -> Space {
+    read::lines("params", PARAMS).unwrap()
+}
+
+/// What a tuning of the scripted peer is played by.
+fn raw(engine: &str, pairs: u64, concurrency: u16) -> RawPlan {
+    RawPlan {
+        players: vec![RawPlayer { spec: Some(fake(engine)), ..RawPlayer::default() }],
+        pairs: Some(pairs),
+        concurrency: Some(concurrency),
+        force_concurrency: Some(true),
+        nodes: Some(1),
+        max_plies: Some(12),
+        resign: Some("count=1,score=600".to_owned()),
+        seed: Some(5),
+        ..RawPlan::default()
+    }
+}
+
+fn wanted(peer: Option<Peer>) -> Wanted {
+    Wanted { peer, space: space(), until_flat: false, dead: Vec::new() }
+}
+
+/// A tuning of the scripted peer in a folder of its own.
+struct Tuning {
+    folder: tempfile::TempDir,
+}
+
+impl Tuning {
+    /// Plays a whole one, one game at a time.
+    fn played(engine: &str, pairs: u64, peer: Option<Peer>) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let played = play(&raw(engine, pairs, 1), wanted(peer), &folder.path().join("whole")).unwrap();
+        assert_eq!((played.exit, played.standing.pairs()), (Exit::Done, pairs));
+        Self { folder }
+    }
+
+    fn whole(&self) -> PathBuf {
+        self.folder.path().join("whole")
+    }
+
+    /// The same run before its first game.
+    fn anew(&self, name: &str) -> PathBuf {
+        let dir = self.folder.path().join(name);
+        std::fs::create_dir_all(dir.join("stderr")).unwrap();
+        std::fs::copy(self.whole().join("plan.toml"), dir.join("plan.toml")).unwrap();
+        let journal = std::fs::read_to_string(self.whole().join("games.jsonl")).unwrap();
+        let header = journal.lines().next().unwrap();
+        std::fs::write(dir.join("games.jsonl"), format!("{header}\n")).unwrap();
+        dir
+    }
+}
+
+fn resume_args(dir: &Path, more: &str) -> Vec<String> {
+    let mut args = vec!["resume".to_owned(), dir.display().to_string(), "--trust".to_owned()];
+    args.extend(more.split_whitespace().map(str::to_owned));
+    args
+}
+
+#[track_caller]
+fn resume(dir: &Path, more: &str) -> Ran {
+    let ran = run(&resume_args(dir, more));
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    ran
+}
+
+/// Values by colour of each game, by number.
+fn values(dir: &Path) -> Vec<(u64, Value)> {
+    let text = std::fs::read_to_string(dir.join("games.jsonl")).unwrap();
+    let games = text.lines().skip(1).map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let mut values: Vec<_> = games.map(|game| (game["game"].as_u64().unwrap(), game["values"].clone())).collect();
+    values.sort_by_key(|(number, _)| *number);
+    values
+}
+
+#[track_caller]
+fn check_same(one: &Path, other: &Path) {
+    let (found, wanted): (Vec<Game>, Vec<Game>) = (games(one), games(other));
+    assert_eq!(found.len(), wanted.len());
+    for (found, wanted) in found.iter().zip(&wanted) {
+        assert_eq!(found, wanted);
+    }
+    assert_eq!(values(one), values(other));
+    // Every figure is printed so that it reads back to the bit.
+    assert_eq!(summary(one)["tune"], summary(other)["tune"]);
+}
+
+#[test]
+fn games_at_once_change_neither_games_nor_result() {
+    let tuning = Tuning::played(ENGINE, 120, None);
+    let result = &summary(&tuning.whole())["tune"];
+    assert_eq!(result["method"], "auto");
+    assert_eq!(result["pairs"], serde_json::json!({ "calibrate": 16, "tune": 104, "validate": 0 }));
+    let theta: Vec<f64> = result["params"].as_array().unwrap().iter().map(|p| p["theta"].as_f64().unwrap()).collect();
+    assert!(theta.iter().zip(space().start()).all(|(theta, start)| *theta != start), "{theta:?}");
+    for concurrency in [2, 8] {
+        let dir = tuning.anew(&concurrency.to_string());
+        resume(&dir, &format!("-j {concurrency}"));
+        check_same(&dir, &tuning.whole());
+    }
+    // Options change games: the peer's moves follow from its values.
+    let values = values(&tuning.whole());
+    for pair in values.chunks(2) {
+        assert_eq!(pair[0].1["white"], pair[1].1["black"], "values go with the player");
+        assert_ne!(pair[0].1["white"], pair[0].1["black"]);
+    }
+    assert!(values[0].1["white"] == serde_json::json!(["50", "-3", "1.5"]), "the start is calibrated against");
+}
+
+#[test]
+fn a_tuning_killed_at_any_moment_comes_to_the_same_result() {
+    let tuning = Tuning::played(ENGINE, 100, None);
+    let whole = std::fs::metadata(tuning.whole().join("games.jsonl")).unwrap().len();
+    let dir = tuning.anew("killed");
+    let bytes = || std::fs::metadata(dir.join("games.jsonl")).unwrap().len();
+    let mut kills = 0;
+    for part in 1..6 {
+        let mut child = quintain(&resume_args(&dir, "-j 3"));
+        let mut child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut ended = false;
+        until("the moment to kill", || {
+            ended = child.try_wait().unwrap().is_some();
+            ended || bytes() >= whole * part / 7
+        });
+        if !ended {
+            child.kill().unwrap();
+            kills += 1;
+        }
+        child.wait().unwrap();
+    }
+    assert!(kills >= 2, "only {kills} kills");
+    resume(&dir, "-j 2");
+    check_same(&dir, &tuning.whole());
+}
+
+#[test]
+fn more_pairs_go_on_where_the_run_ended() {
+    let tuning = Tuning::played(ENGINE, 64, None);
+    let longer = tuning.anew("longer");
+    resume(&longer, "--pairs 40 -j 2");
+    let short = summary(&longer);
+    assert_eq!((&short["pairs"], &short["stopped_by"]), (&40.into(), &"out-of-pairs".into()));
+    resume(&longer, "--pairs 96 -j 4");
+    resume(&tuning.whole(), "--pairs 96");
+    assert_eq!(summary(&longer)["tune"]["pairs"]["tune"], 80);
+    check_same(&longer, &tuning.whole());
+}
+
+#[test]
+fn a_schedule_that_holds_its_pairs_takes_no_others() {
+    for (peer, name, pairs) in [(Peer::Fishtest, "fishtest", 48), (Peer::OpenBench, "openbench", 48)] {
+        let tuning = Tuning::played(ENGINE, pairs, Some(peer));
+        assert_eq!(summary(&tuning.whole())["tune"]["method"], name);
+        let dir = tuning.anew("again");
+        let refused = run(&resume_args(&dir, "--pairs 96"));
+        assert_eq!(refused.code, Some(2), "{refused:?}");
+        let wanted = format!("the schedule of --method {name} was made for {pairs} pairs and holds no others");
+        assert!(refused.stderr.contains(&wanted), "{refused:?}");
+        resume(&dir, "-j 4");
+        check_same(&dir, &tuning.whole());
+    }
+}
+
+#[test]
+fn engines_that_are_started_for_each_game_have_its_values() {
+    let tuning = Tuning::played(ENGINE, 20, None);
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("run");
+    let restarting = RawPlan { restart: Some(true), ..raw(ENGINE, 20, 1) };
+    play(&restarting, wanted(None), &dir).unwrap();
+    check_same(&dir, &tuning.whole());
+}
+
+#[test]
+fn a_run_that_gains_nothing_more_ends_by_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("run");
+    // Every game is a draw after a move, so the result stays where it is.
+    let drawn = RawPlan { max_plies: Some(1), resign: None, ..raw(ENGINE, 5_000, 4) };
+    let flat = Wanted { until_flat: true, ..wanted(None) };
+    let played = play(&drawn, flat, &dir).unwrap();
+    assert_eq!(played.exit, Exit::Done);
+    let found = summary(&dir);
+    assert_eq!(found["stopped_by"], "flat");
+    let pairs = &found["tune"]["pairs"];
+    assert!((2_000..2_016).contains(&pairs["tune"].as_u64().unwrap()), "{pairs}");
+    // Nothing is left to play, however often one asks.
+    let before = games(&dir).len();
+    resume(&dir, "-j 1");
+    assert_eq!((games(&dir).len(), &summary(&dir)["stopped_by"]), (before, &"flat".into()));
+}
+
+#[test]
+fn a_run_of_other_values_is_not_gone_on_with() {
+    let tuning = Tuning::played(ENGINE, 40, None);
+    let dir = tuning.whole();
+    let plan = std::fs::read_to_string(dir.join("plan.toml")).unwrap();
+    let other = plan.replacen("[tune]\nmethod = \"auto\"\nseed = 5\n", "[tune]\nmethod = \"auto\"\nseed = 6\n", 1);
+    assert_ne!(plan, other);
+    std::fs::write(dir.join("plan.toml"), other).unwrap();
+    let changed = run(&resume_args(&dir, "--pairs 60"));
+    assert!(changed.code == Some(2) && changed.stderr.contains("plan.toml"), "{changed:?}");
+    // Taken for its own all the same, as by a version that draws other values.
+    let journal = std::fs::read_to_string(dir.join("games.jsonl")).unwrap();
+    let (_, records) = journal.split_once('\n').unwrap();
+    std::fs::write(dir.join("games.jsonl"), format!("damaged\n{records}")).unwrap();
+    let refused = run(&resume_args(&dir, "--pairs 60 --drop-damaged"));
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    let wanted = "game 1 has other values than this version asks for";
+    assert!(refused.stderr.contains(wanted), "{refused:?}");
+    assert_eq!(games(&dir).len(), 80, "nothing is lost");
+}
+
+#[test]
+fn a_value_that_crashes_the_engine_is_named_and_counts_as_a_loss() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("run");
+    let limits = RawPlan { max_failures: Some(10_000), ..raw("--tunes --crash-above Alpha=50", 48, 2) };
+    play(&limits, wanted(None), &dir).unwrap();
+    let text = std::fs::read_to_string(dir.join("games.jsonl")).unwrap();
+    let mut crashes = 0;
+    for line in text.lines().skip(1) {
+        let game: Value = serde_json::from_str(line).unwrap();
+        let alpha = |color: &str| game["values"][color][0].as_str().unwrap().parse::<i64>().unwrap();
+        let crashed = game["termination"] == "crash";
+        // Both may be above 50; then White, which is asked first, loses.
+        let loser = if alpha("white") > 50 { Some("0-1") } else { (alpha("black") > 50).then_some("1-0") };
+        assert_eq!(
+            (crashed, loser.is_some_and(|result| game["result"] == result)),
+            (loser.is_some(), crashed),
+            "{line}"
+        );
+        if let Some(result) = loser {
+            crashes += 1;
+            let about = dir.join(format!("crashes/game-{}/about.txt", game["game"]));
+            let about = std::fs::read_to_string(about).unwrap();
+            let side = &game["values"][if result == "0-1" { "white" } else { "black" }];
+            let text = |place: usize| side[place].as_str().unwrap();
+            let wanted = format!("tuned options: Alpha={}, Beta={}, Gamma={}\n", text(0), text(1), text(2));
+            assert!(about.contains(&wanted), "{about}");
+        }
+    }
+    assert!(crashes > 20, "only {crashes}");
+    // What is replayed has the game's own values, and so crashes again.
+    let first = std::fs::read_dir(dir.join("crashes")).unwrap().next().unwrap().unwrap().file_name();
+    let game = first.to_str().unwrap().trim_start_matches("game-").to_owned();
+    let again = run(&["replay", &dir.display().to_string(), "--game", &game, "--trust"]);
+    assert_eq!(again.code, Some(1), "{again:?}");
+    let narrowed = RawPlan { max_failures: Some(3), ..limits };
+    let stopped = play(&narrowed, wanted(None), &folder.path().join("stopped")).unwrap();
+    assert_eq!(stopped.exit, Exit::Aborted);
+}
