@@ -16,6 +16,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 mod leader;
+mod median;
 
 use quintain::openings::maker::epd;
 use quintain::openings::{Book, BookOptions};
@@ -57,19 +58,19 @@ fn compare(conditions: &str) {
             their_exits.push(their_run(program, 1).1);
         }
     }
-    let (ours, bare, run) = (median(&mut ours), median(&mut bare), median(&mut runs));
+    let (ours, bare, run) = (median::of(&mut ours), median::of(&mut bare), median::of(&mut runs));
     println!("round trip, {conditions}: bare {bare:.2} us/ply, ours {ours:.2} us/ply, ratio {:.2}", ours / bare);
-    let shared = median(&mut shared);
+    let shared = median::of(&mut shared);
     println!(
         "round trip on a runtime of two shared threads, {conditions}: {shared:.2} us/ply, ratio {:.2}",
         shared / bare
     );
     println!("whole run, {conditions}: {run:.2} us/ply, ratio to bare {:.2}", run / bare);
-    println!("run of two games, {conditions}: {:.0} ms from start to exit", median(&mut exits) * 1e3);
+    println!("run of two games, {conditions}: {:.0} ms from start to exit", median::of(&mut exits) * 1e3);
     if leader.is_some() {
-        let theirs = median(&mut theirs);
+        let theirs = median::of(&mut theirs);
         println!("fastchess, {conditions}: {theirs:.2} us/ply, ratio to our whole run {:.2}", theirs / run);
-        println!("fastchess, two games, {conditions}: {:.0} ms from start to exit", median(&mut their_exits) * 1e3);
+        println!("fastchess, two games, {conditions}: {:.0} ms from start to exit", median::of(&mut their_exits) * 1e3);
     }
 }
 
@@ -124,11 +125,6 @@ fn their_run(program: &Path, pairs: u32) -> (f64, f64) {
     let plies = leader::comments(&pgn).len();
     let between = last - first.expect("it says when a game begins");
     (between.as_secs_f64() * 1e6 / plies as f64, wall.as_secs_f64())
-}
-
-fn median(values: &mut [f64]) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }
 
 /// Microseconds a ply of two engines that play through the harness's driver, as a slot does: a thread with a runtime of its own.
@@ -260,7 +256,7 @@ fn parse() {
                 begun.elapsed().as_secs_f64() * 1e9 / f64::from(LINES)
             })
             .collect();
-        println!("{what}, {} bytes: {:.0} ns/line", line.len(), median(&mut rounds));
+        println!("{what}, {} bytes: {:.0} ns/line", line.len(), median::of(&mut rounds));
     }
 }
 

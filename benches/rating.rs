@@ -5,9 +5,10 @@
 
 #![allow(clippy::print_stdout, reason = "a benchmark's output")]
 
+mod median;
+
 use std::fmt::Write as _;
 use std::hint::black_box;
-use std::time::Instant;
 
 use quintain::record::PairScore;
 use quintain::report::collection::Collection;
@@ -23,20 +24,20 @@ fn main() {
     let few = tournament(60, 100_000, &mut random);
     let many = tournament(200, 100_000, &mut random);
     let times = [(60, &few), (200, &many)].map(|(players, met)| {
-        let seconds = median(|| drop(black_box(rate(players, black_box(met), &[]).expect("sound"))));
+        let seconds = median::seconds(ROUNDS, || drop(black_box(rate(players, black_box(met), &[]).expect("sound"))));
         println!("{players} players, 100,000 games: {:.1} ms", seconds * 1e3);
         seconds
     });
     println!("200 players to 60: {:.1} times the time", times[1] / times[0]);
 
     let text = pgn(&mut random);
-    let lines = median(|| {
+    let lines = median::seconds(ROUNDS, || {
         black_box(black_box(&text).iter().filter(|byte| **byte == b'\n').count());
     });
-    let tags = median(|| {
+    let tags = median::seconds(ROUNDS, || {
         black_box(pgn_tags::read(black_box(text.as_slice()), |_| ()).expect("memory"));
     });
-    let all = median(|| {
+    let all = median::seconds(ROUNDS, || {
         let mut collection = Collection::new(false);
         collection.add_pgn(black_box(text.as_slice())).expect("memory");
         drop(black_box(collection));
@@ -51,19 +52,6 @@ fn main() {
         a_minute(tags)
     );
     println!("results: {:.1} ms, ratio {:.2}, {:.0} million games a minute", all * 1e3, all / lines, a_minute(all));
-}
-
-/// Median seconds of several rounds.
-fn median(mut work: impl FnMut()) -> f64 {
-    let mut seconds: Vec<f64> = (0..ROUNDS)
-        .map(|_| {
-            let start = Instant::now();
-            work();
-            start.elapsed().as_secs_f64()
-        })
-        .collect();
-    seconds.sort_by(f64::total_cmp);
-    seconds[ROUNDS / 2]
 }
 
 fn half_points(random: &mut SplitMix64, lead: f64) -> u8 {

@@ -5,8 +5,9 @@
 
 #![allow(clippy::print_stdout, reason = "a benchmark's output")]
 
+mod median;
+
 use std::hint::black_box;
-use std::time::Instant;
 
 use quintain::stats::simulate::{self, Law};
 use quintain::stats::sprt::{Bounds, Model, Sprt};
@@ -63,15 +64,10 @@ fn time<T>(name: &str, calls: u32, work: impl FnMut() -> T) {
 
 /// The median time of a call.
 fn seconds<T>(calls: u32, mut work: impl FnMut() -> T) -> f64 {
-    let mut seconds: Vec<f64> = (0..ROUNDS)
-        .map(|_| {
-            let start = Instant::now();
-            for _ in 0..calls {
-                black_box(work());
-            }
-            start.elapsed().as_secs_f64() / f64::from(calls)
-        })
-        .collect();
-    seconds.sort_by(f64::total_cmp);
-    seconds[ROUNDS / 2]
+    let whole = median::seconds(ROUNDS, || {
+        for _ in 0..calls {
+            black_box(work());
+        }
+    });
+    whole / f64::from(calls)
 }

@@ -5,8 +5,9 @@
 
 #![allow(clippy::print_stdout, reason = "a benchmark's output")]
 
+mod median;
+
 use std::hint::black_box;
-use std::time::Instant;
 
 use quintain::stats::random::SplitMix64;
 use quintain::tune::auto::{Auto, Rule};
@@ -20,7 +21,7 @@ const BLOCKS: u64 = 300;
 fn main() {
     for params in [40, 1_000] {
         let space = space(params);
-        let draws = median(|| {
+        let draws = median::seconds(ROUNDS, || {
             let mut random = SplitMix64::new(1);
             let mut sum = 0.0;
             for _ in 0..BLOCKS * u64::from(BLOCK) * params {
@@ -28,8 +29,8 @@ fn main() {
             }
             black_box(sum);
         });
-        let run = median(|| drop(black_box(play(&space, |_, _| ()))));
-        let report = median(|| {
+        let run = median::seconds(ROUNDS, || drop(black_box(play(&space, |_, _| ()))));
+        let report = median::seconds(ROUNDS, || {
             let mut regression = Regression::new(&space, 1.0);
             drop(black_box(play(&space, |run, block| {
                 let asked = run.ask(block).unwrap_or_default();
@@ -70,17 +71,4 @@ fn play(space: &Space, mut watch: impl FnMut(&Auto, u64)) -> Auto {
         }
     }
     run
-}
-
-/// Median seconds of several rounds.
-fn median(mut work: impl FnMut()) -> f64 {
-    let mut seconds: Vec<f64> = (0..ROUNDS)
-        .map(|_| {
-            let start = Instant::now();
-            work();
-            start.elapsed().as_secs_f64()
-        })
-        .collect();
-    seconds.sort_by(f64::total_cmp);
-    seconds[ROUNDS / 2]
 }

@@ -1,5 +1,6 @@
 //! `quintain simulate`: what a test will cost and how likely it passes, before it is started.
 
+mod cores;
 pub(super) mod tune;
 
 use std::fmt::Write as _;
@@ -10,6 +11,7 @@ use anyhow::{Context as _, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
+use self::cores::on_all_cores;
 use super::stats::{TestArgs, counts};
 use crate::plan::time_control::TimeControl;
 use crate::run::pace::{self, Learnt, Pace};
@@ -211,26 +213,14 @@ fn learnt(args: &SimulateArgs) -> Result<Learnt> {
 fn play(args: &SimulateArgs, tests: u32, sprt: &Sprt, law: &Law, forecast: &Forecast) -> simulate::Simulation {
     // A test that would never end on its own ends where the tail of all others does.
     let limit = args.max_pairs.unwrap_or_else(|| (forecast.pairs95 * 50.0) as u64 + 1_000);
-    let lanes = std::thread::available_parallelism().map_or(1, usize::from).min(64);
-    let lanes = u32::try_from(lanes).unwrap_or(1).min(tests).max(1);
     let bar = ProgressBar::new(u64::from(tests)).with_message("tests played");
     if let Ok(style) = ProgressStyle::with_template("{msg} [{bar:30}] {pos}/{len} {elapsed}") {
         bar.set_style(style);
     }
-    let lane = |lane: u32| {
-        (lane..tests)
-            .step_by(lanes as usize)
-            .map(|test| {
-                let played = simulate::play(sprt, law, 1, limit, 1, args.seed ^ (u64::from(test) << 32));
-                bar.inc(1);
-                played
-            })
-            .collect::<Vec<_>>()
-    };
-    let played = std::thread::scope(|scope| {
-        let lane = &lane;
-        let threads: Vec<_> = (0..lanes).map(|number| scope.spawn(move || lane(number))).collect();
-        threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect::<Vec<_>>()
+    let played = on_all_cores(tests, |test| {
+        let played = simulate::play(sprt, law, 1, limit, 1, args.seed ^ (u64::from(test) << 32));
+        bar.inc(1);
+        played
     });
     bar.finish_and_clear();
     simulate::Simulation::joined(&played)

@@ -3,11 +3,11 @@
 
 use std::fmt::Write as _;
 use std::io::Write;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Context as _, Result, bail};
 use serde::Serialize;
 
+use super::cores::on_all_cores;
 use super::{SimulateArgs, learnt, print};
 use crate::run::pace::Learnt;
 use crate::stats::elo::fixed;
@@ -85,22 +85,7 @@ pub(super) fn run(args: &SimulateArgs, text: &str, out: &mut impl Write) -> Resu
 
 /// Runs on all processors, the same whatever their number.
 pub(in crate::cli) fn play(setting: &Setting, seed: u64, runs: u32) -> Vec<Vec<f64>> {
-    let lanes = std::thread::available_parallelism().map_or(1, usize::from).min(64);
-    let next = AtomicU64::new(0);
-    let lane = || {
-        let mut played = Vec::new();
-        loop {
-            let run = next.fetch_add(1, Ordering::Relaxed);
-            if run >= u64::from(runs) {
-                return played;
-            }
-            played.push(setting.play(seed.wrapping_mul(1 << 32).wrapping_add(run)));
-        }
-    };
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..lanes).map(|_| scope.spawn(lane)).collect();
-        threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
-    })
+    on_all_cores(runs, |run| setting.play(seed.wrapping_mul(1 << 32).wrapping_add(u64::from(run))))
 }
 
 impl Document {
