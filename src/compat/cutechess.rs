@@ -1,10 +1,9 @@
 //! cutechess-cli's options, as far as scripts commonly use them.
 
-use std::time::Duration;
-
 use super::check::check;
+use super::common;
 use super::engine;
-use super::grammar::{book_format, chess960, draw, resign};
+use super::grammar::book_format;
 use super::invocation::{
     BookFormat, Dialect, EngineArgs, EpdArgs, Invocation, LogArgs, LogLevel, PgnArgs, Request, Settings, SprtArgs,
     Tournament,
@@ -108,15 +107,14 @@ fn set(engines: &mut [EngineArgs], group: &Group) -> Result<(), String> {
 }
 
 fn option(settings: &mut Settings, group: &Group) -> Result<(), String> {
+    if common::option(settings, group)? {
+        return Ok(());
+    }
     match group.option {
         "-openings" => group.pairs()?.into_iter().try_for_each(|(key, value)| opening(settings, key, value))?,
         "-sprt" => settings.sprt = Some(sprt(&group.pairs()?)?),
-        "-draw" => settings.draw = Some(draw(&group.pairs()?)?),
-        "-resign" => settings.resign = Some(resign(&group.pairs()?)?),
         "-pgnout" => settings.pgn = Some(pgn(group)?),
         "-epdout" => settings.epd = Some(EpdArgs { file: group.one()?.to_owned(), append: true }),
-        "-event" => settings.event = group.words.join(" "),
-        "-site" => settings.site = group.words.join(" "),
         "-repeat" => {
             settings.repeat = Some(match group.words.as_slice() {
                 [] => 2,
@@ -124,18 +122,9 @@ fn option(settings: &mut Settings, group: &Group) -> Result<(), String> {
                 _ => return Err("it takes at most one value".to_owned()),
             });
         }
-        "-noswap" | "-reverse" | "-recover" | "-tbignore50" | "-debug" => {
+        "-debug" => {
             group.none()?;
-            match group.option {
-                "-noswap" => settings.no_swap = true,
-                "-reverse" => settings.reverse = true,
-                "-recover" => settings.recover = true,
-                "-tbignore50" => settings.tb.ignore_50 = true,
-                _ => {
-                    settings.log =
-                        LogArgs { level: LogLevel::Trace, engine: true, file: "-".into(), ..LogArgs::default() }
-                }
-            }
+            settings.log = LogArgs { level: LogLevel::Trace, engine: true, file: "-".into(), ..LogArgs::default() };
         }
         _ => single(settings, group.option, group.one()?)?,
     }
@@ -144,11 +133,8 @@ fn option(settings: &mut Settings, group: &Group) -> Result<(), String> {
 
 fn single(settings: &mut Settings, option: &str, value: &str) -> Result<(), String> {
     match option {
-        "-variant" => settings.chess960 = chess960(value)?,
         "-concurrency" => settings.concurrency = number::<u16>(value).map(|games| i64::from(games.max(1)))?,
         "-maxmoves" => settings.max_moves = Some(number(value)?).filter(|moves| *moves > 0),
-        "-tb" => settings.tb.paths = Some(value.to_owned()),
-        "-tbpieces" => settings.tb.pieces = number(value)?,
         "-tournament" => {
             settings.tournament = match value {
                 "round-robin" => Tournament::RoundRobin,
@@ -157,13 +143,8 @@ fn single(settings: &mut Settings, option: &str, value: &str) -> Result<(), Stri
                 _ => return Err(format!("\"{value}\" is none of round-robin, gauntlet, knockout")),
             }
         }
-        "-games" => settings.games = number(value)?,
-        "-rounds" => settings.rounds = number(value)?,
-        "-seeds" => settings.seeds = number(value)?,
-        "-ratinginterval" => settings.rating_interval = interval(value)?,
-        "-outcomeinterval" | "-scoreinterval" => settings.score_interval = interval(value)?,
+        "-outcomeinterval" => settings.score_interval = interval(value)?,
         "-srand" => settings.seed = Some(number(value)?).filter(|seed| *seed > 0),
-        "-wait" => settings.wait = number(value).map(Duration::from_millis)?,
         // A book is always held whole, and the results have one form.
         "-bookmode" | "-resultformat" => {}
         _ => return Err("it is not known".to_owned()),

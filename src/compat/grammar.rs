@@ -1,13 +1,15 @@
-//! fastchess's options, one arm each. What they mean together is `check`.
+//! fastchess's options, one arm each; those that cutechess-cli has alike are in `common`. What they
+//! mean together is `check`.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::check::check;
+use super::common;
 use super::engine;
 use super::invocation::{
     BookFormat, Dialect, DrawArgs, EngineArgs, EpdArgs, Invocation, LogArgs, LogLevel, Notation, OutputFormat, PgnArgs,
-    Request, ResignArgs, Settings, SprtArgs, TbResult, Tournament,
+    Request, Settings, SprtArgs, TbResult, Tournament,
 };
 use super::words::{Group, UsageError, boolean, cpu_list, decimal, groups, interval, number, unknown_key};
 use crate::stats::sprt::Model;
@@ -124,6 +126,9 @@ pub(super) fn parse(words: &[String], load: Load) -> Result<Request, UsageError>
 
 impl Reader<'_> {
     fn option(&mut self, group: &Group) -> Result<(), String> {
+        if common::option(&mut self.settings, group)? {
+            return Ok(());
+        }
         match group.option {
             "-engine" => self.engine(group),
             "-quick" => self.quick(group),
@@ -132,20 +137,12 @@ impl Reader<'_> {
                 Err("there is no -debug; -log file=NAME engine=true writes what engines are told and say".into())
             }
             "-compliance" | "--compliance" => Err("it stands alone: --compliance ENGINE [ARGUMENT...]".to_owned()),
-            "-openings" | "-sprt" | "-draw" | "-resign" | "-pgnout" | "-epdout" | "-crc32" | "-output" | "-report"
-            | "-log" => keys(&mut self.settings, group),
-            "-noswap" | "-reverse" | "-recover" | "-force-concurrency" | "-tbignore50" | "-check-mate-pvs"
-            | "-show-latency" | "-testEnv" | "-strict" => {
+            "-openings" | "-sprt" | "-pgnout" | "-epdout" | "-crc32" | "-output" | "-report" | "-log" => {
+                keys(&mut self.settings, group)
+            }
+            "-force-concurrency" | "-check-mate-pvs" | "-show-latency" | "-testEnv" | "-strict" => {
                 group.none()?;
                 flag(&mut self.settings, group.option);
-                Ok(())
-            }
-            "-event" => {
-                self.settings.event = group.words.join(" ");
-                Ok(())
-            }
-            "-site" => {
-                self.settings.site = group.words.join(" ");
                 Ok(())
             }
             "-repeat" => {
@@ -264,11 +261,7 @@ pub(super) fn book_format(file: &str) -> Option<BookFormat> {
 
 fn flag(settings: &mut Settings, option: &str) {
     let flag = match option {
-        "-noswap" => &mut settings.no_swap,
-        "-reverse" => &mut settings.reverse,
-        "-recover" => &mut settings.recover,
         "-force-concurrency" => &mut settings.force_concurrency,
-        "-tbignore50" => &mut settings.tb.ignore_50,
         "-check-mate-pvs" => &mut settings.check_mate_pvs,
         "-show-latency" => &mut settings.show_latency,
         "-testEnv" => &mut settings.test_env,
@@ -282,11 +275,7 @@ fn single(settings: &mut Settings, option: &str, value: &str) -> Result<(), Stri
     let millis = |value: &str| number(value).map(Duration::from_millis);
     match option {
         "-concurrency" => settings.concurrency = number(value)?,
-        "-rounds" => settings.rounds = number(value)?,
-        "-games" => settings.games = number(value)?,
         "-maxmoves" => settings.max_moves = Some(number(value)?),
-        "-tb" => settings.tb.paths = Some(value.to_owned()),
-        "-tbpieces" => settings.tb.pieces = number(value)?,
         "-tbadjudicate" => {
             settings.tb.result = match value {
                 "BOTH" => TbResult::Both,
@@ -295,13 +284,8 @@ fn single(settings: &mut Settings, option: &str, value: &str) -> Result<(), Stri
                 _ => return Err(format!("\"{value}\" is none of BOTH, WIN_LOSS, DRAW")),
             }
         }
-        "-wait" => settings.wait = millis(value)?,
-        "-ratinginterval" => settings.rating_interval = interval(value)?,
-        "-scoreinterval" => settings.score_interval = interval(value)?,
         "-autosaveinterval" => settings.autosave = interval(value)?,
         "-srand" => settings.seed = Some(number(value)?),
-        "-seeds" => settings.seeds = number(value)?,
-        "-variant" => settings.chess960 = chess960(value)?,
         "-tournament" => {
             settings.tournament = match value {
                 "roundrobin" => Tournament::RoundRobin,
@@ -317,14 +301,6 @@ fn single(settings: &mut Settings, option: &str, value: &str) -> Result<(), Stri
     Ok(())
 }
 
-pub(super) fn chess960(value: &str) -> Result<bool, String> {
-    match value {
-        "standard" => Ok(false),
-        "fischerandom" => Ok(true),
-        _ => Err(format!("\"{value}\" is neither standard nor fischerandom")),
-    }
-}
-
 /// The options with keys and values.
 fn keys(settings: &mut Settings, group: &Group) -> Result<(), String> {
     match group.option {
@@ -338,8 +314,6 @@ fn keys(settings: &mut Settings, group: &Group) -> Result<(), String> {
             settings.sprt = Some(sprt);
             Ok(())
         }
-        "-draw" => draw(&group.pairs()?).map(|draw| settings.draw = Some(draw)),
-        "-resign" => resign(&group.pairs()?).map(|resign| settings.resign = Some(resign)),
         "-pgnout" => {
             let mut pgn = PgnArgs::default();
             for (key, value) in group.any_pairs()? {
@@ -445,33 +419,6 @@ fn sprt(pairs: &[(&str, &str)]) -> Result<SprtArgs, String> {
         }
     }
     Ok(sprt)
-}
-
-pub(super) fn draw(pairs: &[(&str, &str)]) -> Result<DrawArgs, String> {
-    let mut draw = DrawArgs { number: 0, count: 1, score: 0 };
-    for &(key, value) in pairs {
-        let field = match key {
-            "movenumber" => &mut draw.number,
-            "movecount" => &mut draw.count,
-            "score" => &mut draw.score,
-            _ => return Err(unknown_key(key, value, &["movenumber", "movecount", "score"])),
-        };
-        *field = number(value)?;
-    }
-    Ok(draw)
-}
-
-pub(super) fn resign(pairs: &[(&str, &str)]) -> Result<ResignArgs, String> {
-    let mut resign = ResignArgs { count: 1, score: 0, two_sided: false };
-    for &(key, value) in pairs {
-        match key {
-            "movecount" => resign.count = number(value)?,
-            "score" => resign.score = number(value)?,
-            "twosided" => resign.two_sided = boolean(value)?,
-            _ => return Err(unknown_key(key, value, &["movecount", "score", "twosided"])),
-        }
-    }
-    Ok(resign)
 }
 
 fn pgn_key(pgn: &mut PgnArgs, key: &str, value: &str) -> Result<(), String> {

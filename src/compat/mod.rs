@@ -11,6 +11,7 @@
 //! game`.
 
 mod check;
+mod common;
 mod config;
 mod console;
 mod cutechess;

@@ -99,6 +99,24 @@ fn cute(options: &str, change: impl FnOnce(&mut Settings)) {
 }
 
 #[test]
+fn both_runners_options_of_one_name_are_read_alike() {
+    let same = "-rounds 500 -games 2 -noswap -reverse -recover -wait 20 -seeds 2 -event a b -site c -tb /t -tbpieces 5 \
+                -tbignore50 -variant standard -ratinginterval 0 -scoreinterval 7 -draw movenumber=1 movecount=2 \
+                score=3 -resign movecount=4 score=5 twosided=true";
+    let expect = |s: &mut Settings| {
+        (s.rounds, s.games, s.seeds, s.wait) = (500, 2, 2, Duration::from_millis(20));
+        (s.no_swap, s.reverse, s.recover) = (true, true, true);
+        (s.event, s.site) = ("a b".to_owned(), "c".to_owned());
+        (s.tb.paths, s.tb.pieces, s.tb.ignore_50) = (Some("/t".to_owned()), 5, true);
+        (s.rating_interval, s.score_interval) = (None, Some(7));
+        s.draw = Some(DrawArgs { number: 1, count: 2, score: 3 });
+        s.resign = Some(ResignArgs { count: 4, score: 5, two_sided: true });
+    };
+    fast(same, expect);
+    cute(same, expect);
+}
+
+#[test]
 fn the_options_of_a_tournament() {
     fast("", |_| {});
     fast("-rounds 500 -games 2 -repeat", |s| (s.rounds, s.games) = (500, 2));
