@@ -10,7 +10,7 @@
 //!
 //! | command | file | method |
 //! | --- | --- | --- |
-//! | `sprt`, `stats` | `sprt`, `unbiased`, `sequence` | generalised SPRT, median-unbiased, any-time |
+//! | `sprt`, `stats` | `sprt`, `unbiased`, `sequence` | GSPRT; median-unbiased; any-time |
 //! | `--until-width` | `stopping` | 95 % intervals narrow enough (Chow and Robbins 1965) |
 //! | `simulate` | `simulate` | Brownian motion with Siegmund's correction; whole tests played |
 //! | repeated openings | `clusters` | cluster-robust variance |

@@ -35,11 +35,11 @@
 //!
 //! Meetings (pairs and single games) from one opening vary together. If openings are shared, a
 //! second matrix has openings as clusters. Its `M` gains the products `g_u g_v'` of the gradients
-//! of any two meetings `u`, `v` of an opening, and the whole is multiplied by G/(G - 1) over N/(N -
-//! 1) for `G = (sum n_c)^2 / sum n_c^2` effective openings of `n_c` meetings (Cameron and Miller
-//! 2015, sections II and VI; Kish 1965). Its quantile is Student's with G - 1 degrees of freedom.
-//! The larger of the two errors is reported, so that openings can only widen an interval; if none
-//! is shared, the first is used alone.
+//! of any two meetings `u`, `v` of an opening, and the whole is multiplied by `G/(G-1)` over
+//! `N/(N-1)` for `G = (sum n_c)^2 / sum n_c^2` effective openings of `n_c` meetings (Cameron and
+//! Miller 2015, sections II and VI; Kish 1965). Its quantile is Student's with G - 1 degrees of
+//! freedom. The larger of the two errors is reported, so that openings can only widen an interval;
+//! if none is shared, the first is used alone.
 //!
 //! A test of a lead ([`Ratings::lead`]) has the degrees of freedom of its variance (Satterthwaite
 //! 1946), from the pairs' own scatter and the part borrowed from all pairs.
