@@ -44,7 +44,7 @@ const DEFAULT_LOG: &str = "warn,usvg=off,resvg=off,simplecss=off,tiny_skia=off";
 const AFTER_HELP: &str = "\
 Exit codes:
   0    done (sprt: H1 accepted)
-  1    sprt: H0 accepted; check: something failed; replay: the engine failed again
+  1    sprt: H0 accepted; tune: no step gains 5 Elo; check: something failed; replay: the engine failed again
   2    bad usage, plan, file, or engine that does not start
   3    inconclusive: out of pairs or time
   4    aborted: engine failures beyond the limit, or a run that could not go on: a full disk, or an engine's program that was

@@ -10,6 +10,7 @@ const TABLES: &str = "it depends on the tables and the disk; set it for both as 
 const REFUSED: &[(&str, &str)] = &[
     ("hash", RESOURCE),
     ("threads", RESOURCE),
+    ("numberofthreads", RESOURCE),
     ("cores", RESOURCE),
     ("evalhash", RESOURCE),
     ("pawnhash", RESOURCE),
@@ -20,6 +21,8 @@ const REFUSED: &[(&str, &str)] = &[
     ("nodestime", MODE),
     ("multipv", MODE),
     ("ponder", MODE),
+    ("searchdepth", MODE),
+    ("searchtime", MODE),
     ("skilllevel", HANDICAP),
     ("skill", HANDICAP),
     ("strength", HANDICAP),
@@ -42,9 +45,18 @@ mod tests {
 
     #[test]
     fn options_that_games_cannot_tune_are_refused_however_they_are_written() {
-        for name in
-            ["Hash", "hash", "THREADS", "Move Overhead", "MoveOverhead", "UCI_Elo", "UCI_LimitStrength", "MultiPV"]
-        {
+        for name in [
+            "Hash",
+            "hash",
+            "THREADS",
+            "Number of Threads",
+            "Search Depth",
+            "Move Overhead",
+            "MoveOverhead",
+            "UCI_Elo",
+            "UCI_LimitStrength",
+            "MultiPV",
+        ] {
             assert!(refusal(name).is_some(), "{name}");
         }
         for name in ["HashMargin", "Slow Mover", "lmr_base", "Contempt"] {

@@ -462,3 +462,15 @@ fn tests_are_left_out_in_one_place() {
     faults.extend(excused.split_whitespace().filter(|name| !is_test(name)).map(|name| format!(".ci/run: no {name}")));
     report(&faults);
 }
+
+/// Tests are built with the features that their own dependencies ask for, so an expression that the
+/// program cannot compile works in every one of them.
+#[test]
+fn expressions_have_the_features_that_they_need() {
+    let manifest = std::fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    let manifest: toml::Table = manifest.parse().unwrap();
+    let asked = manifest["dependencies"]["regex"]["features"].as_array().unwrap();
+    for needed in ["std", "unicode-case", "unicode-perl"] {
+        assert!(asked.iter().any(|feature| feature.as_str() == Some(needed)), "{needed}: {asked:?}");
+    }
+}

@@ -12,8 +12,9 @@ use crate::run::resolve;
 use crate::run::tuning::prepare::{Method, Prepared};
 use crate::run::tuning::sensitivity::Changes;
 use crate::stats::elo::fixed;
+use crate::tournament::formats;
 use crate::tune::calibrate;
-use crate::tune::forecast::{BLOCK, Row, STAKE_EACH, Setting};
+use crate::tune::forecast::{Row, STAKE_EACH, Setting};
 
 /// Simulated runs behind the table of what to expect.
 const RUNS: u32 = 20;
@@ -94,6 +95,8 @@ impl<'a> Document<'a> {
         };
         let games = 2 * plan.max_pairs.unwrap_or(resolve::DEFAULT_TUNING_PAIRS);
         let setting = Setting { params: space.len(), elo: STAKE_EACH * space.len() as f64, games };
+        let block = formats::tune::block(plan.concurrency);
+        let calibration = calibrate::blocks(block, plan.max_pairs) * u64::from(block);
         let is_auto = *method == Method::Auto;
         let runs = if is_auto { play(&setting, plan.seed, RUNS) } else { Vec::new() };
         let rate = pace(prepared).map(|pace| pace.pairs_per_minute);
@@ -102,7 +105,7 @@ impl<'a> Document<'a> {
             method: method.name(),
             limit: plan.players[0].limit.to_string(),
             pairs: plan.max_pairs,
-            calibration_pairs: if is_auto { calibrate::blocks(BLOCK, plan.max_pairs) * u64::from(BLOCK) } else { 0 },
+            calibration_pairs: if is_auto { calibration } else { 0 },
             sensitivity: sensitivity.as_ref().map(|found| Searches {
                 nodes: found.nodes,
                 positions: found.positions,
