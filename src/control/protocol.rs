@@ -3,11 +3,17 @@
 use serde::{Deserialize, Serialize};
 
 use crate::report::console::{Bar, View};
+use crate::report::tune;
 use crate::stats::estimates::Estimates;
 use crate::tournament::events::{Command, Phase, Status};
+use crate::tune::auto::Auto;
+use crate::tune::course::Course;
 
 /// Raised whenever an older client would misread a line.
 pub const VERSION: u32 = 1;
+
+/// Parameters told of in [`TuneSay::moved`].
+const MOST_MOVED: usize = 5;
 
 /// Message from a client: one JSON object a line, such as `{"cmd":"concurrency","games":4}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -158,12 +164,30 @@ pub struct Progress {
     /// Estimates, under their own keys; a run of an older version has some of them.
     #[serde(flatten)]
     pub estimates: Estimates,
+    /// Figures of a tuning; absent if the run is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tune: Option<TuneSay>,
     /// Pairs a minute since the process began.
     pub pairs_per_minute: Option<f64>,
     /// Seconds since the process began.
     pub seconds: f64,
     /// The lines of the run's own screen.
     pub shown: Shown,
+}
+
+/// A tuning on its way. Null where the method does not tell.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TuneSay {
+    /// `calibrating`, `tuning` or `validating`.
+    pub phase: String,
+    /// Elo that a parameter loses on average at one step.
+    pub step_loss: Option<f64>,
+    /// Perturbation of the next pairs, in steps.
+    pub perturbation: Option<f64>,
+    /// Validation pairs by the points of the result so far.
+    pub validation: [u64; 5],
+    /// Parameters that moved most, the first the furthest, with their distance in steps.
+    pub moved: Vec<(String, f64)>,
 }
 
 /// The lines of the live view.
@@ -177,6 +201,23 @@ pub struct Shown {
     pub lines: Vec<String>,
     /// Its main figures, in one line.
     pub plain: String,
+}
+
+impl TuneSay {
+    /// How a tuning stands.
+    #[must_use]
+    pub fn of(course: &Course) -> Self {
+        let run = course.tuning().as_auto();
+        let rows = course.rows(&[]);
+        let moved = tune::by_distance(&rows).into_iter().take(MOST_MOVED).map(|row| (row.name.clone(), row.moved));
+        Self {
+            phase: tune::phase(course.purpose()).to_owned(),
+            step_loss: run.map(Auto::loss),
+            perturbation: run.map(Auto::perturbation),
+            validation: course.validation().counts().0,
+            moved: moved.collect(),
+        }
+    }
 }
 
 impl From<View> for Shown {

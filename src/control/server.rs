@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use crate::control::boards::{Boards, Teller};
 use crate::control::place::{self, Place};
-use crate::control::protocol::{Ask, Progress, Say, VERSION, line};
+use crate::control::protocol::{Ask, Progress, Say, TuneSay, VERSION, line};
 use crate::plan::Plan;
 use crate::report::console::Viewer;
 use crate::stats::estimates::Estimates;
@@ -273,6 +273,7 @@ impl Publisher {
             pairs: standing.pairs(),
             ptnml: standing.ptnml().0,
             estimates: Estimates::of_standing(standing),
+            tune: standing.tuning().map(|progress| TuneSay::of(progress.course())),
             pairs_per_minute: self.viewer.pairs_per_minute(standing, elapsed),
             seconds: elapsed.as_secs_f64(),
             shown: self.viewer.view(standing, elapsed).into(),

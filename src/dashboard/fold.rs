@@ -12,8 +12,10 @@ use crate::files::open_regular;
 use crate::journal::{self, Expected, JournalError};
 use crate::plan::Plan;
 use crate::report::figures;
+use crate::report::html::tuning;
 use crate::report::plot::{EloPlot, EloPoint, LlrPlot};
 use crate::report::summary::Summary;
+use crate::report::tune;
 use crate::stats::elo::{self, Estimate};
 use crate::stats::estimates::Estimates;
 use crate::tournament::events::Finish;
@@ -116,9 +118,10 @@ impl Fold {
     }
 
     fn title(&self) -> String {
-        self.plan.noted(&match self.plan.players.as_slice() {
-            [new, base] => format!("{} against {}", new.name, base.name),
-            _ => self.plan.name.clone(),
+        self.plan.noted(&match (tune::title(&self.plan), self.plan.players.as_slice()) {
+            (Some(tuning), _) => tuning,
+            (None, [new, base]) => format!("{} against {}", new.name, base.name),
+            (None, _) => self.plan.name.clone(),
         })
     }
 
@@ -149,8 +152,16 @@ impl Fold {
         Some(plot.to_svg())
     }
 
-    /// Elo with its interval over the pairs; `None` if more than two players play.
+    /// Way of a tuning's parameters over the pairs; `None` if the run is none.
+    pub(super) fn tune_svg(&self) -> Option<String> {
+        Some(tuning::traces_svg(self.standing.tuning()?.course(), &self.caption()))
+    }
+
+    /// Elo with its interval over the pairs, of a tuning that of its validation; `None` if more than two players play.
     pub(super) fn elo_svg(&self) -> Option<String> {
+        if let Some(progress) = self.standing.tuning() {
+            return tuning::validation_svg(progress.course(), &self.caption());
+        }
         (self.plan.players.len() == 2).then(|| {
             let (title, subtitle, caption) = (self.title(), self.subtitle(), self.caption());
             let mut points = self.elo.clone();

@@ -70,6 +70,7 @@ pub(super) fn router(guard: Guard, results: PathBuf) -> Router {
         .route("/api/runs/{id}/events", get(events))
         .route("/api/runs/{id}/llr.svg", get(llr_svg))
         .route("/api/runs/{id}/elo.svg", get(elo_svg))
+        .route("/api/runs/{id}/tune.svg", get(tune_svg))
         .route("/api/runs/{id}/{command}", post(steer))
         .fallback(|| async { error(StatusCode::NOT_FOUND, "there is no such page") })
         .layer(from_fn_with_state(app.clone(), guarded))
@@ -309,6 +310,10 @@ async fn llr_svg(State(app): State<App>, Path(id): Path<String>) -> Result<Respo
 
 async fn elo_svg(State(app): State<App>, Path(id): Path<String>) -> Result<Response, Response> {
     picture(&app, id, super::fold::Fold::elo_svg).await
+}
+
+async fn tune_svg(State(app): State<App>, Path(id): Path<String>) -> Result<Response, Response> {
+    picture(&app, id, super::fold::Fold::tune_svg).await
 }
 
 async fn picture(app: &App, id: String, draw: fn(&super::fold::Fold) -> Option<String>) -> Result<Response, Response> {

@@ -13,14 +13,15 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::plan::Plan;
 use crate::record::{PlayerId, Termination};
 use crate::report::figures::{self, duration};
-use crate::report::standings;
+use crate::report::{standings, tune};
 use crate::stats::estimates::Estimates;
 use crate::stats::sprt::Verdict;
 use crate::text::{printable, printable_lines};
 use crate::tournament::events::{Observer, Phase, RunEvent};
 use crate::tournament::pairing::Pairing;
-use crate::tournament::standing::Standing;
+use crate::tournament::standing::{Faults, Standing};
 use crate::tournament::time_losses::ALARM;
+use crate::tournament::tuning::Progress;
 
 /// Without a terminal, a line is printed at most this often.
 const PLAIN_INTERVAL: Duration = Duration::from_secs(30);
@@ -159,11 +160,20 @@ impl Viewer {
     #[must_use]
     pub fn view(&self, standing: &Standing, elapsed: Duration) -> View {
         let pace = self.pace(standing, elapsed);
-        if let [new, base] = self.names.as_slice() {
-            duel([new, base], standing, &pace)
-        } else {
-            self.table(standing, &pace)
+        if let Some(progress) = standing.tuning() {
+            return self.tuning(progress, standing, &pace);
         }
+        if self.names.len() == 2 { duel(&self.names, standing, &pace) } else { self.table(standing, &pace) }
+    }
+
+    /// An engine against itself with other values in each pair: no Elo but that of validation.
+    fn tuning(&self, progress: &Progress, standing: &Standing, pace: &Pace) -> View {
+        let mut lines = tune::lines(progress);
+        let (state, pairs) = (tune::state_line(progress.course()), tune::pairs_line(progress));
+        let plain = [Some(pairs), Some(state), tune::validation_line(progress.course()), Some(pace.to_string())];
+        lines.push(pace.to_string());
+        lines.extend(fault_line(&self.names, standing));
+        View { bar: None, lines, plain: plain.into_iter().flatten().collect::<Vec<_>>().join("; ") }
     }
 
     /// Many players on one scale.
@@ -235,12 +245,9 @@ impl Viewer {
 }
 
 /// Two players.
-fn duel(names: [&str; 2], standing: &Standing, pace: &Pace) -> View {
+fn duel(names: &[String], standing: &Standing, pace: &Pace) -> View {
     let estimates = Estimates::of_standing(standing);
     let ptnml = figures::ptnml(&standing.ptnml());
-    let [new, base] = [PlayerId::NEW, PlayerId::BASE].map(|player| standing.faults(player));
-    let faults = |kind: &str, new: u64, base: u64| format!("{kind} {new}/{base}");
-    let crashes = |f: crate::tournament::standing::Faults| f.crashes + f.stalls + f.illegal_moves;
     let mut plain = vec![figures::count(standing.pairs(), "pair"), format!("ptnml {ptnml}")];
     plain.extend(estimates.trial().map(|trial| trial.line()));
     plain.extend([estimates.elo_short(), pace.to_string()]);
@@ -249,21 +256,31 @@ fn duel(names: [&str; 2], standing: &Standing, pace: &Pace) -> View {
             fraction: ((trial.llr - trial.lower) / (trial.upper - trial.lower)).clamp(0.0, 1.0),
             llr: trial.line(),
         }),
-        lines: vec![
+        lines: [
             estimates.elo_line(),
             estimates.anytime_short(),
             format!("ptnml {ptnml}   {}", figures::count(standing.pairs(), "pair")),
             pace.to_string(),
-            format!(
-                "{}   {}   ({}/{})",
-                faults("time losses", new.time_forfeits, base.time_forfeits),
-                faults("crashes", crashes(new), crashes(base)),
-                names[0],
-                names[1],
-            ),
-        ],
+        ]
+        .into_iter()
+        .chain(fault_line(names, standing))
+        .collect(),
         plain: plain.join(", "),
     }
+}
+
+/// Time losses and crashes of two players.
+fn fault_line(names: &[String], standing: &Standing) -> Option<String> {
+    let [new, base] = names else { return None };
+    let [ours, theirs] = [PlayerId::NEW, PlayerId::BASE].map(|player| standing.faults(player));
+    let crashes = |f: Faults| f.crashes + f.stalls + f.illegal_moves;
+    Some(format!(
+        "time losses {}/{}   crashes {}/{}   ({new}/{base})",
+        ours.time_forfeits,
+        theirs.time_forfeits,
+        crashes(ours),
+        crashes(theirs),
+    ))
 }
 
 /// Follows a run and shows it.
@@ -336,12 +353,15 @@ impl std::fmt::Display for Pace {
 }
 
 fn heading(plan: &Plan) -> String {
-    let who = match plan.players.as_slice() {
-        [new, base] => format!("{} against {}", new.name, base.name),
-        players => format!("{} players, {}", players.len(), plan.format.name()),
+    let tuning = tune::title(plan);
+    let who = match (&tuning, plan.players.as_slice()) {
+        (Some(tuning), _) => tuning.clone(),
+        (None, [new, base]) => format!("{} against {}", new.name, base.name),
+        (None, players) => format!("{} players, {}", players.len(), plan.format.name()),
     };
     let what = match (&plan.test, plan.max_pairs) {
         (Some(test), _) => format!("H0 {} H1 {} ({})", test.bounds.elo0, test.bounds.elo1, test.model),
+        (None, Some(pairs)) if tuning.is_some() => figures::count(pairs, "pair"),
         (None, Some(pairs)) => format!("{} of each two who meet", figures::count(pairs, "pair")),
         (None, None) => match plan.until_width {
             Some(width) => format!("until Elo is known within +-{width}"),

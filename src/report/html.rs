@@ -4,7 +4,7 @@
 //! than the page's own, whose hash the page tells it.
 
 mod story;
-pub mod tuning;
+pub(crate) mod tuning;
 
 use std::fmt::Write as _;
 
@@ -25,6 +25,7 @@ use crate::report::plot::{
     TimePlot, TimeSeries,
 };
 use crate::report::standings::{self, Row, fault_words};
+use crate::report::tune;
 use crate::stats::elo::fixed;
 use crate::stats::estimates::Estimates;
 use crate::stats::sprt::Verdict;
@@ -68,6 +69,9 @@ pub fn page(story: &Story, headline: Option<&str>, crashes: &[Crash]) -> String 
     put(&mut out, &format!("<title>{}</title>\n<style>{STYLE}</style>\n</head>\n<body>", escaped(&title)));
     put(&mut out, &format!("<h1>{}</h1>", escaped(&title)));
     verdict(&mut out, story, headline);
+    if let Some(progress) = story.standing.tuning() {
+        tuning::section(&mut out, progress.course(), &progress.rule().dead, &caption(story));
+    }
     pictures(&mut out, story);
     tables(&mut out, story);
     replay(&mut out, story);
@@ -115,9 +119,10 @@ pub fn caption(story: &Story) -> String {
 }
 
 fn title(plan: &Plan) -> String {
-    plan.noted(&match plan.players.as_slice() {
-        [new, base] => format!("{} against {}", new.name, base.name),
-        players => format!("{}: {} of {} players", plan.name, plan.format.name(), players.len()),
+    plan.noted(&match (tune::title(plan), plan.players.as_slice()) {
+        (Some(tuning), _) => tuning,
+        (None, [new, base]) => format!("{} against {}", new.name, base.name),
+        (None, players) => format!("{}: {} of {} players", plan.name, plan.format.name(), players.len()),
     })
 }
 
@@ -184,7 +189,8 @@ fn verdict(out: &mut String, story: &Story, headline: Option<&str>) {
     if let (Some(trial), Some(test)) = (estimates.trial(), story.plan.test) {
         rows.push(("Test", format!("{} of [{}, {}] {}", trial.line(), test.bounds.elo0, test.bounds.elo1, test.model)));
     }
-    if story.plan.players.len() == 2 {
+    // The two sides of a tuning are one engine: only its validation has a strength.
+    if story.plan.players.len() == 2 && standing.tuning().is_none() {
         rows.push(("Strength", estimates.elo_line()));
         rows.extend(estimates.after_stop_line().map(|line| ("After the stop", line)));
         rows.push(("At any time", format!("{}, 95 % for all moments together", estimates.anytime_interval())));
@@ -237,7 +243,9 @@ fn plots(story: &Story) -> Vec<String> {
     if let Some(trial) = estimates.trial() {
         plots.extend(llr_svg(story, &trial.line()));
     }
-    if plan.players.len() == 2 {
+    if standing.tuning().is_some() {
+        // Its own section has them.
+    } else if plan.players.len() == 2 {
         let plot = EloPlot {
             title: "Elo over pairs".to_owned(),
             subtitle: estimates.elo_line(),
@@ -333,6 +341,11 @@ fn cross(story: &Story, rows: &[Row], heads: Heads) -> CrossPlot {
 fn tables(out: &mut String, story: &Story) {
     let rows = rows(story);
     put(out, "<h2>Standings</h2>");
+    if story.standing.tuning().is_some() {
+        let line = |row: &Row| vec![row.name.clone(), row.wdl.games().to_string(), fault_words(&row.faults)];
+        table(out, &["side", "#games", "faults"], &rows.iter().map(line).collect::<Vec<_>>());
+        return;
+    }
     let number = |value: Option<f64>, text: fn(f64) -> String| value.map_or_else(|| "-".to_owned(), text);
     let lines: Vec<Vec<String>> = rows
         .iter()

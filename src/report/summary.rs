@@ -10,7 +10,7 @@ use crate::plan::{BookSource, Plan, Player, Test};
 use crate::record::{PlayerId, PvFault};
 use crate::report::figures::{self, duration};
 use crate::report::races;
-use crate::report::standings;
+use crate::report::{standings, tune};
 use crate::stats::Counts as _;
 use crate::stats::estimates::Estimates;
 use crate::stats::sprt::{Bounds, Model, Verdict};
@@ -181,7 +181,12 @@ fn text(plan: &Plan, finish: &Finish, estimates: &Estimates, root: &Path) -> Str
     if let (Some(test), Some(trial)) = (&plan.test, &estimates.trial()) {
         lines.push(format!("{} [{}, {}] {}", trial.line(), test.bounds.elo0, test.bounds.elo1, test.model));
     }
-    if plan.players.len() == 2 {
+    if let Some(progress) = standing.tuning() {
+        lines.extend(tune::lines(progress));
+        lines.extend(tune::noise_line(progress.course()));
+        lines.extend(tune::table(progress.course(), &progress.rule().dead, None));
+        lines.extend(duel_players(plan, standing));
+    } else if plan.players.len() == 2 {
         lines.push(estimates.elo_line());
         lines.extend(estimates.after_stop_line().map(|line| format!("after the stop: {line}")));
         lines.push(format!("{}, 95 % for all moments together", estimates.anytime_short()));

@@ -3,13 +3,15 @@
 //! Only validation pairs are shown as a gain in Elo. What the tuning pairs say of a parameter is the
 //! probability that its move is for the better.
 
+use crate::plan::Plan;
 use crate::report::figures::{self, count, signed};
 use crate::stats::elo::fixed;
+use crate::tournament::tuning::Progress;
 use crate::tune::auto::Purpose;
 use crate::tune::course::Course;
 use crate::tune::factors::{Effect, FactorRun};
 use crate::tune::report::Row;
-use crate::tune::space::{Param, Space};
+use crate::tune::space::Param;
 
 /// Parameters named in a line of what moved most.
 const NAMED: usize = 5;
@@ -19,6 +21,37 @@ pub const COLUMNS: [&str; 8] = ["name", "#start", "#now", "#rounded", "#moved (s
 
 /// Columns of the table of switches, likewise.
 pub const SWITCH_COLUMNS: [&str; 6] = ["switch", "#off", "#on", "#on against off", "#p", "found"];
+
+/// `tuning 40 parameters of Destrier by auto`; `None` if the run is none.
+#[must_use]
+pub fn title(plan: &Plan) -> Option<String> {
+    let rule = plan.format.tuning()?;
+    let name = plan.players.first().map_or("?", |player| player.name.trim_end_matches(" plus"));
+    let params = count(rule.space.len() as u64, "parameter");
+    Some(format!("tuning {params} of {name} by {}", rule.method.name()))
+}
+
+/// `1,200 pairs: 304 calibrate, 800 tune, 96 validate`
+#[must_use]
+pub fn pairs_line(progress: &Progress) -> String {
+    let pairs = progress.pairs();
+    let kinds = [(pairs.calibrate, "calibrate"), (pairs.tune, "tune"), (pairs.validate, "validate")];
+    let kinds: Vec<String> =
+        kinds.into_iter().filter(|(pairs, _)| *pairs > 0).map(|(pairs, kind)| format!("{pairs} {kind}")).collect();
+    let all = count(pairs.calibrate + pairs.tune + pairs.validate, "pair");
+    if kinds.is_empty() { all } else { format!("{all}: {}", kinds.join(", ")) }
+}
+
+/// All that a tuning says of itself, without its table.
+#[must_use]
+pub fn lines(progress: &Progress) -> Vec<String> {
+    let course = progress.course();
+    let mut lines = vec![state_line(course)];
+    lines.extend(validation_line(course));
+    lines.push(moves_line(course));
+    lines.push(pairs_line(progress));
+    lines
+}
 
 /// Purpose of a run's next pairs, in a word.
 #[must_use]
@@ -36,7 +69,10 @@ pub fn state_line(course: &Course) -> String {
     let tuning = course.tuning();
     let many = tuning.space().len() as u64;
     if tuning.as_factors().is_some() {
-        return format!("{} thrown by lot in each pair", count(many, "switch").replace("switchs", "switches"));
+        return format!(
+            "{} thrown by lot in each pair",
+            if many == 1 { "1 switch".to_owned() } else { format!("{many} switches") }
+        );
     }
     let state = format!("{}, {}", phase(course.purpose()), count(many, "parameter"));
     match tuning.as_auto() {
@@ -117,21 +153,17 @@ fn switches(run: &FactorRun) -> impl Iterator<Item = (&Param, &Effect)> {
 pub fn cells(course: &Course, dead: &[String]) -> (&'static [&'static str], Vec<Vec<String>>) {
     match course.tuning().as_factors() {
         Some(run) => (&SWITCH_COLUMNS, switches(run).map(|(param, effect)| switch(param, effect)).collect()),
-        None => {
-            let space = course.tuning().space();
-            (&COLUMNS, course.rows(dead).iter().enumerate().map(|(place, row)| parameter(space, place, row)).collect())
-        }
+        None => (&COLUMNS, course.rows(dead).iter().map(parameter).collect()),
     }
 }
 
-fn parameter(space: &Space, place: usize, row: &Row) -> Vec<String> {
+fn parameter(row: &Row) -> Vec<String> {
     let or_none = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
-    let text = |value: f64| space.params().get(place).map_or_else(String::new, |param| param.text(value));
     vec![
         row.name.clone(),
         plain(row.start),
         plain(row.now),
-        text(row.rounded),
+        plain(row.rounded),
         signed(row.moved, 2),
         or_none(row.error.map(|error| fixed(1.96 * error, 2))),
         or_none(row.better.map(|better| format!("{} %", fixed(better * 100.0, 0)))),
@@ -198,7 +230,7 @@ mod tests {
     use super::*;
     use crate::tune::course::tests::{course, stopped};
     use crate::tune::run::Tuning;
-    use crate::tune::space::Kind;
+    use crate::tune::space::{Kind, Space};
 
     #[test]
     fn a_tuning_is_told_in_its_phase_with_its_step_and_what_moved() {

@@ -47,5 +47,6 @@ mod tools;
 mod trust;
 mod tune;
 mod tuned;
+mod tuned_page;
 #[cfg(target_os = "linux")]
 mod tuning;

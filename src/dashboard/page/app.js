@@ -4,6 +4,7 @@ import { at, clock, date, element, elo, facts, fill, game, signed, tick } from '
 const TOKEN = 'quintain-token';
 const LIST_EVERY = 3000;
 const PICTURES_EVERY = 5000;
+const PICTURES = ['llr', 'elo', 'tune'];
 
 let page = 0;
 let shown = null; // { id, abort, boards, pictures }
@@ -100,9 +101,11 @@ function figures(now) {
   if (Number.isFinite(now.llr)) parts.push(`LLR ${signed(now.llr, 2)} (${signed(now.llr_lower, 2)}, ${signed(now.llr_upper, 2)})`);
   if (elo(now)) parts.push(`Elo ${elo(now)}`);
   if (Number.isFinite(now.pairs)) parts.push(`${now.pairs} pairs`);
-  if (now.ptnml) parts.push(`ptnml ${now.ptnml.join(', ')}`);
+  // A tuning's sides are one engine: its own lines say what it has found.
+  if (now.ptnml && !now.tune) parts.push(`ptnml ${now.ptnml.join(', ')}`);
   if (Number.isFinite(now.pairs_per_minute)) parts.push(`${now.pairs_per_minute.toFixed(1)} pairs/min`);
-  at('figures').textContent = parts.join('   ');
+  const text = now.tune ? [...now.shown?.lines ?? [], ''].join('\n') : '';
+  at('figures').textContent = text + parts.join('   ');
 }
 
 function status(now) {
@@ -172,6 +175,10 @@ async function picture(id, name, signal) {
   }
 }
 
+function pictures(id, signal) {
+  return Promise.all(PICTURES.map((name) => picture(id, name, signal)));
+}
+
 function player(one) {
   const line = element('tr');
   line.append(element('td', one.name, 'name'));
@@ -218,7 +225,7 @@ async function watch(id, signal) {
     at('steering').hidden = !live;
     notice('');
     shown.live = live;
-    const drawn = Promise.all([picture(id, 'llr', signal), picture(id, 'elo', signal)]);
+    const drawn = pictures(id, signal);
     if (live) await stream(id, signal);
     await drawn;
     shown.boards.clear();
@@ -256,7 +263,7 @@ function route() {
     return;
   }
   for (const part of ['title', 'about', 'figures', 'status']) at(part).textContent = '';
-  for (const part of ['steering', 'playing', 'players', 'happened', 'failed', 'llr', 'elo']) at(part).hidden = true;
+  for (const part of ['steering', 'playing', 'players', 'happened', 'failed', ...PICTURES]) at(part).hidden = true;
   const one = { id, abort: new AbortController(), boards: new Map(), lines: [], dirty: false, live: false };
   shown = one;
   const go = () => watch(id, one.abort.signal).catch((error) => {
@@ -294,7 +301,7 @@ at('steering').addEventListener('click', (event) => {
 window.addEventListener('hashchange', route);
 every(LIST_EVERY, () => (shown ? undefined : list()));
 every(10000, machine);
-every(PICTURES_EVERY, () => (shown?.live ? Promise.all([picture(shown.id, 'llr', shown.abort.signal), picture(shown.id, 'elo', shown.abort.signal)]) : undefined));
+every(PICTURES_EVERY, () => (shown?.live ? pictures(shown.id, shown.abort.signal) : undefined));
 every(100, () => {
   if (shown && (shown.dirty || [...shown.boards.values()].some((one) => one.result))) {
     shown.dirty = false;

@@ -47,17 +47,36 @@ fn plots(course: &Course, dead: &[String], caption: &str) -> Vec<String> {
         return Vec::new();
     }
     let rows = course.rows(dead);
-    let heads =
-        |title: &str, subtitle: String| Heads { title: title.to_owned(), subtitle, caption: caption.to_owned() };
-    let mut plots = Vec::new();
-    if let Some(line) = tune::validation_line(course) {
-        plots.push(validation(course, heads("Validation: the result so far against the start", line)).to_svg());
-    }
-    let most = "the parameters that moved most, in steps from the start".to_owned();
-    plots.push(TracePlot { heads: heads("Parameters over pairs", most), traces: traces(course, &rows) }.to_svg());
+    let mut plots: Vec<String> = validation_svg(course, caption).into_iter().collect();
+    plots.push(traces_svg(course, caption));
     let moves = tune::by_distance(&rows).into_iter().map(moved).collect();
-    plots.push(MovePlot { heads: heads("Distance moved", tune::state_line(course)), moves }.to_svg());
+    let heads = Heads {
+        title: "Distance moved".to_owned(),
+        subtitle: "the result so far against the start".to_owned(),
+        caption: caption.to_owned(),
+    };
+    plots.push(MovePlot { heads, moves }.to_svg());
     plots
+}
+
+/// The way of each parameter over the pairs.
+pub fn traces_svg(course: &Course, caption: &str) -> String {
+    let heads = Heads {
+        title: "Parameters over pairs".to_owned(),
+        subtitle: tune::state_line(course),
+        caption: caption.to_owned(),
+    };
+    TracePlot { heads, traces: traces(course, &course.rows(&[])) }.to_svg()
+}
+
+/// Validation Elo over the pairs; `None` if the method has no validation pairs.
+pub fn validation_svg(course: &Course, caption: &str) -> Option<String> {
+    let heads = Heads {
+        title: "Validation: the result so far against the start".to_owned(),
+        subtitle: tune::validation_line(course)?,
+        caption: caption.to_owned(),
+    };
+    Some(validation(course, heads).to_svg())
 }
 
 fn validation(course: &Course, heads: Heads) -> EloPlot {

@@ -1,0 +1,64 @@
+//! A tuning as it is told: its summary, its page and the dashboard's picture.
+
+use quintain::report::console::Viewer;
+use quintain::run::Exit;
+use quintain::run::tune::{Wanted, play};
+use quintain::settings::{RawPlan, RawPlayer};
+use quintain::tune::read;
+
+use crate::harness::{fake, run};
+
+/// Three blocks that calibrate, nine that tune, one that validates.
+const PAIRS: u64 = 208;
+
+#[test]
+fn a_tuning_is_told_by_its_validation_and_its_moves_alone() {
+    let lines = "Alpha, int, 50, 0, 100, 8, .002\nBeta, int, -3, -40, 40, 4, .002\nGamma, float, 1.5, 0, 3, 0.25, .004";
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("run");
+    let raw = RawPlan {
+        players: vec![RawPlayer { spec: Some(fake("--tunes --resigns 40")), ..RawPlayer::default() }],
+        pairs: Some(PAIRS),
+        concurrency: Some(2),
+        force_concurrency: Some(true),
+        nodes: Some(1),
+        max_plies: Some(12),
+        resign: Some("count=1,score=600".to_owned()),
+        seed: Some(5),
+        ..RawPlan::default()
+    };
+    let space = read::lines("params", lines).unwrap();
+    let wanted = Wanted { peer: None, space, until_flat: false, dead: vec!["Beta".to_owned()] };
+    let played = play(&raw, wanted, &dir).unwrap();
+    assert_eq!(played.exit, Exit::Done);
+
+    let told = run(&["report".to_owned(), dir.display().to_string()]);
+    assert_eq!(told.code, Some(0), "{told:?}");
+    let summary = told.stdout;
+    for text in [
+        "tuning, 3 parameters: one loses ",
+        "validation: Elo ",
+        " of 16 pairs; any time: Elo in [",
+        "moved most, in steps: ",
+        "208 pairs: 48 calibrate, 144 tune, 16 validate",
+        "P(better)",
+        "dead: changes nothing",
+    ] {
+        assert!(summary.contains(text), "{text}: {summary}");
+    }
+    assert!(!summary.contains("nElo") && !summary.contains("LOS"), "{summary}");
+
+    let page = std::fs::read_to_string(dir.join("report.html")).unwrap();
+    for text in ["tuning 3 parameters of ", "<h2>Tuning</h2>", "Calibrated step", "Parameters over pairs"] {
+        assert!(page.contains(text), "{text}");
+    }
+    for text in ["Strength", "nElo", "Elo over pairs", "Pairs by points", "#Elo"] {
+        assert!(!page.contains(text), "{text}");
+    }
+
+    let plan = quintain::plan::file::from_toml(&std::fs::read_to_string(dir.join("plan.toml")).unwrap()).unwrap();
+    let view = Viewer::new(&plan).view(&played.standing, std::time::Duration::from_secs(60));
+    assert!(view.bar.is_none() && view.lines[0].starts_with("tuning, 3 parameters"), "{:?}", view.lines);
+    assert!(view.lines.len() <= 6 && view.plain.starts_with("208 pairs: 48 calibrate"), "{}", view.plain);
+    assert!(view.lines.iter().all(|line| !line.contains("nElo")), "{:?}", view.lines);
+}
