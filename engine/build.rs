@@ -1,4 +1,4 @@
-//! Looks for the network to build in.
+//! Detects the network to embed.
 
 use std::path::Path;
 

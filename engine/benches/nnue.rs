@@ -1,9 +1,9 @@
-//! Speed of the network: evaluations per second by instruction set and width, beside the classical evaluation, work per move, and
-//! nodes per second of the search with both.
+//! Speed of the network: evaluations per second by instruction set and width, work per move, and
+//! nodes per second of the search, each compared with the classical evaluation.
 //!
-//! Networks are random from a seed: speed does not depend on what the weights say. The variants take turns in short rounds and
-//! the best of them counts, and searches are timed by the processor's time where it can be read, so that another load on the
-//! machine touches all alike; the ratios are what to look at.
+//! Networks are random from a seed, because speed does not depend on the weights. The variants take
+//! turns in short rounds, and the best round counts. Searches are measured in processor time if the
+//! system reports it, so that other load affects all alike. The ratios are the result.
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
 
 use destrier::bench::POSITIONS;
@@ -19,13 +19,13 @@ use std::time::{Duration, Instant};
 
 const ROUNDS: usize = 60;
 
-/// Moves of a line, evaluated after each and taken back again.
+/// Moves of a line, each evaluated and then taken back.
 const LINE: usize = 24;
 
 /// Depth of the searches.
 const DEPTH: i32 = 6;
 
-/// Mirrored, four king buckets: refreshes happen.
+/// Creates a mirrored layout with four king buckets, so that refreshes occur.
 fn layout(kind: Kind, hidden: usize) -> Layout {
     let bucket_map =
         std::array::from_fn(|square| if square < 8 { square as u8 / 2 % 2 } else { 2 + square as u8 / 16 });
@@ -38,14 +38,14 @@ fn network(kind: Kind, hidden: usize) -> Arc<Network> {
     Arc::new(parse(&file).expect("a network"))
 }
 
-/// A position and moves from it, with the positions between.
+/// Position with a line of moves and the positions in between.
 struct Line {
     start: Board,
     plies: Vec<(Board, Move)>,
 }
 
 impl Line {
-    /// Moves drawn from a fixed seed.
+    /// Creates a line of moves drawn from a fixed seed.
     fn random(start: Board, state: &mut u64) -> Line {
         let mut board = start;
         let mut plies = Vec::new();
@@ -63,7 +63,7 @@ impl Line {
         Line { start, plies }
     }
 
-    /// The position after each move.
+    /// Returns the position after each move.
     fn boards(&self) -> impl Iterator<Item = Board> {
         self.plies.iter().map(|(before, mv)| {
             let mut board = *before;
@@ -73,10 +73,10 @@ impl Line {
     }
 }
 
-/// A way to evaluate all positions of all lines.
+/// Named way to evaluate all positions of all lines.
 type Way<'a> = (String, Box<dyn FnMut() -> i64 + 'a>);
 
-/// The best time of each way; they take turns.
+/// Returns the best time of each way; they take turns.
 fn measure(ways: &mut [Way<'_>]) -> Vec<Duration> {
     let mut best = vec![Duration::MAX; ways.len()];
     for _ in 0..ROUNDS {
@@ -152,7 +152,7 @@ fn evaluations(lines: &[Line]) {
     }
 }
 
-/// What the lines of the evaluations above cost: each move evaluated, no branch.
+/// Prints the work of the lines above: each move evaluated, no branches.
 fn work_per_move(lines: &[Line]) {
     println!("\naccumulators of one side, per move of random lines evaluated after each move");
     println!("{:26} {:>8} {:>9} {:>16}", "network", "updates", "refreshes", "rows per refresh");
@@ -174,7 +174,7 @@ fn work_per_move(lines: &[Line]) {
     }
 }
 
-/// The time this thread has run; on systems that do not say, the time that has passed.
+/// Returns the processor time of this thread, or the elapsed time on systems that do not report it.
 fn cpu_time() -> Duration {
     static START: OnceLock<Instant> = OnceLock::new();
     let start = START.get_or_init(Instant::now);

@@ -1,13 +1,15 @@
-//! Search speed beside other engines: nodes per second of UCI programs that take turns over the same positions.
+//! Search speed compared with other engines: nodes per second of UCI programs that take turns over
+//! the same positions.
 //!
 //! ```sh
 //! cargo bench -p destrier --bench peers -- ethereal-chess toga2 ./destrier,EvalFile=other.nnue
 //! ```
 //!
-//! Destrier itself, with its network and with the classical evaluation, is always there. A player is a program, and after
-//! commas the options it is given; a network of another engine's size makes the ratios those of the searches alone. Nodes and
-//! time are those of an engine's last line of information, since not all say how far they were at the end. One thread and
-//! 16 MiB for all; the median of the rounds.
+//! Destrier itself always takes part, with its network and with the classical evaluation. A player
+//! is a program, followed by its options after commas. With a network of the other engine's size,
+//! the ratios are those of the searches alone. Nodes and time are those of an engine's last `info`
+//! line, because not all engines report them at the end. All use one thread and 16 MiB of hash. The
+//! result is the median of the rounds.
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
 
 mod uci;
@@ -17,14 +19,14 @@ use std::env;
 use uci::{Player, Result};
 
 const ROUNDS: usize = 3;
-/// Milliseconds for each position.
+/// Milliseconds per position.
 const MOVE_TIME: u32 = 1000;
-/// Positions of a round: an opening, middle games and an endgame of the bench.
+/// Positions per round: an opening, middlegames and an endgame of the bench.
 const PLACES: [usize; 6] = [0, 1, 2, 3, 11, 24];
-/// What every player is set to before its own options.
+/// Options set for every player before its own.
 const COMMON: [&str; 2] = ["Hash=16", "Threads=1"];
 
-/// Nodes per second over the positions of a round.
+/// Returns the nodes per second over the positions of a round.
 fn round(player: &mut Player) -> Result<f64> {
     player.say("ucinewgame")?;
     player.say("isready")?;
@@ -45,7 +47,7 @@ fn round(player: &mut Player) -> Result<f64> {
     Ok(nodes as f64 * 1000.0 / milliseconds.max(1) as f64)
 }
 
-/// The number after a key in a line of information.
+/// Returns the number after a key in an `info` line.
 fn number(line: &str, key: &str) -> Option<u64> {
     let mut words = line.split_whitespace();
     words.next().filter(|first| *first == "info")?;

@@ -1,9 +1,11 @@
-//! Speed of move generation: perft with the last ply counted in bulk, beside cozy-chess and shakmaty in the same run.
+//! Speed of move generation: perft with bulk counting, compared with cozy-chess and shakmaty in the
+//! same run.
 //!
-//! All three play on copies, keep no hash of counts and are built with the same profile; cozy-chess counts the last ply by the
-//! sizes of its target sets, as its own perft example does. They take turns in short rounds, timed by the processor time used. A
-//! speed is that of the best round; a ratio is the median of the ratios of the rounds, whose parts are neighbours in time, so
-//! that another load on the machine touches both alike. Above 1 Destrier with magics is the faster.
+//! All three copy the board, cache no counts and are built with the same profile. cozy-chess counts
+//! the last ply by the sizes of its target sets, as its own perft example does. They take turns in
+//! short rounds, measured in processor time. A speed is that of the best round. A ratio is the
+//! median over the rounds, whose parts are close in time, so that other load on the machine affects
+//! both alike. Above 1, Destrier with magics is faster.
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
 
 use destrier::board::attacks::{Sliding, choose_sliding};
@@ -13,10 +15,10 @@ use shakmaty::{CastlingMode, Chess};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// An odd number, for a middle one.
+/// Number of rounds, odd so that there is a middle one.
 const ROUNDS: usize = 9;
 
-/// Paths counted in a round, by repetition, so that a round is long beside the system's tick.
+/// Paths counted per round, by repetition, so that a round is long compared with the system's tick.
 const PATHS: u64 = 24_000_000;
 
 const POSITIONS: [(&str, u32, &str); 7] = [
@@ -29,14 +31,15 @@ const POSITIONS: [(&str, u32, &str); 7] = [
     ("960 promotions", 4, "1nbbnrkr/p1p1ppp1/3p4/1p3P1p/3Pq2P/8/PPP1P1P1/QNBBNRKR w HFhf - 0 9"),
 ];
 
-/// The time this thread has run on a processor, where the system tells (Linux), else the time of day.
+/// Returns the processor time of this thread if the system reports it (Linux), else the elapsed
+/// time.
 fn now(start: Instant) -> Duration {
     let on_cpu = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
     let nanos = on_cpu.and_then(|text| text.split_whitespace().next()?.parse().ok());
     nanos.map_or_else(|| start.elapsed(), Duration::from_nanos)
 }
 
-/// The time of one of `times` runs.
+/// Measures the time of one of `times` runs.
 fn timed(times: u32, paths: impl Fn() -> u64) -> (u64, Duration) {
     let clock = Instant::now();
     let start = now(clock);

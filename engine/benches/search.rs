@@ -1,4 +1,4 @@
-//! Speed of the search: nodes per second over the bench positions, the best of some rounds.
+//! Speed of the search: nodes per second over the bench positions, the best of several rounds.
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
 
 use destrier::bench;

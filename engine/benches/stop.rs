@@ -1,4 +1,4 @@
-//! Latency: milliseconds from `stop` to `bestmove`, with one thread and with two.
+//! Stop latency: milliseconds from `stop` to `bestmove`, with one thread and with two.
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
 
 mod uci;
@@ -8,11 +8,12 @@ use std::time::{Duration, Instant};
 use uci::{Player, Result};
 
 const STOPS: usize = 300;
-/// Milliseconds of the shortest search, and what later ones take more in turn, so that stops do not fall into step with anything.
+/// Milliseconds of the shortest search. Later searches are longer in turn, so that the stops do not
+/// fall into step with anything.
 const SEARCH: u64 = 150;
 const SPREAD: u64 = 97;
 
-/// The latencies of [`STOPS`] searches, the shortest first, in milliseconds.
+/// Returns the latencies of [`STOPS`] searches in milliseconds, the shortest first.
 fn latencies(threads: usize) -> Result<Vec<f64>> {
     let spec = format!("{},Threads={threads}", env!("CARGO_BIN_EXE_destrier"));
     let mut player = Player::start(&spec, &[])?;

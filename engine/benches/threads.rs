@@ -1,4 +1,5 @@
-//! Scaling: nodes per second of two threads over one, in turns over the same positions; the median of the rounds.
+//! Scaling: nodes per second of two threads over one, in turns over the same positions; the median
+//! of the rounds.
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
 
 use destrier::bench::POSITIONS;
@@ -8,12 +9,12 @@ use std::time::{Duration, Instant};
 
 const ROUNDS: usize = 5;
 const HASH_MIB: usize = 64;
-/// Nodes for each thread and position.
+/// Nodes per thread and position.
 const NODES: u64 = 200_000;
-/// Positions of a round: the middle games among those of the bench.
+/// Positions per round: the middlegames among those of the bench.
 const COUNT: usize = 8;
 
-/// Nodes per second with so many threads.
+/// Returns the nodes per second with the given number of threads.
 fn measure(threads: usize) -> f64 {
     let mut searcher = Searcher::new(HASH_MIB).expect("a small table");
     searcher.set_threads(threads).expect("threads");

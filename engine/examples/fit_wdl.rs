@@ -1,8 +1,9 @@
-//! Fits the model behind `UCI_ShowWDL` to games: `fit_wdl JOURNAL...`, where a journal is a run's `games.jsonl`.
+//! Fits the model behind `UCI_ShowWDL` to games: `fit_wdl JOURNAL...`, with the `games.jsonl` of
+//! runs.
 //!
-//! Every move with a score in centipawns, from the opening's end on, counts as one game of that score and material; games that
-//! ended by the clock or by a crash are left out. Maximum likelihood over the three results, by gradient ascent on counts in bins
-//! of ten centipawns.
+//! Every move with a score in centipawns counts as one game of that score and material, from the
+//! end of the opening on. Games that ended by the clock or a crash are left out. The fit maximises
+//! the likelihood of the three results by gradient ascent on counts in bins of ten centipawns.
 #![expect(clippy::print_stdout, reason = "a tool prints what it found")]
 
 use destrier::board::Board;
@@ -12,7 +13,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 const BIN: i64 = 10;
-/// Beyond this a game is decided, and its scores say nothing about the curve.
+/// Score beyond which a game is decided and says nothing about the curve.
 const SCORE_LIMIT: i64 = 1000;
 const STEPS: u32 = 800;
 
@@ -38,7 +39,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Adds a game's positions; none for a line that is no game, or one that the board did not decide.
+/// Adds a game's positions. Returns `None` for a line that is not a game, or a game not decided on
+/// the board.
 fn count_game(game: &Value, counts: &mut Counts) -> Option<()> {
     let decided = ["checkmate", "stalemate", "threefold-repetition", "fifty-moves", "insufficient-material"];
     if !decided.contains(&game["termination"].as_str()?) {
@@ -65,7 +67,7 @@ fn count_game(game: &Value, counts: &mut Counts) -> Option<()> {
     Some(())
 }
 
-/// Negative log likelihood per position.
+/// Returns the negative log likelihood per position.
 fn loss(model: &Model, counts: &Counts, positions: f64) -> f64 {
     let total: f64 = counts
         .iter()
@@ -77,7 +79,7 @@ fn loss(model: &Model, counts: &Counts, positions: f64) -> f64 {
     total / positions
 }
 
-/// Adam on numerical gradients of the four numbers.
+/// Fits the four numbers by Adam on numerical gradients.
 fn fit(counts: &Counts, positions: f64) -> (Model, f64) {
     let model = |p: [f64; 4]| Model { a: [p[0], p[1]], b: [p[2], p[3]] };
     let mut point = [100.0, 0.0, 100.0, 0.0];
@@ -99,7 +101,8 @@ fn fit(counts: &Counts, positions: f64) -> (Model, f64) {
             let rate = if step < STEPS / 2 { 1.0 } else { 0.1 };
             point[index] -= rate * mean / (square.sqrt() + 1e-12);
         }
-        // Far from the start the scale changes slowly; a few hundred steps of one centipawn are enough.
+        // The scale changes slowly far from the start; a few hundred steps of one centipawn are
+        // enough.
         if step % 200 == 0 {
             println!("step {step}: {point:.1?} {:.5}", loss(&model(point), counts, positions));
         }

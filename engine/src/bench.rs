@@ -1,17 +1,19 @@
-//! The bench: fixed positions to a fixed depth. Its node count is the signature of the search, the same on every machine.
+//! The bench: fixed positions to a fixed depth. Its node count is the signature of the search, the
+//! same on every machine.
 
 use crate::board::Board;
 use crate::search::{Game, Limits, Searcher, Signals, SilentReport, in_search_thread};
 use std::io;
 use std::time::{Duration, Instant};
 
-/// The depth when none is given.
+/// Depth if none is given.
 pub const DEFAULT_DEPTH: i32 = 8;
 
-/// The table of a bench, in MiB.
+/// Hash size in MiB.
 const HASH_MIB: usize = 16;
 
-/// Known test positions, two that are over, and positions from games of the engine against itself after random openings.
+/// Well-known test positions, two finished games, and positions from self-play after random
+/// openings.
 pub const POSITIONS: &[&str] = &[
     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
     "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
@@ -49,7 +51,7 @@ pub const POSITIONS: &[&str] = &[
     "8/3k1N1R/2p2r2/p4p2/3K1b2/2P2P1P/1n1P2R1/8 w - - 3 45",
 ];
 
-/// What a bench measured.
+/// Result of a bench.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Measured {
     pub nodes: u64,
@@ -57,17 +59,17 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Nodes per second.
+    /// Returns the nodes per second.
     pub fn nps(&self) -> u64 {
         let nanos = self.elapsed.as_nanos().max(1);
         u64::try_from(u128::from(self.nodes) * 1_000_000_000 / nanos).unwrap_or(u64::MAX)
     }
 }
 
-/// Searches every position to `depth` with a fresh memory, and hands each node count to `each`.
+/// Searches every position to `depth` with cleared state, and calls `each` with every node count.
 ///
 /// # Errors
-/// When the memory for the table or a thread cannot be had.
+/// Returns an error if the memory of the table or a thread cannot be had.
 pub fn run(depth: i32, mut each: impl FnMut(&str, u64) + Send) -> io::Result<Measured> {
     in_search_thread(|| {
         let mut searcher = Searcher::new(HASH_MIB).map_err(io::Error::other)?;

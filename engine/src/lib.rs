@@ -1,6 +1,7 @@
 //! Destrier, the UCI chess engine bundled with Quintain.
 //!
-//! Import order, low to high: [`types`] < [`board`] < [`eval`], [`nnue`] < [`search`] < [`uci`], [`bench`], [`datagen`].
+//! Import order, low to high: [`types`] < [`board`] < [`eval`], [`nnue`] < [`search`] < [`uci`],
+//! [`bench`], [`datagen`].
 
 pub mod types;
 

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 const USAGE: &str = "usage: destrier [bench [DEPTH] | perft DEPTH [FEN] | eval FEN | spsa | datagen OPTIONS]; without arguments it speaks UCI";
 
-/// Bad usage.
+/// Exit code of a usage error.
 const EXIT_USAGE: u8 = 2;
 
 fn main() -> ExitCode {
@@ -23,7 +23,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure::Usage(message)) => fail(&format!("{message}; {USAGE}"), EXIT_USAGE),
         Err(Failure::Datagen(message)) => fail(&message, EXIT_USAGE),
-        // Whoever read our output is gone.
+        // The reader of our output is gone.
         Err(Failure::Io(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(Failure::Io(error)) => fail(&error.to_string(), 1),
     }
@@ -31,7 +31,7 @@ fn main() -> ExitCode {
 
 enum Failure {
     Usage(String),
-    /// Words of `datagen`, which has a help of its own: its message says all.
+    /// Usage message of `datagen`, complete as it is.
     Datagen(String),
     Io(io::Error),
 }
@@ -47,7 +47,7 @@ fn usage(message: impl Display) -> Failure {
 }
 
 fn fail(message: &str, code: u8) -> ExitCode {
-    // There is nobody left to tell when stderr is closed.
+    // If stderr is closed, no one can be told.
     let _ = writeln!(io::stderr(), "destrier: {message}");
     ExitCode::from(code)
 }
@@ -86,7 +86,8 @@ fn parse_depth(word: &str) -> Result<i32, Failure> {
         .ok_or_else(|| usage(format_args!("bad depth `{word}`, expected 1 to 127")))
 }
 
-/// Position of a FEN in one argument or several; the start position for `startpos` or none.
+/// Parses a FEN given as one argument or as several. `startpos` or no argument is the starting
+/// position.
 fn parse_fen(words: &[&str]) -> Result<Board, Failure> {
     if matches!(words, [] | ["startpos"]) {
         return Ok(Board::startpos());
@@ -104,10 +105,10 @@ fn print_bench(depth: i32) -> io::Result<()> {
     writeln!(io::stdout(), "{} nodes {} nps", measured.nodes, measured.nps())
 }
 
-/// Between two lines that say how data generation gets on: on a terminal, and where they are kept.
+/// Interval between progress lines, on a terminal and in a log.
 const PROGRESS_INTERVALS: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(60)];
 
-/// How far it is, as a bar and in percent.
+/// Formats progress as a bar with a percentage.
 fn bar(done: u64, wanted: u64) -> String {
     const WIDTH: u64 = 20;
     let done = done.min(wanted);
@@ -132,7 +133,7 @@ fn make_data(job: &datagen::Job) -> io::Result<()> {
             let left = wanted.saturating_sub(done) as f64 * seconds / (done - begun).max(1) as f64;
             let bar = bar(done, wanted);
             let end = if is_terminal { "   \r" } else { "\n" };
-            // There is nobody left to tell when stderr is closed.
+            // If stderr is closed, no one can be told.
             let _ = write!(io::stderr(), "{bar} {tally}, {rate:.0} positions/s, {left:.0} s left{end}");
         }
     })

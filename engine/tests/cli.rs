@@ -1,4 +1,4 @@
-//! The command line: what it prints and how it exits.
+//! Tests of the command line: output and exit codes.
 
 use std::process::{Command, Output, Stdio};
 

@@ -1,4 +1,5 @@
-//! Self-play into files: the same games on any number of threads, and after any interruption.
+//! Tests of self-play into files: the same games on any number of threads, and after any
+//! interruption.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -9,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A folder of its own, gone with it.
+/// Temporary folder that is removed when dropped.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -57,7 +58,7 @@ fn threads_do_not_change_the_games() {
     assert_eq!(tally.games, 6);
     assert_eq!(tally.results.iter().sum::<u64>(), 6);
     assert_eq!(tally.positions, games(&folder.0.join("one")).iter().map(|game| game.plies.len() as u64).sum::<u64>());
-    // More games go on where fewer ended.
+    // A request for more games continues the file.
     let more = folder.job("one", "--games 8 --depth 2 --max-plies 60 --hash 1");
     assert!(made(&more).1.starts_with(&one));
     assert_eq!(games(&more.out).len(), 8);
@@ -118,7 +119,7 @@ fn openings_come_from_the_book_and_obey_the_limit() {
     }
 }
 
-/// Eight that make games, one that makes none because White is far ahead, and a stalemate.
+/// Eight openings that make games, one that makes none because White is far ahead, and a stalemate.
 const STARTS: &str = "4k3/8/8/8/8/8/P7/4K3 w - -\n4k3/8/8/8/8/8/1P6/4K3 w - -\n4k3/8/8/8/8/8/2P5/4K3 w - -\n\
     4k3/8/8/8/8/8/3P4/4K3 w - -\n4k3/8/8/8/8/8/4P3/4K3 w - -\n4k3/8/8/8/8/8/5P2/4K3 w - -\n\
     4k3/8/8/8/8/8/6P1/4K3 w - -\n4k3/8/8/8/8/8/7P/4K3 w - -\n4k3/8/8/8/8/8/8/QQQQK3 w - -\n7k/5Q2/6K1/8/8/8/8/8 b - -\n";
@@ -140,12 +141,12 @@ fn without_chance_each_start_has_one_game() {
     let other = folder.job("seed", &format!("--games 8 {words} --seed 2"));
     run(&other, |_| {}).unwrap();
     assert!(starts(&other.out) != starts(&job.out), "the seed decides the order");
-    // Cut anywhere, it goes on with the start that is next.
+    // Cut anywhere, the file continues with the next opening.
     for cut in (0..one.len()).step_by(37) {
         fs::write(&job.out, &one[..cut]).unwrap();
         assert!(made(&job) == (tally, one.clone()), "cut at {cut}");
     }
-    // Two of the ten are no good, so there is no ninth game.
+    // Two of the ten do not fit, so there is no ninth game.
     let error = run(&folder.job("one", &format!("--games 9 {words}")), |_| {}).unwrap_err().to_string();
     assert!(error.contains("of 10, 8 made a game, the others are over") && error.contains("--random-moves"), "{error}");
     let positions = folder.job("positions", &format!("--positions 100000 {words} --threads 2"));
@@ -240,7 +241,7 @@ fn the_evaluation_decides_the_games_and_is_written_down() {
     }
     let error = run(&folder.job("one", SETTINGS), |_| {}).unwrap_err().to_string();
     assert!(error.contains("begun with `engine = destrier"), "{error}");
-    // A changed engine and a changed book show as well.
+    // A changed engine and a changed book are also detected.
     let settings = folder.0.join("one.settings");
     let written = fs::read_to_string(&settings).unwrap();
     let (engine, rest) = written.split_once('\n').unwrap();

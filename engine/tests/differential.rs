@@ -1,4 +1,4 @@
-//! The board against shakmaty, an independent library, on random games.
+//! Comparison of the board with shakmaty, an independent library, on random games.
 
 mod crate_file;
 
@@ -9,7 +9,7 @@ use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, EnPassantMode, Position};
 use std::collections::BTreeSet;
 
-/// The same games on every run.
+/// Random numbers that give the same games on every run.
 struct Random(SplitMix64);
 
 impl Random {
@@ -89,7 +89,7 @@ fn moves_and_fens_equal_the_oracle() {
     });
 }
 
-/// Whatever is carried along equals what reading the position anew gives: keys, checkers, pins, rights.
+/// Incremental state must equal that of the position parsed anew: keys, checkers, pins, rights.
 #[test]
 fn incremental_state_equals_recomputed() {
     random_games(20, |board, _| {
@@ -116,7 +116,7 @@ fn a_piece_that_moves_to_a_check_square_gives_check() {
             let kind = board.piece_at(mv.from()).expect("a piece").kind();
             let mut child = *board;
             child.play(mv);
-            // Not by a piece that stood behind it.
+            // The check comes from the piece that moved, not from one behind it.
             let is_direct = child.checkers().has(mv.to());
             assert_eq!(squares[kind.index()].has(mv.to()), is_direct, "{} {mv:?}", board.to_fen(true));
         }
@@ -176,7 +176,7 @@ fn uci_words_come_back() {
         for &mv in &moves {
             assert_eq!(board.parse_uci(&board.to_uci(mv, true)), Some(mv), "{}", board.to_fen(true));
             let classical = board.to_uci(mv, false);
-            // A king step of the same name goes first.
+            // A king move of the same name takes precedence.
             let step = moves.iter().find(|other| format!("{other:?}") == classical);
             assert_eq!(board.parse_uci(&classical), Some(*step.unwrap_or(&mv)), "{}", board.to_fen(true));
         }
@@ -187,7 +187,8 @@ fn uci_words_come_back() {
     }
 }
 
-/// The best that the side to move can win by taking on a square, or nothing: plain recursion on a list of pieces.
+/// Returns the most that the side to move can win by capturing on a square, or zero, by plain
+/// recursion on a list of pieces.
 fn exchange(board: &Board, target: Square, occupied: Bitboard, side: Color, on_target: PieceType) -> i32 {
     let attackers = board.attackers_to(target, occupied) & (occupied - Bitboard::from(target));
     let own = attackers & board.colored(side);
@@ -249,7 +250,7 @@ fn known_exchanges() {
     }
 }
 
-/// One position of each way to be wrong, and some that only look so.
+/// One position for each kind of fault, and some that only look wrong.
 #[test]
 fn positions_are_judged() {
     let valid = [
@@ -278,7 +279,7 @@ fn positions_are_judged() {
     }
 }
 
-/// The sets by which another library judges its own FEN reader.
+/// Position sets with which another library tests its own FEN parser.
 #[test]
 fn positions_of_another_library_are_judged() {
     let set = |name: &str| crate_file::read("cozy-chess", &format!("src/board/test_data/{name}.sfens"));

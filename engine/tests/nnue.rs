@@ -1,4 +1,4 @@
-//! The network in the search and behind the options.
+//! Tests of the network in the search and behind the options.
 
 use destrier::bench::POSITIONS;
 use destrier::board::Board;
@@ -36,8 +36,8 @@ fn nodes(searcher: &mut Searcher, depth: i32) -> u64 {
         .sum()
 }
 
-/// In builds with debug assertions every evaluation of these searches is compared with one without memory, so a search that
-/// forgets to follow a move is found.
+/// Builds with debug assertions compare every evaluation of these searches with one from scratch,
+/// so a search that fails to follow a move is found.
 #[test]
 fn searches_follow_their_moves() {
     in_search_thread(|| {
@@ -51,7 +51,7 @@ fn searches_follow_their_moves() {
             assert_ne!(first, classical);
             searcher.new_game();
             assert_eq!(nodes(&mut searcher, 4), first, "a new game knows nothing of the one before");
-            // Without a network the wish for one changes nothing.
+            // Without a network the choice of one changes nothing.
             for config in
                 [EvalConfig { mode: EvalMode::Nnue, network: None }, EvalConfig { mode: EvalMode::Classical, ..config }]
             {
@@ -63,7 +63,7 @@ fn searches_follow_their_moves() {
     .expect("a thread");
 }
 
-/// A file of the tests that goes when they are done.
+/// Temporary file that is removed when dropped.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -93,7 +93,7 @@ impl Write for Written {
     }
 }
 
-/// The answer to some lines.
+/// Returns the output of a session for some lines.
 fn session(lines: &str) -> String {
     let written = Written::default();
     uci::run(Cursor::new(lines.to_owned()), written.clone()).expect("a session");
@@ -147,7 +147,7 @@ fn a_bad_eval_file_is_one_line_and_leaves_no_network() {
     assert_eq!(text.lines().filter(|line| line.contains("cannot be read: ")).count(), 2, "{text}");
 }
 
-/// The program's output for some lines, and its exit code.
+/// Runs the program on some lines, and returns its output and exit code.
 fn program(lines: &str) -> (String, Option<i32>) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_destrier"))
         .stdin(Stdio::piped())
@@ -155,7 +155,7 @@ fn program(lines: &str) -> (String, Option<i32>) {
         .stderr(Stdio::null())
         .spawn()
         .expect("the engine starts");
-    // It may be gone before it has read all.
+    // The program may exit before it has read everything.
     let _ = child.stdin.take().expect("a pipe").write_all(lines.as_bytes());
     let output = child.wait_with_output().expect("it ends");
     (String::from_utf8(output.stdout).expect("text"), output.status.code())

@@ -1,10 +1,10 @@
-//! Move generation against known path counts.
+//! Move generation compared with known perft counts.
 
 mod crate_file;
 
 use destrier::board::{Board, perft};
 
-/// A FEN and its perft counts from depth 1 on.
+/// Compares a FEN with its perft counts from depth 1 on.
 fn check(fen: &str, counts: &[u64]) {
     let board = Board::from_fen(fen).unwrap_or_else(|error| panic!("{fen}: {error}"));
     for (depth, &count) in (1..).zip(counts) {
@@ -12,7 +12,7 @@ fn check(fen: &str, counts: &[u64]) {
     }
 }
 
-/// The six positions everyone uses, from the Chess Programming Wiki, "Perft Results".
+/// Six well-known positions from the Chess Programming Wiki, "Perft Results".
 #[test]
 fn classical_positions() {
     let kiwipete = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
@@ -25,7 +25,7 @@ fn classical_positions() {
     check("r4rk1/1pp1qppp/p1np1n2/2b1p1B1/2B1P1b1/P1NP1N2/1PP1QPPP/R4RK1 w - - 0 10", &[46, 2_079, 89_890, 3_894_594]);
 }
 
-/// Chess960 counts, from the Chess Programming Wiki, "Chess960 Perft Results".
+/// Counts from the Chess Programming Wiki, "Chess960 Perft Results".
 #[test]
 fn chess960_positions() {
     check("bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w HFhf - 2 9", &[21, 528, 12_189, 326_672]);
@@ -35,7 +35,7 @@ fn chess960_positions() {
     check("1nbbnrkr/p1p1ppp1/3p4/1p3P1p/3Pq2P/8/PPP1P1P1/QNBBNRKR w HFhf - 0 9", &[28, 1_120, 31_058, 1_171_749]);
 }
 
-/// The whole common set of Chess960 positions: to depth 4, or to `DESTRIER_PERFT_DEPTH`, up to 6.
+/// Common set of Chess960 positions, to depth 4 or to `DESTRIER_PERFT_DEPTH`, up to 6.
 #[test]
 fn fischer_set() {
     let text = crate_file::read("shakmaty", "tests/chess960.perft");
@@ -51,7 +51,7 @@ fn fischer_set() {
 
 const THREADS: usize = 4;
 
-/// A FEN, and lines such as `perft 2 400` from depth 1 on.
+/// Checks a FEN against lines such as `perft 2 400` from depth 1 on.
 fn check_position(text: &str, depth: usize) {
     let (fen, rest) = text.split_once('\n').unwrap_or_default();
     let count = |(depth, line): (usize, &str)| {

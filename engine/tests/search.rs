@@ -1,4 +1,4 @@
-//! The search seen from outside: mates, draws, limits, determinism.
+//! Tests of the search from outside: mates, draws, limits, determinism.
 
 use destrier::bench;
 use destrier::board::Board;
@@ -46,7 +46,8 @@ fn uci(board: &Board, mv: Option<Move>) -> String {
 
 #[test]
 fn forced_mates_have_exact_scores() {
-    // The move is `*` where several do. The longer ones are from the mates of `vondele/matetrack`.
+    // Position, score and move; `*` if several moves are best. The longer mates are from
+    // `vondele/matetrack`.
     let cases: [(&str, Score, &str); 14] = [
         ("6k1/5ppp/8/8/8/8/8/R6K w - - 0 1", mate_in(1), "a1a8"),
         ("7k/8/5N1K/8/8/8/8/6R1 w - - 0 1", mate_in(1), "g1g8"),
@@ -80,9 +81,9 @@ fn a_mate_that_was_asked_for_ends_the_search() {
 
 #[test]
 fn draws_by_rule_are_seen() {
-    // Setup, depth, is the score a draw?
+    // Setup, depth; is the score a draw?
     let cases = [
-        // The winning side can make progress, unless the rule strikes first.
+        // The winning side can make progress, unless the fifty-move rule comes first.
         ("8/8/4k3/8/8/4K3/8/4Q3 w - - 10 1", 4, false),
         ("8/8/4k3/8/8/4K3/8/4Q3 w - - 99 80", 4, true),
         // Mate with the hundredth ply counts.
@@ -101,7 +102,8 @@ fn draws_by_rule_are_seen() {
     }
 }
 
-/// What was stored while the clock stood low says nothing of the same positions once the rule is near.
+/// Scores stored at a low halfmove clock must not be used for the same positions near the
+/// fifty-move rule.
 #[test]
 fn stored_mates_do_not_outlive_the_fifty_move_rule() {
     let mut searcher = searcher();
@@ -116,7 +118,7 @@ fn stored_mates_do_not_outlive_the_fifty_move_rule() {
 #[test]
 fn a_third_repetition_is_avoided_when_winning_and_sought_when_losing() {
     let shuffle = "h1g1 h8g8 g1h1 g8h8 h1g1 h8g8 g1h1";
-    // White has two rooks and may not let Black repeat; after the shuffle g8h8 would be a draw.
+    // White has two rooks and must not let Black repeat; after the shuffle g8h8 would be a draw.
     let losing = game("7k/8/8/8/8/8/RR6/7K w - - 0 1", shuffle);
     let outcome = search(&losing, &depth(6));
     assert_eq!((uci(losing.board(), outcome.best).as_str(), outcome.score), ("g8h8", DRAW));
@@ -178,7 +180,7 @@ fn the_bench_is_deterministic() {
     assert_eq!(count(), count());
 }
 
-/// Checks each report against the position.
+/// Report that checks each line against the position.
 struct Audit<'a> {
     board: &'a Board,
     depths: Vec<i32>,
@@ -219,7 +221,7 @@ fn reports_are_legal_lines_of_growing_depth() {
 
 #[test]
 fn the_deepest_search_keeps_within_its_bounds() {
-    // Few moves and long checks: the line gets as long as it may.
+    // Few moves and long checks make the line as long as allowed.
     for fen in
         ["8/8/8/8/8/5k2/5p2/5K2 w - - 0 1", "7k/7P/7K/8/8/8/8/8 w - - 0 1", "8/k7/3p4/p2P1p2/P2P1P2/8/8/K7 w - - 0 1"]
     {

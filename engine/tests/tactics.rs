@@ -1,22 +1,24 @@
-//! What the search sees: combinations and mates at fixed nodes, of which it must find no fewer than it did.
+//! Tests of tactical strength: the search must find a minimum of combinations and mates at fixed
+//! nodes.
 
 use destrier::board::Board;
 use destrier::search::{Game, Limits, Outcome, Searcher, Signals, SilentReport, in_search_thread};
 use destrier::types::{MATE_IN_MAX, mate_in};
 use std::time::Instant;
 
-/// Nodes for a combination.
+/// Nodes per combination.
 const TACTICS_NODES: u64 = 60_000;
-/// Combinations that must be found; 33 were when this was written.
+/// Minimum number of combinations found; 33 were found when this was written.
 const TACTICS_FLOOR: usize = 31;
-/// Nodes for a mate.
+/// Nodes per mate.
 const MATES_NODES: u64 = 200_000;
-/// Mates that must be found, no matter how long the way; 15 were when this was written.
+/// Minimum number of mates found, of any length; 15 were found when this was written.
 const MATES_FLOOR: usize = 12;
-/// Mates of which the shortest way must be found; 14 were when this was written.
+/// Minimum number of shortest mates found; 14 were found when this was written.
 const SHORTEST_MATES_FLOOR: usize = 10;
 
-/// Position and the moves that win: the first forty of "Win at Chess" (F. Reinfeld, 1945) as the field's test suite has them.
+/// Positions and winning moves: the first forty of "Win at Chess" (F. Reinfeld, 1945), as in the
+/// common test suite.
 const TACTICS: [(&str, &str); 40] = [
     ("2rr3k/pp3pp1/1nnqbN1p/3pN3/2pP4/2P3Q1/PPB4P/R4RK1 w - -", "g3g6"),
     ("8/7p/5k2/5p2/p1p2P2/Pr1pPK2/1P1R3P/8 b - -", "b3b2"),
@@ -60,7 +62,7 @@ const TACTICS: [(&str, &str); 40] = [
     ("3r1r1k/1p4pp/p4p2/8/1PQR4/6Pq/P3PP2/2R3K1 b - -", "d8c8"),
 ];
 
-/// Mate in so many moves, and the position, from `vondele/matetrack`.
+/// Length of the mate in moves, and the position, from `vondele/matetrack`.
 const MATES: [(u32, &str); 24] = [
     (2, "3R4/8/8/2p3K1/2p5/5B2/R1pPNB2/1b1k4 w - - 0 1"),
     (2, "8/3R4/b2p3p/2p3nk/1p2N1p1/p2BP3/r2PN1P1/3K4 w - - 0 1"),
@@ -88,7 +90,7 @@ const MATES: [(u32, &str); 24] = [
     (4, "8/3N4/3K1p1p/3B1pbr/5k1p/2P2p1P/2P2P2/8 w - - 0 1"),
 ];
 
-/// Searches each position with a fresh memory.
+/// Searches each position with cleared state.
 fn search_all<'a>(fens: impl Iterator<Item = &'a str> + Send, nodes: u64) -> Vec<(Board, Outcome)> {
     let limits = Limits { nodes: Some(nodes), ..Limits::default() };
     in_search_thread(|| {

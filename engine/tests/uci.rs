@@ -1,7 +1,8 @@
-//! The protocol as transcripts: lines in, lines out, in one process and without a clock.
+//! Tests of the protocol as transcripts: lines in, lines out, in one process and without a clock.
 //!
-//! `> line` is sent; `< pattern` waits for the next line, which must match; `<* pattern` skips lines until one matches; `<!` says
-//! that nothing more was written up to here. In a pattern `*` stands for any text.
+//! `> line` is sent. `< pattern` waits for the next line, which must match; `<* pattern` skips
+//! lines until one matches. `<!` asserts that nothing else has been written. In a pattern `*`
+//! stands for any text.
 
 #[path = "../../tests/skip.rs"]
 mod skip;
@@ -13,7 +14,7 @@ use std::io::{self, BufReader, Read, Write};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
-/// The input of a session: what the transcript sends.
+/// Input of a session: the lines that the transcript sends.
 struct Lines {
     receiver: Receiver<Vec<u8>>,
     rest: Vec<u8>,
@@ -32,7 +33,7 @@ impl Read for Lines {
     }
 }
 
-/// The output of a session. Each write must be whole lines.
+/// Output of a session. Each write must consist of whole lines.
 struct Writes(Sender<String>);
 
 impl Write for Writes {
@@ -60,7 +61,8 @@ fn matches(pattern: &str, line: &str) -> bool {
     }
 }
 
-/// Plays a transcript, then ends the input and waits for the session to end. Gives all lines that were read.
+/// Runs a transcript, then ends the input and waits for the session to end. Returns all lines that
+/// were read.
 fn check(transcript: &str) -> Vec<String> {
     let (input, receiver) = channel();
     let (sender, output) = channel();
@@ -168,7 +170,7 @@ fn the_last_line_tells_all_nodes() {
         let last = seen.iter().rev().find(|line| line.contains(" pv "));
         assert!(last.is_some_and(|line| line.contains(&format!(" nodes {limit} "))), "{seen:#?}");
     }
-    // Nothing is told twice where nothing was searched since.
+    // Nothing is reported twice if nothing was searched in between.
     let seen = check("> go depth 3\n<* bestmove *");
     assert_eq!(seen.iter().filter(|line| line.starts_with("info depth 3 ")).count(), 1, "{seen:#?}");
 }
@@ -457,7 +459,7 @@ fn limits_that_are_given_together_all_hold() {
     }
 }
 
-/// The best move and the nodes of the last `info` line that a limited player gives.
+/// Returns the best move of a limited player, and the nodes of its last `info` line.
 fn limited_play(setup: &str, elo: u32, go: &str) -> (String, u64) {
     let limit = format!("> setoption name UCI_LimitStrength value true\n> setoption name UCI_Elo value {elo}");
     let seen = check(&format!("{setup}\n{limit}\n> {go}\n<* bestmove *"));
@@ -479,7 +481,7 @@ fn a_limited_player_answers_from_position_and_seed_alone() {
         for go in ["go wtime 600000 btime 600000", "go movetime 600000", "go depth 60"] {
             let first = limited_play(&format!("> position fen {middle}"), elo, go);
             assert!(Board::from_fen(middle).expect("a FEN").parse_uci(&first.0).is_some(), "{first:?}");
-            // Neither what was searched before nor the full player's options matter.
+            // Neither earlier searches nor the full player's options matter.
             let more = "> setoption name Threads value 2\n> setoption name Hash value 3";
             let again = limited_play(&format!("{more}\n{other}\n> position fen {middle}"), elo, go);
             assert_eq!(again, first, "{elo} {go}");
@@ -513,7 +515,7 @@ fn a_limited_player_keeps_to_nodes_clock_and_rules() {
             assert_eq!(limited_play(&format!("> position fen {fen}"), elo, go).0, best, "{fen} {go}");
         }
     }
-    // Analysis is not limited: it goes on until it is told to stop.
+    // Analysis is not limited: it continues until it is stopped.
     let setup = format!("> setoption name UCI_LimitStrength value true\n> setoption name UCI_Elo value {min}");
     check(&format!("{setup}\n> position startpos\n> go infinite\n<* info depth 9 *\n> stop\n<* bestmove *"));
 }

@@ -1,4 +1,4 @@
-//! UCI programs, as the benchmarks talk to them.
+//! UCI programs that the benchmarks talk to.
 
 use std::error::Error;
 use std::io::{BufRead, BufReader, Lines, Write};
@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 pub type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// A UCI program.
+/// Running UCI program.
 pub struct Player {
     pub name: String,
     child: Child,
@@ -15,7 +15,7 @@ pub struct Player {
 }
 
 impl Player {
-    /// Starts `PROGRAM[,OPTION=VALUE]...`, set to the `common` options before its own.
+    /// Starts `PROGRAM[,OPTION=VALUE]...`, with the `common` options set before its own.
     pub fn start(spec: &str, common: &[&str]) -> Result<Player> {
         let mut parts = spec.split(',');
         let program = parts.next().unwrap_or_default();
@@ -41,7 +41,7 @@ impl Player {
         writeln!(self.commands, "{line}").map_err(|e| format!("{} is gone: {e}", self.name).into())
     }
 
-    /// Gives every line to `hear` until one begins with `last`.
+    /// Passes every line to `hear` until one starts with `last`.
     pub fn listen(&mut self, last: &str, mut hear: impl FnMut(&str)) -> Result<()> {
         for line in &mut self.answers {
             let line = line?;
@@ -56,7 +56,7 @@ impl Player {
 
 impl Drop for Player {
     fn drop(&mut self) {
-        // Whether it is still there or not, it is gone after this.
+        // The program may have exited already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

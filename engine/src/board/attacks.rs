@@ -1,38 +1,41 @@
-//! Which squares a piece attacks, and the lines between squares.
+//! Attacks of pieces, and lines between squares.
 //!
-//! Sliding attacks are looked up by "magic" multiplication (the relevant blockers times a constant, shifted down, give a dense
-//! index) or by the instruction PEXT, as [`choose_sliding`] says. All tables are computed by the compiler.
+//! Sliding attacks come from a table. Its index is a "magic" multiplication of the relevant
+//! blockers or the instruction PEXT, as set by [`choose_sliding`]. All tables are computed at
+//! compile time.
 
 use super::magics::{BISHOP_MAGICS, ROOK_MAGICS};
 use super::pext;
 use crate::types::{Bitboard, Color, PieceType, Square};
 
-/// How sliding attacks are looked up.
+/// Look-up method of sliding attacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sliding {
-    /// By a multiplication, on any processor.
+    /// Multiplication, on any processor.
     Magic,
-    /// By the instruction PEXT of x86-64 with BMI2.
+    /// Instruction PEXT of x86-64 with BMI2.
     Pext,
 }
 
 impl Sliding {
-    /// What this processor does fastest.
+    /// Returns the fastest method of this processor.
     pub fn fastest() -> Sliding {
         if pext::is_fast() { Sliding::Pext } else { Sliding::Magic }
     }
 }
 
-/// Says how sliding attacks are looked up from now on, in all threads; at first it is [`Sliding::Magic`]. Both give the same
-/// attacks. Returns what holds: never [`Sliding::Pext`] where the processor lacks it.
+/// Selects the look-up method for all threads; initially [`Sliding::Magic`]. Both give the same
+/// attacks. Returns the method in effect, which is never [`Sliding::Pext`] on a processor without
+/// it.
 ///
-/// Measured by the perft bench on a Zen 5 server: with PEXT perft is 1.04 times as fast as with magics (geometric mean of seven
-/// positions), and the choice itself costs nothing that can be told from noise (2 %) beside a build with magics alone.
+/// Measured by the perft bench on a Zen 5 server: PEXT makes perft 1.04 times as fast as magics
+/// (geometric mean of seven positions). The run-time choice costs nothing beyond noise (2 %)
+/// against a build with magics alone.
 pub fn choose_sliding(wanted: Sliding) -> Sliding {
     if pext::choose(wanted == Sliding::Pext) { Sliding::Pext } else { Sliding::Magic }
 }
 
-/// Blockers, multiplier and place of one square's part of [`SLIDING`].
+/// Blocker mask, multiplier and offset of one square's part of [`SLIDING`].
 #[derive(Clone, Copy)]
 struct Magic {
     mask: u64,
@@ -41,7 +44,8 @@ struct Magic {
     shift: u32,
 }
 
-/// A power of two above the 107,648 entries in use, so that a masked index needs no bounds check.
+/// Size of the table: a power of two above the 107,648 entries in use, so that a masked index needs
+/// no bounds check.
 const SLIDING_LEN: usize = 1 << 17;
 
 static ROOK: [Magic; 64] = magics(PieceType::Rook, 0);
@@ -61,74 +65,74 @@ static FALLING: [Bitboard; 64] = diagonal_table(1);
 static BETWEEN: [[Bitboard; 64]; 64] = line_tables().0;
 static LINE: [[Bitboard; 64]; 64] = line_tables().1;
 
-/// Squares a knight attacks.
+/// Returns the squares that a knight attacks.
 #[inline]
 pub fn knight_attacks(square: Square) -> Bitboard {
     KNIGHT[square.index()]
 }
 
-/// Squares a king attacks.
+/// Returns the squares that a king attacks.
 #[inline]
 pub fn king_attacks(square: Square) -> Bitboard {
     KING[square.index()]
 }
 
-/// Squares a pawn of a side attacks.
+/// Returns the squares that a pawn of a side attacks.
 #[inline]
 pub fn pawn_attacks(color: Color, square: Square) -> Bitboard {
     PAWN[color.index()][square.index()]
 }
 
-/// Squares the pawns of a side attack together.
+/// Returns the squares that a set of pawns of a side attacks.
 #[inline]
 pub fn pawn_set_attacks(color: Color, pawns: Bitboard) -> Bitboard {
     let ahead = pawns.forward(color);
     ahead.west() | ahead.east()
 }
 
-/// Squares a bishop attacks, the first blocker of each ray included.
+/// Returns the squares that a bishop attacks, the first blocker of each ray included.
 #[inline]
 pub fn bishop_attacks(square: Square, occupied: Bitboard) -> Bitboard {
     look_up(&BISHOP[square.index()], occupied)
 }
 
-/// Squares a rook attacks, the first blocker of each ray included.
+/// Returns the squares that a rook attacks, the first blocker of each ray included.
 #[inline]
 pub fn rook_attacks(square: Square, occupied: Bitboard) -> Bitboard {
     look_up(&ROOK[square.index()], occupied)
 }
 
-/// Squares a queen attacks, the first blocker of each ray included.
+/// Returns the squares that a queen attacks, the first blocker of each ray included.
 #[inline]
 pub fn queen_attacks(square: Square, occupied: Bitboard) -> Bitboard {
     bishop_attacks(square, occupied) | rook_attacks(square, occupied)
 }
 
-/// Squares a bishop attacks on the empty board.
+/// Returns the squares that a bishop attacks on the empty board.
 #[inline]
 pub fn bishop_rays(square: Square) -> Bitboard {
     BISHOP_RAYS[square.index()]
 }
 
-/// Squares a rook attacks on the empty board.
+/// Returns the squares that a rook attacks on the empty board.
 #[inline]
 pub fn rook_rays(square: Square) -> Bitboard {
     ROOK_RAYS[square.index()]
 }
 
-/// The diagonal through a square that runs towards a1 and h8, without the square.
+/// Returns the diagonal parallel to a1-h8 through a square, without the square.
 #[inline]
 pub fn rising_diagonal(square: Square) -> Bitboard {
     RISING[square.index()]
 }
 
-/// The diagonal through a square that runs towards a8 and h1, without the square.
+/// Returns the diagonal parallel to a8-h1 through a square, without the square.
 #[inline]
 pub fn falling_diagonal(square: Square) -> Bitboard {
     FALLING[square.index()]
 }
 
-/// Squares a piece other than a pawn attacks; empty for a pawn, whose attacks depend on its side.
+/// Returns the squares that a piece other than a pawn attacks; empty for a pawn.
 #[inline]
 pub fn piece_attacks(kind: PieceType, square: Square, occupied: Bitboard) -> Bitboard {
     match kind {
@@ -141,19 +145,21 @@ pub fn piece_attacks(kind: PieceType, square: Square, occupied: Bitboard) -> Bit
     }
 }
 
-/// Squares strictly between two squares of one rank, file or diagonal; empty for all others.
+/// Returns the squares strictly between two squares on a common rank, file or diagonal; empty for
+/// others.
 #[inline]
 pub fn between(a: Square, b: Square) -> Bitboard {
     BETWEEN[a.index()][b.index()]
 }
 
-/// The whole rank, file or diagonal through two different squares, both included; empty when they share none.
+/// Returns the whole rank, file or diagonal through two different squares; empty if they share
+/// none.
 #[inline]
 pub fn line(a: Square, b: Square) -> Bitboard {
     LINE[a.index()][b.index()]
 }
 
-/// Squares that a piece other than a pawn attacks on the empty board, for tables made by the compiler; none for a pawn.
+/// Returns the attacks on the empty board at compile time; none for a pawn.
 pub(super) const fn reach(kind: PieceType, square: Square) -> u64 {
     let index = square.index();
     match kind {
@@ -165,7 +171,7 @@ pub(super) const fn reach(kind: PieceType, square: Square) -> u64 {
     }
 }
 
-/// The one place where magic and PEXT part.
+/// Looks up sliding attacks by the selected method.
 #[inline]
 fn look_up(magic: &Magic, occupied: Bitboard) -> Bitboard {
     #[cfg(target_arch = "x86_64")]
@@ -197,7 +203,7 @@ const fn diagonal_table(which: usize) -> [Bitboard; 64] {
     table
 }
 
-/// The two lines of a slider through a square, without the square.
+/// Returns the two lines of a slider through a square, without the square.
 const fn slider_lines(kind: PieceType, square: usize) -> [u64; 2] {
     let bit = 1_u64 << square;
     let (file, rank) = (square & 7, square >> 3);
@@ -219,8 +225,9 @@ const fn slider_lines(kind: PieceType, square: usize) -> [u64; 2] {
     [rising & !bit, falling & !bit]
 }
 
-/// Attacks along one line by subtraction: `o ^ (o - 2s)` flips all bits from the slider up to the first blocker, and the same
-/// on the reversed board gives the other direction (the "o^(o-2r)" of the literature).
+/// Computes the attacks along one line by subtraction. `o ^ (o - 2s)` flips all bits from the
+/// slider to the first blocker, and the same on the reversed board gives the other direction
+/// ("o^(o-2r)").
 const fn slide_line(bit: u64, line: u64, occupied: u64) -> u64 {
     let blockers = occupied & line;
     let up = blockers.wrapping_sub(bit << 1);
@@ -269,7 +276,7 @@ const fn fill(table: &mut [u64; SLIDING_LEN], kind: PieceType, magics: &[Magic; 
             };
             packed += 1;
             table[index + offset as usize] = slide_line(bit, lines[0], blockers) | slide_line(bit, lines[1], blockers);
-            // Counts through the subsets of the mask.
+            // Steps to the next subset of the mask.
             blockers = blockers.wrapping_sub(mask) & mask;
             if blockers == 0 {
                 break;
@@ -304,7 +311,7 @@ const fn leaper_table(steps: &[(i8, i8)]) -> [Bitboard; 64] {
     table
 }
 
-/// [`BETWEEN`] and [`LINE`].
+/// Computes [`BETWEEN`] and [`LINE`].
 const fn line_tables() -> ([[Bitboard; 64]; 64], [[Bitboard; 64]; 64]) {
     let mut between = [[Bitboard::EMPTY; 64]; 64];
     let mut line = [[Bitboard::EMPTY; 64]; 64];
@@ -353,7 +360,7 @@ mod tests {
         attacks
     }
 
-    /// With magics and, where the processor has it, with PEXT. Other tests see no difference between the two.
+    /// Tests magics and, if the processor has it, PEXT. Other tests cannot tell the two apart.
     #[test]
     fn sliding_look_ups_equal_walking_for_all_blockers() {
         for sliding in [Sliding::Magic, Sliding::Pext] {
@@ -415,7 +422,8 @@ mod tests {
                         whole = (walk(a, Bitboard::EMPTY, steps) & walk(b, Bitboard::EMPTY, steps)) | ends;
                     }
                 }
-                // Two lines of the same slider cross off the line of the pair too: keep what is collinear.
+                // Two lines of the same slider also cross off the pair's line: only collinear
+                // squares count.
                 let on_line = |square: Square| {
                     let (x, y) = (i32::from(b.file()) - i32::from(a.file()), i32::from(b.rank()) - i32::from(a.rank()));
                     let (u, v) = (

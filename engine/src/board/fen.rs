@@ -1,35 +1,37 @@
-//! Positions as text: FEN, with X-FEN and Shredder-FEN castling letters for Chess960.
+//! Positions as FEN text, with X-FEN and Shredder-FEN castling letters for Chess960.
 //!
-//! Nothing but a legal position comes out of [`Board::from_fen`]; `validate` is the written definition of one.
+//! [`Board::from_fen`] returns legal positions only; `validate` defines the term.
 
 use super::{Board, CastlingSide, zobrist};
 use crate::types::{Bitboard, Color, Piece, PieceType, Square};
 use std::fmt;
 
-/// Why a FEN is no position.
+/// Reason why a FEN is rejected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FenError {
-    /// Neither four nor five nor six fields; how many there were.
+    /// The number of fields is not four, five or six.
     Fields(usize),
-    /// The pieces do not describe eight ranks of eight squares in known letters.
+    /// The pieces do not form eight ranks of eight squares in known letters.
     Placement(String),
     /// The side to move is neither `w` nor `b`.
     Turn(String),
-    /// Castling rights that are no letters of `KQkqA-Ha-h`, are given twice, or lack their king or rook.
+    /// The castling rights contain other letters than `KQkqA-Ha-h`, are given twice, or lack their
+    /// king or rook.
     Castling(String),
-    /// An en passant square that no pawn can just have passed over.
+    /// No pawn can just have passed over the en passant square.
     EnPassant(String),
-    /// A clock that is no number in range.
+    /// A clock is not a number in range.
     Clock(String),
     /// A side has no king or more than one.
     Kings(Color),
     /// A pawn stands on the first or last rank.
     PawnOnBackRank,
-    /// A side has more pieces than sixteen men and their promotions can make.
+    /// A side has more pieces than sixteen men and their promotions allow.
     TooManyPieces(Color),
     /// The side that just moved is in check.
     OppositeCheck,
-    /// The side to move is in check from more than two pieces, which no move brings about. Pairs that none brings about are taken.
+    /// The side to move is in check from more than two pieces, which no move can cause. Impossible
+    /// pairs are accepted.
     ImpossibleCheck,
 }
 
@@ -61,11 +63,12 @@ fn color_name(color: Color) -> &'static str {
 }
 
 impl Board {
-    /// Reads a FEN of six fields; the clocks may be missing. Castling rights may be `KQkq` (the outermost rook, as X-FEN says)
-    /// or the rooks' files. An en passant square that no legal move can use is dropped.
+    /// Parses a FEN of six fields; the clocks may be missing. Castling rights may be `KQkq` (the
+    /// outermost rook, as in X-FEN) or the rooks' files. An en passant square that no legal move
+    /// can use is dropped.
     ///
     /// # Errors
-    /// [`FenError`] for text that is no FEN and for positions that are not legal.
+    /// Returns a [`FenError`] if the text is not a FEN or the position is not legal.
     pub fn from_fen(fen: &str) -> Result<Board, FenError> {
         let fields: Vec<&str> = fen.split_ascii_whitespace().collect();
         let (placement, turn, castling, en_passant) = match fields[..] {
@@ -194,7 +197,7 @@ impl Board {
         fits.then(|| self.grant_castling(color, side, rook))
     }
 
-    /// Checks that the square can have been passed over by the last move, with the checks it left.
+    /// Checks that the last move can have passed over the square, given the checks it left.
     fn read_en_passant(&mut self, text: &str) -> Result<(), FenError> {
         if text == "-" {
             return Ok(());
@@ -210,7 +213,8 @@ impl Board {
         {
             return Err(error());
         }
-        // Every check comes from the pawn or was opened by it: with the pawn back home the king must be out of check.
+        // Every check comes from the pawn or was opened by it, so with the pawn back home the king
+        // must be out of check.
         let before = (self.occupied() - Bitboard::from(pawn)) | Bitboard::from(origin);
         let others = self.colored(them) - Bitboard::from(pawn);
         if self.attackers_to(self.king(self.turn), before).intersects(others) {
@@ -220,8 +224,8 @@ impl Board {
         Ok(())
     }
 
-    /// Writes all six fields. Castling rights are the rooks' files (Shredder-FEN) for Chess960, else `KQkq` with the file
-    /// where that would name another rook (X-FEN).
+    /// Formats all six fields. For Chess960 castling rights are the rooks' files (Shredder-FEN).
+    /// Otherwise they are `KQkq`, with the file if the letter would name another rook (X-FEN).
     pub fn to_fen(&self, chess960: bool) -> String {
         let mut fen = String::with_capacity(90);
         for rank in (0..8).rev() {

@@ -1,4 +1,4 @@
-//! Questions about single moves and squares that move generation and the search ask.
+//! Legality of single moves and squares, for move generation and the search.
 
 use super::attacks::{
     between, bishop_attacks, bishop_rays, king_attacks, knight_attacks, line, pawn_attacks, pawn_set_attacks,
@@ -8,7 +8,8 @@ use super::{Board, CastlingSide};
 use crate::types::{Bitboard, Color, Flag, Move, PieceType, Square};
 
 impl Board {
-    /// Pawns of the side to move that can legally take en passant on a square, if an enemy pawn just passed over it.
+    /// Returns the pawns of the side to move that can legally capture en passant on a square, if an
+    /// enemy pawn just passed over it.
     #[inline]
     pub(super) fn en_passant_pawns(&self, square: Square) -> Bitboard {
         let us = self.turn();
@@ -17,7 +18,8 @@ impl Board {
         candidates.iter().filter(|&from| self.en_passant_keeps_king_safe(from, square, victim)).collect()
     }
 
-    /// Two pawns leave a rank and a file at once, so sliders are looked up anew instead of trusting pins.
+    /// Returns whether an en passant capture leaves the king safe. Two pawns leave their lines at
+    /// once, so sliders are looked up anew instead of relying on pins.
     fn en_passant_keeps_king_safe(&self, from: Square, to: Square, victim: Square) -> bool {
         let us = self.turn();
         let king = self.king(us);
@@ -30,8 +32,8 @@ impl Board {
             && !rook_attacks(king, occupied).intersects(self.straight_sliders() & enemies)
     }
 
-    /// The squares the king passes and reaches by castling, if nothing but an attack on one of them forbids it: the right is
-    /// there, the king is not in check and no other piece is in the way.
+    /// Returns the squares that the king crosses and reaches by castling, if only an attack on one
+    /// of them can forbid it: the right exists, the king is not in check and the way is clear.
     #[inline]
     pub(super) fn castling_way(&self, side: CastlingSide) -> Option<Bitboard> {
         let us = self.turn();
@@ -46,15 +48,18 @@ impl Board {
         (!blocked && !self.pinned().has(rook)).then_some(king_way)
     }
 
-    /// True when the side to move may castle now: out of check, nothing in the way, no attacked square on the king's way.
+    /// Returns whether the side to move may castle now: not in check, with a clear way and no
+    /// attacked square on the king's way.
     pub(super) fn may_castle(&self, side: CastlingSide) -> bool {
         self.castling_way(side).is_some_and(|way| self.safe_for_king(way) == way)
     }
 
-    /// The squares of a set that the enemy does not attack once the king has left its place, which shields nothing.
+    /// Removes the squares that the enemy attacks once the king has left its square, which shields
+    /// nothing.
     ///
-    /// The attacks of whole sets of enemies are taken out, and a slider is looked up only if it is in line with what is left:
-    /// cheaper than to look from each square, of which there are mostly more than sliders.
+    /// Attacks of whole sets of enemies are subtracted, and a slider is looked up only if it is in
+    /// line with the remaining squares. This is cheaper than a look-up from each square, because
+    /// there are usually more squares than sliders.
     #[inline]
     pub(super) fn safe_for_king(&self, mut squares: Bitboard) -> Bitboard {
         let us = self.turn();
@@ -77,8 +82,8 @@ impl Board {
         squares
     }
 
-    /// Where a piece of the side to move may go to meet a check: on the checker or between it and the king.
-    /// All squares when there is no check, none on double check.
+    /// Returns the squares on which a piece of the side to move meets a check: the checker's, or
+    /// those between it and the king. All squares without a check, none in double check.
     #[inline]
     pub(super) fn check_mask(&self) -> Bitboard {
         let checkers = self.checkers();
@@ -91,7 +96,7 @@ impl Board {
         }
     }
 
-    /// True when a move is legal here, whatever its sixteen bits are.
+    /// Returns whether a move is legal here, whatever its sixteen bits are.
     pub fn is_legal(&self, mv: Move) -> bool {
         let us = self.turn();
         let (from, to) = (mv.from(), mv.to());
@@ -119,7 +124,8 @@ impl Board {
         piece_attacks(kind, from, self.occupied()).has(to) && self.keeps_king_safe(from, to)
     }
 
-    /// For pieces other than the king and moves other than en passant.
+    /// Returns whether a move keeps the king safe; only for pieces other than the king and moves
+    /// other than en passant.
     fn keeps_king_safe(&self, from: Square, to: Square) -> bool {
         self.check_mask().has(to) && (!self.pinned().has(from) || line(self.king(self.turn()), from).has(to))
     }
@@ -156,7 +162,7 @@ impl Board {
         reachable && self.keeps_king_safe(from, to)
     }
 
-    /// True when a side has a bishop on light and another on dark squares.
+    /// Returns whether a side has bishops on both square colours.
     pub fn has_bishop_pair(&self, color: Color) -> bool {
         let bishops = self.pieces(color, PieceType::Bishop);
         bishops.intersects(Bitboard::LIGHT_SQUARES) && bishops.intersects(Bitboard::DARK_SQUARES)

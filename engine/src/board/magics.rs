@@ -1,5 +1,6 @@
-//! Multipliers for the magic index of sliding attacks, found by trying sparse random numbers from splitmix64
-//! (seed 0x005E_ED0F_DE57_21E4); `attacks::tests` checks every one against attacks walked square by square.
+//! Multipliers of the magic index of sliding attacks, found by trial of sparse random numbers from
+//! SplitMix64 (seed 0x005E_ED0F_DE57_21E4). `attacks::tests` checks each against attacks walked
+//! square by square.
 
 pub(super) const ROOK_MAGICS: [u64; 64] = [
     0x2080_0080_1020_4000,

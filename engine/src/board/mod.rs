@@ -1,9 +1,11 @@
-//! The rules of chess and Chess960: positions, legal moves, playing them.
+//! Rules of chess and Chess960: positions, legal moves and how to play them.
 //!
-//! A [`Board`] is always a legal position. It is small and `Copy`: a search copies it and plays a move on the copy.
+//! A [`Board`] is always a legal position. It is small and `Copy`: a search copies it and plays a
+//! move on the copy.
 //!
-//! Copying its 216 bytes is 2.9 % of the instructions of perft (kiwipete, depth 4, counted by callgrind), which bounds what taking
-//! moves back could save before its own cost, and playing a move 14 %; the rest is move generation.
+//! Copying its 216 bytes takes 2.9 % of the instructions of perft (kiwipete, depth 4, counted by
+//! callgrind) and playing moves 14 %; the rest is move generation. Taking moves back could save at
+//! most the copying.
 
 pub mod attacks;
 mod fen;
@@ -25,7 +27,7 @@ pub use see::see_value;
 use crate::types::{Bitboard, Color, Piece, PieceType, Square};
 use attacks::{bishop_attacks, king_attacks, knight_attacks, pawn_attacks, pawn_set_attacks, rook_attacks};
 
-/// The rook a king castles with, by its side of the king.
+/// Castling side, by the rook's side of the king.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum CastlingSide {
@@ -38,14 +40,14 @@ pub enum CastlingSide {
 impl CastlingSide {
     pub const ALL: [CastlingSide; 2] = [CastlingSide::King, CastlingSide::Queen];
 
-    /// Where the king ends.
+    /// Returns the king's target square.
     #[inline]
     pub const fn king_target(self, color: Color) -> Square {
         let square = if matches!(self, CastlingSide::King) { Square::at(6, 0) } else { Square::at(2, 0) };
         square.relative(color)
     }
 
-    /// Where the rook ends.
+    /// Returns the rook's target square.
     #[inline]
     pub const fn rook_target(self, color: Color) -> Square {
         let square = if matches!(self, CastlingSide::King) { Square::at(5, 0) } else { Square::at(3, 0) };
@@ -53,31 +55,33 @@ impl CastlingSide {
     }
 }
 
-/// A legal position with the clocks of a game.
+/// Legal position with the clocks of a game.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Board {
     kinds: [Bitboard; PieceType::COUNT],
     colors: [Bitboard; 2],
     mailbox: [Option<Piece>; 64],
     key: u64,
-    /// Keys of disjoint sets of pieces, see [`partial_index`]; the public partial keys are sums of these.
+    /// Keys of disjoint sets of pieces, see [`partial_index`]; the public partial keys combine
+    /// these.
     partial_keys: [u64; 5],
     checkers: Bitboard,
     pinned: Bitboard,
-    /// Kings and rooks that have not lost the right to castle: a move from or to one of these ends a right.
+    /// Kings and rooks that can still castle: a move from or to one of these squares ends a right.
     castling_squares: Bitboard,
     /// Squares of the rooks that may castle, by colour and [`CastlingSide`].
     castling_rooks: [[Option<Square>; 2]; 2],
-    /// The square behind a pawn that can be taken en passant by a legal move, else `None`.
+    /// Square behind a pawn that a legal move can capture en passant.
     en_passant: Option<Square>,
     halfmove_clock: u16,
     fullmove_number: u16,
     turn: Color,
 }
 
-/// The entry of `partial_keys` a piece belongs to: 0 pawns; 1, 2 a side's knights, bishops and king; 3, 4 its rooks and queens.
+/// Returns the entry of `partial_keys` of a piece: 0 for pawns, 1 and 2 for a side's knights,
+/// bishops and king, 3 and 4 for its rooks and queens.
 ///
-/// Each piece is in one entry only, so that a move pays for one.
+/// Each piece is in one entry only, so a move updates one.
 #[inline]
 const fn partial_index(piece: Piece) -> usize {
     const ENTRIES: [u8; Piece::COUNT] = [0, 0, 1, 2, 1, 2, 3, 4, 3, 4, 1, 2];
@@ -85,31 +89,31 @@ const fn partial_index(piece: Piece) -> usize {
 }
 
 impl Board {
-    /// The start position of classical chess.
+    /// Creates the starting position of classical chess.
     pub fn startpos() -> Board {
         Board::from_fen("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1")
             .expect("the start position is legal")
     }
 
-    /// The side to move.
+    /// Returns the side to move.
     #[inline]
     pub fn turn(&self) -> Color {
         self.turn
     }
 
-    /// All pieces of a side.
+    /// Returns all pieces of a side.
     #[inline]
     pub fn colored(&self, color: Color) -> Bitboard {
         self.colors[color.index()]
     }
 
-    /// All pieces of a kind, of both sides.
+    /// Returns all pieces of a kind, of both sides.
     #[inline]
     pub fn kind(&self, kind: PieceType) -> Bitboard {
         self.kinds[kind.index()]
     }
 
-    /// The pieces of a kind and side.
+    /// Returns the pieces of a kind and side.
     #[inline]
     pub fn pieces(&self, color: Color, kind: PieceType) -> Bitboard {
         self.colors[color.index()] & self.kinds[kind.index()]
@@ -130,7 +134,7 @@ impl Board {
         self.pieces(color, PieceType::King).lsb()
     }
 
-    /// The enemy pieces that give check to the side to move; at most two.
+    /// Returns the enemy pieces that give check to the side to move, at most two.
     #[inline]
     pub fn checkers(&self) -> Bitboard {
         self.checkers
@@ -141,37 +145,38 @@ impl Board {
         self.checkers.any()
     }
 
-    /// Pieces of the side to move that may not leave their line with the king.
+    /// Returns the pieces of the side to move that are pinned to the king.
     #[inline]
     pub fn pinned(&self) -> Bitboard {
         self.pinned
     }
 
-    /// The Zobrist key of pieces, side to move, castling rights and, where a legal move can use it, the en passant file.
+    /// Returns the Zobrist key of pieces, side to move and castling rights. The en passant file is
+    /// included only if a legal move can use it.
     #[inline]
     pub fn key(&self) -> u64 {
         self.key
     }
 
-    /// The Zobrist key of the pawns of both sides.
+    /// Returns the Zobrist key of the pawns of both sides.
     #[inline]
     pub fn pawn_key(&self) -> u64 {
         self.partial_keys[0]
     }
 
-    /// The Zobrist key of the king and pieces, without pawns, of a side.
+    /// Returns the Zobrist key of a side's king and pieces, without pawns.
     #[inline]
     pub fn non_pawn_key(&self, color: Color) -> u64 {
         self.partial_keys[1 + color.index()] ^ self.partial_keys[3 + color.index()]
     }
 
-    /// The Zobrist key of the minor pieces (knights, bishops) and kings of both sides.
+    /// Returns the Zobrist key of the minor pieces and kings of both sides.
     #[inline]
     pub fn minor_key(&self) -> u64 {
         self.partial_keys[1] ^ self.partial_keys[2]
     }
 
-    /// The Zobrist key of the major pieces (rooks, queens) and kings of both sides.
+    /// Returns the Zobrist key of the major pieces and kings of both sides.
     #[inline]
     pub fn major_key(&self) -> u64 {
         let kings = zobrist::piece(Piece::WhiteKing, self.king(Color::White))
@@ -179,37 +184,38 @@ impl Board {
         self.partial_keys[3] ^ self.partial_keys[4] ^ kings
     }
 
-    /// Plies since the last capture or pawn move; a draw may be claimed at 100.
+    /// Returns the plies since the last capture or pawn move; a draw may be claimed at 100.
     #[inline]
     pub fn halfmove_clock(&self) -> u16 {
         self.halfmove_clock
     }
 
-    /// Counts from 1, up after each move of Black.
+    /// Returns the move number, which starts at 1 and rises after each move of Black.
     #[inline]
     pub fn fullmove_number(&self) -> u16 {
         self.fullmove_number
     }
 
-    /// Where a pawn that just moved two squares can be taken by a legal move, the square it passed over.
+    /// Returns the square passed by a pawn's double step if a legal move can capture it en passant.
     #[inline]
     pub fn en_passant(&self) -> Option<Square> {
         self.en_passant
     }
 
-    /// The rook that a side still has the right to castle with.
+    /// Returns the rook that a side still has the right to castle with.
     #[inline]
     pub fn castling_rook(&self, color: Color, side: CastlingSide) -> Option<Square> {
         self.castling_rooks[color.index()][side as usize]
     }
 
-    /// True when a side has a piece beside king and pawns: a null move is not likely to be zugzwang.
+    /// Returns whether a side has a piece other than king and pawns, which makes zugzwang unlikely.
     #[inline]
     pub fn has_non_pawn_material(&self, color: Color) -> bool {
         (self.colored(color) - self.kind(PieceType::Pawn) - self.kind(PieceType::King)).any()
     }
 
-    /// True when no sequence of moves mates: bare kings, one minor piece, or bishops of one square colour only.
+    /// Returns whether no sequence of moves can mate: bare kings, one minor piece, or bishops of
+    /// one square colour only.
     pub fn is_insufficient_material(&self) -> bool {
         let majors = self.kind(PieceType::Pawn) | self.kind(PieceType::Rook) | self.kind(PieceType::Queen);
         if majors.any() {
@@ -223,7 +229,7 @@ impl Board {
             && (!bishops.intersects(Bitboard::LIGHT_SQUARES) || !bishops.intersects(Bitboard::DARK_SQUARES))
     }
 
-    /// Pieces of both sides that attack a square through a given occupation.
+    /// Returns the pieces of both sides that attack a square, given an occupancy.
     #[inline]
     pub fn attackers_to(&self, square: Square, occupied: Bitboard) -> Bitboard {
         (pawn_attacks(Color::Black, square) & self.pieces(Color::White, PieceType::Pawn))
@@ -234,7 +240,7 @@ impl Board {
             | (rook_attacks(square, occupied) & self.straight_sliders())
     }
 
-    /// True when a side attacks a square through a given occupation.
+    /// Returns whether a side attacks a square, given an occupancy.
     #[inline]
     pub fn is_attacked(&self, square: Square, by: Color, occupied: Bitboard) -> bool {
         let enemies = self.colored(by);
@@ -246,7 +252,7 @@ impl Board {
             || rook_attacks(square, occupied).intersects(self.straight_sliders() & enemies)
     }
 
-    /// The squares that a side attacks, those of its own pieces included.
+    /// Returns the squares that a side attacks, those of its own pieces included.
     pub fn attacked_by(&self, by: Color) -> Bitboard {
         let (own, occupied) = (self.colored(by), self.occupied());
         let pawns = pawn_set_attacks(by, self.pieces(by, PieceType::Pawn));
@@ -263,7 +269,8 @@ impl Board {
         attacked
     }
 
-    /// Where a piece of each kind of the side to move, by [`PieceType::index`], attacks the other side's king; none for a king.
+    /// Returns the squares from which each piece type of the side to move would check the enemy
+    /// king, by [`PieceType::index`]; none for a king.
     pub fn check_squares(&self) -> [Bitboard; PieceType::COUNT] {
         let (king, occupied) = (self.king(!self.turn), self.occupied());
         let (diagonal, straight) = (bishop_attacks(king, occupied), rook_attacks(king, occupied));
@@ -280,13 +287,13 @@ impl Board {
         squares
     }
 
-    /// Bishops and queens of both sides.
+    /// Returns the bishops and queens of both sides.
     #[inline]
     pub fn diagonal_sliders(&self) -> Bitboard {
         self.kind(PieceType::Bishop) | self.kind(PieceType::Queen)
     }
 
-    /// Rooks and queens of both sides.
+    /// Returns the rooks and queens of both sides.
     #[inline]
     pub fn straight_sliders(&self) -> Bitboard {
         self.kind(PieceType::Rook) | self.kind(PieceType::Queen)

@@ -1,7 +1,8 @@
-//! Legal moves, in two stages.
+//! Generation of legal moves, in two stages.
 //!
-//! Moves are legal as they are made: pinned pieces keep to their line with the king, and in check all pieces but the king
-//! keep to the squares that meet it. Pawns are handled as sets, pinned ones included.
+//! Moves are legal as generated: pinned pieces stay on their line with the king, and in check all
+//! pieces but the king move only to squares that meet it. Pawns are handled as sets, pinned ones
+//! included.
 
 use super::attacks::{
     bishop_attacks, falling_diagonal, king_attacks, knight_attacks, line, rising_diagonal, rook_attacks,
@@ -9,18 +10,18 @@ use super::attacks::{
 use super::{Board, CastlingSide};
 use crate::types::{Bitboard, Color, Flag, Move, MoveList, PieceType, Square};
 
-/// What takes the moves: a list, or a counter.
+/// Receiver of generated moves: a list or a counter.
 trait Sink {
-    /// One piece, all its targets.
+    /// Receives one piece with all its targets.
     fn piece(&mut self, from: Square, targets: Bitboard, flag: Flag);
-    /// One piece, all its targets, captures of `enemies` first.
+    /// Receives one piece with all its targets, captures of `enemies` first.
     #[inline]
     fn split(&mut self, from: Square, targets: Bitboard, enemies: Bitboard) {
         self.piece(from, targets & enemies, Flag::Capture);
         self.piece(from, targets - enemies, Flag::Quiet);
     }
 
-    /// Pawns that all move by `delta` squares.
+    /// Receives pawns that all move by `delta` squares.
     fn pawns(&mut self, targets: Bitboard, delta: i8, flag: Flag);
 
     fn promotions(&mut self, targets: Bitboard, delta: i8, captures: bool, kinds: &[PieceType]) {
@@ -85,12 +86,13 @@ impl Board {
         Generator::new(self).run::<true, false>(list);
     }
 
-    /// Appends the legal moves that [`Self::legal_captures`] leaves out: no captures, no promotions to a queen.
+    /// Appends the legal moves that [`Self::legal_captures`] leaves out: neither captures nor queen
+    /// promotions.
     pub fn legal_quiets(&self, list: &mut MoveList) {
         Generator::new(self).run::<false, true>(list);
     }
 
-    /// The number of legal moves, counted without making a list.
+    /// Returns the number of legal moves, without making a list.
     pub fn count_legal_moves(&self) -> u32 {
         let mut counter = Counter(0);
         Generator::new(self).run::<true, true>(&mut counter);
@@ -98,7 +100,7 @@ impl Board {
     }
 }
 
-/// A position taken apart for the side to move.
+/// Position with its masks prepared for the side to move.
 struct Generator<'a> {
     board: &'a Board,
     us: Color,
@@ -131,7 +133,8 @@ impl<'a> Generator<'a> {
         self.pawn_pushes::<CAPTURES, QUIETS>(sink);
     }
 
-    /// Hands over the targets of a piece, none of them its own side's, split into captures and quiet moves.
+    /// Passes on the targets of a piece, split into captures and quiet moves. None may be of its
+    /// own side.
     #[inline]
     fn give<const CAPTURES: bool, const QUIETS: bool>(&self, sink: &mut impl Sink, from: Square, targets: Bitboard) {
         if CAPTURES && QUIETS {
@@ -201,7 +204,7 @@ impl<'a> Generator<'a> {
     fn pawn_captures(&self, sink: &mut impl Sink) {
         let pawns = self.board.pieces(self.us, PieceType::Pawn);
         let free = pawns - self.board.pinned();
-        // A pinned pawn takes only along the diagonal it is pinned on.
+        // A pinned pawn captures only along the diagonal it is pinned on.
         let (east_way, west_way) = match self.us {
             Color::White => (rising_diagonal(self.king), falling_diagonal(self.king)),
             Color::Black => (falling_diagonal(self.king), rising_diagonal(self.king)),
@@ -225,7 +228,7 @@ impl<'a> Generator<'a> {
     #[inline]
     fn pawn_pushes<const CAPTURES: bool, const QUIETS: bool>(&self, sink: &mut impl Sink) {
         let pawns = self.board.pieces(self.us, PieceType::Pawn);
-        // A pinned pawn moves on only when it is pinned on the file.
+        // A pinned pawn advances only if it is pinned on its file.
         let movable = (pawns - self.board.pinned()) | pawns & Bitboard::file(self.king.file());
         let last = Bitboard::relative_rank(self.us, 7);
         let step = self.us.forward();

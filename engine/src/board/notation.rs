@@ -1,11 +1,12 @@
-//! Moves as UCI writes them.
+//! Moves in UCI notation.
 
 use super::{Board, CastlingSide};
 use crate::types::{Move, MoveList, PieceType, Square};
 
 impl Board {
-    /// The legal move of a UCI word such as `e2e4`, `e7e8q`; castling as king to its target (`e1g1`) or king takes rook
-    /// (`e1h1`). A plain king step of that name goes first.
+    /// Finds the legal move of a UCI word such as `e2e4` or `e7e8q`. Castling may be the king's
+    /// step (`e1g1`) or king takes rook (`e1h1`). An ordinary king move of that name takes
+    /// precedence.
     pub fn parse_uci(&self, word: &str) -> Option<Move> {
         let from = Square::parse(word.get(0..2)?)?;
         let to = Square::parse(word.get(2..4)?)?;
@@ -26,7 +27,7 @@ impl Board {
         moves.iter().find(exact).or_else(|| moves.iter().find(castled)).copied()
     }
 
-    /// A move as UCI writes it; `chess960` asks for castling as king takes rook.
+    /// Formats a move in UCI notation; with `chess960` castling is king takes rook.
     pub fn to_uci(&self, mv: Move, chess960: bool) -> String {
         if mv.is_null() {
             return "0000".to_owned();
@@ -37,7 +38,7 @@ impl Board {
         format!("{mv:?}")
     }
 
-    /// Where the king of a castling move ends.
+    /// Returns the king's target square of a castling move.
     fn castling_target(&self, mv: Move) -> Square {
         let side = if mv.to() > mv.from() { CastlingSide::King } else { CastlingSide::Queen };
         side.king_target(self.turn())

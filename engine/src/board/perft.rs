@@ -1,9 +1,10 @@
-//! Counting move paths, the classical test of a move generator.
+//! Perft: counts of move paths, the classical test of a move generator.
 
 use super::Board;
 use crate::types::MoveList;
 
-/// The number of paths of `depth` legal moves from a position. The last ply is counted, not played.
+/// Returns the number of paths of `depth` legal moves from a position. The last ply is counted
+/// without being played.
 pub fn perft(board: &Board, depth: u32) -> u64 {
     match depth {
         0 => 1,

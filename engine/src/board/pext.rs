@@ -1,24 +1,26 @@
-//! Sliding attacks by the instruction PEXT, which packs the relevant blockers into a dense index without a multiplication.
+//! Sliding attacks by the instruction PEXT, which packs the relevant blockers into a dense index
+//! without a multiplication.
 //!
-//! PEXT belongs to BMI2, which the baseline of x86-64 lacks, and AMD's processors before Zen 3 run it in microcode, at up to
-//! hundreds of cycles (Agner Fog, "Instruction tables"; Chess Programming Wiki, "BMI2"). So it is chosen at run time:
+//! PEXT is part of BMI2, which the baseline of x86-64 lacks. AMD's processors before Zen 3 run it
+//! in microcode at up to hundreds of cycles (Agner Fog, "Instruction tables"; Chess Programming
+//! Wiki, "BMI2"). The method is therefore selected at run time by
 //! [`super::attacks::choose_sliding`].
 
 #[cfg(target_arch = "x86_64")]
 use crate::types::Bitboard;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Set only where the processor has BMI2.
+/// Flag that is set only on processors with BMI2.
 static CHOSEN: AtomicBool = AtomicBool::new(false);
 
-/// True when attacks are to be looked up here.
+/// Returns whether PEXT is selected.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub(super) fn is_chosen() -> bool {
     CHOSEN.load(Ordering::Relaxed)
 }
 
-/// Looks attacks up here from now on, or no more. Gives what holds then: never true where the processor lacks BMI2.
+/// Selects or deselects PEXT. Returns the choice in effect, never true on a processor without BMI2.
 pub(super) fn choose(wanted: bool) -> bool {
     let chosen = wanted && is_supported();
     CHOSEN.store(chosen, Ordering::Relaxed);
@@ -35,7 +37,7 @@ fn is_supported() -> bool {
     false
 }
 
-/// True when the processor has a PEXT that is faster than a multiplication.
+/// Returns whether the processor has a PEXT that is faster than a multiplication.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn is_fast() -> bool {
     use std::arch::x86_64::__cpuid;
@@ -49,8 +51,9 @@ pub(super) fn is_fast() -> bool {
     false
 }
 
-/// Whether PEXT is fast, by the vendor's twelve letters and the signature of CPUID leaf 1: on all with BMI2 but AMD's families
-/// below 0x19 (Zen 3) and Hygon's, which are Zen 1.
+/// Returns whether PEXT is fast, from the vendor's twelve letters and the signature of CPUID leaf
+/// one. It is fast on all processors with BMI2 except AMD's families below 0x19 (Zen 3) and
+/// Hygon's, which are Zen 1.
 #[cfg(any(test, target_arch = "x86_64"))]
 fn is_fast_on(vendor: &[u8], signature: u32) -> bool {
     let family = match signature >> 8 & 0xF {
@@ -60,17 +63,18 @@ fn is_fast_on(vendor: &[u8], signature: u32) -> bool {
     !matches!(vendor, b"AuthenticAMD" | b"HygonGenuine") || family >= 0x19
 }
 
-/// The bits of a value that a mask names, packed.
+/// Packs the bits of a value that a mask selects.
 ///
-/// Written as assembly, because an intrinsic cannot be inlined into code for processors without BMI2, and a call would cost more
-/// than PEXT saves.
+/// This is assembly because an intrinsic cannot be inlined into code for processors without BMI2,
+/// and a call would cost more than PEXT saves.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[expect(unsafe_code, reason = "one instruction that the compiler may not assume")]
 pub(super) fn extract(occupied: Bitboard, mask: u64) -> usize {
     debug_assert!(is_supported());
     let index: usize;
-    // SAFETY: PEXT reads and writes registers only, no flags. The caller has asked `is_chosen`, so the processor has BMI2.
+    // SAFETY: PEXT reads and writes registers only, no flags. The caller has asked `is_chosen`, so
+    // the processor has BMI2.
     unsafe {
         std::arch::asm!(
             "pext {index}, {value}, {mask}",

@@ -5,9 +5,9 @@ use super::{Board, CastlingSide, partial_index, zobrist};
 use crate::types::{Bitboard, Color, Move, Piece, PieceType, Square};
 
 impl Board {
-    /// Plays a legal move.
+    /// Plays a move.
     ///
-    /// The move must be legal (see [`Board::is_legal`]): an illegal one leaves a position that is not chess.
+    /// The move must be legal (see [`Board::is_legal`]); an illegal one leaves an invalid position.
     pub fn play(&mut self, mv: Move) {
         let us = self.turn;
         let (from, to) = (mv.from(), mv.to());
@@ -39,13 +39,13 @@ impl Board {
         }
     }
 
-    /// Passes the move. Not allowed in check.
+    /// Plays a null move. Not allowed in check.
     pub fn play_null(&mut self) {
         self.begin_ply();
         self.refresh_checks();
     }
 
-    /// Clocks, side to move and the en passant square, which lasts for one ply.
+    /// Updates the clocks and the side to move, and clears the en passant square.
     #[inline]
     fn begin_ply(&mut self) {
         if let Some(square) = self.en_passant.take() {
@@ -79,7 +79,7 @@ impl Board {
         self.partial_keys[partial_index(piece)] ^= key;
     }
 
-    /// Puts king and rook on their castled squares.
+    /// Moves king and rook to their castled squares.
     fn castle(&mut self, king: Piece, from: Square, rook_square: Square) {
         let us = king.color();
         let side = if rook_square > from { CastlingSide::King } else { CastlingSide::Queen };
@@ -124,7 +124,7 @@ impl Board {
 
     /// Recomputes checkers and pinned pieces of the side to move.
     ///
-    /// Only sliders that stand on a line with the king are looked at, so no attack is computed.
+    /// Only sliders on a line with the king are tested, so no attacks are computed.
     #[inline]
     pub(super) fn refresh_checks(&mut self) {
         let us = self.turn;
@@ -146,7 +146,7 @@ impl Board {
         }
     }
 
-    /// Notes the square behind a pawn if a legal move of the side to move takes it en passant.
+    /// Records the square behind a pawn if a legal move of the side to move captures it en passant.
     #[inline]
     pub(super) fn offer_en_passant(&mut self, square: Square) {
         if self.en_passant_pawns(square).any() {

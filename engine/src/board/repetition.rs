@@ -1,19 +1,22 @@
-//! Can the side to move repeat a position of the line with one move?
+//! Detection of upcoming repetitions: can the side to move return to a position of the line with
+//! one move?
 //!
-//! A move that can be taken back changes the key by the numbers of one piece on two squares and of the side to move. All 3,668
-//! of these differences stand in a cuckoo hash table, so that one difference of keys is judged by at most two look-ups and no
-//! move is generated (Marcel van Kervinck, "The design and implementation of the Rookie 2.0 chess playing program", TU
-//! Eindhoven 2002, and his "Cycle detection", <https://web.archive.org/web/20201107002606/https://marcelk.net/2013-04-06/paper/upcoming-rep-v2.pdf>;
-//! the table is that of R. Pagh and F. F. Rodler, "Cuckoo Hashing", 2001).
+//! A reversible move changes the key by the numbers of one piece on two squares and of the side to
+//! move. All 3,668 such differences are in a cuckoo hash table, so a test takes at most two
+//! look-ups and no move generation (Marcel van Kervinck, "The design and implementation of the
+//! Rookie 2.0 chess playing program", TU Eindhoven 2002, and his "Cycle detection",
+//! <https://web.archive.org/web/2020/https://marcelk.net/2013-04-06/paper/upcoming-rep-v2.pdf>).
+//! The table is that of R. Pagh and F. F. Rodler, "Cuckoo Hashing", 2001.
 
 use super::attacks::{between, reach};
 use super::{Board, zobrist};
 use crate::types::{Bitboard, Piece, Square};
 
-/// Slots of the table, a power of two; less than half are in use.
+/// Slots of the table, a power of two; fewer than half are in use.
 const SLOTS: usize = 1 << 13;
 
-/// Reversible moves of all pieces, by the difference they make to a key. An empty slot has the difference 0.
+/// Reversible moves of all pieces, by the difference of their keys. An empty slot has the
+/// difference 0.
 struct Cuckoo {
     differences: [u64; SLOTS],
     ends: [[u8; 2]; SLOTS],
@@ -21,7 +24,7 @@ struct Cuckoo {
 
 static CUCKOO: Cuckoo = Cuckoo::build();
 
-/// The two places where a difference may stand.
+/// Returns the two slots where a difference may be stored.
 const fn slots(difference: u64) -> [usize; 2] {
     [difference as usize & (SLOTS - 1), (difference >> 16) as usize & (SLOTS - 1)]
 }
@@ -34,7 +37,7 @@ impl Cuckoo {
             let piece = Piece::ALL[index];
             let mut from = 0;
             while from < 64 {
-                // Each pair of squares once.
+                // Visits each pair of squares once.
                 let higher = !0 << from << 1;
                 let mut targets = Bitboard(reach(piece.kind(), Square::new(from)) & higher);
                 while let Some(to) = targets.pop() {
@@ -67,7 +70,7 @@ impl Cuckoo {
         }
     }
 
-    /// The two squares of the reversible move that makes this difference.
+    /// Returns the two squares of the reversible move with this key difference.
     #[inline]
     fn find(&self, difference: u64) -> Option<[Square; 2]> {
         let slot = slots(difference).into_iter().find(|&slot| self.differences[slot] == difference)?;
@@ -76,11 +79,11 @@ impl Cuckoo {
 }
 
 impl Board {
-    /// True when a legal move of the side to move leads to a position that counts as a draw by repetition: one that the line
-    /// had after the root, or had twice.
+    /// Returns whether a legal move of the side to move leads to a draw by repetition: to a
+    /// position that occurred after the root, or twice before it.
     ///
-    /// `keys` are those of the positions before this one, oldest first, not going back beyond a passed move; `ply` is the
-    /// number of them from the root on.
+    /// `keys` are those of the earlier positions, oldest first, from the last null move on. `ply`
+    /// is the number of them since the root.
     pub fn has_upcoming_repetition(&self, keys: &[u64], ply: usize) -> bool {
         let reach = usize::from(self.halfmove_clock()).min(keys.len());
         if reach < 3 {
@@ -88,7 +91,8 @@ impl Board {
         }
         let back = |distance: usize| keys[keys.len() - distance];
         let side = zobrist::black_to_move();
-        // What the other side's moves since then have changed; nothing, if our move alone is to restore the position.
+        // Key difference made by the opponent's moves since then. It must be zero for our move
+        // alone to restore the position.
         let mut theirs = self.key() ^ back(1) ^ side;
         for distance in (3..=reach).step_by(2) {
             theirs ^= back(distance - 1) ^ back(distance) ^ side;
@@ -99,7 +103,8 @@ impl Board {
             if between(a, b).intersects(self.occupied()) {
                 continue;
             }
-            // The move is legal: where it leads, the enemy was to move before.
+            // The move is legal because it leads to a position that occurred with the opponent to
+            // move.
             let again = || (distance + 2..=reach).step_by(2).any(|earlier| back(earlier) == back(distance));
             if distance < ply || again() {
                 return true;

@@ -1,22 +1,22 @@
-//! Static exchange evaluation.
+//! Static exchange evaluation (SEE).
 
 use super::Board;
 use super::attacks::{bishop_attacks, rook_attacks};
 use crate::types::{Bitboard, Move, PieceType};
 
-/// Values of the pieces in an exchange; the king's is above all others together.
+/// Values of the pieces in an exchange; the king's is above the sum of all others.
 const VALUES: [i32; PieceType::COUNT] = [100, 320, 330, 500, 950, 20_000];
 
-/// The value of a piece in [`Board::see_ge`], in centipawns.
+/// Returns the value of a piece in [`Board::see_ge`], in centipawns.
 #[inline]
 pub const fn see_value(kind: PieceType) -> i32 {
     VALUES[kind.index()]
 }
 
 impl Board {
-    /// True when the exchange that a legal move starts on its target gains at least `threshold` centipawns for the side to
-    /// move, both sides taking with their least valuable piece and stopping when that is better. Pins are not looked at, and
-    /// pawns that take back on the last rank stay pawns.
+    /// Returns whether the exchange started by a legal move gains at least `threshold` centipawns
+    /// for the side to move. Both sides capture with their least valuable piece, and stop if that
+    /// is better. Pins are ignored, and pawns that recapture on the last rank stay pawns.
     pub fn see_ge(&self, mv: Move, threshold: i32) -> bool {
         if mv.is_castling() {
             return threshold <= 0;
@@ -36,12 +36,12 @@ impl Board {
             gain += see_value(kind) - see_value(PieceType::Pawn);
             on_target = kind;
         }
-        // What the side to move has above the threshold if the other side stops now.
+        // Surplus over the threshold if the opponent does not recapture.
         let mut balance = gain - threshold;
         if balance < 0 {
             return false;
         }
-        // And if the piece that moved is lost for nothing.
+        // Surplus if the piece that moved is lost for nothing.
         balance -= see_value(on_target);
         if balance >= 0 {
             return true;
@@ -66,13 +66,14 @@ impl Board {
             }
             attackers &= occupied;
             side = !side;
-            // Seen from the side that now moves; at equality the side that stops is not worse off.
+            // Negated for the side that now moves. At equality the side that stops is not worse
+            // off.
             balance = -balance - 1 - see_value(kind);
             if balance >= 0 {
                 break;
             }
         }
-        // The side that cannot, or need not, go on has lost the argument.
+        // The side that cannot or need not continue has lost the exchange.
         side != us
     }
 

@@ -1,4 +1,5 @@
-//! Random numbers that name positions (A. L. Zobrist, "A New Hashing Method with Application for Game Playing", 1970).
+//! Zobrist keys: random numbers that identify positions (A. L. Zobrist, "A New Hashing Method with
+//! Application for Game Playing", 1970).
 
 use crate::types::{Color, Piece, SplitMix64, Square};
 
@@ -42,13 +43,13 @@ pub(super) const fn piece(piece: Piece, square: Square) -> u64 {
     KEYS.pieces[piece.index()][square.index()]
 }
 
-/// The right to castle with the rook that began on a file.
+/// Returns the key of the right to castle with the rook that started on a file.
 #[inline]
 pub(super) fn castling(color: Color, file: u8) -> u64 {
     KEYS.castling[color.index()][(file & 7) as usize]
 }
 
-/// A pawn that may be taken en passant on a file.
+/// Returns the key of a pawn that may be captured en passant on a file.
 #[inline]
 pub(super) fn en_passant(file: u8) -> u64 {
     KEYS.en_passant[(file & 7) as usize]
@@ -65,7 +66,7 @@ mod tests {
     use super::{KEYS, castling, en_passant, piece};
     use crate::types::{Color, MoveList, Piece, PieceType, SplitMix64, Square};
 
-    /// The keys of the pieces of some kinds and sides, piece by piece.
+    /// Computes the key of the pieces that satisfy a predicate, piece by piece.
     fn sum(board: &Board, counts: impl Fn(Piece) -> bool) -> u64 {
         let pieces = Square::all().filter_map(|square| Some((board.piece_at(square)?, square)));
         pieces.filter(|&(man, _)| counts(man)).fold(0, |key, (man, square)| key ^ piece(man, square))
@@ -91,7 +92,7 @@ mod tests {
         }
     }
 
-    /// Castling of both kinds, promotions, en passant and null moves come up in these games.
+    /// The games contain castling on both sides, promotions, en passant captures and null moves.
     #[test]
     fn incremental_keys_equal_sums_over_the_squares() {
         let starts = [

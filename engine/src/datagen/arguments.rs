@@ -1,4 +1,4 @@
-//! The words of the command line.
+//! Arguments of `datagen` on the command line.
 
 use super::opening::Openings;
 use super::play::{Adjudication, Effort, Rules};
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// What may follow `datagen`.
+/// Usage message of `datagen`.
 pub const USAGE: &str = "\
 destrier datagen --out FILE (--games N | --positions N) [OPTION VALUE]...
 Plays games of the engine against itself and writes them with their scores as viriformat. A run that was ended goes on with the
@@ -38,7 +38,7 @@ same words. The games depend on the seed and the settings, not on the number of 
   --max-plies N         a longer game is a draw (default 400)
 ";
 
-/// What is wrong with the words.
+/// Error in the arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ArgumentError {
     Unknown(String),
@@ -134,7 +134,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// `CP:PLIES` or `off`.
+    /// Parses `CP:PLIES` or `off`.
     fn adjudication(&self, name: &'static str, default: Adjudication) -> Result<Option<Adjudication>, ArgumentError> {
         let read = |value: &str| {
             let (score, plies) = value.split_once(':')?;
@@ -152,7 +152,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// `A` or `A-B`.
+    /// Parses `A` or `A-B`.
     fn random_plies(&self, default: RangeInclusive<usize>) -> Result<RangeInclusive<usize>, ArgumentError> {
         let Some(value) = self.get("--random-plies") else { return Ok(default) };
         let (least, most) = value.split_once('-').unwrap_or((value, value));
@@ -167,10 +167,10 @@ impl<'a> Words<'a> {
     }
 }
 
-/// The job that the words after `datagen` ask for. Reads the book.
+/// Parses the arguments after `datagen` into a job. Reads the book.
 ///
 /// # Errors
-/// [`ArgumentError`]
+/// Returns an [`ArgumentError`].
 pub fn parse(words: &[&str]) -> Result<Job, ArgumentError> {
     let words = Words::read(words)?;
     let count = "a whole number of 1 or more";
@@ -207,7 +207,7 @@ pub fn parse(words: &[&str]) -> Result<Job, ArgumentError> {
     Ok(Job { out: PathBuf::from(out), target, seed, threads, hash_mib, rules, openings, evaluation, summary })
 }
 
-/// What to play with, and the line of the summary about it.
+/// Returns the evaluation to play with, and its line of the summary.
 fn read_evaluation(words: &Words<'_>) -> Result<(EvalConfig, String), ArgumentError> {
     let Some(value) = words.get("--evaluation") else {
         return Ok((EvalConfig::default(), "evaluation = built in\n".to_owned()));
@@ -240,10 +240,10 @@ fn read_rules(words: &Words<'_>, effort: Effort) -> Result<Rules, ArgumentError>
     })
 }
 
-/// What compressed files begin with: zip, gzip, zstd, bzip2, xz.
+/// First bytes of compressed files: zip, gzip, zstd, bzip2, xz.
 const PACKED: [&[u8]; 5] = [b"PK\x03\x04", b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh", b"\xfd7zXZ"];
 
-/// The starts, and what the summary says of the book.
+/// Returns the openings, and the book's entry in the summary.
 fn read_openings(words: &Words<'_>) -> Result<(Openings, String), ArgumentError> {
     let Some(path) = words.get("--book").map(PathBuf::from) else {
         return Ok((Openings::random(words.random_plies(8..=9)?), "none".to_owned()));
@@ -261,7 +261,7 @@ fn read_openings(words: &Words<'_>) -> Result<(Openings, String), ArgumentError>
     Ok((openings, book))
 }
 
-/// All that determines the games but the engine.
+/// Lists all settings that determine the games, except the engine.
 fn summary(rules: &Rules, openings: &Openings, seed: u64, hash_mib: usize, book: &str) -> String {
     let Rules { effort, opening_limit, win, draw, draw_after, max_plies, random_moves } = rules;
     let ending = |given: &Option<Adjudication>| {

@@ -1,7 +1,7 @@
-//! Training data: games with scores as files, and the self-play that makes them.
+//! Training data: scored games in files, and the self-play that makes them.
 //!
-//! Reading order: `viriformat.rs` for how a game is stored, `play.rs` for how one comes about, `run.rs` for many of them on many
-//! threads into one file, `arguments.rs` for the words of the command line.
+//! Reading order: `viriformat.rs` (the file format), `play.rs` (one game), `run.rs` (many games on
+//! many threads into one file), `arguments.rs` (the command line).
 
 mod arguments;
 mod opening;

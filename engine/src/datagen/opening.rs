@@ -1,29 +1,31 @@
-//! Where games of self-play begin.
+//! Openings of self-play games.
 
 use crate::board::Board;
 use crate::types::{MoveList, SplitMix64};
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
-/// Positions to begin with, and how many random moves are played from them.
+/// Starting positions, and the number of random moves played from them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Openings {
-    /// At least one; each is there once where there are no random moves.
+    /// Positions, at least one. Without random moves there are no duplicates.
     pub positions: Vec<Board>,
-    /// Each number of the range is as likely as the others.
+    /// Range of random plies, all equally likely.
     pub random_plies: RangeInclusive<usize>,
 }
 
 impl Openings {
-    /// The start position and so many random moves.
+    /// Creates openings of random moves from the starting position.
     pub fn random(plies: RangeInclusive<usize>) -> Openings {
         Openings { positions: vec![Board::startpos()], random_plies: plies }
     }
 
-    /// Reads an EPD or FEN file: a position a line, of which the first four fields count, and the clocks where there are some.
+    /// Parses an EPD or FEN file with one position per line. The first four fields count, and the
+    /// clocks if present.
     ///
     /// # Errors
-    /// The line that is no position (from 1), or that there is none.
+    /// Returns the number of a line (from 1) that is not a position, or a message that there is
+    /// none.
     pub fn from_epd(text: &str, random_plies: RangeInclusive<usize>) -> Result<Openings, String> {
         let mut positions = Vec::new();
         for (number, line) in (1..).zip(text.lines()) {
@@ -47,13 +49,13 @@ impl Openings {
         Ok(Openings { positions, random_plies })
     }
 
-    /// True where no random moves lead away from the positions. Games from one position are then copies of each other, for the
-    /// engine always plays the same: so the positions are used in turn, not drawn.
+    /// Returns whether the positions are used in turn, because no random moves lead away from them.
+    /// The engine is deterministic, so games from the same position would be copies of each other.
     pub fn are_in_turn(&self) -> bool {
         *self.random_plies.end() == 0
     }
 
-    /// The places of the positions in an order that the seed decides.
+    /// Returns the indices of the positions in an order that the seed decides.
     pub fn order(&self, seed: u64) -> Vec<usize> {
         let mut random = SplitMix64::from_seeds(&[seed]);
         let mut order: Vec<usize> = (0..self.positions.len()).collect();
@@ -63,7 +65,7 @@ impl Openings {
         order
     }
 
-    /// A start drawn by chance; none where the random moves ended the game.
+    /// Draws a random opening; `None` if the random moves ended the game.
     pub fn draw(&self, random: &mut SplitMix64) -> Option<Board> {
         let mut board = self.positions[random.below(self.positions.len())];
         let (least, most) = (*self.random_plies.start(), *self.random_plies.end());
@@ -80,7 +82,7 @@ impl Openings {
     }
 }
 
-/// False for a start with which the game is over.
+/// Returns whether the game can continue from a position.
 pub fn goes_on(board: &Board) -> bool {
     board.count_legal_moves() > 0 && !board.is_insufficient_material()
 }

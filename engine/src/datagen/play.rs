@@ -1,4 +1,4 @@
-//! One game of the engine against itself.
+//! One game of self-play.
 
 use super::opening::{Openings, goes_on};
 use super::viriformat::{GameResult, NO_SCORE, ScoredGame, ScoredMove};
@@ -7,62 +7,62 @@ use crate::search::{Game, Limits, Searcher, Signals, SilentReport};
 use crate::types::{Color, MoveList, Score, SplitMix64};
 use std::time::Instant;
 
-/// How long a move is thought about.
+/// Effort of the search for each move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effort {
-    /// No iteration is started after so many nodes.
+    /// Nodes after which no iteration is started.
     SoftNodes(u64),
-    /// So many iterations.
+    /// Number of iterations.
     Depth(i32),
 }
 
-/// A score that ends a game when it lasts.
+/// Score that ends a game if it lasts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Adjudication {
-    /// In centipawns: for a win at least this, for a draw at most.
+    /// Score in centipawns: the least for a win, the most for a draw.
     pub score: Score,
-    /// For so many plies in a row.
+    /// Number of plies in a row.
     pub plies: usize,
 }
 
-/// How games are played.
+/// Rules of the games.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rules {
     pub effort: Effort,
-    /// Starts of which the score is beyond this are dropped for another.
+    /// Score beyond which an opening is dropped for another.
     pub opening_limit: Option<Score>,
-    /// Ends a game in a win of the better side.
+    /// Adjudication of a win for the better side.
     pub win: Option<Adjudication>,
-    /// Ends a game in a draw.
+    /// Adjudication of a draw.
     pub draw: Option<Adjudication>,
-    /// Plies from the start of the game (by its move number) before which no draw is given.
+    /// Plies from the start of the game (by its move number) before which no draw is adjudicated.
     pub draw_after: usize,
-    /// A game of so many plies after its opening is a draw.
+    /// Plies after the opening at which a game is a draw.
     pub max_plies: usize,
-    /// Percent of the moves that are drawn by chance in place of the engine's, so that there are positions such as a search meets and
-    /// no good player brings about. Such a ply has no score: it says nothing of the move.
+    /// Percentage of moves that are drawn at random. They lead to positions that a search meets but
+    /// good players avoid. Such a ply has no score, because its search says nothing about the move.
     pub random_moves: u32,
 }
 
-/// Starts tried before the limit on their scores is thought to be at fault.
+/// Number of openings tried before the limit on their scores is reported as the fault.
 const MAX_OPENING_TRIES: u64 = 10_000;
 
-/// Why there is no game from a start.
+/// Reason why there is no game from an opening.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoGame {
-    /// It has no move, or nothing to win with.
+    /// The position has no legal move, or not enough material to win.
     Over,
-    /// Its score is beyond the limit.
+    /// The score is beyond the limit.
     Beyond,
 }
 
-/// Plays the game of a number from a start that is drawn until one fits. It depends on nothing but the arguments: whatever the
-/// searcher remembers is forgotten first.
+/// Plays the game of a given number, from openings drawn until one fits. The game depends only on
+/// the arguments: the searcher's state is cleared first.
 ///
-/// Needs a thread with [`crate::search::THREAD_STACK_BYTES`] of stack.
+/// Needs a thread with a stack of [`crate::search::THREAD_STACK_BYTES`].
 ///
 /// # Errors
-/// What is wrong with all starts that were tried: [`NoGame::Beyond`] where any of them was.
+/// Returns the reason why no opening fits: [`NoGame::Beyond`] if any of them was beyond the limit.
 pub fn play_game(
     searcher: &mut Searcher,
     rules: &Rules,
@@ -83,10 +83,10 @@ pub fn play_game(
     Err(why)
 }
 
-/// Plays a game from a start; as [`play_game`], which draws one.
+/// Plays a game from a given opening; [`play_game`] draws one.
 ///
 /// # Errors
-/// What is wrong with the start.
+/// Returns the reason why the opening does not fit.
 pub fn play_start(
     searcher: &mut Searcher,
     rules: &Rules,
@@ -104,7 +104,7 @@ pub fn play_start(
     Ok(play_from(searcher, rules, start, first, random))
 }
 
-/// The search's answer; its score is White's. None where there is no move.
+/// Searches for a move, with White's score; `None` if there is no move.
 fn think(searcher: &mut Searcher, game: &Game, effort: Effort) -> Option<ScoredMove> {
     let limits = match effort {
         Effort::SoftNodes(nodes) => Limits { soft_nodes: Some(nodes), ..Limits::default() },
@@ -144,7 +144,7 @@ fn play_from(
     ScoredGame { start, start_score: 0, result, plies }
 }
 
-/// The ply, or a random one without a score in its place.
+/// Returns the ply, or a random one without a score in its place.
 fn perhaps_random(rules: &Rules, board: &Board, ply: ScoredMove, random: &mut SplitMix64) -> ScoredMove {
     if random.below(100) >= rules.random_moves as usize {
         return ply;
@@ -154,7 +154,8 @@ fn perhaps_random(rules: &Rules, board: &Board, ply: ScoredMove, random: &mut Sp
     ScoredMove { mv: moves[random.below(moves.len())], score: NO_SCORE }
 }
 
-/// Mate, stalemate, dead positions, 100 plies, or the third time of a position.
+/// Returns the result by mate, stalemate, insufficient material, 100 plies, or the third occurrence
+/// of a position.
 fn end_by_rules(board: &Board, keys: &[u64]) -> Option<GameResult> {
     if board.count_legal_moves() == 0 {
         return Some(if board.in_check() { GameResult::win(!board.turn()) } else { GameResult::Draw });
@@ -164,7 +165,7 @@ fn end_by_rules(board: &Board, keys: &[u64]) -> Option<GameResult> {
     (reversible >= 100 || times >= 3 || board.is_insufficient_material()).then_some(GameResult::Draw)
 }
 
-/// Counts the plies for which a score has lasted.
+/// Adjudicator that counts the plies for which a score has lasted.
 struct Referee<'a> {
     rules: &'a Rules,
     /// Plies from the start of the game.
@@ -205,7 +206,7 @@ impl Referee<'_> {
     }
 }
 
-/// Plies from the start of the game, by the position's move number.
+/// Returns the plies from the start of the game, by the position's move number.
 pub fn ply_of(board: &Board) -> usize {
     2 * (usize::from(board.fullmove_number()) - 1) + usize::from(board.turn() == Color::Black)
 }
@@ -227,7 +228,7 @@ mod tests {
         }
     }
 
-    /// The ply after which the referee ends a game of these scores, and how.
+    /// Returns the ply after which the adjudicator ends a game of these scores, and the result.
     fn judge(rules: &Rules, scores: &[i16]) -> Option<(usize, GameResult)> {
         let mut referee = Referee::new(rules, &Board::startpos());
         (1..).zip(scores).find_map(|(ply, &score)| Some((ply, referee.judge(ScoredMove { mv: Move::NULL, score })?)))

@@ -1,8 +1,9 @@
-//! Many games on many threads, into one file.
+//! Many self-play games on many threads, into one file.
 //!
-//! The number of a game determines it. Where starts are used in turn, that is the number of its turn: a start that is no good has no
-//! game. Games are written in the order of their numbers, each in one write, so that the file is the same for any number of threads,
-//! and a run that was killed goes on after the last whole game.
+//! The number of a game determines it. If openings are used in turn, it is the number of the turn,
+//! and an opening that does not fit has no game. Games are written in the order of their numbers,
+//! each in one write. The file is then the same for any number of threads, and a killed run
+//! continues after the last whole game.
 
 use super::opening::Openings;
 use super::play::{NoGame, Rules, play_game, play_start};
@@ -20,32 +21,33 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// When there is enough.
+/// Target of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target {
     Games(u64),
-    /// At least so many positions; the last game is whole.
+    /// Number of positions, reached with a whole last game.
     Positions(u64),
 }
 
-/// What to make.
+/// Settings of a run.
 #[derive(Debug, Clone)]
 pub struct Job {
     pub out: PathBuf,
     pub target: Target,
     pub seed: u64,
     pub threads: usize,
-    /// The table of a thread.
+    /// Hash size of a thread in MiB.
     pub hash_mib: usize,
     pub rules: Rules,
     pub openings: Openings,
-    /// What the engine plays with.
+    /// Evaluation that the engine plays with.
     pub evaluation: EvalConfig,
-    /// All that determines the games but the engine, in words, one `key = value` a line. Kept beside the file.
+    /// Settings that determine the games, except the engine: one `key = value` per line. Stored
+    /// beside the file.
     pub summary: String,
 }
 
-/// Why no data was made.
+/// Reason why a run failed.
 #[derive(Debug)]
 pub enum RunError {
     Io {
@@ -53,7 +55,7 @@ pub enum RunError {
         act: &'static str,
         error: io::Error,
     },
-    /// What stands in the file already can't be read.
+    /// The games already in the file cannot be read.
     Damaged {
         path: PathBuf,
         error: ReadError,
@@ -64,26 +66,26 @@ pub enum RunError {
         was: String,
         is: String,
     },
-    /// There is a file, and nothing says how it came about.
+    /// The file exists without its settings.
     Foreign {
         path: PathBuf,
         summary: PathBuf,
     },
-    /// Somebody else writes to the file.
+    /// Another process writes to the file.
     Locked {
         path: PathBuf,
     },
-    /// No start that fits, of many that were drawn.
+    /// None of many drawn openings fits.
     Openings {
         number: u64,
         why: NoGame,
     },
-    /// Each start has had its turn, and there are not enough games.
+    /// Each opening has had its turn, and there are not enough games.
     Spent {
         starts: usize,
         games: u64,
     },
-    /// The starts of the games are not those of the book.
+    /// The games do not start from openings of the book.
     Strange {
         path: PathBuf,
         game: u64,
@@ -91,7 +93,7 @@ pub enum RunError {
     Memory {
         mib: usize,
     },
-    /// The engine cannot be told from others.
+    /// The engine's signature cannot be computed.
     Signature(io::Error),
 }
 
@@ -141,12 +143,12 @@ impl fmt::Display for RunError {
 
 impl std::error::Error for RunError {}
 
-/// What is in the file.
+/// Contents of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tally {
     pub games: u64,
     pub positions: u64,
-    /// By half points of White.
+    /// Games by White's half points.
     pub results: [u64; 3],
 }
 
@@ -157,7 +159,7 @@ impl Tally {
         self.results[usize::from(game.result.half_points())] += 1;
     }
 
-    /// Games or positions, whichever the target counts, and how many of them are wanted.
+    /// Returns the games or positions, as the target counts, and the number wanted.
     pub fn progress(&self, target: Target) -> (u64, u64) {
         match target {
             Target::Games(games) => (self.games, games),
@@ -165,14 +167,14 @@ impl Tally {
         }
     }
 
-    /// True when the target is reached.
+    /// Returns whether the target is reached.
     pub fn reaches(&self, target: Target) -> bool {
         let (done, wanted) = self.progress(target);
         done >= wanted
     }
 }
 
-/// Wins, draws and losses of White in percent.
+/// Formats wins, draws and losses of White in percent.
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let share = |result: GameResult| {
@@ -184,9 +186,10 @@ impl fmt::Display for Tally {
     }
 }
 
-/// Games that a thread may be ahead of the file, so that a slow one is not buried under finished ones.
+/// Number of games that a thread may be ahead of the file, so that a slow thread does not make
+/// finished games pile up.
 const AHEAD: usize = 64;
-/// What tells engines apart: some hundredths of a second.
+/// Positions whose node counts tell engines apart; takes some hundredths of a second.
 const SIGNATURE_POSITIONS: [&str; 3] = [
     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
     "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
@@ -194,14 +197,14 @@ const SIGNATURE_POSITIONS: [&str; 3] = [
 ];
 const SIGNATURE_DEPTH: i32 = 7;
 const SIGNATURE_HASH_MIB: usize = 1;
-/// Between two times that the file is made safe against a power cut.
+/// Interval at which the file is synced to disk.
 const SYNC_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Makes games until the target is reached, and goes on where a killed run was. `progress` hears what is in the file: at the
-/// start, and after each game.
+/// Plays games until the target is reached, and resumes a killed run. `progress` is called with the
+/// contents of the file at the start and after each game.
 ///
 /// # Errors
-/// [`RunError`]; whole games stay in the file.
+/// Returns a [`RunError`]; whole games stay in the file.
 pub fn run(job: &Job, mut progress: impl FnMut(&Tally)) -> Result<Tally, RunError> {
     let order = if job.openings.are_in_turn() { job.openings.order(job.seed) } else { Vec::new() };
     let (file, mut tally, mut turn) = open(job, &order)?;
@@ -221,20 +224,20 @@ pub fn run(job: &Job, mut progress: impl FnMut(&Tally)) -> Result<Tally, RunErro
         drop(sender);
         let written = write(job, file, &receiver, (&mut turn, &mut tally), &mut progress);
         stop.store(true, Ordering::Relaxed);
-        // Senders that wait for room are let go.
+        // Releases senders that wait for room.
         drop(receiver);
         written
     });
     written.map(|()| tally)
 }
 
-/// A numbered game, or why there is none; nothing where the start whose turn it was is no good.
+/// Game with its number, an error, or `None` if the opening whose turn it was does not fit.
 type Made = (u64, Result<Option<ScoredGame>, RunError>);
 
-/// Plays games until there are enough, or no more starts.
+/// Plays games until there are enough, or no more openings.
 fn work(job: &Job, order: &[usize], next: &AtomicU64, stop: &AtomicBool, sender: &SyncSender<Made>) {
     let Ok(mut searcher) = Searcher::new(job.hash_mib) else {
-        // The other side may have gone for the same reason.
+        // The receiver may have ended for the same reason.
         let _ = sender.send((0, Err(RunError::Memory { mib: job.hash_mib })));
         return;
     };
@@ -262,12 +265,13 @@ fn work(job: &Job, order: &[usize], next: &AtomicU64, stop: &AtomicBool, sender:
     }
 }
 
-/// Turns that there are at most where starts are used in turn: one each, or any number where random moves make other games of them.
+/// Returns the maximum number of turns: one per opening if they are used in turn, unless random
+/// moves vary their games.
 fn turns(job: &Job) -> u64 {
     if job.rules.random_moves > 0 { u64::MAX } else { job.openings.positions.len() as u64 }
 }
 
-/// Writes games in their order, from the number of the first one on.
+/// Writes games in the order of their numbers, from the first number on.
 fn write(
     job: &Job,
     mut file: File,
@@ -292,7 +296,7 @@ fn write(
                 tally.add(&game);
                 progress(tally);
             } else if tally.games == 0 && *number >= starts as u64 {
-                // They would be as bad the second time.
+                // They would not fit the second time either.
                 return Err(RunError::Spent { starts, games: 0 });
             }
         }
@@ -305,7 +309,7 @@ fn write(
     if tally.reaches(job.target) { Ok(()) } else { Err(RunError::Spent { starts, games: tally.games }) }
 }
 
-/// Opens the file behind its last whole game, counts what is in it, and says which number comes next.
+/// Opens the file after its last whole game, counts its contents, and returns the next number.
 fn open(job: &Job, order: &[usize]) -> Result<(File, Tally, u64), RunError> {
     let failed = |act| move |error| RunError::Io { path: job.out.clone(), act, error };
     let options = || OpenOptions::new().read(true).write(true).create(true).truncate(false).clone();
@@ -338,7 +342,8 @@ fn open(job: &Job, order: &[usize]) -> Result<(File, Tally, u64), RunError> {
     Ok((file, tally, number))
 }
 
-/// The number after that of a game whose own is `number` or, where starts are used in turn, perhaps greater.
+/// Returns the number after that of a game. Its own is at least `number`, and may be greater if
+/// openings are used in turn.
 fn after(job: &Job, order: &[usize], number: u64, game: &ScoredGame) -> Option<u64> {
     if order.is_empty() {
         return Some(number + 1);
@@ -348,14 +353,15 @@ fn after(job: &Job, order: &[usize], number: u64, game: &ScoredGame) -> Option<u
     (number..number + starts).find(is_start).map(|number| number + 1)
 }
 
-/// Where the settings of a file stand.
+/// Returns the path of a file's settings.
 fn summary_path(out: &Path) -> PathBuf {
     let mut name = out.as_os_str().to_owned();
     name.push(".settings");
     PathBuf::from(name)
 }
 
-/// The summary's line about the engine: the nodes of some searches tell searches and evaluations apart that have one version.
+/// Formats the summary's line about the engine. The nodes of some searches tell engines of the same
+/// version apart.
 fn engine(evaluation: &EvalConfig) -> Result<String, RunError> {
     let nodes = in_search_thread(|| {
         let mut searcher = Searcher::new(SIGNATURE_HASH_MIB).map_err(io::Error::other)?;
@@ -372,7 +378,7 @@ fn engine(evaluation: &EvalConfig) -> Result<String, RunError> {
     Ok(format!("engine = {name} {version}, signature {nodes}\n"))
 }
 
-/// Holds the settings to those of the games that are there, and writes them down where there are none.
+/// Compares the settings with those of the existing games, or stores them if there are none.
 fn check_summary(job: &Job, length: u64) -> Result<(), RunError> {
     let path = summary_path(&job.out);
     let summary = format!("{}{}", engine(&job.evaluation)?, job.summary);

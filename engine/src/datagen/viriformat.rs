@@ -1,28 +1,30 @@
-//! Games with scores, in the file format viriformat: <https://github.com/cosmobobak/viriformat>, specification in its README.
+//! Scored games in the file format viriformat (<https://github.com/cosmobobak/viriformat>,
+//! specified in its README).
 //!
-//! A file is nothing but games, one after the other. A game is its start position (32 bytes), then four bytes a ply (move and
-//! score, both 16 bits, little endian), then four zero bytes. Scores are White's, in centipawns.
+//! A file is a sequence of games. A game is its starting position (32 bytes), four bytes per ply
+//! (move and score, both 16 bits, little endian), and four zero bytes. Scores are White's, in
+//! centipawns.
 
 use crate::board::{Board, CastlingSide};
 use crate::types::{Bitboard, Color, Flag, Move, Piece, PieceType, Square};
 use std::fmt;
 use std::io::{self, BufRead, ErrorKind, Write};
 
-/// Bytes of a start position.
+/// Length of a starting position in bytes.
 const HEAD_BYTES: usize = 32;
-/// Bytes of a ply, and of the end of a game.
+/// Length of a ply, and of the end mark of a game, in bytes.
 const PLY_BYTES: usize = 4;
-/// A game of more plies is damage: by the rule of 75 moves the longest game has fewer than 18,000.
+/// Maximum plies of a valid game. By the 75-move rule the longest game has fewer than 18,000.
 pub const MAX_PLIES: usize = 20_000;
-/// The score of a ply that nobody gave one to; beyond every filter.
+/// Score of a ply without one; beyond every filter.
 pub const NO_SCORE: i16 = i16::MAX;
 
-/// Rook that may castle, among the piece codes of a start position.
+/// Code of a rook that may castle, among the piece codes of a starting position.
 const UNMOVED_ROOK: u8 = 6;
 const BLACK: u8 = 8;
 const NO_EN_PASSANT: u8 = 64;
 
-/// How a game ended, from White's view.
+/// Result of a game, from White's view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum GameResult {
@@ -34,17 +36,17 @@ pub enum GameResult {
 impl GameResult {
     pub const ALL: [GameResult; 3] = [GameResult::BlackWins, GameResult::Draw, GameResult::WhiteWins];
 
-    /// The result of its code 0, 1 or 2: half points of White.
+    /// Creates the result from its code 0, 1 or 2: White's half points.
     pub fn from_half_points(code: u8) -> Option<GameResult> {
         GameResult::ALL.get(usize::from(code)).copied()
     }
 
-    /// 0, 1 or 2.
+    /// Returns White's half points, 0, 1 or 2.
     pub const fn half_points(self) -> u8 {
         self as u8
     }
 
-    /// The result in which a side wins.
+    /// Returns the result of a win by a side.
     pub const fn win(winner: Color) -> GameResult {
         match winner {
             Color::White => GameResult::WhiteWins,
@@ -52,7 +54,7 @@ impl GameResult {
         }
     }
 
-    /// The result from the other side's view.
+    /// Returns the result from the other side's view.
     #[must_use]
     pub const fn reversed(self) -> GameResult {
         match self {
@@ -63,26 +65,26 @@ impl GameResult {
     }
 }
 
-/// A move and the score of the position it was played in.
+/// Move and the score of the position it was played in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ScoredMove {
     pub mv: Move,
-    /// White's, in centipawns; [`NO_SCORE`] where there is none.
+    /// White's score in centipawns, or [`NO_SCORE`].
     pub score: i16,
 }
 
-/// A game with scores. Its moves are legal.
+/// Game with scores and legal moves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScoredGame {
     pub start: Board,
-    /// White's score of the start position where that has no move to carry it; else 0.
+    /// White's score of the starting position if no move carries it; else 0.
     pub start_score: i16,
     pub result: GameResult,
     pub plies: Vec<ScoredMove>,
 }
 
 impl ScoredGame {
-    /// Every position in which a move was played, with that move and its score.
+    /// Iterates over the positions in which a move was played, with that move and its score.
     pub fn positions(&self) -> impl Iterator<Item = (Board, ScoredMove)> {
         self.plies.iter().scan(self.start, |board, &ply| {
             let before = *board;
@@ -105,7 +107,7 @@ impl ScoredGame {
     /// Writes the game's bytes in one go.
     ///
     /// # Errors
-    /// As the writer.
+    /// Returns the errors of the writer.
     pub fn write_to(&self, out: &mut impl Write) -> io::Result<()> {
         let mut bytes = Vec::new();
         self.write(&mut bytes);
@@ -113,24 +115,24 @@ impl ScoredGame {
     }
 }
 
-/// What is wrong with a game.
+/// Damage of a game in a file.
 #[derive(Debug)]
 pub enum Damage {
-    /// The file ends in the middle of it.
+    /// The file ends within the game.
     Torn,
-    /// Its start is no legal position; why.
+    /// The starting position is not legal, with the reason.
     Start(String),
-    /// A byte that is none of the three results.
+    /// The result byte is not a valid code.
     Result(u8),
-    /// A move that is not legal; ply (from 0) and bits.
+    /// A move is not legal, with its ply (from 0) and bits.
     Move { ply: usize, bits: u16 },
-    /// More than [`MAX_PLIES`].
+    /// The game has more than [`MAX_PLIES`].
     TooLong,
-    /// The operating system said no.
+    /// The file cannot be read.
     Io(io::Error),
 }
 
-/// A game that can't be read, and where it begins.
+/// Error of a reader, with the place of the damaged game.
 #[derive(Debug)]
 pub struct ReadError {
     /// Bytes before the game.
@@ -159,7 +161,7 @@ impl fmt::Display for ReadError {
 
 impl std::error::Error for ReadError {}
 
-/// Reads game after game, and checks every position and move.
+/// Reader of games that checks every position and move.
 #[derive(Debug)]
 pub struct Reader<R> {
     source: R,
@@ -172,20 +174,21 @@ impl<R: BufRead> Reader<R> {
         Reader { source, offset: 0, games: 0 }
     }
 
-    /// Bytes of the games read so far.
+    /// Returns the bytes of the games read so far.
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// Games read so far.
+    /// Returns the number of games read so far.
     pub fn games(&self) -> u64 {
         self.games
     }
 
-    /// The next game, or none at the end of the file.
+    /// Reads the next game; `None` at the end of the file.
     ///
     /// # Errors
-    /// [`ReadError`] where the file is no viriformat, damaged or torn. Nothing more can be read then.
+    /// Returns a [`ReadError`] if the file is not viriformat, damaged or torn. Nothing more can be
+    /// read after it.
     pub fn next_game(&mut self) -> Result<Option<ScoredGame>, ReadError> {
         match self.read_game() {
             Ok(None) => Ok(None),
@@ -240,7 +243,7 @@ impl<R: BufRead> Iterator for Reader<R> {
     }
 }
 
-/// A move as the file has it: squares, promotion piece, and kind of move.
+/// Encodes a move as in the file: squares, promotion piece and kind of move.
 fn encode_move(mv: Move) -> u16 {
     let squares = mv.raw() & 0x0fff;
     let (piece, kind) = match mv.promotion() {
@@ -252,7 +255,7 @@ fn encode_move(mv: Move) -> u16 {
     squares | piece << 12 | kind << 14
 }
 
-/// The legal move of these bits.
+/// Decodes the bits of a legal move.
 fn decode_move(board: &Board, bits: u16) -> Option<Move> {
     let (from, to) = (Square::new((bits & 63) as u8), Square::new((bits >> 6 & 63) as u8));
     let captures = board.piece_at(to).is_some();
@@ -293,7 +296,7 @@ fn bits_of(set: Bitboard) -> u64 {
     set.iter().fold(0, |bits, square| bits | 1 << square.index())
 }
 
-/// The position by way of its FEN, so that there is one definition of a legal position.
+/// Parses the position by way of its FEN, so that legality has a single definition.
 fn unpack(bytes: &[u8; HEAD_BYTES]) -> Result<(Board, i16, GameResult), Damage> {
     let word = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
     let occupied = bytes[..8].iter().rev().fold(0, |bits, &byte| bits << 8 | u64::from(byte));
@@ -345,7 +348,7 @@ mod tests {
     use crate::types::MoveList;
     use crate::types::SplitMix64;
 
-    /// A game of random moves with random scores.
+    /// Returns a game of random moves with random scores.
     fn random_game(fen: &str, seed: u64) -> ScoredGame {
         let start = Board::from_fen(fen).unwrap();
         let mut random = SplitMix64::from_seeds(&[seed]);
@@ -383,7 +386,7 @@ mod tests {
         assert_eq!(read, games);
     }
 
-    /// The example of the specification: 1. e4 e5 2. Qh5 Ke7 3. Qxe5#.
+    /// Example of the specification: 1. e4 e5 2. Qh5 Ke7 3. Qxe5#.
     #[test]
     fn the_specifications_example_is_read_and_written() {
         let bytes: Vec<u8> = [

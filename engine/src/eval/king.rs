@@ -1,7 +1,8 @@
-//! Danger to kings.
+//! King safety.
 //!
-//! Attackers of the king's zone are counted in attack units, an idea as old as the mailbox programs (see "King Safety" in the
-//! Chess Programming Wiki). The units only choose a weight of a table, so the evaluation stays linear in its weights.
+//! Attackers of the king's zone are counted in attack units ("King Safety", Chess Programming
+//! Wiki). The units only select a weight from a table, so the evaluation stays linear in its
+//! weights.
 
 use super::layout::{KING_DANGER, KING_DANGER_SQUARED, SAFE_CHECK, WEAK_ZONE};
 use super::pieces::Attacks;
@@ -10,10 +11,10 @@ use crate::board::Board;
 use crate::board::attacks::{bishop_attacks, knight_attacks, rook_attacks};
 use crate::types::{Color, PieceType};
 
-/// Units of a safe check with a knight, bishop, rook, queen.
+/// Attack units of a safe check with a knight, bishop, rook or queen.
 const CHECK_UNITS: [i32; 4] = [4, 3, 5, 4];
 
-/// Adds what a side's attack on the enemy king is worth.
+/// Adds the value of a side's attack on the enemy king.
 #[inline(always)] // See `add_piece_terms`.
 pub(super) fn add_danger(board: &Board, us: Color, attacks: &Attacks, sink: &mut impl Sink) {
     let (own, other) = (us.index(), (!us).index());
@@ -21,7 +22,7 @@ pub(super) fn add_danger(board: &Board, us: Color, attacks: &Attacks, sink: &mut
     let defended = attacks.all[other];
     let kings_and_queens =
         attacks.by_kind[other][PieceType::King.index()] | attacks.by_kind[other][PieceType::Queen.index()];
-    // Attacked, and defended at most once and that by king or queen.
+    // Squares attacked, and defended at most once and then by king or queen.
     let weak = (attacks.all[own] - attacks.twice[other]) & (!defended | kings_and_queens);
     let zone_weak = (weak & attacks.zone[other]).count() as i32;
     let mut units = attacks.units[own] + zone_weak;
@@ -33,7 +34,7 @@ pub(super) fn add_danger(board: &Board, us: Color, attacks: &Attacks, sink: &mut
     let straight = rook_attacks(king, occupied);
     let checks = [knight_attacks(king), diagonal, straight, diagonal | straight];
     for (index, squares) in checks.into_iter().enumerate() {
-        // The piece types from knight to queen follow each other.
+        // The piece types from knight to queen are consecutive.
         if (squares & safe & attacks.by_kind[own][index + 1]).any() {
             units += CHECK_UNITS[index];
             sink.add(us, SAFE_CHECK.at(index), 1);
@@ -43,6 +44,6 @@ pub(super) fn add_danger(board: &Board, us: Color, attacks: &Attacks, sink: &mut
     let half = KING_DANGER.len / 2;
     let units = (units as usize).min(half - 1);
     sink.add(us, KING_DANGER.at(with_queen * half + units), 1);
-    // Steady where the table has seen too few positions to be.
+    // A smooth term where the table has seen too few positions.
     sink.add(us, KING_DANGER_SQUARED.at(with_queen), (units * units / 16) as i32);
 }

@@ -1,19 +1,19 @@
-//! Where each term's weights lie in the one table of weights.
+//! Layout of the terms in the table of weights.
 //!
-//! A term is a block of weights; the evaluation adds `count` times one of them for a side. The tuner and the generated file
-//! `weights.rs` know the terms from here and from nowhere else.
+//! A term is a block of weights; the evaluation adds `count` times one of them for a side. This is
+//! the only definition of the terms, for the tuner and for the generated `weights.rs`.
 
-/// Some weights in a row that belong to one term.
+/// Consecutive weights of one term.
 #[derive(Debug, Clone, Copy)]
 pub struct Block {
-    /// The name the generated file shows.
+    /// Name in the generated file.
     pub name: &'static str,
     pub start: usize,
     pub len: usize,
 }
 
 impl Block {
-    /// The place of one of the block's weights in the table.
+    /// Returns the index in the table of one of the block's weights.
     #[inline]
     pub const fn at(self, index: usize) -> usize {
         debug_assert!(index < self.len);
@@ -43,7 +43,7 @@ macro_rules! layout {
         /// All terms in the order of the table.
         pub const BLOCKS: &[Block] = &[$($name),*];
 
-        /// The number of weights.
+        /// Number of weights.
         pub const COUNT: usize = {
             let last = BLOCKS[BLOCKS.len() - 1];
             last.start + last.len
@@ -52,93 +52,100 @@ macro_rules! layout {
 }
 
 layout! {
-    /// Pawn to queen.
+    /// Material, pawn to queen.
     MATERIAL: 5;
-    /// By piece type and square from the own side; mirrored so that the own king is on files e to h, but for the king itself.
+    /// Placement by piece type and square from the own side. Squares are mirrored so that the own
+    /// king is on files e to h, except for the king itself.
     PLACEMENT: 6 * 64;
-    /// By the number of squares in the mobility area a knight attacks; likewise the next three.
+    /// Mobility by the number of attacked squares in the mobility area; likewise the next three.
     MOBILITY_KNIGHT: 9;
     MOBILITY_BISHOP: 14;
     MOBILITY_ROOK: 15;
     MOBILITY_QUEEN: 28;
-    /// Times the own pawns beyond five.
+    /// Knight, times the own pawns beyond five.
     KNIGHT_WITH_PAWNS: 1;
-    /// Times the own pawns beyond five.
+    /// Rook, times the own pawns beyond five.
     ROOK_WITH_PAWNS: 1;
     BISHOP_PAIR: 1;
-    /// By the number of own pawns on the bishop's colour.
+    /// Bishop, by the number of own pawns on its square colour.
     BISHOP_WITH_PAWNS: 9;
-    /// A bishop that sees both inner centre squares of a long diagonal.
+    /// Bishop that sees both inner centre squares of a long diagonal.
     BISHOP_LONG_DIAGONAL: 1;
-    /// On the edge's seventh rank, on its sixth: the way back barred by a guarded enemy pawn.
+    /// Trapped bishop on the edge's seventh rank, on its sixth: a guarded enemy pawn bars the way
+    /// back.
     TRAPPED_BISHOP: 2;
     MINOR_BEHIND_PAWN: 1;
-    /// Knight, bishop: on a square guarded by a pawn that no enemy pawn can ever attack.
+    /// Knight or bishop on a square that is guarded by a pawn and that no enemy pawn can ever
+    /// attack.
     OUTPOST: 2;
-    /// Knight, bishop: on such a square without a pawn's guard.
+    /// Knight or bishop on such a square without a pawn's guard.
     OUTPOST_ALONE: 2;
-    /// A knight's step to such a square.
+    /// Knight that can reach such a square in one move.
     OUTPOST_IN_REACH: 1;
     ROOK_OPEN_FILE: 1;
     ROOK_HALF_OPEN_FILE: 1;
-    /// A rook that another own rook guards, on a closed, half-open, open file.
+    /// Rook guarded by another own rook, on a closed, half-open or open file.
     ROOK_SUPPORTED: 3;
-    /// A rook on the file of a passed pawn, behind it: its own, the enemy's.
+    /// Rook behind a passed pawn: its own, the enemy's.
     ROOK_BEHIND_PASSED: 2;
     DOUBLED: 1;
-    /// With an enemy pawn ahead on the file, without.
+    /// Isolated pawn with an enemy pawn ahead on the file, without.
     ISOLATED: 2;
-    /// With an enemy pawn ahead on the file, without.
+    /// Backward pawn with an enemy pawn ahead on the file, without.
     BACKWARD: 2;
-    /// By rank: a pawn with a neighbour beside it.
+    /// Pawn with a neighbour beside it, by rank.
     PHALANX: 8;
-    /// By rank: a pawn guarded by pawns.
+    /// Pawn guarded by pawns, by rank.
     SUPPORTED: 8;
-    /// By rank: one exchange away from being passed.
+    /// Pawn one exchange away from being passed, by rank.
     CANDIDATE: 8;
-    /// By rank.
+    /// Passed pawn, by rank.
     PASSED: 8;
-    /// By rank: a passed pawn with a free square ahead.
+    /// Passed pawn with a free square ahead, by rank.
     PASSED_CAN_MOVE: 8;
-    /// By rank: a passed pawn with no enemy piece on or attacking its way.
+    /// Passed pawn with no enemy piece on or attacking its way, by rank.
     PASSED_WAY_SAFE: 8;
-    /// By distance of the own king to the square ahead of a passed pawn, times the ranks beyond the third.
+    /// Distance of the own king to the square ahead of a passed pawn, times the ranks beyond the
+    /// third.
     PASSED_OWN_KING: 8;
-    /// By distance of the enemy king, likewise.
+    /// Distance of the enemy king to the square ahead of a passed pawn, times the ranks beyond the
+    /// third.
     PASSED_ENEMY_KING: 8;
-    /// A passed pawn the lone enemy king cannot catch.
+    /// Passed pawn that the lone enemy king cannot catch.
     UNSTOPPABLE: 1;
-    /// King's file, other files; by the rank of the nearest own pawn from the king on, 0 for none.
+    /// Shelter on the king's file, on other files, by the rank of the nearest own pawn from the
+    /// king on, 0 for none.
     SHELTER: 2 * 8;
-    /// Enemy pawn not blocked, blocked by an own pawn; by the rank of the nearest enemy pawn from the king on, 0 for none.
+    /// Storm of enemy pawns not blocked, blocked by an own pawn, by the rank of the nearest enemy
+    /// pawn from the king on, 0 for none.
     STORM: 2 * 8;
-    /// King's file, other files beside it; without own pawns, without pawns.
+    /// King's file, other files beside it; without own pawns, without any pawns.
     KING_FILE: 2 * 2;
-    /// Attackers without, with a queen; by attack units on the king's zone.
+    /// King danger without, with a queen among the attackers, by attack units on the king's zone.
     KING_DANGER: 2 * 40;
-    /// Attackers without, with a queen; times the square of the attack units, in sixteenths.
+    /// Square of the attack units in sixteenths, without, with a queen among the attackers.
     KING_DANGER_SQUARED: 2;
-    /// Knight to queen: a check the enemy cannot simply take.
+    /// Check by a knight, bishop, rook or queen that the enemy cannot simply capture.
     SAFE_CHECK: 4;
     /// Squares of the enemy king's zone that are attacked and hardly defended.
     WEAK_ZONE: 1;
-    /// A king without pawns of any side on its wing.
+    /// King without pawns of either side on its wing.
     PAWNLESS_FLANK: 1;
-    /// By the piece attacked, likewise the next two.
+    /// Threat by the piece attacked; likewise the next two.
     THREAT_BY_PAWN: 6;
     THREAT_BY_MINOR: 6;
     THREAT_BY_ROOK: 6;
     THREAT_BY_KING: 1;
     /// Attacked pieces without defence, or without enough.
     HANGING: 1;
-    /// Enemy pieces a safe pawn push would attack.
+    /// Enemy pieces that a safe pawn push would attack.
     PUSH_THREAT: 1;
-    /// Squares the enemy attacks but can hardly use.
+    /// Squares that the enemy attacks but can hardly use.
     RESTRICTED: 1;
     /// Safe squares from which a knight, a slider could attack the enemy queen.
     QUEEN_IN_REACH: 2;
     /// Safe squares behind the own front in the centre.
     SPACE: 1;
-    /// The side to move.
+    /// Right to move.
     TEMPO: 1;
 }

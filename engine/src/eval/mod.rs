@@ -1,8 +1,9 @@
 //! Static evaluation of positions.
 //!
-//! The evaluation is linear in its weights: every term adds a whole number of times one weight of the table in `weights.rs`,
-//! once for each side. The same code, run with another [`sink::Sink`], gives the coefficients instead of the sum ([`trace`]), which
-//! is what fitting the weights to game results needs.
+//! The evaluation is linear in its weights: every term adds a whole multiple of one weight of the
+//! table in `weights.rs`, once for each side. The same code run with another [`sink::Sink`] yields
+//! the coefficients instead of the sum ([`trace`]), from which the weights are fitted to game
+//! results.
 
 mod king;
 pub mod layout;
@@ -30,12 +31,12 @@ use pawns::{PawnTable, PawnTerms};
 use pieces::Attacks;
 use sink::{Sink, Sum};
 
-/// Evaluates positions; keeps what it found out about pawns between them.
+/// Classical evaluator with a cache of pawn terms.
 #[derive(Debug, Clone)]
 pub struct Evaluator {
     pawns: PawnTable,
-    /// Whether the processor counts and finds bits by instructions of their own, which the plainest x86-64 lacks; others do it as
-    /// well as they can wherever they compile for.
+    /// Set if the processor has instructions to count and find bits, which baseline x86-64 lacks.
+    /// Other targets use what they are compiled for.
     #[cfg(target_arch = "x86_64")]
     counts_bits: bool,
 }
@@ -49,18 +50,20 @@ impl Evaluator {
         }
     }
 
-    /// The value of a quiet position in centipawns, from the side to move's view. Far inside the mate scores.
+    /// Returns the value of a quiet position in centipawns, from the side to move's view. It is far
+    /// below the mate scores.
     pub fn evaluate(&mut self, board: &Board) -> Score {
         #[cfg(target_arch = "x86_64")]
         if self.counts_bits {
             #[expect(unsafe_code, reason = "the only call of code for processors that count bits")]
-            // SAFETY: `counts_bits` has seen that the processor has all that the function is compiled for.
+            // SAFETY: `counts_bits` is set only if the processor has all features that the function
+            // is compiled for.
             return unsafe { evaluate_counting_bits(&mut self.pawns, board) };
         }
         evaluate_in(&mut self.pawns, board)
     }
 
-    /// Forgets everything.
+    /// Clears the cache.
     pub fn clear(&mut self) {
         self.pawns.clear();
     }
@@ -77,7 +80,8 @@ fn counts_bits() -> bool {
     is_x86_feature_detected!("popcnt") && is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("lzcnt")
 }
 
-/// The same values as [`evaluate_in`]: sixty times an evaluation bits are counted, in one instruction rather than a dozen.
+/// Computes the same value as [`evaluate_in`] with bit-counting instructions. An evaluation counts
+/// bits sixty times, and the instruction replaces about a dozen others.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "popcnt,bmi1,lzcnt")]
 fn evaluate_counting_bits(pawns: &mut PawnTable, board: &Board) -> Score {
@@ -92,7 +96,8 @@ fn evaluate_in(pawns: &mut PawnTable, board: &Board) -> Score {
     finish(board, sum.0)
 }
 
-/// The value of a quiet position in centipawns, from the side to move's view, without any memory.
+/// Returns the value of a quiet position in centipawns, from the side to move's view, without a
+/// cache.
 pub fn evaluate(board: &Board) -> Score {
     let mut sum = Sum::default();
     add_all_terms(board, &mut sum);
@@ -104,9 +109,10 @@ fn add_all_terms(board: &Board, sink: &mut impl Sink) {
     add_piece_terms(board, &pawns, sink);
 }
 
-/// All terms but those of pawns and kings alone.
+/// Adds all terms except those of pawns and kings alone.
 ///
-/// The large ones are inlined once for each colour, so that shifts and signs are constants: a seventh fewer instructions.
+/// The large ones are inlined once per colour, so that shifts and signs are constants. This saves a
+/// seventh of the instructions.
 #[inline(always)] // See `evaluate_in`.
 fn add_piece_terms(board: &Board, pawns: &PawnTerms, sink: &mut impl Sink) {
     let mut attacks = Attacks::new(board);
@@ -121,7 +127,7 @@ fn add_piece_terms(board: &Board, pawns: &PawnTerms, sink: &mut impl Sink) {
     sink.add(board.turn(), layout::TEMPO.at(0), 1);
 }
 
-/// Mixes the halves by the material left and turns the view to the side to move.
+/// Blends both halves by the material left and turns the view to the side to move.
 #[inline(always)] // See `evaluate_in`.
 fn finish(board: &Board, sum: Pair) -> Score {
     let strong = if sum.eg() >= 0 { Color::White } else { Color::Black };
@@ -129,15 +135,16 @@ fn finish(board: &Board, sum: Pair) -> Score {
     if board.turn() == Color::White { white } else { -white }
 }
 
-/// The middle-game value weighs `phase` in [`MAX_PHASE`], the endgame value, given in 64ths, the rest.
+/// Blends a middle-game value, weighted `phase` of [`MAX_PHASE`], with an endgame value given in
+/// 64ths.
 fn taper(mg: i32, eg_64ths: i32, phase: i32) -> Score {
     (mg * phase * scale::NORMAL + eg_64ths * (MAX_PHASE - phase)) / (MAX_PHASE * scale::NORMAL)
 }
 
-/// The phase of all pieces on the board.
+/// Phase with all pieces on the board.
 pub const MAX_PHASE: i32 = 24;
 
-/// 24 with all pieces, 0 with kings and pawns only.
+/// Returns the phase: 24 with all pieces, 0 with kings and pawns only.
 #[inline]
 fn phase(board: &Board) -> i32 {
     let count = |kind| board.kind(kind).count() as i32;

@@ -1,12 +1,13 @@
-//! A middle-game and an endgame value added up in one register.
+//! Middle-game and endgame values packed into one register.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
 
-/// Two values of at most sixteen bits each, middle game in the low half and endgame in the high half.
+/// Two values of at most sixteen bits each, the middle game in the low half and the endgame in the
+/// high half.
 ///
-/// Sums, differences and products with a count act on both halves at once; a negative low half borrows one from the high
-/// half, which [`Pair::eg`] gives back.
+/// Sums, differences and products with a count act on both halves at once. A negative low half
+/// borrows one from the high half, which [`Pair::eg`] gives back.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Pair(i32);
 
@@ -18,13 +19,13 @@ impl Pair {
         Pair((eg << 16) + mg)
     }
 
-    /// The middle-game half.
+    /// Returns the middle-game half.
     #[inline]
     pub const fn mg(self) -> i32 {
         self.0 as i16 as i32
     }
 
-    /// The endgame half.
+    /// Returns the endgame half.
     #[inline]
     pub const fn eg(self) -> i32 {
         (self.0 + 0x8000) >> 16

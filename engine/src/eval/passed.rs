@@ -7,7 +7,7 @@ use super::sink::Sink;
 use crate::board::Board;
 use crate::types::{Bitboard, Color, Square};
 
-/// Adds what a side's passed pawns gain from free ways.
+/// Adds the terms for free ways of a side's passed pawns.
 #[inline]
 pub(super) fn add_terms(board: &Board, us: Color, pawns: &PawnTerms, attacks: &Attacks, sink: &mut impl Sink) {
     let lone_king = !board.has_non_pawn_material(!us);
@@ -27,11 +27,12 @@ pub(super) fn add_terms(board: &Board, us: Color, pawns: &PawnTerms, attacks: &A
     }
 }
 
-/// The rule of the square: the king needs more moves to the promotion square than the pawn.
+/// Rule of the square: returns whether the king needs more moves to the promotion square than the
+/// pawn.
 fn outruns_king(board: &Board, us: Color, pawn: Square) -> bool {
     let target = Square::at(pawn.file(), 7).relative(us);
     let rank = pawn.relative(us).rank();
-    // The first step of a pawn may be double.
+    // The pawn's first step may be double.
     let steps = 7 - rank.max(2);
     let head_start = u8::from(board.turn() != us);
     board.king(!us).distance(target) > steps + head_start

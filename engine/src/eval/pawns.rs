@@ -1,4 +1,4 @@
-//! Terms of pawns and kings alone, and a table that remembers them.
+//! Terms of pawns and kings alone, and their cache.
 
 use super::Pair;
 use super::layout::{
@@ -10,12 +10,12 @@ use crate::board::Board;
 use crate::board::attacks::{king_attacks, pawn_attacks, pawn_set_attacks};
 use crate::types::{Bitboard, Color, PieceType, Square};
 
-/// What the other terms want to know about the pawns.
+/// Facts about the pawns that other terms use.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct PawnTerms {
     /// Passed pawns of both sides.
     pub(super) passed: Bitboard,
-    /// Squares that a side's pawns attack now or can attack after moving on, by colour.
+    /// Squares that a side's pawns attack now or may attack after advancing, by colour.
     pub(super) attack_spans: [Bitboard; 2],
 }
 
@@ -26,10 +26,10 @@ struct Entry {
     sum: Pair,
 }
 
-/// Entries of 40 bytes, a power of two.
+/// Number of entries of 40 bytes, a power of two.
 const ENTRIES: usize = 1 << 12;
 
-/// Direct-mapped by the pawns and the squares of the kings.
+/// Cache indexed by the pawns and the kings' squares, direct-mapped.
 #[derive(Debug, Clone)]
 pub(super) struct PawnTable {
     entries: Box<[Entry]>,
@@ -44,10 +44,10 @@ impl PawnTable {
         self.entries.fill(Entry::default());
     }
 
-    /// The terms and their sum from White's view, from memory or computed.
+    /// Returns the terms and their sum from White's view, cached or computed.
     pub(super) fn probe(&mut self, board: &Board) -> (&PawnTerms, Pair) {
         let kings = board.king(Color::White).index() << 6 | board.king(Color::Black).index();
-        // Any odd factor spreads the kings; the top bit keeps the key from being that of an empty entry.
+        // Any odd factor spreads the kings; the top bit keeps the key from that of an empty entry.
         let key = (board.pawn_key() ^ (kings as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15)) | 1 << 63;
         let entry = &mut self.entries[key as usize & (ENTRIES - 1)];
         if entry.key != key {
@@ -76,7 +76,8 @@ pub(super) fn add_terms(board: &Board, sink: &mut impl Sink) -> PawnTerms {
     terms
 }
 
-/// The square of a piece as the placement table has it: from its own side, with its king on files e to h.
+/// Returns the index of a square in the placement table: from its own side, with its king on files
+/// e to h.
 #[inline]
 pub(super) fn placed(board: &Board, us: Color, square: Square) -> Square {
     let mirror = if board.king(us).file() < 4 { 7 } else { 0 };
@@ -110,7 +111,7 @@ fn add_pawn(board: &Board, us: Color, pawn: Square, terms: &mut PawnTerms, sink:
     if !neighbours.intersects(own) {
         sink.add(us, ISOLATED.at(unopposed), 1);
     } else {
-        // Neighbours have all gone ahead, and an enemy pawn guards the square to move to.
+        // All neighbours are ahead, and an enemy pawn guards the next square.
         let behind = (beside | beside.forward_fill(!us)) & own;
         if behind.is_empty() && pawn_attacks(us, stop).intersects(enemies) {
             sink.add(us, BACKWARD.at(unopposed), 1);
@@ -121,7 +122,7 @@ fn add_pawn(board: &Board, us: Color, pawn: Square, terms: &mut PawnTerms, sink:
         terms.passed |= bit;
         add_passed(board, us, stop, rank, sink);
     } else if !way.intersects(enemies | own) {
-        // Only pawns beside the way stop it, and no more of them than pawns that help.
+        // Only pawns beside the way stop it, and at most as many as support it.
         let levers = pawn_attacks(us, stop) & enemies;
         let helpers = beside & own | pawn_attacks(!us, pawn) & own;
         if stoppers == levers && helpers.count() >= levers.count() {
@@ -141,7 +142,7 @@ fn add_passed(board: &Board, us: Color, stop: Square, rank: usize, sink: &mut im
     }
 }
 
-/// Placement, the pawns before the king, and enemy pawns coming at it.
+/// Adds placement, pawn shelter and pawn storm of a king.
 fn add_king(board: &Board, us: Color, sink: &mut impl Sink) {
     let king = board.king(us);
     let own = board.pieces(us, PieceType::Pawn);
@@ -170,7 +171,7 @@ fn add_king(board: &Board, us: Color, sink: &mut impl Sink) {
     }
 }
 
-/// The relative rank of the pawn closest to a side's first rank, 0 for none.
+/// Returns the relative rank of the pawn closest to a side's first rank, 0 for none.
 fn nearest(us: Color, pawns: Bitboard) -> usize {
     match us {
         _ if pawns.is_empty() => 0,
@@ -179,7 +180,7 @@ fn nearest(us: Color, pawns: Bitboard) -> usize {
     }
 }
 
-/// Four files of a king's wing, from the d- and e-files the four in the middle.
+/// Returns the four files of a king's wing; for the d- and e-files the four in the middle.
 fn flank(file: u8) -> Bitboard {
     let first = match file {
         0..=2 => 0,
@@ -189,7 +190,7 @@ fn flank(file: u8) -> Bitboard {
     (first..first + 4).fold(Bitboard::EMPTY, |set, file| set | Bitboard::file(file))
 }
 
-/// The squares round a king and those one further ahead.
+/// Returns the squares around a king and those one rank further ahead.
 #[inline]
 pub(super) fn king_zone(us: Color, king: Square) -> Bitboard {
     let near = king_attacks(king) | Bitboard::from(king);

@@ -1,4 +1,4 @@
-//! Terms of single pieces: material, placement, mobility, and what is good for each kind.
+//! Terms of single pieces: material, placement, mobility, and terms of each piece type.
 
 use super::layout::{
     BISHOP_LONG_DIAGONAL, BISHOP_PAIR, BISHOP_WITH_PAWNS, Block, KNIGHT_WITH_PAWNS, MATERIAL, MINOR_BEHIND_PAWN,
@@ -14,7 +14,7 @@ use crate::board::attacks::{
 };
 use crate::types::{Bitboard, Color, PieceType, Square};
 
-/// Who attacks what, gathered while the pieces are evaluated; arrays are by colour.
+/// Attacks gathered during the evaluation of the pieces; arrays are by colour.
 pub(super) struct Attacks {
     pub(super) by_kind: [[Bitboard; PieceType::COUNT]; 2],
     pub(super) all: [Bitboard; 2],
@@ -24,7 +24,7 @@ pub(super) struct Attacks {
     pub(super) units: [i32; 2],
     /// Squares that count for mobility.
     area: [Bitboard; 2],
-    /// The squares round each king.
+    /// Squares around each king.
     pub(super) zone: [Bitboard; 2],
 }
 
@@ -44,7 +44,7 @@ impl Attacks {
             let ahead = pawns.forward(us);
             attacks.zone[us.index()] = king_zone(us, king);
             attacks.record(us, PieceType::King, king_attacks(king));
-            // Both directions apart, to see squares two pawns attack.
+            // Both directions apart, to find squares attacked by two pawns.
             attacks.record(us, PieceType::Pawn, ahead.west());
             attacks.record(us, PieceType::Pawn, ahead.east());
         }
@@ -67,7 +67,7 @@ impl Attacks {
     }
 }
 
-/// Attack units of a piece that bears on the king's zone; each square of it that it attacks is one more.
+/// Attack units of a piece that attacks the king's zone; each attacked square of the zone adds one.
 const ZONE_UNITS: [i32; PieceType::COUNT] = [0, 2, 2, 2, 4, 0];
 
 /// Adds the terms of a side's knights, bishops, rooks and queens.
@@ -75,7 +75,7 @@ const ZONE_UNITS: [i32; PieceType::COUNT] = [0, 2, 2, 2, 4, 0];
 pub(super) fn add_terms(board: &Board, us: Color, pawns: &PawnTerms, attacks: &mut Attacks, sink: &mut impl Sink) {
     let occupied = board.occupied();
     let own = board.colored(us);
-    // Sliders see through pieces of their own that move alike.
+    // Sliders see through own pieces that move alike.
     let through_queens = occupied ^ board.pieces(us, PieceType::Queen);
     let through_majors = occupied ^ (board.straight_sliders() & own);
     let extra_pawns = board.pieces(us, PieceType::Pawn).count() as i32 - 5;
@@ -106,7 +106,7 @@ pub(super) fn add_terms(board: &Board, us: Color, pawns: &PawnTerms, attacks: &m
     }
 }
 
-/// What all pieces have in common.
+/// Adds the terms that all pieces share.
 #[inline]
 fn add_piece(
     board: &Board,
@@ -126,7 +126,7 @@ fn add_piece(
     attacks.record(us, kind, targets);
 }
 
-/// Knights (`which` 0) and bishops (1): outposts, and shelter behind a pawn.
+/// Adds the terms of knights (`which` 0) and bishops (1): outposts, and shelter behind a pawn.
 #[inline]
 fn add_minor(
     board: &Board,
@@ -165,7 +165,7 @@ fn add_bishop(board: &Board, us: Color, square: Square, sink: &mut impl Sink) {
     if (bishop_attacks(square, board.kind(PieceType::Pawn)) & centre).many() {
         sink.add(us, BISHOP_LONG_DIAGONAL.at(0), 1);
     }
-    // Ranks six and seven of the edge files are few enough to look at the rest rarely.
+    // Bishops on ranks six and seven of the edge files are rare, so the rest is rarely computed.
     let edge =
         (Bitboard::FILE_A | Bitboard::FILE_H) & (Bitboard::relative_rank(us, 6) | Bitboard::relative_rank(us, 5));
     if edge.has(square) {

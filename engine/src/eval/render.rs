@@ -1,11 +1,13 @@
-//! The text of `weights.rs`, so that a tuner can write what the compiler reads.
+//! Generator of `weights.rs`, with which a tuner writes what the compiler reads.
 
 use super::layout::BLOCKS;
 use std::fmt::Write;
 
-/// The source of `weights.rs` for weights in the order of the table: middle game and endgame, in centipawns.
+/// Formats the source of `weights.rs` for weights in the order of the table: middle game and
+/// endgame, in centipawns.
 ///
-/// With the number of positions in which each weight had a say, every block tells of its rarest, and of those that were never seen.
+/// If the number of positions in which each weight counted is given, every block states the range
+/// of these numbers and the weights that never occurred.
 pub fn render_weights(weights: &[[i32; 2]], counts: Option<&[u64]>) -> String {
     let mut text = String::from(
         "//! The weights of the evaluation, middle game and endgame, in the order of `layout`.\n\
@@ -30,7 +32,7 @@ pub fn render_weights(weights: &[[i32; 2]], counts: Option<&[u64]>) -> String {
     text + "];\n"
 }
 
-/// How often the weights of a block had a say.
+/// Formats the numbers of positions in which the weights of a block counted.
 fn seen(counts: &[u64]) -> String {
     let (least, most) = counts
         .iter()
@@ -45,7 +47,7 @@ fn seen(counts: &[u64]) -> String {
     }
 }
 
-/// `0 1 2 7` as `0-2, 7`.
+/// Formats `0 1 2 7` as `0-2, 7`.
 fn runs(places: &[usize]) -> String {
     let mut out: Vec<(usize, usize)> = Vec::new();
     for &place in places {

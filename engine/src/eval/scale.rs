@@ -1,12 +1,13 @@
-//! How much of an endgame advantage can be made good.
+//! Scaling of endgame advantages.
 
 use crate::board::Board;
 use crate::types::{Bitboard, Color, PieceType};
 
-/// All of it.
+/// Full scale.
 pub const NORMAL: i32 = 64;
 
-/// What is left of an endgame advantage of a side, in 64ths: less with few or no pawns and with bishops of opposite colours.
+/// Returns the scale of a side's endgame advantage in 64ths: lower with few or no pawns and with
+/// opposite-coloured bishops.
 #[inline]
 pub fn endgame_scale(board: &Board, strong: Color) -> i32 {
     let pawns = board.pieces(strong, PieceType::Pawn).count() as i32;
@@ -23,14 +24,14 @@ pub fn endgame_scale(board: &Board, strong: Color) -> i32 {
     (42 + 5 * pawns).min(NORMAL)
 }
 
-/// The usual 3, 3, 5, 9.
+/// Returns the value of a side's pieces as 3, 3, 5, 9.
 #[inline]
 fn pieces_value(board: &Board, color: Color) -> i32 {
     let count = |kind| board.pieces(color, kind).count() as i32;
     3 * (count(PieceType::Knight) + count(PieceType::Bishop)) + 5 * count(PieceType::Rook) + 9 * count(PieceType::Queen)
 }
 
-/// One bishop each, on squares of different colours.
+/// Returns whether each side has one bishop, on squares of different colours.
 #[inline]
 fn opposite_bishops(board: &Board) -> bool {
     let bishops = board.kind(PieceType::Bishop);

@@ -1,4 +1,4 @@
-//! The evaluation by terms, for people.
+//! Terms of the evaluation of a position, for people.
 
 use super::layout::BLOCKS;
 use super::sink::Sink;
@@ -13,7 +13,7 @@ pub struct Term {
     pub name: &'static str,
     /// Middle-game and endgame centipawns of White and of Black, each from its own view.
     pub sides: [Pair; 2],
-    /// Centipawns at the material left, White's less Black's. The terms' sum differs from the
+    /// Centipawns at the present phase, White's less Black's. The sum of the terms differs from the
     /// evaluation by rounding only.
     pub value: Score,
 }

@@ -1,4 +1,4 @@
-//! The evaluator against its trace, its mirror image and its own memory.
+//! Tests of the evaluator against its trace, its mirror image and its caches.
 
 use super::*;
 use crate::types::MoveList;
@@ -36,7 +36,7 @@ fn visit(mut visit: impl FnMut(&Board)) {
     }
 }
 
-/// The same position with colours, ranks and the side to move exchanged.
+/// Returns the position with colours, ranks and the side to move exchanged.
 fn mirrored(board: &Board) -> Board {
     let fen = board.to_fen(true);
     let fields: Vec<&str> = fen.split(' ').collect();
@@ -67,7 +67,7 @@ fn the_trace_adds_up_to_the_value() {
 #[test]
 fn memory_changes_nothing() {
     let mut evaluator = Evaluator::new();
-    // Processors with and without instructions for bits see the same.
+    // Processors with and without bit-counting instructions must agree.
     let mut plain = Evaluator {
         #[cfg(target_arch = "x86_64")]
         counts_bits: false,

@@ -10,7 +10,7 @@ use crate::board::Board;
 use crate::board::attacks::{bishop_attacks, knight_attacks, pawn_set_attacks, rook_attacks};
 use crate::types::{Bitboard, Color, PieceType};
 
-/// Adds what a side threatens.
+/// Adds the terms of a side's threats.
 #[inline(always)] // See `add_piece_terms`.
 pub(super) fn add_terms(board: &Board, us: Color, attacks: &Attacks, sink: &mut impl Sink) {
     let (own, other) = (us.index(), (!us).index());
@@ -18,7 +18,7 @@ pub(super) fn add_terms(board: &Board, us: Color, attacks: &Attacks, sink: &mut 
     let enemies = board.colored(!us);
     let pieces = enemies - board.kind(PieceType::Pawn);
     let by_enemy_pawns = attacks.by_kind[other][PieceType::Pawn.index()];
-    // Guarded by a pawn, or by more pieces than attack.
+    // Squares guarded by a pawn, or by more pieces than attack.
     let solid = by_enemy_pawns | (attacks.twice[other] - attacks.twice[own]);
     let weak = (enemies - solid) & attacks.all[own];
 
@@ -58,7 +58,7 @@ fn add_victims(board: &Board, us: Color, victims: Bitboard, block: Block, sink: 
     }
 }
 
-/// Squares from which a knight or slider could attack a single enemy queen next.
+/// Adds the squares from which a knight or slider could next attack a single enemy queen.
 #[inline]
 fn add_queen_in_reach(board: &Board, us: Color, attacks: &Attacks, sink: &mut impl Sink) {
     let queens = board.pieces(!us, PieceType::Queen);
@@ -77,7 +77,8 @@ fn add_queen_in_reach(board: &Board, us: Color, attacks: &Attacks, sink: &mut im
     add_count(us, sliders & safe, QUEEN_IN_REACH.at(1), sink);
 }
 
-/// Squares on files c to f and the own ranks two to four that hold no own pawn and no enemy pawn attacks.
+/// Adds the squares on files c to f and the own ranks two to four without an own pawn that no enemy
+/// pawn attacks.
 #[inline]
 fn add_space(board: &Board, us: Color, by_enemy_pawns: Bitboard, sink: &mut impl Sink) {
     let files = Bitboard(0x3C3C_3C3C_3C3C_3C3C);

@@ -1,4 +1,4 @@
-//! The evaluation as coefficients of its weights.
+//! Evaluation as coefficients of its weights.
 
 use super::layout::COUNT;
 use super::sink::Sink;
@@ -6,19 +6,20 @@ use super::{MAX_PHASE, Pair, add_all_terms, phase, scale};
 use crate::board::Board;
 use crate::types::{Color, Score};
 
-/// A position as the evaluation sees it: the value is linear in the weights, but for who is ahead in the endgame.
+/// Coefficients of a position. The value is linear in the weights, except for the side that is
+/// ahead in the endgame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trace {
-    /// Place in the table of weights, and how many times White has the term more often than Black; by rising place.
+    /// Pairs of a weight's index and its count for White less that for Black, in ascending order.
     pub coefficients: Vec<(u16, i16)>,
     /// Weight of the middle game in [`MAX_PHASE`].
     pub phase: i32,
-    /// What is left of an endgame advantage of White, of Black; in 64ths.
+    /// Factors of an endgame advantage of White and of Black, in 64ths.
     pub scale: [i32; 2],
 }
 
 impl Trace {
-    /// The value from White's view under a table of weights.
+    /// Returns the value from White's view under a table of weights.
     pub fn value(&self, weights: &[Pair]) -> Score {
         let sum = |half: fn(Pair) -> i32| -> i32 {
             self.coefficients.iter().map(|&(index, count)| half(weights[usize::from(index)]) * i32::from(count)).sum()
@@ -27,7 +28,8 @@ impl Trace {
         super::taper(sum(Pair::mg), eg * self.scale[usize::from(eg < 0)], self.phase)
     }
 
-    /// The same as real numbers for middle-game and endgame weights: the value, and the factors of the two halves in it.
+    /// Computes the value with real middle-game and endgame weights, and its factors of both
+    /// halves.
     pub fn value_f32(&self, weights: &[[f32; 2]]) -> (f32, [f32; 2]) {
         let (mut mg, mut eg) = (0.0, 0.0);
         for &(index, count) in &self.coefficients {
@@ -41,7 +43,7 @@ impl Trace {
     }
 }
 
-/// The coefficients of a position, from White's view.
+/// Computes the coefficients of a position, from White's view.
 pub fn trace(board: &Board) -> Trace {
     let mut record = Record([0; COUNT]);
     add_all_terms(board, &mut record);

@@ -1,8 +1,9 @@
-//! The first layer, kept for every ply of the line being searched.
+//! Accumulators of the first layer for every ply of the line being searched.
 //!
-//! A move only notes what it changes. When a position is evaluated, each side's accumulator is brought up from the nearest ply
-//! that has one; where the king's move changed the side's view on the way, it is made anew, from the last accumulator that had
-//! this view (a "Finny table", after its inventor's handle): few pieces have moved since.
+//! A move only records its changes. When a position is evaluated, each side's accumulator is
+//! updated from the nearest ply that has one. If a king's move on the way changed the side's view,
+//! the accumulator is refreshed from the last one with this view ("Finny table", after its
+//! inventor's handle), since few pieces have moved in between.
 
 use super::features::View;
 use super::network::Network;
@@ -11,22 +12,22 @@ use crate::board::{Board, CastlingSide};
 use crate::types::{Bitboard, Color, Move, Piece, PieceType, Score, Square};
 use std::sync::Arc;
 
-/// Plies that have room from the start: a search line and its quiescence.
+/// Initial capacity in plies: a search line with its quiescence search.
 const PLIES: usize = 160;
 
 type Placed = (Piece, Square);
 
-/// What a move changes on the board.
+/// Change of the board by a move.
 #[derive(Clone, Copy)]
 enum Change {
-    /// Nothing is known: the first ply.
+    /// No change is known: the first ply.
     Root,
-    /// One piece goes, one comes; a promotion as well.
+    /// One piece is removed and one added; promotions included.
     Move {
         add: Placed,
         sub: Placed,
     },
-    /// And a piece is taken; en passant as well.
+    /// One piece is also captured; en passant included.
     Capture {
         add: Placed,
         sub: Placed,
@@ -39,7 +40,7 @@ enum Change {
 }
 
 impl Change {
-    /// What a legal move changes.
+    /// Returns the changes by a legal move.
     #[inline]
     fn of(board: &Board, mv: Move) -> Change {
         let us = board.turn();
@@ -60,7 +61,7 @@ impl Change {
         }
     }
 
-    /// Where the mover's king goes, if it does.
+    /// Returns the target square of the mover's king, if it moves.
     #[inline]
     fn king_target(&self) -> Option<Square> {
         match *self {
@@ -75,14 +76,14 @@ impl Change {
 
 #[derive(Clone, Copy)]
 struct Ply {
-    /// From the ply before.
+    /// Change from the previous ply.
     change: Change,
     views: [View; 2],
-    /// Sides whose accumulator is there.
+    /// Sides whose accumulator is up to date.
     ready: [bool; 2],
 }
 
-/// Features to add or subtract; a board has no more than 64 pieces.
+/// Features to add or subtract; a board has at most 64 pieces.
 struct Features {
     list: [u16; 64],
     len: usize,
@@ -106,43 +107,43 @@ impl Features {
     }
 }
 
-/// How much was done, for the benchmark.
+/// Counts of the work done, for the benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counters {
     pub evaluations: u64,
-    /// Moves noted.
+    /// Moves recorded.
     pub moves: u64,
-    /// Accumulators of one side brought on by a move.
+    /// Updates of one side's accumulator by a move.
     pub updates: u64,
-    /// Accumulators of one side made from the refresh cache.
+    /// Refreshes of one side's accumulator from the cache.
     pub refreshes: u64,
     /// Rows added or subtracted by refreshes.
     pub refresh_rows: u64,
 }
 
-/// The accumulators of a line of moves, and a network to evaluate with.
+/// Accumulators of a line of moves, and their network.
 pub struct Accumulators {
     network: Arc<Network>,
     kernels: &'static Kernels,
     plies: Vec<Ply>,
-    /// The plies to which a king came that changed its side's view, with their positions: what follows starts from there, so that no two
-    /// branches refresh for themselves.
+    /// Plies at which a king changed its side's view, with their positions. Later plies start from
+    /// there, so that no two branches repeat a refresh.
     turns: Vec<(usize, Board)>,
-    /// `[ply][colour][hidden]`.
+    /// Accumulators `[ply][colour][hidden]`.
     values: Aligned<i16>,
-    /// The refresh cache, `[colour][slot][hidden]`, and the pieces each of its accumulators stands for.
+    /// Refresh cache `[colour][slot][hidden]`, and the pieces of each of its accumulators.
     cached: Aligned<i16>,
     cached_pieces: Vec<[Bitboard; Piece::COUNT]>,
     counters: Counters,
 }
 
 impl Accumulators {
-    /// With the best kernels of this processor, at the start position.
+    /// Creates accumulators at the starting position, with the best kernels of this processor.
     pub fn new(network: Arc<Network>) -> Accumulators {
         Accumulators::with_kernels(network, Kernels::detect())
     }
 
-    /// With given kernels, for tests and benchmarks.
+    /// Creates accumulators with given kernels, for tests and benchmarks.
     pub fn with_kernels(network: Arc<Network>, kernels: &'static Kernels) -> Accumulators {
         let hidden = network.layout().hidden;
         let slots = 2 * 2 * network.layout().king_buckets;
@@ -170,19 +171,21 @@ impl Accumulators {
         self.counters
     }
 
-    /// Begins a line at a position.
+    /// Starts a line at a position.
     pub fn reset(&mut self, board: &Board) {
         let views = Color::ALL.map(|color| View::new(self.network.layout(), color, board.king(color)));
         self.plies.clear();
         self.turns.clear();
         self.plies.push(Ply { change: Change::Root, views, ready: [false; 2] });
-        // Now, while the board is here: a first evaluation further down would leave every branch to refresh for itself.
+        // Refreshed now, while the board is known: otherwise every branch below would refresh by
+        // itself.
         for color in Color::ALL {
             self.refresh(0, board, color);
         }
     }
 
-    /// Notes a legal move of the position the line stands at. A passed move changes nothing and is not noted.
+    /// Records a legal move from the current position. Null moves change nothing and are not
+    /// recorded.
     #[inline]
     pub fn push(&mut self, board: &Board, mv: Move) {
         let us = board.turn();
@@ -201,7 +204,7 @@ impl Accumulators {
         self.plies.push(Ply { change, views, ready: [false; 2] });
     }
 
-    /// Takes the last move back; the position the line began at stays.
+    /// Takes back the last move; the first position of the line stays.
     #[inline]
     pub fn pop(&mut self) {
         if self.plies.len() > 1 {
@@ -210,7 +213,7 @@ impl Accumulators {
         }
     }
 
-    /// The evaluation of the position the line stands at, in centipawns from the side to move's view.
+    /// Returns the evaluation of the current position in centipawns, from the side to move's view.
     #[inline]
     pub fn evaluate(&mut self, board: &Board) -> Score {
         self.counters.evaluations += 1;
@@ -233,7 +236,7 @@ impl Accumulators {
         &self.plies[self.plies.len() - 1]
     }
 
-    /// Where the accumulator of a side and ply begins.
+    /// Returns the start of a side's accumulator at a ply.
     #[inline]
     fn start(&self, ply: usize, color: Color) -> usize {
         (2 * ply + color.index()) * self.network.layout().hidden
@@ -244,13 +247,14 @@ impl Accumulators {
         &self.values[self.start(ply, color)..][..self.network.layout().hidden]
     }
 
-    /// Makes the accumulator of a side at the top ready, from the last ply that has one or where its view began.
+    /// Updates a side's accumulator at the top, from the last ply that has one or at which its view
+    /// began.
     #[inline]
     fn bring_up(&mut self, color: Color) {
         let us = color.index();
         let top = self.plies.len() - 1;
         let mut from = top;
-        // The first ply is always ready.
+        // The first ply is always up to date.
         while !self.plies[from].ready[us] {
             if self.plies[from - 1].views[us] != self.plies[from].views[us] {
                 self.begin_view(from, color);
@@ -263,7 +267,7 @@ impl Accumulators {
         }
     }
 
-    /// Makes an accumulator from the one of the ply before.
+    /// Updates an accumulator from that of the previous ply.
     #[inline]
     fn update(&mut self, ply: usize, color: Color) {
         let hidden = self.network.layout().hidden;
@@ -285,14 +289,14 @@ impl Accumulators {
         self.counters.updates += 1;
     }
 
-    /// Makes the accumulator of a side at a ply to which its king came.
+    /// Computes a side's accumulator at a ply to which its king moved.
     #[inline(never)]
     fn begin_view(&mut self, ply: usize, color: Color) {
         let turn = self.turns.iter().rev().find(|(at, _)| *at == ply).map(|(_, board)| *board);
         self.refresh(ply, &turn.expect("a view that changed was noted"), color);
     }
 
-    /// Makes the accumulator of a side and ply from the last one that had its view.
+    /// Computes a side's accumulator at a ply from the last one with its view.
     fn refresh(&mut self, ply: usize, board: &Board, color: Color) {
         let view = self.plies[ply].views[color.index()];
         let hidden = self.network.layout().hidden;
@@ -315,18 +319,18 @@ impl Accumulators {
 }
 
 impl Network {
-    /// The evaluation of a position without any memory: every piece is added to the biases.
+    /// Evaluates a position from scratch: every piece is added to the biases.
     pub fn evaluate_alone(&self, board: &Board) -> Score {
         self.evaluate_alone_with(Kernels::detect(), board)
     }
 
-    /// As [`Self::evaluate_alone`], with given kernels.
+    /// Evaluates like [`Self::evaluate_alone`], with given kernels.
     pub fn evaluate_alone_with(&self, kernels: &Kernels, board: &Board) -> Score {
         self.evaluate_pieces(kernels, board, board.occupied())
     }
 
-    /// Share of each piece but the kings in the evaluation, in centipawns from White's view: the
-    /// evaluation less that of the same board without the piece.
+    /// Computes the share of each piece but the kings in the evaluation, in centipawns from White's
+    /// view. It is the evaluation less that of the same board without the piece.
     pub fn piece_shares(&self, board: &Board) -> Vec<(Square, Score)> {
         let kernels = Kernels::detect();
         let white = |value: Score| if board.turn() == Color::White { value } else { -value };
@@ -341,7 +345,7 @@ impl Network {
             .collect()
     }
 
-    /// Evaluation of a board from which all pieces but those on `kept` are taken.
+    /// Evaluates a board with only the pieces on `kept`.
     fn evaluate_pieces(&self, kernels: &Kernels, board: &Board, kept: Bitboard) -> Score {
         let [own, other] = [board.turn(), !board.turn()].map(|color| {
             let view = View::new(self.layout(), color, board.king(color));

@@ -1,18 +1,18 @@
-//! The network that is built into the program, if there is one.
+//! Network embedded in the program, if there is one.
 
 use super::network::Network;
 use std::sync::{Arc, OnceLock};
 
-/// `engine/nets/destrier.nnue`, which the build script looks for.
+/// File `engine/nets/destrier.nnue`, if the build script finds it.
 #[cfg(embedded_net)]
 static FILE: Option<&[u8]> = Some(include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/nets/destrier.nnue")));
 #[cfg(not(embedded_net))]
 static FILE: Option<&[u8]> = None;
 
-/// The network that was there when the program was built; none when there was none.
+/// Returns the embedded network; `None` if there was none at build time.
 pub fn embedded() -> Option<Arc<Network>> {
     static NETWORK: OnceLock<Option<Arc<Network>>> = OnceLock::new();
-    // Its hash is checked when the tests run, not at every start.
+    // The tests check its hash, so that no start has to.
     NETWORK.get_or_init(|| super::format::parse_unhashed(FILE?).ok().map(|(network, _)| Arc::new(network))).clone()
 }
 
@@ -21,10 +21,11 @@ mod tests {
     use crate::nnue::{parse, sha256_hex};
     use std::path::Path;
 
-    /// The networks of the folder, in the order of the card's columns: the one that is built in, and the second choice.
+    /// Networks of the folder, in the order of the model card's columns: the embedded one and the
+    /// second choice.
     const FILES: [&str; 2] = ["destrier.nnue", "self-play.nnue"];
 
-    /// What a line `| key | value | value |` of the card says of a network.
+    /// Returns the value of a line `| key | value | value |` of the model card.
     fn entry<'a>(card: &'a str, key: &str, column: usize) -> &'a str {
         let rows = card.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"));
         let mut cells = rows.map(|row| row.split(" | ")).find_map(|mut row| (row.next() == Some(key)).then_some(row));

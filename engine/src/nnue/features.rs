@@ -1,26 +1,27 @@
-//! Positions as sets of features: which inputs of the first layer are one.
+//! Input features of the network.
 //!
-//! A feature says "this piece, own or enemy, stands here", seen by one side, with the board turned so that the side plays up the
-//! board and, in mirrored networks, its king stands on files a to d.
+//! A feature means "this piece, own or enemy, is on this square" from one side's view. The board is
+//! turned so that the side plays up the board. In mirrored networks it is also flipped so that the
+//! side's king is on files a to d.
 
 use super::layout::{FEATURES, Layout};
 use crate::types::{Color, Piece, Square};
 
-/// How one side sees the board, which follows from where its king stands.
+/// View of the board by one side, which depends on its king's square.
 ///
-/// Two positions with the same view have the same feature for the same piece, so that an accumulator of the one becomes that
-/// of the other by adding and subtracting what differs.
+/// In two positions with the same view every piece has the same feature. The accumulator of one
+/// becomes that of the other by adding and subtracting the difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct View {
-    /// The first feature of the king's bucket.
+    /// First feature of the king's bucket.
     base: u16,
-    /// What a square is combined with (exclusive or): 56 turns the board for Black, 7 mirrors the files.
+    /// Mask that is XORed with squares: 56 turns the board for Black, 7 mirrors the files.
     turn: u8,
     color: Color,
 }
 
 impl View {
-    /// The view of a side with its king on a square.
+    /// Creates the view of a side with its king on a square.
     #[inline]
     pub fn new(layout: &Layout, color: Color, king: Square) -> View {
         let relative = king.relative(color);
@@ -31,7 +32,8 @@ impl View {
         View { base: u16::from(bucket) * FEATURES as u16, turn: mirror ^ (56 * color as u8), color }
     }
 
-    /// The feature of a piece on a square: `bucket * 768 + enemy * 384 + kind * 64 + square`.
+    /// Returns the feature of a piece on a square: `bucket * 768 + enemy * 384 + kind * 64 +
+    /// square`.
     #[inline]
     pub fn feature(self, piece: Piece, square: Square) -> u16 {
         let enemy = u16::from(piece.color() != self.color);
@@ -39,7 +41,7 @@ impl View {
         self.base + enemy * 384 + kind * 64 + u16::from(square.raw() ^ self.turn)
     }
 
-    /// A number for each view of a side: twice the bucket, plus one when mirrored.
+    /// Returns the index of the view among those of a side: twice the bucket, plus one if mirrored.
     #[inline]
     pub fn slot(self) -> usize {
         usize::from(self.base) / FEATURES * 2 + usize::from(self.turn & 1)
@@ -60,7 +62,7 @@ mod tests {
         let plain = Layout::plain(Kind::Screlu, 32);
         let mut rich = plain.clone();
         (rich.mirrored, rich.king_buckets) = (true, 3);
-        // The first rank by two buckets, all else in the third.
+        // The first rank maps to two buckets, all else to the third.
         rich.bucket_map = [2; 32];
         rich.bucket_map[..4].copy_from_slice(&[0, 0, 1, 1]);
         type Case<'a> = (&'a Layout, Color, &'a str, Piece, &'a str, u16);

@@ -9,18 +9,21 @@
 //! | 20..24 | king buckets K of the input, 1 = none |
 //! | 24..28 | output buckets, 8 or 1 |
 //! | 28..32 | flags: bit 0 = horizontally mirrored |
-//! | 32..64 | king bucket of 32 squares, rank * 4 + file a..d, as the side sees them after mirroring |
+//! | 32..64 | king bucket of 32 squares, rank * 4 + file a..d, as the side sees them mirrored |
 //! | 64..96 | SHA-256 of the payload |
 //! | 96..128 | zero |
 //!
-//! The payload of kind 1 is Bullet's `quantised.bin`: feature weights i16 `[K * 768][H]`, feature biases i16 `[H]` (both times
-//! QA), output weights i16 `[buckets][2 * H]` (times QB; the side to move's half first), output biases i16 `[buckets]` (times
-//! QA * QB). That of kind 2: feature weights i16 `[K * 768][H]` and biases i16 `[H]` (times 127), weights i8 `[32][2 * H]` (times
-//! 64) and biases i32 `[32]` (times 127 * 64) of the second layer, output weights i8 `[32]` (times 400 * 16 / 127, which is 50.4)
-//! and bias i32 `[1]` (times 400 * 16). Both are padded to a multiple of 64 bytes; what the padding says is not looked at.
+//! The payload of kind 1 is Bullet's `quantised.bin`: feature weights i16 `[K * 768][H]` and biases
+//! i16 `[H]` (both times QA), output weights i16 `[buckets][2 * H]` (times QB; the side to move's
+//! half first), output biases i16 `[buckets]` (times QA * QB).
 //!
-//! A file without the magic whose size is right for some H is read as a bare `quantised.bin`: no king buckets, not mirrored,
-//! eight output buckets.
+//! The payload of kind 2: feature weights i16 `[K * 768][H]` and biases i16 `[H]` (times 127),
+//! weights i8 `[32][2 * H]` (times 64) and biases i32 `[32]` (times 127 * 64) of the second layer,
+//! output weights i8 `[32]` (times 400 * 16 / 127, which is 50.4) and bias i32 `[1]` (times 400 *
+//! 16). Both are padded to a multiple of 64 bytes; the contents of the padding are ignored.
+//!
+//! A file without the magic is read as a bare `quantised.bin` if its size is right for some H: no
+//! king buckets, not mirrored, eight output buckets.
 
 use super::layout::{HIDDEN_STEP, Kind, Layout, MAX_HIDDEN, SizeError};
 use super::network::Network;
@@ -30,22 +33,22 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 
-/// Bytes before the payload.
+/// Length of the header in bytes.
 pub const HEADER_LEN: usize = 128;
 
 const MAGIC: &[u8; 8] = b"DESTRIER";
 const VERSION: u32 = 1;
 const MIRRORED: u32 = 1;
 
-/// No file that could be a network is longer.
+/// Maximum length of a file that could be a network.
 const MAX_FILE_LEN: u64 = 256 << 20;
 
-/// What is wrong with a file that is no network.
+/// Reason why a file is not a network.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FormatError {
-    /// It cannot be read.
+    /// The file cannot be read.
     Io(String),
-    /// It has no magic and is not as long as any `quantised.bin`.
+    /// The file has no magic, and its length is not that of any `quantised.bin`.
     NoNetwork {
         len: usize,
     },
@@ -55,16 +58,16 @@ pub enum FormatError {
     },
     Version(u32),
     Kind(u32),
-    /// Flags of a later version.
+    /// The flags are those of a later version.
     Flags(u32),
-    /// A size of the header is out of its range.
+    /// A size in the header is out of range.
     Size(SizeError),
-    /// The payload is not as long as the header's sizes make it.
+    /// The payload's length differs from that of the header's sizes.
     PayloadLen {
         found: usize,
         expected: usize,
     },
-    /// The payload is not the one the header was written for.
+    /// The payload's hash differs from the header's.
     Hash,
 }
 
@@ -106,32 +109,34 @@ impl From<SizeError> for FormatError {
 /// Reads a network from a file.
 ///
 /// # Errors
-/// When it cannot be read or is no network; the message does not name the file.
+/// Returns an error if the file cannot be read or is not a network. The message does not name the
+/// file.
 pub fn read_file(path: &Path) -> Result<Network, FormatError> {
     parse(&read_bytes(path)?)
 }
 
-/// The bytes of a file, or as many as show that it is too long for a network.
+/// Reads the bytes of a file, up to one more than a network may have.
 ///
 /// # Errors
-/// When it cannot be read; the message does not name the file.
+/// Returns an error if the file cannot be read. The message does not name the file.
 pub fn read_bytes(path: &Path) -> Result<Vec<u8>, FormatError> {
     let io = |error: std::io::Error| FormatError::Io(error.to_string());
-    // Asked before it is opened: opening a FIFO waits for a writer, and a device may never end.
+    // Checked before it is opened: opening a FIFO waits for a writer, and a device may never end.
     if !fs::metadata(path).map_err(io)?.is_file() {
         return Err(FormatError::Io("it is not a regular file".to_owned()));
     }
     let file = File::open(path).map_err(io)?;
     let mut bytes = Vec::new();
-    // One more than allowed, so that a longer file shows as one of the wrong size.
+    // One byte more than allowed makes a longer file fail by its size.
     file.take(MAX_FILE_LEN + 1).read_to_end(&mut bytes).map_err(io)?;
     Ok(bytes)
 }
 
-/// Reads a network from the bytes of a file.
+/// Parses a network from the bytes of a file. Nothing is allocated before the sizes are known to
+/// fit the length.
 ///
 /// # Errors
-/// When the bytes are no network. Nothing is allocated before the sizes are known to fit the length.
+/// Returns an error if the bytes are not a network.
 pub fn parse(bytes: &[u8]) -> Result<Network, FormatError> {
     let (network, hash) = parse_unhashed(bytes)?;
     match hash {
@@ -140,7 +145,7 @@ pub fn parse(bytes: &[u8]) -> Result<Network, FormatError> {
     }
 }
 
-/// As [`parse`], but the hash of the payload is returned instead of checked.
+/// Parses like [`parse`], but returns the hash of the payload instead of checking it.
 pub(super) fn parse_unhashed(bytes: &[u8]) -> Result<(Network, Option<[u8; 32]>), FormatError> {
     if !bytes.starts_with(MAGIC) {
         let layout = raw_layout(bytes.len()).ok_or(FormatError::NoNetwork { len: bytes.len() })?;
@@ -184,16 +189,16 @@ fn parse_header(header: &[u8; HEADER_LEN]) -> Result<Layout, FormatError> {
     Ok(layout)
 }
 
-/// The layout of a bare `quantised.bin` of some length, padded or not.
+/// Returns the layout of a bare `quantised.bin` of a length, padded or not.
 fn raw_layout(len: usize) -> Option<Layout> {
     let layouts = (1..=MAX_HIDDEN / HIDDEN_STEP).map(|step| Layout::plain(Kind::Screlu, step * HIDDEN_STEP));
     layouts.into_iter().find(|layout| len == layout.payload_len() || len == layout.weights_len())
 }
 
-/// The file of a network: header, weights, padding. A payload may come without its padding.
+/// Encodes a network file: header, weights, padding. The payload may lack its padding.
 ///
 /// # Errors
-/// When the layout is out of range or the payload has another size than it says.
+/// Returns an error if the layout is out of range or the payload's size differs from it.
 pub fn encode(layout: &Layout, payload: &[u8]) -> Result<Vec<u8>, FormatError> {
     layout.validate()?;
     if payload.len() != layout.payload_len() && payload.len() != layout.weights_len() {
@@ -237,7 +242,7 @@ mod tests {
         }
     }
 
-    /// A file whose bytes at a place are changed gives this error.
+    /// Changed bytes of the header give this error.
     #[test]
     fn bad_headers_say_what_is_wrong() {
         type Case = (usize, u32, &'static str);
@@ -306,7 +311,7 @@ mod tests {
                 bytes[at] = (state >> 56) as u8;
             }
             assert!(parse(&bytes[..HEADER_LEN + 64]).is_err());
-            // With all of its weights, a header may be changed where nothing is read.
+            // With all of its weights present, header bytes may change where nothing is read.
             let _ = parse(&bytes);
         }
     }

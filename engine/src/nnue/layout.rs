@@ -1,22 +1,23 @@
-//! Shape of a network: architecture, sizes and the output bucket formula, for engine and trainer alike.
+//! Shape of a network: architecture, sizes and the output bucket formula, for the engine and the
+//! trainer.
 
 use std::fmt;
 
 /// Features of one king bucket: own and enemy pieces of six kinds on 64 squares.
 pub const FEATURES: usize = 768;
 
-/// One in the first layer's activations of kind 1.
+/// Value of one in the first layer's activations of kind 1.
 pub const QA: i64 = 255;
 
 /// Neurons of the second layer of kind 2.
 pub const HIDDEN_2: usize = 32;
 
-/// Neurons of the first layer are a multiple of this: vectors hold up to 32.
+/// Divisor of the first layer's size: vectors hold up to 32 numbers.
 pub(super) const HIDDEN_STEP: usize = 32;
 pub(super) const MAX_HIDDEN: usize = 4096;
-/// King buckets that a map may name.
+/// Maximum number of king buckets.
 pub const MAX_KING_BUCKETS: usize = 32;
-/// The payload is padded to a multiple of this many bytes.
+/// Divisor of the payload's length in bytes.
 const PADDING: usize = 64;
 
 /// Architecture of the layers after the first.
@@ -41,7 +42,8 @@ impl Kind {
         }
     }
 
-    /// Output buckets of a network of this kind unless its header says otherwise.
+    /// Returns the output buckets of a network of this kind, unless its header gives another
+    /// number.
     pub const fn usual_output_buckets(self) -> usize {
         match self {
             Kind::Screlu => 8,
@@ -50,37 +52,37 @@ impl Kind {
     }
 }
 
-/// Output bucket of a position with `pieces` pieces (2 to 32, kings included) in a network of
-/// `buckets` outputs: `(pieces - 2) / ceil(32 / buckets)`, Bullet's material count.
+/// Returns the output bucket of a position with `pieces` pieces (2 to 32, kings included) in a
+/// network of `buckets` outputs: `(pieces - 2) / ceil(32 / buckets)`, Bullet's material count.
 #[inline]
 pub const fn output_bucket(pieces: u32, buckets: usize) -> usize {
     (pieces.saturating_sub(2) / 32_u32.div_ceil(buckets as u32)) as usize
 }
 
-/// The shape of a network: all that its header says but the hash.
+/// Shape of a network: the contents of its header except the hash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
     pub kind: Kind,
-    /// Neurons of the first layer for each side; a multiple of 32, at most 4096.
+    /// Neurons of the first layer per side: a multiple of 32, at most 4096.
     pub hidden: usize,
-    /// Sets of feature weights, chosen by the own king's square; 1 to 32.
+    /// Number of sets of feature weights, selected by the own king's square; 1 to 32.
     pub king_buckets: usize,
-    /// Outputs, chosen by the number of pieces; 8 or 1.
+    /// Number of outputs, selected by the number of pieces; 8 or 1.
     pub output_buckets: usize,
-    /// The board is mirrored so that the own king stands on files a to d.
+    /// Set if the board is mirrored so that the own king is on files a to d.
     pub mirrored: bool,
-    /// The king bucket of `rank * 4 + file`, files e to h folded onto d to a.
+    /// King bucket of `rank * 4 + file`, with files e to h folded onto d to a.
     pub bucket_map: [u8; 32],
 }
 
 impl Layout {
-    /// No king buckets, no mirroring, and the output buckets that are usual for the kind.
+    /// Creates a layout without king buckets and mirroring, with the kind's usual output buckets.
     pub const fn plain(kind: Kind, hidden: usize) -> Layout {
         let output_buckets = kind.usual_output_buckets();
         Layout { kind, hidden, king_buckets: 1, output_buckets, mirrored: false, bucket_map: [0; 32] }
     }
 
-    /// Bytes of the weights without padding.
+    /// Returns the length of the weights in bytes, without padding.
     pub const fn weights_len(&self) -> usize {
         let features = 2 * self.hidden * (self.king_buckets * FEATURES + 1);
         let head = match self.kind {
@@ -90,15 +92,15 @@ impl Layout {
         features + head
     }
 
-    /// Bytes of the payload, padding and all.
+    /// Returns the length of the payload in bytes, padding included.
     pub const fn payload_len(&self) -> usize {
         self.weights_len().next_multiple_of(PADDING)
     }
 
-    /// Checks each size against its range, within which no size of an array overflows.
+    /// Checks each size against its range, within which no array size overflows.
     ///
     /// # Errors
-    /// If a size is out of its range.
+    /// Returns an error if a size is out of range.
     pub fn validate(&self) -> Result<(), SizeError> {
         let bad = |what, found: usize, expected| Err(SizeError { what, found, expected });
         if self.hidden == 0 || self.hidden > MAX_HIDDEN || !self.hidden.is_multiple_of(HIDDEN_STEP) {
@@ -122,7 +124,7 @@ impl Layout {
         }
     }
 
-    /// The shape in the usual notation, such as `(768x4hm -> 256)x2 -> 1x8`.
+    /// Formats the shape in the usual notation, such as `(768x4hm -> 256)x2 -> 1x8`.
     pub fn describe(&self) -> String {
         let buckets = if self.king_buckets > 1 { format!("x{}", self.king_buckets) } else { String::new() };
         let mirrored = if self.mirrored { "hm" } else { "" };
@@ -134,7 +136,7 @@ impl Layout {
     }
 }
 
-/// A size of a layout that is out of its range.
+/// Size of a layout that is out of range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SizeError {
     /// Name of the size.
@@ -155,7 +157,8 @@ impl std::error::Error for SizeError {}
 mod tests {
     use super::*;
 
-    /// Eight buckets have four numbers of pieces each but the last, which has three; one has all.
+    /// Each of eight buckets has four piece counts, except the last with three; a single bucket has
+    /// all.
     #[test]
     fn output_buckets_cover_all_piece_counts() {
         for (pieces, of_eight) in [(2, 0), (5, 0), (6, 1), (29, 6), (30, 7), (32, 7)] {

@@ -1,10 +1,13 @@
-//! The neural evaluation ("NNUE", Nasu 2018): a wide first layer kept up to date move by move, and a small head.
+//! Neural evaluation ("NNUE", Nasu 2018): a wide first layer that is updated move by move, and a
+//! small head.
 //!
-//! Reading order: `features.rs` (a position as a set of numbers), `layout.rs` (the shape), `network.rs` (the weights and what they compute),
-//! `format.rs` (the file they come in), `accumulator.rs` (the first layer, updated and not recomputed), `simd/` (the loops).
+//! Reading order: `features.rs` (the inputs), `layout.rs` (the shape), `network.rs` (the weights
+//! and the formula), `format.rs` (the file), `accumulator.rs` (incremental updates of the first
+//! layer), `simd/` (the loops).
 //!
-//! Kind 1 is `(768 x king buckets -> H)x2 -> SCReLU -> 1 x output buckets`, the shape of the trainer Bullet's first examples;
-//! kind 2 is `(768 x king buckets -> H)x2 -> 32 -> 1` with clipped ReLU, quantised as Stockfish's layers are.
+//! Kind 1 is `(768 x king buckets -> H)x2 -> SCReLU -> 1 x output buckets`, the shape of the first
+//! examples of the trainer Bullet. Kind 2 is `(768 x king buckets -> H)x2 -> 32 -> 1` with clipped
+//! ReLU, quantised like Stockfish's layers.
 
 mod accumulator;
 mod embedded;

@@ -1,38 +1,38 @@
-//! The weights of a network and what its head makes of two accumulators.
+//! Weights of a network, and its output from two accumulators.
 
 use super::layout::{HIDDEN_2, Kind, Layout, QA, output_bucket};
 use super::simd::{Aligned, Kernels, LayeredHead};
 use crate::types::Score;
 use std::fmt;
 
-/// One in the output weights of kind 1.
+/// Value of one in the output weights of kind 1.
 pub const QB: i64 = 64;
 /// Centipawns of an output of one.
 pub const SCALE: i64 = 400;
-/// The last division of kind 2.
+/// Last divisor of kind 2.
 const OUTPUT_DIVISOR: i32 = 16;
 
-/// No evaluation is farther from zero, whatever the weights: far inside the mate scores.
+/// Bound of every evaluation, far below the mate scores, whatever the weights are.
 pub const EVAL_LIMIT: Score = 20_000;
 
-/// The largest output weight whose product with an activation of up to 255 fits 16 bits.
+/// Largest output weight whose product with an activation of up to 255 fits 16 bits.
 const NARROW: u16 = 128;
 
 enum Head {
     Screlu {
-        /// `[bucket][2 * hidden]`, the side to move's half first.
+        /// Weights `[bucket][2 * hidden]`, the side to move's half first.
         weights: Aligned<i16>,
         biases: Vec<i16>,
-        /// No weight is beyond [`NARROW`], so that the kernels' 16-bit products are exact.
+        /// Set if no weight is beyond [`NARROW`], so that the kernels' 16-bit products are exact.
         narrow: bool,
     },
     Layered(LayeredHead),
 }
 
-/// A network, ready to evaluate. Shared between threads.
+/// Network ready for evaluation, shared between threads.
 pub struct Network {
     layout: Layout,
-    /// `[king bucket * 768][hidden]`.
+    /// Weights `[king bucket * 768][hidden]`.
     feature_weights: Aligned<i16>,
     feature_biases: Aligned<i16>,
     head: Head,
@@ -44,7 +44,7 @@ impl fmt::Debug for Network {
     }
 }
 
-/// Takes numbers off the front of a payload, whose length was checked.
+/// Reader of numbers from a payload whose length was checked.
 struct Cursor<'a>(&'a [u8]);
 
 impl<'a> Cursor<'a> {
@@ -68,7 +68,7 @@ impl<'a> Cursor<'a> {
 }
 
 impl Network {
-    /// The network of a payload of at least [`Layout::weights_len`] bytes.
+    /// Builds the network of a payload of at least [`Layout::weights_len`] bytes.
     pub(super) fn from_payload(layout: Layout, payload: &[u8]) -> Network {
         let hidden = layout.hidden;
         let mut cursor = Cursor(payload);
@@ -100,13 +100,13 @@ impl Network {
         &self.layout
     }
 
-    /// The weights of all features, `[feature][hidden]`.
+    /// Returns the weights of all features, `[feature][hidden]`.
     #[inline]
     pub(super) fn feature_weights(&self) -> &[i16] {
         &self.feature_weights
     }
 
-    /// The weights of one feature, one for each hidden neuron.
+    /// Returns the weights of one feature, one per hidden neuron.
     #[inline]
     pub(super) fn row(&self, feature: u16) -> &[i16] {
         let hidden = self.layout.hidden;
@@ -118,7 +118,8 @@ impl Network {
         &self.feature_biases
     }
 
-    /// False for a network of kind 1 whose output weights are too large for 16-bit products: it is evaluated by plain code.
+    /// Returns false for a network of kind 1 with output weights too large for 16-bit products,
+    /// which scalar code evaluates.
     pub fn is_narrow(&self) -> bool {
         match &self.head {
             Head::Screlu { narrow, .. } => *narrow,
@@ -126,11 +127,13 @@ impl Network {
         }
     }
 
-    /// The evaluation in centipawns, from the view of the side to move, whose accumulator is `own`; within [`EVAL_LIMIT`].
+    /// Returns the evaluation in centipawns within [`EVAL_LIMIT`], from the view of the side to
+    /// move, whose accumulator is `own`.
     ///
-    /// Kind 1: the sum over both accumulators of clamp(a, 0, QA)^2 * w, divided by QA, plus the bias, times SCALE / (QA * QB).
-    /// Kind 2: clamp(a, 0, 127) times the second layer plus bias, shifted right by 6, clamped to 0..127, times the output
-    /// weights, plus bias, divided by 16. Divisions round towards zero.
+    /// Kind 1: the sum over both accumulators of clamp(a, 0, QA)^2 * w, divided by QA, plus the
+    /// bias, times SCALE / (QA * QB). Kind 2: clamp(a, 0, 127) times the second layer plus bias,
+    /// shifted right by 6, clamped to 0..127, times the output weights, plus bias, divided by 16.
+    /// Divisions round towards zero.
     #[inline]
     pub(super) fn evaluate(&self, kernels: &Kernels, own: &[i16], other: &[i16], bucket: usize) -> Score {
         let limit = i64::from(EVAL_LIMIT);
@@ -146,7 +149,7 @@ impl Network {
         value.clamp(-limit, limit) as Score
     }
 
-    /// Output bucket of a position with `pieces` pieces.
+    /// Returns the output bucket of a position with `pieces` pieces.
     #[inline]
     pub(super) fn output_bucket(&self, pieces: u32) -> usize {
         output_bucket(pieces, self.layout.output_buckets)

@@ -1,4 +1,4 @@
-//! Networks of noise, for tests and benchmarks: the same from the same seed on every machine.
+//! Random networks for tests and benchmarks, the same on every machine for the same seed.
 
 use super::layout::{HIDDEN_2, Kind, Layout};
 use crate::types::SplitMix64;
@@ -7,15 +7,15 @@ use crate::types::SplitMix64;
 struct Random(SplitMix64);
 
 impl Random {
-    /// From `-limit` to `limit`.
+    /// Returns a number from `-limit` to `limit`.
     fn within(&mut self, limit: i32) -> i32 {
         let span = 2 * u64::from(limit.unsigned_abs()) + 1;
         (self.0.next_u64() % span) as i32 - limit
     }
 }
 
-/// The payload of a random network whose numbers are about as large as a trained one's: about half of the neurons are active, a
-/// few saturate, and evaluations are some hundreds of centipawns.
+/// Returns the payload of a random network with numbers about as large as a trained one's. About
+/// half of the neurons are active, a few saturate, and evaluations are some hundreds of centipawns.
 pub fn random_payload(layout: &Layout, seed: u64) -> Vec<u8> {
     let mut random = Random(SplitMix64::new(seed));
     let mut bytes = Vec::with_capacity(layout.payload_len());

@@ -1,15 +1,15 @@
-//! SHA-256 (FIPS 180-4), so that a network file can tell damage from data.
+//! SHA-256 (FIPS 180-4), which detects damaged network files.
 //!
-//! Written here because the engine keeps free of dependencies: only endgame tables and Linux system
-//! calls come from libraries.
+//! It is written here to keep the engine nearly free of dependencies: only tablebases and Linux
+//! system calls come from libraries.
 
-/// The fractional parts of the cube roots of the first 64 primes (FIPS 180-4, 4.2.2).
+/// Fractional parts of the cube roots of the first 64 primes (FIPS 180-4, 4.2.2).
 const ROUNDS: [u32; 64] = fractions(3);
 
-/// The fractional parts of the square roots of the first eight primes (FIPS 180-4, 5.3.3).
+/// Fractional parts of the square roots of the first eight primes (FIPS 180-4, 5.3.3).
 const INITIAL: [u32; 8] = fractions(2);
 
-/// 32 bits after the point of the `degree`-th roots of the first primes.
+/// Computes the 32 bits after the point of the `degree`-th roots of the first primes.
 const fn fractions<const N: usize>(degree: u32) -> [u32; N] {
     let mut words = [0; N];
     let mut found = 0;
@@ -28,7 +28,7 @@ const fn fractions<const N: usize>(degree: u32) -> [u32; N] {
     words
 }
 
-/// The low 32 bits of the integer root of `number * 2^(32 * degree)`, found bit by bit.
+/// Computes the low 32 bits of the integer root of `number * 2^(32 * degree)`, bit by bit.
 const fn root_bits(number: u128, degree: u32) -> u32 {
     let target = number << (32 * degree);
     let mut root: u128 = 0;
@@ -43,12 +43,12 @@ const fn root_bits(number: u128, degree: u32) -> u32 {
     root as u32
 }
 
-/// The digest of some bytes in hexadecimal, as `sha256sum` prints it.
+/// Returns the digest of some bytes in hexadecimal, as `sha256sum` prints it.
 pub fn sha256_hex(bytes: &[u8]) -> String {
     sha256(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The digest of some bytes.
+/// Returns the digest of some bytes.
 pub fn sha256(bytes: &[u8]) -> [u8; 32] {
     let mut state = INITIAL;
     let (blocks, rest) = bytes.as_chunks::<64>();
@@ -96,7 +96,7 @@ fn compress(state: &mut [u32; 8], block: &[u8; 64]) {
 mod tests {
     use super::*;
 
-    /// Digests of the examples of FIPS 180-4 and of lengths around the block's end.
+    /// Digests of the examples of FIPS 180-4, and of lengths around the end of a block.
     #[test]
     fn known_digests() {
         let million = vec![b'a'; 1_000_000];

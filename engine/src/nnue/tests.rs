@@ -1,4 +1,5 @@
-//! Accumulators against evaluations without memory, and the evaluation against its formula.
+//! Tests of accumulators against evaluations from scratch, and of the evaluation against its
+//! formula.
 
 use super::simd::Kernels;
 use super::{Accumulators, Kind, Layout, Network, View, encode, parse, random_payload};
@@ -6,7 +7,7 @@ use crate::board::Board;
 use crate::types::{Color, Move, MoveList, Piece, Square};
 use std::sync::Arc;
 
-/// Positions rich in castling, promotions and en passant, Chess960 among them.
+/// Positions rich in castling, promotions and en passant, some of Chess960.
 const STARTS: [&str; 10] = [
     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
     "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
@@ -46,7 +47,8 @@ impl Random {
     }
 }
 
-/// Walks at random through the tree below a position: plays, passes, takes back, and at times evaluates.
+/// Walks at random through the tree below a position: plays, passes, takes back, and evaluates at
+/// times.
 fn walk(accumulators: &mut Accumulators, start: &Board, steps: usize, random: &mut Random) {
     let network = Arc::clone(accumulators.network());
     let mut line: Vec<(Board, bool)> = Vec::new();
@@ -95,14 +97,16 @@ fn incremental_is_refreshed_over_random_lines() {
         }
         let counters = accumulators.counters();
         assert!(counters.updates > 0, "{counters:?}");
-        // Nothing but a line's first position is refreshed when no king changes the view: two sides, and the constructor.
+        // If no king changes the view, only the first position of a line is refreshed: two sides,
+        // and the constructor.
         let least = 2 * (STARTS.len() as u64 + 1);
         let views_change = layout.king_buckets > 1 || layout.mirrored;
         assert_eq!(counters.refreshes > least, views_change, "{counters:?}");
     }
 }
 
-/// A king changes its side's view in a position that is not evaluated itself: of what follows, only the first pays for it.
+/// A king changes its side's view in a position that is not evaluated itself. Only the first of its
+/// branches pays for a refresh.
 #[test]
 fn branches_share_a_refresh() {
     let board = Board::from_fen("r3k3/8/8/8/8/8/8/R2K4 w - - 0 1").expect("a legal position");
@@ -127,7 +131,7 @@ fn branches_share_a_refresh() {
     }
 }
 
-/// Longer than any line of a search: the room grows.
+/// A line longer than any search's makes the storage grow.
 #[test]
 fn a_line_may_be_as_long_as_it_likes() {
     let mut accumulators = Accumulators::new(network(&layouts()[3], 1));
@@ -149,7 +153,8 @@ fn a_line_may_be_as_long_as_it_likes() {
     assert_eq!(accumulators.evaluate(&Board::startpos()), accumulators.network().evaluate_alone(&Board::startpos()));
 }
 
-/// The bench positions, in the reference and in the best kernels, against the formula of the header's page.
+/// Compares the bench positions, in the reference and the best kernels, with the formula of the
+/// module page.
 #[test]
 fn the_evaluation_is_its_formula() {
     for (seed, layout) in layouts().iter().filter(|layout| layout.kind == Kind::Screlu).enumerate() {
@@ -184,7 +189,7 @@ fn the_evaluation_is_its_formula() {
     }
 }
 
-/// Output weights beyond the 16-bit trick are seen, and evaluated exactly all the same.
+/// Output weights beyond the 16-bit range are detected and still evaluated exactly.
 #[test]
 fn wide_output_weights_take_the_plain_path() {
     let layout = Layout::plain(Kind::Screlu, 32);
@@ -206,7 +211,7 @@ fn wide_output_weights_take_the_plain_path() {
     }
 }
 
-/// A position and the same with colours exchanged have the same value for the side to move.
+/// A position and its mirror image with colours exchanged have the same value for the side to move.
 #[test]
 fn the_evaluation_knows_no_colour() {
     for layout in layouts() {
@@ -233,7 +238,8 @@ fn shares_are_those_of_the_pieces_that_matter() {
     let layout = Layout { output_buckets: 1, ..Layout::plain(Kind::Screlu, 32) };
     let mut payload = vec![0; layout.payload_len()];
     let mut put = |place: usize, value: i16| payload[2 * place..2 * place + 2].copy_from_slice(&value.to_le_bytes());
-    // Own queens switch the first neuron on; the side to move's counts for it, the other's against.
+    // Own queens activate the first neuron; the side to move's count for it, the opponent's
+    // against.
     for square in 0..64 {
         put((4 * 64 + square) * 32, 100);
     }

@@ -4,7 +4,7 @@ use super::{Color, Square};
 use std::fmt;
 use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not, Shl, Shr, Sub};
 
-/// A set of squares; bit `i` is the square of index `i`.
+/// Set of squares; bit `i` is the square of index `i`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Bitboard(pub u64);
 
@@ -23,19 +23,19 @@ impl Bitboard {
         Bitboard(1 << square.index())
     }
 
-    /// The file of an index, 0 (a) to 7 (h).
+    /// Returns a file by its index, 0 (a) to 7 (h).
     #[inline]
     pub const fn file(file: u8) -> Bitboard {
         Bitboard(Self::FILE_A.0 << (file & 7))
     }
 
-    /// The rank of an index, 0 (first) to 7 (eighth).
+    /// Returns a rank by its index, 0 (first) to 7 (eighth).
     #[inline]
     pub const fn rank(rank: u8) -> Bitboard {
         Bitboard(Self::RANK_1.0 << ((rank & 7) * 8))
     }
 
-    /// A rank counted from a side, 0 to 7.
+    /// Returns a rank counted from a side, 0 to 7.
     #[inline]
     pub const fn relative_rank(color: Color, rank: u8) -> Bitboard {
         match color {
@@ -54,7 +54,7 @@ impl Bitboard {
         self.0 != 0
     }
 
-    /// True when two or more squares are set.
+    /// Returns whether the set has two or more squares.
     #[inline]
     pub const fn many(self) -> bool {
         self.0 & self.0.wrapping_sub(1) != 0
@@ -65,19 +65,19 @@ impl Bitboard {
         self.0.count_ones()
     }
 
-    /// The square of the lowest bit; a1 for the empty set, which the caller excludes.
+    /// Returns the square of the lowest bit. The set must not be empty; an empty one gives a1.
     #[inline]
     pub const fn lsb(self) -> Square {
         Square::new(self.0.trailing_zeros() as u8)
     }
 
-    /// The square of the highest bit; a1 for the empty set, which the caller excludes.
+    /// Returns the square of the highest bit. The set must not be empty; an empty one gives a1.
     #[inline]
     pub const fn msb(self) -> Square {
         Square::new(63 ^ (self.0.leading_zeros() as u8 & 63))
     }
 
-    /// Takes the lowest square out of the set.
+    /// Removes and returns the lowest square.
     #[inline]
     pub const fn pop(&mut self) -> Option<Square> {
         if self.0 == 0 {
@@ -98,31 +98,31 @@ impl Bitboard {
         self.0 & other.0 != 0
     }
 
-    /// One step up the board.
+    /// Shifts the set one step up the board.
     #[inline]
     pub const fn north(self) -> Bitboard {
         Bitboard(self.0 << 8)
     }
 
-    /// One step down the board.
+    /// Shifts the set one step down the board.
     #[inline]
     pub const fn south(self) -> Bitboard {
         Bitboard(self.0 >> 8)
     }
 
-    /// One step towards the h-file.
+    /// Shifts the set one step towards the h-file.
     #[inline]
     pub const fn east(self) -> Bitboard {
         Bitboard((self.0 & !Self::FILE_H.0) << 1)
     }
 
-    /// One step towards the a-file.
+    /// Shifts the set one step towards the a-file.
     #[inline]
     pub const fn west(self) -> Bitboard {
         Bitboard((self.0 & !Self::FILE_A.0) >> 1)
     }
 
-    /// One pawn step of a side.
+    /// Shifts the set by one pawn step of a side.
     #[inline]
     pub const fn forward(self, color: Color) -> Bitboard {
         match color {
@@ -131,7 +131,8 @@ impl Bitboard {
         }
     }
 
-    /// All squares on the same files ahead of the set, from a side's view, without the set itself.
+    /// Returns all squares ahead of the set on its files, from a side's view, without the set
+    /// itself.
     #[inline]
     pub const fn forward_fill(self, color: Color) -> Bitboard {
         let mut set = self.forward(color).0;
@@ -150,19 +151,19 @@ impl Bitboard {
         Bitboard(set)
     }
 
-    /// Whole files of all squares of the set.
+    /// Returns all squares on the files of the set.
     #[inline]
     pub const fn file_fill(self) -> Bitboard {
         Bitboard(self.0 | self.forward_fill(Color::White).0 | self.forward_fill(Color::Black).0)
     }
 
-    /// Mirrored top to bottom.
+    /// Mirrors the set top to bottom.
     #[inline]
     pub const fn flip(self) -> Bitboard {
         Bitboard(self.0.swap_bytes())
     }
 
-    /// The squares, lowest first.
+    /// Iterates over the squares, lowest first.
     #[inline]
     pub const fn iter(self) -> Squares {
         Squares(self)
@@ -182,7 +183,7 @@ impl FromIterator<Square> for Bitboard {
     }
 }
 
-/// The squares of a [`Bitboard`], lowest first.
+/// Iterator over the squares of a [`Bitboard`], lowest first.
 #[derive(Debug, Clone)]
 pub struct Squares(Bitboard);
 
@@ -243,7 +244,7 @@ impl Not for Bitboard {
     }
 }
 
-/// Set difference.
+/// Computes the set difference.
 impl Sub for Bitboard {
     type Output = Bitboard;
     #[inline]

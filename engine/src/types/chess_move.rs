@@ -1,15 +1,16 @@
-//! Moves in sixteen bits.
+//! Moves packed into sixteen bits.
 
 use super::{PieceType, Square};
 use std::fmt;
 
-/// A move: from in bits 0 to 5, to in bits 6 to 11, a [`Flag`] in bits 12 to 15.
+/// Move with origin in bits 0 to 5, target in bits 6 to 11 and a [`Flag`] in bits 12 to 15.
 ///
-/// Castling is written as the king taking its own rook, so that Chess960 needs nothing more.
+/// Castling is stored as the king capturing its own rook, which covers Chess960.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Move(u16);
 
-/// The kind of a move. Bit 2 is "captures", bit 3 is "promotes", and then bits 0 and 1 are the piece.
+/// Kind of a move. Bit 2 means capture and bit 3 promotion; for promotions bits 0 and 1 are the
+/// piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Flag {
@@ -32,7 +33,7 @@ impl Flag {
     const CAPTURE: u16 = 4 << 12;
     const PROMOTION: u16 = 8 << 12;
 
-    /// The flag of a promotion; any kind but knight, bishop and rook is read as the queen.
+    /// Returns the flag of a promotion; any kind but knight, bishop and rook counts as a queen.
     #[inline]
     pub const fn promotion(kind: PieceType, captures: bool) -> Flag {
         match (kind, captures) {
@@ -49,7 +50,7 @@ impl Flag {
 }
 
 impl Move {
-    /// No move: a1a1, which is never legal.
+    /// Null move: a1a1, which is never legal.
     pub const NULL: Move = Move(0);
 
     #[inline]
@@ -57,7 +58,7 @@ impl Move {
         Move(from.raw() as u16 | (to.raw() as u16) << 6 | (flag as u16) << 12)
     }
 
-    /// Any sixteen bits; see [`crate::board::Board::is_legal`] for what may be played.
+    /// Creates a move from any sixteen bits; see [`crate::board::Board::is_legal`] for legality.
     #[inline]
     pub const fn from_raw(raw: u16) -> Move {
         Move(raw)
@@ -73,13 +74,13 @@ impl Move {
         Square::new(self.0 as u8)
     }
 
-    /// The target; for castling the square of the own rook.
+    /// Returns the target square; for castling the square of the own rook.
     #[inline]
     pub const fn to(self) -> Square {
         Square::new((self.0 >> 6) as u8)
     }
 
-    /// The four flag bits; not every value is a [`Flag`].
+    /// Returns the four flag bits; not every value is a [`Flag`].
     #[inline]
     pub const fn flag_bits(self) -> u8 {
         (self.0 >> 12) as u8
@@ -90,7 +91,7 @@ impl Move {
         self.0 == 0
     }
 
-    /// True for en passant and capturing promotions as well.
+    /// Returns whether the move captures, en passant and capturing promotions included.
     #[inline]
     pub const fn is_capture(self) -> bool {
         self.0 & Flag::CAPTURE != 0
@@ -101,7 +102,7 @@ impl Move {
         self.0 & Flag::PROMOTION != 0
     }
 
-    /// What the pawn becomes.
+    /// Returns the piece that the pawn becomes.
     #[inline]
     pub const fn promotion(self) -> Option<PieceType> {
         if self.is_promotion() { Some(PieceType::from_index(1 + (self.0 >> 12 & 3) as usize)) } else { None }
@@ -122,14 +123,15 @@ impl Move {
         self.0 >> 12 == Flag::DoublePush as u16
     }
 
-    /// Neither capture nor promotion.
+    /// Returns whether the move neither captures nor promotes.
     #[inline]
     pub const fn is_quiet(self) -> bool {
         self.0 & (Flag::CAPTURE | Flag::PROMOTION) == 0
     }
 }
 
-/// King takes rook for castling; [`crate::board::Board::to_uci`] writes what a GUI expects.
+/// Formats castling as king takes rook; [`crate::board::Board::to_uci`] writes the form a GUI
+/// expects.
 impl fmt::Debug for Move {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}", self.from(), self.to())?;

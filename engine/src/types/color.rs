@@ -2,7 +2,7 @@
 
 use std::ops::Not;
 
-/// A side; `White` moves first and up the board.
+/// Side of the board; White moves first and up the board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Color {
@@ -13,13 +13,13 @@ pub enum Color {
 impl Color {
     pub const ALL: [Color; 2] = [Color::White, Color::Black];
 
-    /// 0 for White, 1 for Black.
+    /// Returns 0 for White, 1 for Black.
     #[inline]
     pub const fn index(self) -> usize {
         self as usize
     }
 
-    /// The pawn step of this side in squares: +8 for White, -8 for Black.
+    /// Returns the pawn step of this side in squares: +8 for White, -8 for Black.
     #[inline]
     pub const fn forward(self) -> i8 {
         match self {

@@ -1,6 +1,6 @@
-//! The vocabulary of the engine: colours, pieces, squares, sets of squares, moves and scores.
+//! Basic types of the engine: colours, pieces, squares, bitboards, moves and scores.
 //!
-//! Everything here is plain data without knowledge of the rules; those are in [`crate::board`].
+//! All are plain data that know nothing of the rules of chess, which are in [`crate::board`].
 
 mod bitboard;
 mod chess_move;

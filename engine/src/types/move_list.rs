@@ -1,12 +1,12 @@
-//! Moves of one position.
+//! List of the moves of one position.
 
 use super::Move;
 use std::ops::{Deref, DerefMut};
 
-/// No legal position has more than 218 moves.
+/// Capacity of a list. No legal position has more than 218 moves.
 pub const MAX_MOVES: usize = 256;
 
-/// Up to [`MAX_MOVES`] moves in place.
+/// List of up to [`MAX_MOVES`] moves, stored in place.
 #[derive(Clone)]
 pub struct MoveList {
     moves: [Move; MAX_MOVES],
@@ -22,7 +22,7 @@ impl MoveList {
     /// Appends a move.
     ///
     /// # Panics
-    /// When the list is full, which the moves of one position never reach.
+    /// Panics if the list is full, which the moves of one position never cause.
     #[inline]
     pub fn push(&mut self, mv: Move) {
         self.moves[self.len] = mv;

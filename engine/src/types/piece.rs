@@ -2,7 +2,7 @@
 
 use super::Color;
 
-/// A kind of piece, ordered by value.
+/// Piece type, ordered by value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum PieceType {
@@ -18,16 +18,16 @@ impl PieceType {
     pub const COUNT: usize = 6;
     pub const ALL: [PieceType; 6] =
         [PieceType::Pawn, PieceType::Knight, PieceType::Bishop, PieceType::Rook, PieceType::Queen, PieceType::King];
-    /// What a pawn may become, in the order of the promotion bits of a [`super::Move`].
+    /// Promotion pieces, in the order of the promotion bits of a [`super::Move`].
     pub const PROMOTIONS: [PieceType; 4] = [PieceType::Knight, PieceType::Bishop, PieceType::Rook, PieceType::Queen];
 
-    /// 0 (pawn) to 5 (king).
+    /// Returns the index, 0 (pawn) to 5 (king).
     #[inline]
     pub const fn index(self) -> usize {
         self as usize
     }
 
-    /// The inverse of [`Self::index`]; an index above 5 is read as the king.
+    /// Reverses [`Self::index`]; an index above 5 counts as the king.
     #[inline]
     pub const fn from_index(index: usize) -> PieceType {
         match index {
@@ -40,7 +40,7 @@ impl PieceType {
         }
     }
 
-    /// The lower-case FEN letter.
+    /// Returns the lower-case FEN letter.
     pub const fn letter(self) -> char {
         match self {
             PieceType::Pawn => 'p',
@@ -52,7 +52,7 @@ impl PieceType {
         }
     }
 
-    /// The kind of a FEN letter of either case.
+    /// Parses a FEN letter of either case.
     pub const fn from_letter(letter: char) -> Option<PieceType> {
         Some(match letter.to_ascii_lowercase() {
             'p' => PieceType::Pawn,
@@ -66,7 +66,7 @@ impl PieceType {
     }
 }
 
-/// A piece of one side. The discriminant is `2 * kind + colour`.
+/// Piece of one side. The discriminant is `2 * kind + colour`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Piece {
@@ -106,7 +106,7 @@ impl Piece {
         Self::ALL[kind.index() * 2 + color.index()]
     }
 
-    /// `2 * kind + colour`, 0 to 11.
+    /// Returns `2 * kind + colour`, 0 to 11.
     #[inline]
     pub const fn index(self) -> usize {
         self as usize
@@ -122,7 +122,7 @@ impl Piece {
         PieceType::from_index(self as usize >> 1)
     }
 
-    /// The FEN letter: upper case for White.
+    /// Returns the FEN letter, upper case for White.
     pub const fn letter(self) -> char {
         match self.color() {
             Color::White => self.kind().letter().to_ascii_uppercase(),
@@ -130,7 +130,7 @@ impl Piece {
         }
     }
 
-    /// The piece of a FEN letter.
+    /// Parses a FEN letter.
     pub const fn from_letter(letter: char) -> Option<Piece> {
         let color = if letter.is_ascii_uppercase() { Color::White } else { Color::Black };
         match PieceType::from_letter(letter) {

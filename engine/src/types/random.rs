@@ -1,19 +1,21 @@
-//! Numbers that look random and are the same on every machine.
+//! Pseudorandom numbers that are the same on every machine.
 
-/// The generator SplitMix64: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014, fig. 13.
+/// SplitMix64 generator (Steele, Lea and Flood, "Fast splittable pseudorandom number generators",
+/// OOPSLA 2014, fig. 13).
 ///
-/// Hash keys, the games of a data run and the first weights of networks hang on its sequences: they never change.
+/// Its sequences must never change: Zobrist keys, self-play games and the initial weights of
+/// networks depend on them.
 #[derive(Debug, Clone)]
 pub struct SplitMix64(u64);
 
 impl SplitMix64 {
-    /// A sequence for each seed.
+    /// Creates the sequence of a seed.
     #[inline]
     pub const fn new(seed: u64) -> SplitMix64 {
         SplitMix64(seed)
     }
 
-    /// A sequence for these numbers, such as a seed and the number of a game; others give another sequence.
+    /// Creates the sequence of several numbers, such as a seed and a game number.
     pub fn from_seeds(seeds: &[u64]) -> SplitMix64 {
         let mut random = SplitMix64(0);
         for seed in seeds {
@@ -23,7 +25,7 @@ impl SplitMix64 {
         random
     }
 
-    /// 64 random bits. The first of a sequence are a good hash of its seed.
+    /// Returns 64 random bits. The first of a sequence are a good hash of its seed.
     #[inline]
     pub const fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -33,7 +35,8 @@ impl SplitMix64 {
         bits ^ bits >> 31
     }
 
-    /// A number from 0 to below `bound`, which must not be 0, by the high half of a product. The bias is below `bound / 2^64`.
+    /// Returns a number from 0 to below `bound`, which must not be 0. It is the high half of a
+    /// product, with a bias below `bound / 2^64`.
     #[inline]
     pub fn below(&mut self, bound: usize) -> usize {
         ((u128::from(self.next_u64()) * bound as u128) >> 64) as usize

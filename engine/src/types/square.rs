@@ -3,7 +3,7 @@
 use super::Color;
 use std::fmt;
 
-/// A square, a1 = 0, b1 = 1 .. h8 = 63.
+/// Square with an index of a1 = 0, b1 = 1, up to h8 = 63.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Square(u8);
 
@@ -12,19 +12,21 @@ impl Square {
     pub const A1: Square = Square(0);
     pub const H8: Square = Square(63);
 
-    /// The square of an index; only the low six bits count.
+    /// Creates a square from an index; only the low six bits count.
     #[inline]
     pub const fn new(index: u8) -> Square {
         Square(index & 63)
     }
 
-    /// The square on a file (0 = a) and rank (0 = first); only the low three bits of each count.
+    /// Creates a square from a file (0 = a) and a rank (0 = first); only the low three bits of each
+    /// count.
     #[inline]
     pub const fn at(file: u8, rank: u8) -> Square {
         Square(((rank & 7) << 3) | (file & 7))
     }
 
-    /// 0 to 63. The mask tells the compiler so, and table look-ups need no bounds check.
+    /// Returns the index, 0 to 63. The mask tells the compiler the range, so table look-ups need no
+    /// bounds check.
     #[inline]
     pub const fn index(self) -> usize {
         (self.0 & 63) as usize
@@ -35,44 +37,46 @@ impl Square {
         self.0
     }
 
-    /// 0 (a) to 7 (h).
+    /// Returns the file, 0 (a) to 7 (h).
     #[inline]
     pub const fn file(self) -> u8 {
         self.0 & 7
     }
 
-    /// 0 (first) to 7 (eighth), from White's side.
+    /// Returns the rank, 0 (first) to 7 (eighth), from White's side.
     #[inline]
     pub const fn rank(self) -> u8 {
         self.0 >> 3
     }
 
-    /// This square seen from a side: the same for White, mirrored top to bottom for Black.
+    /// Returns this square from a side's view: unchanged for White, mirrored top to bottom for
+    /// Black.
     #[inline]
     pub const fn relative(self, color: Color) -> Square {
         Square(self.0 ^ (56 * color as u8))
     }
 
-    /// Mirrored top to bottom.
+    /// Mirrors the square top to bottom.
     #[inline]
     pub const fn flip(self) -> Square {
         Square(self.0 ^ 56)
     }
 
-    /// The square `delta` indices away, wrapping round the board; the caller keeps to the board.
+    /// Returns the square `delta` indices away. It wraps round the board, so the caller must stay
+    /// on it.
     #[inline]
     pub const fn offset(self, delta: i8) -> Square {
         Square(self.0.wrapping_add(delta as u8) & 63)
     }
 
-    /// King steps between two squares, 0 to 7.
+    /// Returns the number of king steps between two squares, 0 to 7.
     pub const fn distance(self, other: Square) -> u8 {
         let files = self.file().abs_diff(other.file());
         let ranks = self.rank().abs_diff(other.rank());
         if files > ranks { files } else { ranks }
     }
 
-    /// The square of a name such as `e4`.
+    /// Parses a name such as `e4`.
     pub const fn parse(name: &str) -> Option<Square> {
         match name.as_bytes() {
             [file @ b'a'..=b'h', rank @ b'1'..=b'8'] => Some(Square::at(*file - b'a', *rank - b'1')),
@@ -80,7 +84,7 @@ impl Square {
         }
     }
 
-    /// All squares, a1 to h8.
+    /// Iterates over all squares from a1 to h8.
     pub fn all() -> impl Iterator<Item = Square> {
         (0..64).map(Square)
     }

@@ -1,4 +1,4 @@
-//! What a GUI may say. Text in, values out; nothing here acts.
+//! Commands from a GUI, parsed from text. Nothing here acts.
 
 use std::time::Duration;
 
@@ -16,13 +16,13 @@ pub enum Command {
         fen: Option<String>,
         moves: Vec<String>,
     },
-    /// A `position` that cannot be read, and the reason.
+    /// A `position` that cannot be parsed, with the reason.
     BadPosition(String),
     Go(Go),
     Stop,
     PonderHit,
     Quit,
-    /// `debug`, `register`: understood, without effect.
+    /// A command without effect: `debug` or `register`.
     Ignored,
     /// Shows the board.
     Display,
@@ -30,29 +30,29 @@ pub enum Command {
     Eval,
 }
 
-/// The arguments of `go`.
+/// Arguments of `go`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Go {
-    /// White's and Black's time left.
+    /// Time left for White and for Black.
     pub time: [Option<Duration>; 2],
     pub increment: [Duration; 2],
     pub moves_to_go: Option<u32>,
     pub move_time: Option<Duration>,
     pub depth: Option<i32>,
     pub nodes: Option<u64>,
-    /// In moves.
+    /// Length of the mate to find, in moves.
     pub mate: Option<u32>,
     pub infinite: bool,
     pub ponder: bool,
     pub search_moves: Vec<String>,
     pub perft: Option<u32>,
-    /// What could not be understood, and what was made of it.
+    /// Remarks on arguments that could not be understood, and on their replacements.
     pub complaints: Vec<String>,
 }
 
 impl Go {
-    /// A `go` that was meant to end is made to: where all that would have ended it could not be understood, by a search of one
-    /// ply.
+    /// Limits a search that was meant to end. If none of its limits could be understood, it
+    /// searches one ply.
     fn limited_as_meant(mut self) -> Go {
         let is_flawed =
             !self.complaints.is_empty() || self.moves_to_go.is_some() || self.increment != [Duration::ZERO; 2];
@@ -63,17 +63,17 @@ impl Go {
         self
     }
 
-    /// True when nothing but `stop` ends the search.
+    /// Returns whether only `stop` ends the search.
     pub fn is_unlimited(&self) -> bool {
         let timed = self.time.iter().any(Option::is_some) || self.move_time.is_some();
         self.infinite || !(timed || self.depth.is_some() || self.nodes.is_some() || self.mate.is_some())
     }
 }
 
-/// Reads a line; none when it is blank.
+/// Parses a line; `None` if it is blank.
 ///
 /// # Errors
-/// Says what is wrong with it.
+/// Returns a message that names the fault.
 pub fn parse(line: &str) -> Option<Result<Command, String>> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let (&first, rest) = words.split_first()?;
@@ -159,7 +159,7 @@ fn parse_go(words: &[&str]) -> Go {
     go.limited_as_meant()
 }
 
-/// A whole number; beyond what the type holds, its nearest.
+/// Parses a whole number, clamped to the range of the type.
 fn parse_number(text: &str) -> Option<i64> {
     use std::num::IntErrorKind::{NegOverflow, PosOverflow};
     match text.parse::<i64>() {
@@ -170,7 +170,8 @@ fn parse_number(text: &str) -> Option<i64> {
     }
 }
 
-/// Sets a limit. Clocks may be negative, as some GUIs send them, and count as empty. What must be at least 1 is made so.
+/// Sets a limit. Some GUIs send negative clocks, which count as empty. Values that must be at least
+/// 1 are raised to 1.
 fn set_number(go: &mut Go, key: &str, text: &str) {
     let Some(number) = parse_number(text) else {
         go.complaints.push(format!("go: bad number `{text}` for `{key}`"));
@@ -195,7 +196,7 @@ fn set_number(go: &mut Go, key: &str, text: &str) {
         "nodes" => go.nodes = Some(count),
         "mate" => {
             go.mate = Some(small);
-            // Nobody asked for a search for ever, and a mate in 1 shows at depth 1.
+            // No one asked for an infinite search, and a mate in 1 shows at depth 1.
             go.depth = if number < 1 { Some(1) } else { go.depth };
         }
         _ => go.perft = Some(small),

@@ -1,7 +1,7 @@
-//! The thread that searches, and the handle the session holds on it.
+//! Search thread, and the session's handle on it.
 //!
-//! Work reaches it as jobs, one after the other. A job that is not a search is waited for; a search answers by itself, and is
-//! spoken to through its own [`Signals`].
+//! Work is sent as jobs, one after the other. The session waits for every job but a search, which
+//! answers by itself and is controlled through its own [`Signals`].
 
 use super::format::{best_move, info};
 use super::output::Output;
@@ -16,39 +16,39 @@ use std::thread::{self, JoinHandle};
 use std::time::Instant;
 use std::{io, mem};
 
-/// A search to be done, or a count of paths.
+/// Search to perform, or perft to count.
 pub struct Task {
     pub game: Game,
     pub limits: Limits,
-    /// When the `go` was read.
+    /// Time at which the `go` was read.
     pub start: Instant,
-    /// No answer before `stop`.
+    /// Set if the answer must wait for `stop`.
     pub infinite: bool,
     pub ponder: bool,
-    /// Count paths of this length instead of searching.
+    /// Depth of a perft to count instead of a search.
     pub perft: Option<u32>,
     pub chess960: bool,
-    /// Win, draw and loss are told with each score.
+    /// Set if win, draw and loss are reported with each score.
     pub show_wdl: bool,
-    /// None plays as well as it can.
+    /// Limited strength; `None` plays at full strength.
     pub strength: Option<Strength>,
 }
 
-/// Which limited player is to move.
+/// Strength of a limited player.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Strength {
     pub elo: u32,
     pub seed: u64,
 }
 
-/// Who searches: the full player, and the limited one once it is asked for.
+/// Searchers: the full player, and the limited one once it is needed.
 struct Players {
     full: Searcher,
     limited: Option<Searcher>,
 }
 
 impl Players {
-    /// The limited player, who remembers nothing.
+    /// Returns the limited player, with its state cleared.
     fn limited(&mut self) -> Result<&mut Searcher, String> {
         let player = match self.limited.take() {
             Some(player) => player,
@@ -60,7 +60,7 @@ impl Players {
     }
 }
 
-/// Something done to the searcher, and why it could not be done.
+/// Change of the searcher, which may fail.
 type Change = Box<dyn FnOnce(&mut Searcher) -> Done + Send>;
 
 enum Job {
@@ -68,14 +68,14 @@ enum Job {
     Change(Change),
 }
 
-/// What ends a job.
+/// Result of a job.
 type Done = Result<(), String>;
 
-/// What passes between the session and a search under way.
+/// Messages between the session and a running search.
 #[derive(Default)]
 struct Shout {
     signals: Signals,
-    /// The answer is about to be written. Set before it is, so that whoever has read it finds this set.
+    /// Set before the answer is written, so that a reader of the answer finds it set.
     answered: AtomicBool,
 }
 
@@ -84,7 +84,7 @@ struct Running {
     done: Receiver<Done>,
 }
 
-/// The handle. Dropping it ends the search under way and the thread.
+/// Handle on the search thread. Dropping it ends the running search and the thread.
 pub struct Engine {
     jobs: Option<Sender<(Job, Sender<Done>)>>,
     thread: Option<JoinHandle<()>>,
@@ -93,7 +93,7 @@ pub struct Engine {
 
 impl Engine {
     /// # Errors
-    /// When memory or thread cannot be had.
+    /// Returns an error if the memory or the thread cannot be had.
     pub fn start(hash_mib: usize, output: Output) -> io::Result<Engine> {
         let full = Searcher::new(hash_mib).map_err(io::Error::other)?;
         let mut players = Players { full, limited: None };
@@ -102,14 +102,14 @@ impl Engine {
             thread::Builder::new().name("search".to_owned()).stack_size(THREAD_STACK_BYTES).spawn(move || {
                 for (job, done) in queue {
                     let result = perform(job, &mut players, &output);
-                    // The session may have gone without waiting.
+                    // The session may have ended without waiting.
                     let _ = done.send(result);
                 }
             })?;
         Ok(Engine { jobs: Some(jobs), thread: Some(thread), running: None })
     }
 
-    /// Ends the search under way, and starts another.
+    /// Ends the running search, and starts another.
     pub fn go(&mut self, task: Task) {
         self.finish();
         let shout = Arc::new(Shout::default());
@@ -119,23 +119,23 @@ impl Engine {
         }
     }
 
-    /// True from `go` until its answer, or until it is told to give one.
+    /// Returns true from `go` until the answer or the request for it.
     pub fn is_searching(&self) -> bool {
         self.running.as_ref().is_some_and(|running| {
             !running.shout.signals.is_stopped() && !running.shout.answered.load(Ordering::Acquire)
         })
     }
 
-    /// Ends the search under way, changes the searcher, and waits for it.
+    /// Ends the running search, changes the searcher, and waits for the result.
     ///
     /// # Errors
-    /// Those of the change.
+    /// Returns the error of the change.
     pub fn change(&mut self, change: impl FnOnce(&mut Searcher) -> Done + Send + 'static) -> Done {
         self.finish();
         self.send(Job::Change(Box::new(change))).and_then(|done| done.recv().ok()).unwrap_or(Ok(()))
     }
 
-    /// The opponent played the expected move: from now on time counts.
+    /// Starts the clock, because the opponent played the expected move.
     pub fn ponder_hit(&mut self) {
         if let Some(running) = &self.running {
             running.shout.signals.ponder.store(false, Ordering::Relaxed);
@@ -143,7 +143,7 @@ impl Engine {
         }
     }
 
-    /// Tells the search under way to answer now, and does not wait for it.
+    /// Asks the running search to answer now, without waiting.
     pub fn stop(&mut self) {
         if let Some(running) = &self.running {
             running.shout.signals.stop.store(true, Ordering::Relaxed);
@@ -151,7 +151,7 @@ impl Engine {
         }
     }
 
-    /// Stops the search under way and waits for its answer.
+    /// Stops the running search and waits for its answer.
     pub fn finish(&mut self) {
         self.stop();
         if let Some(running) = self.running.take() {
@@ -159,14 +159,14 @@ impl Engine {
         }
     }
 
-    /// None when the thread is gone.
+    /// Sends a job; returns `None` if the thread has ended.
     fn send(&self, job: Job) -> Option<Receiver<Done>> {
         let (done, wait) = channel();
         self.jobs.as_ref()?.send((job, done)).ok()?;
         Some(wait)
     }
 
-    /// A finished search that may not answer yet is asleep.
+    /// Wakes a finished search that sleeps until it may answer.
     fn wake(&self) {
         if let Some(thread) = &self.thread {
             thread.thread().unpark();
@@ -198,7 +198,7 @@ fn perform(job: Job, players: &mut Players, output: &Output) -> Done {
     }
 }
 
-/// Prints what the search finds as `info` lines.
+/// Report that prints `info` lines.
 struct Printer<'a> {
     task: &'a Task,
     output: &'a Output,
@@ -252,10 +252,10 @@ fn print_perft(task: &Task, depth: u32, signals: &Signals, output: &Output) {
     output.line(&format!("\nNodes searched: {total}"));
 }
 
-/// Plies counted without looking at the signals.
+/// Depth of the subtrees that are counted without polling the signals.
 const PERFT_STRIDE: u32 = 3;
 
-/// The number of paths; none when stopped.
+/// Counts the paths of a perft; `None` if stopped.
 fn count_paths(board: &Board, depth: u32, signals: &Signals) -> Option<u64> {
     if signals.is_stopped() {
         return None;

@@ -7,7 +7,8 @@ use crate::search::{Info, Outcome};
 use crate::types::{MATE, Move, Score, Square, is_mate};
 use std::fmt::Write;
 
-/// `cp` with centipawns, or `mate` with moves, negative when the side to move is mated.
+/// Formats a score as `cp` with centipawns, or `mate` with moves, negative if the side to move is
+/// mated.
 pub fn score(score: Score) -> String {
     if !is_mate(score) {
         return format!("cp {score}");
@@ -17,7 +18,7 @@ pub fn score(score: Score) -> String {
     format!("mate {}", if score > 0 { moves } else { -moves })
 }
 
-/// What stands after a score that is no exact one.
+/// Returns the suffix of a score that is not exact.
 fn bound(bound: Bound) -> &'static str {
     match bound {
         Bound::Lower => " lowerbound",
@@ -26,7 +27,7 @@ fn bound(bound: Bound) -> &'static str {
     }
 }
 
-/// An `info` line.
+/// Formats an `info` line.
 pub fn info(info: &Info<'_>, board: &Board, chess960: bool, show_wdl: bool) -> String {
     let nps = u128::from(info.nodes) * 1_000_000 / info.elapsed.as_micros().max(1);
     let wdl = match MODEL.per_mille(info.score, material(board)) {
@@ -54,7 +55,7 @@ pub fn info(info: &Info<'_>, board: &Board, chess960: bool, show_wdl: bool) -> S
     line
 }
 
-/// The `bestmove` line.
+/// Formats the `bestmove` line.
 pub fn best_move(outcome: &Outcome, board: &Board, chess960: bool) -> String {
     let Some(best) = outcome.best else { return "bestmove (none)".to_owned() };
     let answer = outcome.ponder.map_or_else(String::new, |mv: Move| {
@@ -65,7 +66,7 @@ pub fn best_move(outcome: &Outcome, board: &Board, chess960: bool) -> String {
     format!("bestmove {}{answer}", board.to_uci(best, chess960))
 }
 
-/// The board as a picture, with what a FEN says beside it.
+/// Draws the board, with the other fields of the FEN beside it.
 pub fn display(board: &Board, chess960: bool) -> String {
     let mut text = String::new();
     for rank in (0..8).rev() {

@@ -1,8 +1,9 @@
-//! The UCI protocol: one thread reads commands, another searches ([`engine`]).
+//! UCI protocol: one thread reads commands, another searches ([`engine`]).
 //!
-//! Reading order: `command.rs` (what a GUI says), `options.rs`, this file (what is done about it), `engine.rs`, `format.rs`
-//! (what is answered). Nothing a GUI sends stops the session but `quit`, the end of the input, and a `go` without the network
-//! that was asked for: moves of another evaluation would be taken for that network's.
+//! Reading order: `command.rs` (the input), `options.rs`, this file (the session), `engine.rs`,
+//! `format.rs` (the output). Only `quit`, the end of the input, or a `go` without the requested
+//! network ends the session. Moves from another evaluation would be mistaken for those of that
+//! network.
 
 mod command;
 mod engine;
@@ -32,8 +33,8 @@ pub const NAME: &str = concat!("Destrier ", env!("CARGO_PKG_VERSION"));
 /// Speaks UCI until `quit` or the end of the input.
 ///
 /// # Errors
-/// If the input cannot be read, if no memory or thread can be had at the start, and if a search is asked for with a network that
-/// could not be loaded.
+/// Returns an error if the input cannot be read, if memory or a thread cannot be had at the start,
+/// or if a search is requested with a network that could not be loaded.
 pub fn run(mut input: impl BufRead, output: impl Write + Send + 'static) -> io::Result<()> {
     let output = Output::new(output);
     let mut session = Session {
@@ -56,13 +57,13 @@ pub fn run(mut input: impl BufRead, output: impl Write + Send + 'static) -> io::
     Ok(())
 }
 
-/// The session after a line.
+/// State of the session after a line.
 enum Next {
-    /// The next line is read.
+    /// The session reads the next line.
     Line,
-    /// It is over.
+    /// The session ends.
     End,
-    /// It is over because the engine cannot do what it was asked for.
+    /// The session ends because the engine cannot do what was requested.
     Fail(String),
 }
 
@@ -71,14 +72,14 @@ struct Session {
     output: Output,
     options: Options,
     evaluation: EvalConfig,
-    /// The reason if the network asked for last could not be loaded.
+    /// Reason why the last requested network could not be loaded.
     network_error: Option<String>,
-    /// The game of the last `position`, or the reason it was refused.
+    /// Game of the last `position`, or the reason why it was refused.
     game: Result<Game, String>,
 }
 
 impl Session {
-    /// Acts on a line.
+    /// Handles a line.
     fn hear(&mut self, line: &str, read_at: Instant) -> Next {
         let command = match command::parse(line) {
             None => return Next::Line,
@@ -112,8 +113,8 @@ impl Session {
         Next::Line
     }
 
-    /// Takes a position, or remarks why it is refused. The one before it does not stay: an answer for it would be taken for
-    /// one to the position that was sent.
+    /// Sets the position, or reports why it is refused. The previous position is dropped, because
+    /// an answer for it would be taken for one to the position that was sent.
     fn take_position(&mut self, game: Result<Game, String>) {
         if let Err(message) = &game {
             self.output.remark(message);
@@ -121,7 +122,7 @@ impl Session {
         self.game = game;
     }
 
-    /// Shows something of the board, or the reason there is none.
+    /// Prints something about the board, or the reason why there is none.
     fn show(&self, text: impl FnOnce(&Board) -> String) {
         match &self.game {
             Ok(game) => self.output.line(&text(game.board())),
@@ -134,7 +135,7 @@ impl Session {
             self.output.remark(&format!("setoption: `{name}` not changed during a search, send `stop` first"));
             return;
         }
-        // A search that was told to stop may still be about to answer.
+        // A stopped search may still be about to answer.
         self.engine.finish();
         match self.options.set(name, value) {
             Ok(Effect::Nothing) => {}
@@ -169,8 +170,8 @@ impl Session {
         self.evaluate_anew();
     }
 
-    /// Takes the network of a file, or the one that is built in. After a file that could not be loaded there is no network: a
-    /// search with the one before it would be taken for a search with the one asked for.
+    /// Loads a network file or the embedded network. If the file cannot be loaded there is no
+    /// network: a search with the previous one would be taken for one with the requested network.
     fn load_network(&mut self, path: Option<&Path>) {
         self.network_error = None;
         let network = match path.map(nnue::read_file) {
@@ -192,7 +193,7 @@ impl Session {
         self.evaluate_anew();
     }
 
-    /// Tells the searcher how to evaluate.
+    /// Passes the evaluation to the searcher.
     fn evaluate_anew(&mut self) {
         let config = self.evaluation.clone();
         self.change("setoption", move |searcher| {
@@ -201,7 +202,7 @@ impl Session {
         });
     }
 
-    /// Takes the endgame tables of these folders; on an error there are none.
+    /// Opens the tablebases of these folders; on an error there are none.
     fn open_tables(&mut self, path: &str) {
         let tables = match path {
             "" | "<empty>" => None,
@@ -230,7 +231,7 @@ impl Session {
         }
     }
 
-    /// Starts a search; refuses one for a position or with a network that the GUI asked for and did not get.
+    /// Starts a search, unless the requested position or network is missing.
     fn go(&mut self, go: &Go, start: Instant) -> Next {
         for complaint in &go.complaints {
             self.output.remark(complaint);
@@ -288,7 +289,7 @@ impl Session {
         words.iter().filter_map(legal).collect()
     }
 
-    /// None when nothing is said about time.
+    /// Returns the time budget; `None` if the command gives no time.
     fn time_budget(&self, go: &Go, turn: Color) -> Option<TimeBudget> {
         let overhead = self.options.move_overhead;
         if go.infinite {
@@ -316,12 +317,12 @@ impl Session {
     }
 }
 
-/// The message on what is asked of a refused position.
+/// Formats the message about a refused position.
 fn refused(reason: &str) -> String {
     format!("the last `position` was refused ({reason}); send another")
 }
 
-/// The game that `position` describes.
+/// Builds the game described by `position`.
 fn set_up(fen: Option<&str>, moves: &[String]) -> Result<Game, String> {
     let board = match fen {
         None => Board::startpos(),

@@ -1,4 +1,4 @@
-//! The options: one table for what `uci` lists and `setoption` takes.
+//! UCI options: one table for the answer to `uci` and for `setoption`.
 
 use super::engine::Strength;
 use crate::nnue::embedded;
@@ -12,10 +12,10 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The default size of the table, in MiB.
+/// Default hash size in MiB.
 pub const DEFAULT_HASH_MIB: usize = 16;
 
-/// The value of EvalFile for the network that is built in.
+/// Value of EvalFile for the embedded network.
 const EMBEDDED: &str = "<embedded>";
 
 const HASH_MIB: RangeInclusive<i64> = 1..=65_536;
@@ -23,21 +23,21 @@ const THREADS: RangeInclusive<i64> = 1..=256;
 const LINES: RangeInclusive<i64> = 1..=256;
 const PROBE_DEPTH: RangeInclusive<i64> = 1..=100;
 const PROBE_LIMIT: RangeInclusive<i64> = 0..=7;
-/// Limited players to choose from.
+/// Seeds of limited players.
 const SEED: RangeInclusive<i64> = 0..=1_000_000;
 const OVERHEAD_MS: RangeInclusive<i64> = 0..=5000;
 
-/// What the session keeps.
+/// Options that the session keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
-    /// Time lost between engine and clock in each move.
+    /// Time lost between engine and clock per move.
     pub move_overhead: Duration,
-    /// How many best lines are looked for.
+    /// Number of best lines to search (MultiPV).
     pub lines: usize,
     probing: Probing,
-    /// Win, draw and loss are told with each score.
+    /// Set if win, draw and loss are reported with each score.
     pub show_wdl: bool,
-    /// Castling is written as king takes rook.
+    /// Set if castling is written as king takes rook.
     pub chess960: bool,
     limit_strength: bool,
     elo: u32,
@@ -59,7 +59,7 @@ impl Default for Options {
     }
 }
 
-/// What setting an option asks of the engine beyond [`Options`].
+/// Effect of an option on the engine, beyond [`Options`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {
     Nothing,
@@ -68,19 +68,19 @@ pub enum Effect {
     },
     ClearHash,
     SetEvalMode(EvalMode),
-    /// None is the network that is built in.
+    /// Path of the network; `None` for the embedded one.
     LoadNetwork(Option<PathBuf>),
     SetThreads {
         threads: usize,
     },
-    /// Folders, as in the system's `PATH`; empty for none.
+    /// Folders, separated as in the system's `PATH`; empty for none.
     OpenTables {
         path: String,
     },
     SetProbing(Probing),
 }
 
-/// The lines that answer `uci`.
+/// Formats the lines that answer `uci`.
 pub fn list() -> String {
     let spin = |name: &str, default: i64, range: RangeInclusive<i64>| {
         format!("option name {name} type spin default {default} min {} max {}\n", range.start(), range.end())
@@ -112,15 +112,15 @@ pub fn list() -> String {
 }
 
 impl Options {
-    /// None when it is not limited.
+    /// Returns the limited strength; `None` at full strength.
     pub fn strength(&self) -> Option<Strength> {
         self.limit_strength.then_some(Strength { elo: self.elo, seed: self.seed })
     }
 
-    /// Sets an option; names do not care for case.
+    /// Sets an option; names are case-insensitive.
     ///
     /// # Errors
-    /// Says which name or value is wrong and what would be right.
+    /// Returns a message that names the wrong name or value and the correct ones.
     pub fn set(&mut self, name: &str, value: Option<&str>) -> Result<Effect, String> {
         let value = value.unwrap_or("");
         match name.to_ascii_lowercase().as_str() {
@@ -156,7 +156,7 @@ fn elo_range() -> RangeInclusive<i64> {
     i64::from(*ELO.start())..=i64::from(*ELO.end())
 }
 
-/// The names of all modes, each after some text.
+/// Lists the names of all modes, each after some text.
 fn modes(before: &str) -> String {
     EvalMode::ALL.iter().fold(String::new(), |text, mode| text + before + mode.name())
 }
@@ -166,7 +166,7 @@ fn eval_mode(name: &str, value: &str) -> Result<EvalMode, String> {
     mode.ok_or_else(|| format!("setoption: bad value `{value}` for `{name}`, expected one of{}", modes(" ")))
 }
 
-/// Empty text and [`EMBEDDED`] mean the network that is built in.
+/// Parses the value of EvalFile. Empty text and [`EMBEDDED`] mean the embedded network.
 fn eval_file(value: &str) -> Result<Option<PathBuf>, String> {
     if !value.is_empty() && value != EMBEDDED {
         return Ok(Some(PathBuf::from(value)));

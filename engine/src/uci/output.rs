@@ -1,9 +1,9 @@
-//! Where lines go: from two threads, each line in one write.
+//! Output of lines from two threads, each line in one write.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A shared writer of lines.
+/// Shared writer of lines.
 #[derive(Clone)]
 pub struct Output(Arc<Mutex<dyn Write + Send>>);
 
@@ -12,26 +12,29 @@ impl Output {
         Output(Arc::new(Mutex::new(writer)))
     }
 
-    /// Writes text and a line end, and flushes. When nobody reads any more there is nobody to tell; the end of the input ends
-    /// the session.
+    /// Writes text with a line end, and flushes. A closed output is ignored, because the end of the
+    /// input ends the session.
     pub fn line(&self, text: &str) {
         let line = format!("{}\n", text.trim_end_matches('\n'));
         let mut writer = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let _ = writer.write_all(line.as_bytes()).and_then(|()| writer.flush());
     }
 
-    /// A remark for the user: one line of bounded length, whatever a GUI's line that it quotes holds.
+    /// Writes an `info string` for the user: one line of bounded length, even if it quotes a GUI's
+    /// line.
     pub fn remark(&self, text: &str) {
         self.line(&format!("info string {}", one_line(text)));
     }
 
-    /// A remark on a `go` that is refused. The word is the one that other engines use and harnesses look for.
+    /// Writes a message about a refused `go`. It uses the word that other engines use and harnesses
+    /// look for.
     pub fn error(&self, text: &str) {
         self.remark(&format!("ERROR: {text}"));
     }
 }
 
-/// Text without control characters, its middle left out if it is long: a message quotes first and gives the remedy last.
+/// Returns text without control characters. The middle of a long text is left out, because a
+/// message quotes first and gives the remedy last.
 fn one_line(text: &str) -> String {
     const HEAD: usize = 300;
     const TAIL: usize = 200;

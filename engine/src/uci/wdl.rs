@@ -1,27 +1,31 @@
-//! Win, draw and loss as likely as a score makes them (`UCI_ShowWDL`).
+//! Win, draw and loss probabilities of a score (`UCI_ShowWDL`).
 
 use crate::board::Board;
 use crate::types::{Color, PieceType, Score};
 
-/// How often a score wins: a logistic curve of centipawns, whose middle `a` and width `b` depend on the material on the board.
-/// A loss is a win of the other side, and what is left is a draw.
+/// Win rate as a logistic curve of centipawns. Its midpoint `a` and width `b` depend on the
+/// material on the board. A loss is a win of the opponent, and the rest are draws.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Model {
-    /// Centipawns at which half the games are won: constant, and what full material adds.
+    /// Centipawns at which half the games are won: a constant, and the addition for full material.
     pub a: [f64; 2],
-    /// Centipawns in which the odds of a win grow e-fold, likewise.
+    /// Centipawns over which the odds of a win grow e-fold: a constant, and the addition for full
+    /// material.
     pub b: [f64; 2],
 }
 
-/// Fitted by `cargo run --release -p destrier --example fit_wdl` to 485,683 scored positions of 3,701 games of Destrier with its
-/// network against earlier versions and versions without some steps, at 5,000 and 7,000 nodes a move, none adjudicated: 0.6954
-/// nats a position. It speaks of that evaluation at that strength, and is to be fitted again when the evaluation's scale changes.
+/// Model fitted by `cargo run --release -p destrier --example fit_wdl` to 485,683 scored positions
+/// of 3,701 games. Destrier with its network played earlier and reduced versions at 5,000 and 7,000
+/// nodes per move, without adjudication. The loss is 0.6954 nats per position. The model holds for
+/// that evaluation at that strength, and must be fitted again if the scale of the evaluation
+/// changes.
 pub const MODEL: Model = Model { a: [277.1, -216.5], b: [103.3, 2.9] };
 
-/// Material of both sides at the start: 16 pawns, 8 minor pieces of three, 4 rooks of five and 2 queens of nine.
+/// Material of both sides at the start: 16 pawns, 8 minor pieces of three, 4 rooks of five and 2
+/// queens of nine.
 const FULL_MATERIAL: f64 = 78.0;
 
-/// The material of both sides in pawns.
+/// Returns the material of both sides in pawns.
 pub fn material(board: &Board) -> u32 {
     let count = |kind| board.pieces(Color::White, kind).count() + board.pieces(Color::Black, kind).count();
     count(PieceType::Pawn)
@@ -31,19 +35,19 @@ pub fn material(board: &Board) -> u32 {
 }
 
 impl Model {
-    /// The chances of a win, a draw and a loss, from the view the score has.
+    /// Returns the chances of a win, a draw and a loss, from the score's view.
     pub fn chances(&self, score: Score, material: u32) -> [f64; 3] {
         let full = f64::from(material).min(FULL_MATERIAL) / FULL_MATERIAL;
         let a = self.a[0] + self.a[1] * full;
         let b = (self.b[0] + self.b[1] * full).max(1.0);
         let wins = |score: f64| 1.0 / (1.0 + ((a - score) / b).exp());
         let (win, loss) = (wins(f64::from(score)), wins(-f64::from(score)));
-        // A middle below zero would have more games won and lost than played.
+        // A midpoint below zero would make wins and losses exceed all games.
         let sum = (win + loss).max(1.0);
         [win / sum, 1.0 - (win + loss) / sum, loss / sum]
     }
 
-    /// The chances per mille, in whole numbers whose sum is a thousand.
+    /// Returns the chances in permille, as whole numbers with a sum of a thousand.
     pub fn per_mille(&self, score: Score, material: u32) -> [u32; 3] {
         let [win, _, loss] = self.chances(score, material).map(|chance| (chance * 1000.0).round() as u32);
         let loss = loss.min(1000 - win);

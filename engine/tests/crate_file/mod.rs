@@ -1,10 +1,11 @@
-//! Position sets that come with the sources of crates which the tests depend on.
+//! Position sets that come with the sources of crates that the tests depend on.
 
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
 
-/// Text of the file at `path` in the sources of the dependency `name`, as Cargo has them on this machine.
+/// Returns the file at `path` in the sources of the dependency `name`, as Cargo has them on this
+/// machine.
 pub fn read(name: &str, path: &str) -> String {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)

@@ -1,18 +1,19 @@
-//! The kernels, written once over the few operations of a vector type.
+//! Kernels, written once over the few operations of a vector type.
 
-/// Activations of kind 2 that are made before they are multiplied.
+/// Activations of kind 2 that are computed before they are multiplied.
 pub(super) const ACTIVATIONS: usize = 256;
 
-/// Terms of the SCReLU sum that are summed in 32 bits. A lane takes at most 128 pairs of products of 255 * 255 * 128, which is
-/// 2_130_739_200 and just fits; then it is widened.
+/// Terms of the SCReLU sum that fit 32 bits. A lane takes at most 128 pairs of products of 255 *
+/// 255 * 128. Their sum is 2_130_739_200 and just fits; it is then widened.
 pub(super) const SCRELU_BLOCK: usize = 1024;
 
-/// Makes the table of an instruction set, as a constant `KERNELS`.
+/// Generates the kernels of an instruction set as a constant `KERNELS`.
 ///
-/// The module that calls it has, as safe functions with the same target features: `V` a vector of `LANES` 16-bit numbers,
-/// `zero`, `load`, `store`, `add` and `sub` (wrapping), `screlu_step` (a sum of 32-bit lanes plus pairs of `clamp(a)^2 * w`),
-/// `add32`, `sum_wide` (all 32-bit lanes as one 64-bit sum), `activate` (clipped ReLU into bytes), `load_weights` (bytes), `splat`
-/// (four bytes in every lane), `dot` (32-bit lanes plus four products each), `load32` and `store32`.
+/// The calling module provides these as safe functions with the same target features: `V`, a vector
+/// of `LANES` 16-bit numbers; `zero`, `load`, `store`, `add` and `sub` (wrapping); `screlu_step`
+/// (32-bit lanes plus pairs of `clamp(a)^2 * w`); `add32`; `sum_wide` (all 32-bit lanes as one
+/// 64-bit sum); `activate` (clipped ReLU into bytes); `load_weights` (bytes); `splat` (four bytes
+/// in every lane); `dot` (32-bit lanes plus four products each); `load32` and `store32`.
 macro_rules! kernels {
     ($name:literal, $features:tt) => {
         use crate::nnue::HIDDEN_2;
@@ -20,7 +21,8 @@ macro_rules! kernels {
         use crate::nnue::simd::layered::GROUP;
         use crate::nnue::simd::{Kernels, LayeredHead};
 
-        // Only `Kernels::available` hands this table out, after it has found the features on the processor.
+        // Only `Kernels::available` hands out this table, after it has found the features on the
+        // processor.
         pub static KERNELS: Kernels = Kernels {
             name: $name,
             // SAFETY: the processor has the features.
@@ -37,10 +39,10 @@ macro_rules! kernels {
             layered: |own, other, head| unsafe { layered(own, other, head) },
         };
 
-        /// Vectors that a refresh keeps in registers while it goes over the rows.
+        /// Vectors that a refresh keeps in registers while it processes the rows.
         const REGISTERS: usize = 8;
 
-        /// `ADDS` rows to add, then `SUBS` rows to subtract, `ROWS` in all.
+        /// Combines `ROWS` rows: `ADDS` to add, followed by `SUBS` to subtract.
         #[target_feature(enable = $features)]
         fn combine<const ADDS: usize, const SUBS: usize, const ROWS: usize>(
             dst: &mut [i16],
@@ -77,7 +79,7 @@ macro_rules! kernels {
             }
         }
 
-        /// Some vectors of an accumulator of `vectors`, from number `first` on.
+        /// Processes `N` vectors of an accumulator, from number `first` on.
         #[inline]
         #[target_feature(enable = $features)]
         fn apply_block<const N: usize>(
@@ -123,7 +125,7 @@ macro_rules! kernels {
         #[inline]
         #[target_feature(enable = $features)]
         fn screlu_block(values: &[i16], weights: &[i16]) -> i64 {
-            // Four sums, so that a step need not wait for the one before.
+            // Four sums, so that a step need not wait for the previous one.
             let mut sums = [zero(); 4];
             let (values, values_rest) = values.as_chunks::<LANES>().0.as_chunks::<4>();
             let (weights, weights_rest) = weights.as_chunks::<LANES>().0.as_chunks::<4>();
@@ -158,7 +160,7 @@ macro_rules! kernels {
             head.output(&neurons)
         }
 
-        /// Adds the products of one accumulator; even and odd groups of inputs have sums of their own.
+        /// Adds the products of one accumulator; even and odd groups of inputs have separate sums.
         #[inline]
         #[target_feature(enable = $features)]
         fn add_products(sums: &mut [[V; SUMS]; 2], values: &[i16], groups: &[[i8; GROUP * HIDDEN_2]]) {

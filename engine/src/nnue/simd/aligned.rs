@@ -1,10 +1,10 @@
-//! Arrays that begin on a cache line, so that no vector straddles two.
+//! Arrays that start on a cache line, so that no vector straddles two lines.
 
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::slice;
 
-/// Numbers of which every bit pattern is one.
+/// Number type for which every bit pattern is valid.
 pub trait Number: Copy + sealed::Sealed {}
 
 mod sealed {
@@ -22,7 +22,7 @@ impl Number for i16 {}
 #[repr(C, align(64))]
 struct Line([u8; 64]);
 
-/// A fixed number of integers, the first on an address that is a multiple of 64.
+/// Fixed number of integers that start at an address divisible by 64.
 #[derive(Clone)]
 pub struct Aligned<T> {
     lines: Vec<Line>,
@@ -31,13 +31,13 @@ pub struct Aligned<T> {
 }
 
 impl<T: Number> Aligned<T> {
-    /// All zero.
+    /// Creates an array of zeros.
     pub fn zeroed(len: usize) -> Aligned<T> {
         let lines = (len * size_of::<T>()).div_ceil(size_of::<Line>());
         Aligned { lines: vec![Line([0; 64]); lines], len, number: PhantomData }
     }
 
-    /// Makes it longer, by zeros.
+    /// Extends the array with zeros.
     pub fn grow(&mut self, len: usize) {
         if len > self.len {
             self.lines.resize((len * size_of::<T>()).div_ceil(size_of::<Line>()), Line([0; 64]));
@@ -45,7 +45,7 @@ impl<T: Number> Aligned<T> {
         }
     }
 
-    /// The first `len` numbers of an iterator; zero where it has fewer.
+    /// Collects the first `len` numbers of an iterator; zeros follow if it has fewer.
     pub fn collect(len: usize, numbers: impl Iterator<Item = T>) -> Aligned<T> {
         let mut array = Aligned::zeroed(len);
         array.iter_mut().zip(numbers).for_each(|(place, number)| *place = number);
@@ -58,8 +58,8 @@ impl<T: Number> Deref for Aligned<T> {
 
     #[inline]
     fn deref(&self) -> &[T] {
-        // SAFETY: the lines are at least `len` numbers long, aligned for any of them, and all their bytes are initialised; every
-        // bit pattern is a number.
+        // SAFETY: the lines are at least `len` numbers long, aligned for any of them, and all their
+        // bytes are initialised; every bit pattern is a number.
         unsafe { slice::from_raw_parts(self.lines.as_ptr().cast(), self.len) }
     }
 }
@@ -67,7 +67,8 @@ impl<T: Number> Deref for Aligned<T> {
 impl<T: Number> DerefMut for Aligned<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
-        // SAFETY: as above, and the lines are borrowed for as long as the slice; no number leaves a line uninitialised.
+        // SAFETY: as above, and the lines are borrowed for as long as the slice; no number leaves a
+        // line uninitialised.
         unsafe { slice::from_raw_parts_mut(self.lines.as_mut_ptr().cast(), self.len) }
     }
 }

@@ -45,7 +45,8 @@ fn add32(a: V, b: V) -> V {
     _mm256_add_epi32(a, b)
 }
 
-/// With v of 0 to 255 and |w| up to 128, v * w fits 16 bits; times v it is a 32-bit product.
+/// Adds v * v * w. With v of 0 to 255 and |w| up to 128, v * w fits 16 bits, and times v it is a
+/// 32-bit product.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn screlu_step(sum: V, value: V, weight: V) -> V {
@@ -63,7 +64,8 @@ fn sum_wide(vector: V) -> i64 {
     _mm_cvtsi128_si64(two) + _mm_extract_epi64::<1>(two)
 }
 
-/// Saturation from above is that of the signed byte, 127; from below that of the later unsigned one would be too late.
+/// Clamps by saturation. From above it is that of the signed byte, 127; from below the later
+/// unsigned one would be too late.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn activate(to: &mut [u8; 2 * LANES], from: &[i16; 2 * LANES]) {
@@ -90,7 +92,8 @@ fn splat(bytes: [u8; 4]) -> V {
     _mm256_set1_epi32(i32::from_le_bytes(bytes))
 }
 
-/// Pairs of products are at most 2 * 127 * 128 and fit 16 bits, so nothing saturates.
+/// Adds products of bytes. Pairs of products are at most 2 * 127 * 128 and fit 16 bits, so nothing
+/// saturates.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn dot(sum: V, values: V, weights: V) -> V {

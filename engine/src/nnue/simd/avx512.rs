@@ -1,6 +1,7 @@
-//! AVX-512: thirty-two 16-bit numbers at once, with and without the instructions that multiply and add in one (VNNI).
+//! AVX-512: thirty-two 16-bit numbers at once, with and without fused multiply-add of integers
+//! (VNNI).
 
-/// All that both tables share, for some features.
+/// Generates the parts that both tables share, for a set of features.
 macro_rules! avx512 {
     ($features:tt) => {
         use std::arch::x86_64::*;
@@ -46,7 +47,8 @@ macro_rules! avx512 {
             _mm512_add_epi32(a, b)
         }
 
-        /// With v of 0 to 255 and |w| up to 128, v * w fits 16 bits; times v it is a 32-bit product.
+        /// Adds v * v * w. With v of 0 to 255 and |w| up to 128, v * w fits 16 bits, and times v it
+        /// is a 32-bit product.
         #[inline]
         #[target_feature(enable = $features)]
         fn screlu_step(sum: V, value: V, weight: V) -> V {
@@ -99,7 +101,7 @@ macro_rules! avx512 {
     };
 }
 
-/// AVX-512 F and BW.
+/// Kernels for AVX-512 F and BW.
 pub mod plain {
     avx512!("avx512f,avx512bw");
     kernels!("avx512", "avx512f,avx512bw");
@@ -110,7 +112,8 @@ pub mod plain {
         _mm512_add_epi32(sum, _mm512_madd_epi16(a, b))
     }
 
-    /// Pairs of products are at most 2 * 127 * 128 and fit 16 bits, so nothing saturates.
+    /// Adds products of bytes. Pairs of products are at most 2 * 127 * 128 and fit 16 bits, so
+    /// nothing saturates.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
     fn dot(sum: V, values: V, weights: V) -> V {
@@ -118,7 +121,7 @@ pub mod plain {
     }
 }
 
-/// AVX-512 F, BW and VNNI.
+/// Kernels for AVX-512 F, BW and VNNI.
 pub mod vnni {
     avx512!("avx512f,avx512bw,avx512vnni");
     kernels!("avx512-vnni", "avx512f,avx512bw,avx512vnni");

@@ -1,4 +1,4 @@
-//! The head of kind 2: the weights as its kernels read them.
+//! Head of kind 2, with the weights in the order of its kernels.
 
 use super::Aligned;
 use crate::nnue::HIDDEN_2;
@@ -6,13 +6,13 @@ use crate::nnue::HIDDEN_2;
 /// Inputs that one 32-bit lane multiplies at once.
 pub(super) const GROUP: usize = 4;
 
-/// The largest activation.
+/// Largest activation.
 pub(super) const ONE: i16 = 127;
 
-/// The second layer and the output.
+/// Second layer and output.
 ///
-/// The weights are kept by groups of four inputs, `[input / 4][neuron][input % 4]`: a group of activations is spread over all
-/// lanes, each lane is a neuron, and there is nothing to sum across lanes.
+/// The weights are in groups of four inputs, `[input / 4][neuron][input % 4]`. A group of
+/// activations is spread over all lanes, each lane is a neuron, and nothing is summed across lanes.
 pub struct LayeredHead {
     weights: Aligned<i8>,
     biases: [i32; HIDDEN_2],
@@ -21,7 +21,7 @@ pub struct LayeredHead {
 }
 
 impl LayeredHead {
-    /// From rows `[neuron][input]`.
+    /// Creates the head from rows `[neuron][input]`.
     pub fn new(rows: &[i8], biases: [i32; HIDDEN_2], output: [i8; HIDDEN_2], output_bias: i32) -> LayeredHead {
         let inputs = rows.len() / HIDDEN_2;
         let mut weights = Aligned::zeroed(rows.len());
@@ -33,7 +33,8 @@ impl LayeredHead {
         LayeredHead { weights, biases, output, output_bias }
     }
 
-    /// The weights of each group of four inputs, first those of the side to move's accumulator.
+    /// Returns the weights of each group of four inputs, first those of the side to move's
+    /// accumulator.
     #[inline]
     pub(super) fn groups(&self) -> &[[i8; GROUP * HIDDEN_2]] {
         self.weights.as_chunks().0
@@ -44,7 +45,8 @@ impl LayeredHead {
         &self.biases
     }
 
-    /// The output of the sums of the second layer. A sum of [`ONE`] times 64 is one, so six bits go.
+    /// Computes the output from the sums of the second layer. A sum of [`ONE`] times 64 is one, so
+    /// it is shifted by six bits.
     #[inline]
     pub(super) fn output(&self, sums: &[i32; HIDDEN_2]) -> i32 {
         let neurons = sums.iter().zip(&self.output);

@@ -1,7 +1,9 @@
-//! The loops of the network: one algorithm (`algorithm.rs`), written over a vector type, compiled for each instruction set.
+//! Loops of the network: one algorithm (`algorithm.rs`) over a vector type, compiled for each
+//! instruction set.
 //!
-//! [`Kernels::detect`] looks at the processor once and hands out a table of safe functions; there is no other dispatch. The plain
-//! code in `scalar.rs` is the reference: it is always compiled, and every other table gives the same bits (`tests.rs`).
+//! [`Kernels::detect`] inspects the processor once and returns a table of safe functions; there is
+//! no other dispatch. The scalar code in `scalar.rs` is the reference. It is always compiled, and
+//! every other table gives the same bits (`tests.rs`).
 #![expect(unsafe_code, reason = "vector loads and stores, and calls of code for a processor that was looked at")]
 
 mod aligned;
@@ -26,38 +28,40 @@ pub(super) use scalar::screlu_wide;
 
 use std::sync::OnceLock;
 
-/// See [`Kernels::apply`].
+/// Type of [`Kernels::apply`].
 type Apply = fn(acc: &mut [i16], weights: &[i16], adds: &[u16], subs: &[u16]);
 
-/// What the kernels can do with the rows of the first layer.
+/// Operations on the rows of the first layer and on accumulators.
 ///
-/// Rows, sources and destinations are `hidden` numbers long, a multiple of 32; sums wrap, so that adding and subtracting a row
-/// leaves nothing behind whatever the weights.
+/// Rows, sources and destinations have `hidden` numbers, a multiple of 32. Sums wrap, so adding and
+/// subtracting a row cancels exactly, whatever the weights are.
 pub struct Kernels {
-    /// As in `destrier`'s output: `scalar`, `avx2`, ...
+    /// Name in `destrier`'s output: `scalar`, `avx2`, ...
     pub name: &'static str,
-    /// `dst = src + add - sub`: a quiet move.
+    /// Computes `dst = src + add - sub`: a quiet move.
     pub move_piece: fn(dst: &mut [i16], src: &[i16], rows: [&[i16]; 2]),
-    /// `dst = src + add - sub - sub`: a capture.
+    /// Computes `dst = src + add - sub - sub`: a capture.
     pub capture: fn(dst: &mut [i16], src: &[i16], rows: [&[i16]; 3]),
-    /// `dst = src + add + add - sub - sub`: castling.
+    /// Computes `dst = src + add + add - sub - sub`: castling.
     pub castle: fn(dst: &mut [i16], src: &[i16], rows: [&[i16]; 4]),
-    /// `acc += all adds - all subs`, rows given by number within `weights`: a refresh.
+    /// Computes `acc += all adds - all subs`, with rows given by number within `weights`: a
+    /// refresh.
     pub apply: Apply,
-    /// The sum of `clamp(a, 0, 255)^2 * w` over both accumulators, exact for weights of at most 128.
+    /// Computes the sum of `clamp(a, 0, 255)^2 * w` over both accumulators, exact for weights of at
+    /// most 128.
     pub screlu: fn(own: &[i16], other: &[i16], weights: &[i16]) -> i64,
-    /// The output of the layered head before its last division.
+    /// Computes the output of the layered head before its last division.
     pub layered: fn(own: &[i16], other: &[i16], head: &LayeredHead) -> i32,
 }
 
 impl Kernels {
-    /// The best table for this processor.
+    /// Returns the best table for this processor.
     pub fn detect() -> &'static Kernels {
         static BEST: OnceLock<&'static Kernels> = OnceLock::new();
         BEST.get_or_init(|| Kernels::available().last().copied().unwrap_or(&scalar::KERNELS))
     }
 
-    /// Every table that this processor can run, slowest first; the first is the reference.
+    /// Returns every table that this processor can run, slowest first. The first is the reference.
     #[cfg_attr(
         not(any(target_arch = "x86_64", target_arch = "aarch64")),
         expect(unused_mut, reason = "there is nothing but the reference")

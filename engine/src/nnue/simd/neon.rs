@@ -45,7 +45,8 @@ fn add32(a: V, b: V) -> V {
     vreinterpretq_s16_s32(vaddq_s32(vreinterpretq_s32_s16(a), vreinterpretq_s32_s16(b)))
 }
 
-/// With v of 0 to 255 and |w| up to 128, v * w fits 16 bits; times v it is a 32-bit product.
+/// Adds v * v * w. With v of 0 to 255 and |w| up to 128, v * w fits 16 bits, and times v it is a
+/// 32-bit product.
 #[inline]
 #[target_feature(enable = "neon")]
 fn screlu_step(sum: V, value: V, weight: V) -> V {
@@ -82,7 +83,8 @@ fn splat(bytes: [u8; 4]) -> V {
     vreinterpretq_s16_u32(vdupq_n_u32(u32::from_le_bytes(bytes)))
 }
 
-/// Activations are at most 127, so they are signed bytes as well; products fit 16 bits, and so do pairs of them.
+/// Adds products of bytes. Activations are at most 127, so they are also signed bytes, and pairs of
+/// products fit 16 bits.
 #[inline]
 #[target_feature(enable = "neon")]
 fn dot(sum: V, values: V, weights: V) -> V {

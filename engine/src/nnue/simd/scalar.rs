@@ -1,4 +1,4 @@
-//! The reference: plain loops over numbers.
+//! Reference kernels: plain loops over numbers.
 
 use super::layered::{GROUP, ONE};
 use super::{Kernels, LayeredHead};
@@ -35,7 +35,7 @@ fn apply(acc: &mut [i16], weights: &[i16], adds: &[u16], subs: &[u16]) {
     }
 }
 
-/// The sum of `clamp(a, 0, QA)^2 * w`, exact for all weights.
+/// Computes the sum of `clamp(a, 0, QA)^2 * w`, exact for all weights.
 pub fn screlu_wide(own: &[i16], other: &[i16], weights: &[i16]) -> i64 {
     let activation = |value: &i16| i64::from(*value).clamp(0, QA);
     let terms = own.iter().chain(other).zip(weights);

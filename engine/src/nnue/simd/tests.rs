@@ -1,4 +1,4 @@
-//! Every table against the reference, bit for bit, on noise and at the ends of the ranges.
+//! Tests of every table against the reference, bit for bit, on noise and at the ends of the ranges.
 
 use super::{Aligned, Kernels, LayeredHead, screlu_wide};
 use crate::nnue::HIDDEN_2;
@@ -20,10 +20,10 @@ impl Random {
     }
 }
 
-/// Makes numbers: noise of some width, or only the ends of a range.
+/// Source of numbers: noise of some width, or only the ends of a range.
 type Source<'a> = &'a dyn Fn() -> i16;
 
-/// Runs a test for every table but the reference, every width, and several kinds of numbers for activations.
+/// Runs a test for every table but the reference, every width, and several kinds of numbers.
 fn check(test: impl Fn(&Kernels, &Kernels, usize, Source<'_>)) {
     let random = Random(Cell::new(1));
     let sources: [Source<'_>; 6] = [
@@ -78,7 +78,8 @@ fn refreshes_are_those_of_the_reference() {
     });
 }
 
-/// With weights of up to 128 the 16-bit products are exact: also where all terms are the largest there are.
+/// With weights of up to 128 the 16-bit products are exact, even if all terms are as large as
+/// possible.
 #[test]
 fn screlu_is_that_of_the_reference() {
     let random = Random(Cell::new(2));
@@ -117,7 +118,7 @@ fn the_largest_screlu_sums_are_exact() {
     }
 }
 
-/// One number past the limit the trick is wrong: the limit is where it must be.
+/// With one number past the limit the result is wrong, so the limit is tight.
 #[test]
 fn a_weight_of_129_would_break_the_trick() {
     let full = array(256, &|| 255);
@@ -146,7 +147,7 @@ fn the_layered_head_is_that_of_the_reference() {
     });
 }
 
-/// The reference itself, against the formula written out over `[neuron][input]`.
+/// Compares the reference with the formula written out over `[neuron][input]`.
 #[test]
 fn the_layered_reference_is_the_formula() {
     let random = Random(Cell::new(4));
