@@ -89,7 +89,7 @@ fn printable(text: &str) -> String {
 
 /// A move that was played.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Played {
+pub struct PlayedMove {
     /// The move in the notation of the game's variant, as it goes to the engines.
     pub uci: String,
     /// True if castling came in the other variant's notation (`e1h1` in standard chess, `e1g1` in
@@ -312,7 +312,7 @@ impl Position {
     ///
     /// # Errors
     /// [`MoveError`]; the position is unchanged.
-    pub fn play(&mut self, text: &str) -> Result<Played, MoveError> {
+    pub fn play(&mut self, text: &str) -> Result<PlayedMove, MoveError> {
         let m = self.find_uci(text)?;
         Ok(self.play_found(m, text))
     }
@@ -339,7 +339,7 @@ impl Position {
     ///
     /// # Errors
     /// [`MoveError`]; an ambiguous move is illegal. The position is unchanged.
-    pub fn play_san(&mut self, text: &str) -> Result<Played, MoveError> {
+    pub fn play_san(&mut self, text: &str) -> Result<PlayedMove, MoveError> {
         let bare = text.trim_end_matches(['!', '?']);
         let zeros = bare.starts_with("0-0").then(|| bare.replace('0', "O"));
         let letters = zeros.as_deref().unwrap_or(bare).as_bytes();
@@ -444,11 +444,11 @@ impl Position {
         parsed.to_move(&self.chess).map_err(|_| MoveError::illegal(text))
     }
 
-    fn play_found(&mut self, m: Move, text: &str) -> Played {
+    fn play_found(&mut self, m: Move, text: &str) -> PlayedMove {
         let uci = self.uci(m);
         let foreign_castling = uci != text;
         self.advance(m);
-        Played { uci, foreign_castling, zeroing: m.is_zeroing() }
+        PlayedMove { uci, foreign_castling, zeroing: m.is_zeroing() }
     }
 
     fn advance(&mut self, m: Move) {

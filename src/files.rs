@@ -11,8 +11,8 @@ pub const MOST_DOCUMENT_BYTES: u64 = 8 << 20;
 /// Opens a regular file for reading, without waiting.
 ///
 /// # Errors
-/// Returns an error with the remedy for a folder, a FIFO, a device or a socket, and whatever the
-/// system says.
+/// Returns an error with the remedy for a folder, a FIFO, a device or a socket, and the
+/// system's error for any other failure.
 pub fn open_regular(path: &Path) -> io::Result<File> {
     open_regular_with(OpenOptions::new().read(true), path)
 }

@@ -1,4 +1,5 @@
-//! The `quintain` program: reads the command line, runs it, and turns the outcome into an exit code.
+//! The `quintain` program: reads the command line, runs it, and turns the outcome into an exit
+//! code.
 
 use std::process::ExitCode;
 

@@ -356,12 +356,12 @@ pub struct MoveRecord {
     /// `None` without a clock, or if the system does not report it.
     pub waited: Option<Duration>,
     /// Engine output kept with the move; empty unless the plan asks for it.
-    pub said: Said,
+    pub said: RecordedOutput,
 }
 
 /// Output of an engine during a search, as far as the plan keeps it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Said {
+pub struct RecordedOutput {
     /// The principal variation of the last exact score, its words as received and separated by
     /// single blanks; empty if none was kept.
     pub pv: String,

@@ -1,8 +1,8 @@
-//! Syzygy endgame tables on disk, for the referee. Opened once for a run and shared by its slots.
+//! Syzygy endgame tables on disk, for the referee. Opened once for a run and shared by its workers.
 //!
-//! The files hold win, draw or loss (`.rtbw`) and, besides, the distance to the next capture or pawn move (`.rtbz`). Only the former
-//! are asked, so a folder without the latter will do. A file is opened at the first question to it, and what is read stays in the
-//! system's cache.
+//! The files hold win, draw or loss (`.rtbw`) and the distance to the next capture or pawn move
+//! (`.rtbz`). Only the former are probed, so a folder without the latter is enough. A file is
+//! opened at its first probe, and its data stays in the system's cache.
 
 use std::fmt;
 use std::io;
@@ -16,26 +16,26 @@ use thiserror::Error;
 use crate::chess::Position;
 use crate::game::tablebase::{Probe, Wdl};
 
-/// Why tables can't be used. One line each, with the remedy.
+/// Reason that tables cannot be used. Each is one line with the remedy.
 #[derive(Debug, Error)]
 pub enum TablesError {
-    /// A place that can't be looked into.
+    /// A folder that cannot be read.
     #[error("--syzygy: `{}`: {source}; give the folder that the .rtbw files are in", folder.display())]
     Folder {
-        /// The place.
+        /// The folder.
         folder: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// A folder without tables.
     #[error("--syzygy: `{}` has no Syzygy tables (.rtbw files such as KRvK.rtbw) in it", .0.display())]
     Empty(PathBuf),
-    /// A file that is not what its name says.
+    /// A file whose content does not fit its name.
     #[error("--syzygy: `{}`: {source}; fetch the file again, or take it away", file.display())]
     File {
         /// The file.
         file: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         source: io::Error,
     },
     /// No folder was named.
@@ -48,19 +48,20 @@ pub struct Tables {
     tables: Tablebase<Chess>,
     count: usize,
     most_men: u32,
-    /// What the first table that could not be read had to say.
+    /// The reader's message about the first table that could not be read.
     fault: OnceLock<String>,
 }
 
 impl Tables {
-    /// Looks for tables in each folder. Of two files of one name the first is taken.
+    /// Looks for tables in each folder. Of two files with one name the first is used.
     ///
     /// # Errors
-    /// [`TablesError`]: a folder that is not there or holds no tables, a file of an impossible size.
+    /// [`TablesError`] for a folder that does not exist or holds no tables, or a file of an
+    /// impossible size.
     pub fn open(folders: &[PathBuf]) -> Result<Self, TablesError> {
         let mut tables = Tablebase::new();
         let mut count = 0;
-        // The last file of a name wins in the library.
+        // In the library, the last file of a name wins.
         for folder in folders.iter().rev() {
             let found = add_folder(&mut tables, folder)?;
             if found == 0 {
@@ -75,20 +76,21 @@ impl Tables {
         Ok(Self { tables, count, most_men, fault: OnceLock::new() })
     }
 
-    /// Files with win, draw or loss that were found, those of one name in several folders counted each.
+    /// Number of win, draw or loss files found; files of one name in several folders count each.
     #[must_use]
     pub const fn count(&self) -> usize {
         self.count
     }
 
-    /// Why the first table that could not be read was not; `None` while there was none. Games go on without it.
+    /// Message about the first table that could not be read; `None` if there was none. Games
+    /// continue without it.
     #[must_use]
     pub fn fault(&self) -> Option<&str> {
         self.fault.get().map(String::as_str)
     }
 }
 
-/// Adds a folder's tables of win, draw and loss; what else lies there is left alone.
+/// Adds a folder's tables of win, draw and loss; other files are ignored.
 fn add_folder(tables: &mut Tablebase<Chess>, folder: &Path) -> Result<usize, TablesError> {
     let no_folder = |source| TablesError::Folder { folder: folder.to_owned(), source };
     let mut found = 0;
@@ -99,7 +101,7 @@ fn add_folder(tables: &mut Tablebase<Chess>, folder: &Path) -> Result<usize, Tab
         }
         match tables.add_file(&file) {
             Ok(()) => found += 1,
-            // Its name is none of a table.
+            // The name is not that of a table.
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => {}
             Err(source) => return Err(TablesError::File { file, source }),
         }
@@ -146,8 +148,9 @@ mod tests {
     use super::*;
     use crate::chess::Variant;
 
-    /// A file with one value for each side to move: 0 is a loss, 2 a draw, 4 a win. `KRvK` and `KQvK` are such tables but for
-    /// positions whose value a capture decides, and those are searched.
+    /// A file with one value for each side to move: 0 is a loss, 2 a draw, 4 a win. `KRvK` and
+    /// `KQvK` are such tables except for positions whose value a capture decides, and those are
+    /// searched.
     fn one_value(piece: u8, to_move: u8, other: u8) -> Vec<u8> {
         let (king, enemy_king) = (6, 14);
         let mut file = vec![0x71, 0xe8, 0x23, 0x5d, 1, 0];
@@ -225,7 +228,7 @@ mod tests {
         assert!(tables.fault().unwrap().contains("KRvK"), "{:?}", tables.fault());
     }
 
-    /// Real tables, where `QUINTAIN_SYZYGY` names a folder that holds at least KPvK, KQvKR and KBNvK.
+    /// Real tables, if `QUINTAIN_SYZYGY` names a folder that holds at least KPvK, KQvKR and KBNvK.
     #[test]
     fn real_tables_agree_with_the_books() {
         let Some(folder) = std::env::var_os("QUINTAIN_SYZYGY") else {
@@ -235,7 +238,8 @@ mod tests {
         let tables = Tables::open(&std::env::split_paths(&folder).collect::<Vec<_>>()).unwrap();
         assert!(tables.most_men() >= 4, "{tables:?}");
         for (fen, expected) in [
-            // King on the sixth rank before its pawn wins, whoever moves; opposition decides on the fifth.
+            // King on the sixth rank before its pawn wins, whoever moves; opposition decides on the
+            // fifth.
             ("4k3/8/4K3/4P3/8/8/8/8 w - - 0 1", Wdl::Win),
             ("4k3/8/4K3/4P3/8/8/8/8 b - - 0 1", Wdl::Loss),
             ("8/4k3/8/4K3/4P3/8/8/8 w - - 0 1", Wdl::Draw),

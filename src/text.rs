@@ -130,7 +130,8 @@ pub fn escaped(text: &str) -> String {
 /// Character in the place of one that a terminal could obey.
 const REPLACEMENT: char = '\u{fffd}';
 
-/// One line without control characters: whoever wrote it must not move a cursor or begin a line.
+/// One line without control characters: its author must not be able to move the cursor or start a
+/// line.
 #[must_use]
 pub fn printable(text: &str) -> String {
     text.replace(char::is_control, REPLACEMENT.encode_utf8(&mut [0; 4]))

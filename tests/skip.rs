@@ -1,6 +1,7 @@
 //! Tests on a machine that lacks something they need: left out loudly, or failed.
 //!
-//! Each crate's tests take in this file by its path, because the harness and the engine share no code.
+//! Each crate's tests take in this file by its path, because the harness and the engine share no
+//! code.
 
 use std::io::Write as _;
 
@@ -17,7 +18,7 @@ pub(crate) fn skip(test: &str, reason: &str) {
     let _ = writeln!(std::io::stderr(), "SKIPPED {test}: {reason}");
 }
 
-/// Whether a test may be left out, given the two variables of [`skip`].
+/// Returns true if a test may be left out, given the two variables of [`skip`].
 pub(crate) fn may_skip(test: &str, require_all: &str, excused: &str) -> bool {
     require_all != "1" || excused.split_whitespace().any(|name| name == test)
 }

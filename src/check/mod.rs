@@ -99,7 +99,7 @@ enum Test {
 
 /// A check.
 #[derive(Clone, Copy, Debug)]
-pub struct Row {
+pub struct Check {
     /// Its name, for `--only` and file names.
     pub name: &'static str,
     /// The rule that must hold.
@@ -113,7 +113,7 @@ pub struct Row {
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// The check.
-    pub row: &'static Row,
+    pub row: &'static Check,
     /// The result.
     pub verdict: Verdict,
     /// The reason, in one line.
@@ -160,7 +160,7 @@ impl Bench {
 
     /// Runs one check.
     #[must_use]
-    pub fn run(&self, row: &'static Row) -> Outcome {
+    pub fn run(&self, row: &'static Check) -> Outcome {
         let begun = Instant::now();
         let (answer, transcript) = match row.test {
             Test::Handshake(test) => (test(&self.handshake), self.greeting.clone()),

@@ -1,11 +1,11 @@
 //! Table of all checks, in the order of a conversation from the first word to the last.
 
 use super::Severity::{Must, Should};
-use super::{Answer, Bench, Handshake, Peer, Row, Severity, Test};
+use super::{Answer, Bench, Check, Handshake, Peer, Severity, Test};
 use super::{games, handshake, manners, search};
 
-const fn told(name: &'static str, severity: Severity, what: &'static str, test: fn(&Handshake) -> Answer) -> Row {
-    Row { name, what, severity, test: Test::Handshake(test) }
+const fn told(name: &'static str, severity: Severity, what: &'static str, test: fn(&Handshake) -> Answer) -> Check {
+    Check { name, what, severity, test: Test::Handshake(test) }
 }
 
 const fn talk(
@@ -13,12 +13,12 @@ const fn talk(
     severity: Severity,
     what: &'static str,
     test: fn(&mut Peer, &Bench) -> Answer,
-) -> Row {
-    Row { name, what, severity, test: Test::Talk(test) }
+) -> Check {
+    Check { name, what, severity, test: Test::Talk(test) }
 }
 
 /// The checks, in the order in which they are made.
-pub const TABLE: &[Row] = &[
+pub const TABLE: &[Check] = &[
     told("start", Should, "`uci` is answered by `uciok` without long waits", handshake::starts),
     told("identity", Should, "`id name` and `id author` come once each", handshake::identity),
     told("options", Must, "`option` lines are well formed, complete, and each comes once", handshake::options),
@@ -60,7 +60,7 @@ pub const TABLE: &[Row] = &[
     talk("quit-searching", Must, "`quit` ends it in a search", manners::quit_searching),
     talk("end-of-input", Must, "the end of its input ends it", manners::end_of_input),
     talk("end-of-input-searching", Should, "the end of its input ends it in a search", manners::end_of_input_searching),
-    Row {
+    Check {
         name: "bench",
         what: "`bench` as an argument counts the same nodes twice",
         severity: Must,

@@ -148,7 +148,7 @@ fn castling_in_either_notation() {
     ];
     for (fen, variant, text, uci, foreign_castling) in cases {
         let played = at(fen, variant, "").play(text).expect(text);
-        assert_eq!(played, Played { uci: uci.to_owned(), foreign_castling, zeroing: false }, "{text}");
+        assert_eq!(played, PlayedMove { uci: uci.to_owned(), foreign_castling, zeroing: false }, "{text}");
     }
 }
 

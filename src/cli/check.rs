@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, bail};
 use serde::Serialize;
 
-use crate::check::{Bench, Outcome, Row, Severity, TABLE, Verdict};
+use crate::check::{Bench, Check, Outcome, Severity, TABLE, Verdict};
 use crate::files::write_atomically;
 use crate::run::{Exit, progress, resolve};
 
@@ -101,7 +101,7 @@ pub(super) fn run(args: &CheckArgs) -> Result<Exit> {
     Ok(if failed { Exit::Failed } else { Exit::Done })
 }
 
-fn rows(only: &[String]) -> Result<Vec<&'static Row>> {
+fn rows(only: &[String]) -> Result<Vec<&'static Check>> {
     if let Some(unknown) = only.iter().find(|name| !TABLE.iter().any(|row| row.name == name.trim())) {
         bail!("--only `{unknown}`: no such check, `quintain check --list` names them");
     }

@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use clap::Subcommand;
 
 use crate::control::client::Client;
-use crate::control::protocol::{Ask, Say};
+use crate::control::protocol::{ClientMessage, ServerMessage};
 use crate::run::dir::RunDir;
 use crate::run::progress;
 
@@ -47,19 +47,19 @@ enum Steer {
 pub(super) fn run(args: &CtlArgs) -> Result<()> {
     let (dir, _) = RunDir::open(&args.dir)?;
     let ask = match args.command {
-        Steer::Status => Ask::Status,
-        Steer::Pause => Ask::Pause,
-        Steer::Resume => Ask::Resume,
-        Steer::Stop => Ask::Stop,
-        Steer::Concurrency { games } => Ask::Concurrency { games },
+        Steer::Status => ClientMessage::Status,
+        Steer::Pause => ClientMessage::Pause,
+        Steer::Resume => ClientMessage::Resume,
+        Steer::Stop => ClientMessage::Stop,
+        Steer::Concurrency { games } => ClientMessage::Concurrency { games },
     };
     let (text, answer) = Client::connect(dir.root())?.ask(ask)?;
     match answer {
-        Say::Status { .. } if args.json => progress::result(&text),
-        Say::Status { phase, concurrency, playing, .. } => {
+        ServerMessage::Status { .. } if args.json => progress::result(&text),
+        ServerMessage::Status { phase, concurrency, playing, .. } => {
             progress::result(&format!("{phase}, concurrency {concurrency}, {playing} being played"));
         }
-        Say::Error { error } => bail!("{}: {error}", dir.root().display()),
+        ServerMessage::Error { error } => bail!("{}: {error}", dir.root().display()),
         _ => {
             bail!("{}: the run answered in words this program does not know: {}", dir.root().display(), text.trim_end())
         }

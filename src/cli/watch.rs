@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Result;
 
 use crate::control::client::{Client, ClientError};
-use crate::control::protocol::{Say, line};
+use crate::control::protocol::{ServerMessage, line};
 use crate::files::{MOST_DOCUMENT_BYTES, read_text};
 use crate::plan::Plan;
 use crate::record::PairId;
@@ -55,7 +55,7 @@ pub(super) fn run(args: &WatchArgs) -> Result<Exit> {
     let summary = Summary::new(&plan, &finish, dir.root());
     let exit = exit.unwrap_or_else(|| drive::exit(&finish));
     if args.json {
-        progress::result(&line(&Say::End { exit: exit.code(), summary: summary.json().clone() }));
+        progress::result(&line(&ServerMessage::End { exit: exit.code(), summary: summary.json().clone() }));
     } else {
         progress::result(summary.text());
     }
@@ -67,7 +67,7 @@ fn stream(mut client: Client) -> Result<Option<Exit>> {
     client.watch()?;
     while let Some((text, say)) = client.read()? {
         progress::result(&text);
-        if let Say::End { exit, .. } = say {
+        if let ServerMessage::End { exit, .. } = say {
             return Ok(Exit::from_code(exit));
         }
     }
@@ -83,19 +83,23 @@ fn follow(mut client: Client, plan: &Plan) -> Result<Option<Exit>> {
     let mut ended = None;
     while let Some((_, say)) = client.read()? {
         match say {
-            Say::Progress(now) => {
+            ServerMessage::Progress(now) => {
                 let view = View::from(now.shown);
                 if std::mem::take(&mut plain) {
                     screen.line(view.plain.clone());
                 }
                 screen.show(view);
             }
-            Say::Line { text } => screen.line(text),
-            Say::End { exit, .. } => {
+            ServerMessage::Line { text } => screen.line(text),
+            ServerMessage::End { exit, .. } => {
                 ended = Exit::from_code(exit);
                 break;
             }
-            Say::Status { .. } | Say::Error { .. } | Say::Game(_) | Say::Ply(_) | Say::Other => {}
+            ServerMessage::Status { .. }
+            | ServerMessage::Error { .. }
+            | ServerMessage::Game(_)
+            | ServerMessage::Ply(_)
+            | ServerMessage::Other => {}
         }
     }
     screen.close();

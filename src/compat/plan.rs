@@ -8,7 +8,7 @@ use super::invocation::{
 };
 use crate::chess::{START_FEN, Variant};
 use crate::openings::order::Order;
-use crate::openings::{Book, BookOptions, Format as BookForm};
+use crate::openings::{Book, BookFileFormat, BookOptions};
 use crate::plan::affinity::Affinity;
 use crate::plan::recording::{self, Fields, Layout, PgnOptions, Recording, Round, Zone};
 use crate::plan::rules::{DrawRule, ResignRule, Rules, SyzygyRule, SyzygyScope};
@@ -245,8 +245,8 @@ pub(super) fn book(settings: &Settings, seed: u64, start_book: &Path) -> Result<
         variant: variant(settings),
         plies: openings.plies,
         format: openings.format.map(|format| match format {
-            BookFormat::Epd => BookForm::Epd,
-            BookFormat::Pgn => BookForm::Pgn,
+            BookFormat::Epd => BookFileFormat::Epd,
+            BookFormat::Pgn => BookFileFormat::Pgn,
         }),
     };
     let (path, book) = match &openings.file {

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
 
 use crate::chess::Variant;
-use crate::control::protocol::{GameSay, PlySay, Say, VERSION, line};
+use crate::control::protocol::{GameMessage, PlyMessage, ServerMessage, VERSION, line};
 use crate::game::clock::Clock;
 use crate::plan::Plan;
 use crate::record::{ByColor, GameId, GameRecord, PlayerId, Score};
@@ -102,12 +102,12 @@ impl Boards {
         }
     }
 
-    fn game(&self, number: u64, board: &Board) -> Option<Say> {
+    fn game(&self, number: u64, board: &Board) -> Option<ServerMessage> {
         let (fen, opening) = board.start.clone()?;
         let name = |player: PlayerId| self.names.get(usize::from(player.0)).cloned().unwrap_or_default();
         let clock = |player: PlayerId| self.clocks.get(usize::from(player.0)).copied().flatten().map(millis);
         let (result, termination) = board.over.map(|(result, why)| (result.to_owned(), why.to_owned())).unzip();
-        Some(Say::Game(Box::new(GameSay {
+        Some(ServerMessage::Game(Box::new(GameMessage {
             v: VERSION,
             game: number,
             white: name(board.players.white),
@@ -173,13 +173,13 @@ impl Teller {
     }
 }
 
-fn say_ply(game: u64, place: u64, ply: &Ply, board: &Board) -> Say {
+fn say_ply(game: u64, place: u64, ply: &Ply, board: &Board) -> ServerMessage {
     let (cp, mate) = match ply.score {
         Some(Score::Cp(cp)) => (Some(cp), None),
         Some(Score::Mate(moves)) => (None, Some(moves)),
         None => (None, None),
     };
-    Say::Ply(Box::new(PlySay {
+    ServerMessage::Ply(Box::new(PlyMessage {
         game,
         ply: place,
         uci: ply.uci.clone(),
@@ -211,8 +211,8 @@ mod tests {
     fn check(teller: &mut Teller, boards: &Boards, expected: &str) {
         let news = teller.news(boards);
         let heard = news.lines().map(|line| match serde_json::from_str(line).unwrap() {
-            Say::Game(said) => said.result.unwrap_or_else(|| "game".to_owned()),
-            Say::Ply(said) => said.uci,
+            ServerMessage::Game(said) => said.result.unwrap_or_else(|| "game".to_owned()),
+            ServerMessage::Ply(said) => said.uci,
             other => panic!("{other:?}"),
         });
         assert_eq!(heard.collect::<Vec<_>>().join(" "), expected);

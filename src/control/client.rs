@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::control::place;
-use crate::control::protocol::{Ask, Say, line};
+use crate::control::protocol::{ClientMessage, ServerMessage, line};
 
 /// Longest wait for a run's answer to a command.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -62,7 +62,7 @@ impl Client {
         ClientError::Io { dir: self.dir.clone(), source }
     }
 
-    fn write(&mut self, ask: Ask) -> Result<(), ClientError> {
+    fn write(&mut self, ask: ClientMessage) -> Result<(), ClientError> {
         let sent = self.stream.get_mut().write_all(line(&ask).as_bytes());
         sent.map_err(|source| self.failed(source))
     }
@@ -71,7 +71,7 @@ impl Client {
     ///
     /// # Errors
     /// [`ClientError::Io`].
-    pub fn ask(&mut self, ask: Ask) -> Result<(String, Say), ClientError> {
+    pub fn ask(&mut self, ask: ClientMessage) -> Result<(String, ServerMessage), ClientError> {
         self.write(ask)?;
         self.read_until(Instant::now().checked_add(PATIENCE))?
             .ok_or_else(|| self.failed(std::io::ErrorKind::UnexpectedEof.into()))
@@ -82,7 +82,7 @@ impl Client {
     /// # Errors
     /// [`ClientError::Io`].
     pub fn watch(&mut self) -> Result<(), ClientError> {
-        self.write(Ask::Watch { moves: false })
+        self.write(ClientMessage::Watch { moves: false })
     }
 
     /// Like [`watch`](Self::watch), with the games being played and their moves.
@@ -90,7 +90,7 @@ impl Client {
     /// # Errors
     /// [`ClientError::Io`].
     pub fn watch_moves(&mut self) -> Result<(), ClientError> {
-        self.write(Ask::Watch { moves: true })
+        self.write(ClientMessage::Watch { moves: true })
     }
 
     /// Asks for the run's status; the answer is among the lines that [`read`](Self::read) yields.
@@ -98,22 +98,22 @@ impl Client {
     /// # Errors
     /// [`ClientError::Io`].
     pub fn ask_status(&mut self) -> Result<(), ClientError> {
-        self.write(Ask::Status)
+        self.write(ClientMessage::Status)
     }
 
     /// The next line and its parsed form; `None` once the run has closed the connection.
     ///
     /// # Errors
     /// [`ClientError::Io`].
-    pub fn read(&mut self) -> Result<Option<(String, Say)>, ClientError> {
+    pub fn read(&mut self) -> Result<Option<(String, ServerMessage)>, ClientError> {
         self.read_until(None)
     }
 
-    fn read_until(&mut self, deadline: Option<Instant>) -> Result<Option<(String, Say)>, ClientError> {
+    fn read_until(&mut self, deadline: Option<Instant>) -> Result<Option<(String, ServerMessage)>, ClientError> {
         match self.line(deadline) {
             Ok(line) if line.is_empty() => Ok(None),
             Ok(line) => {
-                let say = serde_json::from_slice(&line).unwrap_or(Say::Other);
+                let say = serde_json::from_slice(&line).unwrap_or(ServerMessage::Other);
                 Ok(Some((String::from_utf8_lossy(&line).into_owned(), say)))
             }
             Err(source) if source.kind() == std::io::ErrorKind::ConnectionReset => Ok(None),
@@ -177,13 +177,13 @@ mod tests {
     fn lines_are_read_whole_and_an_endless_one_is_refused() {
         let parts = [&b"{\"event\":\"line\",\"te"[..], b"xt\":\"a\"}\n{\"event\":\"x\"}\nrest"].map(<[u8]>::to_vec);
         with_sender(parts.into(), |mut client| {
-            assert_eq!(client.read().unwrap().unwrap().1, Say::Line { text: "a".to_owned() });
-            assert_eq!(client.read().unwrap().unwrap().1, Say::Other);
+            assert_eq!(client.read().unwrap().unwrap().1, ServerMessage::Line { text: "a".to_owned() });
+            assert_eq!(client.read().unwrap().unwrap().1, ServerMessage::Other);
             assert_eq!(client.read().unwrap().unwrap().0, "rest");
             assert!(client.read().unwrap().is_none());
         });
         with_sender(vec![vec![b'x'; 1 << 20]; 64], |mut client| {
-            let error = client.ask(Ask::Status).unwrap_err();
+            let error = client.ask(ClientMessage::Status).unwrap_err();
             assert!(
                 matches!(&error, ClientError::Io { source, .. } if source.kind() == std::io::ErrorKind::InvalidData
                 || source.kind() == std::io::ErrorKind::TimedOut),

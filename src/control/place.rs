@@ -25,12 +25,12 @@ const LONGEST: usize = 103;
 
 /// The files of an open socket, removed when dropped.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct SocketFiles {
     socket: PathBuf,
     note: Option<PathBuf>,
 }
 
-impl Drop for Place {
+impl Drop for SocketFiles {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.socket);
         if let Some(note) = &self.note {
@@ -41,16 +41,16 @@ impl Drop for Place {
 
 /// Opens the socket of the run in `dir`, which its user alone may connect to. The caller holds the
 /// run's journal, so a socket that exists already was left by a killed process and is replaced.
-pub(super) fn bind(dir: &Path) -> std::io::Result<(UnixListener, Place)> {
+pub(super) fn bind(dir: &Path) -> std::io::Result<(UnixListener, SocketFiles)> {
     let dir = dir.canonicalize()?;
     let note = dir.join(NOTE);
     let _ = std::fs::remove_file(&note);
     if let Ok(listener) = bind_at(&dir.join(SOCKET)) {
-        return Ok((listener, Place { socket: dir.join(SOCKET), note: None }));
+        return Ok((listener, SocketFiles { socket: dir.join(SOCKET), note: None }));
     }
     let socket = elsewhere(&dir, std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from));
     let listener = bind_at(&socket)?;
-    let place = Place { socket, note: Some(note.clone()) };
+    let place = SocketFiles { socket, note: Some(note.clone()) };
     std::fs::write(&note, place.socket.as_os_str().as_bytes())?;
     Ok((listener, place))
 }

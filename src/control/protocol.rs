@@ -18,7 +18,7 @@ const MOST_MOVED: usize = 5;
 /// Message from a client: one JSON object a line, such as `{"cmd":"concurrency","games":4}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "cmd", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Ask {
+pub enum ClientMessage {
     /// Ask for the run's status.
     Status,
     /// Finish the running games and start no others.
@@ -45,7 +45,7 @@ const fn is_false(value: &bool) -> bool {
     !*value
 }
 
-impl Ask {
+impl ClientMessage {
     /// The command for the run; `None` for `watch`, which the server handles.
     #[must_use]
     pub const fn command(self) -> Option<Command> {
@@ -63,7 +63,7 @@ impl Ask {
 /// Message from the run: one JSON object a line, told apart by `event`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
-pub enum Say {
+pub enum ServerMessage {
     /// The answer to a command: the run's status after it.
     Status {
         /// [`VERSION`].
@@ -88,9 +88,9 @@ pub enum Say {
         text: String,
     },
     /// A game that is being played, or is over; only for clients that watch moves.
-    Game(Box<GameSay>),
+    Game(Box<GameMessage>),
     /// A ply of a game that was announced; only for clients that watch moves.
-    Ply(Box<PlySay>),
+    Ply(Box<PlyMessage>),
     /// The run is over; no line follows.
     End {
         /// The exit code of the run's process.
@@ -105,7 +105,7 @@ pub enum Say {
 
 /// A game on its board.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GameSay {
+pub struct GameMessage {
     /// [`VERSION`].
     pub v: u32,
     /// The user's number of the game: 1 and 2 are the first pair's.
@@ -132,7 +132,7 @@ pub struct GameSay {
 
 /// A ply after the opening.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PlySay {
+pub struct PlyMessage {
     /// The user's number of the game.
     pub game: u64,
     /// From 1, the opening not counted.
@@ -204,7 +204,7 @@ pub struct Shown {
 }
 
 impl TuneSay {
-    /// How a tuning stands.
+    /// State of a tuning.
     #[must_use]
     pub fn of(course: &Course) -> Self {
         let run = course.tuning().as_auto();
@@ -235,7 +235,7 @@ impl From<Shown> for View {
     }
 }
 
-impl From<Result<Status, String>> for Say {
+impl From<Result<Status, String>> for ServerMessage {
     fn from(answer: Result<Status, String>) -> Self {
         match answer {
             Ok(Status { phase, concurrency, playing }) => {
@@ -267,26 +267,29 @@ mod tests {
     #[test]
     fn commands_read_as_documented() {
         let cases = [
-            (r#"{"cmd":"pause"}"#, Some(Ask::Pause)),
-            (r#"{"cmd":"resume"}"#, Some(Ask::Resume)),
-            (r#"{"cmd":"stop"}"#, Some(Ask::Stop)),
-            (r#"{"cmd":"status"}"#, Some(Ask::Status)),
-            (r#"{"cmd":"watch"}"#, Some(Ask::Watch { moves: false })),
-            (r#"{"cmd":"watch","moves":true}"#, Some(Ask::Watch { moves: true })),
+            (r#"{"cmd":"pause"}"#, Some(ClientMessage::Pause)),
+            (r#"{"cmd":"resume"}"#, Some(ClientMessage::Resume)),
+            (r#"{"cmd":"stop"}"#, Some(ClientMessage::Stop)),
+            (r#"{"cmd":"status"}"#, Some(ClientMessage::Status)),
+            (r#"{"cmd":"watch"}"#, Some(ClientMessage::Watch { moves: false })),
+            (r#"{"cmd":"watch","moves":true}"#, Some(ClientMessage::Watch { moves: true })),
             (r#"{"cmd":"watch","moves":1}"#, None),
-            (r#"{"cmd":"concurrency","games":4}"#, Some(Ask::Concurrency { games: 4 })),
+            (r#"{"cmd":"concurrency","games":4}"#, Some(ClientMessage::Concurrency { games: 4 })),
             (r#"{"cmd":"concurrency","games":-1}"#, None),
             (r#"{"cmd":"concurrency"}"#, None),
             (r#"{"cmd":"reboot"}"#, None),
             ("pause", None),
         ];
         for (text, expected) in cases {
-            assert_eq!(serde_json::from_str::<Ask>(text).ok(), expected, "{text}");
+            assert_eq!(serde_json::from_str::<ClientMessage>(text).ok(), expected, "{text}");
         }
     }
 
     #[test]
     fn a_newer_kind_of_line_is_skipped() {
-        assert_eq!(serde_json::from_str::<Say>(r#"{"event":"weather","sky":"blue"}"#).unwrap(), Say::Other);
+        assert_eq!(
+            serde_json::from_str::<ServerMessage>(r#"{"event":"weather","sky":"blue"}"#).unwrap(),
+            ServerMessage::Other
+        );
     }
 }

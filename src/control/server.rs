@@ -13,8 +13,8 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use crate::control::boards::{Boards, Teller};
-use crate::control::place::{self, Place};
-use crate::control::protocol::{Ask, Progress, Say, TuneSay, VERSION, line};
+use crate::control::place::{self, SocketFiles};
+use crate::control::protocol::{ClientMessage, Progress, ServerMessage, TuneSay, VERSION, line};
 use crate::plan::Plan;
 use crate::report::console::Viewer;
 use crate::stats::estimates::Estimates;
@@ -51,7 +51,7 @@ pub struct Server {
     lines: broadcast::Sender<Arc<str>>,
     closing: oneshot::Sender<()>,
     task: JoinHandle<()>,
-    place: Place,
+    place: SocketFiles,
 }
 
 /// State shared by the tasks of all clients.
@@ -84,7 +84,7 @@ impl Server {
     /// dropped.
     pub async fn close(self, exit: u8, summary: serde_json::Value) {
         let Self { lines, closing, task, place } = self;
-        let _ = lines.send(Arc::from(line(&Say::End { exit, summary })));
+        let _ = lines.send(Arc::from(line(&ServerMessage::End { exit, summary })));
         drop((lines, closing));
         let stop = task.abort_handle();
         if timeout(FAREWELL, task).await.is_err() {
@@ -212,12 +212,14 @@ enum Answer {
 }
 
 async fn answer(text: &[u8], context: &Context) -> Answer {
-    let error = |error: String| Answer::Say(line(&Say::Error { error }));
-    let ask = match serde_json::from_slice::<Ask>(text) {
+    let error = |error: String| Answer::Say(line(&ServerMessage::Error { error }));
+    let ask = match serde_json::from_slice::<ClientMessage>(text) {
         Ok(ask) => ask,
         Err(why) => return error(format!("not a command: {why}")),
     };
-    let Some(command) = ask.command() else { return Answer::Watch { moves: ask == Ask::Watch { moves: true } } };
+    let Some(command) = ask.command() else {
+        return Answer::Watch { moves: ask == ClientMessage::Watch { moves: true } };
+    };
     sleep(PACE).await;
     let (reply, answer) = oneshot::channel();
     let over = || error("the run is over".to_owned());
@@ -225,7 +227,7 @@ async fn answer(text: &[u8], context: &Context) -> Answer {
         return over();
     }
     match answer.await {
-        Ok(answer) => Answer::Say(line(&Say::from(answer))),
+        Ok(answer) => Answer::Say(line(&ServerMessage::from(answer))),
         Err(_) => over(),
     }
 }
@@ -286,7 +288,7 @@ impl Observer for Publisher {
         self.boards.lock().unwrap_or_else(PoisonError::into_inner).observe(&event);
         if let Some(text) = self.viewer.line(&event) {
             // An error only means that no client watches.
-            let _ = self.lines.send(Arc::from(line(&Say::Line { text })));
+            let _ = self.lines.send(Arc::from(line(&ServerMessage::Line { text })));
         }
         let (standing, elapsed) = match event {
             RunEvent::Opened { standing } => {
@@ -296,7 +298,7 @@ impl Observer for Publisher {
             RunEvent::Tick { standing, elapsed } | RunEvent::Closed { standing, elapsed, .. } => (standing, elapsed),
             _ => return,
         };
-        let text: Arc<str> = Arc::from(line(&Say::Progress(Box::new(self.progress(standing, elapsed)))));
+        let text: Arc<str> = Arc::from(line(&ServerMessage::Progress(Box::new(self.progress(standing, elapsed)))));
         self.progress.send_replace(Arc::clone(&text));
         let _ = self.lines.send(text);
     }

@@ -6,24 +6,24 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use crate::chess::{Position, Variant};
-use crate::control::protocol::{GameSay, PlySay};
+use crate::control::protocol::{GameMessage, PlyMessage};
 use crate::record::Color;
 
 /// A board with its clocks.
 #[derive(Debug)]
 pub(super) struct Board {
-    begun: GameSay,
+    begun: GameMessage,
     position: Position,
     last: Option<String>,
     plies: u64,
     clocks: [Option<u64>; 2],
-    said: [Option<Said>; 2],
+    said: [Option<LastInfo>; 2],
     since: Instant,
 }
 
 /// Last figures of a side, from its own point of view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-struct Said {
+struct LastInfo {
     cp: Option<i32>,
     mate: Option<i32>,
     depth: Option<u32>,
@@ -44,7 +44,7 @@ pub(super) struct BoardJson<'a> {
     turn: char,
     /// Milliseconds left when the last move was played: White's, Black's.
     clocks: [Option<u64>; 2],
-    said: [Option<Said>; 2],
+    said: [Option<LastInfo>; 2],
     /// Milliseconds since the last move.
     ago_ms: u64,
     result: Option<&'a str>,
@@ -53,7 +53,7 @@ pub(super) struct BoardJson<'a> {
 
 impl Board {
     /// The game at the end of its opening; `None` if the opening is not legal.
-    pub(super) fn new(begun: GameSay) -> Option<Self> {
+    pub(super) fn new(begun: GameMessage) -> Option<Self> {
         let variant = if begun.chess960 { Variant::Chess960 } else { Variant::Standard };
         let mut position = Position::from_fen(&begun.fen, variant).ok()?;
         for text in &begun.opening {
@@ -65,7 +65,7 @@ impl Board {
     }
 
     /// Plays the next ply; returns false if it is not the next one or not legal.
-    pub(super) fn play(&mut self, ply: &PlySay) -> bool {
+    pub(super) fn play(&mut self, ply: &PlyMessage) -> bool {
         let mover = usize::from(self.position.turn() == Color::Black);
         if ply.ply != self.plies + 1 || self.position.advance_by(&ply.uci).is_err() {
             return false;
@@ -73,7 +73,7 @@ impl Board {
         self.plies += 1;
         self.last = Some(ply.uci.clone());
         self.clocks[mover] = ply.clock_ms.or(self.clocks[mover]);
-        self.said[mover] = Some(Said { cp: ply.cp, mate: ply.mate, depth: ply.depth });
+        self.said[mover] = Some(LastInfo { cp: ply.cp, mate: ply.mate, depth: ply.depth });
         let now = Instant::now();
         self.since = now.checked_sub(Duration::from_millis(ply.ago_ms)).unwrap_or(now);
         true
@@ -103,7 +103,7 @@ impl Board {
     }
 
     /// Marks the game as over.
-    pub(super) fn end(&mut self, said: &GameSay) {
+    pub(super) fn end(&mut self, said: &GameMessage) {
         (self.begun.result, self.begun.termination) = (said.result.clone(), said.termination.clone());
     }
 }
@@ -112,8 +112,8 @@ impl Board {
 mod tests {
     use super::*;
 
-    fn begun(fen: &str, opening: &[&str]) -> GameSay {
-        GameSay {
+    fn begun(fen: &str, opening: &[&str]) -> GameMessage {
+        GameMessage {
             v: 1,
             game: 3,
             white: "a".into(),
@@ -128,9 +128,9 @@ mod tests {
         }
     }
 
-    fn ply(ply: u64, uci: &str) -> PlySay {
+    fn ply(ply: u64, uci: &str) -> PlyMessage {
         let (clock_ms, cp) = (Some(7_500), Some(12));
-        PlySay { game: 3, ply, uci: uci.into(), clock_ms, cp, mate: None, depth: None, ago_ms: 0 }
+        PlyMessage { game: 3, ply, uci: uci.into(), clock_ms, cp, mate: None, depth: None, ago_ms: 0 }
     }
 
     #[test]

@@ -157,7 +157,8 @@ impl Fold {
         Some(tuning::traces_svg(self.standing.tuning()?.course(), &self.caption()))
     }
 
-    /// Elo with its interval over the pairs, of a tuning that of its validation; `None` if more than two players play.
+    /// Elo with its interval over the pairs, of a tuning that of its validation; `None` if more
+    /// than two players play.
     pub(super) fn elo_svg(&self) -> Option<String> {
         if let Some(progress) = self.standing.tuning() {
             return tuning::validation_svg(progress.course(), &self.caption());
@@ -190,12 +191,12 @@ fn elo_point(standing: &Standing) -> Option<EloPoint> {
 }
 
 /// The course of one run, once it was requested.
-type Place = Arc<Mutex<Option<Fold>>>;
+type SharedFold = Arc<Mutex<Option<Fold>>>;
 
 /// The courses of recently requested runs, with the times of the requests.
 #[derive(Debug, Default)]
 pub(super) struct Folds {
-    kept: Mutex<BTreeMap<String, (Instant, Place)>>,
+    kept: Mutex<BTreeMap<String, (Instant, SharedFold)>>,
 }
 
 impl Folds {
@@ -216,7 +217,7 @@ impl Folds {
         Ok(asks(fold.insert(now)))
     }
 
-    fn place(&self, id: &str) -> Place {
+    fn place(&self, id: &str) -> SharedFold {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if !kept.contains_key(id)
             && kept.len() >= MAX_KEPT

@@ -46,7 +46,7 @@ pub(super) struct Guard {
 
 /// The parts of a request that the guard examines.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Asked<'a> {
+pub(super) struct Facts<'a> {
     /// True for `GET` and `HEAD`, which only read.
     pub(super) is_safe: bool,
     /// True for data, false for the page itself, which holds nothing secret.
@@ -81,7 +81,7 @@ impl Guard {
 
     /// # Errors
     /// Returns the reason if the request is to be refused.
-    pub(super) fn check(&self, asked: &Asked<'_>) -> Result<(), Refusal> {
+    pub(super) fn check(&self, asked: &Facts<'_>) -> Result<(), Refusal> {
         let host = asked.host.filter(|host| self.knows(host)).ok_or(Refusal::Host)?;
         let is_own = |origin: &str| {
             let rest = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
@@ -130,7 +130,7 @@ mod tests {
     const TOKEN: &str = "a-token-of-some-length";
 
     #[track_caller]
-    fn check(listen: &str, asked: Asked<'_>, expected: Result<(), Refusal>) {
+    fn check(listen: &str, asked: Facts<'_>, expected: Result<(), Refusal>) {
         let guard = Guard::new(TOKEN, listen.parse().unwrap(), &["Lab.Example".to_owned()]);
         assert_eq!(guard.check(&asked), expected, "{listen} {asked:?}");
     }
@@ -152,27 +152,27 @@ mod tests {
             ("[::1", false, false),
             ("", false, false),
         ] {
-            let asked = Asked { is_safe: true, host: Some(host), ..Asked::default() };
+            let asked = Facts { is_safe: true, host: Some(host), ..Facts::default() };
             let expected = |known| if known { Ok(()) } else { Err(Refusal::Host) };
             check("127.0.0.1:7171", asked, expected(here));
             check("0.0.0.0:7171", asked, expected(anywhere));
         }
-        check("127.0.0.1:7171", Asked { is_safe: true, ..Asked::default() }, Err(Refusal::Host));
+        check("127.0.0.1:7171", Facts { is_safe: true, ..Facts::default() }, Err(Refusal::Host));
     }
 
     #[test]
     fn other_sites_are_refused_and_steering_needs_the_token() {
-        let read = Asked { is_safe: true, is_data: true, host: Some("localhost:7171"), ..Asked::default() };
-        let post = Asked { is_safe: false, token: Some(TOKEN), ..read };
+        let read = Facts { is_safe: true, is_data: true, host: Some("localhost:7171"), ..Facts::default() };
+        let post = Facts { is_safe: false, token: Some(TOKEN), ..read };
         let here = "127.0.0.1:7171";
         check(here, read, Ok(()));
         check(here, post, Ok(()));
         for token in [None, Some(""), Some("a-token-of-some-lengtH"), Some("a-token-of-some-length ")] {
-            check(here, Asked { token, ..post }, Err(Refusal::Token));
-            check("0.0.0.0:7171", Asked { token, ..read }, Err(Refusal::Token));
-            check("0.0.0.0:7171", Asked { token, is_data: false, ..read }, Ok(()));
+            check(here, Facts { token, ..post }, Err(Refusal::Token));
+            check("0.0.0.0:7171", Facts { token, ..read }, Err(Refusal::Token));
+            check("0.0.0.0:7171", Facts { token, is_data: false, ..read }, Ok(()));
         }
-        check("0.0.0.0:7171", Asked { token: Some(TOKEN), ..read }, Ok(()));
+        check("0.0.0.0:7171", Facts { token: Some(TOKEN), ..read }, Ok(()));
         for (origin, expected) in [
             ("http://localhost:7171", Ok(())),
             ("http://localhost:7172", Err(Refusal::Foreign)),
@@ -181,8 +181,8 @@ mod tests {
             ("null", Err(Refusal::Foreign)),
             ("", Err(Refusal::Foreign)),
         ] {
-            check(here, Asked { origin: Some(origin), ..post }, expected);
-            check(here, Asked { origin: Some(origin), ..read }, expected);
+            check(here, Facts { origin: Some(origin), ..post }, expected);
+            check(here, Facts { origin: Some(origin), ..read }, expected);
         }
         for (site, expected) in [
             ("same-origin", Ok(())),
@@ -190,9 +190,9 @@ mod tests {
             ("same-site", Err(Refusal::Foreign)),
             ("cross-site", Err(Refusal::Foreign)),
         ] {
-            check(here, Asked { fetch_site: Some(site), ..read }, expected);
-            check(here, Asked { fetch_site: Some(site), ..post }, expected);
-            check(here, Asked { fetch_site: Some(site), is_data: false, ..read }, Ok(()));
+            check(here, Facts { fetch_site: Some(site), ..read }, expected);
+            check(here, Facts { fetch_site: Some(site), ..post }, expected);
+            check(here, Facts { fetch_site: Some(site), is_data: false, ..read }, Ok(()));
         }
     }
 }

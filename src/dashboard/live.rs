@@ -15,7 +15,7 @@ use serde_json::json;
 use tokio::sync::broadcast;
 
 use crate::control::client::{Client, ClientError};
-use crate::control::protocol::{Progress, Say};
+use crate::control::protocol::{Progress, ServerMessage};
 use crate::dashboard::board::Board;
 use crate::dashboard::store::Index;
 
@@ -82,7 +82,7 @@ enum Followed {
     /// A client is connected.
     Live(Arc<LiveRun>),
     /// Connection attempt in progress.
-    Asked,
+    Connecting,
     /// No process answered. It is not tried again unless a newer socket takes its place.
     Dead,
 }
@@ -103,16 +103,16 @@ impl Hub {
         });
         for (id, entry) in &index.runs {
             let Some(socket) = entry.socket else { continue };
-            let is_known = runs
-                .get(id)
-                .is_some_and(|(at, followed)| *at == socket || matches!(followed, Followed::Live(_) | Followed::Asked));
+            let is_known = runs.get(id).is_some_and(|(at, followed)| {
+                *at == socket || matches!(followed, Followed::Live(_) | Followed::Connecting)
+            });
             if is_known || runs.len() >= MAX_RUNS && !make_room(&mut runs) {
                 continue;
             }
             let (hub, dir, name) = (self.clone(), entry.dir.clone(), id.clone());
             let follow = move || hub.follow(&name, dir);
             if std::thread::Builder::new().name("follow".to_owned()).spawn(follow).is_ok() {
-                runs.insert(id.clone(), (socket, Followed::Asked));
+                runs.insert(id.clone(), (socket, Followed::Connecting));
             }
         }
     }
@@ -191,7 +191,7 @@ impl LiveRun {
     fn hear(self: &Arc<Self>, client: &mut Client) {
         while let Ok(Some((_, say))) = client.read() {
             match say {
-                Say::Progress(progress) => {
+                ServerMessage::Progress(progress) => {
                     self.tell(message("progress", &progress));
                     locked(&self.state).progress = Some(*progress);
                     self.follow_moves();
@@ -199,12 +199,12 @@ impl LiveRun {
                         break;
                     }
                 }
-                Say::Status { phase, concurrency, playing, .. } => {
+                ServerMessage::Status { phase, concurrency, playing, .. } => {
                     let status = Status { phase, concurrency, playing };
                     self.tell(message("status", &status));
                     locked(&self.state).status = Some(status);
                 }
-                Say::Line { text } => {
+                ServerMessage::Line { text } => {
                     self.tell(message("line", &text));
                     let mut state = locked(&self.state);
                     state.lines.push_back(text);
@@ -212,11 +212,12 @@ impl LiveRun {
                         state.lines.pop_front();
                     }
                 }
-                Say::End { summary, .. } => {
+                ServerMessage::End { summary, .. } => {
                     self.tell(message("end", &summary));
                     break;
                 }
-                Say::Game(_) | Say::Ply(_) | Say::Error { .. } | Say::Other => {}
+                ServerMessage::Game(_) | ServerMessage::Ply(_) | ServerMessage::Error { .. } | ServerMessage::Other => {
+                }
             }
         }
         // The connection ended for whatever reason: the browsers are to look again.
@@ -234,8 +235,8 @@ impl LiveRun {
         if let Ok(mut client) = client {
             while let Ok(Some((_, say))) = client.read() {
                 match say {
-                    Say::Game(said) => self.on_game(*said),
-                    Say::Ply(ply) => {
+                    ServerMessage::Game(said) => self.on_game(*said),
+                    ServerMessage::Ply(ply) => {
                         let mut state = locked(&self.state);
                         if let Some(board) = state.boards.get_mut(&ply.game).filter(|board| !board.is_over()) {
                             board.play(&ply);
@@ -256,7 +257,7 @@ impl LiveRun {
         locked(&self.state).boards.clear();
     }
 
-    fn on_game(&self, said: crate::control::protocol::GameSay) {
+    fn on_game(&self, said: crate::control::protocol::GameMessage) {
         let mut state = locked(&self.state);
         if said.result.is_some() {
             if let Some(mut board) = state.boards.remove(&said.game) {

@@ -19,9 +19,9 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
 use crate::control::client::{Client, ClientError};
-use crate::control::protocol::{Ask, Progress, Say};
+use crate::control::protocol::{ClientMessage, Progress, ServerMessage};
 use crate::dashboard::fold::{FoldError, Folds};
-use crate::dashboard::guard::{Asked, Guard, Refusal, TOKEN_HEADER};
+use crate::dashboard::guard::{Facts, Guard, Refusal, TOKEN_HEADER};
 use crate::dashboard::live::{Hub, LiveRun, Message, Status};
 use crate::dashboard::machine::Machine;
 use crate::dashboard::store::{self, About, Entry, Index, Store};
@@ -96,7 +96,7 @@ async fn guarded(State(app): State<App>, request: Request, next: Next) -> Respon
     let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
     // A request in a proxy's form names its host in the first line.
     let host = request.uri().authority().map(axum::http::uri::Authority::as_str).or_else(|| text("host"));
-    let asked = Asked {
+    let asked = Facts {
         is_safe: matches!(*request.method(), Method::GET | Method::HEAD),
         is_data: request.uri().path().starts_with("/api/"),
         host,
@@ -130,14 +130,14 @@ async fn guarded(State(app): State<App>, request: Request, next: Next) -> Respon
 }
 
 /// Runs blocking I/O on the blocking thread pool.
-async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Response> {
+async fn spawn_blocking_io<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Response> {
     let failed = |_| error(StatusCode::INTERNAL_SERVER_ERROR, "the work was not done");
     tokio::task::spawn_blocking(work).await.map_err(failed)
 }
 
 async fn info(State(app): State<App>) -> Result<Response, Response> {
     let is_private = app.guard.is_private();
-    let machine = aside(Machine::now).await?;
+    let machine = spawn_blocking_io(Machine::now).await?;
     let value = json!({ "version": env!("CARGO_PKG_VERSION"), "private": is_private, "machine": machine });
     Ok(answer(StatusCode::OK, &value))
 }
@@ -197,7 +197,7 @@ async fn runs(State(app): State<App>, Query(query): Query<ListQuery>) -> Result<
 
 async fn index(app: &App) -> Result<Arc<Index>, Response> {
     let (store, hub) = (Arc::clone(&app.store), app.hub.clone());
-    aside(move || {
+    spawn_blocking_io(move || {
         let index = store.index();
         hub.look(&index);
         index
@@ -265,7 +265,7 @@ async fn run(State(app): State<App>, Path(id): Path<String>) -> Result<Response,
     let lines = live.as_ref().map(|live| live.lines());
     let row = row(&id, &entry.about, live);
     let folds = Arc::clone(&app.folds);
-    let value = aside(move || detail(&folds, &entry, &row, lines)).await?;
+    let value = spawn_blocking_io(move || detail(&folds, &entry, &row, lines)).await?;
     Ok(answer(StatusCode::OK, &value))
 }
 
@@ -319,7 +319,7 @@ async fn tune_svg(State(app): State<App>, Path(id): Path<String>) -> Result<Resp
 async fn picture(app: &App, id: String, draw: fn(&super::fold::Fold) -> Option<String>) -> Result<Response, Response> {
     let entry = entry(app, &id).await?;
     let folds = Arc::clone(&app.folds);
-    let drawn = aside(move || folds.ask(&id, &entry.dir, draw)).await?;
+    let drawn = spawn_blocking_io(move || folds.ask(&id, &entry.dir, draw)).await?;
     match drawn {
         Ok(Some(svg)) => Ok(([(header::CONTENT_TYPE, "image/svg+xml")], svg).into_response()),
         Ok(None) => Err(error(StatusCode::NOT_FOUND, "this run has no such picture")),
@@ -365,19 +365,19 @@ async fn steer(
     Query(query): Query<SteerQuery>,
 ) -> Result<Response, Response> {
     let ask = match (command.as_str(), query.games) {
-        ("pause", None) => Ask::Pause,
-        ("resume", None) => Ask::Resume,
-        ("stop", None) => Ask::Stop,
-        ("concurrency", Some(games)) => Ask::Concurrency { games },
+        ("pause", None) => ClientMessage::Pause,
+        ("resume", None) => ClientMessage::Resume,
+        ("stop", None) => ClientMessage::Stop,
+        ("concurrency", Some(games)) => ClientMessage::Concurrency { games },
         _ => return Err(error(StatusCode::NOT_FOUND, "no such command: pause, resume, stop, concurrency?games=N")),
     };
     let entry = entry(&app, &id).await?;
-    let asked = aside(move || Client::connect(&entry.dir)?.ask(ask)).await?;
+    let asked = spawn_blocking_io(move || Client::connect(&entry.dir)?.ask(ask)).await?;
     match asked {
-        Ok((_, Say::Status { phase, concurrency, playing, .. })) => {
+        Ok((_, ServerMessage::Status { phase, concurrency, playing, .. })) => {
             Ok(answer(StatusCode::OK, &Status { phase, concurrency, playing }))
         }
-        Ok((_, Say::Error { error: why })) => Err(error(StatusCode::CONFLICT, &why)),
+        Ok((_, ServerMessage::Error { error: why })) => Err(error(StatusCode::CONFLICT, &why)),
         Err(ClientError::NotLive { .. }) => Err(error(StatusCode::CONFLICT, "no process is playing this run")),
         Ok(_) | Err(ClientError::Io { .. }) => Err(error(StatusCode::BAD_GATEWAY, "the run does not answer")),
     }

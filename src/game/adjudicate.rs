@@ -26,7 +26,7 @@ impl DrawCounter {
     /// Counts a ply; true when the game is a draw. `moves_complete` is the number of full moves
     /// that are complete after the ply. A capture or pawn move (`zeroing`) starts a new count, and
     /// is itself its first ply. Mate scores never count.
-    pub fn feed(&mut self, score: Option<Score>, zeroing: bool, moves_complete: u32) -> bool {
+    pub fn record(&mut self, score: Option<Score>, zeroing: bool, moves_complete: u32) -> bool {
         let drawish = matches!(score, Some(Score::Cp(cp)) if cp.unsigned_abs() <= self.rule.score_cp);
         if zeroing {
             self.plies = 0;
@@ -54,7 +54,7 @@ impl ResignCounter {
 
     /// Counts a ply of `mover`; returns the loser once one side has to resign. Being mated counts
     /// as lost, mating as won.
-    pub fn feed(&mut self, mover: Color, score: Option<Score>) -> Option<Color> {
+    pub fn record(&mut self, mover: Color, score: Option<Score>) -> Option<Color> {
         let beyond = |cp: i32| cp.unsigned_abs() >= self.rule.score_cp;
         let (mover_lost, other_lost) = match score {
             // A mate in 0 comes from a side that is mated already.
@@ -95,7 +95,7 @@ mod tests {
         let mut counter = DrawCounter::new(rule.parse().expect(rule));
         (1u32..).zip(plies.split_whitespace()).find_map(|(ply, text)| {
             let zeroing = text.ends_with('x');
-            counter.feed(score(text.trim_end_matches('x')), zeroing, ply / 2).then_some(ply)
+            counter.record(score(text.trim_end_matches('x')), zeroing, ply / 2).then_some(ply)
         })
     }
 
@@ -128,7 +128,7 @@ mod tests {
         let mut counter = ResignCounter::new(rule.parse().expect(rule));
         (1u32..).zip(plies.split_whitespace()).find_map(|(ply, text)| {
             let mover = if ply % 2 == 1 { Color::White } else { Color::Black };
-            counter.feed(mover, score(text)).map(|loser| (loser, ply))
+            counter.record(mover, score(text)).map(|loser| (loser, ply))
         })
     }
 

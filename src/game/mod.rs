@@ -38,7 +38,7 @@ use thiserror::Error;
 use crate::chess::{FenError, MoveError, Position, START_FEN};
 use crate::plan::rules::Rules;
 use crate::plan::time_control::{Limit, Seconds};
-use crate::record::{ByColor, Color, Ending, MoveRecord, Opening, Outcome, Said, SearchInfo, Termination};
+use crate::record::{ByColor, Color, Ending, MoveRecord, Opening, Outcome, RecordedOutput, SearchInfo, Termination};
 use adjudicate::{DrawCounter, ResignCounter};
 use clock::{ChargeResult, Clock};
 use tablebase::{Probe, TableReferee};
@@ -350,11 +350,18 @@ impl Game {
             *self.foreign_castling.get_mut(mover) += 1;
         }
         let left = self.clocks.get(mover).left();
-        self.moves.push(MoveRecord { uci: played.uci, elapsed, left, info, waited: None, said: Said::default() });
+        self.moves.push(MoveRecord {
+            uci: played.uci,
+            elapsed,
+            left,
+            info,
+            waited: None,
+            said: RecordedOutput::default(),
+        });
         // Both counters see every ply, so that neither depends on what the other says.
-        let resigned = self.resign.as_mut().and_then(|rule| rule.feed(mover, info.score));
+        let resigned = self.resign.as_mut().and_then(|rule| rule.record(mover, info.score));
         let moves_complete = self.position.fullmoves().saturating_sub(1);
-        let agreed = self.draw.as_mut().is_some_and(|rule| rule.feed(info.score, played.zeroing, moves_complete));
+        let agreed = self.draw.as_mut().is_some_and(|rule| rule.record(info.score, played.zeroing, moves_complete));
         if self.position.over().is_some() {
             return self.next_step();
         }

@@ -492,7 +492,7 @@ fn records_hold_what_was_charged() {
         left: Some(Duration::from_micros(949_877)),
         info,
         waited: None,
-        said: Said::default(),
+        said: RecordedOutput::default(),
     };
     assert_eq!(game.moves(), std::slice::from_ref(&record));
     assert_eq!(game.position().turn(), Color::White);

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::record::{
     ByColor, Ending, EngineId, GameId, GameRecord, MoveLoad, MoveRecord, Opening, Outcome, Overstep, PlayerId, PvFault,
-    Said, Score, SearchInfo, SinceFlag, Termination,
+    RecordedOutput, Score, SearchInfo, SinceFlag, Termination,
 };
 
 /// Raised whenever an older reader would misread a line.
@@ -294,7 +294,7 @@ fn move_from_disk(ply: MoveV1) -> MoveRecord {
             pv_fault: ply.pv.as_deref().and_then(PvFault::from_name),
         },
         waited: ply.w.map(Duration::from_micros),
-        said: Said { pv: ply.var, lines: ply.said },
+        said: RecordedOutput { pv: ply.var, lines: ply.said },
     }
 }
 

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::record::{
-    ByColor, Ending, EngineId, GameId, MoveLoad, MoveRecord, Opening, Outcome, Overstep, PlayerId, Said, Score,
-    SearchInfo, SinceFlag, Termination,
+    ByColor, Ending, EngineId, GameId, MoveLoad, MoveRecord, Opening, Outcome, Overstep, PlayerId, RecordedOutput,
+    Score, SearchInfo, SinceFlag, Termination,
 };
 
 fn game(number: u64) -> GameRecord {
@@ -25,9 +25,9 @@ fn game(number: u64) -> GameRecord {
             info: SearchInfo { score: Some(score), depth: Some(9), nodes: Some(u64::MAX), ..SearchInfo::default() },
             waited: number.is_multiple_of(3).then_some(Duration::from_micros(17)),
             said: if number.is_multiple_of(2) {
-                Said { pv: "a3b3 h2h1".to_owned(), lines: vec!["info \"x\"".to_owned(), String::new()] }
+                RecordedOutput { pv: "a3b3 h2h1".to_owned(), lines: vec!["info \"x\"".to_owned(), String::new()] }
             } else {
-                Said::default()
+                RecordedOutput::default()
             },
         }],
         ending: Ending {
@@ -339,7 +339,7 @@ fn any_game() -> impl Strategy<Value = GameRecord> {
                     ..SearchInfo::default()
                 },
                 waited: left.map(us),
-                said: Said::default(),
+                said: RecordedOutput::default(),
             });
             let like = game(number);
             GameRecord {

@@ -46,7 +46,7 @@ use crate::text::hex;
 
 /// Format of a book.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum BookFileFormat {
     /// One position a line, EPD or FEN.
     Epd,
     /// Games.
@@ -55,7 +55,7 @@ pub enum Format {
     Polyglot,
 }
 
-impl Format {
+impl BookFileFormat {
     /// `EPD`, `PGN` or `Polyglot`.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -78,7 +78,7 @@ pub struct BookOptions {
     /// The format; if `None`, the extension decides: `.pgn` is PGN, `.epd` and `.fen` are EPD,
     /// `.bin` is Polyglot (`.gz` and `.zst` after them are ignored). For any other extension the
     /// content decides.
-    pub format: Option<Format>,
+    pub format: Option<BookFileFormat>,
 }
 
 /// A reader that hashes the bytes it gives.
@@ -99,7 +99,7 @@ impl<R: Read> Read for Hashed<R> {
 const MOST_SNIFFED: u64 = 64 << 10;
 
 /// A book's format by its name, `.gz` and `.zst` set aside if it is packed.
-fn format_of_name(name: &str, packing: Option<Packing>) -> Option<Format> {
+fn format_of_name(name: &str, packing: Option<Packing>) -> Option<BookFileFormat> {
     let mut path = Path::new(name);
     if packing.is_some()
         && path.extension().is_some_and(|last| Packing::of_extension(&last.to_string_lossy()).is_some())
@@ -107,9 +107,9 @@ fn format_of_name(name: &str, packing: Option<Packing>) -> Option<Format> {
         path = path.file_stem().map_or(path, Path::new);
     }
     match path.extension()?.to_string_lossy().to_ascii_lowercase().as_str() {
-        "pgn" => Some(Format::Pgn),
-        "epd" | "fen" => Some(Format::Epd),
-        "bin" => Some(Format::Polyglot),
+        "pgn" => Some(BookFileFormat::Pgn),
+        "epd" | "fen" => Some(BookFileFormat::Epd),
+        "bin" => Some(BookFileFormat::Polyglot),
         _ => None,
     }
 }
@@ -128,7 +128,7 @@ pub fn faults(path: &Path, options: &BookOptions, mut found: impl FnMut(u32, Str
         let packing = unpacked.packing();
         let (format, text) = with_format(unpacked, options.format.or(format_of_name(&name, packing)))?;
         let mut count = 0;
-        if format == Format::Epd {
+        if format == BookFileFormat::Epd {
             epd::faults(text, options.variant, |line, fault| {
                 count += 1;
                 found(line, fault);
@@ -143,7 +143,7 @@ pub fn faults(path: &Path, options: &BookOptions, mut found: impl FnMut(u32, Str
 type Rewound<R> = io::Chain<Cursor<Vec<u8>>, R>;
 
 /// The format, by the first bytes if it is not known, and the stream from its beginning.
-fn with_format<R: Read>(mut reader: R, known: Option<Format>) -> io::Result<(Format, Rewound<R>)> {
+fn with_format<R: Read>(mut reader: R, known: Option<BookFileFormat>) -> io::Result<(BookFileFormat, Rewound<R>)> {
     let mut head = Vec::new();
     if known.is_none() {
         reader.by_ref().take(MOST_SNIFFED).read_to_end(&mut head)?;
@@ -156,7 +156,7 @@ fn with_format<R: Read>(mut reader: R, known: Option<Format>) -> io::Result<(For
 #[derive(Clone)]
 pub struct Book {
     name: String,
-    format: Format,
+    format: BookFileFormat,
     packing: Option<Packing>,
     sha256: String,
     lines: Arc<Lines>,
@@ -205,7 +205,7 @@ impl Book {
     /// # Errors
     /// [`BookError`] if it cannot be unpacked.
     pub fn from_program(name: &str, bytes: &[u8], variant: Variant) -> Result<Self, BookError> {
-        let options = BookOptions { format: Some(Format::Epd), variant, plies: None };
+        let options = BookOptions { format: Some(BookFileFormat::Epd), variant, plies: None };
         Self::read(name.to_owned(), bytes, bytes.len() as u64, &options, Care::Trusted, false)
     }
 
@@ -225,9 +225,9 @@ impl Book {
             let by_name = if is_file { format_of_name(&name, packing) } else { None };
             let (format, mut text) = with_format(unpacked, options.format.or(by_name))?;
             match format {
-                Format::Epd => epd::read(&mut text, care, &mut store)?,
-                Format::Pgn => pgn::read(&mut text, options, &mut store)?,
-                Format::Polyglot => polyglot::read(&mut text, options, &mut store)?,
+                BookFileFormat::Epd => epd::read(&mut text, care, &mut store)?,
+                BookFileFormat::Pgn => pgn::read(&mut text, options, &mut store)?,
+                BookFileFormat::Polyglot => polyglot::read(&mut text, options, &mut store)?,
             }
             // The hash covers the whole file, even bytes that the decoder did not read.
             let mut rest = text.into_inner().1.into_source();
@@ -251,7 +251,7 @@ impl Book {
 
     /// Format that its bytes were read as.
     #[must_use]
-    pub const fn format(&self) -> Format {
+    pub const fn format(&self) -> BookFileFormat {
         self.format
     }
 
@@ -283,8 +283,10 @@ impl Book {
         let Some(line) = self.lines.line(index).map_err(lost)? else { return Ok(None) };
         let damaged = || lost(io::ErrorKind::InvalidData.into());
         let (fen, moves) = match self.format {
-            Format::Epd => (epd::fen_of_line(&line).map_err(|_| damaged())?, Vec::new()),
-            Format::Pgn | Format::Polyglot => opening_of_line(std::str::from_utf8(&line).map_err(|_| damaged())?),
+            BookFileFormat::Epd => (epd::fen_of_line(&line).map_err(|_| damaged())?, Vec::new()),
+            BookFileFormat::Pgn | BookFileFormat::Polyglot => {
+                opening_of_line(std::str::from_utf8(&line).map_err(|_| damaged())?)
+            }
         };
         Ok(Some(Opening { index: index as u64, fen, moves }))
     }
@@ -314,15 +316,15 @@ fn opening_of_line(line: &str) -> (String, Vec<String>) {
 
 /// Guesses the format. PGN begins with a tag, a comment or a move number, and a position never
 /// does. Bytes that never occur in text mean Polyglot.
-fn sniff(bytes: &[u8]) -> Format {
+fn sniff(bytes: &[u8]) -> BookFileFormat {
     if polyglot::looks_like(bytes) {
-        return Format::Polyglot;
+        return BookFileFormat::Polyglot;
     }
     let is_text = |line: &&[u8]| !line.is_empty() && !line.starts_with(b"#");
     match without_bom(bytes).split(|b| *b == b'\n').map(<[u8]>::trim_ascii).find(is_text) {
-        Some([b'[' | b'{' | b'%' | b';', ..]) => Format::Pgn,
-        Some(line) if line.starts_with(b"1.") || line.starts_with(b"1 ") => Format::Pgn,
-        _ => Format::Epd,
+        Some([b'[' | b'{' | b'%' | b';', ..]) => BookFileFormat::Pgn,
+        Some(line) if line.starts_with(b"1.") || line.starts_with(b"1 ") => BookFileFormat::Pgn,
+        _ => BookFileFormat::Epd,
     }
 }
 

@@ -30,10 +30,12 @@ fn check_pieces(text: &str, options: &BookOptions, whole: Result<&Book, &String>
     for size in [1, 2, 7, 100] {
         let mut store = Store::new();
         let read = match format {
-            Format::Pgn => pgn::read_in_chunks(size, text.as_bytes(), options, &mut store),
+            BookFileFormat::Pgn => pgn::read_in_chunks(size, text.as_bytes(), options, &mut store),
             // A piece holds a line at least.
-            Format::Epd => epd::read_in_chunks(size + 200, text.as_bytes(), Care::Checked(options.variant), &mut store),
-            Format::Polyglot => return,
+            BookFileFormat::Epd => {
+                epd::read_in_chunks(size + 200, text.as_bytes(), Care::Checked(options.variant), &mut store)
+            }
+            BookFileFormat::Polyglot => return,
         };
         let lines = read.map(|()| store.finish().expect("stored")).map_err(|trouble| trouble.of("books/b").to_string());
         match (lines, whole) {
@@ -193,39 +195,39 @@ fn files_and_formats() {
     };
     let game = b"1. e4 *";
     let line = START_FEN.as_bytes();
-    let cases: [(&str, &[u8], Format); 9] = [
-        ("a.pgn", game, Format::Pgn),
-        ("a.PGN", game, Format::Pgn),
-        ("a.epd", line, Format::Epd),
-        ("a.fen", line, Format::Epd),
-        ("a", game, Format::Pgn),
-        ("b.txt", line, Format::Epd),
-        ("c.txt", b"\xef\xbb\xbf\r\n[Event \"x\"]\r\n1. e4 *", Format::Pgn),
-        ("d.txt", b"# positions\n1k6/8/8/8/8/8/4P3/4K3 w - -", Format::Epd),
-        ("e.txt", b"{ a game } 1. e4 *", Format::Pgn),
+    let cases: [(&str, &[u8], BookFileFormat); 9] = [
+        ("a.pgn", game, BookFileFormat::Pgn),
+        ("a.PGN", game, BookFileFormat::Pgn),
+        ("a.epd", line, BookFileFormat::Epd),
+        ("a.fen", line, BookFileFormat::Epd),
+        ("a", game, BookFileFormat::Pgn),
+        ("b.txt", line, BookFileFormat::Epd),
+        ("c.txt", b"\xef\xbb\xbf\r\n[Event \"x\"]\r\n1. e4 *", BookFileFormat::Pgn),
+        ("d.txt", b"# positions\n1k6/8/8/8/8/8/4P3/4K3 w - -", BookFileFormat::Epd),
+        ("e.txt", b"{ a game } 1. e4 *", BookFileFormat::Pgn),
     ];
     for (name, bytes, format) in cases {
         let book = Book::load(&write(name, bytes), &BookOptions::default()).expect(name);
         assert_eq!((book.format(), book.len()), (format, 1), "{name}");
     }
     // The user's choice of format wins.
-    let forced = BookOptions { format: Some(Format::Pgn), ..BookOptions::default() };
-    assert_eq!(Book::load(&write("f.epd", game), &forced).expect("forced").format(), Format::Pgn);
+    let forced = BookOptions { format: Some(BookFileFormat::Pgn), ..BookOptions::default() };
+    assert_eq!(Book::load(&write("f.epd", game), &forced).expect("forced").format(), BookFileFormat::Pgn);
 
     let missing = folder.path().join("missing.epd");
     let error = Book::load(&missing, &BookOptions::default()).expect_err("missing").to_string();
     assert!(error.starts_with(&format!("cannot read the book {}: ", missing.display())), "{error}");
     // The format is found by the bytes and not by the name; the hash is the file's.
     let entry = [b"\x46\x3b\x96\x18\x16\x91\xfc\x9c\x03\x1c\x00\x01".as_slice(), &[0; 4]].concat();
-    let cases: [(&str, &[u8], Format); 8] = [
-        ("g.pgn.gz", game, Format::Pgn),
-        ("g.epd", line, Format::Epd),
-        ("g.EPD.GZ", line, Format::Epd),
-        ("g.gz", game, Format::Pgn),
-        ("g.pgn", game, Format::Pgn),
-        ("g.txt", line, Format::Epd),
-        ("g.bin.gz", &entry, Format::Polyglot),
-        ("g.gz", &entry, Format::Polyglot),
+    let cases: [(&str, &[u8], BookFileFormat); 8] = [
+        ("g.pgn.gz", game, BookFileFormat::Pgn),
+        ("g.epd", line, BookFileFormat::Epd),
+        ("g.EPD.GZ", line, BookFileFormat::Epd),
+        ("g.gz", game, BookFileFormat::Pgn),
+        ("g.pgn", game, BookFileFormat::Pgn),
+        ("g.txt", line, BookFileFormat::Epd),
+        ("g.bin.gz", &entry, BookFileFormat::Polyglot),
+        ("g.gz", &entry, BookFileFormat::Polyglot),
     ];
     let one = BookOptions { plies: Some(1), ..BookOptions::default() };
     for (name, bytes, format) in cases {
@@ -243,7 +245,7 @@ fn files_and_formats() {
         let book = Book::load(&write(name, &entry), &one).expect(name);
         assert_eq!(
             (book.format(), book.opening(0).expect("readable").expect("one").moves),
-            (Format::Polyglot, vec!["e2e4".to_owned()])
+            (BookFileFormat::Polyglot, vec!["e2e4".to_owned()])
         );
     }
     let cases: [(&str, &[u8], &str); 6] = [
@@ -401,13 +403,13 @@ proptest! {
         let text = games.concat();
         let mut reader = Reader::new(text.as_bytes());
         let expected: Vec<_> = reader.read_games(&mut Games).map(|game| game.expect("good books only")).collect();
-        prop_assert_eq!(read(&text, &BookOptions { format: Some(Format::Pgn), ..BookOptions::default() }), Ok(expected));
+        prop_assert_eq!(read(&text, &BookOptions { format: Some(BookFileFormat::Pgn), ..BookOptions::default() }), Ok(expected));
     }
 
     #[test]
     fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200), near in "([\\[\\](){};$%*\"\\\\ \n0-9.]|[KQRNBa-h1-8x=+#O-]{1,4}){0,40}") {
         for bytes in [bytes, near.into_bytes()] {
-            for format in [Format::Epd, Format::Pgn, Format::Polyglot] {
+            for format in [BookFileFormat::Epd, BookFileFormat::Pgn, BookFileFormat::Polyglot] {
                 let options = BookOptions { format: Some(format), plies: Some(3), ..BookOptions::default() };
                 if let Ok(book) = Book::from_bytes("b", bytes.clone(), &options) {
                     prop_assert!((0..book.len()).all(|index| book.opening(index).expect("readable").is_some()));

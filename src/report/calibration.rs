@@ -142,7 +142,7 @@ pub fn text(cells: &[(Cell, Figures)]) -> String {
 mod tests {
     use super::*;
     use crate::record::{
-        ByColor, Ending, GameId, MoveLoad, MoveRecord, Opening, Outcome, Overstep, PlayerId, Said, SearchInfo,
+        ByColor, Ending, GameId, MoveLoad, MoveRecord, Opening, Outcome, Overstep, PlayerId, RecordedOutput, SearchInfo,
     };
 
     fn game(waits: &[u64], overrun_ms: Option<u64>) -> GameRecord {
@@ -153,7 +153,7 @@ mod tests {
             left: None,
             info: SearchInfo::default(),
             waited: Some(Duration::from_micros(*wait)),
-            said: Said::default(),
+            said: RecordedOutput::default(),
         };
         let termination = if overrun_ms.is_some() { Termination::TimeForfeit } else { Termination::Checkmate };
         GameRecord {

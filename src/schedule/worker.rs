@@ -17,7 +17,8 @@ use crate::game::{Game, GameParts, GameSetup, Input, Request, Step, ToldClock, p
 use crate::plan::Plan;
 use crate::plan::recording::Recording;
 use crate::record::{
-    ByColor, Ending, EngineId, GameId, GameRecord, Leg, Opening, Overstep, PairId, PlayerId, Said, Termination,
+    ByColor, Ending, EngineId, GameId, GameRecord, Leg, Opening, Overstep, PairId, PlayerId, RecordedOutput,
+    Termination,
 };
 use crate::schedule::engine_config;
 use crate::schedule::program::Programs;
@@ -118,7 +119,7 @@ struct Worker {
     /// False where the engine that was asked last can play no other game.
     reusable: bool,
     /// By ply of the game being played: how long engine and runner waited for a CPU, and what of the talk is kept.
-    notes: Vec<(Option<Duration>, Said)>,
+    notes: Vec<(Option<Duration>, RecordedOutput)>,
     telling: Telling,
     /// The harness itself was stopped during a move of the game being played, so that clocks ran without their reader.
     was_stopped: bool,
@@ -458,7 +459,7 @@ impl Worker {
         match outcome {
             SearchOutcome::BestMove { text, ponder, elapsed, mut info, load, .. } => {
                 let recording = &self.context.plan.recording;
-                let said = if recording.keeps_no_talk() { Said::default() } else { keep(engine, recording) };
+                let said = if recording.keeps_no_talk() { RecordedOutput::default() } else { keep(engine, recording) };
                 self.notes.push((load.waited(), said));
                 // Without a clock an answer is as good as before.
                 self.was_stopped |= request.timed && load.stopped.is_some();
@@ -568,9 +569,9 @@ enum Unready {
 }
 
 /// What the plan has kept of an engine's last search: after the reader's stamp, so that it is charged to nobody.
-fn keep(engine: &Engine, recording: &Recording) -> Said {
+fn keep(engine: &Engine, recording: &Recording) -> RecordedOutput {
     let pv = String::from_utf8_lossy(if recording.record_pv { engine.pv() } else { b"" });
-    Said {
+    RecordedOutput {
         pv: pv.split_ascii_whitespace().collect::<Vec<_>>().join(" "),
         lines: engine.last_lines(&recording.match_lines),
     }

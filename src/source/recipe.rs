@@ -14,10 +14,10 @@ use crate::text::{OptionTable, TomlError, from_toml, options};
 const TEXTS: [&str; 9] =
     ["*.md", "LICENSE*", "LICENCE*", "COPYING*", "AUTHORS*", "CHANGELOG*", ".gitignore", ".gitattributes", ".github"];
 
-/// Files at the root that decide what a build makes wherever the engine's sources lie: the
-/// compiler, its flags, profiles, versions of dependencies. They are in a build's key and not among
-/// the sources, because a new version of anything in the workspace, a test harness beside the
-/// engine too, is no other engine.
+/// Files at the root that affect every build, wherever the engine's sources lie: the compiler, its
+/// flags, profiles and versions of dependencies. They are in a build's key but not among the
+/// sources, because a new version of something in the workspace, such as a test harness beside the
+/// engine, does not make a different engine.
 pub(super) const PINS: [&str; 11] = [
     "rust-toolchain.toml",
     "rust-toolchain",

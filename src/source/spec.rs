@@ -14,8 +14,8 @@ pub enum Spec {
         /// Another repository than the current one.
         repository: Option<String>,
     },
-    /// A name or a path, perhaps with arguments; which of them only the file system and the
-    /// registry can tell.
+    /// A name or a path, perhaps with arguments; only the file system and the registry can
+    /// tell which.
     Program(String),
 }
 

@@ -9,34 +9,34 @@
 //! here is the mean of those of [`STAKES`] gamblers with fixed stakes, so it depends on the counts
 //! alone and no stake must be guessed.
 //!
-//! Each take has three claims on its pair scores against the base: weaker than the base and what it
-//! must gain, stronger than the base, and weaker than the base and [`Settings::close`]. Each
-//! ordered couple of takes has two claims on the difference of their scores of the same opening, in
+//! Each take has three claims on its pair scores against the base: weaker than the base plus the
+//! required gain, stronger than the base, and weaker than the base plus [`Settings::close`]. Each
+//! ordered pair of takes has two claims on the difference of their scores of the same opening, in
 //! which the opening's own luck cancels: the first is stronger, and the second is not stronger by
-//! `close`. With `n` takes these are `n(2n+1)` claims. Each is accepted at the level `alpha /
-//! (n(2n+1))`, so the probability that any statement of a race is false is at most `alpha`
-//! (Bonferroni), over the whole race. Without `close` the claims about it are not made, and
-//! `n(n+1)` are left. Nothing is asymptotic.
+//! `close`. With `n` takes these are `n(2n+1)` claims. Each is accepted at the level
+//! `alpha/(n(2n+1))`, so the probability that any statement of a whole race is false is at most
+//! `alpha` (Bonferroni). Without `close` the claims about it are not made, and `n(n+1)` are left.
+//! No bound is asymptotic.
 //!
-//! A take is dropped once it is shown to be weaker than base and gain, or than any other take. With
-//! `close`, a take that is not shown to be stronger than the base is dropped as well once it is
-//! shown to be weaker than base and `close` (or gain, if that is more): who is stronger than the
-//! base is then behind it by less than `close`. The race is over if none is left, or if one is
-//! shown to be stronger than the base and no other one that is left can be stronger than it by
-//! `close`. Without `close` it must be the only one left, and two equally good takes play on until
-//! their pairs run out.
+//! A take is dropped once it is shown to be weaker than the base plus the gain, or than any other
+//! take. With `close`, a take not shown to be stronger than the base is also dropped once it is
+//! shown to be weaker than the base plus `close` (or the gain, if that is more). A winner stronger
+//! than the base can then be behind the dropped take by less than `close` only. The race is over if
+//! no take is left, or if one is shown to be stronger than the base and no other one left can be
+//! stronger than it by `close`. Without `close` it must be the only one left, and two equally good
+//! takes play until their pairs run out.
 //!
-//! `close` is held on the scale of scores: a score against the base that is larger by that of
-//! `close` Elo between two players.
+//! `close` is applied on the scale of scores, as the score difference of `close` Elo between two
+//! players.
 //!
 //! # Assumptions
-//! Pairs of a take are independent of each other and have the same law: each opening is drawn at
-//! random from a population, and the engines play it as they would at any other time. Then the mean
-//! of the next score (or difference), given all before it, is one number, and it is what the claims
-//! are about. Pairs that only are exchangeable are not enough: of openings that come again, or of a
-//! small book that is drawn empty, what was seen foretells what comes. So openings must not run
-//! out. Takes may depend on each other in any way, because Bonferroni's bound asks nothing of them,
-//! and a pair of one take may depend on pairs of another take that were played before it.
+//! Pairs of a take are independent of each other and have the same distribution: each opening is
+//! drawn at random from a population, and the engines play it as they would at any other time. Then
+//! the mean of the next score (or difference), given all before it, is one number, and the claims
+//! are about that number. Exchangeable pairs are not enough: if openings are repeated, or a small
+//! book is used up, the past predicts the next score. So openings must not run out. Takes may
+//! depend on each other in any way, because Bonferroni's bound needs no independence. A pair of one
+//! take may depend on pairs of another take that were played before it.
 //!
 //! # Sources
 //! J. Ville (1939); I. Waudby-Smith, A. Ramdas, "Estimating means of bounded random variables by

@@ -185,7 +185,8 @@ mod tests {
 
     use super::*;
     use crate::record::{
-        ByColor, Ending, GameId, Leg, MoveRecord, Opening, Outcome, PairId, PlayerId, Said, SearchInfo, Termination,
+        ByColor, Ending, GameId, Leg, MoveRecord, Opening, Outcome, PairId, PlayerId, RecordedOutput, SearchInfo,
+        Termination,
     };
 
     /// A game in which White, player 0, and Black, player 1, report what `info` says of their plies.
@@ -196,7 +197,7 @@ mod tests {
             left: None,
             info: info(place),
             waited: None,
-            said: Said::default(),
+            said: RecordedOutput::default(),
         };
         GameRecord {
             id: GameId { pair: PairId(0), leg: Leg::First },

@@ -1,4 +1,4 @@
-//! What a tuning by the default method finds on simulated landscapes: Elo left after so many games.
+//! Simulation of tunings by the default method: Elo left after a number of games.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! Which move is played, which answer is expected, and what the position is worth.
+//! Choice of the move and of the expected answer, and the score of a position.
 
 use shakmaty::uci::UciMove;
 use shakmaty::zobrist::Zobrist64;

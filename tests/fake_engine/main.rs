@@ -1,23 +1,30 @@
-//! A scripted UCI peer: plays legal moves chosen by a hash, thinks as long as it is told to, and misbehaves on demand.
+//! A scripted UCI peer: plays legal moves chosen by a hash, thinks as long as it is told to, and
+//! misbehaves on demand.
 //!
 //! ```text
-//! fake_engine [--name NAME] [--seed N] [--sleep-us N] [--spin-us N] [--info N] [--score CP] [--mate N] [--resigns PERCENT]
-//!             [--start-ms N] [--start-cpu-ms N] [--stop-ms N] [--clock] [--vary] [--announce] [--pv MOVES]
-//!             [--ponder SEED] [--past-clock-ms N] [--tunes] [--crash-above NAME=VALUE] [--dies-at NAME=VALUE] [--lost-below NAME=VALUE] [--fault NAME[@K]]...
+//! fake_engine [--name NAME] [--seed N] [--sleep-us N] [--spin-us N] [--info N] [--score CP]
+//!             [--mate N] [--resigns PERCENT] [--start-ms N] [--start-cpu-ms N] [--stop-ms N]
+//!             [--clock] [--vary] [--announce] [--pv MOVES] [--ponder SEED] [--past-clock-ms N]
+//!             [--tunes] [--crash-above NAME=VALUE] [--dies-at NAME=VALUE]
+//!             [--lost-below NAME=VALUE] [--fault NAME[@K]]...
 //! ```
 //!
-//! The move is a function of the position and `--seed` alone, so two runs of a match play the same games; with `--vary` the seed
-//! is raised by one at each `ucinewgame`. The score is the
-//! mover's material balance, or `--score`, or mate in `--mate`; with `--resigns` the engine claims to be lost from the first ply in
-//! that share of its games, chosen by the game's first position. With `--clock` it gives as `nodes` the microseconds between its
-//! own stamps on `go` and on `bestmove`; with `--announce` it says `started` on standard error, so that starts can be counted.
-//! With `--past-clock-ms` it spins until so long after its own clock is at zero; a negative number is so long before.
-//! `--start-ms` makes it slow to start, and `--start-cpu-ms` as slow as so much CPU time takes.
-//! With `--ponder` it names after `bestmove` the answer that it would give itself with that seed: the opponent's own seed is right
-//! every time. With `--tunes` it has options `Alpha` and `Beta` (spin) and `Gamma` (string) that change its moves, and `Idle` that does not; `--crash-above`
-//! has it end in a search while such an option is above the value, `--dies-at` once an option is set to the value;
-//! with `--lost-below` it claims to be lost while such an option is below the value. A ponder search thinks as long as any other, and waits then for `ponderhit` or `stop`. `--pv` is a PV, `BEST` in it the move to be played, its words joined by commas. A fault strikes at the K-th `go` of a game, or from then on, or at the
-//! start: see `settings::FAULTS`.
+//! The move is a function of the position and `--seed` alone, so two runs of a match play the same
+//! games; with `--vary` the seed is raised by one at each `ucinewgame`. The score is the mover's
+//! material balance, or `--score`, or mate in `--mate`; with `--resigns` the engine claims to be
+//! lost from the first ply in that share of its games, chosen by the game's first position. With
+//! `--clock` it gives as `nodes` the microseconds between its own stamps on `go` and on `bestmove`;
+//! with `--announce` it says `started` on standard error, so that starts can be counted. With
+//! `--past-clock-ms` it spins until so long after its own clock is at zero; a negative number is so
+//! long before. `--start-ms` makes it slow to start, and `--start-cpu-ms` as slow as so much CPU
+//! time takes. With `--ponder` it names after `bestmove` the answer that it would give itself with
+//! that seed: the opponent's own seed is right every time. With `--tunes` it has options `Alpha`
+//! and `Beta` (spin) and `Gamma` (string) that change its moves, and `Idle` that does not;
+//! `--crash-above` has it end in a search while such an option is above the value, `--dies-at` once
+//! an option is set to the value; with `--lost-below` it claims to be lost while such an option is
+//! below the value. A ponder search thinks as long as any other, and waits then for `ponderhit` or
+//! `stop`. `--pv` is a PV, `BEST` in it the move to be played, its words joined by commas. A fault
+//! strikes at the K-th `go` of a game, or from then on, or at the start: see `settings::FAULTS`.
 
 mod choice;
 mod search;
@@ -93,7 +100,8 @@ fn leave(command: &mut Command) -> Option<std::process::ChildStdout> {
     command.arg("--leave").stdin(Stdio::null()).spawn().expect("it runs already").stdout
 }
 
-/// A daemon; with `orphan` one whose parent is gone, and that has nothing of the engine's environment.
+/// A daemon; with `orphan` one whose parent is gone, and that has nothing of the engine's
+/// environment.
 fn fork_daemon(orphan: bool) {
     let output = if orphan {
         let mut command = this_program();
@@ -109,7 +117,7 @@ fn fork_daemon(orphan: bool) {
     let _ = writeln!(io::stderr(), "child {}", line.trim_start_matches("left ").trim());
 }
 
-/// What a command leads to.
+/// Effect of a command.
 enum Next {
     Continue,
     Exit(u8),
@@ -122,7 +130,7 @@ struct Engine {
     /// The last `position` line, for `position` to be carried on from it.
     line: String,
     first_hash: u64,
-    /// What `go` allows; anything if empty.
+    /// Moves that `go` allows; any move if empty.
     searchmoves: Vec<String>,
     /// `go mate` asks for one.
     wants_mate: bool,
@@ -179,7 +187,7 @@ impl Engine {
         ExitCode::SUCCESS
     }
 
-    /// What strikes before the first command.
+    /// Applies the faults that occur before the first command.
     fn begin(&self) -> Option<tokio::runtime::Runtime> {
         if self.settings.announce {
             let _ = writeln!(io::stderr(), "started");

@@ -1,4 +1,4 @@
-//! What follows `go`: faults, thought, waiting, `info` and `bestmove`.
+//! Searches: faults, thinking time, waiting, `info` and `bestmove`.
 
 use std::io::{self, BufRead, Write};
 use std::time::{Duration, Instant};

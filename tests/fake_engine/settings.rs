@@ -1,8 +1,8 @@
-//! What the command line says, and the faults there are.
+//! The command line, and the faults that it can ask for.
 
 use std::time::Duration;
 
-/// When a fault strikes.
+/// Time at which a fault occurs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum When {
     /// At the start of the process.
@@ -127,7 +127,7 @@ pub struct Settings {
     pub tunes: bool,
     pub crash_above: Option<(String, f64)>,
     pub lost_below: Option<(String, f64)>,
-    /// What follows `setoption`.
+    /// Text after `setoption` at which the process dies.
     pub dies_at: Option<String>,
     pub faults: Vec<Fault>,
 }

@@ -1,4 +1,5 @@
-//! `quintain book`: books of every format made, stopped and gone on with, described, converted and played.
+//! `quintain book`: books of every format made, stopped and gone on with, described, converted and
+//! played.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
@@ -7,7 +8,8 @@ use serde_json::Value;
 
 use crate::harness::{Ran, fake, games, quintain, run, sprt, sprt_args, summary, until};
 
-/// A Polyglot book of `1. e4 e5`, and `1. a4` with weight 0. Keys and move codes as the description of the format has them.
+/// A Polyglot book of `1. e4 e5`, and `1. a4` with weight 0. Keys and move codes as the description
+/// of the format has them.
 const POLYGLOT: [[u8; 16]; 3] = [
     *b"\x46\x3b\x96\x18\x16\x91\xfc\x9c\x02\x18\x00\x00\0\0\0\0",
     *b"\x46\x3b\x96\x18\x16\x91\xfc\x9c\x03\x1c\x00\x01\0\0\0\0",
@@ -87,7 +89,7 @@ impl Live {
         Ran { code: status.code(), stdout: String::new(), stderr }
     }
 
-    /// What it says on its standard output, which must be a pipe, up to its end.
+    /// Reads its standard output, which must be a pipe, to the end.
     fn said(&mut self) -> String {
         let mut stdout = String::new();
         std::io::Read::read_to_string(self.0.stdout.as_mut().unwrap(), &mut stdout).unwrap();

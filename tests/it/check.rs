@@ -21,7 +21,7 @@ fn named<'a>(report: &'a Value, verdict: &str) -> Vec<&'a str> {
     checks.iter().filter(|check| check["verdict"] == verdict).map(|check| check["name"].as_str().unwrap()).collect()
 }
 
-/// What the peer does wrong is seen by these checks and by no others.
+/// The peer's fault is seen by these checks and by no others.
 #[track_caller]
 fn check(peer: &str, failed: &[&str], warned: &[&str]) {
     let (ran, report) = check_json(peer, &[]);

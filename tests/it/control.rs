@@ -141,7 +141,8 @@ fn a_slot_keeps_few_files_open() {
     until("few open files", || open() <= before + 12 * MORE);
 }
 
-/// The soft limit on open files is raised as far as the hard one, and what that carries is known before a game begins.
+/// The soft limit on open files is raised as far as the hard one, and what that carries is known
+/// before a game begins.
 #[cfg(target_os = "linux")]
 #[test]
 fn the_limit_on_open_files_bounds_games_at_once() {
@@ -284,7 +285,8 @@ fn a_resumed_run_takes_the_place_of_a_killed_one() {
     live.check_as_unsteered(3);
 }
 
-/// Where the run's path is too long for a socket's address, the socket lies elsewhere and the run says where.
+/// If the run's path is too long for a socket's address, the socket lies elsewhere and the run says
+/// where.
 #[test]
 fn a_long_path_has_its_socket_elsewhere() {
     let runtime = tempfile::tempdir().unwrap();
@@ -305,7 +307,8 @@ fn check_private(socket: &Path) {
     assert_eq!(about.permissions().mode() & 0o777, 0o600);
 }
 
-/// Clients that say nothing, too much, nonsense, or never read: the run and its other clients go on.
+/// Clients that say nothing, too much, nonsense, or never read: the run and its other clients go
+/// on.
 #[test]
 fn no_client_can_stall_a_run() {
     let mut live = Live::start("--max-pairs 60 -j 2");

@@ -1,4 +1,5 @@
-//! `quintain explain` and `quintain report` from outside: runs of the scripted peer, whole, live and torn.
+//! `quintain explain` and `quintain report` from outside: runs of the scripted peer, whole, live
+//! and torn.
 
 use std::path::Path;
 
@@ -28,7 +29,7 @@ fn document(dir: &Path, command: &str) -> Value {
     serde_json::from_str(&printed(dir, command)).unwrap()
 }
 
-/// What the groups of each dimension must come to.
+/// Checks the sums over the groups of each dimension.
 #[track_caller]
 fn check_sums(explained: &Value, counted: usize) {
     assert_eq!(explained["games"], counted);
@@ -83,8 +84,9 @@ fn a_run_explained() {
     assert_eq!(report["summary"], summary(&dir));
 }
 
-/// The peer plays the same moves whenever it is asked: two openings, ten times each, are two pairs. A tournament under another runner's
-/// name counts all of them; a test of ours gives them the weight of the two.
+/// The peer plays the same moves whenever it is asked: two openings, ten times each, are two pairs.
+/// A tournament under another runner's name counts all of them; a test of ours gives them the
+/// weight of the two.
 #[test]
 fn games_that_were_played_again() {
     let folder = tempfile::tempdir().unwrap();
@@ -112,7 +114,7 @@ fn games_that_were_played_again() {
     assert!(printed(&dir, "explain").contains("36 of 40 games repeat an earlier one"));
 }
 
-/// What counts is told though the last line is torn, and though a game has come whose pair is not whole.
+/// Counted games are reported although the last line is torn and one game's pair is not complete.
 #[test]
 fn a_run_that_is_not_over() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,7 +1,9 @@
-//! The command lines and the console of fastchess and cutechess-cli: golden transcripts with scripted peers, what OpenBench's and
-//! fishtest's workers read of them, resuming, and the same tournaments played by fastchess itself where it is installed.
+//! The command lines and the console of fastchess and cutechess-cli: golden transcripts with
+//! scripted peers, what OpenBench's and fishtest's workers read of them, resuming, and the same
+//! tournaments played by fastchess itself where it is installed.
 //!
-//! `QUINTAIN_BLESS=1` writes the golden files anew. fastchess is looked for in `PATH`, or where `FASTCHESS` says.
+//! `QUINTAIN_BLESS=1` writes the golden files anew. fastchess is looked for in `PATH`, or where
+//! `FASTCHESS` says.
 
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -34,7 +36,8 @@ fn folder() -> tempfile::TempDir {
     folder
 }
 
-/// Words of a command line of `runner`. `A(ARGS)` stands for an engine: a scripted peer of that name with these arguments.
+/// Words of a command line of `runner`. `A(ARGS)` stands for an engine: a scripted peer of that
+/// name with these arguments.
 fn words(runner: &str, line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut rest = line.trim();
@@ -76,7 +79,7 @@ fn fastchess(line: &str, folder: &Path) -> Ran {
     under("fastchess", line, folder).output().unwrap().into()
 }
 
-/// What no two runs have in common.
+/// Output without the parts that differ between any two runs.
 fn masked(text: &str) -> String {
     let mut lines = Vec::new();
     for line in text.lines() {
@@ -168,14 +171,16 @@ const GOLDEN: &[(&str, &str, i32, &str)] = &[
         "wrong-pv",
         "fastchess",
         0,
-        // The stop comes a moment after the game that gives cause for it; the next one must not be over by then.
+        // The stop comes a moment after the game that gives cause for it; the next one must not be
+        // over by then.
         "A(--sleep-us 40000) B(--seed 2 --sleep-us 40000 --fault illegal-pv) -each tc=9 -openings file=b.epd -rounds 1 -maxmoves 2 -testEnv",
     ),
     (
         "strict",
         "fastchess",
         1,
-        // The stop comes a moment after the game that gives cause for it; the next one must not be over by then.
+        // The stop comes a moment after the game that gives cause for it; the next one must not be
+        // over by then.
         "A(--sleep-us 40000) B(--seed 2 --sleep-us 40000 --fault illegal-pv) -each tc=9 -openings file=b.epd -rounds 3 -maxmoves 2 -strict",
     ),
     (
@@ -219,7 +224,8 @@ fn consoles_are_as_they_were() {
     }
 }
 
-/// OpenBench's worker reads lines until the first that is empty, and takes `Finished game` lines apart at blanks and colons.
+/// OpenBench's worker reads lines until the first that is empty, and takes `Finished game` lines
+/// apart at blanks and colons.
 #[test]
 fn openbench_reads_every_game() {
     let folder = folder();
@@ -250,7 +256,8 @@ fn openbench_reads_every_game() {
     assert!(pgn.contains(", line=\"info "));
 }
 
-/// fishtest's worker follows the blocks: whole pairs, one at a time, up to the last, then `Finished match`.
+/// fishtest's worker follows the blocks: whole pairs, one at a time, up to the last, then `Finished
+/// match`.
 #[test]
 fn fishtest_reads_every_pair() {
     let folder = folder();
@@ -394,7 +401,7 @@ fn leader() -> Option<PathBuf> {
     (!is_ours).then_some(program)
 }
 
-/// What both must agree on in a PGN: a game's tags and its moves without comments.
+/// The parts of a PGN on which both must agree: a game's tags and its moves without comments.
 fn played(folder: &Path) -> Vec<(Vec<String>, String)> {
     let text = std::fs::read_to_string(folder.join("o.pgn")).unwrap();
     let mut games = Vec::new();
@@ -419,8 +426,8 @@ fn played(folder: &Path) -> Vec<(Vec<String>, String)> {
     games
 }
 
-/// The lines that scripts read, without figures that are estimated and the sign of a `nan`. After a crash fastchess no longer knows an
-/// engine's options.
+/// The lines that scripts read, without figures that are estimated and the sign of a `nan`. After a
+/// crash fastchess no longer knows an engine's options.
 fn read_by_scripts(text: &str) -> Vec<String> {
     let is_read = |line: &&str| {
         [
@@ -441,7 +448,8 @@ fn read_by_scripts(text: &str) -> Vec<String> {
     masked(text).lines().filter(is_read).map(|line| line.replace("-nan", "nan").replace(" - NULL", "")).collect()
 }
 
-/// Both play the same deterministic engines from the same book: the same games, results, terminations and lines.
+/// Both play the same deterministic engines from the same book: the same games, results,
+/// terminations and lines.
 #[test]
 fn fastchess_plays_the_same_games() {
     let Some(program) = leader() else {

@@ -1,11 +1,12 @@
-//! Runs of many players: who meets whom, from which openings, how it is told, and that a broken run comes to the same games.
+//! Runs of many players: pairings, openings, reports, and the same games after an interruption.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::harness::{FAKE, Game, Ran, fake, games, pgn_tags, run, summary};
 
-/// A plan of so many scripted peers, the first ones with a material score that resigns the less the earlier they stand.
+/// A plan of so many scripted peers, the first ones with a material score that resigns the less the
+/// earlier they stand.
 fn plan(folder: &Path, players: usize, keys: &str) -> String {
     let mut text = format!("nodes = 1\nmax-plies = 24\nseed = 11\n{keys}\n");
     for player in 0..players {
@@ -73,7 +74,7 @@ fn each_format_plays_who_is_to_meet() {
     }
 }
 
-/// What summary, PGN and text say of the games.
+/// Checks the games in summary, PGN and text.
 #[track_caller]
 fn check_told(out: &Path, games: &[Game], ran: &Ran) {
     let summary = summary(out);

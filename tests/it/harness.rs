@@ -1,4 +1,5 @@
-//! What the end-to-end tests share: the program, its run directories, and journals read as any JSON reader would.
+//! Shared parts of the end-to-end tests: the program, its run directories, and journals read as any
+//! JSON reader would.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -15,7 +16,7 @@ const KEPT: &str = env!("CARGO_TARGET_TMPDIR");
 /// Past this a test has hung. A machine twenty times slower than usual is no reason to fail.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(1_200);
 
-/// How a command of the program came out.
+/// Result of a command of the program.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) code: Option<i32>,
@@ -76,7 +77,8 @@ pub(crate) fn fake(args: &str) -> String {
     format!("'{FAKE}' -- {args}")
 }
 
-/// `sprt` between two scripted peers at one node a move, into `out`; `more` are words of the command line.
+/// `sprt` between two scripted peers at one node a move, into `out`; `more` are words of the
+/// command line.
 pub(crate) fn sprt_args(new: &str, base: &str, out: &Path, more: &str) -> Vec<String> {
     let out = out.display().to_string();
     let mut args = ["sprt", "--new", &fake(new), "--base", &fake(base), "--out", &out].map(str::to_owned).to_vec();
@@ -96,7 +98,7 @@ pub(crate) fn sprt(code: i32, new: &str, base: &str, out: &Path, more: &str) -> 
     ran
 }
 
-/// What two runs of one plan agree on in a game.
+/// The parts of a game that are equal in two runs of one plan.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Game {
     /// The user's number: 1 and 2 are the first pair's.
@@ -158,7 +160,8 @@ pub(crate) fn summary(dir: &Path) -> Value {
     serde_json::from_str(&std::fs::read_to_string(dir.join("summary.json")).unwrap()).unwrap()
 }
 
-/// What the summary must say of `counted` games: their number, the pairs by the points of `new`, and the endings.
+/// Checks the summary of `counted` games: their number, the pairs by the points of `new`, and the
+/// endings.
 #[track_caller]
 pub(crate) fn check_summary(summary: &Value, counted: &[Game]) {
     let mut ptnml = [0; 5];

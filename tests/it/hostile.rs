@@ -1,9 +1,10 @@
-//! What the harness does about an engine that misbehaves: one table, each row a whole `quintain sprt` of one pair in which `new`
-//! shows the behaviour in both games and `base` none.
+//! The harness's policy for engines that misbehave: one table, in which each row is a whole
+//! `quintain sprt` of one pair. `new` shows the behaviour in both games and `base` none.
 //!
-//! A row states how the games end and whether they are lost, what is journalled (the ending's detail and how many moves of the
-//! engine count), which limit of the plan bounds the wait, and how many processes it takes for the two games: one, or two where it
-//! is restarted. What a whole run cannot show (a full pipe, children that outlive their parent, what is in a transcript) is tested
+//! A row states how the games end and whether they are lost, what is journalled (the ending's
+//! detail and how many moves of the engine count), which limit of the plan bounds the wait, and how
+//! many processes it takes for the two games: one, or two where it is restarted. What a whole run
+//! cannot show (a full pipe, children that outlive their parent, what is in a transcript) is tested
 //! at the process level, in `process`.
 
 use std::os::unix::fs::PermissionsExt as _;
@@ -14,7 +15,7 @@ use serde_json::Value;
 
 use crate::harness::{Ran, fake, games, run, sprt_args, summary};
 
-/// What becomes of the run.
+/// Effect on the run.
 #[derive(Clone, Copy)]
 enum Then {
     /// Both games go on to their ends by rule or by the limit on plies.
@@ -28,7 +29,8 @@ enum Then {
 struct Row {
     /// The behaviour, in the words of the policy.
     behaviour: &'static str,
-    /// Arguments of the scripted peer; or `@plain`, `@missing`: a file that is not executable, none at all.
+    /// Arguments of the scripted peer; or `@plain`, `@missing`: a file that is not executable, none
+    /// at all.
     new: &'static str,
     /// Limits and what else the run is told.
     limits: Limits,
@@ -40,7 +42,8 @@ struct Row {
 /// The plan's limits of a row, with the longest wait that follows from them.
 #[derive(Clone, Copy)]
 enum Limits {
-    /// One node a move, so many plies, and no wait at all: the stall limit is longer than the test may take.
+    /// One node a move, so many plies, and no wait at all: the stall limit is longer than the test
+    /// may take.
     Plies(u32),
     /// One node a move, three seconds before a search is stalled.
     Stall,
@@ -72,7 +75,8 @@ impl Limits {
         }
     }
 
-    /// The least and the most that a lost game may take, in seconds. The most leaves room for a busy machine.
+    /// The least and the most that a lost game may take, in seconds. The most leaves room for a
+    /// busy machine.
     const fn took(self) -> (f64, f64) {
         match self {
             Self::Plies(_) | Self::Ponder | Self::Castling | Self::Promotion | Self::Start => (0.0, 400.0),
@@ -99,10 +103,11 @@ const CLOSED_OUT: &str = "closed its standard output and went on running; killed
 
 use Then::{GoesOn, Loses, Refused};
 
-/// The policy. A fault strikes at the engine's fourth search of a game unless the row says otherwise.
+/// The policy. A fault strikes at the engine's fourth search of a game unless the row says
+/// otherwise.
 const POLICY: &[Row] = &[
-    // It is gone: the game is lost if it is asked for another move, the report names exit status or signal, and a new process
-    // plays the next game. Gone between games, it loses none.
+    // It is gone: the game is lost if it is asked for another move, the report names exit status or
+    // signal, and a new process plays the next game. Gone between games, it loses none.
     row("exits while thinking", "--fault exit-in-search", QUICK, Loses("crash", "exit status 3", 3), 2),
     row("aborts while thinking", "--fault abort", QUICK, Loses("crash", "signal 6 (SIGABRT)", 3), 2),
     row("is killed while thinking", "--fault segv", QUICK, Loses("crash", "signal 11 (SIGSEGV)", 3), 2),
@@ -112,14 +117,16 @@ const POLICY: &[Row] = &[
     row("exits while position is sent", "--fault exit-on-position@2", QUICK, Loses("crash", "exit status 0", 1), 2),
     row("closes stdin", "--fault close-stdin", QUICK, Loses("crash", CLOSED_IN, 4), 2),
     row("closes stdout", "--fault close-stdout", QUICK, Loses("crash", CLOSED_OUT, 3), 2),
-    // It stays silent: `stop` after the deadline; who answers that plays on in the next game, who does not is killed.
+    // It stays silent: `stop` after the deadline; who answers that plays on in the next game, who
+    // does not is killed.
     row("hangs under a clock", "--fault hang@2", Limits::Clock, Loses("time-forfeit", "overrun", 1), 2),
     row("hangs under nodes", "--fault hang", Limits::Stall, Loses("stall", "s: it said nothing of its search", 3), 2),
     row("prints info for ever, clock", "--fault chatter@2", Limits::Clock, Loses("time-forfeit", "overrun", 1), 2),
     row("prints info for ever, nodes", "--fault chatter", Limits::Stall, Loses("stall", "no bestmove within", 3), 2),
     row("answers stop only, clock", "--fault only-after-stop@2", Limits::Clock, Loses("time-forfeit", "overrun", 1), 1),
     row("answers stop only, nodes", "--fault only-after-stop@2", Limits::Stall, Loses("stall", "no bestmove", 1), 1),
-    // One that never comes to an end under the plan's limit is found by its trial search: no run begins.
+    // One that never comes to an end under the plan's limit is found by its trial search: no run
+    // begins.
     row(
         "never obeys a clock",
         "--fault only-after-stop",
@@ -129,7 +136,8 @@ const POLICY: &[Row] = &[
     ),
     row("never obeys nodes", "--fault only-after-stop", Limits::Stall, Refused("`go nodes 1`: no answer within"), 0),
     row("does not read stdin", "--fault no-read@2", Limits::Stall, Loses("stall", "no bestmove within", 2), 2),
-    // It does not get ready: no run begins; alive and silent between games, it is started anew and loses none.
+    // It does not get ready: no run begins; alive and silent between games, it is started anew and
+    // loses none.
     row("never says uciok", "--fault no-uciok", Limits::Start, Refused("no `uciok` within 3.0 s"), 0),
     row("never says readyok", "--fault no-readyok", Limits::Start, Refused("no `readyok` within 3.0 s"), 0),
     row("never says readyok again", "--fault no-readyok@3", Limits::Start, GoesOn, 2),
@@ -169,8 +177,9 @@ const POLICY: &[Row] = &[
     row("option names with spaces", "--fault weird-options", QUICK, GoesOn, 1),
     row("malformed option lines", "--fault bad-option-lines", QUICK, GoesOn, 1),
     row("arguments with spaces and quotes", "--name \"It's \\\"Fake\\\"  2\"", QUICK, GoesOn, 1),
-    // It ponders. Who does not name a legal move does not; an answer that was not asked for is none; who does not come back from a
-    // wrong guess loses on time; who is gone loses when it is asked, and who does not stop after the game is started anew.
+    // It ponders. Who does not name a legal move does not; an answer that was not asked for is
+    // none; who does not come back from a wrong guess loses on time; who is gone loses when it is
+    // asked, and who does not stop after the game is started anew.
     row("ponders on right guesses", "--ponder 2", Limits::Ponder, GoesOn, 1),
     row("ponders on wrong guesses", "--ponder 7", Limits::Ponder, GoesOn, 1),
     row("names an illegal move to ponder", "--ponder 2 --fault illegal-ponder", Limits::Ponder, GoesOn, 1),
@@ -273,8 +282,9 @@ fn check(row: &Row) {
     check_summary(what, &summary(&dir), lost.iter().filter(|lost| **lost).count(), termination);
 }
 
-/// A process that is gone between games costs none, and one that cannot be started in its place stops the run. `fails` is a
-/// condition of the shell on the number of the start, `$n`; the first start is before the run.
+/// A process that is gone between games costs none, and one that cannot be started in its place
+/// stops the run. `fails` is a condition of the shell on the number of the start, `$n`; the first
+/// start is before the run.
 #[track_caller]
 fn check_starts(fails: &str, games_at_once: u16, code: i32) -> (Ran, PathBuf, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
@@ -324,8 +334,8 @@ fn an_engine_that_never_starts_again_stops_the_run_and_loses_no_game() {
     }
 }
 
-/// More games at once than CPUs: as many engines start at once as there are CPUs, and the time for which they wait for one is not
-/// theirs.
+/// More games at once than CPUs: as many engines start at once as there are CPUs, and the time for
+/// which they wait for one is not theirs.
 #[cfg(target_os = "linux")]
 #[test]
 fn slow_starts_take_turns_and_lose_no_game() {
@@ -358,7 +368,7 @@ fn slow_starts_take_turns_and_lose_no_game() {
     }
 }
 
-/// What lies in a failed game's folder.
+/// Checks the files in a failed game's folder.
 #[track_caller]
 fn check_evidence(what: &str, crash: &Path, termination: &str, words: &str) {
     let read = |name: &str| std::fs::read_to_string(crash.join(name)).unwrap();
@@ -402,7 +412,8 @@ fn check_summary(what: &str, summary: &Value, lost: usize, termination: &str) {
     }
 }
 
-/// A pair in which `new` prints the same PV before each move; `kind` is what the summary counts, on each of its moves.
+/// A pair in which `new` prints the same PV before each move; `kind` is what the summary counts, on
+/// each of its moves.
 #[track_caller]
 fn check_pv(new: &str, kind: Option<&str>) {
     let folder = tempfile::tempdir().unwrap();

@@ -6,7 +6,8 @@ use crate::harness::{Ran, run, sprt, summary};
 
 const PLAYED: &str = "--max-plies 20 --max-pairs 4 --seed 1 -j 1";
 
-/// Runs two peers, the first with a fault, and checks that warnings, verdict, summary and report say `stamp`, or nothing.
+/// Runs two peers, the first with a fault, and checks that warnings, verdict, summary and report
+/// say `stamp`, or nothing.
 #[track_caller]
 fn stamped(fault: &str, limit: &str, stamp: Option<&str>) -> Ran {
     let folder = tempfile::tempdir().unwrap();

@@ -101,7 +101,8 @@ fn matches_and_races_end_with_their_book_too() {
     assert!(!ran.stderr.contains("warning"), "{}", ran.stderr);
 }
 
-/// Under a clock an opening is played otherwise each time: its pairs count, and what they are worth is told.
+/// Under a clock an opening is played otherwise each time: its pairs count, and what they are worth
+/// is told.
 #[test]
 fn openings_come_again_under_a_clock() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What a run leaves where it cannot write, and what later versions must still read.
+//! Runs that cannot write, and directories of older versions that must still be read.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
@@ -11,8 +11,8 @@ use crate::skip::skip;
 const PEERS: [&str; 2] = ["--seed 1", "--seed 2"];
 const RULES: &str = "--nodes 1 --max-plies 40 --max-pairs 20 --seed 11 -j 2";
 
-/// The program under a limit on the size of its files, in the shell's blocks of 512 or 1024 bytes: past it, a write fails as
-/// it does on a full disk.
+/// The program under a limit on the size of its files, in the shell's blocks of 512 or 1024 bytes:
+/// past it, a write fails as it does on a full disk.
 fn with_small_files(blocks: u32, args: &[String]) -> Ran {
     in_shell(&format!("ulimit -c 0; ulimit -f {blocks}; exec \"$@\""), args).output().unwrap().into()
 }
@@ -81,8 +81,8 @@ fn a_read_only_folder_is_refused_and_left_alone() {
     let root = rustix::process::geteuid().is_root();
     let folder = tempfile::tempdir().unwrap();
     chmod(folder.path(), 0o755);
-    // Copies, because root's own folders may be closed to others. `cp` makes them: a program that this
-    // process has open for writing does not start.
+    // Copies, because root's own folders may be closed to others. `cp` makes them: a program that
+    // this process has open for writing does not start.
     let copy = |from: &str, name: &str| {
         let to = folder.path().join(name).display().to_string();
         assert!(Command::new("cp").args([from, &to]).status().unwrap().success(), "{from}");
@@ -137,8 +137,8 @@ fn chmod(path: &Path, mode: u32) {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// A run of format 1, stopped after five of eight games: every later version reads it and goes on. Its programs lie beside it,
-/// and as no later version stamped it, it must be trusted first.
+/// A run of format 1, stopped after five of eight games: every later version reads it and goes on.
+/// Its programs lie beside it, and as no later version stamped it, it must be trusted first.
 #[test]
 fn a_run_of_format_1_is_read_and_resumed() {
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/fixtures/v1");

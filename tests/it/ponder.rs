@@ -1,4 +1,5 @@
-//! Engines that think on their opponent's time, against the driver: who is told what, and what becomes of one that misbehaves.
+//! Engines that think on their opponent's time, against the driver: who is told what, and what
+//! becomes of one that misbehaves.
 
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use crate::harness::{FAKE, PATIENCE, games, sprt};
 /// For searches that are to run into their deadline.
 const SHORT: Duration = Duration::from_millis(200);
 
-/// What follows the ponder search.
+/// Event that follows the ponder search.
 #[derive(Clone, Copy, Debug)]
 enum Then {
     /// The opponent plays the expected move.
@@ -23,8 +24,9 @@ enum Then {
     End,
 }
 
-/// A search in the starting position, one on the opponent's time, and what follows; says how that came out and what the engine was told
-/// after the first search. The opponent moves when `answers` answers are there, the first search's among them.
+/// A search in the starting position, one on the opponent's time, and what follows; says how that
+/// came out and what the engine was told after the first search. The opponent moves when `answers`
+/// answers are there, the first search's among them.
 async fn ponder(args: &str, answers: usize, then: Then, deadline: Duration) -> (String, Vec<String>) {
     let config = EngineConfig {
         name: "fake".into(),
@@ -145,7 +147,8 @@ fn an_engine_that_dies_is_found_out_when_it_is_asked() {
     check(dies, 1, Then::End, "exit status 3", &[GUESS, THINK, "stop"]);
 }
 
-/// Three moves of 1 s on a clock of 2.5 s, against an opponent that takes longer: enough only for who thinks meanwhile.
+/// Three moves of 1 s on a clock of 2.5 s, against an opponent that takes longer: enough only for
+/// who thinks meanwhile.
 #[track_caller]
 fn check_clock(more: &str, expected: bool) {
     let folder = tempfile::tempdir().unwrap();

@@ -42,7 +42,7 @@ async fn start(args: &str) -> Engine {
 const ONE_NODE: Go =
     Go { nodes: Some(1), clocks: None, moves_to_go: None, movetime: None, depth: None, infinite: false, ponder: false };
 
-/// What an engine was sent since its last new game, up to `ucinewgame`.
+/// Lines sent to an engine since its last new game, up to `ucinewgame`.
 fn sent_before_game(engine: &mut Engine) -> Vec<String> {
     let text = engine.evidence().transcript;
     let sent = quintain::uci::transcript::sent(&text).map(str::to_owned);
@@ -84,7 +84,8 @@ fn options_that_change_are_sent_before_the_next_game() {
     });
 }
 
-/// Searches up to `count` times along a game the engine plays with itself; stops where a search brings no move.
+/// Searches up to `count` times along a game the engine plays with itself; stops where a search
+/// brings no move.
 async fn play(engine: &mut Engine, count: usize, deadline: Duration) -> Vec<SearchOutcome> {
     let mut line = PositionLine::new(START).unwrap();
     let mut outcomes = Vec::new();
@@ -439,7 +440,8 @@ fn child_of(said: &str) -> u32 {
     said.trim().strip_prefix("child ").unwrap().parse().unwrap()
 }
 
-/// An engine with a child of its own, and both process numbers. The child's is read off standard error, which a search drains.
+/// An engine with a child of its own, and both process numbers. The child's is read off standard
+/// error, which a search drains.
 async fn start_family() -> (Engine, u32, u32) {
     let mut engine = start("--fault fork-child --fault ignore-quit --fault ignore-sigterm").await;
     play(&mut engine, 1, PATIENCE).await;
@@ -542,7 +544,8 @@ fn quitting_leaves_no_zombie() {
 
 const PARENT: &str = "QUINTAIN_TEST_PARENT";
 
-/// Not a test of its own: the process that the next test kills. It starts an engine, says its number, and stays.
+/// Not a test of its own: the process that the next test kills. It starts an engine, says its
+/// number, and stays.
 #[test]
 fn parent_to_be_killed() {
     if std::env::var_os(PARENT).is_none() {
@@ -572,7 +575,8 @@ fn an_engine_dies_with_a_harness_that_is_killed() {
     parent.kill().unwrap();
     parent.wait().unwrap();
     ends(pid);
-    // The kernel's signal is for the engine alone. Its child holds the group's number, so that the group is still theirs.
+    // The kernel's signal is for the engine alone. Its child holds the group's number, so that the
+    // group is still theirs.
     rustix::process::kill_process_group(raw(pid), rustix::process::Signal::KILL).unwrap();
     ends(child);
 }

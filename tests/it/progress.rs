@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use crate::harness::{FAKE, Ran, fake, games, quintain, run, summary};
 
-/// Games of `a` against `b`: so many pairs with these points of `a` (half points of its game with White and with Black).
+/// Games of `a` against `b`: so many pairs with these points of `a` (half points of its game with
+/// White and with Black).
 fn pairs(a: &str, b: &str, date: &str, first_round: usize, points: &[(u8, u8)]) -> String {
     let token = |half: u8| ["0-1", "1/2-1/2", "1-0"][usize::from(half)];
     let game = |white: &str, black: &str, round: usize, result: &str| {
@@ -26,7 +27,8 @@ fn json(ran: &Ran) -> Value {
     serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"))
 }
 
-/// Three versions and a sparring partner: the second is no better, the third loses most of its games.
+/// Three versions and a sparring partner: the second is no better, the third loses most of its
+/// games.
 fn stored() -> String {
     let level = [(1, 1), (2, 0), (1, 1), (2, 1), (1, 0)].repeat(8);
     let weak = [(0, 0), (1, 0), (0, 1), (1, 1), (0, 0)].repeat(8);
@@ -129,7 +131,8 @@ fn games_count_once_and_conditions_are_not_mixed_without_a_word() {
     assert_eq!((&mixed["games"], &mixed["conditions"]), (&480.into(), &serde_json::json!(["1+0.01", "8+0.08"])));
 }
 
-/// Scripted peers that resign the more, the weaker they are, play fast games from the same openings.
+/// Scripted peers that resign the more, the weaker they are, play fast games from the same
+/// openings.
 const FAST: &str = "--nodes 1 --max-plies 24 --resign count=1,score=900 --seed 5 -j 3";
 
 fn race_args(out: &std::path::Path, more: &str) -> Vec<String> {
@@ -221,7 +224,8 @@ struct Toy {
 }
 
 impl Toy {
-    /// A commit for each share of games that the engine gives up, in percent; `None` for one that does not build.
+    /// A commit for each share of games that the engine gives up, in percent; `None` for one that
+    /// does not build.
     fn new(strengths: &[Option<u32>]) -> Self {
         let toy = Self { folder: tempfile::tempdir().unwrap() };
         std::fs::create_dir_all(toy.repository().join("engine")).unwrap();

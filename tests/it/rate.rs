@@ -20,7 +20,8 @@ const KEYS: [&str; 10] = [
     "skipped_games",
 ];
 
-/// A PGN file of games as `White Black result`, each in a round of its own and with moves of its own.
+/// A PGN file of games as `White Black result`, each in a round of its own and with moves of its
+/// own.
 fn pgn(folder: &Path, name: &str, games: &[(&str, &str, &str, u32)]) -> PathBuf {
     pgn_at(folder, name, "8+0.08", games)
 }
@@ -86,7 +87,8 @@ fn near(value: &Value, wanted: f64, tolerance: f64) {
 #[test]
 fn single_games_of_a_pgn() {
     let folder = tempfile::tempdir().unwrap();
-    // With White even, with Black 35 %: rating difference and white advantage share it (see the tests of stats::rating).
+    // With White even, with Black 35 %: rating difference and white advantage share it (see the
+    // tests of stats::rating).
     let games = [
         ("A", "B", "1-0", 50),
         ("A", "B", "1/2-1/2", 100),

@@ -1,4 +1,5 @@
-//! What a run writes for its user besides its own directory: a further PGN, final positions, and talk that is kept in the journal.
+//! Files that a run writes for its user besides its own directory: a further PGN, final positions,
+//! and engine output kept in the journal.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,5 @@
-//! `quintain replay`: what an engine was told is told again, from a crash folder or from the journal.
+//! `quintain replay`: what an engine was told is told again, from a crash folder or from the
+//! journal.
 
 use std::path::Path;
 
@@ -19,7 +20,8 @@ fn told(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// A pair in which `new` has `fault`; its replay must come out with `code` and say `words`, with as many searches as the run had.
+/// A pair in which `new` has `fault`; its replay must come out with `code` and say `words`, with as
+/// many searches as the run had.
 #[track_caller]
 fn check(fault: &str, limits: &str, crashed: bool, code: i32, words: &str) {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! Runs that are killed, interrupted or cut off, and what `quintain resume` makes of them: the games of an unbroken run.
+//! Runs that are killed, interrupted or cut off, and what `quintain resume` makes of them: the
+//! games of an unbroken run.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
@@ -11,7 +12,8 @@ use crate::harness::{
     summary, until,
 };
 
-/// A run that tests break: its folder, whose path the command line of each of its processes holds, and its flags.
+/// A run that tests break: its folder, whose path the command line of each of its processes holds,
+/// and its flags.
 struct Broken {
     folder: tempfile::TempDir,
     sleep_us: u64,
@@ -87,7 +89,8 @@ fn signal(child: &Child, signal: Signal) {
     kill_process(Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap(), signal).unwrap();
 }
 
-/// The PGN without what no two runs share: dates, and the times that moves took. Lines may break elsewhere.
+/// The PGN without what no two runs share: dates, and the times that moves took. Lines may break
+/// elsewhere.
 fn timeless_pgn(dir: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(dir.join("games.pgn")).unwrap();
     let dated = ["[Date ", "[GameStartTime ", "[GameEndTime ", "[GameDuration "];
@@ -144,7 +147,8 @@ fn a_run_killed_at_any_moment_comes_to_the_same_games() {
         // The first kills may come before there is a run; then it starts anew, as its user would.
         let mut child = if broken.dir().exists() { spawn(&broken.resume_args()) } else { broken.start() };
         begun = begun.max(broken.journal_bytes());
-        // Some kills strike while the run is being set up or replayed, most of them between or within two games.
+        // Some kills strike while the run is being set up or replayed, most of them between or
+        // within two games.
         let target = if kill % 4 == 3 { 0 } else { begun + next(&mut state) % (2 * whole / KILLS) };
         let mut polls = next(&mut state) % 64;
         let mut ended = None;
@@ -221,7 +225,8 @@ fn a_request_to_end_stops_at_once_and_can_be_resumed() {
     }
 }
 
-/// Under `nohup`, or as a background job of a script, a run outlives the signal that it was started to ignore.
+/// Under `nohup`, or as a background job of a script, a run outlives the signal that it was started
+/// to ignore.
 #[test]
 fn a_signal_that_was_ignored_stays_so() {
     for (name, which) in [("HUP", Signal::HUP), ("INT", Signal::INT), ("TERM", Signal::TERM)] {
@@ -275,7 +280,7 @@ fn resume(dir: &Path) -> Ran {
 
 #[test]
 fn a_changed_run_is_refused() {
-    /// What happens to the run's directory or to its engine.
+    /// Change of the run's directory or of its engine.
     type Change = fn(&Path, &Path);
     let refusals: [(&str, Change); 3] = [
         ("engine: changed since the run began", |_, engine| append(engine)),
@@ -430,7 +435,8 @@ fn sealed(body: &str) -> String {
     format!("{body},\"crc\":\"{:08x}\"}}\n", crc32fast::hash(body.as_bytes()))
 }
 
-/// Records with right checksums that cannot be: of players that nobody knows, and a second one of a game.
+/// Records with right checksums that cannot be: of players that nobody knows, and a second one of a
+/// game.
 #[test]
 fn a_record_that_cannot_be_is_damage_and_a_second_one_does_not_count() {
     let folder = tempfile::tempdir().unwrap();
@@ -531,8 +537,9 @@ fn check_said_again(new: &str, more: &str, code: i32) {
     assert_eq!((games(&dir), timeless_pgn(&dir), timeless_summary(&dir)), before);
 }
 
-/// What becomes of an engine's program at its fourth start, the third game's, for one start is before the run; and what that
-/// leads to: words of the message and the games before it. The program is a script, which does to itself what its owner might.
+/// Changes an engine's program at its fourth start, the third game's, because one start is before
+/// the run. Checks the words of the message and the number of games before it. The program is a
+/// script, which changes itself as its owner might.
 #[track_caller]
 fn check_touched(touch: &str, stops: Option<(&str, usize)>) {
     let folder = tempfile::tempdir().unwrap();

@@ -13,7 +13,8 @@ fn rounds(games: usize) -> Vec<String> {
     (0..games).map(|game| format!("{}.{}", game / 2 + 1, game % 2 + 1)).collect()
 }
 
-/// What holds for every run: pairs with colours reversed, a PGN and a summary of exactly the counted games. Returns those.
+/// Checks that hold for every run: pairs with colours reversed, a PGN and a summary of exactly the
+/// counted games. Returns these games.
 #[track_caller]
 fn check_run(dir: &Path) -> Vec<Game> {
     let mut games = games(dir);
@@ -93,7 +94,8 @@ fn a_book_is_played_once_a_lap() {
     let game = |moves: &str| format!("[Event \"?\"]\n[Result \"*\"]\n\n{moves} *\n\n");
     std::fs::write(&pgn, [game("1. e4 e5 2. Nf3 Nc6"), game("1. d4 d5 2. c4 e6"), game("1. c4 c5 2. g3 g6")].concat())
         .unwrap();
-    // The peers play an opening the same way each time, so the second lap, played under a clock, adds no weight.
+    // The peers play an opening the same way each time, so the second lap, played under a clock,
+    // adds no weight.
     for (book, order, plies) in [(&epd, "random", 0), (&pgn, "random --book-plies 3", 3), (&pgn, "sequential", 4)] {
         let dir = folder.path().join(format!("run-{plies}"));
         let rules = "--tc 1000 --max-plies 60 --max-pairs 6 --seed 3 -j 2 --force-concurrency";
@@ -148,7 +150,8 @@ fn check_loser(fault: &str, more: &str, termination: &str, count: &str) {
     for (loser, new, base) in [(0, fault, "--seed 2"), (1, "--seed 1", fault)] {
         let folder = tempfile::tempdir().unwrap();
         let dir = folder.path().join("run");
-        // Only the side with the fault is short of time: the other one must not lose by a busy machine.
+        // Only the side with the fault is short of time: the other one must not lose by a busy
+        // machine.
         let more = more.replace("SIDE", if loser == 0 { "new" } else { "base" });
         let more = more.replace("OTHER", if loser == 0 { "base" } else { "new" });
         sprt(3, new, base, &dir, &format!("--max-plies 60 --max-pairs 1 --seed 1 -j 1 {more}"));
@@ -205,7 +208,8 @@ fn lose_on_time(dir: &Path, pairs: u64, code: i32, more: &str) -> Ran {
     sprt(code, "--sleep-us 100000", "--seed 2", dir, &more)
 }
 
-/// On a busy machine the waits for a CPU may cover some of the losses, so nothing here depends on whose doing they are.
+/// On a busy machine the waits for a CPU may cover some of the losses, so nothing here depends on
+/// whose doing they are.
 #[test]
 fn many_time_losses_are_told_of_together_and_stop_a_run() {
     let folder = tempfile::tempdir().unwrap();
@@ -258,7 +262,8 @@ fn the_limit_on_time_losses_is_a_share() {
     assert!(plan.contains("max_time_losses = 2.0\n"), "{plan}");
 }
 
-/// Each game is stopped at the second move of `new`: a pair is void three times under a clock, late or not, and then counts.
+/// Each game is stopped at the second move of `new`: a pair is void three times under a clock, late
+/// or not, and then counts.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_game_in_which_the_harness_was_stopped_is_void() {
@@ -351,7 +356,8 @@ fn the_same_program_twice_is_warned_about() {
     }
 }
 
-/// One program with two settings: who reads the games can tell its players by the names that they were given.
+/// One program with two settings: who reads the games can tell its players by the names that they
+/// were given.
 #[test]
 fn both_sides_can_be_given_names() {
     let folder = tempfile::tempdir().unwrap();
@@ -385,8 +391,8 @@ fn a_plan_file_does_what_its_flags_would() {
     assert!(std::fs::read_to_string(dir.join("plan.toml")).unwrap().contains(FAKE));
 }
 
-/// Settings of a calibration whose time was enough for a game in each: on a busy machine it may be over before
-/// an engine has started, and is made longer then.
+/// Settings of a calibration whose time was enough for a game in each: on a busy machine it may be
+/// over before an engine has started, and is made longer then.
 fn calibrated(engine: &str) -> Vec<serde_json::Value> {
     for time in ["1s", "20s", "200s"] {
         let ran =

@@ -1,4 +1,5 @@
-//! `quintain serve` over HTTP, by a client of a few lines: what can be asked for, what is refused, and live runs steered by it.
+//! `quintain serve` over HTTP, by a client of a few lines: what can be asked for, what is refused,
+//! and live runs steered by it.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -403,7 +404,8 @@ fn hostile_names_stay_data() {
     assert!(svg.contains("&lt;img") && !svg.contains("<img"), "{svg}");
 }
 
-/// The index reads what is new or changed and nothing else; a page holds a page, however many runs are stored.
+/// The index reads what is new or changed and nothing else; a page holds a page, however many runs
+/// are stored.
 #[test]
 fn ten_thousand_runs_are_listed() {
     let folder = tempfile::tempdir().unwrap();
@@ -486,7 +488,8 @@ impl Stream {
         Self(BufReader::new(stream))
     }
 
-    /// The next event: its kind and its data. What belongs to the transfer's own encoding is passed over.
+    /// The next event: its kind and its data. What belongs to the transfer's own encoding is passed
+    /// over.
     fn next(&mut self) -> Option<(String, Value)> {
         let mut kind = None;
         let mut line = String::new();
@@ -618,7 +621,8 @@ fn every_output_has_the_keys_of_the_estimates() {
     assert!(row["nelo"].is_null() && row["state"] == "over", "{row}");
 }
 
-/// Workers tell of moves while somebody looks, from the beginning of a game that began before, and no longer.
+/// Workers tell of moves while somebody looks, from the beginning of a game that began before, and
+/// no longer.
 #[test]
 fn moves_are_told_to_those_who_ask() {
     let live = Live::start("--new-tc 10+0.1 --base-tc 10+0.1 --max-pairs 100000 -j 1");

@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use crate::harness::{Ran, fake, quintain, run};
 
-/// The faults of `value` under `schema`, each with its place. Panics at a keyword that it does not know.
+/// The faults of `value` under `schema`, each with its place. Panics at a keyword that it does not
+/// know.
 fn faults(root: &Value, schema: &Value, value: &Value, place: &str) -> Vec<String> {
     let mut found = Vec::new();
     let Value::Object(keywords) = schema else {

@@ -1,4 +1,5 @@
-//! `quintain simulate`, the stop at a width, and what a finished test says of its Elo, from outside.
+//! `quintain simulate`, the stop at a width, and what a finished test says of its Elo, from
+//! outside.
 
 use std::path::Path;
 
@@ -23,7 +24,8 @@ fn number(document: &Value, key: &str) -> f64 {
 fn a_test_is_foreseen() {
     let empty = tempfile::tempdir().unwrap();
     let document = simulate("--elo 0 --bounds 0,40 --tests 200", empty.path());
-    // At elo0 a test of alpha 0.05 passes at most so often; steps over the bounds make it a little less.
+    // At elo0 a test of alpha 0.05 passes at most so often; steps over the bounds make it a little
+    // less.
     let pass = number(&document, "pass");
     assert!((0.035..0.051).contains(&pass), "{document}");
     assert!(document["hours"].is_null() && document["pairs_per_minute"].is_null(), "{document}");
@@ -198,7 +200,8 @@ fn a_gauntlet_stops_when_its_hero_is_known() {
     let folder = tempfile::tempdir().unwrap();
     let engine = fake("--seed 1");
     let others = [fake("--seed 2 --resigns 40"), fake("--seed 3 --resigns 40")];
-    // Engines that differ, and the same one three times over, whose pairs are all level: they tell nothing of their scatter.
+    // Engines that differ, and the same one three times over, whose pairs are all level: they tell
+    // nothing of their scatter.
     for (name, field) in [("run", &others), ("level", &[engine.clone(), engine.clone()])] {
         let out = folder.path().join(name).display().to_string();
         let mut args = vec!["gauntlet", "--hero", &engine, "--vs", &field[0], "--vs", &field[1], "--nodes", "1"];

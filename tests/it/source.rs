@@ -1,4 +1,5 @@
-//! Engines from Git: revisions and working trees built by a recipe, the cache, what goes wrong, the default base.
+//! Engines from Git: revisions and working trees built by a recipe, the cache, what goes wrong, the
+//! default base.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may stop at the first surprise, as tests do")]
 
@@ -14,7 +15,8 @@ use tempfile::TempDir;
 
 use crate::harness::{FAKE, Ran, lives, quintain, until};
 
-/// Copies a shell script to where the program is expected, and leaves a mark in the log that it ran.
+/// Copies a shell script to where the program is expected, and leaves a mark in the log that it
+/// ran.
 const RECIPE: &str = "\
 [build]
 command = 'echo built >> \"$LOG\" && cp engine/main.sh engine.bin && chmod +x engine.bin'
@@ -69,7 +71,7 @@ impl Toy {
         self.folder.path().join("log")
     }
 
-    /// How often the recipe ran.
+    /// Number of times that the recipe ran.
     fn builds(&self) -> usize {
         fs::read_to_string(self.log()).map_or(0, |log| log.lines().count())
     }
@@ -321,7 +323,8 @@ fn a_failed_build_shows_the_last_lines_and_leaves_nothing() {
     assert!(error.contains("left no `nothing`"), "{error}");
 }
 
-/// Whatever ends Quintain, a compiler that it started ends too, and so does all that the compiler started.
+/// Whatever ends Quintain, a compiler that it started ends too, and so does all that the compiler
+/// started.
 #[test]
 fn a_build_ends_with_the_harness() {
     for signal in [Signal::TERM, Signal::KILL] {

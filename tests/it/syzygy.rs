@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use crate::harness::{games, run, sprt, sprt_args};
 
-/// `KRvK.rtbw`: whoever has the rook wins when it is to move, and loses nothing when it is not. That holds everywhere but where the rook
-/// can be taken, and captures are searched. So one value for each side is a whole table.
+/// `KRvK.rtbw`: the side with the rook wins if it is to move, and the other side loses if it is.
+/// The exceptions are positions in which the rook can be taken, and captures are searched. So one
+/// value for each side is a whole table.
 fn rook_table() -> Vec<u8> {
     let (king, rook, other_king) = (6, 4, 14);
     let mut file = vec![0x71, 0xe8, 0x23, 0x5d, 1, 0];
@@ -17,7 +18,8 @@ fn rook_table() -> Vec<u8> {
     file
 }
 
-/// A folder with the table, a book in which Black has one legal move, and that takes a rook, and a run to be.
+/// A folder with the table, a book in which Black has one legal move, and that takes a rook, and a
+/// run to be.
 fn prepare(folder: &Path) -> (PathBuf, PathBuf) {
     std::fs::create_dir(folder.join("tables")).unwrap();
     std::fs::write(folder.join("tables/KRvK.rtbw"), rook_table()).unwrap();

@@ -55,15 +55,15 @@ impl Terminal {
         tcgetattr(&self.screen).unwrap().local_modes
     }
 
-    /// Presses Ctrl-C. The program has another controlling terminal or none, so the signal is sent to it,
-    /// once the terminal has done its own part.
+    /// Presses Ctrl-C. The program has another controlling terminal or none, so the signal is sent
+    /// to it, once the terminal has done its own part.
     fn press_ctrl_c(&mut self, child: &Child) {
         self.keyboard.write_all(b"\x03").unwrap();
         until("the echo", || self.has("\x03") || self.has("^C"));
         kill_process(Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap(), Signal::INT).unwrap();
     }
 
-    /// What a user sees when the program is gone.
+    /// Text on the screen once the program has ended.
     fn shown(&self) -> String {
         let _ = File::from(self.screen.try_clone().unwrap()).write_all(END.as_bytes());
         until("the last word", || self.has(END));

@@ -1,4 +1,5 @@
-//! Text of others on a user's terminal: names of players, engines and folders, and what engines say.
+//! Text of others on a user's terminal: names of players, engines and folders, and what engines
+//! say.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;

@@ -1,11 +1,13 @@
-//! The repository's own rules, held by reading its files: who may import whom, and where `unsafe` may stand.
+//! The repository's own rules, held by reading its files: who may import whom, and where `unsafe`
+//! may stand.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::skip::may_skip;
 
-/// Rooms of the harness, low to high. A file imports only from rooms on lower lines, or from its own room.
+/// Rooms of the harness, low to high. A file imports only from rooms on lower lines, or from its
+/// own room.
 const HARNESS: &[&[&str]] = &[
     &["files", "record", "text"],
     &["chess", "stats"],
@@ -214,7 +216,8 @@ fn passed_on(own_file: &str) -> BTreeMap<String, String> {
     from
 }
 
-/// Paths that a file imports by `crate::room::`, or by `super::` from `depth` folders below the room's own.
+/// Paths that a file imports by `crate::room::`, or by `super::` from `depth` folders below the
+/// room's own.
 fn paths_into<'a>(code: &'a str, room: &str, depth: usize) -> Vec<&'a str> {
     let by_crate = format!("crate::{}::", room.replace('/', "::"));
     let by_super = "super::".repeat(depth + 1);
@@ -256,7 +259,8 @@ fn circle(source: &Path, room: &str) -> Option<String> {
             (file.clone(), paths.flat_map(heads).map(file_of).filter(|other| other != file).collect())
         })
         .collect();
-    // What the own file only passes on (`pub use`), and what it calls by path, is no import of its own.
+    // What the own file only passes on (`pub use`), and what it calls by path, is no import of its
+    // own.
     let by_crate = format!("crate::{}::", room.replace('/', "::"));
     let uses = own
         .lines()
@@ -340,8 +344,8 @@ fn the_harness_never_imports_the_engine() {
     assert!(!manifest.lines().any(|line| line.starts_with("destrier =")), "Cargo.toml depends on destrier");
 }
 
-/// Engines to talk to are spawned in one file, so that none can be left behind; what is waited for, Git, compilers and an engine's own
-/// bench, in one other.
+/// Engines to talk to are spawned in one file, so that none can be left behind; what is waited for,
+/// Git, compilers and an engine's own bench, in one other.
 #[test]
 fn processes_are_spawned_in_two_places() {
     let allowed = ["src/uci/process/spawn.rs", "src/source/command.rs"];
@@ -407,6 +411,82 @@ fn every_module_opens_with_its_purpose() {
         .map(|file| format!("{}: no `//!` line at the top", file.display()))
         .collect();
     report(&faults);
+}
+
+/// Files and folders in plain words: rules 1 and 5 of CONTRIBUTING.md hold for every line. The
+/// others are to follow.
+const PLAIN: &[&str] = &[
+    "engine/src/search",
+    "src/check",
+    "src/chess",
+    "src/chess.rs",
+    "src/control",
+    "src/dashboard",
+    "src/files.rs",
+    "src/game",
+    "src/lib.rs",
+    "src/main.rs",
+    "src/openings",
+    "src/record.rs",
+    "src/source",
+    "src/stats",
+    "src/tablebase.rs",
+    "src/text.rs",
+    "src/tune",
+    "tests",
+];
+
+/// Openings of a clause without a head. A doc item begins with a noun phrase or a verb instead.
+const HEADLESS: [&str; 11] =
+    ["What", "Who", "Whom", "Whose", "How", "Where", "Which", "Why", "When", "Whether", "That"];
+
+/// Columns of the longest line that is a comment.
+const COMMENT_COLUMNS: usize = 100;
+
+/// Faults in the words and widths of a file's comments, each with its line.
+fn comment_faults(text: &str) -> Vec<String> {
+    let mut faults = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        let comment = line.trim_start();
+        if comment.starts_with("//") && line.chars().count() > COMMENT_COLUMNS {
+            faults.push(format!("{number}: a comment past column {COMMENT_COLUMNS}"));
+        }
+        let Some(words) = ["/// ", "//! "].iter().find_map(|marker| comment.strip_prefix(marker)) else { continue };
+        let first = words.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+        if HEADLESS.contains(&first) {
+            faults.push(format!("{number}: a doc line opens with `{first}`; write a noun phrase or a verb"));
+        }
+    }
+    faults
+}
+
+#[test]
+fn comments_are_in_plain_words() {
+    let mut faults = Vec::new();
+    for place in PLAIN {
+        let (path, mut files) = (root().join(place), Vec::new());
+        if path.is_dir() {
+            rust_files(&path, &mut files);
+        } else {
+            files.push(path);
+        }
+        assert!(!files.is_empty(), "{place}: no files");
+        for file in files {
+            let found = comment_faults(&std::fs::read_to_string(&file).unwrap());
+            faults.extend(found.into_iter().map(|fault| format!("{}:{fault}", file.display())));
+        }
+    }
+    report(&faults);
+}
+
+#[test]
+fn a_headless_or_long_comment_is_found() {
+    let number_of_faults = |text: &str| comment_faults(text).len();
+    assert_eq!(number_of_faults("/// What is left.\n    //! Whether it is.\n"), 2);
+    assert_eq!(number_of_faults("/// The rest, which is left.\n/// Whatever.\n// What is this?\nWhat\n"), 0);
+    let wide = |columns: usize| format!("    // {}\n", "x".repeat(columns - 7));
+    assert_eq!((number_of_faults(&wide(100)), number_of_faults(&wide(101))), (0, 1));
+    assert_eq!(number_of_faults(&"x".repeat(200)), 0);
 }
 
 /// A file is a room to know by heart. Longer ones name their reason here.

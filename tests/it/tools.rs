@@ -1,4 +1,5 @@
-//! The commands around a run: questions to its games, the registry, plans to start from, completions and manual pages.
+//! The commands around a run: questions to its games, the registry, plans to start from,
+//! completions and manual pages.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -54,7 +55,7 @@ impl Played {
         run(&args)
     }
 
-    /// What is asked with `words` must be just the games for which `holds`, in any form of output.
+    /// Checks that `words` select just the games for which `holds`, in any form of output.
     #[track_caller]
     fn check(&self, words: &[&str], holds: impl Fn(&Game) -> bool) {
         let want: Vec<_> = self.games.iter().filter(|game| holds(game)).map(|game| game.number).collect();
@@ -388,7 +389,8 @@ impl Place {
     }
 }
 
-/// A repository at `dir` whose tree holds a copy of the scripted peer in the place of its sources, and no recipe.
+/// A repository at `dir` whose tree holds a copy of the scripted peer in the place of its sources,
+/// and no recipe.
 fn repository(dir: &Path) {
     fs::create_dir_all(dir).unwrap();
     fs::write(dir.join("name.txt"), "Toy").unwrap();

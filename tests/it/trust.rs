@@ -157,7 +157,7 @@ fn relative_words_of_a_shell_are_looked_at() {
     assert!(!broken.path("x").exists() && !broken.was_started());
 }
 
-/// Where the run would write, a link would have it write elsewhere.
+/// A link in the place of a file that the run writes would redirect the write.
 #[test]
 fn what_a_run_writes_is_no_link() {
     let broken = Broken::new();

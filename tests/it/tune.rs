@@ -267,7 +267,8 @@ fn exit_codes_are_those_of_a_race_and_nothing_else_is_told_as_gain() {
     let equals = fake("--tunes");
     let ran = tune_in(place, &equals, &more("equals"));
     assert!(ran.code == Some(3) && ran.stderr.contains("there is nothing to prove"), "{ran:?}");
-    // A float moves away from where it loses, and gains nothing; how sure that is depends on the pairs.
+    // A float moves away from where it loses, and gains nothing; how sure that is depends on the
+    // pairs.
     let moved = fake("--tunes --lost-below Gamma=1.5");
     fs::write(place.join("p.txt"), "Gamma, float, 1.5, 0, 3, 0.25, 0.002").unwrap();
     for (out, pairs, code, verdict) in [("few", "64", 3, "not-shown"), ("many", "4000", 1, "not-better")] {

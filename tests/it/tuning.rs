@@ -25,7 +25,7 @@ fn space() -> Space {
     read::lines("params", PARAMS).unwrap()
 }
 
-/// What a tuning of the scripted peer is played by.
+/// Settings of a tuning of the scripted peer.
 fn raw(engine: &str, pairs: u64, concurrency: u16) -> RawPlan {
     RawPlan {
         players: vec![RawPlayer { spec: Some(fake(engine)), ..RawPlayer::default() }],

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::chess::{Position, Variant};
 use crate::openings::maker::Places;
-use crate::openings::{self, Book, BookError, BookOptions, Format, Packing};
+use crate::openings::{self, Book, BookError, BookFileFormat, BookOptions, Packing};
 use crate::record::{Color, Opening};
 use crate::run::progress;
 
@@ -113,7 +113,7 @@ fn describe(book: &Book, variant: Variant) -> Result<Description> {
         plies = Some(plies.map_or((depth, depth), |(least, most)| (least.min(depth), most.max(depth))));
     }
     // Lines without counters all stand at the first move: then they tell nothing.
-    let told = plies.filter(|(_, most)| *most > 1 || book.format() != Format::Epd);
+    let told = plies.filter(|(_, most)| *most > 1 || book.format() != BookFileFormat::Epd);
     (description.plies_min, description.plies_max) = told.unzip();
     Ok(description)
 }

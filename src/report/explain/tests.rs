@@ -2,7 +2,9 @@ use std::time::Duration;
 
 use super::*;
 use crate::plan::file;
-use crate::record::{ByColor, Ending, GameId, Leg, MoveRecord, Opening, PairId, Said, SearchInfo, Termination};
+use crate::record::{
+    ByColor, Ending, GameId, Leg, MoveRecord, Opening, PairId, RecordedOutput, SearchInfo, Termination,
+};
 use crate::stats::random::SplitMix64;
 
 fn plan() -> Plan {
@@ -66,7 +68,7 @@ impl Wanted {
                 left: Some(Duration::from_secs(left)),
                 info,
                 waited,
-                said: Said::default(),
+                said: RecordedOutput::default(),
             }
         };
         let fen = format!("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 {}", self.from);

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::record::{
-    ByColor, Ending, EngineId, GameId, Leg, MoveRecord, Opening, Outcome, PairId, PlayerId, Said, SearchInfo,
+    ByColor, Ending, EngineId, GameId, Leg, MoveRecord, Opening, Outcome, PairId, PlayerId, RecordedOutput, SearchInfo,
     Termination,
 };
 
@@ -34,7 +34,7 @@ fn game(pair: u64, leg: Leg, (one, other): (u16, u16), detail: &str) -> GameReco
             ..SearchInfo::default()
         },
         waited: None,
-        said: Said::default(),
+        said: RecordedOutput::default(),
     };
     let moves = "e4e5 d7d5 e5d6 g8f6 g1f3 c7d6 f1c4 g7g6 e1g1 f8g7";
     GameRecord {

@@ -6,8 +6,10 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::chess::START_FEN;
-use crate::openings::{Book, BookOptions, Format};
-use crate::record::{Ending, EngineId, GameId, Leg, MoveRecord, Opening, PairId, PlayerId, Said, Score, SearchInfo};
+use crate::openings::{Book, BookFileFormat, BookOptions};
+use crate::record::{
+    Ending, EngineId, GameId, Leg, MoveRecord, Opening, PairId, PlayerId, RecordedOutput, Score, SearchInfo,
+};
 use crate::report::epd;
 
 fn played(uci: &str, micros: u64, score: Option<Score>, depth: Option<u32>, nodes: Option<u64>) -> MoveRecord {
@@ -18,7 +20,7 @@ fn played(uci: &str, micros: u64, score: Option<Score>, depth: Option<u32>, node
         left: None,
         info,
         waited: None,
-        said: Said::default(),
+        said: RecordedOutput::default(),
     }
 }
 
@@ -195,7 +197,7 @@ fn hostile_names_and_details() {
     let body = text.split_once("\n\n").expect("body").1;
     assert!(body.lines().all(|line| !line.starts_with(['[', '%'])), "{body}");
     assert_eq!((body.matches('}').count(), body.matches("{").count()), (1, 1), "{body}");
-    let options = BookOptions { format: Some(Format::Pgn), ..BookOptions::default() };
+    let options = BookOptions { format: Some(BookFileFormat::Pgn), ..BookOptions::default() };
     let book = Book::from_bytes("own", text.into_bytes(), &options).expect("readable");
     let first = book.opening(0).expect("readable");
     assert_eq!((book.len(), first.map(|o| o.moves)), (1, Some(vec!["e2e4".to_owned()])));
@@ -230,8 +232,10 @@ fn told(uci: &str) -> MoveRecord {
         tbhits: Some(0),
         pv_fault: None,
     };
-    let said =
-        Said { pv: format!("{uci} e7e5 {{x}}"), lines: vec!["info string \"eval\" {1}".to_owned(), "%z".to_owned()] };
+    let said = RecordedOutput {
+        pv: format!("{uci} e7e5 {{x}}"),
+        lines: vec!["info string \"eval\" {1}".to_owned(), "%z".to_owned()],
+    };
     MoveRecord {
         uci: uci.to_owned(),
         elapsed: Duration::from_micros(51_999),
@@ -260,7 +264,8 @@ fn comments_say_what_is_wanted_and_known() {
         assert_eq!(comment(&played, fields.parse().expect(fields)), format!("{expected}{lines}"));
     }
     // What is not known is left out; an engine that says more time than it was charged has a latency below zero.
-    let silent = MoveRecord { left: None, info: SearchInfo::default(), said: Said::default(), ..played.clone() };
+    let silent =
+        MoveRecord { left: None, info: SearchInfo::default(), said: RecordedOutput::default(), ..played.clone() };
     assert_eq!(comment(&silent, Fields::ALL), "0.051s");
     let info = SearchInfo { time: Some(Duration::from_millis(1052)), ..SearchInfo::default() };
     assert_eq!(comment(&MoveRecord { info, ..silent }, Fields::ALL), "0.051s, latency=-1.001s");
@@ -328,7 +333,8 @@ fn as_the_leading_runners_write_it() {
     let mut record = varied();
     record.moves.truncate(3);
     record.moves[1] = told("d7d5");
-    record.moves[1].said = Said { lines: vec!["info depth 12 seldepth 18 score cp 35".to_owned()], ..Said::default() };
+    record.moves[1].said =
+        RecordedOutput { lines: vec!["info depth 12 seldepth 18 score cp 35".to_owned()], ..RecordedOutput::default() };
     let expected = r#"[Event "a \"quoted\" event"]
 [Site "?"]
 [Date "2026.11.21"]
@@ -402,7 +408,7 @@ proptest! {
                 break;
             }
             position = after;
-            let said = Said { pv: talk.clone(), lines: vec![talk.clone()] };
+            let said = RecordedOutput { pv: talk.clone(), lines: vec![talk.clone()] };
             let played = played(uci, pick.into(), Some(Score::Cp(cp.into())), Some(9), Some(pick.into()));
             moves.push(MoveRecord { said, ..played });
         }
@@ -422,7 +428,7 @@ proptest! {
             prop_assert_eq!(bare.split_whitespace().filter(is_move).collect::<Vec<_>>(), expected);
             return Ok(());
         }
-        let options = BookOptions { format: Some(Format::Pgn), variant, plies: None };
+        let options = BookOptions { format: Some(BookFileFormat::Pgn), variant, plies: None };
         let book = Book::from_bytes("own", text.into_bytes(), &options).expect("readable");
         let opening = book.opening(0).expect("readable").expect("one game");
         prop_assert_eq!((opening.fen.as_str(), opening.moves), (fen, expected));

@@ -111,7 +111,7 @@ fn pair_of(pair: u64, opening: &str, moves: [&str; 2]) -> [GameRecord; 2] {
         left: None,
         info: crate::record::SearchInfo::default(),
         waited: None,
-        said: crate::record::Said::default(),
+        said: crate::record::RecordedOutput::default(),
     };
     [Leg::First, Leg::Second].map(|leg| GameRecord {
         opening: Opening { index: pair, fen: opening.to_owned(), moves: Vec::new() },
