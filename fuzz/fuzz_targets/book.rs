@@ -6,12 +6,13 @@
 
 use libfuzzer_sys::fuzz_target;
 use quintain::chess::{Position, Variant};
-use quintain::openings::{Book, BookOptions, Format};
+use quintain::openings::{Book, BookFileFormat, BookOptions};
 
 fuzz_target!(|input: &[u8]| {
     let Some(([format, chess960, plies], bytes)) = input.split_first_chunk() else { return };
     let variant = if chess960 % 2 == 1 { Variant::Chess960 } else { Variant::Standard };
-    let format = [Some(Format::Epd), Some(Format::Pgn), Some(Format::Polyglot), None][usize::from(format % 4)];
+    let format = [Some(BookFileFormat::Epd), Some(BookFileFormat::Pgn), Some(BookFileFormat::Polyglot), None]
+        [usize::from(format % 4)];
     // A Polyglot book has as many lines as it likes: few plies leave few.
     let options = BookOptions { format, variant, plies: Some(u32::from(plies % 8)).filter(|plies| *plies > 0) };
     let Ok(book) = Book::from_bytes("fuzz", bytes, &options) else { return };

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
 use quintain::control::client::Client;
-use quintain::control::protocol::{Ask, Say};
+use quintain::control::protocol::{ClientMessage, ServerMessage};
 use tempfile::TempDir;
 
 fn socket() -> &'static (TempDir, UnixListener) {
@@ -22,11 +22,11 @@ fn socket() -> &'static (TempDir, UnixListener) {
 
 fuzz_target!(|bytes: &[u8]| {
     for line in bytes.split(|byte| *byte == b'\n') {
-        if let Ok(ask) = serde_json::from_slice::<Ask>(line) {
+        if let Ok(ask) = serde_json::from_slice::<ClientMessage>(line) {
             let written = serde_json::to_string(&ask).expect("written");
-            assert_eq!(serde_json::from_str::<Ask>(&written).ok(), Some(ask));
+            assert_eq!(serde_json::from_str::<ClientMessage>(&written).ok(), Some(ask));
         }
-        if let Ok(say) = serde_json::from_slice::<Say>(line) {
+        if let Ok(say) = serde_json::from_slice::<ServerMessage>(line) {
             let _ = serde_json::to_string(&say);
         }
     }

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use libfuzzer_sys::fuzz_target;
 use quintain::chess::{Position, START_FEN, Variant};
-use quintain::openings::{Book, BookOptions, Format};
+use quintain::openings::{Book, BookFileFormat, BookOptions};
 use quintain::record::{
-    ByColor, Ending, EngineId, GameId, GameRecord, MoveRecord, Opening, Outcome, PlayerId, Said, Score, SearchInfo,
-    Termination,
+    ByColor, Ending, EngineId, GameId, GameRecord, MoveRecord, Opening, Outcome, PlayerId, RecordedOutput, Score,
+    SearchInfo, Termination,
 };
 use quintain::report::pgn::{Fields, Layout, Meta, PgnOptions, game_as};
 
@@ -16,7 +16,7 @@ const CHESS960: &str = "bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w H
 
 fuzz_target!(|input: (bool, u8, String, String, Vec<(u8, i32, Option<u32>, Option<u64>, u32)>)| {
     let (chess960, book_plies, name, detail, plies) = input;
-    let said = Said { pv: detail.clone(), lines: vec![name.clone()] };
+    let said = RecordedOutput { pv: detail.clone(), lines: vec![name.clone()] };
     let (fen, variant) = if chess960 { (CHESS960, Variant::Chess960) } else { (START_FEN, Variant::Standard) };
     let mut position = Position::from_fen(fen, variant).expect("a good start");
     let mut moves = Vec::new();
@@ -74,7 +74,7 @@ fuzz_target!(|input: (bool, u8, String, String, Vec<(u8, i32, Option<u32>, Optio
         ..PgnOptions::default()
     };
     let text = game_as(&record, &meta, &as_options, None).expect("a good record");
-    let options = BookOptions { format: Some(Format::Pgn), variant, plies: None };
+    let options = BookOptions { format: Some(BookFileFormat::Pgn), variant, plies: None };
     let read =
         Book::from_bytes("own", text.clone().into_bytes(), &options).unwrap_or_else(|error| panic!("{error}: {text}"));
     assert_eq!(read.len(), 1, "{text}");

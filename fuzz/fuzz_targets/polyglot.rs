@@ -5,10 +5,10 @@
 
 use libfuzzer_sys::fuzz_target;
 use quintain::chess::{Position, Variant};
-use quintain::openings::{Book, BookOptions, Format};
+use quintain::openings::{Book, BookFileFormat, BookOptions};
 
 fn check(bytes: &[u8], variant: Variant, plies: u32) {
-    let options = BookOptions { format: Some(Format::Polyglot), variant, plies: Some(plies) };
+    let options = BookOptions { format: Some(BookFileFormat::Polyglot), variant, plies: Some(plies) };
     let Ok(book) = Book::from_bytes("fuzz", bytes, &options) else { return };
     for index in 0..book.len() {
         let opening = book.opening(index).expect("readable").expect("it was counted");

@@ -3,8 +3,8 @@
 use super::{Folder, lines};
 use quintain::journal::{Header, Journal};
 use quintain::record::{
-    ByColor, Ending, EngineId, GameId, GameRecord, MoveRecord, Opening, Outcome, PlayerId, Said, Score, SearchInfo,
-    Termination,
+    ByColor, Ending, EngineId, GameId, GameRecord, MoveRecord, Opening, Outcome, PlayerId, RecordedOutput, Score,
+    SearchInfo, Termination,
 };
 use std::time::Duration;
 
@@ -124,7 +124,7 @@ fn record(number: u64, termination: Termination, is_void: bool) -> GameRecord {
         left: None,
         info: SearchInfo { score, ..SearchInfo::default() },
         waited: None,
-        said: Said::default(),
+        said: RecordedOutput::default(),
     };
     GameRecord {
         id: GameId::from_number(number).unwrap(),
