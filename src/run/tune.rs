@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use crate::plan::{Format, Plan};
-use crate::run::error::{Result, fail};
+use crate::run::error::{Result, RunError, fail};
 use crate::run::play::{self, Played};
 use crate::run::resolve;
 use crate::settings::{RawPlan, RawPlayer};
 use crate::tournament::formats::tune::{self, Method, Tune, TuneRule};
 use crate::tune::calibrate;
 use crate::tune::space::Space;
-use crate::tune::spsa::{Constants, Peer};
+use crate::tune::spsa::Constants;
 
 /// Failures that a tuning may have unless told otherwise: a value that crashes the engine is a result.
 pub(crate) const MAX_FAILURES: u64 = 100;
@@ -21,11 +21,66 @@ const PAIRS_PER_WORKLOAD: u32 = 8;
 /// Most pairs of a tuning.
 const MAX_PAIRS: u64 = 10_000_000;
 
+/// Way in which the values of the next pairs follow from results, as users name it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Choice {
+    /// Our own.
+    #[default]
+    Auto,
+    /// Fishtest's updates.
+    Fishtest,
+    /// OpenBench's updates.
+    OpenBench,
+    /// Switches by lot.
+    Factors,
+}
+
+impl Choice {
+    const ALL: [Self; 4] = [Self::Auto, Self::Fishtest, Self::OpenBench, Self::Factors];
+
+    /// The method of a plan.
+    pub(crate) fn of(raw: &RawPlan) -> Result<Self> {
+        let Some(text) = raw.method.as_deref() else { return Ok(Self::default()) };
+        match Self::ALL.into_iter().find(|choice| choice.name() == text) {
+            Some(choice) => Ok(choice),
+            None => fail!(Setting, "--method `{text}`: auto, fishtest, openbench or factors"),
+        }
+    }
+
+    /// The word for it.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Fishtest => "fishtest",
+            Self::OpenBench => "openbench",
+            Self::Factors => "factors",
+        }
+    }
+
+    /// True if its schedule holds the number of pairs.
+    pub(crate) const fn holds_pairs(self) -> bool {
+        matches!(self, Self::Fishtest | Self::OpenBench)
+    }
+
+    /// The error of a schedule without its number of pairs.
+    pub(crate) fn wants_pairs(self) -> RunError {
+        RunError::Setting(format!("--method {}: its schedule holds the number of pairs; give --pairs", self.name()))
+    }
+
+    /// Checks that it can end once it gains nothing more.
+    pub(crate) fn check_until_flat(self) -> Result<()> {
+        if self != Self::Auto {
+            fail!(Setting, "--until-flat: {} ends with its pairs; leave it out, or tune by --method auto", self.name());
+        }
+        Ok(())
+    }
+}
+
 /// Tuning that was asked for, besides the settings that every run has.
 #[derive(Clone, Debug)]
 pub struct Wanted {
-    /// Program whose updates are followed; `None` for the default method.
-    pub peer: Option<Peer>,
+    /// How values are found.
+    pub choice: Choice,
     /// Parameters.
     pub space: Space,
     /// True to end once it gains nothing more.
@@ -40,12 +95,9 @@ pub struct Wanted {
 /// # Errors
 /// A method whose schedule holds a number of pairs, without one; an early end of such a method.
 pub fn plan(plan: Plan, wanted: Wanted) -> Result<Plan> {
-    let Wanted { peer, space, until_flat, dead } = wanted;
-    if until_flat && peer.is_some() {
-        fail!(
-            Setting,
-            "--until-flat: only --method auto can end early; the other schedules hold their number of pairs"
-        );
+    let Wanted { choice, space, until_flat, dead } = wanted;
+    if until_flat {
+        choice.check_until_flat()?;
     }
     let Some(player) = plan.players.first().cloned() else { fail!(Setting, "a tuning needs an engine") };
     let side = |side: &str| {
@@ -54,7 +106,7 @@ pub fn plan(plan: Plan, wanted: Wanted) -> Result<Plan> {
         player
     };
     let block = tune::block(plan.concurrency);
-    let method = method(peer, block, plan.max_pairs)?;
+    let method = method(choice, block, plan.max_pairs)?;
     let rule = TuneRule { method, space, seed: plan.seed, block, until_flat, dead };
     Ok(Plan {
         players: vec![side("plus"), side("minus")],
@@ -66,18 +118,17 @@ pub fn plan(plan: Plan, wanted: Wanted) -> Result<Plan> {
     })
 }
 
-fn method(peer: Option<Peer>, block: u32, pairs: Option<u64>) -> Result<Method> {
+fn method(choice: Choice, block: u32, pairs: Option<u64>) -> Result<Method> {
     let constants = Constants::default();
-    Ok(match (peer, pairs) {
-        (None, pairs) => Method::Auto { calibration: calibrate::blocks(block, pairs) },
-        (Some(Peer::Fishtest), Some(pairs)) => Method::Fishtest { pairs, constants },
-        (Some(Peer::OpenBench), Some(pairs)) => {
-            let workloads = pairs.div_ceil(u64::from(PAIRS_PER_WORKLOAD));
+    let held = || pairs.ok_or_else(|| choice.wants_pairs());
+    Ok(match choice {
+        Choice::Auto => Method::Auto { calibration: calibrate::blocks(block, pairs) },
+        Choice::Fishtest => Method::Fishtest { pairs: held()?, constants },
+        Choice::OpenBench => {
+            let workloads = held()?.div_ceil(u64::from(PAIRS_PER_WORKLOAD));
             Method::OpenBench { workloads, pairs_per: PAIRS_PER_WORKLOAD, constants }
         }
-        (Some(_), None) => {
-            fail!(Setting, "the schedule of this method holds its number of pairs: give it with --pairs")
-        }
+        Choice::Factors => Method::Factors,
     })
 }
 

@@ -140,10 +140,12 @@ pub struct RawPlan {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(example = ["*_depth"], extend("x-commands" = ["tune"]))]
     pub skip: Vec<String>,
-    /// auto, or the updates of fishtest or openbench [default: auto].
+    /// auto, the updates of fishtest or openbench, or factors [default: auto].
     ///
-    /// `auto` measures its own step and needs no number of pairs in advance. The others follow those
-    /// programs' formulae, whose schedules hold the number of pairs.
+    /// `auto` measures its own step and needs no number of pairs in advance. `fishtest` and
+    /// `openbench` follow those programs' formulae, whose schedules hold the number of pairs.
+    /// `factors` is for switches: each pair sets every parameter to its max for one side and to its
+    /// min for the other, by lot, and the result is what each switch is worth.
     #[arg(long, value_name = "METHOD", help_heading = "Tuning")]
     #[schemars(example = &"auto", extend("x-commands" = ["tune"], "x-essential" = ["tune"]))]
     pub method: Option<String>,

@@ -37,6 +37,13 @@ const Z_95: f64 = 1.959_963_984_540_054;
 /// Largest corrected p-value of an effect that is called found.
 pub const LEVEL: f64 = 0.05;
 
+/// Error in Elo that an effect will have after `pairs`, if wins minus losses of a pair have a
+/// variance of 1.
+#[must_use]
+pub fn foreseen_error95(pairs: u64) -> f64 {
+    Z_95 / PER_ELO / (pairs.max(1) as f64).sqrt()
+}
+
 /// Switches of a pair's first side that are on, as signs; its second side has the others on.
 #[must_use]
 pub fn thrown(seed: u64, pair: u64, switches: usize) -> Signs {
@@ -273,6 +280,7 @@ mod tests {
         for (switch, (effect, truth)) in effects.iter().zip(&truth).enumerate() {
             let error = effect.error95 / Z_95;
             // 174 / sqrt(2,048) is 3.84.
+            assert!((foreseen_error95(2_048) / Z_95 - 3.84).abs() < 0.01);
             assert!((3.3..4.4).contains(&error), "{switch}: {error}");
             assert!((effect.elo - truth).abs() < 4.5 * error, "{switch}: {} for {truth}", effect.elo);
         }

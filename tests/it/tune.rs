@@ -130,8 +130,8 @@ fn parameters_that_cannot_be_tuned_are_refused_with_the_remedy() {
         ("", rows("0, 100, 5", "0, 100, 0"), "", "p.txt:1: step (c_end) 0 is not above 0"),
         ("", rows("50, 0, 100", "500, 0, 100"), "", "p.txt:1: start 500 is"),
         ("", ROWS.to_owned(), "--skip Alfa", "--skip: no parameter matches `Alfa`"),
-        ("", ROWS.to_owned(), "--method spsa", "--method `spsa`: auto, fishtest or openbench"),
-        ("", ROWS.to_owned(), "--method fishtest --until-flat", "--until-flat: the schedule of fishtest ends with its"),
+        ("", ROWS.to_owned(), "--method spsa", "--method `spsa`: auto, fishtest, openbench or factors"),
+        ("", ROWS.to_owned(), "--method fishtest --until-flat", "--until-flat: fishtest ends with its pairs"),
         ("", ROWS.to_owned(), "--pairs 0", "--pairs 0 plays nothing"),
         ("", ROWS.to_owned(), "--from-engine x", "cannot be used with"),
         ("", ROWS.to_owned(), "--only Idle", "no parameter changes anything in searches of 50 nodes"),
@@ -171,6 +171,24 @@ const TWO: &str = "Alpha, int, 50, 0, 100, 5, 0.002\nBeta, int, -3, -40, 40, 4, 
 
 fn text_of(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// A parameter that loses at its min is kept at its max, and the proof is of that alone.
+#[test]
+fn switches_by_lot_are_told_apart_and_the_keepers_proven() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path();
+    fs::write(place.join("p.txt"), "Alpha, int, 0, 0, 100, 100, .002\nBeta, int, 0, 0, 1, 1, .002\n").unwrap();
+    let more = format!("--params p.txt --method factors --pairs 96 --out run {LOST} --prove-pairs 96");
+    let engine = fake("--tunes --lost-below Alpha=52");
+    let dry = tune_in(place, &engine, &format!("{} --dry-run", more.replace(" --json", "")));
+    assert!(dry.code == Some(0) && dry.stdout.contains("within 34.8 Elo (95 %)"), "{dry:?}");
+    let told = document(&tune_in(place, &engine, &more));
+    assert_eq!((&told["method"], &told["proof"]["verdict"]), (&Value::from("factors"), &Value::from("proven")));
+    assert_eq!(told["proof"]["candidates"].as_array().unwrap().len(), 1);
+    assert_eq!(told["params"][0]["value"], 100.0);
+    let other = tune_in(place, &engine, &more.replace("--out run", "--out other --until-flat"));
+    assert!(other.code == Some(2) && other.stderr.contains("--until-flat: factors ends with its pairs"), "{other:?}");
 }
 
 #[test]

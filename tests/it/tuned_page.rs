@@ -2,7 +2,7 @@
 
 use quintain::report::console::Viewer;
 use quintain::run::Exit;
-use quintain::run::tune::{Wanted, play};
+use quintain::run::tune::{Choice, Wanted, play};
 use quintain::settings::{RawPlan, RawPlayer};
 use quintain::tune::read;
 
@@ -28,7 +28,7 @@ fn a_tuning_is_told_by_its_validation_and_its_moves_alone() {
         ..RawPlan::default()
     };
     let space = read::lines("params", lines).unwrap();
-    let wanted = Wanted { peer: None, space, until_flat: false, dead: vec!["Beta".to_owned()] };
+    let wanted = Wanted { choice: Choice::Auto, space, until_flat: false, dead: vec!["Beta".to_owned()] };
     let played = play(&raw, wanted, &dir).unwrap();
     assert_eq!(played.exit, Exit::Done);
 

@@ -5,11 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use quintain::run::Exit;
-use quintain::run::tune::{Wanted, play};
+use quintain::run::tune::{Choice, Wanted, play};
 use quintain::settings::{RawPlan, RawPlayer};
 use quintain::tune::read;
 use quintain::tune::space::Space;
-use quintain::tune::spsa::Peer;
 use serde_json::Value;
 
 use crate::harness::{Game, Ran, fake, games, quintain, run, summary, until};
@@ -40,8 +39,8 @@ fn raw(engine: &str, pairs: u64, concurrency: u16) -> RawPlan {
     }
 }
 
-fn wanted(peer: Option<Peer>) -> Wanted {
-    Wanted { peer, space: space(), until_flat: false, dead: Vec::new() }
+fn wanted(choice: Choice) -> Wanted {
+    Wanted { choice, space: space(), until_flat: false, dead: Vec::new() }
 }
 
 /// A tuning of the scripted peer in a folder of its own.
@@ -51,9 +50,9 @@ struct Tuning {
 
 impl Tuning {
     /// Plays a whole one, one game at a time.
-    fn played(engine: &str, pairs: u64, peer: Option<Peer>) -> Self {
+    fn played(engine: &str, pairs: u64, choice: Choice) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let played = play(&raw(engine, pairs, 1), wanted(peer), &folder.path().join("whole")).unwrap();
+        let played = play(&raw(engine, pairs, 1), wanted(choice), &folder.path().join("whole")).unwrap();
         assert_eq!((played.exit, played.standing.pairs()), (Exit::Done, pairs));
         Self { folder }
     }
@@ -110,7 +109,7 @@ fn check_same(one: &Path, other: &Path) {
 
 #[test]
 fn games_at_once_change_neither_games_nor_result() {
-    let tuning = Tuning::played(ENGINE, 120, None);
+    let tuning = Tuning::played(ENGINE, 120, Choice::Auto);
     let result = &summary(&tuning.whole())["tune"];
     assert_eq!(result["method"], "auto");
     assert_eq!(result["pairs"], serde_json::json!({ "calibrate": 16, "tune": 104, "validate": 0 }));
@@ -132,7 +131,7 @@ fn games_at_once_change_neither_games_nor_result() {
 
 #[test]
 fn a_tuning_killed_at_any_moment_comes_to_the_same_result() {
-    let tuning = Tuning::played(ENGINE, 100, None);
+    let tuning = Tuning::played(ENGINE, 100, Choice::Auto);
     let whole = std::fs::metadata(tuning.whole().join("games.jsonl")).unwrap().len();
     let dir = tuning.anew("killed");
     let bytes = || std::fs::metadata(dir.join("games.jsonl")).unwrap().len();
@@ -158,7 +157,7 @@ fn a_tuning_killed_at_any_moment_comes_to_the_same_result() {
 
 #[test]
 fn more_pairs_go_on_where_the_run_ended() {
-    let tuning = Tuning::played(ENGINE, 64, None);
+    let tuning = Tuning::played(ENGINE, 64, Choice::Auto);
     let longer = tuning.anew("longer");
     resume(&longer, "--pairs 40 -j 2");
     let short = summary(&longer);
@@ -171,8 +170,8 @@ fn more_pairs_go_on_where_the_run_ended() {
 
 #[test]
 fn a_schedule_that_holds_its_pairs_takes_no_others() {
-    for (peer, name, pairs) in [(Peer::Fishtest, "fishtest", 48), (Peer::OpenBench, "openbench", 48)] {
-        let tuning = Tuning::played(ENGINE, pairs, Some(peer));
+    for (choice, name, pairs) in [(Choice::Fishtest, "fishtest", 48), (Choice::OpenBench, "openbench", 48)] {
+        let tuning = Tuning::played(ENGINE, pairs, choice);
         assert_eq!(summary(&tuning.whole())["tune"]["method"], name);
         let dir = tuning.anew("again");
         let refused = run(&resume_args(&dir, "--pairs 96"));
@@ -186,11 +185,11 @@ fn a_schedule_that_holds_its_pairs_takes_no_others() {
 
 #[test]
 fn engines_that_are_started_for_each_game_have_its_values() {
-    let tuning = Tuning::played(ENGINE, 20, None);
+    let tuning = Tuning::played(ENGINE, 20, Choice::Auto);
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("run");
     let restarting = RawPlan { restart: Some(true), ..raw(ENGINE, 20, 1) };
-    play(&restarting, wanted(None), &dir).unwrap();
+    play(&restarting, wanted(Choice::Auto), &dir).unwrap();
     check_same(&dir, &tuning.whole());
 }
 
@@ -200,7 +199,7 @@ fn a_run_that_gains_nothing_more_ends_by_itself() {
     let dir = folder.path().join("run");
     // Every game is a draw after a move, so the result stays where it is.
     let drawn = RawPlan { max_plies: Some(1), resign: None, ..raw(ENGINE, 5_000, 4) };
-    let flat = Wanted { until_flat: true, ..wanted(None) };
+    let flat = Wanted { until_flat: true, ..wanted(Choice::Auto) };
     let played = play(&drawn, flat, &dir).unwrap();
     assert_eq!(played.exit, Exit::Done);
     let found = summary(&dir);
@@ -215,7 +214,7 @@ fn a_run_that_gains_nothing_more_ends_by_itself() {
 
 #[test]
 fn a_run_of_other_values_is_not_gone_on_with() {
-    let tuning = Tuning::played(ENGINE, 40, None);
+    let tuning = Tuning::played(ENGINE, 40, Choice::Auto);
     let dir = tuning.whole();
     let plan = std::fs::read_to_string(dir.join("plan.toml")).unwrap();
     let other = plan.replacen("[tune]\nmethod = \"auto\"\nseed = 5\n", "[tune]\nmethod = \"auto\"\nseed = 6\n", 1);
@@ -239,7 +238,7 @@ fn a_value_that_crashes_the_engine_is_named_and_counts_as_a_loss() {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("run");
     let limits = RawPlan { max_failures: Some(10_000), ..raw("--tunes --crash-above Alpha=50", 48, 2) };
-    play(&limits, wanted(None), &dir).unwrap();
+    play(&limits, wanted(Choice::Auto), &dir).unwrap();
     let text = std::fs::read_to_string(dir.join("games.jsonl")).unwrap();
     let mut crashes = 0;
     for line in text.lines().skip(1) {
@@ -270,6 +269,6 @@ fn a_value_that_crashes_the_engine_is_named_and_counts_as_a_loss() {
     let again = run(&["replay", &dir.display().to_string(), "--game", &game, "--trust"]);
     assert_eq!(again.code, Some(1), "{again:?}");
     let narrowed = RawPlan { max_failures: Some(3), ..limits };
-    let stopped = play(&narrowed, wanted(None), &folder.path().join("stopped")).unwrap();
+    let stopped = play(&narrowed, wanted(Choice::Auto), &folder.path().join("stopped")).unwrap();
     assert_eq!(stopped.exit, Exit::Aborted);
 }

@@ -9,11 +9,13 @@ use serde::Serialize;
 use crate::cli::simulate::tune::{play, rows_text};
 use crate::run::pace::{self, Learnt, Pace};
 use crate::run::resolve;
-use crate::run::tuning::prepare::{Method, Prepared};
+use crate::run::tune::Choice;
+use crate::run::tuning::prepare::Prepared;
 use crate::run::tuning::sensitivity::Changes;
 use crate::stats::elo::fixed;
 use crate::tournament::formats;
 use crate::tune::calibrate;
+use crate::tune::factors::foreseen_error95;
 use crate::tune::forecast::{Row, STAKE_EACH, Setting};
 
 /// Simulated runs behind the table of what to expect.
@@ -97,7 +99,7 @@ impl<'a> Document<'a> {
         let setting = Setting { params: space.len(), elo: STAKE_EACH * space.len() as f64, games };
         let block = formats::tune::block(plan.concurrency);
         let calibration = calibrate::blocks(block, plan.max_pairs) * u64::from(block);
-        let is_auto = *method == Method::Auto;
+        let is_auto = *method == Choice::Auto;
         let runs = if is_auto { play(&setting, plan.seed, RUNS) } else { Vec::new() };
         let rate = pace(prepared).map(|pace| pace.pairs_per_minute);
         Self {
@@ -153,6 +155,15 @@ impl<'a> Document<'a> {
                  {} s",
                 fixed(seconds, 0)
             );
+        }
+        if self.method == Choice::Factors.name() {
+            let _ = writeln!(
+                out,
+                "\neach pair sets every parameter to its max for one side and to its min for the other, by lot; what \
+                 a switch is worth is then known within {} Elo (95 %)",
+                fixed(foreseen_error95(self.pairs.unwrap_or(resolve::DEFAULT_TUNING_PAIRS)), 1)
+            );
+            return;
         }
         if self.expected.is_empty() {
             let _ = writeln!(out, "\n{} needs no calibration; its steps and its schedule are as given", self.method);

@@ -7,6 +7,7 @@ use crate::plan::Plan;
 use crate::plan::time_control::Limit;
 use crate::run::building::Building;
 use crate::run::error::{Result, fail};
+use crate::run::tune::Choice;
 use crate::run::tuning::params::{self, Chosen};
 use crate::run::tuning::preflight;
 use crate::run::tuning::sensitivity::{self, Sensitivity};
@@ -17,47 +18,13 @@ use crate::source::{Sources, Tunable};
 use crate::tune::space::Space;
 use crate::uci::process::Engine;
 
-/// Way in which the values of the next pairs follow from results.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Method {
-    /// Our own.
-    #[default]
-    Auto,
-    Fishtest,
-    OpenBench,
-}
-
-impl Method {
-    /// The method of a plan.
-    pub(crate) fn of(raw: &RawPlan) -> Result<Self> {
-        match raw.method.as_deref() {
-            None => Ok(Self::default()),
-            Some(text) => {
-                match [Self::Auto, Self::Fishtest, Self::OpenBench].into_iter().find(|method| method.name() == text) {
-                    Some(method) => Ok(method),
-                    None => fail!(Setting, "--method `{text}`: auto, fishtest or openbench"),
-                }
-            }
-        }
-    }
-
-    /// The word for it.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Fishtest => "fishtest",
-            Self::OpenBench => "openbench",
-        }
-    }
-}
-
 /// A tuning that can begin.
 #[derive(Debug)]
 pub(crate) struct Prepared {
     /// All but its format; the one player is the engine.
     pub(crate) plan: Plan,
     pub(crate) book: Book,
-    pub(crate) method: Method,
+    pub(crate) method: Choice,
     /// Sources that take the values, if the recipe says which.
     pub(crate) sources: Option<Sources>,
     /// Parameters as given.
@@ -71,16 +38,12 @@ pub(crate) struct Prepared {
 
 /// Builds the engine, reads its parameters, tries their extreme values and measures what they change.
 pub(crate) fn prepare(raw: &RawPlan) -> Result<Prepared> {
-    let method = Method::of(raw)?;
-    if raw.until_flat == Some(true) && method != Method::Auto {
-        fail!(
-            Setting,
-            "--until-flat: the schedule of {} ends with its pairs; leave it out, or tune by auto",
-            method.name()
-        );
+    let method = Choice::of(raw)?;
+    if raw.until_flat == Some(true) {
+        method.check_until_flat()?;
     }
-    if raw.pairs.is_none() && raw.max_time.is_some() && method != Method::Auto {
-        fail!(Setting, "--method {}: its schedule holds the number of pairs; give --pairs", method.name());
+    if raw.pairs.is_none() && raw.max_time.is_some() && method.holds_pairs() {
+        return Err(method.wants_pairs());
     }
     let mut tunable = None;
     let (plan, book) = resolve::tuned(raw, || {
@@ -153,7 +116,7 @@ fn measure(plan: &Plan, book: &Book, space: &Space) -> Result<Sensitivity> {
 }
 
 /// The parameters to tune after their sensitivity, and the names of the dead.
-fn weighed(plan: &Plan, method: Method, given: &Space, found: Option<&Sensitivity>) -> Result<(Space, Vec<String>)> {
+fn weighed(plan: &Plan, method: Choice, given: &Space, found: Option<&Sensitivity>) -> Result<(Space, Vec<String>)> {
     let Some(found) = found else { return Ok((given.clone(), Vec::new())) };
     if found.noise.any > 0 {
         progress::warn(&format!(
@@ -166,7 +129,7 @@ fn weighed(plan: &Plan, method: Method, given: &Space, found: Option<&Sensitivit
         .filter(|index| found.is_dead(*index))
         .map(|index| given.params()[index].name.clone())
         .collect();
-    let even = |space: &Space| if method == Method::Auto { found.evened(space) } else { Ok(space.clone()) };
+    let even = |space: &Space| if method == Choice::Auto { found.evened(space) } else { Ok(space.clone()) };
     if dead.is_empty() {
         return Ok((even(given)?, dead));
     }

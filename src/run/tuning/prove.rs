@@ -26,6 +26,7 @@ use crate::settings::RawPlan;
 use crate::source::Sources;
 use crate::stats::race;
 use crate::tournament::formats::race::{self as format, Race, RaceRule};
+use crate::tournament::formats::tune::{Method, TuneRule};
 use crate::tournament::pairing::{Next, Pairing};
 use crate::tournament::standing::Standing;
 use crate::tune::report::{Stride, candidates};
@@ -96,13 +97,14 @@ pub(crate) struct Proof {
     pub(crate) exit: Exit,
 }
 
-/// The steps from the start to the result of a tuning.
-pub(crate) fn steps(space: &Space, result: &[f64]) -> Vec<Candidate> {
+/// The steps from the start to the result of a tuning. Switches have no half step.
+pub(crate) fn steps(rule: &TuneRule, result: &[f64]) -> Vec<Candidate> {
     let name = |stride| match stride {
         Stride::Full => "full",
         Stride::Half => "half",
     };
-    let all = candidates(space, result).into_iter();
+    let all = candidates(&rule.space, result).into_iter();
+    let all = all.filter(|(stride, _)| *stride == Stride::Full || rule.method != Method::Factors);
     all.map(|(stride, values)| Candidate { name: name(stride), values, standing: None }).collect()
 }
 

@@ -13,7 +13,7 @@ use crate::run::dir::{Place, RunDir};
 use crate::run::drive::{self, Output};
 use crate::run::error::{Result, RunError, Within as _, fail};
 use crate::run::tuning::outputs;
-use crate::run::tuning::prepare::{self, Method, Prepared, named};
+use crate::run::tuning::prepare::{self, Prepared, named};
 use crate::run::tuning::prove::{self, Candidate, Proof, Verdict};
 use crate::run::{Exit, progress, trust, tune};
 use crate::settings::RawPlan;
@@ -22,7 +22,6 @@ use crate::tournament::formats::tune::{TuneRule, result};
 use crate::tournament::pairing::{Next, Pairing};
 use crate::tournament::standing::Standing;
 use crate::tune::run::Tuning;
-use crate::tune::spsa::Peer;
 
 /// Folder of the tuning's games in the run's directory.
 pub(crate) const FOLDER: &str = "tune";
@@ -116,13 +115,8 @@ fn begin(raw: &RawPlan, place: &Place, branch: Option<&str>, output: Output) -> 
     if let Some(branch) = branch {
         check_branch(branch, sources.as_ref())?;
     }
-    let peer = match method {
-        Method::Auto => None,
-        Method::Fishtest => Some(Peer::Fishtest),
-        Method::OpenBench => Some(Peer::OpenBench),
-    };
     let max_failures = raw.max_failures.unwrap_or(tune::MAX_FAILURES);
-    let wanted = tune::Wanted { peer, space, until_flat: raw.until_flat == Some(true), dead };
+    let wanted = tune::Wanted { choice: method, space, until_flat: raw.until_flat == Some(true), dead };
     let plan = tune::plan(Plan { max_failures, ..plan }, wanted)?;
     let root = make(place)?;
     let settings = root.join(SETTINGS);
@@ -235,7 +229,7 @@ fn count(root: PathBuf, exit: Exit) -> Result<Tuned> {
 /// Has the result proven, and notes how it came out.
 fn proven(raw: &RawPlan, tuned: &mut Tuned, sources: Option<&Sources>, output: Output) -> Result<()> {
     let space = &tuned.rule.space;
-    let steps: Vec<Candidate> = prove::steps(space, &tuned.result);
+    let steps: Vec<Candidate> = prove::steps(&tuned.rule, &tuned.result);
     if steps.is_empty() {
         progress::note("no value moved as far as the engine can tell: there is nothing to prove");
         tuned.exit = Verdict::NotShown.exit();
