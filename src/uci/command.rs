@@ -1,4 +1,4 @@
-//! Words to the engine.
+//! UCI commands and their encoding as lines.
 
 use std::io::Write as _;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::record::ByColor;
 /// One side's clock as `go` reports it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SideClock {
-    /// What is left. Written in whole milliseconds, rounded down, but at least 1.
+    /// Time left. Written in whole milliseconds, rounded down, but at least 1.
     pub time: Duration,
     /// Added after each move. Written in whole milliseconds, rounded down.
     pub increment: Duration,
@@ -22,7 +22,7 @@ pub struct SideClock {
 pub struct Go {
     /// `wtime`, `btime`, `winc`, `binc`.
     pub clocks: Option<ByColor<SideClock>>,
-    /// `movestogo`: moves until the next session's time is added.
+    /// `movestogo`: moves until the next time control.
     pub moves_to_go: Option<u32>,
     /// `movetime`. Written in whole milliseconds, rounded down, but at least 1.
     pub movetime: Option<Duration>,
@@ -30,16 +30,17 @@ pub struct Go {
     pub nodes: Option<u64>,
     /// `depth`, plies.
     pub depth: Option<u32>,
-    /// `infinite`: until `stop`.
+    /// `infinite`: search until `stop`.
     pub infinite: bool,
-    /// `ponder`: think on the opponent's time until `ponderhit` or `stop`.
+    /// `ponder`: search on the opponent's time until `ponderhit` or `stop`.
     pub ponder: bool,
 }
 
 impl Go {
     /// Appends the line with its newline.
     ///
-    /// Own writer: the one of `vampirc-uci` can't say `ponder` with clocks nor a depth above 255, and leaves a trailing blank.
+    /// Not by `vampirc-uci`: its writer cannot combine `ponder` with clocks, has no depth above
+    /// 255, and leaves a trailing blank.
     pub fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(b"go");
         if self.ponder {
@@ -77,7 +78,7 @@ fn whole_ms(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// `wtime 0` reads to many engines as "no clock given".
+/// Returns `time` in milliseconds, at least 1, because many engines read `wtime 0` as no clock.
 fn at_least_one_ms(time: Duration) -> u64 {
     whole_ms(time).max(1)
 }
@@ -87,7 +88,7 @@ fn number(out: &mut Vec<u8>, word: &[u8], value: u64) {
     write!(out, "{value}").expect("a Vec takes every byte");
 }
 
-/// A `position` line that grows by one move a ply, so that none is built anew.
+/// A `position` line that is extended by one move per ply instead of being rebuilt.
 ///
 /// ```
 /// # use quintain::uci::PositionLine;
@@ -103,10 +104,10 @@ pub struct PositionLine {
 }
 
 impl PositionLine {
-    /// A line for a position without moves.
+    /// Creates a line for a position without moves.
     ///
     /// # Errors
-    /// A FEN with a control character in it.
+    /// Returns an error if the FEN contains a control character.
     pub fn new(fen: &str) -> Result<Self, CommandError> {
         refuse_control("FEN", fen)?;
         let mut bytes = Vec::with_capacity(1024);
@@ -118,7 +119,7 @@ impl PositionLine {
     /// Appends a move in UCI notation.
     ///
     /// # Errors
-    /// A move with a control character in it.
+    /// Returns an error if the move contains a control character.
     pub fn push(&mut self, uci: &str) -> Result<(), CommandError> {
         refuse_control("move", uci)?;
         self.bytes.extend_from_slice(if self.any_move { b" " } else { b" moves " });
@@ -147,7 +148,7 @@ pub enum Command<'a> {
     SetOption {
         /// The option's name.
         name: &'a str,
-        /// Its value; `None` presses a button.
+        /// Its value; `None` for a button.
         value: Option<&'a str>,
     },
     /// `position`
@@ -166,7 +167,8 @@ impl Command<'_> {
     /// Appends the line with its newline.
     ///
     /// # Errors
-    /// A name or value that would not stay on its line: control characters could smuggle in a second command.
+    /// Returns an error if a name or value contains a control character, because a line end in it
+    /// would start another command.
     pub fn write(&self, out: &mut Vec<u8>) -> Result<(), CommandError> {
         let message = match *self {
             Self::Uci => UciMessage::Uci,
@@ -178,7 +180,7 @@ impl Command<'_> {
             Self::SetOption { name, value } => {
                 refuse_control("option name", name)?;
                 let Some(value) = value else {
-                    // The crate's serializer would press a button with `value <empty>`.
+                    // The crate's serializer would write `value <empty>` for a button.
                     out.extend_from_slice(b"setoption name ");
                     out.extend_from_slice(name.as_bytes());
                     out.push(b'\n');
@@ -210,15 +212,15 @@ fn refuse_control(what: &'static str, text: &str) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Why a command was not written.
+/// Reason that a command was not written.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CommandError {
     /// A line end or other control character inside an argument.
     #[error("{what} `{text}` holds a control character: UCI takes one line of plain text, remove it")]
     Control {
-        /// Which argument.
+        /// Kind of the argument.
         what: &'static str,
-        /// It, escaped.
+        /// The argument, escaped.
         text: String,
     },
 }

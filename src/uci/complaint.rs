@@ -1,7 +1,7 @@
-//! `info string` lines that speak of a failure: an engine that did not load its network says so,
-//! and plays on.
+//! Detection of `info string` lines that report a failure. An engine that cannot load its network
+//! often only prints such a line and plays on.
 
-/// Words of failures, in lower case.
+/// Words that mark a failure, in lower case.
 const FAILURES: &[&str] = &[
     "error",
     "fail",
@@ -24,10 +24,11 @@ const FAILURES: &[&str] = &[
     "found 0 ",
 ];
 
-/// Phrases that hold such a word and tell of none.
+/// Harmless phrases that contain one of these words.
 const HARMLESS: &[&str] = &["fail high", "fail low", "fail-high", "fail-low", "no error", "0 error", "without error"];
 
-/// The text of an `info string` line that speaks of a failure: one line of bounded length.
+/// Returns the text of an `info string` line that reports a failure, at most 300 characters and
+/// without control characters.
 pub(super) fn read(line: &[u8]) -> Option<String> {
     const LONGEST: usize = 300;
     let rest = line.trim_ascii_start().strip_prefix(b"info")?;

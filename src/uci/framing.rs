@@ -1,28 +1,29 @@
-//! Chunks to lines, in memory that does not grow.
+//! Split of an engine's output into lines, in a buffer of fixed size.
 
 use std::io::BufRead as _;
 
-/// Longest line kept, in bytes; the rest of a longer one is thrown away. The longest honest line is a principal variation of a
-/// few hundred moves.
+/// Longest line kept, in bytes; the rest of a longer line is discarded. The longest genuine line is
+/// a principal variation (PV) of a few hundred moves.
 pub const MAX_LINE: usize = 64 * 1024;
 
-/// Room for one read. A pipe holds 64 KiB by default on Linux.
+/// Space for one read. A pipe holds 64 KiB by default on Linux.
 const READ_ROOM: usize = 64 * 1024;
 
-/// A bounded buffer between an engine's output and its lines.
+/// Bounded buffer that splits an engine's output into lines.
 ///
-/// Bytes are read straight into [`space`](Self::space); [`next_line`](Self::next_line) yields what is complete. Lines end at LF;
-/// blanks and NULs before a line and blanks (CR among them) after it are dropped, empty lines skipped.
+/// Bytes are read into [`space`](Self::space), and [`next_line`](Self::next_line) returns the
+/// complete lines. A line ends at LF. Blanks and NULs before a line and blanks (including CR) after
+/// it are removed, and empty lines are skipped.
 #[derive(Debug)]
 pub struct LineBuffer {
     buf: Box<[u8]>,
-    /// First byte not yet given out.
+    /// First byte not yet returned.
     start: usize,
     /// One past the last byte received.
     end: usize,
-    /// So many bytes from `start` hold no LF.
+    /// Number of bytes from `start` that are known to contain no LF.
     scanned: usize,
-    /// The line at `start` was longer than `MAX_LINE` and has already lost bytes.
+    /// True if the line at `start` was longer than `MAX_LINE` and has lost bytes.
     cut: bool,
     overlong: u64,
 }
@@ -47,7 +48,8 @@ impl LineBuffer {
         }
     }
 
-    /// Where the next bytes go: never empty. Call when [`next_line`](Self::next_line) has nothing more.
+    /// Free space for the next read, never empty. Call it after [`next_line`](Self::next_line) has
+    /// returned `None`.
     pub fn space(&mut self) -> &mut [u8] {
         let partial = self.end - self.start;
         if partial == 0 {
@@ -63,14 +65,14 @@ impl LineBuffer {
             self.end = self.start + MAX_LINE;
             self.scanned = MAX_LINE;
         } else if self.end == self.buf.len() {
-            // Only a caller that left 128 KiB of lines where they were comes here: they are lost, the buffer is not.
+            // Reached only if the caller left 128 KiB of lines unread. They are discarded.
             self.take_partial();
             return self.space();
         }
         &mut self.buf[self.end..]
     }
 
-    /// Says that `count` bytes were written to the front of [`space`](Self::space).
+    /// Records that `count` bytes were written to the front of [`space`](Self::space).
     pub fn advance(&mut self, count: usize) {
         self.end = (self.end + count).min(self.buf.len());
     }
@@ -98,14 +100,14 @@ impl LineBuffer {
         }
     }
 
-    /// The unfinished line at the end of what was received.
+    /// The unfinished last line.
     #[must_use]
     pub fn partial(&self) -> &[u8] {
         let (first, last) = trim(&self.buf, self.start, self.end.min(self.start + MAX_LINE));
         &self.buf[first..last]
     }
 
-    /// Takes the unfinished line: at the end of output, or when no more is waited for.
+    /// Takes the unfinished last line, at the end of output or if the rest is no longer awaited.
     pub fn take_partial(&mut self) -> Option<&[u8]> {
         let (first, last) = trim(&self.buf, self.start, self.end.min(self.start + MAX_LINE));
         self.start = self.end;
@@ -114,7 +116,7 @@ impl LineBuffer {
         (first < last).then(|| &self.buf[first..last])
     }
 
-    /// How many lines were longer than [`MAX_LINE`] since the last call.
+    /// Returns the number of lines longer than [`MAX_LINE`] since the last call.
     pub fn take_overlong(&mut self) -> u64 {
         std::mem::take(&mut self.overlong)
     }
@@ -130,12 +132,12 @@ fn trim(buf: &[u8], mut first: usize, mut last: usize) -> (usize, usize) {
     (first, last)
 }
 
-/// What separates words: the protocol says "arbitrary white space".
+/// True for the white space that separates words.
 pub(super) const fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | 0x0b | 0x0c)
 }
 
-/// `BufRead` on a slice searches with the C library's vectorised `memchr`; a plain loop takes a byte a cycle.
+/// Finds the first LF through `BufRead` on a slice, because that uses a vectorised `memchr`.
 fn find_lf(mut bytes: &[u8]) -> Option<usize> {
     let all = bytes;
     let count = bytes.skip_until(b'\n').unwrap_or(0);
@@ -148,7 +150,8 @@ mod tests {
 
     use super::*;
 
-    /// Feeds `input` in chunks of the given sizes, over and over; returns the lines, the last partial one, and the overlong count.
+    /// Frames `input` in chunks of the given sizes, in turn. Returns the lines, the last partial
+    /// line and the number of overlong ones.
     fn frame(input: &[u8], chunks: &[usize]) -> (Vec<Vec<u8>>, Option<Vec<u8>>, u64) {
         let mut buffer = LineBuffer::new();
         let mut lines = Vec::new();
@@ -172,7 +175,7 @@ mod tests {
         (lines, partial, buffer.take_overlong())
     }
 
-    /// The slow reference: split the whole input at once.
+    /// Slow reference: splits the whole input at once.
     fn reference(input: &[u8]) -> (Vec<Vec<u8>>, Option<Vec<u8>>, u64) {
         let mut pieces: Vec<&[u8]> = input.split(|&b| b == b'\n').collect();
         let last = pieces.pop().unwrap();

@@ -1,21 +1,23 @@
-//! The Universal Chess Interface as values: what the harness says and what an engine answers.
+//! Universal Chess Interface (UCI): commands, replies, and the engine processes.
 //!
-//! | file | what it knows |
+//! | file | contents |
 //! | --- | --- |
-//! | `command` | words to the engine, written to bytes |
-//! | `reply` | words from the engine, read from bytes; the hot path |
-//! | `option` | advertised options, and whether a value fits one |
-//! | `grammar` | the protocol crate, kept from harm |
-//! | `framing` | chunks to lines, bounded |
-//! | `session` | what state one engine is in, and what a line means in it |
-//! | `transcript` | the last lines of a game, for crash reports |
-//! | `process` | the only spawner of engines: pipes, deadlines, stamps |
+//! | `command` | commands to the engine, encoded as bytes |
+//! | `reply` | replies of the engine, parsed from bytes; the hot path |
+//! | `option` | advertised options, and the check of values against them |
+//! | `grammar` | the protocol crate, with its panics caught |
+//! | `framing` | split of the output into lines, in a bounded buffer |
+//! | `session` | state machine of one engine |
+//! | `transcript` | latest traffic of a game, for crash reports |
+//! | `process` | engine processes: pipes, deadlines, stamps |
 //!
-//! All but `process` are synchronous and pure. The cold lines (`id`, `option`, ...) go through the `vampirc-uci` grammar where
-//! it is right about them; `info` and `bestmove`, which an engine prints by the thousand between two clock stamps, have a reader
-//! of their own (`reply`), held to that grammar by a test.
+//! All but `process` are synchronous and do no I/O. The `vampirc-uci` grammar parses the rare lines
+//! (`id`, `option`) if it parses them correctly. `info` and `bestmove`, which an engine prints by
+//! the thousand between two clock stamps, have their own parser (`reply`); a test compares it with
+//! that grammar.
 //!
-//! The protocol: Stefan-Meyer Kahlen and Rudolf Huber, "Description of the universal chess interface (UCI)", April 2006.
+//! Protocol: Stefan-Meyer Kahlen and Rudolf Huber, "Description of the universal chess interface
+//! (UCI)", April 2006.
 
 mod command;
 mod complaint;

@@ -1,4 +1,4 @@
-//! Options as an engine advertises them, and whether a value fits one.
+//! Options that an engine advertises, and the check of values against them.
 
 use thiserror::Error;
 use vampirc_uci::{UciMessage, UciOptionConfig};
@@ -10,23 +10,23 @@ use crate::text::distance;
 /// An advertised option.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EngineOption {
-    /// As the engine spells it. May hold blanks.
+    /// Name as the engine spells it. May contain blanks.
     pub name: String,
-    /// What it takes.
+    /// Type and range of the value.
     pub kind: OptionKind,
 }
 
-/// What an option takes.
+/// Type of an option, with its default and range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OptionKind {
     /// `true` or `false`.
     Check {
-        /// The value before it is set.
+        /// Value before it is set.
         default: Option<bool>,
     },
     /// A whole number.
     Spin {
-        /// The value before it is set.
+        /// Value before it is set.
         default: Option<i64>,
         /// Least value, inclusive.
         min: Option<i64>,
@@ -35,22 +35,22 @@ pub enum OptionKind {
     },
     /// One of a list of words.
     Combo {
-        /// The value before it is set.
+        /// Value before it is set.
         default: Option<String>,
-        /// What it may be.
+        /// Allowed values.
         vars: Vec<String>,
     },
-    /// Nothing: an action.
+    /// An action without a value.
     Button,
     /// Any text.
     Str {
-        /// The value before it is set; empty for `<empty>`.
+        /// Value before it is set; empty for `<empty>`.
         default: Option<String>,
     },
 }
 
 impl EngineOption {
-    /// Reads an `option name ... type ...` line; `None` if it is none.
+    /// Parses an `option name ... type ...` line; `None` if it is not one.
     #[must_use]
     pub fn read(line: &str) -> Option<Self> {
         if is_plain(line)
@@ -61,10 +61,10 @@ impl EngineOption {
         read_odd(line)
     }
 
-    /// Checks a value and spells it as the engine does; `None` presses the button.
+    /// Checks a value and returns the engine's spelling of it; `None` for a button to press.
     ///
     /// # Errors
-    /// A value the option does not take.
+    /// Returns an error if the option does not take the value.
     pub fn accept(&self, value: &str) -> Result<Option<String>, OptionError> {
         let refuse = |expected: String| {
             Err(OptionError::Value { name: self.name.clone(), value: value.escape_debug().to_string(), expected })
@@ -99,10 +99,12 @@ impl EngineOption {
     }
 }
 
-/// Appends the `setoption` line for an option named in any case, after checking it against what the engine advertises.
+/// Appends the `setoption` line for a name in any case, after a check against the advertised
+/// options.
 ///
 /// # Errors
-/// An option the engine does not have, with the nearest that it has, or a value out of range.
+/// Returns an error if the engine has no such option (with the most similar name), or if the value
+/// is out of range.
 pub fn set_option(options: &[EngineOption], name: &str, value: &str, out: &mut Vec<u8>) -> Result<(), OptionError> {
     let Some(option) = options.iter().find(|option| option.name.eq_ignore_ascii_case(name)) else {
         return Err(OptionError::Unknown {
@@ -139,28 +141,28 @@ fn nearest<'a>(options: &'a [EngineOption], name: &str) -> Option<&'a str> {
         .map(|(_, name)| name)
 }
 
-/// Why an option was not set.
+/// Reason that an option was not set.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum OptionError {
     /// The engine has no such option.
     #[error("the engine has no option `{name}`: {hint}")]
     Unknown {
-        /// As it was asked for.
+        /// Requested name.
         name: String,
-        /// What it may have meant.
+        /// The most similar name, or the list of names.
         hint: String,
     },
-    /// The engine's option does not take this.
+    /// The option does not take the value.
     #[error("option `{name}` does not take `{value}`: it takes {expected}")]
     Value {
-        /// As the engine spells it.
+        /// Name as the engine spells it.
         name: String,
-        /// As it was asked for.
+        /// Requested value.
         value: String,
-        /// What would do.
+        /// Description of the accepted values.
         expected: String,
     },
-    /// The engine advertised a name that can't be sent.
+    /// The engine advertised a name that cannot be sent.
     #[error(transparent)]
     Command(#[from] CommandError),
 }
@@ -178,8 +180,9 @@ impl From<UciOptionConfig> for EngineOption {
     }
 }
 
-/// True where the protocol crate is right: `name`, `type`, `default`, `min`, `max`, `var` in this order, no other word that
-/// begins like one of them (it reads `Typeface` as `type`), no number beyond its 12 digits, and numbers only for a `spin`.
+/// True if the crate parses the line correctly: `name`, `type`, `default`, `min`, `max`, `var` in
+/// this order, and no other word that begins with one of them (it reads `Typeface` as `type`). No
+/// number may exceed its 12 digits, and a `spin` has only numbers.
 fn is_plain(line: &str) -> bool {
     const KEYWORDS: [&str; 6] = ["name", "type", "default", "min", "max", "var"];
     let is_number = |word: &str| word.trim_start_matches('-').bytes().all(|b| b.is_ascii_digit());
@@ -204,7 +207,8 @@ fn is_plain(line: &str) -> bool {
     true
 }
 
-/// The fallback: keywords in any order, words that look like keywords, numbers of any length.
+/// Parses the other lines: keywords in any order, words that begin like keywords, numbers of any
+/// length.
 fn read_odd(line: &str) -> Option<EngineOption> {
     let words = words_with_places(line);
     let position = |word: &str, from: usize| words.iter().skip(from).position(|w| w.text == word).map(|i| i + from);
@@ -216,7 +220,7 @@ fn read_odd(line: &str) -> Option<EngineOption> {
     let fields = &words[type_at + 2..];
     let end_of_line = line.trim_end().len();
     let rest_after = |word: &Word<'_>| unquote_empty(line[word.end.min(end_of_line)..end_of_line].trim());
-    // A field's value runs up to the next keyword.
+    // A value runs to the next keyword.
     let field = |keyword: &str, stops: &[&str]| -> Vec<String> {
         let starts = fields.iter().enumerate().filter(|(_, word)| word.text == keyword);
         starts
@@ -288,7 +292,7 @@ mod tests {
         assert_eq!(EngineOption::read(line), Some(EngineOption { name: name.into(), kind }), "{line}");
     }
 
-    /// On lines within the crate's reach the fallback reads what the crate reads.
+    /// The fallback agrees with the crate on lines that the crate parses correctly.
     #[test]
     fn the_fallback_agrees_with_the_protocol_crate() {
         for line in [

@@ -1,11 +1,13 @@
-//! Engine processes: the only place that starts one, writes to it, reads from it and ends it.
+//! Engine processes. Only this module starts, writes to, reads from and ends them.
 //!
-//! The clock's rules. The stamp `t0` is taken right before the write that carries `position` and `go`; after it, an engine that
-//! wakes first would think free of charge. The stamp `t1` is taken right after the read that brought the end of the `bestmove`
-//! line, before a byte of it is looked at. A wait has one deadline: an engine that prints without end is flagged like a silent one.
+//! Clock: the stamp `t0` is taken right before the write of `position` and `go`, so that no search
+//! time is free. The stamp `t1` is taken right after the read that completed the `bestmove` line,
+//! before it is parsed. A wait has one deadline: an engine that floods its output still loses on
+//! time.
 //!
-//! Everything runs on the caller's current-thread runtime (with I/O and time enabled) without tasks of its own. On Linux an engine
-//! dies with the thread that started it, so that thread must outlive the engine.
+//! All of it runs on the caller's current-thread runtime (with I/O and time enabled) and spawns no
+//! tasks. On Linux an engine dies with the thread that started it, so that thread must outlive the
+//! engine.
 
 mod ahead;
 mod child;
@@ -46,64 +48,67 @@ use super::transcript::{Direction, Transcript};
 use crate::plan::recording::LinePattern;
 use crate::record::{MoveLoad, Score, SearchInfo};
 
-/// How a search ended.
+/// Result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SearchOutcome {
-    /// It answered; in time or not is the referee's to say.
+    /// The engine answered. The referee decides if that was in time.
     BestMove {
-        /// The word after `bestmove` as it came: a move, `(none)`, `0000`, anything; empty where there was none.
+        /// Unaltered word after `bestmove`: a move, `(none)`, `0000` or anything else; empty if
+        /// absent.
         text: String,
         /// The word after `ponder`.
         ponder: Option<String>,
-        /// From right before the write of `go` to right after the read that brought the answer.
+        /// Time from right before the write of `go` to right after the read of the answer.
         elapsed: Duration,
-        /// What it said of the search.
+        /// Figures from the engine's `info` lines.
         info: SearchInfo,
-        /// What the system did meanwhile; without a clock only whether the harness was stopped.
+        /// System load during the search; without a clock only the time that the harness was
+        /// stopped.
         load: MoveLoad,
-        /// What was odd.
+        /// Protocol violations since the last answer.
         warnings: Vec<Warning>,
     },
-    /// The deadline passed without an answer while the process was alive.
+    /// The deadline passed without an answer, and the process was alive.
     Overrun {
-        /// When that was noticed.
+        /// Time until the harness noticed it.
         elapsed: Duration,
-        /// The answer to `stop`, if one came within the grace; otherwise the process was killed and must be restarted.
+        /// Answer to `stop` within its timeout; `None` if the process was killed and must be
+        /// restarted.
         late: Option<Late>,
-        /// What the system did until that was noticed, or, where an answer came late, until then; without a clock only whether the
-        /// harness was stopped.
+        /// System load up to the late answer, or else up to the kill; without a clock only the time
+        /// that the harness was stopped.
         load: MoveLoad,
     },
-    /// The process was gone before it answered.
+    /// The process ended before it answered.
     Exited {
-        /// When that was noticed.
+        /// Time until the harness noticed it.
         elapsed: Duration,
         /// `exit status 3`, `signal 11 (SIGSEGV)`, `closed its standard output`, ...
         status: String,
     },
 }
 
-/// An answer that came only after `stop`.
+/// Answer that came only after `stop`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Late {
     /// The word after `bestmove`.
     pub text: String,
-    /// From right before the write of `go`.
+    /// Time from right before the write of `go`.
     pub elapsed: Duration,
 }
 
-/// What a crash report says of an engine.
+/// Evidence for a crash report.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Evidence {
-    /// What was said since the last new game, with microsecond stamps.
+    /// Traffic since the last new game, with microsecond stamps.
     pub transcript: String,
-    /// The last KiB of its standard error.
+    /// Last 8 KiB of its standard error.
     pub stderr: String,
     /// `exit status 3`, `signal 11 (SIGSEGV)`, `killed by the harness`, `still running`.
     pub status: String,
 }
 
-/// How an engine's process ended when it was asked to.
+/// Result of [`Engine::quit`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuitReport {
     /// `exit status 0`, ...
@@ -122,47 +127,49 @@ pub struct Engine {
     lines: LineBuffer,
     transcript: Transcript,
     load: LoadMeter,
-    /// While a clock runs.
+    /// Detector of stops of the harness, during a search with a deadline.
     pulse: Option<Pulse>,
-    /// When the mover's clock will be at zero, until it has been looked at then.
+    /// Moment when the mover's clock reaches zero; `None` once it was handled.
     flag: Option<Instant>,
-    /// While the engine gets ready.
+    /// Extension of the limit, during waits for readiness.
     patience: Option<Patience>,
-    /// The last search had a clock.
+    /// True if the last search had a clock.
     is_timed: bool,
-    /// The bytes being sent; kept to be used again.
+    /// Bytes being sent; the allocation is reused.
     out: Vec<u8>,
-    /// Options to be sent before the next new game.
+    /// `setoption` lines to send before the next new game.
     unsent: Vec<u8>,
     ponder: ponder::Ponder,
 }
 
-/// What a wait came to.
+/// Result of a wait.
 #[derive(Debug)]
 enum Waited {
-    /// What was waited for came, at that time.
+    /// The awaited reply came, at this time.
     Answer(Instant),
     /// The deadline passed.
     Deadline,
-    /// The process is gone, in these words.
+    /// The process ended, with this description.
     Gone(String),
 }
 
-/// How long an unfinished line that reads as a whole `bestmove` is left to be finished.
+/// Wait for the line end of an unfinished line that reads as a complete `bestmove`.
 const LINE_END_GRACE: Duration = Duration::from_millis(500);
 
-/// Reads of a pipe that are done without a wait between them: an engine that prints all the time must not hold up its own clock's
-/// start, nor its deadline. One read empties a pipe of the usual size.
+/// Most reads without a wait between them, because an engine that floods its output must not delay
+/// its own clock or deadline. One read empties a pipe of the usual size.
 const READS_AT_ONCE: usize = 4;
 
-/// How long a process that closed a pipe has to end, so that its status can be told.
+/// Time for a process that closed a pipe to end, so that its exit status is known.
 const EXIT_GRACE: Duration = Duration::from_secs(1);
 
 impl Engine {
-    /// Starts an engine on the given CPUs (any if empty), shakes hands, sets its options and waits until it is ready.
+    /// Starts an engine on the given CPUs (any if empty), completes the handshake, sets its options
+    /// and waits for `readyok`.
     ///
     /// # Errors
-    /// It can't be started, ends, stays silent, or does not take its options.
+    /// Returns an error if the engine cannot be started, ends, does not answer, or refuses an
+    /// option.
     pub async fn start(config: &EngineConfig, cpus: &[usize]) -> Result<Self, StartError> {
         let now = Instant::now();
         let process = Process::start(config, cpus).await?;
@@ -205,10 +212,11 @@ impl Engine {
         }
     }
 
-    /// Announces a new game, waits until the engine is ready for it, and begins a new transcript.
+    /// Starts a new game and its transcript, and waits until the engine is ready.
     ///
     /// # Errors
-    /// The process is gone, or was killed because it stayed silent. [`restart`](Self::restart) it.
+    /// Returns an error if the process ended, or was killed because it did not answer.
+    /// [`restart`](Self::restart) it.
     pub async fn new_game(&mut self) -> Result<(), Fault> {
         let now = Instant::now();
         self.transcript.clear(now);
@@ -234,13 +242,15 @@ impl Engine {
         }
     }
 
-    /// Has the engine search. `position` is a complete `position ...` line; it and `go` are sent in one write. `deadline` counts
-    /// from right before that write; `None` waits for ever.
+    /// Starts a search and waits for its answer. `position` is a complete `position` line, sent
+    /// with `go` in one write. `deadline` counts from right before that write; `None` is no limit.
     ///
-    /// A missed deadline sends `stop`; an engine that does not answer that either is killed.
+    /// If the deadline passes, `stop` is sent; an engine that does not answer that either is
+    /// killed.
     ///
-    /// An engine that [`ponder`](Self::ponder)s is told `ponderhit` where this is the position it thinks about. Otherwise it is told `stop`
-    /// first, and `position` and `go` once it has answered that; the charge begins before the write of `stop`.
+    /// An engine that [`ponder`](Self::ponder)s gets `ponderhit` if this is the expected position.
+    /// Otherwise it gets `stop`, and `position` and `go` after its answer; its clock runs from
+    /// right before the write of `stop`.
     pub async fn go(&mut self, position: &[u8], go: &Go, deadline: Option<Duration>) -> SearchOutcome {
         let is_timed = go.clocks.is_some() || go.movetime.is_some();
         match self.take_ponder(position) {
@@ -254,13 +264,13 @@ impl Engine {
         }
     }
 
-    /// As [`go`](Self::go), with the `go` line as it was once sent. `lines` are whole commands, the last of them `go`.
+    /// As [`go`](Self::go), with recorded lines: complete commands, the last of them `go`.
     pub async fn go_again(&mut self, lines: &[u8], deadline: Option<Duration>) -> SearchOutcome {
         self.begin(lines);
         self.search(deadline, false).await
     }
 
-    /// Puts lines in the place of what was sent last.
+    /// Replaces the bytes to send by these lines.
     fn begin(&mut self, lines: &[u8]) {
         self.read_what_is_there();
         self.out.clear();
@@ -270,7 +280,8 @@ impl Engine {
         }
     }
 
-    /// Sends `out`, which ends with `go`, and waits for the answer; where the search `is_timed`, with what the system did.
+    /// Sends `out`, which ends with `go`, and waits for the answer. Records the system load if the
+    /// search `is_timed`.
     async fn search(&mut self, deadline: Option<Duration>, is_timed: bool) -> SearchOutcome {
         self.session.begin_search();
         let t0 = self.start_clock(deadline, is_timed);
@@ -278,7 +289,7 @@ impl Engine {
         self.conclude(waited, t0, deadline).await
     }
 
-    /// Gets ready to charge; the time that it returns is taken last. To be followed by the write at once.
+    /// Starts the clock and returns `t0`, which is taken last. The write must follow at once.
     fn start_clock(&mut self, deadline: Option<Duration>, is_timed: bool) -> Instant {
         if is_timed {
             self.load.begin();
@@ -295,7 +306,7 @@ impl Engine {
         t0
     }
 
-    /// What a search came to that was charged from `t0` on.
+    /// Turns a wait that began at `t0` into the result of the search.
     async fn conclude(&mut self, waited: Waited, t0: Instant, deadline: Option<Duration>) -> SearchOutcome {
         match waited {
             Waited::Answer(t1) => {
@@ -325,7 +336,8 @@ impl Engine {
         }
     }
 
-    /// What the system did during the search that ends; of one without a clock only whether the harness was stopped.
+    /// System load during the search that ends; without a clock only the time that the harness was
+    /// stopped.
     fn end_load(&mut self, late: bool, answered: Instant) -> MoveLoad {
         self.flag = None;
         let Some(pulse) = self.pulse.take() else { return MoveLoad::default() };
@@ -333,7 +345,7 @@ impl Engine {
         MoveLoad { stopped: pulse.absent(), ..load }
     }
 
-    /// Has a search that missed its deadline end, so that the process can go on.
+    /// Stops a search that missed its deadline, and kills the process if it does not answer.
     async fn stop_search(&mut self, t0: Instant) -> Option<Late> {
         self.say(&[Command::Stop]);
         let now = Instant::now();
@@ -345,7 +357,8 @@ impl Engine {
         None
     }
 
-    /// Asks the engine to end and waits for it; kills what is left of its process group in any case.
+    /// Sends `quit` and waits for the end of the process. Always kills the rest of its process
+    /// group.
     pub async fn quit(mut self) -> QuitReport {
         if let Some(status) = self.process.ending() {
             return QuitReport { status, killed: false };
@@ -363,11 +376,11 @@ impl Engine {
         QuitReport { status: status.map_or_else(|| "killed".into(), spawn::describe), killed: true }
     }
 
-    /// Kills the process, if it is still there, and starts it anew. Take the transcript first: the new process begins
-    /// its own.
+    /// Kills the process if it is alive and starts it anew. Take the transcript before, because the
+    /// new process starts its own.
     ///
     /// # Errors
-    /// As [`start`](Self::start); the engine is then gone.
+    /// As [`start`](Self::start); the engine is gone after an error.
     pub async fn restart(&mut self) -> Result<(), StartError> {
         self.read_what_is_there();
         self.end_now().await;
@@ -375,67 +388,69 @@ impl Engine {
         Ok(())
     }
 
-    /// True while the process has not been seen to end.
+    /// True until the process is known to have ended or was killed.
     #[must_use]
     pub fn alive(&self) -> bool {
         self.process.exit.is_none() && !self.process.was_killed
     }
 
-    /// The process's number; it leads a process group of the same number.
+    /// Process id, which is also the id of its process group.
     #[must_use]
     pub fn pid(&self) -> u32 {
         self.process.pid
     }
 
-    /// How it was started.
+    /// Configuration that it was started with, with later changes of options.
     #[must_use]
     pub fn config(&self) -> &EngineConfig {
         &self.config
     }
 
-    /// Who it says it is.
+    /// Name and author from the `id` lines.
     #[must_use]
     pub fn identity(&self) -> &Identity {
         self.session.identity()
     }
 
-    /// What it advertises.
+    /// Advertised options.
     #[must_use]
     pub fn options(&self) -> &[EngineOption] {
         self.session.options()
     }
 
-    /// Takes the remarks on failures since the last call.
+    /// Takes the reported failures since the last call.
     pub fn take_complaints(&mut self) -> Vec<String> {
         self.session.take_complaints()
     }
 
-    /// Remarks on failures up to a game's first answer, and doubts about files that its options name.
+    /// Failures reported up to the first answer of a game, and doubts about files that options
+    /// name.
     #[must_use]
     pub fn complaints(&self) -> &[String] {
         self.session.complaints()
     }
 
-    /// Figures of its last search, ended or not.
+    /// Figures of its last search, complete or not.
     #[must_use]
     pub fn info(&self) -> &SearchInfo {
         self.session.info()
     }
 
-    /// The principal variation of the last search's last exact score: words separated by blanks, as they came.
+    /// Unaltered PV of the last search's last exact score: words separated by blanks.
     #[must_use]
     pub fn pv(&self) -> &[u8] {
         self.session.pv()
     }
 
-    /// The last principal variation of the last search, and its score if that was exact.
+    /// Last PV of the last search, and its score if that was exact.
     #[must_use]
     pub fn last_pv(&self) -> (&[u8], Option<Score>) {
         self.session.last_pv()
     }
 
-    /// For each pattern, in their order, the last line of the last search's output that matches, cut after 4096 characters and
-    /// with what is no text replaced; patterns that no line matches are left out. Looks through as much as the transcript keeps.
+    /// Returns for each pattern the last line of the last search's output that matches, if any.
+    /// Lines are cut at 4096 characters, and bytes that are not UTF-8 are replaced. Only lines in
+    /// the transcript are searched.
     #[must_use]
     pub fn last_lines(&self, patterns: &[LinePattern]) -> Vec<String> {
         const LONGEST: usize = 4096;
@@ -449,14 +464,14 @@ impl Engine {
         patterns.iter().filter_map(last).map(text).collect()
     }
 
-    /// What was said since the last new game, for a crash report.
+    /// Formatted transcript since the last new game, for a crash report.
     #[must_use]
     pub fn transcript(&self) -> String {
         self.transcript.text()
     }
 
-    /// What is known of it at this moment, for a crash report: the transcript of the game, the end of its standard error with
-    /// what is still in the pipe, and how its process ended.
+    /// Collects the evidence for a crash report: the transcript, the latest standard error
+    /// including the pipe's content, and the exit status.
     pub fn evidence(&mut self) -> Evidence {
         self.process.read_said();
         Evidence {
@@ -466,7 +481,7 @@ impl Engine {
         }
     }
 
-    /// The last KiB of its standard error.
+    /// Last 8 KiB of its standard error.
     #[must_use]
     pub fn stderr_tail(&self) -> String {
         self.process.log.tail()
@@ -480,7 +495,7 @@ impl Engine {
         self.session.warnings()
     }
 
-    /// Puts commands without arguments in the place of what was sent last.
+    /// Replaces the bytes to send by commands without arguments.
     fn say(&mut self, commands: &[Command<'_>]) {
         self.out.clear();
         for command in commands {
@@ -488,24 +503,25 @@ impl Engine {
         }
     }
 
-    /// Sends `out`, then reads until what the session waits for comes. `from` is when that began.
+    /// Sends `out`, then reads until the awaited reply. `from` is the start of the wait.
     async fn exchange(&mut self, from: Instant, until: Option<Instant>) -> Waited {
         self.exchange_on(&mut 0, from, until).await
     }
 
-    /// As [`exchange`](Self::exchange), within a limit that leaves out the time for which the engine waited for a CPU. Returns that
-    /// time too.
+    /// As [`exchange`](Self::exchange), with a limit that excludes the engine's waits for a CPU.
+    /// Also returns the excluded time.
     async fn exchange_patiently(&mut self, from: Instant, limit: Duration) -> (Waited, Duration) {
         self.patience = Some(Patience::new(limit, load::waited_by(self.process.pid)));
         let waited = self.exchange(from, from.checked_add(limit)).await;
         (waited, self.patience.take().map(|patience| patience.kept()).unwrap_or_default())
     }
 
-    /// As [`exchange`](Self::exchange), where the first bytes of `out` are `sent`; keeps count of them.
+    /// As [`exchange`](Self::exchange), after the first `sent` bytes of `out`; updates that number.
     async fn exchange_on(&mut self, sent: &mut usize, from: Instant, mut until: Option<Instant>) -> Waited {
         let mut noted = *sent > 0;
         let mut last_read = from;
-        // What the timer is for; where there is a deadline it goes off before that too, for the harness's own pulse.
+        // Deadline of the wait, or of an unfinished line. The timer may fire earlier, for the pulse
+        // or the flag.
         let mut due = until;
         let mut wake = self.wake_at(due);
         let mut timer = pin!(sleep_until(wake.unwrap_or(from).into()));
@@ -549,7 +565,8 @@ impl Engine {
             if self.flag.take_if(|flag| Instant::now() >= *flag).is_some() {
                 self.load.flag();
             }
-            // Looked at after every event: an engine that keeps the pipe full would keep the timer waiting.
+            // Checked after every event, because an engine that keeps the pipe full would starve
+            // the timer.
             if let Some(end) = until
                 && Instant::now() >= end
             {
@@ -564,18 +581,19 @@ impl Engine {
         }
     }
 
-    /// When a wait for what is `due` is to look up next; `None` for not before something happens.
+    /// Returns the next time to wake up; `None` if only an event ends the wait.
     fn wake_at(&self, due: Option<Instant>) -> Option<Instant> {
         let beat = self.pulse.as_ref().map(|_| Instant::now() + Pulse::BEAT);
         due.into_iter().chain(beat).chain(self.flag).min()
     }
 
-    /// The last look before a deadline is called missed: what came by now is returned with its own stamp.
+    /// Reads once more at the deadline. An answer found here has its own stamp, so it may be late.
     fn time_out(&mut self, mut last_read: Instant) -> Waited {
         if self.read_rest(&mut last_read) { Waited::Answer(last_read) } else { Waited::Deadline }
     }
 
-    /// What a process wrote before its end still counts. Its children may hold the pipe open, so no end is waited for.
+    /// Reads the last output of a process that ended. Its children may hold the pipe open, so the
+    /// end of output is not awaited.
     fn read_the_last(&mut self, mut last_read: Instant, status: io::Result<ExitStatus>) -> Waited {
         if self.read_rest(&mut last_read) {
             return Waited::Answer(last_read);
@@ -583,7 +601,8 @@ impl Engine {
         Waited::Gone(status.map_or_else(|error| error.to_string(), spawn::describe))
     }
 
-    /// Takes what is in the pipe, the unfinished line with it; true if what was waited for is there.
+    /// Processes the pipe's content and the unfinished line; true if the awaited reply is among
+    /// them.
     fn read_rest(&mut self, last_read: &mut Instant) -> bool {
         for _ in 0..READS_AT_ONCE {
             let Some(count) = self.process.read_now(&mut self.lines) else { break };
@@ -595,14 +614,14 @@ impl Engine {
         self.take_partial()
     }
 
-    /// Takes what a read brought; true at the line that was waited for, and what follows it is left for later.
+    /// Processes the bytes of one read; true at the awaited reply. Later lines stay in the buffer.
     fn take_chunk(&mut self, count: usize, at: Instant) -> bool {
         self.transcript.push(at, Direction::FromEngine, &self.lines.space()[..count]);
         self.lines.advance(count);
         self.take_lines()
     }
 
-    /// Takes the whole lines that were read; true at the one that was waited for.
+    /// Processes the complete lines; true at the awaited reply.
     fn take_lines(&mut self) -> bool {
         while let Some(line) = self.lines.next_line() {
             if self.session.on_line(line) != SessionEvent::Nothing {
@@ -612,7 +631,7 @@ impl Engine {
         false
     }
 
-    /// Takes an unfinished line as if it were finished; true if that was waited for.
+    /// Processes an unfinished line as if it were complete; true if it is the awaited reply.
     fn take_partial(&mut self) -> bool {
         if self.session.awaits_best_move() && !BestMove::is_whole(self.lines.partial()) {
             return false;
@@ -625,7 +644,8 @@ impl Engine {
         event != SessionEvent::Nothing
     }
 
-    /// Reads what came since the last wait, so that it is not taken for an answer to what is asked next.
+    /// Processes the output since the last wait, so that it does not count as an answer to the next
+    /// command.
     fn read_what_is_there(&mut self) {
         while let Some(line) = self.lines.next_line() {
             self.session.on_line(line);
@@ -636,7 +656,7 @@ impl Engine {
         }
     }
 
-    /// A pipe is closed: finds out how the process ended, and ends it if it did not.
+    /// Handles a closed pipe: waits for the exit status, and kills the process if it goes on.
     async fn gone(&mut self, why: &str) -> Waited {
         if let Some(status) = self.await_end().await {
             return Waited::Gone(spawn::describe(status));
@@ -651,7 +671,7 @@ impl Engine {
         self.await_end().await
     }
 
-    /// Waits for the end of a process that is about to end. The grace leaves out its waits for a CPU.
+    /// Waits for a process that is about to end. The limit excludes its waits for a CPU.
     async fn await_end(&mut self) -> Option<ExitStatus> {
         let pid = self.process.pid;
         let mut patience = Patience::new(EXIT_GRACE, load::waited_by(pid));

@@ -1,7 +1,8 @@
-//! Words from the engine.
+//! Replies of an engine, parsed from lines.
 //!
-//! Engines print thousands of `info` lines between two clock stamps, and every one is read on the thread that will stamp the
-//! next `bestmove`. So this reader works on bytes, allocates nothing, skips what it does not know, and can't fail.
+//! Engines print thousands of `info` lines during a search, on the thread that stamps the next
+//! `bestmove`. This parser therefore works on bytes, allocates nothing for `info` and `bestmove`,
+//! skips unknown words and cannot fail.
 
 use vampirc_uci::UciMessage;
 
@@ -25,11 +26,11 @@ pub enum Reply<'a> {
     Id(IdField, String),
     /// `option`
     Option(EngineOption),
-    /// `registration`, `copyprotection`, banners, noise.
+    /// Any other line, such as `registration`, `copyprotection` or a banner.
     Unknown,
 }
 
-/// Which of the two `id` lines.
+/// Kind of an `id` line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IdField {
     /// `id name`
@@ -39,7 +40,7 @@ pub enum IdField {
 }
 
 impl<'a> Reply<'a> {
-    /// What a line says.
+    /// Parses one line.
     #[must_use]
     pub fn read(line: &'a [u8]) -> Self {
         let mut words = Words(line);
@@ -63,10 +64,10 @@ fn read_id(line: &[u8]) -> Reply<'static> {
     }
 }
 
-/// What follows `bestmove`. Whether it is a legal move is the referee's to say.
+/// Arguments of `bestmove`. The referee checks that the move is legal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BestMove<'a> {
-    /// The word after `bestmove` as it came: `e2e4`, `(none)`, `0000`, anything; empty where there was none.
+    /// Unaltered word after `bestmove`: `e2e4`, `(none)`, `0000` or anything else; empty if absent.
     pub text: &'a [u8],
     /// The word after `ponder`.
     pub ponder: Option<&'a [u8]>,
@@ -79,7 +80,7 @@ impl<'a> BestMove<'a> {
         Self { text, ponder }
     }
 
-    /// True for an unfinished line that could stand as it is: an engine that forgot its newline.
+    /// True if an unfinished line can be used as it is, because the engine forgot the newline.
     #[must_use]
     pub fn is_whole(line: &[u8]) -> bool {
         let mut words = Words(line);
@@ -87,43 +88,43 @@ impl<'a> BestMove<'a> {
     }
 }
 
-/// Whether a score is a bound.
+/// Kind of a score: exact or a bound.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Bound {
-    /// The score is what the search found.
+    /// Exact score.
     #[default]
     Exact,
-    /// At least the score.
+    /// Lower bound.
     Lower,
-    /// At most the score.
+    /// Upper bound.
     Upper,
 }
 
-/// What one `info` line says; a field is `None` where the line does not have it or has no whole number for it. Numbers too
-/// large for their field are cut to the largest it holds.
+/// Fields of one `info` line. A field is `None` if it is absent or has no whole number. Numbers too
+/// large for their type saturate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InfoLine<'a> {
-    /// Plies.
+    /// Depth in plies.
     pub depth: Option<u32>,
-    /// Plies.
+    /// Selective depth in plies.
     pub seldepth: Option<u32>,
-    /// The line's rank among the engine's best, from 1.
+    /// Rank of this PV among the engine's best, from 1.
     pub multipv: Option<u32>,
-    /// From the mover's point of view.
+    /// Score from the side to move's point of view.
     pub score: Option<Score>,
-    /// What `score` is.
+    /// Kind of `score`.
     pub bound: Bound,
     /// Nodes searched.
     pub nodes: Option<u64>,
     /// Nodes per second.
     pub nps: Option<u64>,
-    /// Milliseconds.
+    /// Search time in milliseconds.
     pub time_ms: Option<u64>,
-    /// Per mille.
+    /// Hash table fill in per mille.
     pub hashfull: Option<u16>,
-    /// Endgame table hits.
+    /// Endgame tablebase hits.
     pub tbhits: Option<u64>,
-    /// The principal variation as it came; empty where there is none.
+    /// Unaltered principal variation (PV); empty if absent.
     pub pv: &'a [u8],
 }
 
@@ -160,7 +161,7 @@ impl<'a> InfoLine<'a> {
         line
     }
 
-    /// Takes words up to the next one that starts another field, and returns that.
+    /// Takes the words of the PV and returns the keyword that ends it.
     fn read_pv(&mut self, words: &mut Words<'a>) -> Option<&'a [u8]> {
         let all = words.0;
         let mut length = 0;
@@ -209,7 +210,7 @@ fn small(value: i64) -> u32 {
     u32::try_from(value.max(0)).unwrap_or(u32::MAX)
 }
 
-/// A count below zero is no count.
+/// Returns `None` for a negative count.
 fn natural(value: i64) -> Option<u64> {
     u64::try_from(value).ok()
 }
@@ -218,12 +219,13 @@ fn int(value: i64) -> i32 {
     i32::try_from(value).unwrap_or(if value < 0 { i32::MIN } else { i32::MAX })
 }
 
-/// The words of a line.
+/// Iterator over the words of a line.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Words<'a>(pub(super) &'a [u8]);
 
 impl<'a> Words<'a> {
-    /// Takes the next word if it is a whole number, cut to `i64`; leaves it where it is otherwise, for it may be the next field.
+    /// Takes the next word if it is a whole number, limited to `i64`. Any other word stays, because
+    /// it may be the next keyword.
     fn number(&mut self) -> Option<i64> {
         let mut ahead = *self;
         let value = whole_number(ahead.next()?)?;
@@ -396,7 +398,7 @@ mod tests {
         }
     }
 
-    /// The protocol crate's reading of the same line, as far as it is right.
+    /// The fields that `vampirc-uci` parses correctly, from the same line.
     fn through_the_crate(line: &str) -> InfoLine<'static> {
         let Some(UciMessage::Info(attributes)) = grammar::read(line) else { panic!("{line}") };
         let mut info = InfoLine::default();
@@ -427,7 +429,8 @@ mod tests {
     }
 
     proptest! {
-        /// Both readers agree on every line within the crate's reach: fields in any order, no unknown words, small numbers.
+        /// Both parsers agree on lines that the crate supports: fields in any order, no unknown
+        /// words, small numbers.
         #[test]
         fn agrees_with_the_protocol_crate(
             depth in 1u8..=255, seldepth in 1u8..=255, cp in -30_000i32..30_000, mate in -120i8..=120, is_mate: bool,
@@ -467,7 +470,7 @@ mod tests {
         }
     }
 
-    /// Where the crate is known to be wrong and this reader must differ.
+    /// Lines that `vampirc-uci` is known to parse wrongly, and this parser does not.
     #[test]
     fn differs_from_the_protocol_crate_only_where_that_is_wrong() {
         let wrong = [

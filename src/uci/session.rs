@@ -1,4 +1,4 @@
-//! One engine's side of the conversation: what state it is in, and what a line means in that state. No I/O, no clock.
+//! State machine of one engine's UCI session, without I/O and without a clock.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,57 +9,57 @@ use super::reply::{BestMove, Bound, IdField, InfoLine, Reply};
 pub use crate::record::EngineId as Identity;
 use crate::record::{Score, SearchInfo};
 
-/// What the harness waits for.
+/// State of the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// `uci` is sent, `uciok` not seen.
     Starting,
-    /// Nothing.
+    /// No reply is awaited.
     Idle,
     /// `isready` is sent, `readyok` not seen.
     Syncing,
     /// `go` is sent, `bestmove` not seen.
     Searching,
-    /// `go ponder` is sent: nothing is waited for until `ponderhit` or `stop` is.
+    /// `go ponder` is sent; no reply is awaited before `ponderhit` or `stop`.
     Pondering,
-    /// `stop` is sent to a ponder search whose `bestmove` is of no use and not seen.
+    /// `stop` is sent to a ponder search; its `bestmove` is awaited and will be discarded.
     Stopping,
 }
 
-/// What a line brought about.
+/// Event that a line completes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SessionEvent {
-    /// Nothing that anybody waits for.
+    /// Nothing that is awaited.
     Nothing,
-    /// The handshake is over.
+    /// The handshake is complete.
     UciOk,
-    /// The engine has caught up.
+    /// The engine has answered `isready`.
     ReadyOk,
-    /// The search is over: see [`Session::answer`].
+    /// The search is complete: see [`Session::answer`].
     BestMove,
 }
 
-/// The answer to a search. Words longer than 64 characters are cut, bytes that are not UTF-8 replaced.
+/// Answer to a search. Words are cut at 64 characters, and bytes that are not UTF-8 are replaced.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Answer {
-    /// The word after `bestmove` as it came: a move, `(none)`, `0000`, anything; empty where there was none.
+    /// Unaltered word after `bestmove`: a move, `(none)`, `0000` or anything else; empty if absent.
     pub text: String,
     /// The word after `ponder`.
     pub ponder: Option<String>,
 }
 
-/// Something an engine did that the protocol does not allow, and that the harness lives with.
+/// Violation of the protocol that the harness tolerates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Warning {
-    /// A `bestmove` nobody asked for, or a second one.
+    /// A `bestmove` without a search, or a second one.
     UnexpectedBestMove(String),
-    /// The `bestmove` of a search that was given up.
+    /// The `bestmove` of an abandoned search.
     LateBestMove(String),
-    /// `bestmove` without the end of its line.
+    /// A `bestmove` without its line end.
     NoNewline,
-    /// Lines longer than the harness keeps.
+    /// Number of lines longer than [`MAX_LINE`](super::MAX_LINE).
     Overlong(u64),
-    /// More or longer options than the harness keeps.
+    /// More bytes of options than the harness keeps.
     TooManyOptions,
 }
 
@@ -79,18 +79,18 @@ impl fmt::Display for Warning {
 #[derive(Debug)]
 pub struct Session {
     state: State,
-    /// Searches that were given up and whose `bestmove` may still come.
+    /// Abandoned searches whose `bestmove` may still come.
     owed: u32,
     identity: Identity,
     options: Vec<EngineOption>,
     option_bytes: usize,
     info: SearchInfo,
     pv: Vec<u8>,
-    /// A variation that came after `pv`, with a bound.
+    /// PV that came after `pv`, with a bound or without a score.
     bound_pv: Vec<u8>,
     answer: Answer,
     warnings: Vec<Warning>,
-    /// Remarks on failures that came before the end of a game's first search.
+    /// Failures reported up to the first `bestmove` of a game.
     complaints: Vec<String>,
     has_answered: bool,
 }
@@ -102,16 +102,17 @@ impl Default for Session {
 }
 
 impl Session {
-    /// Bytes of `option` lines kept; an engine may print them for as long as its handshake lasts.
+    /// Most bytes of `option` lines kept, because an engine may print them during its whole
+    /// handshake.
     const MAX_OPTION_BYTES: usize = 1 << 20;
-    /// Warnings kept a search.
+    /// Most warnings kept between two calls of [`Self::warnings`].
     const MAX_WARNINGS: usize = 16;
-    /// Remarks on failures kept.
+    /// Most failures kept.
     const MAX_COMPLAINTS: usize = 8;
-    /// Bytes of a principal variation kept: some 800 moves.
+    /// Most bytes of a PV kept: about 800 moves.
     const MAX_PV: usize = 4096;
 
-    /// A session whose `uci` is sent.
+    /// Creates a session whose `uci` is sent.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -130,37 +131,37 @@ impl Session {
         }
     }
 
-    /// What is waited for.
+    /// Current state.
     #[must_use]
     pub fn state(&self) -> State {
         self.state
     }
 
-    /// Who the engine says it is.
+    /// Name and author from the `id` lines.
     #[must_use]
     pub fn identity(&self) -> &Identity {
         &self.identity
     }
 
-    /// What it advertises, in its order.
+    /// Advertised options, in the engine's order.
     #[must_use]
     pub fn options(&self) -> &[EngineOption] {
         &self.options
     }
 
-    /// What it said of its last search.
+    /// Figures of the last search.
     #[must_use]
     pub fn info(&self) -> &SearchInfo {
         &self.info
     }
 
-    /// The principal variation that came with the last exact score: words separated by blanks, as they came.
+    /// Unaltered PV of the last exact score: words separated by blanks.
     #[must_use]
     pub fn pv(&self) -> &[u8] {
         &self.pv
     }
 
-    /// The last principal variation that came, and the score if that was exact.
+    /// Last PV, and its score if that was exact.
     #[must_use]
     pub fn last_pv(&self) -> (&[u8], Option<Score>) {
         if self.bound_pv.is_empty() { (&self.pv, self.info.score) } else { (&self.bound_pv, None) }
@@ -171,54 +172,55 @@ impl Session {
         std::mem::take(&mut self.answer)
     }
 
-    /// Takes what was odd since the last call.
+    /// Takes the warnings since the last call.
     pub fn warnings(&mut self) -> Vec<Warning> {
         std::mem::take(&mut self.warnings)
     }
 
-    /// Adds a warning from the layer below.
+    /// Adds a warning of the process layer.
     pub fn warn(&mut self, warning: Warning) {
         if self.warnings.len() < Self::MAX_WARNINGS {
             self.warnings.push(warning);
         }
     }
 
-    /// Remarks (`info string`) on failures that the engine made before the first `bestmove` of a
-    /// game: a network that it did not load, an option that it did not take. Each is there once.
+    /// Failures that the engine reported by `info string` before the first `bestmove` of a game,
+    /// each once. Examples are a network that it cannot load or an option that it does not know.
     #[must_use]
     pub fn complaints(&self) -> &[String] {
         &self.complaints
     }
 
-    /// Takes the remarks since the last call.
+    /// Takes the failures since the last call.
     pub fn take_complaints(&mut self) -> Vec<String> {
         std::mem::take(&mut self.complaints)
     }
 
-    /// Says that `ucinewgame` is sent: engines load what they need again.
+    /// Records that `ucinewgame` is sent: failures count again, because engines may reload their
+    /// files.
     pub const fn begin_game(&mut self) {
         self.has_answered = false;
     }
 
-    /// Adds a remark of the layer below.
+    /// Adds a failure found by the process layer.
     pub fn complain(&mut self, text: String) {
         if self.complaints.len() < Self::MAX_COMPLAINTS && !self.complaints.contains(&text) {
             self.complaints.push(text);
         }
     }
 
-    /// True while the `bestmove` of a search is waited for, whatever becomes of it.
+    /// True while a `bestmove` is awaited, even if it will be discarded.
     #[must_use]
     pub fn awaits_best_move(&self) -> bool {
         matches!(self.state, State::Searching | State::Stopping)
     }
 
-    /// Says that `isready` is sent.
+    /// Records that `isready` is sent.
     pub fn begin_sync(&mut self) {
         self.state = State::Syncing;
     }
 
-    /// Says that `go` is sent.
+    /// Records that `go` is sent.
     pub fn begin_search(&mut self) {
         self.state = State::Searching;
         self.info = SearchInfo::default();
@@ -226,29 +228,29 @@ impl Session {
         self.bound_pv.clear();
     }
 
-    /// Says that `go ponder` is sent.
+    /// Records that `go ponder` is sent.
     pub fn begin_ponder(&mut self) {
         self.begin_search();
         self.state = State::Pondering;
     }
 
-    /// Says that `ponderhit` is sent: from now on the search is one as any other, and what is said of it counts.
+    /// Records that `ponderhit` is sent: from now on the search counts like any other.
     pub fn ponder_hit(&mut self) {
         self.state = State::Searching;
     }
 
-    /// Says that `stop` is sent to a ponder search whose answer is of no use.
+    /// Records that `stop` is sent to a ponder search, whose answer will be discarded.
     pub fn stop_ponder(&mut self) {
         self.state = State::Stopping;
     }
 
-    /// Says that the search is given up: a `bestmove` that still comes is not the next search's.
+    /// Abandons the search: its `bestmove` will not count for the next one.
     pub fn abandon_search(&mut self) {
         self.owed += u32::from(self.awaits_best_move());
         self.state = State::Idle;
     }
 
-    /// Takes one line.
+    /// Processes one line.
     pub fn on_line(&mut self, line: &[u8]) -> SessionEvent {
         if !self.has_answered
             && let Some(text) = complaint::read(line)
@@ -282,7 +284,7 @@ impl Session {
             return SessionEvent::Nothing;
         }
         if !self.awaits_best_move() {
-            // A ponder search that ends by itself is over: no `ponderhit` and no `stop` will be answered.
+            // A ponder search that ends by itself will not answer `ponderhit` or `stop`.
             if self.state == State::Pondering {
                 self.state = State::Idle;
             }
@@ -306,7 +308,8 @@ impl Session {
         }
     }
 
-    /// Counters are the last that came; depth and variation belong to the last exact score, if there is one.
+    /// Records an `info` line. Counters are the latest ones; depth and PV belong to the last exact
+    /// score, if there is one.
     fn note_info(&mut self, line: &InfoLine<'_>) {
         if line.multipv.is_some_and(|rank| rank > 1) {
             return;
@@ -334,7 +337,8 @@ impl Session {
     }
 }
 
-/// At most `most` bytes, cut between two words: half a move would be an illegal one.
+/// Returns at most `most` bytes, cut between two words, because half a move could read as another
+/// move.
 fn whole_words(bytes: &[u8], most: usize) -> &[u8] {
     match bytes.get(..most) {
         Some(head) if bytes.len() > most => {
@@ -485,12 +489,13 @@ mod tests {
         check(&mut session, &[("info depth 6 score cp 6", Nothing), ("bestmove g1f3 ponder b8c6", Best)]);
         assert_eq!((session.info().score, session.info().nodes), (Some(Score::Cp(6)), None));
         assert_eq!(session.answer().ponder.as_deref(), Some("b8c6"));
-        // Of no use: it ends, and is no warning.
+        // A stopped ponder search ends without a warning.
         session.begin_ponder();
         session.stop_ponder();
         check(&mut session, &[("info depth 9 score cp 9", Nothing), ("bestmove a2a3", Best)]);
         assert_eq!((session.state(), session.info().score, session.warnings()), (State::Idle, None, vec![]));
-        // It ends by itself, which it may not: nothing is owed then.
+        // A ponder search that ends by itself violates the protocol. Its answer is not awaited
+        // later.
         session.begin_ponder();
         check(&mut session, &[("bestmove a2a3", Nothing)]);
         assert_eq!(session.state(), State::Idle);
@@ -538,7 +543,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever an engine prints, in whatever pieces: nothing panics, and a search ends once, at its first `bestmove`.
+        /// Arbitrary output in chunks of any size: nothing panics, and a search ends once, at its
+        /// first `bestmove`.
         #[test]
         fn a_search_ends_once_whatever_is_printed(
             noise in prop::collection::vec(prop_oneof![

@@ -1,20 +1,20 @@
-//! The last lines of a game, for crash reports.
+//! Latest traffic of a game with one engine, for crash reports.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-/// Who spoke.
+/// Direction of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// The harness, to the engine.
+    /// Sent to the engine.
     ToEngine,
-    /// The engine.
+    /// Received from the engine.
     FromEngine,
 }
 
-/// The last bytes that went either way, in memory of fixed size. Chunks are kept as they were written and read; lines are made
-/// when somebody asks.
+/// Ring buffer of the latest traffic. Chunks are stored as they were written and read; lines are
+/// assembled on request.
 #[derive(Debug)]
 pub struct Transcript {
     ring: VecDeque<u8>,
@@ -23,32 +23,32 @@ pub struct Transcript {
     dropped: bool,
 }
 
-/// Microseconds (8), direction (1), length (4), then the bytes.
+/// Size of a chunk's header: microseconds (8 bytes), direction (1) and length (4).
 const HEADER: usize = 13;
 
 impl Transcript {
-    /// Enough for a game of a few hundred moves.
+    /// Capacity in bytes, enough for a game of a few hundred moves.
     pub const CAPACITY: usize = 256 * 1024;
 
-    /// An empty transcript of at most `capacity` bytes, whose clock starts at `started`.
+    /// Creates an empty transcript of at most `capacity` bytes, whose stamps count from `started`.
     #[must_use]
     pub fn new(capacity: usize, started: Instant) -> Self {
         Self { ring: VecDeque::new(), capacity: capacity.max(2 * HEADER), started, dropped: false }
     }
 
-    /// Forgets everything and starts the clock anew.
+    /// Clears the transcript and restarts its clock.
     pub fn clear(&mut self, started: Instant) {
         self.ring.clear();
         self.started = started;
         self.dropped = false;
     }
 
-    /// Notes bytes that were written or read at `at`. Of a chunk that does not fit, the end is kept.
+    /// Records bytes written or read at `at`. If a chunk is too large, its end is kept.
     pub fn push(&mut self, at: Instant, direction: Direction, bytes: &[u8]) {
         if bytes.is_empty() {
             return;
         }
-        // No chunk may push out more than half of what was said before it.
+        // Limited so that no chunk drops more than half of the earlier traffic.
         let keep = bytes.len().min(self.capacity / 2 - HEADER);
         self.dropped |= keep < bytes.len();
         let bytes = &bytes[bytes.len() - keep..];
@@ -86,11 +86,12 @@ impl Transcript {
         Some((Duration::from_micros(u64::from_le_bytes(*micros)), direction, length as usize))
     }
 
-    /// The engine's output since the last `go`, as far as it is still there, from the beginning of a line up to its `bestmove`.
+    /// Returns the engine's output since the last `go`, as far as it is stored, from the start of a
+    /// line to its `bestmove`.
     #[must_use]
     pub fn since_go(&self) -> Vec<u8> {
         let mut output = Vec::new();
-        // Where the ring lost the beginning, so may have the first line.
+        // If the ring dropped its beginning, the first line may be incomplete.
         let mut is_whole = !self.dropped;
         let mut at = 0;
         while let Some((_, direction, length)) = self.header_at(at) {
@@ -117,8 +118,9 @@ impl Transcript {
         output
     }
 
-    /// The lines, oldest first: microseconds since the start, `>` to the engine or `<` from it, the text. A line is stamped when
-    /// its end was read; control characters and bytes that are not UTF-8 are escaped.
+    /// Formats the lines, oldest first: microseconds since the start, `>` to the engine or `<` from
+    /// it, and the text. A line has the stamp of its end. Control characters and bytes that are not
+    /// UTF-8 are escaped.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = String::with_capacity(self.ring.len() + self.ring.len() / 4);
@@ -153,7 +155,7 @@ impl Transcript {
     }
 }
 
-/// The lines to the engine in a transcript's text, in order.
+/// Returns the lines to the engine in a formatted transcript, in order.
 pub fn sent(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter_map(|line| {
         let (stamp, rest) = line.trim_start().split_once(' ')?;
@@ -229,7 +231,7 @@ mod tests {
         check(full, &[], "");
         check(full, &[go, (from, b"info a\nbest"), (from, b"move e2e4\ninfo late\n")], "info a\nbestmove e2e4\n");
         check(full, &[go, (from, b"bestmove e2e4\n"), go, (from, b"info b\nbestmove e7e5")], "info b\nbestmove e7e5");
-        // What else goes to the engine begins no search.
+        // Other commands do not begin a search.
         check(full, &[go, (from, b"info a\n"), (to, b"ponderhit\n"), (from, b"info b\n")], "info a\ninfo b\n");
         // The ring lost `go` and half a line.
         let long = [b'x'; 40];

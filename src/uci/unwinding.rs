@@ -1,5 +1,5 @@
-//! The condition under which [`grammar`](super::grammar) is safe: a panic of the protocol crate
-//! must unwind to be caught.
+//! Compile-time check that panics unwind, because [`grammar`](super::grammar) catches panics of the
+//! protocol crate.
 
 #[cfg(panic = "abort")]
 compile_error!(

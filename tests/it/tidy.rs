@@ -436,6 +436,7 @@ const PLAIN: &[&str] = &[
     "src/tablebase.rs",
     "src/text.rs",
     "src/tune",
+    "src/uci",
     "tests",
 ];
 

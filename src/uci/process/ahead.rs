@@ -1,8 +1,8 @@
-//! Searches without a clock, sent ahead of their answers.
+//! Queues of searches without a clock.
 //!
-//! The protocol has an engine asked for one thing at a time. Engines that read while they search and begin what they are asked next when
-//! they are done (Stockfish is one) take a queue of searches too, and where a search is as short as the way through the pipe and back,
-//! that is most of the time won.
+//! The protocol has one search at a time. Engines that read their input during a search and start
+//! the next command afterwards (such as Stockfish) also accept a queue of searches. If searches are
+//! as short as the round trip through the pipes, a queue saves most of the time.
 
 use std::time::{Duration, Instant};
 
@@ -12,12 +12,12 @@ use crate::record::SearchInfo;
 use crate::uci::command::{Go, PositionLine};
 
 impl Engine {
-    /// Has the engine search one position after the other, all of them sent at once. What it says of each is added to `found`, in order, so
-    /// that after a fault its length tells the position at fault. `timeout` is for each search, from the answer before it, and leaves
-    /// out the time for which the engine waited for a CPU.
+    /// Searches all positions in order, sent at once, and appends the figures of each to `found`.
+    /// After a fault, the length of `found` is thus the index of the failed position. `timeout`
+    /// limits each search from the answer before it, and excludes the engine's waits for a CPU.
     ///
     /// # Errors
-    /// The process is gone, or was killed because it stayed silent.
+    /// Returns an error if the process ended, or was killed because it did not answer.
     pub async fn go_through(
         &mut self,
         positions: &[PositionLine],

@@ -1,4 +1,4 @@
-//! One child process and its three pipes: what can happen to it, one thing at a time, and what is known of its end.
+//! One child process with its three pipes, its events and its exit status.
 
 use std::future::pending;
 use std::io;
@@ -17,7 +17,7 @@ use super::stderr::StderrLog;
 use super::strays::Strays;
 use crate::uci::framing::LineBuffer;
 
-/// The child, its pipes, and what is known of its end.
+/// The child process, its pipes and its exit status.
 #[derive(Debug)]
 pub(super) struct Process {
     child: Child,
@@ -32,16 +32,16 @@ pub(super) struct Process {
     pub(super) was_killed: bool,
 }
 
-/// One thing that happened to a process.
+/// One event of a process.
 #[derive(Debug)]
 pub(super) enum Happened {
-    /// Some bytes went out.
+    /// Number of bytes written.
     Wrote(io::Result<usize>),
-    /// Some bytes came in, at that time; zero at the end of output.
+    /// Number of bytes read and the time of the read; zero bytes at the end of output.
     Read(io::Result<usize>, Instant),
-    /// It said something on its standard error.
+    /// The process wrote to its standard error, or closed it.
     Said,
-    /// It ended.
+    /// The process ended.
     Ended(io::Result<ExitStatus>),
     /// The timer fired.
     TimeOut,
@@ -65,7 +65,8 @@ impl Process {
         })
     }
 
-    /// Waits for one thing. The order is that of the tests: output before the end of the process, all of it before the timer.
+    /// Waits for one event. If several are ready, output comes before the end of the process, and
+    /// the timer is last.
     pub(super) async fn next(
         &mut self,
         out: &[u8],
@@ -94,7 +95,8 @@ impl Process {
 
     fn note_end(&mut self, result: io::Result<ExitStatus>) -> io::Result<ExitStatus> {
         if self.exit.is_none() {
-            // Its children go with it. The leader was reaped a moment ago, so the number is not yet anybody else's.
+            // The process group ends with its leader. The leader was reaped just now, so its id is
+            // still free.
             spawn::kill_group(self.pid);
             self.strays.kill_all();
         }
@@ -105,7 +107,7 @@ impl Process {
         result
     }
 
-    /// Takes what is in the pipe of standard error. Bounded: an engine that floods it is not read for ever.
+    /// Reads the pipe of standard error, with a bound because an engine may flood it.
     pub(super) fn read_said(&mut self) {
         const READS: usize = 64;
         for _ in 0..READS {
@@ -114,7 +116,7 @@ impl Process {
         }
     }
 
-    /// How the process ended, if it is known to have.
+    /// Describes the end of the process, if it is known to have ended or was killed.
     pub(super) fn ending(&self) -> Option<String> {
         match self.exit {
             Some(status) => Some(spawn::describe(status)),
@@ -127,27 +129,27 @@ impl Process {
         read_now(&mut self.stdout, lines.space())
     }
 
-    /// One write of as much as the pipe takes at once: the number of bytes.
+    /// Writes as much as the pipe takes at once and returns the number of bytes.
     pub(super) fn write_now(&mut self, bytes: &[u8]) -> usize {
         let Some(pipe) = &mut self.stdin else { return 0 };
         match Pin::new(pipe).poll_write(&mut Context::from_waker(Waker::noop()), bytes) {
             Poll::Ready(Ok(count)) => count,
-            // A closed pipe is found out by the next wait.
+            // The next wait reports a closed pipe.
             _ => 0,
         }
     }
 
-    /// Closes the pipe to the process: it reads the end of its input.
+    /// Closes the process's standard input.
     pub(super) fn close_input(&mut self) {
         self.stdin = None;
     }
 
-    /// Notes that no more output will come.
+    /// Records that no more output will come.
     pub(super) fn close_output(&mut self) {
         self.stdout = None;
     }
 
-    /// Kills the whole process group, and descendants that left it.
+    /// Kills the process group and the descendants that left it.
     pub(super) fn kill(&mut self) {
         if self.exit.is_none() {
             self.strays.hold(self.pid);
@@ -157,14 +159,15 @@ impl Process {
         }
     }
 
-    /// Notes its descendants, so that none outlives it once it is asked to end.
+    /// Holds its descendants, so that none outlives it after `quit`.
     pub(super) fn hold_descendants(&mut self) {
         if self.exit.is_none() {
             self.strays.hold(self.pid);
         }
     }
 
-    /// Sends `out` and waits until the process ends, reading on so that it can; what it says is thrown away.
+    /// Sends `out` and waits until the process ends. Its output is read and discarded, so that a
+    /// full pipe cannot block it.
     pub(super) async fn wait_end(&mut self, out: &[u8], lines: &mut LineBuffer, until: Instant) -> Option<ExitStatus> {
         let mut timer = pin!(sleep_until(until.into()));
         let mut sent = 0;
@@ -172,7 +175,7 @@ impl Process {
             match self.next(&out[sent..], lines, timer.as_mut()).await {
                 Happened::Wrote(Ok(count)) => sent += count,
                 Happened::Wrote(Err(_)) => sent = out.len(),
-                // The bytes stay in the buffer's free space.
+                // The bytes stay in the buffer's free space and are overwritten.
                 Happened::Read(Ok(count), _) if count > 0 => {}
                 Happened::Read(..) => self.stdout = None,
                 Happened::Said | Happened::Ended(Ok(_)) => {}
@@ -199,7 +202,7 @@ async fn write_some(pipe: &mut Option<ChildStdin>, bytes: &[u8]) -> io::Result<u
     }
 }
 
-/// One read and its stamp. A closed pipe that was noted as such never has anything.
+/// Reads once and stamps the read. A pipe that was closed here never completes.
 async fn read_some(pipe: &mut Option<impl AsyncRead + Unpin>, space: &mut [u8]) -> (io::Result<usize>, Instant) {
     match pipe {
         Some(pipe) => {
@@ -210,7 +213,7 @@ async fn read_some(pipe: &mut Option<impl AsyncRead + Unpin>, space: &mut [u8]) 
     }
 }
 
-/// One read if there is something to read: the number of bytes, at least 1.
+/// Reads once without waiting; `None` if there is nothing to read.
 fn read_now(pipe: &mut Option<impl AsyncRead + Unpin>, space: &mut [u8]) -> Option<usize> {
     let mut buffer = ReadBuf::new(space);
     let result = Pin::new(pipe.as_mut()?).poll_read(&mut Context::from_waker(Waker::noop()), &mut buffer);

@@ -1,4 +1,4 @@
-//! How to run an engine, how long to wait for it, and why it may not be there.
+//! Configuration of an engine process, and its errors.
 
 use std::io;
 use std::path::PathBuf;
@@ -11,33 +11,34 @@ use super::stderr::StderrSink;
 use crate::plan::Timeouts;
 use crate::uci::option::OptionError;
 
-/// How to run an engine.
+/// Configuration of an engine process.
 #[derive(Clone, Debug, Default)]
 pub struct EngineConfig {
-    /// The player's name, for messages.
+    /// Player's name, for messages.
     pub name: String,
-    /// A path, or a name to look up in `PATH`. A relative path is taken from the harness's folder.
+    /// Path, or a name to look up in `PATH`. A relative path starts at the harness's working
+    /// directory.
     pub program: PathBuf,
-    /// Arguments, each as it is: no shell reads them.
+    /// Arguments, passed without a shell.
     pub args: Vec<String>,
-    /// The folder it runs in; `None` for the harness's own.
+    /// Working directory; `None` for the harness's own.
     pub dir: Option<PathBuf>,
-    /// Added to the harness's environment.
+    /// Variables added to the harness's environment.
     pub env: Vec<(String, String)>,
-    /// Options to set after the handshake, checked against what the engine advertises.
+    /// Options to set after the handshake, checked against the advertised ones.
     pub options: Vec<(String, String)>,
-    /// Sets its option `Ponder`, where it has one.
+    /// Sets the option `Ponder`, if the engine has it.
     pub ponder: bool,
-    /// Where its standard error goes.
+    /// Destination of its standard error.
     pub stderr: StderrSink,
-    /// How long to wait for it.
+    /// Limits of the waits for its replies.
     pub timeouts: Timeouts,
-    /// Grace on a move under a clock: its deadline less this is when its clock is at zero.
+    /// Grace of a move with a clock. The clock reaches zero this long before the move's deadline.
     pub margin: Duration,
 }
 
 impl EngineConfig {
-    /// The same with these options besides, or in the place of its own.
+    /// Adds these options, replacing any of the same name.
     #[must_use]
     pub fn with_options(mut self, options: &[(String, String)]) -> Self {
         for (name, value) in options {
@@ -48,109 +49,109 @@ impl EngineConfig {
     }
 }
 
-/// Why an engine did not start. One line each, with the remedy.
+/// Reason that an engine did not start: one line, with the remedy.
 #[derive(Debug, Error)]
 pub enum StartError {
     /// There is no such file.
     #[error("engine {name}: there is no program `{}`: give a path to an executable file", program.display())]
     Missing {
-        /// The player.
+        /// Player's name.
         name: String,
-        /// The program.
+        /// Path of the program.
         program: PathBuf,
     },
-    /// The file is there, what its first line names is not.
+    /// The file exists, but the interpreter or loader that it names does not.
     #[error("engine {name}: `{}` names an interpreter or loader that is not on this machine", program.display())]
     NoInterpreter {
-        /// The player.
+        /// Player's name.
         name: String,
-        /// The program.
+        /// Path of the program.
         program: PathBuf,
     },
-    /// The folder to run in is not there.
+    /// The working directory does not exist.
     #[error("engine {name}: there is no folder `{}` to run in", dir.display())]
     NoSuchFolder {
-        /// The player.
+        /// Player's name.
         name: String,
-        /// The folder.
+        /// The directory.
         dir: PathBuf,
     },
-    /// The file may not be executed.
+    /// The file is not executable.
     #[error("engine {name}: `{}` is not executable: try `chmod +x`", program.display())]
     NotExecutable {
-        /// The player.
+        /// Player's name.
         name: String,
-        /// The program.
+        /// Path of the program.
         program: PathBuf,
     },
-    /// Any other refusal by the operating system.
+    /// Any other error of the operating system.
     #[error("engine {name}: `{}` can't be started: {source}", program.display())]
     Spawn {
-        /// The player.
+        /// Player's name.
         name: String,
-        /// The program.
+        /// Path of the program.
         program: PathBuf,
-        /// What the operating system said.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// A CPU to run on that can't be named.
+    /// A CPU number out of range.
     #[error("engine {name}: there is no CPU {cpu}")]
     NoSuchCpu {
-        /// The player.
+        /// Player's name.
         name: String,
-        /// The number.
+        /// CPU number.
         cpu: usize,
     },
-    /// It ended before it was ready.
+    /// The process ended before it was ready.
     #[error("engine {name}: {status} before `{awaited}`{}", quote(said))]
     Exited {
-        /// The player.
+        /// Player's name.
         name: String,
-        /// How it ended.
+        /// Description of its end.
         status: String,
-        /// What was waited for.
+        /// Awaited reply.
         awaited: &'static str,
-        /// The last lines of its standard error.
+        /// Last lines of its standard error.
         said: String,
     },
-    /// It did not answer.
+    /// The process did not answer.
     #[error(
         "engine {name}: no `{awaited}` within {:.1} s{}: is it a UCI engine?{}",
         waited.as_secs_f64(), besides(*kept), quote(said)
     )]
     Silent {
-        /// The player.
+        /// Player's name.
         name: String,
-        /// What was waited for.
+        /// Awaited reply.
         awaited: &'static str,
-        /// For how long, without the time for which it waited for a CPU.
+        /// Limit of the wait, without waits for a CPU.
         waited: Duration,
-        /// Time for which the process waited for a CPU meanwhile.
+        /// Excluded time that the process waited for a CPU.
         kept: Duration,
-        /// The last lines of its standard error.
+        /// Last lines of its standard error.
         said: String,
     },
-    /// An option it does not take.
+    /// An option that the engine does not take.
     #[error("engine {name}: {source}")]
     Option {
-        /// The player.
+        /// Player's name.
         name: String,
-        /// What is wrong with it.
+        /// Reason of the refusal.
         source: OptionError,
     },
-    /// A file that an option names and that is not there.
+    /// A file that an option names and that the engine cannot read.
     #[error("engine {name}: {source}")]
     File {
-        /// The player.
+        /// Player's name.
         name: String,
-        /// The file, and what is wrong with it.
+        /// The file and the reason.
         source: FileError,
     },
 }
 
 impl StartError {
-    /// Whether another attempt may succeed: the program ran and did not get ready, or the system had no process, descriptor or
-    /// memory to give.
+    /// True if another attempt may succeed: the program ran but did not get ready, or the system
+    /// lacked a process, descriptor or memory.
     #[must_use]
     pub fn is_transient(&self) -> bool {
         match self {
@@ -161,7 +162,7 @@ impl StartError {
     }
 }
 
-/// Whether the operating system ran out of something that it may have again later.
+/// True if the operating system lacked a resource that it may have again later.
 #[must_use]
 pub fn is_shortage(error: &io::Error) -> bool {
     use rustix::io::Errno;
@@ -169,7 +170,7 @@ pub fn is_shortage(error: &io::Error) -> bool {
     error.raw_os_error().is_some_and(|code| short.contains(&code))
 }
 
-/// Time that a limit left out, in words.
+/// Describes the time that a limit excluded; empty if it was short.
 fn besides(kept: Duration) -> String {
     if kept < Duration::from_millis(50) {
         String::new()
@@ -182,21 +183,21 @@ fn quote(said: &str) -> String {
     if said.is_empty() { String::new() } else { format!("; it said: {said}") }
 }
 
-/// Why an engine is not ready for a game.
+/// Reason that an engine is not ready for a game.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Fault {
-    /// Its process is gone.
+    /// The process ended.
     #[error("{status}")]
     Exited {
         /// `exit status 3`, `signal 11 (SIGSEGV)`, ...
         status: String,
     },
-    /// It is alive and did not answer in time; it was killed.
+    /// The process was alive, did not answer in time, and was killed.
     #[error("no `{awaited}` within {:.1} s", waited.as_secs_f64())]
     Silent {
-        /// What was waited for.
+        /// Awaited reply.
         awaited: &'static str,
-        /// For how long.
+        /// Limit of the wait.
         waited: Duration,
     },
 }

@@ -1,10 +1,9 @@
-//! Files that options name, as the engine would see them: an engine that does not find its network
-//! may play on with another.
+//! Check of files that options name. An engine that does not find its network may play on with
+//! another one.
 //!
-//! An option counts as one that names a file to be read by its type (`string`) and its name. A
-//! value that such an option names with a folder, and that is not there, is refused before the
-//! option is sent; a value that only looks like a path, or like a file that may be built in, is a
-//! doubt to be told.
+//! The type (`string`) and the name of an option decide if it names a file to read. A missing value
+//! with a directory in it is refused before the option is sent. A missing value that only looks
+//! like a path, or that may be built into the engine, is reported as a doubt.
 
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
@@ -13,37 +12,38 @@ use thiserror::Error;
 
 use crate::uci::option::{EngineOption, OptionKind};
 
-/// A file that an option names and that its engine cannot read.
+/// A file that an option names and that the engine cannot read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("option `{option}` names `{}`, {why}; give a path as the engine sees it from {}", file.display(), dir.display())]
 pub struct FileError {
-    /// The option.
+    /// Name of the option.
     pub option: String,
-    /// The value, or the part of a list.
+    /// Value of the option, or one entry of its list.
     pub file: PathBuf,
-    /// The folder that relative paths are seen from.
+    /// Directory that relative paths start at.
     pub dir: PathBuf,
-    /// The reason.
+    /// Reason that it cannot be read.
     pub why: String,
 }
 
-/// Parts of names of options whose files an engine writes: they need not be there.
+/// Parts of names of options whose files an engine writes, and which may be missing.
 const WRITTEN: &[&str] = &["log", "debug", "save", "write", "output", "record", "learn", "experience"];
 
-/// Parts of names of options that list folders, joined as in `PATH`.
+/// Parts of names of options that list directories, separated as in `PATH`.
 const LISTS: &[&str] = &["syzygy", "tablebase", "gaviota", "nalimov", "bitbase", "path"];
 
 /// Parts of names of options that name a file to read.
 const FILES: &[&str] = &["file", "nnue", "network", "net", "weight", "book"];
 
-/// Endings of files that engines read.
+/// Extensions of files that engines read.
 const ENDINGS: &[&str] = &["nnue", "bin", "net", "nn", "pb", "gz", "onnx", "ini", "book", "abk", "ctg"];
 
-/// Looks for what a value of an option names. `dir` is the engine's working directory; a relative
-/// path may also lie beside its program. Returns a doubt worth telling, if there is one.
+/// Checks the files that the value of an option names. `dir` is the engine's working directory; a
+/// relative path may also start at the program's directory. Returns a doubt to report, if there is
+/// one.
 ///
 /// # Errors
-/// If the engine cannot read what it is told to.
+/// Returns an error if the engine cannot read the file.
 pub(super) fn look(
     option: &EngineOption,
     value: &str,
@@ -59,7 +59,7 @@ pub(super) fn look(
     let names = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
     let bases = [Some(dir), program.parent()];
     let find = |file: &str| bases.iter().flatten().map(|base| fs::metadata(base.join(file))).reduce(Result::or);
-    // Seen first as a whole: a path may hold a colon.
+    // The whole value first, because a path may contain a colon.
     let whole = find(value).and_then(Result::ok);
     if default.as_deref() == Some(value) || names(WRITTEN) {
         return Ok(None);
@@ -88,7 +88,7 @@ pub(super) fn look(
     }
 }
 
-/// The reason a file that is there cannot be what an engine reads.
+/// Returns the reason that an existing file is of a wrong kind.
 fn unreadable(about: &Metadata, value: &str, is_file: bool) -> Option<&'static str> {
     #[cfg(unix)]
     {
@@ -104,8 +104,7 @@ fn unreadable(about: &Metadata, value: &str, is_file: bool) -> Option<&'static s
     (is_file && about.is_dir()).then_some("a folder")
 }
 
-/// A remark on a file that is not there and that the option's name does not speak of, or that may
-/// be built in.
+/// Returns a doubt about a missing file that may be built in, or whose option has no telling name.
 fn doubt(option: &str, value: &str) -> Option<String> {
     let ending = Path::new(value).extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     let is_path = ["/", "./", "../", "~/"].iter().any(|start| value.starts_with(start)) && value.len() > 3;

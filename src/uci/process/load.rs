@@ -1,16 +1,18 @@
-//! What the system did while an engine thought: evidence for the question whether a late move was the engine's doing or the machine's.
+//! System load during a move, as evidence if a late move was the fault of the machine or of the
+//! engine.
 //!
-//! Linux counts for each thread how long it ran and how long it was ready to run without a CPU (`schedstat`, in nanoseconds; see
-//! Documentation/scheduler/sched-stats.rst in its sources), and for the whole machine how long its host ran something else ("steal",
-//! `/proc/stat`, in clock ticks). Both are read right before and right after a move, outside of what is charged. The threads' files
-//! stay open under a clock: about a microsecond each. Without a clock nothing does. Other systems tell nothing, and then every part
-//! is `None`.
+//! Linux counts for each thread how long it ran and how long it waited for a CPU (`schedstat`, in
+//! nanoseconds; see Documentation/scheduler/sched-stats.rst in its sources). For the whole machine
+//! it counts how long the host ran something else ("steal" in `/proc/stat`, in clock ticks). Both
+//! are read right before and right after a move, outside of the charged time. Under a clock the
+//! threads' files stay open, and a read takes about a microsecond. Without a clock none are opened.
+//! On other systems all values are `None`.
 //!
-//! The figures stand beside the move in the journal, and beside every loss on time. They are read
-//! once more when the mover's clock is at zero, if its move is still awaited. A loss that they
-//! cover is the host's if, besides, the engine used no more than 1 ms of its own after that
-//! moment (`record::Overstep::is_by_host`). `--void-disturbed` plays its pair again
-//! (`is_excused`); the void game stays in the journal.
+//! The figures are stored with the move in the journal, and with every loss on time. They are read
+//! once more when the mover's clock reaches zero, if its move is still awaited. A loss that they
+//! cover is the host's if the engine also used at most 1 ms of its own after that moment
+//! (`record::Overstep::is_by_host`). With `--void-disturbed` its pair is replayed (`is_excused`);
+//! the void game stays in the journal.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt as _;
@@ -18,26 +20,26 @@ use std::time::{Duration, Instant};
 
 use crate::record::{MoveLoad, SinceFlag};
 
-/// Engines with more threads are not looked into: reading all of them would take longer than it is worth.
+/// Most threads of an engine that are measured, because reading more takes too long.
 const MAX_THREADS: usize = 64;
 
-/// For quick moves an older reading of the machine's figures will do, which cost more than a thread's.
+/// Age up to which a reading of the machine's figures is reused. They cost more than a thread's.
 const MOST_AGE: Duration = Duration::from_millis(100);
 
-/// The figures of the thread that reads them.
+/// Figures of the thread that reads them.
 const RUNNER: &str = "/proc/thread-self/schedstat";
 
-/// Reads what the scheduler says of one engine and of the thread that runs the game.
+/// Reader of the scheduler's figures of one engine and of the thread that runs the game.
 #[derive(Debug, Default)]
 pub(super) struct LoadMeter {
-    /// The process whose threads are yet to be looked up.
+    /// Process whose threads' files are not open yet.
     unopened: Option<u32>,
     engine: Vec<File>,
     runner: Option<File>,
     before: Reading,
     stolen_before: Option<(Instant, Duration)>,
     at_flag: Option<FlagReading>,
-    /// When the runner's wait was read without a clock, and what it was.
+    /// Last reading of the runner's wait without a clock: its time and the wait.
     lately: Option<(Duration, Duration)>,
 }
 
@@ -48,11 +50,11 @@ struct Reading {
     runner: Option<Share>,
 }
 
-/// Totals at the moment when a mover's clock was at zero.
+/// Totals at the moment when the mover's clock reached zero.
 #[derive(Debug)]
 struct FlagReading {
     at: Instant,
-    /// By thread.
+    /// Figures of each thread.
     engine: Vec<Option<Share>>,
     runner: Duration,
     stolen: Duration,
@@ -65,13 +67,13 @@ struct Share {
 }
 
 impl LoadMeter {
-    /// Turns to the threads that the process `pid` has at its next move under a clock.
+    /// Selects the process `pid`; the next move with a clock opens the files of its threads.
     pub(super) fn watch(&mut self, pid: u32) {
         self.engine.clear();
         self.unopened = Some(pid);
     }
 
-    /// Opens the figures of the threads of `pid` and of this thread, which runs the game.
+    /// Opens the files of the threads of `pid` and of this thread, which runs the game.
     fn open(&mut self, pid: u32) {
         if let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) {
             let files = threads.flatten().filter_map(|thread| File::open(thread.path().join("schedstat")).ok());
@@ -85,7 +87,7 @@ impl LoadMeter {
         }
     }
 
-    /// A move is about to be asked for.
+    /// Takes the figures before a move.
     pub(super) fn begin(&mut self) {
         if let Some(pid) = self.unopened.take() {
             self.open(pid);
@@ -98,7 +100,7 @@ impl LoadMeter {
         self.before = self.read();
     }
 
-    /// The mover's clock is at zero, and it has not answered.
+    /// Takes the figures when the mover's clock is at zero without an answer.
     pub(super) fn flag(&mut self) {
         let engine: Vec<_> = self.engine.iter().map(read_share).collect();
         if engine.iter().any(Option::is_some) {
@@ -108,7 +110,7 @@ impl LoadMeter {
         }
     }
 
-    /// What happened from [`flag`](Self::flag) until now, moments after the answer at `answered`.
+    /// Returns the load from [`flag`](Self::flag) until now, right after the answer at `answered`.
     fn since_flag(&self, answered: Instant) -> Option<SinceFlag> {
         let FlagReading { at, engine, runner, stolen: stolen_before } = self.at_flag.as_ref()?;
         let cpus = std::thread::available_parallelism().map_or(1, |cpus| u32::try_from(cpus.get()).unwrap_or(1));
@@ -118,7 +120,7 @@ impl LoadMeter {
             stolen: stolen().unwrap_or_default().saturating_sub(*stolen_before) / cpus,
             ..SinceFlag::default()
         };
-        // The longest of any thread, not the sum: one wait of many threads delays a move once.
+        // The maximum of all threads, not the sum: simultaneous waits delay a move once.
         for (file, before) in self.engine.iter().zip(engine) {
             let (Some(now), Some(before)) = (read_share(file), before) else { continue };
             since.ran = since.ran.max(now.ran.saturating_sub(before.ran));
@@ -127,8 +129,8 @@ impl LoadMeter {
         Some(since)
     }
 
-    /// What happened since [`begin`](Self::begin), up to an answer that came at `answered`. The machine's figures are read only for a
-    /// `late` move.
+    /// Returns the load from [`begin`](Self::begin) until now, right after the answer at
+    /// `answered`. The machine's figures are read only for a `late` move.
     pub(super) fn end(&self, late: bool, answered: Instant) -> MoveLoad {
         let now = self.read();
         let since = |now: Option<Share>, before: Option<Share>, part: fn(Share) -> Duration| {
@@ -145,13 +147,13 @@ impl LoadMeter {
         }
     }
 
-    /// How long this thread had waited for a CPU, in all, when the move was asked for.
+    /// Total time that this thread had waited for a CPU at [`begin`](Self::begin).
     pub(super) fn runner_waited_before(&self) -> Option<Duration> {
         self.before.runner.map(|share| share.waited)
     }
 
-    /// How long this thread had waited for a CPU a moment ago: `now`, or up to 0.1 s before. Searches without a clock ask this; most
-    /// of them are over before another reading is due.
+    /// Total time that this thread had waited for a CPU at `now` or up to 0.1 s before. Most
+    /// searches without a clock are so short that they reuse the reading.
     pub(super) fn runner_waited_lately(&mut self, now: Duration) -> Option<Duration> {
         if self.lately.is_none_or(|(at, _)| now.saturating_sub(at) >= MOST_AGE) {
             self.lately = self.runner_waited().map(|waited| (now, waited));
@@ -159,7 +161,7 @@ impl LoadMeter {
         self.lately.map(|(_, waited)| waited)
     }
 
-    /// How long this thread has waited for a CPU, in all, until now.
+    /// Total time that this thread has waited for a CPU until now.
     pub(super) fn runner_waited(&self) -> Option<Duration> {
         match &self.runner {
             Some(file) => read_share(file),
@@ -169,7 +171,8 @@ impl LoadMeter {
     }
 
     fn read(&self) -> Reading {
-        // A thread that ended counts no more: a sum without it would run backwards, which `end` takes for nothing.
+        // A thread that ended is left out of the sum. The sum may thus decrease, and `end` then
+        // reports zero.
         let engine = self
             .engine
             .iter()
@@ -179,7 +182,7 @@ impl LoadMeter {
     }
 }
 
-/// What a host took from all CPUs of this machine, since it started.
+/// Total time that the host took from all CPUs of this machine.
 fn stolen() -> Option<Duration> {
     let mut text = [0; 512];
     let count = File::open("/proc/stat").ok()?.read_at(&mut text, 0).ok()?;
@@ -187,7 +190,7 @@ fn stolen() -> Option<Duration> {
     Some(Duration::from_secs_f64(ticks as f64 / rustix::param::clock_ticks_per_second() as f64))
 }
 
-/// Time for which the threads of process `pid` have waited for a CPU, the longest of any. Zero if the system does not tell.
+/// Longest time that a thread of process `pid` has waited for a CPU; zero if unknown.
 pub(super) fn waited_by(pid: u32) -> Duration {
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return Duration::ZERO };
     let shares = threads.flatten().filter_map(|thread| share(&fs::read(thread.path().join("schedstat")).ok()?));
@@ -200,14 +203,15 @@ fn read_share(file: &File) -> Option<Share> {
     share(&text[..count])
 }
 
-/// `ran waited slices`, nanoseconds.
+/// Parses `ran waited slices`, in nanoseconds.
 fn share(text: &[u8]) -> Option<Share> {
     let mut numbers = std::str::from_utf8(text).ok()?.split_ascii_whitespace().map(str::parse);
     let mut next = || Some(Duration::from_nanos(numbers.next()?.ok()?));
     Some(Share { ran: next()?, waited: next()? })
 }
 
-/// The eighth number of the first line, `cpu user nice system idle iowait irq softirq steal ...`.
+/// Parses the eighth number of the first line, `cpu user nice system idle iowait irq softirq steal
+/// ...`.
 fn stolen_ticks(text: &[u8]) -> Option<u64> {
     let line = text.split(|byte| *byte == b'\n').next()?;
     std::str::from_utf8(line).ok()?.strip_prefix("cpu ")?.split_ascii_whitespace().nth(7)?.parse().ok()
@@ -230,7 +234,7 @@ mod tests {
         }
     }
 
-    /// On Linux: a thread that spins for some CPU time is seen to have run that long.
+    /// On Linux the meter sees the CPU time of a thread that spins.
     #[cfg(target_os = "linux")]
     #[test]
     fn sees_a_thread_run() {
@@ -246,7 +250,7 @@ mod tests {
             std::hint::spin_loop();
         }
         meter.flag();
-        // Of any one thread: those of other tests are of this process as well.
+        // Of one thread, because other tests run in this process as well.
         let ran_since = |load: &MoveLoad| load.since_flag.unwrap().ran;
         let mut load = meter.end(true, Instant::now());
         while ran_since(&load) < Duration::from_millis(5) {

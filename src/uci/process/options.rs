@@ -1,4 +1,4 @@
-//! Options of a running engine: those of its start, and those that change between games.
+//! Options of a running engine, at its start and between games.
 
 use std::path::PathBuf;
 
@@ -6,11 +6,12 @@ use super::{Engine, StartError, files};
 use crate::uci::option::{OptionError, set_option};
 
 impl Engine {
-    /// `Threads` goes first: engines lay out their hash tables by it.
+    /// Writes the options of the start, `Threads` first because engines lay out their hash tables
+    /// by it.
     pub(super) fn write_options(&mut self) -> Result<(), StartError> {
         let is_threads = |name: &str| name.eq_ignore_ascii_case("Threads");
         let is_ponder = |name: &str| name.eq_ignore_ascii_case("Ponder");
-        // Whoever has no such option may ponder still: it is enough to name a move.
+        // An engine without this option may still ponder, if its answer names a move.
         if self.config.ponder && self.session.options().iter().any(|option| is_ponder(&option.name)) {
             self.config.options.retain(|(name, _)| !is_ponder(name));
             self.config.options.push(("Ponder".to_owned(), "true".to_owned()));
@@ -24,7 +25,7 @@ impl Engine {
         self.look_for_files()
     }
 
-    /// Looks for the files that options name before the engine is told of them.
+    /// Checks the files that options name, before the options are sent.
     fn look_for_files(&mut self) -> Result<(), StartError> {
         let dir = self.config.dir.clone().unwrap_or_else(|| PathBuf::from("."));
         let dir = std::path::absolute(&dir).unwrap_or(dir);
@@ -40,10 +41,12 @@ impl Engine {
         Ok(())
     }
 
-    /// Checks options, and has those that change set before the next new game; a process started anew gets all of them.
+    /// Checks options and queues the changed ones for the next new game. A restarted process gets
+    /// all of them.
     ///
     /// # Errors
-    /// An option that the engine does not have, or a value that it does not take: those before it are set.
+    /// Returns an error if the engine has no such option or refuses the value; earlier options stay
+    /// queued.
     pub fn set_options(&mut self, options: &[(String, String)]) -> Result<(), OptionError> {
         for (name, value) in options {
             let known = self.config.options.iter_mut().find(|(known, _)| known.eq_ignore_ascii_case(name));

@@ -1,9 +1,10 @@
-//! Thinking on the opponent's time.
+//! Pondering: searches on the opponent's time.
 //!
-//! `go ponder` is sent while nothing is charged. When the opponent has moved, the charge begins immediately before the write of
-//! `ponderhit`; or, where it was another move, of `stop`, as on a real clock: what the engine needs to come back from the wrong
-//! position is its own time. The `bestmove` of a stopped search is swallowed, and only then `position` and `go` are sent, still within
-//! the one deadline: an engine that does not answer `stop` loses on time.
+//! The time of `go ponder` is not charged. After the opponent's move the clock starts right before
+//! the write of `ponderhit`, or of `stop` if another move was played. The engine thus pays for its
+//! return from a wrong guess, as on a real clock. The `bestmove` of a stopped search is discarded,
+//! and only then `position` and `go` are sent, within the same deadline. An engine that does not
+//! answer `stop` loses on time.
 
 use std::convert::Infallible;
 use std::future::pending;
@@ -16,28 +17,29 @@ use crate::uci::process::Fault;
 use crate::uci::session::State;
 use crate::uci::transcript::Direction;
 
-/// What an engine thinks about while its opponent does.
+/// State of a ponder search.
 #[derive(Debug, Default)]
 pub(super) struct Ponder {
-    /// The `position` line; `None` while it does not.
+    /// The `position` line; `None` if the engine does not ponder.
     position: Option<Vec<u8>>,
-    /// So many bytes of what is being sent are in the pipe.
+    /// Number of bytes of `out` that are already in the pipe.
     sent: usize,
 }
 
-/// What came of a guess.
+/// Result of a guess.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Came {
-    /// The opponent played the move.
+    /// The opponent played the expected move.
     Hit,
-    /// It played another one.
+    /// The opponent played another move.
     Miss,
 }
 
 impl Engine {
-    /// Has the engine think about a position that its opponent has still to reach: `position` is a complete line, the expected move its
-    /// last word. Does not wait: what the pipe does not take at once goes out while [`listen`](Self::listen) is awaited. The next
-    /// [`go`](Self::go) ends it, or [`end_ponder`](Self::end_ponder).
+    /// Starts a search of the expected position. `position` is a complete line whose last word is
+    /// the expected move. Does not wait: bytes that the pipe does not take at once are sent by
+    /// [`listen`](Self::listen). The next [`go`](Self::go) or [`end_ponder`](Self::end_ponder) ends
+    /// the search.
     pub fn ponder(&mut self, position: &[u8], go: &Go) {
         self.begin(position);
         Go { ponder: true, ..*go }.write(&mut self.out);
@@ -47,14 +49,16 @@ impl Engine {
         self.ponder = Ponder { position: Some(position.to_vec()), sent };
     }
 
-    /// True from [`ponder`](Self::ponder) until it is asked for a move or told to end.
+    /// True from [`ponder`](Self::ponder) to the next search or to
+    /// [`end_ponder`](Self::end_ponder).
     #[must_use]
     pub fn is_pondering(&self) -> bool {
         self.ponder.position.is_some()
     }
 
-    /// Takes what an engine says while it ponders, so that it is not held up by a full pipe; drop it when the opponent has moved. Never
-    /// ends by itself. An engine whose process is gone is found out when it is asked next.
+    /// Reads the engine's output during a ponder search, so that a full pipe does not block it.
+    /// Never completes: drop it after the opponent's move. The next command reports a process that
+    /// ended.
     pub async fn listen(&mut self) -> Infallible {
         loop {
             let out = &self.out[self.ponder.sent..];
@@ -64,16 +68,16 @@ impl Engine {
                     self.take_chunk(count, at);
                 }
                 Happened::Said => {}
-                // A pipe is closed, or the process ended: nothing more will come.
+                // A pipe was closed or the process ended, so nothing more will come.
                 _ => pending().await,
             }
         }
     }
 
-    /// Ends a ponder search whose game is over, and swallows its answer.
+    /// Stops a ponder search whose game is over and discards its answer.
     ///
     /// # Errors
-    /// The process is gone, or was killed because it did not answer `stop`.
+    /// Returns an error if the process ended, or was killed because it did not answer `stop`.
     pub async fn end_ponder(&mut self) -> Result<(), Fault> {
         if self.take_ponder(&[]).is_none() {
             return Ok(());
@@ -93,8 +97,9 @@ impl Engine {
         }
     }
 
-    /// Whether the engine thinks about `position`, if it ponders still. One that gave its answer unasked does not: what it said is not
-    /// looked at, and it is asked as if it had never pondered.
+    /// Ends the pondering and compares `position` with the guess; `None` if the engine does not
+    /// ponder any more. An engine that answered unasked does not: its answer is ignored, and it
+    /// searches as if it had never pondered.
     pub(super) fn take_ponder(&mut self, position: &[u8]) -> Option<Came> {
         let guess = self.ponder.position.take()?;
         self.drop_sent();
@@ -105,7 +110,7 @@ impl Engine {
         Some(if guess == position { Came::Hit } else { Came::Miss })
     }
 
-    /// Charges what is left of a search after a right guess.
+    /// Continues the search after a right guess, with the clock running.
     pub(super) async fn ponder_hit(&mut self, deadline: Option<Duration>, is_timed: bool) -> SearchOutcome {
         Command::PonderHit.write(&mut self.out).expect("it has no argument");
         self.session.ponder_hit();
@@ -114,7 +119,7 @@ impl Engine {
         self.conclude(waited, t0, deadline).await
     }
 
-    /// Charges the end of a search after a wrong guess, and the search that takes its place.
+    /// Stops the search after a wrong guess and starts the real one, all with the clock running.
     pub(super) async fn ponder_miss(
         &mut self,
         position: &[u8],
@@ -136,13 +141,13 @@ impl Engine {
         self.conclude(waited, t0, deadline).await
     }
 
-    /// Adds `stop` to what is not sent yet.
+    /// Appends `stop` to the unsent bytes.
     fn say_stop(&mut self) {
         Command::Stop.write(&mut self.out).expect("it has no argument");
         self.session.stop_ponder();
     }
 
-    /// Keeps what the pipe has not taken: an engine that was slow to read must still be told what to think about.
+    /// Keeps the bytes that the pipe has not taken, so that a slow reader still gets its position.
     fn drop_sent(&mut self) {
         self.out.drain(..self.ponder.sent.min(self.out.len()));
         self.ponder.sent = 0;

@@ -1,16 +1,17 @@
-//! Did the harness itself run while an engine thought? Engines have process groups of their own, so Ctrl-Z, SIGSTOP or a frozen
-//! group stops the clock's reader and not them: an answer then lies in the pipe until the harness wakes, and its stamp is wrong.
+//! Detector of stops of the harness itself. Engines have process groups of their own, so Ctrl-Z,
+//! SIGSTOP or a frozen group stops the harness and not them. An answer then lies in the pipe until
+//! the harness continues, and its stamp is wrong.
 //!
-//! No signal tells of that in time (SIGCONT is handled after the other threads run again). So a wait with a deadline looks up every
-//! [`Pulse::BEAT`]; a look that comes far later than due, by a clock that goes on while the machine sleeps, and that was not
-//! waiting for a CPU meanwhile, is time in which the harness did not exist.
+//! No signal reports this in time (SIGCONT is handled after the other threads run again). A wait
+//! with a deadline therefore wakes up every [`Pulse::BEAT`]. A gap much longer than a beat is a
+//! stop, less the thread's waits for a CPU; its clock includes suspends of the machine.
 //!
-//! A move during which that happened makes its game void under a clock, and where it would be a
-//! stall, whatever the plan says; its pair is played again.
+//! Such a stop makes the game void if the move has a clock, or if it would be a stall, whatever the
+//! plan says. Its pair is replayed.
 
 use std::time::Duration;
 
-/// Looks of one wait. All times are totals: since boot, and since the thread began.
+/// Looks of one wait. All times are totals, since boot or since the thread began.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pulse {
     seen: Duration,
@@ -20,21 +21,21 @@ pub(super) struct Pulse {
 }
 
 impl Pulse {
-    /// From one look to the next.
+    /// Time from one look to the next.
     pub(super) const BEAT: Duration = Duration::from_millis(100);
 
-    /// What a busy disk or host may take without a word; more of it is called a stop.
+    /// Shortest gap that is a stop; a busy disk or host can cause shorter ones.
     const LEAST: Duration = Duration::from_millis(400);
 
-    /// The same where the system does not tell how long a thread waited for a CPU.
+    /// The same if the system does not count a thread's waits for a CPU.
     const LEAST_BLIND: Duration = Duration::from_millis(2_000);
 
-    /// The first look, at `now`; this thread had `waited` so long for a CPU.
+    /// Starts at `now`; this thread has `waited` for a CPU in total.
     pub(super) const fn new(now: Duration, waited: Option<Duration>) -> Self {
         Self { seen: now, asked: now, waited, absent: Duration::ZERO }
     }
 
-    /// Another look. `waited` is asked about once a beat.
+    /// Looks again. `waited` is called at most once a beat.
     pub(super) fn look(&mut self, now: Duration, waited: impl FnOnce() -> Option<Duration>) {
         let gap = now.saturating_sub(self.seen);
         self.seen = now;
@@ -53,20 +54,20 @@ impl Pulse {
         }
     }
 
-    /// How long the harness did not run, at least; `None` where it always did.
+    /// Least time that the harness did not run; `None` if it ran throughout.
     pub(super) fn absent(&self) -> Option<Duration> {
         (!self.absent.is_zero()).then_some(self.absent)
     }
 }
 
-/// Time since boot, with what the machine slept.
+/// Time since boot, including suspends.
 #[cfg(target_os = "linux")]
 pub(super) fn now() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
     Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0))
 }
 
-/// Time of day: the clocks that do not stop while the machine sleeps are not the same everywhere.
+/// Time of day, because the clocks that include suspends differ between systems.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn now() -> Duration {
     std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default()
@@ -76,7 +77,8 @@ pub(super) fn now() -> Duration {
 mod tests {
     use super::*;
 
-    /// Looks at so many milliseconds, with the total wait for a CPU at each; what is taken for a stop.
+    /// Looks at the given milliseconds, with the total wait for a CPU at each, and the time of
+    /// stops.
     #[track_caller]
     fn check(looks: &[(u64, Option<u64>)], absent: Option<u64>) {
         let ms = Duration::from_millis;
@@ -96,12 +98,12 @@ mod tests {
         // A busy machine.
         check(&[(2_000, Some(1_900))], None);
         check(&[(2_000, Some(1_400))], Some(500));
-        // What was waited earlier explains nothing.
+        // An earlier wait does not explain a gap.
         check(&[(1_000, Some(900)), (2_100, Some(900))], Some(1_000));
-        // Many events, each soon after the last.
+        // Many events in quick succession.
         check(&[(60, Some(0)), (120, Some(0)), (180, Some(0)), (240, Some(0)), (640, Some(0))], None);
         check(&[(600, Some(0)), (1_300, Some(0))], Some(1_100));
-        // A system that does not tell.
+        // A system that does not count the waits.
         check(&[(2_099, None)], None);
         check(&[(2_100, None)], Some(2_000));
     }

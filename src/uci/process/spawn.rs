@@ -1,4 +1,4 @@
-//! The operating system's part: start a process so that it can't outlive the harness, end all of it, say how it ended.
+//! Start and end of processes: an engine cannot outlive the harness.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,11 +10,13 @@ use tokio::process::{Child, Command};
 use super::config::{EngineConfig, StartError};
 use super::strays::Strays;
 
-/// Starts the program in a process group of its own, on the given CPUs (all if empty), with three pipes.
+/// Starts the program in its own process group, on the given CPUs (all if empty), with three pipes.
 ///
-/// On Linux the kernel kills it when the *thread* that called this ends: call it on a thread that lives as long as the engine.
+/// On Linux the kernel kills the process when the calling *thread* ends. That thread must live as
+/// long as the engine.
 pub(super) async fn spawn(config: &EngineConfig, cpus: &[usize], strays: &Strays) -> Result<Child, StartError> {
-    // A binary that was just built can be busy for a moment: another thread's fork may still hold it open for writing.
+    // A program that was just built can be busy: the fork of another thread may hold it open for
+    // writing.
     const BUSY_TRIES: u32 = 50;
     const BUSY_PAUSE: Duration = Duration::from_millis(10);
     let mut command = command(config, cpus, strays)?;
@@ -54,7 +56,8 @@ fn command(config: &EngineConfig, cpus: &[usize], strays: &Strays) -> Result<Com
     Ok(command)
 }
 
-/// A path with a folder in it is taken from the harness's folder, whatever folder the engine runs in; a bare name from `PATH`.
+/// Resolves a path with a directory in it from the harness's working directory; a bare name is left
+/// to `PATH`.
 fn resolve(program: &Path) -> PathBuf {
     if program.components().count() > 1 {
         std::path::absolute(program).unwrap_or_else(|_| program.to_owned())
@@ -83,7 +86,8 @@ mod linux {
     use rustix::thread::{CpuSet, sched_setaffinity};
     use tokio::process::Command;
 
-    /// Makes the child die with its parent and stay on its CPUs. The error is a CPU number the kernel's set does not hold.
+    /// Makes the child die with its parent and stay on its CPUs. Returns the first CPU number that
+    /// is too large as an error.
     pub(super) fn prepare(command: &mut Command, cpus: &[usize]) -> Result<(), usize> {
         let mut set = CpuSet::new();
         for &cpu in cpus {
@@ -96,12 +100,12 @@ mod linux {
         let parent = getpid();
         let in_child = move || {
             set_parent_process_death_signal(Some(Signal::KILL))?;
-            // The parent may have died before the line above: then no signal will come.
+            // If the parent died before the line above, no signal will come.
             if getppid() != Some(parent) {
                 return Err(Errno::SRCH.into());
             }
-            // Its orphans become its children, and not init's: `strays` looks for them there.
-            // A system that forbids it leaves them to init.
+            // Makes its orphans its own children instead of init's, so that `strays` finds them. If
+            // the system refuses, they go to init.
             let _ = set_child_subreaper(Some(Pid::INIT));
             if pinned {
                 sched_setaffinity(None, &set)?;
@@ -112,8 +116,9 @@ mod linux {
             unsafe_code,
             reason = "the parent-death signal and the CPU set must be in place before the program starts"
         )]
-        // SAFETY: between fork and exec only async-signal-safe calls are allowed. The closure makes five system calls, touches
-        // no lock and allocates nothing: its values were made above, and an error made of an OS code is a plain number.
+        // SAFETY: only async-signal-safe calls are allowed between fork and exec. The closure makes
+        // five system calls, takes no lock and allocates nothing. Its values were made above, and
+        // an error from an OS code is a plain number.
         unsafe {
             command.pre_exec(in_child);
         }
@@ -121,19 +126,19 @@ mod linux {
     }
 }
 
-/// Kills every process of the group that `pid` leads. Call it before the leader is reaped, or at once after: the number is free
-/// for others later.
+/// Kills the process group that `pid` leads. Call it before the leader is reaped or right after,
+/// because the id may be reused later.
 pub(super) fn kill_group(pid: u32) {
     #[cfg(unix)]
     if let Some(pid) = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw) {
-        // It fails where nobody is left.
+        // Fails if the group is empty.
         let _ = rustix::process::kill_process_group(pid, rustix::process::Signal::KILL);
     }
     #[cfg(not(unix))]
     let _ = pid;
 }
 
-/// `exit status 3` or `signal 11 (SIGSEGV)`.
+/// Describes an exit status: `exit status 3` or `signal 11 (SIGSEGV)`.
 pub(super) fn describe(status: ExitStatus) -> String {
     #[cfg(unix)]
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {

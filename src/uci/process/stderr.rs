@@ -1,17 +1,17 @@
-//! What an engine says on its standard error: a file that is made when there is something to put in it, up to a cap, and the
-//! last bytes for messages.
+//! Standard error of an engine: a capped file, created at the first byte, and the last bytes for
+//! messages.
 
 use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::path::PathBuf;
 
-/// Where an engine's standard error goes.
+/// Destination of an engine's standard error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StderrSink {
-    /// The file it is appended to; `None` keeps only the last few KiB in memory.
+    /// File to append to; `None` keeps only the last 8 KiB in memory.
     pub path: Option<PathBuf>,
-    /// Bytes written to the file by one process; what comes after is read and thrown away.
+    /// Most bytes written to the file by one process; the rest is discarded.
     pub cap_bytes: u64,
 }
 
@@ -21,7 +21,7 @@ impl Default for StderrSink {
     }
 }
 
-/// The reading end's state.
+/// State of the log of one process.
 #[derive(Debug)]
 pub(super) struct StderrLog {
     sink: StderrSink,
@@ -45,7 +45,7 @@ impl StderrLog {
         self.write(bytes);
     }
 
-    /// A log that can't be written must not lose a game, so the first failure ends it.
+    /// Writes to the file. Ends the log at the first failure, because that must not lose a game.
     fn write(&mut self, bytes: &[u8]) {
         let left = self.sink.cap_bytes.saturating_sub(self.written);
         let Some(path) = self.sink.path.as_ref().filter(|_| left > 0) else { return };
@@ -57,7 +57,7 @@ impl StderrLog {
         self.written = if done { self.written + count as u64 } else { u64::MAX };
         if done && self.written >= self.sink.cap_bytes {
             let file = self.file.as_mut().expect("it was just written to");
-            // Nothing depends on the note.
+            // The note is optional, so an error is ignored.
             let _ = writeln!(file, "\n(the rest is not kept: the cap is {} bytes)", self.sink.cap_bytes);
         }
         if self.written >= self.sink.cap_bytes {
@@ -65,13 +65,13 @@ impl StderrLog {
         }
     }
 
-    /// The last bytes, as text.
+    /// Returns the last bytes as text.
     pub(super) fn tail(&self) -> String {
         let (front, back) = self.tail.as_slices();
         String::from_utf8_lossy(&[front, back].concat()).into_owned()
     }
 
-    /// The last lines on one line, for a message; empty where nothing was said.
+    /// Returns the last lines as one line for a message; empty if there are none.
     pub(super) fn last_words(&self) -> String {
         const LINES: usize = 3;
         const LONGEST: usize = 200;

@@ -1,5 +1,6 @@
-//! A conversation without a protocol: any bytes go out, every line that comes is handed on with its stamp. For whoever looks into
-//! an engine's manners; games are played through [`Engine`](super::Engine), which knows what may be said when.
+//! Conversation with a process without any protocol, for checks of an engine's behaviour. Any bytes
+//! can be sent, and every line is returned with its stamp. Games use [`Engine`](super::Engine),
+//! which knows the protocol.
 
 use std::time::Instant;
 
@@ -11,7 +12,7 @@ use super::{READS_AT_ONCE, spawn};
 use crate::uci::framing::LineBuffer;
 use crate::uci::transcript::{Direction, Transcript};
 
-/// A running process and what was said. Dropping it kills its whole process group.
+/// A running process with its transcript. Dropping it kills its whole process group.
 #[derive(Debug)]
 pub struct Talk {
     process: Process,
@@ -23,22 +24,22 @@ pub struct Talk {
     ended: Option<String>,
 }
 
-/// What a wait for a line came to.
+/// Result of a wait for a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Heard {
     /// A line without its end, and the stamp of the read that completed it.
     Line(Vec<u8>, Instant),
-    /// Nothing until the deadline.
+    /// The deadline passed without a line.
     Silence,
-    /// The process ended, in these words, and all of its lines were handed on.
+    /// The process ended with this description, and all of its lines were returned.
     Ended(String),
 }
 
 impl Talk {
-    /// Starts a program; nothing is said to it, and its options are not looked at.
+    /// Starts a program without a handshake; its options are ignored.
     ///
     /// # Errors
-    /// It can't be started.
+    /// Returns an error if the program cannot be started.
     pub async fn start(config: &EngineConfig, cpus: &[usize]) -> Result<Self, StartError> {
         let process = Process::start(config, cpus).await?;
         let now = Instant::now();
@@ -53,7 +54,8 @@ impl Talk {
         })
     }
 
-    /// Has bytes sent as they are, by the waits that follow; tells when that was. Of many bytes the transcript keeps the end.
+    /// Queues bytes for the next waits and returns the current time. If there are too many, the
+    /// transcript keeps their end.
     pub fn say(&mut self, bytes: &[u8]) -> Instant {
         let now = Instant::now();
         self.out.drain(..self.sent);
@@ -63,14 +65,14 @@ impl Talk {
         now
     }
 
-    /// Closes the process's input. What was not sent yet is lost.
+    /// Closes the process's input. Unsent bytes are lost.
     pub fn close_input(&mut self) {
         self.out.clear();
         self.sent = 0;
         self.process.close_input();
     }
 
-    /// Sends what is to be sent and waits for the next line.
+    /// Sends the queued bytes and waits for the next line.
     pub async fn hear(&mut self, until: Instant) -> Heard {
         loop {
             if let Some(line) = self.lines.next_line() {
@@ -84,7 +86,7 @@ impl Talk {
             }
             match self.process.next(&self.out[self.sent..], &mut self.lines, sleep_until(until.into())).await {
                 Happened::Wrote(Ok(count)) => self.sent += count,
-                // It may still have something to say, and its end will be told.
+                // The process may still have output, and its end will be reported.
                 Happened::Wrote(Err(_)) => self.sent = self.out.len(),
                 Happened::Read(Ok(count), at) if count > 0 => self.take(count, at),
                 Happened::Read(..) => self.process.close_output(),
@@ -98,7 +100,8 @@ impl Talk {
                 }
                 Happened::TimeOut => return Heard::Silence,
             }
-            // Looked at after every event: a process that fills the pipe without a line end would keep the timer waiting.
+            // Checked after every event, because a process that fills the pipe without a line end
+            // would starve the timer.
             if Instant::now() >= until && self.ended.is_none() {
                 return self
                     .lines
@@ -114,13 +117,13 @@ impl Talk {
         self.lines.advance(count);
     }
 
-    /// What was said, with microseconds since the start.
+    /// Formatted transcript, with microseconds since the start.
     #[must_use]
     pub fn transcript(&self) -> String {
         self.transcript.text()
     }
 
-    /// The last KiB of its standard error.
+    /// Last 8 KiB of its standard error.
     #[must_use]
     pub fn stderr_tail(&self) -> String {
         self.process.log.tail()
