@@ -420,6 +420,7 @@ const PLAIN: &[&str] = &[
     "engine/examples",
     "engine/src",
     "engine/tests",
+    "engine/trainer/src/data",
     "src/check",
     "src/chess",
     "src/chess.rs",

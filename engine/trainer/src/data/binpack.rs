@@ -1,6 +1,8 @@
-//! Stockfish's binpack, through the crate sfbinpack (GPL-3.0). Scores and results are the side to move's.
+//! Stockfish's binpack format, read and written by the crate sfbinpack (GPL-3.0). Scores and
+//! results are relative to the side to move.
 //!
-//! The crate trusts what it reads; here its panics become errors, and sizes are bounded.
+//! The crate does not validate its input. This module converts its panics to errors and bounds the
+//! sizes.
 
 use super::error::{DataError, Place};
 use super::format::Format;
@@ -21,17 +23,18 @@ use std::panic::{self, AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 
-/// A chunk is about 8 MiB; the format's own reader refuses more than this.
+/// Largest chunk in bytes. Usual chunks have about 8 MiB, and the reference reader refuses more
+/// than this.
 const MAX_CHUNK: u32 = 100 << 20;
 const MAGIC: &[u8; 4] = b"BINP";
 
-/// Positions of a file. After an error it must not be asked again.
+/// Reader of the positions of a file. It must not be used after an error.
 pub struct Positions {
     path: PathBuf,
     input: Input,
     chunk: Vec<u8>,
     reader: ChunkReader,
-    /// Bytes before the chunk, and before the next one.
+    /// Offset of the current chunk in the file; `next` is that of the following chunk.
     offset: u64,
     next: u64,
 }
@@ -45,7 +48,7 @@ impl Positions {
         DataError::bad(&self.path, Place::Offset(self.offset), why)
     }
 
-    /// False at the end of the file.
+    /// Loads the next chunk; returns false at the end of the file.
     fn load(&mut self) -> Result<bool, DataError> {
         self.offset = self.next;
         if self.input.fill_buf().map_err(DataError::io(&self.path, "read it"))?.is_empty() {
@@ -78,7 +81,7 @@ impl Positions {
                 return Ok(None);
             }
         }
-        // After a panic the reader is used no more: an error is the last word.
+        // The reader's state is undefined after a panic, so callers stop at the first error.
         let read = unless_it_panics(|| {
             let entry = self.reader.next(&self.chunk);
             let fen = entry.pos.fen().ok()?;
@@ -98,11 +101,12 @@ impl Positions {
 }
 
 thread_local! {
-    /// True while this thread does what may panic on damaged bytes.
+    /// True while this thread runs code that may panic on damaged bytes.
     static IS_READING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What comes of reading, none where it panics; the terminal hears of no panic but those of others.
+/// Returns the closure's result, or `None` if it panics. The panic hook stays silent for this panic
+/// only.
 fn unless_it_panics<T>(read: impl FnOnce() -> T) -> Option<T> {
     static QUIET: Once = Once::new();
     QUIET.call_once(|| {
@@ -127,7 +131,8 @@ impl Iterator for Positions {
     }
 }
 
-/// Hands what the crate writes to a file. The crate forgets the errors of its end, so the first is kept here.
+/// Writer from the crate to the sink. The crate drops errors of its final flush, so the first error
+/// is kept here.
 struct Chunks<'a> {
     sink: &'a mut Sink,
     failed: Option<DataError>,
@@ -135,7 +140,7 @@ struct Chunks<'a> {
 
 impl Write for Chunks<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // After an error the file is given up, and nothing more goes into it.
+        // After an error the output is discarded, so further bytes are ignored.
         if self.failed.is_none()
             && let Err(error) = self.sink.put(bytes)
         {
@@ -158,7 +163,8 @@ pub struct Written {
     pub left_out: u64,
 }
 
-/// Writes every position that has a move and a score. `read` hands each entry to the closure that it is given.
+/// Writes every position that has a move and a score. `read` passes each entry to its closure
+/// argument.
 pub fn write<T>(
     path: &Path,
     sink: &mut Sink,
@@ -192,7 +198,7 @@ pub fn write<T>(
     }
 }
 
-/// None where there is no move or no score.
+/// Converts a position to a binpack entry; `None` if it has no move or no score.
 fn packed(position: &Position) -> Option<TrainingDataEntry> {
     let Position { board, mv, .. } = position;
     if mv.is_null() || position.score == NO_SCORE {
@@ -212,7 +218,7 @@ fn packed(position: &Position) -> Option<TrainingDataEntry> {
         pos,
         mv: Move::new(square(mv.from()), square(mv.to()), kind, promoted),
         score,
-        // The format has fourteen bits for it.
+        // The format stores the ply in 14 bits.
         ply: position.ply().min(0x3fff) as u16,
         result: i16::from(result.half_points()) - 1,
     })

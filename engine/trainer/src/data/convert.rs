@@ -1,4 +1,4 @@
-//! From format to format, all of it or what is worth training on.
+//! Conversion between formats, with or without the training filter.
 
 use super::error::DataError;
 use super::filter::Filter;
@@ -11,7 +11,7 @@ use super::write::Encoder;
 use super::{passed_over, say};
 use clap::Args;
 
-/// `convert`
+/// Arguments of `convert`.
 #[derive(Debug, Args)]
 pub struct Convert {
     #[command(flatten)]
@@ -20,7 +20,7 @@ pub struct Convert {
     pub(super) output: Output,
 }
 
-/// `filter`
+/// Arguments of `filter`.
 #[derive(Debug, Args)]
 pub struct Keep {
     #[command(flatten)]
@@ -31,21 +31,22 @@ pub struct Keep {
     filter: Filter,
 }
 
-/// `import`
+/// Arguments of `import`.
 #[derive(Debug, Args)]
 pub struct Import {
     #[command(flatten)]
     input: Input,
     #[command(flatten)]
     pub(super) output: Output,
-    /// Games with an illegal move or start that may be left out; with one more the import fails. 0: with the first
+    /// Games with an illegal move or start that may be left out; with one more the import fails. 0:
+    /// with the first
     #[arg(long, default_value_t = 100, value_name = "N")]
     max_bad: u64,
 }
 
 impl Convert {
     /// # Errors
-    /// What could not be read or written.
+    /// Fails if an input cannot be read or the output cannot be written.
     pub fn run(&self) -> anyhow::Result<()> {
         convert(&self.input, &self.output, None)
     }
@@ -53,7 +54,7 @@ impl Convert {
 
 impl Keep {
     /// # Errors
-    /// What could not be read or written.
+    /// Fails if an input cannot be read or the output cannot be written.
     pub fn run(&self) -> anyhow::Result<()> {
         convert(&self.input, &self.output, Some(self.filter))
     }
@@ -61,7 +62,8 @@ impl Keep {
 
 impl Import {
     /// # Errors
-    /// What could not be read or written, positions, which are no games, and files without a game to learn from.
+    /// Fails if an input cannot be read or the output cannot be written, if an input holds
+    /// positions instead of games, or if no game has an evaluation.
     pub fn run(&self) -> anyhow::Result<()> {
         let Import { input, output, max_bad } = self;
         let format = Format::to_write(&output.out, output.to)?;
@@ -91,7 +93,8 @@ impl Import {
     }
 }
 
-/// What is said of games that could not be played; nothing if there were none.
+/// Returns the end of the summary about games with an illegal move or start; empty if there were
+/// none.
 fn bad_games(games: u64) -> String {
     if games == 0 { String::new() } else { format!(", {games} games left out (illegal move or start)") }
 }

@@ -1,4 +1,4 @@
-//! Positions, or games, that were there before.
+//! Removal of duplicate positions or games.
 
 use super::error::DataError;
 use super::format::Format;
@@ -11,10 +11,11 @@ use super::{passed_over, say};
 use clap::Args;
 use destrier::types::SplitMix64;
 
-/// `dedup`
+/// Arguments of `dedup`.
 ///
-/// Of positions with the same Zobrist key the first is kept. Into bulletformat, which does not tell the sides apart, positions that
-/// have the same pieces from the side to move's view are the same; into viriformat and self-play games that are the same in all.
+/// Keeps the first of all positions with the same Zobrist key. For bulletformat, which does not
+/// store the side to move, the key is a hash of the pieces from the side to move's view. For
+/// viriformat and self-play, only identical games are duplicates.
 #[derive(Debug, Args)]
 pub struct Dedup {
     #[command(flatten)]
@@ -26,10 +27,11 @@ pub struct Dedup {
 }
 
 impl Dedup {
-    /// Reads twice: keys with their numbers are sorted, the numbers of all but the first of a key marked, and the rest written.
+    /// Reads the input twice. The first pass sorts the keys with their record numbers and marks all
+    /// but the first of each key. The second pass writes the unmarked records.
     ///
     /// # Errors
-    /// What could not be read or written, or not twice.
+    /// Fails if an input cannot be read twice or the output cannot be written.
     pub fn run(&self) -> anyhow::Result<()> {
         let Output { out, to, .. } = &self.output;
         let format = sortable(out, *to)?;
@@ -71,7 +73,7 @@ impl Dedup {
     }
 }
 
-/// A bit for each record.
+/// Bit set with one bit per record.
 struct Marks(Vec<u64>);
 
 impl Marks {
@@ -86,7 +88,7 @@ impl Marks {
     }
 }
 
-/// What two records have in common that are the same.
+/// Returns the key that duplicate records share.
 fn key(format: Format, position: Option<&Position>, record: &[u8]) -> u64 {
     match (format, position) {
         (Format::Bulletformat, _) => hash(&record[..BULLET_BYTES - 8]),

@@ -1,22 +1,22 @@
-//! What can be wrong with training data.
+//! Errors in training data.
 
 use destrier::datagen::viriformat;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What is wrong with one record, in words.
+/// Description of a fault in one record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bad(pub String);
 
-/// Where in a file.
+/// Position in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// From 1.
+    /// Line number, from 1.
     Line(u64),
-    /// Bytes from the start.
+    /// Bytes from the start of the file.
     Offset(u64),
-    /// Games before it.
+    /// Index of the game, from 0; shown from 1.
     Game(u64),
 }
 
@@ -30,17 +30,17 @@ impl fmt::Display for Place {
     }
 }
 
-/// Why data could not be read or written.
+/// Failure to read or write training data.
 #[derive(Debug, thiserror::Error)]
 pub enum DataError {
-    // The causes are in the sentences; as sources they would be told twice.
+    // Causes are part of the messages; as error sources they would be printed twice.
     #[error("{}: cannot {act}: {error}", path.display())]
     Io { path: PathBuf, act: &'static str, error: io::Error },
     #[error("cannot write to stdout: {0}")]
     Stdout(io::Error),
     #[error("{}: {place}: {why}", path.display())]
     Bad { path: PathBuf, place: Place, why: String },
-    /// A game that cannot be played; those after it can be read.
+    /// Game with an illegal start or move; the games after it can be read.
     #[error("{}: {place}: {why}", path.display())]
     BadGame { path: PathBuf, place: Place, why: String },
     #[error("{}: {games} games that cannot be played, {limit} may be; mend the file, or give more with `--max-bad`", path.display())]
@@ -75,28 +75,28 @@ pub enum DataError {
     NoBinpack { path: PathBuf },
 }
 
-/// What single positions do not say.
+/// Information that single positions lack: the game.
 pub const WHICH_GAME: &str = "which game a position is of";
-/// The same.
+/// Information that single positions lack: the move.
 pub const WHICH_MOVE: &str = "which move was played";
 
 impl DataError {
-    /// For what the operating system refused to do with a file.
+    /// Wraps an I/O error of a file.
     pub fn io(path: &Path, act: &'static str) -> impl FnOnce(io::Error) -> DataError {
         move |error| DataError::Io { path: path.to_owned(), act, error }
     }
 
-    /// Whether the rest of the file can be read.
+    /// Returns true if the fault is limited to one game, so that the rest of the file can be read.
     pub const fn is_of_one_game(&self) -> bool {
         matches!(self, DataError::BadGame { .. })
     }
 
-    /// For a game that cannot be played.
+    /// Creates the error for a game with an illegal start or move.
     pub fn bad_game(path: &Path, game: u64, why: impl Into<String>) -> DataError {
         DataError::BadGame { path: path.to_owned(), place: Place::Game(game), why: why.into() }
     }
 
-    /// For what is wrong at a place of a file.
+    /// Creates the error for a fault at a place of a file.
     pub fn bad(path: &Path, place: Place, why: impl Into<String>) -> DataError {
         DataError::Bad { path: path.to_owned(), place, why: why.into() }
     }

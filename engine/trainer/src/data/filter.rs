@@ -1,4 +1,4 @@
-//! Which positions are worth training on.
+//! Filter of positions for training.
 
 use super::error::{DataError, WHICH_MOVE};
 use super::format::Format;
@@ -6,7 +6,8 @@ use super::record::Position;
 use clap::Args;
 use std::path::Path;
 
-/// What is kept. The default: from ply 16 on, not in check, at most 100 pawns ahead, the best move quiet.
+/// Criteria of the positions to keep. By default, these are positions from ply 16 on, not in check,
+/// with a score within 100 pawns and a quiet move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]
 pub struct Filter {
     /// Drop positions before this ply of the game
@@ -21,13 +22,14 @@ pub struct Filter {
     /// Keep positions with the side to move in check
     #[arg(long)]
     pub keep_checks: bool,
-    /// Keep positions in which a capture or a promotion was played, and those of which no move is known
+    /// Keep positions in which a capture or a promotion was played, and those of which no move is
+    /// known
     #[arg(long)]
     pub keep_captures: bool,
 }
 
 impl Filter {
-    /// True for a position worth training on.
+    /// Returns true if the position meets all criteria.
     pub fn keeps(&self, position: &Position) -> bool {
         (self.min_ply == 0 || position.ply() >= self.min_ply)
             && position.score.unsigned_abs() <= self.max_score
@@ -36,13 +38,13 @@ impl Filter {
             && (self.keep_captures || (!position.mv.is_null() && position.mv.is_quiet()))
     }
 
-    /// True for a position that is not kept only because its move is not known and may have been a capture.
+    /// Returns true if a position fails only because its move is unknown and may be a capture.
     pub fn lacks_move(&self, position: &Position) -> bool {
         position.mv.is_null() && !self.keep_captures && Filter { keep_captures: true, ..*self }.keeps(position)
     }
 
     /// # Errors
-    /// A format that does not say what the filter asks.
+    /// Fails if the format lacks information that the filter needs.
     pub fn check(&self, path: &Path, format: Format) -> Result<(), DataError> {
         let lacks = |what, remedy| Err(format.lacks(path, what, remedy));
         if self.min_ply > 0 && !format.holds_ply() {

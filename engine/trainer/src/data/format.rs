@@ -1,10 +1,10 @@
-//! The formats, and the names of files that are in them.
+//! File formats and their file name extensions.
 
 use super::error::DataError;
 use clap::ValueEnum;
 use std::path::Path;
 
-/// How a file holds games or positions.
+/// File format of games or positions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// Games in 4 bytes a ply (`.vf`, `.viri`, `.viriformat`).
@@ -26,7 +26,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The name on the command line.
+    /// Returns the name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Format::Viriformat => "viriformat",
@@ -40,27 +40,28 @@ impl Format {
         }
     }
 
-    /// What can be given, in words.
+    /// Returns the names of the formats of this build, separated by commas.
     pub fn names() -> String {
         let known =
             Format::value_variants().iter().filter(|&&format| cfg!(feature = "binpack") || format != Format::Binpack);
         known.map(|format| format.name()).collect::<Vec<_>>().join(", ")
     }
 
-    /// The error for a file whose name tells no format, and for which `flag` gives none.
+    /// Creates the error for a file with an unknown extension; `flag` is the option that names the
+    /// format.
     pub(super) fn unknown(path: &Path, flag: &'static str) -> DataError {
         DataError::NoFormat { path: path.to_owned(), flag, known: Format::names() }
     }
 
-    /// The error for what the format does not say, with what to do about it.
+    /// Creates the error for information that the format lacks, with a remedy.
     pub(super) fn lacks(self, path: &Path, what: &'static str, remedy: &'static str) -> DataError {
         DataError::Lacks { path: path.to_owned(), format: self.name(), what, remedy }
     }
 
-    /// The format of a file to be written, by its name.
+    /// Returns the format of an output file: the given one, or that of its extension.
     ///
     /// # Errors
-    /// No format has such names, or none that is written.
+    /// Fails if the extension is unknown or the format is read-only.
     pub fn to_write(path: &Path, given: Option<Format>) -> Result<Format, DataError> {
         let format = match given {
             Some(format) => format,
@@ -73,7 +74,7 @@ impl Format {
         }
     }
 
-    /// The format of a name; `.zst` at its end does not count.
+    /// Returns the format of a file name's extension, after a final `.zst` is removed.
     pub fn of_name(path: &Path) -> Option<Format> {
         let name = path.file_name()?.to_str()?;
         let name = name.strip_suffix(".zst").unwrap_or(name);
@@ -90,12 +91,12 @@ impl Format {
         }
     }
 
-    /// True where a record is a game, and so says which moves were played.
+    /// Returns true if the format can hold games with their moves.
     pub const fn holds_games(self) -> bool {
         !matches!(self, Format::Bulletformat | Format::Text)
     }
 
-    /// True where a file says how far into the game a position is.
+    /// Returns true if the format stores the ply of a position.
     pub const fn holds_ply(self) -> bool {
         !matches!(self, Format::Bulletformat)
     }

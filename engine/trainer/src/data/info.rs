@@ -1,4 +1,4 @@
-//! What is in the files, in numbers and pictures.
+//! Statistics and histograms of data files.
 
 use super::error::DataError;
 use super::input::{Input, Memory};
@@ -13,7 +13,7 @@ use quintain::report::plot::{Heads, HistogramPlot, Series};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// `info`
+/// Arguments of `info`.
 #[derive(Debug, Args)]
 pub struct Info {
     #[command(flatten)]
@@ -31,43 +31,44 @@ pub struct Info {
     json: bool,
 }
 
-/// `check`
+/// Arguments of `check`.
 #[derive(Debug, Args)]
 pub struct Check {
     #[command(flatten)]
     input: Input,
 }
 
-/// Scores are counted by half pawns up to ten pawns.
+/// Width of a score bin in centipawns. The bins cover ten pawns on both sides.
 const SCORE_WIDTH: i32 = 50;
 const SCORE_BINS: usize = 42;
-/// The phase of the full set of pieces: a minor piece is 1, a rook 2, a queen 4.
+/// Phase of the full set of pieces, with weights minor 1, rook 2, queen 4.
 const FULL_PHASE: usize = 24;
 
-/// What was counted.
+/// Statistics of a set of files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Counts {
     pub games: u64,
-    /// Games without a result, without evaluations, or not ended over the board or by the referee, which nothing else
-    /// counts.
+    /// Games without a result or evaluations, or decided by forfeit, failure or abandonment. No
+    /// other count includes them.
     pub passed_over: u64,
     pub positions: u64,
-    /// Positions that no game holds.
+    /// Positions that are stored without a game.
     pub lone: u64,
     /// Positions by result: Black wins, draw, White wins.
     pub results: [u64; 3],
     pub in_check: u64,
-    /// A capture or promotion was played.
+    /// Positions with a capture or promotion as the move played.
     pub captures: u64,
     pub without_move: u64,
     pub without_score: u64,
     pub white_to_move: u64,
     pub distinct: Option<u64>,
-    /// White's, in bins of half a pawn from -10.5 pawns; what is beyond is in the first and last.
+    /// Histogram of White's scores in bins of half a pawn from -10.5 pawns. The first and last bin
+    /// include all scores beyond.
     pub scores: Vec<u64>,
-    /// From 0 (pawns and kings) to 24 (all pieces).
+    /// Histogram of phases from 0 (pawns and kings only) to 24 (all pieces).
     pub phases: Vec<u64>,
-    /// By number of pieces with pawns and kings, from 0.
+    /// Histogram of the number of pieces including pawns and kings, from 0.
     pub pieces: Vec<u64>,
 }
 
@@ -110,7 +111,7 @@ impl Counts {
     }
 }
 
-/// 24 with all pieces on the board, 0 with pawns and kings only.
+/// Returns the game phase: 24 with all pieces on the board, 0 with pawns and kings only.
 fn phase(position: &Position) -> usize {
     let count = |kind| position.board.kind(kind).count() as usize;
     let minors = count(PieceType::Knight) + count(PieceType::Bishop);
@@ -119,7 +120,7 @@ fn phase(position: &Position) -> usize {
 
 impl Info {
     /// # Errors
-    /// What could not be read or written.
+    /// Fails if an input cannot be read or an output cannot be written.
     pub fn run(&self) -> anyhow::Result<()> {
         let counts = self.count()?;
         if let Some(folder) = &self.plots {
@@ -226,7 +227,7 @@ fn draw(counts: &Counts, title: &str, folder: &Path) -> Result<(), DataError> {
 
 impl Check {
     /// # Errors
-    /// The first fault.
+    /// Fails at the first fault in the input.
     pub fn run(&self) -> anyhow::Result<()> {
         let (mut entries, mut positions) = (0_u64, 0_u64);
         let passed = self.input.read(Needs::default(), |entry| {

@@ -1,4 +1,4 @@
-//! What the commands share on their command lines: files to read, and the file to write.
+//! Arguments that the data commands share: input files, the output file and the memory limit.
 
 use super::error::DataError;
 use super::format::Format;
@@ -12,7 +12,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-/// Files to read one after the other.
+/// Input files, read one after the other.
 #[derive(Debug, Args)]
 pub struct Input {
     /// Files to read, packed by zstd or not; for a run of Quintain its folder
@@ -23,7 +23,7 @@ pub struct Input {
     pub from: Option<Format>,
 }
 
-/// A file to write.
+/// Output file.
 #[derive(Debug, Args)]
 pub struct Output {
     /// File to write; its name tells the format
@@ -38,35 +38,36 @@ pub struct Output {
 }
 
 impl Output {
-    /// Starts the file, once it is certain that nobody reads it.
+    /// Creates the output file after a check that it is not one of the input files.
     ///
     /// # Errors
-    /// The same file is read; as [`Sink::create`].
+    /// Fails if the output is also an input, and as [`Sink::create`] does.
     pub fn create(&self, input: &Input) -> Result<Sink, DataError> {
         check_apart(&[&self.out], &input.files)?;
         Sink::create(&self.out, self.force)
     }
 }
 
-/// How much memory a command may use.
+/// Memory limit of a command.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct Memory {
-    /// Memory for records, in MiB; what is beyond goes to temporary files beside the output, for `info` in TMPDIR
+    /// Memory for records, in MiB; what is beyond goes to temporary files beside the output, for
+    /// `info` in TMPDIR
     #[arg(long, default_value_t = 1024, value_name = "MIB", value_parser = clap::value_parser!(u32).range(1..))]
     pub memory: u32,
 }
 
 impl Memory {
-    /// In bytes.
+    /// Returns the limit in bytes.
     pub fn bytes(self) -> usize {
         (self.memory as usize) << 20
     }
 }
 
-/// Holds files to be written apart from each other and from those that are read.
+/// Checks that the output files differ from each other and from the input files.
 ///
 /// # Errors
-/// Two that are the same.
+/// Fails if an output is named twice or is also an input.
 pub fn check_apart(written: &[&Path], read: &[PathBuf]) -> Result<(), DataError> {
     let clash = |path: &Path, clash| Err(DataError::Clash { path: path.to_owned(), clash });
     let read: Vec<PathBuf> = read.iter().map(|path| resolved(&read::file_of(path))).collect();
@@ -84,7 +85,7 @@ pub fn check_apart(written: &[&Path], read: &[PathBuf]) -> Result<(), DataError>
     Ok(())
 }
 
-/// A path without detours, for a file that is there or not.
+/// Returns the canonical path of a file that may not exist yet.
 fn resolved(path: &Path) -> PathBuf {
     let there = path.canonicalize();
     there
@@ -92,23 +93,23 @@ fn resolved(path: &Path) -> PathBuf {
         .unwrap_or_else(|_| path.to_owned())
 }
 
-/// The folder that a file is in.
+/// Returns the folder of a file.
 pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Games left out that are named one by one; after that only their number is told.
+/// Limit of the left-out games that are named on stderr; later ones are only counted.
 const MOST_NAMED: u64 = 10;
 
-/// A line on stderr. Nobody may read it.
+/// Prints a line on stderr and ignores failures.
 fn note(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }
 
-/// Entries between two looks at the progress bar.
+/// Entries between two updates of the progress bar.
 const TICK: u64 = 64;
 
-/// A bar of so many bytes.
+/// Creates a progress bar over a number of bytes.
 pub fn bar(bytes: u64) -> ProgressBar {
     let style = "{wide_bar} {bytes}/{total_bytes}, {per_sec} left {eta} {msg}";
     let style = ProgressStyle::with_template(&style.replace("{per_sec}", "{bytes_per_sec},"));
@@ -116,19 +117,22 @@ pub fn bar(bytes: u64) -> ProgressBar {
 }
 
 impl Input {
-    /// Reads every entry, with a progress bar; `each` may end it by an error. How many games were passed over.
+    /// Reads every entry with a progress bar, until `each` fails. Returns the number of games
+    /// passed over.
     ///
     /// # Errors
-    /// As `each`; a file that can't be read, is of no known format, does not say what is needed, or is damaged.
+    /// Fails as `each` does, or if a file cannot be read, is damaged, has an unknown format or
+    /// lacks needed information.
     pub fn read(&self, needs: Needs, mut each: impl FnMut(Entry) -> Result<(), DataError>) -> Result<u64, DataError> {
         self.read_sources(self.open(needs)?, |_, _, entry| each(entry))
     }
 
-    /// The same without the games that cannot be played, up to so many: how many were passed over, and how many left out.
-    /// The first few are named.
+    /// Reads every entry like [`Input::read`], but leaves out up to `max_bad` games that cannot be
+    /// played. Returns the numbers of games passed over and left out. The first few left-out games
+    /// are named on stderr.
     ///
     /// # Errors
-    /// As [`Input::read`]; more such games.
+    /// Fails as [`Input::read`] does, or if more than `max_bad` games cannot be played.
     pub fn read_playable(
         &self,
         needs: Needs,
@@ -153,10 +157,11 @@ impl Input {
         Ok((passed, bad))
     }
 
-    /// The same of files that are open already, which a pipe can be but once; `each` gets the file and its format, too.
+    /// Reads every entry of open files, because a pipe can be opened only once. `each` also gets
+    /// the file's path and format.
     ///
     /// # Errors
-    /// As `each`; a file that can't be read or is damaged.
+    /// Fails as `each` does, or if a file cannot be read or is damaged.
     pub fn read_sources(
         &self,
         sources: Vec<Source>,
@@ -186,30 +191,30 @@ impl Input {
         Ok(passed.games())
     }
 
-    /// Opens every file, and holds their formats to what is needed.
+    /// Opens every file and checks that its format meets the needs.
     ///
     /// # Errors
-    /// A file that can't be read, is of no known format, or does not say what is needed.
+    /// Fails if a file cannot be read, has an unknown format or lacks needed information.
     pub fn open(&self, needs: Needs) -> Result<Vec<Source>, DataError> {
         let sources = self.files.iter().map(|path| read::open(path, self.from)).collect::<Result<Vec<_>, _>>()?;
         self.check(&sources, needs)?;
         Ok(sources)
     }
 
-    /// Holds the formats of files that are open to what is needed.
+    /// Checks that the formats of open files meet the needs.
     ///
     /// # Errors
-    /// One that does not say it.
+    /// Fails if a format lacks needed information.
     pub fn check(&self, sources: &[Source], needs: Needs) -> Result<(), DataError> {
         self.files.iter().zip(sources).try_for_each(|(path, source)| needs.check(path, source.format))
     }
 
-    /// For commands that read everything twice, which pipes and the like do not give.
+    /// Checks that every input is a regular file, because pipes cannot be read twice.
     ///
     /// # Errors
-    /// What is no regular file.
+    /// Fails if an input exists and is not a regular file.
     pub fn check_lasting(&self) -> Result<(), DataError> {
-        // What is not there is told when it is opened.
+        // Missing files are reported when they are opened.
         let fleeting = |path: &&PathBuf| read::file_of(path).metadata().is_ok_and(|data| !data.is_file());
         match self.files.iter().find(fleeting) {
             Some(path) => Err(DataError::ReadTwice { path: path.clone() }),

@@ -1,4 +1,4 @@
-//! Games that Quintain played, with what the engines said of them.
+//! Games of a Quintain journal with the scores that the engines reported.
 
 use super::error::DataError;
 use super::lines::Input;
@@ -14,10 +14,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
-/// Games read ahead.
+/// Capacity of the channel of games read ahead.
 const AHEAD: usize = 64;
 
-/// The games of a journal that ended over the board or by the referee; others say nothing of their positions, and are
+/// Returns the games of a journal that ended on the board or by adjudication. All others are
 /// counted as passed over.
 pub fn games(path: PathBuf, input: Input, passed: Arc<AtomicU64>) -> impl Iterator<Item = Result<Entry, DataError>> {
     let (sender, receiver) = sync_channel(AHEAD);
@@ -26,7 +26,7 @@ pub fn games(path: PathBuf, input: Input, passed: Arc<AtomicU64>) -> impl Iterat
         let found = journal::read_from(input, &path, |record| {
             match read(&path, number, &record) {
                 Some(game) => {
-                    // Nobody may want more.
+                    // The receiver may be gone already.
                     let _ = sender.send(game.map(Entry::Game));
                 }
                 None => {
@@ -42,7 +42,7 @@ pub fn games(path: PathBuf, input: Input, passed: Arc<AtomicU64>) -> impl Iterat
     receiver.into_iter()
 }
 
-/// None for a game that does not count.
+/// Converts a record to a scored game; `None` for a void, forfeited, failed or empty game.
 fn read(path: &Path, number: u64, record: &GameRecord) -> Option<Result<ScoredGame, DataError>> {
     let is_forfeit = record.ending.termination.is_failure() || record.ending.termination == Termination::TimeForfeit;
     if record.is_void || is_forfeit || record.moves.is_empty() {
@@ -76,7 +76,7 @@ fn read(path: &Path, number: u64, record: &GameRecord) -> Option<Result<ScoredGa
     Some(play())
 }
 
-/// A mover's score as White's in centipawns; a mate in `n` moves is near [`MATE`].
+/// Converts the mover's score to White's in centipawns. A mate in `n` moves is `2n` below [`MATE`].
 pub fn white_score(score: Score, turn: Color) -> i16 {
     let mover = match score {
         Score::Cp(cp) => cp.clamp(-MATE, MATE),

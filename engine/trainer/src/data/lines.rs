@@ -1,4 +1,4 @@
-//! Bytes and lines of files, packed by zstd or not.
+//! Bytes and lines of plain or zstd-compressed files.
 
 use super::error::{DataError, Place};
 use quintain::files::open_input;
@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The longest line that is read, in bytes: a self-play game of 10,000 plies.
+/// Length limit of a line in bytes, enough for a self-play game of 10,000 plies.
 const MAX_LINE: u64 = 1 << 18;
 const BUFFER: usize = 1 << 18;
 
-/// A file that counts what was read of it.
+/// File that counts the bytes read from it.
 struct Counted {
     file: File,
     read: Arc<AtomicU64>,
@@ -28,17 +28,17 @@ impl Read for Counted {
     }
 }
 
-/// The bytes of an open file, unpacked.
+/// Decompressed bytes of an open file.
 pub type Input = Box<dyn BufRead + Send>;
 
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
-/// The bytes of a file, unpacked where it is packed, by its first bytes.
+/// Open file, decompressed if its first bytes are the zstd magic.
 pub(super) struct Unpacked {
     pub(super) input: Input,
-    /// Bytes of the file, packed as it is.
+    /// Size of the file on disk in bytes.
     pub(super) length: u64,
-    /// Bytes of the file read so far.
+    /// Bytes read from disk so far.
     pub(super) read: Arc<AtomicU64>,
 }
 
@@ -46,13 +46,14 @@ impl Unpacked {
     /// Opens a file.
     ///
     /// # Errors
-    /// It can't be read.
+    /// Fails if the file cannot be read.
     pub(super) fn open(path: &Path) -> Result<Unpacked, DataError> {
         let file = open_input(path).map_err(DataError::io(path, "read it"))?;
         let length = file.metadata().map_err(DataError::io(path, "read it"))?.len();
         let read = Arc::new(AtomicU64::new(0));
         let mut whole = BufReader::with_capacity(BUFFER, Counted { file, read: Arc::clone(&read) });
-        // One read brings more than the first line of a file, which its format may be told by.
+        // The first read fills the buffer beyond the first line, from which the format may be
+        // detected.
         let start = whole.fill_buf().map_err(DataError::io(path, "read it"))?;
         let input: Input = if start.starts_with(&ZSTD_MAGIC) {
             Box::new(BufReader::with_capacity(BUFFER, Frames { packed: Some(Packed::Waiting(Box::new(whole))) }))
@@ -63,7 +64,7 @@ impl Unpacked {
     }
 }
 
-/// zstd frames one after the other.
+/// Decoder of consecutive zstd frames.
 struct Frames {
     packed: Option<Packed>,
 }
@@ -99,7 +100,7 @@ impl Read for Frames {
     }
 }
 
-/// What is wrong with packed bytes, by the last of the decoder's causes.
+/// Converts a decoder error to an I/O error that names the root cause.
 fn damaged(error: &dyn Error) -> io::Error {
     let mut last = error;
     while let Some(cause) = last.source() {
@@ -108,34 +109,34 @@ fn damaged(error: &dyn Error) -> io::Error {
     io::Error::other(format!("damaged or cut-off zstd: {last}"))
 }
 
-/// What some editors write before the first line.
+/// UTF-8 byte order mark, which some editors write at the start of a file.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Numbered lines of bounded length.
+/// Reader of numbered lines of bounded length.
 pub struct Lines {
     pub path: PathBuf,
     input: Input,
-    /// Of the last line, from 1.
+    /// Number of the last line read, from 1.
     pub number: u64,
     line: Vec<u8>,
 }
 
 impl Lines {
-    /// The lines of an open file.
+    /// Creates a reader of the lines of an open file.
     pub(super) fn new(path: PathBuf, input: Input) -> Lines {
         Lines { path, input, number: 0, line: Vec::new() }
     }
 
-    /// The lines of a file, its bytes, packed as it is, and how many of them are read so far.
+    /// Opens a file. Returns its lines, its size on disk and the counter of the bytes read so far.
     ///
     /// # Errors
-    /// It can't be read.
+    /// Fails if the file cannot be read.
     pub fn open(path: &Path) -> Result<(Lines, u64, Arc<AtomicU64>), DataError> {
         let Unpacked { input, length, read } = Unpacked::open(path)?;
         Ok((Lines::new(path.to_owned(), input), length, read))
     }
 
-    /// The next line that is not empty, without blanks around it.
+    /// Returns the next nonblank line, trimmed.
     pub fn next_line(&mut self) -> Result<Option<&str>, DataError> {
         loop {
             self.line.clear();
@@ -161,7 +162,7 @@ impl Lines {
         }
     }
 
-    /// What is wrong with the last line.
+    /// Creates an error at the last line read.
     pub fn bad(&self, why: impl Into<String>) -> DataError {
         DataError::bad(&self.path, Place::Line(self.number), why)
     }

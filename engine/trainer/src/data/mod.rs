@@ -1,8 +1,9 @@
-//! Training data: games and positions, read, cleaned and converted.
+//! Training data: reads, cleans and converts games and positions.
 //!
-//! Reading order: `record.rs` (a labelled position, and what training reads), `format.rs`, `lines.rs`, `read.rs` and `write.rs` with a file for
-//! each family of formats, `filter.rs`, then a file a command; `sorter.rs` is how files larger than memory are shuffled and searched
-//! for duplicates.
+//! Reading order: `record.rs` (a labelled position and the record that training reads),
+//! `format.rs`, `lines.rs`, `read.rs` and `write.rs` with a file per family of formats,
+//! `filter.rs`, then a file per command. `sorter.rs` shuffles and deduplicates files larger than
+//! memory.
 
 #[cfg(feature = "binpack")]
 mod binpack;
@@ -36,7 +37,7 @@ use clap::Subcommand;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-/// What can be asked for.
+/// Commands of `destrier-trainer data`.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Count games, positions and results, and draw histograms
@@ -62,7 +63,8 @@ pub enum Command {
 }
 
 impl Command {
-    /// Files that are left when a command is ended from without: what it had not yet given a name. A run that goes on leaves none.
+    /// Returns the partial files that remain if a command is interrupted. `rescore` has none,
+    /// because an interrupted run continues.
     pub fn unfinished(&self) -> Vec<PathBuf> {
         let written = match self {
             Command::Info(_) | Command::Check(_) | Command::Rescore(_) => vec![],
@@ -78,10 +80,10 @@ impl Command {
     }
 }
 
-/// Does what was asked for.
+/// Runs a command.
 ///
 /// # Errors
-/// Says what could not be read, written or understood.
+/// Fails if an input cannot be read or parsed, or the output cannot be written.
 pub fn run(command: Command) -> anyhow::Result<()> {
     match command {
         Command::Info(info) => info.run(),
@@ -97,7 +99,8 @@ pub fn run(command: Command) -> anyhow::Result<()> {
     }
 }
 
-/// What a command says in the end of games that it did not take; nothing where there were none.
+/// Returns the end of a command's summary about games that were passed over; empty if there were
+/// none.
 fn passed_over(games: u64) -> String {
     match games {
         0 => String::new(),
@@ -107,10 +110,10 @@ fn passed_over(games: u64) -> String {
     }
 }
 
-/// A line for whoever started the command. One who reads no more need not be told.
+/// Prints a line on stdout. A closed pipe is not an error.
 ///
 /// # Errors
-/// Stdout takes no more for another reason.
+/// Fails if writing to stdout fails for any other reason.
 fn say(line: &str) -> Result<(), DataError> {
     match writeln!(io::stdout(), "{line}") {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(DataError::Stdout(error)),

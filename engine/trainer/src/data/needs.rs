@@ -1,25 +1,25 @@
-//! What a command needs of the files that it reads.
+//! Requirements of a command on its input files.
 
 use super::error::{DataError, WHICH_GAME, WHICH_MOVE};
 use super::filter::Filter;
 use super::format::Format;
 use std::path::Path;
 
-/// What files must say.
+/// Requirements on the formats of input files.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Needs {
     pub filter: Option<Filter>,
-    /// The format that they are written in.
+    /// Output format.
     pub to: Option<Format>,
-    /// Games; the remedy where there are only positions.
+    /// Set if games are required; the text is the remedy for files of positions.
     pub games: Option<&'static str>,
 }
 
 impl Needs {
-    /// Holds the format of a file to them.
+    /// Checks the format of a file against the requirements.
     ///
     /// # Errors
-    /// A format that does not say it.
+    /// Fails if the format lacks required information.
     pub(super) fn check(&self, path: &Path, format: Format) -> Result<(), DataError> {
         self.filter.map_or(Ok(()), |filter| filter.check(path, format))?;
         if let Some(remedy) = self.games.filter(|_| !format.holds_games()) {

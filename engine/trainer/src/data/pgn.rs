@@ -1,5 +1,5 @@
-//! Games with evaluations in their comments: `{+0.31/12 1.2s}` as match runners write them, of the side that moved, and
-//! `{[%eval 0.31]}` as web sites do, of White after the move.
+//! PGN games with evaluations in comments. Match runners write `{+0.31/12 1.2s}` from the mover's
+//! view. Web sites write `{[%eval 0.31]}` from White's view after the move.
 
 use super::error::{DataError, Place};
 use super::journal::white_score;
@@ -17,11 +17,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The longest line of a tag that is read; the standard allows 255 bytes.
+/// Length limit of a tag line in bytes; the standard allows 255.
 const TAG_LINE: usize = 8192;
 
-/// What ended a game otherwise than over the board or by the referee, as match runners, web sites and the standard name
-/// it in the tag `Termination`: the result says nothing of the positions, and of a journal such games are not read either.
+/// Values of the tag `Termination` for games not decided on the board or by adjudication. Match
+/// runners, web sites and the standard use these. The result then says nothing about the positions,
+/// so such games are passed over, as in a journal.
 const FORFEITS: [&str; 9] = [
     "time forfeit",
     "illegal move",
@@ -34,7 +35,8 @@ const FORFEITS: [&str; 9] = [
     "death",
 ];
 
-/// Games that have a result of the board or the referee and at least one evaluation; others are counted as passed over.
+/// Iterator of the games with a result from the board or adjudication and at least one evaluation.
+/// All others are counted as passed over.
 pub struct Games {
     path: PathBuf,
     reader: Reader<Input>,
@@ -89,7 +91,7 @@ impl Iterator for Games {
 }
 
 struct Moves {
-    /// True once a tag was read, without which there is no game.
+    /// True once a tag was read; text without any tag is not PGN.
     has_tags: bool,
 }
 
@@ -100,7 +102,7 @@ struct Tags {
     is_forfeit: bool,
 }
 
-/// A game being read: on two boards, for the reader of moves in SAN has its own.
+/// Game being read, on two boards, because the SAN parser needs its own.
 struct Played {
     board: Board,
     san: Chess,
@@ -108,7 +110,7 @@ struct Played {
     result: GameResult,
     start: Board,
     plies: Vec<ScoredMove>,
-    /// White's score of the position now, said after the move before.
+    /// White's score of the current position, from the comment after the previous move.
     said: Option<i16>,
 }
 
@@ -185,7 +187,7 @@ impl Visitor for Moves {
         } else if let Some(last) = game.plies.last_mut()
             && let Some(score) = pawns(text.trim_start().split(['/', ' ']).next().unwrap_or_default())
         {
-            // The board is one move on.
+            // The board is already one move further.
             last.score = white_score(score, !game.board.turn());
         }
         ControlFlow::Continue(())
@@ -203,20 +205,20 @@ impl Visitor for Moves {
     }
 }
 
-/// True for what a tag `Termination` says of a game that was ended from without.
+/// Returns true if the value of the tag `Termination` means a forfeit or an abandoned game.
 fn is_forfeit(termination: &str) -> bool {
     let termination = termination.trim().to_ascii_lowercase();
-    // Some web sites have a sentence there: `anna won on time`, `anna won - game abandoned`.
+    // Some web sites write a sentence: `anna won on time`, `anna won - game abandoned`.
     FORFEITS.contains(&termination.as_str()) || termination.ends_with(" on time") || termination.ends_with(" abandoned")
 }
 
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
-/// `+0.31`, `-12.5`, `+M5`, `-M3`, `#4`, `#-4`.
+/// Parses an evaluation such as `+0.31`, `-12.5`, `+M5`, `-M3`, `#4` or `#-4`.
 fn pawns(text: &str) -> Option<Score> {
     let mate = |digits: &str, sign: i32| digits.parse::<u16>().ok().map(|moves| Score::Mate(sign * i32::from(moves)));
     if let Some(digits) = text.strip_prefix("+M").or(text.strip_prefix('M')) {
-        // Match runners count plies.
+        // Match runners count mates in plies.
         return mate(digits, 1).map(half);
     }
     if let Some(digits) = text.strip_prefix("-M") {
@@ -229,7 +231,7 @@ fn pawns(text: &str) -> Option<Score> {
     pawns.is_finite().then(|| Score::Cp((pawns * 100.0).round().clamp(-30_000.0, 30_000.0) as i32))
 }
 
-/// Plies to a mate as the mover's moves.
+/// Converts a mate distance from plies to moves.
 fn half(score: Score) -> Score {
     match score {
         Score::Mate(plies) => Score::Mate((plies + plies.signum()) / 2),

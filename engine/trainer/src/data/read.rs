@@ -1,4 +1,4 @@
-//! Files as a sequence of games or positions, whatever their format.
+//! Files of any format as sequences of games or positions.
 
 use super::error::{DataError, Place};
 use super::format::Format;
@@ -12,22 +12,23 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What a file holds, in its order. After an error that is not of one game there is nothing more.
+/// Entries of a file in order. Iteration ends after an error that is not limited to one game.
 pub type Entries = Box<dyn Iterator<Item = Result<Entry, DataError>>>;
 
-/// An open file.
+/// Open input file.
 pub struct Source {
     pub format: Format,
-    /// Bytes of the file, packed as it is.
+    /// Size of the file on disk in bytes.
     pub length: u64,
-    /// Bytes of the file read so far.
+    /// Bytes read from disk so far.
     pub read: Arc<AtomicU64>,
-    /// Games passed over so far: without a result, without evaluations, or not ended over the board or by the referee.
+    /// Games passed over so far: without a result or evaluations, or not decided on the board or by
+    /// adjudication.
     pub passed: Arc<AtomicU64>,
     pub entries: Entries,
 }
 
-/// Counts the games that files pass over, also where they are handed on to be read.
+/// Counter of the games passed over, which stays readable while the sources are consumed.
 pub struct Passed(Vec<Arc<AtomicU64>>);
 
 impl Passed {
@@ -35,16 +36,16 @@ impl Passed {
         Passed(sources.iter().map(|source| Arc::clone(&source.passed)).collect())
     }
 
-    /// So far.
+    /// Returns the number of games passed over so far.
     pub fn games(&self) -> u64 {
         self.0.iter().map(|passed| passed.load(Ordering::Relaxed)).sum()
     }
 }
 
-/// Opens a file; its format is told by its name and, for `.txt`, by its first line.
+/// Opens a file. Its format follows from its extension and, for `.txt`, from its first line.
 ///
 /// # Errors
-/// It can't be read, or its format is not known.
+/// Fails if the file cannot be read or its format is unknown.
 pub fn open(path: &Path, given: Option<Format>) -> Result<Source, DataError> {
     let given = if path.is_dir() { Some(Format::Journal) } else { given };
     let file = file_of(path);
@@ -82,12 +83,12 @@ pub fn open(path: &Path, given: Option<Format>) -> Result<Source, DataError> {
     Ok(Source { format, length, read, passed, entries: Box::new(UntilError(Some(entries))) })
 }
 
-/// The file to be read: of a run of Quintain, which is a folder, its journal.
+/// Returns the file to read: the journal of a run folder, else the path itself.
 pub fn file_of(path: &Path) -> PathBuf {
     if path.is_dir() { path.join(quintain::journal::FILE_NAME) } else { path.to_owned() }
 }
 
-/// Ends after the first error that is not of one game.
+/// Iterator that ends after the first error that is not limited to one game.
 struct UntilError(Option<Entries>);
 
 impl Iterator for UntilError {
@@ -102,14 +103,14 @@ impl Iterator for UntilError {
     }
 }
 
-/// Bytes that each place of a file gives to its sample.
+/// Size in bytes of each of the three parts of a sample.
 const SAMPLE: u64 = 1 << 17;
 
-/// What stands at the beginning, middle and end of a file of so many bytes, in whole records of so many: a file that was put in
-/// another's place shows.
+/// Reads a sample of a file of `length` bytes: its beginning, middle and end, aligned to records of
+/// `record` bytes. It shows if a file was replaced by another.
 ///
 /// # Errors
-/// What reading says.
+/// Fails if reading fails.
 pub fn sample(file: &mut File, length: u64, record: u64) -> io::Result<Vec<u8>> {
     let size = SAMPLE.min(length);
     let mut bytes = vec![0; 3 * size as usize];
@@ -121,7 +122,7 @@ pub fn sample(file: &mut File, length: u64, record: u64) -> io::Result<Vec<u8>> 
     Ok(bytes)
 }
 
-/// Records of bulletformat.
+/// Iterator of the records of a bulletformat file.
 struct Bullet {
     path: PathBuf,
     input: Input,

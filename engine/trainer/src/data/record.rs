@@ -9,24 +9,24 @@ use destrier::types::{Bitboard, Color, Move, PieceType, Square};
 /// Bytes of a bulletformat record.
 pub const BULLET_BYTES: usize = 32;
 
-/// A position with its labels.
+/// Position with its labels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
     pub board: Board,
-    /// The move played, [`Move::NULL`] where it is not known.
+    /// Move played; [`Move::NULL`] if unknown.
     pub mv: Move,
-    /// White's, in centipawns; [`NO_SCORE`] where there is none.
+    /// White's score in centipawns; [`NO_SCORE`] if there is none.
     pub score: i16,
     pub result: GameResult,
 }
 
 impl Position {
-    /// Plies from the start of the game, by the move number.
+    /// Returns the ply of the game according to the move number.
     pub fn ply(&self) -> u32 {
         ply(&self.board)
     }
 
-    /// The score and the result from the side to move's view.
+    /// Returns the score and the result from the side to move's view.
     pub fn relative(&self) -> (i16, GameResult) {
         match self.board.turn() {
             Color::White => (self.score, self.result),
@@ -34,11 +34,12 @@ impl Position {
         }
     }
 
-    /// The record that training reads: pieces, score and result from the side to move's view. The side to move itself, castling
-    /// rights, en passant, clocks and move are lost.
+    /// Converts to the record that training reads: pieces, score and result from the side to move's
+    /// view. Side to move, castling rights, en passant, clocks and the move are lost.
     ///
     /// # Panics
-    /// Never: a board has a kind for each of its pieces, which is all that could be wrong.
+    /// Never, because every piece of a board has a kind, and a missing kind is the only possible
+    /// fault.
     pub fn to_bullet(&self) -> ChessBoard {
         let bits = |set: Bitboard| set.iter().fold(0, |bits, square| bits | 1 << square.index());
         let mut boards = [0; 8];
@@ -53,10 +54,10 @@ impl Position {
             .expect("every piece of a board has a kind")
     }
 
-    /// The position of a record, as one with White to move.
+    /// Converts a record to a position with White to move.
     ///
     /// # Errors
-    /// Why the record is none.
+    /// Fails if the record is invalid, with the reason.
     pub fn from_bullet(record: &ChessBoard) -> Result<Position, Bad> {
         if record.occ().count_ones() > 32 {
             return Err(Bad(format!("{} pieces, expected at most 32", record.occ().count_ones())));
@@ -79,12 +80,12 @@ impl Position {
     }
 }
 
-/// Plies from the start of the game, by the move number.
+/// Returns the ply of the game according to the move number.
 pub fn ply(board: &Board) -> u32 {
     2 * (u32::from(board.fullmove_number()) - 1) + u32::from(board.turn() == Color::Black)
 }
 
-/// The bytes of a record.
+/// Serialises a record.
 pub fn bullet_bytes(record: &ChessBoard) -> [u8; BULLET_BYTES] {
     let mut bytes = [0; BULLET_BYTES];
     bytes[..8].copy_from_slice(&record.occ.to_le_bytes());
@@ -95,7 +96,7 @@ pub fn bullet_bytes(record: &ChessBoard) -> [u8; BULLET_BYTES] {
     bytes
 }
 
-/// The record of these bytes; they are not looked at.
+/// Deserialises a record without validation.
 pub fn bullet_record(bytes: &[u8; BULLET_BYTES]) -> ChessBoard {
     let mut pcs = [0; 16];
     pcs.copy_from_slice(&bytes[8..24]);
@@ -110,8 +111,8 @@ pub fn bullet_record(bytes: &[u8; BULLET_BYTES]) -> ChessBoard {
     }
 }
 
-/// True where a side may castle with its king or rook from where standard chess does not have them: only Chess960 can say such moves,
-/// as king takes rook.
+/// Returns true if a side may castle with a king or rook that is not on its standard file. Only the
+/// Chess960 notation, king takes rook, can express such moves.
 pub fn is_chess960(board: &Board) -> bool {
     Color::ALL.into_iter().any(|color| {
         [(CastlingSide::King, 7), (CastlingSide::Queen, 0)].into_iter().any(|(side, file)| {
@@ -120,16 +121,16 @@ pub fn is_chess960(board: &Board) -> bool {
     })
 }
 
-/// What a file holds one after the other.
+/// Entry of a data file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Entry {
     Game(ScoredGame),
-    /// From a file that does not say which game it is of.
+    /// Single position from a file without games.
     Position(Position),
 }
 
 impl Entry {
-    /// Every labelled position, in order. A game without moves is its start.
+    /// Returns every labelled position in order. A game without moves yields its start.
     pub fn positions(&self) -> Vec<Position> {
         match self {
             Entry::Position(position) => vec![*position],
@@ -143,7 +144,8 @@ impl Entry {
         }
     }
 
-    /// The entry as a game; a lone position becomes one of a ply, or of none where its move is not known.
+    /// Converts the entry to a game. A single position becomes a game of one ply, or of none if its
+    /// move is unknown.
     pub fn into_game(self) -> ScoredGame {
         match self {
             Entry::Game(game) => game,
@@ -156,7 +158,7 @@ impl Entry {
         }
     }
 
-    /// The same entry with other scores, one for each of [`Self::positions`].
+    /// Replaces the scores by one for each of [`Self::positions`].
     #[must_use]
     pub fn with_scores(mut self, scores: &[i16]) -> Entry {
         match &mut self {

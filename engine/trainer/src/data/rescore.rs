@@ -1,7 +1,8 @@
-//! Positions get the scores of UCI engines, several of them side by side.
+//! Rescoring of positions with UCI engines that run in parallel.
 //!
-//! Records are written in their order, and each is scored from an engine's empty memory: the file is the same for any number of
-//! engines, and a run that was ended goes on after the last whole record.
+//! Records are written in order, and each is scored with cleared engine memory. The output is
+//! therefore the same for any number of engines, and an interrupted run continues after the last
+//! whole record.
 
 use super::error::DataError;
 use super::format::Format;
@@ -33,13 +34,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// `rescore`
+/// Arguments of `rescore`.
 #[derive(Debug, Args)]
 pub struct Rescore {
     #[command(flatten)]
     input: Input,
-    /// File to write: viriformat, bulletformat or text, self-play for games. A run that was ended goes on with the same
-    /// words
+    /// File to write: viriformat, bulletformat or text, self-play for games. A run that was ended
+    /// goes on with the same words
     #[arg(long, short, value_name = "FILE")]
     out: PathBuf,
     /// Its format, where its name does not tell
@@ -63,11 +64,13 @@ pub struct Rescore {
     /// Engines side by side
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     engines: u16,
-    /// Let engines remember what they saw before: faster for single positions, but scores depend on the order
+    /// Let engines remember what they saw before: faster for single positions, but scores depend on
+    /// the order
     #[arg(long)]
     keep_hash: bool,
-    /// Positions sent to an engine before it has answered the first of them: shallow searches are then as fast as the engine, not as the
-    /// pipe. Only for engines that read while they search and do one search after the other, as Stockfish does
+    /// Positions sent to an engine before it has answered the first of them: shallow searches are
+    /// then as fast as the engine, not as the pipe. Only for engines that read while they search
+    /// and do one search after the other, as Stockfish does
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     ahead: u16,
     /// Seconds after which a search is given up
@@ -75,34 +78,35 @@ pub struct Rescore {
     timeout: u64,
 }
 
-/// The formats in which a file can be continued.
+/// Formats in which an interrupted file can be continued.
 const WRITTEN: [Format; 4] = [Format::Viriformat, Format::Bulletformat, Format::Text, Format::SelfPlay];
 
-/// Reads the name of one of [`WRITTEN`], so that the help names no other.
+/// Creates the parser of `--to`, limited to [`WRITTEN`] so that the help names no other format.
 fn written() -> impl TypedValueParser<Value = Format> {
     PossibleValuesParser::new(WRITTEN.iter().filter_map(Format::to_possible_value))
         .try_map(|name| Format::from_str(&name, false))
 }
 
-/// A record and its number.
+/// Record with its number.
 type Task = (u64, Entry);
 type Scored = anyhow::Result<Task>;
 
-/// Records on their way for each engine, beside those that are sent ahead.
+/// Records in flight per engine, in addition to those sent ahead.
 const WAITING: u64 = 4;
 
-/// Ends of the channels to and from the threads that run engines.
+/// Channel ends of the main thread to and from the engine threads.
 #[derive(Clone, Copy)]
 struct Crew<'a> {
     tasks: &'a Sender<Task>,
     scored: &'a Receiver<Scored>,
-    /// Positions that were scored.
+    /// Number of positions scored.
     positions: &'a AtomicU64,
 }
 
 impl Rescore {
     /// # Errors
-    /// What could not be read or written; what an engine did wrong. Whole records stay in the file.
+    /// Fails if a file cannot be read or written, or an engine misbehaves. Whole records stay in
+    /// the file.
     pub fn run(&self) -> anyhow::Result<()> {
         let format = Format::to_write(&self.out, self.to)?;
         ensure!(
@@ -171,8 +175,9 @@ impl Rescore {
         })
     }
 
-    /// All that determines the file, a line each. The formats and what is in the input stand last: earlier versions did
-    /// not write them, and what was begun by those goes on without.
+    /// Returns all settings that determine the output, one per line. The formats and samples of the
+    /// input come last, because earlier versions did not write them and their runs must be able to
+    /// continue.
     fn summary(&self, format: Format, sources: &[Source]) -> Result<String, DataError> {
         let Rescore { input, engine, args, options, depth, nodes, keep_hash, .. } = self;
         let limit = |limit: Option<u64>| limit.map_or_else(|| "none".to_owned(), |limit| limit.to_string());
@@ -193,7 +198,7 @@ impl Rescore {
         Ok(summary)
     }
 
-    /// Opens the file behind its last whole record; how many it holds.
+    /// Opens the output at the end of its last whole record. Returns the number of whole records.
     fn open_output(&self, format: Format, sources: &[Source]) -> anyhow::Result<(File, u64)> {
         let out = &self.out;
         let failed = |act| DataError::io(out, act);
@@ -235,8 +240,8 @@ impl Rescore {
         Ok((file, records))
     }
 
-    /// Hands out records, and writes what comes back in order. The number of records in the file in the end, and of
-    /// positions that the format cannot hold.
+    /// Distributes records and writes the results in order. Returns the number of records in the
+    /// file and of positions that the format cannot hold.
     fn feed(
         &self,
         sources: Vec<Source>,
@@ -252,7 +257,7 @@ impl Rescore {
         let mut waiting = BTreeMap::new();
         let (mut sent, mut written, mut before, mut left_out) = (0, done, 0, 0);
         let mut receive = |written: &mut u64| -> anyhow::Result<()> {
-            // Every engine says why it ended before it does.
+            // Every engine thread reports its error before it ends.
             let (number, entry) = scored.recv().context("the engines are gone")??;
             waiting.insert(number, entry);
             while let Some(entry) = waiting.remove(written) {
@@ -270,7 +275,8 @@ impl Rescore {
                 left_out += u64::from(units.is_empty());
                 for unit in units {
                     if sent >= done && tasks.send((sent, unit)).is_err() {
-                        // All have ended, and the last words of one say why.
+                        // All engine threads have ended, and one of the remaining results is the
+                        // error.
                         loop {
                             receive(&mut written)?;
                         }
@@ -292,7 +298,7 @@ impl Rescore {
         Ok((written, left_out))
     }
 
-    /// Scores records with an engine until there are no more.
+    /// Scores records with one engine until none are left.
     fn work(
         &self,
         config: &EngineConfig,
@@ -303,7 +309,7 @@ impl Rescore {
         let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
             Ok(runtime) => runtime,
             Err(error) => {
-                // The other side may have gone already, here and below.
+                // The receiver may be gone already, here and below.
                 let _ = scored.send(Err(error.into()));
                 return;
             }
@@ -312,7 +318,7 @@ impl Rescore {
             let mut engine = match Engine::start(config, &[]).await {
                 Ok(engine) => engine,
                 Err(error) => {
-                    // Its sentence holds its cause, which would be told twice.
+                    // The message includes its cause, which would otherwise be printed twice.
                     let _ = scored.send(Err(anyhow!("{error}")));
                     return;
                 }
@@ -341,14 +347,15 @@ impl Rescore {
         });
     }
 
-    /// The next records for an engine: one, or as many as are sent ahead where it need not forget between them. None at the end.
+    /// Takes the next records for an engine: up to `ahead` of them with `keep_hash`, else one.
+    /// Empty at the end.
     fn take(&self, tasks: &Mutex<Receiver<Task>>) -> Vec<Task> {
         let tasks = tasks.lock().unwrap_or_else(PoisonError::into_inner);
         let most = if self.keep_hash { usize::from(self.ahead) } else { 1 };
         tasks.recv().into_iter().chain(tasks.try_iter()).take(most).collect()
     }
 
-    /// The scores of the positions of records.
+    /// Scores the positions of records.
     async fn score(&self, engine: &mut Engine, batch: &[Task], count: &AtomicU64) -> anyhow::Result<Vec<Vec<i16>>> {
         if !self.keep_hash {
             engine.new_game().await.map_err(|fault| anyhow!("engine {}: {fault}", engine.config().name))?;
@@ -370,7 +377,7 @@ impl Rescore {
         Ok(ended.into_iter().map(|ended| ended.into_iter().filter_map(&mut score).collect()).collect())
     }
 
-    /// Has the engine search positions that were sent together, and adds their scores.
+    /// Lets the engine search positions that are sent together, and appends their scores.
     async fn search(&self, engine: &mut Engine, positions: &[&Position], scores: &mut Vec<i16>) -> anyhow::Result<()> {
         let go = Go { depth: self.depth, nodes: self.nodes, ..Go::default() };
         let fen = |position: &Position| position.board.to_fen(false);
@@ -394,13 +401,15 @@ impl Rescore {
     }
 }
 
-/// The score of a position without a move, mate or stalemate; none of any other, which an engine must search.
+/// Returns the score of a mate or stalemate; `None` if there are legal moves and an engine must
+/// search.
 fn final_score(board: &Board) -> Option<i16> {
     let score = if board.in_check() { Score::Mate(0) } else { Score::Cp(0) };
     (board.count_legal_moves() == 0).then(|| white_score(score, board.turn()))
 }
 
-/// What becomes one record each; nothing of a position without a move where scores stand beside moves.
+/// Splits an entry into parts that become one record each. A game without moves has none in
+/// self-play format, which stores scores beside moves.
 fn units(entry: Entry, format: Format) -> Vec<Entry> {
     if format == Format::SelfPlay && matches!(&entry, Entry::Game(game) if game.plies.is_empty()) {
         return Vec::new();
@@ -411,7 +420,7 @@ fn units(entry: Entry, format: Format) -> Vec<Entry> {
     entry.positions().into_iter().map(Entry::Position).collect()
 }
 
-/// A digest of a file's [`sample`]. A pipe, which can be read but once, has none.
+/// Returns a digest of a file's [`sample`], or `none` for a pipe, which can be read only once.
 fn fingerprint(path: &Path) -> Result<String, DataError> {
     let failed = || DataError::io(path, "read it");
     let data = path.metadata().map_err(failed())?;
@@ -423,7 +432,7 @@ fn fingerprint(path: &Path) -> Result<String, DataError> {
     Ok(sha256_hex(&bytes)[..32].to_owned())
 }
 
-/// The whole records of a file, and their bytes.
+/// Returns the number of whole records of a file and their total size in bytes.
 fn whole_records(path: &Path, format: Format, file: &File) -> anyhow::Result<(u64, u64)> {
     let mut input = BufReader::with_capacity(1 << 18, file);
     match format {

@@ -1,4 +1,4 @@
-//! Random order.
+//! Random order: shuffling records and interleaving files.
 
 use super::error::DataError;
 use super::filter::Filter;
@@ -12,7 +12,7 @@ use clap::Args;
 use destrier::types::SplitMix64;
 use std::sync::atomic::Ordering;
 
-/// `shuffle`
+/// Arguments of `shuffle`.
 #[derive(Debug, Args)]
 pub struct Shuffle {
     #[command(flatten)]
@@ -31,7 +31,7 @@ pub struct Shuffle {
     filter: Filter,
 }
 
-/// `interleave`
+/// Arguments of `interleave`.
 #[derive(Debug, Args)]
 pub struct Interleave {
     #[command(flatten)]
@@ -44,10 +44,11 @@ pub struct Interleave {
 }
 
 impl Shuffle {
-    /// Each record gets a random key by its number, and the records are sorted by their keys: the order depends on the seed alone.
+    /// Shuffles by sorting: each record gets a pseudorandom key from the seed and its number. The
+    /// order depends on the seed alone.
     ///
     /// # Errors
-    /// What could not be read or written.
+    /// Fails if an input cannot be read or the output cannot be written.
     pub fn run(&self) -> anyhow::Result<()> {
         let Output { out, to, .. } = &self.output;
         let format = sortable(out, *to)?;
@@ -72,10 +73,11 @@ impl Shuffle {
 }
 
 impl Interleave {
-    /// The next record is of a file with a chance that is what is left of the file.
+    /// Interleaves files. Each next record comes from a random file, with a probability
+    /// proportional to the bytes left in it.
     ///
     /// # Errors
-    /// What could not be read or written.
+    /// Fails if an input cannot be read or the output cannot be written.
     pub fn run(&self) -> anyhow::Result<()> {
         let Output { out, to, .. } = &self.output;
         let format = sortable(out, *to)?;
@@ -94,7 +96,8 @@ impl Interleave {
         let passed = Passed::of(&sources);
         let mut done = 0;
         while !sources.is_empty() {
-            // At least one, for the last records of a file are read before they are handed out.
+            // At least one byte, because the last records of a file are buffered when it has been
+            // read fully.
             let left: Vec<u64> = sources
                 .iter()
                 .map(|source| source.length.saturating_sub(source.read.load(Ordering::Relaxed)).max(1))
@@ -123,7 +126,7 @@ impl Interleave {
     }
 }
 
-/// The format of a file that is written a record at a time.
+/// Returns the format of an output that is written record by record, which excludes binpack.
 pub fn sortable(out: &std::path::Path, to: Option<Format>) -> Result<Format, DataError> {
     match Format::to_write(out, to)? {
         Format::Binpack => Err(DataError::ReadOnly { path: out.to_owned(), format: "binpack without order" }),

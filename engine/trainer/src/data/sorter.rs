@@ -1,22 +1,23 @@
-//! Sorting more than memory holds: records are dealt into files by the top bits of their keys, and each file is sorted by itself,
-//! or dealt again where it is too large.
+//! External sorting. Records are distributed over files by the top bits of their keys. Each file is
+//! sorted in memory, or distributed again if it is too large.
 
 use super::error::DataError;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
-/// Files that are dealt into at once, as bits of the key.
+/// Key bits per level; a level has 2 to this power files.
 const BITS: u32 = 6;
-/// Bytes before each record: key and length.
+/// Bytes before each record in a file: key and length.
 const HEAD: usize = 12;
-/// The same in memory, with the place of the record.
+/// Bytes per record in memory besides the record itself: key, start and end.
 const HEAD_IN_MEMORY: usize = 24;
 const BUFFER: usize = 1 << 16;
 
-/// Collects records and gives them back by rising key; those of one key as they came.
+/// Collects records and returns them in order of rising keys. Records with the same key keep their
+/// order.
 ///
-/// Its files have no names, so that none is left however the program ends.
+/// Its temporary files are unnamed, so that none remains if the program is killed.
 #[derive(Debug)]
 pub struct Sorter {
     folder: PathBuf,
@@ -25,26 +26,27 @@ pub struct Sorter {
 }
 
 impl Sorter {
-    /// A sorter that holds no more than about so many bytes of records in memory, and its files in `folder`.
+    /// Creates a sorter that holds about `memory` bytes of records in memory and the rest in
+    /// `folder`.
     ///
     /// # Errors
-    /// The system says no.
+    /// Fails if a temporary file cannot be created or written.
     pub fn new(folder: &Path, memory: usize) -> Result<Sorter, DataError> {
         let files = create(folder)?;
         Ok(Sorter { folder: folder.to_owned(), memory, files })
     }
 
     /// # Errors
-    /// The system says no.
+    /// Fails if a temporary file cannot be created or written.
     pub fn push(&mut self, key: u64, record: &[u8]) -> Result<(), DataError> {
         put(&mut self.files[(key >> (64 - BITS)) as usize], key, record)
             .map_err(DataError::io(&self.folder, "write a temporary file in it"))
     }
 
-    /// Hands out all records.
+    /// Passes all records to `each` in sorted order.
     ///
     /// # Errors
-    /// As `each`, or the system says no.
+    /// Fails as `each` does, or if a temporary file cannot be created, read or written.
     pub fn finish(self, each: &mut impl FnMut(u64, &[u8]) -> Result<(), DataError>) -> Result<(), DataError> {
         hand_out(&self.folder, self.files, self.memory, 64 - BITS, each)
     }
@@ -59,7 +61,7 @@ fn create(folder: &Path) -> Result<Vec<BufWriter<File>>, DataError> {
         .collect()
 }
 
-/// The bytes that were written to a file, from their start, and how many they are.
+/// Returns a reader at the start of the written bytes, and their number.
 fn rewind(file: BufWriter<File>) -> io::Result<(BufReader<File>, u64)> {
     let mut file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
     let length = file.stream_position()?;
@@ -74,7 +76,7 @@ fn put(file: &mut impl Write, key: u64, record: &[u8]) -> io::Result<()> {
     file.write_all(record)
 }
 
-/// The next record of a file, into `record`, and its key.
+/// Appends the next record of a file to `record` and returns its key.
 fn take(file: &mut impl Read, record: &mut Vec<u8>) -> io::Result<u64> {
     let mut head = [0; HEAD];
     file.read_exact(&mut head)?;
@@ -86,7 +88,7 @@ fn take(file: &mut impl Read, record: &mut Vec<u8>) -> io::Result<u64> {
     Ok(key)
 }
 
-/// Hands out the buckets of a level; keys of one bucket agree above bit `shift`.
+/// Passes the buckets of a level to `each` in order. The keys of a bucket agree above bit `shift`.
 fn hand_out(
     folder: &Path,
     files: Vec<BufWriter<File>>,
@@ -98,7 +100,7 @@ fn hand_out(
     for file in files {
         let (mut input, length) = rewind(file).map_err(unread())?;
         let mut record = Vec::new();
-        // A record of no bytes takes more room in memory than in the file.
+        // An upper bound: empty records need the most memory per byte of the file.
         if length.saturating_mul((HEAD_IN_MEMORY + HEAD) as u64) / HEAD as u64 <= memory as u64 {
             let mut records = Vec::new();
             let mut read = 0;
@@ -113,7 +115,7 @@ fn hand_out(
                 each(key, &record[start..end])?;
             }
         } else {
-            // Where no bit is left to deal by, all keys are the same.
+            // If no bit is left to distribute by, all keys are the same.
             let deal = shift.checked_sub(BITS).or((shift > 0).then_some(0));
             let mut files = if deal.is_some() { create(folder)? } else { Vec::new() };
             let mut read = 0;
@@ -140,7 +142,7 @@ mod tests {
     use super::*;
     use destrier::types::SplitMix64;
 
-    /// Sorts records of some keys within some memory, and compares with what memory alone would do.
+    /// Sorts records with these keys under a memory limit, and compares with a sort in memory.
     fn check(keys: &[u64], memory: usize) {
         let folder = tempfile::tempdir().unwrap();
         let mut sorter = Sorter::new(folder.path(), memory).unwrap();

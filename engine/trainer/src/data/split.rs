@@ -1,4 +1,5 @@
-//! Training and validation, parted by games: positions of one game are too much alike to judge each other.
+//! Split into training and validation data by games, because positions of one game are too similar
+//! to validate each other.
 
 use super::error::{DataError, Place, WHICH_GAME};
 use super::format::Format;
@@ -14,12 +15,12 @@ use destrier::datagen::viriformat::GameResult;
 use destrier::types::{Color, PieceType, SplitMix64};
 use std::path::{Path, PathBuf};
 
-/// `split`
+/// Arguments of `split`.
 #[derive(Debug, Args)]
 pub struct Split {
     #[command(flatten)]
     input: Input,
-    /// What is for training
+    /// Training output.
     #[command(flatten)]
     pub(super) output: Output,
     /// File for what is for validation
@@ -38,7 +39,7 @@ pub struct Split {
 
 impl Split {
     /// # Errors
-    /// What could not be read or written.
+    /// Fails if an input cannot be read or an output cannot be written.
     pub fn run(&self) -> anyhow::Result<()> {
         anyhow::ensure!((0.0..=1.0).contains(&self.share), "--share {}: expected 0 to 1", self.share);
         let Output { out, to, force } = &self.output;
@@ -49,12 +50,12 @@ impl Split {
             encoders.push(Encoder::new(path, sortable(path, *to)?, None)?);
             sinks.push(Sink::create(path, *force)?);
         }
-        // Of all 2^64 numbers the lower share is for validation.
+        // Random numbers below this bound, a `share` of all 2^64, select validation.
         let bound = (self.share * 2_f64.powi(64)) as u128;
         let (mut number, mut before) = (0, Before::default());
         let games = (!self.by_position).then_some(BY_POSITION);
         let sources = self.input.open(Needs { games, ..encoders[0].needs() })?;
-        // The names of the two may tell two formats.
+        // The two outputs may have different formats.
         self.input.check(&sources, encoders[1].needs())?;
         let passed = self.input.read_sources(sources, |path, format, entry| {
             number += 1;
@@ -77,22 +78,22 @@ impl Split {
     }
 }
 
-/// The remedy where games are not told apart.
+/// Remedy for formats that do not separate games.
 const BY_POSITION: &str = "split before it is converted, or give `--by-position`";
 
-/// The game before, to which the next may belong: `.plain` and binpack tell games apart by their moves alone, and say so no more where
-/// positions were left out or shuffled.
+/// Previous game, of which the next may be a continuation. `.plain` and binpack separate games only
+/// by their moves, so filtered or shuffled games fall into pieces.
 #[derive(Default)]
 struct Before {
     path: PathBuf,
-    /// Of the file.
+    /// Games of the current file so far.
     games: u64,
     end: Option<(Board, GameResult)>,
 }
 
 impl Before {
     /// # Errors
-    /// A game may be the rest of the one before; what is there is no game.
+    /// Fails if a game may continue the previous one, or if the entry is not a game.
     fn check(&mut self, path: &Path, format: Format, entry: &Entry) -> Result<(), DataError> {
         let game = match entry {
             Entry::Game(game) if !game.plies.is_empty() => game,
@@ -120,7 +121,8 @@ impl Before {
     }
 }
 
-/// False only where no moves lead from a position to another: by ply, clock, pieces and castling rights.
+/// Returns false only if no moves can lead from `before` to `after`, judged by ply, clock, pieces
+/// and castling rights.
 fn may_follow(before: &Board, after: &Board) -> bool {
     let Some(plies) = ply(after).checked_sub(ply(before)) else { return false };
     let lost = before.occupied().count().checked_sub(after.occupied().count());

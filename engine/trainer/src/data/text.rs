@@ -1,4 +1,4 @@
-//! The formats that are text: positions a line, games a line, and `.plain`.
+//! Text formats: one position per line, one game per line, and `.plain`.
 
 use super::error::{Bad, DataError, Place};
 use super::lines::Lines;
@@ -36,12 +36,12 @@ fn score(text: &str) -> Result<i16, Bad> {
     Ok(score.clamp(-i32::from(NO_SCORE) + 1, i32::from(NO_SCORE) - 1) as i16)
 }
 
-/// A score as White sees it.
+/// Converts a score between the side to move's view and White's.
 fn white(score: i16, turn: Color) -> i16 {
     if turn == Color::White { score } else { score.saturating_neg() }
 }
 
-/// A result of White in the usual notations.
+/// Parses White's result in the usual notations.
 pub fn result(text: &str) -> Result<GameResult, Bad> {
     match text.trim().trim_start_matches('[').trim_end_matches(']') {
         "1.0" | "1" | "1-0" => Ok(GameResult::WhiteWins),
@@ -51,17 +51,17 @@ pub fn result(text: &str) -> Result<GameResult, Bad> {
     }
 }
 
-/// The last ply of move 9999, the highest number that a FEN may have.
+/// Last ply of move 9999, the highest move number in a FEN.
 const MAX_PLY: u32 = 2 * 9999 - 1;
 
 const RESULTS: [&str; 3] = ["0.0", "0.5", "1.0"];
 
-/// Lines with a position each.
+/// Reads a position from each line.
 pub fn texts(lines: Lines) -> impl Iterator<Item = Result<Entry, DataError>> {
     each_line(lines, |line| position(line).map(Entry::Position))
 }
 
-/// `FEN | centipawns | result`, of White both.
+/// Parses `FEN | centipawns | result`, both from White's view.
 pub fn position(line: &str) -> Result<Position, Bad> {
     let fields: Vec<&str> = line.splitn(4, '|').collect();
     let [fen, cp, wdl] = fields[..] else { return Err(bad("line", line, "`FEN | centipawns | result`")) };
@@ -75,17 +75,19 @@ pub fn write_text(position: &Position, out: &mut String) {
     let _ = writeln!(out, "{fen} | {} | {wdl}", position.score);
 }
 
-/// A move as UCI writes it: castling is king takes rook in positions of Chess960. Both ways are read in all.
+/// Formats a move for UCI. Castling is king takes rook in Chess960 positions; the parser accepts
+/// both notations everywhere.
 fn uci(board: &Board, mv: Move) -> String {
     board.to_uci(mv, is_chess960(board))
 }
 
-/// Lines with a game each.
+/// Reads a game from each line.
 pub fn self_play(lines: Lines) -> impl Iterator<Item = Result<Entry, DataError>> {
     each_line(lines, |line| game(line).map(Entry::Game))
 }
 
-/// `start FEN;move:score move:score ...;result`: scores of the side to move, `-` where there is none, the result of White.
+/// Parses `start FEN;move:score move:score ...;result`. Scores are the side to move's, `-` means
+/// none, and the result is White's.
 pub fn game(line: &str) -> Result<ScoredGame, Bad> {
     let fields: Vec<&str> = line.splitn(4, ';').collect();
     let [fen, plies, wdl] = fields[..] else {
@@ -121,11 +123,12 @@ pub fn write_self_play(game: &ScoredGame, out: &mut String) {
     let _ = writeln!(out, ";{}", RESULTS[usize::from(game.result.half_points())]);
 }
 
-/// Positions joined to games: those that follow one another by their moves are one. An error is the last word.
+/// Iterator that joins positions to games if each follows from the previous one by its move. It
+/// ends after an error.
 pub struct Joined<I> {
     positions: I,
     is_over: bool,
-    /// The game so far, and the position after its last move.
+    /// Current game and the position after its last move.
     open: Option<(ScoredGame, Board)>,
 }
 
@@ -134,7 +137,7 @@ impl<I> Joined<I> {
         Joined { positions, is_over: false, open: None }
     }
 
-    /// Adds a position; the game before, where that does not go on.
+    /// Adds a position. Returns the previous game if the position does not continue it.
     fn push(&mut self, position: &Position) -> Option<ScoredGame> {
         let mut after = position.board;
         after.play(position.mv);
@@ -175,12 +178,13 @@ impl<I: Iterator<Item = Result<Position, DataError>>> Iterator for Joined<I> {
     }
 }
 
-/// Six lines a position: `fen`, `move`, `score`, `ply`, `result`, `e`; score and result of the side to move. The ply
-/// counts where the move number of the FEN is another, as in files whose FENs all end with `0 1`.
+/// Reader of `.plain`: six lines per position, `fen`, `move`, `score`, `ply`, `result`, `e`. Score
+/// and result are the side to move's. The ply overrides the move number of the FEN, which is always
+/// 1 in some files.
 pub struct Plain(pub Lines);
 
 impl Plain {
-    /// The next position; none at the end of the file.
+    /// Returns the next position; `None` at the end of the file.
     fn read(&mut self) -> Result<Option<Position>, DataError> {
         let (mut fen, mut mv, mut cp, mut ply, mut wdl) = (None, None, None, None, None);
         loop {
@@ -226,7 +230,7 @@ impl Plain {
     }
 }
 
-/// The board with the move number of a ply.
+/// Returns the board with the move number that corresponds to a ply.
 fn at_ply(board: Board, ply: u32) -> Result<Board, Bad> {
     if record::ply(&board) == ply {
         return Ok(board);
@@ -246,7 +250,7 @@ fn at_ply(board: Board, ply: u32) -> Result<Board, Bad> {
     self::board(&format!("{before} {}", ply / 2 + 1))
 }
 
-/// A result of the side to move: 1, 0 or -1.
+/// Parses the side to move's result: 1, 0 or -1.
 fn plain_result(text: &str) -> Result<GameResult, Bad> {
     match text {
         "1" => Ok(GameResult::WhiteWins),

@@ -1,4 +1,4 @@
-//! Games and positions into files.
+//! Output of games and positions.
 
 use super::error::DataError;
 use super::filter::Filter;
@@ -14,16 +14,18 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Turns entries into the records of a format: what can be shuffled, counted and dropped by itself.
+/// Encoder of entries into records of a format. A record is the unit that is shuffled, counted and
+/// dropped.
 #[derive(Debug, Clone)]
 pub struct Encoder {
     format: Format,
     filter: Option<Filter>,
     bytes: Vec<u8>,
     line: String,
-    /// Positions left out: they had no score or no move that the format needs, or the filter dropped them.
+    /// Positions left out because they lack a score or move that the format needs, or by the
+    /// filter.
     pub dropped: u64,
-    /// Of these, those that the filter dropped because no move is known.
+    /// Positions among `dropped` that the filter refused only because the move is unknown.
     moveless: u64,
     /// Positions written.
     pub positions: u64,
@@ -31,7 +33,7 @@ pub struct Encoder {
 
 impl Encoder {
     /// # Errors
-    /// The format holds whole games only, and a filter would tear them.
+    /// Fails if a filter is given for a format that holds only whole games.
     pub fn new(path: &Path, format: Format, filter: Option<Filter>) -> Result<Encoder, DataError> {
         let remedy = match format {
             Format::Viriformat | Format::SelfPlay => "it would tear games: filter into bulletformat, text or plain",
@@ -44,12 +46,13 @@ impl Encoder {
         Ok(Encoder { format, filter, bytes: Vec::new(), line: String::new(), dropped: 0, moveless: 0, positions: 0 })
     }
 
-    /// What files must say for their entries to be encoded.
+    /// Returns the requirements on the input files.
     pub fn needs(&self) -> Needs {
         Needs { filter: self.filter, to: Some(self.format), games: None }
     }
 
-    /// How many positions were left out, in words, with a remedy where there may be one.
+    /// Returns the end of the summary: the number of positions left out, with a remedy if there is
+    /// one.
     pub fn left_out(&self) -> String {
         let Encoder { dropped, moveless, .. } = self;
         let remedy = match moveless {
@@ -59,10 +62,10 @@ impl Encoder {
         format!("{dropped} positions left out{remedy}")
     }
 
-    /// Hands the records of an entry to `each`, with the position of those that are one.
+    /// Passes the records of an entry to `each`, along with the position if the record is one.
     ///
     /// # Errors
-    /// As `each`.
+    /// Fails as `each` does.
     pub fn encode<E>(
         &mut self,
         entry: Entry,
@@ -79,7 +82,8 @@ impl Encoder {
             Format::SelfPlay => {
                 let game = entry.into_game();
                 if game.plies.is_empty() {
-                    // Scores stand beside moves there.
+                    // The format stores scores beside moves, so a game without moves cannot have
+                    // any.
                     self.dropped += 1;
                     return Ok(());
                 }
@@ -120,26 +124,27 @@ impl Encoder {
     }
 }
 
-/// A file being written under another name until it is whole; one that never is, is removed. With `.zst` at the end of its name it is
-/// packed.
+/// Output file that has a temporary name until it is complete; an incomplete file is removed. A
+/// name that ends in `.zst` selects compression.
 #[derive(Debug)]
 pub struct Sink {
     path: PathBuf,
     partial: PathBuf,
     file: BufWriter<File>,
-    /// Bytes for the next zstd frame, where the file is packed.
+    /// Pending bytes of the next zstd frame if the file is compressed.
     frame: Option<Vec<u8>>,
     is_whole: bool,
     /// Records written.
     pub records: u64,
 }
 
-/// Bytes that are packed together: a reader needs as much memory.
+/// Uncompressed bytes per zstd frame, which is also the memory that a reader needs.
 const FRAME: usize = 4 << 20;
 
 impl Sink {
     /// # Errors
-    /// The file is there and not to be replaced, or is none that could be; another run writes it; the system says no.
+    /// Fails if the file exists and `force` is not set, is not a regular file, is being written by
+    /// another run, or cannot be created.
     pub fn create(path: &Path, force: bool) -> Result<Sink, DataError> {
         if path.exists() {
             is_file(path)?;
@@ -154,7 +159,7 @@ impl Sink {
         let file = OpenOptions::new().write(true).create(true).truncate(false).open(&partial);
         let file = file.map_err(DataError::io(&partial, "create it"))?;
         let is_mine = match journal::lock(&file) {
-            // The run before may have given it its name since it was opened.
+            // A previous run may have renamed the file since it was opened.
             Ok(()) => same_file(&file, &partial).map_err(DataError::io(&partial, "read it"))?,
             Err(TryLockError::WouldBlock) => false,
             Err(TryLockError::Error(error)) => return Err(DataError::io(&partial, "lock it")(error)),
@@ -162,7 +167,7 @@ impl Sink {
         if !is_mine {
             return Err(DataError::Busy { path: path.to_owned() });
         }
-        // What a killed run left.
+        // Remove the remains of a killed run.
         file.set_len(0).map_err(DataError::io(&partial, "write to it"))?;
         let frame = path.extension().is_some_and(|extension| extension == "zst").then(Vec::new);
         let file = BufWriter::with_capacity(1 << 20, file);
@@ -170,7 +175,7 @@ impl Sink {
     }
 
     /// # Errors
-    /// The system says no.
+    /// Fails if the file cannot be written.
     pub fn put(&mut self, record: &[u8]) -> Result<(), DataError> {
         self.records += 1;
         let Some(frame) = &mut self.frame else {
@@ -180,7 +185,7 @@ impl Sink {
         if frame.len() < FRAME { Ok(()) } else { self.pack() }
     }
 
-    /// Writes the frame, if the file is packed.
+    /// Compresses and writes the pending frame if the file is compressed.
     fn pack(&mut self) -> Result<(), DataError> {
         let Some(frame) = &mut self.frame else { return Ok(()) };
         let packed = compress_to_vec(&frame[..], CompressionLevel::Fastest);
@@ -188,10 +193,10 @@ impl Sink {
         self.file.write_all(&packed).map_err(DataError::io(&self.partial, "write to it"))
     }
 
-    /// Gives the file its name. Records written.
+    /// Completes the file and gives it its final name. Returns the number of records.
     ///
     /// # Errors
-    /// The system says no.
+    /// Fails if the file cannot be written.
     pub fn finish(mut self) -> Result<u64, DataError> {
         self.pack()?;
         self.file.flush().map_err(DataError::io(&self.partial, "write to it"))?;
@@ -205,13 +210,13 @@ impl Sink {
 impl Drop for Sink {
     fn drop(&mut self) {
         if !self.is_whole {
-            // An error is told already, and the next run with this output starts the file anew.
+            // The error has been reported already, and the next run with this output starts over.
             let _ = fs::remove_file(&self.partial);
         }
     }
 }
 
-/// The name of a file until it is whole.
+/// Returns the temporary name of a file until it is complete.
 pub fn partial(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".partial");
@@ -219,7 +224,7 @@ pub fn partial(path: &Path) -> PathBuf {
 }
 
 /// # Errors
-/// Devices, pipes and folders, which another file must not take the place of.
+/// Fails for devices, pipes and folders, which must not be replaced.
 pub fn is_file(path: &Path) -> Result<(), DataError> {
     let data = path.metadata().map_err(DataError::io(path, "read it"))?;
     if data.is_file() { Ok(()) } else { Err(DataError::NoFile { path: path.to_owned() }) }
