@@ -1,4 +1,4 @@
-//! Every message between the dispatcher, its workers and the observers, in one place.
+//! Messages between the dispatcher, its workers and the observers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,29 +10,31 @@ use crate::tournament::formats::PairOptions;
 use crate::tournament::standing::Standing;
 use crate::tournament::time_losses::TimeLosses;
 
-/// A slot: one game at a time, with its own thread and, where asked, its own CPUs. From 0.
+/// Number of a slot, from 0. A slot plays one game at a time on a thread of its own, and on CPUs of
+/// its own if the plan pins games.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SlotId(pub u16);
 
-/// A pair, or what is left of it, for one worker to play.
+/// A pair for one worker to play, or the leg that is left of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PairTask {
-    /// Which pair.
+    /// Number of the pair.
     pub pair: PairId,
-    /// Who has which side, by leg.
+    /// Players by colour, for each leg.
     pub sides: [ByColor<PlayerId>; 2],
-    /// Where each leg starts; the same place twice unless the plan says otherwise.
+    /// Opening of each leg; the same one twice unless the plan says otherwise.
     pub openings: [Opening; 2],
-    /// The legs still to play, in order. Both, unless a resumed journal already holds the first, or the pair is half a pair.
+    /// Legs still to play, in order: both, unless the journal of a resumed run holds the first or
+    /// the pair is half a pair.
     pub legs: Vec<Leg>,
-    /// Every leg that the pair has.
+    /// All legs of the pair, played ones included.
     pub all_legs: &'static [Leg],
-    /// Options of the pair's own, if the run tunes some.
+    /// Engine options of this pair alone, if the run tunes some.
     pub options: Option<Arc<PairOptions>>,
 }
 
 impl PairTask {
-    /// Who has which side in `leg`.
+    /// Players of `leg` by colour.
     #[must_use]
     pub const fn sides(&self, leg: Leg) -> ByColor<PlayerId> {
         self.sides[leg.index()]
@@ -54,181 +56,184 @@ impl PairTask {
         Some(ByColor { white: values(white), black: values(black) })
     }
 
-    /// Where `leg` starts.
+    /// Opening of `leg`.
     #[must_use]
     pub const fn opening(&self, leg: Leg) -> &Opening {
         &self.openings[leg.index()]
     }
 }
 
-/// From the dispatcher to every worker. It only ever rises.
+/// Stop signal from the dispatcher to every worker. It only ever rises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stop {
     /// Play on.
     No,
-    /// Finish the running game, begin no other.
+    /// Finish the running game and begin no other.
     AfterGame,
-    /// Drop the running game at once. It is not recorded.
+    /// Abort the running game at once, unrecorded.
     Now,
 }
 
-/// What the dispatcher wants of the workers now. Each looks at it before a game.
+/// Current orders of the dispatcher. Every worker reads them before each game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Orders {
-    /// Whether to go on at all.
+    /// Stop signal.
     pub stop: Stop,
     /// Begin no game until this is false again.
     pub paused: bool,
-    /// Games at once: slots from this one up retire after their game.
+    /// Number of concurrent games. A slot of this number or above retires after its game.
     pub slots: u16,
 }
 
-/// What a user asks of a live run.
+/// Request of a user to a live run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
-    /// Finish the running games and begin no other until told to.
+    /// Finish the running games and begin no other until [`Command::Resume`].
     Pause,
-    /// Go on after a pause.
+    /// Begin games again after a pause.
     Resume,
-    /// As one Ctrl-C: finish the running games, then end.
+    /// Finish the running games, then end, as after one Ctrl-C.
     Stop,
-    /// Play so many games at once from now on.
+    /// Play this number of games at once from now on.
     Concurrency(u16),
-    /// Only answer.
+    /// Return the status and change nothing.
     Status,
-    /// One more (true) or one fewer (false) wants to see moves as they are played.
+    /// Subscribe one client to live moves (true) or unsubscribe one (false).
     Moves(bool),
 }
 
-/// A command and where its answer goes: how the run stands after it, or why it was refused.
+/// A command with the channel of its answer.
 #[derive(Debug)]
 pub struct Request {
-    /// What is asked.
+    /// Command to carry out.
     pub command: Command,
-    /// Takes the answer. Nobody need wait for it.
+    /// Receives the run's status after the command, or the reason of a refusal. The receiver may be
+    /// dropped.
     pub reply: oneshot::Sender<Result<Status, String>>,
 }
 
-/// What a live run is doing.
+/// Activity of a live run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// Games begin and end.
     Running,
-    /// No game begins until the user says so.
+    /// No game begins until the user resumes the run.
     Paused,
     /// No game begins any more.
     Stopping,
 }
 
-/// How a live run is being played.
+/// Status of a live run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status {
-    /// What it is doing.
+    /// Current activity.
     pub phase: Phase,
-    /// Games at once, as last told.
+    /// Number of concurrent games that was set last.
     pub concurrency: u16,
-    /// Games that are being played at this moment.
+    /// Games in progress.
     pub playing: u16,
 }
 
-/// From a worker to the dispatcher.
+/// Message from a worker to the dispatcher.
 #[derive(Debug)]
 pub enum WorkerEvent {
-    /// The slot is free and waits for its next pair, which the dispatcher sends on the slot's own channel.
+    /// The slot is free. The dispatcher sends its next pair on the slot's own channel.
     Idle {
         /// The free slot.
         slot: SlotId,
     },
     /// A game began.
     Began {
-        /// Which.
+        /// The game.
         game: GameId,
-        /// Who has which side.
+        /// Its players by colour.
         players: ByColor<PlayerId>,
     },
-    /// Moves were played; only where somebody wants to see them.
+    /// Moves were played; sent only if a client subscribed to live moves.
     Moved {
-        /// In which game.
+        /// The game.
         game: GameId,
-        /// What was not told of it before.
+        /// Moves since the last message about this game.
         moved: Box<Moved>,
     },
     /// A game ended. The worker goes on without an answer.
     Ended {
-        /// What was played.
+        /// Record of the game.
         record: Box<GameRecord>,
-        /// Evidence, where an engine failed or lost on time.
+        /// Evidence, if an engine failed or lost on time.
         failure: Option<Box<Failure>>,
     },
-    /// An engine spoke of failures before the first move of a game.
+    /// An engine reported failures before the first move of a game.
     Complained {
-        /// Which game.
+        /// The game.
         game: GameId,
-        /// Whose engine.
+        /// Player of the engine.
         player: PlayerId,
-        /// What it said.
+        /// Lines that the engine printed.
         texts: Vec<String>,
     },
-    /// A process was found dead or silent between two games. A new one is started, and no game is lost.
+    /// A process was found dead or silent between two games. The worker starts a new one and no
+    /// game is lost.
     Exited {
-        /// Whose.
+        /// Player of the engine.
         player: PlayerId,
-        /// `exit status 3`, ...
+        /// Exit status in words, such as `exit status 3`.
         status: String,
     },
-    /// An engine did not start, and is started again.
+    /// An engine failed to start. The worker tries again.
     StartFailed {
-        /// One line.
+        /// Reason on one line.
         why: String,
     },
-    /// The worker's thread is done: it was told to stop or to retire, or its channel closed.
+    /// The worker's thread ended, because of a stop, fewer concurrent games or a closed channel.
     Retired {
-        /// The slot it had.
+        /// Slot of the worker.
         slot: SlotId,
-        /// What it was given and has not played.
+        /// Pair that it was given and did not play.
         left: Option<PairTask>,
     },
-    /// The slot could not get an engine started in several attempts, or had no descriptors for its own needs. Its thread is done.
+    /// The worker's thread ended, because no engine started in several attempts or the slot had no
+    /// file descriptors left.
     GaveUp {
-        /// The slot it had.
+        /// Slot of the worker.
         slot: SlotId,
-        /// What it was given and has not played.
+        /// Pair that it was given and did not play.
         left: Option<PairTask>,
-        /// What happened.
+        /// Reason in words.
         why: String,
     },
-    /// The worker could not go on for a reason that is no engine's fault.
+    /// The worker cannot go on for a reason that is no engine's fault.
     Broken {
-        /// The slot it had.
+        /// Slot of the worker.
         slot: SlotId,
-        /// Whether it had begun a game, which is not to end.
+        /// True if it had begun a game, which will never end.
         in_game: bool,
-        /// What happened.
+        /// Reason in words.
         why: String,
     },
 }
 
-/// What was played in a game since it was last told of.
+/// Moves of a game since the last message about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moved {
-    /// Where the game began, the first time that it is told of.
+    /// Opening of the game, in the first message about it alone.
     pub opening: Option<Opening>,
-    /// Plies after the book that were told before.
+    /// Plies after the opening that earlier messages held.
     pub from: usize,
-    /// Those since.
+    /// Plies since then.
     pub plies: Vec<Ply>,
 }
 
-/// A ply for those that look on.
+/// A ply as observers see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ply {
-    /// In UCI notation.
+    /// Move in UCI notation.
     pub uci: String,
-    /// On the mover's clock after it; `None` without a clock.
+    /// Time left on the mover's clock after the move; `None` without a clock.
     pub left: Option<Duration>,
-    /// From the mover's point of view.
+    /// Score from the mover's point of view.
     pub score: Option<Score>,
-    /// Plies searched.
+    /// Search depth in plies.
     pub depth: Option<u32>,
 }
 
@@ -239,136 +244,142 @@ impl From<&MoveRecord> for Ply {
     }
 }
 
-/// Evidence of a game lost by a fault of the engine: what a bug report needs.
+/// Evidence of a game lost by an engine's fault, for a bug report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// The game.
     pub game: GameId,
-    /// Whose fault.
+    /// Player at fault.
     pub player: PlayerId,
-    /// Both ways, with microsecond stamps.
+    /// UCI traffic in both directions, with timestamps in microseconds.
     pub transcript: String,
-    /// The end of what it said on standard error.
+    /// Last lines of the engine's standard error.
     pub stderr: String,
-    /// `exit status 3`, `signal 11 (SIGSEGV)`, or that it was killed or goes on running.
+    /// Exit status, such as `exit status 3` or `signal 11 (SIGSEGV)`, or a remark that the process
+    /// was killed or still runs.
     pub status: String,
 }
 
-/// From the dispatcher to the observers, in order. Observers cannot answer, slow a game down or stop a run.
+/// Message from the dispatcher to the observers, in order. Observers cannot answer, slow a game
+/// down or stop a run.
 #[derive(Clone, Copy, Debug)]
 pub enum RunEvent<'a> {
-    /// The run begins, or goes on after `standing` was replayed from the journal.
+    /// The run begins, or continues after `standing` was replayed from the journal.
     Opened {
-        /// What counts so far.
+        /// Standing so far.
         standing: &'a Standing,
     },
     /// A game began.
     GameBegan {
-        /// Which.
+        /// The game.
         game: GameId,
-        /// Who has which side.
+        /// Its players by colour.
         players: ByColor<PlayerId>,
     },
-    /// Moves were played; only where somebody wants to see them, and then a little late where they come fast.
+    /// Moves were played; sent only if a client subscribed to live moves. Quick moves come late, in
+    /// one message.
     GameMoved {
-        /// In which game.
+        /// The game.
         game: GameId,
-        /// What was not told of it before.
+        /// Moves since the last message about this game.
         moved: &'a Moved,
     },
     /// A game ended and is in the journal.
     GameEnded {
-        /// What was played.
+        /// Record of the game.
         record: &'a GameRecord,
-        /// Evidence, where an engine failed or lost on time.
+        /// Evidence, if an engine failed or lost on time.
         failure: Option<&'a Failure>,
     },
-    /// A pair counts now: it and all pairs before it are finished.
+    /// A pair counts now, because it and all pairs before it are finished.
     PairCounted {
-        /// Its games: both legs, or the one of half a pair.
+        /// Games of the pair: both legs, or the one game of half a pair.
         games: &'a [GameRecord],
-        /// Including this pair.
+        /// Standing that includes this pair.
         standing: &'a Standing,
     },
-    /// About once a second.
+    /// Sent about once a second.
     Tick {
-        /// What counts so far.
+        /// Standing so far.
         standing: &'a Standing,
-        /// Since this process began or resumed the run.
+        /// Time since this process began or resumed the run.
         elapsed: Duration,
     },
-    /// Something that a user should read; the run goes on.
+    /// Message for the user. The run goes on.
     Warning {
-        /// One line.
+        /// Text on one line.
         text: &'a str,
     },
-    /// The user changed how the run is played.
+    /// The user paused, resumed or stopped the run, or changed its number of concurrent games.
     Steered {
-        /// How it is played now.
+        /// Status after the change.
         status: Status,
     },
-    /// The user asked for a stop: running games are finished, no other begins.
+    /// The user asked for a stop. Running games are finished and no other begins.
     Finishing,
-    /// The run stops: no event follows.
+    /// The run ends. No event follows.
     Closed {
-        /// What counts.
+        /// Final standing.
         standing: &'a Standing,
-        /// Why it stops.
+        /// Reason of the stop.
         reason: &'a StopReason,
-        /// Since this process began or resumed the run.
+        /// Time since this process began or resumed the run.
         elapsed: Duration,
     },
 }
 
-/// Why a run stopped.
+/// Reason for which a run stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StopReason {
-    /// The test accepted a hypothesis.
+    /// The SPRT accepted a hypothesis.
     Verdict,
     /// All pairs of the plan are played.
     OutOfPairs,
-    /// Players have met from every opening of the book, and would only repeat their games.
+    /// All openings of the book were used by players who may not repeat one.
     OutOfOpenings,
-    /// The intervals are as narrow as the plan asks.
+    /// The confidence intervals are as narrow as the plan asks.
     Narrow,
-    /// A tuning gains nothing more, as the plan asks.
+    /// The tuning is flat: it gains nothing more, and the plan ends it then.
     Flat,
-    /// The plan's time is over.
+    /// The plan's time limit is reached.
     OutOfTime,
-    /// The user or the system asked; `quintain resume` goes on.
+    /// The user or the system asked for a stop; `quintain resume` continues the run.
     Interrupted,
     /// More engine failures than the plan allows.
     TooManyFailures {
-        /// Counted so far.
+        /// Failures counted so far.
         failures: u64,
     },
-    /// More games lost on time than the plan allows; `quintain resume` goes on under a higher limit.
+    /// More games were lost on time than the plan allows; `quintain resume` continues under a
+    /// higher limit.
     TooManyTimeLosses {
-        /// Of all finished games.
+        /// Time losses of all finished games.
         losses: TimeLosses,
     },
-    /// The journal could not be written, an engine's program changed or could not be started, or a worker broke.
+    /// The journal could not be written, an engine's program changed or did not start, or a worker
+    /// broke.
     Broken {
-        /// In words.
+        /// Reason in words.
         why: String,
     },
 }
 
-/// Follows a run. Implementations must not block for long: the dispatcher waits for them (games do not).
+/// Follows a run. An implementation must not block for long, because the dispatcher waits for it.
+/// Games do not.
 pub trait Observer {
-    /// Takes note of an event.
+    /// Handles an event.
     fn observe(&mut self, event: RunEvent<'_>);
 }
 
 /// Outcome of a run.
 #[derive(Debug)]
 pub struct Finish {
-    /// What counts.
+    /// Final standing.
     pub standing: Standing,
-    /// Why it stopped.
+    /// Reason of the stop.
     pub reason: StopReason,
-    /// Since this process began or resumed the run.
+    /// Time since this process began or resumed the run.
     pub elapsed: Duration,
-    /// Whether games were there already when this process began.
+    /// True if the journal held games before this process began.
     pub resumed: bool,
 }

@@ -68,7 +68,7 @@ impl PlayerUse {
     }
 }
 
-/// Whether a number of nodes is beyond a limit by more than a rough count explains.
+/// True if a number of nodes is beyond a limit by more than a rough count explains.
 #[must_use]
 pub fn is_beyond(nodes: f64, limit: u64) -> bool {
     let limit = limit as f64;
@@ -76,14 +76,13 @@ pub fn is_beyond(nodes: f64, limit: u64) -> bool {
 }
 
 impl LimitUse {
-    /// No searches yet of players with these limits.
     #[must_use]
     pub fn new(limits: impl IntoIterator<Item = Limit>) -> Self {
         let player = |limit| PlayerUse { limit, ..PlayerUse::default() };
         Self { players: limits.into_iter().map(player).collect() }
     }
 
-    /// Takes a finished game.
+    /// Records a finished game.
     pub fn record(&mut self, game: &GameRecord) {
         for (_, player, ply) in game.plies() {
             let Some(player) = self.players.get_mut(usize::from(player.0)) else { continue };
@@ -189,7 +188,7 @@ mod tests {
         Termination,
     };
 
-    /// A game in which White, player 0, and Black, player 1, report what `info` says of their plies.
+    /// A game in which `info` gives the reports of White (player 0) and Black (player 1) by ply.
     fn game(plies: usize, info: impl Fn(usize) -> SearchInfo) -> GameRecord {
         let ply = |place| MoveRecord {
             uci: String::new(),

@@ -1,8 +1,8 @@
-//! What a run is besides its scheduling: who meets whom, what counts, and what happened.
+//! Pairing, scoring and events of a run, without its scheduling.
 //!
-//! Reading order: `formats` (each format's encounters), `pairing` (who meets whom), `standing`
-//! (what counts), `tuning` (what came of a tuning), `events` (every message).
-//! Nothing here knows slots, processes or clocks, so reports and replays read it without the scheduler.
+//! Reading order: `formats` (each format's encounters), `pairing` (the order of pairs), `standing`
+//! (the scores), `tuning` (progress of a tuning), `events` (every message). Nothing here knows
+//! slots, processes or clocks, so reports and replays read it without the scheduler.
 
 pub mod events;
 pub mod formats;

@@ -1,10 +1,12 @@
-//! Who meets whom, pair by pair: a pure function of the plan and of the pairs that count.
+//! Order of the pairs: a pure function of the plan and of the pairs that count.
 //!
-//! Pairs are numbered as they are scheduled. In a round robin and a gauntlet the encounters take turns, so that at any moment all have
-//! played about as many pairs, and the standings are of equal openings. A Swiss and a knockout go by stages: the pairs of a stage are
-//! fixed when every pair before it counts, so a replayed journal gives the same stages.
+//! Pairs are numbered as they are scheduled. In a round robin and a gauntlet the encounters take
+//! turns. At any moment all of them have played about the same number of pairs, and the standings
+//! rest on the same openings. A Swiss and a knockout go by stages. The pairs of a stage are fixed
+//! when every pair before it counts, so a replayed journal gives the same stages.
 //!
-//! The nth pair of two players has the nth opening of the order, whoever they are: every encounter is played from the same openings.
+//! The nth pair of any two players has the nth opening of the order, so every encounter is played
+//! from the same openings.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -16,24 +18,24 @@ use crate::tournament::formats::{Encounter, Format, PairOptions, PairResult, Pai
 /// A pair to be played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fixture {
-    /// Who meet.
+    /// The two players.
     pub players: Encounter,
-    /// How many pairs these two have been given before, from 0.
+    /// Number of pairs that these two were given before.
     pub nth: u64,
-    /// True for the last pair of an encounter where that is one game.
+    /// True for the last pair of an encounter if that is one game.
     pub is_half: bool,
 }
 
-/// What is known of a pair's number.
+/// Schedule entry of a pair's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// It is this one.
+    /// The pair.
     Pair(Fixture),
-    /// Results of pairs before it decide.
+    /// Undecided until pairs before it have results.
     Wait,
-    /// There is none: everything is scheduled.
+    /// No pair: everything is scheduled.
     Done,
-    /// There is none: its players have met from every opening of the book.
+    /// No pair: its players have met from every opening of the book.
     OutOfOpenings,
 }
 
@@ -41,11 +43,11 @@ pub enum Next {
 #[derive(Debug)]
 pub struct Pairing {
     order: Order,
-    /// Encounters that there will be; `None` if results decide it.
+    /// Number of encounters; `None` if results decide it.
     encounters: Option<u64>,
-    /// Pairs of each encounter.
+    /// Pairs of each encounter; `None` without a limit.
     pairs: Option<u64>,
-    /// The most of them that the book has openings for; `None` if openings may come again.
+    /// Pairs of an encounter for which the book has openings; `None` if openings may come again.
     fresh: Option<u64>,
     half_last: bool,
 }
@@ -57,10 +59,10 @@ enum Order {
     Stages {
         stages: Box<dyn Stages>,
         given: Vec<Fixture>,
-        /// Options of the pairs given last.
+        /// Options of the pairs of the last two stages.
         options: VecDeque<Arc<PairOptions>>,
         met: BTreeMap<Encounter, u64>,
-        /// Pairs given before the last stage.
+        /// Number of pairs given before the last stage.
         before_last: usize,
         is_over: bool,
     },
@@ -75,7 +77,7 @@ impl Pairing {
         Self { fresh, half_last: plan.half_last, ..Self::of(&plan.format, players, plan.max_pairs) }
     }
 
-    /// The pairs of a format, from openings without an end.
+    /// Pairs of a format, without a limit on openings.
     fn of(format: &Format, players: u16, pairs: Option<u64>) -> Self {
         let order = match format.pairs(players, pairs) {
             Pairs::Turns(encounters) => Order::Turns(encounters),
@@ -94,7 +96,7 @@ impl Pairing {
         matches!(self.order, Order::Stages { .. })
     }
 
-    /// The first of the pairs that are one game, if any are.
+    /// Number of the first pair that is a single game, if the plan has such pairs.
     #[must_use]
     pub fn halves_from(&self) -> Option<PairId> {
         match &self.order {
@@ -105,7 +107,7 @@ impl Pairing {
         }
     }
 
-    /// All pairs there will be; `None` if that is not known.
+    /// Total number of pairs; `None` if it is not known.
     #[must_use]
     pub fn total(&self) -> Option<u64> {
         let pairs = match (self.pairs, self.fresh) {
@@ -115,7 +117,8 @@ impl Pairing {
         Some(pairs.saturating_mul(self.encounters?))
     }
 
-    /// What pair `id` is, given the pairs that count, in order. Ids are asked for in rising order, or again.
+    /// Schedule entry of pair `id`, given the results of the counted pairs in order. A caller asks
+    /// for ids in rising order, or for one again.
     pub fn next(&mut self, id: PairId, results: &[PairResult]) -> Next {
         match self.scheduled(id, results) {
             Next::Pair(fixture) if self.fresh.is_some_and(|fresh| fixture.nth >= fresh) => Next::OutOfOpenings,
@@ -123,7 +126,7 @@ impl Pairing {
         }
     }
 
-    /// Options of pair `id`'s own, if it has some; it is of the last two stages that were asked for.
+    /// Engine options of pair `id` alone, if it has some and is in one of the last two stages.
     #[must_use]
     pub fn options(&self, id: PairId) -> Option<Arc<PairOptions>> {
         let Order::Stages { given, options, .. } = &self.order else { return None };
@@ -142,7 +145,7 @@ impl Pairing {
                 if pairs.is_some_and(|pairs| nth >= pairs) {
                     return Next::Done;
                 }
-                // Below `among`, which came from a length.
+                // Fits, because it is below `among`, which is a length.
                 let players = encounters[usize::try_from(turn).unwrap_or(0)];
                 Next::Pair(Fixture { players, nth, is_half: is_half(nth) })
             }
@@ -155,7 +158,8 @@ impl Pairing {
                         return Next::Done;
                     }
                     let stage = stages.next(before);
-                    // Those of the stage before are still to be asked for, and no older ones.
+                    // Keeps the options of the stage before, whose pairs are still asked for, and
+                    // no older ones.
                     options.drain(..options.len().saturating_sub(given.len() - *before_last));
                     options.extend(stages.options().into_iter().map(Arc::new));
                     *before_last = given.len();

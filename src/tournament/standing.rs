@@ -1,10 +1,12 @@
-//! What counts so far: a pure fold over game records.
+//! Standing of a run: a pure fold over game records.
 //!
-//! Pairs count in the order they were scheduled. A pair that finishes early waits for those before it, so quick games
-//! cannot pull a verdict their way, and replaying a journal, whatever the order of its lines, gives the same stop.
+//! Pairs count in the order in which they were scheduled. A pair that finishes early waits for
+//! those before it, so quick games cannot bias a verdict. A replayed journal gives the same stop,
+//! whatever the order of its lines.
 //!
-//! A pair whose games repeat counted ones move for move is no new evidence and does not count: engines at fixed nodes play
-//! an opening the same way each time ([`Repeats::are_left_out`]). Its place in the schedule is settled, as that of a pair that counts.
+//! A pair that repeats counted games move for move is no new evidence and does not count
+//! ([`Repeats::are_left_out`]). Engines at fixed nodes play an opening the same way each time. The
+//! repeat settles its place in the schedule, as a counted pair does.
 
 use std::collections::BTreeMap;
 
@@ -25,32 +27,32 @@ use crate::tournament::time_losses::TimeLosses;
 use crate::tournament::tuning::Progress;
 use crate::tournament::waiting::Waiting;
 
-/// Games lost by a player's own fault, by kind. Of counted games.
+/// Losses of a player by its own fault in counted games, by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Faults {
-    /// Lost on time.
+    /// Losses on time.
     pub time_forfeits: u64,
-    /// Lost by an illegal move.
+    /// Losses by an illegal move.
     pub illegal_moves: u64,
-    /// Lost because the process was gone.
+    /// Losses by a process that exited.
     pub crashes: u64,
-    /// Lost because it did not answer.
+    /// Losses by an engine that did not answer.
     pub stalls: u64,
-    /// Moves whose PV was wrong, in the order of [`PvFault::ALL`]. They cost nothing.
+    /// Moves with a wrong PV, in the order of [`PvFault::ALL`]. They cost no points.
     pub pv: [u64; PvFault::ALL.len()],
 }
 
-/// The plies of a game whose PV was wrong: place in the game from 1, the book's plies included, who had it, and what.
+/// Plies of a game with a wrong PV: place in the game from 1 (book plies included), player, fault.
 pub fn pv_faults(game: &GameRecord) -> impl Iterator<Item = (usize, PlayerId, PvFault)> {
     game.plies().filter_map(|(place, player, ply)| Some((place, player, ply.info.pv_fault?)))
 }
 
-/// What counts of the games of two players, from the view of the one with the lower number.
+/// Counted pairs and games of two players, from the view of the one with the lower number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Score {
     /// Pairs by points.
     pub ptnml: Pentanomial,
-    /// Games by result, those of half a pair included.
+    /// Games by result, those of half pairs included.
     pub wdl: Trinomial,
 }
 
@@ -66,7 +68,7 @@ impl Score {
     }
 }
 
-/// Units of variance of a pair's games, or of the one of half a pair, from the view of `player`.
+/// Scores of a pair from the view of `player`, as the units that the rating's variance is made of.
 fn units(player: PlayerId, games: &[GameRecord], half_points: &[u8]) -> Vec<rating::Score> {
     let color = |game: &GameRecord| if game.players.white == player { Color::White } else { Color::Black };
     if let ([one, other], [first, second]) = (games, half_points) {
@@ -74,14 +76,14 @@ fn units(player: PlayerId, games: &[GameRecord], half_points: &[u8]) -> Vec<rati
         match (color(one), color(other)) {
             (Color::White, Color::Black) => return pair(first, second),
             (Color::Black, Color::White) => return pair(second, first),
-            // With the same sides twice they are two games: nothing cancels.
+            // With the same sides twice they are two games, because the colours do not cancel.
             _ => {}
         }
     }
     games.iter().zip(half_points).map(|(game, half_points)| rating::Score::Game(color(game), *half_points)).collect()
 }
 
-/// What counts so far.
+/// Standing of a run so far.
 #[derive(Clone, Debug)]
 pub struct Standing {
     trial: Option<Trial>,
@@ -91,9 +93,9 @@ pub struct Standing {
     openings: BTreeMap<Encounter, Openings>,
     /// Meetings of all players by opening, if there are more than two: encounters share openings.
     meetings: BTreeMap<u64, Vec<rating::Meeting>>,
-    /// Every counted pair, where pairing goes by results.
+    /// Every counted pair, if results decide the pairing.
     results: Option<Vec<PairResult>>,
-    /// Of a tuning.
+    /// Progress of a tuning.
     tuning: Option<Box<Progress>>,
     /// Pairs from this one on are one game.
     halves_from: Option<PairId>,
@@ -107,11 +109,11 @@ pub struct Standing {
     faults: Vec<Faults>,
     terminations: [u64; Termination::ALL.len()],
     failures: u64,
-    /// Of counted games.
+    /// Time losses in counted games.
     time_losses: TimeLosses,
-    /// Of all finished games, void ones included.
+    /// Time losses in all finished games, void ones included.
     finished_time_losses: TimeLosses,
-    /// Of counted games.
+    /// Use of node and depth limits in counted games.
     limit_use: LimitUse,
     voided: u64,
     plies: u64,
@@ -119,10 +121,10 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// Nothing played yet of `plan`.
+    /// Creates the standing of `plan` before its first game.
     ///
     /// # Errors
-    /// Where the plan's test has numbers that no test can have.
+    ///
     pub fn new(plan: &Plan) -> Result<Self, SprtError> {
         let sprt = plan.test.map(|test| Sprt::new(test.bounds, test.model, test.alpha, test.beta)).transpose()?;
         let pairing = Pairing::new(plan);
@@ -166,8 +168,11 @@ impl Standing {
         }
     }
 
-    /// Takes a finished game and hands the games of each pair that counts now, in order, to `counted`, with the standing including it.
-    /// A game told twice is taken once, with its failure; after a verdict, or once the intervals are narrow enough, nothing counts.
+    /// Records a finished game. Each pair that counts now, in order, goes to `counted` with the
+    /// standing that includes it.
+    ///
+    /// A game recorded before is ignored. After a verdict, or once the intervals are narrow enough,
+    /// nothing counts.
     pub fn tell(&mut self, record: GameRecord, mut counted: impl FnMut(&Self, &[GameRecord])) {
         let GameId { pair, leg } = record.id;
         if !self.is_missing(record.id) {
@@ -176,12 +181,12 @@ impl Standing {
         self.failures += u64::from(record.ending.termination.is_failure());
         self.finished_time_losses.record(&record);
         if record.is_void {
-            // Its other game goes with it: a pair is played under one roof or not at all.
+            // Drops the pair's other game too, because both games of a pair are played on one slot.
             self.waiting.remove(&pair);
             self.voided += 1;
             return;
         }
-        // It is missing, so its pair is the next one at the earliest.
+        // The game is missing, so its pair is not before the next one.
         let ahead = pair.0.saturating_sub(self.next.0);
         self.waiting.entry(pair).or_default()[leg.index()] = Some(Waiting::new(record, ahead));
         while !self.is_over() {
@@ -197,7 +202,8 @@ impl Standing {
         }
     }
 
-    /// Leaves a pair out of all counts. Pairing by results sees a pair without games in its place.
+    /// Leaves a pair out of all counts. A pairing by results sees a pair without games in its
+    /// place.
     fn pass_over(&mut self, games: &[GameRecord]) {
         self.repeated += 1;
         if let Some(game) = games.first() {
@@ -206,7 +212,7 @@ impl Standing {
         }
     }
 
-    /// Takes a pair in the place of the schedule that it settles.
+    /// Records the result of a pair that settles a place of the schedule.
     fn settle(&mut self, result: PairResult, games: &[GameRecord]) {
         if let Some(tuning) = &mut self.tuning {
             tuning.record(&result, games);
@@ -220,7 +226,7 @@ impl Standing {
         if self.halves_from.is_some_and(|from| pair >= from) { &[Leg::First] } else { &Leg::BOTH }
     }
 
-    /// The next pair in order, if all its games are in.
+    /// Removes and returns the next pair in order, if all its games are in.
     fn take_next(&mut self) -> Option<Vec<GameRecord>> {
         let legs = self.legs(self.next);
         let entry = self.waiting.first_entry()?;
@@ -304,20 +310,20 @@ impl Standing {
         self.width = Some(width);
     }
 
-    /// True once the intervals are as narrow as the plan asks.
+    /// True if the intervals are as narrow as the plan asks.
     #[must_use]
     pub fn is_narrow(&self) -> bool {
         self.width.is_some_and(|width| width.is_reached())
     }
 
-    /// True once nothing counts any more: after a verdict, once the intervals are narrow enough, or
-    /// a tuning is flat.
+    /// True if nothing counts any more: after a verdict, with intervals narrow enough, or with a
+    /// flat tuning.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.verdict() != Verdict::Continue || self.is_narrow() || self.is_flat()
     }
 
-    /// True once a tuning that is to end then gains nothing more.
+    /// True if the tuning is flat and the plan ends it then.
     #[must_use]
     pub fn is_flat(&self) -> bool {
         self.tuning.as_ref().is_some_and(|tuning| tuning.is_flat())
@@ -329,8 +335,8 @@ impl Standing {
         self.tuning.as_deref()
     }
 
-    /// The strength of `new` against `base`, not biased by the stop, if the test is over now: with a verdict, or because it was
-    /// stopped. `None` without a test and before the first pair.
+    /// Strength of `new` against `base`, corrected for the bias of the stop, as if the test ended
+    /// now. `None` without a test and before the first pair.
     #[must_use]
     pub fn after_stop(&self) -> Option<AfterStop> {
         let sprt = self.sprt()?;
@@ -340,26 +346,27 @@ impl Standing {
         }
     }
 
-    /// The test being run, if one is.
+    /// The SPRT of the plan, if it has one.
     #[must_use]
     pub fn sprt(&self) -> Option<&Sprt> {
         self.trial.as_ref().map(Trial::sprt)
     }
 
-    /// What counts of the games of two players, from the first one's view.
+    /// Counted pairs and games of two players, from the first one's view.
     #[must_use]
     pub fn score(&self, player: PlayerId, opponent: PlayerId) -> Score {
         let score = self.met.get(&in_order((player, opponent))).map(Score::of).unwrap_or_default();
         if player <= opponent { score } else { score.reversed() }
     }
 
-    /// The scores of all who met, each from the view of the lower number.
+    /// Scores of all encounters, each from the view of the lower number.
     pub fn scores(&self) -> impl Iterator<Item = (Encounter, Score)> {
         self.met.iter().map(|(encounter, met)| (*encounter, Score::of(met)))
     }
 
-    /// All players on one scale, whose zero is the mean of those who can be compared. Of more than
-    /// two, the meetings of an opening vary together; the error of two is that of their Elo.
+    /// Ratings of all players on one scale. Zero is the mean of the players that can be compared.
+    /// Among more than two players, the games of one opening are taken as correlated. Of two
+    /// players, the error is that of their Elo.
     ///
     /// # Errors
     /// [`RatingError`] if there are more players than can be rated.
@@ -368,7 +375,7 @@ impl Standing {
         let shared: Vec<_> = self.meetings.values().filter(|meetings| meetings.len() > 1).cloned().collect();
         let mut ratings = rating::rate_by_opening(self.faults.len(), &met, &shared, &[])?;
         let effect = self.design_effect();
-        // Left alone rather than multiplied by 1, so that it is the same to the last bit.
+        // Not multiplied by an effect of 1, so that the error stays the same to the last bit.
         if self.faults.len() <= 2 && effect > 1.0 {
             for rating in &mut ratings.players {
                 rating.error95 = rating.error95.map(|error| error * effect.sqrt());
@@ -377,7 +384,7 @@ impl Standing {
         Ok(ratings)
     }
 
-    /// The counted games of a player by result.
+    /// Counted games of a player by result.
     #[must_use]
     pub fn total(&self, player: PlayerId) -> Trinomial {
         let mut total = Trinomial::default();
@@ -394,7 +401,7 @@ impl Standing {
         total
     }
 
-    /// Counted pairs, by the points of `new`, the first player, against `base`, the second.
+    /// Counted pairs by the points of `new`, the first player, against `base`, the second.
     #[must_use]
     pub fn ptnml(&self) -> Pentanomial {
         self.score(PlayerId::NEW, PlayerId::BASE).ptnml
@@ -406,16 +413,16 @@ impl Standing {
         self.score(PlayerId::NEW, PlayerId::BASE).wdl
     }
 
-    /// By how much repeated openings widen the error of `new` against `base`: the factor on the variance, 1 while no opening came twice.
+    /// Factor by which repeated openings widen the variance of `new` against `base`; 1 while no
+    /// opening came twice.
     #[must_use]
     pub fn design_effect(&self) -> f64 {
         self.openings.get(&(PlayerId::NEW, PlayerId::BASE)).map_or(1.0, Openings::design_effect)
     }
 
-    /// [`Standing::ptnml`] with the weight that its openings give it: what errors and tests are made of.
+    /// [`Standing::ptnml`] with the weight of its openings, as errors and tests use it.
     ///
-    /// Of a tuning only the pairs that validate it: what its other pairs score says nothing of a
-    /// gain.
+    /// Of a tuning, only the validation pairs. Its other pairs are not evidence of a gain.
     #[must_use]
     pub fn evidence(&self) -> Clustered<Pentanomial> {
         if let Some(tuning) = &self.tuning {
@@ -424,35 +431,37 @@ impl Standing {
         Clustered::new(self.ptnml(), self.design_effect())
     }
 
-    /// [`Standing::wdl`], likewise.
+    /// [`Standing::wdl`] with the weight of its openings.
     fn evidence_of_games(&self) -> Clustered<Trinomial> {
         Clustered::new(self.wdl(), self.design_effect())
     }
 
-    /// Every counted pair, in order, where pairing goes by results; empty otherwise.
+    /// Counted pairs in order, if results decide the pairing; empty otherwise.
     #[must_use]
     pub fn results(&self) -> &[PairResult] {
         self.results.as_deref().unwrap_or_default()
     }
 
-    /// Games that count.
+    /// Number of counted games.
     #[must_use]
     pub const fn games(&self) -> u64 {
         self.games
     }
 
-    /// Log-likelihood ratio of the counted pairs (natural log), 0 before the first; `None` without a test.
+    /// Log-likelihood ratio (LLR) of the counted pairs (natural log), 0 before the first; `None`
+    /// without a test.
     #[must_use]
     pub fn llr(&self) -> Option<f64> {
         let sprt = self.sprt()?;
         Some(match sprt.model() {
             Model::Normalized | Model::Logistic => sprt.llr(&self.evidence()),
-            // BayesElo is a model of games.
+            // BayesElo models single games.
             Model::Bayesian => sprt.llr(&self.evidence_of_games()),
         })
     }
 
-    /// Pairs still to be expected before a verdict, if the results go on as they came; `None` where nothing can be said.
+    /// Expected number of pairs before a verdict, if the results go on as they came; `None` if it
+    /// cannot be told.
     #[must_use]
     pub fn expected_remaining(&self) -> Option<f64> {
         let sprt = self.sprt()?;
@@ -469,42 +478,43 @@ impl Standing {
         self.trial.as_ref().map_or(&[], Trial::llr_path)
     }
 
-    /// What the test says; `Continue` for ever without one.
+    /// Verdict of the test so far; always `Continue` without a test.
     pub fn verdict(&self) -> Verdict {
         self.trial.as_ref().map_or(Verdict::Continue, Trial::verdict)
     }
 
-    /// Pairs that count.
+    /// Number of counted pairs.
     #[must_use]
     pub const fn pairs(&self) -> u64 {
         self.pairs
     }
 
-    /// Pairs that are settled, in the order of the schedule: those that count and those that repeat them.
+    /// Number of settled pairs, in the order of the schedule: counted ones and repeats.
     #[must_use]
     pub const fn settled(&self) -> u64 {
         self.next.0
     }
 
-    /// Pairs that do not count because their games repeat counted ones move for move.
+    /// Number of pairs left out because they repeat counted games move for move.
     #[must_use]
     pub const fn repeated(&self) -> u64 {
         self.repeated
     }
 
-    /// Finished games that do not count yet, for a pair before them is not finished, or never will, after a verdict.
+    /// Finished games that do not count yet. An unfinished pair is before theirs, or a verdict was
+    /// reached.
     #[must_use]
     pub fn waiting_games(&self) -> u64 {
         self.waiting.values().flatten().flatten().count() as u64
     }
 
-    /// How often a pair was void and played again.
+    /// Number of void games, each of which makes its pair be played again.
     #[must_use]
     pub const fn voided(&self) -> u64 {
         self.voided
     }
 
-    /// The legs of `pair` that are not in yet; empty for a pair that counts or waits complete.
+    /// Legs of `pair` that are not in yet; empty if the pair counts or waits complete.
     #[must_use]
     pub fn missing_legs(&self, pair: PairId) -> Vec<Leg> {
         if pair < self.next {
@@ -515,7 +525,7 @@ impl Standing {
         self.legs(pair).iter().copied().filter(is_missing).collect()
     }
 
-    /// True if a game is to be played and is not in yet.
+    /// True if a game is part of the schedule and not in yet.
     #[must_use]
     pub fn is_missing(&self, GameId { pair, leg }: GameId) -> bool {
         self.missing_legs(pair).contains(&leg)
@@ -527,7 +537,7 @@ impl Standing {
         self.faults.get(usize::from(player.0)).copied().unwrap_or_default()
     }
 
-    /// How counted games ended, commonest first.
+    /// Terminations of counted games, the commonest first.
     #[must_use]
     pub fn terminations(&self) -> Vec<(Termination, u64)> {
         let mut list: Vec<_> =
@@ -554,7 +564,7 @@ impl Standing {
         &self.finished_time_losses
     }
 
-    /// Use that the players make of their limits in counted games.
+    /// Players' use of their node and depth limits in counted games.
     #[must_use]
     pub const fn limit_use(&self) -> &LimitUse {
         &self.limit_use

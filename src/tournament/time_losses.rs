@@ -1,35 +1,35 @@
-//! Games lost on time: how many, whose doing they were, and when they are too many for the rest of a run to mean anything.
+//! Games lost on time: their number, their causes, and the limit that stops a run.
 //!
 //! Counted games make the stamp beside the verdict, all finished ones the alarm. From the fifth
-//! loss on they are told of together, each time there are twice as many, with the cause and the
+//! loss on, losses are reported together, each time their number has doubled, with cause and
 //! remedies. More than `--max-time-losses` stop the run, resumable, with exit code 4.
 
 use crate::plan::Plan;
 use crate::record::{GameRecord, Overstep, PlayerId, Termination};
 
-/// Time losses told of one by one; from this one on they are told of together.
+/// Number of time losses from which on they are reported together.
 pub const ALARM: u64 = 5;
 
-/// A limit on the share is applied as if at least this many games had been played. A few losses at the start are no share yet.
+/// Least number of games that a share is taken of. A few losses at the start are no share yet.
 const LEAST_GAMES: u64 = 100;
 
-/// Games and those of them that were lost on time.
+/// Number of games and of time losses among them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TimeLosses {
     /// All games.
     pub games: u64,
     /// Games lost on time.
     pub lost: u64,
-    /// Of these, games whose record holds the host's evidence ([`Overstep::is_by_host`]).
+    /// Time losses whose record holds evidence against the host ([`Overstep::is_by_host`]).
     pub by_host: u64,
-    /// Of those lost, games that are void and whose pair is played again.
+    /// Time losses in void games, whose pairs are played again.
     pub voided: u64,
-    /// Time losses without the host's evidence by player; players behind the last who has one are left out.
+    /// Other time losses by player, up to the last player who has one.
     own: Vec<u64>,
 }
 
 impl TimeLosses {
-    /// Takes a finished game.
+    /// Records a finished game.
     pub fn record(&mut self, game: &GameRecord) {
         self.games += 1;
         if game.ending.termination != Termination::TimeForfeit {
@@ -50,19 +50,21 @@ impl TimeLosses {
         }
     }
 
-    /// Share of the games that was lost on time, 0 to 1.
+    /// Share of games lost on time, 0 to 1.
     #[must_use]
     pub fn share(&self) -> f64 {
         if self.games == 0 { 0.0 } else { self.lost as f64 / self.games as f64 }
     }
 
-    /// Whether more than `percent` of the games were lost, of a hundred games at least.
+    /// True if more than `percent` of the games were lost on time. Fewer than a hundred games count
+    /// as a hundred.
     #[must_use]
     pub fn exceed(&self, percent: f64) -> bool {
         100.0 * self.lost as f64 > percent * self.games.max(LEAST_GAMES) as f64
     }
 
-    /// What stands beside a result that time losses may have made: from the fifth on, or from one game in a hundred.
+    /// Remark beside a result that time losses may have shaped: from the fifth loss on, or from one
+    /// game in a hundred.
     #[must_use]
     pub fn stamp(&self) -> Option<String> {
         if self.lost < ALARM && self.share() < 0.01 {
@@ -75,7 +77,7 @@ impl TimeLosses {
         ))
     }
 
-    /// One line with the causes and the remedies.
+    /// Warning on one line with causes and remedies.
     #[must_use]
     pub fn alarm(&self, plan: &Plan) -> String {
         let Self { games, lost, by_host, voided, .. } = self;
@@ -110,7 +112,7 @@ impl TimeLosses {
     }
 }
 
-/// A share in percent, with a digit after the point below ten.
+/// A share in percent, with one decimal below ten.
 fn percent(share: f64) -> String {
     let percent = share * 100.0;
     if percent < 10.0 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
@@ -123,7 +125,8 @@ mod tests {
     use super::*;
     use crate::record::{ByColor, Ending, GameId, Leg, MoveLoad, Opening, Outcome, PairId};
 
-    /// A game that Black, player 1, lost: on time if `late` says by how many ms, and by how much of it the host kept the engine.
+    /// A game that Black, player 1, lost. `late` makes it a time loss: milliseconds of overrun, and
+    /// milliseconds for which the host kept the engine from a CPU.
     fn game(late: Option<(u64, u64)>) -> GameRecord {
         let ms = Duration::from_millis;
         let termination = if late.is_some() { Termination::TimeForfeit } else { Termination::Checkmate };

@@ -20,7 +20,7 @@ const FLAT_DRIFT: f64 = 0.1;
 /// Elo that a run must be able to gain not to be flat.
 const FLAT_GAIN: Elo = Elo::Finite(1.0);
 
-/// A tuning on its way, with everything that is told of it.
+/// Progress of a tuning with its rule and statistics.
 #[derive(Clone, Debug)]
 pub struct Progress {
     rule: TuneRule,
@@ -57,7 +57,7 @@ impl Progress {
         }
     }
 
-    /// Takes the next pair and its games.
+    /// Records the next pair and its games.
     pub(super) fn record(&mut self, pair: &PairResult, games: &[GameRecord]) {
         let tuning = self.course.tuning();
         let block = tuning.completed();
@@ -92,7 +92,7 @@ impl Progress {
         &self.rule
     }
 
-    /// The run and how it came to where it stands.
+    /// Course of the run: its state and history.
     #[must_use]
     pub const fn course(&self) -> &Course {
         &self.course
@@ -104,7 +104,7 @@ impl Progress {
         self.pairs
     }
 
-    /// True if the run asks to end once it gains nothing more, and does not.
+    /// True if the plan ends the run once it gains nothing more, and it gains nothing more.
     #[must_use]
     pub const fn is_flat(&self) -> bool {
         self.is_flat
@@ -196,7 +196,7 @@ pub struct Figures<'a> {
 pub struct ValidationFigures {
     /// Pairs by the points of the mean so far.
     pub ptnml: [u64; 5],
-    /// What they say.
+    /// Estimates from these pairs.
     #[serde(flatten)]
     pub estimates: Estimates,
 }

@@ -1,7 +1,8 @@
-//! Finished games that wait for an earlier pair, in as little memory as they need.
+//! Finished games that wait for an earlier pair, stored in little memory.
 //!
-//! A few games always wait: those of pairs that were quicker than the one before them. They are kept as they are. If the next
-//! pair is missing from a long journal, all games after it wait, and those far ahead are kept packed.
+//! A few games always wait, because their pair was quicker than the one before it. They are kept as
+//! they are. If the next pair is missing from a long journal, all games after it wait. Those far
+//! ahead are kept packed.
 
 use crate::journal;
 use crate::record::GameRecord;
@@ -9,16 +10,16 @@ use crate::record::GameRecord;
 /// Pairs ahead of the next one whose games are kept as they are.
 const NEAR: u64 = 64;
 
-/// A game that waits.
+/// A game that waits for an earlier pair.
 #[derive(Clone, Debug)]
 pub(super) enum Waiting {
     Whole(Box<GameRecord>),
-    /// As [`journal::pack`] has it.
+    /// Bytes from [`journal::pack`].
     Packed(Box<[u8]>),
 }
 
 impl Waiting {
-    /// A game of a pair that is so far `ahead` of the next one to count.
+    /// Stores a game whose pair is `ahead` pairs after the next one to count.
     pub(super) fn new(record: GameRecord, ahead: u64) -> Self {
         if ahead < NEAR { Self::Whole(Box::new(record)) } else { Self::Packed(journal::pack(&record).into()) }
     }

@@ -436,6 +436,7 @@ const PLAIN: &[&str] = &[
     "src/stats",
     "src/tablebase.rs",
     "src/text.rs",
+    "src/tournament",
     "src/tune",
     "src/uci",
     "tests",

@@ -12,7 +12,7 @@ pub static DEFINITION: Definition = Definition {
     ..Definition::new("gauntlet", "a gauntlet", |parameters| Some(Format::new(Gauntlet { heroes: parameters.heroes? })))
 };
 
-/// A gauntlet. If all are heroes everybody meets everybody.
+/// A gauntlet. If all players are heroes, it is a round robin.
 #[derive(Clone, Copy, Debug)]
 pub struct Gauntlet {
     /// Number of heroes, from 1.

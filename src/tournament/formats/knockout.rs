@@ -1,13 +1,14 @@
-//! Single elimination. The order of the plan seeds: the best two can only meet in the last round, and where the number of players is
-//! no power of two the best have no opponent in the first.
+//! Single elimination, seeded in the order of the plan. The best two can only meet in the last
+//! round. If the number of players is no power of two, the best have no opponent in the first.
 //!
-//! An encounter that is tied after its pairs is played on, a pair at a time, until one leads. After [`TIE_BREAKS`] such pairs the
-//! better seed goes on: engines that always draw would never end.
+//! An encounter tied after its pairs is played on, one pair at a time, until one player leads.
+//! After [`TIE_BREAKS`] such pairs the better seed advances, because engines that always draw would
+//! never end.
 
 use crate::record::PlayerId;
 use crate::tournament::formats::{Definition, Encounter, Format, PairResult, Pairs, Rules, Stages, in_order, in_turn};
 
-/// Entry in the table of formats. Ties add encounters to it.
+/// Entry in the table of formats. It is open, because ties add encounters.
 pub static DEFINITION: Definition = Definition {
     choose: Some(|_, _| Ok(Format::new(Knockout))),
     is_open: true,
@@ -15,7 +16,7 @@ pub static DEFINITION: Definition = Definition {
     ..Definition::new("knockout", "a knockout", |_| Some(Format::new(Knockout)))
 };
 
-/// Pairs that are played at most to break a tie.
+/// Most pairs played to break a tie.
 pub const TIE_BREAKS: u32 = 32;
 
 /// A knockout: the loser of an encounter is out.
@@ -40,7 +41,7 @@ impl Rules for Knockout {
     }
 }
 
-/// The rounds of a knockout, replayed from its results for each next one.
+/// Rounds of a knockout, replayed from its results for each next one.
 #[derive(Debug)]
 struct Rounds {
     players: u16,
@@ -53,17 +54,19 @@ impl Stages for Rounds {
     }
 }
 
-/// A place in the bracket: a player, or nobody, whose opponent goes on without playing.
+/// Place in the bracket: a player, or none, in which case the neighbour advances without playing.
 type Place = Option<PlayerId>;
 
-/// How a knockout stands.
+/// State of a knockout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bracket {
-    /// The pairs to play next: a round, or a pair for each tied encounter of the last one. Empty after the final.
+    /// Pairs to play next: a round, or one pair for each tied encounter of the last round. Empty
+    /// after the final.
     pub stage: Vec<Encounter>,
-    /// Who is out, in the order in which they went; those of one round in the order of the plan.
+    /// Eliminated players in the order in which they went; those of one round in the order of the
+    /// plan.
     pub out: Vec<PlayerId>,
-    /// Who won the final.
+    /// Winner of the final.
     pub winner: Option<PlayerId>,
 }
 
@@ -92,7 +95,7 @@ impl Bracket {
     }
 }
 
-/// Takes a round's results off `rest`: who lost, or what is still to be played.
+/// Removes a round's results from `rest` and returns the losers, or the pairs still to be played.
 fn play_round(playing: &[Encounter], pairs: u64, rest: &mut &[PairResult]) -> Result<Vec<PlayerId>, Vec<Encounter>> {
     let mut lead = vec![0; playing.len()];
     let mut stage = in_turn(playing, pairs);
@@ -110,13 +113,13 @@ fn play_round(playing: &[Encounter], pairs: u64, rest: &mut &[PairResult]) -> Re
     Ok(playing.iter().zip(lead).map(|((first, second), lead)| if lead < 0 { *first } else { *second }).collect())
 }
 
-/// Half points of the first player above the second's, in those of `results` that are theirs.
+/// Lead of the first player over the second in half points, from the results of these two.
 fn lead_in(encounter: Encounter, results: &[PairResult]) -> i64 {
     let theirs = results.iter().filter(|result| result.players == encounter);
     theirs.map(|result| 2 * i64::from(result.half_points) - 2 * i64::from(result.games)).sum()
 }
 
-/// Places in the order in which neighbours meet: 1 and 8, 4 and 5, 2 and 7, 3 and 6 of eight.
+/// Places in an order in which neighbours meet: of eight, 1 and 8, 4 and 5, 2 and 7, 3 and 6.
 fn first_round(players: u16) -> Vec<Place> {
     let mut seeds: Vec<usize> = vec![0];
     while seeds.len() < usize::from(players) {
@@ -126,12 +129,12 @@ fn first_round(players: u16) -> Vec<Place> {
     seeds.iter().map(|seed| u16::try_from(*seed).ok().filter(|seed| *seed < players).map(PlayerId)).collect()
 }
 
-/// Neighbours who both are there; the better seed is named first.
+/// Encounters of neighbours who are both present, the better seed first.
 fn encounters(places: &[Place]) -> Vec<Encounter> {
     places.chunks_exact(2).filter_map(|two| Some(in_order((two[0]?, two[1]?)))).collect()
 }
 
-/// The next round's places: of each two neighbours the one who did not lose.
+/// Places of the next round: the winner of every two neighbours.
 fn advance(places: &[Place], losers: &[PlayerId]) -> Vec<Place> {
     let stays = |player: &PlayerId| !losers.contains(player);
     places.chunks_exact(2).map(|two| two.iter().flatten().copied().find(stays)).collect()

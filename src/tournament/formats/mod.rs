@@ -111,13 +111,13 @@ impl Parameters {
     }
 }
 
-/// A name or a parameter with which no tournament can be played.
+/// A name or parameter that fits no tournament.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FormatError {
     /// The name of no format.
     #[error("--format `{name}`: {}", names())]
     Unknown {
-        /// What was given.
+        /// Name that was given.
         name: String,
     },
     /// A parameter that the format does not have.
@@ -127,7 +127,7 @@ pub enum FormatError {
         either(&takers(key, |format| format.name))
     )]
     NotTaken {
-        /// Its plan key.
+        /// Plan key of the parameter.
         key: &'static str,
     },
     /// A value out of bounds; the message names it and the bounds.
@@ -142,7 +142,7 @@ pub type Encounter = (PlayerId, PlayerId);
 /// A pair that counts, as far as pairing needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PairResult {
-    /// The two players.
+    /// Players of the pair.
     pub players: Encounter,
     /// Half points of the player named first, of both games.
     pub half_points: u8,
@@ -156,7 +156,7 @@ pub type PairOptions = [Vec<(String, String)>; 2];
 /// The encounters of a tournament in the order of play.
 #[derive(Debug)]
 pub enum Pairs {
-    /// Known from the start: each encounter has a pair in turn.
+    /// Known from the start. The encounters take turns, a pair each.
     Turns(Vec<Encounter>),
     /// Decided by results.
     Stages(Box<dyn Stages>),
@@ -172,8 +172,7 @@ pub trait Stages: Debug + Send {
         false
     }
 
-    /// Options of the pairs of the stage that was given last, in its order; empty if pairs have none
-    /// of their own.
+    /// Options of the pairs of the last stage, in its order; empty if pairs have none of their own.
     fn options(&mut self) -> Vec<PairOptions> {
         Vec::new()
     }
@@ -290,7 +289,7 @@ pub fn parameters() -> String {
     list(&keys.iter().map(String::as_str).collect::<Vec<_>>(), "and")
 }
 
-/// What `fact` says of each format that takes `key`.
+/// Results of `fact` for all formats that take `key`.
 fn takers(key: &str, fact: fn(&Definition) -> &'static str) -> Vec<&'static str> {
     FORMATS.iter().filter(|format| format.takes.contains(&key)).map(|format| fact(format)).collect()
 }
@@ -308,13 +307,13 @@ fn list(words: &[&str], before_last: &str) -> String {
     }
 }
 
-/// The same two, the lower number first.
+/// The same two players, the lower number first.
 #[must_use]
 pub fn in_order((a, b): Encounter) -> Encounter {
     if a <= b { (a, b) } else { (b, a) }
 }
 
-/// Each encounter's pairs, one of each in turn.
+/// Pairs of all encounters, one of each in turn.
 fn in_turn(encounters: &[Encounter], pairs: u64) -> Vec<Encounter> {
     (0..pairs).flat_map(|_| encounters.iter().copied()).collect()
 }

@@ -1,7 +1,8 @@
-//! A race: the base, the first player, meets every other one; who is shown to be hopeless plays no more.
+//! A race: the base, the first player, meets every candidate. Candidates shown to be hopeless are
+//! dropped.
 //!
-//! Rounds are of some pairs of every take that is left. Who plays a round is decided by the results before the round that precedes it,
-//! so that no slot waits for the last game of a round.
+//! A round is a number of pairs of each candidate that is left. The results before the previous
+//! round decide the players of a round, so no slot waits for the last game of a round.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,19 +22,20 @@ pub static DEFINITION: Definition = Definition {
     ..Definition::new("race", "a race", |parameters| Some(Format::new(Race { rule: parameters.race? })))
 };
 
-/// Rule by which a take is dropped from a race ([`crate::stats::race`]); a table of a stored plan.
+/// Rule by which a candidate is dropped from a race ([`crate::stats::race`]); a table of a stored
+/// plan.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RaceRule {
-    /// The probability that anything the race says is false, between 0 and 1.
+    /// Probability that any conclusion of the race is false, between 0 and 1.
     pub alpha: f64,
-    /// Elo that a take must gain on the first player.
+    /// Elo that a candidate must gain on the first player.
     pub gain: f64,
-    /// Elo by which another take may be stronger than the winner; 0 if the winner must be the only
-    /// one left.
+    /// Elo by which another candidate may be stronger than the winner; 0 if the winner must be the
+    /// only one left.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub close: f64,
-    /// Pairs of each take between two decisions, from 1.
+    /// Pairs of each candidate between two decisions, from 1.
     pub step: u32,
 }
 
@@ -45,7 +47,7 @@ fn is_zero(elo: &f64) -> bool {
 /// A race: all others meet the first player until they are shown to be hopeless.
 #[derive(Clone, Copy, Debug)]
 pub struct Race {
-    /// When a take is dropped.
+    /// Rule by which a candidate is dropped.
     pub rule: RaceRule,
 }
 
@@ -67,25 +69,25 @@ impl Rules for Race {
     }
 }
 
-/// The rounds of a race on its way.
+/// Rounds of a race in progress.
 #[derive(Debug)]
 struct Rounds {
     race: race::Race,
-    /// Results taken so far.
+    /// Number of results recorded so far.
     taken: usize,
     rule: RaceRule,
-    /// Pairs that each take which is left may still be given.
+    /// Pairs that each remaining candidate may still play.
     left: u64,
 }
 
 impl Rounds {
-    /// At the start. `pairs` is the most that a take plays.
+    /// Creates a race before its first round. `pairs` is the limit of each candidate.
     fn new(players: u16, rule: RaceRule, pairs: u64) -> Self {
         let settings = Settings { alpha: rule.alpha, gain: rule.gain, close: rule.close };
         Self { race: race::Race::new(usize::from(players.saturating_sub(1)), settings), taken: 0, rule, left: pairs }
     }
 
-    /// Takes the results that are new among `results`.
+    /// Records the results that are new among `results`.
     fn take(&mut self, results: &[PairResult]) {
         for result in results.get(self.taken..).unwrap_or_default() {
             self.taken += 1;
@@ -94,7 +96,8 @@ impl Rounds {
             match result.games {
                 _ if base != PlayerId(0) => {}
                 2 => self.race.record(number, 4u8.saturating_sub(result.half_points)),
-                // Not left out: the take's later pairs are from later openings.
+                // Passed over, not ignored, because the candidate's later pairs have later
+                // openings.
                 _ => self.race.pass_over(number),
             }
         }
@@ -123,7 +126,7 @@ impl Stages for Rounds {
     }
 }
 
-/// How a race of these results stands.
+/// State of a race after these results.
 #[must_use]
 pub fn replay(players: u16, rule: RaceRule, results: &[PairResult]) -> race::Race {
     let mut rounds = Rounds::new(players, rule, 0);

@@ -1,4 +1,4 @@
-//! Everybody meets everybody.
+//! A round robin: every player meets every other.
 
 use crate::record::PlayerId;
 use crate::tournament::formats::{Definition, Encounter, Format, Pairs, Rules};

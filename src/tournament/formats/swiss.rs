@@ -1,7 +1,10 @@
-//! The Swiss system. Before each round the players are ranked by points, those of equal points in the order of the plan, and paired from
-//! the top: with somebody they have not met, of their own points where that can be, from the other half of those first (as FIDE's Dutch
-//! system has it: FIDE Handbook C.04.3; colours need no rule here, for every encounter is played with both). With an odd number of
-//! players the lowest who had none yet has a bye, which is worth a won encounter. Nobody meets twice as long as that is possible.
+//! The Swiss system, after FIDE's Dutch system (FIDE Handbook C.04.3).
+//!
+//! Before each round the players are ranked by points, equal ones in the order of the plan, and
+//! paired from the top. An opponent is one not met before, if possible of equal points, and of
+//! these first from the other half. Colours need no rule, because every encounter is played with
+//! both. With an odd number of players the lowest without a bye so far has one, worth a won
+//! encounter. Rematches come only if they cannot be avoided.
 
 use std::collections::BTreeSet;
 
@@ -18,13 +21,14 @@ pub static DEFINITION: Definition = Definition {
     ..Definition::new("swiss", "a Swiss", |parameters| Some(Format::new(Swiss { rounds: parameters.rounds? })))
 };
 
-/// Rounds that a user may ask for.
+/// Most rounds that a user may ask for.
 const MAX_ROUNDS: u32 = 1_000;
 
-/// Steps of the search for a round without rematches. Past them, or where there is none, rematches are allowed.
+/// Step limit of the search for a round without rematches. Past it, or if no such round exists,
+/// rematches are allowed.
 const MAX_STEPS: u32 = 100_000;
 
-/// A Swiss: in each round players of equal points meet who have not met before.
+/// A Swiss: in each round, players of about equal points meet who have not met before.
 #[derive(Clone, Copy, Debug)]
 pub struct Swiss {
     /// Number of rounds, from 1.
@@ -32,7 +36,7 @@ pub struct Swiss {
 }
 
 fn choose(parameters: &Parameters, players: u16) -> Result<Format, FormatError> {
-    // As many as a knockout would take, and one more: enough to know the first.
+    // One round more than a knockout has: enough to find the best player.
     let usual = || players.max(1).ilog2() + 1 + u32::from(!players.is_power_of_two());
     let rounds = parameters.rounds.unwrap_or_else(usual);
     if rounds == 0 || rounds > MAX_ROUNDS {
@@ -59,7 +63,7 @@ impl Rules for Swiss {
     }
 }
 
-/// The rounds of a Swiss, replayed from its results for each next one.
+/// Rounds of a Swiss, replayed from its results for each next one.
 #[derive(Debug)]
 struct Rounds {
     players: u16,
@@ -73,7 +77,7 @@ impl Stages for Rounds {
     }
 }
 
-/// The next round's pairs; empty after the last round.
+/// Pairs of the next round; empty after the last round.
 fn stage(players: u16, rounds: u32, pairs: u64, results: &[PairResult]) -> Vec<Encounter> {
     let mut table = Table::new(players);
     let mut rest = results;
@@ -90,7 +94,7 @@ fn stage(players: u16, rounds: u32, pairs: u64, results: &[PairResult]) -> Vec<E
     Vec::new()
 }
 
-/// Points in half points, byes included, after the whole rounds of `results`; by player.
+/// Half points by player, byes included, after the whole rounds of `results`.
 #[must_use]
 pub fn points(players: u16, rounds: u32, pairs: u64, results: &[PairResult]) -> Vec<u64> {
     let mut table = Table::new(players);
@@ -104,7 +108,7 @@ pub fn points(players: u16, rounds: u32, pairs: u64, results: &[PairResult]) -> 
     table.points
 }
 
-/// What pairing goes by.
+/// State that pairing depends on.
 struct Table {
     points: Vec<u64>,
     met: BTreeSet<Encounter>,
@@ -120,7 +124,7 @@ impl Table {
         self.points.get(usize::from(player.0)).copied().unwrap_or(0)
     }
 
-    /// The next round and who has a bye in it.
+    /// The next round and the player who has a bye in it.
     fn pair(&self) -> (Vec<Encounter>, Option<PlayerId>) {
         let mut ranked: Vec<PlayerId> = (0..self.points.len() as u16).map(PlayerId).collect();
         ranked.sort_by_key(|player| (std::cmp::Reverse(self.points(*player)), *player));
@@ -139,7 +143,7 @@ impl Table {
         (round, bye)
     }
 
-    /// Pairs all of `left` without a rematch, if it finds how.
+    /// Pairs all of `left` without a rematch. Returns false if it finds no way.
     fn search(&self, left: &[PlayerId], round: &mut Vec<Encounter>, steps: &mut u32) -> bool {
         let Some((&first, _)) = left.split_first() else { return true };
         for opponent in self.candidates(left) {
@@ -159,7 +163,7 @@ impl Table {
         false
     }
 
-    /// Pairs all of `left`, with rematches where the nearest opponents were met.
+    /// Pairs all of `left`, with a rematch if a player has met all candidates.
     fn settle(&self, left: &[PlayerId], round: &mut Vec<Encounter>) {
         let mut left = left.to_vec();
         while let Some((&first, _)) = left.split_first() {
@@ -171,8 +175,8 @@ impl Table {
         }
     }
 
-    /// Opponents for the first of `left`, the best fitting first: of its own points from the middle down, then the upper half, then
-    /// lower ones.
+    /// Opponents of the first of `left`, the best first: of equal points from the middle down, then
+    /// the upper half of these, then players with fewer points.
     fn candidates(&self, left: &[PlayerId]) -> Vec<PlayerId> {
         let Some((&first, others)) = left.split_first() else { return Vec::new() };
         let equal = others.iter().take_while(|other| self.points(**other) == self.points(first)).count();

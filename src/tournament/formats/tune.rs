@@ -1,7 +1,7 @@
 //! A tuning: one engine meets itself, and every pair plays values of its own.
 //!
-//! Stages are the blocks of [`crate::tune::run::Tuning`]. The values of a block follow from the blocks
-//! before the last one, so that no slot waits for the last game of a block.
+//! Stages are the blocks of [`crate::tune::run::Tuning`]. The values of a block follow from all
+//! blocks but the last one before it, so no slot waits for the last game of a block.
 
 use serde::{Deserialize, Serialize};
 
@@ -38,9 +38,9 @@ pub fn block(concurrency: u16) -> u32 {
 /// Method of a tuning with its own numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Method {
-    /// The default.
+    /// Quintain's own method, the default.
     Auto {
-        /// Blocks that calibrate.
+        /// Number of calibration blocks.
         calibration: u64,
     },
     /// Fishtest's updates.
@@ -59,7 +59,7 @@ pub enum Method {
         /// Constants of the schedule.
         constants: Constants,
     },
-    /// Switches by lot.
+    /// Random switching of options, for parameters with two values.
     Factors,
 }
 
@@ -86,13 +86,13 @@ impl Method {
     }
 }
 
-/// Everything that decides the values of a tuning's pairs; a table of a stored plan.
+/// Rule that decides the values of a tuning's pairs; a table of a stored plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "TuneV1", into = "TuneV1")]
 pub struct TuneRule {
-    /// How values are found.
+    /// Method that finds values.
     pub method: Method,
-    /// Parameters.
+    /// Parameters to tune.
     pub space: Space,
     /// Seed of everything random.
     pub seed: u64,
@@ -105,7 +105,7 @@ pub struct TuneRule {
 }
 
 impl TuneRule {
-    /// The run before its first pair.
+    /// State of the tuning before its first pair.
     #[must_use]
     pub fn tuning(&self) -> Tuning {
         let Self { ref space, seed, block, .. } = *self;
@@ -138,7 +138,7 @@ impl TuneRule {
 /// Tournament of an engine against itself, the first player playing the first side's values.
 #[derive(Clone, Debug)]
 pub struct Tune {
-    /// How values are found.
+    /// Rule that decides the values.
     pub rule: TuneRule,
 }
 
@@ -167,22 +167,22 @@ impl Rules for Tune {
     }
 }
 
-/// The blocks of a tuning on its way.
+/// Blocks of a tuning in progress.
 #[derive(Debug)]
 struct Blocks {
     rule: TuneRule,
     tuning: Tuning,
-    /// Results taken so far.
+    /// Number of results recorded so far.
     taken: usize,
-    /// The block to be given next.
+    /// Number of the next block.
     next: u64,
-    /// Pairs that may still be given.
+    /// Pairs that the run may still play.
     left: u64,
-    /// Options of the pairs of the block given last.
+    /// Options of the pairs of the last block.
     options: Vec<PairOptions>,
 }
 
-/// Wins minus losses of the first player of a tuning's pair; 0 for one that is left out.
+/// Wins minus losses of the first player in a tuning's pair; 0 for a pair that is left out.
 #[must_use]
 pub fn result(pair: &PairResult) -> i8 {
     // At most 4 half points and 2 games.

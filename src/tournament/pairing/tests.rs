@@ -14,7 +14,7 @@ fn pairing(format: Format, players: u16, pairs: u64) -> Pairing {
     Pairing::of(&format, players, Some(pairs))
 }
 
-/// Plays a plan to its end, the first player of an encounter scoring what `score` says (half points, 0 to 4).
+/// Plays a plan to its end. `score` gives the half points (0 to 4) of an encounter's first player.
 fn play(mut pairing: Pairing, score: impl Fn(Encounter, u64) -> u8) -> (Vec<Fixture>, Vec<PairResult>) {
     let (mut fixtures, mut results) = (Vec::new(), Vec::new());
     loop {
@@ -35,7 +35,7 @@ fn play(mut pairing: Pairing, score: impl Fn(Encounter, u64) -> u8) -> (Vec<Fixt
     }
 }
 
-/// The lower number wins.
+/// Scores a pair as won by the lower number.
 fn by_number((a, b): Encounter, _: u64) -> u8 {
     if a < b { 4 } else { 0 }
 }
@@ -134,7 +134,8 @@ proptest! {
             }
             if let Some(rounds) = format.parameters().rounds {
                 prop_assert_eq!(fixtures.len() as u64, u64::from(rounds) * u64::from(players / 2) * pairs);
-                // As many rounds as a cycle has can go without a rematch only in the first of them; two always can.
+                // Two rounds without a rematch always exist. In later ones it depends on the
+                // earlier pairings.
                 if players >= 6 && rounds <= 2 {
                     prop_assert!(met.values().all(|times| *times == pairs));
                 }

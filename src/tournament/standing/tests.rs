@@ -40,7 +40,7 @@ fn void(pair: u64, leg: Leg) -> GameRecord {
     GameRecord { is_void: true, ..game(pair, leg, 0) }
 }
 
-/// Tells games and returns the pairs that counted, in the order in which they did.
+/// Records games and returns the pairs that counted, in the order in which they did.
 fn tell(standing: &mut Standing, games: impl IntoIterator<Item = GameRecord>) -> Vec<u64> {
     let mut counted = Vec::new();
     for record in games {
