@@ -1,4 +1,5 @@
-//! Games that a journal may hold: a right checksum says that a line is as it was written, not that its game can be.
+//! Consistency of a journal's games with their plan. A right checksum says that a line is as it was
+//! written, not that its game can be one of the plan.
 
 use std::io::BufRead;
 use std::path::Path;
@@ -8,19 +9,20 @@ use crate::chess::{Position, Variant};
 use crate::plan::{Colors, Plan};
 use crate::record::{GameRecord, Leg};
 
-/// What a run's plan says of each of its games.
+/// Facts of a plan that each of its games must agree with.
 #[derive(Clone, Debug)]
 pub struct Expected {
-    /// SHA-256 of the plan's text; `None` holds any journal to it. Games of another plan are told by their header.
+    /// SHA-256 of the plan's text; `None` accepts a header with any hash. A header with another
+    /// hash means games of another plan, which are not checked.
     plan_sha256: Option<String>,
     players: usize,
     variant: Variant,
-    /// Given if the player of the lower number comes first in each pair.
+    /// Colours by leg, given if the player of the lower number comes first in each pair.
     colors: Option<Colors>,
 }
 
 impl Expected {
-    /// What `plan`, whose text has this hash if it is known, says of its games.
+    /// Creates the check for games of `plan`. `plan_sha256` is the hash of its text, if known.
     #[must_use]
     pub fn new(plan: &Plan, plan_sha256: Option<String>) -> Self {
         Self {
@@ -31,15 +33,15 @@ impl Expected {
         }
     }
 
-    /// [`read`](super::read), held to what the plan says.
+    /// Reads a journal as [`read`](super::read) does and checks its games against the plan.
     ///
-    /// # Errors
-    /// As [`read`](super::read), and [`JournalError::Damaged`] for a game that cannot be one of the plan's.
+    /// # Errors As [`read`](super::read), and [`JournalError::Damaged`] for a game that cannot be
+    /// one of the plan.
     pub fn read(&self, path: &Path, each: impl FnMut(GameRecord)) -> Result<Replayed, JournalError> {
         super::read_file(path, Some(self), each)
     }
 
-    /// [`read_from`](super::read_from), held to what the plan says.
+    /// Reads lines as [`read_from`](super::read_from) does and checks their games against the plan.
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -52,12 +54,12 @@ impl Expected {
         super::read_lines(reader, path, Some(self), each)
     }
 
-    /// True if it is about the games under a header with this hash.
+    /// True if games under a header with this hash are checked.
     pub(super) fn is_of(&self, plan_sha256: &str) -> bool {
         self.plan_sha256.as_ref().is_none_or(|own| own == plan_sha256)
     }
 
-    /// What cannot be in a record, if anything cannot.
+    /// Reason for which a game cannot be one of the plan, if there is one.
     pub(super) fn fault(&self, game: &GameRecord) -> Option<String> {
         let (white, black) = (game.players.white, game.players.black);
         if white == black {

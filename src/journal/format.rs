@@ -1,5 +1,5 @@
-//! The journal's lines as they lie on disk, version 1; a void game's is version 2, so that a reader of the first stops there.
-//! Domain types stay free of serde; this file owns the shapes.
+//! Serde types and line format of the journal, version 1. The line of a void game is version 2, so
+//! that older readers stop there. The domain types stay free of serde.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -12,21 +12,21 @@ use crate::record::{
     RecordedOutput, Score, SearchInfo, SinceFlag, Termination,
 };
 
-/// Raised whenever an older reader would misread a line.
+/// Version of the newest kind of line. It rises if an older reader would misread a line.
 pub(super) const VERSION: u32 = 2;
 
-/// What any reader understands: every line but those of void games.
+/// Version of every line but those of void games.
 const FIRST_VERSION: u32 = 1;
 
 /// A parsed line.
 pub(super) enum Line {
     Header(super::Header),
     Game(Box<GameRecord>),
-    /// A kind of line that this version does not know and may skip.
+    /// Line of a kind that this version does not know and skips.
     Other,
 }
 
-/// Why a line could not be read.
+/// Reason for which a line could not be read.
 pub(super) enum LineError {
     Newer(u32),
     Bad(String),
@@ -46,7 +46,8 @@ struct HeaderV1 {
     program: String,
 }
 
-/// A game; `game` is the user-visible number, times are microseconds, players are places in the plan's list.
+/// A game. `game` is the number that users see, times are in microseconds, and players are
+/// positions in the plan's list.
 #[derive(Serialize, Deserialize)]
 struct GameV1 {
     v: u32,
@@ -79,7 +80,7 @@ struct ValuesV1 {
     black: Vec<String>,
 }
 
-/// Who an engine said it is.
+/// Name and author that an engine reported.
 #[derive(Serialize, Deserialize)]
 struct EngineV1 {
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -108,7 +109,7 @@ struct OverstepV1 {
     since_flag: Option<SinceFlagV1>,
 }
 
-/// What happened after the mover's clock was at zero, in microseconds.
+/// CPU use and waits after the mover's clock had reached zero, in microseconds.
 #[derive(Serialize, Deserialize)]
 struct SinceFlagV1 {
     elapsed_us: u64,
@@ -126,9 +127,10 @@ struct OpeningV1 {
     moves: String,
 }
 
-/// A ply, with short keys because there are many: move, charged us, left us, score, depth, seldepth, nodes, nps,
-/// the engine's own time in us, hashfull, tbhits, how long engine and runner waited for a CPU in us, what is wrong with the PV,
-/// the PV itself and lines of output where the plan has them kept.
+/// A ply, with short keys because a game has many: move, time charged (us), time left (us), score,
+/// depth, seldepth, nodes, nps, time that the engine reported (us), hashfull, tbhits, wait of
+/// engine and runner for a CPU (us), fault of the PV. `var` and `said` hold the PV and output
+/// lines, if the plan records them.
 #[derive(Serialize, Deserialize)]
 struct MoveV1 {
     m: String,
@@ -163,7 +165,7 @@ struct MoveV1 {
     said: Vec<String>,
 }
 
-/// The last key of every line, with the CRC-32 in eight hex digits between its parts.
+/// Text before and after the CRC-32 of a line, which is its last key, in eight hex digits.
 const CRC_HEAD: &[u8] = b",\"crc\":\"";
 const CRC_TAIL: &[u8] = b"\"}\n";
 const CRC_BYTES: usize = CRC_HEAD.len() + 8 + CRC_TAIL.len();
@@ -171,7 +173,7 @@ const CRC_BYTES: usize = CRC_HEAD.len() + 8 + CRC_TAIL.len();
 fn finish_line<T: Serialize>(value: &T, line: &mut Vec<u8>) {
     line.clear();
     serde_json::to_writer(&mut *line, value).expect("plain data always serialises into memory");
-    // The closing brace gives way to the checksum key, so that the line stays a JSON object for any reader.
+    // Replaces the closing brace by the checksum key, so that the line stays a JSON object.
     line.pop();
     let crc = crc32fast::hash(line);
     line.extend_from_slice(CRC_HEAD);
@@ -179,7 +181,7 @@ fn finish_line<T: Serialize>(value: &T, line: &mut Vec<u8>) {
     line.extend_from_slice(CRC_TAIL);
 }
 
-/// Puts the header line into `line`.
+/// Replaces `line` by the header's line.
 pub(super) fn write_header(header: &super::Header, line: &mut Vec<u8>) {
     let header = HeaderV1 {
         v: FIRST_VERSION,
@@ -190,7 +192,7 @@ pub(super) fn write_header(header: &super::Header, line: &mut Vec<u8>) {
     finish_line(&header, line);
 }
 
-/// Puts a game's line into `line`.
+/// Replaces `line` by a game's line.
 pub(super) fn write_game(game: &GameRecord, line: &mut Vec<u8>) {
     let game = GameV1 {
         v: if game.is_void { VERSION } else { FIRST_VERSION },
@@ -290,7 +292,7 @@ fn move_from_disk(ply: MoveV1) -> MoveRecord {
             time: ply.t.map(Duration::from_micros),
             hashfull: ply.hf,
             tbhits: ply.tb,
-            // A kind that a later program found is no reason to refuse the game.
+            // Ignores a fault that only a later program knows, instead of refusing the game.
             pv_fault: ply.pv.as_deref().and_then(PvFault::from_name),
         },
         waited: ply.w.map(Duration::from_micros),
@@ -298,15 +300,15 @@ fn move_from_disk(ply: MoveV1) -> MoveRecord {
     }
 }
 
-/// The beginning of the lines that this program writes for games, by version and kind.
+/// Openings of the game lines that this program writes, by version and kind.
 const GAME_HEADS: [&[u8]; 2] = [b"{\"v\":1,\"kind\":\"game\",", b"{\"v\":2,\"kind\":\"void\","];
 
-/// Reads one line, its line feed included.
+/// Parses one line, its line feed included.
 pub(super) fn parse_line(line: &[u8]) -> Result<Line, LineError> {
     if !has_crc(line) {
         return Err(LineError::Bad("the checksum does not match".to_owned()));
     }
-    // A known beginning spares a second look at the whole line.
+    // Skips the envelope for a known opening, which saves a second pass over the line.
     if GAME_HEADS.iter().any(|head| line.starts_with(head)) {
         return game(line);
     }
@@ -324,7 +326,7 @@ pub(super) fn parse_line(line: &[u8]) -> Result<Line, LineError> {
     }
 }
 
-/// A line's keys; its checksum is one more that nothing asks for.
+/// Keys of a line. The checksum is one more key, which is ignored.
 fn parsed<'a, T: Deserialize<'a>>(line: &'a [u8]) -> Result<T, LineError> {
     serde_json::from_slice(line).map_err(|error| LineError::Bad(error.to_string()))
 }
@@ -333,13 +335,13 @@ fn game(line: &[u8]) -> Result<Line, LineError> {
     Ok(Line::Game(Box::new(game_from_disk(parsed(line)?).map_err(LineError::Bad)?)))
 }
 
-/// True if the line ends with the checksum of what stands before it.
+/// True if the line ends with the checksum of the bytes before it.
 fn has_crc(line: &[u8]) -> bool {
     let body = line.len().checked_sub(CRC_BYTES).and_then(|at| line.get(..at));
     body.is_some_and(|body| stated_crc(line) == Some(crc32fast::hash(body)))
 }
 
-/// The checksum that a line states.
+/// Checksum that a line states.
 pub(super) fn stated_crc(line: &[u8]) -> Option<u32> {
     let crc = line.get(line.len().checked_sub(CRC_BYTES)?..)?;
     let digits = crc.strip_prefix(CRC_HEAD)?.strip_suffix(CRC_TAIL)?;

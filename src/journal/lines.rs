@@ -1,16 +1,16 @@
-//! A journal's lines as bytes: read with a bound, and told from what a power cut leaves.
+//! Lines of a journal as bytes, read with a bound on their length.
 
 use std::io::{self, BufRead};
 
-/// Bytes of the longest line that is kept; no game comes near it.
+/// Bytes kept of the longest line. No game comes near it.
 pub(super) const LONGEST: usize = 64 << 20;
 
-/// The lines of a journal, one at a time.
+/// Reader of a journal, one line at a time.
 pub(super) struct Lines<R> {
     reader: R,
-    /// The line last read, its line feed included. Of one that is too long the beginning.
+    /// Last line read, its line feed included; of an overlong line the beginning.
     pub(super) line: Vec<u8>,
-    /// Its number, from 1.
+    /// Number of that line, from 1.
     pub(super) number: u64,
 }
 
@@ -41,7 +41,8 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    /// True if the line is what a power cut leaves of bytes that were never written: NULs, with line feeds at most.
+    /// True if the line consists of NULs and line ends alone, as a power cut leaves bytes that were
+    /// never written.
     pub(super) fn is_void(&self) -> bool {
         self.line.iter().all(|byte| matches!(byte, 0 | b'\n' | b'\r'))
     }

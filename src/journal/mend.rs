@@ -1,4 +1,4 @@
-//! A damaged journal made whole: its damaged lines go, and the games that they held are played again.
+//! Repair of a damaged journal. Damaged lines are dropped, so their games are played again.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
@@ -9,37 +9,38 @@ use super::twice::{Novelty, Twice};
 use super::{Expected, Header, JournalError, format, open_locked};
 use crate::files::open_regular;
 
-/// Tries of a name for the old file.
+/// Number of names tried for the old file.
 const NAMES: u32 = 1_000;
 
-/// A journal that was mended.
+/// Report of a repaired journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mended {
     /// Numbers of the damaged lines in the old file, from 1.
     pub lines: Vec<u64>,
     /// Numbers of the lines that differ from an earlier record of their game.
     pub superseded: Vec<u64>,
-    /// The old file.
+    /// Path under which the old file is kept.
     pub kept: PathBuf,
 }
 
 impl Mended {
-    /// True if the first line was damaged, and a new header stands there.
+    /// True if the first line was damaged and replaced by a new header.
     #[must_use]
     pub fn has_new_header(&self) -> bool {
         self.lines.first() == Some(&1)
     }
 }
 
-/// Drops the damaged lines of the journal at `path`, and keeps the old file beside it. Returns `None` for a journal without
-/// any; a torn tail is none, for [`Journal::resume`](super::Journal::resume) drops it by itself.
+/// Drops the damaged lines of the journal at `path` and keeps the old file beside it.
 ///
-/// `header` takes the place of a damaged first line that games follow; the caller vouches that they are of its plan. A game
-/// that is not as `expected` is damaged too. Of a game that stands twice the first record is kept, as in reading.
+/// Returns `None` if no line is damaged. A torn tail is not damage, because
+/// [`Journal::resume`](super::Journal::resume) drops it by itself. `header` replaces a damaged
+/// first line that games follow; the caller vouches that they belong to its plan. A game that does
+/// not fit `expected` is damage too. Of two records of a game the first is kept, as in reading.
 ///
 /// # Errors
-/// [`JournalError::NoHeader`] if the first line is damaged and no game follows it, [`JournalError::Newer`],
-/// [`JournalError::Locked`], [`JournalError::Io`].
+/// [`JournalError::NoHeader`] if the first line is damaged and no game follows it,
+/// [`JournalError::Newer`], [`JournalError::Locked`], [`JournalError::Io`].
 pub fn mend(path: &Path, header: &Header, expected: Option<&Expected>) -> Result<Option<Mended>, JournalError> {
     let io = |act| move |source| JournalError::Io { path: path.to_owned(), act, source };
     // Held until the new file is in place.
@@ -58,24 +59,24 @@ pub fn mend(path: &Path, header: &Header, expected: Option<&Expected>) -> Result
     Ok(Some(Mended { lines: damaged, superseded, kept }))
 }
 
-/// The lines of a journal.
+/// Lines of a journal by their fate.
 #[derive(Default)]
 struct Scan {
     /// Start and length of each line to keep.
     whole: Vec<(u64, u64)>,
-    /// Numbers of the damaged ones that are not its tail.
+    /// Numbers of damaged lines before the tail.
     damaged: Vec<u64>,
-    /// Numbers of those that differ from an earlier record of their game.
+    /// Numbers of lines that differ from an earlier record of their game.
     superseded: Vec<u64>,
 }
 
-/// What is to be done with a line.
+/// Treatment of a line.
 enum Fate {
     Keep,
     Supersede,
-    /// The checksum is right, the game cannot be.
+    /// Drop it: the checksum is right, but the game cannot be one of the plan.
     Drop,
-    /// It is damaged, or torn if it is the last.
+    /// Drop it as damaged, unless it is part of a torn tail.
     Bad,
 }
 
@@ -84,7 +85,8 @@ fn scan(file: &File, path: &Path, header: &Header, expected: Option<&Expected>) 
     let mut lines = Lines::new(BufReader::with_capacity(1 << 16, file));
     let (mut scan, mut twice) = (Scan::default(), Twice::default());
     let mut expected = expected.filter(|expected| expected.is_of(&header.plan_sha256));
-    // Damaged lines after which nothing whole came yet, and whether anything but NULs came after the first.
+    // Damaged lines since the last whole one, and whether nothing but NULs followed the first of
+    // them.
     let mut pending = Vec::new();
     let (mut is_tail, mut has_games) = (true, false);
     let mut start = 0;
@@ -136,7 +138,7 @@ fn scan(file: &File, path: &Path, header: &Header, expected: Option<&Expected>) 
     if has_header || has_games { Ok(scan) } else { Err(no_header()) }
 }
 
-/// Gives the file at `path` a second name, one that is free.
+/// Gives the file at `path` a second, unused name.
 fn keep(path: &Path) -> io::Result<PathBuf> {
     for number in 1..=NAMES {
         let mut name = path.as_os_str().to_owned();
@@ -145,7 +147,7 @@ fn keep(path: &Path) -> io::Result<PathBuf> {
         match std::fs::hard_link(path, &kept) {
             Ok(()) => return Ok(kept),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            // Some file systems have no second names.
+            // Copies the file, because some file systems have no hard links.
             Err(_) if !kept.exists() => return std::fs::copy(path, &kept).map(|_| kept),
             Err(error) => return Err(error),
         }
@@ -153,7 +155,7 @@ fn keep(path: &Path) -> io::Result<PathBuf> {
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-/// Puts `head` and the given parts of `old` in the place of the file at `path`, all at once.
+/// Replaces the file at `path`, in one step, by `head` and the given parts of `old`.
 fn replace(path: &Path, mut old: File, head: &[u8], parts: &[(u64, u64)]) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut new = BufWriter::new(tempfile::NamedTempFile::new_in(folder)?);

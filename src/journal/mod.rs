@@ -1,30 +1,33 @@
-//! The only truth about a run: one line a finished game, appended before the game counts.
+//! Journal of a run, its only source of truth: one line per finished game, appended before the game
+//! counts.
 //!
-//! `games.jsonl` is JSON lines. Each line ends with a `crc` key: the CRC-32 of the bytes before it, so a torn or
-//! damaged line is told from a whole one. The first line is the header. A torn last line, and the NULs that a power cut
-//! may leave after it, are dropped when the file is opened again; damage anywhere else is an error that names the line, for it
-//! means lost games. [`mend`] drops such lines at the user's word, so that their games are played again.
+//! `games.jsonl` is JSON lines. Each line ends with a `crc` key, the CRC-32 of the bytes before it,
+//! so a torn or damaged line is recognised. The first line is the header. A torn last line, and
+//! NULs that a power cut may leave after it, are dropped when the file is opened again. Damage
+//! anywhere else means lost games, so it is an error that names the line. [`mend`] drops such lines
+//! if the user asks for it, and their games are played again.
 //!
-//! A line is handed to the kernel in one write, so a killed process loses nothing that was counted; [`Journal::sync`]
-//! makes it safe against a power cut too and is called about once a second by the dispatcher.
+//! A line goes to the kernel in one write, so a killed process loses nothing that was counted.
+//! [`Journal::sync`] makes it safe against a power cut too. The dispatcher calls it about once a
+//! second.
 //!
-//! A right checksum over a game that the plan cannot have is damage too (`expected`). Of a game
-//! that stands twice the first record counts (`twice`).
+//! A game that the plan cannot have is damage too, whatever its checksum (`expected`). Of two
+//! records of a game the first counts (`twice`).
 //!
-//! The file is locked while a process appends to it. Queries take no lock: they read up to where
-//! the file reached when they opened it, a game at a time, and hold back games of pairs that are
-//! not whole or come after such a pair.
+//! The file is locked while a process appends to it. Queries take no lock. They read up to the
+//! length that the file had when they opened it, one game at a time. They hold back the games of an
+//! incomplete pair and of all pairs after it.
 //!
-//! `quintain resume` replays it, plays the legs that are missing, and holds `games.pgn`, further
-//! PGN and EPD files and `report.html` to it: all of them are folds, made good in the same pass.
-//! At fixed nodes the result is, game for game, that of an unbroken run (`tests/it/resume.rs`). A
-//! run that failures or time losses stopped goes on only under a higher `--max-failures` or
+//! `quintain resume` replays the journal, plays the missing legs and repairs `games.pgn`, further
+//! PGN and EPD files and `report.html`: all of them are folds over the same pass. At fixed nodes
+//! the result is, game for game, that of an unbroken run (`tests/it/resume.rs`). A run that
+//! failures or time losses stopped continues only under a higher `--max-failures` or
 //! `--max-time-losses`.
 //!
-//! A write that fails midway, as on a full disk, cuts the torn line off, drops the game, and
-//! stops the run: one line, exit code 4, resumable. SIGXFSZ is caught, so that a limit on the
-//! size of files is such an error too. A summary or PGN that finds no room is only a warning.
-//! `tests/it/fixtures/v1` holds a run of journal format 1 to which each later version is held.
+//! A write that fails midway, as on a full disk, cuts the torn line off, drops the game and stops
+//! the run: one line of error, exit code 4, resumable. SIGXFSZ is caught, so a limit on the size of
+//! files is such an error too. For a summary or PGN a full disk is only a warning.
+//! `tests/it/fixtures/v1` holds a run of journal format 1, which each later version must read.
 
 mod expected;
 mod format;
@@ -47,73 +50,73 @@ pub use expected::Expected;
 pub use mend::{Mended, mend};
 pub use packed::{pack, unpack};
 
-/// The name of the journal in a run directory.
+/// Name of the journal in a run directory.
 pub const FILE_NAME: &str = "games.jsonl";
 
-/// The version of the format this program writes. Older ones are read.
+/// Version of the format that this program writes. It reads older ones too.
 pub const VERSION: u32 = format::VERSION;
 
-/// What the first line says of the run.
+/// Contents of the header line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// SHA-256 of the run's `plan.toml`, in hex: games of another plan are never mixed in.
+    /// SHA-256 of the run's `plan.toml` in hex, so that games of two plans are never mixed.
     pub plan_sha256: String,
     /// Version of the program that began the run.
     pub program: String,
 }
 
-/// Why a journal could not be written or read.
+/// Reason for which a journal could not be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
-    /// The operating system said no.
+    /// The operating system returned an error.
     #[error("{path}: cannot {act}: {source}", path = path.display())]
     Io {
-        /// The journal.
+        /// Path of the journal.
         path: PathBuf,
-        /// What was tried.
+        /// Operation that failed.
         act: &'static str,
-        /// The system's word.
+        /// Error of the operating system.
         source: std::io::Error,
     },
     /// A line that is not the last is damaged.
     #[error("{path}:{line}: damaged record ({why}); restore the file from a copy, or {what} with `quintain resume {run} --drop-damaged`", path = path.display(), what = if *line == 1 { "have a new header written" } else { "have that game played again" }, run = run_of(path).display())]
     Damaged {
-        /// The journal.
+        /// Path of the journal.
         path: PathBuf,
-        /// From 1.
+        /// Number of the line, from 1.
         line: u64,
-        /// What is wrong with it.
+        /// Reason in words.
         why: String,
     },
     /// The first line is no header.
     #[error("{path}: no journal header; is this a run directory?", path = path.display())]
     NoHeader {
-        /// The journal.
+        /// Path of the journal.
         path: PathBuf,
     },
-    /// Written by a newer program.
+    /// The journal was written by a newer program.
     #[error("{path}: journal format {found} is newer than this program reads ({VERSION}); update quintain", path = path.display())]
     Newer {
-        /// The journal.
+        /// Path of the journal.
         path: PathBuf,
-        /// Its version.
+        /// Version of the line.
         found: u32,
     },
-    /// Another process writes to it.
+    /// Another process has the journal open for writing.
     #[error("{path}: another process is running this test; stop it first, or let it finish", path = path.display())]
     Locked {
-        /// The journal.
+        /// Path of the journal.
         path: PathBuf,
     },
 }
 
-/// The run directory that a journal lies in.
+/// Run directory of a journal.
 fn run_of(journal: &Path) -> &Path {
     journal.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Locks a file for this process, with a little patience: a process that was being started when the last owner let go shares its lock
-/// until it runs its own program.
+/// Locks a file for this process, with up to 200 ms of retries. A child that the last owner was
+/// starting shares the owner's lock until it runs its own program.
 ///
 /// # Errors
 /// As [`File::try_lock`].
@@ -127,18 +130,18 @@ pub fn lock(file: &File) -> Result<(), TryLockError> {
     file.try_lock()
 }
 
-/// How often and after which pause a lock that is taken is tried again.
+/// Number of retries for a taken lock, and the pause between two of them.
 const LOCK_TRIES: u32 = 10;
 const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
-/// What reading a journal found besides its games.
+/// Header and statistics of a journal that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replayed {
-    /// The first line.
+    /// Header line.
     pub header: Header,
-    /// Games read.
+    /// Number of games handed out.
     pub games: u64,
-    /// Bytes of a torn last line and of NULs after it, not part of any game; 0 where the file is whole.
+    /// Bytes of a torn last line and of NULs after it; 0 if the file is whole.
     pub torn_bytes: u64,
     /// Bytes of the whole lines.
     whole_bytes: u64,
@@ -149,17 +152,17 @@ pub struct Replayed {
 pub struct Journal {
     file: File,
     path: PathBuf,
-    /// Length of the whole lines, to cut back to after a failed write.
+    /// Length of the whole lines, to which the file is cut after a failed write.
     length: u64,
     dirty: bool,
     line: Vec<u8>,
 }
 
 impl Journal {
-    /// Begins a journal at `path`, which must not exist.
+    /// Creates a journal at `path`, which must not exist.
     ///
     /// # Errors
-    /// [`JournalError::Io`] where the file exists or cannot be written.
+    /// [`JournalError::Io`] if the file exists or cannot be written.
     pub fn create(path: &Path, header: &Header) -> Result<Self, JournalError> {
         let file = OpenOptions::new().append(true).create_new(true).open(path).map_err(|source| JournalError::Io {
             path: path.to_owned(),
@@ -173,15 +176,16 @@ impl Journal {
         Ok(journal)
     }
 
-    /// The journal's folder was given another name: `path` is where it lies now, for messages.
+    /// Records a new path for messages, after the journal's folder was renamed.
     pub fn moved_to(&mut self, path: &Path) {
         path.clone_into(&mut self.path);
     }
 
-    /// Opens the journal of a stopped run, hands each of its games, which are as `expected`, to `each`, drops a torn last line, and goes on after it.
+    /// Opens the journal of a stopped run, passes its games to `each`, and continues after its last
+    /// whole line. A torn last line is dropped, and games are checked against `expected`.
     ///
     /// # Errors
-    /// As [`Expected::read`], and [`JournalError::Locked`] where another process has it.
+    /// As [`Expected::read`], and [`JournalError::Locked`] if another process has the journal open.
     pub fn resume(
         path: &Path,
         expected: Option<&Expected>,
@@ -202,10 +206,11 @@ impl Journal {
         Self { file, path: path.to_owned(), length: 0, dirty: false, line: Vec::new() }
     }
 
-    /// Appends a finished game and hands it to the kernel. When this returns, the game may count.
+    /// Appends a finished game and hands it to the kernel. The game may count once this returns.
     ///
     /// # Errors
-    /// [`JournalError::Io`], for one when the disk is full; what was partly written is cut off again where possible.
+    /// [`JournalError::Io`], for example on a full disk. A partly written line is cut off again if
+    /// possible.
     pub fn append(&mut self, game: &GameRecord) -> Result<(), JournalError> {
         format::write_game(game, &mut self.line);
         self.write_line()
@@ -213,7 +218,8 @@ impl Journal {
 
     fn write_line(&mut self) -> Result<(), JournalError> {
         if let Err(source) = self.file.write_all(&self.line) {
-            // A torn line in the middle of the file would stop a later resume; at the end it would only be dropped.
+            // Cuts the torn line off. At the end of the file it would only be dropped, but with
+            // lines after it, it would stop a later resume.
             let _ = self.file.set_len(self.length);
             return Err(JournalError::Io { path: self.path.clone(), act: "append to it", source });
         }
@@ -222,7 +228,8 @@ impl Journal {
         Ok(())
     }
 
-    /// Asks the system to put what was appended on the disk. Does nothing where nothing was appended since the last call.
+    /// Asks the system to write appended lines to the disk. Does nothing if there are none since
+    /// the last call.
     ///
     /// # Errors
     /// [`JournalError::Io`].
@@ -239,12 +246,12 @@ impl Journal {
     }
 }
 
-/// Opens the journal at `path` to append to it, locked against other processes.
+/// Opens the journal at `path` for appending, locked against other processes.
 fn open_locked(path: &Path) -> Result<File, JournalError> {
     let io = |act| move |source| JournalError::Io { path: path.to_owned(), act, source };
     let file = open_regular_with(OpenOptions::new().append(true), path).map_err(io("open it"))?;
     let file = locked(file, path)?;
-    // Whoever mended it meanwhile put another file in its place.
+    // Detects a repair in the meantime, which puts another file in its place.
     if is_at(&file, path).map_err(io("open it"))? {
         Ok(file)
     } else {
@@ -272,26 +279,27 @@ fn locked(file: File, path: &Path) -> Result<File, JournalError> {
     }
 }
 
-/// Reads a journal from its first line, a game at a time; a live journal may be read. Memory grows by some bytes a game.
+/// Reads a journal, also a live one, and passes its games to `each`, one at a time. Memory grows by
+/// a few bytes per game.
 ///
-/// Of several records of a game the first is handed out, and a warning names those that differ from it. A game may come
-/// again after a void one of its pair.
+/// Of several records of a game the first is passed, and a warning names those that differ from it.
+/// A game may be recorded again after a void one of its pair.
 ///
 /// # Errors
-/// [`JournalError::Damaged`] for a bad line that is followed by others, [`JournalError::NoHeader`], [`JournalError::Newer`],
-/// [`JournalError::Io`].
+/// [`JournalError::Damaged`] for a bad line with others after it, [`JournalError::NoHeader`],
+/// [`JournalError::Newer`], [`JournalError::Io`].
 pub fn read(path: &Path, each: impl FnMut(GameRecord)) -> Result<Replayed, JournalError> {
     read_file(path, None, each)
 }
 
-/// [`read`], with what a plan says of the games.
+/// Reads a journal as [`read`] does, and checks its games against a plan if one is given.
 fn read_file(path: &Path, expected: Option<&Expected>, each: impl FnMut(GameRecord)) -> Result<Replayed, JournalError> {
     let file =
         open_regular(path).map_err(|source| JournalError::Io { path: path.to_owned(), act: "read it", source })?;
     read_lines(BufReader::with_capacity(1 << 16, file), path, expected, each)
 }
 
-/// [`read`] from anywhere; `path` stands in messages.
+/// Reads a journal as [`read`] does, but from any reader. `path` is for messages.
 ///
 /// # Errors
 /// As [`read`].
@@ -311,7 +319,7 @@ fn read_lines(
     let mut header: Option<Header> = None;
     let (mut twice, mut differing) = (Twice::default(), Vec::new());
     let (mut games, mut whole_bytes, mut torn_bytes) = (0, 0, 0);
-    // The bad line and why, kept until it is known whether anything follows.
+    // Number and fault of a bad line, kept until it is known if anything follows.
     let mut bad: Option<(u64, String)> = None;
     loop {
         let length = lines.advance().map_err(io)?;
@@ -359,7 +367,7 @@ fn read_lines(
     Ok(Replayed { header, games, torn_bytes, whole_bytes })
 }
 
-/// Says which games have a later record that differs from their first.
+/// Warns of games with a later record that differs from their first.
 fn warn_of(differing: &[(u64, u64)], path: &Path) {
     let Some((game, line)) = differing.first() else { return };
     let others = match differing.len() - 1 {

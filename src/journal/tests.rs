@@ -96,7 +96,8 @@ fn every_line_is_a_json_object() {
     }
 }
 
-/// Cut at every byte: whole lines survive, the torn one is dropped, and the journal goes on after it.
+/// Cuts at every byte: whole lines survive, the torn one is dropped, and the journal goes on after
+/// it.
 #[test]
 fn a_torn_tail_is_dropped_wherever_it_is_cut() {
     let (_dir, path) = three();
@@ -115,7 +116,7 @@ fn a_torn_tail_is_dropped_wherever_it_is_cut() {
     }
 }
 
-/// After a power cut: NULs in place of what was never written, with or without a torn line before and line feeds between.
+/// A tail of NULs, as after a power cut, with or without a torn line before and line feeds between.
 #[test]
 fn a_tail_of_nuls_is_torn() {
     for tail in ["\0", "\0\0\0\n", "\0\n\0\0\n\0", "{\"v\":1,\"ki\0\0\0\0", "{\"v\":1\0\0\n\0\0\r\n\0", "torn\n\0"] {
@@ -183,7 +184,8 @@ fn damaged_lines_are_dropped_and_the_old_file_is_kept() {
     drop(lock);
 }
 
-/// Reading and mending keep the same record of a game: the first. After a void game of its pair it is another one.
+/// Reading and mending keep the first record of a game. After a void game of its pair it counts as
+/// another game.
 #[test]
 fn of_a_game_that_stands_twice_the_first_is_kept() {
     let (_dir, path) = three();
@@ -198,7 +200,7 @@ fn of_a_game_that_stands_twice_the_first_is_kept() {
     assert_eq!(mend(&path, &header(), None).unwrap(), None);
 }
 
-/// A damaged header is written anew if games follow it, and only then.
+/// A damaged header is replaced if games follow it, and only then.
 #[test]
 fn a_damaged_first_line_costs_no_game() {
     let (_dir, path) = three();
@@ -248,7 +250,7 @@ fn what_no_game_of_the_plan_can_be_is_damage() {
         std::fs::write(&path, &bytes).unwrap();
         let error = expected.read(&path, |_| {}).unwrap_err();
         assert!(matches!(&error, JournalError::Damaged { line: 3, why, .. } if why.contains(words)), "{error}");
-        // The games of another plan are told by their header.
+        // Games of another plan, which their header tells.
         assert_eq!(elsewhere.read(&path, |_| {}).unwrap().games, 3);
         assert_eq!(mend(&path, &header(), Some(&elsewhere)).unwrap(), None);
         assert_eq!(mend(&path, &header(), Some(&expected)).unwrap().unwrap().lines, [3]);
@@ -302,7 +304,7 @@ fn a_newer_format_is_refused() {
     assert!(matches!(collect(&path).unwrap_err(), JournalError::Newer { found: 99, .. }));
 }
 
-/// What the reader makes of some bytes: the games it handed out, and its verdict.
+/// Games that the reader hands out from some bytes, with its result.
 fn replay(bytes: &[u8]) -> (Vec<GameRecord>, Result<Replayed, JournalError>) {
     let mut games = Vec::new();
     let replayed = read_from(bytes, Path::new(FILE_NAME), |game| games.push(game));
@@ -352,7 +354,7 @@ fn any_game() -> impl Strategy<Value = GameRecord> {
     )
 }
 
-/// The record's own size, without what its strings and lists cost beside.
+/// Size of the record alone, without its strings and lists.
 #[test]
 fn a_packed_game_is_a_fraction_of_its_record() {
     let like = game(1).moves.remove(0);
@@ -367,7 +369,8 @@ fn a_packed_game_is_a_fraction_of_its_record() {
 }
 
 proptest! {
-    /// Whatever is in a game, it comes back; a journal cut anywhere gives the whole games before the cut, and says what is torn.
+    /// Any game comes back. A journal cut anywhere gives the whole games before the cut and reports
+    /// the torn bytes.
     #[test]
     fn no_game_is_lost(games in proptest::collection::vec(any_game(), 0..6), cut in any::<proptest::sample::Index>()) {
         let bytes = journal_of(&games);

@@ -1,30 +1,30 @@
-//! Records of a game that a journal has already: the first counts.
+//! Repeated records of a game in a journal, of which the first counts.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use crate::record::{GameId, GameRecord, Leg};
 
-/// What stands in a journal so far: a checksum of each game.
+/// Checksums of the games recorded so far.
 #[derive(Debug, Default)]
 pub(super) struct Twice {
     known: HashMap<GameId, u32>,
 }
 
-/// What a record is to those before it.
+/// Relation of a record to the records before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Novelty {
     First,
-    /// The same once more.
+    /// Same record once more.
     Again,
-    /// Another record of a game that stands there.
+    /// Different record of a game that was recorded before.
     Differs,
 }
 
 impl Twice {
-    /// Takes the next record, whose line states the checksum `crc`.
+    /// Records a game, whose line states the checksum `crc`.
     ///
-    /// A void game takes the other game of its pair with it, and both are played again. So what comes after it is new.
+    /// A void game makes both games of its pair be played again, so their next records are new.
     pub(super) fn record(&mut self, game: &GameRecord, crc: Option<u32>) -> Novelty {
         let crc = crc.unwrap_or_default();
         if game.is_void {
