@@ -1,19 +1,20 @@
-//! Which CPUs games are bound to, as agreed before the run. Choosing them is `schedule::affinity`.
+//! Setting of the CPUs that games are pinned to. `schedule::affinity` picks the CPUs.
 
 use std::fmt;
 use std::str::FromStr;
 
 use thiserror::Error;
 
-/// Which CPUs games are bound to. Both engines of a game get the same.
+/// CPUs that games are pinned to. Both engines of a game get the same ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Affinity {
-    /// None: the system chooses from moment to moment.
+    /// No pinning: the operating system schedules freely.
     #[default]
     Off,
-    /// Chosen from what the machine tells of itself: physical cores before hyper-threads, fast cores before slow ones.
+    /// Automatic choice from the CPU topology: physical cores before hyper-threads, fast cores
+    /// before slow ones.
     Auto,
-    /// These, from the first slot on, in this order, each at most once.
+    /// Listed CPUs, in this order from the first slot on, each at most once.
     Cpus(Vec<usize>),
 }
 
@@ -25,13 +26,13 @@ pub struct AffinityError {
     reason: String,
 }
 
-/// The highest number of a CPU that is taken; no system has more.
+/// Bound on CPU numbers. No system has more.
 const MOST_CPUS: usize = 1 << 16;
 
-/// Reads the kernel's form of a list, `0,2-3`. Blanks around it do not matter.
+/// Parses a list in the kernel's form, `0,2-3`. Blanks around it are ignored.
 ///
 /// # Errors
-/// What is wrong, in words.
+/// Returns the fault in words.
 pub fn parse_cpus(text: &str) -> Result<Vec<usize>, String> {
     let number = |word: &str| {
         let plain = !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit());
@@ -61,7 +62,7 @@ pub fn parse_cpus(text: &str) -> Result<Vec<usize>, String> {
 impl FromStr for Affinity {
     type Err = AffinityError;
 
-    /// `off`, `auto`, or CPUs: `3,5,7-11`.
+    /// Parses `off`, `auto` or a list of CPUs such as `3,5,7-11`.
     fn from_str(text: &str) -> Result<Self, AffinityError> {
         match text {
             "off" => Ok(Self::Off),

@@ -7,26 +7,26 @@ use serde::{Deserialize, Serialize};
 use super::stored::PlanFileError;
 use crate::openings::order::Order;
 
-/// A book and how it is used.
+/// A book and its use in a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BookRef {
-    /// A file, or the name of the book inside the program.
+    /// Origin of the book.
     pub source: BookSource,
-    /// SHA-256 of its bytes, in hex.
+    /// SHA-256 of the book's bytes, in hex.
     pub sha256: String,
-    /// Openings in it.
+    /// Number of openings in the book.
     pub openings: u64,
-    /// In which order they are taken.
+    /// Order of the openings.
     pub order: Order,
-    /// The first opening taken, from 0.
+    /// Position of the first opening taken, from 0.
     pub start: u64,
     /// Plies taken from each PGN game; `None` for all.
     pub plies: Option<u32>,
 }
 
 impl BookRef {
-    /// Openings that are taken before one comes again, at least 1. A random order is shuffled anew for its second lap, so that what is
-    /// skipped of the first one is lost.
+    /// Number of openings taken before one comes again, at least 1. A random order is shuffled anew
+    /// for its second lap, so openings skipped in the first lap are lost.
     #[must_use]
     pub const fn fresh(&self) -> u64 {
         let openings = if self.openings == 0 { 1 } else { self.openings };
@@ -37,12 +37,12 @@ impl BookRef {
     }
 }
 
-/// Where a book lies.
+/// Origin of a book.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BookSource {
-    /// The one that ships inside the program.
+    /// Book inside the program.
     Builtin,
-    /// A file.
+    /// File on disk.
     File(PathBuf),
 }
 
@@ -83,7 +83,7 @@ impl From<&BookRef> for BookV1 {
 }
 
 impl BookV1 {
-    /// The book of a run with this seed.
+    /// Reads the book of a run with this seed.
     pub(super) fn read(self, seed: u64) -> Result<BookRef, PlanFileError> {
         let source = match (self.source.as_str(), self.path) {
             ("builtin", None) => BookSource::Builtin,

@@ -1,4 +1,5 @@
-//! A run's plan, and `plan.toml`, its form in the run directory: readable by people, and what `quintain resume` goes on from.
+//! Plan of a run, and its form `plan.toml` in the run directory. People can read it, and `quintain
+//! resume` continues from it.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -20,68 +21,73 @@ use crate::stats::sprt::{Bounds, Model};
 use crate::tournament::formats::round_robin::{self, RoundRobin};
 use crate::tournament::formats::{self, Parameters};
 
-/// The file's name in a run directory.
+/// Name of the file in a run directory.
 pub const FILE_NAME: &str = "plan.toml";
 
-/// A run: its players, who meets whom, where their games start, the rules, the test, and how to play it on this machine.
+/// A run: players, pairing, openings, rules, test, and use of this machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// What the user calls the run; also the PGN's event.
+    /// Name that the user gave the run, also the event of its PGN.
     pub name: String,
     /// Title that the user gave the run, on one line.
     pub note: Option<String>,
-    /// At least two; of a test, `new` and then `base`. In a gauntlet the heroes come first, in a Swiss or a knockout the order seeds.
+    /// Players, at least two. In a test, `new` and then `base`. In a gauntlet the heroes come
+    /// first; in a Swiss or a knockout the order seeds.
     pub players: Vec<Player>,
-    /// Who meets whom.
+    /// Tournament format, which decides the encounters.
     pub format: Format,
-    /// Who has which side in the games of a pair.
+    /// Colours in the games of a pair.
     pub colors: Colors,
-    /// Where games start.
+    /// Book of opening positions.
     pub book: BookRef,
-    /// Decides the order of openings; with the pair's id, everything random in a pair.
+    /// Seed of the order of openings and, with the pair's number, of everything random in a pair.
     pub seed: u64,
-    /// What the referee may decide.
+    /// Adjudication rules and limits of the referee.
     pub rules: Rules,
-    /// The test, of the first player against the second; `None` where the games are played for themselves.
+    /// SPRT of the first player against the second; `None` if the run tests no hypothesis.
     pub test: Option<Test>,
-    /// Pairs that any two players who meet play, from 1; `None` for no limit, which only a test has, and games until a width.
+    /// Pairs per encounter, from 1; `None` for no limit, which only a test and a run until a width
+    /// have.
     pub max_pairs: Option<u64>,
-    /// True where the last of those pairs is a single game.
+    /// True if the last of those pairs is a single game.
     pub half_last: bool,
     /// True to give each game of a pair an opening of its own.
     pub opening_per_game: bool,
-    /// True to count pairs that repeat counted ones move for move, and to play openings again at fixed nodes, as other runners do.
+    /// True to count pairs that repeat counted ones move for move and to reuse openings at fixed
+    /// nodes, as other runners do.
     pub count_repeats: bool,
-    /// Time after which the run stops without a verdict (this process's, not counting earlier ones); `None` for no limit.
+    /// Time after which the run stops without a verdict, counted from the start of this process;
+    /// `None` for no limit.
     pub max_time: Option<Duration>,
-    /// Elo either way: the run stops as soon as the 95 % intervals are no wider: of the two players' difference, of the ratings
-    /// of a gauntlet's heroes, or of everybody's. `None` to play on. Positive.
+    /// Half width in Elo at which the run stops; positive, `None` for no such stop. It applies to
+    /// the 95 % interval of two players' difference, of a gauntlet's heroes, or of all players.
     pub until_width: Option<f64>,
-    /// Games at once.
+    /// Number of concurrent games.
     pub concurrency: u16,
-    /// Whether each slot has CPUs of its own, and which.
+    /// CPUs that slots are pinned to.
     pub affinity: Affinity,
-    /// True to start engines anew for each game.
+    /// True to restart engines for each game.
     pub restart: bool,
-    /// How long a slot rests after each game.
+    /// Pause of a slot after each game.
     pub pause: Duration,
-    /// True to play a pair again if a game was lost on time by the machine's doing ([`crate::record::Overstep::is_excused`]).
+    /// True to replay a pair if the host caused a loss on time
+    /// ([`crate::record::Overstep::is_excused`]).
     pub void_disturbed: bool,
-    /// Percent of the finished games that may be lost on time before the run stops; 100 for no limit.
+    /// Percentage of finished games lost on time above which the run stops; 100 for no limit.
     pub max_time_losses: f64,
-    /// Crashes, stalls and illegal moves that a run may have before it stops.
+    /// Number of crashes, stalls and illegal moves above which the run stops.
     pub max_failures: u64,
-    /// Deadlines of the talk with an engine that are not its clock.
+    /// Deadlines for engine replies that no clock covers.
     pub timeouts: Timeouts,
-    /// What is kept and written besides the journal and `games.pgn`.
+    /// Recording options and further output files.
     pub recording: Recording,
-    /// Where it was resolved.
+    /// Machine that the plan was resolved on.
     pub machine: Machine,
 }
 
 impl Plan {
-    /// A round robin without an end: one game at once, no limit on failures, nothing recorded. Plans
-    /// are made from it, so that one that does not use a field does not name it.
+    /// Creates an endless round robin: one game at once, no limit on failures, nothing recorded.
+    /// Callers override single fields of it.
     #[must_use]
     pub fn new(name: String, players: Vec<Player>, book: BookRef, seed: u64, rules: Rules, machine: Machine) -> Self {
         Self {
@@ -113,19 +119,19 @@ impl Plan {
         }
     }
 
-    /// `text` after the run's note, if it has one.
+    /// Puts the run's note before `text`, if it has one.
     #[must_use]
     pub fn noted(&self, text: &str) -> String {
         self.note.as_ref().map_or_else(|| text.to_owned(), |note| format!("{note}: {text}"))
     }
 
-    /// Grace on every move of a player before its flag falls.
+    /// Time margin of a player: grace on every move before its flag falls.
     #[must_use]
     pub fn margin(&self, player: PlayerId) -> Duration {
         self.players.get(usize::from(player.0)).and_then(|player| player.margin).unwrap_or(self.rules.margin)
     }
 
-    /// Options of a player in a game of a tuning, with their values; none of other runs.
+    /// Options of a player in a tuning's game, with their values; empty in other runs.
     #[must_use]
     pub fn tuned_options(&self, game: &GameRecord, player: PlayerId) -> Vec<(String, String)> {
         let Some((rule, values)) = self.format.tuning().zip(game.values.as_ref()) else { return Vec::new() };
@@ -134,29 +140,29 @@ impl Plan {
         names.zip(values.iter().cloned()).collect()
     }
 
-    /// Pairs that any two players who meet can play before an opening comes again, at least 1.
+    /// Number of pairs per encounter before an opening comes again, at least 1.
     #[must_use]
     pub fn fresh_pairs(&self) -> u64 {
         let openings = self.book.fresh();
         if self.opening_per_game { (openings / 2).max(1) } else { openings }
     }
 
-    /// True if no two players are given an opening twice: at fixed nodes or depth the same games
-    /// would come again, and some formats need fresh openings.
+    /// True if no encounter uses an opening twice. At fixed nodes or depth the same games would
+    /// come again, and some formats need fresh openings.
     #[must_use]
     pub fn ends_with_book(&self) -> bool {
         let is_asked = self.format.definition().needs_fresh_openings;
         !self.count_repeats && (is_asked || !self.is_timed())
     }
 
-    /// True if a player has a clock, or a time for each move.
+    /// True if a player has a clock or a time per move.
     #[must_use]
     pub fn is_timed(&self) -> bool {
         self.players.iter().any(|player| player.limit.is_timed())
     }
 
-    /// The most threads that think at once in a game, at least 1: those that an engine is told to use (its option `Threads`), of both
-    /// sides where engines ponder.
+    /// Most threads that search at once in a game, at least 1. It follows from the option
+    /// `Threads`, and doubles if engines ponder.
     #[must_use]
     pub fn threads(&self) -> usize {
         let one = self.players.iter().filter_map(Player::threads).max().unwrap_or(1).max(1);
@@ -180,7 +186,7 @@ struct PlanV1 {
     until_width: Option<f64>,
     concurrency: u16,
     affinity: bool,
-    /// CPUs that were named.
+    /// List of CPUs, if the user named them.
     #[serde(skip_serializing_if = "Option::is_none")]
     affinity_cpus: Option<String>,
     restart: bool,
@@ -188,14 +194,14 @@ struct PlanV1 {
     pause_s: Option<f64>,
     #[serde(default)]
     void_disturbed: bool,
-    /// Percent of the finished games; no limit without it.
+    /// Percentage of the finished games; no limit if missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     max_time_losses: Option<f64>,
     max_failures: u64,
-    /// A plan without it is of a test: two players who meet.
+    /// Name of the format. A plan without it is a test of two players.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     format: Option<String>,
-    /// Read by itself, because a flattened field would take the place from every error.
+    /// Parsed separately, because errors in a struct with a flattened field have no position.
     #[serde(flatten, skip_deserializing)]
     parameters: Parameters,
     #[serde(default, skip_serializing_if = "is_false")]
@@ -247,7 +253,7 @@ struct MachineV1 {
     os: String,
 }
 
-/// The plan as the text of a `plan.toml`.
+/// Writes the plan as the text of a `plan.toml`.
 #[must_use]
 pub fn to_toml(plan: &Plan) -> String {
     let file = PlanV1 {
@@ -299,7 +305,7 @@ pub fn to_toml(plan: &Plan) -> String {
 /// Reads the text of a `plan.toml`.
 ///
 /// # Errors
-/// [`PlanFileError`], with line and column where the TOML is at fault.
+/// [`PlanFileError`], with line and column if the TOML is at fault.
 pub fn from_toml(text: &str) -> Result<Plan, PlanFileError> {
     #[derive(Deserialize)]
     struct Version {
@@ -354,7 +360,7 @@ pub fn from_toml(text: &str) -> Result<Plan, PlanFileError> {
     })
 }
 
-/// The keys of tournament formats, and all other keys.
+/// Splits the keys of tournament formats from all others.
 fn split(text: &str) -> Result<[Spanned<DeTable<'_>>; 2], PlanFileError> {
     let all = DeTable::parse(text).map_err(Box::new)?;
     let span = all.span();
@@ -362,7 +368,7 @@ fn split(text: &str) -> Result<[Spanned<DeTable<'_>>; 2], PlanFileError> {
     Ok([Spanned::new(span.clone(), own), Spanned::new(span, rest)])
 }
 
-/// Reads a table of `text`.
+/// Deserializes a table of `text`.
 fn parse_table<'de, T: Deserialize<'de>>(table: Spanned<DeTable<'de>>, text: &str) -> Result<T, PlanFileError> {
     T::deserialize(toml::Deserializer::from(table)).map_err(|mut error| {
         error.set_input(Some(text));

@@ -1,7 +1,7 @@
-//! Everything about a run, resolved and immutable. Nothing below this room reads configuration.
+//! Resolved, immutable settings of a run. Nothing below this room reads configuration.
 //!
-//! Reading order: `time_control` (what a side may spend), `rules` (what the referee may decide), `recording` (what is
-//! written besides), then [`Plan`] itself and `file`, its form in the run directory.
+//! Reading order: `time_control` (limits of a side), `rules` (powers of the referee), `recording`
+//! (further output), then [`Plan`] itself and `file`, its form in the run directory.
 
 pub mod affinity;
 mod book_ref;
@@ -20,12 +20,12 @@ pub use self::player::{Origin, Player};
 use crate::stats::sprt::{Bounds, Model};
 pub use crate::tournament::formats::Format;
 
-/// Who has which side in the games of a pair.
+/// Colours in the games of a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Colors {
-    /// The second game is played with sides changed.
+    /// True if the second game is played with colours reversed.
     pub swap: bool,
-    /// The player named first has Black in the first game.
+    /// True if the player named first has Black in the first game.
     pub reverse: bool,
 }
 
@@ -35,31 +35,32 @@ impl Default for Colors {
     }
 }
 
-/// The settings of a sequential probability ratio test.
+/// Settings of a sequential probability ratio test (SPRT).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Test {
-    /// The hypotheses, in Elo of the model.
+    /// Hypotheses, in Elo of the model.
     pub bounds: Bounds,
-    /// What the bounds are measured in.
+    /// Elo model of the bounds.
     pub model: Model,
-    /// Probability of accepting H1 where H0 is true.
+    /// Probability of accepting H1 if H0 is true.
     pub alpha: f64,
-    /// Probability of accepting H0 where H1 is true.
+    /// Probability of accepting H0 if H1 is true.
     pub beta: f64,
 }
 
-/// How long to wait for an engine where no clock runs.
+/// Deadlines for engine replies while no clock runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
-    /// From the start of the process to `uciok`.
+    /// Start of the process to `uciok`.
     pub start: Duration,
-    /// From the first `isready`, which follows the options, to `readyok`: hash tables and networks are made here.
+    /// First `isready`, sent after the options, to `readyok`. Engines allocate hash tables and load
+    /// networks here.
     pub ready: Duration,
-    /// From `ucinewgame` to `readyok`.
+    /// `ucinewgame` to `readyok`.
     pub new_game: Duration,
-    /// From `stop`, after a deadline was missed, to `bestmove`.
+    /// `stop`, after a missed deadline, to `bestmove`.
     pub stop: Duration,
-    /// From `quit` to the end of the process.
+    /// `quit` to the end of the process.
     pub quit: Duration,
 }
 
@@ -75,13 +76,13 @@ impl Default for Timeouts {
     }
 }
 
-/// The machine a plan was resolved on.
+/// Machine that a plan was resolved on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Machine {
-    /// As the system names it.
+    /// CPU model as the system names it.
     pub cpu: String,
-    /// Physical cores that this process may use.
+    /// Number of physical cores that this process may use.
     pub cores: usize,
-    /// System and version.
+    /// Operating system with its version.
     pub os: String,
 }

@@ -11,26 +11,26 @@ use super::time_control::{Limit, TimeControl};
 /// An engine under test with its settings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Player {
-    /// Unique in the plan.
+    /// Name, unique in the plan.
     pub name: String,
-    /// The program.
+    /// Path of the program.
     pub program: PathBuf,
-    /// Its arguments.
+    /// Command-line arguments.
     pub args: Vec<String>,
-    /// Where it runs; `None` for the current directory.
+    /// Working directory; `None` for the current one.
     pub dir: Option<PathBuf>,
-    /// UCI options in the order they are sent.
+    /// UCI options in sending order.
     pub options: Vec<(String, String)>,
-    /// What it may spend on a move.
+    /// Limit on each search.
     pub limit: Limit,
-    /// Grace on every move of its own; `None` for that of the rules.
+    /// Time margin of this player; `None` for that of the rules.
     pub margin: Option<Duration>,
-    /// True to start it anew for each game, whatever the plan says of all.
+    /// True to restart it for each game, whatever the plan says of all players.
     pub restart: bool,
-    /// Remarks of its engine on failures before the first game, and doubts about files that its
+    /// Failures that its engine reported before the first game, and doubts about files that its
     /// options name.
     pub complaints: Vec<String>,
-    /// What the program is.
+    /// Origin of the program.
     pub origin: Origin,
 }
 
@@ -40,35 +40,35 @@ impl Player {
     }
 }
 
-/// What a player's program is and where it came from.
+/// Origin of a player's program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
-    /// As typed: `.`, `git:REV`, a path, a name.
+    /// Engine spec as typed: `.`, `git:REV`, a path, a name.
     pub spec: String,
-    /// The commit it was built from, in full.
+    /// Full hash of the commit it was built from.
     pub commit: Option<String>,
-    /// The Git tree it was built from; tells uncommitted states apart.
+    /// Git tree it was built from, which tells uncommitted states apart.
     pub tree: Option<String>,
-    /// True where the tree had uncommitted changes.
+    /// True if the tree had uncommitted changes.
     pub dirty: bool,
-    /// The recipe's command.
+    /// Build command of the recipe.
     pub recipe: Option<String>,
-    /// The compiler.
+    /// Compiler version.
     pub toolchain: Option<String>,
     /// SHA-256 of the program file, in hex.
     pub sha256: String,
-    /// Its `bench` signature: nodes over its fixed positions.
+    /// `bench` signature: nodes over the engine's fixed positions.
     pub bench_nodes: Option<u64>,
 }
 
 impl Player {
-    /// Whether `other` is the same program with the same arguments and options, whatever it is called.
+    /// True if `other` has the same program, arguments and options, whatever its name.
     #[must_use]
     pub fn is_same_engine(&self, other: &Self) -> bool {
         self.origin.sha256 == other.origin.sha256 && self.args == other.args && self.options == other.options
     }
 
-    /// The name with everything outside `[A-Za-z0-9._-]` replaced, for file names.
+    /// Name for files, with all characters outside `[A-Za-z0-9._-]` replaced.
     #[must_use]
     pub fn file_name(&self) -> String {
         self.name.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' }).collect()
@@ -110,7 +110,7 @@ pub(super) struct PlayerV1 {
     bench_nodes: Option<u64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     complaints: Vec<String>,
-    /// In sending order: `[["Hash", "16"]]`.
+    /// Options in sending order: `[["Hash", "16"]]`.
     options: Vec<(String, String)>,
 }
 
@@ -143,7 +143,7 @@ impl From<&Player> for PlayerV1 {
 }
 
 impl PlayerV1 {
-    /// The player.
+    /// Converts the table to a player.
     pub(super) fn read(self) -> Result<Player, PlanFileError> {
         if self.name.contains(char::is_control) {
             let why = format!("{:?} is no name for a player: give it one line of text", self.name);

@@ -1,4 +1,4 @@
-//! What a run writes beside its journal: a further PGN, an EPD of final positions, and what of the engines' talk is kept for them.
+//! Output beside the journal: a further PGN, an EPD of final positions, and recorded engine output.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -10,72 +10,74 @@ use thiserror::Error;
 
 use super::stored::{PlanFileError, parse};
 
-/// What is kept and written besides `games.jsonl` and `games.pgn`. By default nothing.
+/// Output besides `games.jsonl` and `games.pgn`. By default there is none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recording {
-    /// Keep each move's principal variation in the journal.
+    /// Records the principal variation of each move in the journal.
     pub record_pv: bool,
-    /// Keep, for each of these, the last line of a move's output that matches.
+    /// Patterns of output lines. Of each move's output, the last line that matches each pattern is
+    /// recorded.
     pub match_lines: Vec<LinePattern>,
-    /// The event of the PGNs; `None` for the run's name.
+    /// Event tag of the PGNs; `None` for the run's name.
     pub event: Option<String>,
-    /// The site of the PGNs; `None` for `?`.
+    /// Site tag of the PGNs; `None` for `?`.
     pub site: Option<String>,
-    /// A PGN where the user wants one.
+    /// Further PGN file.
     pub pgn: Option<PgnOutput>,
-    /// Where the counted games' final positions go.
+    /// EPD file of the counted games' final positions.
     pub epd: Option<OutputFile>,
 }
 
 impl Recording {
-    /// True where nothing of the engines' talk is kept, so that a worker need not look.
+    /// True if no engine output is recorded, so that a worker need not look at it.
     #[must_use]
     pub fn keeps_no_talk(&self) -> bool {
         !self.record_pv && self.match_lines.is_empty()
     }
 }
 
-/// A further PGN of a run.
+/// A further PGN file of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PgnOutput {
-    /// Where.
+    /// File to write.
     pub file: OutputFile,
-    /// What it looks like.
+    /// Format of the games.
     pub options: PgnOptions,
 }
 
-/// A file that a run adds to.
+/// A file that a run writes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutputFile {
-    /// Which.
+    /// Path of the file.
     pub path: PathBuf,
-    /// The run adds to what is there: so many bytes, at least, are not its own. `None` where the run begins the file anew.
+    /// Least number of bytes that were in the file before the run, which appends to them; `None` if
+    /// the run overwrites the file.
     pub append_after: Option<u64>,
 }
 
-/// What the text of a game looks like.
+/// Format of a game's PGN.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PgnOptions {
-    /// How moves are written.
+    /// Notation of moves.
     pub notation: Notation,
-    /// Only the seven-tag roster and where the game started, and no comments.
+    /// True for a short form: the seven-tag roster, the tags of the start position, no comments.
     pub min: bool,
-    /// What a move's comment says besides score, depth and time.
+    /// Comment fields besides score, depth and time.
     pub fields: Fields,
-    /// Tags with the name and author that the engines gave themselves.
+    /// True for tags with the name and author that the engines reported.
     pub engine_tags: bool,
-    /// Tags with ECO code and name of the opening.
+    /// True for tags with ECO code and name of the opening.
     pub opening_tags: bool,
-    /// What a round is.
+    /// Meaning of the round tag.
     pub round: Round,
-    /// Which clock on the wall dates and times are of.
+    /// Time zone of dates and times.
     pub zone: Zone,
-    /// How the text is laid out.
+    /// Layout of the text.
     pub layout: Layout,
 }
 
 impl Default for PgnOptions {
-    /// As in a run's `games.pgn`.
+    /// Options of a run's `games.pgn`.
     fn default() -> Self {
         Self {
             notation: Notation::San,
@@ -90,58 +92,61 @@ impl Default for PgnOptions {
     }
 }
 
-/// How moves are written.
+/// Notation of moves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Notation {
-    /// Standard algebraic: `Nf3`, `exd5`, `O-O`.
+    /// Standard algebraic notation: `Nf3`, `exd5`, `O-O`.
     #[default]
     San,
-    /// Long algebraic: `Ng1f3`, `e4xd5`, `O-O`.
+    /// Long algebraic notation: `Ng1f3`, `e4xd5`, `O-O`.
     Lan,
-    /// As sent to the engines: `g1f3`, `e4d5`, `e1g1`.
+    /// UCI notation, as sent to the engines: `g1f3`, `e4d5`, `e1g1`.
     Uci,
 }
 
-/// What the number of a round says.
+/// Meaning of the round tag.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Round {
-    /// `12.2`: the pair and its leg.
+    /// Pair and leg: `12.2`.
     #[default]
     PairAndLeg,
-    /// `12`: the pair, as the leading runners count.
+    /// Pair alone, as the leading runners count: `12`.
     Pair,
-    /// `12`: the game, where each has an opening of its own.
+    /// Game, if each game has an opening of its own: `12`.
     Game,
 }
 
-/// Which clock on the wall dates and times are of.
+/// Time zone of dates and times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Zone {
-    /// Coordinated universal time, written with `Z`: a game's text depends on its record alone.
+    /// Coordinated universal time, written with `Z`. The text of a game then depends on its record
+    /// alone.
     #[default]
     Utc,
-    /// What is local where the text is made, written with the offset: `+0100`.
+    /// Local time of the machine, written with its offset: `+0100`.
     Local,
-    /// A fixed offset.
+    /// Time at a fixed offset.
     Fixed(FixedOffset),
 }
 
-/// How the text is laid out.
+/// Layout of the PGN text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Layout {
-    /// Lines are filled whatever stands in them, and Black's move has its number after a comment.
+    /// Full lines, broken anywhere, with a number before Black's move after a comment (PGN export
+    /// format).
     #[default]
     Export,
-    /// As the leading runners lay it out: a move stays in one line with its comment, however long, and Black's has no number.
+    /// Layout of the leading runners: a move and its comment stay on one line, however long.
+    /// Black's moves have no number.
     Runner,
 }
 
-/// What a move's comment says besides score, depth and time.
+/// Comment fields besides score, depth and time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fields {
-    /// `tl=`: what is left on the mover's clock, increment included.
+    /// `tl=`: time left on the mover's clock, increment included.
     pub timeleft: bool,
-    /// `latency=`: the time charged less the time the engine says it took.
+    /// `latency=`: time charged minus the time that the engine reported.
     pub latency: bool,
     /// `n=`
     pub nodes: bool,
@@ -153,12 +158,12 @@ pub struct Fields {
     pub hashfull: bool,
     /// `tbhits=`
     pub tbhits: bool,
-    /// `pv=`, where it was recorded.
+    /// `pv=`: principal variation, if it was recorded.
     pub pv: bool,
 }
 
 impl Fields {
-    /// All of them.
+    /// All fields.
     pub const ALL: Self = Self {
         timeleft: true,
         latency: true,
@@ -170,7 +175,7 @@ impl Fields {
         pv: true,
     };
 
-    /// The names, in the order of a comment, with what they stand for.
+    /// Names of the fields in the order of a comment, with their switches.
     fn named(&mut self) -> [(&'static str, &mut bool); 8] {
         [
             ("timeleft", &mut self.timeleft),
@@ -197,7 +202,7 @@ impl fmt::Display for Fields {
 impl FromStr for Fields {
     type Err = RecordingError;
 
-    /// `all`, `none`, or names with commas between them.
+    /// Parses `all`, `none` or names separated by commas.
     fn from_str(text: &str) -> Result<Self, RecordingError> {
         match text.trim() {
             "all" => return Ok(Self::ALL),
@@ -216,7 +221,7 @@ impl FromStr for Fields {
     }
 }
 
-/// Gives a type of few values their names, both ways.
+/// Implements `Display` and `FromStr` for an enum by its names.
 macro_rules! named {
     ($type:ident, $error:ident, $($value:path => $name:literal),+) => {
         impl fmt::Display for $type {
@@ -255,7 +260,7 @@ impl fmt::Display for Zone {
 impl FromStr for Zone {
     type Err = RecordingError;
 
-    /// `utc`, `local`, or an offset such as `+01:00`.
+    /// Parses `utc`, `local` or an offset such as `+01:00`.
     fn from_str(text: &str) -> Result<Self, RecordingError> {
         match text.trim() {
             "utc" => Ok(Self::Utc),
@@ -265,18 +270,18 @@ impl FromStr for Zone {
     }
 }
 
-/// A regular expression that is looked for in a line of an engine's output.
+/// A regular expression that is searched for in a line of engine output.
 #[derive(Clone, Debug)]
 pub struct LinePattern(regex::bytes::Regex);
 
 impl LinePattern {
-    /// True where the line holds it.
+    /// True if the line matches.
     #[must_use]
     pub fn is_match(&self, line: &[u8]) -> bool {
         self.0.is_match(line)
     }
 
-    /// As it was given.
+    /// Text of the pattern.
     #[must_use]
     pub fn as_str(&self) -> &str {
         self.0.as_str()
@@ -296,7 +301,7 @@ impl FromStr for LinePattern {
 
     fn from_str(text: &str) -> Result<Self, RecordingError> {
         regex::bytes::Regex::new(text).map(Self).map_err(|error| {
-            // The library draws a picture of several lines, the last of which says what is wrong.
+            // Keeps the last line of the library's message, which states the fault.
             let why = error.to_string();
             let why = why.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
             RecordingError::Pattern { pattern: text.to_owned(), why }
@@ -304,32 +309,32 @@ impl FromStr for LinePattern {
     }
 }
 
-/// Why a word about records was not understood.
+/// Reason for which a recording option could not be parsed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum RecordingError {
-    /// No field of a comment.
+    /// Unknown comment field.
     #[error(
         "`{0}` is no PGN field; choose from timeleft, latency, nodes, seldepth, nps, hashfull, tbhits, pv, or all, or none"
     )]
     Field(String),
-    /// No notation.
+    /// Unknown notation.
     #[error("`{0}` is no notation; choose san, lan or uci")]
     Notation(String),
-    /// No numbering of rounds.
+    /// Unknown numbering of rounds.
     #[error("`{0}` is no numbering of rounds; choose pair.leg, pair or game")]
     Round(String),
-    /// No layout.
+    /// Unknown layout.
     #[error("`{0}` is no PGN style; choose export or runner")]
     Layout(String),
-    /// No time zone.
+    /// Unknown time zone.
     #[error("`{0}` is no time zone; choose utc, local or an offset such as +01:00")]
     Zone(String),
-    /// No regular expression.
+    /// Invalid regular expression.
     #[error("`{pattern}` is no regular expression: {why}")]
     Pattern {
-        /// As given.
+        /// Text that was given.
         pattern: String,
-        /// What is wrong with it.
+        /// Fault in words.
         why: String,
     },
 }
@@ -408,7 +413,7 @@ impl From<&Recording> for RecordingV1 {
 }
 
 impl RecordingV1 {
-    /// What is recorded.
+    /// Converts the table to recording options.
     pub(super) fn read(self) -> Result<Recording, PlanFileError> {
         let patterns = self.match_lines.iter().map(|text| parse("recording.match_lines", text));
         let pgn = self.pgn.map(|pgn| {

@@ -1,4 +1,4 @@
-//! What the referee applies besides the rules of chess, as agreed before the run. Applying it is `game::adjudicate`.
+//! Rules that the referee applies besides those of chess. `game::adjudicate` applies them.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -12,24 +12,24 @@ use thiserror::Error;
 use super::stored::{PlanFileError, parse, seconds};
 use crate::chess::Variant;
 
-/// What the referee applies besides the rules of chess; the same for both sides.
+/// Rules besides those of chess, the same for both sides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rules {
-    /// The rules of castling.
+    /// Chess variant, which decides the castling rules.
     pub variant: Variant,
-    /// Draw by agreement of the scores.
+    /// Draw adjudication by scores of both engines.
     pub draw: Option<DrawRule>,
-    /// Loss by a side's own scores.
+    /// Resign adjudication by a side's own scores.
     pub resign: Option<ResignRule>,
-    /// Draw after so many plies, book plies not counted.
+    /// Plies after which a game is a draw, book plies not counted.
     pub max_plies: Option<u32>,
-    /// Engines that run by a clock think on their opponent's time.
+    /// True if engines under a clock think on their opponent's time.
     pub ponder: bool,
-    /// Results by endgame tables.
+    /// Adjudication by Syzygy endgame tables.
     pub syzygy: Option<SyzygyRule>,
     /// Grace on every move before the flag falls.
     pub margin: Duration,
-    /// How long a search without clock (nodes, depth) may take before the engine counts as stalled.
+    /// Time after which an engine without a clock (nodes, depth) counts as stalled.
     pub stall_timeout: Duration,
 }
 
@@ -48,59 +48,63 @@ impl Default for Rules {
     }
 }
 
-/// Draw when both engines have said so for a while.
+/// Draw if both engines report scores near zero for a number of moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DrawRule {
-    /// Not before this many full moves of the game are complete, book moves included (a book position's move number counts).
+    /// First full moves without adjudication, book moves included. The move number of a book
+    /// position counts.
     pub move_number: u32,
-    /// Consecutive full moves: twice as many plies, from 1.
+    /// Consecutive full moves, from 1; twice as many plies.
     pub count: u32,
-    /// Largest distance from zero, in centipawns, that counts as a draw.
+    /// Largest distance from zero, in centipawns, of a drawish score.
     pub score_cp: u32,
 }
 
-/// Resign for a side that has seen itself lost for a while.
+/// Loss of a side that has reported lost scores for a number of moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResignRule {
-    /// Consecutive moves of the losing side, from 1; with `two_sided` as many of the winner's between them.
+    /// Consecutive moves of the losing side, from 1. With `two_sided`, the winner's moves between
+    /// them count too.
     pub count: u32,
-    /// Smallest distance from zero, in centipawns, that counts as lost (and won, with `two_sided`).
+    /// Least distance from zero, in centipawns, of a lost score (and of a won one, with
+    /// `two_sided`).
     pub score_cp: u32,
-    /// The winner's scores must agree.
+    /// True if the winner's scores must agree.
     pub two_sided: bool,
 }
 
-/// The result that endgame tables give, as soon as they give one: right after a capture or pawn move. Cheap to clone.
+/// Adjudication by endgame tables right after a capture or pawn move. Cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SyzygyRule {
-    /// Folders with `.rtbw` files; of two files of one name the first counts.
+    /// Folders with `.rtbw` files. Of two files of one name the first is used.
     pub paths: Arc<[PathBuf]>,
-    /// Positions with more men, kings included, are played on, whatever the tables have; `None` for no such limit.
+    /// Most men, kings included, of an adjudicated position; `None` for no limit but that of the
+    /// tables.
     pub pieces: Option<u32>,
-    /// Wins that the fifty-move rule would turn into draws are wins.
+    /// True to count wins that the fifty-move rule would turn into draws.
     pub ignore_fifty: bool,
-    /// Which results are given.
+    /// Results that end a game.
     pub scope: SyzygyScope,
 }
 
-/// Which results of the tables end a game.
+/// Table results that end a game.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SyzygyScope {
     /// Wins, losses and draws.
     #[default]
     Both,
-    /// Wins and losses; draws are played on.
+    /// Wins and losses; games in drawn positions go on.
     WinLoss,
-    /// Draws; wins and losses are played on.
+    /// Draws; games in won and lost positions go on.
     Draw,
 }
 
 impl SyzygyRule {
-    /// The rule of folders joined as `PATH` is (`:`, on Windows `;`), all results counted. Relative folders are taken from the
-    /// current one and made absolute, for a run may go on elsewhere.
+    /// Creates the rule for folders joined as in `PATH` (`:`, on Windows `;`), with all results.
+    /// Relative folders are made absolute, because a run may be resumed elsewhere.
     ///
     /// # Errors
-    /// A folder without a name, and none at all.
+    /// Returns an error for an empty list and for a folder without a name.
     pub fn new(paths: &str) -> Result<Self, RuleError> {
         let fault = |reason: &str| RuleError {
             text: paths.to_owned(),
@@ -117,10 +121,10 @@ impl SyzygyRule {
         Ok(Self { paths, pieces: None, ignore_fifty: false, scope: SyzygyScope::default() })
     }
 
-    /// Takes `pieces` as the limit on men, 2 to 32.
+    /// Sets the limit on men, 2 to 32.
     ///
     /// # Errors
-    /// A number that no position has.
+    /// Returns an error for a number of men that no position has.
     pub fn with_pieces(self, pieces: u32) -> Result<Self, RuleError> {
         if (2..=32).contains(&pieces) {
             return Ok(Self { pieces: Some(pieces), ..self });
@@ -129,7 +133,7 @@ impl SyzygyRule {
         Err(RuleError { text: pieces.to_string(), rule: "syzygy-pieces", reason, example: "a number such as 6" })
     }
 
-    /// The folders as one text that [`new`](Self::new) reads back.
+    /// Folders as one text, which [`new`](Self::new) reads back.
     #[must_use]
     pub fn paths_text(&self) -> String {
         std::env::join_paths(self.paths.iter()).unwrap_or_default().to_string_lossy().into_owned()
@@ -139,7 +143,7 @@ impl SyzygyRule {
 impl FromStr for SyzygyScope {
     type Err = RuleError;
 
-    /// `both`, `win-loss` or `draw`.
+    /// Parses `both`, `win-loss` or `draw`.
     fn from_str(text: &str) -> Result<Self, RuleError> {
         [Self::Both, Self::WinLoss, Self::Draw].into_iter().find(|scope| scope.to_string() == text).ok_or_else(|| {
             let reason = "it names no kind of result".to_owned();
@@ -168,7 +172,7 @@ pub struct RuleError {
     example: &'static str,
 }
 
-/// The keys of a rule's text, each at most once; a key without value has the value "".
+/// Keys of a rule's text, each at most once. A key without a value has the value "".
 struct Keys<'a> {
     pairs: Vec<(&'a str, &'a str)>,
 }
@@ -193,7 +197,7 @@ impl<'a> Keys<'a> {
         self.pairs.iter().find(|(seen, _)| *seen == key).map(|(_, value)| *value)
     }
 
-    /// A whole number from `min`, and at most `i32::MAX`: the range of scores.
+    /// Whole number from `min` to `i32::MAX`, the range of scores.
     fn number(&self, key: &str, min: u32) -> Result<u32, String> {
         let value = self.get(key).ok_or_else(|| format!("`{key}` is missing"))?;
         let plain = value.bytes().all(|b| b.is_ascii_digit()).then(|| value.parse::<u32>().ok()).flatten();
@@ -205,7 +209,7 @@ impl<'a> Keys<'a> {
 impl FromStr for DrawRule {
     type Err = RuleError;
 
-    /// `move=34,count=8,score=20`; `move` may be left out and is then 0.
+    /// Parses `move=34,count=8,score=20`. `move` may be left out and is then 0.
     fn from_str(text: &str) -> Result<Self, RuleError> {
         let read = || {
             let keys = Keys::read(text, &["move", "count", "score"])?;
@@ -226,7 +230,7 @@ impl fmt::Display for DrawRule {
 impl FromStr for ResignRule {
     type Err = RuleError;
 
-    /// `count=3,score=600[,twosided]`
+    /// Parses `count=3,score=600[,twosided]`.
     fn from_str(text: &str) -> Result<Self, RuleError> {
         let read = || {
             let keys = Keys::read(text, &["count", "score", "twosided"])?;
@@ -263,7 +267,7 @@ pub(super) struct RulesV1 {
     max_plies: Option<u32>,
     #[serde(default)]
     ponder: bool,
-    /// Folders, joined as `PATH` is.
+    /// Folders, joined as in `PATH`.
     #[serde(skip_serializing_if = "Option::is_none")]
     syzygy: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -294,7 +298,7 @@ impl From<&Rules> for RulesV1 {
 }
 
 impl RulesV1 {
-    /// The rules.
+    /// Converts the table to rules.
     pub(super) fn read(&self) -> Result<Rules, PlanFileError> {
         Ok(Rules {
             variant: if self.chess960 { Variant::Chess960 } else { Variant::Standard },

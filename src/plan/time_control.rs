@@ -1,6 +1,6 @@
-//! What a side may spend on a game or a move, as agreed before the run. What is left of it is `game::clock`.
+//! Limits of a side on a game or a move. `game::clock` keeps the time left.
 //!
-//! The texts are those of the command line, the plan file and the PGN:
+//! Their text is the same on the command line, in the plan file and in PGN:
 //!
 //! ```text
 //! tc     [moves/][min:]sec[+inc]        8+0.08   40/60   40/1:30+0.5
@@ -15,82 +15,84 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-/// The longest time a text may ask for: ten million seconds, about four months. Sums of a few of them stay far from overflow.
+/// Bound on a time in a text: ten million seconds, about four months. Sums of a few times stay far
+/// from overflow.
 const LONGEST_S: u64 = 10_000_000;
 
-/// A chess clock's settings.
+/// Settings of a chess clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeControl {
-    /// Moves in a session, after which `base` is added again; `None` for the whole game.
+    /// Moves in a session, after which `base` is added again; `None` for one session per game.
     pub moves: Option<u32>,
-    /// Time for the session.
+    /// Time of a session.
     pub base: Duration,
-    /// Added after each move, and once before the first, as FIDE clocks and the leading runners do: a side at `8+0.08` starts with 8.08 s.
+    /// Time added after each move and once before the first, as FIDE clocks and the leading runners
+    /// do. A side at `8+0.08` starts with 8.08 s.
     pub increment: Duration,
 }
 
-/// Everything that bounds one side's thinking. At least one field is set in a limit that was parsed.
+/// Limits on one side's search. A parsed limit has at least one field set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limit {
-    /// A chess clock.
+    /// Chess clock.
     pub clock: Option<TimeControl>,
-    /// A fixed time for each move.
+    /// Fixed time per move.
     pub movetime: Option<Duration>,
-    /// Nodes a move.
+    /// Nodes per move.
     pub nodes: Option<u64>,
-    /// Plies a move.
+    /// Search depth per move, in plies.
     pub depth: Option<u32>,
 }
 
-/// A limit text that says nothing the harness could hold an engine to.
+/// Text of a limit that cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum LimitError {
-    /// A time control.
+    /// Invalid time control.
     #[error("`{text}` is not a time control: {reason}; write [moves/][min:]sec[+inc], as 8+0.08, 40/60 or 40/1:30+0.5")]
     TimeControl {
-        /// What was given.
+        /// Text that was given.
         text: String,
-        /// What is wrong with it.
+        /// Fault in words.
         reason: &'static str,
     },
-    /// A time.
+    /// Invalid time.
     #[error("`{text}` is not a time: {reason}; write seconds, as 0.1 or 30")]
     Seconds {
-        /// What was given.
+        /// Text that was given.
         text: String,
-        /// What is wrong with it.
+        /// Fault in words.
         reason: &'static str,
     },
-    /// One part of a limit.
+    /// Invalid part of a limit.
     #[error("`{text}` is not a limit; write a time control, movetime=SECONDS, nodes=N or depth=N, N from 1")]
     Part {
-        /// What was given.
+        /// Text that was given.
         text: String,
     },
-    /// A part that excludes another one, or stands twice.
+    /// Part that excludes another one or is repeated.
     #[error("`{text}` sets {what} twice; give one of them")]
     Twice {
-        /// The whole limit.
+        /// Text of the whole limit.
         text: String,
-        /// What is set twice.
+        /// Setting that is set twice.
         what: &'static str,
     },
 }
 
 impl Limit {
-    /// Nodes a move and nothing else.
+    /// Limit in nodes per move alone.
     #[must_use]
     pub const fn nodes(nodes: u64) -> Self {
         Self { clock: None, movetime: None, nodes: Some(nodes), depth: None }
     }
 
-    /// True where a clock or a time for each move runs, so that overrunning it forfeits the game.
+    /// True if a clock or a time per move runs. To overrun it forfeits the game.
     #[must_use]
     pub const fn is_timed(&self) -> bool {
         self.clock.is_some() || self.movetime.is_some()
     }
 
-    /// True where nothing is set: no limit at all.
+    /// True if no field is set.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         !self.is_timed() && self.nodes.is_none() && self.depth.is_none()
@@ -112,7 +114,7 @@ pub enum LimitKind {
 }
 
 impl LimitKind {
-    /// The name in the registry.
+    /// Name in the registry.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -125,7 +127,7 @@ impl LimitKind {
 }
 
 impl Limit {
-    /// The kinds of limit that it sets.
+    /// Kinds of limit that are set.
     pub fn kinds(&self) -> impl Iterator<Item = LimitKind> {
         let kinds = [
             (LimitKind::Clock, self.clock.is_some()),
@@ -143,10 +145,10 @@ impl From<TimeControl> for Limit {
     }
 }
 
-/// Reads a time in seconds with up to six decimals: `30`, `0.1`, `.5`.
+/// Parses a time in seconds with up to six decimals: `30`, `0.1`, `.5`.
 ///
 /// # Errors
-/// [`LimitError::Seconds`] for anything else, negative or above ten million seconds.
+/// [`LimitError::Seconds`] for any other text, a negative time or one above ten million seconds.
 pub fn parse_seconds(text: &str) -> Result<Duration, LimitError> {
     seconds(text).map_err(|reason| LimitError::Seconds { text: text.to_owned(), reason })
 }
@@ -166,12 +168,12 @@ fn seconds(text: &str) -> Result<Duration, &'static str> {
     if whole_s >= LONGEST_S {
         return Err("a time is below 10000000 seconds");
     }
-    // At most six digits: always a number once padded on the right.
+    // At most six digits, so padded on the right they are always a number.
     let micros = format!("{fraction:0<6}").parse::<u64>().map_err(|_| "seconds are a plain decimal number")?;
     Ok(Duration::from_micros(whole_s * 1_000_000 + micros))
 }
 
-/// `[min:]sec`
+/// Parses `[min:]sec`.
 fn minutes_and_seconds(text: &str) -> Result<Duration, &'static str> {
     let Some((minutes, rest)) = text.split_once(':') else { return seconds(text) };
     let minutes: u64 = digits(minutes).ok_or("minutes are a whole number")?;
@@ -180,7 +182,7 @@ fn minutes_and_seconds(text: &str) -> Result<Duration, &'static str> {
     total.filter(|total| total.as_secs() < LONGEST_S).ok_or("a time is below 10000000 seconds")
 }
 
-/// A whole number without a sign.
+/// Parses a whole number without a sign.
 fn digits<T: FromStr>(text: &str) -> Option<T> {
     text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse().ok()).flatten()
 }
@@ -209,7 +211,7 @@ impl FromStr for TimeControl {
     }
 }
 
-/// Seconds without trailing zeros; what is below a microsecond is not shown.
+/// Displays seconds without trailing zeros. Fractions of a microsecond are not shown.
 pub struct Seconds(pub Duration);
 
 impl fmt::Display for Seconds {
@@ -265,7 +267,7 @@ impl FromStr for Limit {
 }
 
 impl fmt::Display for Limit {
-    /// `8+0.08`, `nodes=5000`, `movetime=0.1`, `8+0.08 depth=9`; `none` when nothing is set.
+    /// Writes `8+0.08`, `nodes=5000`, `movetime=0.1` or `8+0.08 depth=9`; `none` if nothing is set.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parts = [
             self.clock.map(|clock| clock.to_string()),
