@@ -1,47 +1,49 @@
-//! Which CPUs a slot gets.
+//! Assignment of CPUs to slots.
 //!
-//! A physical core for each thread of an engine, hyper-thread siblings only when the cores are used up. Fast cores come before slow
-//! ones, and a slot never has both: an engine whose threads run at two speeds waits for the slow ones, and searches another tree. A slot of
-//! several CPUs has them on one cache where that is possible, else on one NUMA node.
+//! Each thread of an engine gets a physical core; hyper-thread siblings are used only after all
+//! cores. Fast cores come before slow ones, and a slot never mixes them, because threads at two
+//! speeds wait for each other and search another tree. The CPUs of a slot share a cache if
+//! possible, or else a NUMA node.
 
 use std::collections::BTreeMap;
 
 use crate::plan::affinity::{Affinity, parse_cpus};
 
-/// The machine's CPUs as the scheduler may use them.
+/// CPUs of the machine that the scheduler may use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Topology {
-    /// Fast cores first, then by node, by cache, by number.
+    /// Sorted: fast cores first, then by node, by cache, by number.
     cores: Vec<Core>,
-    /// How many CPUs may run at once: a container may be allowed the time of fewer than it sees.
+    /// Number of CPUs that may run at once. A container may see more CPUs than its quota.
     quota: usize,
 }
 
 /// A physical core.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Core {
-    /// 0 for the fastest kind of core in the machine, 1 for the next.
+    /// Rank of this kind of core by speed, 0 for the fastest.
     class: usize,
     node: usize,
-    /// The lowest CPU of those that share its last cache.
+    /// Lowest CPU of those that share its last-level cache.
     cache: usize,
-    /// Its hyper-threads, lowest first.
+    /// Its hyper-threads, in ascending order.
     cpus: Vec<usize>,
 }
 
-/// A file of `/sys` as text, if it is there.
+/// Reader of files in `/sys`; `None` if a file is missing.
 trait Read: Fn(&str) -> Option<String> {}
 
 impl<F: Fn(&str) -> Option<String>> Read for F {}
 
 impl Topology {
-    /// Reads what this process may run on. Where the system does not say how CPUs are paired, each counts as a core.
+    /// Reads the CPUs that this process may use. If the system does not report siblings, each CPU
+    /// counts as a core.
     #[must_use]
     pub fn detect() -> Self {
         Self::read(&allowed_cpus(), parallelism(), |path| std::fs::read_to_string(path).ok())
     }
 
-    /// From the CPUs that the process may use, how many of them at once, and the files of `/sys`.
+    /// Creates the topology from the allowed CPUs, the quota and the files of `/sys`.
     fn read(allowed: &[usize], quota: usize, read: impl Read) -> Self {
         let about = |cpu: usize, file: &str| read(&format!("/sys/devices/system/cpu/cpu{cpu}/{file}"));
         let list = |text: Option<String>| text.and_then(|text| parse_cpus(&text).ok()).unwrap_or_default();
@@ -52,7 +54,7 @@ impl Topology {
                 nodes.insert(cpu, node);
             }
         }
-        // The last level there is: the third, or on machines without one the second.
+        // Last-level cache: the third level, or the second if there is no third.
         let cache = |cpu: usize| {
             let shared = |index: usize| list(about(cpu, &format!("cache/index{index}/shared_cpu_list")));
             [3, 2].into_iter().find_map(|index| shared(index).into_iter().min())
@@ -62,7 +64,7 @@ impl Topology {
             let mut siblings = list(about(cpu, "topology/thread_siblings_list"));
             siblings.retain(|sibling| allowed.contains(sibling));
             siblings.sort_unstable();
-            // The first of a core speaks for it.
+            // Each core is entered once, at its first CPU.
             match siblings.first() {
                 Some(first) if *first < cpu && siblings.contains(&cpu) => continue,
                 Some(_) if siblings.contains(&cpu) => {}
@@ -79,20 +81,20 @@ impl Topology {
         Self { cores, quota }
     }
 
-    /// Physical cores that this process may use, at least 1.
+    /// Number of physical cores that this process may use, at least 1.
     #[must_use]
     pub fn physical_cores(&self) -> usize {
         self.cores.len().min(self.quota).max(1)
     }
 
-    /// CPUs that this process may use, at least 1.
+    /// Number of CPUs that this process may use, at least 1.
     #[must_use]
     pub fn cpus(&self) -> usize {
         self.cores.iter().map(|core| core.cpus.len()).sum::<usize>().min(self.quota).max(1)
     }
 
-    /// The CPUs of each slot, the best slots first, one for each of `threads`. A slot beyond the last runs wherever the system
-    /// lets it.
+    /// CPUs of each slot, the best slots first, with `threads` CPUs each. Further slots are not
+    /// bound to CPUs.
     #[must_use]
     pub fn slots(&self, affinity: &Affinity, threads: usize) -> Vec<Vec<usize>> {
         match affinity {
@@ -102,13 +104,13 @@ impl Topology {
         }
     }
 
-    /// The slots, and how many of them have physical cores alone.
+    /// Returns the slots and the number of those that use no hyper-thread siblings.
     fn chosen(&self, threads: usize) -> (Vec<Vec<usize>>, usize) {
         let mut slots = Vec::new();
         let mut on_cores = 0;
         let slowest = self.cores.iter().map(|core| core.class).max().unwrap_or(0);
         let widest = self.cores.iter().map(|core| core.cpus.len()).max().unwrap_or(0);
-        // What was left of each class before: too few for a slot.
+        // Places of each class that are left, too few for a slot.
         let mut rest: Vec<Vec<Place>> = vec![Vec::new(); slowest + 1];
         for thread in 0..widest {
             for (class, left) in rest.iter_mut().enumerate() {
@@ -123,7 +125,7 @@ impl Topology {
         (slots, on_cores)
     }
 
-    /// Games at once with a physical core for each thread that thinks; at least 1.
+    /// Number of concurrent games with a physical core for each searching thread; at least 1.
     #[must_use]
     pub fn default_concurrency(&self, threads: usize) -> u16 {
         let threads = threads.max(1);
@@ -131,7 +133,7 @@ impl Topology {
     }
 }
 
-/// A CPU and what it has in common with others.
+/// A CPU with its cache and node.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     node: usize,
@@ -145,7 +147,8 @@ impl Place {
     }
 }
 
-/// Makes slots of CPUs of one cache, then of what is left on one node, then of what is left at all. Leaves too few for a slot.
+/// Makes slots of CPUs that share a cache, then of the rest that share a node, then of all the
+/// rest. Leaves too few in `pool` for another slot.
 fn fill(pool: &mut Vec<Place>, threads: usize, slots: &mut Vec<Vec<usize>>) {
     for common in [2, 1, 0] {
         let mut groups: BTreeMap<_, Vec<Place>> = BTreeMap::new();
@@ -161,11 +164,13 @@ fn fill(pool: &mut Vec<Place>, threads: usize, slots: &mut Vec<Vec<usize>>) {
     }
 }
 
-/// The kind of core that each CPU belongs to, 0 the fastest. Empty where all are alike, or the system does not say.
+/// Returns the rank of each CPU's core by speed, 0 for the fastest. Empty if all are alike or the
+/// system does not report it.
 fn classes(allowed: &[usize], read: &impl Read) -> BTreeMap<usize, usize> {
-    /// Cores of one kind differ in their highest frequency too; kinds differ more.
+    /// Least ratio of maximum frequencies within one kind of core. Cores of one kind differ too,
+    /// but less than the kinds.
     const SAME_KIND: f64 = 0.85;
-    // What an Intel hybrid says of itself.
+    // Kinds that an Intel hybrid CPU reports.
     let mut kinds = BTreeMap::new();
     for (class, kind) in ["cpu_core", "cpu_atom", "cpu_lowpower"].into_iter().enumerate() {
         let cpus = read(&format!("/sys/devices/{kind}/cpus")).and_then(|text| parse_cpus(&text).ok());
@@ -198,39 +203,39 @@ fn classes(allowed: &[usize], read: &impl Read) -> BTreeMap<usize, usize> {
     BTreeMap::new()
 }
 
-/// Threads that may think at once on a CPU in games without a clock. Many games wait for each other's engines, and of more than this
-/// some would wait for as long as a search that hangs.
+/// Most searching threads per CPU in games without a clock. Beyond it a search could wait for a CPU
+/// as long as one that hangs.
 pub const UNTIMED_THREADS_A_CPU: usize = 64;
 
-/// More games at once than there are CPUs for.
+/// Error: more concurrent games than the CPUs allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TooManyGames {
-    /// Under a clock.
+    /// Games with a clock.
     #[error(
         "--concurrency {games}{}: this machine has {cpus} CPU{}, and games that share one are charged for each other's time; \
          use fewer, --nodes or --depth, or begin the run with --force-concurrency",
         each(*threads), plural(*cpus)
     )]
     Timed {
-        /// Games at once.
+        /// Concurrent games.
         games: u16,
-        /// Threads that think at once in a game.
+        /// Threads per game that search at once.
         threads: usize,
-        /// How many there are.
+        /// CPUs of the machine.
         cpus: usize,
     },
-    /// Without one.
+    /// Games without a clock.
     #[error(
         "--concurrency {games}{}: this machine has {cpus} CPU{}, and with more than {UNTIMED_THREADS_A_CPU} searches on each, \
          one that waits would look like one that hangs; use at most {}, or begin the run with --force-concurrency",
         each(*threads), plural(*cpus), (cpus * UNTIMED_THREADS_A_CPU / threads).max(1)
     )]
     Untimed {
-        /// Games at once.
+        /// Concurrent games.
         games: u16,
-        /// Threads that think at once in a game.
+        /// Threads per game that search at once.
         threads: usize,
-        /// How many there are.
+        /// CPUs of the machine.
         cpus: usize,
     },
 }
@@ -243,12 +248,13 @@ fn each(threads: usize) -> String {
     if threads == 1 { String::new() } else { format!(" with {threads} threads each") }
 }
 
-/// Whether `games` may run at once: under a clock one for each CPU, or for each `threads` CPUs with games of so many threads (of a
-/// game's two engines one thinks at a time, unless they ponder); without a clock [`UNTIMED_THREADS_A_CPU`] times as many, and one
-/// in any case.
+/// Checks that `games` concurrent games of `threads` searching threads fit the CPUs. (Only one
+/// engine of a game searches at a time, unless they ponder.) With a clock each thread needs its own
+/// CPU. Without a clock up to [`UNTIMED_THREADS_A_CPU`] threads share one, and a single game always
+/// fits.
 ///
 /// # Errors
-/// [`TooManyGames`].
+/// Returns [`TooManyGames`] if they do not fit.
 pub fn check_concurrency(games: u16, threads: usize, timed: bool, topology: &Topology) -> Result<(), TooManyGames> {
     let cpus = topology.cpus();
     let needed = usize::from(games).saturating_mul(threads);
@@ -261,28 +267,29 @@ pub fn check_concurrency(games: u16, threads: usize, timed: bool, topology: &Top
     }
 }
 
-/// CPUs that games can't be bound to.
+/// Error: CPUs that games cannot be bound to.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadCpus {
-    /// One that is not there, or that this process may not use.
+    /// A CPU that does not exist or that this process may not use.
     #[error("--affinity: CPU {0} is not one that this process may use; see `taskset -p $$` for those that are")]
     NotAllowed(usize),
-    /// Fewer than the games need.
+    /// Fewer CPUs than the games need.
     #[error("--affinity names {cpus} CPUs, and {games} games of {threads} threads need {}; name more, or lower -j", usize::from(*games) * threads)]
     TooFew {
-        /// Games at once.
+        /// Concurrent games.
         games: u16,
-        /// Threads that think at once in a game.
+        /// Threads per game that search at once.
         threads: usize,
-        /// How many there are.
+        /// CPUs in the list.
         cpus: usize,
     },
 }
 
-/// Whether `games` at once of so many threads can be bound to the CPUs that were named. Where none were, they can.
+/// Checks that the CPUs listed in `affinity` are enough for `games` concurrent games; without a
+/// list any number fits.
 ///
 /// # Errors
-/// [`BadCpus`].
+/// Returns [`BadCpus`] if they do not fit.
 pub fn check_cpus(games: u16, threads: usize, affinity: &Affinity, topology: &Topology) -> Result<(), BadCpus> {
     let Affinity::Cpus(cpus) = affinity else { return Ok(()) };
     let allowed = |cpu: &usize| topology.cores.iter().any(|core| core.cpus.contains(cpu));
@@ -317,7 +324,7 @@ fn parallelism() -> usize {
 mod tests {
     use super::*;
 
-    /// A machine's files under `/sys/devices`, and what the process may use of it.
+    /// Fake machine: its files under `/sys/devices`, and the allowed CPUs.
     struct Fake {
         allowed: &'static str,
         quota: usize,
@@ -329,7 +336,7 @@ mod tests {
             Self { allowed, quota: usize::MAX, files: Vec::new() }
         }
 
-        /// The same file of each CPU, with the text that `text` gives.
+        /// Adds one file per CPU, with the content that `text` returns.
         fn each(mut self, file: &str, text: impl Fn(usize) -> String) -> Self {
             let cpus = parse_cpus(self.allowed).unwrap();
             self.files.extend(cpus.into_iter().map(|cpu| (format!("system/cpu/cpu{cpu}/{file}"), text(cpu) + "\n")));
@@ -352,7 +359,7 @@ mod tests {
 
     const SIBLINGS: &str = "topology/thread_siblings_list";
 
-    /// Two sockets of four cores, two caches in each, siblings 8 further.
+    /// Two sockets of four cores with two caches each; siblings are 8 apart.
     fn server() -> Fake {
         Fake::new("0-15")
             .each(SIBLINGS, |cpu| format!("{},{}", cpu % 8, cpu % 8 + 8))
@@ -366,7 +373,8 @@ mod tests {
             .file("system/node/node1/cpulist", "4-7,12-15")
     }
 
-    /// Four fast cores of two threads, four slow ones of one; all on one cache. `told` says how.
+    /// Four fast cores of two threads and four slow ones of one, all on one cache. `told` selects
+    /// the files that report it.
     fn hybrid(told: &str) -> Fake {
         let fake = Fake::new("0-11")
             .each(
@@ -379,7 +387,7 @@ mod tests {
             "capacity" => fake.each("cpu_capacity", |cpu| if cpu < 8 { "1024" } else { "640" }.to_owned()),
             _ => fake
                 .each("cpu_capacity", |_| "1024".to_owned())
-                // Two of the fast cores are a little faster than the others.
+                // Two of the fast cores are slightly faster than the others.
                 .each("cpufreq/cpuinfo_max_freq", |cpu| {
                     [5_100_000, 5_200_000, 3_900_000][usize::from(cpu > 3) + usize::from(cpu > 7)].to_string()
                 }),
@@ -419,7 +427,8 @@ mod tests {
         let one: Vec<String> = (0..16).map(|cpu| cpu.to_string()).collect();
         check("server", &server(), 1, &one.iter().map(String::as_str).collect::<Vec<_>>(), 8);
         check("server", &server(), 2, &["0,1", "2,3", "4,5", "6,7", "8,9", "10,11", "12,13", "14,15"], 4);
-        // Three cores do not fit on a cache of two, and a node of four holds one such slot; siblings make up for what is left.
+        // Three cores do not fit on a cache of two, and a node of four holds one such slot.
+        // Siblings complete the rest.
         check("server", &server(), 3, &["0,1,2", "4,5,6", "3,10,11", "7,14,15", "8,9,12"], 2);
         check("server", &server(), 4, &["0,1,2,3", "4,5,6,7", "8,9,10,11", "12,13,14,15"], 2);
         check("server", &server(), 8, &["0,1,2,3,4,5,6,7", "8,9,10,11,12,13,14,15"], 1);
@@ -439,7 +448,8 @@ mod tests {
 
     #[test]
     fn a_phone_has_three_kinds() {
-        // Little cores first in number, as is the custom; their second level is the last one that they tell of.
+        // Little cores have the lowest numbers, as is usual. Their last reported cache is the
+        // second level.
         let phone = Fake::new("0-7")
             .each(SIBLINGS, |cpu| cpu.to_string())
             .each("cache/index2/shared_cpu_list", |cpu| if cpu < 4 { "0-3" } else { "4-7" }.to_owned())

@@ -1,5 +1,6 @@
-//! Games at once that the system's limits carry: open files, processes and threads. A run that finds out by an error has lost a slot;
-//! one that counts before it starts can name the number that fits.
+//! Number of concurrent games that the system's limits allow: open files, processes and threads. A
+//! check before the start can report the number that fits, while an error during the run costs a
+//! slot.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,10 +10,11 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use crate::plan::Plan;
 use crate::schedule::worker::KEPT_ENGINES;
 
-/// Open files that a run has besides its games: journal, PGN, report, clients, and the pipes of engines that are about to start.
+/// Open files of a run besides its games: journal, PGN, report, clients, and pipes of engines that
+/// are starting.
 const OTHER_FILES: u64 = 160;
 
-/// Files of endgame tables that may be open.
+/// Open files for endgame tablebases.
 const TABLE_FILES: u64 = 512;
 
 /// Open files of a slot's event loop.
@@ -21,13 +23,14 @@ const FILES_OF_A_SLOT: u64 = 4;
 /// Open files of an engine: three pipes, its process, and the log of its standard error.
 const FILES_OF_AN_ENGINE: u64 = 5;
 
-/// Threads of a run besides its games: the event loop, the screen, and blocking work of both.
+/// Threads of a run besides its games: the event loop, the screen, and their blocking work.
 const OTHER_TASKS: u64 = 32;
 
-/// The soft limit on open files is raised so far. More would help no machine, and some programs walk through all of them.
+/// Most open files that the soft limit is raised to. More are not needed, and some programs iterate
+/// over all of them.
 const MOST_FILES: u64 = 1 << 16;
 
-/// What one game at once takes of the system.
+/// Resources that one concurrent game needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Demand {
     files: u64,
@@ -35,13 +38,13 @@ pub struct Demand {
 }
 
 impl Demand {
-    /// A game of two engines of one thread: the least there is.
+    /// Demand of the smallest game: two engines of one thread.
     #[must_use]
     pub const fn least() -> Self {
         Self::new(2, 1, false)
     }
 
-    /// A game of `plan`.
+    /// Demand of a game of `plan`.
     #[must_use]
     pub fn of(plan: &Plan) -> Self {
         let threads = if plan.rules.ponder { plan.threads() / 2 } else { plan.threads() };
@@ -50,14 +53,14 @@ impl Demand {
     }
 
     const fn new(engines: u64, threads: u64, timed: bool) -> Self {
-        // Under a clock the scheduler's figures of each thread and of the clock's own are kept open.
+        // With a clock, `schedstat` stays open for each thread and for the runner.
         let figures = if timed { threads.saturating_add(1) } else { 0 };
         let files = FILES_OF_AN_ENGINE.saturating_add(figures).saturating_mul(engines).saturating_add(FILES_OF_A_SLOT);
         Self { files, tasks: threads.saturating_add(1).saturating_mul(engines).saturating_add(1) }
     }
 }
 
-/// What this process may still have. `None` if there is no limit, or the system does not tell.
+/// Resources that this process may still use. `None` if there is no limit or it is unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Supply {
     files: Option<u64>,
@@ -65,7 +68,8 @@ pub struct Supply {
 }
 
 impl Supply {
-    /// Raises the soft limit on open files to the hard one, and counts what is left of that and of processes.
+    /// Raises the soft limit on open files to the hard one, and returns the resources that are
+    /// left.
     #[must_use]
     pub fn claim() -> Self {
         let open = fs::read_dir("/proc/self/fd").map_or(0, |files| files.count() as u64);
@@ -74,7 +78,7 @@ impl Supply {
         Self { files, tasks }
     }
 
-    /// The same without the files that endgame tables may take, if `plan` asks for some.
+    /// Subtracts the files of endgame tablebases, if `plan` uses them.
     #[must_use]
     pub fn after_tables(self, plan: &Plan) -> Self {
         let tables = if plan.rules.syzygy.is_some() { TABLE_FILES } else { 0 };
@@ -82,7 +86,7 @@ impl Supply {
     }
 }
 
-/// More games at once than the system's limits carry.
+/// Error: more concurrent games than the system's limits allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "--concurrency {games}: a game takes {each} {what}, and there is room for {free} more ({limit}); {}",
@@ -97,10 +101,10 @@ pub struct NoRoom {
     most: u64,
 }
 
-/// Whether `games` at once fit, of which `running` have what they need already.
+/// Checks that `games` concurrent games fit, of which `running` already have their resources.
 ///
 /// # Errors
-/// [`NoRoom`], with the number that fits.
+/// Returns [`NoRoom`] with the number that fits.
 pub fn check(games: u16, running: u16, demand: Demand, supply: Supply) -> Result<(), NoRoom> {
     let rows = [
         (supply.files, demand.files, "open files", "`ulimit -Hn` shows the limit"),
@@ -115,20 +119,21 @@ pub fn check(games: u16, running: u16, demand: Demand, supply: Supply) -> Result
     refusals.min_by_key(|refusal| refusal.most).map_or(Ok(()), Err)
 }
 
-/// Raises the soft limit on open files as far as it goes; returns what it is then.
+/// Raises the soft limit on open files as far as possible and returns it.
 fn raise_files() -> Option<u64> {
     let limit = getrlimit(Resource::Nofile);
     let wanted = limit.maximum.unwrap_or(u64::MAX).min(MOST_FILES);
     if limit.current.is_some_and(|current| current < wanted) {
-        // Refused: what there is will do for most.
+        // On failure the current limit suffices for most runs.
         let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), ..limit });
     }
     getrlimit(Resource::Nofile).current
 }
 
-/// Processes and threads that may still be started: under the user's own limit, the container's and the system's.
+/// Returns the number of tasks that may still start under the limits of the user, the container and
+/// the system.
 fn free_tasks() -> Option<u64> {
-    // The user's limit is none for root.
+    // The user's limit does not apply to root.
     let of_user = if rustix::process::geteuid().is_root() {
         None
     } else {
@@ -137,7 +142,7 @@ fn free_tasks() -> Option<u64> {
     [of_user, free_in_container(), free_in_system()].into_iter().flatten().min()
 }
 
-/// Threads of all processes of this user.
+/// Number of threads of all processes of this user.
 fn tasks_of_user() -> u64 {
     let user = rustix::process::getuid().as_raw().to_string();
     let Ok(entries) = fs::read_dir("/proc") else { return 0 };
@@ -150,7 +155,8 @@ fn tasks_of_user() -> u64 {
     entries.flatten().filter_map(threads).sum()
 }
 
-/// What control groups of either version leave, from this process's own group up.
+/// Returns the number of tasks that the control groups (v1 and v2) leave, from this process's group
+/// upwards.
 fn free_in_container() -> Option<u64> {
     let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
     let roots = groups.lines().filter_map(|line| {
@@ -175,7 +181,7 @@ fn free_up_from(root: &Path, path: &str) -> Vec<u64> {
         .collect()
 }
 
-/// What the kernel's own limit leaves.
+/// Returns the number of tasks that the kernel's own limit leaves.
 fn free_in_system() -> Option<u64> {
     let number = |file: &str| fs::read_to_string(file).ok()?.trim().parse::<u64>().ok();
     let most =
@@ -189,7 +195,7 @@ fn free_in_system() -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// Games at once, those that run already, what is free, and words of the refusal.
+    /// Concurrent games, running ones, free files and tasks, and a part of the refusal.
     #[track_caller]
     fn fits(games: u16, running: u16, files: Option<u64>, tasks: Option<u64>, refusal: Option<&str>) {
         let demand = Demand { files: 14, tasks: 5 };
@@ -217,7 +223,7 @@ mod tests {
         fits(3_000, 0, Some(14_000), Some(1_000), Some("at most 200 at once fit"));
         fits(3_000, 0, Some(1_400), Some(5_000), Some("at most 100 at once fit"));
         fits(1, 0, Some(13), None, Some("not one more game fits"));
-        // Those that run have what they need.
+        // Running games already have their resources.
         fits(64, 64, Some(0), Some(0), None);
         fits(66, 64, Some(14), Some(100), Some("at most 65 at once fit"));
         fits(3, 64, Some(0), Some(0), None);

@@ -1,4 +1,5 @@
-//! The one event loop of a run. It alone owns the journal and the standing; workers and observers hear from it.
+//! Event loop of a run. It alone owns the journal and the standing; workers and observers
+//! communicate with it.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -28,54 +29,54 @@ use crate::tournament::pairing::{Next, Pairing};
 use crate::tournament::standing::{Standing, pv_faults};
 use crate::tournament::time_losses::ALARM;
 
-/// How often the journal is put on disk and observers hear a tick.
+/// Interval of journal syncs and of tick events.
 const TICK: Duration = Duration::from_secs(1);
 
-/// So many wrong PVs are told of one by one.
+/// Wrong PVs that get a warning of their own.
 const PV_WARNINGS: u32 = 5;
 
-/// Everything a run needs: its plan and what was made of it.
+/// Inputs of a run: the plan and the resources opened for it.
 pub struct Run {
-    /// What to play.
+    /// Plan to play.
     pub plan: Arc<Plan>,
-    /// Where games start.
+    /// Openings.
     pub book: Book,
-    /// Open for appending, with `standing` folded from what it holds.
+    /// Journal, open for appending; `standing` includes its games.
     pub journal: Journal,
-    /// What counts already.
+    /// Standing after the games in the journal.
     pub standing: Standing,
-    /// Endgame tables, where the plan's rules ask for them.
+    /// Endgame tablebases, if the plan's rules use them.
     pub tables: Option<Arc<dyn Probe>>,
-    /// Where the engines' error output goes; must exist.
+    /// Existing directory for the engines' stderr logs.
     pub stderr_dir: std::path::PathBuf,
 }
 
-/// What may be asked of a run while it is played.
+/// Requests to a run while it plays.
 #[derive(Debug)]
 pub struct Inbox {
-    /// Requests of the system and its user to end: the first lets running games finish, the second does not.
+    /// Stop requests from signals: the first lets running games finish, the second does not.
     pub interrupts: mpsc::Receiver<Stop>,
     /// Requests of `quintain ctl`.
     pub commands: mpsc::Receiver<Request>,
 }
 
-/// What is known of a slot.
+/// State of a slot.
 enum Slot {
-    /// No thread.
+    /// Without a thread.
     Free,
-    /// A thread plays, or waits for a pair.
+    /// Thread that plays or waits for a pair.
     Taken(WorkerHandle),
-    /// Its thread was let go and is about to end.
+    /// Thread that is about to end.
     Leaving,
 }
 
-/// What a slot gets that asks for a pair.
+/// Answer to a slot that asks for a pair.
 enum Scheduled {
     Task(Box<PairTask>),
-    /// There may be more, once pairs that are being played count.
+    /// More pairs may follow after pairs in play have counted.
     Wait,
     Done,
-    /// The run cannot go on, and why.
+    /// The run cannot go on, for this reason.
     Broken(String),
 }
 
@@ -85,39 +86,42 @@ struct Dispatcher<'a> {
     pairing: Pairing,
     observers: &'a mut [Box<dyn Observer>],
     slots: Vec<Slot>,
-    /// The CPUs of each slot; a slot without any runs anywhere.
+    /// CPUs of each slot; other slots are not bound.
     cpus: Vec<Vec<usize>>,
     /// Permits to start an engine.
     starts: Arc<Semaphore>,
-    /// Slots that wait for the end of a pause, or for results that decide who meets whom.
+    /// Slots that wait for the end of a pause, or for results that decide the next pairing.
     idle: VecDeque<SlotId>,
     next: PairId,
-    /// What slots left unplayed when they retired. It goes first: no later pair counts before it.
+    /// Tasks that retired slots handed back. They go first, because no later pair counts before
+    /// them.
     leftover: BTreeMap<PairId, PairTask>,
     orders: watch::Sender<Orders>,
-    /// Workers tell of moves while it is set.
+    /// True while workers report moves.
     tells_moves: Arc<AtomicBool>,
-    /// How many want to see moves.
+    /// Number of clients that are subscribed to moves.
     onlookers: u32,
     events: mpsc::UnboundedSender<WorkerEvent>,
     playing: u16,
     reason: Option<StopReason>,
     began: Instant,
     resumed: bool,
-    /// Processes found dead between games by this process. No game tells of them, so the journal does not either.
+    /// Engine processes found dead between games, in this session. No game records them, so the
+    /// journal does not either.
     exits: u64,
-    /// Wrong PVs that were told of one by one.
+    /// Wrong PVs that got a warning of their own.
     pv_told: u32,
-    /// Time losses at which they are told of next, all in one line.
+    /// Number of time losses at the next warning, which covers all of them.
     next_alarm: u64,
-    /// Players that do not obey their limits, as far as that was told.
+    /// Players reported for exceeding their limits.
     offenders_told: usize,
     complaints: Complaints,
-    /// The book has no opening for the next pair.
+    /// True if the book has no opening for the next pair.
     out_of_openings: bool,
 }
 
-/// Plays the plan until a verdict, its end, or a stop; returns when every worker is done and its engines are gone.
+/// Plays the plan until a verdict, its end or a stop. Returns after all workers and their engines
+/// have ended.
 pub async fn run(run: Run, observers: &mut [Box<dyn Observer>], mut inbox: Inbox) -> Finish {
     let (events_in, mut events) = mpsc::unbounded_channel();
     let len = u32::try_from(run.book.len()).unwrap_or(u32::MAX);
@@ -154,7 +158,7 @@ pub async fn run(run: Run, observers: &mut [Box<dyn Observer>], mut inbox: Inbox
         out_of_openings: false,
     };
     dispatcher.opened();
-    // A time past what the clock can count never comes.
+    // A time limit beyond the clock's range is no limit.
     let deadline = dispatcher.run.plan.max_time.and_then(|limit| began.checked_add(limit));
     let mut tick = tokio::time::interval_at(began + TICK, TICK);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -162,16 +166,16 @@ pub async fn run(run: Run, observers: &mut [Box<dyn Observer>], mut inbox: Inbox
         tokio::select! {
             biased;
             Some(level) = inbox.interrupts.recv() => dispatcher.interrupt(level),
-            // The dispatcher has a sender itself: this never yields `None`.
+            // The dispatcher holds a sender itself, so this never yields `None`.
             Some(event) = events.recv() => dispatcher.on_event(event),
             _ = tick.tick() => dispatcher.on_tick(),
             () = sleep_until(deadline), if dispatcher.reason.is_none() => {
                 dispatcher.halt(Stop::AfterGame, StopReason::OutOfTime);
             }
-            // Last, so that no flood of commands keeps a game waiting.
+            // Last, so that a flood of commands cannot delay a game.
             Some(request) = inbox.commands.recv() => {
                 let answer = dispatcher.on_command(request.command);
-                // A client that left before its answer came is no loss.
+                // The client may have left before the answer.
                 let _ = request.reply.send(answer);
             }
         }
@@ -194,14 +198,15 @@ impl Dispatcher<'_> {
     fn opened(&mut self) {
         tell(self.observers, RunEvent::Opened { standing: &self.run.standing });
         self.check_over();
-        // A run that was stopped by its failures has them still: not one more game is played under the same limit.
+        // A resumed run still has the failures that stopped it, so it plays no game under the same
+        // limit.
         self.check_failures();
         self.check_time_losses();
         self.check_limit_use();
         self.fill();
     }
 
-    /// Starts a thread for each slot that has none, as long as there is something to play.
+    /// Starts a thread for each slot without one, while there are pairs to play.
     fn fill(&mut self) {
         let wanted = self.orders.borrow().slots;
         for slot in 0..wanted {
@@ -241,7 +246,7 @@ impl Dispatcher<'_> {
         }
     }
 
-    /// Lets the thread of a slot go: it ends once it is idle.
+    /// Releases the thread of a slot: it ends as soon as it is idle.
     fn let_go(&mut self, slot: SlotId) {
         self.slots[usize::from(slot.0)] = Slot::Leaving;
     }
@@ -256,7 +261,7 @@ impl Dispatcher<'_> {
         Status { phase, concurrency: orders.slots, playing: self.playing }
     }
 
-    /// Does what a user asks, or says why not.
+    /// Executes a user's command; the error is the reason of a refusal.
     fn on_command(&mut self, command: Command) -> Result<Status, String> {
         let before = self.status();
         let steers = matches!(command, Command::Pause | Command::Resume | Command::Concurrency(_));
@@ -294,7 +299,7 @@ impl Dispatcher<'_> {
         }
         let plan = &self.run.plan;
         let timed = plan.is_timed();
-        // A run that was made to begin with more may have as many again.
+        // The concurrency that the plan began with is always allowed.
         if games > plan.concurrency {
             affinity::check_concurrency(games, plan.threads(), timed, &Topology::detect())
                 .map_err(|error| error.to_string())?;
@@ -310,7 +315,7 @@ impl Dispatcher<'_> {
         if got < games { Err(format!("the system grants only {got} threads")) } else { Ok(()) }
     }
 
-    /// Looks again at each slot that waits.
+    /// Handles all waiting slots again.
     fn wake(&mut self) {
         for slot in std::mem::take(&mut self.idle) {
             self.on_idle(slot);
@@ -324,7 +329,7 @@ impl Dispatcher<'_> {
         self.halt(level, StopReason::Interrupted);
     }
 
-    /// Raises the stop level; the first reason given stays.
+    /// Raises the stop level. The first reason is kept.
     fn halt(&mut self, level: Stop, reason: StopReason) {
         self.reason.get_or_insert(reason);
         self.orders.send_if_modified(|now| {
@@ -334,7 +339,7 @@ impl Dispatcher<'_> {
             }
             rises
         });
-        // Idle workers wait on their channels: closing those retires them.
+        // Idle workers wait on their channels, which close here.
         while let Some(slot) = self.idle.pop_front() {
             self.let_go(slot);
         }
@@ -369,7 +374,7 @@ impl Dispatcher<'_> {
             WorkerEvent::Retired { slot, left } => {
                 self.slots[usize::from(slot.0)] = Slot::Free;
                 self.leftover.extend(left.map(|task| (task.pair, task)));
-                // What it left is for another slot, and the slot itself may be wanted again by now.
+                // Another slot takes the remaining task, and this slot may be wanted again.
                 self.fill();
             }
             WorkerEvent::StartFailed { why } => self.tell(RunEvent::Warning { text: &format!("{why}; trying again") }),
@@ -381,19 +386,20 @@ impl Dispatcher<'_> {
             WorkerEvent::Broken { slot, in_game, why } => {
                 self.playing = self.playing.saturating_sub(u16::from(in_game));
                 self.slots[usize::from(slot.0)] = Slot::Free;
-                // A pair that this slot had is missing from the prefix now, so nothing after it could count.
+                // The pair of this slot will be missing, so no later pair could count.
                 self.halt(Stop::AfterGame, StopReason::Broken { why });
             }
         }
     }
 
-    /// Goes on with fewer games at once after a slot gave up, or ends the run if it was the only one.
+    /// Halves the concurrency after a slot gave up, or ends the run if it was the only slot.
     fn on_shortage(&mut self, slot: SlotId, why: String) {
         let slots = self.orders.borrow().slots;
         if self.reason.is_some() {
             return;
         }
-        // Slots beyond the number were on their way out already: several that fail together shrink it once.
+        // Slots beyond the number were already leaving, so that several simultaneous failures halve
+        // it once.
         if slot.0 < slots {
             let fewer = slots / 2;
             if fewer == 0 {
@@ -422,7 +428,7 @@ impl Dispatcher<'_> {
                     }
                 }
                 Scheduled::Wait => self.idle.push_back(slot),
-                // Others may still play: this worker is not needed, and the run ends when the last one is done.
+                // Other slots may still play; the run ends after the last one.
                 Scheduled::Done => self.let_go(slot),
                 Scheduled::Broken(why) => {
                     self.let_go(slot);
@@ -432,7 +438,7 @@ impl Dispatcher<'_> {
         }
     }
 
-    /// Whether anything is left to begin now.
+    /// True if a pair can be started now.
     fn has_task(&mut self) -> bool {
         match self.next_task() {
             Scheduled::Task(task) => {
@@ -447,7 +453,7 @@ impl Dispatcher<'_> {
         }
     }
 
-    /// The next pair with a leg to play, with its openings.
+    /// Returns the next pair with missing legs, with its openings.
     fn next_task(&mut self) -> Scheduled {
         if let Some((_, task)) = self.leftover.pop_first() {
             return Scheduled::Task(Box::new(task));
@@ -479,13 +485,13 @@ impl Dispatcher<'_> {
         }
     }
 
-    /// Openings of both legs of the nth pair. The error says why the book does not give them.
+    /// Returns the openings of both legs of the nth pair, or the reason that the book has none.
     fn openings(&mut self, nth: u64) -> Result<[Opening; 2], String> {
         let mut opening = |nth: u64| {
             let place = self.order.opening(nth);
             let index = usize::try_from(place).unwrap_or(usize::MAX);
             let found = self.run.book.opening(index).map_err(|error| error.to_string())?;
-            // The order stays within the book.
+            // Cannot fail, because the order stays within the book.
             found.ok_or_else(|| format!("the book {} has no opening {}", self.run.book.name(), place.saturating_add(1)))
         };
         if self.run.plan.opening_per_game {
@@ -499,7 +505,7 @@ impl Dispatcher<'_> {
 
     fn on_ended(&mut self, record: GameRecord, failure: Option<&Failure>) {
         if !self.run.standing.is_missing(record.id) {
-            // The journal has it already. A second one would be another game under the same number.
+            // The journal already has a game of this number.
             let text = format!("game {} was played twice; the first one counts", record.id.number());
             return self.tell(RunEvent::Warning { text: &text });
         }
@@ -525,12 +531,12 @@ impl Dispatcher<'_> {
         }
     }
 
-    /// Failures in games, and processes that went away between games: an engine that does so again and again is not well either.
+    /// Number of failures in games and of engine processes found dead between games.
     fn failures(&self) -> u64 {
         self.run.standing.failures() + self.exits
     }
 
-    /// Stops once nothing counts any more.
+    /// Stops the run if it has reached its result.
     fn check_over(&mut self) {
         if self.run.standing.verdict() != Verdict::Continue {
             self.halt(Stop::Now, StopReason::Verdict);
@@ -548,7 +554,8 @@ impl Dispatcher<'_> {
         }
     }
 
-    /// Tells of time losses from the fifth on, each time there are twice as many, and stops the run at the plan's limit.
+    /// Warns of time losses from the fifth on, each time their number has doubled, and stops the
+    /// run at the plan's limit.
     fn check_time_losses(&mut self) {
         let losses = self.run.standing.finished_time_losses();
         if losses.lost >= self.next_alarm {
@@ -563,7 +570,7 @@ impl Dispatcher<'_> {
         }
     }
 
-    /// Warns of players that do not obey their limits, once more for each that joins them.
+    /// Warns of players that exceed their limits, again for each further player.
     fn check_limit_use(&mut self) {
         let offenders = self.run.standing.limit_use().offenders();
         if offenders > self.offenders_told {
@@ -574,7 +581,7 @@ impl Dispatcher<'_> {
         }
     }
 
-    /// Says where the first few wrong PVs were; the summary counts them all.
+    /// Reports the first few wrong PVs; the summary counts all of them.
     fn warn_of_pvs(&mut self, record: &GameRecord) {
         for (ply, player, fault) in pv_faults(record) {
             if self.pv_told >= PV_WARNINGS {
@@ -588,7 +595,7 @@ impl Dispatcher<'_> {
         }
     }
 
-    /// Says that pairs were repeated: of the first one, the tenth, the hundredth and so on.
+    /// Reports repeated pairs at the first, the tenth, the hundredth and so on.
     fn warn_of_repeats(&mut self, before: u64) {
         let now = self.run.standing.repeated();
         let decade = |count: u64| count.checked_ilog10();
@@ -612,7 +619,7 @@ impl Dispatcher<'_> {
     fn close(mut self) -> Finish {
         let end = if self.out_of_openings { StopReason::OutOfOpenings } else { StopReason::OutOfPairs };
         let mut reason = self.reason.take().unwrap_or(end);
-        // A verdict, where one was reached, is the news, whatever else stopped the run in the same moment.
+        // A verdict takes precedence over any other reason for the stop.
         if self.run.standing.verdict() != Verdict::Continue {
             reason = StopReason::Verdict;
         } else if self.run.standing.is_narrow() {
@@ -620,7 +627,7 @@ impl Dispatcher<'_> {
         } else if self.run.standing.is_flat() {
             reason = StopReason::Flat;
         }
-        // Games that ended after the stop are in the journal too.
+        // Includes games that ended after the stop.
         match &mut reason {
             StopReason::TooManyFailures { failures } => *failures = self.failures(),
             StopReason::TooManyTimeLosses { losses } => {
@@ -638,7 +645,7 @@ impl Dispatcher<'_> {
     }
 }
 
-/// Who has which side in each leg.
+/// Returns the players' sides in each leg.
 const fn sides((first, second): Encounter, colors: Colors) -> [ByColor<PlayerId>; 2] {
     let there = ByColor { white: first, black: second };
     let back = ByColor { white: second, black: first };

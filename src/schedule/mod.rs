@@ -1,8 +1,8 @@
 //! Scheduling of pairs on slots: one event loop owns the run, and workers play pairs.
 //!
-//! Reading order: `trial` (one search of each player before the run), `dispatcher` (the loop), `worker`
-//! (one slot). `affinity` and `capacity` say how many games at once the CPUs and the system's limits
-//! carry.
+//! Reading order: `trial` (one search of each player before the run), `dispatcher` (the loop),
+//! `worker` (one slot). `affinity` and `capacity` limit the number of concurrent games by the CPUs
+//! and by the system.
 //!
 //! # Slots
 //!
@@ -61,16 +61,17 @@ use crate::plan::{Plan, Player};
 use crate::uci::Go;
 use crate::uci::process::{EngineConfig, StderrSink};
 
-/// The referee's request as the `go` command that a worker sends.
+/// Converts the referee's request into the `go` command that a worker sends.
 #[must_use]
 pub fn go_command(request: &Request) -> Go {
     worker::go(request)
 }
 
-/// Bytes of an engine's error output that are kept.
+/// Most bytes kept of an engine's standard error.
 const STDERR_CAP: u64 = 1 << 20;
 
-/// How to start a player's engine, with its error output in the file `stderr` (`None` to keep only the end of it).
+/// Returns the configuration of a player's engine. `stderr` is the file of its standard error;
+/// `None` keeps only the end of it in memory.
 #[must_use]
 pub fn engine_config(plan: &Plan, player: &Player, stderr: Option<PathBuf>) -> EngineConfig {
     let mut options = player.options.clone();

@@ -1,4 +1,5 @@
-//! Is a player's program still the one that the run began with? A path is run where it lies, and its owner may build it anew.
+//! Check that a player's program has not changed since the run began. Programs run in place, so a
+//! new build may replace one.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read as _};
@@ -10,14 +11,15 @@ use sha2::{Digest, Sha256};
 use crate::plan::Player;
 use crate::text::hex;
 
-/// What was last seen of each player's program.
+/// Last seen state of each player's program.
 #[derive(Debug)]
 pub(super) struct Programs {
-    /// By player; `None` before the first look.
+    /// By player; `None` before the first check.
     seen: Vec<Option<Stamp>>,
 }
 
-/// What changes whenever a file is replaced or written to: device, inode, bytes, and the times of both kinds of change.
+/// File attributes that change with its content: device, inode, size, modification and status
+/// change time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stamp([i128; 5]);
 
@@ -39,11 +41,11 @@ impl Programs {
         Self { seen: vec![None; players] }
     }
 
-    /// Compares the program of the player at `place` with what the plan says of it. Its bytes are read only where the file was
-    /// touched since the last look.
+    /// Compares a player's program with the plan's SHA-256. Its bytes are read only if the file was
+    /// touched since the last check.
     ///
     /// # Errors
-    /// It is gone or another one, in words with the remedy.
+    /// Returns an error with the remedy if the program is missing or has changed.
     pub(super) fn check(&mut self, place: usize, player: &Player) -> Result<(), String> {
         let program = player.program.display();
         let gone =
@@ -58,7 +60,7 @@ impl Programs {
                 player.name
             ));
         }
-        // Taken before the bytes were read: a change meanwhile is seen at the next look.
+        // Taken before the bytes were read, so that the next check sees a change during the read.
         self.seen[place] = Some(stamp);
         Ok(())
     }

@@ -1,16 +1,16 @@
-//! One short search of each player before the first game: does its engine come to an end under the
-//! plan's own limit?
+//! One short search of each player before the first game. It checks that the engine ends a search
+//! under the plan's own limit.
 //!
-//! An engine that does not know `go nodes` loses its first game by a stall a minute later, and the
-//! Elo of its opponent counts that. The trial asks for less than the plan does, so that it costs
-//! some milliseconds, and is charged to no game.
+//! An engine that ignores `go nodes` would lose its first game by a stall a minute later, and that
+//! would count for its opponent's Elo. The trial asks for less than the plan, so it takes a few
+//! milliseconds, and it belongs to no game.
 //!
-//! The search has the plan's limit, cut to a second of clock, 1,000 nodes or 4 plies. The run is
-//! refused with exit code 2 and a remedy if it does not end, or ends after far more nodes than
-//! asked. A first wait of two seconds is no proof: it is repeated, up to that of the plan. A
-//! limit that an engine's registry entry (`limits`) leaves out is refused without a search. Files
-//! that string options name are looked for before (`uci::process`), and failure remarks up to the
-//! first `bestmove` are told once and kept in `plan.toml` and the summary.
+//! The search has the plan's limit, capped at one second of clock, 1,000 nodes or 4 plies. If it
+//! does not end, or if it ends far beyond the limit, the run is refused with exit code 2 and a
+//! remedy. A first wait of two seconds is no proof, so it is repeated up to the plan's own wait. A
+//! limit that is missing in the engine's registry entry (`limits`) is refused without a search.
+//! Files that string options name are checked before (`uci::process`). Failures reported up to the
+//! first `bestmove` are shown once and kept in `plan.toml` and the summary.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ use crate::text::printable;
 use crate::tournament::limit_use;
 use crate::uci::process::{Engine, Fault, SearchOutcome, StartError};
 
-/// The most that a trial asks for. An engine may count nodes in steps of some thousands, which
+/// Caps of a trial's limit. An engine may count nodes in steps of some thousands, which
 /// `game::stall` allows for.
 const CLOCK: Duration = Duration::from_secs(1);
 const INCREMENT: Duration = Duration::from_millis(100);
@@ -34,56 +34,56 @@ const MOVETIME: Duration = Duration::from_millis(100);
 const NODES: u64 = 1_000;
 const DEPTH: u32 = 4;
 
-/// The first waits for an answer that is due in a fraction of them. What an engine said by then may
-/// show that it does not obey.
+/// First waits for an answer. It is due in a fraction of them, and the output by then may show that
+/// the engine does not obey.
 const FIRST_WAITS: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(8)];
 
-/// Bounds of the last wait, which is else as long as the plan waits in a game: a slow engine on a
-/// busy machine is not refused.
+/// Bounds of the last wait, which is the plan's own wait otherwise. A slow engine on a busy machine
+/// is thus not refused.
 const LAST_WAIT: [Duration; 2] = [Duration::from_secs(10), Duration::from_secs(60)];
 
-/// A player that cannot play its first move. One line each, with the remedy.
+/// Error of a player's trial: one line, with the remedy.
 #[derive(Debug, Error)]
 pub enum TrialError {
-    /// Its engine does not start.
+    /// The engine does not start.
     #[error(transparent)]
     Start(#[from] StartError),
-    /// Its engine does not get ready for a game.
+    /// The engine does not get ready for a game.
     #[error("engine {name}: {fault}")]
     Unready {
-        /// The player.
+        /// Player's name.
         name: String,
-        /// The reason.
+        /// Reason.
         fault: Fault,
     },
-    /// Its process ended in the search.
+    /// The process ended during the search.
     #[error("engine {name}: {status} in its trial search, `{go}`{}{}", said(complaints), said(stderr))]
     Gone {
-        /// The player.
+        /// Player's name.
         name: String,
-        /// How it ended.
+        /// Description of its end.
         status: String,
-        /// The search.
+        /// The `go` command.
         go: String,
-        /// Its remarks on failures.
+        /// Failures that the engine reported.
         complaints: String,
-        /// The end of its standard error.
+        /// Last line of its standard error.
         stderr: String,
     },
-    /// It does not end a search where the plan's limit says so.
+    /// The search does not end as the limit demands.
     #[error(
         "engine {name}: it does not obey `{go}`: {why}; give it another limit ({}), or leave it out (an engine's entry in \
          configs/engines.toml may say which it obeys: limits = [\"clock\", \"movetime\"])",
         remedy
     )]
     Disobeys {
-        /// The player.
+        /// Player's name.
         name: String,
-        /// The search.
+        /// The `go` command.
         go: String,
-        /// The evidence.
+        /// Evidence.
         why: String,
-        /// The kinds of limit to try instead.
+        /// Kinds of limit to try instead.
         remedy: &'static str,
     },
 }
@@ -92,21 +92,21 @@ fn said(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!("; it said: {text}") }
 }
 
-/// The kinds of limit that a plan does not use yet.
+/// Returns kinds of limit that the plan does not use yet.
 fn remedy(limit: Limit) -> &'static str {
     if limit.is_timed() { "--nodes or --depth" } else { "--tc or --movetime" }
 }
 
-/// Starts a player's engine and has it search once from an opening. Returns what it said of
-/// failures, and doubts about the files that its options name and about its use of the limit.
+/// Starts a player's engine and runs one search from an opening. Returns the failures that it
+/// reported, and doubts about files that its options name and about its use of the limit.
 ///
 /// # Errors
-/// If it does not start, ends, or does not obey the plan's limit.
+/// Returns an error if the engine does not start, ends, or does not obey the plan's limit.
 pub async fn run(plan: &Plan, player: &Player, opening: &Opening) -> Result<Vec<String>, TrialError> {
     let mut engine = Engine::start(&engine_config(plan, player, None), &[]).await?;
     let searched = match first_request(plan, player, opening) {
         Some((game, request)) => search(&mut engine, plan, player, &game, &request).await,
-        // The referee says what is wrong with the opening, once the run asks it.
+        // The referee reports the fault of the opening later, in the run.
         None => ready(&mut engine, player).await.map(|()| None),
     };
     let mut complaints = engine.complaints().to_vec();
@@ -115,8 +115,8 @@ pub async fn run(plan: &Plan, player: &Player, opening: &Opening) -> Result<Vec<
     Ok(complaints)
 }
 
-/// The first search of a game, under the plan's limit or less. `None` if the opening leaves nothing
-/// to search.
+/// Returns the first request of a game, with a limit of at most the plan's; `None` if the opening
+/// has no move to search.
 fn first_request(plan: &Plan, player: &Player, opening: &Opening) -> Option<(Game, Request)> {
     let limit = shortened(player.limit);
     let margin = player.margin.unwrap_or(plan.rules.margin);
@@ -132,7 +132,7 @@ fn first_request(plan: &Plan, player: &Player, opening: &Opening) -> Option<(Gam
     }
 }
 
-/// A limit of the same kind that asks for no more than a trial may cost.
+/// Returns a limit of the same kind, capped for the trial.
 fn shortened(limit: Limit) -> Limit {
     Limit {
         clock: limit.clock.map(|clock| TimeControl {
@@ -150,7 +150,7 @@ async fn ready(engine: &mut Engine, player: &Player) -> Result<(), TrialError> {
     engine.new_game().await.map_err(|fault| TrialError::Unready { name: player.name.clone(), fault })
 }
 
-/// Doubt about an answer of an engine that went beyond the limit but came to an end.
+/// Returns a doubt if a search ended beyond its limit.
 fn doubt(request: &Request, info: &SearchInfo, elapsed: Duration) -> Option<String> {
     match (request.nodes.zip(info.nodes), request.depth.zip(info.depth)) {
         (Some((limit, nodes)), _)
@@ -165,7 +165,7 @@ fn doubt(request: &Request, info: &SearchInfo, elapsed: Duration) -> Option<Stri
     }
 }
 
-/// Has the engine search. Returns a doubt about its use of the limit.
+/// Runs the search and returns a doubt about the engine's use of the limit.
 async fn search(
     engine: &mut Engine,
     plan: &Plan,
@@ -216,7 +216,7 @@ async fn search(
     Ok(None)
 }
 
-/// The wait for a first move in a game of the plan.
+/// Returns the wait for a first move in a game of the plan.
 fn in_game(plan: &Plan, player: &Player) -> Duration {
     let Limit { clock, movetime, .. } = player.limit;
     let clock = clock.map(|clock| clock.base.saturating_add(clock.increment));

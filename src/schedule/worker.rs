@@ -1,8 +1,9 @@
-//! One slot: plays one pair after another, performing what the referee asks on two engine processes.
+//! One slot: plays pairs of games. The referee decides, and the worker performs its requests on two
+//! engine processes.
 //!
-//! Each slot is an operating-system thread with its own current-thread runtime, so that nothing else (the journal, the
-//! statistics, the screen) shares the thread whose reader stamps the clock. Engines are spawned from this thread and
-//! die with it: the parent-death signal is tied to the thread that spawned.
+//! Each slot is an operating-system thread with its own current-thread runtime. The thread that
+//! stamps the clock is thus shared with nothing else (journal, statistics, screen). Engines are
+//! spawned from this thread and die with it, because the parent-death signal belongs to the thread.
 
 use std::convert::Infallible;
 use std::path::PathBuf;
@@ -26,32 +27,34 @@ use crate::tournament::events::{Failure, Moved, Orders, PairTask, Ply, SlotId, S
 use crate::uci::process::{Engine, EngineConfig, Evidence, SearchOutcome};
 use crate::uci::{Go, SideClock};
 
-/// Replays per pair before a disturbed game counts anyway. Without a cap a noisy host could replay one pair forever.
+/// Replays per pair before a disturbed game counts anyway. Without a cap a noisy host could replay
+/// one pair forever.
 const MAX_VOIDS: u32 = 3;
 
-/// Engines that a slot keeps running: those of its game and the ones it needed last.
+/// Engines that a slot keeps running: those of its game and the last ones before.
 pub(super) const KEPT_ENGINES: usize = 4;
 
 /// Attempts to start an engine before the slot gives up.
 const START_TRIES: u32 = 3;
 
-/// Pause between two attempts to start an engine: what the system lacked may be there again.
+/// Pause between two attempts to start an engine, after which a scarce resource may be free again.
 const START_PAUSE: Duration = Duration::from_millis(500);
 
-/// What a worker needs to know for its whole life.
+/// Inputs of a worker for its whole life.
 pub(super) struct Context {
     pub(super) slot: SlotId,
     pub(super) plan: Arc<Plan>,
-    /// The CPUs of this slot, one for each thread that thinks at once; empty for all.
+    /// CPUs of this slot, one for each thread that searches at once; empty for no binding.
     pub(super) cpus: Vec<usize>,
-    /// Permits to start an engine, shared by all slots: a hundred starts at once would each take a hundred times as long.
+    /// Permits to start an engine, shared by all slots, because many simultaneous starts slow each
+    /// other down.
     pub(super) starts: Arc<Semaphore>,
-    /// Endgame tables, shared by all slots.
+    /// Endgame tablebases, shared by all slots.
     pub(super) tables: Option<Arc<dyn Probe>>,
     pub(super) stderr_dir: PathBuf,
     pub(super) events: mpsc::UnboundedSender<WorkerEvent>,
     pub(super) orders: watch::Receiver<Orders>,
-    /// Set while somebody wants to see moves.
+    /// True while a client is subscribed to moves.
     pub(super) tells_moves: Arc<AtomicBool>,
 }
 
@@ -63,7 +66,8 @@ pub(super) struct WorkerHandle {
 impl WorkerHandle {
     /// Gives an idle worker its next pair.
     pub(super) fn play(&self, task: PairTask) {
-        // A full channel would mean two tasks for one `Idle`; a closed one, that the worker's `Broken` is on its way.
+        // A full channel would mean two tasks after one `Idle`. A closed one means that the
+        // worker's end is about to be reported.
         let _ = self.tasks.try_send(task);
     }
 }
@@ -71,7 +75,7 @@ impl WorkerHandle {
 /// Starts a worker's thread.
 ///
 /// # Errors
-/// The OS cannot spawn a thread.
+/// Returns an error if the OS cannot spawn a thread.
 pub(super) fn start(context: Context) -> std::io::Result<WorkerHandle> {
     let (tasks, inbox) = mpsc::channel(1);
     std::thread::Builder::new().name(format!("slot-{}", context.slot.0)).spawn(move || thread(context, inbox))?;
@@ -91,7 +95,8 @@ fn thread(context: Context, inbox: mpsc::Receiver<PairTask>) {
     });
 }
 
-/// Tells the dispatcher that the thread is done, however it ends: a run waits for each of its slots.
+/// Reports the end of the thread on drop, even after a panic, because a run waits for each of its
+/// slots.
 struct Farewell {
     slot: SlotId,
     events: mpsc::UnboundedSender<WorkerEvent>,
@@ -109,19 +114,20 @@ impl Drop for Farewell {
 
 struct Worker {
     context: Context,
-    /// By player; `None` where not running.
+    /// By player; `None` if not running.
     engines: Vec<Option<Engine>>,
-    /// By player: who its engine said it is when it was last started.
+    /// By player: identity that the engine reported at its last start.
     identities: Vec<EngineId>,
     programs: Programs,
-    /// Players whose engines may be running, in the order in which they were needed last.
+    /// Players whose engines may be running, least recently used first.
     recent: Vec<usize>,
-    /// False where the engine that was asked last can play no other game.
+    /// False if the engine that searched last cannot play another game.
     reusable: bool,
-    /// By ply of the game being played: how long engine and runner waited for a CPU, and what of the talk is kept.
+    /// By ply of the current game: the wait for a CPU, and the recorded output.
     notes: Vec<(Option<Duration>, RecordedOutput)>,
     telling: Telling,
-    /// The harness itself was stopped during a move of the game being played, so that clocks ran without their reader.
+    /// True if the harness itself was stopped during a move of the current game, so that clocks ran
+    /// without their reader.
     was_stopped: bool,
 }
 
@@ -144,7 +150,7 @@ impl Worker {
         }
     }
 
-    /// Plays what comes until there is no more to come.
+    /// Plays the pairs of the inbox until it closes or the slot must end.
     async fn run(mut self, mut inbox: mpsc::Receiver<PairTask>) -> End {
         let slot = self.context.slot;
         let mut end = None;
@@ -156,13 +162,14 @@ impl Worker {
         end.unwrap_or(End::Retired(None))
     }
 
-    /// Plays a pair's games; returns why the slot ends if it does so before the pair is over.
+    /// Plays a pair's games. Returns the reason if the slot ends before the pair is complete.
     async fn play_pair(&mut self, mut task: PairTask) -> Option<End> {
         let slot = self.context.slot;
         let mut orders = self.context.orders.clone();
         let mut voids_left = MAX_VOIDS;
         while let Some(leg) = task.legs.first().copied() {
-            // A pause waits here, its engines idle; a stop or a smaller concurrency ends it.
+            // Waits here during a pause, with idle engines. A stop or a smaller concurrency ends
+            // the wait.
             let go_on = |orders: &Orders| orders.stop == Stop::No && slot.0 < orders.slots;
             match orders.wait_for(|orders| !orders.paused || !go_on(orders)).await {
                 Ok(orders) if go_on(&orders) => {}
@@ -200,7 +207,7 @@ impl Worker {
         None
     }
 
-    /// The plan's pause after a game; a stop ends it.
+    /// Waits for the plan's pause after a game; a stop ends the wait.
     async fn pause(&self) {
         let pause = self.context.plan.pause;
         if !pause.is_zero() {
@@ -209,7 +216,7 @@ impl Worker {
         }
     }
 
-    /// Ends the engines politely and together, each within its grace.
+    /// Quits all engines at once, each within its timeout.
     async fn quit(&mut self) {
         let mut leaving = tokio::task::JoinSet::new();
         for engine in self.engines.iter_mut().filter_map(Option::take) {
@@ -218,8 +225,8 @@ impl Worker {
         leaving.join_all().await;
     }
 
-    /// One game of engines that are ready. False if it is void, which it can only be if it `may_be_void`. The error says why no
-    /// game could begin.
+    /// Plays one game with ready engines. Returns false if it is void, which it can only be if it
+    /// `may_be_void`. The error is the reason that no game could begin.
     async fn play(&mut self, task: &PairTask, leg: Leg, may_be_void: bool) -> Result<bool, String> {
         let players = task.sides(leg);
         let id = GameId { pair: task.pair, leg };
@@ -236,7 +243,7 @@ impl Worker {
         }
         let disturbed = self.context.plan.void_disturbed && overstep.as_ref().is_some_and(Overstep::is_excused);
         let is_void = may_be_void && (self.was_stopped || disturbed);
-        // Whole microseconds, as the journal keeps them.
+        // Rounded to whole microseconds, as in the journal.
         let [started, took] = [started, clock.elapsed()]
             .map(|time| Duration::from_micros(u64::try_from(time.as_micros()).unwrap_or(u64::MAX)));
         let engines = ByColor { white: self.identity(players.white), black: self.identity(players.black) };
@@ -252,13 +259,14 @@ impl Worker {
         let _ = self.context.events.send(WorkerEvent::Ended { record: Box::new(record), failure });
         self.end_pondering(players).await;
         if is_last {
-            // The dispatcher ends the run over it: no game begins here that would not be finished.
+            // The dispatcher stops the run at this failure, so wait for the stop and begin no
+            // further game.
             let _ = self.context.orders.clone().wait_for(|orders| orders.stop != Stop::No).await;
         }
         Ok(!is_void)
     }
 
-    /// Tells what the engines of a game said of failures.
+    /// Reports the failures that the engines of a game reported.
     fn tell_complaints(&mut self, game: GameId, players: ByColor<PlayerId>) {
         for player in [players.white, players.black] {
             let engine = self.engines[usize::from(player.0)].as_mut();
@@ -269,7 +277,7 @@ impl Worker {
         }
     }
 
-    /// Has engines that still ponder come to an end. That costs no game: it is over.
+    /// Ends the ponder searches after a game. A fault here costs no game.
     async fn end_pondering(&mut self, players: ByColor<PlayerId>) {
         for player in [players.white, players.black] {
             let engine = &mut self.engines[usize::from(player.0)];
@@ -281,7 +289,7 @@ impl Worker {
         }
     }
 
-    /// Plays until the referee says how it ended.
+    /// Plays a game until the referee ends it.
     async fn referee(&mut self, opening: &Opening, players: ByColor<PlayerId>) -> Result<Played, String> {
         let plan = Arc::clone(&self.context.plan);
         let limit = |player: PlayerId| plan.players[usize::from(player.0)].limit;
@@ -291,7 +299,7 @@ impl Worker {
             margins: ByColor { white: plan.margin(players.white), black: plan.margin(players.black) },
             rules: plan.rules.clone(),
         };
-        // Books are checked before the run, so this is no engine's fault.
+        // Books are checked before the run, so an error here is not an engine's fault.
         let (mut game, mut step) = Game::new(setup).map_err(|error| error.to_string())?;
         if let Some(tables) = &self.context.tables {
             game.set_tables(Arc::clone(tables));
@@ -309,7 +317,7 @@ impl Worker {
             if let Step::Over(ending) = &step
                 && is_fault(ending.termination)
             {
-                // The engine that was asked is the one at fault; what it said is the evidence.
+                // The engine that searched is at fault, and its output is the evidence.
                 let evidence = self.engines[usize::from(player.0)].as_mut().map(Engine::evidence).unwrap_or_default();
                 if !self.reusable {
                     self.engines[usize::from(player.0)] = None;
@@ -324,7 +332,7 @@ impl Worker {
         }
     }
 
-    /// Gets the engines of a game ready for it. No game is lost before its first `go`.
+    /// Prepares the engines of a game. No game is lost before its first `go`.
     async fn get_ready(&mut self, task: &PairTask, leg: Leg) -> Result<(), Unready> {
         let players = task.sides(leg);
         self.make_room(players).await;
@@ -334,7 +342,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Ends the engines that were needed least recently: with many players a slot would end up with all of them.
+    /// Quits the least recently used engines beyond [`KEPT_ENGINES`].
     async fn make_room(&mut self, players: ByColor<PlayerId>) {
         let needed = [players.white, players.black].map(|player| usize::from(player.0));
         self.recent.retain(|place| !needed.contains(place));
@@ -347,8 +355,8 @@ impl Worker {
         }
     }
 
-    /// Begins a new game on the player's engine, which has the `own` options in it. Starts it if it is not running, was found
-    /// dead, or does not get ready.
+    /// Starts a new game on the player's engine, with its `own` options. Starts the process if it
+    /// is not running, was found dead, or did not get ready.
     async fn ready(&mut self, player: PlayerId, own: &[(String, String)]) -> Result<(), Unready> {
         let place = usize::from(player.0);
         if (self.context.plan.restart || self.context.plan.players[place].restart)
@@ -376,12 +384,12 @@ impl Worker {
         }
     }
 
-    /// Starts a player's engine and begins its first game, when its turn to start has come.
+    /// Starts a player's engine, after a permit, and its first game.
     async fn start(&mut self, place: usize, own: &[(String, String)]) -> Result<(), Unready> {
         let mut orders = self.context.orders.clone();
         let _permit = tokio::select! {
             biased;
-            // Nobody closes the semaphore.
+            // The semaphore is never closed.
             permit = self.context.starts.acquire() => permit,
             _ = orders.wait_for(|orders| orders.stop != Stop::No) => return Err(Unready::Stopped),
         };
@@ -390,7 +398,8 @@ impl Worker {
         check(&mut self.programs)?;
         let config = self.config(place).with_options(own);
         let started = Engine::start(&config, &self.context.cpus).await;
-        // Again, for it may have been replaced between the look and the start.
+        // Checked again, because the program may have been replaced between the check and the
+        // start.
         check(&mut self.programs)?;
         let mut engine = started.map_err(|error| {
             let why = error.to_string();
@@ -403,7 +412,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Who a player's engine says it is; nothing where it never started.
+    /// Identity that a player's engine reported; empty if it never started.
     fn identity(&self, player: PlayerId) -> EngineId {
         self.identities.get(usize::from(player.0)).cloned().unwrap_or_default()
     }
@@ -415,7 +424,8 @@ impl Worker {
         engine_config(plan, player, Some(log))
     }
 
-    /// One ply: asks the engine, tells the referee. With what there is to say should the move prove to be late.
+    /// Plays one ply: searches and passes the result to the referee. Also returns the times and
+    /// load of the move, as evidence in case that it is late.
     async fn think(
         &mut self,
         players: ByColor<PlayerId>,
@@ -448,7 +458,8 @@ impl Worker {
                 outcome = search => outcome,
                 never = listen => match never {},
             },
-            // The first look at the search sends `go`; only then is there time to tell of what led to it.
+            // The first poll of the search sends `go`, so the moves before it are reported
+            // afterwards.
             (_, true) => tokio::select! {
                 biased;
                 outcome = search => outcome,
@@ -461,13 +472,13 @@ impl Worker {
                 let recording = &self.context.plan.recording;
                 let said = if recording.keeps_no_talk() { RecordedOutput::default() } else { keep(engine, recording) };
                 self.notes.push((load.waited(), said));
-                // Without a clock an answer is as good as before.
+                // Without a clock a stop of the harness does not matter.
                 self.was_stopped |= request.timed && load.stopped.is_some();
                 let overstep = Overstep { allowed: request.deadline, answered: Some(elapsed), load };
                 let (variation, score) = engine.last_pv();
                 info.pv_fault = pv::check(game.position(), variation, score, &text);
                 let step = game.handle(Input::Move { text: &text, elapsed, info });
-                // Before the opponent is asked, so that nothing of this is done on its time.
+                // Before the opponent's `go`, so that this work is not charged to the opponent.
                 if let Some(ponder) = ponder.and_then(|expected| game.ponder(&expected)) {
                     engine.ponder(&ponder.position_line, &go(&ponder.request));
                 }
@@ -492,23 +503,23 @@ impl Worker {
     }
 }
 
-/// Tells those that look on of moves. It costs a game nothing where nobody does; where somebody does, it tells while an engine
-/// thinks: never between the stamp on a move and the opponent's `go`.
+/// Reports moves to subscribed clients. It costs nothing without subscribers. Otherwise it reports
+/// during a search, never between the stamp of a move and the opponent's `go`.
 struct Telling {
     is_wanted: Arc<AtomicBool>,
     events: mpsc::UnboundedSender<WorkerEvent>,
     game: GameId,
-    /// Plies of the game that were told; `None` before it was told of at all.
+    /// Number of plies of the game already reported; `None` before its first message.
     told: Option<usize>,
-    /// When its next message would keep to [`Telling::PACE`].
+    /// Earliest time of the next message at the rate [`Telling::PACE`].
     due: Instant,
 }
 
 impl Telling {
-    /// Messages of a slot come no faster than this on average, however fast its engines play.
+    /// Average interval of a slot's messages, even if its engines play faster.
     const PACE: Duration = Duration::from_millis(50);
 
-    /// A burst is let through as long as it is not so far ahead of the pace.
+    /// Most time that messages may be ahead of this rate, so that short bursts pass.
     const BURST: Duration = Duration::from_millis(500);
 
     fn new(is_wanted: Arc<AtomicBool>, events: mpsc::UnboundedSender<WorkerEvent>) -> Self {
@@ -521,12 +532,12 @@ impl Telling {
         self.told = None;
     }
 
-    /// Whether somebody wants to see moves, and the pace allows it.
+    /// True if a client is subscribed and the rate allows a message.
     fn is_due(&self) -> bool {
         self.is_wanted.load(Ordering::Relaxed) && self.due.saturating_duration_since(Instant::now()) < Self::BURST
     }
 
-    /// Tells what was not told of the game, at once, and is never done.
+    /// Reports the new moves of the game at once, and never completes.
     async fn tell(&mut self, game: &Game) -> Infallible {
         self.due = self.due.max(Instant::now()) + Self::PACE;
         let opening = self.told.is_none().then(|| game.opening().clone());
@@ -539,36 +550,37 @@ impl Telling {
     }
 }
 
-/// A game as it was played, with what is known of the engine at fault, if any.
+/// A played game, with evidence of the engine at fault, if any.
 struct Played {
     parts: GameParts,
     ending: Ending,
     failure: Option<(PlayerId, Evidence)>,
-    /// Where it was lost on time.
+    /// Times and load of the last move, if it lost on time.
     overstep: Option<Overstep>,
 }
 
-/// Why a worker's thread ends.
+/// Reason that a worker's thread ends.
 enum End {
-    /// It was told to, or there is nothing more to play; with what it was given and has not played.
+    /// It was released or stopped, or there is nothing left to play; with its unfinished task.
     Retired(Option<PairTask>),
-    /// An engine did not start in several attempts; with what is left of its pair.
+    /// An engine could not be started in several attempts; with the rest of its pair.
     GaveUp { left: PairTask, why: String },
-    /// The run cannot go on: no other slot would fare better.
+    /// The run cannot go on, because the fault would affect any slot.
     Broken { in_game: bool, why: String },
 }
 
-/// Why an engine is not ready for a game, in words with the remedy.
+/// Reason that an engine is not ready for a game, with the remedy.
 enum Unready {
-    /// The run was told to stop before it was the engine's turn to start.
+    /// The run was stopped before the engine's turn to start.
     Stopped,
     /// Another attempt, or another slot, may succeed.
     Transient(String),
-    /// The program is not the plan's, or is none.
+    /// The program has changed since the plan, or cannot be run.
     Broken(String),
 }
 
-/// What the plan has kept of an engine's last search: after the reader's stamp, so that it is charged to nobody.
+/// Collects the output that the plan records of an engine's last search. It runs after the clock's
+/// stamp, so it is charged to nobody.
 fn keep(engine: &Engine, recording: &Recording) -> RecordedOutput {
     let pv = String::from_utf8_lossy(if recording.record_pv { engine.pv() } else { b"" });
     RecordedOutput {
@@ -577,15 +589,15 @@ fn keep(engine: &Engine, recording: &Recording) -> RecordedOutput {
     }
 }
 
-/// True where the engine that was asked lost by its own doing.
+/// True if the engine that searched lost through its own fault.
 const fn is_fault(termination: Termination) -> bool {
     termination.is_failure() || matches!(termination, Termination::TimeForfeit)
 }
 
-/// The referee's request in the protocol's words.
+/// Converts the referee's request into a `go` command.
 pub(super) fn go(request: &Request) -> Go {
     let side = |clock: ToldClock| SideClock { time: clock.left, increment: clock.increment };
-    // The protocol has no way to tell of a side without a clock, so it is shown the other's.
+    // UCI cannot express a side without a clock, so that side gets the other's.
     let clocks = match request.clocks {
         ByColor { white: Some(white), black: Some(black) } => Some(ByColor { white: side(white), black: side(black) }),
         ByColor { white: Some(only), black: None } | ByColor { white: None, black: Some(only) } => {

@@ -434,6 +434,7 @@ const PLAIN: &[&str] = &[
     "src/openings",
     "src/plan",
     "src/record.rs",
+    "src/schedule",
     "src/source",
     "src/stats",
     "src/tablebase.rs",
