@@ -1,4 +1,4 @@
-//! What options mean together: defaults that depend on others, and combinations that make no sense.
+//! Checks across options: defaults that depend on other options, and combinations that are refused.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,15 +7,17 @@ use super::invocation::{Dialect, Invocation, OutputFormat, Settings, Tournament}
 use super::words::UsageError;
 use crate::stats::sprt::Model;
 
-/// Settles what depends on several options.
+/// Fills in defaults that depend on several options, makes engine names unique and refuses
+/// combinations that make no sense.
 ///
 /// # Errors
-/// [`UsageError::Whole`].
+/// [`UsageError::Whole`] for the first refused combination.
 pub(super) fn check(mut invocation: Invocation) -> Result<Invocation, UsageError> {
     let refuse = |why: &str| Err(UsageError::Whole(why.to_owned()));
     let Invocation { dialect, engines, settings, notes, .. } = &mut invocation;
     if *dialect == Dialect::Fastchess && settings.games > 2 {
-        // Rounds and games are often confused; with two games of an encounter there is one way to read it.
+        // `-rounds` and `-games` are often swapped. fastchess allows at most two games per
+        // encounter, so the larger number is the rounds.
         std::mem::swap(&mut settings.games, &mut settings.rounds);
         if settings.games > 2 {
             return refuse("an encounter has at most two games: write -games 2 -rounds N");

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::invocation::{DrawArgs, ResignArgs, Settings};
 use super::words::{Group, boolean, interval, number, unknown_key};
 
-/// Reads an option that means the same in both dialects; false if it is none of these.
+/// Applies an option that means the same in both dialects. Returns false if it is none of these.
 pub(super) fn option(settings: &mut Settings, group: &Group) -> Result<bool, String> {
     match group.option {
         "-draw" => settings.draw = Some(draw(&group.pairs()?)?),
@@ -30,7 +30,7 @@ pub(super) fn option(settings: &mut Settings, group: &Group) -> Result<bool, Str
     Ok(true)
 }
 
-/// True for a flag, which takes no value.
+/// Returns true for a flag without a value; an error if a value follows.
 fn is_given(group: &Group) -> Result<bool, String> {
     group.none().map(|()| true)
 }

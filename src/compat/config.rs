@@ -1,7 +1,8 @@
-//! `config.json`: engines, settings and counts under the names that fastchess gives them, and where the run's journal lies.
+//! `config.json`: engines, settings and counts under fastchess's keys, and the directory of the
+//! run's journal.
 //!
-//! The counts are for those who read the file. What a resumed run counts it takes from the journal, so nothing is lost or counted
-//! twice, whatever the number of engines.
+//! The counts are for readers of the file only. A resumed run counts from the journal, so no game
+//! is lost or counted twice.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,10 +18,10 @@ use crate::compat::console::Tally;
 use crate::plan::time_control::{Limit, TimeControl};
 use crate::stats::sprt::Model;
 
-/// An interval that never comes, as fastchess writes it.
+/// Interval that fastchess writes for "never".
 const NEVER: u64 = i32::MAX as u64;
 
-/// The file.
+/// Contents of `config.json`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct ConfigFile {
@@ -56,15 +57,15 @@ pub(super) struct ConfigFile {
     log: LogFile,
     engines: Vec<EngineFile>,
     stats: BTreeMap<String, StatsFile>,
-    /// What fastchess does not save.
+    /// Settings that fastchess does not save.
     pub(super) quintain: Option<OwnFile>,
 }
 
-/// What only this program writes.
+/// Keys that only Quintain writes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct OwnFile {
-    /// The run's directory, relative to this file.
+    /// Directory of the run, relative to this file.
     pub(super) run: String,
     dialect: String,
     repeat: Option<u64>,
@@ -194,7 +195,7 @@ struct LimitFile {
     plies: u32,
 }
 
-/// In milliseconds.
+/// Time control, in milliseconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 struct TcFile {
@@ -205,7 +206,7 @@ struct TcFile {
     timemargin: f64,
 }
 
-/// Counts of an encounter.
+/// Counts of one encounter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[expect(non_snake_case, reason = "the file's own names")]
@@ -239,7 +240,7 @@ impl From<&Tally> for StatsFile {
 }
 
 impl ConfigFile {
-    /// The file of a tournament as it was asked for, without counts.
+    /// Contents for a tournament as it was requested, without counts.
     pub(super) fn new(engines: &[EngineArgs], settings: &Settings, dialect: Dialect, seed: u64, run: &str) -> Self {
         let epd = settings.epd.clone().unwrap_or(EpdArgs { file: String::new(), append: true });
         let variant = u8::from(settings.chess960);
@@ -319,39 +320,39 @@ impl ConfigFile {
         }
     }
 
-    /// Puts an encounter's counts in.
+    /// Sets the counts of one encounter.
     pub(super) fn set_stats(&mut self, first: &str, second: &str, tally: &Tally) {
         self.stats.insert(format!("{first} vs {second}"), StatsFile::from(tally));
     }
 
-    /// Whether it tells of games.
+    /// True if any encounter in the file has games.
     pub(super) fn has_games(&self) -> bool {
         self.stats.values().any(|stats| stats.wins + stats.losses + stats.draws > 0)
     }
 
-    /// Reads a file's text.
+    /// Parses the text of a configuration file.
     ///
     /// # Errors
-    /// In words, with the line.
+    /// Message with the line and column of the first error.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         serde_json::from_str(text).map_err(|error| error.to_string())
     }
 
-    /// The file's text.
+    /// JSON text of the file, indented as fastchess indents it.
     pub(super) fn to_json(&self) -> String {
         let mut bytes = Vec::new();
         let formatter = serde_json::ser::PrettyFormatter::with_indent(b"    ");
         let mut writer = serde_json::Serializer::with_formatter(&mut bytes, formatter);
-        // Strings, numbers and lists: there is nothing in it that JSON can't hold.
+        // Serialization cannot fail: the file holds only strings, numbers and lists.
         let _ = self.serialize(&mut writer);
         bytes.push(b'\n');
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    /// The tournament that it was written for.
+    /// Engines and settings of the tournament in the file.
     ///
     /// # Errors
-    /// In words.
+    /// Message if the SPRT model is unknown.
     pub(super) fn saved(&self) -> Result<Saved, String> {
         let own = self.quintain.clone().unwrap_or_default();
         let dialect = if own.dialect == "cutechess" { Dialect::Cutechess } else { Dialect::Fastchess };
@@ -427,7 +428,7 @@ fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Milliseconds, whole ones as a whole number.
+/// Milliseconds to the microsecond; a whole number stays whole.
 fn exact_millis(time: Duration) -> f64 {
     time.as_micros() as f64 / 1e3
 }
@@ -528,7 +529,7 @@ fn pgn_file(settings: &Settings) -> PgnFile {
 }
 
 impl PgnFile {
-    /// What is written, the event and the site.
+    /// PGN options (`None` without a file), event and site.
     fn args(&self) -> (Option<PgnArgs>, String, String) {
         let args = PgnArgs {
             file: self.file.clone(),

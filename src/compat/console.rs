@@ -1,8 +1,9 @@
-//! The console of the leading runners, for scripts and frameworks that read it, and the files that grow beside it.
+//! Console of the leading runners for scripts and frameworks that parse it, and the PGN and EPD
+//! files beside it.
 //!
-//! `Started game` and `Finished game` come as they happen. Pairs count in the order in which they were scheduled, as everywhere
-//! else in Quintain, so that a block may come a few games later than its last `Finished game`; each counted pair has its turn.
-//! Everything goes out by the line, so that a reader at the other end of a pipe is never behind.
+//! `Started game` and `Finished game` lines appear as they happen. Pairs count in schedule order,
+//! as everywhere in Quintain. A block may therefore appear a few games after its last `Finished
+//! game`. Output is flushed after every line, so a reader behind a pipe never lags.
 
 mod files;
 mod lines;
@@ -28,82 +29,82 @@ use crate::stats::sprt::{Sprt, Verdict};
 use crate::tournament::events::{Observer, RunEvent, StopReason};
 use crate::tournament::standing::{Standing, pv_faults};
 
-/// Whose line forms.
+/// Line format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// fastchess's.
+    /// Lines of fastchess.
     Fastchess,
-    /// cutechess-cli's, as fastchess prints them.
+    /// Lines of cutechess-cli, as fastchess prints them.
     Cutechess,
 }
 
-/// What is printed, and of what.
+/// Settings of the console.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// Line forms.
+    /// Line format.
     pub style: Style,
-    /// The players in the order of the plan.
+    /// Players in plan order.
     pub players: Vec<Given>,
-    /// Their limits, for the PGN.
+    /// Limits of the players, for the PGN.
     pub limits: Vec<Limit>,
-    /// The book's file name; empty where there is none.
+    /// File name of the book; empty without one.
     pub book: String,
-    /// Games of the whole tournament; the fewest that it may have where its length is open.
+    /// Games of the whole tournament; a lower bound if its length is open.
     pub games: u64,
-    /// True where results decide how many games there are.
+    /// True if results decide the number of games.
     pub is_open: bool,
-    /// The test.
+    /// SPRT, if the tournament has one.
     pub sprt: Option<Sprt>,
-    /// Count pairs rather than games.
+    /// True to count pairs rather than games.
     pub penta: bool,
-    /// Pairs (games without `penta`) from block to block; `None` for only the last.
+    /// Pairs (games without `penta`) between two blocks; `None` for only the last block.
     pub rating_interval: Option<u64>,
-    /// Games from score line to score line; `None` for only the last.
+    /// Games between two score lines; `None` for only the last line.
     pub score_interval: Option<u64>,
-    /// A crash or stall does not end the tournament.
+    /// True if a crash or stall does not end the tournament.
     pub recover: bool,
-    /// A warning ends the tournament.
+    /// True if a warning ends the tournament.
     pub strict: bool,
-    /// Warn of mate variations of a wrong length.
+    /// True to warn of mate variations of a wrong length.
     pub check_mate_pvs: bool,
-    /// What the PGN looks like.
+    /// Options of the PGN.
     pub pgn: PgnOptions,
-    /// The PGN's event.
+    /// Event tag of the PGN.
     pub event: String,
-    /// The PGN's site.
+    /// Site tag of the PGN.
     pub site: String,
-    /// The rules of castling.
+    /// Standard chess or Chess960.
     pub variant: Variant,
 }
 
-/// The observer.
+/// Observer that prints the console and writes the game files.
 pub struct Console {
     setup: Setup,
     openings: Option<Openings>,
     out: Box<dyn Write + Send>,
     pgn: Option<Output>,
     epd: Option<Output>,
-    /// Games as they finish.
+    /// Results of finished games, in finishing order.
     finished: Scores,
-    /// Pairs as they count.
+    /// Results of counted pairs, in schedule order.
     counted: Scores,
     pairs: u64,
-    /// The test's ratio of what counts.
+    /// LLR of the counted pairs.
     llr: Option<f64>,
     timeouts: Vec<u64>,
     crashes: Vec<u64>,
     /// Set at the first warning.
     warned: Arc<AtomicBool>,
-    /// The players of the last game that counted.
+    /// Players of the last finished or counted game, the lower number first.
     last: (PlayerId, PlayerId),
-    /// Whether the last block says how things stand now.
+    /// True if the last block shows the current results.
     is_told: bool,
-    /// Whether something happened that ends the tournament: what a slot begins before it hears of it is dropped.
+    /// True once the tournament is about to end. Games that a slot still begins are not announced.
     is_ending: bool,
 }
 
 impl Console {
-    /// A console that writes to `out`. `warned` is set once something was warned of.
+    /// Console that writes to `out` and sets `warned` at the first warning.
     #[must_use]
     pub fn new(setup: Setup, out: Box<dyn Write + Send>, warned: Arc<AtomicBool>) -> Self {
         let players = setup.players.len();
@@ -126,20 +127,21 @@ impl Console {
         }
     }
 
-    /// Writes games to these files as well.
+    /// Adds files that receive each finished game.
     #[must_use]
     pub fn with_files(mut self, pgn: Option<Output>, epd: Option<Output>) -> Self {
         (self.pgn, self.epd) = (pgn, epd);
         self
     }
 
-    /// Goes on from what earlier processes played: all finished games, and those of the `pairs` pairs that count.
+    /// Continues after earlier processes: `finished` has all finished games, `counted` those of the
+    /// first `pairs` pairs.
     pub fn resume(&mut self, finished: Scores, counted: Scores, pairs: u64) {
         (self.finished, self.counted, self.pairs) = (finished, counted, pairs);
     }
 
     fn print(&mut self, text: &str) {
-        // A reader that went away is no reason not to play on: the journal has the games.
+        // A closed reader does not stop the run, because the journal has the games.
         let _ = self.out.write_all(text.as_bytes());
         let _ = self.out.flush();
     }
@@ -158,7 +160,7 @@ impl Console {
         format!("({} vs {})", self.given(players.white), self.given(players.black))
     }
 
-    /// What decides how things stand: pairs as they count, or games as they finish.
+    /// Results that blocks show: counted pairs with `penta`, otherwise finished games.
     const fn scores(&self) -> &Scores {
         if self.setup.penta { &self.counted } else { &self.finished }
     }
@@ -217,7 +219,8 @@ impl Console {
         }
     }
 
-    /// Writes a game to the files, and the checksum to the console.
+    /// Appends a game to the files and prints the checksum line. A file that fails is dropped with
+    /// a warning.
     fn file(&mut self, game: &GameRecord) {
         let [white, black] = [game.players.white, game.players.black].map(|player| usize::from(player.0));
         let limit = |player: usize| self.setup.limits.get(player).copied().unwrap_or_default();
@@ -288,7 +291,7 @@ impl Console {
         }
     }
 
-    /// How things stand.
+    /// Prints a block of results.
     fn block(&mut self, verdict: Verdict) {
         let (first, second) = self.last;
         let scores = self.scores();
@@ -309,7 +312,7 @@ impl Console {
             (Style::Cutechess, _) => text += &lines::table(&players, false, false),
         }
         if let Some(sprt) = &setup.sprt {
-            // What decides are pairs as they count, whatever is shown.
+            // The SPRT runs on counted pairs, even if the block shows games.
             let llr = self.llr.unwrap_or(0.0);
             text += &match setup.style {
                 Style::Fastchess => lines::llr(sprt, llr),
@@ -326,7 +329,8 @@ impl Console {
     fn closed(&mut self, standing: &Standing, reason: &StopReason) {
         let verdict = standing.verdict();
         let is_out = *reason == StopReason::OutOfOpenings;
-        // Pairs that repeat others are missing from the number at which the last block is due.
+        // Repeated pairs do not count, so the total that triggers the last block may not be
+        // reached.
         let is_due = self.setup.is_open || standing.repeated() > 0;
         if (is_out || is_due && *reason == StopReason::OutOfPairs) && !self.is_told {
             self.block(verdict);

@@ -1,4 +1,4 @@
-//! cutechess-cli's options, as far as scripts commonly use them.
+//! Options of cutechess-cli that scripts commonly use.
 
 use super::check::check;
 use super::common;
@@ -11,7 +11,7 @@ use super::invocation::{
 use super::words::{Group, UsageError, decimal, groups, interval, number, unknown_key};
 use crate::stats::sprt::Model;
 
-/// Every option, in the order of the help.
+/// All options, in the order of the help.
 pub(super) const OPTIONS: [&str; 38] = [
     "-engine",
     "-each",
@@ -53,13 +53,14 @@ pub(super) const OPTIONS: [&str; 38] = [
     "-h",
 ];
 
-/// Flags that stand among an engine's keys without a value.
+/// Engine keys without a value.
 const ENGINE_FLAGS: [&str; 3] = ["ponder", "whitepov", "trust"];
 
-/// Reads a command line without the program's name; an empty one asks for help.
+/// Parses a command line without the program's name. An empty one requests the help.
 ///
 /// # Errors
-/// [`UsageError`] for the first option that cannot be read, and for options that do not go together.
+/// [`UsageError`] for the first option that cannot be read, or for options that contradict each
+/// other.
 pub(super) fn parse(words: &[String]) -> Result<Request, UsageError> {
     if words.is_empty() {
         return Ok(Request::Help);
@@ -87,14 +88,14 @@ pub(super) fn parse(words: &[String]) -> Result<Request, UsageError> {
         .map(|invocation| Request::Play(Box::new(invocation)))
 }
 
-/// Sets an option's keys in each of some engines.
+/// Sets the keys of an option in each of `engines`.
 fn set(engines: &mut [EngineArgs], group: &Group) -> Result<(), String> {
     if group.words.is_empty() {
         return Err("it takes key=value".to_owned());
     }
     for word in &group.words {
         let (key, value) = match word.split_once('=') {
-            // An option may be set to nothing, as a path that is not to be used.
+            // A UCI option may have an empty value, such as an unused path.
             Some((key, value)) if !value.is_empty() || key.starts_with("option.") => (key, value),
             None if ENGINE_FLAGS.contains(word) => (*word, ""),
             _ => return Err(format!("it takes key=value, not \"{word}\"")),
@@ -145,7 +146,7 @@ fn single(settings: &mut Settings, option: &str, value: &str) -> Result<(), Stri
         }
         "-outcomeinterval" => settings.score_interval = interval(value)?,
         "-srand" => settings.seed = Some(number(value)?).filter(|seed| *seed > 0),
-        // A book is always held whole, and the results have one form.
+        // Accepted without effect: a book is always held in memory, and results have one format.
         "-bookmode" | "-resultformat" => {}
         _ => return Err("it is not known".to_owned()),
     }
@@ -172,7 +173,7 @@ fn opening(settings: &mut Settings, key: &str, value: &str) -> Result<(), String
     Ok(())
 }
 
-/// Its bounds are in logistic Elo.
+/// SPRT with bounds in logistic Elo.
 fn sprt(pairs: &[(&str, &str)]) -> Result<SprtArgs, String> {
     let mut sprt = SprtArgs { elo0: 0.0, elo1: 0.0, alpha: 0.05, beta: 0.05, model: Model::Logistic };
     for &(key, value) in pairs {
@@ -188,7 +189,7 @@ fn sprt(pairs: &[(&str, &str)]) -> Result<SprtArgs, String> {
     Ok(sprt)
 }
 
-/// `FILE [min] [fi]`: without `fi` games that did not finish are written as well, of which there are none here.
+/// `FILE [min] [fi]`. `fi` has no effect because only finished games are written.
 fn pgn(group: &Group) -> Result<PgnArgs, String> {
     let [file, rest @ ..] = group.words.as_slice() else { return Err("it takes a file".to_owned()) };
     let mut pgn = PgnArgs { file: (*file).to_owned(), ..PgnArgs::default() };

@@ -1,4 +1,4 @@
-//! The keys of `-engine` and `-each`, and the time controls they hold.
+//! Keys of `-engine` and `-each`, and their time controls.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use super::invocation::{Dialect, EngineArgs};
 use super::words::{decimal, number, unknown_key};
 use crate::plan::time_control::TimeControl;
 
-/// The longest time that a plan can hold.
+/// Longest time that a plan can hold.
 const LONGEST_S: f64 = 9_999_999.0;
 
 const FASTCHESS_KEYS: [&str; 13] =
@@ -57,7 +57,8 @@ pub(super) fn set(engine: &mut EngineArgs, key: &str, value: &str, dialect: Dial
         "timemargin" => engine.margin = Duration::from_millis(number(value)?),
         "restart" => engine.restart = restart(value, fastchess)?,
         "ponder" if !fastchess => engine.ponder = true,
-        // Where an engine's own output goes and whose view its scores have is settled: the run directory, and UCI's.
+        // Accepted without effect: stderr goes to the run directory, and UCI scores have the
+        // engine's view.
         "stderr" | "whitepov" | "trust" if !fastchess => {}
         "conf" | "initstr" | "book" | "bookdepth" if !fastchess => {
             return Err(format!("\"{key}\" is not supported: give the engine by cmd=, its options by option.NAME="));
@@ -80,7 +81,7 @@ fn restart(value: &str, fastchess: bool) -> Result<bool, String> {
     }
 }
 
-/// A word as a shell would need it.
+/// Word quoted for a shell, if it needs quotes.
 pub(super) fn quoted(word: &str) -> String {
     if word.is_empty() || word.contains([' ', '\'', '"', '\\']) {
         format!("'{}'", word.replace('\'', r"'\''"))
@@ -89,7 +90,8 @@ pub(super) fn quoted(word: &str) -> String {
     }
 }
 
-/// `[moves/][min:]sec[+inc]`, seconds with or without an `s`; no clock for `inf` and for no time at all.
+/// Parses `[moves/][min:]sec[+inc]`, seconds with or without an `s`. Returns `None` for `inf` and
+/// for zero time.
 pub(super) fn time_control(text: &str) -> Result<Option<TimeControl>, String> {
     if text.contains("hg") {
         return Err("hourglass time controls are not supported".to_owned());
@@ -125,7 +127,7 @@ pub(super) fn time_control(text: &str) -> Result<Option<TimeControl>, String> {
     Ok(Some(clock).filter(|_| !base.is_zero() || !increment.is_zero()))
 }
 
-/// Seconds with or without an `s`.
+/// Parses seconds with or without an `s`.
 fn seconds(text: &str) -> Result<Duration, String> {
     scaled(text.strip_suffix('s').filter(|rest| !rest.is_empty()).unwrap_or(text), 1.0)
 }
@@ -135,7 +137,7 @@ fn scaled(text: &str, unit_s: f64) -> Result<Duration, String> {
     if !(0.0..=LONGEST_S).contains(&value) {
         return Err(format!("\"{text}\" is negative or too long"));
     }
-    // Whole microseconds: what a plan holds.
+    // A plan holds whole microseconds.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 1e13")]
     Ok(Duration::from_micros((value * 1e6).round() as u64))
 }

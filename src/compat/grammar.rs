@@ -1,5 +1,5 @@
-//! fastchess's options, one arm each; those that cutechess-cli has alike are in `common`. What they
-//! mean together is `check`.
+//! fastchess's options, one match arm each. Options shared with cutechess-cli are in `common`,
+//! checks across options in `check`.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,7 +14,7 @@ use super::invocation::{
 use super::words::{Group, UsageError, boolean, cpu_list, decimal, groups, interval, number, unknown_key};
 use crate::stats::sprt::Model;
 
-/// Every option, in the order of the help.
+/// All options, in the order of the help.
 pub(super) const OPTIONS: [&str; 54] = [
     "-engine",
     "-each",
@@ -72,17 +72,17 @@ pub(super) const OPTIONS: [&str; 54] = [
     "-compliance",
 ];
 
-/// What an earlier run's configuration file holds.
+/// Engines and settings from an earlier run's configuration file.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Saved {
     pub engines: Vec<EngineArgs>,
     pub settings: Settings,
 }
 
-/// Reads configuration files for `-config file=`.
+/// Loader of configuration files for `-config file=`.
 pub(super) type Load<'a> = &'a dyn Fn(&Path) -> Result<Saved, String>;
 
-/// The state of a command line that is being read.
+/// State of the parser.
 struct Reader<'a> {
     engines: Vec<EngineArgs>,
     settings: Settings,
@@ -90,10 +90,11 @@ struct Reader<'a> {
     load: Load<'a>,
 }
 
-/// Reads a command line without the program's name; an empty one asks for help.
+/// Parses a command line without the program's name. An empty one requests the help.
 ///
 /// # Errors
-/// [`UsageError`] for the first option that cannot be read, and for options that do not go together.
+/// [`UsageError`] for the first option that cannot be read, or for options that contradict each
+/// other.
 pub(super) fn parse(words: &[String], load: Load) -> Result<Request, UsageError> {
     match words {
         [] => return Ok(Request::Help),
@@ -115,7 +116,7 @@ pub(super) fn parse(words: &[String], load: Load) -> Result<Request, UsageError>
             _ => reader.option(group).map_err(|why| group.error(why))?,
         }
     }
-    // After every engine, wherever it stood.
+    // `-each` applies to every engine, even to one further right.
     for group in groups.iter().filter(|group| group.option == "-each") {
         reader.each(group).map_err(|why| group.error(why))?;
     }
@@ -180,7 +181,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Two engines and a book: the rest is settled.
+    /// Applies `-quick`: two engines and a book, with fixed settings for the rest.
     fn quick(&mut self, group: &Group) -> Result<(), String> {
         let mut book = None;
         let mut engines = Vec::new();
@@ -215,7 +216,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Takes an earlier run's settings; what stands after it on the command line changes them.
+    /// Loads an earlier run's settings. Options further right on the command line override them.
     fn config(&mut self, group: &Group) -> Result<(), String> {
         let before = (self.engines.clone(), self.settings.clone());
         for (key, value) in group.pairs()? {
@@ -230,7 +231,8 @@ impl Reader<'_> {
                     if boolean(value)? {
                         let name = std::mem::take(&mut self.settings.config_name);
                         (self.engines, self.settings) = before.clone();
-                        // The name that an `outname=` of the same option gave; the file's own goes with the file.
+                        // Keeps a name from `outname=` of this same option, but not the file's own
+                        // name.
                         if group.words.iter().any(|word| word.strip_prefix("outname=") == Some(&name)) {
                             self.settings.config_name = name;
                         }
@@ -249,7 +251,7 @@ impl Reader<'_> {
     }
 }
 
-/// A book's form by its name, packed or not.
+/// Format of a book by its file name, compressed or not.
 pub(super) fn book_format(file: &str) -> Option<BookFormat> {
     let name = file.trim_end_matches(".gz").trim_end_matches(".zst");
     match name.rsplit_once('.')?.1 {
@@ -270,7 +272,7 @@ fn flag(settings: &mut Settings, option: &str) {
     *flag = true;
 }
 
-/// The options with exactly one value.
+/// Applies an option with exactly one value.
 fn single(settings: &mut Settings, option: &str, value: &str) -> Result<(), String> {
     let millis = |value: &str| number(value).map(Duration::from_millis);
     match option {
@@ -301,12 +303,12 @@ fn single(settings: &mut Settings, option: &str, value: &str) -> Result<(), Stri
     Ok(())
 }
 
-/// The options with keys and values.
+/// Applies an option with keys and values.
 fn keys(settings: &mut Settings, group: &Group) -> Result<(), String> {
     match group.option {
         "-openings" => group.pairs()?.into_iter().try_for_each(|(key, value)| opening(settings, key, value)),
         "-sprt" => {
-            // As fastchess has it: no rounds means as many as it takes.
+            // fastchess reads zero rounds with `-sprt` as 500000.
             if settings.rounds == 0 {
                 settings.rounds = 500_000;
             }
@@ -351,7 +353,7 @@ fn keys(settings: &mut Settings, group: &Group) -> Result<(), String> {
     }
 }
 
-/// The value of the one key that an option has.
+/// Boolean value of an option with the single key `name`.
 fn only_key(group: &Group, name: &str) -> Result<bool, String> {
     let mut on = false;
     for (key, value) in group.pairs()? {
@@ -384,7 +386,7 @@ fn opening(settings: &mut Settings, key: &str, value: &str) -> Result<(), String
                 _ => return Err(format!("\"{value}\" is neither sequential nor random")),
             }
         }
-        // Fewer than none are all.
+        // A negative number stands for all plies.
         "plies" => openings.plies = u32::try_from(number::<i64>(value)?).ok(),
         "start" => {
             openings.start = number(value)?;

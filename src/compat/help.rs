@@ -1,4 +1,4 @@
-//! `-help`
+//! Texts of `-help`.
 
 use super::invocation::Dialect;
 

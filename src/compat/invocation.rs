@@ -1,5 +1,5 @@
-//! What a command line of fastchess or cutechess-cli asks for, as types. Reading it is `grammar` and `cutechess`; making a plan of
-//! it is `plan`.
+//! Types of a parsed fastchess or cutechess-cli command line. `grammar` and `cutechess` parse it,
+//! and `plan` turns it into a plan.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,87 +7,87 @@ use std::time::Duration;
 use crate::plan::time_control::Limit;
 use crate::stats::sprt::Model;
 
-/// Whose command line it is: the defaults differ, and what is printed.
+/// Runner whose command line is read. Defaults and output depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dialect {
-    /// fastchess.
+    /// Command line of fastchess.
     Fastchess,
-    /// cutechess-cli.
+    /// Command line of cutechess-cli.
     Cutechess,
 }
 
-/// What is to be done.
+/// Action that a command line requests.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Request {
-    /// Play.
+    /// Play a tournament.
     Play(Box<Invocation>),
-    /// Say which version this is.
+    /// Print the version.
     Version,
-    /// Say which options there are.
+    /// Print the options.
     Help,
-    /// Check that an engine keeps to the protocol: its command and arguments.
+    /// Check an engine's UCI conformance, by its command and arguments.
     Compliance(Vec<String>),
 }
 
-/// A tournament as typed.
+/// Tournament as typed.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Invocation {
-    /// Whose command line it is.
+    /// Runner whose command line it is.
     pub dialect: Dialect,
-    /// At least two, each with a name of its own.
+    /// At least two engines with unique names.
     pub engines: Vec<EngineArgs>,
-    /// Everything else.
+    /// Settings of the tournament.
     pub settings: Settings,
-    /// The configuration file that was read, where the run goes on from it.
+    /// Configuration file of the run to resume.
     pub resume: Option<PathBuf>,
-    /// What a user should hear before the first game.
+    /// Notes to print before the first game.
     pub notes: Vec<String>,
 }
 
-/// One `-engine`, with what `-each` adds.
+/// One `-engine` with the keys of `-each`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct EngineArgs {
-    /// The program: a path, relative to `dir` where that is set, or a name to look up.
+    /// Program: a path, relative to `dir` if that is set, or a name to look up in `PATH`.
     pub cmd: String,
-    /// Unique once checked.
+    /// Display name; unique once checked.
     pub name: String,
-    /// Its arguments, as a shell would split them.
+    /// Arguments, split as a shell would split them.
     pub args: String,
-    /// Where it runs; empty for here.
+    /// Working directory; empty for the current one.
     pub dir: String,
-    /// What it may spend.
+    /// Time, nodes or depth per move or game.
     pub limit: Limit,
-    /// Grace on every move.
+    /// Time margin on every move.
     pub margin: Duration,
-    /// True to start it anew for each game.
+    /// True to restart the engine for each game.
     pub restart: bool,
-    /// True to let it think on the opponent's time.
+    /// True to let the engine ponder.
     pub ponder: bool,
     /// UCI options in the order given.
     pub options: Vec<(String, String)>,
 }
 
-/// Who meets whom.
+/// Tournament format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tournament {
-    /// Everybody everybody.
+    /// Each engine plays each other.
     RoundRobin,
-    /// The first `seeds` engines everybody else.
+    /// The first `seeds` engines play each other engine.
     Gauntlet,
-    /// Losers leave.
+    /// Losers drop out.
     Knockout,
 }
 
-/// The form of the console's lines.
+/// Format of the console's lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OutputFormat {
-    /// fastchess.
+    /// Lines of fastchess.
     Fastchess,
-    /// cutechess-cli.
+    /// Lines of cutechess-cli.
     Cutechess,
 }
 
-/// The form of a book.
+/// Format of a book.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BookFormat {
     /// Positions.
@@ -96,18 +96,18 @@ pub(crate) enum BookFormat {
     Pgn,
 }
 
-/// `-openings`
+/// Values of `-openings`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct OpeningArgs {
-    /// The book; `None` for the starting position.
+    /// Book; `None` for the starting position.
     pub file: Option<String>,
-    /// As said, or by the file's name; `None` to look at its content.
+    /// Format as given or by the file name; `None` to detect it from the content.
     pub format: Option<BookFormat>,
-    /// Shuffled by the seed.
+    /// True to shuffle the openings by the seed.
     pub random: bool,
     /// Plies taken from each game; `None` for all.
     pub plies: Option<u32>,
-    /// The first opening, from 1; 0 stands for 1.
+    /// First opening, counted from 1; 0 stands for 1.
     pub start: u64,
 }
 
@@ -123,18 +123,18 @@ pub(crate) enum Notation {
     Uci,
 }
 
-/// `-pgnout`
+/// Values of `-pgnout`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PgnArgs {
-    /// Where to; empty for a name with the date.
+    /// Target file; empty for a name with the date.
     pub file: String,
-    /// Go on after what is there.
+    /// True to append to an existing file.
     pub append: bool,
-    /// Moves.
+    /// Notation of moves.
     pub notation: Notation,
-    /// Only the roster, no comments.
+    /// True for the tag roster only, without comments.
     pub min: bool,
-    /// Comment fields.
+    /// True to write the field in comments, here and in the flags below.
     pub nodes: bool,
     pub seldepth: bool,
     pub nps: bool,
@@ -143,7 +143,7 @@ pub(crate) struct PgnArgs {
     pub pv: bool,
     pub timeleft: bool,
     pub latency: bool,
-    /// The last line of each search that matches, for each of these.
+    /// Patterns; the last matching line of each search is written for each.
     pub match_lines: Vec<String>,
 }
 
@@ -167,16 +167,16 @@ impl Default for PgnArgs {
     }
 }
 
-/// `-epdout`
+/// Values of `-epdout`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct EpdArgs {
-    /// Where to; empty for a name with the date.
+    /// Target file; empty for a name with the date.
     pub file: String,
-    /// Go on after what is there.
+    /// True to append to an existing file.
     pub append: bool,
 }
 
-/// `-sprt`
+/// Values of `-sprt`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct SprtArgs {
     pub elo0: f64,
@@ -186,32 +186,32 @@ pub(crate) struct SprtArgs {
     pub model: Model,
 }
 
-/// `-draw`
+/// Values of `-draw`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DrawArgs {
-    /// Full moves before it applies.
+    /// Full moves played before the rule applies.
     pub number: u32,
     /// Consecutive full moves.
     pub count: u32,
-    /// Centipawns.
+    /// Largest score for a draw, in centipawns.
     pub score: u32,
 }
 
-/// `-resign`
+/// Values of `-resign`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ResignArgs {
     /// Consecutive moves of the loser.
     pub count: u32,
-    /// Centipawns.
+    /// Smallest losing score, in centipawns.
     pub score: u32,
-    /// The winner must agree.
+    /// True if the winner must agree.
     pub two_sided: bool,
 }
 
-/// Which results tables may give.
+/// Results that tablebases may adjudicate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum TbResult {
-    /// Any.
+    /// Any result.
     #[default]
     Both,
     /// Wins only.
@@ -220,33 +220,33 @@ pub(crate) enum TbResult {
     Draw,
 }
 
-/// `-tb` and what belongs to it.
+/// Values of `-tb` and its companions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TbArgs {
-    /// Folders, separated as on the command line; `None` where tables are not used.
+    /// Folders, separated as on the command line; `None` without tablebases.
     pub paths: Option<String>,
-    /// The most men; 0 for as many as the tables have.
+    /// Most men on the board; 0 for as many as the tables have.
     pub pieces: u32,
-    /// Take a cursed win for a win.
+    /// True to count a cursed win as a win.
     pub ignore_50: bool,
-    /// Which results.
+    /// Results that may be adjudicated.
     pub result: TbResult,
 }
 
-/// `-log`
+/// Values of `-log`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LogArgs {
-    /// The file; empty where none is written.
+    /// Target file, `-` for the standard output; empty for no log.
     pub file: String,
-    /// The lowest level that is written.
+    /// Lowest level that is written.
     pub level: LogLevel,
-    /// Go on after what is there.
+    /// True to append to an existing file.
     pub append: bool,
-    /// As it happens; false leaves it to the system's buffers.
+    /// True to flush after each line; false leaves it to the system's buffers.
     pub realtime: bool,
-    /// Everything engines are told and say, too.
+    /// True to include the UCI traffic of failed engines.
     pub engine: bool,
-    /// Packed; not done, and said so.
+    /// True to compress the log. Accepted without effect.
     pub compress: bool,
 }
 
@@ -263,7 +263,7 @@ impl Default for LogArgs {
     }
 }
 
-/// How much a log tells.
+/// Log level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum LogLevel {
     Trace,
@@ -273,20 +273,20 @@ pub(crate) enum LogLevel {
     Fatal,
 }
 
-/// Everything that is not an engine's own.
+/// Settings that belong to no single engine.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Settings {
     pub openings: OpeningArgs,
     pub pgn: Option<PgnArgs>,
     pub epd: Option<EpdArgs>,
-    /// Print the PGN's checksum after each game.
+    /// True to print the PGN's checksum after each game.
     pub crc32: bool,
     pub event: String,
     pub site: String,
     pub sprt: Option<SprtArgs>,
     pub draw: Option<DrawArgs>,
     pub resign: Option<ResignArgs>,
-    /// Full moves of the engines after which a game is drawn.
+    /// Full moves after which a game is drawn.
     pub max_moves: Option<u32>,
     pub tb: TbArgs,
     pub chess960: bool,
@@ -297,33 +297,34 @@ pub(crate) struct Settings {
     pub rounds: u64,
     /// Games of an encounter.
     pub games: u64,
-    /// Successive games of an encounter with one opening; `None` for all of a round, as fastchess has it.
+    /// Successive games of an encounter with one opening; `None` for all of a round, as fastchess
+    /// does.
     pub repeat: Option<u64>,
-    /// Games at once; at most 0 for the CPUs but so many.
+    /// Games at once. Zero or less counts down from the number of CPUs.
     pub concurrency: i64,
     pub force_concurrency: bool,
     /// Pause of a slot between games.
     pub wait: Duration,
     pub no_swap: bool,
     pub reverse: bool,
-    /// Go on after a crash or stall.
+    /// True to continue after a crash or stall.
     pub recover: bool,
-    /// Games or pairs between two blocks of results; `None` for only the last.
+    /// Games or pairs between two blocks of results; `None` for only the last block.
     pub rating_interval: Option<u64>,
-    /// Games between two lines of the score; `None` for only the last.
+    /// Games between two score lines; `None` for only the last line.
     pub score_interval: Option<u64>,
-    /// Count pairs rather than games.
+    /// True to count pairs rather than games.
     pub penta: bool,
     pub output: OutputFormat,
-    /// The order of openings; `None` for any.
+    /// Seed of the opening order; `None` for a random one.
     pub seed: Option<u64>,
-    /// Where settings and counts are saved.
+    /// File for settings and counts.
     pub config_name: String,
-    /// Games between two saves; `None` for only the last.
+    /// Games between two saves; `None` for only the last save.
     pub autosave: Option<u64>,
-    /// Pin games to CPUs.
+    /// True to pin games to CPUs.
     pub affinity: bool,
-    /// To these; empty for the machine's own order.
+    /// CPUs to pin to; empty for the machine's own order.
     pub affinity_cpus: Vec<usize>,
     pub startup: Duration,
     pub ucinewgame: Duration,
@@ -331,14 +332,14 @@ pub(crate) struct Settings {
     pub log: LogArgs,
     pub check_mate_pvs: bool,
     pub show_latency: bool,
-    /// Warnings on one line.
+    /// fastchess's test mode; saved in the configuration file only.
     pub test_env: bool,
-    /// Stop at the first warning.
+    /// True to stop at the first warning.
     pub strict: bool,
 }
 
 impl Settings {
-    /// What holds where nothing is said.
+    /// Defaults of the dialect.
     pub(super) fn new(dialect: Dialect) -> Self {
         let fastchess = dialect == Dialect::Fastchess;
         Self {

@@ -1,7 +1,7 @@
-//! `-log`, `-show-latency` and `-debug`: what happens, a line each, with the time.
+//! Log of `-log`, `-show-latency` and `-debug`: one line per event, with the time.
 //!
-//! What engines are told and say is kept by the slots, away from their clocks, and comes here with the games that an engine lost by its own
-//! fault; of every other game the journal has each move.
+//! Slots keep the UCI traffic of engines away from their clocks. It reaches the log only with games
+//! that an engine lost by its own fault. The journal has each move of every other game.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write};
@@ -11,7 +11,7 @@ use super::invocation::{LogArgs, LogLevel};
 use crate::record::{Color, GameRecord};
 use crate::tournament::events::{Observer, RunEvent};
 
-/// Writes the log.
+/// Observer that writes the log.
 pub(super) struct Log {
     out: Box<dyn Write + Send>,
     args: LogArgs,
@@ -20,11 +20,11 @@ pub(super) struct Log {
 }
 
 impl Log {
-    /// Opens the log; `None` where none is asked for. `latency` tells of each move how much later its answer was read than the
-    /// engine says it was given.
+    /// Opens the log; `None` if `args` names no file. `latency` adds a line per move with the time
+    /// charged beyond the time that the engine reported.
     ///
     /// # Errors
-    /// Where the file cannot be written.
+    /// I/O error if the file cannot be opened.
     pub(super) fn open(args: &LogArgs, latency: bool, names: Vec<String>) -> std::io::Result<Option<Self>> {
         let out: Box<dyn Write + Send> = match args.file.as_str() {
             "" => return Ok(None),
@@ -52,7 +52,7 @@ impl Log {
             LogLevel::Fatal => "FATAL",
         };
         let time = chrono::Local::now().format("%H:%M:%S%.6f");
-        // A log that cannot be written is no reason not to play.
+        // A log that cannot be written does not stop the run.
         let _ = writeln!(self.out, "[{label:<6}] [{time}] quintain --- {text}");
         if self.args.realtime {
             let _ = self.out.flush();

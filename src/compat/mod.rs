@@ -1,11 +1,13 @@
-//! `quintain fastchess` and `quintain cutechess`: the command lines and the console of the leading runners, for the scripts and
-//! frameworks that call them. Also what this program is when it is started under one of their names.
+//! `quintain fastchess` and `quintain cutechess`: command lines and console of the leading runners,
+//! for scripts and frameworks that call them. A program named after one of them acts as that
+//! runner.
 //!
-//! Reading order: `invocation` (what can be asked for), `words` and `engine` (how it is written), `grammar` and `cutechess` (one
-//! option an arm), `check` (what they mean together), `plan` (what is played), `place`, `config` and `save` (what stays), `play`.
+//! Reading order: `invocation` (types), `words` and `engine` (lexing), `grammar` and `cutechess`
+//! (one match arm per option), `check` (rules across options), `plan` (the run's plan), `place`,
+//! `config` and `save` (files), `play`.
 //!
-//! Under another runner's name a run is the same run: plan and journal lie in `CONFIG.json.run`
-//! beside the file of `-config outname=`, which holds settings and counts under that runner's
+//! A run under another runner's name is an ordinary run. Plan and journal lie in `CONFIG.json.run`
+//! beside the file of `-config outname=`. That file holds settings and counts under the runner's
 //! keys. `-config file=` replays the journal; the counts in the file are for its readers. Pairs
 //! count in schedule order here as well, so a block may come a few games after its last `Finished
 //! game`.
@@ -40,13 +42,14 @@ use self::say::say;
 use crate::files::{MOST_DOCUMENT_BYTES, read_input};
 use crate::text::with_causes;
 
-/// The fastchess whose command line this is.
+/// Version of fastchess whose command line is read.
 const FASTCHESS_VERSION: &str = "1.8.2";
 
-/// The cutechess-cli whose command line this is.
+/// Version of cutechess-cli whose command line is read.
 const CUTECHESS_VERSION: &str = "1.3.1";
 
-/// The runner that a program of this name is to be: `fastchess`, `fastchess-ob`, `cutechess-cli`, ...
+/// Runner that a program of this name stands in for: `fastchess`, `fastchess-ob`, `cutechess-cli`,
+/// ...
 pub(crate) fn dialect_of(program: &Path) -> Option<Dialect> {
     let name = program.file_name()?.to_str()?;
     if name.starts_with("fastchess") {
@@ -58,19 +61,20 @@ pub(crate) fn dialect_of(program: &Path) -> Option<Dialect> {
     }
 }
 
-/// A runner whose command lines are read.
+/// Runner whose command lines are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Runner {
-    /// fastchess.
+    /// Command lines of fastchess.
     Fastchess,
-    /// cutechess-cli.
+    /// Command lines of cutechess-cli.
     Cutechess,
 }
 
-/// Reads a command line without the program's name, and starts nothing. Files that `-config` names are not read.
+/// Checks a command line without the program's name, and starts nothing. Files that `-config` names
+/// are not read.
 ///
 /// # Errors
-/// A sentence about what is wrong with it.
+/// Message about the first fault.
 pub fn check_runner_words(runner: Runner, words: &[String]) -> Result<(), String> {
     let no_files = |path: &Path| Err(format!("{}: not read", path.display()));
     let parsed = match runner {
@@ -80,14 +84,15 @@ pub fn check_runner_words(runner: Runner, words: &[String]) -> Result<(), String
     parsed.map(drop).map_err(|error| error.to_string())
 }
 
-/// `quintain check` of an engine by its spec; true if it passed.
+/// Function for `quintain check` of an engine by its spec; returns true if the engine passed.
 pub(crate) type Check<'a> = &'a dyn Fn(&str) -> Result<bool, Failure>;
 
-/// Whatever ended a command line that was read.
+/// Error that ended a valid command line.
 pub(crate) type Failure = Box<dyn Error + Send + Sync>;
 
-/// Does what the command line says; `program` is how to call this again. Exit codes are those of the leading runners: 0 for a
-/// tournament that was played to its end, whatever its verdict, and 1 for anything else.
+/// Runs a command line. `program` is the command that a user types to resume. Exit codes are those
+/// of the leading runners: 0 for a tournament played to its end, whatever its verdict, and 1 for
+/// anything else.
 pub(crate) fn run(dialect: Dialect, words: &[OsString], program: &str, check: Check<'_>) -> u8 {
     let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let parsed = match dialect {
@@ -121,7 +126,7 @@ pub(crate) fn run(dialect: Dialect, words: &[OsString], program: &str, check: Ch
     }
 }
 
-/// A number of three parts comes first: that is what frameworks look for.
+/// Version text. A number of three parts comes first, because frameworks look for it.
 fn version(dialect: Dialect) -> String {
     let own = env!("CARGO_PKG_VERSION");
     match dialect {
@@ -136,7 +141,7 @@ fn load(path: &Path) -> Result<Saved, String> {
     ConfigFile::parse(&text).and_then(|file| file.saved()).map_err(with_path)
 }
 
-/// `quintain check`, under the leading runner's name for it.
+/// Runs `quintain check` under the leading runners' name for it.
 fn compliance(command: &[String], check: Check<'_>) -> Result<bool, Failure> {
     check(&command.iter().map(|word| engine::quoted(word)).collect::<Vec<_>>().join(" "))
 }

@@ -1,7 +1,8 @@
-//! Where the journal of a tournament lies: `config.json.run` beside `config.json`.
+//! Directory of a tournament's journal: `config.json.run` beside `config.json`.
 //!
-//! A new tournament takes the place of the last one that ended there, as its `config.json` does. Where that one is still being
-//! played (frameworks start several at once in one folder) it goes to `config.json.run-2`, and so on.
+//! A new tournament replaces one that ended there, as its `config.json` does. If that one is still
+//! being played, the new one goes to `config.json.run-2`, and so on. Frameworks start several at
+//! once in one folder.
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -10,15 +11,15 @@ use crate::files::open_regular;
 use crate::journal;
 use crate::run::error::{Result, Within as _};
 
-/// A run's place that nobody else takes as long as this lives.
+/// Directory reserved for one run while this value lives.
 pub(super) struct Claim {
-    /// Where the run goes.
+    /// Directory of the run.
     pub(super) root: PathBuf,
-    /// Held until the run's own lock stands.
+    /// Lock on the parent folder, held until the run locks its journal.
     _gate: File,
 }
 
-/// Finds a place for a new run and clears it.
+/// Finds a directory for a new run and clears it.
 pub(super) fn claim(config: &Path) -> Result<Claim> {
     let folder = match config.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -26,7 +27,8 @@ pub(super) fn claim(config: &Path) -> Result<Claim> {
     };
     let folder = std::path::absolute(folder)?;
     let gate = File::open(&folder).within(|| format!("{}: cannot be opened", folder.display()))?;
-    // One process at a time looks around; it holds this no longer than it takes to begin a run.
+    // Only one process at a time looks for a directory. It holds the lock only until its run has
+    // begun.
     gate.lock().within(|| format!("{}: cannot be locked", folder.display()))?;
     let name = config.file_name().unwrap_or_default().to_string_lossy().into_owned();
     for number in 1u32.. {
@@ -41,13 +43,13 @@ pub(super) fn claim(config: &Path) -> Result<Claim> {
     unreachable!("a folder has no four billion runs at once")
 }
 
-/// Whether a run may take this place: nothing is there, or a run that nobody plays.
+/// True if a run may use this directory: it does not exist, or it holds a run that nobody plays.
 fn is_free(root: &Path) -> Result<bool> {
     if root.symlink_metadata().is_err() {
         return Ok(true);
     }
     let path = root.join(journal::FILE_NAME);
-    // What is there and is no run is not ours to clear.
+    // Anything that is not a run must not be cleared.
     let Ok(file) = open_regular(&path) else { return Ok(false) };
     match file.try_lock() {
         Ok(()) => Ok(true),

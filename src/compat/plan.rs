@@ -1,4 +1,4 @@
-//! From an invocation to a plan.
+//! Conversion of an invocation into a plan.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -22,20 +22,21 @@ use crate::tournament::formats::gauntlet::Gauntlet;
 use crate::tournament::formats::knockout::Knockout;
 use crate::tournament::formats::round_robin::RoundRobin;
 
-/// How long a search without a clock may take. The leading runners wait for ever; a run that hangs for ever helps nobody.
+/// Time limit of a search without a clock. The leading runners wait forever, which would hang a
+/// run.
 const STALL: Duration = Duration::from_secs(600);
 
-/// The file of the one opening of a tournament without a book, in the run's directory.
+/// File with the single opening of a tournament without a book, in the run's directory.
 pub(super) const START_BOOK: &str = "startpos.epd";
 
-/// How the games of an encounter fall into pairs.
+/// Division of an encounter's games into pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pairs {
-    /// How many, the last one perhaps half.
+    /// Number of pairs; the last may be half a pair.
     pub count: u64,
-    /// The last one is a single game.
+    /// True if the last pair is a single game.
     pub half_last: bool,
-    /// Each game has an opening of its own.
+    /// True if each game has its own opening.
     pub opening_per_game: bool,
 }
 
@@ -55,10 +56,10 @@ impl Pairs {
     }
 }
 
-/// Games at once, as asked for on a machine with so many CPUs.
+/// Number of games at once on a machine with `cpus` CPUs.
 ///
 /// # Errors
-/// Where there are not so many CPUs.
+/// Error if there are fewer CPUs and `-force-concurrency` is not given.
 pub(super) fn concurrency(settings: &Settings, cpus: usize) -> Result<u16> {
     let cpus = i64::try_from(cpus).unwrap_or(i64::MAX);
     let games =
@@ -73,7 +74,7 @@ pub(super) fn concurrency(settings: &Settings, cpus: usize) -> Result<u16> {
     u16::try_from(games).map_err(|error| RunError::Setting(format!("-concurrency {games}: 65535 is the most: {error}")))
 }
 
-/// The plan without its book. `options` are those of each engine that it takes.
+/// Plan of the run. `options` are, for each engine, the UCI options that it accepts.
 pub(super) fn plan(
     invocation: &Invocation,
     options: Vec<Vec<(String, String)>>,
@@ -105,7 +106,7 @@ pub(super) fn plan(
         max_pairs: Some(pairs.count),
         half_last: pairs.half_last,
         opening_per_game: pairs.opening_per_game,
-        // A tournament is expected to have as many games as were asked for; a test is expected to be right.
+        // A tournament should have the requested number of games, but a test must be sound.
         count_repeats: test.is_none(),
         concurrency: concurrency(settings, topology.cpus())?,
         affinity: match (settings.affinity, settings.affinity_cpus.as_slice()) {
@@ -121,14 +122,14 @@ pub(super) fn plan(
             new_game: settings.ucinewgame,
             ..Timeouts::default()
         },
-        // A crash without `-recover` stops a run as it happens: failures are not counted.
+        // A crash without `-recover` stops the run at once, so failures are not counted.
         ..Plan::new(settings.event.clone(), players, book, seed, rules(invocation)?, machine(topology))
     })
 }
 
 fn format(settings: &Settings, players: usize) -> Format {
     match settings.tournament {
-        // Of two players each form is the same.
+        // All formats are the same for two players.
         _ if players == 2 => Format::new(RoundRobin),
         Tournament::RoundRobin => Format::new(RoundRobin),
         Tournament::Gauntlet => {
@@ -140,8 +141,8 @@ fn format(settings: &Settings, players: usize) -> Format {
     }
 }
 
-/// Number of encounters as the leading runners count them. With several heroes they count more
-/// than they play.
+/// Number of encounters as the leading runners count them. With several heroes that is more than
+/// they play.
 pub(super) fn encounters(format: &Format, players: u16) -> u64 {
     format.parameters().heroes.map_or_else(
         || format.encounters(players),
@@ -170,13 +171,13 @@ fn rules(invocation: &Invocation) -> Result<Rules> {
         }),
         max_plies: settings.max_moves.map(|moves| moves.saturating_mul(2)),
         stall_timeout: STALL,
-        // Each player has a margin of its own.
+        // Each player has its own margin.
         ..Rules::default()
     })
 }
 
 fn syzygy(tb: &TbArgs, paths: &str) -> Result<SyzygyRule> {
-    // On a command line folders are set apart by semicolons, too.
+    // Command lines may also separate folders by semicolons.
     let paths = if cfg!(windows) { paths.to_owned() } else { paths.replace(';', ":") };
     let mut rule = SyzygyRule::new(&paths).within(|| "-tb")?;
     if tb.pieces > 0 {
@@ -214,7 +215,7 @@ fn player(engine: &EngineArgs, options: Vec<(String, String)>) -> Result<Player>
     })
 }
 
-/// The engine's file: in its folder, at its path, or by its name where the system finds programs.
+/// Program file of an engine: in `dir`, at its path, or by its name in `PATH`.
 pub(super) fn program(engine: &EngineArgs) -> Result<PathBuf> {
     let cmd = Path::new(&engine.cmd);
     let is_plain_name = cmd.components().count() == 1 && !engine.cmd.contains('/');
@@ -238,7 +239,7 @@ pub(super) fn program(engine: &EngineArgs) -> Result<PathBuf> {
     }
 }
 
-/// The book and how it is used. `start_book` is where the book of a tournament without one will lie.
+/// Book and its use in the plan. `start_book` is the path for the book of a tournament without one.
 pub(super) fn book(settings: &Settings, seed: u64, start_book: &Path) -> Result<(BookRef, Book)> {
     let openings = &settings.openings;
     let options = BookOptions {
@@ -270,7 +271,7 @@ pub(super) fn book(settings: &Settings, seed: u64, start_book: &Path) -> Result<
     Ok((reference, book))
 }
 
-/// The book of a tournament without one.
+/// Text of the book of a tournament without one.
 pub(super) fn start_text() -> String {
     format!("{START_FEN}\n")
 }
@@ -283,7 +284,7 @@ fn machine(topology: &Topology) -> Machine {
     }
 }
 
-/// What of the engines' talk is kept for the PGN, which is written as games finish and not by the run.
+/// Engine output to record for the PGN. The console writes the PGN as games finish, not the run.
 fn recording(settings: &Settings) -> Result<Recording> {
     let pgn = settings.pgn.clone().unwrap_or_default();
     Ok(Recording {
@@ -300,7 +301,7 @@ fn recording(settings: &Settings) -> Result<Recording> {
     })
 }
 
-/// What the PGN looks like.
+/// Options of the PGN.
 pub(super) fn pgn_options(settings: &Settings) -> PgnOptions {
     let pgn = settings.pgn.clone().unwrap_or_default();
     PgnOptions {
@@ -328,7 +329,7 @@ pub(super) fn pgn_options(settings: &Settings) -> PgnOptions {
     }
 }
 
-/// The file name in which a bare `-pgnout` or `-epdout` is written.
+/// File name for a `-pgnout` or `-epdout` without one.
 pub(super) fn dated(dialect: Dialect, extension: &str) -> String {
     let runner = match dialect {
         Dialect::Fastchess => "fastchess",

@@ -1,4 +1,5 @@
-//! Plays a tournament: asks the engines what they take, makes the plan and its directory, drives the run, says how it came out.
+//! Tournament from start to end: probes the engines, makes the plan and its directory, drives the
+//! run and prints the outcome.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -35,10 +36,10 @@ use crate::tournament::standing::Standing;
 use crate::uci::process::{Engine, EngineConfig};
 use crate::uci::{EngineOption, OptionKind};
 
-/// Plays it. True where it came to its end.
+/// Plays a tournament. Returns true if it came to its end.
 ///
 /// # Errors
-/// What keeps it from beginning.
+/// Any fault that keeps the run from beginning.
 pub(super) fn play(mut invocation: Invocation, program: &str) -> Result<bool> {
     let began = Instant::now();
     let warned = Arc::new(AtomicBool::new(false));
@@ -82,15 +83,15 @@ fn warn(text: &str, warned: &AtomicBool) {
     say(text);
 }
 
-/// What an engine said of itself.
+/// Options and block line of a probed engine.
 struct Asked {
-    /// The options that it is sent.
+    /// UCI options that the engine is sent.
     options: Vec<(String, String)>,
     given: Given,
 }
 
-/// Starts each engine once: what does not start is known before a run exists, and options that an engine does not take are
-/// warned of and left out, as the leading runners do.
+/// Starts each engine once, so that one that does not start is known before a run exists. Options
+/// that an engine does not have cause a warning and are left out, as in the leading runners.
 async fn ask(invocation: &Invocation, warned: &AtomicBool) -> Result<Vec<Asked>> {
     let mut asked = Vec::new();
     for engine in &invocation.engines {
@@ -117,7 +118,7 @@ async fn ask(invocation: &Invocation, warned: &AtomicBool) -> Result<Vec<Asked>>
     Ok(asked)
 }
 
-/// The options that the engine takes; of the others a warning.
+/// Options that the engine accepts; the others cause a warning.
 fn accepted(engine: &EngineArgs, known: &[EngineOption], warned: &AtomicBool) -> Vec<(String, String)> {
     let mut accepted: Vec<(String, String)> = Vec::new();
     for (name, value) in &engine.options {
@@ -128,7 +129,7 @@ fn accepted(engine: &EngineArgs, known: &[EngineOption], warned: &AtomicBool) ->
         if option.kind == OptionKind::Button && value != "true" {
             continue;
         }
-        // A path or text may be unset by its empty form.
+        // `<empty>` unsets a path or text.
         let value = if value == "<empty>" { "" } else { value };
         match option.accept(value) {
             Ok(_) => {
@@ -141,7 +142,7 @@ fn accepted(engine: &EngineArgs, known: &[EngineOption], warned: &AtomicBool) ->
     accepted
 }
 
-/// What the first line of a block says of an engine.
+/// Entries of an engine for the first line of a block.
 fn given(engine: &EngineArgs, known: &[EngineOption], options: &[(String, String)]) -> Given {
     let value = |name: &str| {
         let option = known.iter().find(|option| option.name == name)?;
@@ -161,7 +162,7 @@ fn given(engine: &EngineArgs, known: &[EngineOption], options: &[(String, String
     }
 }
 
-/// `8+0.08`, `0.1/move`, `7 plies`, `5000 nodes`
+/// Limit as `8+0.08`, `0.1/move`, `7 plies` or `5000 nodes`.
 fn time(limit: &Limit) -> String {
     match *limit {
         Limit { clock: Some(clock), .. } => clock.to_string(),
@@ -172,22 +173,22 @@ fn time(limit: &Limit) -> String {
     }
 }
 
-/// Everything that a run needs.
+/// Run that is ready to be driven.
 struct Begun {
     plan: Arc<Plan>,
     book: Book,
     dir: RunDir,
     journal: Journal,
     standing: Standing,
-    /// As the command line or the file gave it.
+    /// Seed for the configuration file: as given, or drawn at random.
     seed: u64,
-    /// What earlier processes played: of it what counts, and all that is finished.
+    /// Counted pairs of earlier processes, and all their finished games.
     counted: Scores,
     finished: Scores,
 }
 
-/// Has each engine search once under its own limit; what does not come to an end is known before a
-/// run exists. What the engines said of failures is told, and noted in the plan.
+/// Has each engine search once under its own limit, so that one that never ends its search is known
+/// before a run exists. Complaints of the engines are printed and kept in the plan.
 async fn try_players(plan: &mut Plan, book: &Book, warned: &AtomicBool) -> Result<()> {
     let opening = prepare::first_opening(plan, book)?;
     for place in 0..plan.players.len() {
@@ -209,7 +210,7 @@ fn begin(
 ) -> Result<Begun> {
     let settings = &invocation.settings;
     let seed = settings.seed.unwrap_or_else(crate::run::resolve::random_seed);
-    // A plan's numbers are signed: no two orders are lost by it.
+    // A plan's integers are signed, so the seed loses its top bit.
     let plan_seed = seed & i64::MAX.unsigned_abs();
     let claim = place::claim(config)?;
     let (reference, book) = plan::book(settings, plan_seed, &claim.root.join(plan::START_BOOK))?;
@@ -225,12 +226,12 @@ fn begin(
     if settings.openings.file.is_none() {
         std::fs::write(dir.path(plan::START_BOOK), plan::start_text()).within(|| "cannot write the run's book")?;
     }
-    // The journal is locked: others may look around.
+    // The journal is locked now, so other processes may look for a directory.
     drop(claim);
     Ok(Begun { plan, book, dir, journal, standing, seed, counted: Scores::default(), finished: Scores::default() })
 }
 
-/// The directory of the run that `-config file=` goes on with; `None` for a new one.
+/// Directory of the run that `-config file=` resumes; `None` for a new run.
 fn earlier(invocation: &Invocation) -> Result<Option<PathBuf>> {
     let Some(path) = &invocation.resume else { return Ok(None) };
     let text = read_input(path, MOST_DOCUMENT_BYTES).within(|| format!("{}: cannot be read", path.display()))?;
@@ -248,7 +249,7 @@ fn earlier(invocation: &Invocation) -> Result<Option<PathBuf>> {
         }
         return Ok(None);
     };
-    // Only what this program writes there: the folder beside the file.
+    // The run must be a folder beside the file, because this program writes no other.
     if Path::new(&run).components().count() != 1 || Path::new(&run).file_name().is_none() {
         fail!(
             Setting,
@@ -271,7 +272,8 @@ fn earlier(invocation: &Invocation) -> Result<Option<PathBuf>> {
     Ok(Some(folder.join(run)))
 }
 
-/// What must not change while a tournament is played: all but how much of it, where it goes and how it is shown.
+/// Settings that must not change during a tournament. Its length, its outputs and its display are
+/// reset to fixed values.
 fn what_games_are(engines: &[EngineArgs], settings: &Settings, invocation: &Invocation) -> ConfigFile {
     let plain = Settings::new(invocation.dialect);
     let settings = Settings {
@@ -335,7 +337,7 @@ fn resume(invocation: &Invocation, root: &Path, topology: &Topology) -> Result<B
     Ok(Begun { plan, book, dir, journal, standing, seed, counted, finished })
 }
 
-/// Plays what is left. True where everything was played.
+/// Drives the run. Returns true if everything was played.
 async fn drive(
     invocation: &Invocation,
     asked: &[Asked],
@@ -383,7 +385,8 @@ async fn drive(
         observers.push(Box::new(log));
     }
     let run = Run { plan: Arc::clone(&plan), book, journal, standing, tables, stderr_dir: dir.path("stderr") };
-    // The leading runners drop what is being played when they are asked to end; the journal has what is finished.
+    // The leading runners drop games in progress when they are told to end. The journal keeps the
+    // finished ones.
     let (asked_to_end, mut asks) = mpsc::channel(4);
     let signals = tokio::spawn(drive::watch_signals(asked_to_end));
     let forward = tokio::spawn(async move {
@@ -413,12 +416,12 @@ async fn drive(
     Ok(false)
 }
 
-/// `-pgnout` and `-epdout`.
+/// Output files of `-pgnout` and `-epdout`.
 fn outputs(invocation: &Invocation, is_resumed: bool) -> Result<[Option<Output>; 2]> {
     let settings = &invocation.settings;
     let open = |file: &str, append: bool, extension: &str, crc: bool| {
         let name = if file.is_empty() { plan::dated(invocation.dialect, extension) } else { file.to_owned() };
-        // What an earlier process wrote stays.
+        // Output of an earlier process is kept.
         Output::open(Path::new(&name), append || is_resumed, crc).within(|| format!("{name}: cannot be written"))
     };
     let pgn = settings.pgn.as_ref().map(|PgnArgs { file, append, .. }| open(file, *append, "pgn", settings.crc32));

@@ -1,4 +1,4 @@
-//! Keeps `config.json` up to date.
+//! Observer that keeps `config.json` up to date.
 
 use std::path::PathBuf;
 
@@ -8,12 +8,12 @@ use crate::files::write_atomically;
 use crate::record::PlayerId;
 use crate::tournament::events::{Observer, RunEvent};
 
-/// Writes the file now and then, and when the run closes.
+/// Writes the file every few games and when the run closes.
 pub(super) struct Saver {
     path: PathBuf,
     file: ConfigFile,
     names: Vec<String>,
-    /// Games between two saves.
+    /// Games between two saves; `None` for only the last save.
     every: Option<u64>,
     games: u64,
     scores: Scores,
@@ -24,7 +24,7 @@ impl Saver {
         Self { path, file, names, every, games: 0, scores: Scores::default() }
     }
 
-    /// Goes on from what counts since earlier processes.
+    /// Continues from the counted games of earlier processes.
     pub(super) fn resume(&mut self, counted: Scores) {
         self.scores = counted;
     }
@@ -36,7 +36,7 @@ impl Saver {
                 self.file.set_stats(name, opponent, &self.scores.between(low, high));
             }
         }
-        // The journal has the games: a file that finds no room loses none.
+        // A failed write loses no game, because the journal has them all.
         if let Err(error) = write_atomically(&self.path, self.file.to_json().as_bytes()) {
             tracing::warn!("{}: {error}", self.path.display());
         }

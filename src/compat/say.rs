@@ -1,10 +1,10 @@
-//! Lines of the console that are not of the tournament's fold.
+//! Console lines outside the `console` observer.
 
 use std::io::Write as _;
 
-/// Prints a line of the console.
+/// Prints a line on the console and flushes it.
 pub(super) fn say(text: &str) {
-    // A reader that went away is no reason not to play on.
+    // A closed reader does not stop the run.
     let mut out = std::io::stdout().lock();
     let _ = writeln!(out, "{text}");
     let _ = out.flush();

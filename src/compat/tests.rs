@@ -15,7 +15,7 @@ use crate::stats::sprt::{Bounds, Model};
 use crate::tournament::formats::gauntlet::Gauntlet;
 use crate::tournament::formats::knockout::Knockout;
 
-/// Splits a command line at spaces; a part in single quotes is one word.
+/// Splits a command line at spaces. A part in single quotes is one word.
 fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();
@@ -75,7 +75,7 @@ fn engine(name: &str, tc: &str) -> EngineArgs {
 
 const NO_BOOK: &str = "Warning: no opening book: all games begin from the starting position";
 
-/// What a line is read as must be the two engines `a` and `b` at 1 s with the defaults, but for what `change` does.
+/// Asserts that a line parses as two engines `a` and `b` at 1 s with defaults, changed by `change`.
 fn reads(dialect: Dialect, options: &str, change: impl FnOnce(&mut Invocation)) {
     let line = format!("-engine cmd=a -engine cmd=b {options} -each tc=1");
     let mut expected = Invocation {
@@ -121,7 +121,7 @@ fn the_options_of_a_tournament() {
     fast("", |_| {});
     fast("-rounds 500 -games 2 -repeat", |s| (s.rounds, s.games) = (500, 2));
     fast("-rounds 500 -games 1 -report penta=true", |s| (s.rounds, s.games, s.penta) = (500, 1, false));
-    // The two are often confused.
+    // Rounds and games are often swapped.
     fast("-rounds 2 -games 1000", |s| (s.rounds, s.games) = (1000, 2));
     fast("-repeat 1 -rounds 9", |s| (s.rounds, s.games, s.penta) = (9, 1, false));
     fast("-games 1 -repeat", |s| s.games = 2);
@@ -314,7 +314,7 @@ fn quick_settles_the_rest() {
 
 #[test]
 fn an_earlier_configuration_is_taken_up() {
-    // (command line, whether it goes on from the file, rounds, engines, outname)
+    // (command line, true if it resumes from the file, rounds, engines, outname)
     let cases = [
         ("-config file=saved.json", true, 77, 2, "saved.json"),
         ("-config file=saved.json outname=new.json", true, 77, 2, "new.json"),
@@ -354,7 +354,7 @@ fn requests_that_are_no_tournament() {
 #[test]
 fn what_cannot_be_played_is_refused() {
     let two = "-engine cmd=a tc=1 -engine cmd=b tc=1";
-    // (options, the option that is named, its value, part of the reason)
+    // (options, the option in the message, its value, part of the reason)
     let options = [
         ("-round 5", "-round", "", "did you mean \"-rounds\"?"),
         ("--engine cmd=c", "--engine", "", "did you mean \"-engine\"?"),
@@ -493,7 +493,7 @@ fn the_options_of_cutechess() {
     }
 }
 
-/// The plan of `n` engines with these options, on a machine that has the CPUs.
+/// Plan of `n` engines with these options, on a machine with enough CPUs.
 fn plan_of(dialect: Dialect, engines: usize, options: &str) -> Plan {
     let line = format!("{} {options} -each tc=1", "-engine cmd=/bin/sh ".repeat(engines));
     let Ok(Request::Play(invocation)) = parse(dialect, &line) else { panic!("{line}") };
@@ -503,7 +503,7 @@ fn plan_of(dialect: Dialect, engines: usize, options: &str) -> Plan {
     plan::plan(&invocation, options, book, seed, &Topology::detect()).expect(&line)
 }
 
-/// The plan of a command line is that of a bare one, but for what `change` does.
+/// Asserts that a command line's plan is that of a bare one, changed by `change`.
 fn plans(dialect: Dialect, engines: usize, options: &str, change: impl FnOnce(&mut Plan)) {
     let mut expected = plan_of(dialect, engines, "");
     change(&mut expected);
@@ -552,7 +552,7 @@ fn command_lines_become_plans() {
         plan.rules.resign = Some(ResignRule { count: 3, score_cp: 600, two_sided: false });
         plan.rules.max_plies = Some(200);
     });
-    // What would never come, or at once, is the least that has a meaning.
+    // A count or score of zero is raised to the least meaningful value.
     plans(fast, 2, "-draw movecount=0 -resign movecount=0", |plan| {
         plan.rules.draw = Some(DrawRule { move_number: 0, count: 1, score_cp: 0 });
         plan.rules.resign = Some(ResignRule { count: 1, score_cp: 1, two_sided: false });
@@ -630,7 +630,7 @@ fn games_at_once_are_counted_from_the_cpus() {
     }
 }
 
-/// What is saved is read back as it was, in this program's own file; fastchess's own is read as well.
+/// A saved configuration reads back unchanged; one written by fastchess reads as well.
 #[test]
 fn configurations_are_read_back() {
     let lines = [

@@ -1,4 +1,4 @@
-//! Stops a tournament where the command line says so: at a crash without `-recover`, at a warning with `-strict`.
+//! Observer that stops a tournament at a crash without `-recover` or at a warning with `-strict`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,21 +9,22 @@ use super::say::say;
 use crate::record::Termination;
 use crate::tournament::events::{Observer, RunEvent, Stop};
 
-/// Asks the dispatcher to stop, as a signal does. It comes after the console, which has told of the game by then.
+/// Requests a stop from the dispatcher, as a signal does. It runs after the console, so the game is
+/// already reported.
 pub(super) struct Watch {
     pub(super) stop: mpsc::Sender<Stop>,
-    /// Set once something was warned of; `None` where that stops nothing.
+    /// Flag of a first warning; `None` without `-strict`.
     pub(super) strict: Option<Arc<AtomicBool>>,
-    /// Go on after a crash.
+    /// True to continue after a crash or stall.
     pub(super) recover: bool,
-    /// Set once the tournament failed.
+    /// Set once the tournament has failed.
     pub(super) failed: Arc<AtomicBool>,
 }
 
 impl Watch {
     fn fail(&self) {
         self.failed.store(true, Ordering::Relaxed);
-        // Full: there is a request to stop already.
+        // A full channel already holds a request to stop.
         let _ = self.stop.try_send(Stop::Now);
     }
 }

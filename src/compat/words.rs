@@ -1,4 +1,5 @@
-//! The command line cut into options with their words, and words into values. Shared by both dialects.
+//! Lexer of both dialects: splits a command line into options with their words, and parses words as
+//! values.
 
 use std::str::FromStr;
 
@@ -6,25 +7,25 @@ use thiserror::Error;
 
 use crate::text::nearest;
 
-/// A command line that says nothing that could be played. Printed in the form that scripts know.
+/// Fault of a command line, printed in the form that scripts know.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub(crate) enum UsageError {
-    /// An option that can't be read.
+    /// Option that cannot be read.
     #[error("Error while reading option \"{option}\" with value \"{value}\"\nReason: {reason}")]
     Option {
-        /// With its dash.
+        /// Name with its dash.
         option: String,
-        /// Its last word, or all of them.
+        /// Words of the option, joined by spaces; empty for an unknown option.
         value: String,
-        /// In words.
+        /// Message for the user.
         reason: String,
     },
-    /// Options that do not go together, or one that is missing.
+    /// Options that contradict each other, or a missing option.
     #[error("Error: {0}")]
     Whole(String),
 }
 
-/// One option with the words that follow it.
+/// Option with the words that follow it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Group<'a> {
     pub option: &'a str,
@@ -32,17 +33,17 @@ pub(super) struct Group<'a> {
 }
 
 impl Group<'_> {
-    /// The error of this option.
+    /// Error about this option.
     pub(super) fn error(&self, reason: impl Into<String>) -> UsageError {
         UsageError::Option { option: self.option.to_owned(), value: self.words.join(" "), reason: reason.into() }
     }
 
-    /// No word.
+    /// Returns an error if a word follows the option.
     pub(super) fn none(&self) -> Result<(), String> {
         if self.words.is_empty() { Ok(()) } else { Err("it takes no value".to_owned()) }
     }
 
-    /// Exactly one word.
+    /// Returns the only word, or an error.
     pub(super) fn one(&self) -> Result<&str, String> {
         match self.words.as_slice() {
             [word] => Ok(word),
@@ -50,7 +51,7 @@ impl Group<'_> {
         }
     }
 
-    /// `key=value`, at least one.
+    /// Returns the `key=value` words, of which there is at least one.
     pub(super) fn pairs(&self) -> Result<Vec<(&str, &str)>, String> {
         if self.words.is_empty() {
             return Err("it takes key=value".to_owned());
@@ -58,7 +59,7 @@ impl Group<'_> {
         self.any_pairs()
     }
 
-    /// `key=value`, or nothing.
+    /// Returns the `key=value` words, if any.
     pub(super) fn any_pairs(&self) -> Result<Vec<(&str, &str)>, String> {
         self.words
             .iter()
@@ -73,10 +74,12 @@ impl Group<'_> {
     }
 }
 
-/// Cuts a command line into options. A word that begins with a dash begins an option, unless it is a negative number.
+/// Splits a command line into options. A word with a leading dash begins an option, unless it is a
+/// negative number.
 ///
 /// # Errors
-/// The first word that belongs to no option, or is an option that is not `known` (with the nearest ones that are).
+/// Error for the first word that belongs to no option or is not in `known`, with the nearest known
+/// option.
 pub(super) fn groups<'a>(words: &'a [String], known: &[&str]) -> Result<Vec<Group<'a>>, UsageError> {
     let mut groups: Vec<Group<'a>> = Vec::new();
     for word in words {
@@ -104,7 +107,7 @@ fn unknown(word: &str, known: &[&str]) -> UsageError {
     UsageError::Option { option: word.to_owned(), value: String::new(), reason }
 }
 
-/// What to say of a key that an option does not have.
+/// Message for a key that an option does not have.
 pub(super) fn unknown_key(key: &str, value: &str, known: &[&str]) -> String {
     match nearest(key, known.iter().copied()).first() {
         Some(near) => format!("unknown key \"{key}\" with value \"{value}\"; did you mean \"{near}\"?"),
@@ -112,17 +115,17 @@ pub(super) fn unknown_key(key: &str, value: &str, known: &[&str]) -> String {
     }
 }
 
-/// A number of any kind.
+/// Parses a number of type `T`.
 pub(super) fn number<T: FromStr>(word: &str) -> Result<T, String> {
     word.parse().map_err(|_| format!("\"{word}\" is not a number that fits here"))
 }
 
-/// A finite decimal number.
+/// Parses a finite decimal number.
 pub(super) fn decimal(word: &str) -> Result<f64, String> {
     word.parse().ok().filter(|x: &f64| x.is_finite()).ok_or_else(|| format!("\"{word}\" is not a number"))
 }
 
-/// `true` or `false`.
+/// Parses `true` or `false`.
 pub(super) fn boolean(word: &str) -> Result<bool, String> {
     match word {
         "true" => Ok(true),
@@ -131,12 +134,12 @@ pub(super) fn boolean(word: &str) -> Result<bool, String> {
     }
 }
 
-/// A number of which 0 means never.
+/// Parses an interval; 0 means never.
 pub(super) fn interval(word: &str) -> Result<Option<u64>, String> {
     number::<u64>(word).map(|n| Some(n).filter(|n| *n > 0))
 }
 
-/// `3,5,7-11`
+/// Parses a list of CPUs such as `3,5,7-11`.
 pub(super) fn cpu_list(text: &str) -> Result<Vec<usize>, String> {
     let refuse = || format!("\"{text}\" is not a list of CPUs, as 3,5,7-11");
     let mut cpus = Vec::new();
@@ -144,7 +147,7 @@ pub(super) fn cpu_list(text: &str) -> Result<Vec<usize>, String> {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         let [first, last] = [first, last].map(str::parse::<usize>);
         let (first, last) = first.ok().zip(last.ok()).ok_or_else(refuse)?;
-        // No machine has a CPU of a higher number.
+        // No machine has a CPU with a higher number.
         if last < first || last > 65_535 {
             return Err(refuse());
         }

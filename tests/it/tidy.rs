@@ -424,6 +424,7 @@ const PLAIN: &[&str] = &[
     "src/check",
     "src/chess",
     "src/chess.rs",
+    "src/compat",
     "src/control",
     "src/dashboard",
     "src/files.rs",

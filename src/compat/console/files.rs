@@ -1,22 +1,22 @@
-//! `-pgnout`, `-epdout` and `-crc32`: games in the order in which they finish.
+//! Files of `-pgnout`, `-epdout` and `-crc32`, with games in finishing order.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-/// A file that grows by a game at a time.
+/// File that takes one game at a time.
 pub struct Output {
     path: PathBuf,
     file: File,
-    /// Of what is in it; `None` where nobody asked.
+    /// CRC32 of the whole file; `None` without `-crc32`.
     crc: Option<crc32fast::Hasher>,
 }
 
 impl Output {
-    /// Opens a file: to go on after what is there, or anew.
+    /// Opens a file, either to append to it or to replace it.
     ///
     /// # Errors
-    /// Where it cannot be read or written.
+    /// I/O error if the file cannot be opened or read.
     pub fn open(path: &Path, append: bool, with_crc: bool) -> std::io::Result<Self> {
         let mut options = OpenOptions::new();
         let mut file = if append {
@@ -37,10 +37,10 @@ impl Output {
         Ok(Self { path: path.to_owned(), file, crc: with_crc.then_some(hasher) })
     }
 
-    /// Appends a game. Returns the line that tells the checksum, where one is kept.
+    /// Appends a game. Returns the checksum line if the file has a checksum.
     ///
     /// # Errors
-    /// Where the disk does not take it.
+    /// I/O error if the game cannot be written.
     pub(super) fn add(&mut self, text: &str) -> std::io::Result<Option<String>> {
         self.file.write_all(text.as_bytes())?;
         Ok(self.crc.as_mut().map(|crc| {
@@ -49,7 +49,7 @@ impl Output {
         }))
     }
 
-    /// The file's name as it was given.
+    /// Path of the file as given on the command line.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }

@@ -1,7 +1,9 @@
-//! The line forms of the leading runners. What scripts read of them (`Games:`, `Ptnml(0-2)`, `LLR:`, `Finished game`) is theirs to the byte.
+//! Line formats of the leading runners. Fields that scripts parse (`Games:`, `Ptnml(0-2)`, `LLR:`,
+//! `Finished game`) match theirs byte for byte.
 //!
-//! A number that is not known is `nan` and one without bound is `inf` or `-inf`, as they print it: what reads these fields does so
-//! with a routine (`float()`, `strtod`) that takes both, and counts are whole numbers always. Theirs may have a sign before `nan`; ours never has.
+//! An unknown number is `nan` and an unbounded one `inf` or `-inf`, as theirs. Parsers such as
+//! `float()` and `strtod` accept both, and counts are always whole numbers. Theirs may print a sign
+//! before `nan`; ours never does.
 
 use std::fmt::Write as _;
 
@@ -11,20 +13,20 @@ use crate::stats::clusters::Clustered;
 use crate::stats::elo::{self, Estimate};
 use crate::stats::sprt::{Sprt, Verdict};
 
-/// What two players of an encounter were given, for the first line of a block.
+/// Engine name and settings in the first line of a block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Given {
-    /// Its name.
+    /// Name of the engine.
     pub name: String,
-    /// `8+0.08`, `0.1/move`, `7 plies`, `5000 nodes`
+    /// Limit: `8+0.08`, `0.1/move`, `7 plies` or `5000 nodes`.
     pub time: String,
-    /// `1t`; `NULL` for an engine that has no such option.
+    /// Threads, as `1t`; `NULL` for an engine without the option.
     pub threads: String,
-    /// `16MB`; `NULL` for an engine that has no such option.
+    /// Hash, as `16MB`; `NULL` for an engine without the option.
     pub hash: String,
 }
 
-/// Between blocks.
+/// Line before and after a block.
 pub(super) const RULE: &str = "--------------------------------------------------\n";
 
 fn decimals(value: Option<f64>, decimals: usize) -> String {
@@ -48,12 +50,12 @@ fn with_error(estimate: Option<Estimate>) -> String {
     format!("{} +/- {}", value(estimate), error(estimate))
 }
 
-/// A ratio of counts: `nan` for 0/0, `inf` for n/0.
+/// Ratio of two counts: `None` (printed `nan`) for 0/0, infinite for n/0.
 fn ratio(over: u64, under: u64) -> Option<f64> {
     (over > 0 || under > 0).then(|| over as f64 / under as f64)
 }
 
-/// Numbers of pairs, or of games where there are no pairs.
+/// Estimates from pairs, or from games without `penta`.
 struct Numbers {
     elo: Option<Estimate>,
     nelo: Option<Estimate>,
@@ -89,7 +91,7 @@ fn both(first: &str, second: &str) -> String {
     if first == second { first.to_owned() } else { format!("{first} - {second}") }
 }
 
-/// The block of two engines, without its rules.
+/// Block of two engines, without the rules around it.
 pub(super) fn results(tally: &Tally, [first, second]: [&Given; 2], book: &str, penta: bool) -> String {
     let numbers = Numbers::new(tally, penta);
     let mut text = String::new();
@@ -130,11 +132,11 @@ pub(super) fn results(tally: &Tally, [first, second]: [&Given; 2], book: &str, p
     text
 }
 
-/// The table of more than two engines, the strongest first.
+/// Table of more than two engines, the strongest first.
 pub(super) fn table(players: &[(&str, Tally)], penta: bool, with_ptnml: bool) -> String {
     let strength = |tally: &Tally| {
         let wdl = &tally.wdl;
-        // As the Elo orders them, and those without a game last.
+        // By score share, which orders as Elo does; engines without a game come last.
         if wdl.games() == 0 { -1.0 } else { tally.points() / wdl.games() as f64 }
     };
     let mut rows: Vec<_> = players.iter().collect();
@@ -239,7 +241,7 @@ pub(super) fn sprt(sprt: &Sprt, llr: f64, verdict: Verdict) -> String {
     )
 }
 
-/// The beginning of the warning for a wrong variation, as scripts know it.
+/// Fixed beginning of the warning for a faulty PV, as scripts expect it.
 pub(super) const fn pv_warning(fault: PvFault) -> &'static str {
     match fault {
         PvFault::OtherMove => "Warning; Bestmove does not match beginning of last PV",

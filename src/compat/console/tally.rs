@@ -1,4 +1,4 @@
-//! Results of each two players: what the blocks, the lines and the configuration file are made of.
+//! Results of each two players, for blocks, score lines and the configuration file.
 
 use std::collections::BTreeMap;
 
@@ -6,21 +6,22 @@ use crate::record::{Color, GameRecord, PairScore, PlayerId};
 use crate::stats::clusters::Openings;
 use crate::stats::{Pentanomial, Trinomial};
 
-/// Games and pairs of one player against others.
+/// Games and pairs of one player against one or all others.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Tally {
-    /// Games.
+    /// Games by result.
     pub wdl: Trinomial,
-    /// Pairs.
+    /// Pairs by points.
     pub ptnml: Pentanomial,
-    /// Of the pairs with one point, those with a win and a loss.
+    /// Pairs of one point that are a win and a loss, not two draws.
     pub mixed: u64,
-    /// Factor of repeated openings on the variance of the score; up to 1 if no opening came twice.
+    /// Factor of repeated openings on the variance of the score; at most 1 if no opening came
+    /// twice.
     pub design_effect: f64,
 }
 
 impl Tally {
-    /// From the other side.
+    /// The same results from the opponent's view.
     #[must_use]
     pub fn reversed(&self) -> Self {
         Self { wdl: self.wdl.reversed(), ptnml: self.ptnml.reversed(), mixed: self.mixed, ..*self }
@@ -36,24 +37,24 @@ impl Tally {
         self.mixed += other.mixed;
     }
 
-    /// Points: one for a win, half of one for a draw.
+    /// Points: 1 for a win, 0.5 for a draw.
     #[must_use]
     pub fn points(&self) -> f64 {
         self.wdl.wins as f64 + self.wdl.draws as f64 / 2.0
     }
 }
 
-/// The results of all encounters.
+/// Results of all encounters.
 #[derive(Clone, Debug, Default)]
 pub struct Scores {
-    /// By two players, the lower number first, from its view.
+    /// Results by two players, the lower number first, from that player's view.
     encounters: BTreeMap<(u16, u16), Tally>,
-    /// Openings of the pairs of each encounter, likewise.
+    /// Openings of the pairs of each encounter, under the same keys.
     openings: BTreeMap<(u16, u16), Openings>,
 }
 
 impl Scores {
-    /// Counts games of one encounter. Two games of a pair count as a pair as well.
+    /// Counts games of one encounter. Two games also count as a pair.
     pub fn count(&mut self, games: &[GameRecord]) {
         let Some(game) = games.first() else { return };
         let (white, black) = (game.players.white.0, game.players.black.0);
@@ -74,7 +75,7 @@ impl Scores {
         }
     }
 
-    /// What `first` has against `second`.
+    /// Results of `first` against `second`.
     #[must_use]
     pub fn between(&self, first: PlayerId, second: PlayerId) -> Tally {
         let key = (first.0.min(second.0), first.0.max(second.0));
@@ -82,8 +83,8 @@ impl Scores {
         if first.0 <= second.0 { tally } else { tally.reversed() }
     }
 
-    /// What `player` has against all others. The design effect is the mean of those of its
-    /// encounters, by pairs: what an opening does in several of them is taken for independent.
+    /// Results of `player` against all others. The design effect is the mean over its encounters,
+    /// weighted by pairs. It treats one opening's effects in several encounters as independent.
     #[must_use]
     pub fn of(&self, player: PlayerId) -> Tally {
         let mut sum = Tally::default();
@@ -103,14 +104,14 @@ impl Scores {
         Tally { design_effect: if pairs > 0.0 { effects / pairs } else { 1.0 }, ..sum }
     }
 
-    /// Counted games.
+    /// Number of games.
     #[must_use]
     pub fn games(&self) -> u64 {
         self.encounters.values().map(|tally| tally.wdl.games()).sum()
     }
 }
 
-/// Who lost a game; `None` for a draw.
+/// Loser of a game; `None` for a draw.
 pub(super) fn loser(game: &GameRecord) -> Option<PlayerId> {
     [Color::White, Color::Black]
         .into_iter()

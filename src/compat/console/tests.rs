@@ -3,7 +3,7 @@ use super::*;
 use crate::stats::sprt::{Bounds, Model};
 use crate::stats::{Pentanomial, Trinomial};
 
-/// Pairs by points, of those with one point the ones with a win and a loss, and the games they are made of.
+/// Tally with these pairs, of which `mixed` are a win and a loss, and the games that make them up.
 fn tally(ptnml: [u64; 5], mixed: u64) -> Tally {
     let [ll, ld, even, wd, ww] = ptnml;
     let wdl = Trinomial { wins: 2 * ww + wd + mixed, losses: 2 * ll + ld + mixed, draws: ld + wd + 2 * (even - mixed) };
@@ -14,8 +14,9 @@ fn given(name: &str, hash: &str, time: &str) -> Given {
     Given { name: name.to_owned(), time: time.to_owned(), threads: "1t".to_owned(), hash: hash.to_owned() }
 }
 
-/// The four lines after the first, as fastchess 1.8.2 prints them for these counts, but for the sign of a `nan` and of a zero, and for the
-/// error of nElo where results are skewed: ours counts that the variance is estimated as well (theirs is 278.00 in the first).
+/// The four lines after the first, as fastchess 1.8.2 prints them for these counts. The sign of a
+/// `nan` or a zero differs. So does the error of nElo for skewed results, because ours includes the
+/// estimated variance (theirs is 278.00 in the first case).
 #[test]
 fn blocks_have_the_figures_of_fastchess() {
     let cases = [
@@ -126,7 +127,8 @@ fn scores_know_openings_that_come_again() {
     use crate::stats::random::SplitMix64;
     let (mut scores, mut exact, mut random) = (Scores::default(), Openings::default(), SplitMix64::new(5));
     for pair in 0..480u64 {
-        // Forty openings, six times against each of two opponents; each favours a side of an encounter.
+        // Forty openings, each six times against each of two opponents. Each opening favours one
+        // side of an encounter.
         let (index, opponent) = (pair / 2 % 40, pair % 2);
         let players = (PlayerId(0), PlayerId(if opponent == 0 { 1 } else { 2 }));
         let favoured = SplitMix64::new(2 * index + opponent).next_u64() & 1 == 1;
@@ -155,7 +157,7 @@ fn scores_know_openings_that_come_again() {
         scores.count(&[game(Leg::First), game(Leg::Second)]);
     }
     let [one, all] = [scores.between(PlayerId(0), PlayerId(1)), scores.of(PlayerId(0))];
-    // The mean of the encounters' effects is near that of all clusters taken apart.
+    // The mean of the encounters' effects is near the effect over separate clusters.
     let near = all.design_effect / exact.design_effect();
     assert!(one.design_effect > 1.5 && (near - 1.0).abs() < 0.1, "{one:?} {all:?} {}", exact.design_effect());
     assert_eq!(scores.between(PlayerId(1), PlayerId(0)).design_effect.to_bits(), one.design_effect.to_bits());
