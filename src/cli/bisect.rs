@@ -1,4 +1,4 @@
-//! `quintain bisect`: the commit that lost or won Elo.
+//! `quintain bisect`: search for the commit that changed an engine's strength.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -70,7 +70,7 @@ pub(super) struct BisectArgs {
     flags: RunFlags<Common>,
 }
 
-/// Why a search ended.
+/// Reason for the end of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     Found,
@@ -92,24 +92,24 @@ impl End {
     }
 }
 
-/// What to do next.
+/// Next action of a search.
 enum Next {
-    /// Let this commit play.
+    /// Play this commit.
     Play(usize),
     End(End),
 }
 
-/// A search on its way.
+/// State of a search.
 struct Search<'a> {
     args: &'a BisectArgs,
     place: Option<String>,
     commits: Vec<Commit>,
-    /// Why a commit can't be played.
+    /// Reasons for which commits cannot be played; `None` for playable ones.
     skipped: Vec<Option<String>>,
     pairs: Vec<Pentanomial>,
 }
 
-/// The document: names are the contract.
+/// JSON document; field names are a public contract.
 #[derive(Serialize)]
 struct Json<'a> {
     reason: &'static str,
@@ -177,7 +177,7 @@ impl Search<'_> {
             Exit::Done => {}
             exit => return Ok(exit),
         }
-        // What was played last, and its pairs before that.
+        // Commit of the last match, and its pairs before that match.
         let mut last: Option<(usize, u64)> = None;
         loop {
             self.gather(&series)?;
@@ -189,7 +189,7 @@ impl Search<'_> {
                 Next::End(end) => return self.report(&series, end),
             };
             let played = self.pairs[commit].pairs();
-            // Games that all were known already: the book has nothing new.
+            // All games of the last match were known already, so the book has no new opening.
             if last == Some((commit, played)) {
                 return self.report(&series, End::OutOfOpenings);
             }
@@ -208,7 +208,7 @@ impl Search<'_> {
         }
     }
 
-    /// Counts everything that was played.
+    /// Counts the games of all matches and reused runs.
     fn gather(&mut self, series: &Series) -> Result<()> {
         let mut gathered = Gathered::default();
         for run in series.runs()?.iter().chain(&self.args.reuse) {
@@ -230,7 +230,7 @@ impl Search<'_> {
 
     fn next(&self) -> Next {
         let last = self.commits.len() - 1;
-        // Two claims, stronger and weaker, share the level.
+        // Two claims, stronger and weaker, share the error level.
         let shown = (2.0 / (1.0 - self.args.confidence)).ln();
         let is_shown = race::evidence(&self.pairs[last]).into_iter().any(|evidence| evidence >= shown);
         let is_spent = self.spent() >= self.args.limit;
@@ -248,7 +248,7 @@ impl Search<'_> {
         posterior.next(&playable, &self.pairs).map_or(Next::End(End::Limit), Next::Play)
     }
 
-    /// Leaves a commit out; GOOD and BAD are what everything rests on.
+    /// Skips a commit. Fails for BAD, because the search rests on it.
     fn skip(&mut self, commit: usize, why: String) -> Result<()> {
         let first = why.lines().next().unwrap_or_default().to_owned();
         let name = short(&self.commits[commit].id);
@@ -260,7 +260,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Says what was found, and keeps it beside the matches.
+    /// Prints the result and keeps it in `bisect.json` beside the matches.
     fn report(&self, series: &Series, end: End) -> Result<Exit> {
         let posterior = Posterior::new(&self.pairs).context("no commits to choose from")?;
         let suspects = posterior.suspects(&self.playable());

@@ -34,8 +34,9 @@ pub(super) struct BookArgs {
 enum BookCommand {
     /// Random walks from a starting position, kept where an engine's score lies in a window.
     ///
-    /// The same seed, settings and engine give the same book, byte for byte, whatever the concurrency. Stopped or killed, the same
-    /// command goes on where it was: what is judged already lies in `FILE.partial` until the book is done.
+    /// The same seed, settings and engine give the same book, byte for byte, whatever the
+    /// concurrency. Stopped or killed, the same command goes on where it was: what is judged
+    /// already lies in `FILE.partial` until the book is done.
     Make(make::MakeArgs),
     /// Openings, duplicates, sides to move, plies and SHA-256 of a book.
     Info(FileArgs),
@@ -51,7 +52,8 @@ struct ReadArgs {
     /// Chess960 rules and castling.
     #[arg(long)]
     chess960: bool,
-    /// Plies taken from each PGN game [default: all], or plies of a Polyglot book's lines [default: 8].
+    /// Plies taken from each PGN game [default: all], or plies of a Polyglot book's lines [default:
+    /// 8].
     #[arg(long, value_name = "N")]
     book_plies: Option<u32>,
 }

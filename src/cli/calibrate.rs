@@ -1,4 +1,4 @@
-//! `quintain calibrate [SPEC]`.
+//! `quintain calibrate [SPEC]`: clocks and numbers of games at once that this machine can hold.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -84,7 +84,7 @@ pub(super) fn run(args: &CalibrateArgs) -> Result<Exit> {
             plan.players.iter_mut().for_each(|player| player.limit.clock = Some(clock));
             plan.concurrency = games;
             plan.max_time = Some(time);
-            // How many there are is what is to be found out.
+            // Time losses are measured here, so they must not stop the run.
             plan.max_time_losses = 100.0;
             prepare::check_capacity(&plan)?;
             let mut cell = Cell::new(games, tc);
@@ -106,13 +106,13 @@ fn raw(args: &CalibrateArgs) -> Result<RawPlan> {
         tc: args.tc.first().cloned(),
         seed: Some(args.seed),
         affinity: args.affinity.then(|| "auto".to_owned()),
-        // What a machine cannot hold is what is asked here.
+        // Settings beyond the machine's capacity are tested on purpose.
         force_concurrency: Some(true),
         ..RawPlan::default()
     })
 }
 
-/// Plays one setting and adds its games to `cell`; true where the user asked to stop.
+/// Plays one setting and adds its games to `cell`. Returns true if the user asked to stop.
 async fn play(plan: Plan, book: Book, cell: &mut Cell) -> Result<bool> {
     let folder = tempfile::tempdir().context("cannot make a folder for the games")?;
     let path = folder.path().join(journal::FILE_NAME);

@@ -1,4 +1,4 @@
-//! `quintain check`: does this engine behave?
+//! `quintain check`: conformance checks of an engine.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -25,8 +25,8 @@ Examples:
 
 /// Checks an engine's protocol, clock, options, and what it does with nonsense.
 ///
-/// Every check is made with a process of its own. Time is taken by this program's clock; an overrun fails when it comes twice,
-/// and is a warning where the machine itself was late by as much.
+/// Every check is made with a process of its own. Time is taken by this program's clock; an overrun
+/// fails when it comes twice, and is a warning where the machine itself was late by as much.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct CheckArgs {
@@ -56,10 +56,10 @@ pub(super) struct CheckArgs {
 /// Lines of a transcript that are printed.
 const SHOWN_LINES: usize = 12;
 
-/// Characters of such a line.
+/// Characters of a transcript line that are printed.
 const SHOWN_WIDTH: usize = 140;
 
-/// Checks the engine `spec` with the usual settings; true if it passed.
+/// Checks the engine `spec` with default settings. Returns true if it passed.
 pub(super) fn passes(spec: &str) -> Result<bool> {
     use clap::{Args as _, FromArgMatches as _};
     let matches = CheckArgs::augment_args(clap::Command::default()).try_get_matches_from(["check", "--", spec]);
@@ -126,7 +126,7 @@ fn line(outcome: &Outcome) -> String {
     format!("{}  {:<24} {}", outcome.verdict.word(), outcome.row.name, outcome.reason)
 }
 
-/// What follows the table: the last words of what failed, and the counts.
+/// Text after the table: the last transcript lines of each failed check, and the counts.
 fn text(outcomes: &[Outcome], dir: Option<&Path>) -> String {
     let mut text = String::new();
     for outcome in outcomes.iter().filter(|outcome| outcome.verdict == Verdict::Fail) {
@@ -161,7 +161,7 @@ fn save(dir: &Path, json: &str, outcomes: &[Outcome]) -> Result<()> {
     for outcome in outcomes {
         let path = dir.join(format!("{}.log", outcome.row.name));
         if outcome.transcript.is_empty() {
-            // One of an earlier check would be taken for this one's.
+            // A log of an earlier check would be mistaken for this one's.
             let _ = std::fs::remove_file(path);
         } else {
             let text = format!("{}\n\n{}", line(outcome), outcome.transcript);
@@ -171,7 +171,7 @@ fn save(dir: &Path, json: &str, outcomes: &[Outcome]) -> Result<()> {
     Ok(())
 }
 
-/// The report as JSON.
+/// JSON document of `check.json` and `--json`.
 #[derive(Serialize)]
 struct Report<'a> {
     spec: &'a str,
@@ -193,7 +193,7 @@ struct CheckJson<'a> {
     verdict: &'a str,
     reason: &'a str,
     took_ms: u64,
-    /// The last lines, of what failed.
+    /// Last transcript lines of a failed check; otherwise empty.
     transcript: Vec<&'a str>,
 }
 

@@ -1,4 +1,4 @@
-//! `quintain ctl DIR COMMAND`.
+//! `quintain ctl DIR COMMAND`: control of a live run.
 
 use std::path::PathBuf;
 
@@ -36,9 +36,11 @@ enum Steer {
     Resume,
     /// Let running games finish, then end, as one Ctrl-C does; `quintain resume` goes on.
     Stop,
-    /// Play N games at once from now on: new slots begin at once, slots too many end after their game.
+    /// Play N games at once from now on: new slots begin at once, slots too many end after their
+    /// game.
     Concurrency {
-        /// At least 1; at most one for each CPU under a clock, 64 without, and what the limits on open files and processes carry.
+        /// At least 1; at most one for each CPU under a clock, 64 without, and what the limits on
+        /// open files and processes carry.
         #[arg(value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
         games: u16,
     },

@@ -1,4 +1,4 @@
-//! `quintain demo`.
+//! `quintain demo`: one complete test of an engine against itself.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,13 +11,13 @@ use crate::run::drive::{self, Output};
 use crate::run::{Exit, progress, resolve};
 use crate::settings::RawPlan;
 
-/// Nodes a move of `new` and of `base`.
+/// Nodes per move of `new` and of `base`.
 const NODES: [u64; 2] = [6_000, 3_000];
 
-/// The hypotheses: what half the nodes cost lies far beyond the upper one.
+/// Bounds of the test. Half the nodes cost far more than the upper one.
 const BOUNDS: [f64; 2] = [0.0, 50.0];
 
-/// The program of the engine that comes with this one.
+/// Program of the bundled engine.
 const BUNDLED: &str = "destrier";
 
 const EXAMPLES: &str = "\
@@ -28,7 +28,8 @@ Examples:
   quintain demo
   quintain demo --engine stockfish";
 
-/// Plays one whole test: an engine against itself with half the nodes, to a verdict, a picture and a report.
+/// Plays one whole test: an engine against itself with half the nodes, to a verdict, a picture and
+/// a report.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct DemoArgs {
@@ -84,7 +85,7 @@ fn last_words(run: &Path) -> String {
     )
 }
 
-/// The spec of the engine that comes with this program, seen from `cwd`.
+/// Spec of the bundled engine, as seen from `cwd`.
 fn bundled(cwd: &Path) -> Result<String> {
     let is_clone = |folder: &&Path| {
         let manifest = std::fs::read_to_string(folder.join("engine/Cargo.toml")).unwrap_or_default();

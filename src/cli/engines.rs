@@ -1,4 +1,4 @@
-//! `quintain engines`: what of the registry is there, and what it says of itself.
+//! `quintain engines`: state of the registry's engines, and the identity that each reports.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -26,7 +26,8 @@ Examples:
   quintain engines --build my-engine
   quintain engines --json";
 
-/// Says which engines of the registry are installed, where, and what they say of themselves; exit code 0 whatever is there.
+/// Says which engines of the registry are installed, where, and what they say of themselves; exit
+/// code 0 whatever is there.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct EnginesArgs {
@@ -44,10 +45,10 @@ pub(super) struct EnginesArgs {
     json: bool,
 }
 
-/// How long an engine may take for each half of the handshake.
+/// Time limit of each half of the handshake.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What was found out about an entry.
+/// State of a registry entry.
 struct Found<'a> {
     name: &'a str,
     engine: &'a Engine,
@@ -55,13 +56,13 @@ struct Found<'a> {
 }
 
 enum State {
-    /// It shook hands.
+    /// The handshake succeeded.
     Installed(Box<Installed>),
-    /// There is no such program, or it could not be looked up or built, in these words.
+    /// The program does not exist, or could not be looked up or built; with the message.
     Missing(String),
-    /// To be built from Git.
+    /// Not yet built from Git.
     NotBuilt,
-    /// It does not start as a UCI engine.
+    /// The program does not start as a UCI engine; with the message.
     Broken(Box<Resolved>, String),
 }
 
@@ -126,7 +127,7 @@ fn unknown_name(name: &str, registry: &Registry) -> String {
     }
 }
 
-/// Finds the program and has it shake hands.
+/// Finds the program and performs the UCI handshake.
 fn look(name: &str, build: bool, context: &Context, runtime: &Runtime) -> State {
     let found: Result<Option<Resolved>, SourceError> =
         if build { source::resolve(name, context, &mut progress::step).map(Some) } else { source::find(name, context) };
@@ -161,7 +162,7 @@ fn look(name: &str, build: bool, context: &Context, runtime: &Runtime) -> State 
     })
 }
 
-/// What to do about an engine that is not there.
+/// Advice for an engine that is not installed.
 fn remedy(found: &Found<'_>) -> Option<String> {
     let name = found.name;
     match (&found.state, &found.engine.origin) {
@@ -219,7 +220,7 @@ fn pad(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(measure_text_width(text))))
 }
 
-/// `spin 16 (1 to 1024)`
+/// Type of an option with its values, such as `spin 16 (1 to 1024)`.
 fn kind(kind: &OptionKind) -> String {
     fn or_none(value: Option<impl ToString>) -> String {
         value.map_or_else(|| "?".to_owned(), |value| value.to_string())

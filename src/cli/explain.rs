@@ -1,4 +1,4 @@
-//! `quintain explain RUN`: where the points came from.
+//! `quintain explain RUN`: origin of a player's points.
 
 use std::fs::File;
 use std::io::{BufReader, Read as _};
@@ -54,8 +54,8 @@ pub(super) struct ExplainArgs {
 /// Whose points, and how much is shown.
 #[derive(Debug, clap::Args)]
 pub(super) struct Who {
-    /// Whose points: a player's name, in a test also `new` or `base`; `all` for everybody's. Needed where more than two play; else the
-    /// first's.
+    /// Whose points: a player's name, in a test also `new` or `base`; `all` for everybody's. Needed
+    /// where more than two play; else the first's.
     #[arg(long, value_name = "NAME")]
     pub(super) player: Option<String>,
     /// Openings shown in a table, at most.
@@ -83,16 +83,16 @@ pub(super) fn run(args: &ExplainArgs) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Of one player the document (null without games), of several an array of those that played.
+/// Document of one player (null without games), or an array of the players with games.
 pub(super) fn json(plan: &Plan, explained: &[Explanation], asked: usize) -> Value {
     let mut documents: Vec<Value> = explained.iter().map(|one| one.json(plan)).collect();
     if asked == 1 { documents.pop().unwrap_or(Value::Null) } else { documents.into() }
 }
 
-/// The players that `name` means.
+/// Players that `name` stands for.
 ///
 /// # Errors
-/// With the nearest name for one that does not play.
+/// Error with the nearest name if nobody of that name plays.
 pub(super) fn players(plan: &Plan, name: &str) -> Result<Vec<PlayerId>> {
     let everybody = || (0u16..).map(PlayerId).zip(&plan.players);
     let found: Vec<PlayerId> =
@@ -111,24 +111,26 @@ pub(super) fn players(plan: &Plan, name: &str) -> Result<Vec<PlayerId>> {
     }
 }
 
-/// Reads a run once, without its lock: what counts, and of each player that has games where their points came from.
+/// Reads a run once, without its lock. Returns the counted results and an explanation for each
+/// player with games.
 ///
 /// # Errors
-/// Where the journal cannot be read or is not the plan's.
+/// Error if the journal cannot be read or belongs to another plan.
 pub(super) fn read(dir: &RunDir, plan: &Plan, players: &[PlayerId]) -> Result<(Standing, Vec<Explanation>)> {
     let path = dir.path(journal::FILE_NAME);
     let mut standing = Standing::new(plan)?;
     let names = Openings::builtin();
     let mut explainers: Vec<Explainer<'_>> =
         players.iter().map(|player| Explainer::new(plan, &names, *player)).collect();
-    // Up to where it reaches now: a line that grows while it is read would be two lines to the reader.
+    // Reads up to the current length, because a line that grows during the read would look like
+    // two.
     let reach = |file: File| file.metadata().map(|meta| file.take(meta.len()));
     let file =
         open_regular(&path).and_then(reach).with_context(|| format!("{}: cannot read the journal", path.display()))?;
     let replayed = dir.expected(plan).read_from(BufReader::with_capacity(1 << 16, file), &path, |game| {
         standing.tell(game, |_, games| explainers.iter_mut().for_each(|explainer| explainer.tell(games)));
     })?;
-    // Games of another plan would be told under the wrong names.
+    // Games of another plan would appear under the wrong names.
     dir.check_plan(&replayed.header)?;
     if standing.waiting_games() > 0 {
         progress::note(&format!(

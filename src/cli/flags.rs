@@ -1,4 +1,4 @@
-//! The flags that every command has which plays a plan.
+//! Flags of every command that plays a plan.
 
 use crate::settings::{PlanFlags, RawPlan, TakesKeys};
 
@@ -13,7 +13,7 @@ pub(super) struct RunFlags<C: TakesKeys> {
 }
 
 impl<C: TakesKeys> RunFlags<C> {
-    /// The keys that were typed.
+    /// Keys given on the command line.
     pub(super) const fn typed(&self) -> &RawPlan {
         self.plan.typed()
     }

@@ -1,4 +1,4 @@
-//! `quintain games RUN...`: questions to the journals of runs, live ones included.
+//! `quintain games RUN...`: queries over the journals of runs, live ones included.
 
 mod filter;
 mod groups;
@@ -32,10 +32,11 @@ Examples:
   quintain games RUN --game 17 --moves
   quintain games RUN --termination crash,stall --pgn > crashes.pgn";
 
-/// Chooses games of runs and prints them: a table, JSON lines, PGN, their number, or the results by group.
+/// Chooses games of runs and prints them: a table, JSON lines, PGN, their number, or the results by
+/// group.
 ///
-/// Reads the journal, so it has every finished game, those after a verdict included; it needs little memory however many there are. A run
-/// that is being played may be asked.
+/// Reads the journal, so it has every finished game, those after a verdict included; it needs
+/// little memory however many there are. A run that is being played may be asked.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct GamesArgs {
@@ -48,7 +49,8 @@ pub(super) struct GamesArgs {
     /// Print JSON lines, a game each (a group each with --by).
     #[arg(long, help_heading = "Output")]
     json: bool,
-    /// Print the moves too: time charged, latency (time charged over what the engine reports), depth, nodes, score and the rest.
+    /// Print the moves too: time charged, latency (time charged over what the engine reports),
+    /// depth, nodes, score and the rest.
     #[arg(long, help_heading = "Output", conflicts_with_all = ["pgn", "count", "by"])]
     moves: bool,
     /// Print PGN.
@@ -62,7 +64,7 @@ pub(super) struct GamesArgs {
     by: Option<Key>,
 }
 
-/// A run that is asked.
+/// Run to search.
 struct Asked {
     dir: RunDir,
     plan: Plan,
@@ -113,12 +115,12 @@ pub(super) fn run(args: &GamesArgs) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Tells the chosen games of a run to `text`, and prints what it says of them.
+/// Passes the chosen games of a run to `text` and prints the results.
 fn tell(asked: &Asked, void: bool, text: &mut dyn FnMut(&Shown<'_>, &GameRecord) -> Result<String>) -> Result<()> {
     let Asked { dir, plan, filter } = asked;
     let path = dir.path(journal::FILE_NAME);
     let shown = Shown { root: dir.root(), plan, player: filter.player };
-    // Once nobody reads or something went wrong, what is left of the journal is left.
+    // The rest of the journal is skipped once nobody reads the output or an error occurred.
     let over = Cell::new(false);
     let mut failed = None;
     let mut each = |game: &GameRecord| {
@@ -143,11 +145,11 @@ fn tell(asked: &Asked, void: bool, text: &mut dyn FnMut(&Shown<'_>, &GameRecord)
     if let Some(error) = failed {
         return Err(error).with_context(|| path.display().to_string());
     }
-    // Games of another plan would be told under the wrong names.
+    // Games of another plan would appear under the wrong names.
     Ok(dir.check_plan(&replayed.header)?)
 }
 
-/// Writes to standard output; false where nobody reads it any more.
+/// Writes to standard output. Returns false if nobody reads it any more.
 fn print(text: &str) -> Result<bool> {
     if text.is_empty() {
         return Ok(true);
@@ -159,7 +161,7 @@ fn print(text: &str) -> Result<bool> {
     }
 }
 
-/// A run's name in a table of several.
+/// Name of a run in a table of several.
 fn short(root: &Path) -> String {
     let named =
         root.canonicalize().ok().and_then(|root| root.file_name().map(|name| name.to_string_lossy().into_owned()));

@@ -1,4 +1,4 @@
-//! `quintain init`: a plan to start from, with every key explained.
+//! `quintain init`: a starting plan with every key explained.
 
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
@@ -20,7 +20,7 @@ Examples:
   quintain init --reference
   quintain init --schema engines > engines.schema.json";
 
-/// File beside a new plan, from which editors know its keys.
+/// JSON Schema beside a new plan, for completion in editors.
 const SCHEMA_FILE: &str = "quintain-plan.schema.json";
 
 /// Writes a plan in which every key is explained; all but the essential ones are commented out.
@@ -32,7 +32,8 @@ pub(super) struct InitArgs {
     /// What the plan is for.
     #[arg(default_value = "sprt")]
     kind: Kind,
-    /// Where to write it; `-` for standard output [default: sprt.toml, match.toml, gauntlet.toml or tune.toml].
+    /// Where to write it; `-` for standard output [default: sprt.toml, match.toml, gauntlet.toml or
+    /// tune.toml].
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     /// Overwrite a file that is there.
@@ -69,7 +70,7 @@ impl Kind {
         }
     }
 
-    /// The players of a new plan.
+    /// Players of a new plan.
     const fn players(self) -> &'static [&'static str] {
         match self {
             Self::Sprt | Self::Tune => &[],
@@ -114,12 +115,12 @@ pub(super) fn run(args: &InitArgs) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The text of a file's schema.
+/// Text of a file's JSON Schema.
 fn schema(file: UserFile) -> String {
     format!("{:#}", file.schema())
 }
 
-/// All keys of plans with their flags, as Markdown.
+/// Reference of all plan keys and their flags, as Markdown.
 fn reference() -> String {
     let mut text =
         "# Keys of a plan\n\nA key is a flag as well, with `--` before it; a flag wins over the file.\n".to_owned();
@@ -144,7 +145,7 @@ fn reference() -> String {
     text.trim_end().to_owned()
 }
 
-/// The plan's text. A line of words begins with `# `, a key that is commented out with `#` and its name.
+/// Text of a plan. A line of prose begins with `# `, a commented-out key with `#` and its name.
 fn plan(kind: Kind, path: &Path) -> String {
     let (name, path) = (kind.name(), path.display());
     let mut text = format!(
@@ -154,7 +155,7 @@ fn plan(kind: Kind, path: &Path) -> String {
     let mut last = "";
     let keys = settings::keys();
     for key in keys.iter().filter(|key| key.is_of(name)) {
-        // A key without a flag is `players`, whose tables must come last.
+        // Only `players` has no flag, and its tables must come last.
         let Some(heading) = &key.heading else { continue };
         if heading != last {
             // Writing to a string does not fail.
@@ -175,7 +176,7 @@ fn plan(kind: Kind, path: &Path) -> String {
     text
 }
 
-/// A group's heading in a plan: that of its flags, with what helps to fill it in.
+/// Heading of a key group in a plan: that of its flags, with advice on values.
 fn title(heading: &str) -> &str {
     match heading {
         "Engines" => {
@@ -186,7 +187,7 @@ fn title(heading: &str) -> &str {
     }
 }
 
-/// Writes a key with its help; one without an example is written by the caller.
+/// Writes a key with its help and example. A key without an example is left to the caller.
 fn put(text: &mut String, key: &Key, command: &str) {
     let Some(value) = key.example(command) else { return };
     let mark = if key.is_essential(command) { "" } else { "#" };
@@ -219,7 +220,7 @@ mod tests {
             let (short, long) = (read(&text), read(&uncommented(&text)));
             assert_eq!(short.players.len(), kind.players().len());
             assert_eq!((short.new.is_some(), short.bounds.is_some()), (kind == Kind::Sprt, kind == Kind::Sprt));
-            // Every key that belongs to the plan is set once its `#` is gone.
+            // Every key of the plan is set once its `#` is removed.
             let set = long.table().unwrap();
             for key in settings::keys().iter().filter(|key| key.is_of(kind.name())) {
                 let is_there = set.contains_key(&key.name);

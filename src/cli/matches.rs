@@ -1,4 +1,4 @@
-//! `quintain match` and `quintain gauntlet`.
+//! `quintain match` and `quintain gauntlet`: games of any number of engines.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,7 +25,8 @@ Examples:
   quintain gauntlet --hero . --vs stockfish --vs toga2 --pairs 100 --tc 8+0.08
   quintain gauntlet --hero . --hero git:main --sparring configs/sparring.toml --skip-missing";
 
-/// Plays any number of engines against each other, all from the same openings: round robin, gauntlet, Swiss or knockout.
+/// Plays any number of engines against each other, all from the same openings: round robin,
+/// gauntlet, Swiss or knockout.
 #[derive(Debug, clap::Args)]
 #[command(after_help = MATCH_EXAMPLES, allow_negative_numbers = true)]
 pub(super) struct MatchArgs {
@@ -89,7 +90,7 @@ pub(super) fn run_gauntlet(args: &GauntletArgs) -> Result<Exit> {
         }
         None => args.opponents.iter().map(|spec| named(spec)).collect(),
     };
-    // Heroes and field may each come from the flags or the plan.
+    // Heroes and opponents may each come from flags or from the plan.
     let in_file = usize::from(file.heroes.unwrap_or(1)).min(file.players.len());
     let (file_heroes, file_field) = file.players.split_at(in_file);
     let heroes: Vec<_> = match (args.heroes.as_slice(), file_heroes) {

@@ -1,4 +1,4 @@
-//! `quintain race`.
+//! `quintain race`: several candidates against one base.
 
 use std::sync::Arc;
 

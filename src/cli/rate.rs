@@ -1,4 +1,4 @@
-//! `quintain rate`: the players of PGN files and runs on one scale.
+//! `quintain rate`: ratings of the players of PGN files and runs.
 
 mod programs;
 mod table;
@@ -58,7 +58,8 @@ pub(super) struct RateArgs {
     /// PGN files and run directories; players of the same name are one.
     #[arg(value_name = "FILE.pgn|RUN", required = true)]
     inputs: Vec<PathBuf>,
-    /// A rating known beforehand, held fixed, or with the half-width of its 95 % interval. May be given more than once.
+    /// A rating known beforehand, held fixed, or with the half-width of its 95 % interval. May be
+    /// given more than once.
     #[arg(long = "anchor", value_name = "NAME=ELO[+-ERROR]")]
     anchors: Vec<String>,
     /// Rate only the games of this condition, as it is named in the table.
@@ -114,19 +115,19 @@ pub(super) fn run(args: &RateArgs, out: &mut impl Write) -> Result<()> {
         ));
     }
     match out.write_all(text.as_bytes()) {
-        // The reader has seen enough.
+        // The reader has closed the pipe.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         written => Ok(written?),
     }
 }
 
-/// Runs before PGN files: of a game in both, the run knows more.
+/// Orders runs before PGN files, because a run knows more of a game that is in both.
 pub(super) fn runs_first(inputs: &[PathBuf]) -> impl Iterator<Item = &PathBuf> {
     let of_kind = |is_run: bool| inputs.iter().filter(move |input| input.is_dir() == is_run);
     of_kind(true).chain(of_kind(false))
 }
 
-/// Results of all conditions, or of the one asked for.
+/// Results of all conditions, or of the requested one.
 pub(super) fn chosen<'a>(collection: &'a Collection, at: Option<&str>) -> Result<Vec<(&'a str, &'a Results)>> {
     let Some(at) = at else { return Ok(collection.pools().collect()) };
     let chosen: Vec<_> = collection.pools().filter(|(condition, _)| *condition == at).collect();
@@ -136,7 +137,7 @@ pub(super) fn chosen<'a>(collection: &'a Collection, at: Option<&str>) -> Result
     Ok(chosen)
 }
 
-/// The conditions with their games, in one line.
+/// Conditions with their numbers of games, in one line.
 pub(super) fn listed(collection: &Collection) -> String {
     let one = |(condition, games): (&String, &u64)| format!("{games} games at `{}`", printable(condition));
     let all: Vec<String> = collection.conditions().iter().map(one).collect();
@@ -173,7 +174,7 @@ fn add(input: &Path, collection: &mut Collection, programs: &mut Programs) -> Re
     collection.add_pgn(file).with_context(|| format!("{}: cannot read it", input.display()))
 }
 
-/// Says what was left out.
+/// Warns of games that were left out.
 pub(super) fn warn(skipped: Skipped) {
     let kinds = [
         (skipped.given_again, "games given again (the same players, start and moves in a file or run read before)"),
@@ -191,14 +192,14 @@ pub(super) fn warn(skipped: Skipped) {
     }
 }
 
-/// An anchor as typed.
+/// Anchor from the command line.
 struct NamedAnchor {
     name: String,
     elo: f64,
     error95: f64,
 }
 
-/// Reads `NAME=ELO` or `NAME=ELO+-ERROR`.
+/// Parses `NAME=ELO` or `NAME=ELO+-ERROR`.
 fn anchor(text: &str, names: &[String]) -> Result<NamedAnchor> {
     let form = || format!("--anchor `{text}`: write NAME=ELO, or NAME=ELO+-ERROR");
     let (name, value) = text.rsplit_once('=').with_context(form)?;

@@ -1,4 +1,4 @@
-//! `quintain replay DIR --game N`.
+//! `quintain replay DIR --game N`: a game's searches, sent to the engine again.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -32,7 +32,8 @@ Exit codes:
 Example:
   quintain replay results/runs/20260101-120000-sprt --game 17";
 
-/// Says to an engine again what it was told in a game, waits for the same answers, and prints the conversation.
+/// Says to an engine again what it was told in a game, waits for the same answers, and prints the
+/// conversation.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct ReplayArgs {
@@ -49,15 +50,15 @@ pub(super) struct ReplayArgs {
     trust: Trust,
 }
 
-/// A search to ask for again.
+/// Search to repeat.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Search {
-    /// `position` and `go`, a line each.
+    /// `position` and `go`, one line each.
     lines: String,
     deadline: Duration,
 }
 
-/// How a replay came out.
+/// Outcome of a replay.
 enum Came {
     Through,
     Failed(String),
@@ -104,7 +105,7 @@ pub(super) fn run(args: &ReplayArgs) -> Result<Exit> {
     })
 }
 
-/// The game's record, the one that counts if void ones lie before it.
+/// Record of a game. The last one counts, because void ones come before it.
 fn find(dir: &RunDir, plan: &Plan, number: u64) -> Result<GameRecord> {
     let mut found = None;
     let replayed = dir.expected(plan).read(&dir.path(journal::FILE_NAME), |game| {
@@ -117,7 +118,7 @@ fn find(dir: &RunDir, plan: &Plan, number: u64) -> Result<GameRecord> {
     })
 }
 
-/// The place in the plan of the player that was typed.
+/// Place in the plan of the requested player.
 fn player(plan: &Plan, typed: Option<&str>) -> Result<Option<usize>> {
     let Some(typed) = typed else { return Ok(None) };
     let place = match typed {
@@ -134,8 +135,9 @@ fn player(plan: &Plan, typed: Option<&str>) -> Result<Option<usize>> {
     }
 }
 
-/// The searches of a transcript. What was sent around them (`ucinewgame`, `stop`) the driver sends again by itself, and
-/// each `position` line holds the whole game, so a transcript that lost its beginning will do.
+/// Searches of a transcript. The driver sends the commands around them (`ucinewgame`, `stop`) by
+/// itself. Each `position` line holds the whole game, so the beginning of a transcript may be
+/// missing.
 fn of_transcript(text: &str, plan: &Plan, color: Color) -> Vec<Search> {
     let mut searches = Vec::new();
     let mut position = None;
@@ -148,7 +150,8 @@ fn of_transcript(text: &str, plan: &Plan, color: Color) -> Vec<Search> {
                 let search =
                     |go: &str| Search { lines: format!("{position}\n{go}\n"), deadline: deadline(go, plan, color) };
                 match line.strip_prefix("go ponder") {
-                    // It is a search like any other once the opponent has played the move, and none at all if it has not.
+                    // A ponder search is repeated as an ordinary one after `ponderhit`, and not at
+                    // all after `stop`.
                     Some(rest) => pondered = Some(search(&format!("go{rest}"))),
                     None => searches.push(search(line)),
                 }
@@ -161,7 +164,7 @@ fn of_transcript(text: &str, plan: &Plan, color: Color) -> Vec<Search> {
     searches
 }
 
-/// How long the harness waited for the answer to a `go` line.
+/// Time that the harness waited for the answer to a `go` line.
 fn deadline(go: &str, plan: &Plan, color: Color) -> Duration {
     let clock = if color == Color::White { "wtime" } else { "btime" };
     let value = |key: &str| {
@@ -169,13 +172,13 @@ fn deadline(go: &str, plan: &Plan, color: Color) -> Duration {
         words.next().and_then(|word| word.parse().ok()).map(Duration::from_millis)
     };
     let time = [value(clock), value("movetime")].into_iter().flatten().min();
-    // Of players with margins of their own the longest: whoever is replayed is given as much at least.
+    // The largest margin of all players, so that the replayed one gets at least its own.
     let own = plan.players.iter().filter_map(|player| player.margin).max();
     let margin = own.unwrap_or_default().max(plan.rules.margin);
     time.map_or(plan.rules.stall_timeout, |time| time.saturating_add(margin))
 }
 
-/// The searches of one side by the referee itself, told what happened in the game.
+/// Searches of one side, as the referee derives them from the recorded game.
 fn of_record(record: &GameRecord, plan: &Plan, color: Color) -> Result<Vec<Search>> {
     let limit = |id: PlayerId| plan.players.get(usize::from(id.0)).map(|player| player.limit).unwrap_or_default();
     let setup = GameSetup {
@@ -191,7 +194,7 @@ fn of_record(record: &GameRecord, plan: &Plan, color: Color) -> Result<Vec<Searc
     let faulty = why.is_failure() || why == Termination::TimeForfeit;
     while let Step::Think(request) = step {
         let next = played.next();
-        // After the last move came a search only where the game ended by a side's fault.
+        // A search follows the last move only if the game ended by a side's fault.
         if request.color == color && (next.is_some() || faulty) {
             let mut lines = [game.position_line(), b"\n"].concat();
             go_command(&request).write(&mut lines);
@@ -204,7 +207,8 @@ fn of_record(record: &GameRecord, plan: &Plan, color: Color) -> Result<Vec<Searc
     Ok(searches)
 }
 
-/// Starts the engine and asks for one search after another, until it fails or has done them all. Comes with the conversation.
+/// Starts the engine and repeats the searches until one fails. Returns the outcome and the UCI
+/// traffic.
 async fn replay(config: EngineConfig, variant: Variant, searches: &[Search]) -> (Came, String) {
     let mut engine = match Engine::start(&config, &[]).await {
         Ok(engine) => engine,
@@ -237,7 +241,7 @@ async fn replay(config: EngineConfig, variant: Variant, searches: &[Search]) -> 
     (came, said)
 }
 
-/// Whether an answer is legal where it was given.
+/// Outcome of an answer: a failure if the move is illegal in its position.
 fn judge(lines: &str, best: &str, variant: Variant) -> Came {
     match position(lines, variant).map(|mut position| position.play(best)) {
         Some(Err(error)) => Came::Failed(error.to_string()),
@@ -245,7 +249,7 @@ fn judge(lines: &str, best: &str, variant: Variant) -> Came {
     }
 }
 
-/// The position that a `position` line describes, if it does.
+/// Position of a `position` line; `None` if it cannot be parsed.
 fn position(lines: &str, variant: Variant) -> Option<Position> {
     let line = lines.lines().next()?.strip_prefix("position ")?;
     let (start, moves) = line.split_once(" moves").unwrap_or((line, ""));

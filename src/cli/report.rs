@@ -1,4 +1,4 @@
-//! `quintain report RUN`: what a run says, for people, pages and scripts.
+//! `quintain report RUN`: the report of a run as text, Markdown, JSON, CSV or HTML.
 
 use std::path::PathBuf;
 
@@ -31,7 +31,7 @@ summary.json; `stopped_by` is null while the run is played) and `explain` (the d
 several players'; null of none). CSV: a line a group, the first of all games, under the heading
 `dimension,group,games,pairs,wins,draws,losses,score,net,measure,inside,outside,difference,error95,p,p_holm`.";
 
-/// What is written.
+/// Format of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// For a terminal.
@@ -60,14 +60,14 @@ pub(super) struct ReportArgs {
     who: Who,
 }
 
-/// A run and all that is said of it.
+/// Run with its results.
 struct Report<'a> {
     dir: &'a RunDir,
     plan: &'a Plan,
     finish: &'a Finish,
     summary: Summary,
     explained: Vec<Explanation>,
-    /// How many players were asked for.
+    /// Number of players requested.
     asked: usize,
     live: bool,
     top: usize,
@@ -78,13 +78,14 @@ pub(super) fn run(args: &ReportArgs) -> Result<Exit> {
     let players = match &args.who.player {
         Some(name) => explain::players(&plan, name)?,
         None if plan.players.len() == 2 => vec![PlayerId(0)],
-        // A table of many has no first player.
+        // A run of more than two players has no default player.
         None => Vec::new(),
     };
     if args.format == Format::Csv && players.len() != 1 {
         bail!("--format csv is one player's: choose with --player NAME");
     }
-    // Before the journal is read: a run that ends in between is reported as live, never a live one as over.
+    // Checked before the journal is read. A run that ends in between is reported as live, but a
+    // live run never as over.
     let live = Client::connect(dir.root()).is_ok();
     let (standing, explained) = explain::read(&dir, &plan, &players)?;
     let finish = watch::finish(&dir, &plan, standing);
@@ -117,7 +118,8 @@ impl Report<'_> {
         })
     }
 
-    /// The summary's lines. Of a live run nothing has stopped, and there is nothing to go on with.
+    /// Lines of the summary. A live run without a verdict has no stop reason, duration or resume
+    /// line.
     fn lines(&self) -> Vec<String> {
         let mut lines: Vec<String> = self.summary.text().lines().map(str::to_owned).collect();
         if self.live && self.finish.standing.verdict() == crate::stats::sprt::Verdict::Continue {
@@ -130,7 +132,7 @@ impl Report<'_> {
     }
 
     fn text(&self) -> String {
-        // Tables are kept as they are; sentences are broken.
+        // Tables keep their lines; sentences are wrapped.
         let keep = |line: &String| if line.starts_with(' ') { format!("{line}\n") } else { wrapped(line, WIDTH, "") };
         let is_table = self.plan.players.len() > 2;
         let mut text: String = match is_table {
@@ -148,7 +150,7 @@ impl Report<'_> {
         let mut text = format!("# {}\n\n", markdown(&self.plan.noted(&self.plan.name)));
         let lines = self.lines();
         if self.plan.players.len() > 2 {
-            // The table of players is aligned by blanks.
+            // The table of players is aligned by spaces, so it needs a code block.
             let longest = lines.iter().flat_map(|line| line.split(|c| c != '`')).map(str::len).max().unwrap_or(0);
             let fence = "`".repeat(longest.max(2) + 1);
             text += &format!("{fence}text\n{}\n{fence}\n\n", lines.join("\n"));

@@ -1,4 +1,4 @@
-//! `quintain resume DIR`.
+//! `quintain resume DIR`: the rest of an interrupted run.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,7 +13,8 @@ use crate::run::drive::{self, Output};
 use crate::run::{Exit, progress, resolve, trust, tune};
 use crate::schedule::affinity::{self, Topology};
 
-/// Replays what was played and plays the rest: the result is what an unbroken run would have counted.
+/// Replays what was played and plays the rest: the result is what an unbroken run would have
+/// counted.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  quintain resume results/runs/20260101-120000-sprt")]
 pub(super) struct ResumeArgs {
@@ -26,16 +27,18 @@ pub(super) struct ResumeArgs {
     /// Pairs at which a tuning ends, those it has had included, if not as before.
     #[arg(long, value_name = "N")]
     pairs: Option<u64>,
-    /// Crashes, stalls and illegal moves after which the run stops, those it has had included, if not as before.
+    /// Crashes, stalls and illegal moves after which the run stops, those it has had included, if
+    /// not as before.
     #[arg(long, value_name = "N")]
     max_failures: Option<u64>,
-    /// Share of the games that may be lost on time before the run stops, those it has had included, if not as before.
+    /// Share of the games that may be lost on time before the run stops, those it has had included,
+    /// if not as before.
     #[arg(long, value_name = "SHARE")]
     max_time_losses: Option<String>,
     #[command(flatten)]
     trust: Trust,
-    /// Play the games again whose records in the journal are damaged, mend its header, and drop later records of a game that
-    /// differ from its first; the old journal is kept beside it.
+    /// Play the games again whose records in the journal are damaged, mend its header, and drop
+    /// later records of a game that differ from its first; the old journal is kept beside it.
     #[arg(long)]
     drop_damaged: bool,
     /// Print the summary as one JSON document.
@@ -50,7 +53,7 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Exit> {
         drop_damaged(&dir, &plan)?;
     }
     if let Some(concurrency) = args.concurrency {
-        // A run that was made to begin with more may have as many again.
+        // A run that began with a higher concurrency may use it again.
         if concurrency > plan.concurrency {
             let timed = plan.is_timed();
             affinity::check_concurrency(concurrency, plan.threads(), timed, &Topology::detect())?;
@@ -69,7 +72,7 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Exit> {
     Ok(drive::resume(Arc::new(plan), &dir, Output::new(args.json))?)
 }
 
-/// Has the journal mended; the caller asked whether this run is the user's own.
+/// Mends the journal. The caller has checked that the run is the user's own.
 fn drop_damaged(dir: &RunDir, plan: &Plan) -> Result<()> {
     let path = dir.path(journal::FILE_NAME);
     let Some(mended) = journal::mend(&path, &dir.header(), Some(&dir.expected(plan)))? else {
@@ -95,7 +98,7 @@ fn drop_damaged(dir: &RunDir, plan: &Plan) -> Result<()> {
     Ok(())
 }
 
-/// Lines with their number and their places.
+/// Number of lines, with their line numbers.
 fn counted(lines: &[u64], what: &str) -> String {
     let numbers: Vec<_> = lines.iter().map(u64::to_string).collect();
     format!("{} {what}{} (line {})", lines.len(), if lines.len() == 1 { "" } else { "s" }, numbers.join(", "))

@@ -1,4 +1,4 @@
-//! `quintain serve`.
+//! `quintain serve`: the dashboard in a browser.
 
 use std::io::Read as _;
 use std::net::{SocketAddr, TcpListener};
@@ -10,13 +10,14 @@ use anyhow::{Context as _, Result, bail};
 use crate::dashboard::{self, Settings};
 use crate::run::{Exit, progress};
 
-/// Environment variable that holds the token.
+/// Environment variable with the token.
 const TOKEN_VARIABLE: &str = "QUINTAIN_TOKEN";
 
-/// Bytes read of a token's file at most.
+/// Most bytes read of a token file.
 const TOKEN_BYTES: u64 = 4_096;
 
-/// Shows stored and live runs in a browser: verdicts, Elo, pictures, games in progress; pauses, resumes and stops live runs.
+/// Shows stored and live runs in a browser: verdicts, Elo, pictures, games in progress; pauses,
+/// resumes and stops live runs.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Steering a run needs the token in the printed address; where --listen names an address that other machines \
@@ -30,14 +31,16 @@ pub(super) struct ServeArgs {
     /// Address and port; port 0 takes a free one.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7171")]
     listen: SocketAddr,
-    /// The token, at least 16 characters of A-Z, a-z, 0-9, `-`, `.`, `_` [default: made anew at each start].
-    /// Other users of the machine see it in the list of processes; --token-file and $QUINTAIN_TOKEN keep it from them.
+    /// The token, at least 16 characters of A-Z, a-z, 0-9, `-`, `.`, `_` [default: made anew at
+    /// each start]. Other users of the machine see it in the list of processes; --token-file and
+    /// $QUINTAIN_TOKEN keep it from them.
     #[arg(long, value_name = "TOKEN", conflicts_with = "token_file")]
     token: Option<String>,
     /// A file whose first line is the token; without it, $QUINTAIN_TOKEN is taken if set.
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
-    /// A further name by which browsers may ask for the dashboard; may be repeated. `localhost` and addresses always do.
+    /// A further name by which browsers may ask for the dashboard; may be repeated. `localhost` and
+    /// addresses always do.
     #[arg(long = "host", value_name = "NAME")]
     hosts: Vec<String>,
 }
@@ -60,7 +63,7 @@ pub(super) fn run(args: &ServeArgs) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The token of the flag, the file or the environment; else a new one.
+/// Token of the flag, the file or the environment; otherwise a new one.
 fn token(args: &ServeArgs) -> Result<String> {
     if let Some(token) = &args.token {
         progress::warn(&format!(

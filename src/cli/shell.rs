@@ -1,4 +1,5 @@
-//! `quintain completions` and `quintain man`: made from the same definitions that parse the command line.
+//! `quintain completions` and `quintain man`, generated from the definitions that parse the command
+//! line.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -43,7 +44,7 @@ pub(super) fn completions(args: &CompletionsArgs, mut command: Command) -> Exit 
 }
 
 pub(super) fn man(args: &ManArgs, command: Command) -> Result<Exit> {
-    // Everything it would say has its own page.
+    // The `help` subcommand needs no page, because every command has its own.
     let command = command.disable_help_subcommand(true);
     let Some(dir) = &args.out else {
         let mut page = Vec::new();
@@ -58,7 +59,7 @@ pub(super) fn man(args: &ManArgs, command: Command) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// A closed pipe is no reason to complain.
+/// Writes to standard output and ignores errors such as a closed pipe.
 fn put(bytes: &[u8]) {
     let _ = std::io::stdout().lock().write_all(bytes);
 }

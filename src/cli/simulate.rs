@@ -1,4 +1,4 @@
-//! `quintain simulate`: what a test will cost and how likely it passes, before it is started.
+//! `quintain simulate`: cost of a test and its probability of passing, before it is started.
 
 mod cores;
 pub(super) mod tune;
@@ -45,7 +45,8 @@ pairs_median, pairs_95`), `table` (rows of `elo, pass, undecided, pairs, pairs_9
 pace_tc, pace_concurrency, pace_runs`, and with --budget `budget` (`pairs, elo1_95, elo1_mean`). null stands for what is
 not known.";
 
-/// How likely a test passes, and how many pairs and hours it takes, for an engine of a supposed strength.
+/// How likely a test passes, and how many pairs and hours it takes, for an engine of a supposed
+/// strength.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, allow_negative_numbers = true)]
 #[command(mut_arg("model", |model| model.help("What Elo is measured in: normalized or logistic")))]
@@ -62,16 +63,19 @@ pub(super) struct SimulateArgs {
     tune: Option<String>,
     #[command(flatten)]
     test: TestArgs,
-    /// The shape of pair results: counts of pairs that were played. A class without any counts as a thousandth.
+    /// The shape of pair results: counts of pairs that were played. A class without any counts as a
+    /// thousandth.
     #[arg(long, value_name = "LL,LD,DD+WL,WD,WW", conflicts_with = "draw_ratio")]
     ptnml: Option<String>,
-    /// The shape of pair results: two independent games of which this share, from 0 to 1, is drawn between equals.
+    /// The shape of pair results: two independent games of which this share, from 0 to 1, is drawn
+    /// between equals.
     #[arg(long, value_name = "SHARE")]
     draw_ratio: Option<f64>,
     /// The test stops without a verdict after so many pairs.
     #[arg(long, value_name = "N")]
     max_pairs: Option<u64>,
-    /// Tests to play at --elo, a million at most; 0 for the formula alone [default: 300; tunings: 50].
+    /// Tests to play at --elo, a million at most; 0 for the formula alone [default: 300; tunings:
+    /// 50].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
     tests: Option<u32>,
     /// Decides the results that are drawn.
@@ -97,17 +101,17 @@ pub(super) struct SimulateArgs {
     json: bool,
 }
 
-/// Tests played if nothing else is asked for.
+/// Default number of tests to play.
 const TESTS: u32 = 300;
 
-/// Prints what to expect to `out`.
+/// Prints the forecast to `out`.
 pub(super) fn run(args: &SimulateArgs, out: &mut impl Write) -> Result<()> {
     if let Some(setting) = &args.tune {
         return tune::run(args, setting, out);
     }
     let mut answer = Answer::new(args)?;
     let tests = args.tests.unwrap_or(TESTS);
-    // The table is immediate, the played tests are not.
+    // The table is printed at once, because the played tests take time.
     if !args.json && !print(out, &answer.text())? {
         return Ok(());
     }
@@ -118,7 +122,7 @@ pub(super) fn run(args: &SimulateArgs, out: &mut impl Write) -> Result<()> {
     print(out, &text).map(|_| ())
 }
 
-/// Writes at once; false if the reader has seen enough and is gone.
+/// Writes and flushes. Returns false if the reader has closed the pipe.
 fn print(out: &mut impl Write, text: &str) -> Result<bool> {
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(false),
@@ -126,20 +130,20 @@ fn print(out: &mut impl Write, text: &str) -> Result<bool> {
     }
 }
 
-/// All there is to say.
+/// Results that the command prints.
 struct Answer {
     elo: f64,
     sprt: Sprt,
     shape: Law,
-    /// The shape at the strength in question.
+    /// Shape of pair results at the requested strength.
     law: Law,
     max_pairs: Option<u64>,
     forecast: Forecast,
-    /// `None` until tests are played.
+    /// Played tests; `None` until they are done.
     played: Option<simulate::Simulation>,
     table: Vec<(f64, Forecast)>,
     pace: Option<Pace>,
-    /// Why no pace is known.
+    /// Reason if no pace is known.
     no_pace: String,
     budget: Option<Budget>,
 }
@@ -147,9 +151,9 @@ struct Answer {
 struct Budget {
     text: String,
     pairs: f64,
-    /// Over in 95 % of cases.
+    /// Bounds of a test that is over in 95 % of cases.
     sure: Option<Bounds>,
-    /// Over on average.
+    /// Bounds of a test that is over on average.
     mean: Option<Bounds>,
 }
 
@@ -196,7 +200,7 @@ impl Answer {
     }
 }
 
-/// The pace that was told, or that past runs teach.
+/// Pace from the command line or from past runs.
 fn learnt(args: &SimulateArgs) -> Result<Learnt> {
     Ok(match args.pairs_per_minute {
         Some(rate) if rate > 0.0 && rate.is_finite() => Learnt::Known(Pace::told(rate)),
@@ -209,9 +213,9 @@ fn learnt(args: &SimulateArgs) -> Result<Learnt> {
     })
 }
 
-/// Tests on all processors, the same whatever their number.
+/// Plays tests on all cores. The results do not depend on the number of cores.
 fn play(args: &SimulateArgs, tests: u32, sprt: &Sprt, law: &Law, forecast: &Forecast) -> simulate::Simulation {
-    // A test that would never end on its own ends where the tail of all others does.
+    // A test that would not end is cut off far beyond the 95 % quantile.
     let limit = args.max_pairs.unwrap_or_else(|| (forecast.pairs95 * 50.0) as u64 + 1_000);
     let bar = ProgressBar::new(u64::from(tests)).with_message("tests played");
     if let Ok(style) = ProgressStyle::with_template("{msg} [{bar:30}] {pos}/{len} {elapsed}") {
@@ -226,7 +230,7 @@ fn play(args: &SimulateArgs, tests: u32, sprt: &Sprt, law: &Law, forecast: &Fore
     simulate::Simulation::joined(&played)
 }
 
-/// The shape that was asked for.
+/// Shape of pair results from the command line.
 fn shape(args: &SimulateArgs) -> Result<Law> {
     if let Some(text) = &args.ptnml {
         let counts = counts("--ptnml", "LL,LD,DD+WL,WD,WW", text)?;
@@ -239,7 +243,7 @@ fn shape(args: &SimulateArgs) -> Result<Law> {
     }
 }
 
-/// The shape at a strength, or why there is none.
+/// Shape at a strength; an error if the shape cannot reach it.
 fn leaned(shape: &Law, elo: f64, model: Model, flag: &str) -> Result<Law> {
     let law = shape.leaned(elo, model);
     if !elo.is_finite() || (law.elo(model) - elo).abs() > 1e-3 {
@@ -252,7 +256,7 @@ fn leaned(shape: &Law, elo: f64, model: Model, flag: &str) -> Result<Law> {
     Ok(law)
 }
 
-/// From a width below the lower hypothesis to a width above the upper one.
+/// Strengths of the table, from one width below the lower hypothesis to one above the upper.
 fn strengths(Bounds { elo0, elo1 }: Bounds) -> Vec<f64> {
     (-4..=8).map(|quarter| elo0 + (elo1 - elo0) * f64::from(quarter) / 4.0 + 0.0).collect()
 }
@@ -265,7 +269,7 @@ fn budget(text: &str, sprt: &Sprt, shape: &Law, pace: Option<&Pace>, no_pace: &s
     Ok(Budget { text: text.to_owned(), pairs, sure: within(false), mean: within(true) })
 }
 
-/// The document: names and order are the contract.
+/// JSON document; field names and order are a public contract.
 #[derive(Serialize)]
 struct Json {
     elo: f64,
@@ -380,7 +384,7 @@ impl Answer {
         }
     }
 
-    /// What came of the tests that were played; empty without any.
+    /// Text about the played tests; empty without any.
     fn played_text(&self) -> String {
         let Some(played) = &self.played else { return String::new() };
         let (Some(pass), Some(mean), Some(most)) = (played.pass(), played.mean_pairs(), played.quantile(0.95)) else {

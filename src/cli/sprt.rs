@@ -1,4 +1,4 @@
-//! `quintain sprt`.
+//! `quintain sprt`: a sequential test of one engine against another.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ pub(super) fn run(args: &SprtArgs) -> Result<Exit> {
     let out = raw.out.clone();
     let given = out.map(Place::Given);
     given.as_ref().map_or(Ok(()), Place::check)?;
-    // Bounds that were typed win over a file's budget.
+    // Bounds on the command line override a budget.
     if let Some(budget) = raw.budget.take().filter(|_| typed.bounds.is_none()) {
         progress::note(&forecast::spend(&budget, &mut raw)?);
     }
@@ -56,7 +56,7 @@ pub(super) fn run(args: &SprtArgs) -> Result<Exit> {
     Ok(drive::start(Arc::new(plan), book, &place, Output::new(args.flags.json))?)
 }
 
-/// Refuses two equal sides, and tells of two that differ in speed at most.
+/// Refuses two identical sides, and notes sides that can differ only in speed.
 fn compare(plan: &Plan, allow_same: bool) -> Result<()> {
     let [new, base] = plan.players.as_slice() else { return Ok(()) };
     if new.limit != base.limit {

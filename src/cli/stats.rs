@@ -1,4 +1,4 @@
-//! `quintain stats`: what given counts say.
+//! `quintain stats`: statistics of given counts.
 
 use std::fmt::Write as _;
 use std::io::Write;
@@ -98,13 +98,13 @@ pub(super) fn run(args: &StatsArgs, out: &mut impl Write) -> Result<()> {
     };
     let text = if args.json { serde_json::to_string_pretty(&answer.estimates)? + "\n" } else { answer.text(&sprt) };
     match out.write_all(text.as_bytes()) {
-        // The reader has seen enough.
+        // The reader has closed the pipe.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         written => Ok(written?),
     }
 }
 
-/// Reads `N` whole numbers with commas between them.
+/// Parses `N` whole numbers separated by commas.
 pub(super) fn counts<const N: usize>(flag: &str, shape: &str, text: &str) -> Result<[u64; N]> {
     let words: Vec<&str> = text.split(',').map(str::trim).collect();
     let Ok(words) = <[&str; N]>::try_from(words) else {
@@ -120,7 +120,7 @@ pub(super) fn counts<const N: usize>(flag: &str, shape: &str, text: &str) -> Res
     Ok(numbers)
 }
 
-/// Counts and what they say.
+/// Estimates from the counts, with their unit.
 struct Answer {
     /// `pairs` or `games`.
     unit: &'static str,
@@ -129,7 +129,7 @@ struct Answer {
 }
 
 impl Answer {
-    /// Adds the figures of the test to the estimates of its counts.
+    /// Adds the figures of the test to the estimates from the counts.
     fn new<C: Counts>(args: &StatsArgs, counts: &C, sprt: &Sprt, estimates: Estimates) -> Self {
         let llr = sprt.llr(counts);
         let after_stop = args.stopped.then(|| unbiased::after(sprt, counts)).flatten();
@@ -192,7 +192,7 @@ impl Answer {
     }
 }
 
-/// The estimate and its interval in words.
+/// Estimate with its interval, as text.
 fn estimate(estimate: Option<Estimate>) -> String {
     match estimate {
         None => "not defined".to_owned(),

@@ -1,4 +1,4 @@
-//! `quintain tune`.
+//! `quintain tune`: tuning of an engine's parameters.
 
 mod result;
 mod table;
@@ -51,7 +51,8 @@ pub(super) struct TuneArgs {
     /// Plays no game: prints the parameters, what the calibration costs, and what to expect.
     #[arg(long, help_heading = "Tuning")]
     dry_run: bool,
-    /// Makes this branch with a commit that has the proven values, by the recipe's [tune] file and row.
+    /// Makes this branch with a commit that has the proven values, by the recipe's [tune] file and
+    /// row.
     ///
     /// It must not exist, or be at the tuned commit. The working tree stays as it is.
     #[arg(long, value_name = "BRANCH", help_heading = "Tuning")]

@@ -1,4 +1,4 @@
-//! `quintain progress`: the versions of an engine on one scale.
+//! `quintain progress`: ratings of an engine's versions.
 
 mod play;
 
@@ -108,13 +108,13 @@ pub(super) struct ProgressArgs {
     flags: RunFlags<Common>,
 }
 
-/// Flags of the games that --revs plays need it: without, they would be taken and change nothing.
+/// Makes the flags for games of --revs require it, because without it they would have no effect.
 fn of_playing(arg: clap::Arg) -> clap::Arg {
     let is_of_curve = matches!(arg.get_help_heading(), None | Some("Versions"));
     if is_of_curve || ["revs", "out", "json"].contains(&arg.get_id().as_str()) { arg } else { arg.requires("revs") }
 }
 
-/// Where a player's program came from.
+/// Origin of a player's program.
 #[derive(Clone, Debug)]
 struct Made {
     commit: String,
@@ -122,7 +122,7 @@ struct Made {
     dirty: bool,
 }
 
-/// All games, and what is known of who played them.
+/// All games, with the origins and first days of their players.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Gathered {
     collection: Collection,
@@ -175,10 +175,10 @@ impl Gathered {
         Ok(())
     }
 
-    /// The games that the curve is made of: of one condition, unless they are to be mixed.
+    /// Games of the curve: those of one condition, unless conditions are mixed.
     pub(super) fn results(&self, args: &ProgressArgs) -> Result<Results> {
         let known = self.collection.conditions();
-        // The condition of games that --revs is yet to play is not among these.
+        // The condition of games that --revs is yet to play is not known here.
         let is_yet_to_come = args.revs.is_some() && args.at.as_ref().is_some_and(|at| !known.contains_key(at));
         if known.is_empty() || is_yet_to_come {
             return Ok(Results::default());
@@ -195,7 +195,7 @@ impl Gathered {
         }
     }
 
-    /// Refuses games to be played at a condition at which they would not be counted with those there are.
+    /// Refuses to play at a condition whose games would not count together with the existing ones.
     pub(super) fn is_at(&self, args: &ProgressArgs, condition: &str) -> Result<()> {
         if let Some(at) = args.at.as_deref().filter(|at| *at != condition) {
             bail!("--at `{at}`: --revs would play at `{condition}`; give the limits of `{at}`, or leave out --at");
@@ -210,7 +210,7 @@ impl Gathered {
         )
     }
 
-    /// The pairs of two commits, by full id, from the view of the first.
+    /// Pairs between two commits, given by full id, from the view of the first.
     pub(super) fn met(&self, a: &str, b: &str) -> Pentanomial {
         let mut all = Pentanomial::default();
         for (_, results) in self.collection.pools() {
@@ -236,7 +236,7 @@ impl Gathered {
         }
     }
 
-    /// Who is a version, in order.
+    /// Players that are versions, in order.
     fn versions(&self, results: &Results, args: &ProgressArgs, context: &Context) -> Result<Vec<Version>> {
         let names = results.names();
         for name in &args.sparring {
@@ -281,7 +281,7 @@ impl Gathered {
         };
         let is_dirty = |version: &Version| self.made.get(&version.label).is_some_and(|made| made.dirty);
         found.sort_by(|(rank, a), (other, b)| {
-            // A day that is not known comes last.
+            // Unknown days come last.
             let days = (a.date.is_none(), &a.date).cmp(&(b.date.is_none(), &b.date));
             let commits = rank.cmp(other).then(is_dirty(a).cmp(&is_dirty(b)));
             if by_commit { commits.then(days) } else { days.then(commits) }.then(a.player.cmp(&b.player))
@@ -289,7 +289,7 @@ impl Gathered {
         Ok(found.into_iter().map(|(_, version)| version).collect())
     }
 
-    /// What Git may know a player by.
+    /// Revision by which Git may know a player.
     fn revision(&self, name: &str) -> Option<String> {
         if let Some(made) = self.made.get(name) {
             return Some(made.commit.clone());
@@ -300,13 +300,14 @@ impl Gathered {
     }
 }
 
-/// The curve of these games.
+/// Rating curve of these games.
 pub(super) fn curve(results: &Results, players: &[usize], level: f64) -> Result<Progress> {
     let shared = results.shared_openings();
     Ok(rate_versions(results.names().len(), &results.encounters(), &shared, players, level)?)
 }
 
-/// What the players of a plan are called among those of other plans: the same commit is the same player, unless it plays itself.
+/// Names of a plan's players across plans. A commit has the same name everywhere, unless it plays
+/// against itself.
 fn keys(players: &[Player]) -> Vec<String> {
     let key = |player: &Player| made(player).map(|made| short(&made.commit) + if made.dirty { "-dirty" } else { "" });
     players
@@ -319,7 +320,8 @@ fn keys(players: &[Player]) -> Vec<String> {
         .collect()
 }
 
-/// A player built from a commit that was asked for; engines of the registry are sparring partners, however they are made.
+/// Origin of a player built from the working tree or a Git revision. Engines of the registry are
+/// sparring partners, even if they are built from Git.
 fn made(player: &Player) -> Option<Made> {
     let place = match Spec::parse(&player.origin.spec).ok()? {
         Spec::Tree => None,
@@ -329,7 +331,7 @@ fn made(player: &Player) -> Option<Made> {
     Some(Made { commit: player.origin.commit.clone()?, place, dirty: player.origin.dirty })
 }
 
-/// A commit's first eight digits.
+/// First eight digits of a commit id.
 pub(super) fn short(commit: &str) -> String {
     commit.get(..8).unwrap_or(commit).to_owned()
 }
@@ -381,13 +383,13 @@ pub(super) fn run(args: &ProgressArgs) -> Result<Exit> {
     }
     let text = if args.flags.json { curve.json()? } else { curve.text() };
     match std::io::stdout().lock().write_all(text.as_bytes()) {
-        // The reader has seen enough.
+        // The reader has closed the pipe.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(Exit::Done),
         written => Ok(written.map(|()| Exit::Done)?),
     }
 }
 
-/// What is written to `--out`.
+/// Format of the file of `--out`.
 #[derive(Clone, Copy, Debug)]
 enum Form {
     Svg,
@@ -419,7 +421,7 @@ impl Form {
     fn write(self, curve: &Curve) -> Result<Vec<u8>> {
         Ok(match self {
             Self::Svg => curve.svg(),
-            // Twice its natural size, for screens and paper.
+            // Twice the natural size, for screens and paper.
             #[cfg(feature = "png")]
             Self::Png => return Ok(to_png(&curve.svg(), 1600, Theme::Light)?),
             Self::Html => page(curve),
@@ -430,7 +432,7 @@ impl Form {
     }
 }
 
-/// A page of its own: picture and table.
+/// Standalone page with picture and table.
 fn page(curve: &Curve) -> String {
     let text: Vec<String> = curve.text().lines().map(escaped).collect();
     format!(

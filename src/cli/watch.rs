@@ -1,4 +1,4 @@
-//! `quintain watch DIR`.
+//! `quintain watch DIR`: the display of a live run.
 
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
@@ -21,8 +21,8 @@ use crate::tournament::events::StopReason;
 use crate::tournament::pairing::{Next, Pairing};
 use crate::tournament::standing::Standing;
 
-/// Shows a live run as its own terminal does, until it ends; of a run that is over, its summary. It can be left at any
-/// time: the run does not notice.
+/// Shows a live run as its own terminal does, until it ends; of a run that is over, its summary. It
+/// can be left at any time: the run does not notice.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Exit codes: those of the run, as if it had been played here: 0 H1 accepted, 1 H0 accepted, 3 inconclusive, \
@@ -33,7 +33,8 @@ pub(super) struct WatchArgs {
     /// The run's directory.
     #[arg(value_name = "RUN")]
     dir: PathBuf,
-    /// Print JSON lines, told apart by `event`: `progress` about once a second, `line` for what happens, `end` last.
+    /// Print JSON lines, told apart by `event`: `progress` about once a second, `line` for what
+    /// happens, `end` last.
     #[arg(long)]
     json: bool,
 }
@@ -62,7 +63,7 @@ pub(super) fn run(args: &WatchArgs) -> Result<Exit> {
     Ok(exit)
 }
 
-/// Passes the run's lines on; returns how it ended, if it said so.
+/// Prints the run's lines. Returns the exit status that the run reported, if any.
 fn stream(mut client: Client) -> Result<Option<Exit>> {
     client.watch()?;
     while let Some((text, say)) = client.read()? {
@@ -74,11 +75,11 @@ fn stream(mut client: Client) -> Result<Option<Exit>> {
     Ok(None)
 }
 
-/// Shows the run; returns how it ended, if it said so.
+/// Shows the run. Returns the exit status that it reported, if any.
 fn follow(mut client: Client, plan: &Plan) -> Result<Option<Exit>> {
     client.watch()?;
     let screen = Screen::open(plan);
-    // Without a terminal a view is printed now and then: one at once says where the run is.
+    // Without a terminal views are printed rarely, so the first one is printed at once.
     let mut plain = !std::io::stderr().is_terminal();
     let mut ended = None;
     while let Some((_, say)) = client.read()? {
@@ -106,19 +107,19 @@ fn follow(mut client: Client, plan: &Plan) -> Result<Option<Exit>> {
     Ok(ended)
 }
 
-/// A run that nobody plays, as its journal and its last summary have it.
+/// Finish of a run that nobody plays, from its journal and its last summary.
 fn over(dir: &RunDir, plan: &Plan) -> Result<Finish> {
     let mut standing = Standing::new(plan)?;
     dir.read(plan, |game| standing.tell(game, |_, _| {}))?;
     Ok(finish(dir, plan, standing))
 }
 
-/// How a run that nobody plays ended, by what counts and by its last summary.
+/// Finish of a run that nobody plays, from its counted results and its last summary.
 pub(super) fn finish(dir: &RunDir, plan: &Plan, standing: Standing) -> Finish {
     let summary: Option<serde_json::Value> = read_text(&dir.path("summary.json"), MOST_DOCUMENT_BYTES)
         .ok()
         .and_then(|text| serde_json::from_str(&text).ok());
-    // A summary of fewer pairs was left by an earlier stop of a run that was killed later.
+    // A summary of fewer pairs is from an earlier stop of a run that was killed later.
     let summary = summary.filter(|summary| summary["pairs"] == standing.pairs());
     let reason = reason(summary.as_ref(), plan, &standing);
     let seconds = summary.and_then(|summary| summary["seconds"].as_f64()).unwrap_or(0.0);

@@ -1,4 +1,4 @@
-//! `quintain book convert`: a book in another format.
+//! `quintain book convert`: conversion of a book into another format.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::openings::{Book, Packing};
 use crate::record::{Color, Opening};
 use crate::run::dir::sha256;
 
-/// Lines of PGN movetext are no longer than this.
+/// Longest line of PGN movetext, in characters.
 const PGN_WIDTH: usize = 79;
 
 #[derive(Debug, clap::Args)]
@@ -22,8 +22,8 @@ pub(super) struct ConvertArgs {
     /// EPD, FEN list, PGN or Polyglot, as it is or packed by gzip or zstd.
     #[arg(value_name = "IN")]
     file: PathBuf,
-    /// What to write, by its name: .epd, .fen or .pgn, then .gz or .zst to have it packed. EPD and FEN keep where an opening leads,
-    /// PGN its moves as well. Replaced as a whole.
+    /// What to write, by its name: .epd, .fen or .pgn, then .gz or .zst to have it packed. EPD and
+    /// FEN keep where an opening leads, PGN its moves as well. Replaced as a whole.
     #[arg(value_name = "OUT")]
     out: PathBuf,
     #[command(flatten)]
@@ -33,7 +33,7 @@ pub(super) struct ConvertArgs {
     unique: bool,
 }
 
-/// What is written.
+/// Format of the new book.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Target {
     Epd,
@@ -61,7 +61,7 @@ impl Target {
     }
 }
 
-/// Writes the book; one line about it.
+/// Writes the book. Returns a summary.
 pub(super) fn run(args: &ConvertArgs) -> Result<String> {
     let target = Target::of(&args.out)?;
     let options = args.read.options();
@@ -75,7 +75,7 @@ pub(super) fn run(args: &ConvertArgs) -> Result<String> {
     Ok(format!("{}: {written} openings{duplicates}\nsha256 {}", args.out.display(), sha256(&bytes)))
 }
 
-/// The book's text, and how many openings are in it.
+/// Text of the converted book and its number of openings.
 fn convert(book: &Book, variant: Variant, target: Target, unique: bool) -> Result<(String, u64)> {
     let (mut text, mut written) = (String::new(), 0);
     let mut places = Places::default();
@@ -96,7 +96,7 @@ fn convert(book: &Book, variant: Variant, target: Target, unique: bool) -> Resul
     Ok((text, written))
 }
 
-/// An opening as a game without result.
+/// PGN game of an opening, without a result.
 fn game(opening: &Opening, variant: Variant, number: u64) -> Result<String> {
     let mut text = format!(
         "[Event \"Opening\"]\n[Site \"?\"]\n[Date \"????.??.??\"]\n[Round \"{number}\"]\n[White \"?\"]\n[Black \"?\"]\n[Result \"*\"]\n"

@@ -1,4 +1,4 @@
-//! What is in a book, and what is wrong with it.
+//! Description of a book and of its faults.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -12,10 +12,10 @@ use crate::openings::{self, Book, BookError, BookFileFormat, BookOptions, Packin
 use crate::record::{Color, Opening};
 use crate::run::progress;
 
-/// Broken lines named one by one; after that only their number is told.
+/// Broken lines that are named; of the others only the number is printed.
 const MOST_NAMED: u64 = 20;
 
-/// What a book holds.
+/// Contents of a book.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 struct Description {
     file: String,
@@ -23,23 +23,24 @@ struct Description {
     /// `gzip` or `zstd`.
     packing: Option<&'static str>,
     openings: u64,
-    /// Openings that lead where an earlier one did: board, side to move, castling rights, en passant.
+    /// Openings with the end position of an earlier one: board, side to move, castling rights, en
+    /// passant.
     duplicates: u64,
     white_to_move: u64,
     black_to_move: u64,
-    /// Fewest and most plies from the starting position; `None` where the lines do not tell.
+    /// Fewest and most plies from the starting position; `None` if the lines have no move counters.
     plies_min: Option<u32>,
     plies_max: Option<u32>,
     sha256: String,
 }
 
-/// A description of the book, for people or as JSON.
+/// Description of the book as text or JSON.
 pub(super) fn info(path: &Path, options: &BookOptions, json: bool) -> Result<String> {
     let description = describe(&Book::load(path, options)?, options.variant)?;
     Ok(if json { serde_json::to_string_pretty(&description)? } else { text(&description) })
 }
 
-/// Reads every opening and names those that are broken, on stderr; an error where there are any.
+/// Reads every opening and prints broken ones on stderr. Returns an error if there are any.
 pub(super) fn check(path: &Path, options: &BookOptions, json: bool) -> Result<String> {
     let faults = match Book::load(path, options) {
         Ok(book) => {
@@ -53,7 +54,7 @@ pub(super) fn check(path: &Path, options: &BookOptions, json: bool) -> Result<St
             });
         }
         Err(error @ BookError::Opening { .. }) => match faults(path, options)? {
-            // A PGN book is read up to its first fault.
+            // The faults of a PGN book cannot be listed, so the first one is returned.
             0 => return Err(error.into()),
             faults => faults,
         },
@@ -69,7 +70,7 @@ pub(super) fn check(path: &Path, options: &BookOptions, json: bool) -> Result<St
     )
 }
 
-/// Names the broken lines of an EPD or FEN list and counts them; 0 for any other book.
+/// Prints the broken lines of an EPD or FEN list on stderr and counts them; 0 for any other book.
 fn faults(path: &Path, options: &BookOptions) -> Result<u64, BookError> {
     let mut named = 0;
     let faults = openings::faults(path, options, |line, fault| {
@@ -84,7 +85,7 @@ fn faults(path: &Path, options: &BookOptions) -> Result<u64, BookError> {
     Ok(faults)
 }
 
-/// Where an opening leads.
+/// End position of an opening.
 pub(super) fn end(opening: &Opening, variant: Variant) -> Result<Position> {
     let mut position = Position::from_fen(&opening.fen, variant)?;
     for played in &opening.moves {
@@ -112,7 +113,7 @@ fn describe(book: &Book, variant: Variant) -> Result<Description> {
         let depth = position.fullmoves().saturating_sub(1) * 2 + u32::from(black);
         plies = Some(plies.map_or((depth, depth), |(least, most)| (least.min(depth), most.max(depth))));
     }
-    // Lines without counters all stand at the first move: then they tell nothing.
+    // EPD lines without counters are all at move 1, which is no depth.
     let told = plies.filter(|(_, most)| *most > 1 || book.format() != BookFileFormat::Epd);
     (description.plies_min, description.plies_max) = told.unzip();
     Ok(description)
@@ -169,7 +170,7 @@ mod tests {
     fn what_a_book_holds() {
         const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -\n";
         check_counts(START, 1, 0, (1, 0), None);
-        // An en-passant square that cannot be used makes no other position.
+        // An en-passant square without a possible capture does not make another position.
         check_counts(
             "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1\n\
              rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1\n\

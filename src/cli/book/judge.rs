@@ -1,4 +1,4 @@
-//! Engines at work on a book's candidates.
+//! Engines that judge a book's candidates.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,29 +13,30 @@ use crate::record::Score;
 use crate::uci::Go;
 use crate::uci::process::{Engine, EngineConfig, SearchOutcome};
 
-/// A candidate is tried with one in so many nodes first.
+/// Divisor of the node count for the first, short search of a candidate.
 const SKIM_PART: u64 = 20;
 
-/// Searches shorter than this are not worth skimming before, nor to skim with.
+/// Fewest nodes of a short search. If it would have fewer, a candidate gets only the long one.
 const LEAST_SKIM: u64 = 100;
 
-/// When a search counts as hanging.
+/// Time after which a search counts as hanging.
 const STALL: Duration = Duration::from_secs(120);
 
-/// Who judges, and by what.
+/// Engine, node count and score window of the judgements.
 #[derive(Clone, Debug)]
 pub(super) struct Judge {
     pub(super) engine: EngineConfig,
-    /// Of the search that decides.
+    /// Nodes of the search that decides.
     pub(super) nodes: u64,
     pub(super) window: Window,
 }
 
-/// Judgements of an earlier attempt, by the candidate's index.
+/// Judgements of an earlier attempt, by candidate index.
 pub(super) type Known = HashMap<u64, Judgement>;
 
-/// Judges walks with so many engines until the selection is full, except for those whose judgement is known; `take_note` is
-/// called with each other judgement before it counts, `report` after each. Returns the engine's name.
+/// Judges walks with `engines` engines until the selection is full. Judgements in `known` are
+/// reused; `take_note` receives each new one before it counts. `report` is called after every
+/// judgement. Returns the engine's name.
 pub(super) async fn fill(
     selection: &mut Selection,
     walks: Walks,
@@ -45,7 +46,7 @@ pub(super) async fn fill(
     mut take_note: impl FnMut(u64, Judgement) -> Result<()>,
     report: impl Fn(&Selection),
 ) -> Result<String> {
-    // The first engine alone, so that one that does not start says so once.
+    // The first engine starts alone, so that a failure to start is reported once.
     let first = Engine::start(&judge.engine, &[]).await?;
     let name = match first.identity().name.as_str() {
         "" => judge.engine.program.display().to_string(),
@@ -84,7 +85,7 @@ pub(super) async fn fill(
     )
 }
 
-/// Candidates to judge, and what is known of some.
+/// Candidates to judge, and judgements that are known already.
 struct Queue {
     walks: Mutex<Walks>,
     known: Known,
@@ -100,7 +101,7 @@ impl Queue {
 
 type Judged = Result<(Candidate, Judgement)>;
 
-/// Judges candidates until there are none, or nobody listens.
+/// Judges candidates until none is left, a search fails or the receiver is gone.
 async fn work(engine: Option<Engine>, judge: Judge, queue: Arc<Queue>, sender: mpsc::Sender<Judged>) {
     let started = match engine {
         Some(engine) => Ok(engine),
@@ -137,8 +138,8 @@ impl Judge {
     }
 }
 
-/// The score of a position after so many nodes. The engine forgets what it knew first, so that the score is the same
-/// whatever it searched before.
+/// Score of a position after `nodes` nodes. A new game is announced first, so that the score does
+/// not depend on earlier searches.
 async fn score(engine: &mut Engine, fen: &str, nodes: u64) -> Result<Score> {
     engine.new_game().await?;
     let go = Go { nodes: Some(nodes), ..Go::default() };
@@ -158,7 +159,7 @@ mod tests {
     use super::*;
     use crate::openings::maker::Start;
 
-    /// An engine in the shell's own words: what it does on `go` is the case's.
+    /// Engine as a shell script; `on_go` is its response to `go`.
     fn judge(on_go: &str) -> Judge {
         let script = format!(
             "while read -r word kind fen; do case $word in uci) echo uciok;; isready) echo readyok;; \

@@ -1,4 +1,4 @@
-//! `quintain book make`: candidates, the engines that judge them, and the book at the end.
+//! `quintain book make`: generates candidates, has engines judge them and writes the book.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -22,7 +22,8 @@ use crate::schedule::affinity::Topology;
     after_help = "Example:\n  quintain book make --out book.epd --count 1000 --engine ./engine --nodes 20000 -j 4"
 )]
 pub(super) struct MakeArgs {
-    /// The book to write, EPD, packed where the name ends in .gz or .zst. Replaced as a whole at the end.
+    /// The book to write, EPD, packed where the name ends in .gz or .zst. Replaced as a whole at
+    /// the end.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     /// Positions wanted.
@@ -43,8 +44,8 @@ pub(super) struct MakeArgs {
     /// Nodes of the search that decides. A twentieth of it is tried first.
     #[arg(long, value_name = "N", default_value_t = 50_000, value_parser = clap::value_parser!(u64).range(1..))]
     nodes: u64,
-    /// Scores kept, in centipawns: LOW,HIGH by size, whichever side is ahead, or LOW..HIGH as White's advantage (80..120 gives
-    /// an unbalanced book).
+    /// Scores kept, in centipawns: LOW,HIGH by size, whichever side is ahead, or LOW..HIGH as
+    /// White's advantage (80..120 gives an unbalanced book).
     #[arg(long, value_name = "LOW,HIGH", default_value = "0,60", allow_hyphen_values = true)]
     window: String,
     /// Begin the walks at Chess960's starting positions.
@@ -67,7 +68,7 @@ impl MakeArgs {
         }
     }
 
-    /// The engine with its options; `UCI_Chess960` is said where it must be.
+    /// Engine with its options; `UCI_Chess960` is set if the starting positions need it.
     fn judge(&self, window: Window) -> Result<Judge> {
         let mut engine =
             resolve::one_engine(&self.engine, &self.options).with_context(|| format!("--engine `{}`", self.engine))?;
@@ -79,7 +80,7 @@ impl MakeArgs {
         Ok(Judge { engine, nodes: self.nodes, window })
     }
 
-    /// All that the judgements depend on. How many positions are wanted is no part of it.
+    /// Settings that the judgements depend on. The number of positions is not one of them.
     fn settings(&self, judge: &Judge) -> Result<Settings> {
         let program = std::fs::read(&judge.engine.program)
             .with_context(|| format!("{}: cannot read it", judge.engine.program.display()))?;
@@ -100,7 +101,7 @@ pub(super) fn run(args: &MakeArgs) -> Result<Exit> {
     let window = args.window.parse::<Window>().map_err(|error| anyhow!("--window {error}"))?;
     let folder = args.out.parent().filter(|parent| !parent.as_os_str().is_empty());
     if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
-        // Said now and not after an hour.
+        // Checked now, not after an hour of searching.
         bail!("{}: no such folder; make it, or choose another --out", folder.display());
     }
     let judge = args.judge(window)?;
@@ -153,7 +154,7 @@ pub(super) fn run(args: &MakeArgs) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// A book's text as its file's name asks for it.
+/// Bytes of a book's text, compressed if the file's name asks for it.
 pub(super) fn packed(out: &Path, text: String) -> Result<Vec<u8>> {
     let extension = out.extension().unwrap_or_default().to_string_lossy();
     match Packing::of_extension(&extension) {
@@ -170,7 +171,7 @@ fn bar(count: u64) -> ProgressBar {
     bar
 }
 
-/// What was made and all that is needed to make it again.
+/// Summary of the book, with everything that is needed to make it again.
 fn summary(args: &MakeArgs, window: Window, tally: &Tally, engine: &str, sha256: &str) -> String {
     let Tally { walked, skimmed, refused, white, black } = *tally;
     let options = if args.options.is_empty() { String::new() } else { format!(", {}", args.options.join(", ")) };

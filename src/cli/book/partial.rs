@@ -1,8 +1,9 @@
-//! What is judged already, beside the book that is being made: `OUT.partial`.
+//! Judgements so far, in `OUT.partial` beside the book that is being made.
 //!
-//! The first line holds the settings, JSON; each further one a candidate's index and its judgement, in the order in which they
-//! came. A line is handed to the system whole and counts once its end is there, so that a kill costs no more than the searches
-//! that run; the candidates themselves come again from the seed.
+//! The first line holds the settings as JSON. Each further line holds a candidate's index and its
+//! judgement, in order of arrival. A line is written in one call and counts only with its line
+//! feed, so a kill loses no more than the running searches. The candidates themselves follow from
+//! the seed.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
@@ -16,10 +17,10 @@ use super::judge::Known;
 use crate::journal;
 use crate::openings::maker::Judgement;
 
-/// The form of the file; another one is another program's.
+/// Version of the file format. Files of other versions are refused.
 const VERSION: u64 = 1;
 
-/// What decides a judgement.
+/// Settings that decide a judgement.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Settings {
@@ -40,7 +41,7 @@ struct Header {
     settings: Settings,
 }
 
-/// The file, locked.
+/// Open and locked file of judgements.
 #[derive(Debug)]
 pub(super) struct Partial {
     path: PathBuf,
@@ -48,7 +49,7 @@ pub(super) struct Partial {
 }
 
 impl Partial {
-    /// Opens the file of the book `out`, or makes it; with what is judged already.
+    /// Opens or creates the file of the book `out`. Returns it with the judgements in it.
     pub(super) fn open(out: &Path, settings: &Settings) -> Result<(Self, Known)> {
         let mut path = out.as_os_str().to_owned();
         path.push(".partial");
@@ -61,7 +62,7 @@ impl Partial {
             Err(TryLockError::WouldBlock) => {
                 bail!("{name}: another `book make` is at work on it; wait for it, or choose another --out")
             }
-            // A file system without locks: two at once are then the user's care.
+            // Some file systems have no locks. There the user must not start two at once.
             Err(TryLockError::Error(error)) => tracing::debug!("{name}: {error}"),
         }
         let mut bytes = Vec::new();
@@ -72,12 +73,12 @@ impl Partial {
                 let same = same_settings(&bytes[..end], settings).with_context(|| name.to_string())?;
                 match same {
                     Ok(()) => (known, sound),
-                    // Nothing would be lost: the first engine did not start, say.
+                    // No judgement is lost, for example if the first engine did not start.
                     Err(_) if known.is_empty() => (known, 0),
                     Err(difference) => bail!("{name}: {difference}"),
                 }
             }
-            // Killed before the first line was whole; anything longer than one is not ours.
+            // Killed before the first line was complete. Any other content is another program's.
             None if bytes.is_empty() || bytes.starts_with(b"{\"quintain_book\"") => (Known::new(), 0),
             None => bail!("{name}: no file of `book make`; move it away, or choose another --out"),
         };
@@ -92,12 +93,12 @@ impl Partial {
         Ok((Self { path, file }, known))
     }
 
-    /// Where it lies.
+    /// Path of the file.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Adds a judgement.
+    /// Appends a judgement.
     pub(super) fn append(&self, index: u64, judgement: Judgement) -> Result<()> {
         let line = format!("{index} {}\n", judgement.name());
         (&self.file).write_all(line.as_bytes()).with_context(|| {
@@ -105,13 +106,13 @@ impl Partial {
         })
     }
 
-    /// Removes the file: the book is there.
+    /// Removes the file once the book is written.
     pub(super) fn remove(self) -> Result<()> {
         std::fs::remove_file(&self.path).with_context(|| format!("{}: cannot remove it", self.path.display()))
     }
 }
 
-/// Whether the first line is of a book with these settings, and otherwise what differs.
+/// Checks that the first line has these settings. The inner error names the differences.
 fn same_settings(line: &[u8], settings: &Settings) -> Result<Result<(), String>> {
     let found = serde_json::from_slice::<Header>(line).ok().filter(|header| header.quintain_book == VERSION);
     let Some(Header { settings: found, .. }) = found else {
@@ -129,8 +130,8 @@ fn same_settings(line: &[u8], settings: &Settings) -> Result<Result<(), String>>
     Ok(Err(format!("begun with {}; give the same settings, or delete it to begin anew", differences.join(", "))))
 }
 
-/// The judgements in whole lines from `at` on, and where the last of them ends. What follows a line that is none, as after a power
-/// cut, is judged again.
+/// Judgements in complete lines from `at` on, and the end of the last one. Everything after a
+/// malformed line, as left by a power cut, is judged again.
 fn judgements(bytes: &[u8], at: usize) -> (Known, usize) {
     let (mut known, mut sound) = (Known::new(), at);
     for line in bytes[at..].split_inclusive(|byte| *byte == b'\n') {
@@ -185,7 +186,7 @@ mod tests {
         drop(partial);
         let whole = std::fs::read(&path).expect("there");
         assert!(whole.ends_with(b"}}\n3 kept\n0 skimmed\n17 refused\n"));
-        // Cut anywhere: what has its end counts, and goes on from there.
+        // A file cut anywhere keeps its complete lines and continues from there.
         for cut in 0..=whole.len() {
             std::fs::write(&path, &whole[..cut]).expect("written");
             if (1..16).contains(&cut) {
@@ -208,7 +209,7 @@ mod tests {
     fn other_settings_are_refused() {
         let folder = tempfile::tempdir().expect("a folder");
         let out = folder.path().join("book.epd");
-        // Where nothing is judged yet, other settings take its place.
+        // Without judgements, other settings replace those of the file.
         drop(open(&out, &Settings { seed: 7, ..settings() }).expect("made"));
         let (partial, _) = open(&out, &settings()).expect("made anew");
         partial.append(0, Judgement::Kept).expect("written");

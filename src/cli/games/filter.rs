@@ -1,4 +1,4 @@
-//! Which games: the flags, and what they mean in a run with certain players.
+//! Flags that choose games, resolved for the players of a run.
 
 use anyhow::{Result, bail};
 use clap::ValueEnum;
@@ -53,7 +53,7 @@ enum Side {
     Black,
 }
 
-/// A result as asked for.
+/// Requested result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wanted {
     Is(Outcome),
@@ -61,10 +61,10 @@ enum Wanted {
     Scores(u8),
 }
 
-/// The flags in one run.
+/// Query resolved for one run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Filter {
-    /// Whose results are told.
+    /// Player whose results are shown.
     pub(super) player: Option<PlayerId>,
     opponent: Option<PlayerId>,
     side: Option<Color>,
@@ -75,15 +75,15 @@ pub(super) struct Filter {
     games: Vec<u64>,
     min_plies: usize,
     max_plies: Option<usize>,
-    /// A player that was asked for does not play in this run.
+    /// True if a requested player does not play in this run.
     takes_none: bool,
 }
 
 impl Query {
-    /// What the flags mean in each run, in order.
+    /// Resolves the flags for each run, in order.
     ///
     /// # Errors
-    /// With the nearest name for one that no run has.
+    /// Error with the nearest name for a player that no run has.
     pub(super) fn resolve<'a>(&self, plans: impl Iterator<Item = &'a Plan> + Clone) -> Result<Vec<Filter>> {
         for (flag, name) in [("--player", &self.player), ("--opponent", &self.opponent)] {
             if let Some(name) = name
@@ -137,7 +137,7 @@ impl Query {
 }
 
 impl Filter {
-    /// Whether this game is meant.
+    /// Returns true if the game matches.
     pub(super) fn takes(&self, game: &GameRecord) -> bool {
         fn among<T: PartialEq>(wanted: &[T], found: &T) -> bool {
             wanted.is_empty() || wanted.contains(found)
@@ -166,12 +166,13 @@ impl Filter {
     }
 }
 
-/// The side that a player had in a game.
+/// Side of a player in a game; `None` if it did not play.
 pub(super) fn side(game: &GameRecord, player: PlayerId) -> Option<Color> {
     [Color::White, Color::Black].into_iter().find(|color| *game.players.get(*color) == player)
 }
 
-/// A player of a run by name; the sides of a test also by their role, where no player is called so.
+/// Player of a run by name. `new` and `base` name the sides of a test, unless a player has that
+/// name.
 fn player(plan: &Plan, name: &str) -> Option<PlayerId> {
     let place = |name: &str| plan.players.iter().position(|player| player.name == name);
     let found = match (place(name), name) {
@@ -202,7 +203,7 @@ fn termination(name: &str) -> Result<Termination> {
     Ok(found)
 }
 
-/// The nearest names, and all there are.
+/// Text with the nearest name and all names.
 fn remedy(word: &str, names: &[&str], all: &str) -> String {
     let near = match nearest(word, names.iter().copied()).first() {
         Some(near) => format!("did you mean `{near}`? "),

@@ -12,7 +12,7 @@ use crate::cli::games::filter::side;
 use crate::cli::games::show::{Shown, opening, pad};
 use crate::record::{Color, GameRecord};
 
-/// What games are put together by.
+/// Key by which games are grouped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Key {
     /// Why they ended.
@@ -43,7 +43,7 @@ impl Key {
 /// Games of a group by result: losses, draws, wins.
 type Counts = [u64; 3];
 
-/// The groups so far. Memory goes with their number.
+/// Results by group. Memory grows with the number of groups.
 #[derive(Debug)]
 pub(super) struct Groups {
     key: Key,
@@ -82,7 +82,7 @@ impl Groups {
         self.counts.entry(group).or_default()[usize::from(game.ending.outcome.half_points(view))] += 1;
     }
 
-    /// The largest first; a table, or a line of JSON each.
+    /// Table of the groups, or a line of JSON for each, the largest group first.
     pub(super) fn text(&self, json: bool) -> String {
         let mut rows: Vec<_> = self.counts.iter().collect();
         rows.sort_by(|a, b| b.1.iter().sum::<u64>().cmp(&a.1.iter().sum()).then_with(|| by_name(a.0, b.0)));
@@ -120,7 +120,7 @@ impl Groups {
     }
 }
 
-/// Numbers by their value.
+/// Orders numbers by value and other names as text.
 fn by_name(a: &str, b: &str) -> Ordering {
     match (a.parse::<u64>(), b.parse::<u64>()) {
         (Ok(a), Ok(b)) => a.cmp(&b),

@@ -1,4 +1,4 @@
-//! A game as a line of a table, as a line of JSON, as PGN.
+//! A game as a row of a table or a line of JSON.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -13,16 +13,16 @@ use crate::plan::Plan;
 use crate::record::{ByColor, Color, GameRecord, MoveRecord, Overstep, PlayerId, Score};
 use crate::text::printable;
 
-/// The run that a game is of.
+/// Run that a game belongs to.
 pub(super) struct Shown<'a> {
     pub(super) root: &'a Path,
     pub(super) plan: &'a Plan,
-    /// Whose results are told; `None` for White's.
+    /// Player whose results are shown; `None` if none was requested.
     pub(super) player: Option<PlayerId>,
 }
 
 impl Shown<'_> {
-    /// A player's name; a number where the plan has no such player.
+    /// Name of a player, or its number if the plan has no such player.
     pub(super) fn name(&self, id: PlayerId) -> String {
         let player = self.plan.players.get(usize::from(id.0));
         player.map_or_else(|| format!("player {}", id.0), |player| player.name.clone())
@@ -33,9 +33,9 @@ impl Shown<'_> {
     }
 }
 
-/// A table whose columns are known from the plans, so that it can be printed while it is made.
+/// Table whose column widths follow from the plans, so that rows can be printed as they are read.
 pub(super) struct Table {
-    /// Widths of the columns for the run (none for a single one) and for a player.
+    /// Widths of the run column (`None` for a single run) and of a player column.
     run: Option<usize>,
     player: usize,
 }
@@ -54,7 +54,7 @@ impl Table {
         self.line("run", ["game", "pair", "white", "black", "result", "plies", "seconds", "opening", "termination"])
     }
 
-    /// The line of a game, and with `moves` a line for each.
+    /// Row of a game; with `moves` followed by a line per move.
     pub(super) fn row(&self, shown: &Shown<'_>, game: &GameRecord, moves: bool) -> String {
         let names = shown.names(game);
         let mut why = game.ending.termination.name().to_owned();
@@ -99,22 +99,23 @@ impl Table {
     }
 }
 
-/// Columns and not characters: names may be in any script.
+/// Pads by display columns, not characters, because names may be in any script.
 pub(super) fn pad(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(measure_text_width(text))))
 }
 
-/// Pair and game in it, from 1, as the PGN's `Round`.
+/// Pair and game within it, from 1, as in the PGN's `Round`.
 fn round(game: &GameRecord) -> String {
     format!("{}.{}", game.id.pair.0.saturating_add(1), game.id.leg.index() + 1)
 }
 
-/// The opening's place in the book, from 1.
+/// Place of the opening in the book, from 1.
 pub(super) fn opening(game: &GameRecord) -> u64 {
     game.opening.index.saturating_add(1)
 }
 
-/// The plies that engines played: their place in the game from 1, the book's plies included, and who was to move.
+/// Plies that engines played, each with its number in the game (from 1, book plies included) and
+/// its side.
 fn plies(game: &GameRecord) -> impl Iterator<Item = (usize, Color, &MoveRecord)> {
     let book = game.opening.moves.len();
     let white_first = game.opening.fen.split_ascii_whitespace().nth(1) != Some("b");
@@ -124,7 +125,8 @@ fn plies(game: &GameRecord) -> impl Iterator<Item = (usize, Color, &MoveRecord)>
     })
 }
 
-/// What a move cost beyond what the engine says it took, in microseconds; below 0 where the engine says more.
+/// Time charged beyond the time that the engine reports, in microseconds; negative if it reports
+/// more.
 fn latency(ply: &MoveRecord) -> Option<i64> {
     let signed = |time: Duration| i64::try_from(time.as_micros()).unwrap_or(i64::MAX);
     Some(signed(ply.elapsed) - signed(ply.info.time?))
@@ -170,7 +172,7 @@ fn moves_table(game: &GameRecord, text: &mut String) {
     }
 }
 
-/// A game as users' scripts read it.
+/// Game as JSON, for users' scripts.
 #[derive(Serialize)]
 struct GameJson<'a> {
     run: String,
@@ -180,11 +182,11 @@ struct GameJson<'a> {
     leg: usize,
     white: String,
     black: String,
-    /// Who the engines said they are; null where that is not known.
+    /// Names that the engines reported; null if unknown.
     white_engine: Option<&'a str>,
     black_engine: Option<&'a str>,
     result: &'a str,
-    /// Of the player that was asked for: 1, 0.5 or 0.
+    /// Score of the requested player: 1, 0.5 or 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     score: Option<f64>,
     termination: &'a str,
@@ -194,9 +196,9 @@ struct GameJson<'a> {
     opening: u64,
     fen: &'a str,
     book_moves: &'a [String],
-    /// Played by the engines.
+    /// Plies played by the engines.
     plies: usize,
-    /// UTC.
+    /// Start of the game, in UTC.
     started: String,
     seconds: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -215,11 +217,11 @@ struct OverstepJson {
     clock_waited_us: Option<u64>,
     stolen_us: Option<u64>,
     stopped_us: Option<u64>,
-    /// True where the machine is to blame.
+    /// True if the machine is to blame.
     disturbed: bool,
 }
 
-/// A move. Scores are the mover's view; what the engine did not say is null.
+/// Move. Scores are from the mover's view; values that the engine did not report are null.
 #[derive(Serialize)]
 struct MoveJson<'a> {
     ply: usize,
@@ -240,7 +242,7 @@ struct MoveJson<'a> {
     waited_us: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pv_fault: Option<&'static str>,
-    /// Where the plan has them kept: the principal variation, and lines of output.
+    /// Principal variation and matched output lines, if the plan records them.
     #[serde(skip_serializing_if = "str::is_empty")]
     pv: &'a str,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
@@ -293,7 +295,7 @@ fn overstep(evidence: &Overstep) -> OverstepJson {
     }
 }
 
-/// The game as a line of JSON, with its line feed.
+/// Line of JSON for a game, with its line feed.
 pub(super) fn json(shown: &Shown<'_>, game: &GameRecord, moves: bool) -> String {
     let names = shown.names(game);
     let started = i64::try_from(game.started.as_micros()).ok().and_then(DateTime::<Utc>::from_timestamp_micros);

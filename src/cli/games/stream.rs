@@ -1,5 +1,6 @@
-//! A journal read once, in little memory: held back are only the games of pairs that are not whole yet or were
-//! scheduled after such a pair, for a void game takes the other game of its pair with it.
+//! Single pass over a journal in little memory. Only games of incomplete pairs, and of pairs
+//! scheduled after one, are held back, because a void game takes the other game of its pair with
+//! it.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,8 +17,8 @@ use crate::record::{GameRecord, PairId};
 use crate::tournament::pairing::Pairing;
 use crate::tournament::repeats::Repeats;
 
-/// A journal up to where it reached when it was opened: a line that grows while it is read would be two lines to the reader.
-/// It ends early once `over` says so.
+/// Opens a journal up to its current length, because a line that grows during the read would look
+/// like two. Reading ends early once `over` is true.
 pub(super) fn open<'a>(path: &Path, over: &'a Cell<bool>) -> Result<impl BufRead + 'a> {
     let reach = |file: File| file.metadata().map(|meta| file.take(meta.len()));
     let file =
@@ -46,33 +47,35 @@ impl BufRead for Until<'_> {
     }
 }
 
-/// Pairs held back at most; after so many, one that is missing is not waited for any longer.
+/// Most pairs held back. Beyond that, a missing pair is no longer waited for.
 const WINDOW: usize = 256;
 
-/// Tells void games, and pairs that repeat others, from those that count, and puts these in the order in which they were scheduled.
+/// Filter that passes a run's void games, or all others in schedule order. Pairs that repeat others
+/// are left out if the plan does not count them.
 #[derive(Debug)]
 pub(super) struct Pairs {
     void: bool,
     repeats: Repeats,
     variant: Variant,
-    /// Pairs from this one on are one game.
+    /// First of the pairs that are a single game.
     halves_from: Option<PairId>,
     waiting: BTreeMap<PairId, [Option<GameRecord>; 2]>,
-    /// Pairs below this one are told.
+    /// All pairs below this one are settled.
     next: PairId,
-    /// And these.
+    /// Settled pairs from `next` on.
     told: BTreeSet<PairId>,
 }
 
 impl Pairs {
-    /// Will tell the void games of a run and no others, or all others.
+    /// Filter that passes only void games if `void` is set, and otherwise all others.
     pub(super) fn new(plan: &Plan, void: bool) -> Self {
         let (halves_from, waiting, told) = (Pairing::new(plan).halves_from(), BTreeMap::new(), BTreeSet::new());
         let (repeats, variant) = (Repeats::new(plan), plan.rules.variant);
         Self { void, repeats, variant, halves_from, waiting, next: PairId(0), told }
     }
 
-    /// Takes a game as the journal has it; hands those to `each` that are sure to be among them. A game that stands twice is taken once.
+    /// Takes a game in journal order and passes on those that can no longer become void. Later
+    /// records of a game are ignored, unless void games are wanted.
     pub(super) fn tell(&mut self, game: GameRecord, each: &mut impl FnMut(&GameRecord)) {
         let pair = game.id.pair;
         if self.void {
@@ -110,13 +113,13 @@ impl Pairs {
         }
     }
 
-    /// True if the next pair repeats others and does not count for it.
+    /// Returns true if the next pair repeats others and therefore does not count.
     fn is_left_out(&mut self, games: &[GameRecord]) -> bool {
         let openings: Vec<_> = games.iter().map(|game| chess::opening_key(&game.opening, self.variant)).collect();
         self.repeats.is_repeat(games, &openings) && self.repeats.are_left_out()
     }
 
-    /// Hands over the games that still wait for others.
+    /// Passes on the games that are still held back.
     pub(super) fn end(self, each: &mut impl FnMut(&GameRecord)) {
         self.waiting.into_values().flatten().flatten().for_each(|game| each(&game));
     }

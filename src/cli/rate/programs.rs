@@ -1,4 +1,4 @@
-//! Programs behind the names: one that plays under two, and one name for two.
+//! Programs behind player names: one program under several names, or several under one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,10 +7,10 @@ use serde::Serialize;
 use crate::plan::Player;
 use crate::text::printable;
 
-/// A program and how it is started: with other arguments or options it is another player.
+/// Program and the way it is started. Other arguments, options or limits make another player.
 type Setup = (String, Vec<String>, Vec<(String, String)>, String);
 
-/// The programs of runs, by the names they play under.
+/// Programs of runs, by player name.
 #[derive(Debug, Default)]
 pub(super) struct Programs {
     names: BTreeMap<Setup, BTreeSet<String>>,
@@ -30,7 +30,7 @@ struct OneName<'a> {
 }
 
 impl Programs {
-    /// Takes the players of a run.
+    /// Adds the players of a run.
     pub(super) fn add(&mut self, players: &[Player]) {
         for player in players.iter().filter(|player| !player.origin.sha256.is_empty()) {
             let sha256 = player.origin.sha256.clone();
@@ -52,7 +52,7 @@ impl Programs {
         several.map(|(name, sha256)| OneName { name, sha256 })
     }
 
-    /// What is to be said of them, with the remedy.
+    /// Warnings about shared programs and shared names, with the remedy.
     pub(super) fn lines(&self) -> Vec<String> {
         let quoted = |names: &BTreeSet<String>| -> Vec<String> {
             names.iter().map(|name| format!("`{}`", printable(name))).collect()

@@ -11,9 +11,9 @@ use crate::stats::elo::fixed;
 use crate::stats::rating::{Anchor, Bound, Encounter, Measured, Ratings};
 use crate::text::printable;
 
-/// Ratings of the games of one condition, or of all that are mixed.
+/// Ratings of the games of one condition, or of all conditions mixed.
 pub(super) struct Table {
-    /// Games by condition; more than one only if they are mixed.
+    /// Games by condition; more than one condition only if they are mixed.
     conditions: BTreeMap<String, u64>,
     names: Vec<String>,
     ratings: Ratings,
@@ -22,11 +22,12 @@ pub(super) struct Table {
     order: Vec<usize>,
     games: u64,
     pairs: u64,
-    /// Openings that more than one pair or single game have.
+    /// Number of openings that more than one pair or single game has.
     shared_openings: usize,
 }
 
-/// The document: names and order are the contract. A single table's keys stand in it themselves.
+/// JSON document; field names and order are a public contract. The keys of a single table stand at
+/// the top level.
 #[derive(Serialize)]
 struct Document<'a> {
     #[serde(flatten)]
@@ -73,7 +74,7 @@ struct JsonPlayer<'a> {
     anchor: bool,
 }
 
-/// One document of all tables.
+/// JSON document of all tables.
 pub(super) fn json(tables: &[Table], los: bool, skipped: Skipped, programs: &Programs) -> serde_json::Result<String> {
     let mut all: Vec<Json<'_>> = tables.iter().map(|table| table.json(los)).collect();
     let table = if all.len() == 1 { all.pop() } else { None };
@@ -88,7 +89,7 @@ pub(super) fn json(tables: &[Table], los: bool, skipped: Skipped, programs: &Pro
     Ok(serde_json::to_string_pretty(&document)? + "\n")
 }
 
-/// All tables, each under its condition if there are several.
+/// Text of all tables, each under its condition if there are several.
 pub(super) fn text(tables: &[Table], los: bool) -> String {
     let several = tables.len() > 1;
     let titled = |table: &Table| {
@@ -110,7 +111,8 @@ impl Table {
         let mut order: Vec<usize> = (0..names.len()).filter(|player| ratings.players[*player].games > 0).collect();
         order.sort_by(|&a, &b| {
             let (one, other) = (&ratings.players[a], &ratings.players[b]);
-            // Who won everything stands above those they beat, however low the bound: the most likely rating is infinite.
+            // A player who won everything ranks above those it beat, however low its bound, because
+            // its most likely rating is infinite.
             let place = |bound: Bound| match bound {
                 Bound::AtLeast => 0,
                 Bound::Exact => 1,
@@ -128,7 +130,7 @@ impl Table {
         Self { conditions, names, ratings, anchored, order, games, pairs, shared_openings }
     }
 
-    /// The conditions in words.
+    /// Conditions of the table, in words.
     fn condition(&self) -> String {
         let one = |(condition, games): (&String, &u64)| match self.conditions.len() {
             1 => printable(condition),
@@ -137,7 +139,7 @@ impl Table {
         self.conditions.iter().map(one).collect::<Vec<_>>().join(", ")
     }
 
-    /// Groups that have games, in order.
+    /// Rating groups with games, in order.
     fn groups(&self) -> Vec<Vec<usize>> {
         let group = |player: &usize| self.ratings.players[*player].group;
         self.order.chunk_by(|a, b| group(a) == group(b)).map(<[usize]>::to_vec).collect()
@@ -247,7 +249,7 @@ impl Table {
         )
     }
 
-    /// What holds for all.
+    /// Figures of the whole table.
     fn footer(&self) -> String {
         let plus_minus = |figure: Measured, factor: f64| {
             let error = figure.error95.map_or(String::new(), |error| format!(" +/- {}", fixed(error * factor, 1)));
@@ -307,7 +309,7 @@ fn text_width(name: &str) -> usize {
     console::measure_text_width(&printable(name))
 }
 
-/// A name filled up to a width on the screen.
+/// Name padded to a display width.
 fn padded(name: &str, width: usize) -> String {
     printable(name) + &" ".repeat(width.saturating_sub(text_width(name)))
 }

@@ -1,12 +1,12 @@
-//! Work in parts on every core.
+//! Parallel work on all cores.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Threads at most.
+/// Most threads.
 const MOST_THREADS: usize = 64;
 
-/// Does parts 0 to `count - 1` of some work on all cores. The results are in the order of the parts,
-/// whatever the number of cores.
+/// Runs parts 0 to `count - 1` of some work on all cores. The results are in the order of the
+/// parts, whatever the number of cores.
 pub(super) fn on_all_cores<T: Send>(count: u32, work: impl Fn(u32) -> T + Sync) -> Vec<T> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
     let next = AtomicU32::new(0);

@@ -1,4 +1,4 @@
-//! `quintain simulate --tune`: what a tuning will gain, by playing its own method on landscapes of
+//! `quintain simulate --tune`: forecast of a tuning, by playing its own method on landscapes with a
 //! known optimum.
 
 use std::fmt::Write as _;
@@ -13,16 +13,16 @@ use crate::run::pace::Learnt;
 use crate::stats::elo::fixed;
 use crate::tune::forecast::{BLOCK, Row, STAKE_EACH, Setting};
 
-/// Runs played if nothing else is asked for.
+/// Default number of runs.
 const RUNS: u32 = 50;
 
-/// Games if nothing else is asked for.
+/// Default number of games.
 const GAMES: u64 = 20_000;
 
 const MOST_PARAMS: usize = 1_000;
 const MOST_GAMES: u64 = 10_000_000;
 
-/// A setting as typed.
+/// Parses a setting from the command line.
 fn parse(text: &str) -> Result<Setting> {
     let (mut params, mut elo, mut games) = (None, None, None);
     for field in text.split(',') {
@@ -61,7 +61,7 @@ struct Document {
     table: Vec<Row>,
 }
 
-/// Prints what to expect of a tuning to `out`.
+/// Prints the forecast of a tuning to `out`.
 pub(super) fn run(args: &SimulateArgs, text: &str, out: &mut impl Write) -> Result<()> {
     let setting = parse(text)?;
     let runs = args.tests.unwrap_or(RUNS).max(1);
@@ -83,7 +83,7 @@ pub(super) fn run(args: &SimulateArgs, text: &str, out: &mut impl Write) -> Resu
     print(out, &text).map(|_| ())
 }
 
-/// Runs on all processors, the same whatever their number.
+/// Plays runs on all cores. The results do not depend on the number of cores.
 pub(in crate::cli) fn play(setting: &Setting, seed: u64, runs: u32) -> Vec<Vec<f64>> {
     on_all_cores(runs, |run| setting.play(seed.wrapping_mul(1 << 32).wrapping_add(u64::from(run))))
 }
@@ -106,7 +106,7 @@ impl Document {
     }
 }
 
-/// The rows as a table with its heading.
+/// Table of the rows, with its heading.
 pub(in crate::cli) fn rows_text(rows: &[Row]) -> String {
     let mut out = format!(
         "{:>9} {:>9} {:>9} {:>15} {:>8} {:>8}\n",

@@ -1,4 +1,4 @@
-//! Result of a tuning: the values, and what the race said of them.
+//! Result of a tuning: the values, and the outcome of the race that tests them.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::run::tuning::prove::{CLOSE, Candidate, Proof, Verdict};
 use crate::run::tuning::session::Tuned;
 use crate::stats::elo;
 
-/// The document: names are the contract.
+/// JSON document; field names are a public contract.
 #[derive(Serialize)]
 struct Document<'a> {
     run: &'a Path,
@@ -30,7 +30,7 @@ struct Value<'a> {
     name: &'a str,
     start: f64,
     result: f64,
-    /// As the engine takes it, of the step that is taken.
+    /// Value of the chosen step, as the engine takes it.
     value: f64,
 }
 
@@ -53,7 +53,7 @@ struct JsonCandidate<'a> {
     is_better: bool,
 }
 
-/// The text, or the document as JSON.
+/// Result as text or JSON.
 pub(super) fn text(tuned: &Tuned, json: bool) -> Result<String> {
     if json {
         return Ok(serde_json::to_string_pretty(&document(tuned))?);

@@ -1,4 +1,4 @@
-//! `quintain tune --dry-run`: the parameters as they would be tuned, the cost, and what to expect.
+//! `quintain tune --dry-run`: parameters, cost and forecast of a tuning.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -18,13 +18,13 @@ use crate::tune::calibrate;
 use crate::tune::factors::foreseen_error95;
 use crate::tune::forecast::{Row, STAKE_EACH, Setting};
 
-/// Simulated runs behind the table of what to expect.
+/// Simulated runs behind the forecast.
 const RUNS: u32 = 20;
 
-/// Folder of past runs, which tell the pace.
+/// Folder of past runs, from which the pace is learnt.
 const RESULTS: &str = "results";
 
-/// The document: names are the contract.
+/// JSON document; field names are a public contract.
 #[derive(Serialize)]
 struct Document<'a> {
     engine: &'a str,
@@ -60,7 +60,7 @@ struct Line<'a> {
     dead: bool,
 }
 
-/// The text, or the document as JSON.
+/// Dry run as text or JSON.
 pub(super) fn dry_run(prepared: &Prepared, json: bool) -> Result<String> {
     let document = Document::new(prepared);
     if json {
@@ -186,7 +186,7 @@ impl<'a> Document<'a> {
     }
 }
 
-/// A number with as many decimals as a table has room for.
+/// Number with at most three decimals.
 fn short(value: f64) -> String {
     let text = format!("{value:.3}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

@@ -1,4 +1,4 @@
-//! Plays what is missing of a curve.
+//! Matches that a curve still lacks.
 
 use std::time::Instant;
 
@@ -15,7 +15,8 @@ use crate::source::{self, Commit, Context};
 use crate::stats::progress::least_certain;
 use crate::text::with_causes;
 
-/// Plays versions of `range` until the curve is known well enough, and adds their games to `gathered`.
+/// Plays versions of `range` until the curve is known well enough or a limit is reached, and adds
+/// their games to `gathered`.
 pub(super) fn play(
     args: &ProgressArgs,
     range: &str,
@@ -26,7 +27,7 @@ pub(super) fn play(
     let Some((old, new)) = range.split_once("..").filter(|(old, new)| !old.is_empty() && !new.is_empty()) else {
         bail!("--revs `{range}`: write OLD..NEW, such as v1.0..main");
     };
-    // The picture's file, and no place of a run.
+    // `--out` names the picture's file here, not the directory of a run.
     let mut raw = RawPlan { out: None, ..raw.clone() };
     check(args, &raw, gathered, context)?;
     let limit = raw.max_time.take().map(|text| resolve::time("--max-time", &text)).transpose()?;
@@ -41,12 +42,11 @@ pub(super) fn play(
     }
     let stored = gathered.clone();
     let mut spent = 0;
-    // Who played last, and the pairs of their step before that.
+    // Players of the last match, and the pairs of their step before it.
     let mut last: Option<(Vec<String>, u64)> = None;
     loop {
         gathered.clone_from(&stored);
         for run in series.runs()? {
-            // A match that was given up before its first game has no players to add.
             RunDir::open(&run)?;
             gathered.add(&run)?;
         }
@@ -67,7 +67,7 @@ pub(super) fn play(
         if bad.is_none() {
             specs.extend(args.partners.iter().cloned());
             let played = gathered.met(&commits[step + 1].id, &commits[step].id).pairs();
-            // Games that all were known already: the book has nothing new.
+            // All games of the last match were known already, so the book has no new opening.
             if last.as_ref() == Some(&(specs.clone(), played)) {
                 progress::warn(&out_of_openings(&commits, step));
                 return Ok(Exit::Done);
@@ -82,7 +82,8 @@ pub(super) fn play(
                     return Ok(Exit::Done);
                 }
                 Match::Played(exit) => return Ok(exit),
-                // Which of them it was is not known; the later one is new to the curve.
+                // Either version may have failed. The later one is dropped, because it is new to
+                // the curve.
                 Match::NoStart(error) => bad = Some((step + 1, with_causes(&error))),
             }
         }
@@ -94,7 +95,7 @@ pub(super) fn play(
     }
 }
 
-/// Why no more is played of a step that is not known well enough.
+/// Message about a step that has used every opening of the book.
 fn out_of_openings(commits: &[Commit], step: usize) -> String {
     let [from, to] = [step, step + 1].map(|place| short(&commits[place].id));
     format!("{from} and {to} have met from every opening of the book; take a larger --book to know their step better")
@@ -124,7 +125,7 @@ fn check(args: &ProgressArgs, raw: &RawPlan, gathered: &Gathered, context: &Cont
     let (limit, variant) = resolve::series(raw)?;
     let condition = condition_of(&[RunPlayer { name: "", key: "", limit }], variant);
     gathered.is_at(args, &condition)?;
-    // A partner that is no engine would be taken for the fault of the version it meets.
+    // The fault of a partner that cannot be resolved would be blamed on the version it meets.
     for partner in &args.partners {
         let found = source::resolve(partner, context, &mut progress::step);
         found.with_context(|| format!("--vs `{partner}`"))?;
@@ -132,13 +133,13 @@ fn check(args: &ProgressArgs, raw: &RawPlan, gathered: &Gathered, context: &Cont
     Ok(())
 }
 
-/// The step between two of `commits` about which least is known; `None` if all are known well enough.
+/// Least certain step between two of `commits`; `None` if all are known well enough.
 fn step_to_play(results: &mut Results, commits: &[Commit], args: &ProgressArgs) -> Result<Option<usize>> {
     let versions: Vec<usize> = commits.iter().map(|commit| results.player(short(&commit.id).as_bytes(), "")).collect();
     Ok(least_certain(&curve(results, &versions, args.alpha)?, args.width))
 }
 
-/// At most so many of the commits, evenly spread, the first and the last among them.
+/// At most `most` of the commits, evenly spread, with the first and the last.
 fn thinned(commits: Vec<Commit>, most: usize) -> Vec<Commit> {
     let count = commits.len();
     if count <= most {
