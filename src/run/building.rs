@@ -1,4 +1,4 @@
-//! Engines that are looked up or built before a run, and the lines that show how far that is.
+//! Engines that are found or built before a run, with a progress display.
 
 use std::time::Duration;
 
@@ -8,10 +8,11 @@ use crate::run::error::{Result, Within as _, fail};
 use crate::run::progress;
 use crate::source::{self, Bases, Context, Resolved, Tunable, Update};
 
-/// Commits that are built at most in search of another program.
+/// Most commits that are built in search of another program.
 const MOST_BASES: usize = 10;
 
-/// Shows the build until it is dropped: on a terminal step, elapsed time and the compiler's last line; elsewhere a line a step.
+/// Progress display of builds. A terminal shows the step, the elapsed time and the compiler's last
+/// line; otherwise each step is a line.
 pub(crate) struct Building {
     pub(crate) context: Context,
     spinner: ProgressBar,
@@ -19,7 +20,7 @@ pub(crate) struct Building {
 }
 
 impl Building {
-    /// For `total` engines.
+    /// Starts the display for `total` engines.
     pub(crate) fn begin(total: usize) -> Result<Self> {
         let context = Context::from_env()?;
         let style = ProgressStyle::with_template("{spinner} {elapsed} {prefix}\n  {wide_msg:.dim}");
@@ -28,12 +29,13 @@ impl Building {
         Ok(Self { context, spinner, total })
     }
 
-    /// Builds or finds engine `number`, from 1; `role` is for the message.
+    /// Finds or builds engine `number`, from 1; `role` is for error messages.
     pub(crate) fn engine(&self, number: usize, role: &str, spec: &str) -> Result<Resolved> {
         self.resolve(number, spec).within(|| format!("{role} `{spec}`"))
     }
 
-    /// Engine `number` as the newest commit has it whose program is another one than `new_spec`'s; `is_same` compares them.
+    /// Builds engine `number` from the newest commit whose program differs from that of `new_spec`;
+    /// `is_same` compares them.
     pub(crate) fn other(&self, number: usize, new_spec: &str, is_same: impl Fn(&Resolved) -> bool) -> Result<Resolved> {
         let mut bases = Bases::of(&self.context, new_spec).within(|| "base")?;
         for passed in 0..MOST_BASES {
@@ -77,7 +79,7 @@ impl Building {
         )
     }
 
-    /// Builds or finds the one engine in the form in which it is tuned.
+    /// Finds or builds the one engine in its tunable form.
     pub(crate) fn tunable(&self, spec: &str) -> Result<Tunable> {
         self.watched(1, |show| source::tunable(spec, &self.context, show)).within(|| format!("engine `{spec}`"))
     }
@@ -86,7 +88,7 @@ impl Building {
         self.watched(number, |show| source::resolve(spec, &self.context, show))
     }
 
-    /// Shows the steps of `build`.
+    /// Runs `build` and shows its steps.
     fn watched<T>(&self, number: usize, build: impl FnOnce(&mut dyn FnMut(Update<'_>)) -> T) -> T {
         let mut show = |update: Update<'_>| match update {
             Update::Step(text) => {
@@ -104,7 +106,7 @@ impl Building {
         build(&mut show)
     }
 
-    /// A line that stays.
+    /// Prints a line that stays on the screen.
     fn say(&self, text: &str) {
         if self.spinner.is_hidden() { progress::note(text) } else { self.spinner.println(text) }
     }

@@ -1,4 +1,5 @@
-//! A run's directory: `plan.toml`, `stamp`, `games.jsonl`, `games.pgn`, `summary.json`, `report.html`, `llr.svg`, `stderr/`, `crashes/`.
+//! Run directory: `plan.toml`, `stamp`, `games.jsonl`, `games.pgn`, `summary.json`, `report.html`,
+//! `llr.svg`, `stderr/`, `crashes/`.
 
 use std::path::{Path, PathBuf};
 
@@ -12,27 +13,27 @@ use crate::run::error::{Result, RunError, Within as _};
 use crate::run::stamp;
 use crate::text::{hex, with_causes};
 
-/// Longer files are no plan.
+/// Most bytes of a plan file.
 const MOST_PLAN_BYTES: u64 = 1 << 20;
 
-/// Where a new run is to go.
+/// Directory of a new run.
 #[derive(Clone, Debug)]
 pub(crate) enum Place {
-    /// There, as the user said.
+    /// Exactly this directory, chosen by the user.
     Given(PathBuf),
-    /// There, or with `-2`, `-3` after the name where another run has it.
+    /// This directory, or one with `-2`, `-3` after its name if that exists.
     Default(PathBuf),
 }
 
 impl Place {
-    /// The first path that is tried.
+    /// Returns the first path that is tried.
     pub(crate) fn wanted(&self) -> &Path {
         match self {
             Self::Given(root) | Self::Default(root) => root,
         }
     }
 
-    /// Says now, before anything is built, what [`take`](Self::take) would say after it.
+    /// Returns the error of [`take`](Self::take) early, before anything is built.
     pub(crate) fn check(&self) -> Result<()> {
         match self {
             Self::Given(root) if root.symlink_metadata().is_ok() => Err(taken(root)),
@@ -40,7 +41,7 @@ impl Place {
         }
     }
 
-    /// The first name that is tried, the second, and so on.
+    /// Returns the paths to try, in order.
     fn names(&self) -> impl Iterator<Item = PathBuf> {
         let (wanted, tries) = match self {
             Self::Given(root) => (root, 1),
@@ -56,8 +57,8 @@ impl Place {
         })
     }
 
-    /// Gives a folder that is not empty its name here. A rename takes no folder's place but an empty one's, so of two runs that
-    /// want one name at once each gets its own.
+    /// Renames the non-empty directory `scratch` to the first free name. A rename replaces only an
+    /// empty directory, so two simultaneous runs get different names.
     fn take(&self, scratch: &Path) -> Result<PathBuf> {
         use std::io::ErrorKind::{AlreadyExists, DirectoryNotEmpty};
         for name in self.names() {
@@ -76,7 +77,7 @@ impl Place {
     }
 }
 
-/// Runs in a user's repository are nothing to commit. A note that can't be written is no reason not to play.
+/// Keeps runs in a user's repository out of Git. A failure does not stop the run.
 fn keep_out_of_git(runs: &Path) {
     let note = runs.join(".gitignore");
     if !note.exists()
@@ -90,17 +91,17 @@ fn taken(root: &Path) -> RunError {
     RunError::Exists { root: root.to_owned() }
 }
 
-/// Where things lie in a run directory that exists.
+/// An existing run directory.
 #[derive(Clone, Debug)]
 pub(crate) struct RunDir {
     root: PathBuf,
-    /// The text of `plan.toml`.
+    /// Text of `plan.toml`.
     plan: String,
 }
 
 impl RunDir {
-    /// Makes the directory with its plan and an empty journal, all at once: under another name first, so that a run
-    /// directory is never seen half made.
+    /// Creates the directory with its plan and an empty journal. It is built under another name
+    /// first, so that no incomplete run directory is ever visible.
     pub(crate) fn create(place: &Place, plan: &Plan) -> Result<(Self, Journal)> {
         let parent = match place.wanted().parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -117,15 +118,16 @@ impl RunDir {
             .within(|| format!("{}: cannot write there; choose another place with --out", parent.display()))?;
         let text = file::to_toml(plan);
         write_synced(&scratch.path().join(file::FILE_NAME), text.as_bytes()).within(|| "cannot write plan.toml")?;
-        // Without a stamp a later `resume` asks, and says why; nothing else depends on it.
+        // The stamp is optional: without one a later `resume` asks for permission.
         if let Err(error) = stamp::write(scratch.path(), &text) {
             tracing::debug!("{}", with_causes(&error));
         }
         std::fs::create_dir(scratch.path().join("stderr")).within(|| "cannot create stderr/")?;
         let mut journal = Journal::create(&scratch.path().join(journal::FILE_NAME), &header_of(&text))?;
-        // The journal's games are put on disk as they come: after a power cut they must not lie beside an empty plan, or nowhere.
+        // The journal's games are synced as they come, so its directory must be on disk before the
+        // first of them.
         sync_folder(scratch.path())?;
-        // Until it has its name it is removed with whatever goes wrong.
+        // Until it is renamed, any error removes it.
         let root = place.take(scratch.path())?;
         let _ = scratch.keep();
         journal.moved_to(&root.join(journal::FILE_NAME));
@@ -133,7 +135,7 @@ impl RunDir {
         Ok((Self { root, plan: text }, journal))
     }
 
-    /// Opens the directory of an earlier run and reads its plan.
+    /// Opens an existing run directory and reads its plan.
     pub(crate) fn open(root: &Path) -> Result<(Self, Plan)> {
         let path = root.join(file::FILE_NAME);
         let text = read_text(&path, MOST_PLAN_BYTES)
@@ -142,24 +144,25 @@ impl RunDir {
         Ok((Self { root: root.to_owned(), plan: text }, plan))
     }
 
-    /// What a journal begins with that belongs to the plan.
+    /// Returns the journal header that belongs to the plan.
     pub(crate) fn header(&self) -> Header {
         header_of(&self.plan)
     }
 
-    /// What `plan`, which is this directory's, says of the journal's games.
+    /// Returns the checks of the journal's games against `plan`, which must be this directory's
+    /// plan.
     pub(crate) fn expected(&self, plan: &Plan) -> Expected {
         Expected::new(plan, Some(sha256(self.plan.as_bytes())))
     }
 
-    /// Reads the journal, which may be that of a live run, and checks that it belongs to the plan.
+    /// Reads the journal, which may belong to a live run, and checks that it belongs to the plan.
     pub(crate) fn read(&self, plan: &Plan, each: impl FnMut(GameRecord)) -> Result<Replayed> {
         let replayed = self.expected(plan).read(&self.path(journal::FILE_NAME), each)?;
         self.check_plan(&replayed.header)?;
         Ok(replayed)
     }
 
-    /// Checks that the journal belongs to the plan that lies beside it.
+    /// Checks that the journal's header has the hash of this plan.
     pub(crate) fn check_plan(&self, header: &Header) -> Result<()> {
         if sha256(self.plan.as_bytes()) != header.plan_sha256 {
             return Err(RunError::Changed {
@@ -175,33 +178,33 @@ impl RunDir {
         stamp::is_valid(&self.root, &self.plan)
     }
 
-    /// Makes the directory the user's own.
+    /// Stamps the directory as this user's own.
     pub(crate) fn stamp(&self) -> Result<()> {
         stamp::write(&self.root, &self.plan)
     }
 
-    /// The directory itself.
+    /// Path of the directory.
     pub(crate) fn root(&self) -> &Path {
         &self.root
     }
 
-    /// A file in it.
+    /// Path of a file in the directory.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.root.join(name)
     }
 }
 
-/// What the journal of the plan that reads `plan` begins with.
+/// Returns the journal header for a plan with the text `plan`.
 fn header_of(plan: &str) -> Header {
     Header { plan_sha256: sha256(plan.as_bytes()), program: env!("CARGO_PKG_VERSION").to_owned() }
 }
 
-/// SHA-256 in hex.
+/// Returns the SHA-256 in hex.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
-/// Writes a new file and has it put on disk.
+/// Writes a new file and syncs it to disk.
 fn write_synced(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     use std::io::Write as _;
     let mut file = std::fs::File::create_new(path)?;
@@ -209,7 +212,7 @@ fn write_synced(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     file.sync_all()
 }
 
-/// Has a folder's names put on disk, where its file system and its permissions allow that.
+/// Syncs a directory's entries to disk, if its file system and permissions allow that.
 fn sync_folder(path: &Path) -> Result<()> {
     use std::io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
     match std::fs::File::open(path).and_then(|folder| folder.sync_all()) {
@@ -224,7 +227,7 @@ fn sync_folder(path: &Path) -> Result<()> {
 mod tests {
     use super::*;
 
-    /// So many runs that want one name at once: the names they get, each with its own content.
+    /// Returns the names that simultaneous runs get for one wanted name, each with its own content.
     fn names(place: fn(PathBuf) -> Place, runs: usize) -> Vec<String> {
         let folder = tempfile::tempdir().unwrap();
         let place = place(folder.path().join("run"));

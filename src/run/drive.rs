@@ -1,4 +1,5 @@
-//! Plays a resolved plan, new or resumed: opens the run directory, drives the dispatcher, leaves the summary.
+//! Playing of a resolved plan, new or resumed: opens the run directory, runs the dispatcher, writes
+//! the summary.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -27,7 +28,7 @@ use crate::text::with_causes;
 use crate::tournament::events::{Finish, Observer, Stop, StopReason};
 use crate::tournament::standing::Standing;
 
-/// How results are printed.
+/// Form of the printed results.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Output {
     json: bool,
@@ -39,13 +40,13 @@ impl Output {
         Self { json, quiet: false }
     }
 
-    /// For runs that are a part of something larger, which prints its own results.
+    /// For runs that are part of a larger command, which prints its own results.
     pub(crate) const fn quiet() -> Self {
         Self { json: false, quiet: true }
     }
 }
 
-/// Starts a new run at `place`. Nothing is left behind where an engine does not start.
+/// Starts a new run at `place`. Nothing is left behind if an engine does not start.
 pub(crate) fn start(plan: Arc<Plan>, book: Book, place: &Place, output: Output) -> Result<Exit> {
     prepare::check_capacity(&plan)?;
     if let Some(text) = lasting::warning(&plan).filter(|_| !output.quiet) {
@@ -60,14 +61,14 @@ pub(crate) fn start(plan: Arc<Plan>, book: Book, place: &Place, output: Output) 
     let mut pgn = PgnFile::begin(&dir.path("games.pgn"), Arc::clone(&plan))?;
     pgn.publish()?;
     let page = PageFold::new(Arc::clone(&plan))?;
-    // Told only now: a run that is refused says nothing but why.
+    // Printed only now, so that a refused run prints only its error.
     if let Some(line) = forecast::line(&plan).filter(|_| !output.quiet) {
         progress::note(&line);
     }
     runtime.block_on(drive(plan, (book, tables), &dir, journal, (standing, pgn, page), output))
 }
 
-/// Goes on with the run in `dir`.
+/// Resumes the run in `dir`.
 pub(crate) fn resume(plan: Arc<Plan>, dir: &RunDir, output: Output) -> Result<Exit> {
     prepare::check_capacity(&plan)?;
     let runtime = prepare::runtime()?;
@@ -85,7 +86,7 @@ pub(crate) fn resume(plan: Arc<Plan>, dir: &RunDir, output: Output) -> Result<Ex
         }
     }
     let mut standing = Standing::new(&plan)?;
-    // The journal's lock comes first: until it is held, another process may be writing games.pgn.
+    // The journal is locked first, because another process could be writing games.pgn until then.
     let mut begun = None;
     let page = PageFold::new(Arc::clone(&plan))?;
     let (journal, replayed) = Journal::resume(&dir.path(journal::FILE_NAME), Some(&dir.expected(&plan)), |game| {
@@ -123,7 +124,7 @@ pub(crate) fn resume(plan: Arc<Plan>, dir: &RunDir, output: Output) -> Result<Ex
     runtime.block_on(drive(plan, (book, tables), dir, journal, (standing, pgn, page), output))
 }
 
-/// Tells of what engines said of failures, but for what the plan has of that already.
+/// Prints the failures that engines reported, except those that the plan already has.
 fn tell(plan: &Plan, complaints: &[Vec<String>]) {
     for (player, complaints) in plan.players.iter().zip(complaints) {
         for text in complaints.iter().filter(|text| !player.complaints.contains(text)) {
@@ -132,12 +133,12 @@ fn tell(plan: &Plan, complaints: &[Vec<String>]) {
     }
 }
 
-/// The message on what an engine said of a failure.
+/// Returns the message for a failure that an engine reported.
 pub(crate) fn complaint(name: &str, text: &str) -> String {
     format!("engine {name}, before its first game: {text}")
 }
 
-/// The plan with what its engines said of failures, which is told.
+/// Prints the failures that engines reported, and stores them in the plan.
 fn with_complaints(plan: Arc<Plan>, complaints: Vec<Vec<String>>) -> Arc<Plan> {
     tell(&plan, &complaints);
     let mut plan = Arc::unwrap_or_clone(plan);
@@ -184,7 +185,7 @@ async fn drive(
     drop(keys);
     let summary = Summary::new(&plan, &finish, dir.root());
     let json = summary.to_json();
-    // The journal is the truth and has its games: a summary that finds no room changes nothing of how the run came out.
+    // The journal has all games, so a missing summary does not change the run's result.
     if let Err(error) = write_atomically(&dir.path("summary.json"), json.as_bytes()) {
         progress::warn(&format!("{}: cannot write the summary; the journal is whole: {error}", dir.root().display()));
     }
@@ -205,7 +206,7 @@ async fn drive(
     Ok(exit)
 }
 
-/// What a run's process tells the shell.
+/// Returns the exit code of a run.
 pub(crate) fn exit(finish: &Finish) -> Exit {
     match (&finish.reason, finish.standing.verdict()) {
         (_, Verdict::AcceptH1) => Exit::Done,
@@ -216,7 +217,7 @@ pub(crate) fn exit(finish: &Finish) -> Exit {
         }
         // A tuning may end at any time.
         (StopReason::OutOfTime, _) if finish.standing.tuning().is_some() => Exit::Done,
-        // Without a test there is nothing to be decided.
+        // Without a test every end is regular.
         (StopReason::OutOfPairs | StopReason::Narrow | StopReason::Flat, _) if finish.standing.sprt().is_none() => {
             Exit::Done
         }
@@ -232,14 +233,16 @@ pub(crate) fn exit(finish: &Finish) -> Exit {
     }
 }
 
-/// Signals that this process was started to ignore, as a mask with signal N at bit N-1; none where the system does not tell.
+/// Signals that this process was started with as ignored, as a mask with signal N at bit N-1; 0 if
+/// unknown.
 fn ignored_signals() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }
 
-/// A signal as it comes; never one of the `ignored`: `nohup`, or a shell's background job, is to go on.
+/// Receiver of a signal, unless the process was started to ignore it (`nohup`, or a shell's
+/// background job).
 struct Heeded(Option<Signal>);
 
 impl Heeded {
@@ -259,9 +262,10 @@ impl Heeded {
     }
 }
 
-/// Ctrl-C lets running games finish, a second one does not; the system's requests to end stop at once.
+/// Sends stop requests: the first Ctrl-C lets running games finish. The second one, SIGTERM and
+/// SIGHUP stop at once.
 pub(crate) async fn watch_signals(interrupts: mpsc::Sender<Stop>) {
-    // Read before the first handler stands: a handler takes the place of what the process was started with.
+    // Read before the first handler is installed, because a handler replaces the ignored state.
     let ignored = ignored_signals();
     let heed = |kind| Heeded::new(kind, ignored);
     let [mut interrupt, mut terminate, mut hangup] =
@@ -282,7 +286,7 @@ pub(crate) async fn watch_signals(interrupts: mpsc::Sender<Stop>) {
     }
 }
 
-/// Where a new run goes unless told otherwise.
+/// Default directory of a new run.
 pub(crate) fn default_place(name: &str) -> Place {
     let stamp = chrono::Local::now().format("%Y%m%d-%H%M%S");
     let name: String =

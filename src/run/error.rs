@@ -1,4 +1,4 @@
-//! Error of a run: one variant for each thing that a caller may tell apart.
+//! Errors of a run: one variant for each case that a caller may distinguish.
 
 use std::path::PathBuf;
 
@@ -23,7 +23,7 @@ use crate::uci::process::StartError;
 /// Result of everything in `run`.
 pub(crate) type Result<T, E = RunError> = std::result::Result<T, E>;
 
-/// Reason why a run cannot begin, go on or be read.
+/// Reason that a run cannot begin, go on or be read.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum RunError {
@@ -72,13 +72,13 @@ pub enum RunError {
         /// SHA-256 of the run's book.
         sha256: String,
     },
-    /// A book without an opening.
+    /// A book without openings.
     #[error("{book}: it has no opening")]
     EmptyBook {
-        /// Its name.
+        /// Name of the book.
         book: String,
     },
-    /// No folder for the secret behind the stamps.
+    /// No home directory for the secret behind the stamps.
     #[error("there is no home directory for the secret that marks runs as your own; set QUINTAIN_STATE")]
     NoState,
     /// A secret that is too short.
@@ -90,7 +90,7 @@ pub enum RunError {
     /// A secret that the HMAC refuses.
     #[error("the secret is no key")]
     Key(#[from] hmac::digest::InvalidLength),
-    /// An error with the deed or the thing that it belongs to.
+    /// An error with its context.
     #[error("{context}")]
     Within {
         /// Printed before the cause.
@@ -104,7 +104,7 @@ pub enum RunError {
     /// The `plan.toml` of a run.
     #[error(transparent)]
     PlanFile(#[from] PlanFileError),
-    /// A rule of adjudication or of endgame tables.
+    /// A rule of adjudication or of endgame tablebases.
     #[error(transparent)]
     Rule(#[from] RuleError),
     /// The name or a parameter of a tournament format.
@@ -128,31 +128,31 @@ pub enum RunError {
     /// A book that cannot be read.
     #[error(transparent)]
     Book(#[from] BookError),
-    /// Endgame tables that cannot be opened.
+    /// Endgame tablebases that cannot be opened.
     #[error(transparent)]
     Tables(#[from] TablesError),
     /// A journal that cannot be read or written.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// More games at once than the machine has cores for.
+    /// More concurrent games than the machine has CPUs for.
     #[error(transparent)]
     TooManyGames(#[from] TooManyGames),
     /// CPUs that this machine lacks, or too few of them.
     #[error(transparent)]
     BadCpus(#[from] BadCpus),
-    /// More games at once than the system's limits carry.
+    /// More concurrent games than the system's limits allow.
     #[error(transparent)]
     NoRoom(#[from] NoRoom),
     /// No randomness for a secret.
     #[error(transparent)]
     Random(#[from] ServeError),
-    /// A file, a folder, a thread or the event loop that the system refuses.
+    /// An error of the operating system on a file, a directory, a thread or the event loop.
     #[error(transparent)]
     Io(#[from] std::io::Error),
 }
 
 impl RunError {
-    /// Error of the flag `flag`, from its parser's error.
+    /// Returns the error of the flag `flag`, from its parser's error.
     pub(crate) fn value<E: std::error::Error + Send + Sync + 'static>(flag: &'static str) -> impl FnOnce(E) -> Self {
         move |error| Self::Value { flag, source: Box::new(error) }
     }
@@ -164,7 +164,7 @@ impl From<TrialError> for RunError {
     }
 }
 
-/// Extension of `Result` that says what an error belongs to.
+/// Extension of `Result` that adds the context of an error.
 pub(crate) trait Within<T> {
     /// Puts `context` before the error.
     fn within<C: Into<String>>(self, context: impl FnOnce() -> C) -> Result<T>;

@@ -1,6 +1,6 @@
 //! Exit codes of a command.
 
-/// What a command tells the shell.
+/// Result of a command, as its exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// Done; for a test, H1 was accepted.
@@ -9,16 +9,16 @@ pub enum Exit {
     H0,
     /// A check found something wrong, or a replayed engine failed again.
     Failed,
-    /// Out of pairs, time or patience.
+    /// Ended without a verdict: out of pairs, openings or time, or a narrow or flat result.
     Inconclusive,
-    /// Too many engine failures, or the run could not go on.
+    /// Too many engine failures or time losses, or the run could not go on.
     Aborted,
     /// Interrupted, resumable.
     Interrupted,
 }
 
 impl Exit {
-    /// What a process with exit code `code` told the shell; `None` for a code that no run has.
+    /// Converts an exit code; `None` if no run returns it.
     pub(crate) const fn from_code(code: u8) -> Option<Self> {
         match code {
             0 => Some(Self::Done),
@@ -30,7 +30,7 @@ impl Exit {
         }
     }
 
-    /// The exit code.
+    /// Returns the exit code.
     #[must_use]
     pub const fn code(self) -> u8 {
         match self {

@@ -1,4 +1,4 @@
-//! The expected length of a test before its first game, and bounds for a budget of time.
+//! Expected length of a test before its first game, and bounds for a time budget.
 
 use std::path::Path;
 use std::time::Duration;
@@ -17,21 +17,21 @@ use crate::stats::simulate::{Law, bounds_within, expected_pairs};
 use crate::stats::sprt::{Bounds, Sprt};
 use crate::tournament::formats::race::RaceRule;
 
-/// Elo below the base of the take whose end a race's forecast tells.
+/// Elo below the base of the candidate whose expected drop a race's forecast shows.
 const WEAKER: f64 = 20.0;
 
-/// Folder whose runs show the pace of this machine.
+/// Directory of the past runs that show this machine's pace.
 const RESULTS: &str = "results";
 
-/// Moves of one side in a game between engines, for clocks at which no run was played yet.
+/// Moves of one side per game, for time controls without a past run.
 const MOVES: f64 = 60.0;
 
-/// Time and pairs from which quicker settings are named.
+/// Time and pairs beyond which the forecast suggests quicker settings.
 const LONG: Duration = Duration::from_secs(3600);
 const MANY_PAIRS: f64 = 2_000.0;
 
-/// Expected length of a plan's test between equal engines, or of its race, in one line; `None` if
-/// it cannot be told.
+/// Returns the expected length of a plan's test between equal engines, or of its race, as one line;
+/// `None` if it is unknown.
 pub(crate) fn line(plan: &Plan) -> Option<String> {
     if let Some(rule) = plan.format.parameters().race {
         return Some(race(rule, plan.players.len().saturating_sub(1), plan.max_pairs));
@@ -67,7 +67,7 @@ pub(crate) fn line(plan: &Plan) -> Option<String> {
     Some(line)
 }
 
-/// Expected pairs of a race.
+/// Describes the expected pairs of a race.
 fn race(rule: RaceRule, takes: usize, max_pairs: Option<u64>) -> String {
     let settings = |close| Settings { alpha: rule.alpha, gain: rule.gain, close };
     let equals = |close: f64| race::pairs_of_equals(settings(close), takes);
@@ -99,7 +99,7 @@ fn race(rule: RaceRule, takes: usize, max_pairs: Option<u64>) -> String {
     line
 }
 
-/// Flags that make a test shorter and are not in use.
+/// Returns unused flags that would make the test shorter.
 fn quicker(plan: &Plan, bounds: &Bounds) -> Vec<&'static str> {
     let is_timed = plan.is_timed();
     let flags = [
@@ -110,8 +110,8 @@ fn quicker(plan: &Plan, bounds: &Bounds) -> Vec<&'static str> {
     flags.into_iter().filter(|(_, is_free)| *is_free).map(|(flag, _)| flag).collect()
 }
 
-/// Sets the bounds of `raw` so that its test is over within `budget` in 95 % of cases, and its `max-time` to that. Returns a line
-/// that says so.
+/// Sets the bounds of `raw` so that its test ends within `budget` in 95 % of cases, and its
+/// `max-time` to the budget. Returns a line that describes them.
 pub(crate) fn spend(budget: &str, raw: &mut RawPlan) -> Result<String> {
     let time = resolve::time("--budget", budget)?;
     let [limit, other] = resolve::limits(raw)?;
@@ -142,7 +142,8 @@ pub(crate) fn spend(budget: &str, raw: &mut RawPlan) -> Result<String> {
     ))
 }
 
-/// Pairs a minute at `limit`: as past runs show, else by the clock; `None` if neither says.
+/// Returns pairs per minute at `limit`, from past runs or else from the clock; `None` if both are
+/// unknown.
 fn pace(limit: &Limit, concurrency: u16) -> Option<f64> {
     let known = pace::learn(Path::new(RESULTS), &resolve::cpu(), Some(&limit.to_string()), Some(concurrency));
     match known {
@@ -151,7 +152,7 @@ fn pace(limit: &Limit, concurrency: u16) -> Option<f64> {
     }
 }
 
-/// Pairs a minute if both sides use up their time in [`MOVES`] moves.
+/// Returns pairs per minute if both sides use up their time in [`MOVES`] moves.
 fn by_clock(limit: &Limit, concurrency: u16) -> Option<f64> {
     let side = match (limit.clock, limit.movetime) {
         (Some(clock), _) => {
@@ -165,7 +166,7 @@ fn by_clock(limit: &Limit, concurrency: u16) -> Option<f64> {
     (side > 0.0).then(|| 60.0 * f64::from(concurrency) / (4.0 * side))
 }
 
-/// `about 4 days`, `3 h`, `20 min`.
+/// Formats a time: `4 days`, `12 h`, `20 min`.
 fn length(time: Duration) -> String {
     let hours = time.as_secs_f64() / 3600.0;
     if hours >= 36.0 {
@@ -177,7 +178,7 @@ fn length(time: Duration) -> String {
     }
 }
 
-/// Two or three digits that count and commas between thousands: `12,900`.
+/// Formats a number with two or three significant digits and a comma between thousands: `12,900`.
 fn grouped(pairs: f64) -> String {
     let step = if pairs < 1_000.0 { 10.0 } else { 100.0 };
     let rounded = if pairs < 100.0 { pairs.round() } else { (pairs / step).round() * step };
@@ -216,7 +217,7 @@ mod tests {
     fn a_clock_gives_a_pace() {
         let rate =
             |text: &str, games: u16| by_clock(&Limit { clock: Some(text.parse().unwrap()), ..Limit::default() }, games);
-        // 2.3 pairs a minute were measured with two games at once.
+        // Two concurrent games measured 2.3 pairs a minute.
         assert!((rate("8+0.08", 2).unwrap() - 2.34).abs() < 0.01);
         assert_eq!(rate("8+0.08", 4), rate("8+0.08", 2).map(|rate| 2.0 * rate));
         assert!((rate("40/60", 1).unwrap() - 60.0 / 360.0).abs() < 1e-9);
@@ -228,7 +229,7 @@ mod tests {
         let mut raw = RawPlan { tc: Some("8+0.08".into()), concurrency: Some(2), ..RawPlan::default() };
         let words = spend("8h", &mut raw).unwrap();
         let [elo0, elo1] = raw.bounds.unwrap();
-        // In 1,100 pairs: far wider than the default, and no wider than it must be.
+        // With 1,100 pairs the bounds are much wider than the default, but no wider than necessary.
         assert!(elo0 == 0.0 && (10.0..60.0).contains(&elo1), "{elo1}");
         assert_eq!(raw.max_time.as_deref(), Some("8h"));
         assert!(words.starts_with("8h is about ") && words.contains("--bounds 0,"), "{words}");

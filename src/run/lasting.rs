@@ -1,10 +1,10 @@
-//! Whether a run's book lasts: a warning before the first game if it is likely to play openings again.
+//! Warning before the first game if the run's book is likely to be played through.
 
 use crate::plan::Plan;
 use crate::stats::simulate;
 use crate::stats::sprt::Sprt;
 
-/// The warning, if the run may need more pairs than the book has openings.
+/// Returns the warning if the run may need more pairs than the book has openings.
 pub(crate) fn warning(plan: &Plan) -> Option<String> {
     if plan.count_repeats {
         return None;

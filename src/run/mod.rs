@@ -1,9 +1,9 @@
-//! A run from what was asked for to its summary, for commands and for programs that play matches.
+//! A run from its settings to its summary, for commands and for programs that play matches.
 //!
-//! Reading order: `resolve` (from settings to a plan), `dir` (the run directory), `prepare` (what a
-//! run needs), `drive` (plays it), `series` and `play` (runs as parts of something larger), `tuning`
-//! (from an engine's parameters to proven values).
-//! `error` has every reason why one of them fails.
+//! Reading order: `resolve` (from settings to a plan), `dir` (the run directory), `prepare` (the
+//! resources of a run), `drive` (plays it), `series` and `play` (runs as parts of something
+//! larger), `tuning` (from an engine's parameters to proven values). `error` has all errors of
+//! these.
 
 pub(crate) mod building;
 pub(crate) mod dir;

@@ -1,4 +1,4 @@
-//! How many pairs a minute this machine plays, learnt from the summaries of past runs.
+//! Pairs per minute on this machine, learnt from the summaries of past runs.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,18 +8,18 @@ use serde::Deserialize;
 use crate::files::{MOST_DOCUMENT_BYTES, read_text};
 use crate::stats::elo::fixed;
 
-/// Folders under `results` that are looked into, one below the other.
+/// Levels of directories that are searched.
 const DEPTH: usize = 4;
-/// Runs shorter than this say more of their start than of their pace.
+/// Shortest run that counts. A shorter one mostly shows its start-up time.
 const LEAST_SECONDS: f64 = 10.0;
 
-/// What a run's `summary.json` says of its pace.
+/// Fields of a run's `summary.json` that show its pace.
 #[derive(Deserialize)]
 struct Summary {
     pairs: u64,
     seconds: f64,
     concurrency: u64,
-    /// Its seconds are those since then, its pairs all of them.
+    /// True if `seconds` counts only from the resumption while `pairs` counts all of them.
     #[serde(default)]
     resumed: bool,
     players: Vec<Player>,
@@ -36,32 +36,32 @@ struct Machine {
     cpu: String,
 }
 
-/// How quick pairs are played.
+/// Pace of playing pairs.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Pace {
     pub(crate) pairs_per_minute: f64,
-    /// `None` where it was told and not learnt.
+    /// `None` if the user gave the pace.
     pub(crate) clock: Option<String>,
     pub(crate) concurrency: Option<u64>,
-    /// Runs that it was learnt from.
+    /// Number of runs that it was learnt from.
     pub(crate) runs: u64,
 }
 
-/// What past runs teach.
+/// Result of a look at past runs.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Learnt {
     Known(Pace),
-    /// And why not, with a remedy.
+    /// Reason and remedy.
     Unknown(String),
 }
 
 impl Pace {
-    /// One that the user knows.
+    /// Creates a pace given by the user.
     pub(crate) const fn told(pairs_per_minute: f64) -> Self {
         Self { pairs_per_minute, clock: None, concurrency: None, runs: 0 }
     }
 
-    /// `24.3 pairs a minute (8+0.08, 8 games at once, learnt from 3 runs)`
+    /// Formats the pace: `24.3 pairs a minute (8+0.08, 8 games at once, learnt from 3 runs)`.
     pub(crate) fn words(&self) -> String {
         let rate = format!("{} pairs a minute", fixed(self.pairs_per_minute, 1));
         match (&self.clock, self.concurrency) {
@@ -74,8 +74,9 @@ impl Pace {
     }
 }
 
-/// The pace of the runs under `root` on a machine with this processor, of `clock` and `games` at once where they are given, else of
-/// those in which most pairs were played. Where no run had as many games at once, it is taken to grow with their number.
+/// Learns the pace from the runs under `root` on this processor. `clock` and `games` select runs by
+/// limit and concurrency; otherwise those with most pairs count. If no run has this concurrency,
+/// the pace is scaled in proportion.
 pub(crate) fn learn(root: &Path, cpu: &str, clock: Option<&str>, games: Option<u16>) -> Learnt {
     #[derive(Clone, Copy, Default)]
     struct Sum {
@@ -87,7 +88,7 @@ pub(crate) fn learn(root: &Path, cpu: &str, clock: Option<&str>, games: Option<u
     summaries(root, DEPTH, &mut files);
     let mut paces: BTreeMap<(String, u64), Sum> = BTreeMap::new();
     for file in files {
-        // What is no summary of a run, or of an older program, teaches nothing.
+        // Other files, and summaries of older versions, are ignored.
         let Some(summary) =
             read_text(&file, MOST_DOCUMENT_BYTES).ok().and_then(|text| serde_json::from_str::<Summary>(&text).ok())
         else {
@@ -110,7 +111,7 @@ pub(crate) fn learn(root: &Path, cpu: &str, clock: Option<&str>, games: Option<u
     }
     let fits = |known: &str| clock.is_none_or(|clock| clock == known);
     let asked = games.map(u64::from);
-    // A run of as many games at once comes first, then the most pairs.
+    // Runs of the same concurrency come first, then those with most pairs.
     let best = paces
         .iter()
         .filter(|((known, _), _)| fits(known))
@@ -124,7 +125,8 @@ pub(crate) fn learn(root: &Path, cpu: &str, clock: Option<&str>, games: Option<u
     Learnt::Known(Pace { pairs_per_minute, clock: Some(known.clone()), concurrency: Some(concurrency), runs: sum.runs })
 }
 
-/// Every `summary.json` below `folder`, in order. Links are not followed: they may lead in a circle.
+/// Collects all `summary.json` below `folder`, in order. Links are not followed, because they may
+/// form a cycle.
 fn summaries(folder: &Path, depth: usize, into: &mut Vec<PathBuf>) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     let mut entries: Vec<_> = entries.flatten().collect();
@@ -171,7 +173,7 @@ mod tests {
         write(root, "a", &run(100, 600.0, 2, ["8+0.08"; 2], ""));
         write(root, "runs/b", &run(50, 600.0, 2, ["8+0.08"; 2], ""));
         write(root, "runs/c", &run(400, 600.0, 4, ["1+0.01"; 2], ""));
-        // None of these counts: resumed, of unequal limits, too short, of no pairs, another machine's, no summary.
+        // Ignored: resumed, unequal limits, too short, no pairs, another machine, no summary.
         write(root, "d", &run(9000, 60.0, 2, ["8+0.08"; 2], r#""resumed":true,"#));
         write(root, "e", &run(9000, 60.0, 2, ["8+0.08", "4+0.04"], ""));
         write(root, "f", &run(9000, 6.0, 2, ["8+0.08"; 2], ""));

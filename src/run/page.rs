@@ -1,4 +1,4 @@
-//! The pictures of a run directory: `report.html` and, of a test, `llr.svg`.
+//! Graphics of a run directory: `report.html`, and `llr.svg` if there is a test.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,10 +12,10 @@ use crate::run::dir::RunDir;
 use crate::run::error::{Result, Within as _};
 use crate::tournament::events::{Observer, RunEvent};
 
-/// Failed games that a page shows; all of them lie in `crashes/`.
+/// Most failed games on a page; `crashes/` has all of them.
 const MOST_CRASHES: usize = 50;
 
-/// The page of a run that is being played, told each game as it ends: it need not read the journal again.
+/// Page of a live run, which records each game at its end instead of rereading the journal.
 #[derive(Clone, Debug)]
 pub(crate) struct PageFold(Arc<Mutex<Story>>);
 
@@ -24,12 +24,12 @@ impl PageFold {
         Ok(Self(Arc::new(Mutex::new(Story::new(plan)?))))
     }
 
-    /// Takes a game as the journal has it.
+    /// Records a game of the journal.
     pub(crate) fn record(&self, game: GameRecord) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).tell(game);
     }
 
-    /// Writes the page and the picture of the run in `dir`.
+    /// Writes the page and the graphic to `dir`.
     pub(crate) fn write(&self, dir: &RunDir, headline: &str) -> Result<()> {
         write(dir, &self.0.lock().unwrap_or_else(PoisonError::into_inner), headline)
     }
@@ -43,14 +43,14 @@ impl Observer for PageFold {
     }
 }
 
-/// Reads a run's journal, which may be that of a live run.
+/// Reads a run's journal, which may belong to a live run.
 fn story(dir: &RunDir, plan: &Plan) -> Result<Story> {
     let mut story = Story::new(Arc::new(plan.clone()))?;
     dir.read(plan, |game| story.tell(game))?;
     Ok(story)
 }
 
-/// The page of a run; `headline` is what came of it, where more is known than its games tell.
+/// Returns the page of a run. `headline` is its result, if more is known than its games show.
 pub(crate) fn of(dir: &RunDir, plan: &Plan, headline: Option<&str>) -> Result<String> {
     Ok(html::page(&story(dir, plan)?, headline, &failed(&dir.path("crashes"))))
 }
@@ -65,7 +65,8 @@ fn write(dir: &RunDir, story: &Story, headline: &str) -> Result<()> {
     put("report.html", &html::page(story, Some(headline), &failed(&dir.path("crashes"))))
 }
 
-/// What `crashes/` tells, by number of the game. What cannot be read is left out: a page is no place to fail over it.
+/// Reads the failed games in `crashes/`, by number. Unreadable files are left out, because they
+/// must not prevent the page.
 fn failed(folder: &Path) -> Vec<Crash> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut games: Vec<u64> = entries.filter_map(|entry| crashes::game_of(entry.file_name().to_str()?)).collect();

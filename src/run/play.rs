@@ -1,4 +1,5 @@
-//! A run as a part of something larger: other programs' matches, in a directory that `quintain resume` and `report` know as well.
+//! Runs as parts of something larger, such as matches of other programs. Their directories also
+//! work with `quintain resume` and `report`.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,27 +18,28 @@ use crate::settings::RawPlan;
 use crate::tournament::pairing::{Next, Pairing};
 use crate::tournament::standing::Standing;
 
-/// Hexadecimal digits of a file's SHA-256 in its name by which it is known in another folder.
+/// Hexadecimal digits of its SHA-256 in a file's name, by which a moved file is recognised.
 const NAMED_DIGITS: usize = 12;
 
-/// A run that was played, to its end or as far as it came.
+/// A run that was played, complete or not.
 #[derive(Debug)]
 pub struct Played {
-    /// What was played.
+    /// Plan of the run.
     pub plan: Plan,
-    /// What counts.
+    /// Standing after the counted games.
     pub standing: Standing,
-    /// How it came out; [`Exit::Interrupted`] and [`Exit::Aborted`] where the same call can go on with it.
+    /// Result. After [`Exit::Interrupted`] and [`Exit::Aborted`] the same call resumes the run.
     pub exit: Exit,
 }
 
-/// Plays the games that `raw` asks for in the directory `root`: begins there, goes on with what was broken off, or counts what is
-/// done. It is a test where `raw` has its players as `new` and `base`, a match where they stand in `players`. `seed` must be set, so
-/// that the same call is the same run. The results go to nobody but the caller; how it gets on is shown on the standard error.
+/// Plays the games of `raw` in the directory `root`: starts the run, resumes it, or counts it if it
+/// is complete. It is a test if `raw` has `new` or `base`, and otherwise a match of its `players`.
+/// `seed` must be set, so that the same call is the same run. Only the caller gets the results; the
+/// progress goes to standard error.
 ///
 /// # Errors
-/// Keys that do not fit together, an engine that is not found or does not start, and a directory with a run of other settings, which
-/// the message names.
+/// Returns an error if keys contradict each other, if an engine is not found or does not start, or
+/// if the directory has a run of other settings. The message names the difference.
 pub fn play(raw: &RawPlan, name: &'static str, root: &Path) -> Result<Played> {
     if raw.seed.is_none() {
         fail!(Setting, "no `seed`: a run that is to be gone on with needs one");
@@ -46,7 +48,7 @@ pub fn play(raw: &RawPlan, name: &'static str, root: &Path) -> Result<Played> {
     go(plan, book, root)
 }
 
-/// Plays a plan in the directory `root`: begins there, goes on, or counts what is done.
+/// Plays a plan in the directory `root`: starts, resumes or counts the run.
 pub(super) fn go(plan: Plan, book: Book, root: &Path) -> Result<Played> {
     if !root.join(file::FILE_NAME).exists() {
         let place = Place::Given(root.to_owned());
@@ -61,16 +63,17 @@ pub(super) fn go(plan: Plan, book: Book, root: &Path) -> Result<Played> {
     if let Some(exit) = over(&begun, &standing) {
         return Ok(Played { plan: begun, standing, exit });
     }
-    // How many games at once is no part of what was begun.
+    // The concurrency may change between sessions.
     let going = Plan { concurrency: plan.concurrency, affinity: plan.affinity, ..begun };
     let exit = drive::resume(Arc::new(going.clone()), &dir, Output::quiet())?;
     Ok(Played { standing: count(&going, root)?, plan: going, exit })
 }
 
-/// Does of [`play`] what comes before the first game: looks for mistakes in `raw`, finds or builds the engines, reads the book.
+/// Runs only the part of [`play`] before the first game: checks `raw`, finds or builds the engines,
+/// reads the book.
 ///
 /// # Errors
-/// As [`play`], but for engines that do not start.
+/// Returns the errors of [`play`], except those of engines that do not start.
 pub fn check(raw: &RawPlan, name: &'static str) -> Result<()> {
     resolved(raw, name).map(|_| ())
 }
@@ -80,12 +83,12 @@ fn resolved(raw: &RawPlan, name: &'static str) -> Result<(Plan, Book)> {
     if is_test { resolve::sprt(raw) } else { resolve::games(raw, name) }
 }
 
-/// Calls `act`, on a thread of its own, each time the user or the system asks the program to end; a signal that the program was
-/// started to ignore stays ignored. For programs that do more than play: once a run was played, no signal has its usual effect any
-/// more. To be called before the first run.
+/// Calls `act` on its own thread for each stop signal. Signals that the program was started to
+/// ignore stay ignored. Programs that do more than play need this, because after the first run
+/// signals lose their default effect. Call it before the first run.
 ///
 /// # Errors
-/// Where the thread cannot be had.
+/// Returns an error if the thread cannot be started.
 pub fn on_interrupt(act: impl Fn() + Send + 'static) -> Result<()> {
     let runtime = prepare::runtime()?;
     let listen = move || {
@@ -108,7 +111,7 @@ fn count(plan: &Plan, root: &Path) -> Result<Standing> {
     Ok(standing)
 }
 
-/// How a run came out that has nothing left to play.
+/// Returns the result of a run that has nothing left to play.
 fn over(plan: &Plan, standing: &Standing) -> Option<Exit> {
     use crate::stats::sprt::Verdict;
     match standing.verdict() {
@@ -127,8 +130,8 @@ fn over(plan: &Plan, standing: &Standing) -> Option<Exit> {
     }
 }
 
-/// What was begun, with options that name a file now where `asked` has the same file: folders get other names and places. A file is
-/// known by its name, and that by a part of the file's SHA-256 in it.
+/// Returns `begun` with the paths in its options replaced by those of `asked`, if they are the same
+/// file in another directory. A file is recognised by a name that contains a part of its SHA-256.
 fn found_again(mut begun: Plan, asked: &Plan) -> Plan {
     let players = begun.players.iter_mut().zip(&asked.players);
     let options = players.flat_map(|(before, player)| before.options.iter_mut().zip(&player.options));
@@ -147,7 +150,8 @@ fn is_moved(was: &Path, is: &Path) -> bool {
     was != is && std::fs::read(is).is_ok_and(|bytes| name.contains(&sha256(&bytes)[..NAMED_DIGITS]))
 }
 
-/// Holds what is asked for to what was begun, key by key; the machine, its load and the current directory may be others.
+/// Checks that the requested settings are those of the run. The machine, its load and the current
+/// directory may differ.
 fn same(begun: &Plan, asked: &Plan) -> Result<()> {
     let mut players = asked.players.clone();
     players.iter_mut().zip(&begun.players).for_each(|(player, before)| player.dir.clone_from(&before.dir));

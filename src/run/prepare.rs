@@ -1,5 +1,5 @@
-//! Everything that a run needs before its first game: room on the system, an event loop, the book,
-//! endgame tables, and engines that start.
+//! Resources of a run before its first game: capacity, an event loop, the book, endgame tablebases,
+//! and engines that start.
 
 use std::sync::Arc;
 
@@ -15,24 +15,26 @@ use crate::schedule::capacity::{self, Demand, Supply};
 use crate::schedule::trial;
 use crate::tablebase::Tables;
 
-/// Raises the limit on open files, and refuses more games at once than the system's limits carry.
+/// Raises the limit on open files, and refuses more concurrent games than the system's limits
+/// allow.
 pub(crate) fn check_capacity(plan: &Plan) -> Result<()> {
     Ok(capacity::check(plan.concurrency, 0, Demand::of(plan), Supply::claim().after_tables(plan))?)
 }
 
-/// Event loop of a run, in which a write past the size that the system allows is an error.
+/// Creates the event loop of a run. A write past the system's file size limit returns an error in
+/// it.
 pub(crate) fn runtime() -> Result<tokio::runtime::Runtime> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.within(|| "cannot start the event loop")?;
     let entered = runtime.enter();
-    // A file at the size the system allows is an error of the write then, as a full disk is, and not the end of the process.
-    // The handler stays, whoever listens.
+    // With a handler for SIGXFSZ, a write past the file size limit returns an error, like a full
+    // disk, instead of ending the process. The handler stays installed.
     let _ = signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()));
     drop(entered);
     Ok(runtime)
 }
 
-/// Reads the plan's book and checks that it is still the same.
+/// Reads the plan's book and checks that it has not changed.
 pub(crate) fn load_book(plan: &Plan) -> Result<Book> {
     let (source, sha256, variant) = (&plan.book.source, &plan.book.sha256, plan.rules.variant);
     if *source == BookSource::Builtin {
@@ -46,7 +48,7 @@ pub(crate) fn load_book(plan: &Plan) -> Result<Book> {
     Ok(book)
 }
 
-/// Reads a book, checking each of its openings.
+/// Reads a book and checks each of its openings.
 pub(crate) fn read_book(source: &BookSource, plies: Option<u32>, variant: Variant) -> Result<Book> {
     let options = BookOptions { variant, plies, format: None };
     match source {
@@ -55,7 +57,7 @@ pub(crate) fn read_book(source: &BookSource, plies: Option<u32>, variant: Varian
     }
 }
 
-/// Opens the endgame tables that the rules ask for.
+/// Opens the endgame tablebases of the rules.
 pub(crate) fn tables(plan: &Plan) -> Result<Option<Arc<dyn Probe>>> {
     match &plan.rules.syzygy {
         Some(rule) => Ok(Some(Arc::new(Tables::open(&rule.paths)?))),
@@ -63,9 +65,9 @@ pub(crate) fn tables(plan: &Plan) -> Result<Option<Arc<dyn Probe>>> {
     }
 }
 
-/// Starts each engine once and has it search once, so that one that does not start, refuses an
-/// option or does not obey the plan's limit is known before a run exists. Returns by player what
-/// its engine said of failures.
+/// Runs a trial search of each engine. An engine that does not start, refuses an option or disobeys
+/// the plan's limit is thus found before a run exists. Returns by player the failures that its
+/// engine reported.
 pub(crate) async fn preflight(plan: &Plan, book: &Book) -> Result<Vec<Vec<String>>> {
     let opening = first_opening(plan, book)?;
     let mut complaints = Vec::with_capacity(plan.players.len());
@@ -75,7 +77,7 @@ pub(crate) async fn preflight(plan: &Plan, book: &Book) -> Result<Vec<Vec<String
     Ok(complaints)
 }
 
-/// The opening of the trial searches.
+/// Returns the opening of the trial searches.
 pub(crate) fn first_opening(plan: &Plan, book: &Book) -> Result<Opening> {
     let start = usize::try_from(plan.book.start).unwrap_or_default();
     let found = book.opening(start)?.map_or_else(|| book.opening(0), |opening| Ok(Some(opening)))?;

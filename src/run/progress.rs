@@ -1,8 +1,7 @@
-//! The few lines that a command prints itself: results to stdout, the rest to stderr.
-//! A closed pipe is no reason to panic: what cannot be written is let go.
+//! Lines that a command prints itself: results to stdout, the rest to stderr. Write errors, such as
+//! a closed pipe, are ignored.
 //!
-//! What is printed may quote engines, files and folders' names, so no line carries control characters
-//! to a terminal.
+//! The text may quote engines, files and directory names, so control characters are replaced.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -10,17 +9,17 @@ use std::io::Write as _;
 use crate::source::Update;
 use crate::text::printable_lines;
 
-/// A result.
+/// Prints a result.
 pub(crate) fn result(text: &str) {
     let _ = writeln!(std::io::stdout().lock(), "{}", printable_lines(text.trim_end()));
 }
 
-/// Something worth knowing.
+/// Prints a note.
 pub(crate) fn note(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{}", printable_lines(text));
 }
 
-/// A step of a build that has begun; what the compiler prints is left out.
+/// Prints a step of a build; the compiler's output is left out.
 pub(crate) fn step(update: Update<'_>) {
     match update {
         Update::Step(text) | Update::Note(text) => note(text),
@@ -28,23 +27,23 @@ pub(crate) fn step(update: Update<'_>) {
     }
 }
 
-/// Something to look at; the command goes on.
+/// Prints a warning.
 pub(crate) fn warn(text: &str) {
     note(&format!("warning: {text}"));
 }
 
-/// Why a run could not go on, and how it can.
+/// Prints the reason that a run could not go on, and the remedy.
 pub(crate) fn broken(why: &str, run: &std::path::Path) {
     let run = run.display();
     note(&format!("error: {why}; what counted is kept, go on with `quintain resume {run}` once that is mended"));
 }
 
-/// Why the command failed, its causes on the same line.
+/// Prints the error of a command with its causes on one line.
 pub(crate) fn error(error: &(dyn std::error::Error + 'static)) {
     let mut line = String::new();
     for cause in std::iter::successors(Some(error), |error| error.source()) {
         let text = cause.to_string();
-        // A cause that its parent already quotes adds nothing.
+        // A cause that its parent already quotes is left out.
         if !line.contains(&text) {
             let _ = write!(line, "{}{text}", if line.is_empty() { "" } else { ": " });
         }

@@ -1,4 +1,4 @@
-//! Files and fields that a run writes besides its own directory.
+//! Files and fields that a run records besides its own directory.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::plan::recording::{
 use crate::run::error::{Result, RunError, Within as _, fail};
 use crate::settings::RawPlan;
 
-/// What a plan's keys ask for. Looks at the files, and writes nothing yet.
+/// Resolves the recording keys of a plan. Checks the files, but writes nothing yet.
 pub(crate) fn recording(raw: &RawPlan) -> Result<Recording> {
     let options = pgn_options(raw)?;
     let pgn = match &raw.pgn {
@@ -73,9 +73,9 @@ fn pgn_options(raw: &RawPlan) -> Result<PgnOptions> {
     Ok(options)
 }
 
-/// A file to append to, with what is in it now.
+/// Returns a file to append to, with its current length.
 fn appended(flag: &str, path: &Path) -> Result<OutputFile> {
-    // Absolute: `resume` may be called in another folder.
+    // Absolute, because `resume` may run in another directory.
     let path = std::path::absolute(path).within(|| format!("{flag} `{}`: no such place", path.display()))?;
     let length = match std::fs::metadata(&path) {
         Ok(about) if about.is_dir() => fail!(Setting, "{flag} `{}` is a folder; name a file", path.display()),

@@ -1,4 +1,5 @@
-//! From what was typed to a [`Plan`]: defaults filled in, values checked, engines built, the book read.
+//! Resolution of settings to a [`Plan`]: fills in defaults, checks values, builds engines, reads
+//! the book.
 
 mod missing;
 pub(crate) mod obeyed;
@@ -26,37 +27,37 @@ use crate::tournament::formats::race::{Race, RaceRule};
 use crate::tournament::formats::round_robin::RoundRobin;
 use crate::uci::process::EngineConfig;
 
-/// The clock of a test unless told otherwise.
+/// Default clock of a test.
 const DEFAULT_TC: &str = "8+0.08";
 
-/// The hypotheses unless told otherwise, in normalized Elo.
+/// Default hypotheses in normalized Elo.
 const DEFAULT_BOUNDS: [f64; 2] = [0.0, 5.0];
 
-/// Both error rates unless told otherwise.
+/// Default of both error rates.
 const DEFAULT_ERROR: f64 = 0.05;
 
-/// Pairs that any two players who meet play unless told otherwise.
+/// Default pairs per encounter.
 const DEFAULT_PAIRS: u64 = 50;
 
-/// Pairs that a take of a race plays at most unless told otherwise.
+/// Default of the most pairs per candidate of a race.
 const DEFAULT_RACE_PAIRS: u64 = 2_000;
 
-/// Pairs of a tuning unless something else ends it.
+/// Default pairs of a tuning without another end.
 pub(crate) const DEFAULT_TUNING_PAIRS: u64 = 10_000;
 
-/// The most of them: far more than anybody plays, and not too many to be counted.
+/// Most pairs of a run, far more than anyone plays.
 const MAX_PAIRS: u64 = 10_000_000;
 
-/// Players of a match at most.
+/// Most players of a match.
 const MAX_PLAYERS: u16 = 1_000;
 
-/// Engine failures that a run may have unless told otherwise.
+/// Default number of engine failures after which a run stops.
 const DEFAULT_MAX_FAILURES: u64 = 10;
 
-/// Percent of the games that may be lost on time.
+/// Default percentage of games that may be lost on time.
 const DEFAULT_MAX_TIME_LOSSES: f64 = 10.0;
 
-/// `90s`, `30m`, `8h`, or plain seconds.
+/// Parses a time: `90s`, `30m`, `8h`, or plain seconds.
 pub(crate) fn time(key: &str, text: &str) -> Result<Duration> {
     let (number, unit) = match text.trim().split_at_checked(text.trim().len().saturating_sub(1)) {
         Some((number, "s")) => (number, 1.0),
@@ -87,7 +88,7 @@ fn positive_seconds(key: &str, value: f64) -> Result<Duration> {
     }
 }
 
-/// What bounds a move, as typed or written: of one player or of all.
+/// Limit of a move as the user wrote it, of one player or of all.
 #[derive(Clone, Copy, Debug, Default)]
 struct RawLimit<'a> {
     tc: Option<&'a str>,
@@ -109,7 +110,8 @@ impl<'a> RawLimit<'a> {
         self.tc.is_none() && self.movetime.is_none() && self.nodes.is_none() && self.depth.is_none()
     }
 
-    /// Checks it; where nothing is said there is the usual clock. `key` is what the clock was given by.
+    /// Checks the limit and fills in the default clock if it is empty. `key` is the flag of the
+    /// clock.
     fn resolve(self, key: &str) -> Result<Limit> {
         if self.tc.is_some() && self.movetime.is_some() {
             fail!(Setting, "a clock and a fixed time a move exclude each other; leave out --tc or --movetime");
@@ -125,7 +127,7 @@ impl<'a> RawLimit<'a> {
     }
 }
 
-/// The limits of `new` and `base`.
+/// Returns the limits of `new` and `base`.
 pub(crate) fn limits(raw: &RawPlan) -> Result<[Limit; 2]> {
     let all = RawLimit::of_all(raw);
     let side = |own: Option<&str>, key: &str| match own {
@@ -135,7 +137,7 @@ pub(crate) fn limits(raw: &RawPlan) -> Result<[Limit; 2]> {
     Ok([side(raw.new_tc.as_deref(), "--new-tc")?, side(raw.base_tc.as_deref(), "--base-tc")?])
 }
 
-/// `none` takes back what a plan file says.
+/// Parses a rule; `none` cancels the rule of a plan file.
 fn rule<T: std::str::FromStr<Err: Into<RunError>>>(text: Option<&str>) -> Result<Option<T>> {
     match text {
         None | Some("none") => Ok(None),
@@ -143,7 +145,7 @@ fn rule<T: std::str::FromStr<Err: Into<RunError>>>(text: Option<&str>) -> Result
     }
 }
 
-/// The tables are looked for at once: a folder that is not there is to be known before engines are built.
+/// Opens the tablebases at once, so that a missing directory is reported before engines are built.
 fn syzygy(raw: &RawPlan) -> Result<Option<SyzygyRule>> {
     let paths = raw.syzygy.as_deref().filter(|paths| *paths != "none");
     let Some(paths) = paths else {
@@ -190,7 +192,7 @@ pub(crate) fn test(raw: &RawPlan) -> Result<Test> {
         alpha: raw.alpha.unwrap_or(DEFAULT_ERROR),
         beta: raw.beta.unwrap_or(DEFAULT_ERROR),
     };
-    // Says what is wrong with the numbers, before an engine is built for them.
+    // Checks the numbers before an engine is built for them.
     Sprt::new(test.bounds, test.model, test.alpha, test.beta)?;
     Ok(test)
 }
@@ -198,7 +200,7 @@ pub(crate) fn test(raw: &RawPlan) -> Result<Test> {
 fn book(raw: &RawPlan, variant: Variant, seed: u64) -> Result<(BookRef, Book)> {
     let source = match &raw.book {
         None => BookSource::Builtin,
-        // Absolute: `resume` may be called in another folder.
+        // Absolute, because `resume` may run in another directory.
         Some(path) => BookSource::File(
             std::path::absolute(path).within(|| format!("--book `{}`: no such place", path.display()))?,
         ),
@@ -222,14 +224,14 @@ fn book(raw: &RawPlan, variant: Variant, seed: u64) -> Result<(BookRef, Book)> {
     Ok((reference, book))
 }
 
-/// Who is to play, and what for.
+/// Properties of a run that differ by command.
 struct Shape {
-    /// What the run is called unless told otherwise.
+    /// Default name of the run.
     name: &'static str,
     format: Format,
     test: Option<Test>,
     max_pairs: Option<u64>,
-    /// Their limits, in the order of the players.
+    /// Limits in the order of the players.
     limits: Vec<Limit>,
 }
 
@@ -249,14 +251,14 @@ pub(crate) fn sprt(raw: &RawPlan) -> Result<(Plan, Book)> {
     finish(raw, shape, |limits| players(raw, limits))
 }
 
-/// Resolves games between any number of engines. `name` is what the run is called unless told otherwise.
+/// Resolves games between any number of engines. `name` is the default name of the run.
 pub(crate) fn games(raw: &RawPlan, name: &'static str) -> Result<(Plan, Book)> {
     refuse(raw, "match", ("a match", "quintain sprt"))?;
     let raw = &missing::without(raw)?;
     let max_pairs = match raw.pairs {
         Some(0) => fail!(Setting, "--pairs 0 plays nothing; 1 is the least"),
         Some(pairs) if pairs > MAX_PAIRS => fail!(Setting, "--pairs {pairs}: {MAX_PAIRS} is the most"),
-        // Games until a width have no other end unless it is asked for.
+        // A run with `until-width` needs no other end.
         pairs => pairs.or_else(|| raw.until_width.is_none().then_some(DEFAULT_PAIRS)),
     };
     let all = RawLimit::of_all(raw);
@@ -274,7 +276,7 @@ pub(crate) fn games(raw: &RawPlan, name: &'static str) -> Result<(Plan, Book)> {
     finish(raw, shape, |limits| entrants(raw, limits))
 }
 
-/// Checks what every match of a series has in common before anything is built: all flags but the engines.
+/// Checks the settings that all matches of a series share, before anything is built.
 pub(crate) fn series(raw: &RawPlan) -> Result<(Limit, Variant)> {
     refuse(raw, "match", ("a match", "quintain sprt"))?;
     let limit = RawLimit::of_all(raw).resolve("--tc")?;
@@ -284,14 +286,14 @@ pub(crate) fn series(raw: &RawPlan) -> Result<(Limit, Variant)> {
     Ok((limit, plan.rules.variant))
 }
 
-/// Resolves all of a tuning's plan but its parameters and its format: the only player is the engine,
-/// which `found` builds or finds once everything cheap is checked.
+/// Resolves a tuning's plan except its parameters and its format. The only player is the engine.
+/// `found` finds or builds it after all cheap checks.
 pub(crate) fn tuned(raw: &RawPlan, found: impl FnOnce() -> Result<(Resolved, Context)>) -> Result<(Plan, Book)> {
     refuse(raw, "tune", ("a tuning", "quintain match"))?;
     let max_pairs = match raw.pairs {
         Some(0) => fail!(Setting, "--pairs 0 plays nothing; 1 is the least"),
         Some(pairs) if pairs > MAX_PAIRS => fail!(Setting, "--pairs {pairs}: {MAX_PAIRS} is the most"),
-        // A time or a flat result ends it as well.
+        // A time limit or a flat result ends it as well.
         pairs => {
             pairs.or_else(|| (raw.max_time.is_none() && raw.until_flat != Some(true)).then_some(DEFAULT_TUNING_PAIRS))
         }
@@ -305,7 +307,7 @@ pub(crate) fn tuned(raw: &RawPlan, found: impl FnOnce() -> Result<(Resolved, Con
     })
 }
 
-/// Resolves a race of all players after the first against the first.
+/// Resolves a race of all players after the first one against the first.
 pub(crate) fn race(raw: &RawPlan, rule: RaceRule) -> Result<(Plan, Book)> {
     let max_pairs = match raw.pairs {
         Some(0) => fail!(Setting, "--pairs 0 plays nothing; 1 is the least"),
@@ -340,7 +342,7 @@ fn refuse(raw: &RawPlan, command: &str, (what, other): (&str, &str)) -> Result<(
     }
 }
 
-/// Who meets whom.
+/// Resolves the tournament format.
 fn format(raw: &RawPlan) -> Result<Format> {
     let count = raw.players.len();
     let players = u16::try_from(count).ok().filter(|count| *count <= MAX_PLAYERS);
@@ -351,7 +353,8 @@ fn format(raw: &RawPlan) -> Result<Format> {
     Ok(Format::choose(raw.format.as_deref(), &raw.format_parameters(), players)?)
 }
 
-/// What every plan has. Everything cheap is checked before `players` are built.
+/// Resolves the settings that every plan has. All cheap checks come before `players` builds the
+/// engines.
 fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce(&[Limit]) -> Result<Vec<Player>>) -> Result<(Plan, Book)> {
     let rules = rules(raw)?;
     let recording = records::recording(raw)?;
@@ -397,7 +400,7 @@ fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce(&[Limit]) -> Result<
         recording,
         ..Plan::new(name, players, book, seed, rules, machine(&topology))
     };
-    // What a recipe or the registry says of an engine's threads is known only now.
+    // The number of threads that a recipe or the registry sets is known only now.
     if raw.concurrency.is_none() {
         plan.concurrency = topology.default_concurrency(plan.threads());
     }
@@ -408,7 +411,7 @@ fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce(&[Limit]) -> Result<
     Ok((plan, openings))
 }
 
-/// The width at which a run stops.
+/// Checks and returns the interval width at which a run stops.
 fn until_width(raw: &RawPlan, format: &Format) -> Result<Option<f64>> {
     let Some(width) = raw.until_width else { return Ok(None) };
     if !(width.is_finite() && width > 0.0) {
@@ -424,7 +427,7 @@ fn until_width(raw: &RawPlan, format: &Format) -> Result<Option<f64>> {
     Ok(Some(width))
 }
 
-/// A share as `--max-time-losses` takes it, `5%`, in percent.
+/// Parses a share for `--max-time-losses`, such as `5%`, in percent.
 pub(crate) fn percent(text: &str) -> Result<f64> {
     let number = text.trim().strip_suffix('%').unwrap_or(text).trim();
     match number.parse::<f64>() {
@@ -433,14 +436,14 @@ pub(crate) fn percent(text: &str) -> Result<f64> {
     }
 }
 
-/// The deadlines besides the clock.
+/// Resolves the timeouts besides the clock.
 fn timeouts(raw: &RawPlan) -> Result<Timeouts> {
     let Some(limit) = raw.start_timeout else { return Ok(Timeouts::default()) };
     let limit = positive_seconds("--start-timeout", limit)?;
     Ok(Timeouts { start: limit, ready: limit, new_game: limit, ..Timeouts::default() })
 }
 
-/// One engine as it is to be started, for commands that play no match: found or built, with the options typed for it.
+/// Finds or builds one engine with its options, for commands that play no match.
 pub(crate) fn one_engine(spec: &str, typed: &[String]) -> Result<EngineConfig> {
     let option =
         |word: &String| value::option(word).map_err(|why| RunError::Setting(format!("--option `{word}`: {why}")));
@@ -462,7 +465,7 @@ pub(crate) fn one_engine(spec: &str, typed: &[String]) -> Result<EngineConfig> {
     })
 }
 
-/// Builds or finds both engines of a test.
+/// Finds or builds both engines of a test.
 fn players(raw: &RawPlan, limits: &[Limit]) -> Result<Vec<Player>> {
     let limit = |place: usize| limits.get(place).copied().unwrap_or_default();
     let building = Building::begin(2)?;
@@ -484,7 +487,7 @@ fn players(raw: &RawPlan, limits: &[Limit]) -> Result<Vec<Player>> {
     for (player, name) in players.iter_mut().zip([&raw.new_name, &raw.base_name]) {
         call(player, name.as_deref())?;
     }
-    // Two players of one name would be one player to every reader of the PGN.
+    // The names must differ, because PGN readers identify players by them.
     if players[0].name == players[1].name {
         players[0].name.push_str("-new");
         players[1].name.push_str("-base");
@@ -492,7 +495,7 @@ fn players(raw: &RawPlan, limits: &[Limit]) -> Result<Vec<Player>> {
     Ok(players)
 }
 
-/// Builds or finds the engines of a match.
+/// Finds or builds the engines of a match.
 fn entrants(raw: &RawPlan, limits: &[Limit]) -> Result<Vec<Player>> {
     let building = Building::begin(raw.players.len())?;
     let mut players: Vec<Player> = Vec::new();
@@ -510,7 +513,7 @@ fn entrants(raw: &RawPlan, limits: &[Limit]) -> Result<Vec<Player>> {
     Ok(players)
 }
 
-/// A text that stands on one line.
+/// Checks that a text is one non-empty line.
 fn one_line(key: &str, text: &str) -> Result<String> {
     if text.trim().is_empty() || text.contains(char::is_control) {
         fail!(Setting, "{key} {text:?}: give it one line with something on it, or leave it out");
@@ -518,7 +521,7 @@ fn one_line(key: &str, text: &str) -> Result<String> {
     Ok(text.trim().to_owned())
 }
 
-/// Gives a player the name that was asked for, if one was.
+/// Sets a player's name to the requested one, if any.
 fn call(player: &mut Player, name: Option<&str>) -> Result<()> {
     let Some(name) = name else { return Ok(()) };
     if name.trim().is_empty() || name.contains(char::is_control) {
@@ -528,7 +531,7 @@ fn call(player: &mut Player, name: Option<&str>) -> Result<()> {
     Ok(())
 }
 
-/// Gives players of one name a number after it, from 2.
+/// Adds a number, from 2, to duplicate names.
 pub(crate) fn distinguish(players: &mut [Player]) {
     for place in 1..players.len() {
         let (before, rest) = players.split_at_mut(place);
@@ -542,7 +545,8 @@ pub(crate) fn distinguish(players: &mut [Player]) {
 
 fn player(found: Resolved, context: &Context, typed: [&Vec<(String, String)>; 2]) -> Player {
     let mut options = found.options;
-    // What was typed wins over what the engine's own files say, and a player's own over everybody's.
+    // Typed options override those of the engine's own files, and a player's own override those of
+    // all.
     for (name, value) in typed.into_iter().flatten() {
         options.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
         options.push((name.clone(), value.clone()));
@@ -551,7 +555,7 @@ fn player(found: Resolved, context: &Context, typed: [&Vec<(String, String)>; 2]
         name: printable(&found.name),
         program: found.program,
         args: found.args,
-        // Said, and not left to where the harness is: `resume` may be called in another folder.
+        // Stored, because `resume` may run in another directory.
         dir: Some(found.dir.unwrap_or_else(|| context.cwd.clone())),
         options,
         limit: Limit::default(),
@@ -562,16 +566,16 @@ fn player(found: Resolved, context: &Context, typed: [&Vec<(String, String)>; 2]
     }
 }
 
-/// A random seed: the process id under the standard library's random hasher keys.
+/// Returns a random seed: a hash of the process id with the standard library's random keys.
 pub(crate) fn random_seed() -> u64 {
     use std::hash::{BuildHasher as _, Hasher as _};
     let mut hasher = std::hash::RandomState::new().build_hasher();
     hasher.write_u32(std::process::id());
-    // 53 bits, so that every JSON reader keeps it whole.
+    // 53 bits, so that JSON readers keep it exactly.
     hasher.finish() >> 11
 }
 
-/// This machine's processor as the system names it.
+/// Name of this machine's processor.
 pub(crate) fn cpu() -> String {
     machine(&Topology::detect()).cpu
 }

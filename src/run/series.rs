@@ -1,4 +1,5 @@
-//! Matches that are parts of one question, kept in a directory: what was played there counts, and what was broken off goes on.
+//! Series of matches that answer one question, in one directory. Earlier matches count, and
+//! interrupted ones are resumed.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,19 +16,19 @@ use crate::source::{self, Context};
 use crate::tournament::pairing::{Next, Pairing};
 use crate::tournament::standing::Standing;
 
-/// Failures that a match may have: what changed may be just that, and a lost game is a result.
+/// Most failures of a match. The change under test may cause failures, and a lost game is a result.
 const MAX_FAILURES: u64 = 1_000_000;
 
-/// The directory and how its matches are played.
+/// Directory of the matches and their common settings.
 #[derive(Debug)]
 pub(crate) struct Series {
     root: PathBuf,
     raw: RawPlan,
-    /// The plan of the first match there, which the others are held to.
+    /// Plan of the first match, which the others must agree with.
     first: Option<Plan>,
 }
 
-/// Builds the engine of a commit; why it can't be had, where that is the commit's own fault.
+/// Builds the engine of a commit. Returns the reason if the commit itself is at fault.
 pub(crate) fn unplayable(spec: &str, context: &Context) -> Result<Option<String>> {
     match source::resolve(spec, context, &mut progress::step) {
         Ok(_) => Ok(None),
@@ -36,19 +37,19 @@ pub(crate) fn unplayable(spec: &str, context: &Context) -> Result<Option<String>
     }
 }
 
-/// What came of asking for a match.
+/// Result of a match.
 #[derive(Debug)]
 pub(crate) enum Match {
-    /// It was played, or stopped, as the exit says.
+    /// It was played or stopped, with this exit.
     Played(Exit),
-    /// One of the engines does not start; why.
+    /// An engine does not start, for this reason.
     NoStart(RunError),
-    /// The players have met from every opening of the book.
+    /// The players have played every opening of the book.
     OutOfOpenings,
 }
 
 impl Series {
-    /// The directory `root`, new or not; `raw` is how matches are played.
+    /// Opens the directory `root`, new or not; `raw` has the settings of its matches.
     pub(crate) fn open(root: PathBuf, mut raw: RawPlan) -> Result<Self> {
         raw.out = None;
         raw.max_failures.get_or_insert(MAX_FAILURES);
@@ -57,7 +58,7 @@ impl Series {
             .within(|| format!("{}: cannot create it; choose another --out", series.root.display()))?;
         if let Some(first) = series.runs()?.first() {
             let (_, plan) = RunDir::open(first)?;
-            // The same openings for all.
+            // The same seed, and so the same openings, for all matches.
             series.raw.seed = Some(plan.seed);
             series.first = Some(plan);
         }
@@ -72,7 +73,7 @@ impl Series {
         self.root.join("matches")
     }
 
-    /// The matches there, in the order in which they were begun.
+    /// Returns the matches in the order of their start.
     pub(crate) fn runs(&self) -> Result<Vec<PathBuf>> {
         let folder = self.matches();
         let unreadable = || format!("{}: cannot read it", folder.display());
@@ -87,7 +88,7 @@ impl Series {
         Ok(runs)
     }
 
-    /// Goes on with what was broken off.
+    /// Resumes interrupted matches.
     pub(crate) fn finish(&self) -> Result<Exit> {
         for path in self.runs()? {
             let (dir, plan) = RunDir::open(&path)?;
@@ -105,8 +106,9 @@ impl Series {
         Ok(Exit::Done)
     }
 
-    /// Plays a match of `pairs` pairs between the first of `specs` and each other one, from the openings after the first `played`.
-    /// No opening is given twice if they are asked for `once`, or if its games would only be repeated.
+    /// Plays a match of `pairs` pairs between the first of `specs` and each other one, from the
+    /// openings after the first `played`. No opening is used twice if `once` is set, or if its
+    /// games would only repeat.
     pub(crate) fn play(
         &mut self,
         specs: &[String],

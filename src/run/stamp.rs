@@ -1,7 +1,9 @@
-//! The stamp of a run directory that this user's program wrote: an HMAC of its plan under a secret of the user's own.
+//! Stamp of a run directory that this user's program wrote: an HMAC of its plan with the user's
+//! secret.
 //!
-//! A directory that came from elsewhere has no stamp that this secret made, and a plan that was changed has lost its own. The
-//! secret lies in `$QUINTAIN_STATE`, else `$XDG_STATE_HOME/quintain`, else `~/.local/state/quintain`.
+//! A directory from elsewhere has no stamp by this secret, and a changed plan does not match its
+//! stamp. The secret is in `$QUINTAIN_STATE`, else in `$XDG_STATE_HOME/quintain`, else in
+//! `~/.local/state/quintain`.
 
 use std::io::Write as _;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -15,37 +17,37 @@ use crate::files::{read_text, write_atomically};
 use crate::run::error::{Result, RunError, Within as _};
 use crate::text::hex;
 
-/// The stamp's name in the run directory.
+/// Name of the stamp in the run directory.
 pub(crate) const FILE_NAME: &str = "stamp";
 
-/// Longer files are no stamp and no secret.
+/// Most bytes of a stamp or of a secret.
 const MOST_BYTES: u64 = 1 << 10;
 
-/// The secret's name in the state folder.
+/// Name of the secret in the state directory.
 const SECRET: &str = "secret";
 
-/// What is stamped, before the plan's text: a stamp for one purpose is none for another.
+/// Prefix of the stamped text, so that a stamp is valid for one purpose only.
 const PURPOSE: &[u8] = b"quintain run directory 1\n";
 
-/// Hexadecimal digits of the shortest secret that is taken.
+/// Hexadecimal digits of the shortest accepted secret.
 const SHORTEST_SECRET: usize = 32;
 
-/// Stamps the run directory `root`, whose plan reads `plan`.
+/// Stamps the run directory `root` with the plan text `plan`.
 ///
 /// # Errors
-/// Returns an error if there is no place for the secret or none to write the stamp.
+/// Returns an error if the secret or the stamp cannot be written.
 pub(crate) fn write(root: &Path, plan: &str) -> Result<()> {
     let stamp = hex(&mac(&secret(&state()?)?, plan)?.finalize().into_bytes());
     let path = root.join(FILE_NAME);
-    // Replaced and not written into: the name may be a link.
+    // Replaced, because the name may be a link.
     write_atomically(&path, (stamp + "\n").as_bytes()).within(|| format!("{}: cannot write it", path.display()))
 }
 
-/// True if this user's program stamped the run directory `root` with the plan that reads `plan`.
+/// True if this user's program stamped the run directory `root` with the plan text `plan`.
 pub(crate) fn is_valid(root: &Path, plan: &str) -> bool {
     let stamp = read_text(&root.join(FILE_NAME), MOST_BYTES).unwrap_or_default();
     let Some(stamp) = unhex(stamp.trim_end()) else { return false };
-    // A state folder without a secret has stamped nothing.
+    // Without a secret there is no valid stamp.
     let secret = state().and_then(|state| read(&state.join(SECRET)));
     secret.and_then(|secret| mac(&secret, plan)).is_ok_and(|mac| mac.verify_slice(&stamp).is_ok())
 }
@@ -62,7 +64,7 @@ fn unhex(text: &str) -> Option<Vec<u8>> {
     digits.map(|digits| u8::from_str_radix(digits.filter(|digits| digits.len() == 2)?, 16).ok()).collect()
 }
 
-/// The user's folder for what is to last and is no setting.
+/// Returns the user's directory for persistent state.
 fn state() -> Result<PathBuf> {
     let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let found = variable("QUINTAIN_STATE")
@@ -71,7 +73,7 @@ fn state() -> Result<PathBuf> {
     found.ok_or(RunError::NoState)
 }
 
-/// The secret in the folder `state`, made if there is none.
+/// Returns the secret in the directory `state`, and makes one if there is none.
 fn secret(state: &Path) -> Result<String> {
     let path = state.join(SECRET);
     if !path.exists() {
@@ -83,7 +85,8 @@ fn secret(state: &Path) -> Result<String> {
 fn make(state: &Path, path: &Path) -> Result<()> {
     let unwritable = || format!("{}: cannot write it; set QUINTAIN_STATE to a folder of your own", path.display());
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(state).within(unwritable)?;
-    // Its owner's alone, and under its name only when whole: of two programs that make one the first prevails.
+    // Readable by its owner only, and renamed when complete. If two programs make one, the first
+    // prevails.
     let mut file = tempfile::NamedTempFile::new_in(state).within(unwritable)?;
     file.write_all(dashboard::token()?.as_bytes()).within(unwritable)?;
     file.as_file().sync_all().within(unwritable)?;

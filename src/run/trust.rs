@@ -1,7 +1,9 @@
-//! Permission to start what a run directory names: a plan is a list of programs, and a directory may be a stranger's.
+//! Permission to start the programs of a run directory, because a stranger's directory may name any
+//! program.
 //!
-//! A directory that this user's program wrote is trusted ([`stamp`](crate::run::stamp)). Any other one is asked about on a
-//! terminal, and refused elsewhere unless `--trust` is given. A program inside the directory is never started: it came with it.
+//! A directory that this user's program wrote is trusted ([`stamp`](crate::run::stamp)). For any
+//! other one a terminal asks the user, and without a terminal it is refused unless `--trust` is
+//! given. A program inside the directory is never started, because it came with it.
 
 use std::collections::HashSet;
 use std::fs::Metadata;
@@ -15,11 +17,12 @@ use crate::run::error::{Result, Within as _, fail};
 use crate::run::{progress, stamp};
 use crate::text::{printable, with_causes};
 
-/// Returns if the programs of the run in `dir` may be started; `is_trusted` if the user said so already.
+/// Checks that the programs of the run in `dir` may be started; `is_trusted` if the user has
+/// already confirmed it.
 ///
 /// # Errors
-/// Returns an error that names them if the user has not said so, or if one of them lies in the directory; also if
-/// a file that the run writes is a link, or none.
+/// Returns an error that names the programs if the user does not confirm, or if one of them is
+/// inside the directory. A link or special file in place of an output of the run is also an error.
 pub(crate) fn check(dir: &RunDir, plan: &Plan, is_trusted: bool) -> Result<()> {
     refuse_inside(dir.root(), plan)?;
     refuse_links(dir.root())?;
@@ -54,13 +57,13 @@ fn is_confirmed(about: &str, answers: &mut impl BufRead) -> bool {
         && matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes")
 }
 
-/// The different ones of `lines`: two players may be one program under two limits.
+/// Removes duplicates from `lines`: two players may be one program with two limits.
 fn each_once(lines: impl Iterator<Item = String>) -> Vec<String> {
     let mut seen = HashSet::new();
     lines.filter(|line| seen.insert(line.clone())).collect()
 }
 
-/// A player's command line, its folder and its options, with whatever a terminal could obey escaped.
+/// Describes a player's command line, directory and options, with control characters escaped.
 fn described(player: &Player) -> String {
     let mut text = format!("{:?}", player.program);
     for arg in &player.args {
@@ -75,14 +78,14 @@ fn described(player: &Player) -> String {
     text
 }
 
-/// The files outside of the directory that the run appends to.
+/// Describes the files outside of the directory that the run appends to.
 fn written(plan: &Plan) -> String {
     let recording = &plan.recording;
     let files = recording.pgn.iter().map(|pgn| &pgn.file).chain(&recording.epd);
     files.map(|file| format!(", and appends to {:?}", file.path)).collect()
 }
 
-/// Refuses programs, scripts and working folders that lie in the run directory.
+/// Refuses programs, scripts and working directories inside the run directory.
 fn refuse_inside(root: &Path, plan: &Plan) -> Result<()> {
     let root = root.canonicalize().within(|| format!("{}: cannot find it", root.display()))?;
     for player in &plan.players {
@@ -97,7 +100,8 @@ fn refuse_inside(root: &Path, plan: &Plan) -> Result<()> {
     Ok(())
 }
 
-/// A path by which a player's start leads into the directory `root`, if there is one.
+/// Returns a path of a player's command line or options that is inside the directory `root`, if
+/// any.
 fn leads_into(player: &Player, root: &Path) -> Option<PathBuf> {
     let named = [Some(&player.program), player.dir.as_ref()];
     if let Some(path) = named.into_iter().flatten().find(|path| lies_in(path, root)) {
@@ -107,7 +111,7 @@ fn leads_into(player: &Player, root: &Path) -> Option<PathBuf> {
     let found = |text: &str, is_arg: bool| {
         let in_it = words(text).find(|word| {
             let path = folder.join(word);
-            // The value of an option may be a word that is the directory's name by chance: it names no file in it.
+            // An option's value may equal the directory's name by chance; it names no file in it.
             let is_root = !is_arg && !word.contains('/') && is_same(&path, root);
             !is_root && lies_in(&path, root)
         });
@@ -117,22 +121,22 @@ fn leads_into(player: &Player, root: &Path) -> Option<PathBuf> {
     in_args.or_else(|| player.options.iter().find_map(|(_, value)| found(value, false)))
 }
 
-/// What may be a path in an argument or in the value of an option: the whole, what follows each `=`, and the words between
-/// the characters at which shells and engines split.
+/// Splits an argument or an option's value into possible paths: the whole text, the text after each
+/// `=`, and the words between characters at which shells and engines split.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let is_end = |c: char| c.is_whitespace() || c.is_control() || "'\"`;,:=|&<>(){}[]$\\".contains(c);
     let values = text.match_indices('=').map(|(at, found)| &text[at + found.len()..]);
     [text].into_iter().chain(values).chain(text.split(is_end)).filter(|word| !word.is_empty())
 }
 
-/// True if the text has the directory's full path in it, spaces and all.
+/// True if the text contains the directory's full path, including spaces.
 fn names(text: &str, root: &Path) -> bool {
     let Some(root) = root.to_str().filter(|root| root.len() > 1) else { return false };
     let ends = |rest: &str| !rest.starts_with(|c: char| c.is_alphanumeric() || "-_.".contains(c));
     text.match_indices(root).any(|(at, found)| ends(&text[at + found.len()..]))
 }
 
-/// Files of a run directory that a run writes, and the folders in which it makes others.
+/// Files of a run directory that a run writes, and directories in which it creates others.
 const WRITTEN: [&str; 8] = [
     stamp::FILE_NAME,
     file::FILE_NAME,
@@ -145,7 +149,8 @@ const WRITTEN: [&str; 8] = [
 ];
 const FOLDERS: [&str; 2] = ["stderr", "crashes"];
 
-/// Refuses links in place of what a run writes, and whatever else is neither file nor folder: writing would go elsewhere.
+/// Refuses links and special files in place of a run's outputs, because the run would write
+/// elsewhere.
 fn refuse_links(root: &Path) -> Result<()> {
     for name in WRITTEN {
         refuse_unless(&root.join(name), Metadata::is_file)?;
@@ -162,7 +167,7 @@ fn refuse_links(root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Refuses what is there and is not as it should be; a link is not followed.
+/// Refuses an existing file of a wrong type; links are not followed.
 fn refuse_unless(path: &Path, is_right: impl Fn(&Metadata) -> bool) -> Result<()> {
     match path.symlink_metadata() {
         Ok(about) if !is_right(&about) => {
@@ -176,7 +181,7 @@ fn refuse_unless(path: &Path, is_right: impl Fn(&Metadata) -> bool) -> Result<()
     }
 }
 
-/// What lies in a folder; nothing if it is none.
+/// Entries of a directory; none if it is not one.
 fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> {
     std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path())
 }
@@ -187,7 +192,7 @@ fn is_same(path: &Path, root: &Path) -> bool {
 
 fn lies_in(path: &Path, root: &Path) -> bool {
     let is_in = |path: PathBuf| path.starts_with(root);
-    // As named, and where links lead: either is the directory's doing.
+    // Both the named path and the target of its links are checked.
     std::path::absolute(path).is_ok_and(is_in) || path.canonicalize().is_ok_and(is_in)
 }
 

@@ -1,4 +1,4 @@
-//! A tuning as a run: the plan that it is played by, and its extension.
+//! A tuning as a run: its plan, and its extension.
 
 use std::path::Path;
 
@@ -12,24 +12,25 @@ use crate::tune::calibrate;
 use crate::tune::space::Space;
 use crate::tune::spsa::Constants;
 
-/// Failures that a tuning may have unless told otherwise: a value that crashes the engine is a result.
+/// Default number of failures after which a tuning stops. It is high because a value may crash the
+/// engine.
 pub(crate) const MAX_FAILURES: u64 = 100;
 
-/// Pairs of a workload of OpenBench.
+/// Pairs of an OpenBench workload.
 const PAIRS_PER_WORKLOAD: u32 = 8;
 
 /// Most pairs of a tuning.
 const MAX_PAIRS: u64 = 10_000_000;
 
-/// Way in which the values of the next pairs follow from results, as users name it.
+/// Tuning method, as users name it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Choice {
-    /// Our own.
+    /// The tuner's own method.
     #[default]
     Auto,
-    /// Fishtest's updates.
+    /// Updates as in Fishtest.
     Fishtest,
-    /// OpenBench's updates.
+    /// Updates as in OpenBench.
     OpenBench,
     /// Switches by lot.
     Factors,
@@ -38,7 +39,7 @@ pub enum Choice {
 impl Choice {
     const ALL: [Self; 4] = [Self::Auto, Self::Fishtest, Self::OpenBench, Self::Factors];
 
-    /// The method of a plan.
+    /// Returns the method of a plan.
     pub(crate) fn of(raw: &RawPlan) -> Result<Self> {
         let Some(text) = raw.method.as_deref() else { return Ok(Self::default()) };
         match Self::ALL.into_iter().find(|choice| choice.name() == text) {
@@ -47,7 +48,7 @@ impl Choice {
         }
     }
 
-    /// The word for it.
+    /// Returns the name of the method.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Auto => "auto",
@@ -57,17 +58,17 @@ impl Choice {
         }
     }
 
-    /// True if its schedule holds the number of pairs.
+    /// True if the number of pairs is part of its schedule.
     pub(crate) const fn holds_pairs(self) -> bool {
         matches!(self, Self::Fishtest | Self::OpenBench)
     }
 
-    /// The error of a schedule without its number of pairs.
+    /// Returns the error of a schedule without its number of pairs.
     pub(crate) fn wants_pairs(self) -> RunError {
         RunError::Setting(format!("--method {}: its schedule holds the number of pairs; give --pairs", self.name()))
     }
 
-    /// Checks that it can end once it gains nothing more.
+    /// Checks that the method can stop when it gains nothing more.
     pub(crate) fn check_until_flat(self) -> Result<()> {
         if self != Self::Auto {
             fail!(Setting, "--until-flat: {} ends with its pairs; leave it out, or tune by --method auto", self.name());
@@ -76,24 +77,24 @@ impl Choice {
     }
 }
 
-/// Tuning that was asked for, besides the settings that every run has.
+/// Settings of a tuning besides those of every run.
 #[derive(Clone, Debug)]
 pub struct Wanted {
-    /// How values are found.
+    /// Tuning method.
     pub choice: Choice,
-    /// Parameters.
+    /// Parameters to tune.
     pub space: Space,
-    /// True to end once it gains nothing more.
+    /// True to stop when it gains nothing more.
     pub until_flat: bool,
-    /// Names of parameters that were found to change nothing.
+    /// Names of parameters that change nothing.
     pub dead: Vec<String>,
 }
 
-/// The plan of a tuning, from a plan with its engine as the first player and everything else
-/// resolved: `max_pairs` is where it ends, if anywhere.
+/// Returns the plan of a tuning, from a resolved plan with its engine as the first player.
+/// `max_pairs` is its end, if any.
 ///
 /// # Errors
-/// A method whose schedule holds a number of pairs, without one; an early end of such a method.
+/// Returns an error if the method needs a number of pairs and has none, or if it cannot stop early.
 pub fn plan(plan: Plan, wanted: Wanted) -> Result<Plan> {
     let Wanted { choice, space, until_flat, dead } = wanted;
     if until_flat {
@@ -112,7 +113,7 @@ pub fn plan(plan: Plan, wanted: Wanted) -> Result<Plan> {
         players: vec![side("plus"), side("minus")],
         max_pairs: method.pairs().or(plan.max_pairs),
         format: Format::new(Tune { rule }),
-        // Values differ from pair to pair, so no pair repeats another, and openings may come again.
+        // The values differ between pairs, so no pair repeats another, and openings may be reused.
         count_repeats: true,
         ..plan
     })
@@ -132,10 +133,11 @@ fn method(choice: Choice, block: u32, pairs: Option<u64>) -> Result<Method> {
     })
 }
 
-/// Plays a tuning of the only player of `raw` in the directory `root`, as [`play::play`] does a match.
+/// Plays a tuning of the only player of `raw` in the directory `root`, as [`play::play`] does for a
+/// match.
 ///
 /// # Errors
-/// As [`play::play`] and [`plan`].
+/// Returns the errors of [`play::play`] and [`plan`].
 pub fn play(raw: &RawPlan, wanted: Wanted, root: &Path) -> Result<Played> {
     let [player] = raw.players.as_slice() else {
         fail!(Setting, "{} engines: a tuning plays one, against itself", raw.players.len());
@@ -147,7 +149,7 @@ pub fn play(raw: &RawPlan, wanted: Wanted, root: &Path) -> Result<Played> {
     play::go(plan(resolved, wanted)?, book, root)
 }
 
-/// Gives a begun tuning another number of pairs.
+/// Changes the number of pairs of a begun tuning.
 pub(crate) fn extend(plan: &mut Plan, pairs: u64) -> Result<()> {
     let Some(rule) = plan.format.tuning() else {
         fail!(Setting, "--pairs: only a tuning can be given another number of pairs; begin another run");

@@ -461,6 +461,7 @@ const PLAIN: &[&str] = &[
     "src/openings",
     "src/plan",
     "src/record.rs",
+    "src/run",
     "src/schedule",
     "src/source",
     "src/stats",

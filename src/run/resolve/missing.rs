@@ -1,4 +1,5 @@
-//! Engines of a match that are not installed: all are named at once, before anything is built.
+//! Check for engines of a match that are not installed. All of them are reported at once, before
+//! anything is built.
 
 use std::fmt::Write as _;
 
@@ -7,11 +8,11 @@ use crate::run::progress;
 use crate::settings::RawPlan;
 use crate::source::{self, Context, SourceError};
 
-/// The plan without the players that are missing, if it asks for that.
+/// Returns the plan without its missing players, if it has `skip-missing`.
 ///
 /// # Errors
-/// If players are missing and the plan does not ask for that, if a hero is, and if too few are
-/// left.
+/// Returns an error if players are missing and the plan has no `skip-missing`, if a hero is
+/// missing, or if too few players are left.
 pub(crate) fn without(raw: &RawPlan) -> Result<RawPlan> {
     let missing = missing(raw)?;
     if missing.is_empty() {
@@ -40,7 +41,7 @@ pub(crate) fn without(raw: &RawPlan) -> Result<RawPlan> {
     Ok(left)
 }
 
-/// The players that are not there: their places, their specs and the reasons.
+/// Returns the missing players: their places, their specs and the reasons.
 fn missing(raw: &RawPlan) -> Result<Vec<(usize, String, SourceError)>> {
     let context = Context::from_env()?;
     let mut missing = Vec::new();
@@ -53,12 +54,12 @@ fn missing(raw: &RawPlan) -> Result<Vec<(usize, String, SourceError)>> {
     Ok(missing)
 }
 
-/// `missing: `a` (reason), `b` (reason)`
+/// Formats a list: ``2 engines are missing: `a` (reason), `b` (reason)``.
 fn list(missing: &[(usize, String, SourceError)]) -> String {
     let count = missing.len();
     let mut text = if count == 1 { "an engine is missing".to_owned() } else { format!("{count} engines are missing") };
     for (number, (_, spec, error)) in missing.iter().enumerate() {
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = write!(text, "{} `{spec}` ({error})", if number == 0 { ":" } else { "," });
     }
     text

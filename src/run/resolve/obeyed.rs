@@ -1,15 +1,15 @@
-//! Limits that an engine obeys, as its entry in the registry says.
+//! Limits that an engine obeys, according to its registry entry.
 
 use crate::plan::time_control::{Limit, LimitKind};
 use crate::run::error::{Result, fail};
 use crate::source::Resolved;
 
-/// The names of limits, as the registry has them.
+/// Returns the names of limits, as in the registry.
 pub(crate) fn names(limits: &[LimitKind]) -> String {
     limits.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(", ")
 }
 
-/// Refuses a limit that the registry says an engine does not obey.
+/// Refuses a limit that the engine does not obey according to the registry.
 pub(crate) fn check(found: &Resolved, limit: Limit) -> Result<()> {
     let Some(obeyed) = &found.limits else { return Ok(()) };
     match limit.kinds().find(|kind| !obeyed.contains(kind)) {

@@ -1,4 +1,4 @@
-//! Files that a tuning leaves: its values as options, and as lines to go on with elsewhere.
+//! Output files of a tuning: its values as options, and as parameter lines for other tuners.
 
 use std::path::Path;
 
@@ -7,18 +7,18 @@ use crate::run::error::{Result, Within as _};
 use crate::tune::space::Space;
 use crate::tune::write;
 
-/// Options of the tuned values, for a plan.
+/// File with the tuned values as options, for a plan.
 pub(crate) const OPTIONS: &str = "options.toml";
 
-/// Writes the values, rounded as the engine takes them, and lines with the values as new starts.
-/// Returns the names of the files.
+/// Writes the values, rounded as for the engine, and parameter lines that start from them. Returns
+/// the names of the files.
 pub(crate) fn write(root: &Path, space: &Space, values: &[f64]) -> Result<Vec<&'static str>> {
     let mut files = vec![
         (OPTIONS, write::options(space, values)),
         ("values.txt", write::values(space, values)),
         ("openbench.txt", write::openbench(space, values)),
     ];
-    // Fishtest has no floats.
+    // Fishtest's format has no floats.
     files.extend(write::fishtest(space, values).ok().map(|lines| ("fishtest.txt", lines)));
     for (name, text) in &files {
         let path = root.join(name);

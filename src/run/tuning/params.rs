@@ -1,4 +1,4 @@
-//! The parameters of a tuning: from a file, from the engine's own options, or as it prints them.
+//! Parameters of a tuning: from a file, from the engine's options, or as the engine prints them.
 
 use std::path::Path;
 
@@ -13,18 +13,18 @@ use crate::tune::space::Space;
 use crate::tune::spin::{self, Spin};
 use crate::uci::{EngineOption, OptionKind};
 
-/// Options that a message lists at most.
+/// Most options in a message.
 const LISTED: usize = 12;
 
-/// Parameters of a tuning and what is to be said of them.
+/// Parameters of a tuning, with notes for the user.
 #[derive(Debug)]
 pub(crate) struct Chosen {
     pub(crate) space: Space,
-    /// Options left out, steps that are a guess.
+    /// Notes on omitted options and on guessed steps.
     pub(crate) notes: Vec<String>,
 }
 
-/// Chooses the parameters that a plan asks for; `options` are those of the engine, started once.
+/// Chooses the parameters of a plan; `options` are those of the engine, which was started once.
 pub(crate) fn choose(raw: &RawPlan, engine: &Tunable, options: &[EngineOption]) -> Result<Chosen> {
     let (space, notes) = match (&raw.params, &raw.from_engine) {
         (Some(_), Some(_)) => {
@@ -50,7 +50,7 @@ fn from_file(path: &Path) -> Result<Space> {
     Ok(read::parse(&path.display().to_string(), &text)?)
 }
 
-/// Parameters made of the spin options whose names match, with notes.
+/// Makes parameters, with notes, from the spin options whose names match.
 fn from_spins(engine: &str, pattern: &str, options: &[EngineOption]) -> Result<(Space, Vec<String>)> {
     let expression = Regex::new(pattern).map_err(RunError::value("--from-engine"))?;
     let spins: Vec<Spin> = options.iter().filter_map(spin).collect();

@@ -1,4 +1,4 @@
-//! Start of the engine that is tuned: does it have each parameter, and live with its extreme values?
+//! Check that the tuned engine has each parameter and survives its extreme values.
 
 use crate::run::error::{Result, fail};
 use crate::text::printable;
@@ -6,8 +6,8 @@ use crate::tune::space::{Kind, Param, Space};
 use crate::uci::process::Engine;
 use crate::uci::{EngineOption, OptionError, OptionKind, set_option};
 
-/// Checks each parameter against the options of the engine, then sets its least and greatest value and
-/// its start, each followed by a new game. Returns what the engine says of failures meanwhile.
+/// Checks each parameter against the engine's options. Then sets its least value, greatest value
+/// and start, with a new game after each. Returns the failures that the engine reported.
 pub(crate) async fn check(engine: &mut Engine, space: &Space) -> Result<Vec<String>> {
     let name = engine.config().name.clone();
     for param in space.params() {
@@ -39,7 +39,7 @@ pub(crate) async fn check(engine: &mut Engine, space: &Space) -> Result<Vec<Stri
     Ok(remarks)
 }
 
-/// Reason why an engine with these options does not take a parameter, and the remedy.
+/// Returns the reason that an engine with these options refuses a parameter, with the remedy.
 fn fault(param: &Param, options: &[EngineOption]) -> Option<String> {
     let name = &param.name;
     let sent = set_option(options, name, &param.text(param.start), &mut Vec::new());

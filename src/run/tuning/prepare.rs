@@ -1,4 +1,4 @@
-//! A tuning before its first game: the engine, its parameters, what they do.
+//! Preparation of a tuning before its first game: the engine, its parameters and their sensitivity.
 
 use std::time::Duration;
 
@@ -18,25 +18,26 @@ use crate::source::{Sources, Tunable};
 use crate::tune::space::Space;
 use crate::uci::process::Engine;
 
-/// A tuning that can begin.
+/// A tuning that is ready to begin.
 #[derive(Debug)]
 pub(crate) struct Prepared {
-    /// All but its format; the one player is the engine.
+    /// Plan without its format; the one player is the engine.
     pub(crate) plan: Plan,
     pub(crate) book: Book,
     pub(crate) method: Choice,
-    /// Sources that take the values, if the recipe says which.
+    /// Sources for the values, if the recipe names them.
     pub(crate) sources: Option<Sources>,
     /// Parameters as given.
     pub(crate) given: Space,
-    /// Parameters that are tuned, with their steps.
+    /// Parameters to tune, with their steps.
     pub(crate) space: Space,
     pub(crate) sensitivity: Option<Sensitivity>,
-    /// Names of those that change nothing.
+    /// Names of parameters that change nothing.
     pub(crate) dead: Vec<String>,
 }
 
-/// Builds the engine, reads its parameters, tries their extreme values and measures what they change.
+/// Builds the engine, reads its parameters, tries their extreme values and measures their
+/// sensitivity.
 pub(crate) fn prepare(raw: &RawPlan) -> Result<Prepared> {
     let method = Choice::of(raw)?;
     if raw.until_flat == Some(true) {
@@ -57,7 +58,7 @@ pub(crate) fn prepare(raw: &RawPlan) -> Result<Prepared> {
     let Chosen { space: given, notes } = tried(raw, &plan, &tunable)?;
     notes.iter().for_each(|note| progress::note(note));
     if let Some(sources) = &tunable.sources {
-        // Known now, and not after a night of games.
+        // Checked now instead of after a night of games.
         sources.filled(&named(&given, &given.start()))?;
     }
     let sensitivity = match raw.no_sensitivity {
@@ -68,13 +69,13 @@ pub(crate) fn prepare(raw: &RawPlan) -> Result<Prepared> {
     Ok(Prepared { plan, book, method, sources: tunable.sources, given, space, sensitivity, dead })
 }
 
-/// Names and texts of values, as options and sources take them.
+/// Returns names and texts of values, as options and sources take them.
 pub(crate) fn named(space: &Space, values: &[f64]) -> Vec<(String, String)> {
     let nearest = space.nearest(values);
     space.params().iter().zip(nearest).map(|(param, value)| (param.name.clone(), param.text(value))).collect()
 }
 
-/// The parameters, each of which the engine has taken with its extreme values.
+/// Chooses the parameters and tries each with its extreme values.
 fn tried(raw: &RawPlan, plan: &Plan, tunable: &Tunable) -> Result<Chosen> {
     let config = engine_config(plan, &plan.players[0], None);
     prepare::runtime()?.block_on(async {
@@ -87,13 +88,13 @@ fn tried(raw: &RawPlan, plan: &Plan, tunable: &Tunable) -> Result<Chosen> {
     })
 }
 
-/// Nodes of a search: those of the games, or fewer.
+/// Returns the nodes of a search: those of the games, or fewer.
 fn nodes(limit: Limit) -> u64 {
     limit.nodes.map_or(sensitivity::NODES, |nodes| nodes.min(sensitivity::NODES))
 }
 
-/// True if the searches are no shorter than those of the games, so that what changes nothing in them
-/// changes nothing in games.
+/// True if the searches are as long as those of the games. A parameter that changes nothing in them
+/// then changes nothing in games.
 fn is_whole(limit: Limit) -> bool {
     !limit.is_timed() && limit.nodes.is_some_and(|games| games <= nodes(limit))
 }
@@ -115,7 +116,8 @@ fn measure(plan: &Plan, book: &Book, space: &Space) -> Result<Sensitivity> {
     sensitivity::measure(&config, space, &positions, nodes, usize::from(plan.concurrency), &tell)
 }
 
-/// The parameters to tune after their sensitivity, and the names of the dead.
+/// Returns the parameters to tune, with steps evened by sensitivity, and the names of the dead
+/// ones.
 fn weighed(plan: &Plan, method: Choice, given: &Space, found: Option<&Sensitivity>) -> Result<(Space, Vec<String>)> {
     let Some(found) = found else { return Ok((given.clone(), Vec::new())) };
     if found.noise.any > 0 {

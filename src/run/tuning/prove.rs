@@ -1,12 +1,12 @@
-//! The proof of a tuning: its full step and its half step race against the start, from openings that
-//! the tuning did not have, and under another clock if that is asked for.
+//! Proof of a tuning: its full step and its half step race against the start. The openings are not
+//! those of the tuning, and the clock may differ.
 //!
-//! If the recipe names the sources' rows, the engines of the race are built as ever from commits with
-//! the values in them, so what is proven is what would be shipped. Else they are the tuned program
-//! with other options.
+//! If the recipe names the rows in the sources, the race's engines are built as usual from commits
+//! with the new values. The proof is then about the program that would be released. Otherwise they
+//! are the tuned program with other options.
 //!
-//! The race ends once a candidate is shown to be stronger than the start and the other one cannot be
-//! much stronger than it ([`CLOSE`]), or if none is left.
+//! The race ends if a candidate is shown to be stronger than the start and the other one cannot be
+//! much stronger than it ([`CLOSE`]). It also ends if none is left.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -32,27 +32,27 @@ use crate::tournament::standing::Standing;
 use crate::tune::report::{Stride, candidates};
 use crate::tune::space::Space;
 
-/// Folder of the race in the run's directory.
+/// Name of the race's directory in the run's directory.
 pub(crate) const FOLDER: &str = "prove";
 
-/// Probability that anything the race says is false.
+/// Probability that any statement of the race is false.
 const ALPHA: f64 = 0.05;
 
-/// Elo by which the other candidate may be stronger than the one that is chosen. One that is shown to
-/// gain less before it is shown to gain at all is dropped.
+/// Elo by which the other candidate may be stronger than the chosen one. A candidate is dropped if
+/// it is shown to gain less than this before it is shown to gain at all.
 pub(crate) const CLOSE: f64 = 5.0;
 
 /// Pairs of each candidate between two decisions.
 const STEP: u32 = 16;
 
-/// Way in which a proof came out.
+/// Result of a proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// A candidate is shown to be stronger than the start.
     Proven,
     /// Every candidate is shown to gain less than [`CLOSE`], or nothing.
     NotBetter,
-    /// Neither.
+    /// Neither was shown.
     NotShown,
 }
 
@@ -65,7 +65,7 @@ impl Verdict {
         }
     }
 
-    /// The exit code: that of `race`.
+    /// Returns the exit code, as for `race`.
     pub(crate) const fn exit(self) -> Exit {
         match self {
             Self::Proven => Exit::Done,
@@ -75,16 +75,16 @@ impl Verdict {
     }
 }
 
-/// A step from the start that is held against it.
+/// A step from the start, to be tested against it.
 #[derive(Clone, Debug)]
 pub(crate) struct Candidate {
     pub(crate) name: &'static str,
     pub(crate) values: Vec<f64>,
-    /// Its place in the race; all zero before.
+    /// Its standing in the race; `None` before it.
     pub(crate) standing: Option<race::Standing>,
 }
 
-/// A proof that was played.
+/// A played proof.
 #[derive(Clone, Debug)]
 pub(crate) struct Proof {
     pub(crate) verdict: Verdict,
@@ -93,11 +93,11 @@ pub(crate) struct Proof {
     pub(crate) chosen: Option<usize>,
     /// Limit of a move.
     pub(crate) limit: Limit,
-    /// The race's own end, if that was no decision.
+    /// Exit of the race, such as an interruption.
     pub(crate) exit: Exit,
 }
 
-/// The steps from the start to the result of a tuning. Switches have no half step.
+/// Returns the steps from the start to the result of a tuning. Switches have no half step.
 pub(crate) fn steps(rule: &TuneRule, result: &[f64]) -> Vec<Candidate> {
     let name = |stride| match stride {
         Stride::Full => "full",
@@ -108,8 +108,8 @@ pub(crate) fn steps(rule: &TuneRule, result: &[f64]) -> Vec<Candidate> {
     all.map(|(stride, values)| Candidate { name: name(stride), values, standing: None }).collect()
 }
 
-/// Clock of the race, if it has one of its own; to be asked for before the tuning, because it says what
-/// is wrong with the settings of the race.
+/// Returns the race's own clock, if any. Call it before the tuning, because it reports faulty
+/// settings of the race.
 pub(crate) fn clock(raw: &RawPlan) -> Result<Option<TimeControl>> {
     if raw.prove_pairs == Some(0) {
         fail!(Setting, "--prove-pairs 0 proves nothing; leave it out, or say --no-prove");
@@ -117,7 +117,7 @@ pub(crate) fn clock(raw: &RawPlan) -> Result<Option<TimeControl>> {
     raw.prove_tc.as_deref().map(|text| text.parse().map_err(RunError::value("--prove-tc"))).transpose()
 }
 
-/// Plays the race of `steps` in the directory of the tuning `root`, or goes on with it.
+/// Plays or resumes the race of `steps` in the tuning's directory `root`.
 pub(crate) fn prove(
     raw: &RawPlan,
     root: &Path,
@@ -139,7 +139,7 @@ pub(crate) fn prove(
     weigh(&place, plan, steps, exit)
 }
 
-/// Goes on with a race that was broken off; one that is over is left as it is.
+/// Resumes an interrupted race; a complete one is left unchanged.
 fn go_on(place: &Path, space: &Space, steps: &[Candidate], is_built: bool, output: Output) -> Result<(Plan, Exit)> {
     let (dir, plan) = RunDir::open(place)?;
     trust::check(&dir, &plan, false)?;
@@ -166,7 +166,7 @@ fn go_on(place: &Path, space: &Space, steps: &[Candidate], is_built: bool, outpu
     Ok((plan, exit))
 }
 
-/// The plan of the race: that of the tuning with other players, openings and limits.
+/// Returns the plan of the race: that of the tuning with other players, openings and limits.
 fn plan(
     raw: &RawPlan,
     tuned: &Plan,
@@ -196,7 +196,7 @@ fn plan(
     Ok(plan)
 }
 
-/// The start and its candidates.
+/// Returns the start and its candidates as players.
 fn players(tuned: &Plan, space: &Space, sources: Option<&Sources>, steps: &[Candidate]) -> Result<Vec<Player>> {
     let Some(engine) = tuned.players.first() else { fail!(Engine, "the tuning has no engine") };
     let start = space.start();
@@ -231,7 +231,7 @@ fn players(tuned: &Plan, space: &Space, sources: Option<&Sources>, steps: &[Cand
     Ok(players)
 }
 
-/// What a race that ended so says of the candidates.
+/// Evaluates the race, whose run ended with `exit`.
 fn weigh(place: &Path, plan: Plan, steps: Vec<Candidate>, exit: Exit) -> Result<Proof> {
     let (dir, _) = RunDir::open(place)?;
     let mut standing = Standing::new(&plan)?;
@@ -254,14 +254,14 @@ fn weigh(place: &Path, plan: Plan, steps: Vec<Candidate>, exit: Exit) -> Result<
     Ok(Proof { verdict, candidates, chosen, limit, exit })
 }
 
-/// The candidate of most points a pair among those that are shown to be stronger than the start.
+/// Returns the candidate with most points per pair among those shown to be stronger than the start.
 fn best(takes: &[race::Standing]) -> Option<usize> {
     let score = |take: &race::Standing| {
         let points: u64 = (0..).zip(take.pairs.0).map(|(points, pairs)| points * pairs).sum();
         points as f64 / take.pairs.pairs().max(1) as f64
     };
     let better = takes.iter().enumerate().filter(|(_, take)| take.is_better && take.dropped.is_none());
-    // Of two equals the last, and that is the first candidate.
+    // In reverse, because `max_by` returns the last of equals: the first candidate wins a tie.
     better.rev().max_by(|one, other| score(one.1).total_cmp(&score(other.1))).map(|(place, _)| place)
 }
 

@@ -1,15 +1,17 @@
-//! Sensitivity of an engine's moves to its parameters, by searches at fixed nodes and without a game.
+//! Sensitivity of an engine's moves to its parameters, measured by searches at fixed nodes without
+//! games.
 //!
-//! Each position is searched with all parameters at their start, twice, and with one parameter a step
-//! up and a step down. A parameter is dead if nothing of any answer changes: neither move nor score,
-//! depth or nodes. Such a one is a mistyped name, a table that is built only at the start, or a rule
-//! that these searches never reach. The others' steps are evened: a step whose changes of the best move
-//! are rarer than the median's grows and one whose changes are more frequent shrinks, in proportion but
-//! by a factor of two at most, because how often a move changes says only roughly what it costs.
+//! Each position is searched twice with all parameters at their start, and with each parameter a
+//! step up and a step down. A parameter is dead if no answer changes at all, in move, score, depth
+//! or nodes. Its name may be mistyped, it may belong to a table that is built only at the start, or
+//! these searches may never reach its rule. The steps of the others are evened: a step that changes
+//! the best move more rarely than the median grows, and a more frequent one shrinks. The factor is
+//! in proportion but at most two, because the rate of changed moves is only a rough measure of the
+//! effect.
 //!
-//! Every search begins with a new game in a small hash table, so its answer is a function of position
-//! and values alone, whatever process gives it. An engine for which that does not hold is found by the
-//! second search at the start, and none of its parameters is called dead.
+//! Each search starts with a new game and a small hash table, so its answer depends on position and
+//! values alone. The second search at the start finds engines that do not behave so, and none of
+//! their parameters is called dead.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash as _, Hasher as _};
@@ -26,22 +28,22 @@ use crate::tune::space::{Kind, Param, Space};
 use crate::uci::process::{Engine, EngineConfig, SearchOutcome};
 use crate::uci::{Go, OptionKind, PositionLine};
 
-/// Positions that are searched.
+/// Most positions that are searched.
 pub(crate) const POSITIONS: usize = 500;
 
-/// Nodes of a search unless games have fewer, and at most.
+/// Nodes of a search, unless the games have fewer.
 pub(crate) const NODES: u64 = 10_000;
 
-/// Wait for an answer: far more than a search of this length takes on a busy machine.
+/// Timeout of an answer, far more than a search takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Factor at most by which evening changes a step.
+/// Greatest factor by which evening changes a step.
 const MOST_EVENED: f64 = 2.0;
 
-/// Part of a range that a step takes at most after evening.
+/// Least number of steps in a range after evening.
 const LARGEST_PART: f64 = 4.0;
 
-/// Answer to a search: the move, and all that was said of the search.
+/// Hashes of an answer: the move, and the figures of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Answer {
     best: u64,
@@ -51,11 +53,11 @@ struct Answer {
 /// Answers of a parameter's searches that differ from those at the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Changes {
-    /// Searches.
+    /// Number of searches.
     pub(crate) searches: usize,
-    /// Searches with another best move.
+    /// Number of searches with another best move.
     pub(crate) moves: usize,
-    /// Searches of which anything differs.
+    /// Number of searches with any difference.
     pub(crate) any: usize,
 }
 
@@ -86,7 +88,7 @@ pub(crate) struct Sensitivity {
 }
 
 impl Sensitivity {
-    /// Whether a parameter changes nothing at all.
+    /// True if a parameter changes nothing at all.
     pub(crate) fn is_dead(&self, index: usize) -> bool {
         self.noise.any == 0 && self.changes.get(index).is_some_and(|changes| changes.any == 0)
     }
@@ -96,7 +98,7 @@ impl Sensitivity {
         (2 * params + 2) * positions
     }
 
-    /// The space with its dead parameters left out, if any other is left.
+    /// Returns the space without its dead parameters; an error if no other is left.
     pub(crate) fn without_dead(&self, space: &Space) -> Result<Space> {
         let kept = space.params().iter().enumerate().filter(|(index, _)| !self.is_dead(*index));
         let kept: Vec<_> = kept.map(|(_, param)| (None, param.clone())).collect();
@@ -111,14 +113,14 @@ impl Sensitivity {
         Ok(Space::new("parameters", kept)?)
     }
 
-    /// The space with steps that change about as many moves each.
+    /// Returns the space with steps that change about the same number of moves each.
     pub(crate) fn evened(&self, space: &Space) -> Result<Space> {
         let share = |changes: &Changes| (changes.share() - self.noise.share()).max(0.0);
         let mut shares: Vec<f64> = self.changes.iter().map(share).filter(|share| *share > 0.0).collect();
         shares.sort_by(f64::total_cmp);
         let Some(median) = shares.get(shares.len() / 2).copied() else { return Ok(space.clone()) };
         let evened = space.params().iter().zip(&self.changes).map(|(param, changes)| {
-            // One whose best moves never change has a step that is too small by more than the bound.
+            // If best moves never change, the step is too small by more than the greatest factor.
             let factor = (median / share(changes)).clamp(1.0 / MOST_EVENED, MOST_EVENED);
             (None, Param { step: step(param, factor), ..param.clone() })
         });
@@ -126,15 +128,15 @@ impl Sensitivity {
     }
 }
 
-/// A step times a factor: no less than one for whole numbers, no more than a part of the range, unless
-/// it was so before.
+/// Multiplies a step by a factor. The result is at least one for whole numbers and at most a part
+/// of the range, unless the step was beyond that before.
 fn step(param: &Param, factor: f64) -> f64 {
     let least = if param.kind == Kind::Int { param.step.min(1.0) } else { 0.0 };
     let most = param.step.max((param.max - param.min) / LARGEST_PART);
     (param.step * factor).clamp(least, most)
 }
 
-/// Values a step below and above the start, each if the range has room for it.
+/// Returns the values a step below and above the start, each if the range allows it.
 fn moved(param: &Param) -> Vec<f64> {
     let start = param.nearest(param.start);
     let least = if param.kind == Kind::Int { 1.0 } else { 0.0 };
@@ -142,7 +144,7 @@ fn moved(param: &Param) -> Vec<f64> {
     [start - by, start + by].into_iter().map(|value| param.nearest(value)).filter(|value| *value != start).collect()
 }
 
-/// What is searched: values of all parameters, and the parameter that is not at its start.
+/// Values of all parameters, and the one parameter that is not at its start.
 #[derive(Debug)]
 struct Item {
     param: Option<usize>,
@@ -163,7 +165,7 @@ fn items(space: &Space) -> Vec<Item> {
     items
 }
 
-/// Positions spread evenly over a book, as lines to the engine.
+/// Returns positions spread evenly over a book, as `position` lines.
 pub(crate) fn positions(book: &Book, most: usize) -> Result<Vec<PositionLine>> {
     let count = book.len().min(most);
     let mut lines = Vec::with_capacity(count);
@@ -186,7 +188,7 @@ fn line(opening: &Opening) -> Result<PositionLine> {
     Ok(line)
 }
 
-/// Searches with several engines at once; `tell` hears the expected time once it is known.
+/// Measures with several concurrent engines; `tell` gets the expected time after the first item.
 pub(crate) fn measure(
     config: &EngineConfig,
     space: &Space,
@@ -210,7 +212,7 @@ pub(crate) fn measure(
                 let begun = Instant::now();
                 let found = search(&mut engine, item, positions, nodes, space).await;
                 if found.is_err() {
-                    // The others need not go on.
+                    // Stops the other threads.
                     next.store(items.len(), Ordering::Relaxed);
                 }
                 let found = found?;
@@ -238,13 +240,13 @@ pub(crate) fn measure(
     Ok(Sensitivity { nodes, positions: positions.len(), changes, noise, took: begun.elapsed() })
 }
 
-/// The engine with the least hash table that it has: tables are cleared before every search.
+/// Starts the engine with its smallest hash table, because it is cleared before every search.
 async fn small(config: &EngineConfig) -> Result<Engine> {
     let mut engine = Engine::start(config, &[]).await?;
     let hash = engine.options().iter().find(|option| option.name.eq_ignore_ascii_case("Hash"));
     if let Some(OptionKind::Spin { min: Some(min), .. }) = hash.map(|hash| &hash.kind) {
         let value = min.max(&1).to_string();
-        // An engine that does not take its own least value keeps the one it has.
+        // An engine that refuses its own least value keeps its default.
         let _ = engine.set_options(&[("Hash".to_owned(), value)]);
     }
     Ok(engine)
@@ -343,7 +345,8 @@ mod tests {
                      d, int, 2, 0, 5, 1, .002\ne, float, 1, 0, 2, .5, .002\n";
         let found = measured(&[10, 16, 90, 90, 2], 0);
         let steps: Vec<f64> = found.evened(&space(lines)).unwrap().params().iter().map(|param| param.step).collect();
-        // Median 16: rarer changes make longer steps, bounded by 2, by whole numbers and by the range.
+        // Median 16: steps with rarer changes grow, bounded by the factor 2, by whole numbers and
+        // by the range.
         let expected = [12.8, 8.0, 4.0, 1.0, 0.5];
         assert!(steps.iter().zip(expected).all(|(step, expected)| (step - expected).abs() < 1e-12), "{steps:?}");
         let found = measured(&[10, 0, 16, 90, 0], 0);
@@ -352,7 +355,7 @@ mod tests {
         assert_eq!(kept.params().iter().map(|param| param.name.as_str()).collect::<String>(), "acd");
         let error = measured(&[0; 5], 0).without_dead(&space(lines)).unwrap_err().to_string();
         assert!(error.starts_with("no parameter changes anything in searches of 1 nodes"), "{error}");
-        // Where two equal searches differ, no silence means anything.
+        // If two equal searches differ, unchanged answers prove nothing.
         assert!(!measured(&[0; 5], 1).is_dead(0));
     }
 }

@@ -1,5 +1,5 @@
-//! A tuning in its directory: `tuning.toml` (the settings it was begun with), `tune/` (its games),
-//! `prove/` (the race that follows), and the values. The same command goes on with it.
+//! A tuning in its directory: `tuning.toml` (its settings), `tune/` (its games), `prove/` (the race
+//! that follows), and the values. The same command resumes it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,13 +23,13 @@ use crate::tournament::pairing::{Next, Pairing};
 use crate::tournament::standing::Standing;
 use crate::tune::run::Tuning;
 
-/// Folder of the tuning's games in the run's directory.
+/// Name of the directory of the tuning's games.
 pub(crate) const FOLDER: &str = "tune";
 
-/// File of the settings in the run's directory.
+/// Name of the file of the settings.
 const SETTINGS: &str = "tuning.toml";
 
-/// Keys that may be others when a tuning is gone on with: they change no game of it.
+/// Keys that may change when a tuning is resumed, because they change none of its games.
 const FREE: [&str; 9] = [
     "out",
     "concurrency",
@@ -42,14 +42,14 @@ const FREE: [&str; 9] = [
     "prove-pairs",
 ];
 
-/// A tuning that was played, as far as it came.
+/// A tuning that was played, complete or not.
 #[derive(Debug)]
 pub(crate) struct Tuned {
     pub(crate) root: PathBuf,
     pub(crate) plan: Plan,
     pub(crate) rule: TuneRule,
     pub(crate) pairs: u64,
-    /// The result, not rounded.
+    /// Unrounded result.
     pub(crate) result: Vec<f64>,
     pub(crate) proof: Option<Proof>,
     /// Names of the files with the values.
@@ -60,7 +60,7 @@ pub(crate) struct Tuned {
 }
 
 impl Tuned {
-    /// The values to take: those of the proven step, else the full one.
+    /// Returns the values to take: those of the proven step, else of the full one.
     pub(crate) fn values(&self) -> &[f64] {
         let proof = self.proof.as_ref();
         let chosen = proof.and_then(|proof| proof.candidates.get(proof.chosen?));
@@ -68,7 +68,7 @@ impl Tuned {
     }
 }
 
-/// Tunes in `place`, or goes on there, and proves the result.
+/// Starts or resumes a tuning in `place`, and proves the result.
 pub(crate) fn play(raw: &RawPlan, place: &Place, branch: Option<&str>, output: Output) -> Result<Tuned> {
     let begun = place.wanted().join(FOLDER);
     let is_begun = matches!(place, Place::Given(_)) && begun.join(file::FILE_NAME).is_file();
@@ -82,7 +82,7 @@ pub(crate) fn play(raw: &RawPlan, place: &Place, branch: Option<&str>, output: O
     };
     let mut tuned = count(root, exit)?;
     match exit {
-        // Its time may be over, or its openings: what it found by then is its result.
+        // Out of time or openings: the values found so far are the result.
         Exit::Done | Exit::Inconclusive => {}
         _ => return Ok(tuned),
     }
@@ -102,7 +102,7 @@ pub(crate) fn play(raw: &RawPlan, place: &Place, branch: Option<&str>, output: O
     Ok(tuned)
 }
 
-/// Makes the directory and plays the tuning.
+/// Creates the directory and plays the tuning.
 fn begin(raw: &RawPlan, place: &Place, branch: Option<&str>, output: Output) -> Result<(PathBuf, Exit)> {
     if let Place::Given(root) = place
         && root.symlink_metadata().is_ok()
@@ -125,14 +125,14 @@ fn begin(raw: &RawPlan, place: &Place, branch: Option<&str>, output: Output) -> 
     let games = Place::Given(root.join(FOLDER));
     let exit = drive::start(Arc::new(plan), book, &games, output);
     if exit.is_err() && games.wanted().symlink_metadata().is_err() {
-        // Nothing was begun. What cannot be removed is told by the next command there.
+        // Nothing was begun. If the removal fails, the next command there reports it.
         let _ = std::fs::remove_file(&settings);
         let _ = std::fs::remove_dir(&root);
     }
     Ok((root, exit?))
 }
 
-/// Makes the directory of a run, with a number after its name if that is taken and not the user's own.
+/// Creates the directory of a run. A default name gets a number if it is taken.
 fn make(place: &Place) -> Result<PathBuf> {
     let wanted = place.wanted();
     let failed = |root: &Path| format!("{}: cannot create it; choose another --out", root.display());
@@ -147,7 +147,7 @@ fn make(place: &Place) -> Result<PathBuf> {
         match std::fs::create_dir(&root) {
             Ok(()) => return Ok(root),
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-                // A command that was stopped before its first game left only its settings.
+                // A command that was stopped before its first game leaves only its settings.
                 if matches!(place, Place::Given(_)) {
                     return Ok(root);
                 }
@@ -158,7 +158,7 @@ fn make(place: &Place) -> Result<PathBuf> {
     fail!(OtherRun, "{}: no free name beside it; choose another --out", wanted.display())
 }
 
-/// Settings that decide the games of a tuning.
+/// Returns the settings that decide the games of a tuning.
 fn settings(raw: &RawPlan) -> Result<Table> {
     let mut table = raw.table()?;
     table.retain(|key, _| !FREE.contains(&key));
@@ -170,7 +170,7 @@ fn settings_text(raw: &RawPlan) -> Result<String> {
     Ok(format!("# Settings of this tuning; the same command with --out goes on with it.\n{table}"))
 }
 
-/// Refuses to go on with a tuning that was begun with other settings, naming the first.
+/// Refuses to resume a tuning that was begun with other settings, and names the first difference.
 fn check_settings(root: &Path, raw: &RawPlan) -> Result<()> {
     let path = root.join(SETTINGS);
     let text = read_text(&path, MOST_DOCUMENT_BYTES).within(|| format!("{}: cannot read it", path.display()))?;
@@ -195,13 +195,13 @@ fn check_settings(root: &Path, raw: &RawPlan) -> Result<()> {
     )
 }
 
-/// Goes on with the games of a tuning; one that is over is left as it is.
+/// Resumes the games of a tuning; a complete one is left unchanged.
 fn go_on(root: &Path, output: Output) -> Result<Exit> {
     let (dir, plan) = RunDir::open(&root.join(FOLDER))?;
     trust::check(&dir, &plan, false)?;
     let standing = standing(&dir, &plan)?;
     let next = Pairing::new(&plan).next(PairId(standing.settled()), standing.results());
-    // A race that was begun has settled what the tuning found.
+    // Once a race has begun, the result of the tuning is fixed.
     let is_proving = root.join(prove::FOLDER).join(file::FILE_NAME).is_file();
     if is_proving || standing.is_over() || matches!(next, Next::Done | Next::OutOfOpenings) {
         return Ok(Exit::Done);
@@ -215,7 +215,7 @@ fn standing(dir: &RunDir, plan: &Plan) -> Result<Standing> {
     Ok(standing)
 }
 
-/// The tuning of a directory from its journal.
+/// Reads the tuning of a directory from its journal.
 fn count(root: PathBuf, exit: Exit) -> Result<Tuned> {
     let (dir, plan) = RunDir::open(&root.join(FOLDER))?;
     let Some(rule) = plan.format.tuning().cloned() else { fail!(OtherRun, "{}: it is no tuning", root.display()) };
@@ -226,7 +226,7 @@ fn count(root: PathBuf, exit: Exit) -> Result<Tuned> {
     Ok(Tuned { root, plan, rule, pairs, result, proof: None, files: Vec::new(), applied: None, exit })
 }
 
-/// Has the result proven, and notes how it came out.
+/// Proves the result and stores the verdict.
 fn proven(raw: &RawPlan, tuned: &mut Tuned, sources: Option<&Sources>, output: Output) -> Result<()> {
     let space = &tuned.rule.space;
     let steps: Vec<Candidate> = prove::steps(&tuned.rule, &tuned.result);
@@ -257,7 +257,7 @@ pub(crate) fn check_branch(branch: &str, sources: Option<&Sources>) -> Result<()
     Ok(sources.check_branch(branch)?)
 }
 
-/// Makes the branch with the values, unless a proof was to be had and is not there.
+/// Makes the branch with the values, unless a required proof is missing.
 fn apply(tuned: &Tuned, branch: &str, sources: Option<&Sources>) -> Result<Option<String>> {
     if tuned.exit != Exit::Done {
         progress::note(&format!(
@@ -271,7 +271,7 @@ fn apply(tuned: &Tuned, branch: &str, sources: Option<&Sources>) -> Result<Optio
     Ok(Some(sources.apply(branch, &values, &message(tuned))?))
 }
 
-/// The message of the commit with the values.
+/// Returns the message of the commit with the values.
 fn message(tuned: &Tuned) -> String {
     let space = &tuned.rule.space;
     let proof = match tuned.proof.as_ref().and_then(|proof| Some((proof, proof.candidates.get(proof.chosen?)?))) {
