@@ -1,4 +1,4 @@
-//! How fast training is, on positions made up for it.
+//! Speed of training on random positions.
 
 use super::features::Inputs;
 use super::head::Loss;
@@ -10,18 +10,20 @@ use destrier::nnue::Kind;
 use std::convert::Infallible;
 use std::time::Instant;
 
-/// Positions of a batch.
+/// Positions per batch.
 const BATCH: usize = 16384;
 
-/// A speed, in positions.
+/// Training speed in positions per second.
 #[derive(Debug, Clone, Copy)]
 pub struct Speed {
     pub per_second: f64,
-    /// By the processor time of all threads: what a busy machine does not change much.
+    /// Positions per second of processor time, summed over all threads. Other load on the machine
+    /// affects it little.
     pub per_processor: f64,
 }
 
-/// Trains a SCReLU network of some width, mirrored, with eight output buckets, on batches of 16,384 positions.
+/// Measures the training of a mirrored SCReLU network with eight output buckets, `hidden` neurons
+/// per perspective and batches of 16,384 positions.
 pub fn measure(hidden: usize, threads: usize, batches: usize) -> Speed {
     let inputs = Inputs::new(true, [0; 32]);
     let shape = Shape { kind: Kind::Screlu, hidden, inputs, output_buckets: 8, factorised: false };
@@ -48,13 +50,14 @@ pub fn measure(hidden: usize, threads: usize, batches: usize) -> Speed {
     }
 }
 
-/// Processor time of this process, all threads.
+/// Returns the processor time of this process over all threads, in seconds.
 fn processor_seconds() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
-/// As many pieces, and as many pawns among them, as positions of games have: 18 on average.
+/// Creates a random position with 18 pieces on average, about as many pieces and pawns as in
+/// positions of games.
 fn position(random: &mut Random) -> ChessBoard {
     let mut squares: Vec<u8> = (0..64).collect();
     random.shuffle(&mut squares);

@@ -1,4 +1,5 @@
-//! All that a run needs to go on as if it had never stopped, in one file that is always whole.
+//! Checkpoints: the complete state of a run in one file, which is replaced atomically. A resumed
+//! run continues as if it had never stopped.
 
 use super::network::{Parameters, Shape};
 use super::trainer::State;
@@ -12,7 +13,7 @@ const MAGIC: &[u8; 8] = b"DTRAINCK";
 const VERSION: u32 = 1;
 const DIGEST: usize = 32;
 
-/// What is wrong with a checkpoint.
+/// Error of a checkpoint.
 #[derive(Debug, thiserror::Error)]
 pub enum CheckpointError {
     #[error("{}: {error}", path.display())]
@@ -29,21 +30,22 @@ pub enum CheckpointError {
     OtherPlan { path: PathBuf },
 }
 
-/// A run between two superbatches.
+/// State of a run between two superbatches.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checkpoint {
-    /// Digest of what a plan must keep for the run to go on.
+    /// Digest of the settings and data that must not change for the run to continue.
     pub plan: [u8; DIGEST],
     pub superbatches: u64,
-    /// Positions taken from the data so far.
+    /// Number of positions taken from the data so far.
     pub position: u64,
-    /// The learning curve so far, as CSV.
+    /// Learning curve so far, as CSV.
     pub curve: String,
     pub state: State,
 }
 
 impl Checkpoint {
-    /// Writes the file beside its place, then moves it there: a kill leaves the old one or the new one.
+    /// Writes a temporary file and renames it, so that a kill leaves either the old or the new
+    /// checkpoint.
     ///
     /// # Errors
     /// [`CheckpointError::Io`].
@@ -64,15 +66,15 @@ impl Checkpoint {
         replace(path, &bytes).map_err(|error| CheckpointError::Io { path: path.to_owned(), error })
     }
 
-    /// Reads the file of a network of a known shape; `None` when there is none.
+    /// Reads the checkpoint of a network of this shape; `None` if there is no file.
     ///
     /// # Errors
-    /// [`CheckpointError`], [`CheckpointError::OtherPlan`] when the digest is not `plan`.
+    /// [`CheckpointError`], among them [`CheckpointError::OtherPlan`] if the digest is not `plan`.
     pub fn load(path: &Path, shape: &Shape, plan: [u8; DIGEST]) -> Result<Option<Checkpoint>, CheckpointError> {
         Checkpoint::read(path, shape, Some(plan))
     }
 
-    /// The weights that another run of a network of this shape has come to.
+    /// Reads the weights from the checkpoint of another run with a network of this shape.
     ///
     /// # Errors
     /// [`CheckpointError::Start`], [`CheckpointError::Io`].
@@ -109,7 +111,7 @@ impl Checkpoint {
         }
         let mut plan = [0; DIGEST];
         plan.copy_from_slice(cut(DIGEST)?);
-        // Before the weights: those of another shape would not fit.
+        // Checked before the weights, because those of another shape would not fit.
         if expected.is_some_and(|expected| expected != plan) {
             return Err(CheckpointError::OtherPlan { path: path.to_owned() });
         }
@@ -130,7 +132,8 @@ impl Checkpoint {
     }
 }
 
-/// Keeps others out of a folder as long as the file, which is its `lock`, is open; none where another is at work there.
+/// Locks a folder by its file `lock` until the returned file is closed. Returns `None` if another
+/// process holds the lock.
 pub fn lock_folder(folder: &Path) -> io::Result<Option<File>> {
     let file = File::create(folder.join("lock"))?;
     match journal::lock(&file) {
@@ -140,7 +143,7 @@ pub fn lock_folder(folder: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Puts a file in place whole: written beside it, flushed to the disk, renamed.
+/// Replaces a file atomically: writes a temporary file, flushes it to disk and renames it.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".part");

@@ -3,23 +3,25 @@
 use quintain::report::plot::CurvePlot;
 use std::fmt;
 
-/// A run after one superbatch.
+/// Measurements of a run after one superbatch.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
     pub superbatch: u64,
-    /// Positions trained on.
+    /// Positions trained on so far.
     pub positions: u64,
     pub rate: f32,
-    /// The result's part in the target.
+    /// Share of the result in the target.
     pub wdl: f32,
-    /// Mean loss over the superbatch, as the weights changed.
+    /// Mean training loss over the superbatch, while the weights change.
     pub train: f64,
-    /// The same loss on held-out positions, after the superbatch.
+    /// Mean loss on the held-out positions after the superbatch.
     pub validation: f64,
-    /// As `validation`, but against the target of the run's last batch, which does not move: superbatches can be compared by it. No
-    /// number where an earlier version of this program, which had no such figure, made the point.
+    /// Mean loss on the held-out positions against the target of the run's last batch. This target
+    /// is fixed, so superbatches can be compared. NaN if an earlier version of this program, which
+    /// did not measure it, wrote the point.
     pub settled: f64,
-    /// Squared error against the score alone on held-out positions: runs with other blends can be compared by it.
+    /// Squared error against the score alone on held-out positions. Runs with different blends can
+    /// be compared by it.
     pub score: f64,
     /// Squared error against the result alone on held-out positions.
     pub result: f64,
@@ -37,13 +39,14 @@ impl fmt::Display for Point {
 }
 
 impl Point {
-    /// True when the loss is that against the last target too, or nothing else is known.
+    /// Returns true if the validation loss is already against the last target, or that loss is
+    /// unknown.
     fn is_settled(&self) -> bool {
         self.settled.is_nan() || self.settled == self.validation
     }
 }
 
-/// The points of a run, in order.
+/// Points of a run in order.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Curve(Vec<Point>);
 
@@ -58,13 +61,14 @@ impl Curve {
         &self.0
     }
 
-    /// The point of the lowest validation loss against the last target; none where there are none that know it.
+    /// Returns the point of the lowest validation loss against the last target; `None` if no point
+    /// has it.
     pub fn best(&self) -> Option<&Point> {
         let known = self.0.iter().filter(|point| !point.settled.is_nan());
         known.min_by(|a, b| a.settled.total_cmp(&b.settled))
     }
 
-    /// A table that [`Curve::parse`] reads back to the same bits.
+    /// Formats the curve as CSV, which [`Curve::parse`] reads back bit for bit.
     pub fn to_csv(&self) -> String {
         let line = |p: &Point| {
             let Point { superbatch, positions, rate, wdl, train, validation, score, result, settled } = p;
@@ -73,7 +77,7 @@ impl Curve {
         format!("{HEAD}\n{}", self.0.iter().map(line).collect::<String>())
     }
 
-    /// The losses as a picture; an SVG document.
+    /// Draws the losses as an SVG document.
     pub fn to_svg(&self, name: &str) -> String {
         let line = |label: &str, of: fn(&Point) -> f64| {
             let points = self.0.iter().map(|point| (point.superbatch as f64, of(point)));
@@ -96,8 +100,8 @@ impl Curve {
         .to_svg()
     }
 
-    /// Reads a table; lines that are no points are left out. `wdl` is the result's part in the last target, which tells what tables
-    /// without that column can say of it.
+    /// Parses CSV and skips lines that are not points. `wdl` is the share of the result in the last
+    /// target. It fills in `settled` for tables without that column.
     pub fn parse(text: &str, wdl: f32) -> Curve {
         Curve(text.lines().filter_map(|line| point(line, wdl)).collect())
     }

@@ -1,14 +1,17 @@
-//! The one place where the instruction set is chosen: a [`Kernel`] is compiled once for each and run in the best one.
+//! Dispatch to instruction sets: a [`Kernel`] is compiled for each set and runs in the best one
+//! available.
 //!
-//! Kernels are plain loops over blocks of constant width that the compiler turns into vectors. They multiply and add in
-//! separate steps and fold sums in a fixed order, so every instruction set gives the same bytes.
+//! Kernels are plain loops over blocks of constant width that the compiler vectorises. They
+//! multiply and add in separate steps and fold sums in a fixed order, so every instruction set
+//! gives the same bytes.
 
-/// A hot loop with its operands. Implementations of `run` must be `#[inline(always)]`, or they stay in the basic set.
+/// Hot loop with its operands. Implementations of `run` must be `#[inline(always)]`, or they stay
+/// in the baseline instruction set.
 pub trait Kernel {
     fn run(self);
 }
 
-/// An instruction set the machine was found to have.
+/// Instruction set that this machine supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Isa {
     Portable,
@@ -19,7 +22,7 @@ pub enum Isa {
 }
 
 impl Isa {
-    /// The best set of this machine.
+    /// Returns the best instruction set of this machine.
     pub fn detect() -> Isa {
         #[cfg(target_arch = "x86_64")]
         {
@@ -33,7 +36,7 @@ impl Isa {
         Isa::Portable
     }
 
-    /// Every set of this machine, the best last.
+    /// Returns every instruction set of this machine, the best last.
     #[cfg(test)]
     pub fn all() -> Vec<Isa> {
         #[cfg(target_arch = "x86_64")]
@@ -45,7 +48,7 @@ impl Isa {
         vec![Isa::Portable]
     }
 
-    /// Runs a kernel in this set.
+    /// Runs a kernel in this instruction set.
     #[inline]
     #[cfg_attr(
         target_arch = "x86_64",

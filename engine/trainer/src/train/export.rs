@@ -1,18 +1,20 @@
-//! Networks as whole numbers, in the engine's file format and in Bullet's layout.
+//! Quantised networks in the engine's file format and in Bullet's layout.
 
 use super::network::{Parameters, Shape};
 use destrier::nnue::{self, HIDDEN_2, Kind};
 
-/// One unit of an activation of a SCReLU network.
+/// Quantisation factor of activations in a SCReLU network.
 pub const QA: f32 = 255.0;
-/// One unit of an output weight of a SCReLU network, and of a weight of a layered one's second layer.
+/// Quantisation factor of the output weights in a SCReLU network, and of the second layer's weights
+/// in a layered one.
 pub const QB: f32 = 64.0;
-/// One unit of an activation of a layered network.
+/// Quantisation factor of activations in a layered network.
 pub const QC: f32 = 127.0;
-/// An output of 1 in the last sum of a layered network: 400 centipawns in sixteenths.
+/// Quantisation factor of the last sum in a layered network: an output of 1 is 400 centipawns in
+/// sixteenths.
 pub const QO: f32 = 400.0 * 16.0;
 
-/// What keeps a network from being written as whole numbers.
+/// Error of a network that cannot be quantised.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
     #[error("{group}: {value} does not fit its whole number at {unit} a unit; train with a smaller `clip`")]
@@ -21,16 +23,16 @@ pub enum ExportError {
     Format(#[from] nnue::FormatError),
 }
 
-/// Bullet's `quantised.bin`, which is the payload of a network file too.
+/// Quantises a network to Bullet's `quantised.bin`, which is also the payload of a network file.
 ///
-/// SCReLU: i16 first-layer weights `[input][H]` and biases `[H]` at 255 a unit, output weights `[bucket][2H]` at 64 a unit,
-/// output biases at 255 * 64 a unit. Layered: i16 first-layer weights and biases at 127 a unit, i8 second-layer weights
-/// `[32][2H]` at 64, i32 biases `[32]` at 127 * 64, i8 output weights `[32]` at 400 * 16 / 127, i32 bias at 400 * 16, so
-/// that the last sum is sixteenths of a centipawn.
-/// Filled up with zeros to a multiple of 64 bytes.
+/// SCReLU: i16 first-layer weights `[input][H]` and biases `[H]` at 255 a unit, output weights
+/// `[bucket][2H]` at 64 a unit, output biases at 255 * 64 a unit. Layered: i16 first-layer weights
+/// and biases at 127 a unit, i8 second-layer weights `[32][2H]` at 64, i32 biases `[32]` at 127 *
+/// 64, i8 output weights `[32]` at 400 * 16 / 127, i32 bias at 400 * 16, so that the last sum is in
+/// sixteenths of a centipawn. The payload is padded with zeros to a multiple of 64 bytes.
 ///
 /// # Errors
-/// [`ExportError::Overflow`] for a weight out of its number's range.
+/// [`ExportError::Overflow`] if a weight is outside the range of its integer type.
 pub fn payload(shape: &Shape, weights: &Parameters) -> Result<Vec<u8>, ExportError> {
     let mut bytes = Vec::new();
     let features = weights.merged_features();
@@ -56,10 +58,10 @@ pub fn payload(shape: &Shape, weights: &Parameters) -> Result<Vec<u8>, ExportErr
     Ok(bytes)
 }
 
-/// A network file: the engine's header, then the payload.
+/// Creates a network file: the engine's header, then the payload.
 ///
 /// # Errors
-/// [`ExportError::Format`] for a shape that the engine does not know.
+/// [`ExportError::Format`] if the engine does not support the shape.
 pub fn network(shape: &Shape, payload: &[u8]) -> Result<Vec<u8>, ExportError> {
     Ok(nnue::encode(&shape.layout(), payload)?)
 }

@@ -1,12 +1,13 @@
-//! Which inputs of the network a position switches on.
+//! Input features of a position.
 
 use bulletformat::ChessBoard;
 use destrier::nnue::FEATURES;
 
-/// The rule from a position to input indices.
+/// Mapping from positions to input indices.
 ///
-/// Index of a piece for a perspective: `bucket * 768 + (own 0 | enemy 384) + kind * 64 + square`, the square seen from that
-/// side and, in a mirrored network, with files a and h exchanged while that side's king stands on files e to h.
+/// Index of a piece for a perspective: `bucket * 768 + (own 0 | enemy 384) + kind * 64 + square`.
+/// The square is seen from that side. In a mirrored network, the board is mirrored horizontally if
+/// that side's king stands on files e to h.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Inputs {
     mirrored: bool,
@@ -15,33 +16,35 @@ pub struct Inputs {
 }
 
 impl Inputs {
-    /// `map` names the bucket of the own king's square, `rank * 4 + file` with files a to d, after mirroring.
+    /// Creates a mapping. `map` holds the bucket of each square of the own king, `rank * 4 + file`
+    /// with files a to d, after mirroring.
     pub fn new(mirrored: bool, map: [u8; 32]) -> Inputs {
         let king_buckets = usize::from(map.iter().copied().max().unwrap_or(0)) + 1;
         Inputs { mirrored, king_buckets, map }
     }
 
-    /// True when the board is mirrored to keep the own king on files a to d.
+    /// Returns true if the board is mirrored to keep the own king on files a to d.
     pub fn mirrored(&self) -> bool {
         self.mirrored
     }
 
-    /// The bucket of each of the 32 squares.
+    /// Returns the bucket of each of the 32 king squares.
     pub fn map(&self) -> &[u8; 32] {
         &self.map
     }
 
-    /// How many king buckets there are, 1 to 32.
+    /// Returns the number of king buckets, 1 to 32.
     pub fn king_buckets(&self) -> usize {
         self.king_buckets
     }
 
-    /// The number of inputs of one perspective.
+    /// Returns the number of inputs of one perspective.
     pub fn size(&self) -> usize {
         self.king_buckets * FEATURES
     }
 
-    /// The offset of the bucket and the mask that mirrors squares, for a king seen from its own side.
+    /// Returns the bucket and the mask that mirrors squares, for a king seen from its own side. The
+    /// bucket is given as the offset of its first input.
     fn view(&self, king: u8) -> (u16, u8) {
         let (file, rank) = (king & 7, king >> 3 & 7);
         let bucket = u16::from(self.map[usize::from(rank * 4 + file.min(7 - file))]);
@@ -49,7 +52,7 @@ impl Inputs {
         (bucket * FEATURES as u16, flip)
     }
 
-    /// Appends the inputs of the side to move and of the other side; both get one entry a piece.
+    /// Appends the inputs of the side to move and of the opponent, one entry per piece for each.
     pub fn append(&self, board: &ChessBoard, us: &mut Vec<u16>, them: &mut Vec<u16>) {
         let (our_base, our_flip) = self.view(board.ksq);
         let (their_base, their_flip) = self.view(board.opp_ksq);
@@ -62,7 +65,7 @@ impl Inputs {
     }
 }
 
-/// Why 32 bytes are no position.
+/// Returns the reason if a record is not a valid position.
 pub fn fault(board: &ChessBoard) -> Option<&'static str> {
     let count = board.occ.count_ones();
     if !(2..=32).contains(&count) {

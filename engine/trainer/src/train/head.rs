@@ -1,27 +1,30 @@
-//! From the first layer's sums to the loss and back: small, so every thread does it for itself.
+//! Forward and backward pass between the shards' sums and the loss. It is cheap, so every thread
+//! repeats it.
 
 use super::kernels::Step;
 use super::network::Shape;
 use destrier::nnue::{HIDDEN_2, Kind};
 
-/// How an output is judged.
+/// Loss function.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Loss {
-    /// Exponent of the error, 2 or more.
+    /// Exponent of the error.
     pub power: f32,
-    /// Part of the target that is the game's result, 0 to 1; the rest is the score.
+    /// Share of the game's result in the target, 0 to 1; the rest is the score.
     pub blend: f32,
-    /// Centipawns at which the sigmoid is at 0.73.
+    /// Centipawns at which the sigmoid reaches 0.73.
     pub scale: f32,
 }
 
 impl Loss {
-    /// What the sigmoid of the output should be: a score for the side to move and a result of 0, 1 (draw) or 2.
+    /// Returns the target of the output's sigmoid, from a score for the side to move and a result
+    /// of 0 (loss), 1 (draw) or 2 (win).
     pub fn target(&self, score: i16, result: u8) -> f32 {
         self.blend * (f32::from(result) / 2.0) + (1.0 - self.blend) * sigmoid(f32::from(score) / self.scale)
     }
 
-    /// The loss `|sigmoid(output) - target|^power` and its derivative by the output.
+    /// Returns the loss `|sigmoid(output) - target|^power` and its derivative with respect to the
+    /// output.
     pub fn of(&self, output: f32, target: f32) -> (f32, f32) {
         let expected = sigmoid(output);
         let error = expected - target;
@@ -34,12 +37,12 @@ impl Loss {
     }
 }
 
-/// The logistic function.
+/// Logistic function.
 pub fn sigmoid(x: f32) -> f32 {
     1.0 / (1.0 + (-x).exp())
 }
 
-/// The weights behind the sums, with their gradients and moments.
+/// Weights after the sums, with their gradients and moments.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Head {
     kind: Kind,
@@ -54,7 +57,7 @@ impl Head {
         Head { kind: shape.kind, gradients: vec![0.0; weights.len()], weights, momentum, velocity }
     }
 
-    /// The network's output for a position's sums.
+    /// Returns the network's output for a position's sums.
     pub fn forward(&self, sums: &[f32], bucket: usize) -> f32 {
         match self.kind {
             Kind::Screlu => sums[0] + self.weights[bucket],
@@ -67,7 +70,8 @@ impl Head {
         }
     }
 
-    /// Adds up gradients for the output's slope, and turns a position's sums into their slopes.
+    /// Accumulates the gradients for the output's slope, and replaces a position's sums by their
+    /// slopes.
     pub fn backward(&mut self, sums: &mut [f32], bucket: usize, slope: f32) {
         match self.kind {
             Kind::Screlu => {
@@ -87,7 +91,7 @@ impl Head {
         }
     }
 
-    /// One step of the optimiser; the gradients are zero afterwards.
+    /// Runs one step of the optimiser and resets the gradients to zero.
     pub fn step(&mut self, step: &Step) {
         let moments = self.momentum.iter_mut().zip(&mut self.velocity);
         for ((weight, gradient), (momentum, velocity)) in self.weights.iter_mut().zip(&mut self.gradients).zip(moments)

@@ -1,6 +1,7 @@
-//! Exported networks run in plain whole numbers: what the engine will say, to hold the float outputs against.
+//! Reference inference of exported networks in integer arithmetic, to compare with float outputs.
 //!
-//! Written from the file format alone and apart from the engine's kernels, so that each checks the other.
+//! It is written from the file format alone and independent of the engine's kernels, so that each
+//! checks the other.
 
 use super::network::Shape;
 use bulletformat::ChessBoard;
@@ -9,7 +10,7 @@ use destrier::nnue::{HIDDEN_2, Kind};
 /// Centipawns of an output of 1 in the engine.
 const SCALE: i64 = 400;
 
-/// How far whole numbers are from floats, in centipawns.
+/// Quantisation error in centipawns.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Rounding {
     pub mean: f64,
@@ -17,7 +18,7 @@ pub struct Rounding {
 }
 
 impl Rounding {
-    /// Compares float outputs with a payload's evaluations of the same positions.
+    /// Compares float outputs with the integer evaluations of the same positions.
     pub fn of(shape: &Shape, payload: &[u8], positions: &[ChessBoard], outputs: &[f32]) -> Rounding {
         let network = Integer::new(shape, payload);
         let errors = positions.iter().zip(outputs);
@@ -27,14 +28,14 @@ impl Rounding {
     }
 }
 
-/// A payload cut into its groups.
+/// Payload split into its groups.
 #[derive(Debug)]
 pub struct Integer {
     shape: Shape,
     features: Vec<i64>,
     bias: Vec<i64>,
     output: Vec<i64>,
-    /// Biases of the columns; layered: also the output's weights and bias.
+    /// Biases of the columns; in a layered network, also the output's weights and bias.
     head: Vec<i64>,
 }
 
@@ -61,7 +62,7 @@ impl Integer {
         Integer { shape: *shape, features, bias, output, head }
     }
 
-    /// Centipawns for the side to move.
+    /// Evaluates a position in centipawns for the side to move.
     pub fn evaluate(&self, board: &ChessBoard) -> i64 {
         let (mut us, mut them) = (Vec::new(), Vec::new());
         self.shape.inputs.append(board, &mut us, &mut them);
@@ -98,7 +99,7 @@ impl Integer {
     }
 }
 
-/// A little-endian number with its sign.
+/// Decodes a signed little-endian number.
 fn number(bytes: &[u8]) -> i64 {
     let shift = 64 - 8 * bytes.len() as u32;
     let raw = bytes.iter().rev().fold(0_u64, |value, &byte| value << 8 | u64::from(byte));

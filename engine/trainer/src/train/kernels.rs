@@ -1,9 +1,9 @@
-//! The hot loops, over the neurons of one shard.
+//! Hot loops over the neurons of one shard.
 
 use super::dispatch::Kernel;
 use super::tile::Tile;
 
-/// Values of `N` neurons side by side, on cache-line boundaries.
+/// Values of `N` adjacent neurons, aligned to cache lines.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[repr(C, align(64))]
 pub struct Row<const N: usize>(pub [f32; N]);
@@ -19,7 +19,7 @@ impl<const N: usize> Row<N> {
     }
 }
 
-/// Lanes of a running sum: folded in a fixed order, whatever the width of the machine's vectors.
+/// Lanes of a running sum, folded in a fixed order independent of the vector width of the machine.
 pub const LANES: usize = 16;
 
 #[inline(always)]
@@ -61,7 +61,7 @@ impl<const N: usize> Kernel for Accumulate<'_, N> {
 /// Weighted sums of squared activations: `sums[p] = sum over rows 2p, 2p + 1 of h^2 * w[bucket]`.
 pub struct SquareSums<'a, const N: usize> {
     pub tile: &'a Tile,
-    /// Rows `2 * bucket` (side to move) and `2 * bucket + 1`.
+    /// Rows `2 * bucket` (side to move) and `2 * bucket + 1` (opponent).
     pub weights: &'a [Row<N>],
     pub rows: &'a [Row<N>],
     pub sums: &'a mut [f32],
@@ -88,13 +88,14 @@ impl<const N: usize> Kernel for SquareSums<'_, N> {
     }
 }
 
-/// The way back through [`SquareSums`]: activations become their gradients in place, those of the weights are added up.
+/// Backward pass of [`SquareSums`]: replaces the activations by their gradients and accumulates
+/// those of the weights.
 pub struct SquareSumsBack<'a, const N: usize> {
     pub tile: &'a Tile,
     pub weights: &'a [Row<N>],
     pub weight_gradients: &'a mut [Row<N>],
     pub rows: &'a mut [Row<N>],
-    /// Gradient of the loss by each position's sum.
+    /// Gradient of the loss with respect to each position's sum.
     pub slopes: &'a [f32],
 }
 
@@ -110,7 +111,8 @@ impl<const N: usize> Kernel for SquareSumsBack<'_, N> {
                     let row = &mut self.rows[2 * position + side].0;
                     for ((h, weight), gradient) in row.iter_mut().zip(&weights.0).zip(&mut gradient.0) {
                         *gradient += slope * (*h * *h);
-                        // The square is flat where the clamp holds; at zero its slope 2h is zero by itself.
+                        // The gradient is zero at the upper clamp; at zero the slope 2h vanishes by
+                        // itself.
                         let open = if *h < 1.0 { slope * 2.0 } else { 0.0 };
                         *h = open * *h * weight;
                     }
@@ -121,7 +123,7 @@ impl<const N: usize> Kernel for SquareSumsBack<'_, N> {
     }
 }
 
-/// The way back through [`Accumulate`]: the gradients of each input's weights and of the bias.
+/// Backward pass of [`Accumulate`]: gradients of each input's weights and of the bias.
 pub struct Gather<'a, const N: usize> {
     pub tile: &'a Tile,
     pub rows: &'a [Row<N>],
@@ -147,7 +149,7 @@ impl<const N: usize> Kernel for Gather<'_, N> {
     }
 }
 
-/// What one step of AdamW needs to know.
+/// Parameters of one AdamW step.
 #[derive(Debug, Clone, Copy)]
 pub struct Step {
     pub rate: f32,
@@ -159,7 +161,7 @@ pub struct Step {
 }
 
 impl Step {
-    /// One weight forward. As Bullet does it, the moments are not corrected for their start at zero.
+    /// Updates one weight. As in Bullet, the moments are not bias-corrected.
     #[inline(always)]
     pub fn apply(&self, weight: &mut f32, gradient: f32, momentum: &mut f32, velocity: &mut f32) {
         *momentum = self.beta1 * *momentum + (1.0 - self.beta1) * gradient;
@@ -169,7 +171,7 @@ impl Step {
     }
 }
 
-/// AdamW over a group of rows; the gradients are zero afterwards.
+/// AdamW over a group of rows; resets the gradients to zero.
 pub struct Adam<'a, const N: usize> {
     pub step: Step,
     pub weights: &'a mut [Row<N>],

@@ -1,4 +1,4 @@
-//! The dense second layer of a layered network, over the neurons of one shard.
+//! Dense second layer of a layered network, over the neurons of one shard.
 
 use super::dispatch::Kernel;
 use super::kernels::{LANES, Row, fold};
@@ -6,10 +6,10 @@ use destrier::nnue::HIDDEN_2;
 
 /// Weighted sums of activations: `sums[p * 32 + u] = sum over rows 2p, 2p + 1 of h * w[u]`.
 pub struct DenseSums<'a, const N: usize> {
-    /// Rows `2 * unit` (side to move) and `2 * unit + 1`.
+    /// Rows `2 * unit` (side to move) and `2 * unit + 1` (opponent).
     pub weights: &'a [Row<N>],
     pub rows: &'a [Row<N>],
-    /// 32 a position.
+    /// Sums, 32 per position.
     pub sums: &'a mut [f32],
 }
 
@@ -33,12 +33,13 @@ impl<const N: usize> Kernel for DenseSums<'_, N> {
     }
 }
 
-/// The way back through [`DenseSums`]: activations become their gradients in place, those of the weights are added up.
+/// Backward pass of [`DenseSums`]: replaces the activations by their gradients and accumulates
+/// those of the weights.
 pub struct DenseSumsBack<'a, const N: usize> {
     pub weights: &'a [Row<N>],
     pub weight_gradients: &'a mut [Row<N>],
     pub rows: &'a mut [Row<N>],
-    /// Gradient of the loss by each sum, 32 a position.
+    /// Gradient of the loss with respect to each sum, 32 per position.
     pub slopes: &'a [f32],
 }
 

@@ -1,4 +1,4 @@
-//! An exported network as Destrier itself loads and runs it: what counts in the end.
+//! Check of an exported network in Destrier itself.
 
 use super::integer::Integer;
 use crate::data::record::Position;
@@ -6,7 +6,7 @@ use bulletformat::ChessBoard;
 use destrier::nnue::{self, EVAL_LIMIT, FormatError};
 use std::path::{Path, PathBuf};
 
-/// What is wrong with a network that was just written.
+/// Error of a network that was just written.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadedError {
     #[error("{}: Destrier cannot load what was just written: {error}", path.display())]
@@ -18,11 +18,13 @@ pub enum LoadedError {
     Differs { path: PathBuf, fen: String, engine: i64, expected: i64 },
 }
 
-/// Loads a network file in Destrier and holds its evaluations to the trainer's whole numbers. Returns how many of the positions
-/// were compared: records that are no legal position, which Destrier has no board for, are left out.
+/// Loads a network file in Destrier and compares its evaluations with the trainer's integer
+/// evaluations. Returns the number of positions compared. Records that are not legal positions are
+/// skipped, because Destrier has no board for them.
 ///
 /// # Errors
-/// [`LoadedError`] for a file that Destrier does not take, and for the first position it says something else of.
+/// [`LoadedError`] if Destrier refuses the file, or at the first position with a different
+/// evaluation.
 pub fn check(path: &Path, network: &Integer, positions: &[ChessBoard]) -> Result<usize, LoadedError> {
     let engine = nnue::read_file(path).map_err(|error| LoadedError::Refused { path: path.to_owned(), error })?;
     let limit = i64::from(EVAL_LIMIT);

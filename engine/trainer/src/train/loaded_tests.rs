@@ -1,4 +1,4 @@
-//! What is trained and exported, in Destrier: the same whole numbers, whatever the shape.
+//! Trained and exported networks in Destrier: the same integer evaluations for every shape.
 
 use super::integer::Integer;
 use super::loaded::{LoadedError, check};
@@ -19,7 +19,7 @@ const STARTS: [&str; 4] = [
     "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1",
 ];
 
-/// Legal positions of games of random moves, labelled by their material.
+/// Returns legal positions from games of random moves, with the material as score.
 fn positions(count: usize, seed: u64) -> Vec<Position> {
     let mut random = SplitMix64::from_seeds(&[seed]);
     let mut positions = Vec::new();
@@ -54,7 +54,8 @@ fn write(path: &Path, positions: &[Position]) {
     std::fs::write(path, ChessBoard::as_bytes_slice(&records)).expect("a file in a fresh folder");
 }
 
-/// Trains a network of these keys on positions of random games and returns the plan; it is exported at the end.
+/// Trains and exports a network with these plan keys on positions of random games. Returns the
+/// plan.
 fn trained(folder: &Path, network: &str) -> Plan {
     write(&folder.join("train.bin"), &positions(2000, 1));
     write(&folder.join("held-out.bin"), &positions(500, 2));
@@ -88,12 +89,12 @@ fn destrier_says_the_trainers_whole_numbers() {
     ] {
         let folder = tempfile::tempdir().expect("a fresh folder");
         let plan = trained(folder.path(), &network);
-        // The files once more, by other positions and straight from the engine's reader.
+        // Check the files again on other positions and with the engine's reader.
         let engine = nnue::read_file(&plan.out.join("net.nnue")).expect("a network");
         let file = std::fs::read(plan.out.join("net.nnue")).expect("a network");
         let payload = &file[nnue::HEADER_LEN..];
         let bare = std::fs::read(plan.out.join("quantised.bin")).ok();
-        // A bare file says nothing of its shape.
+        // A bare file has no header, so it is written only for the default shape.
         let is_plain = network == "hidden = 32\nmirrored = false";
         assert_eq!(bare.as_deref(), is_plain.then_some(payload), "{network}");
         let integer = Integer::new(&plan.shape(), payload);
@@ -115,7 +116,7 @@ fn another_networks_numbers_are_noticed() {
     let mut payload = std::fs::read(&path).expect("a network").split_off(nnue::HEADER_LEN);
     let records: Vec<ChessBoard> = positions(50, 4).iter().map(Position::to_bullet).collect();
     assert_eq!(check(&path, &Integer::new(&plan.shape(), &payload), &records).ok(), Some(50));
-    // The output biases, eight of two bytes.
+    // Overwrite the eight output biases of two bytes each.
     let biases = 2 * (768 * 32 + 32 + 8 * 64);
     payload[biases..biases + 16].fill(0x40);
     let error = check(&path, &Integer::new(&plan.shape(), &payload), &records).expect_err("other biases");
@@ -123,7 +124,7 @@ fn another_networks_numbers_are_noticed() {
     std::fs::write(&path, b"DESTRIER").expect("the run's folder");
     let refused = check(&path, &Integer::new(&plan.shape(), &payload), &records).expect_err("no network");
     assert!(refused.to_string().contains("cannot load"), "{refused}");
-    // An export writes it anew.
+    // Another export replaces the damaged file.
     let summary = Run::open(&plan).and_then(|run| run.export()).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(summary.same, 500);
 }

@@ -1,4 +1,4 @@
-//! Networks: training, quantising, exporting, comparing.
+//! Networks: training, quantisation, export and comparison tables.
 
 pub mod bench;
 mod checkpoint;
@@ -34,7 +34,7 @@ use clap::Subcommand;
 use std::io;
 use std::path::PathBuf;
 
-/// What can be asked for.
+/// Commands that train and export networks.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Train the networks of plans, one after the other; goes on where a run was stopped.
@@ -50,15 +50,16 @@ pub enum Command {
     },
 }
 
-/// Does what was asked for.
+/// Runs a command.
 ///
 /// # Errors
-/// Says what could not be read, written or understood.
+/// Fails if a plan or its data cannot be read or parsed, or the output cannot be written.
 pub fn run(command: Command) -> anyhow::Result<()> {
     let mut out = io::stdout();
     match command {
         Command::Train { plans } => {
-            // All plans and their data are looked at first: a mistake in the last must not show after the first has run for hours.
+            // Check all plans and their data first, so that a mistake in the last one does not show
+            // after hours of training.
             let plans = plans.iter().map(|path| Plan::load(path)).collect::<Result<Vec<_>, _>>()?;
             for (place, plan) in plans.iter().enumerate() {
                 run::check(plan, &plans[..place])?;

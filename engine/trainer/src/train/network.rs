@@ -1,24 +1,24 @@
-//! Shape of a network in training, and its weights in the order files keep them.
+//! Shape of a network in training, and its weights in file order.
 
 use super::features::Inputs;
 use destrier::nnue::{FEATURES, HIDDEN_2, Kind, Layout, output_bucket};
 use destrier::types::SplitMix64;
 
-/// The shape of a network.
+/// Shape of a network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
     pub kind: Kind,
-    /// Neurons of each perspective; a multiple of 16.
+    /// Neurons per perspective; a multiple of 16.
     pub hidden: usize,
     pub inputs: Inputs,
     /// Output buckets by material: 8, or 1.
     pub output_buckets: usize,
-    /// King buckets share a common part while they are trained.
+    /// True if king buckets share a common part during training (factorised inputs).
     pub factorised: bool,
 }
 
 impl Shape {
-    /// Layout of the exported file.
+    /// Returns the layout of the exported file.
     pub fn layout(&self) -> Layout {
         Layout {
             kind: self.kind,
@@ -30,12 +30,14 @@ impl Shape {
         }
     }
 
-    /// True if the weights alone tell the shape, so that a bare `quantised.bin` is enough.
+    /// Returns true if the shape follows from the size of the weights, so that a bare
+    /// `quantised.bin` is enough.
     pub fn is_plain(&self) -> bool {
         self.layout() == Layout::plain(Kind::Screlu, self.hidden)
     }
 
-    /// Sums that leave the first layer: output buckets, or units of the second layer.
+    /// Returns the number of sums after the first layer: output buckets, or units of the second
+    /// layer.
     pub fn columns(&self) -> usize {
         match self.kind {
             Kind::Screlu => self.output_buckets,
@@ -43,7 +45,7 @@ impl Shape {
         }
     }
 
-    /// How many of the sums a position needs.
+    /// Returns the number of these sums that one position needs.
     pub fn sums(&self) -> usize {
         match self.kind {
             Kind::Screlu => 1,
@@ -51,7 +53,8 @@ impl Shape {
         }
     }
 
-    /// Weights that follow the sums: biases, and in a layered network the second layer's weights and bias.
+    /// Returns the number of weights after the sums: biases, and in a layered network also the
+    /// output's weights and bias.
     pub fn head(&self) -> usize {
         match self.kind {
             Kind::Screlu => self.output_buckets,
@@ -59,43 +62,44 @@ impl Shape {
         }
     }
 
-    /// Output bucket of a position with `pieces` pieces, 2 to 32.
+    /// Returns the output bucket of a position with `pieces` pieces, 2 to 32.
     pub fn bucket(&self, pieces: u32) -> u8 {
         output_bucket(pieces, self.output_buckets) as u8
     }
 
-    /// Sizes of the five groups of [`Parameters`], in its order.
+    /// Returns the sizes of the five groups of [`Parameters`], in their order.
     pub fn sizes(&self) -> [usize; 5] {
         let factor = if self.factorised { FEATURES * self.hidden } else { 0 };
         [self.inputs.size() * self.hidden, factor, self.hidden, self.columns() * 2 * self.hidden, self.head()]
     }
 }
 
-/// A value for each weight of a network: the weights themselves, or one of the optimiser's moments.
+/// One value per weight of a network: the weights themselves, or one of the optimiser's moments.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parameters {
     /// `[king bucket * 768 + input][neuron]`.
     pub features: Vec<f32>,
-    /// What all king buckets have in common, `[input][neuron]`; empty unless factorised.
+    /// Part shared by all king buckets, `[input][neuron]`; empty unless factorised.
     pub factor: Vec<f32>,
     /// `[neuron]`.
     pub bias: Vec<f32>,
-    /// `[column][side to move, other][neuron]`.
+    /// `[column][side to move, opponent][neuron]`.
     pub output: Vec<f32>,
-    /// Biases of the columns; then, layered, weights of the second layer and its bias.
+    /// Biases of the columns; in a layered network, then the output's weights and bias.
     pub head: Vec<f32>,
 }
 
 impl Parameters {
-    /// All zero.
+    /// Creates parameters that are all zero.
     pub fn zero(shape: &Shape) -> Parameters {
         let [features, factor, bias, output, head] = shape.sizes().map(|size| vec![0.0; size]);
         Parameters { features, factor, bias, output, head }
     }
 
-    /// Weights N(0, sqrt(2 / inputs)) (He et al. 2015), biases 0. The first layer counts the 768 inputs of one king bucket: as many as
-    /// are on at once would keep its outputs as wide as its inputs, but features that hardly ever come up keep what they began with,
-    /// and that is noise in every evaluation.
+    /// Creates random weights N(0, sqrt(2 / inputs)) (He et al. 2015) and zero biases. The first
+    /// layer counts the 768 inputs of one king bucket. A count of the simultaneously active inputs
+    /// would keep the variance of the outputs. Rare features, however, keep their initial weights,
+    /// and these would be noise in every evaluation.
     pub fn random(shape: &Shape, seed: u64) -> Parameters {
         let mut parameters = Parameters::zero(shape);
         let mut random = Random::new(seed);
@@ -107,7 +111,8 @@ impl Parameters {
         if !shape.factorised {
             fill(&mut parameters.output, 2 * shape.hidden);
         } else {
-            // The common part starts random and the buckets' own parts at zero, or their sum would be too wide.
+            // The common part starts random and the parts of the buckets at zero, or the variance
+            // of their sum would be too large.
             parameters.features.fill(0.0);
             fill(&mut parameters.factor, FEATURES);
             fill(&mut parameters.output, 2 * shape.hidden);
@@ -118,17 +123,18 @@ impl Parameters {
         parameters
     }
 
-    /// The five groups in the order files keep them.
+    /// Returns the five groups in file order.
     pub fn groups(&self) -> [&[f32]; 5] {
         [&self.features, &self.factor, &self.bias, &self.output, &self.head]
     }
 
-    /// The five groups in the order files keep them.
+    /// Returns the five groups in file order.
     pub fn groups_mut(&mut self) -> [&mut [f32]; 5] {
         [&mut self.features, &mut self.factor, &mut self.bias, &mut self.output, &mut self.head]
     }
 
-    /// First-layer weights as the engine has them: each bucket's own part and the common part in one.
+    /// Returns the first-layer weights of the engine: the sums of each bucket's part and the common
+    /// part.
     pub fn merged_features(&self) -> Vec<f32> {
         if self.factor.is_empty() {
             return self.features.clone();
@@ -137,7 +143,7 @@ impl Parameters {
     }
 }
 
-/// A small seeded source of numbers.
+/// Seeded random number generator.
 #[derive(Debug, Clone)]
 pub struct Random(SplitMix64);
 
@@ -146,23 +152,23 @@ impl Random {
         Random(SplitMix64::new(seed))
     }
 
-    /// From 0 up to, not including, `bound`.
+    /// Returns a number from 0 up to, but excluding, `bound`.
     pub fn below(&mut self, bound: usize) -> usize {
         self.0.below(bound)
     }
 
-    /// Uniform over (0, 1).
+    /// Returns a uniform number in (0, 1).
     fn unit(&mut self) -> f64 {
         ((self.0.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
     }
 
-    /// Standard normal (Box and Muller 1958).
+    /// Returns a standard normal number (Box and Muller 1958).
     pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * self.unit().ln()).sqrt();
         radius * (std::f64::consts::TAU * self.unit()).cos()
     }
 
-    /// Fisher and Yates' shuffle.
+    /// Shuffles with the Fisher-Yates algorithm.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             items.swap(last, self.below(last + 1));

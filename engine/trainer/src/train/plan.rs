@@ -8,7 +8,7 @@ use quintain::text::{TomlError, from_toml};
 use serde::{Deserialize, Deserializer};
 use std::path::{Component, Path, PathBuf};
 
-/// What is wrong with a plan.
+/// Error in a plan.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
     #[error("{}: {error}", path.display())]
@@ -19,17 +19,18 @@ pub enum PlanError {
     Value { path: PathBuf, line: usize, key: &'static str, value: String, remedy: &'static str },
 }
 
-/// One training run. Relative paths start at the plan's folder.
+/// Plan of one training run. Relative paths start at the plan's folder.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Plan {
-    /// Names the run in tables and files.
+    /// Name of the run in tables and files.
     pub name: String,
     /// Folder for checkpoints, curves and the network.
     pub out: PathBuf,
     #[serde(default = "defaults::seed")]
     pub seed: u64,
-    /// Threads at most; as many as the machine has processors unless given. Changes no byte of the result.
+    /// Maximum number of threads; the number of processors by default. It does not affect the
+    /// result.
     #[serde(default)]
     pub threads: Option<usize>,
     pub data: Data,
@@ -42,50 +43,53 @@ pub struct Plan {
     pub optimiser: Optimiser,
 }
 
-/// Where positions come from.
+/// Training and validation data.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Data {
     /// Shuffled files of 32-byte bulletformat records.
     pub files: Vec<PathBuf>,
-    /// Files of positions that are never trained on; best split off by game.
+    /// Files of positions that are never trained on, preferably split off by game.
     #[serde(default)]
     pub validation: Vec<PathBuf>,
-    /// Without such files: the part of `files`, at their end, that is held out, more than 0 and at most 0.5.
+    /// Share of `files` at their end that is held out if `validation` is empty; more than 0 and at
+    /// most 0.5.
     #[serde(default = "defaults::validation_fraction")]
     pub validation_fraction: f64,
-    /// Held-out positions used at most.
+    /// Maximum number of held-out positions used.
     #[serde(default = "defaults::validation_positions")]
     pub validation_positions: u64,
 }
 
-/// The shape of the network.
+/// Shape of the network.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Network {
     /// `screlu` or `layered`.
     #[serde(default = "defaults::kind", deserialize_with = "kind")]
     pub kind: Kind,
-    /// Neurons of each perspective, 32 to 4096 in steps of 32.
+    /// Neurons per perspective, 32 to 4096 in steps of 32.
     pub hidden: usize,
     #[serde(default = "defaults::yes")]
     pub mirrored: bool,
-    /// 32 bucket numbers by the own king's square, rank by rank, files a to d; one bucket without it.
+    /// Bucket numbers of the 32 squares of the own king, rank by rank, files a to d. If empty,
+    /// there is one bucket.
     #[serde(default)]
     pub king_buckets: Vec<u8>,
-    /// A common part for all king buckets; on where there are several.
+    /// Shares a common part between king buckets (factorised inputs); by default if there are
+    /// several.
     #[serde(default)]
     pub factorised: Option<bool>,
-    /// By material; 8 or 1.
+    /// Number of output buckets by material, 8 or 1.
     #[serde(default = "defaults::output_buckets")]
     pub output_buckets: usize,
-    /// Checkpoint of a run of a network of this shape to begin with, in place of random weights: many cheap labels first, fewer good ones
-    /// after them.
+    /// Checkpoint of a network of this shape with the initial weights; random weights by default.
+    /// It allows pretraining on many cheap labels.
     #[serde(default)]
     pub start: Option<PathBuf>,
 }
 
-/// Reads the name of an architecture, as [`Kind::name`] gives it.
+/// Deserialises the name of an architecture, as [`Kind::name`] returns it.
 fn kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Kind, D::Error> {
     let name = String::deserialize(deserializer)?;
     let names = || Kind::ALL.map(|kind| format!("`{}`", kind.name())).join(" or ");
@@ -95,12 +99,12 @@ fn kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Kind, D::Error> {
         .ok_or_else(|| serde::de::Error::custom(format_args!("unknown kind `{name}`, expected {}", names())))
 }
 
-/// How much and how hard.
+/// Length of the training, batches and loss.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Training {
     pub superbatches: u32,
-    /// Batches of a superbatch; Bullet's 6,104 make it 100 million positions.
+    /// Batches per superbatch; Bullet's 6,104 make it 100 million positions.
     #[serde(default = "defaults::batches")]
     pub batches: u32,
     #[serde(default = "defaults::batch")]
@@ -111,15 +115,16 @@ pub struct Training {
     /// Centipawns of an output of 1.
     #[serde(default = "defaults::scale")]
     pub scale: f32,
-    /// A checkpoint after every so many superbatches, and after the last.
+    /// Superbatches between checkpoints; one also follows the last superbatch.
     #[serde(default = "defaults::save_every")]
     pub save_every: u32,
-    /// Advises to stop after so many superbatches without a better validation loss against the last target; 0 never does.
+    /// Superbatches without a better validation loss against the last target before a message
+    /// advises to stop; 0 disables it.
     #[serde(default = "defaults::patience")]
     pub patience: u32,
 }
 
-/// AdamW's numbers.
+/// Parameters of AdamW.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub struct Optimiser {
@@ -127,12 +132,12 @@ pub struct Optimiser {
     pub beta1: f32,
     pub beta2: f32,
     pub epsilon: f32,
-    /// No weight leaves minus this to plus this.
+    /// Bound of the absolute value of every weight.
     pub clip: f32,
 }
 
 impl Default for Optimiser {
-    /// Bullet's numbers, so that its schedules carry over.
+    /// Returns Bullet's parameters, so that its schedules carry over.
     fn default() -> Optimiser {
         Optimiser { decay: 0.01, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, clip: 1.98 }
     }
@@ -179,13 +184,15 @@ mod defaults {
     }
 }
 
-/// The folder that a plan's paths start at, in full: a run goes on whatever folder the command is given in.
+/// Returns the absolute folder that a plan's paths start at, so that a run does not depend on the
+/// working directory.
 pub(crate) fn folder_of(plan: &Path) -> PathBuf {
     let folder = plan.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     full(folder)
 }
 
-/// A path from the root, without links and `..` as far as there is something there: one for each place, whatever way leads to it.
+/// Returns the absolute path without `..`, and without links in the part that exists, so that each
+/// place has one path.
 pub(crate) fn full(path: &Path) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let real = |part: &Path| Some((part.canonicalize().ok()?, path.strip_prefix(part).ok()?));
@@ -200,7 +207,7 @@ pub(crate) fn full(path: &Path) -> PathBuf {
 }
 
 impl Plan {
-    /// Reads a plan.
+    /// Reads a plan from a file.
     ///
     /// # Errors
     /// [`PlanError`], with file, line, key and remedy.
@@ -216,7 +223,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Reads a plan's text; `path` is for messages.
+    /// Parses a plan; `path` is for messages.
     ///
     /// # Errors
     /// [`PlanError`], with file, line, key and remedy.
@@ -311,11 +318,12 @@ impl Plan {
         self.wdl.check().or_else(|(value, remedy)| wrong("wdl", &value, remedy))
     }
 
-    /// The parts of the plan that, with seed and data, decide what the weights become: when it is saved and when advice is given do
-    /// not, and a checkpoint to begin with does by what is in it, wherever it lies.
+    /// Returns the parts of the plan that determine the weights, along with seed and data. Settings
+    /// of checkpoints and advice are reset to their defaults. The initial checkpoint counts by its
+    /// content, not its path.
     ///
     /// # Errors
-    /// What reading that checkpoint says.
+    /// Fails if the initial checkpoint cannot be read.
     pub fn decisive(&self) -> std::io::Result<(Network, Training, &Rate, &Blend, &Optimiser)> {
         let hash = |path: &PathBuf| Ok::<_, std::io::Error>(PathBuf::from(sha256_hex(&std::fs::read(path)?)));
         let network = Network { start: self.network.start.as_ref().map(hash).transpose()?, ..self.network.clone() };
@@ -324,7 +332,7 @@ impl Plan {
         Ok((network, training, &self.rate, &self.wdl, &self.optimiser))
     }
 
-    /// The shape of the network.
+    /// Shape of the network.
     pub fn shape(&self) -> Shape {
         let network = &self.network;
         let mut map = [0; 32];
@@ -340,7 +348,8 @@ impl Plan {
     }
 }
 
-/// The line of a key, of a key with its table before a point, or of a table; 1 if it is not written out.
+/// Returns the line of a key, of a key after its table and a dot, or of a table; 1 if it is not in
+/// the text.
 pub(crate) fn line_of(text: &str, key: &str) -> usize {
     let (table, name) = key.split_once('.').unwrap_or(("", key));
     let mut within = "";

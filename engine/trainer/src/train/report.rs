@@ -1,13 +1,14 @@
-//! What trained networks came to, side by side.
+//! Comparison table of trained networks.
 
 use super::run::Summary;
 use std::io::{self, Write};
 
-/// A line a network, the best validation loss against the score first: that figure is free of each plan's own target, but not of its
-/// `scale`. Where that differs, there is no order.
+/// Writes one line per network, sorted by the validation loss against the score. This loss does not
+/// depend on a plan's target, but on its `scale`. If the scales differ, the networks are not
+/// sorted.
 ///
 /// # Errors
-/// What writing says.
+/// Fails if writing fails.
 pub fn table(summaries: &[Summary], out: &mut dyn Write) -> io::Result<()> {
     let mut sorted: Vec<&Summary> = summaries.iter().collect();
     let score = |summary: &Summary| summary.curve.points().last().map_or(f64::INFINITY, |point| point.score);

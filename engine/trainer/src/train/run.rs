@@ -1,4 +1,4 @@
-//! A plan from its first batch to the exported network.
+//! Execution of a plan from the first batch to the exported network.
 
 use super::checkpoint::{Checkpoint, CheckpointError, lock_folder, replace};
 use super::curve::{Curve, Point};
@@ -21,10 +21,10 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// Held-out positions that the exported network is compared on.
+/// Number of held-out positions on which the exported network is compared.
 const ROUNDING_SAMPLE: usize = 1 << 14;
 
-/// What stops a run.
+/// Error that stops a run.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     #[error(transparent)]
@@ -53,7 +53,7 @@ pub enum RunError {
     Diverged { name: String, superbatch: u64 },
 }
 
-/// What a run came to.
+/// Result of a run.
 #[derive(Debug, Clone)]
 pub struct Summary {
     pub name: String,
@@ -61,17 +61,17 @@ pub struct Summary {
     pub scale: f32,
     pub curve: Curve,
     pub network: PathBuf,
-    /// SHA-256 of the network's file, in hexadecimal.
+    /// Hexadecimal SHA-256 of the network's file.
     pub hash: String,
-    /// Whole-number evaluations against float ones, on held-out positions.
+    /// Quantisation error on held-out positions.
     pub rounding: Rounding,
-    /// Held-out positions of which Destrier, with the file loaded, says the same whole number.
+    /// Number of held-out positions on which Destrier returns the expected integer evaluation.
     pub same: usize,
-    /// Positions a second of the part of the run that this process did, if any.
+    /// Positions per second in this process; `None` if it trained nothing.
     pub speed: Option<f64>,
 }
 
-/// A plan under way.
+/// Running plan.
 pub struct Run<'a> {
     plan: &'a Plan,
     trainer: Trainer,
@@ -82,17 +82,17 @@ pub struct Run<'a> {
     /// Positions trained on and seconds spent by this process.
     spent: (u64, f64),
     advised: bool,
-    /// Digest of all that decides what the weights become.
+    /// Digest of everything that determines the weights.
     digest: [u8; 32],
-    /// Held as long as the run writes to its folder.
+    /// Lock of the folder, held during the run.
     _lock: File,
 }
 
 impl<'a> Run<'a> {
-    /// Opens the data and goes on from the checkpoint in the plan's folder, or begins.
+    /// Opens the data, and resumes from the checkpoint in the plan's folder if there is one.
     ///
     /// # Errors
-    /// [`RunError`] for data, folders and checkpoints that cannot be used.
+    /// [`RunError`] if data, folder or checkpoint cannot be used.
     pub fn open(plan: &'a Plan) -> Result<Run<'a>, RunError> {
         check_folder(plan)?;
         std::fs::create_dir_all(&plan.out).map_err(|error| RunError::Io { path: plan.out.clone(), error })?;
@@ -125,20 +125,20 @@ impl<'a> Run<'a> {
         Ok(Run { plan, trainer, source, validation, curve, superbatches, spent, advised, digest, _lock: lock })
     }
 
-    /// Superbatches done.
+    /// Returns the number of completed superbatches.
     pub fn superbatches(&self) -> u64 {
         self.superbatches
     }
 
-    /// True when there is nothing left to train.
+    /// Returns true if nothing is left to train.
     pub fn is_done(&self) -> bool {
         self.superbatches >= u64::from(self.plan.training.superbatches)
     }
 
-    /// Trains one superbatch, measures it and writes down where the run stands.
+    /// Trains one superbatch, measures the losses and saves a checkpoint if one is due.
     ///
     /// # Errors
-    /// [`RunError`]; what was written before stays.
+    /// [`RunError`]; earlier files stay.
     pub fn superbatch(&mut self, bar: &ProgressBar) -> Result<Point, RunError> {
         let training = &self.plan.training;
         let batches = u64::from(training.batches);
@@ -177,7 +177,7 @@ impl<'a> Run<'a> {
         Ok(point)
     }
 
-    /// Losses on the held-out positions.
+    /// Measures the losses on the held-out positions.
     fn measure(&self, train: f64) -> Point {
         let batches = u64::from(self.plan.training.batches);
         let (loss, step) = recipe(self.plan, (self.superbatches * batches).saturating_sub(1));
@@ -216,12 +216,12 @@ impl<'a> Run<'a> {
         replace(&path, bytes).map_err(|error| RunError::Io { path, error })
     }
 
-    /// Writes the network as the engine loads it, and as Bullet writes it where that says all of its shape; loads it in Destrier
-    /// and compares: whole numbers with floats, Destrier's whole numbers with the trainer's.
+    /// Writes the network file, and a bare `quantised.bin` if that determines the shape. Compares
+    /// the integer evaluations with the float outputs, and those of Destrier with the trainer's.
     ///
     /// # Errors
-    /// [`RunError::Export`] for a weight out of range, [`RunError::Loaded`] where Destrier says something else,
-    /// [`RunError::Io`].
+    /// [`RunError::Export`] if a weight is out of range, [`RunError::Loaded`] if Destrier evaluates
+    /// differently, [`RunError::Io`].
     pub fn export(&self) -> Result<Summary, RunError> {
         let [weights, ..] = self.trainer.state();
         let payload = export::payload(self.trainer.shape(), &weights)?;
@@ -240,8 +240,9 @@ impl<'a> Run<'a> {
         Ok(Summary { name, scale: self.plan.training.scale, curve, network, hash, rounding, same, speed })
     }
 
-    /// Superbatches since the best validation loss, told once when the plan's patience is over. The loss is that against the target of
-    /// the last batch: against one that moves it may rise while the network learns.
+    /// Returns the advice to stop, once, if the plan's patience is exhausted. It uses the loss
+    /// against the target of the last batch, because the loss against a moving target may rise
+    /// while the network improves.
     fn advice(&mut self) -> Option<String> {
         let patience = u64::from(self.plan.training.patience);
         let best = self.curve.best()?;
@@ -258,10 +259,10 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Trains a plan to its end and exports the network; says each superbatch in a line on `out`.
+/// Trains a plan to its end and exports the network. Each superbatch prints a line on `out`.
 ///
 /// # Errors
-/// [`RunError`]; the last checkpoint stays, and the same call goes on from it.
+/// [`RunError`]; the last checkpoint stays, and the same call resumes from it.
 pub fn run(plan: &Plan, out: &mut dyn Write) -> Result<Summary, RunError> {
     let mut run = Run::open(plan)?;
     let total = u64::from(plan.training.superbatches);
@@ -271,7 +272,7 @@ pub fn run(plan: &Plan, out: &mut dyn Write) -> Result<Summary, RunError> {
     bar.set_position(run.superbatches() * positions);
     bar.reset_eta();
     let say = |line: String, out: &mut dyn Write| {
-        // A closed pipe is no reason to lose a run.
+        // A closed pipe must not end the run.
         let _ = bar.suspend(|| writeln!(out, "{line}").and_then(|()| out.flush()));
     };
     if run.superbatches() > 0 {
@@ -295,7 +296,7 @@ fn style() -> ProgressStyle {
         .unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
-/// Rate and target of a batch, counted from the run's begin.
+/// Returns the loss and the optimiser step of a batch, counted from the start of the run.
 fn recipe(plan: &Plan, batch: u64) -> (Loss, Step) {
     let (training, optimiser) = (&plan.training, &plan.optimiser);
     let progress =
@@ -312,7 +313,7 @@ fn recipe(plan: &Plan, batch: u64) -> (Loss, Step) {
     (loss, step)
 }
 
-/// Held-out positions, and how many records are left to train on.
+/// Returns the held-out positions and the number of records left for training.
 fn held_out(plan: &Plan, records: &mut Records) -> Result<(Vec<ChessBoard>, u64), SourceError> {
     let most = plan.data.validation_positions;
     if plan.data.validation.is_empty() {
@@ -328,12 +329,12 @@ fn held_out(plan: &Plan, records: &mut Records) -> Result<(Vec<ChessBoard>, u64)
     Ok((files.read(0, count)?, records.total()))
 }
 
-/// How the last batch is judged: the target that the run comes to.
+/// Returns the loss of the last batch, whose target is the final one.
 fn last_loss(plan: &Plan) -> Loss {
     recipe(plan, (u64::from(plan.training.superbatches) * u64::from(plan.training.batches)).saturating_sub(1)).0
 }
 
-/// Looks for what would stop a plan, before those `earlier` are run; makes nothing.
+/// Checks a plan for errors before the `earlier` plans run; creates no files.
 ///
 /// # Errors
 /// As [`Run::open`], and [`RunError::Shared`].
@@ -345,7 +346,7 @@ pub fn check(plan: &Plan, earlier: &[Plan]) -> Result<(), RunError> {
     check_folder(plan)?;
     let mut records = Records::open(&plan.data.files)?;
     let (_, used) = held_out(plan, &mut records)?;
-    // It may begin with what one of the others comes to.
+    // The initial checkpoint may be the result of an earlier plan.
     let start = plan.network.start.as_deref().map(full);
     if !earlier.iter().any(|other| start.as_ref().is_some_and(|start| *start == checkpoint_path(other))) {
         let digest = digest(plan, &mut records)?;
@@ -358,10 +359,11 @@ pub fn check(plan: &Plan, earlier: &[Plan]) -> Result<(), RunError> {
     Ok(())
 }
 
-/// A plan that was trained, at least for a superbatch.
+/// Opens a run that has a checkpoint.
 ///
 /// # Errors
-/// As [`Run::open`], and [`RunError::Untrained`]; then nothing is made.
+/// As [`Run::open`], and [`RunError::Untrained`] if there is no checkpoint; no files are created
+/// then.
 pub fn trained(plan: &Plan) -> Result<Run<'_>, RunError> {
     if !checkpoint_path(plan).exists() {
         return Err(RunError::Untrained { out: plan.out.clone() });
@@ -369,7 +371,7 @@ pub fn trained(plan: &Plan) -> Result<Run<'_>, RunError> {
     Run::open(plan)
 }
 
-/// Holds the folder to one network: those of two plans there would be told apart by nobody.
+/// Checks that the folder has no network of another plan, because the two could not be told apart.
 fn check_folder(plan: &Plan) -> Result<(), RunError> {
     let own = network_path(plan);
     let io = |error| RunError::Io { path: plan.out.clone(), error };
@@ -394,7 +396,7 @@ fn checkpoint_path(plan: &Plan) -> PathBuf {
     plan.out.join("checkpoint.bin")
 }
 
-/// Digest of all in a plan, and of its positions, that decides what its weights and its curve become.
+/// Returns a digest of everything in a plan and its data that determines the weights and the curve.
 fn digest(plan: &Plan, records: &mut Records) -> Result<[u8; 32], RunError> {
     let Plan { seed, data, .. } = plan;
     let (network, training, rate, wdl, optimiser) = plan.decisive().map_err(|error| start_error(plan, error))?;
@@ -404,7 +406,7 @@ fn digest(plan: &Plan, records: &mut Records) -> Result<[u8; 32], RunError> {
     Ok(Sha256::digest(format!("{decisive:?}")).into())
 }
 
-/// Why the checkpoint that a plan begins with cannot be read.
+/// Creates the error for an initial checkpoint that cannot be read.
 fn start_error(plan: &Plan, error: io::Error) -> CheckpointError {
     let path = plan.network.start.clone().unwrap_or_default();
     match error.kind() {

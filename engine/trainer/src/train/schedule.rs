@@ -1,47 +1,47 @@
-//! Learning rates and blends of score and result over a run.
+//! Schedules of the learning rate and of the blend of score and result.
 
 use serde::Deserialize;
 
-/// Where a run stands.
+/// Progress of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Progress {
-    /// Batches done.
+    /// Number of completed batches.
     pub batch: u64,
-    /// Batches in a superbatch.
+    /// Batches per superbatch.
     pub per_superbatch: u64,
     /// Superbatches in the run.
     pub superbatches: u64,
 }
 
 impl Progress {
-    /// 0 at the first batch, 1 at the last.
+    /// Returns the progress from 0 at the first batch to 1 at the last.
     fn part(&self) -> f32 {
         let last = (self.per_superbatch * self.superbatches).saturating_sub(1).max(1);
         (self.batch as f64 / last as f64).min(1.0) as f32
     }
 }
 
-/// The learning rate of a run.
+/// Learning rate schedule of a run.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Rate {
     pub schedule: RateSchedule,
     pub start: f32,
-    /// Rate of the last batch; linear and cosine need it.
+    /// Rate of the last batch; required by linear and cosine.
     #[serde(default)]
     pub end: Option<f32>,
-    /// Factor of each step.
+    /// Factor of each step of the step schedule.
     #[serde(default)]
     pub gamma: Option<f32>,
-    /// Superbatches between steps.
+    /// Superbatches between steps of the step schedule.
     #[serde(default)]
     pub every: Option<u32>,
-    /// Batches over which the rate climbs from zero.
+    /// Number of warm-up batches, over which the rate rises from zero.
     #[serde(default)]
     pub warm_up: u32,
 }
 
-/// The shape of the rate's fall.
+/// Shape of the learning rate schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RateSchedule {
@@ -52,7 +52,7 @@ pub enum RateSchedule {
 }
 
 impl Rate {
-    /// The rate of a batch.
+    /// Returns the learning rate of a batch.
     pub fn at(&self, progress: Progress) -> f32 {
         let end = self.end.unwrap_or(self.start);
         let rate = match self.schedule {
@@ -89,7 +89,7 @@ impl Rate {
     }
 }
 
-/// The result's part in the target over a run, the rest being the score.
+/// Schedule of the result's share in the target; the rest is the score.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(tag = "schedule", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Blend {
@@ -100,13 +100,13 @@ pub enum Blend {
         start: f32,
         end: f32,
     },
-    /// Linear stretches, one after the other; the last value holds to the end.
+    /// Consecutive linear stretches; the last value holds to the end of the run.
     Sequence {
         stretches: Vec<Stretch>,
     },
 }
 
-/// Some superbatches over which the blend goes from one value to another.
+/// Stretch of superbatches over which the blend changes linearly.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stretch {
@@ -116,14 +116,14 @@ pub struct Stretch {
 }
 
 impl Default for Blend {
-    /// Scores only.
+    /// Returns the blend of the score alone.
     fn default() -> Blend {
         Blend::Constant { value: 0.0 }
     }
 }
 
 impl Blend {
-    /// The result's part for a batch, 0 to 1.
+    /// Returns the result's share for a batch, 0 to 1.
     pub fn at(&self, progress: Progress) -> f32 {
         match self {
             Blend::Constant { value } => *value,

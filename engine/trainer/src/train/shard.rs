@@ -1,4 +1,4 @@
-//! A slice of a network's neurons with all that belongs to them: weights, gradients, moments, activations.
+//! Slice of a network's neurons with their weights, gradients, moments and activations.
 
 use super::dispatch::Isa;
 use super::kernels::{Accumulate, Adam, Gather, Row, SquareSums, SquareSumsBack, Step};
@@ -7,7 +7,7 @@ use super::network::{Parameters, Shape};
 use super::tile::{TILE, Tile};
 use destrier::nnue::{FEATURES, Kind};
 
-/// Weights of one kind with what the optimiser keeps beside them.
+/// Group of weights with their gradients and moments.
 #[derive(Debug)]
 struct Group<const N: usize> {
     weights: Vec<Row<N>>,
@@ -17,7 +17,7 @@ struct Group<const N: usize> {
 }
 
 impl<const N: usize> Group<N> {
-    /// The columns from `first` on of matrices that are `width` wide.
+    /// Takes `N` columns from `first` on of matrices of `width` columns.
     fn new(values: [&[f32]; 3], width: usize, first: usize) -> Group<N> {
         let [weights, momentum, velocity] = values.map(|values| cut(values, width, first));
         Group { gradients: vec![Row::ZERO; weights.len()], weights, momentum, velocity }
@@ -52,16 +52,16 @@ pub struct Shard<const N: usize> {
     index: usize,
     features: Group<N>,
     factor: Option<Group<N>>,
-    /// Sums of the buckets' own and the common part, where there is one.
+    /// Sums of each bucket's part and the common part; empty unless factorised.
     merged: Vec<Row<N>>,
     bias: Group<N>,
     output: Group<N>,
-    /// Activations, then their gradients, of the tiles of one round.
+    /// Activations of the tiles of one round, later replaced by their gradients.
     rows: Vec<Row<N>>,
 }
 
 impl<const N: usize> Shard<N> {
-    /// Takes its neurons from weights, first and second moments; works on `tiles` tiles a round.
+    /// Creates a shard from weights and both moments, with space for `tiles` tiles per round.
     pub fn new(shape: &Shape, index: usize, tiles: usize, state: [&Parameters; 3]) -> Shard<N> {
         let (width, first) = (shape.hidden, index * N);
         let group = |pick: fn(&Parameters) -> &[f32]| Group::new(state.map(pick), width, first);
@@ -80,7 +80,7 @@ impl<const N: usize> Shard<N> {
         shard
     }
 
-    /// Writes its neurons back.
+    /// Writes the shard's neurons back.
     pub fn save(&self, shape: &Shape, state: &mut [Parameters; 3]) {
         let (width, first) = (shape.hidden, self.index * N);
         let mut save = |group: &Group<N>, pick: fn(&mut Parameters) -> &mut [f32]| {
@@ -106,19 +106,19 @@ impl<const N: usize> Shard<N> {
         }
     }
 
-    /// First-layer weights as positions see them.
+    /// Returns the effective first-layer weights.
     fn first_layer(&self) -> &[Row<N>] {
         if self.factor.is_some() { &self.merged } else { &self.features.weights }
     }
 
-    /// Activations and sums of the `place`-th tile of a round.
+    /// Computes activations and sums of the `place`-th tile of a round.
     pub fn forward(&mut self, isa: Isa, place: usize, tile: &Tile, sums: &mut [f32]) {
         let mut rows = std::mem::take(&mut self.rows);
         self.forward_into(isa, tile, &mut rows[place * 2 * TILE..], sums);
         self.rows = rows;
     }
 
-    /// The same in a buffer of the caller's, of at least two rows a position.
+    /// Computes activations and sums in a buffer of the caller with at least two rows per position.
     pub fn forward_into(&self, isa: Isa, tile: &Tile, rows: &mut [Row<N>], sums: &mut [f32]) {
         let weights = self.first_layer();
         isa.run(Accumulate { tile, weights, bias: &self.bias.weights[0], rows: &mut *rows });
@@ -128,7 +128,7 @@ impl<const N: usize> Shard<N> {
         }
     }
 
-    /// Adds up the gradients of the `place`-th tile of a round from the slopes of its sums.
+    /// Accumulates the gradients of the `place`-th tile of a round from the slopes of its sums.
     pub fn backward(&mut self, isa: Isa, place: usize, tile: &Tile, slopes: &[f32]) {
         let rows = &mut self.rows[place * 2 * TILE..][..2 * tile.len()];
         let (weights, weight_gradients) = (&self.output.weights[..], &mut self.output.gradients[..]);
@@ -140,7 +140,7 @@ impl<const N: usize> Shard<N> {
         isa.run(Gather { tile, rows, gradients, bias_gradient });
     }
 
-    /// One step of the optimiser.
+    /// Runs one step of the optimiser.
     pub fn step(&mut self, isa: Isa, step: Step) {
         if let Some(factor) = &mut self.factor {
             for bucket in self.features.gradients.chunks_exact(FEATURES) {

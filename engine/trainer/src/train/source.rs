@@ -1,7 +1,9 @@
-//! Positions from files larger than memory, in an order that a seed and a count fix.
+//! Positions from files larger than memory, in an order determined by a seed and a position
+//! counter.
 //!
-//! The files are one long row of records, read in blocks; each pass takes the blocks in another order, and the records of
-//! each block in another order. So the place in the data is one number, and a run can go on from it.
+//! The files form one sequence of records, read in blocks. Each pass takes the blocks, and the
+//! records of each block, in another order. The place in the data is therefore one number, from
+//! which a run can resume.
 
 use super::features::fault;
 use super::network::Random;
@@ -14,13 +16,13 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::PathBuf;
 
-/// Records of a block: 32 MiB.
+/// Records per block, which is 32 MiB.
 const BLOCK: u64 = 1 << 20;
 
-/// Bytes of a record.
+/// Bytes per record.
 const RECORD: u64 = 32;
 
-/// What is wrong with training data.
+/// Error in training data.
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
     #[error("{}: {error}", path.display())]
@@ -33,7 +35,7 @@ pub enum SourceError {
     Empty,
 }
 
-/// Files as one row of records.
+/// Files as one sequence of records.
 #[derive(Debug)]
 pub struct Records {
     files: Vec<(PathBuf, File, u64)>,
@@ -41,10 +43,10 @@ pub struct Records {
 }
 
 impl Records {
-    /// Opens files of bulletformat.
+    /// Opens bulletformat files.
     ///
     /// # Errors
-    /// [`SourceError`] for a file that cannot be opened or is no whole number of records.
+    /// [`SourceError`] if a file cannot be opened or is not a whole number of records.
     pub fn open(paths: &[PathBuf]) -> Result<Records, SourceError> {
         let mut files = Vec::with_capacity(paths.len());
         for path in paths {
@@ -60,7 +62,8 @@ impl Records {
         Ok(Records { files, total })
     }
 
-    /// Digest of the files' lengths and of a [`sample`] of each. Where they lie does not count.
+    /// Returns a digest of the files' lengths and of a [`sample`] of each. Their paths do not
+    /// count.
     ///
     /// # Errors
     /// [`SourceError::Io`].
@@ -74,15 +77,15 @@ impl Records {
         Ok(digest.finalize().into())
     }
 
-    /// Records in all files.
+    /// Returns the number of records in all files.
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// Reads records `from` up to `to`.
+    /// Reads the records from `from` up to, but excluding, `to`.
     ///
     /// # Errors
-    /// [`SourceError`] for what cannot be read and for a record that is no position.
+    /// [`SourceError`] if reading fails or a record is not a position.
     pub fn read(&mut self, from: u64, to: u64) -> Result<Vec<ChessBoard>, SourceError> {
         let mut boards = Vec::with_capacity(to.saturating_sub(from) as usize);
         let mut first = 0;
@@ -108,25 +111,26 @@ impl Records {
     }
 }
 
-/// An endless row of positions.
+/// Endless sequence of positions.
 #[derive(Debug)]
 pub struct Source {
     records: Records,
-    /// Records that are trained on; any after them are held out.
+    /// Number of records to train on; those after them are held out.
     used: u64,
     seed: u64,
-    /// Positions handed out so far, all passes together.
+    /// Number of positions returned so far, over all passes.
     position: u64,
     block: Vec<ChessBoard>,
-    /// Number of the block in memory, all passes together.
+    /// Number of the block in memory, counted over all passes.
     loaded: Option<u64>,
 }
 
 impl Source {
-    /// Hands out the first `used` records, beginning after `position` of them.
+    /// Creates a source of the first `used` records that continues after `position` returned
+    /// positions.
     ///
     /// # Errors
-    /// [`SourceError::Empty`] when there are none.
+    /// [`SourceError::Empty`] if there are none.
     pub fn new(records: Records, used: u64, seed: u64, position: u64) -> Result<Source, SourceError> {
         let used = used.min(records.total());
         if used == 0 {
@@ -135,10 +139,10 @@ impl Source {
         Ok(Source { records, used, seed, position, block: Vec::new(), loaded: None })
     }
 
-    /// The next `count` positions.
+    /// Returns the next `count` positions.
     ///
     /// # Errors
-    /// [`SourceError`] for data that cannot be read.
+    /// [`SourceError`] if reading fails.
     pub fn take(&mut self, count: usize) -> Result<Vec<ChessBoard>, SourceError> {
         let mut taken = Vec::with_capacity(count);
         while taken.len() < count {
@@ -150,7 +154,7 @@ impl Source {
         Ok(taken)
     }
 
-    /// Brings the block of the next position into memory; returns the position's place in it.
+    /// Loads the block of the next position and returns the position's index in it.
     fn load(&mut self) -> Result<usize, SourceError> {
         let blocks = self.used.div_ceil(BLOCK);
         let (pass, mut rest) = (self.position / self.used, self.position % self.used);

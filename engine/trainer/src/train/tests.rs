@@ -1,4 +1,5 @@
-//! Training held against slow, plain arithmetic, and against itself.
+//! Training compared with a slow reference implementation and between thread counts and instruction
+//! sets.
 
 use super::curve::Curve;
 use super::dispatch::Isa;
@@ -22,7 +23,7 @@ use std::path::{Path, PathBuf};
 const LOSS: Loss = Loss { power: 2.0, blend: 0.3, scale: 400.0 };
 const STEP: Step = Step { rate: 1e-3, decay: 0.01, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, clip: 1.98 };
 
-/// Four king buckets: back rank by wing, the rest by half of the board.
+/// Returns a map of four king buckets: back rank by wing, the rest by half of the board.
 fn four_buckets() -> [u8; 32] {
     std::array::from_fn(|square| match square {
         0..=1 => 0,
@@ -44,7 +45,7 @@ fn shapes() -> [Shape; 4] {
     [plain, shape(screlu, 64, [0; 32]), shape(screlu, 32, four_buckets()), shape(layered, 32, [0; 32])]
 }
 
-/// Positions with pieces anywhere; the score is their material, the result follows it.
+/// Returns positions with random pieces. The score is their material, and the result follows it.
 fn positions(count: usize, seed: u64) -> Vec<ChessBoard> {
     let mut random = Random::new(seed);
     (0..count).map(|_| position(&mut random)).collect()
@@ -72,7 +73,7 @@ fn position(random: &mut Random) -> ChessBoard {
 fn fresh(shape: &Shape, seed: u64) -> State {
     let zero = Parameters::zero(shape);
     let mut weights = Parameters::random(shape, seed);
-    // Biases away from zero, or their place in the order of things would not be tested.
+    // Biases differ from zero, or their order would not be tested.
     let mut random = Random::new(seed ^ 99);
     weights.bias.iter_mut().chain(&mut weights.head).for_each(|bias| *bias += 0.1 * random.normal() as f32);
     weights.features.iter_mut().for_each(|weight| *weight += 0.02 * random.normal() as f32);
@@ -88,7 +89,7 @@ fn train(trainer: &mut Trainer, batches: Vec<Batch>) -> Vec<f64> {
     losses
 }
 
-/// The network's output in double precision, straight from its definition.
+/// Computes the network's output in double precision, straight from its definition.
 fn reference(shape: &Shape, weights: &Parameters, board: &ChessBoard) -> f64 {
     let (mut us, mut them) = (Vec::new(), Vec::new());
     shape.inputs.append(board, &mut us, &mut them);
@@ -135,7 +136,8 @@ fn outputs_are_those_of_the_definition() {
     }
 }
 
-/// With beta1 = 0 and rate = 0 the first moment after a step is the gradient.
+/// Compares gradients with finite differences. With beta1 = 0 and rate = 0 the first moment after a
+/// step is the gradient.
 #[test]
 fn gradients_are_finite_differences() {
     let boards = positions(40, 6);
@@ -196,7 +198,7 @@ fn threads_and_instruction_sets_change_no_bit() {
     }
 }
 
-/// Whole numbers that the file holds, as floats.
+/// Returns the quantised weights of the file as floats.
 fn dequantised(shape: &Shape, weights: &Parameters) -> Parameters {
     let round = |values: &[f32], unit: f32| values.iter().map(|value| (value * unit).round() / unit).collect();
     let (first, second) = if shape.kind == Kind::Screlu { (255.0, 64.0) } else { (127.0, 64.0) };
@@ -221,7 +223,8 @@ fn exported_networks_say_the_same_in_whole_numbers() {
         let payload = export::payload(&shape, &weights).expect("weights in range");
         let network = Integer::new(&shape, &payload);
         let rounded = dequantised(&shape, &weights);
-        // One layer: two divisions, each of less than a centipawn. Two: 32 units that each lose up to a step of 1/127.
+        // SCReLU loses less than a centipawn in each of two divisions. A layered network has 32
+        // units that each lose up to a step of 1/127.
         let bound = if shape.kind == Kind::Screlu { 2.0 } else { 40.0 };
         for board in &boards {
             let (whole, float) = (network.evaluate(board) as f64, 400.0 * reference(&shape, &rounded, board));
@@ -325,7 +328,7 @@ fn stopped_runs_go_on_bit_for_bit() {
         for _ in 0..stop {
             begun.superbatch(&ProgressBar::hidden()).expect("a superbatch");
         }
-        // A kill while the next checkpoint is written leaves a part of it beside the last.
+        // A kill during a checkpoint leaves a part of it beside the last one.
         std::fs::write(stopped.out.join("checkpoint.bin.part"), b"DTRA").expect("a file in the run's folder");
         drop(begun);
         let resumed = run::run(&stopped, &mut std::io::sink()).expect("the rest of the run");
@@ -354,7 +357,7 @@ fn checkpoints_of_other_plans_and_damaged_ones_are_refused() {
     let held = Run::open(&plan).expect("the run again");
     assert!(refused(&plan).contains("another training writes there"));
     drop(held);
-    // Other positions in the same place; and the same ones in another.
+    // Other positions in the same file are refused; the same ones in a moved file are accepted.
     let data = plan.data.files[0].clone();
     write(&data, &positions(1000, 12));
     assert!(refused(&plan).contains("from other data"));
@@ -400,7 +403,7 @@ fn a_run_begins_with_the_weights_of_another() {
     }
 }
 
-/// A plan of the usual text, changed.
+/// Loads the usual plan with replacements in its text.
 fn changed(folder: &Path, out: &str, changes: &[(&str, &str)]) -> Plan {
     let mut text = PLAN.replace("OUT", out);
     for (from, to) in changes {
@@ -415,7 +418,8 @@ fn changed(folder: &Path, out: &str, changes: &[(&str, &str)]) -> Plan {
 #[test]
 fn a_moving_target_is_not_taken_for_a_worse_network() {
     let folder = tempfile::tempdir().expect("a fresh folder");
-    // Results that nothing in the position tells: the larger their part in the target, the larger the loss of any network.
+    // Results are random, so a larger share of them in the target means a larger loss of any
+    // network.
     let mut boards = positions(2000, 13);
     let mut random = Random::new(14);
     for board in &mut boards {
@@ -432,7 +436,8 @@ fn a_moving_target_is_not_taken_for_a_worse_network() {
     assert!(!said.contains("no better validation loss") && said.contains(", against the last target 0."), "{said}");
     let last = points[points.len() - 1];
     assert_eq!((summary.curve.best(), last.settled), (Some(&last), last.validation));
-    // Of squared errors: a mean of both parts, less what is the same for all networks.
+    // With squared errors, the loss is the mean of both parts less a constant that is the same for
+    // all networks.
     let rest: Vec<f64> = points.iter().map(|point| 0.5 * (point.score + point.result) - point.settled).collect();
     assert!(rest.iter().all(|one| (one - rest[0]).abs() < 1e-6), "{rest:?}");
     let picture = std::fs::read_to_string(plan.out.join("curve.svg")).expect("written by the run");
@@ -463,7 +468,7 @@ fn what_changes_no_weight_may_change() {
     let going = |plan: &Plan| Run::open(plan).map(|run| run.superbatches()).map_err(|error| error.to_string());
     let often = ("batch = 300", "batch = 300\npatience = 3\nsave-every = 2");
     assert_eq!(going(&changed(folder.path(), "second", &[start, often])), Ok(1));
-    // The checkpoint that it begins with counts, the place of it does not.
+    // The content of the initial checkpoint counts, but not its path.
     std::fs::rename(folder.path().join("first"), folder.path().join("moved")).expect("the same file system");
     let moved = ("hidden = 64", "hidden = 64\nstart = \"moved/checkpoint.bin\"");
     assert_eq!(going(&changed(folder.path(), "second", &[moved])), Ok(1));
@@ -486,7 +491,7 @@ fn mistakes_in_any_plan_show_before_the_first_is_run() {
     refused(&[("\"second\"", "\"first\""), ("\"small\"", "\"other\"")], "two plans, `small` and `other`; give each");
     refused(&[("\"second\"", "\"none/../first\"")], "two plans, `small` and `small`");
     refused(&[("hidden = 64", "hidden = 64\nstart = \"x.bin\"")], "x.bin: there is no such file");
-    // What the first comes to is not there yet.
+    // The result of the first plan does not exist yet.
     let chained = [("hidden = 64", "hidden = 64\nstart = \"first/checkpoint.bin\"")];
     assert_eq!(check(&changed(folder.path(), "second", &chained)), Ok(()));
     assert!(!folder.path().join("second").exists() && !first.out.exists(), "nothing is made");
@@ -495,7 +500,7 @@ fn mistakes_in_any_plan_show_before_the_first_is_run() {
     assert!(untrained.contains("train the plan first") && !first.out.exists(), "{untrained}");
     run::run(&first, &mut std::io::sink()).expect("a run");
     assert!(run::trained(&first).expect("a checkpoint").is_done());
-    // Another name is another network in the same folder.
+    // Another name would add another network to the same folder.
     let renamed = changed(folder.path(), "first", &[("\"small\"", "\"large\"")]);
     for error in [Run::open(&renamed).map(|_| ()), run::check(&renamed, &[])] {
         let error = error.expect_err("the folder of another").to_string();

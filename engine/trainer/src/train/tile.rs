@@ -1,33 +1,34 @@
-//! Positions made ready for the kernels: inputs by position and, turned round, positions by input.
+//! Positions prepared for the kernels: inputs by position and, transposed, positions by input.
 
 use super::features::Inputs;
 use bulletformat::ChessBoard;
 
-/// Positions of one tile: its activations of 64 neurons take 128 KiB, so they stay in the second-level cache.
+/// Positions per tile. Its activations of 64 neurons take 128 KiB, so they stay in the L2 cache.
 pub const TILE: usize = 256;
 
-/// Some positions of a batch in order of their output buckets.
+/// Positions of a batch in order of their output buckets.
 ///
-/// Row `2 * position` is the side to move's perspective, `2 * position + 1` the other's.
+/// Row `2 * position` is the perspective of the side to move, `2 * position + 1` that of the
+/// opponent.
 #[derive(Debug, Default)]
 pub struct Tile {
-    /// Inputs of all rows, one after the other.
+    /// Inputs of all rows, concatenated.
     features: Vec<u16>,
-    /// Where the inputs of a row begin; one more than there are rows.
+    /// Start of the inputs of each row, and the end of the last one.
     starts: Vec<u32>,
     /// Rows grouped by input: `rows[lists[i].1 .. lists[i + 1].1]` hold input `lists[i].0`.
     rows: Vec<u16>,
     lists: Vec<(u16, u32)>,
-    /// Output bucket of each position, never falling.
+    /// Output bucket of each position, in ascending order.
     pub buckets: Vec<u8>,
-    /// What the sigmoid of the output should be, 0 to 1.
+    /// Target of the output's sigmoid for each position, 0 to 1.
     pub targets: Vec<f32>,
     them: Vec<u16>,
     counts: Vec<u32>,
 }
 
 impl Tile {
-    /// Takes in other positions, with their output bucket and target.
+    /// Replaces the positions, each given with its output bucket and target.
     pub fn fill<'a>(&mut self, inputs: &Inputs, positions: impl Iterator<Item = (&'a ChessBoard, u8, f32)>) {
         self.features.clear();
         self.starts.clear();
@@ -46,7 +47,8 @@ impl Tile {
         self.turn_round(inputs.size());
     }
 
-    /// A counting sort of rows by input: the scatter of gradients becomes a gather with its sum in registers.
+    /// Transposes the inputs by a counting sort of rows. The scatter of gradients becomes a gather
+    /// with its sum in registers.
     fn turn_round(&mut self, inputs: usize) {
         self.counts.clear();
         self.counts.resize(inputs, 0);
@@ -73,24 +75,24 @@ impl Tile {
         }
     }
 
-    /// Positions in the tile.
+    /// Returns the number of positions in the tile.
     pub fn len(&self) -> usize {
         self.targets.len()
     }
 
-    /// The inputs of each row.
+    /// Returns the inputs of each row.
     #[inline(always)]
     pub fn rows(&self) -> impl Iterator<Item = &[u16]> {
         self.starts.windows(2).map(|bounds| &self.features[bounds[0] as usize..bounds[1] as usize])
     }
 
-    /// The rows of each input that occurs, rising within an input.
+    /// Returns the rows of each input that occurs, in ascending order.
     #[inline(always)]
     pub fn lists(&self) -> impl Iterator<Item = (usize, &[u16])> {
         self.lists.windows(2).map(|pair| (usize::from(pair[0].0), &self.rows[pair[0].1 as usize..pair[1].1 as usize]))
     }
 
-    /// Stretches of positions of one output bucket: the bucket, from and to.
+    /// Returns the runs of positions with one output bucket: the bucket and the range.
     #[inline(always)]
     pub fn stretches(&self) -> impl Iterator<Item = (usize, std::ops::Range<usize>)> {
         let mut from = 0;

@@ -1,9 +1,10 @@
-//! Training on processors: each thread owns a slice of the neurons.
+//! Training on the CPU: each thread owns a slice of the neurons.
 //!
-//! A batch is made ready by all threads together, then each thread runs all positions through its own neurons, forward and
-//! back. Threads meet only where the sums of all neurons make a position's output, once a round of a few tiles, so there
-//! are neither locks nor atomics around weights, and no gradients to bring together. Sums are added in the order of the
-//! neurons: the number of threads changes no byte of the result.
+//! All threads prepare a batch together, then each thread runs all positions through its own
+//! neurons, forward and backward. Threads synchronise only where the sums of all neurons form a
+//! position's output, once per round of a few tiles. Weights therefore need neither locks nor
+//! atomics, and no gradients are merged. Sums are added in the order of the neurons, so the number
+//! of threads changes no byte of the result.
 
 use super::dispatch::Isa;
 use super::head::{Head, Loss};
@@ -15,13 +16,13 @@ use bulletformat::ChessBoard;
 use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::sync::{Arc, Barrier, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-/// Tiles between two meetings of the threads.
+/// Tiles between two synchronisations of the threads.
 const ROUND: usize = 4;
 
-/// Batches that wait ready for the threads.
+/// Batches queued for each thread.
 const QUEUE: usize = 2;
 
-/// Positions with all that one step of training needs.
+/// Positions with the parameters of one training step.
 #[derive(Debug, Clone)]
 pub struct Batch {
     pub positions: Vec<ChessBoard>,
@@ -29,10 +30,10 @@ pub struct Batch {
     pub step: Step,
 }
 
-/// Weights and the optimiser's first and second moments.
+/// Weights, and first and second moments of the optimiser.
 pub type State = [Parameters; 3];
 
-/// A network in training.
+/// Network in training.
 #[derive(Debug)]
 pub struct Trainer {
     shape: Shape,
@@ -42,7 +43,7 @@ pub struct Trainer {
     head: Head,
 }
 
-/// Shards of the widest kind that leaves work for several threads.
+/// Shards of the largest width that leaves work for several threads.
 #[derive(Debug)]
 enum Shards {
     By16(Vec<Shard<16>>),
@@ -50,7 +51,7 @@ enum Shards {
     By64(Vec<Shard<64>>),
 }
 
-/// Does the same for shards of any width.
+/// Evaluates an expression for shards of any width.
 macro_rules! with_shards {
     ($shards:expr, $name:ident => $body:expr) => {
         match $shards {
@@ -75,7 +76,7 @@ impl Shards {
 }
 
 impl Trainer {
-    /// Goes on from weights and moments, with at most `threads` threads.
+    /// Creates a trainer from weights and moments with at most `threads` threads.
     pub fn new(shape: Shape, threads: usize, state: &State) -> Trainer {
         let [weights, momentum, velocity] = state;
         let head = Head::new(&shape, weights.head.clone(), momentum.head.clone(), velocity.head.clone());
@@ -84,7 +85,7 @@ impl Trainer {
         Trainer { shape, isa: Isa::detect(), threads: threads.clamp(1, count.max(1)), shards, head }
     }
 
-    /// Weights and moments as they are.
+    /// Returns the current weights and moments.
     pub fn state(&self) -> State {
         let mut state = [(); 3].map(|()| Parameters::zero(&self.shape));
         with_shards!(&self.shards, shards => shards.iter().for_each(|shard| shard.save(&self.shape, &mut state)));
@@ -98,16 +99,17 @@ impl Trainer {
         &self.shape
     }
 
-    /// Uses a given instruction set.
+    /// Sets the instruction set.
     #[cfg(test)]
     pub fn set_isa(&mut self, isa: Isa) {
         self.isa = isa;
     }
 
-    /// Trains on batches of at most `largest` positions until there are no more, and tells the mean loss of each in order.
+    /// Trains on batches of at most `largest` positions until `next` returns none. Passes the mean
+    /// loss of each batch to `done`, in order.
     ///
     /// # Errors
-    /// The first error of `next`; the batches before it have been trained on.
+    /// Returns the first error of `next`; the batches before it have been trained on.
     pub fn train<E>(
         &mut self,
         largest: usize,
@@ -134,7 +136,8 @@ impl Trainer {
                     while let Some(batch) = next()? {
                         let batch = Arc::new(batch);
                         for sender in &senders {
-                            // A worker that has gone has panicked; joining it says so.
+                            // A worker that ended early has panicked; the join below resumes its
+                            // panic.
                             let _ = sender.send(Arc::clone(&batch));
                         }
                         losses.try_iter().for_each(&mut done);
@@ -155,7 +158,8 @@ impl Trainer {
         })
     }
 
-    /// The network's output for each position, for the side to move, before the sigmoid: 1 is `scale` centipawns.
+    /// Returns the network's output for each position before the sigmoid, from the side to move's
+    /// view. An output of 1 is `scale` centipawns.
     pub fn outputs(&self, positions: &[ChessBoard]) -> Vec<f32> {
         let mut outputs = vec![0.0; positions.len()];
         let share = positions.len().div_ceil(self.threads).next_multiple_of(TILE);
@@ -193,14 +197,15 @@ impl Trainer {
     }
 }
 
-/// What the threads have in common.
+/// State shared by the threads.
 #[derive(Debug)]
 struct Shared {
     shape: Shape,
     isa: Isa,
     threads: usize,
     tiles: Vec<RwLock<Tile>>,
-    /// Sums by shard of the round under way and, so that one meeting a round is enough, of the one before.
+    /// Sums by shard of the current and the previous round. Two buffers make one synchronisation
+    /// per round enough.
     sums: [Vec<RwLock<Vec<f32>>>; 2],
     meeting: Barrier,
 }
@@ -228,11 +233,11 @@ fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
     lock.write().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// One thread with its neurons and its own copy of the head.
+/// Thread with its neurons and its own copy of the head.
 struct Worker<'a, const N: usize> {
     shared: &'a Shared,
     thread: usize,
-    /// The number of its first shard.
+    /// Index of its first shard.
     first: usize,
     shards: &'a mut [Shard<N>],
     head: Head,
@@ -264,17 +269,17 @@ impl<const N: usize> Worker<'_, N> {
             for shard in self.shards.iter_mut() {
                 shard.step(self.shared.isa, batch.step);
             }
-            // Tiles may be filled again only when every thread is through with them.
+            // Tiles may be refilled only after every thread has finished with them.
             self.shared.meeting.wait();
             if let Some(report) = report {
-                // Nobody listens when the caller has gone on an error.
+                // The receiver is gone if the caller stopped at an error.
                 let _ = report.send(loss / count as f64);
             }
         }
         self.head
     }
 
-    /// Fills this thread's share of the tiles, positions in order of their output buckets.
+    /// Fills this thread's share of the tiles with positions in order of their output buckets.
     fn prepare(&mut self, batch: &Batch) {
         let shape = &self.shared.shape;
         self.order.clear();
@@ -303,7 +308,7 @@ impl<const N: usize> Worker<'_, N> {
         }
     }
 
-    /// Outputs and loss of a round; leaves the slopes of the sums in `totals`.
+    /// Computes outputs and loss of a round; leaves the slopes of the sums in `totals`.
     fn judge(&mut self, tiles: std::ops::Range<usize>, slot: usize, batch: &Batch, totals: &mut Vec<f32>) -> f64 {
         let width = self.shared.shape.sums();
         totals.clear();
