@@ -421,6 +421,7 @@ const PLAIN: &[&str] = &[
     "engine/src",
     "engine/tests",
     "engine/trainer/src/data",
+    "engine/trainer/src/texel",
     "engine/trainer/src/train",
     "src/check",
     "src/chess",

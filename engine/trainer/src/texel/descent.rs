@@ -1,4 +1,4 @@
-//! Gradient descent in batches, plain and with moments.
+//! Mini-batch gradient descent: plain and Adam.
 
 use std::ops::Range;
 
@@ -7,13 +7,14 @@ use super::plan::{Fit, Method};
 use super::samples::{Samples, shuffle};
 use super::{Epoch, Fitted, Weights, anchored, bar, report};
 
-/// Positions that stay in a row when batches are drawn: memory is read in lines, and order has no say after the first shuffle.
+/// Adjacent positions that stay together in a batch. Memory is read sequentially, and the first
+/// shuffle has already mixed the blocks of positions.
 const ROW: usize = 64;
 
-/// Decays of the moments.
+/// Decay rates of the moments.
 const BETA: [f32; 2] = [0.9, 0.999];
 
-/// Moves weights against a gradient.
+/// Optimiser that moves weights against a gradient.
 struct Stepper {
     method: Method,
     first: Weights,
@@ -49,9 +50,9 @@ impl Stepper {
     }
 }
 
-/// Epochs until the error over the positions kept back has not fallen for as many as the plan has patience for.
+/// Runs epochs until the test error has not improved for `patience` epochs.
 ///
-/// The weights are those of the least such error. The same whatever the number of threads.
+/// Returns the weights with the lowest test error. They do not depend on the number of threads.
 #[must_use]
 pub fn fit(fit: &Fit, (training, test): (&Samples, &Samples), start: &Weights, k: f32, threads: usize) -> Fitted {
     let rows: Vec<Range<usize>> =

@@ -1,4 +1,4 @@
-//! Piece-square tables as boards of colour.
+//! Heat maps of piece-square tables.
 
 use std::fmt::Write as _;
 
@@ -7,21 +7,24 @@ use destrier::eval::layout::PLACEMENT;
 use super::Weights;
 
 const PIECES: [&str; 6] = ["pawn", "knight", "bishop", "rook", "queen", "king"];
-/// A square and a board's pitch, in SVG units; the picture is 800 wide.
+/// Size of a square in SVG units; the picture is 800 wide. `PITCH` is the distance between boards.
 const SIDE: f64 = 13.5;
 const PITCH: f64 = 121.0;
 const LEFT: f64 = 70.0;
-/// Steps of colour on either side of nothing, and the centipawns at the end of the scale.
+/// Colour steps on either side of zero. `END` is the end of the scale in centipawns.
 const STEPS: i32 = 8;
 const END: f32 = 60.0;
-/// From vermilion over the page to blue, as red, green, blue; in light and in dark.
+/// Colour scales from vermilion over the page's colour to blue as red, green, blue, for the light
+/// and the dark theme.
 const LIGHT: [[f64; 3]; 3] = [[184.0, 74.0, 0.0], [240.0, 242.0, 245.0], [0.0, 98.0, 163.0]];
 const DARK: [[f64; 3]; 3] = [[245.0, 160.0, 90.0], [42.0, 49.0, 58.0], [108.0, 184.0, 240.0]];
 
-/// The tables of all pieces, middle game above endgame: a complete SVG document, 800 units wide, light and dark.
+/// Draws the tables of all pieces, middlegame above endgame, as a complete SVG document for light
+/// and dark themes.
 ///
-/// A board is seen from the own side with its king on files e to h; each square tells its weight when pointed at. The weights are less
-/// the mean of the board, which is no more than another value of the piece.
+/// A board is seen from the own side with its king on files e to h, and a tooltip shows each
+/// square's weight. Colours show the difference from the board's mean, because the mean is part of
+/// the piece's value.
 #[must_use]
 pub fn to_svg(title: &str, caption: &str, weights: &Weights) -> String {
     let mut svg = format!(

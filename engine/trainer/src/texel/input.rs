@@ -1,13 +1,15 @@
-//! Lines of text to positions.
+//! Parser of text lines to positions.
 //!
-//! A line is a position in one of the usual notations, White's result always as `1-0`, `0-1`, `1/2-1/2` or as the number 1, 0, 1/2:
+//! A line is a position in one of the usual notations, with White's result as `1-0`, `0-1`,
+//! `1/2-1/2` or as the number 1, 0, 1/2:
 //!
 //! - `FEN | centipawns for White | result` or `FEN | result`
 //! - `FEN c9 "1-0";` and other EPD with a result in quotes; `FEN "0-1"`, `FEN 1/2-1/2`
 //! - `FEN [1.0]`
 //!
-//! or a whole game, `start FEN;move:score move:score ...;result`, moves as in UCI and scores for the side to move, `-` where there is
-//! none: each of its positions is taken, with the plan's `quiet` only where the move played was quiet too. Empty lines and lines that begin with `#` are passed over.
+//! or a whole game, `start FEN;move:score move:score ...;result`, with UCI moves and scores for the
+//! side to move, `-` if there is none. Each of its positions is taken; with the plan's `quiet`,
+//! only those before a quiet move. Empty lines and lines that begin with `#` are skipped.
 
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -26,7 +28,7 @@ use crate::data::record::{Entry, Position};
 use crate::data::text;
 use crate::data::{Bad, DataError, Place};
 
-/// Lines that one thread takes at a time.
+/// Lines per portion of work for a thread.
 const PORTION: usize = 512;
 
 /// Lines with their numbers, from 1.
@@ -35,7 +37,7 @@ type Portion = Vec<(u64, String)>;
 /// Reads all files of a plan.
 ///
 /// # Errors
-/// A file that cannot be read; a line that is no position and no game, which ends the reading.
+/// Fails if a file cannot be read, or at the first line that is neither a position nor a game.
 pub fn read(data: &Data, threads: usize) -> Result<Samples, DataError> {
     let mut all = Samples::default();
     for path in &data.files {
@@ -65,7 +67,7 @@ fn read_file(path: &Path, data: &Data, threads: usize, all: &mut Samples) -> Res
     Ok(())
 }
 
-/// The next lines, some for each thread; of so many one.
+/// Reads the next portions, several per thread, with one line of `every`.
 fn portions(lines: &mut Lines, every: u64, threads: usize) -> Result<Vec<Portion>, DataError> {
     let mut portions = Vec::new();
     let mut portion = Vec::with_capacity(PORTION);
@@ -94,7 +96,7 @@ fn parse_lines(path: &Path, lines: &[(u64, String)], data: &Data) -> Result<Samp
     Ok(samples)
 }
 
-/// Adds a position, if the plan wants it.
+/// Adds a position if it passes the plan's filters.
 fn take(position: &Position, data: &Data, samples: &mut Samples) {
     let Position { board, mv, score, result } = position;
     let score = (*score != NO_SCORE).then(|| i32::from(*score));
@@ -103,10 +105,10 @@ fn take(position: &Position, data: &Data, samples: &mut Samples) {
     }
 }
 
-/// The positions of a line.
+/// Parses the positions of a line.
 ///
 /// # Errors
-/// Says what is wrong with the line.
+/// Fails with a description of the fault.
 fn parse_line(line: &str) -> Result<Vec<Position>, Bad> {
     let moves = line.split(';').nth(1);
     if moves.is_some_and(|moves| moves.contains(':')) {
@@ -115,7 +117,7 @@ fn parse_line(line: &str) -> Result<Vec<Position>, Bad> {
     Ok(vec![parse_position(line)?])
 }
 
-/// A position alone, with a score where the line has one.
+/// Parses a single position, with its score if the line has one.
 pub(super) fn parse_position(line: &str) -> Result<Position, Bad> {
     let unscored = |fen: &str, result| {
         let board = Board::from_fen(fen.trim()).map_err(|error| Bad(format!("bad position: {error}")))?;
@@ -129,7 +131,8 @@ pub(super) fn parse_position(line: &str) -> Result<Position, Bad> {
         }
         _ => return text::position(line),
     }
-    // Pieces, side, castling and en passant, then perhaps the counters, which are numbers without a name.
+    // The first four fields are pieces, side, castling and en passant. The two move counters may
+    // follow, which are plain numbers.
     let mut ends = line.match_indices(' ').map(|(at, _)| at);
     let end = ends.nth(3).unwrap_or(line.len());
     let (epd, rest) = line.split_at(end);
@@ -141,7 +144,7 @@ pub(super) fn parse_position(line: &str) -> Result<Position, Bad> {
     let bracketed = || after.split('[').skip(1).filter_map(|rest| rest.split(']').next()).find_map(result);
     let last = || after.trim_end_matches(';').split_ascii_whitespace().last().and_then(result);
     let found = quoted().or_else(bracketed).or_else(last);
-    // A position that is none is the first thing to be told.
+    // An invalid position is reported before a missing result.
     let position = unscored(&format!("{epd} 0 1"), found.unwrap_or(GameResult::Draw))?;
     found.map(|_| position).ok_or_else(|| {
         Bad("no result; expected one such as `c9 \"1-0\";`, `[0.5]`, `| 31 | 1.0` or `1/2-1/2` after the position"
@@ -149,7 +152,8 @@ pub(super) fn parse_position(line: &str) -> Result<Position, Bad> {
     })
 }
 
-/// Not in check, and no capture or promotion wins a pawn or more by its exchanges.
+/// Returns true if the side to move is not in check and no capture or promotion wins a pawn or more
+/// by static exchange evaluation.
 #[must_use]
 pub fn is_quiet(board: &Board) -> bool {
     if board.in_check() {

@@ -1,7 +1,8 @@
-//! Texel's own search: one weight at a time, up or down by a centipawn, kept when the error falls (P. Österlund, 2014).
+//! Texel's local search: changes one weight at a time by a centipawn and keeps the change if the
+//! error falls (P. Österlund, 2014).
 //!
-//! A weight has a say in few positions. They are listed once, with the sums of each position kept, so that a try costs as many
-//! logarithms as there are positions in the list and not a pass over the data.
+//! A weight affects few positions. They are listed once with their sums, so that a trial evaluates
+//! only the positions of the list instead of all data.
 
 use destrier::eval::layout::COUNT;
 
@@ -11,17 +12,17 @@ use super::plan::Fit;
 use super::samples::Samples;
 use super::{Epoch, Fitted, Weights, anchored, bar, report};
 
-/// Positions of a list that one thread sums up before the next sum begins.
+/// Positions of a list that a thread adds to one partial sum.
 const SLICE: usize = 8192;
 
-/// What is known of the positions while weights move.
+/// Cached state of the positions while weights move.
 struct State<'a> {
     samples: &'a Samples,
     /// Sums of both halves by position.
     halves: Vec<[f32; 2]>,
     /// Logistic loss by position.
     losses: Vec<f32>,
-    /// By weight: positions, and how many times White has the term more often.
+    /// Positions by weight, each with the number of times White has the term more often than Black.
     lists: Vec<Vec<(u32, i16)>>,
     k: f32,
     threads: usize,
@@ -48,14 +49,14 @@ impl<'a> State<'a> {
         logistic(sigmoid(self.k * (halves[0] * factors[0] + halves[1] * factors[1])), sample.target())
     }
 
-    /// What a position's sums become when a half of one of its weights moves.
+    /// Returns a position's sums after a change of one half of a weight.
     fn moved(&self, (index, count): (u32, i16), half: usize, by: f32) -> [f32; 2] {
         let mut halves = self.halves[index as usize];
         halves[half] += by * f32::from(count);
         halves
     }
 
-    /// By how much the sum of losses would change.
+    /// Returns the change in the total loss.
     fn change(&self, weight: usize, half: usize, by: f32) -> f64 {
         let slices: Vec<&[(u32, i16)]> = self.lists[weight].chunks(SLICE).collect();
         let parts = on_threads(&slices, self.threads, |slice| {
@@ -77,12 +78,12 @@ impl<'a> State<'a> {
     }
 }
 
-/// Passes over all weights until none moves, or until the error over the positions kept back has not fallen for as many passes as the
-/// plan has patience for. The plan's `epochs` counts passes; batch, rate and decay have no say.
+/// Passes over all weights until none moves, or until the test error has not improved for
+/// `patience` passes. The plan's `epochs` limits the passes; batch, rate and decay are ignored.
 #[must_use]
 pub fn fit(fit: &Fit, (training, test): (&Samples, &Samples), start: &Weights, k: f32, threads: usize) -> Fitted {
     let held = anchored(&fit.anchored);
-    // The table is of whole centipawns.
+    // The engine's table holds whole centipawns.
     let mut weights: Weights = start.iter().map(|weight| weight.map(f32::round)).collect();
     let mut state = State::new(training, &weights, k, threads);
     let errors = |number, weights: &Weights| Epoch {
@@ -123,7 +124,8 @@ pub fn fit(fit: &Fit, (training, test): (&Samples, &Samples), start: &Weights, k
     fitted
 }
 
-/// Moves one half of a weight by a centipawn where that lowers the loss with its pull to the start.
+/// Moves one half of a weight by a centipawn if that lowers the loss including the L2 penalty.
+/// Returns true if it moved.
 fn try_weight(
     state: &mut State<'_>,
     weights: &mut Weights,

@@ -1,5 +1,5 @@
-//! Errors, gradients, and the factor that turns centipawns into chances. All sums are taken in an order that does not depend on the
-//! number of threads.
+//! Losses, gradients, and the factor that converts centipawns to expected results. The order of all
+//! sums is independent of the number of threads.
 
 use std::thread;
 
@@ -9,22 +9,22 @@ use super::Weights;
 use super::logistic::{logistic, sigmoid};
 use super::samples::Samples;
 
-/// Positions that one thread sums up before the next sum begins.
+/// Positions that a thread adds to one partial sum.
 const SLICE: usize = 4096;
 
-/// Where the factor of values per centipawn is looked for.
+/// Search range of the factor per centipawn.
 const K_RANGE: (f32, f32) = (0.0002, 0.03);
-/// To what part of itself it is found.
+/// Relative precision of the factor.
 const K_PRECISION: f32 = 1e-4;
 
-/// Sums over positions.
+/// Sums of losses over positions.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Loss {
     /// Logistic loss (cross entropy) in nats.
     pub logistic: f64,
-    /// Squared differences of what is promised and what should be.
+    /// Sum of squared differences between prediction and target.
     pub squared: f64,
-    /// Positions.
+    /// Number of positions.
     pub count: usize,
 }
 
@@ -36,7 +36,7 @@ impl Loss {
         self.count += 1;
     }
 
-    /// Both together.
+    /// Returns the sum of both.
     #[must_use]
     pub fn merged(self, other: Self) -> Self {
         Self {
@@ -46,20 +46,20 @@ impl Loss {
         }
     }
 
-    /// Mean logistic loss; what the fits lower.
+    /// Returns the mean logistic loss, which the fits minimise.
     #[must_use]
     pub fn mean(self) -> f64 {
         self.logistic / self.count.max(1) as f64
     }
 
-    /// Mean squared error.
+    /// Returns the mean squared error.
     #[must_use]
     pub fn squared_mean(self) -> f64 {
         self.squared / self.count.max(1) as f64
     }
 }
 
-/// Does each piece of work on some thread; results come in the order of the pieces.
+/// Distributes pieces of work over threads. Results are in the order of the pieces.
 pub fn on_threads<P: Sync, T: Send>(pieces: &[P], threads: usize, work: impl Fn(&P) -> T + Sync) -> Vec<T> {
     let work = &work;
     if threads <= 1 || pieces.len() <= 1 {
@@ -79,7 +79,7 @@ pub fn on_threads<P: Sync, T: Send>(pieces: &[P], threads: usize, work: impl Fn(
     })
 }
 
-/// The loss of all positions.
+/// Computes the loss over all positions.
 #[must_use]
 pub fn measure(samples: &Samples, weights: &Weights, k: f32, threads: usize) -> Loss {
     let starts: Vec<usize> = (0..samples.len()).step_by(SLICE).collect();
@@ -93,7 +93,7 @@ pub fn measure(samples: &Samples, weights: &Weights, k: f32, threads: usize) -> 
     parts.into_iter().fold(Loss::default(), Loss::merged)
 }
 
-/// The loss and the mean gradient per centipawn over some positions.
+/// Computes the loss and the mean gradient per centipawn over ranges of positions.
 #[must_use]
 pub fn gradient(
     samples: &Samples,
@@ -102,7 +102,7 @@ pub fn gradient(
     k: f32,
     threads: usize,
 ) -> (Loss, Weights) {
-    // So many ranges to a slice that there is work for every thread and few tables to add up.
+    // At most eight slices, so that few tables of sums have to be added up.
     let slices: Vec<&[std::ops::Range<usize>]> = ranges.chunks(ranges.len().div_ceil(8).max(1)).collect();
     let parts = on_threads(&slices, threads, |ranges| {
         let (mut loss, mut sum) = (Loss::default(), vec![[0.0_f32; 2]; COUNT]);
@@ -110,7 +110,8 @@ pub fn gradient(
             let (value, factors) = sample.value(weights);
             let promised = sigmoid(k * value);
             loss.add(promised, sample.target());
-            // The logistic loss grows by `promised - target` per unit of `k * value`.
+            // The derivative of the logistic loss with respect to `k * value` is `promised -
+            // target`.
             let slope = (promised - sample.target()) * k;
             let slopes = [slope * factors[0], slope * factors[1]];
             for &(index, count) in sample.terms {
@@ -135,13 +136,13 @@ pub fn gradient(
     (loss, sum)
 }
 
-/// The factor of values per centipawn under which these weights foretell best.
+/// Fits the factor per centipawn that minimises the loss of these weights.
 #[must_use]
 pub fn fit_k(samples: &Samples, weights: &Weights, threads: usize) -> f32 {
     golden_section(K_RANGE, |k| measure(samples, weights, k, threads).mean())
 }
 
-/// The factor of the given scores per centipawn under which they foretell the results best.
+/// Fits the factor per centipawn with which the given scores best predict the results.
 #[must_use]
 pub fn fit_score_scale(samples: &Samples) -> f32 {
     golden_section(K_RANGE, |k| {
@@ -155,7 +156,7 @@ pub fn fit_score_scale(samples: &Samples) -> f32 {
     })
 }
 
-/// The place of the least value of a function with one valley, by golden section; a value is computed once a step.
+/// Minimises a unimodal function by golden-section search with one evaluation per step.
 fn golden_section((mut low, mut high): (f32, f32), value: impl Fn(f32) -> f64) -> f32 {
     let ratio = (5.0_f32.sqrt() - 1.0) / 2.0;
     let (mut left, mut right) = (high - ratio * (high - low), low + ratio * (high - low));

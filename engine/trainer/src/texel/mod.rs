@@ -1,9 +1,10 @@
-//! Texel tuning: the weights of the classical evaluation, fitted to results of games.
+//! Texel tuning: fits the weights of the classical evaluation to results of games.
 //!
-//! The evaluation is linear in its weights, so a position is a short list of counts ([`samples`]) and a fit is a logistic
-//! regression: `sigmoid(K * value)` shall foretell the result ("Texel's tuning method", P. Österlund, 2014). Read in this order:
-//! [`plan`] what is asked for, [`input`] lines to positions, [`samples`] the sparse store, [`loss`] errors, gradients and `K`,
-//! [`descent`] and [`local`] the two ways down, [`report`] the pictures and the table that the engine compiles.
+//! The evaluation is linear in its weights, so a position is a short list of counts ([`samples`]).
+//! A fit is a logistic regression in which `sigmoid(K * value)` predicts the result ("Texel's
+//! tuning method", P. Österlund, 2014). Reading order: [`plan`] (settings), [`input`] (lines to
+//! positions), [`samples`] (sparse store), [`loss`] (losses, gradients and `K`), [`descent`] and
+//! [`local`] (the two minimisers), [`report`] (pictures and the table that the engine compiles).
 
 pub mod descent;
 pub mod heat;
@@ -27,56 +28,58 @@ use loss::Loss;
 use plan::{Method, Plan};
 pub use weights::{Weights, anchored, start_weights};
 
-/// What can be asked for.
+/// Commands of Texel tuning.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Fit the weights of the classical evaluation to positions with results.
     Texel {
-        /// A TOML file that names the data, the method and where the weights go; paths in it start at its folder.
+        /// A TOML file that names the data, the method and where the weights go; paths in it start
+        /// at its folder.
         plan: PathBuf,
     },
 }
 
-/// Errors of one epoch (or pass of the local search).
+/// Losses after one epoch (or pass of the local search).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Epoch {
-    /// From 0, the weights as they began.
+    /// Number of the epoch; 0 is the start.
     pub number: usize,
-    /// Over the positions that are fitted to.
+    /// Loss over the training positions.
     pub training: Loss,
-    /// Over those kept back.
+    /// Loss over the test positions.
     pub test: Loss,
 }
 
-/// What a fit ends with.
+/// Result of a fit.
 #[derive(Clone, Debug)]
 pub struct Fitted {
-    /// Those with the least error over the positions kept back.
+    /// Weights with the lowest test error.
     pub weights: Weights,
-    /// The error on the way.
+    /// Losses by epoch.
     pub epochs: Vec<Epoch>,
 }
 
-/// Does what was asked for.
+/// Runs a command.
 ///
 /// # Errors
-/// Says what could not be read, written or understood.
+/// Fails if the plan or its data cannot be read or parsed, or the output cannot be written.
 pub fn run(command: Command) -> anyhow::Result<()> {
     let Command::Texel { plan } = command;
     tune(&Plan::load(&plan)?)
 }
 
-/// A bar on the terminal; nothing where there is none.
+/// Creates a progress bar, which is hidden if there is no terminal.
 fn bar(len: u64, unit: &str) -> ProgressBar {
     let template = format!("{{msg:28}} {{bar:30}} {{pos}}/{{len}} {{per_sec}} {unit} {{eta}}");
     let style = ProgressStyle::with_template(&template).unwrap_or_else(|_| ProgressStyle::default_bar());
     ProgressBar::new(len).with_style(style)
 }
 
-/// The whole of a tuning: read, fit, write.
+/// Runs a tuning: reads the positions, fits the weights and writes the results.
 ///
 /// # Errors
-/// When an input cannot be read or understood, has too few positions, or an output cannot be written.
+/// Fails if an input cannot be read or parsed or has too few positions, or an output cannot be
+/// written.
 pub fn tune(plan: &Plan) -> anyhow::Result<()> {
     let clock = Instant::now();
     let all = input::read(&plan.data, plan.threads())?;
@@ -116,7 +119,7 @@ pub fn tune(plan: &Plan) -> anyhow::Result<()> {
     report::write(plan, &start, &fitted, &counts, (&test, k))
 }
 
-/// Writes a file, and says which when it cannot.
+/// Writes a file and creates its folder. Errors name the path.
 fn write_file(path: &Path, text: &str) -> anyhow::Result<()> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder).with_context(|| format!("cannot make folder {}", folder.display()))?;

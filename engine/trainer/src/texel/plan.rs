@@ -1,4 +1,4 @@
-//! What a tuning is to do, read from TOML.
+//! Tuning plans: TOML files.
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -9,71 +9,76 @@ use serde::Deserialize;
 
 use crate::train::{folder_of, line_of};
 
-/// The whole plan.
+/// Plan of a tuning.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Plan {
-    /// Where positions come from.
+    /// Input positions.
     pub data: Data,
-    /// How the weights are moved.
+    /// Settings of the fit.
     #[serde(default)]
     pub fit: Fit,
-    /// What is written.
+    /// Output files.
     pub output: Output,
 }
 
-/// Where positions come from.
+/// Input positions.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Data {
     /// Text files of positions or games, `.zst` too; see [`super::input`] for the notations.
     pub files: Vec<PathBuf>,
-    /// Leaves out positions in check, and those where the side to move can win material by a capture or a promotion.
+    /// Leaves out positions in check, and those in which the side to move can win material by a
+    /// capture or a promotion.
     #[serde(default = "yes")]
     pub quiet: bool,
-    /// The share of the result in a target, 0 to 1; the rest is what the score promises. 1 needs no scores.
+    /// Share of the result in a target, 0 to 1; the rest is the prediction of the score. 1 needs no
+    /// scores.
     #[serde(default = "one")]
     pub result_share: f32,
-    /// Positions with scores beyond this are left out, in centipawns.
+    /// Limit of scores in centipawns; positions beyond it are left out.
     #[serde(default = "max_score")]
     pub max_score: i32,
-    /// Takes one line of so many.
+    /// Uses one of this many lines.
     #[serde(default = "one_of")]
     pub every: NonZeroUsize,
-    /// Positions in a row that stay together when some are kept back, so that hardly a game lies in both parts.
+    /// Consecutive positions that stay together in the split, so that few games are in both
+    /// training and test data.
     #[serde(default = "block")]
     pub block: NonZeroUsize,
 }
 
-/// How the weights are moved.
+/// Settings of the fit.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Fit {
-    /// The way down.
+    /// Method of minimisation.
     pub method: Method,
-    /// Decides which positions are kept back and the order of the batches.
+    /// Seed of the split into training and test positions and of the order of the batches.
     pub seed: u64,
-    /// 0 for as many as there are processors. The weights do not depend on it.
+    /// Number of threads; 0 selects the number of processors. The weights do not depend on it.
     pub threads: usize,
-    /// Passes over the data at most.
+    /// Maximum number of passes over the data.
     pub epochs: usize,
-    /// Positions to a step.
+    /// Positions per step.
     pub batch: NonZeroUsize,
-    /// Centipawns to a step (`adam`), or per unit of the mean gradient (`descent`, where thousands are usual).
+    /// Centipawns per step (`adam`), or per unit of the mean gradient (`descent`, for which
+    /// thousands are usual).
     pub rate: f32,
-    /// What is left of the rate from one epoch to the next.
+    /// Factor of the rate after each epoch.
     pub decay: f32,
-    /// How hard weights are held to where they began: the weight of half the sum of squared moves, in the loss of all positions.
+    /// Strength of the L2 penalty: the weight of half the sum of squared changes, in the loss of
+    /// all positions.
     pub l2: f32,
-    /// Passes without a better error over the positions kept back before the fit ends.
+    /// Passes without a better test error before the fit ends.
     pub patience: usize,
-    /// The share of positions kept back.
+    /// Share of test positions.
     pub test_share: f64,
-    /// The weights to begin with.
+    /// Initial weights.
     pub start: Start,
-    /// Fixes the factor of values per centipawn; fitted to the starting weights otherwise.
+    /// Factor of values per centipawn; fitted to the initial weights by default.
     pub k: Option<f32>,
-    /// Blocks of the engine's table whose weights stay.
+    /// Blocks of the engine's table whose weights are fixed.
     pub anchored: Vec<String>,
 }
 
@@ -97,64 +102,64 @@ impl Default for Fit {
     }
 }
 
-/// The way down.
+/// Method of minimisation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
-    /// Gradient descent in batches with moments (Kingma, Ba 2015).
+    /// Mini-batch gradient descent with moments (Kingma, Ba 2015).
     Adam,
-    /// Plain gradient descent in batches.
+    /// Plain mini-batch gradient descent.
     Descent,
-    /// One weight at a time by a centipawn, kept when the error falls (Österlund 2014).
+    /// Local search: one weight at a time by a centipawn, kept if the error falls (Österlund 2014).
     Local,
 }
 
-/// The weights to begin with.
+/// Initial weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Start {
-    /// Those that the engine has.
+    /// Weights of the engine.
     Engine,
-    /// 1, 3, 3, 5, 9 pawns and nothing else.
+    /// Piece values of 1, 3, 3, 5 and 9 pawns; all other weights are zero.
     Material,
 }
 
-/// What is written.
+/// Output files.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Output {
-    /// The table that the engine compiles, such as `engine/src/eval/weights.rs`.
+    /// Table that the engine compiles, such as `engine/src/eval/weights.rs`.
     pub weights: PathBuf,
-    /// A folder for the learning curve, the boards before and after, and the errors by epoch.
+    /// Folder for the learning curve, the heat maps before and after, and the losses by epoch.
     pub pictures: Option<PathBuf>,
 }
 
-/// A plan that cannot be followed.
+/// Error in a plan.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
-    /// No such file, or no right to read it.
+    /// The plan cannot be read.
     #[error("cannot read {}: {error}", path.display())]
     Read {
-        /// The plan.
+        /// Path of the plan.
         path: PathBuf,
-        /// Why.
+        /// I/O error.
         error: std::io::Error,
     },
-    /// Not TOML, an unknown key, or a value of the wrong type.
+    /// Invalid TOML, an unknown key, or a value of the wrong type.
     #[error(transparent)]
     Toml(#[from] TomlError),
-    /// A value out of its range.
+    /// Value outside its range.
     #[error("{}:{line}: {key} = {value}: expected {expected}", path.display())]
     Range {
-        /// The plan.
+        /// Path of the plan.
         path: PathBuf,
-        /// From 1.
+        /// Line of the key, from 1.
         line: usize,
-        /// The key with its table.
+        /// Key with its table.
         key: &'static str,
-        /// What it was set to.
+        /// Value in the plan.
         value: String,
-        /// What it may be.
+        /// Description of valid values.
         expected: String,
     },
 }
@@ -183,7 +188,7 @@ const fn block() -> NonZeroUsize {
 }
 
 impl Plan {
-    /// Reads and checks a plan. Paths in it start at the plan's folder.
+    /// Reads and checks a plan. Its relative paths start at the plan's folder.
     ///
     /// # Errors
     /// See [`PlanError`].
@@ -198,7 +203,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// The same from text; the path is for messages.
+    /// Parses and checks a plan; `path` is for messages.
     ///
     /// # Errors
     /// See [`PlanError`].
@@ -208,7 +213,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Threads to use.
+    /// Returns the number of threads to use.
     #[must_use]
     pub fn threads(&self) -> usize {
         match self.fit.threads {

@@ -1,4 +1,5 @@
-//! What a fit leaves: lines on the terminal, the learning curve, the boards before and after, and the table that the engine compiles.
+//! Results of a fit: lines on the terminal, the learning curve, heat maps, and the table that the
+//! engine compiles.
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -11,13 +12,13 @@ use super::plan::Plan;
 use super::samples::Samples;
 use super::{Epoch, Fitted, Weights, heat, write_file};
 
-/// A line on the terminal.
+/// Prints a line on stderr.
 pub fn say(line: &str) {
-    // There is nobody left to tell when stderr is closed; the weights are written all the same.
+    // A closed stderr is ignored, because the weights must still be written.
     let _ = writeln!(io::stderr(), "{line}");
 }
 
-/// An epoch in a line.
+/// Formats an epoch as a line.
 #[must_use]
 pub fn line(epoch: &Epoch, rate: f32) -> String {
     format!(
@@ -30,16 +31,16 @@ pub fn line(epoch: &Epoch, rate: f32) -> String {
     )
 }
 
-/// The weights as the table has them.
+/// Rounds the weights for the table.
 #[must_use]
 pub fn rounded(weights: &Weights) -> Vec<[i32; 2]> {
     weights.iter().map(|weight| weight.map(|half| half.round() as i32)).collect()
 }
 
-/// Writes everything that the plan's output names.
+/// Writes all outputs of the plan.
 ///
 /// # Errors
-/// When a file cannot be written.
+/// Fails if a file cannot be written.
 pub fn write(
     plan: &Plan,
     start: &Weights,
@@ -91,7 +92,7 @@ fn caption(plan: &Plan, test: &Samples, k: f32) -> String {
     )
 }
 
-/// Mean logistic losses by epoch.
+/// Creates the plot of the mean logistic losses by epoch.
 #[must_use]
 pub fn curve(epochs: &[Epoch], caption: &str) -> CurvePlot {
     let along = |name: &str, value: fn(&Epoch) -> f64| {

@@ -1,4 +1,4 @@
-//! Positions as the fit sees them: short lists of counts, one after the other in memory.
+//! Sparse store of positions: short lists of counts, contiguous in memory.
 
 use destrier::eval::layout::COUNT;
 use destrier::eval::{MAX_PHASE, Trace};
@@ -7,76 +7,79 @@ use destrier::types::SplitMix64;
 #[cfg(test)]
 use super::Weights;
 
-/// A share of endgame advantage that counts in full, in the trace's unit.
+/// Full scale of the endgame score in the trace's unit.
 const FULL_SCALE: f32 = 64.0;
 
-/// What is wrong with a set of positions.
+/// Error of too few positions for the split.
 #[derive(Debug, thiserror::Error, PartialEq)]
 #[error(
     "only {positions} positions in {blocks} blocks, too few to keep some back; give more files, or set data.block lower"
 )]
 pub struct TooFew {
-    /// In all files.
+    /// Number of positions in all files.
     pub positions: usize,
-    /// Of the size in the plan.
+    /// Number of blocks of the plan's size.
     pub blocks: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Head {
-    /// Where the terms begin in the common list; they end where those of the next head begin.
+    /// Start of the terms in the common list; they end at the start of the next head.
     start: usize,
-    /// Factor of the middle game, 0 to 1.
+    /// Factor of the middlegame, 0 to 1.
     mg: f32,
-    /// Factor of the endgame with White, with Black ahead in it.
+    /// Factors of the endgame if White or Black is ahead in it.
     eg: [f32; 2],
-    /// Centipawns for White; no number where none was given.
+    /// Score in centipawns for White; NaN if there is none.
     score: f32,
     /// White's result: 0, 1/2 or 1.
     result: f32,
-    /// What the evaluation should promise White, 0 to 1.
+    /// Expected result for White that the evaluation should predict, 0 to 1.
     target: f32,
 }
 
-/// Positions and what came of them.
+/// Positions with their results.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Samples {
     heads: Vec<Head>,
-    /// Place in the table of weights, and by how many White has the term more often.
+    /// Index in the table of weights, and the number of times White has the term more often than
+    /// Black.
     terms: Vec<(u16, i16)>,
 }
 
-/// One position.
+/// View of one position.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample<'a> {
     head: Head,
-    /// Place in the table of weights, and by how many White has the term more often.
+    /// Index in the table of weights, and the number of times White has the term more often than
+    /// Black.
     pub terms: &'a [(u16, i16)],
 }
 
 impl Sample<'_> {
-    /// What the evaluation should promise White, 0 to 1.
+    /// Expected result for White that the evaluation should predict, 0 to 1.
     #[must_use]
     pub const fn target(&self) -> f32 {
         self.head.target
     }
 
-    /// White's result.
+    /// Returns White's result.
     #[must_use]
     pub const fn result(&self) -> f32 {
         self.head.result
     }
 
-    /// Centipawns for White, where given.
+    /// Returns the score in centipawns for White, if there is one.
     #[must_use]
     pub fn score(&self) -> Option<f32> {
         (!self.head.score.is_nan()).then_some(self.head.score)
     }
 
-    /// The sums of both halves from White's view.
+    /// Returns the sums of both halves from White's view.
     #[must_use]
     pub fn halves(&self, weights: &[[f32; 2]]) -> [f32; 2] {
-        // Two chains of additions at once: the order is fixed, so the sum is the same on every machine.
+        // Two independent chains of additions. Their order is fixed, so the sum is the same on
+        // every machine.
         let (mut even, mut odd) = ([0.0_f32; 2], [0.0_f32; 2]);
         let mut pairs = self.terms.chunks_exact(2);
         for pair in pairs.by_ref() {
@@ -89,13 +92,13 @@ impl Sample<'_> {
         [even[0] + odd[0], even[1] + odd[1]]
     }
 
-    /// The factors of the halves, given the endgame half.
+    /// Returns the factors of the halves, which depend on the endgame half.
     #[must_use]
     pub fn factors(&self, eg: f32) -> [f32; 2] {
         [self.head.mg, self.head.eg[usize::from(eg < 0.0)]]
     }
 
-    /// The value in centipawns from White's view, and the factors of the halves in it.
+    /// Returns the value in centipawns from White's view, and the factors of its halves.
     #[must_use]
     pub fn value(&self, weights: &[[f32; 2]]) -> (f32, [f32; 2]) {
         let [mg, eg] = self.halves(weights);
@@ -113,7 +116,7 @@ fn add(sum: &mut [f32; 2], weights: &[[f32; 2]], (index, count): (u16, i16)) {
 }
 
 impl Samples {
-    /// Adds a position: its trace, centipawns for White where known, White's result.
+    /// Adds a position: its trace, its score in centipawns for White if known, and White's result.
     pub fn push(&mut self, trace: &Trace, score: Option<f32>, result: f32) {
         let mg = trace.phase as f32 / MAX_PHASE as f32;
         let eg = trace.scale.map(|scale| (1.0 - mg) * scale as f32 / FULL_SCALE);
@@ -122,32 +125,32 @@ impl Samples {
         self.terms.extend_from_slice(&trace.coefficients);
     }
 
-    /// Adds all of another set.
+    /// Appends all positions of another set.
     pub fn append(&mut self, other: &Self) {
         let shift = self.terms.len();
         self.heads.extend(other.heads.iter().map(|head| Head { start: head.start + shift, ..*head }));
         self.terms.extend_from_slice(&other.terms);
     }
 
-    /// Positions.
+    /// Returns the number of positions.
     #[must_use]
     pub fn len(&self) -> usize {
         self.heads.len()
     }
 
-    /// True without any.
+    /// Returns true if there are no positions.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.heads.is_empty()
     }
 
-    /// Terms to a position on average.
+    /// Returns the mean number of terms per position.
     #[must_use]
     pub fn mean_terms(&self) -> f64 {
         self.terms.len() as f64 / self.len().max(1) as f64
     }
 
-    /// One of them.
+    /// Returns one position.
     #[must_use]
     pub fn get(&self, index: usize) -> Sample<'_> {
         let head = self.heads[index];
@@ -155,12 +158,12 @@ impl Samples {
         Sample { head, terms: &self.terms[head.start..end] }
     }
 
-    /// Some in a row.
+    /// Returns a range of positions.
     pub fn range(&self, range: std::ops::Range<usize>) -> impl Iterator<Item = Sample<'_>> {
         range.map(|index| self.get(index))
     }
 
-    /// Positions in which each weight has a say.
+    /// Returns the number of positions that each weight affects.
     #[must_use]
     pub fn counts(&self) -> Vec<u64> {
         let mut counts = vec![0; COUNT];
@@ -170,7 +173,8 @@ impl Samples {
         counts
     }
 
-    /// Mixes results and what scores promise (`sigmoid(k * score)`) into targets; positions without a score keep the result.
+    /// Blends results and the predictions of scores (`sigmoid(k * score)`) into targets. Positions
+    /// without a score keep the result.
     pub fn blend(&mut self, result_share: f32, k: f32) {
         for head in self.heads.iter_mut().filter(|head| !head.score.is_nan()) {
             let promised = super::logistic::sigmoid(k * head.score);
@@ -178,10 +182,11 @@ impl Samples {
         }
     }
 
-    /// Parts the positions by blocks in an order of the seed: those to fit to and those kept back.
+    /// Splits the positions by blocks into training and test positions, in a random order from the
+    /// seed.
     ///
     /// # Errors
-    /// When either part would be empty.
+    /// Fails if either part would be empty.
     pub fn split(self, seed: u64, block: std::num::NonZeroUsize, test_share: f64) -> Result<(Self, Self), TooFew> {
         let blocks = self.len().div_ceil(block.get());
         let mut order: Vec<usize> = (0..blocks).collect();
@@ -204,7 +209,7 @@ impl Samples {
         Ok((pick(&order[kept..]), pick(&order[..kept])))
     }
 
-    /// Sets every target to what other weights promise; for tests that know the answer.
+    /// Sets every target to the prediction of other weights, for tests with known optimal weights.
     #[cfg(test)]
     pub(super) fn aim_at(&mut self, weights: &Weights, k: f32) {
         let targets: Vec<f32> =
@@ -215,7 +220,7 @@ impl Samples {
     }
 }
 
-/// Fisher and Yates' shuffle.
+/// Shuffles with the Fisher-Yates algorithm.
 pub fn shuffle(order: &mut [usize], seed: u64) {
     let mut random = SplitMix64::new(seed);
     for last in (1..order.len()).rev() {

@@ -1,4 +1,4 @@
-//! The tuner on positions whose best weights are known, and its words about what it cannot use.
+//! Tests of the tuner on positions with known optimal weights, and of its error messages.
 
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::data::record::Position;
 
 const K: f32 = 0.006;
 
-/// Positions of seeded random games.
+/// Returns positions of random games from a fixed seed.
 fn boards(count: usize) -> Vec<Board> {
     let mut boards = Vec::new();
     let mut state = 7_u64;
@@ -40,7 +40,7 @@ fn boards(count: usize) -> Vec<Board> {
     boards
 }
 
-/// Random positions with the targets that `truth` promises.
+/// Creates random positions with the predictions of `truth` as targets.
 fn samples(count: usize, truth: &Weights) -> Samples {
     let mut samples = Samples::default();
     for board in boards(count) {
@@ -54,7 +54,7 @@ fn parts(count: usize, truth: &Weights) -> (Samples, Samples) {
     samples(count, truth).split(1, NonZeroUsize::new(8).expect("8"), 0.2).expect("enough")
 }
 
-/// The engine's weights, but for some that a fit has to find again.
+/// Returns `truth` with changes to some weights, which a fit has to recover.
 fn disturbed(truth: &Weights) -> Weights {
     let mut start = truth.clone();
     for index in [MATERIAL.at(1), MATERIAL.at(3), BISHOP_PAIR.at(0), TEMPO.at(0)] {
@@ -63,7 +63,7 @@ fn disturbed(truth: &Weights) -> Weights {
     start
 }
 
-/// Everything but the disturbed blocks.
+/// Returns the names of all blocks except the disturbed ones.
 fn others() -> Vec<String> {
     let moved = ["MATERIAL", "BISHOP_PAIR", "TEMPO"];
     BLOCKS.iter().map(|block| block.name).filter(|name| !moved.contains(name)).map(str::to_owned).collect()
@@ -72,7 +72,7 @@ fn others() -> Vec<String> {
 fn fitted(method: Method, threads: usize) -> (Weights, Fitted) {
     let truth = start_weights(Start::Engine);
     let (training, test) = parts(2000, &truth);
-    // Without moments the way is long where the valley is flat.
+    // Plain descent needs a high rate and many epochs, because the loss is flat in some directions.
     let (rate, decay, epochs) = if method == Method::Descent { (60_000.0, 1.0, 500) } else { (3.0, 0.97, 120) };
     let fit = Fit {
         method,
@@ -95,7 +95,7 @@ fn fitted(method: Method, threads: usize) -> (Weights, Fitted) {
 
 #[test]
 fn every_method_finds_the_weights_again() {
-    // A step at a time along the axes ends early in a valley that runs aslant.
+    // The local search moves along the axes and stops early in a diagonal valley.
     for (method, tolerance) in [(Method::Adam, 4.0), (Method::Descent, 12.0), (Method::Local, 10.0)] {
         let (truth, fitted) = fitted(method, 2);
         let far = |weights: &Weights| -> f32 {
@@ -192,7 +192,7 @@ fn bad_lines_are_told_by_file_and_line() {
 #[test]
 fn packed_files_read_like_plain_ones_and_the_filter_takes_quiet_positions() {
     let folder = tempfile::tempdir().expect("a folder");
-    // A knight hangs after 2... Nxe4, a check is given by 3. Bxf7, and the rest is quiet.
+    // A knight is capturable after 2... Nxe4, 3. Bxf7 gives check, and the rest is quiet.
     let game =
         "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1;e2e4:30 g8f6:-20 f1c4:0 f6e4:90 c4f7:-80 e8f7:300;0";
     let text = format!("{FEN} [0.5]\n{game}\n");
@@ -206,14 +206,15 @@ fn packed_files_read_like_plain_ones_and_the_filter_takes_quiet_positions() {
         input::read(&data, 1).expect(name)
     };
     assert_eq!(read("a.txt", false).len(), 7);
-    // After 3. Bxf7+ Black is in check; 2... Nxe4 and what wins a pawn or takes back a piece is no quiet move.
+    // After 3. Bxf7+ Black is in check. 2... Nxe4, winning a pawn and recapturing a piece are not
+    // quiet moves.
     assert_eq!(read("a.txt", true).len(), 4);
-    // Scores of the game make no number equal to itself where a line has none, so text is compared.
+    // Missing scores are NaN, which is unequal to itself, so the debug texts are compared.
     assert_eq!(format!("{:?}", read("a.txt", true)), format!("{:?}", read("a.txt.zst", true)));
     let frames: Vec<u8> = text.lines().flat_map(|line| packed(&format!("{line}\n"))).collect();
     std::fs::write(folder.path().join("b.txt.zst"), frames).expect("written");
     assert_eq!(read("b.txt.zst", false).len(), 7);
-    // The moves before a self-play game's first search have no scores.
+    // Moves before the first search of a self-play game have no scores.
     std::fs::write(folder.path().join("c.txt"), game.replace("e2e4:30", "e2e4:-")).expect("written");
     assert_eq!(read("c.txt", false).len(), 6);
 }
@@ -244,7 +245,7 @@ fn plans_are_checked() {
 fn the_example_shows_every_default() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("texel.toml");
     let plan = Plan::load(&path).expect("a good plan");
-    // Paths start at the plan's folder, not where the program was started.
+    // Paths start at the plan's folder, not at the working directory.
     assert!(plan.output.weights.is_file(), "{}", plan.output.weights.display());
     let folder = path.parent().expect("a folder");
     assert!(plan.data.files.iter().chain(&plan.output.pictures).all(|file| file.starts_with(folder)));
@@ -253,7 +254,7 @@ fn the_example_shows_every_default() {
     assert_eq!(format!("{:?}", Data { files: short.files.clone(), ..plan.data }), format!("{short:?}"));
 }
 
-/// The numbers of a table's text, pair by pair.
+/// Parses the pairs of numbers in a table's text.
 fn numbers(text: &str) -> Vec<[i32; 2]> {
     let body = text.split_once("] = [").expect("a table").1;
     let pairs = body.split("s(").skip(1).map(|rest| rest.split_once(')').expect("closed").0);
@@ -306,7 +307,7 @@ fn a_plan_is_followed_to_the_end() {
     let table = numbers(&std::fs::read_to_string(at("one").join("weights.rs")).expect("weights"));
     assert_eq!(table.len(), COUNT);
     let heat = std::fs::read_to_string(at("one").join("after.svg")).expect("a picture");
-    // Five boards of 64 squares and one of 48 in two halves, a scale of 17, and the page.
+    // Five boards of 64 squares and one of 48 in two halves, a scale of 17 steps, and the page.
     assert_eq!(heat.matches("<rect").count(), 2 * (5 * 64 + 48) + 17 + 1);
     let few = "[data]\nfiles = [\"FILE\"]\nblock = 5000\n[output]\nweights = \"w\"\n"
         .replace("FILE", &at("a.epd").to_string_lossy());

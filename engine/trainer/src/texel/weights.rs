@@ -1,21 +1,21 @@
-//! The weights that are fitted: how they begin, and which of them stay.
+//! Initial weights, and the weights that stay fixed.
 
 use destrier::eval::WEIGHTS;
 use destrier::eval::layout::{BLOCKS, COUNT};
 
 use super::plan::Start;
 
-/// Middle-game and endgame halves in centipawns, in the order of the engine's table.
+/// Middlegame and endgame halves in centipawns, in the order of the engine's table.
 pub type Weights = Vec<[f32; 2]>;
 
-/// The weights that a fit begins with.
+/// Returns the initial weights of a fit.
 #[must_use]
 pub fn start_weights(start: Start) -> Weights {
     match start {
         Start::Engine => WEIGHTS.iter().map(|weight| [weight.mg() as f32, weight.eg() as f32]).collect(),
         Start::Material => {
             let mut weights = vec![[0.0; 2]; COUNT];
-            // Pawn to queen, as every beginner learns them.
+            // Usual piece values from pawn to queen.
             for (weight, pawns) in weights.iter_mut().zip([1.0, 3.0, 3.0, 5.0, 9.0]) {
                 *weight = [100.0 * pawns; 2];
             }
@@ -24,7 +24,7 @@ pub fn start_weights(start: Start) -> Weights {
     }
 }
 
-/// Which weights stay as they are: those of the blocks named.
+/// Marks the weights of the named blocks as fixed.
 #[must_use]
 pub fn anchored(names: &[String]) -> Vec<bool> {
     let mut held = vec![false; COUNT];
