@@ -1,4 +1,4 @@
-//! Failures to read a plan.
+//! Errors of reading a plan.
 
 use std::path::PathBuf;
 
@@ -12,12 +12,12 @@ pub enum ConfigError {
     /// The file cannot be read.
     #[error("cannot read the plan {}: {source}", path.display())]
     Read {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The system's reason.
+        /// Error of the operating system.
         source: std::io::Error,
     },
-    /// The file is no plan.
+    /// The file is not a plan.
     #[error("{0}")]
     Toml(TomlError),
     /// A flag has a value that a plan cannot hold, such as a path that is not UTF-8.

@@ -10,13 +10,13 @@ use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches};
 use super::key::{Key, flags, keys, name_of};
 use super::plan::RawPlan;
 
-/// A command that takes keys of a plan as flags.
+/// A command whose flags are keys of a plan.
 pub trait TakesKeys: fmt::Debug + Clone + Send + Sync + 'static {
-    /// Whether the command has a flag for this key.
+    /// Returns true if the command has a flag for this key.
     fn takes(key: &Key) -> bool;
 }
 
-/// The keys that every command which plays games takes.
+/// Keys that all commands which play games have.
 #[derive(Clone, Copy, Debug)]
 pub struct Common;
 
@@ -28,7 +28,7 @@ pub struct Sprt;
 #[derive(Clone, Copy, Debug)]
 pub struct Match;
 
-/// `quintain gauntlet`, which has flags of its own for the format and its heroes.
+/// `quintain gauntlet`, which has its own flags for the format and its heroes.
 #[derive(Clone, Copy, Debug)]
 pub struct Gauntlet;
 
@@ -66,7 +66,7 @@ impl TakesKeys for Tune {
     }
 }
 
-/// The flags of a command that are keys of a plan.
+/// Flags of a command that are keys of a plan.
 #[derive(Clone, Debug)]
 pub struct PlanFlags<C> {
     typed: RawPlan,
@@ -74,14 +74,14 @@ pub struct PlanFlags<C> {
 }
 
 impl<C> PlanFlags<C> {
-    /// What was typed, as a plan without the rest.
+    /// Typed flags as a plan without other keys.
     #[must_use]
     pub const fn typed(&self) -> &RawPlan {
         &self.typed
     }
 }
 
-/// The flags of the keys that a command takes.
+/// Returns the flags of the keys that a command has.
 fn taken<C: TakesKeys>() -> impl Iterator<Item = Arg> {
     let names: Vec<String> = keys().into_iter().filter(C::takes).map(|key| key.name).collect();
     let all: Vec<Arg> = flags().get_arguments().cloned().collect();
@@ -99,7 +99,7 @@ impl<C: TakesKeys> Args for PlanFlags<C> {
 }
 
 impl<C: TakesKeys> FromArgMatches for PlanFlags<C> {
-    /// Reads the flags that were typed with the declaration of all, which knows their types.
+    /// Parses the typed flags again with the declaration of all flags, which has their types.
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
         let mut words = Vec::new();
         for flag in taken::<C>() {

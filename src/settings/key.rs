@@ -1,4 +1,4 @@
-//! Keys of a plan as a list: all that flags, `quintain init` and the reference show of them.
+//! List of the keys of a plan, with everything that flags, `quintain init` and the reference show.
 
 use clap::{Arg, Args as _, Command};
 use schemars::JsonSchema;
@@ -10,19 +10,19 @@ use super::schema;
 /// A key of a plan.
 #[derive(Clone, Debug)]
 pub struct Key {
-    /// Name in a file.
+    /// Name in a plan file.
     pub name: String,
     /// Heading of the flag in `--help`; `None` for a key without a flag.
     pub heading: Option<String>,
-    /// First paragraph of the comment: one line, with the default.
+    /// First paragraph of the doc comment: one line, with the default.
     pub help: String,
-    /// The other paragraphs, each on one line.
+    /// Other paragraphs, each as one line.
     pub details: Vec<String>,
-    /// Its default, or an example; several if they differ by command.
+    /// Its default or an example; several values if they differ by command.
     examples: Vec<Value>,
     /// Commands that have the key; empty for all.
     commands: Vec<String>,
-    /// Commands whose new plan sets it.
+    /// Commands whose new plans set it.
     essential: Vec<String>,
 }
 
@@ -51,29 +51,30 @@ impl Key {
         &self.commands
     }
 
-    /// Whether plans of this command have the key.
+    /// True if plans of this command have the key.
     #[must_use]
     pub fn is_of(&self, command: &str) -> bool {
         self.commands.is_empty() || self.commands.iter().any(|known| known == command)
     }
 
-    /// The default or an example as TOML, for plans of this command; `None` for a table of its own.
+    /// Returns the default or an example as TOML, for plans of this command; `None` if the key has
+    /// neither.
     #[must_use]
     pub fn example(&self, command: &str) -> Option<toml::Value> {
         let fits = self.examples.iter().find(|example| example.as_str() == Some(command));
         toml::Value::try_from(fits.or(self.examples.first())?).ok()
     }
 
-    /// Whether a new plan of this command sets the key.
+    /// True if new plans of this command set the key.
     #[must_use]
     pub fn is_essential(&self, command: &str) -> bool {
         self.essential.iter().any(|known| known == command)
     }
 }
 
-/// The flags of all keys, in the order of the declaration.
+/// Returns the flags of all keys, in the order of their declaration.
 ///
-/// A key that is true or false is a switch: `--ponder`, or `--ponder=false` against a file.
+/// A boolean key is a switch: `--ponder`, or `--ponder=false` to override a file.
 pub(super) fn flags() -> Command {
     RawPlan::augment_args(Command::default().no_binary_name(true)).mut_args(|arg| {
         if arg.get_value_parser().type_id() != std::any::TypeId::of::<bool>() {
@@ -87,18 +88,19 @@ pub(super) fn flags() -> Command {
     })
 }
 
-/// The key of a flag.
+/// Returns the key of a flag.
 pub(super) fn name_of(flag: &Arg) -> String {
     flag.get_id().as_str().replace('_', "-")
 }
 
-/// The keys of a type with all that its schema says of them.
+/// Returns the properties of a type in its JSON Schema, by key.
 fn properties<T: JsonSchema>() -> Map<String, Value> {
     let schema = schema::of::<T>();
     schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default()
 }
 
-/// Keys of a plan in the order of the declaration, then those without a flag.
+/// Returns the keys of a plan: those with a flag in the order of their declaration, then the
+/// others.
 #[must_use]
 pub fn keys() -> Vec<Key> {
     let mut properties = properties::<RawPlan>();
@@ -112,7 +114,7 @@ pub fn keys() -> Vec<Key> {
     keys
 }
 
-/// Keys of a player, those without an example last.
+/// Returns the keys of a player, those without an example last.
 #[must_use]
 pub fn player_keys() -> Vec<Key> {
     let order = ["name", "options", "tc"];

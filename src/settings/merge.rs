@@ -1,4 +1,4 @@
-//! Files and flags, laid over one another as TOML tables.
+//! Merge of plan files and flags as TOML tables.
 
 use std::path::Path;
 
@@ -9,29 +9,30 @@ use super::plan::RawPlan;
 use crate::files::{MOST_DOCUMENT_BYTES, read_input};
 use crate::text::from_toml;
 
-/// Limits of both sides. They are one thing: a plan that has one of them takes nothing of what a
-/// lower one says about the time of a move.
+/// Keys of the limits of both sides. They form a unit: a plan with one of them takes no limit of a
+/// lower plan.
 const LIMITS: [&str; 4] = ["tc", "movetime", "nodes", "depth"];
 
-/// What the lower plan loses with them.
+/// Keys of the limits of one side, which a lower plan loses as well.
 const LIMITS_OF_ONE: [&str; 2] = ["new-tc", "base-tc"];
 
 impl RawPlan {
     /// Reads a plan file.
     ///
     /// # Errors
-    /// If the file cannot be read, is not TOML, or has an unknown key or a value of the wrong type.
+    /// Returns an error if the file cannot be read, is not TOML, or has an unknown key or a value
+    /// of a wrong type.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
         let text = read_input(path, MOST_DOCUMENT_BYTES)
             .map_err(|source| ConfigError::Read { path: path.to_path_buf(), source })?;
         from_toml(path, &text).map_err(ConfigError::Toml)
     }
 
-    /// This plan's keys, and `lower`'s if this one does not have them. UCI options are merged name
+    /// Returns this plan's keys, and those of `lower` that it does not have. UCI options are merged
     /// by name.
     ///
     /// # Errors
-    /// If a value cannot stand in a TOML file.
+    /// Returns an error if a value cannot be written as TOML.
     pub fn over(&self, lower: &Self) -> Result<Self, ConfigError> {
         let (upper, mut merged) = (self.table()?, lower.table()?);
         if LIMITS.iter().any(|key| upper.contains_key(*key)) {
@@ -45,16 +46,16 @@ impl RawPlan {
         merged.try_into().map_err(|error| ConfigError::Value(error.to_string()))
     }
 
-    /// The keys that are set.
+    /// Returns the keys that are set.
     ///
     /// # Errors
-    /// If a value cannot stand in a TOML file.
+    /// Returns an error if a value cannot be written as TOML.
     pub fn table(&self) -> Result<Table, ConfigError> {
         Table::try_from(self).map_err(|error| ConfigError::Value(error.to_string()))
     }
 }
 
-/// `upper`'s options over `lower`'s; UCI names do not tell upper case from lower.
+/// Merges `upper`'s options over `lower`'s. The names of UCI options are case-insensitive.
 fn options_over(upper: Value, lower: Option<Value>) -> Value {
     let (Value::Array(upper), Some(Value::Array(mut merged))) = (upper.clone(), lower) else { return upper };
     let name = |option: &Value| option.get(0).and_then(Value::as_str).unwrap_or_default().to_lowercase();

@@ -1,10 +1,10 @@
-//! Declarations of the settings that a user writes, in TOML files and as flags.
+//! Declarations of the user's settings, in TOML files and as flags.
 //!
-//! Each key stands once, as a field of [`RawPlan`]. Its flag, its line in `quintain init` and its
-//! property in the JSON Schema follow from the field and its comment.
+//! Each key is declared once, as a field of [`RawPlan`]. Its flag, its line in `quintain init` and
+//! its property in the JSON Schema are derived from the field and its doc comment.
 //!
-//! A new key touches, besides what uses it: [`RawPlan`], the field of the resolved plan with its
-//! stored form (one file of `plan`), and the line of `resolve` that leads from one to the other.
+//! A new key changes, besides its users: [`RawPlan`], the field of the resolved plan with its
+//! stored form (one file of `plan`), and the line of `resolve` that converts one to the other.
 
 mod error;
 mod flags;

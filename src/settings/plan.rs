@@ -1,8 +1,10 @@
 //! Keys of a plan. Each field is a key of the TOML file, a flag, a line of `quintain init`, and a
-//! property of the JSON Schema; the first paragraph of its comment is one line, which all four show.
+//! property of the JSON Schema. The first paragraph of its doc comment is one line, which all four
+//! show.
 //!
-//! `example` is what `init` writes for the key: its default, or an example. `x-commands` names the
-//! commands that have the key (all without it), `x-essential` those whose new plan sets it.
+//! `example` is the value that `init` writes for the key: its default, or an example. `x-commands`
+//! lists the commands that have the key (default: all), and `x-essential` those whose new plans set
+//! it.
 
 use std::path::PathBuf;
 

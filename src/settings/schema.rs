@@ -1,4 +1,4 @@
-//! JSON Schemas of the TOML files that a user writes, for editors and other checkers.
+//! JSON Schemas of the TOML files that users write, for editors and validators.
 
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform as _};
@@ -20,7 +20,7 @@ pub enum UserFile {
 }
 
 impl UserFile {
-    /// The schema as a document.
+    /// Returns the schema as a JSON document.
     #[must_use]
     pub fn schema(self) -> Value {
         match self {
@@ -31,7 +31,7 @@ impl UserFile {
     }
 }
 
-/// The schema of a type. TOML knows no null, and a default that is not there is none.
+/// Returns the schema of a type, without `null` types and defaults, because TOML has no null.
 pub(super) fn of<T: JsonSchema>() -> Value {
     let mut schema = SchemaSettings::draft07().into_generator().into_root_schema_for::<T>();
     RecursiveTransform(without_null).transform(&mut schema);

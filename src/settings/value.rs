@@ -1,13 +1,13 @@
-//! Values of keys that have more than one written form.
+//! Parsers of values with more than one written form.
 
 use serde::de::Deserializer;
 use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 
-/// `ELO0,ELO1`, as a flag takes it.
+/// Parses `ELO0,ELO1`, as in a flag.
 ///
 /// # Errors
-/// The remedy, if the text is not that.
+/// Returns the remedy as an error if the text is not that.
 pub fn bounds(text: &str) -> Result<[f64; 2], String> {
     let parse = |part: &str| part.trim().parse::<f64>().ok();
     match text.split_once(',').map(|(low, high)| (parse(low), parse(high))) {
@@ -16,10 +16,10 @@ pub fn bounds(text: &str) -> Result<[f64; 2], String> {
     }
 }
 
-/// `NAME=VALUE`, as a flag takes it; a button needs no value.
+/// Parses `NAME=VALUE`, as in a flag; a button needs no value.
 ///
 /// # Errors
-/// The remedy, if there is no name.
+/// Returns the remedy as an error if there is no name.
 pub fn option(word: &str) -> Result<(String, String), String> {
     let (name, value) = word.split_once('=').unwrap_or((word, ""));
     if name.trim().is_empty() {
@@ -28,7 +28,7 @@ pub fn option(word: &str) -> Result<(String, String), String> {
     Ok((name.trim().to_owned(), value.trim().to_owned()))
 }
 
-/// UCI options as pairs, because a table has no order.
+/// Writes UCI options as pairs, because a TOML table has no order.
 pub(super) fn pairs<S: Serializer>(options: &[(String, String)], serializer: S) -> Result<S::Ok, S::Error> {
     options.serialize(serializer)
 }
@@ -41,7 +41,7 @@ pub(super) enum Switch {
     Text(String),
 }
 
-/// `true`, `false`, or a text as `--affinity` takes it.
+/// Reads `true`, `false`, or a text as for `--affinity`.
 pub(super) fn affinity<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     Ok(Some(match Switch::deserialize(deserializer)? {
         Switch::On(true) => "auto".to_owned(),
