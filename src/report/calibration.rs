@@ -1,5 +1,5 @@
-//! What a machine can hold: an engine plays itself with so many games at once under a clock, and what its moves had to wait for a CPU, and
-//! which games were lost on time, is set side by side.
+//! Load calibration of a machine. An engine plays itself with different numbers of games at once
+//! under a clock. The waits of its moves for a CPU and its losses on time are then compared.
 
 use std::time::Duration;
 
@@ -7,55 +7,58 @@ use serde::Serialize;
 
 use crate::record::{GameRecord, Termination};
 
-/// A machine holds a setting where waiting took no more than this share of the thinking time, and cost no game.
+/// Largest share of the thinking time that moves may wait for a CPU in a setting that the machine
+/// holds.
 pub const MOST_WAITING: f64 = 0.01;
 
-/// One setting: games at once and a clock.
+/// Results of one setting: a number of games at once and a clock.
 #[derive(Clone, Debug, Default)]
 pub struct Cell {
-    /// Games at once.
+    /// Number of concurrent games.
     pub concurrency: u16,
     /// The clock as typed.
     pub tc: String,
     games: u64,
     thought: Duration,
-    /// By move, where the system tells.
+    /// Wait of each move, if the system reports it.
     waits: Vec<Duration>,
     time_losses: u64,
     disturbed: u64,
 }
 
-/// A cell's figures. Times are milliseconds; `None` where the system does not tell, or where nothing was played.
+/// Figures of a cell. Times are in milliseconds; `None` if the system does not report them or no
+/// game was played.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Figures {
     /// Games played to their end.
     pub games: u64,
-    /// Moves that say how long they waited for a CPU.
+    /// Moves with a known wait for a CPU.
     pub moves: u64,
     /// Median of the waits.
     pub wait_ms_median: Option<f64>,
-    /// 99th percentile.
+    /// 99th percentile of the waits.
     pub wait_ms_p99: Option<f64>,
-    /// The longest.
+    /// Longest wait.
     pub wait_ms_max: Option<f64>,
     /// Waiting as a share of the time charged, 0 to 1.
     pub wait_share: Option<f64>,
     /// Games lost on time.
     pub time_losses: u64,
-    /// Of these, games that the machine's waits account for ([`crate::record::Overstep::is_disturbed`]).
+    /// Time losses that the machine's waits explain ([`crate::record::Overstep::is_disturbed`]).
     pub disturbed: u64,
-    /// Whether the machine can hold this setting: enough was seen, nothing was lost by its doing, and little was waited for.
+    /// True if the machine holds this setting: short waits, and no game lost by the machine's
+    /// doing. `None` if no wait is known.
     pub holds: Option<bool>,
 }
 
 impl Cell {
-    /// Nothing played yet.
+    /// Creates a cell without games.
     #[must_use]
     pub fn new(concurrency: u16, tc: &str) -> Self {
         Self { concurrency, tc: tc.to_owned(), ..Self::default() }
     }
 
-    /// Adds a finished game.
+    /// Records a finished game.
     pub fn add(&mut self, game: &GameRecord) {
         self.games += 1;
         for ply in &game.moves {
@@ -70,7 +73,7 @@ impl Cell {
         }
     }
 
-    /// The figures of what was added.
+    /// Computes the figures of the recorded games.
     #[must_use]
     pub fn figures(&mut self) -> Figures {
         self.waits.sort_unstable();
@@ -92,7 +95,7 @@ impl Cell {
     }
 }
 
-/// The cells as a table, and what the machine can hold in words.
+/// Formats the cells as a table, with the largest setting that the machine holds for each clock.
 #[must_use]
 pub fn text(cells: &[(Cell, Figures)]) -> String {
     let mut out = String::from(

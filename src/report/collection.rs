@@ -1,4 +1,5 @@
-//! Games from many sources, PGN files and runs: each counts once, and each condition has its own results.
+//! Games from several sources, PGN files and runs. Each game counts once, and each condition has
+//! its own results.
 
 mod condition;
 
@@ -15,95 +16,97 @@ use crate::report::pgn_tags::{self, GameTags};
 use crate::report::results::{Half, Results, half};
 use condition::Condition;
 
-/// The games of all sources.
+/// Games of all sources.
 #[derive(Clone, Debug, Default)]
 pub struct Collection {
-    /// Results by condition; one, without a name, if conditions are mixed.
+    /// Results by condition; a single entry without a name if conditions are mixed.
     pools: BTreeMap<String, Results>,
     /// Games counted, by condition.
     conditions: BTreeMap<String, u64>,
-    /// Games met so far, by their hash.
+    /// Games seen so far, by their hash.
     seen: HashMap<u64, Seen>,
-    /// Games under a clock of the source that is being read, each with its tags.
+    /// Hashes, with all tags, of games under a clock in the source being read.
     told: HashSet<u64>,
     skipped: Skipped,
     is_mixed: bool,
-    /// Number of the source that is being read.
+    /// Number of the source being read.
     source: u32,
 }
 
-/// Games that say nothing of who is stronger, and what could not be read.
+/// Games that are no evidence of strength, and text that could not be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Skipped {
-    /// Without a result, `*` or no tag.
+    /// Games without a result: `*` or no tag.
     pub unfinished: u64,
-    /// Without a name on either side.
+    /// Games without a name on either side.
     pub nameless: u64,
-    /// Of a player with themselves.
+    /// Games of a player against itself.
     pub with_itself: u64,
     /// Tag lines that are too long.
     pub overlong: u64,
-    /// Games of runs whose pair is not whole, or void.
+    /// Games of runs whose pair is incomplete or void.
     pub unpaired: u64,
-    /// Also in a source read before: the same players, start, moves and result.
+    /// Games of an earlier source too: the same players, start, moves and result.
     pub given_again: u64,
-    /// Move for move a game that the same source had before; under a clock, with its tags.
+    /// Games that repeat one of the same source move for move; under a clock, also with the same
+    /// tags.
     pub repeated: u64,
 }
 
 impl Skipped {
-    /// All games that were left out.
+    /// Number of games left out.
     #[must_use]
     pub const fn games(&self) -> u64 {
         self.unfinished + self.nameless + self.with_itself + self.unpaired + self.given_again + self.repeated
     }
 }
 
-/// Where a game was met.
+/// Occurrences of a game.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     source: u32,
-    /// How often that source has it.
+    /// Occurrences in that source.
     here: u32,
-    /// The most often that a source before has it.
+    /// Most occurrences in an earlier source.
     before: u32,
 }
 
-/// What the two games of a pair have in common: the condition, the players (the lower number first), and a hash of round,
-/// event and opening.
+/// Common facts of a pair's games: condition, players (the lower number first), and a hash of
+/// round, event and opening.
 type PairKey = (String, usize, usize, u64);
 
 /// A player of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct RunPlayer<'a> {
-    /// As the plan and the run's PGN have it.
+    /// Name in the plan and in the run's PGN.
     pub name: &'a str,
-    /// As the results are to have it.
+    /// Name in the results.
     pub key: &'a str,
-    /// What it may spend on a move.
+    /// Limit on each search.
     pub limit: Limit,
 }
 
 impl Collection {
-    /// Nothing yet. With `is_mixed`, games of all conditions have common results.
+    /// Creates an empty collection. With `is_mixed`, games of all conditions share their results.
     #[must_use]
     pub fn new(is_mixed: bool) -> Self {
         Self { is_mixed, ..Self::default() }
     }
 
-    /// Results by condition, those without games left out; a single one, under the empty name, if conditions are mixed.
+    /// Results by condition, without empty ones; a single entry under the empty name if conditions
+    /// are mixed.
     pub fn pools(&self) -> impl Iterator<Item = (&str, &Results)> {
         let pools = self.pools.iter().filter(|(_, results)| results.games() > 0);
         pools.map(|(condition, results)| (condition.as_str(), results))
     }
 
-    /// Games counted by condition.
+    /// Number of counted games by condition.
     #[must_use]
     pub const fn conditions(&self) -> &BTreeMap<String, u64> {
         &self.conditions
     }
 
-    /// What was left out.
+    /// Games left out so far.
     #[must_use]
     pub const fn skipped(&self) -> Skipped {
         self.skipped
@@ -111,16 +114,16 @@ impl Collection {
 
     /// Adds the games of a PGN text.
     ///
-    /// Two games are a pair if the same two players have reversed colours, one opening (FEN tag), event and round (`12`, or
-    /// `12.1` and `12.2`); if the file numbers no rounds, only if they follow one another and have a FEN tag. Everything
-    /// else is a single game.
+    /// Two games are a pair if the same two players have reversed colours, one opening (FEN tag),
+    /// event and round (`12`, or `12.1` and `12.2`). If the file numbers no rounds, the two games
+    /// must also follow one another and have a FEN tag. Every other game is a single game.
     ///
     /// # Errors
-    /// Those of `source`.
+    /// Returns the errors of `source`.
     pub fn add_pgn(&mut self, source: impl Read) -> std::io::Result<()> {
         self.begin_source();
         let mut waiting: HashMap<PairKey, Half> = HashMap::new();
-        // The key of the last game, if it can only pair with its neighbour.
+        // Key of the last game, if it can only pair with its neighbour.
         let mut neighbour: Option<PairKey> = None;
         let read = pgn_tags::read(source, |game| {
             let before = neighbour.take();
@@ -169,7 +172,7 @@ impl Collection {
         Ok(())
     }
 
-    /// Adds every whole pair of a run. `players` are the plan's, in its order.
+    /// Adds every complete pair of a run. `players` are the plan's, in its order.
     pub fn add_run(&mut self, games: RunGames, players: &[RunPlayer<'_>]) {
         self.begin_source();
         self.skipped.unpaired += games.void;
@@ -196,7 +199,8 @@ impl Collection {
                 [Some(((a, b, one), first)), Some(((c, d, other), second))]
                     if (a, b) == (c, d) && one.color != other.color && a != b =>
                 {
-                    // Names are a plan's own: another run's `new` is another player, and a PGN knows nothing else.
+                    // Enters the plan's names too, because a PGN of the run knows no others. They
+                    // are names of this plan alone: another run's `new` is another player.
                     let fresh = [first, second].map(|[by_key, by_name]| {
                         let is_first = self.is_first(by_key, !condition.is_timed);
                         if by_name != by_key {
@@ -221,7 +225,7 @@ impl Collection {
         }
     }
 
-    /// How a game ended; `None` if it is to be skipped.
+    /// Outcome of a game; `None`, after counting the reason, if it is skipped.
     fn outcome(&mut self, game: &GameTags) -> Option<Outcome> {
         let count = match game {
             _ if game.white.is_empty() || game.black.is_empty() => &mut self.skipped.nameless,
@@ -239,10 +243,10 @@ impl Collection {
     }
 
     fn is_new(&mut self, game: &GameTags, outcome: Outcome, is_timed: bool) -> bool {
-        // Without moves a game is known by its tags, and by how often a source has them.
+        // Identifies a game without moves by its tags and by its occurrences in a source.
         let (hash, has_moves) = game.moves.map_or((game.all_tags, false), |moves| (moves, true));
         let known_as = identity::game(&game.white, &game.black, outcome, hash);
-        // The same tags again: a file put together of itself.
+        // Finds games with the same tags, as in a file joined from copies of itself.
         if has_moves && is_timed && !self.told.insert(known_as.rotate_left(1) ^ game.all_tags) {
             self.skipped.repeated += 1;
             return false;
@@ -250,10 +254,11 @@ impl Collection {
         self.is_first(known_as, has_moves && !is_timed)
     }
 
-    /// Whether a game is met for the first time; if not, the reason is counted. A game that counts
-    /// `once` does so wherever it comes again: its players have no clock, so it had to. Any other
-    /// counts as often as one source has it. Under a clock a short draw comes again and a long win
-    /// does not, so leaving repeats out would move the score.
+    /// True if a game counts; counts the reason otherwise.
+    ///
+    /// With `once` set, a game counts once over all sources: its players have no clock, so it had
+    /// to come again. Any other counts as often as one source holds it. Under a clock a short draw
+    /// comes again and a long win does not, so leaving repeats out would bias the score.
     fn is_first(&mut self, game: u64, once: bool) -> bool {
         let seen = self.meet(game);
         if seen.before >= if once { 1 } else { seen.here } {
@@ -266,7 +271,7 @@ impl Collection {
         false
     }
 
-    /// Enters a game of the source that is being read.
+    /// Records an occurrence in the source being read.
     fn meet(&mut self, game: u64) -> Seen {
         let source = self.source;
         let seen = self.seen.entry(game).or_insert(Seen { source, here: 0, before: 0 });
@@ -282,13 +287,13 @@ impl Collection {
     }
 }
 
-/// The condition of a run's games, as [`Collection::conditions`] names it.
+/// Condition of a run's games, as [`Collection::conditions`] names it.
 #[must_use]
 pub fn condition_of(players: &[RunPlayer<'_>], variant: Variant) -> String {
     Condition::of_run(players, variant).name
 }
 
-/// A game of a run as far as it counts.
+/// A game of a run, reduced to what results need.
 #[derive(Clone, Copy, Debug)]
 struct RunGame {
     white: PlayerId,
@@ -298,23 +303,23 @@ struct RunGame {
     opening: Option<u64>,
 }
 
-/// The games of one run, to be added to a [`Collection`] when all are told.
+/// Games of one run, to be added to a [`Collection`] when all are recorded.
 #[derive(Debug)]
 pub struct RunGames {
     variant: Variant,
-    /// By pair, the games that count; a pair that is void begins anew.
+    /// Counted games by pair. A void game clears its pair.
     pairs: BTreeMap<PairId, [Option<RunGame>; 2]>,
     void: u64,
 }
 
 impl RunGames {
-    /// None yet, of a run by these rules.
+    /// Creates an empty list for a run under these rules.
     #[must_use]
     pub const fn new(variant: Variant) -> Self {
         Self { variant, pairs: BTreeMap::new(), void: 0 }
     }
 
-    /// Takes a game of the journal; one told twice is taken once.
+    /// Records a game of the journal; a repeated record is ignored.
     pub fn tell(&mut self, game: &GameRecord) {
         let pair = self.pairs.entry(game.id.pair).or_default();
         if game.is_void {
@@ -335,8 +340,8 @@ impl RunGames {
     }
 }
 
-/// A hash of what the games of a pair share beside their players. Two openings in 2^64 that are taken for one would move an
-/// error, and no rating.
+/// Hash of the facts, besides players, that the games of a pair share. A collision (1 in 2^64)
+/// would change an error and no rating.
 fn opening_of(game: &GameTags, numbered: bool) -> u64 {
     let mut hasher = DefaultHasher::new();
     game.fen.hash(&mut hasher);

@@ -1,7 +1,7 @@
-//! The live view: a few lines redrawn on a terminal, a plain line now and then elsewhere.
+//! Live view: a few lines redrawn on a terminal, or an occasional plain line elsewhere.
 //!
-//! Drawing happens on a thread of its own behind a bounded channel. A terminal that stops reading costs the view some
-//! updates and the run nothing.
+//! A thread of its own draws, behind a bounded channel. A terminal that stops reading costs the
+//! view some updates and the run nothing.
 
 use std::io::{IsTerminal, Write};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -23,35 +23,35 @@ use crate::tournament::standing::{Faults, Standing};
 use crate::tournament::time_losses::ALARM;
 use crate::tournament::tuning::Progress;
 
-/// Without a terminal, a line is printed at most this often.
+/// Least time between two plain lines.
 const PLAIN_INTERVAL: Duration = Duration::from_secs(30);
 
-/// Messages that may wait for a slow terminal before updates are dropped.
+/// Messages queued for a slow terminal before updates are dropped.
 const BACKLOG: usize = 64;
 
-/// Rows of a table on a terminal; the summary has them all.
+/// Most rows of a table on a terminal. The summary has all.
 const MAX_ROWS: usize = 16;
 
-/// The LLR bar's resolution.
+/// Resolution of the LLR bar.
 const BAR_STEPS: u64 = 1_000;
 
-/// What the view shows at one moment.
+/// Contents of the view at one moment.
 #[derive(Clone, Debug)]
 pub struct View {
-    /// How far the test has come, if one is run.
+    /// Progress of the test, if the run has one.
     pub bar: Option<Bar>,
-    /// What stands below.
+    /// Lines below the bar.
     pub lines: Vec<String>,
-    /// All of it that matters, in one line.
+    /// Essentials in one line, for output without a terminal.
     pub plain: String,
 }
 
-/// A test on its way between its bounds.
+/// Progress of a test between its bounds.
 #[derive(Clone, Debug)]
 pub struct Bar {
-    /// The LLR between its bounds, 0 to 1.
+    /// Position of the LLR between its bounds, 0 to 1.
     pub fraction: f64,
-    /// The LLR and its bounds.
+    /// LLR and bounds as text.
     pub llr: String,
 }
 
@@ -60,14 +60,14 @@ enum Message {
     Line(String),
 }
 
-/// Where the view is drawn.
+/// Drawing thread of the live view.
 pub struct Screen {
     sender: Option<SyncSender<Message>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Screen {
-    /// Opens the view on standard error, with a heading that says what is tested.
+    /// Opens the view on standard error, with a heading that names the run.
     #[must_use]
     pub fn open(plan: &Plan) -> Self {
         let (sender, receiver) = sync_channel(BACKLOG);
@@ -80,23 +80,23 @@ impl Screen {
         Self { sender: Some(sender), thread }
     }
 
-    /// A way for an observer to reach it.
+    /// Handle through which an observer sends messages.
     #[must_use]
     pub fn handle(&self) -> ScreenHandle {
         ScreenHandle { sender: self.sender.clone() }
     }
 
-    /// Shows how the run stands.
+    /// Shows the state of the run.
     pub fn show(&self, view: View) {
         self.handle().send(Message::View(Box::new(view)));
     }
 
-    /// Prints a line that stays.
+    /// Prints a permanent line.
     pub fn line(&self, text: String) {
         self.handle().send(Message::Line(text));
     }
 
-    /// Draws what is left and ends the view. Every handle must be gone.
+    /// Draws the remaining messages and ends the view. All handles must be dropped before.
     pub fn close(mut self) {
         self.sender = None;
         if let Some(thread) = self.thread.take() {
@@ -105,7 +105,7 @@ impl Screen {
     }
 }
 
-/// A way to reach the [`Screen`] that never blocks.
+/// Handle to the [`Screen`] that never blocks.
 #[derive(Clone)]
 pub struct ScreenHandle {
     sender: Option<SyncSender<Message>>,
@@ -114,39 +114,39 @@ pub struct ScreenHandle {
 impl ScreenHandle {
     fn send(&self, message: Message) {
         if let Some(sender) = &self.sender {
-            // Full: the terminal is slow, and the next view makes up for this one.
+            // The channel is full if the terminal is slow. A later view makes up for this one.
             let _ = sender.try_send(message);
         }
     }
 }
 
-/// Puts a run into the words of the live view.
+/// Formats a run for the live view.
 #[derive(Clone, Debug)]
 pub struct Viewer {
-    /// All pairs there will be, where that is known.
+    /// Total number of pairs, if known.
     total: Option<u64>,
     names: Vec<String>,
-    /// Pairs that counted before this process began; they say nothing of the pace.
+    /// Pairs counted before this process began, which the pace leaves out.
     pairs_before: u64,
-    /// Time losses so far: the first few have a line each.
+    /// Number of time losses so far. The first few have a line each.
     time_losses: u64,
 }
 
 impl Viewer {
-    /// For `plan`'s run.
+    /// Creates the formatter for `plan`'s run.
     #[must_use]
     pub fn new(plan: &Plan) -> Self {
         let names = plan.players.iter().map(|player| player.name.clone()).collect();
         Self { total: Pairing::new(plan).total(), names, pairs_before: 0, time_losses: 0 }
     }
 
-    /// Takes note of the pairs that counted before this process began: they say nothing of the pace.
+    /// Records the state before this process began, which the pace leaves out.
     pub fn begin(&mut self, standing: &Standing) {
         self.pairs_before = standing.pairs();
         self.time_losses = standing.finished_time_losses().lost;
     }
 
-    /// Pairs a minute since this process began; `None` before the first.
+    /// Pairs per minute since this process began; `None` before the first.
     #[must_use]
     pub fn pairs_per_minute(&self, standing: &Standing, elapsed: Duration) -> Option<f64> {
         self.pace(standing, elapsed).pairs_per_minute
@@ -156,7 +156,7 @@ impl Viewer {
         Pace::new(standing, standing.pairs().saturating_sub(self.pairs_before), elapsed, self.total)
     }
 
-    /// How the run stands.
+    /// Formats the state of the run.
     #[must_use]
     pub fn view(&self, standing: &Standing, elapsed: Duration) -> View {
         let pace = self.pace(standing, elapsed);
@@ -166,7 +166,7 @@ impl Viewer {
         if self.names.len() == 2 { duel(&self.names, standing, &pace) } else { self.table(standing, &pace) }
     }
 
-    /// An engine against itself with other values in each pair: no Elo but that of validation.
+    /// View of a tuning, whose only Elo is that of validation.
     fn tuning(&self, progress: &Progress, standing: &Standing, pace: &Pace) -> View {
         let mut lines = tune::lines(progress);
         let (state, pairs) = (tune::state_line(progress.course()), tune::pairs_line(progress));
@@ -176,7 +176,7 @@ impl Viewer {
         View { bar: None, lines, plain: plain.into_iter().flatten().collect::<Vec<_>>().join("; ") }
     }
 
-    /// Many players on one scale.
+    /// View of more than two players on one scale.
     fn table(&self, standing: &Standing, pace: &Pace) -> View {
         let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
         let rows = standings::rows(&names, standing);
@@ -192,13 +192,13 @@ impl Viewer {
         View { bar: None, lines, plain: if leaders.is_empty() { count } else { format!("{count}: {leaders}") } }
     }
 
-    /// Counts a time loss; true from the fifth on, which the run tells of together.
+    /// Counts a time loss. Returns true from the fifth on, because the run reports those together.
     const fn count_time_loss(&mut self) -> bool {
         self.time_losses += 1;
         self.time_losses >= ALARM
     }
 
-    /// The line that an event is worth, for one that stays on the screen.
+    /// Permanent line for an event, if it deserves one.
     #[must_use]
     pub fn line(&mut self, event: &RunEvent<'_>) -> Option<String> {
         match event {
@@ -244,7 +244,7 @@ impl Viewer {
     }
 }
 
-/// Two players.
+/// View of two players.
 fn duel(names: &[String], standing: &Standing, pace: &Pace) -> View {
     let estimates = Estimates::of_standing(standing);
     let ptnml = figures::ptnml(&standing.ptnml());
@@ -283,14 +283,14 @@ fn fault_line(names: &[String], standing: &Standing) -> Option<String> {
     ))
 }
 
-/// Follows a run and shows it.
+/// Observer that shows a run on a screen.
 pub struct Console {
     screen: ScreenHandle,
     viewer: Viewer,
 }
 
 impl Console {
-    /// Shows `plan`'s run on `screen`.
+    /// Creates an observer that shows `plan`'s run on `screen`.
     #[must_use]
     pub fn new(screen: ScreenHandle, plan: &Plan) -> Self {
         Self { screen, viewer: Viewer::new(plan) }
@@ -314,7 +314,7 @@ impl Observer for Console {
     }
 }
 
-/// Pairs a minute, and how long it may still take.
+/// Pairs per minute, and the estimated time left.
 struct Pace {
     pairs_per_minute: Option<f64>,
     left: Option<Duration>,
@@ -328,7 +328,7 @@ impl Pace {
             return Self { pairs_per_minute: rate, left: None };
         }
         let until_end = total.map(|limit| limit.saturating_sub(standing.settled()) as f64);
-        // The first pairs say nothing of the drift.
+        // The first few pairs do not tell the drift.
         let until_verdict = (standing.pairs() >= 8).then(|| standing.expected_remaining()).flatten();
         let pairs = match (until_verdict, until_end) {
             (Some(verdict), Some(end)) => Some(verdict.min(end)),

@@ -1,7 +1,8 @@
-//! `crashes/` of a run: for each game lost by an engine's fault, what a bug report needs.
+//! Folder `crashes/` of a run: evidence for a bug report on each game lost by an engine's fault.
 //!
-//! `game-N/transcript.txt` is the conversation with the engine at fault, a line each with microsecond stamps; `stderr.txt` the end
-//! of its standard error; `about.txt` everything else, a `key: value` line each. `quintain replay` reads the first and the last.
+//! `game-N/transcript.txt` is the UCI traffic with the engine at fault, line by line with
+//! microsecond timestamps. `stderr.txt` is the end of its standard error. `about.txt` holds all
+//! else as `key: value` lines. `quintain replay` reads the first and the last.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -12,22 +13,22 @@ use crate::plan::Plan;
 use crate::record::GameRecord;
 use crate::tournament::events::{Failure, Observer, RunEvent};
 
-/// The conversation's file in a game's folder.
+/// File name of the transcript in a game's folder.
 pub const TRANSCRIPT: &str = "transcript.txt";
 
-/// The name of a game's folder in `crashes/`.
+/// Name of a game's folder in `crashes/`.
 #[must_use]
 pub fn folder_name(game: u64) -> String {
     format!("game-{game}")
 }
 
-/// The game whose folder has this name.
+/// Number of the game with this folder name.
 #[must_use]
 pub fn game_of(folder: &str) -> Option<u64> {
     folder.strip_prefix("game-")?.parse().ok()
 }
 
-/// The engine at fault by the text of an `about.txt`.
+/// Engine at fault, read from the text of an `about.txt`.
 #[must_use]
 pub fn engine_named(about: &str) -> Option<&str> {
     about.lines().find_map(|line| line.strip_prefix("engine: "))
@@ -40,7 +41,7 @@ pub struct Crashes {
 }
 
 impl Crashes {
-    /// Will write under `folder`, which is made when the first engine fails.
+    /// Creates a writer for `folder`, which is made at the first failure.
     #[must_use]
     pub const fn new(folder: PathBuf, plan: Arc<Plan>) -> Self {
         Self { folder, plan }
@@ -94,10 +95,11 @@ impl Crashes {
     }
 }
 
-/// Over 1, 5 and 15 minutes, then runnable and all threads, as the kernel tells it; `?` where it does not.
+/// Load average over 1, 5 and 15 minutes, then runnable and all threads, from the kernel; `?` if it
+/// is not available.
 fn load_average() -> String {
     let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    // The last field is the number of the newest process.
+    // Leaves out the last field, the number of the newest process.
     text.trim().rsplit_once(' ').map_or_else(|| "?".to_owned(), |(load, _)| load.to_owned())
 }
 

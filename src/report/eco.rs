@@ -1,34 +1,36 @@
-//! ECO codes and names of openings, from a table in the public domain (`eco/README.md` says whose).
+//! ECO codes and names of openings, from a table in the public domain (`eco/README.md` names its
+//! source).
 //!
-//! A game has the name of the last of its positions that has one, however it got there: transpositions are found, and the longest
-//! line wins.
+//! A game has the name of its last named position, whatever the order of moves. So transpositions
+//! are found, and the longest line wins.
 
 use std::collections::HashMap;
 
 use crate::chess::{Position, START_FEN, Variant};
 use crate::record::GameRecord;
 
-/// Code, name and moves, a line each, under a heading.
+/// Table of code, name and moves, a line each, below a heading.
 const TABLE: &str = include_str!("eco/openings.tsv");
 
-/// What an opening is called.
+/// ECO code and name of an opening.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpeningName {
-    /// `A00` to `E99`, from the "Encyclopaedia of Chess Openings".
+    /// Code from `A00` to `E99`, from the "Encyclopaedia of Chess Openings".
     pub eco: &'static str,
-    /// `Sicilian Defense: Najdorf Variation`
+    /// Name, such as `Sicilian Defense: Najdorf Variation`.
     pub name: &'static str,
 }
 
-/// The names of positions.
+/// Names of positions.
 #[derive(Debug)]
 pub struct Openings {
-    /// By [`Position::key`].
+    /// Names by [`Position::key`].
     names: HashMap<u64, OpeningName>,
 }
 
 impl Openings {
-    /// The table that ships inside the program. Playing its lines takes some ten milliseconds: do it once.
+    /// Loads the table inside the program. To play its lines takes some ten milliseconds, so do it
+    /// once.
     #[must_use]
     pub fn builtin() -> Self {
         let mut names = HashMap::with_capacity(4096);
@@ -43,7 +45,7 @@ impl Openings {
         Self { names }
     }
 
-    /// The name of a game's opening; none in Chess960, and for a record that cannot be replayed.
+    /// Name of a game's opening; `None` in Chess960 and for a record that cannot be replayed.
     #[must_use]
     pub fn of(&self, game: &GameRecord, variant: Variant) -> Option<OpeningName> {
         if variant != Variant::Standard {
@@ -59,7 +61,7 @@ impl Openings {
     }
 }
 
-/// The key of the position after moves such as `1. e4 e5 2. Nf3`.
+/// Key of the position after moves such as `1. e4 e5 2. Nf3`.
 fn play(moves: &str) -> Option<u64> {
     let mut position = Position::from_fen(START_FEN, Variant::Standard).ok()?;
     for san in moves.split_ascii_whitespace().filter(|word| !word.ends_with('.')) {

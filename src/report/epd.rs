@@ -1,16 +1,17 @@
-//! Where games ended, as EPD: four fields of a FEN and the two counters as operations.
+//! Final positions of games as EPD: four fields of a FEN and the two counters as operations.
 //!
 //! ```text
 //! 8/8/8/4k3/8/8/4K3/8 w - - hmvc 12; fmvn 71;
 //! ```
 //!
-//! `hmvc` and `fmvn` are operations of Edwards's "Portable Game Notation Specification", 1994, section 16.2.5.
+//! Edwards's "Portable Game Notation Specification", 1994, section 16.2.5 defines `hmvc` and
+//! `fmvn`.
 
 use crate::chess::{Position, Variant};
 use crate::record::GameRecord;
 use crate::report::pgn::PgnError;
 
-/// The line of a game's last position, with its line end.
+/// EPD line of a game's final position, with its line end.
 ///
 /// # Errors
 /// [`PgnError`] for a record that can't be replayed.

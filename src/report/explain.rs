@@ -1,10 +1,12 @@
-//! Where a player's points came from: a fold over the counted pairs of a run.
+//! Explanation of a player's score: a fold over the counted pairs of a run.
 //!
-//! Every game is put into one group of each [`Dimension`]. What is fixed before a game (opening, colour, opponent) is compared by its
-//! score; what shows only afterwards (how long it was, how it ended) by the share of decisive games won, for the draws would
-//! otherwise make every long game look different. All tests of all dimensions are one family.
+//! Every game belongs to one group of each [`Dimension`]. Groups known before a game (opening,
+//! colour, opponent) are compared by score. Groups known only afterwards (length, termination) are
+//! compared by the share of decisive games won, because draws would make every group of long games
+//! differ. All tests of all dimensions are one family.
 //!
-//! Memory goes with the number of groups and of openings, and by a few bytes with that of different games (to know them again).
+//! Memory grows with the number of groups and openings, and by a few bytes per distinct game, which
+//! finds repeats.
 
 pub mod document;
 mod features;
@@ -23,35 +25,35 @@ use crate::stats::explain::{
 };
 use crate::stats::{Counts as _, Pentanomial, Trinomial};
 
-/// What games are put together by.
+/// Property by which games are grouped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Dimension {
-    /// The side that the player had.
+    /// Side of the player.
     Color,
-    /// Whom the player met; only where they met several.
+    /// Opponent; used only if there are several.
     Opponent,
-    /// The book's opening, by its place.
+    /// Opening, by its position in the book.
     Opening,
-    /// The opening's ECO code, after book and game.
+    /// ECO code of the opening, after book and game.
     Eco,
-    /// Where the game was decided.
+    /// Phase in which the game was decided.
     Phase,
-    /// How many moves were played.
+    /// Number of moves.
     Length,
-    /// Why it ended.
+    /// Termination of the game.
     Termination,
-    /// Whether a side ran short of time.
+    /// Side that was in time trouble.
     Trouble,
-    /// Who had used more time.
+    /// Side that used more time.
     TimeUsed,
-    /// Who searched deeper.
+    /// Side that searched deeper.
     Depth,
-    /// Who searched faster.
+    /// Side that searched faster.
     Speed,
 }
 
 impl Dimension {
-    /// In the order in which they are shown.
+    /// All dimensions in display order.
     pub const ALL: [Self; 11] = [
         Self::Color,
         Self::Opponent,
@@ -66,7 +68,7 @@ impl Dimension {
         Self::Speed,
     ];
 
-    /// The name in files.
+    /// Name in files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -84,7 +86,7 @@ impl Dimension {
         }
     }
 
-    /// What its groups are, in words.
+    /// Heading of its groups.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -102,15 +104,15 @@ impl Dimension {
         }
     }
 
-    /// True if groups differ in every run for a reason that says nothing of the player. The side that is winning has a board
-    /// that is simpler to search. Each player has either colour equally often, so that between the colours lies White's
-    /// advantage. Such groups are shown and not tested.
+    /// True if groups differ in every run for reasons that do not concern the player. The winning
+    /// side has a simpler position to search. Each player has both colours equally often, so their
+    /// difference is White's advantage. Such groups are shown and not tested.
     #[must_use]
     pub const fn is_effect(self) -> bool {
         matches!(self, Self::Color | Self::Depth | Self::Speed)
     }
 
-    /// What is compared.
+    /// Measure by which its groups are compared.
     #[must_use]
     pub const fn measure(self) -> Measure {
         match self {
@@ -120,17 +122,17 @@ impl Dimension {
     }
 }
 
-/// What a group is compared by.
+/// Measure by which groups are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
-    /// Points a game.
+    /// Points per game.
     Score,
-    /// Games won of those that were won or lost.
+    /// Share of games won among decisive games.
     Decisive,
 }
 
 impl Measure {
-    /// The name in files.
+    /// Name in files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -145,14 +147,15 @@ impl Measure {
     }
 }
 
-/// A group's place among those of its dimension, and what it is called.
+/// Name of a group and its position in its dimension.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Label {
     order: u64,
     text: String,
 }
 
-/// The place of games of which nothing is known: the groups of a dimension hold all games, and this one is compared with none.
+/// Position of the group of games without the property, which is compared with none. With it, the
+/// groups of a dimension hold all games.
 const UNKNOWN: u64 = u64::MAX;
 
 #[derive(Clone, Debug)]
@@ -163,48 +166,49 @@ struct Tally {
     group: Group,
 }
 
-/// What an opening of the book gave.
+/// Results of one book opening.
 #[derive(Clone, Debug, Default)]
 struct OpeningTally {
-    /// Place in the book, from 0, of the line that was played first.
+    /// Position in the book, from 0, of the line that was played first.
     index: u64,
     name: String,
     scores: Cluster,
     /// White's wins, draws, Black's wins.
     white: [u64; 3],
-    /// Pairs that White won both games of, and that Black did.
+    /// Pairs in which White won both games, and in which Black did.
     both: [u64; 2],
 }
 
-/// Clock and search of both sides.
+/// Clock and search figures of both sides.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Effort {
-    /// Share of the base time used up at a move.
+    /// Share of the base time used at each of [`USED_AT`].
     used: [Sides; USED_AT.len()],
-    /// Seconds a move, by phase of the position.
+    /// Seconds per move, by phase of the position.
     by_phase: [Sides; Phase::ALL.len()],
     seconds: Sides,
     depth: Sides,
     nodes: Sides,
-    /// Nodes a second: sums of nodes and of seconds.
+    /// Nodes per second, from sums of nodes and of seconds.
     speed: Sides,
     /// Share of moves made in time trouble.
     trouble: Sides,
 }
 
-/// Where on the clock is looked at: move 20, move 40, the last move.
+/// Points of a game at which the clock is read.
 pub const USED_AT: [&str; 3] = ["move 20", "move 40", "end"];
 
-/// How often games were played again.
+/// Occurrences of repeated games.
 #[derive(Clone, Debug, Default)]
 struct Repeats {
-    /// By players, start and moves.
+    /// Occurrences by players, start and moves.
     games: HashMap<u64, u32>,
-    /// By players, result and final position where more than seven men stand, else as above.
+    /// Occurrences by players, result and final position; as above for positions of seven men or
+    /// fewer.
     finals: HashMap<u64, u32>,
 }
 
-/// The fold.
+/// Fold over counted pairs.
 #[derive(Debug)]
 pub struct Explainer<'a> {
     plan: &'a Plan,
@@ -224,7 +228,7 @@ pub struct Explainer<'a> {
 }
 
 impl<'a> Explainer<'a> {
-    /// Nothing told yet of `player`'s games.
+    /// Creates the fold for `player`'s games.
     #[must_use]
     pub fn new(plan: &'a Plan, names: &'a Openings, player: PlayerId) -> Self {
         Self {
@@ -243,7 +247,7 @@ impl<'a> Explainer<'a> {
         }
     }
 
-    /// Takes the games of a pair that counts, in order.
+    /// Records the games of a counted pair, in order.
     pub fn tell(&mut self, games: &[GameRecord]) {
         let of_player: Vec<(&GameRecord, Color, u8)> = games
             .iter()
@@ -308,7 +312,7 @@ impl<'a> Explainer<'a> {
         opening.scores.add(points.iter().map(|half_points| f64::from(*half_points)).sum::<f64>() / (2.0 * games));
     }
 
-    /// What the games say; `None` without any.
+    /// Result of the fold; `None` without games.
     #[must_use]
     pub fn end(self) -> Option<Explanation> {
         let score = self.wholes[0].mean()?;
@@ -330,7 +334,7 @@ impl<'a> Explainer<'a> {
                     GroupResult { dimension, order, text, wdl, pairs, contrast, p_holm: None, is_mirror: false }
                 })
                 .collect();
-            // Of two groups that can be compared each is the other's mirror: the smaller one is tested.
+            // Of two comparable groups each mirrors the other, so only the smaller one is tested.
             if let [one, other] =
                 &mut results.iter_mut().filter(|group| group.contrast.is_some()).collect::<Vec<_>>()[..]
             {
@@ -367,7 +371,7 @@ impl<'a> Explainer<'a> {
     }
 }
 
-/// Counts a pair's games into their groups.
+/// Counts a pair's games in their groups.
 fn tally(tallies: &mut HashMap<u64, Tally>, measure: Measure, labels: &[Label], points: &[u8]) {
     let all: Vec<Trial> = points.iter().map(|half_points| measure.trial(*half_points)).collect();
     for (place, label) in labels.iter().enumerate() {
@@ -379,7 +383,7 @@ fn tally(tallies: &mut HashMap<u64, Tally>, measure: Measure, labels: &[Label], 
             group: Group::default(),
         });
         tally.wdl.add(points[place]);
-        // The pair as a whole is counted with its first game in the group.
+        // Counts the whole pair with its first game in the group.
         if !labels[..place].iter().any(same) {
             tally.pairs += 1;
             let inside: Vec<Trial> =
@@ -390,7 +394,7 @@ fn tally(tallies: &mut HashMap<u64, Tally>, measure: Measure, labels: &[Label], 
 }
 
 impl Effort {
-    /// Takes what both sides spent in the games of a pair.
+    /// Records the time and search of both sides in the games of a pair.
     fn add(&mut self, games: &[Features]) {
         let add = |sides: &mut Sides, of: &dyn Fn(&features::Spent) -> (f64, f64)| {
             let sum = |one: fn(&Features) -> &features::Spent| {
@@ -447,74 +451,76 @@ impl Repeats {
     }
 }
 
-/// A group of games.
+/// Result of a group of games.
 #[derive(Clone, Debug)]
 pub struct GroupResult {
-    /// By what it is a group.
+    /// Dimension of the group.
     pub dimension: Dimension,
-    /// Its place among those of the dimension.
+    /// Position within the dimension.
     pub order: u64,
-    /// What it is called.
+    /// Name of the group.
     pub text: String,
-    /// The player's games in it.
+    /// Player's games in the group.
     pub wdl: Trinomial,
-    /// Pairs with a game in it.
+    /// Pairs with a game in the group.
     pub pairs: u64,
-    /// Against all other games; `None` where one of them has nothing to compare.
+    /// Contrast with all other games; `None` if one side has nothing to compare.
     pub contrast: Option<Contrast>,
-    /// Its p-value corrected for all tests; `None` where it was not tested.
+    /// P-value corrected for all tests; `None` if the group was not tested.
     pub p_holm: Option<f64>,
-    /// The other of two groups: tested by the first.
+    /// True for the untested one of two groups, which mirrors the other.
     pub is_mirror: bool,
 }
 
-/// Two-sided family-wise error rate of what is called found.
+/// Two-sided family-wise error rate of the tests.
 pub const ALPHA: f64 = 0.05;
 
 impl GroupResult {
-    /// Points over one half a game: the groups of a dimension add up to the player's lead.
+    /// Points above one half per game. The groups of a dimension add up to the player's lead.
     #[must_use]
     pub fn net(&self) -> f64 {
         (self.wdl.wins as f64 - self.wdl.losses as f64) / 2.0
     }
 
-    /// Points a game, 0 to 1.
+    /// Points per game, 0 to 1.
     #[must_use]
     pub fn score(&self) -> Option<f64> {
         self.wdl.score()
     }
 
-    /// Whether it differs from the rest after correction for all tests.
+    /// True if the group differs from the rest after correction for all tests.
     #[must_use]
     pub fn is_found(&self) -> bool {
         self.p_holm.is_some_and(|p| p < ALPHA)
     }
 }
 
-/// The book as it was played.
+/// Balance of the book as played.
 #[derive(Clone, Debug)]
 pub struct Balance {
     /// Pairs by White's points.
     pub white: Pentanomial,
-    /// Different openings.
+    /// Number of distinct openings.
     pub distinct: u64,
-    /// Pairs that one colour won both games of, if the games of a pair had nothing in common; `None` without pairs.
+    /// Expected number of pairs in which one colour wins both games, if a pair's games were
+    /// independent; `None` without pairs.
     pub expected_one_sided: Option<f64>,
-    /// Openings of which one colour won both games of a pair more often than the other, the most lopsided first.
+    /// Openings in which one colour won both games of more pairs than the other, the most lopsided
+    /// first.
     pub lopsided: Vec<Lopsided>,
     design: Option<DesignEffect>,
 }
 
-/// An opening that one colour won.
+/// Opening that favours one colour.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lopsided {
-    /// Place in the book, from 1.
+    /// Position in the book, from 1.
     pub number: u64,
-    /// ECO code and name; empty where it has none.
+    /// ECO code and name; empty if it has none.
     pub name: String,
-    /// Who won.
+    /// Colour that it favours.
     pub winner: Color,
-    /// Pairs that White won both games of, and that Black did.
+    /// Pairs in which White won both games, and in which Black did.
     pub both: [u64; 2],
     /// White's wins, draws, Black's wins.
     pub games: [u64; 3],
@@ -545,7 +551,7 @@ impl Balance {
         Self { white, distinct, expected_one_sided: expected, lopsided, design }
     }
 
-    /// Pairs that White won both games of, and that Black did.
+    /// Pairs in which White won both games, and in which Black did.
     #[must_use]
     pub const fn one_sided(&self) -> [u64; 2] {
         let [black, .., white] = self.white.0;
@@ -553,67 +559,69 @@ impl Balance {
     }
 }
 
-/// Games that were played again, and what that costs.
+/// Repeated games and their cost in evidence.
 #[derive(Clone, Copy, Debug)]
 pub struct Duplicates {
-    /// All games.
+    /// Number of games.
     pub games: u64,
-    /// Different ones, by players, start and moves.
+    /// Number of distinct games, by players, start and moves.
     pub distinct: u64,
-    /// How often the most frequent one was played.
+    /// Occurrences of the most frequent game.
     pub most: u64,
-    /// Different games that ended, with the same result, in a position in which another one had ended (more than seven men).
+    /// Distinct games that share result and final position (of more than seven men) with another
+    /// one.
     pub transposed: u64,
-    /// Pairs.
+    /// Number of pairs.
     pub pairs: u64,
-    /// Independent pairs that these are worth, where games that are the same say nothing new.
+    /// Number of independent pairs of the same weight, if a repeated game is no new evidence.
     pub effective_games: f64,
-    /// And where those with the same end do not either.
+    /// Same number, if a repeated final position is no new evidence either.
     pub effective_finals: f64,
-    /// What it costs that pairs of one opening resemble each other; `None` where that can't be known.
+    /// Design effect of the correlation of pairs with one opening; `None` if it cannot be
+    /// estimated.
     pub design: Option<DesignEffect>,
-    /// The least of these figures.
+    /// Smallest of these numbers of pairs.
     pub effective: f64,
 }
 
 impl Duplicates {
-    /// By how much an interval that takes all pairs as independent is too narrow, from 1.
+    /// Factor, from 1, by which intervals of independent pairs are too narrow.
     #[must_use]
     pub fn widening(&self) -> f64 {
         if self.effective > 0.0 { (self.pairs as f64 / self.effective).max(1.0).sqrt() } else { 1.0 }
     }
 }
 
-/// Where the points came from.
+/// Explanation of a player's score.
 #[derive(Clone, Debug)]
 pub struct Explanation {
-    /// Whose.
+    /// Player whose score is explained.
     pub player: PlayerId,
-    /// Pairs the player had a part in.
+    /// Pairs of the player.
     pub pairs: u64,
-    /// The player's games.
+    /// Games of the player by result.
     pub wdl: Trinomial,
-    /// The player's whole pairs.
+    /// Complete pairs of the player.
     pub ptnml: Pentanomial,
-    /// Points a game, 0 to 1.
+    /// Points per game, 0 to 1.
     pub score: f64,
     /// Half the width of its 95 % interval, by pairs.
     pub score_error: Option<f64>,
     /// Share of the decisive games that the player won.
     pub decisive: Option<f64>,
-    /// Tests made, over which p-values are corrected.
+    /// Number of tests, over which p-values are corrected.
     pub tests: usize,
-    /// By dimension, in order.
+    /// Groups by dimension, in display order.
     pub groups: Vec<GroupResult>,
-    /// The book as played.
+    /// Balance of the book.
     pub openings: Balance,
     pub(super) effort: Effort,
-    /// Games played again.
+    /// Repeated games.
     pub repeats: Duplicates,
 }
 
 impl Explanation {
-    /// The groups that differ after correction, the surest first.
+    /// Groups that differ after correction, the smallest p-value first.
     #[must_use]
     pub fn found(&self) -> Vec<&GroupResult> {
         let mut found: Vec<_> = self.groups.iter().filter(|group| group.is_found()).collect();
@@ -622,7 +630,7 @@ impl Explanation {
     }
 }
 
-/// Who won, if anybody did.
+/// Winner of a decisive game.
 const fn winner(outcome: Outcome) -> Option<Color> {
     match outcome {
         Outcome::WhiteWins => Some(Color::White),

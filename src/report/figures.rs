@@ -1,4 +1,4 @@
-//! The numbers of a standing in words, for the screen, the summary and the pictures.
+//! Numbers of a standing as text, for the screen, the summary and the plots.
 
 use crate::plan::{Plan, Player};
 use crate::stats::elo::{Elo, Estimate, fixed};
@@ -9,7 +9,7 @@ use crate::stats::{Pentanomial, Trinomial};
 use crate::tournament::standing::Standing;
 
 impl TrialState {
-    /// `LLR +1.20 (-2.94, 2.94)`
+    /// Formats `LLR +1.20 (-2.94, 2.94)`.
     #[must_use]
     pub fn line(&self) -> String {
         format!("LLR {} ({:.2}, {:.2})", signed(self.llr, 2), self.lower, self.upper)
@@ -17,14 +17,14 @@ impl TrialState {
 }
 
 impl Estimates {
-    /// Estimates of what counts so far. Those after the stop need a verdict.
+    /// Estimates from the counted pairs. Those after the stop need a verdict.
     #[must_use]
     pub fn of_standing(standing: &Standing) -> Self {
         let has_verdict = standing.verdict() != Verdict::Continue;
         Self::without_stop(standing).with_stop(if has_verdict { standing.after_stop() } else { None })
     }
 
-    /// Estimates of a run that is over, whatever stopped it.
+    /// Estimates of an ended run, whatever stopped it.
     #[must_use]
     pub fn of_ended(standing: &Standing) -> Self {
         Self::without_stop(standing).with_stop(standing.after_stop())
@@ -38,33 +38,33 @@ impl Estimates {
         }
     }
 
-    /// `Elo +9.8 [-1.0, +20.1]   LOS 96.0 %, median-unbiased`
+    /// Formats `Elo +9.8 [-1.0, +20.1]   LOS 96.0 %, median-unbiased`.
     #[must_use]
     pub fn after_stop_line(&self) -> Option<String> {
         let AfterStop { elo, los } = self.after_stop()?;
         Some(format!("Elo {}   LOS {} %, median-unbiased", estimate(Some(elo)), fixed(los * 100.0, 1)))
     }
 
-    /// `Elo +12.3 [+1.0, +23.6]  nElo ...  LOS 98.3 %`
+    /// Formats `Elo +12.3 [+1.0, +23.6]  nElo ...  LOS 98.3 %`.
     #[must_use]
     pub fn elo_line(&self) -> String {
         let los = self.los.map_or_else(|| "-".to_owned(), |los| format!("{} %", fixed(los * 100.0, 1)));
         format!("Elo {}   nElo {}   LOS {los}", estimate(self.logistic()), estimate(self.normalized()))
     }
 
-    /// `Elo +12.3 [+1.0, +23.6]`
+    /// Formats `Elo +12.3 [+1.0, +23.6]`.
     #[must_use]
     pub fn elo_short(&self) -> String {
         format!("Elo {}", estimate(self.logistic()))
     }
 
-    /// `any time: Elo in [-2.0, +25.1]`
+    /// Formats `any time: Elo in [-2.0, +25.1]`.
     #[must_use]
     pub fn anytime_short(&self) -> String {
         format!("any time: {}", self.anytime_interval())
     }
 
-    /// `Elo in [-2.0, +25.1]`
+    /// Formats `Elo in [-2.0, +25.1]`.
     #[must_use]
     pub fn anytime_interval(&self) -> String {
         let end = |elo: Option<Elo>| elo.map_or_else(|| "-".to_owned(), end);
@@ -72,19 +72,19 @@ impl Estimates {
     }
 }
 
-/// `[0, 4, 10, 5, 1]`
+/// Formats `[0, 4, 10, 5, 1]`.
 #[must_use]
 pub fn ptnml(pairs: &Pentanomial) -> String {
     format!("{:?}", pairs.0)
 }
 
-/// `+12 =20 -8`
+/// Formats `+12 =20 -8`.
 #[must_use]
 pub fn wdl(games: &Trinomial) -> String {
     format!("+{} ={} -{}", games.wins, games.draws, games.losses)
 }
 
-/// `+12.3 [+1.0, +23.6]`; `-` where nothing is known.
+/// Formats `+12.3 [+1.0, +23.6]`, or `-` without an estimate.
 #[must_use]
 pub fn estimate(estimate: Option<Estimate>) -> String {
     let Some(estimate) = estimate else { return "-".to_owned() };
@@ -94,12 +94,12 @@ pub fn estimate(estimate: Option<Estimate>) -> String {
     }
 }
 
-/// `+12.3`, `inf`
+/// Formats `+12.3`, `inf`.
 fn end(elo: Elo) -> String {
     elo.finite().map_or_else(|| elo.to_string(), |value| signed(value, 1))
 }
 
-/// With a sign and so many decimals; a rounded zero has none.
+/// A number with a sign and a fixed number of decimals. A rounded zero has no sign.
 #[must_use]
 pub fn signed(value: f64, decimals: usize) -> String {
     let text = fixed(value, decimals);
@@ -110,7 +110,7 @@ pub fn signed(value: f64, decimals: usize) -> String {
     }
 }
 
-/// `45 s`, `12 min`, `3 h 20 min`.
+/// Formats `45 s`, `12 min`, `3 h 20 min`.
 #[must_use]
 pub fn duration(time: std::time::Duration) -> String {
     let seconds = time.as_secs();
@@ -124,13 +124,13 @@ pub fn duration(time: std::time::Duration) -> String {
     }
 }
 
-/// A number of things: `1 pair`, `2 pairs`.
+/// Formats a number with its noun: `1 pair`, `2 pairs`.
 #[must_use]
 pub fn count(number: u64, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
-/// What the players may spend, in words.
+/// Limits of the players in words.
 #[must_use]
 pub fn limits(plan: &Plan) -> String {
     match plan.players.as_slice() {

@@ -1,7 +1,8 @@
-//! `report.html` of a run: one file that needs nothing else, with verdict, pictures, tables, and a board that replays games.
+//! Page `report.html` of a run: one self-contained file with verdict, plots, tables, and a board
+//! that replays games.
 //!
-//! Whatever engines and users named is text: it is escaped where it stands in the page, and a browser runs no other script
-//! than the page's own, whose hash the page tells it.
+//! Names from engines and users are escaped as text. The page's content security policy names the
+//! hash of its own script, so a browser runs no other.
 
 mod story;
 pub(crate) mod tuning;
@@ -31,26 +32,26 @@ use crate::stats::estimates::Estimates;
 use crate::stats::sprt::Verdict;
 use crate::text::escaped;
 
-/// The board's script and the page's looks.
+/// Script of the board, and style sheet of the page.
 const BOARD: &str = include_str!("html/board.js");
 const STYLE: &str = include_str!("html/page.css");
 /// Characters kept of the end of a transcript or of an engine's standard error.
 const TAIL: usize = 6_000;
 
-/// A game that an engine failed in, as `crashes/` tells it.
+/// A game lost by an engine's fault, from `crashes/`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Crash {
-    /// The game's number.
+    /// Number of the game.
     pub game: u64,
-    /// What is known: `about.txt`.
+    /// Text of `about.txt`.
     pub about: String,
-    /// The conversation: `transcript.txt`.
+    /// Text of `transcript.txt`, the UCI traffic.
     pub transcript: String,
-    /// What the engine wrote to its standard error: `stderr.txt`.
+    /// Text of `stderr.txt`, the engine's standard error.
     pub stderr: String,
 }
 
-/// The page of a run. `headline` is what came of it, where the caller knows more than the games tell.
+/// Page of a run. `headline` is its result, if the caller knows more than the games tell.
 #[must_use]
 pub fn page(story: &Story, headline: Option<&str>, crashes: &[Crash]) -> String {
     let plan = &*story.plan;
@@ -81,7 +82,7 @@ pub fn page(story: &Story, headline: Option<&str>, crashes: &[Crash]) -> String 
     out
 }
 
-/// The LLR between its bounds over the counted pairs, where the run is a test.
+/// Plot of the LLR between its bounds over the counted pairs, if the run is a test.
 #[must_use]
 pub fn llr_svg(story: &Story, headline: &str) -> Option<String> {
     let trial = Estimates::of_standing(&story.standing).trial()?;
@@ -96,7 +97,7 @@ pub fn llr_svg(story: &Story, headline: &str) -> Option<String> {
     Some(plot.to_svg())
 }
 
-/// Time control, book, pairs, machine and date, for the small print of a picture of this run.
+/// Caption for plots of this run: time control, book, pairs, machine and date.
 #[must_use]
 pub fn caption(story: &Story) -> String {
     let plan = &*story.plan;
@@ -135,7 +136,7 @@ fn book_name(plan: &Plan) -> String {
     }
 }
 
-/// The UTC day of a time since the epoch.
+/// UTC day of a time since the epoch.
 fn day(time: std::time::Duration) -> String {
     let seconds = i64::try_from(time.as_secs()).ok();
     let date = seconds.and_then(|seconds| chrono::DateTime::from_timestamp(seconds, 0));
@@ -147,7 +148,7 @@ fn put(out: &mut String, text: &str) {
     out.push('\n');
 }
 
-/// A table of cells that are escaped here; columns named with a leading `#` hold numbers.
+/// Writes a table, whose cells are escaped here. Columns with a leading `#` hold numbers.
 fn table(out: &mut String, columns: &[&str], rows: &[Vec<String>]) {
     let class = |column: &&str| if column.starts_with('#') { " class=\"n\"" } else { "" };
     out.push_str("<div class=\"wide\"><table><thead><tr>");
@@ -165,7 +166,7 @@ fn table(out: &mut String, columns: &[&str], rows: &[Vec<String>]) {
     put(out, "</tbody></table></div>");
 }
 
-/// Rows of a name and a value; empty values are left out.
+/// Writes rows of a name and a value, without empty values.
 fn facts(out: &mut String, rows: Vec<(&str, String)>) {
     put(out, "<div class=\"wide\"><table><tbody>");
     for (name, value) in rows.into_iter().filter(|(_, value)| !value.is_empty()) {
@@ -183,13 +184,13 @@ fn verdict(out: &mut String, story: &Story, headline: Option<&str>) {
         Verdict::Continue => ("", "games played"),
     };
     put(out, &format!("<p class=\"verdict {class}\">{}</p>", escaped(headline.unwrap_or(words))));
-    // A headline is the first line of a finished run's summary.
+    // A finished run has a headline, the first line of its summary.
     let estimates = if headline.is_some() { Estimates::of_ended(standing) } else { Estimates::of_standing(standing) };
     let mut rows = Vec::new();
     if let (Some(trial), Some(test)) = (estimates.trial(), story.plan.test) {
         rows.push(("Test", format!("{} of [{}, {}] {}", trial.line(), test.bounds.elo0, test.bounds.elo1, test.model)));
     }
-    // The two sides of a tuning are one engine: only its validation has a strength.
+    // The two sides of a tuning are one engine, so only its validation has a strength.
     if story.plan.players.len() == 2 && standing.tuning().is_none() {
         rows.push(("Strength", estimates.elo_line()));
         rows.extend(estimates.after_stop_line().map(|line| ("After the stop", line)));
@@ -233,7 +234,7 @@ fn pictures(out: &mut String, story: &Story) {
     put(out, "</div>");
 }
 
-/// The pictures of a run, those that say most first.
+/// Plots of a run, the most important first.
 fn plots(story: &Story) -> Vec<String> {
     let (plan, standing) = (&*story.plan, &story.standing);
     let caption = caption(story);
@@ -244,7 +245,7 @@ fn plots(story: &Story) -> Vec<String> {
         plots.extend(llr_svg(story, &trial.line()));
     }
     if standing.tuning().is_some() {
-        // Its own section has them.
+        // The section of the tuning has its plots.
     } else if plan.players.len() == 2 {
         let plot = EloPlot {
             title: "Elo over pairs".to_owned(),
@@ -283,8 +284,8 @@ fn plots(story: &Story) -> Vec<String> {
     plots
 }
 
-/// Time and nodes against depth, where moves were searched to more than one. Each ply multiplies them, so they are shown by
-/// their logarithms: straight lines whose slope is the branching.
+/// Plots of time and nodes against depth, for sides with searches to more than one depth. Values
+/// are logarithms, so the slope is the branching factor.
 fn depths(sides: &[(&String, &Side)], caption: &str) -> Vec<String> {
     type Value = fn(&DepthUse) -> f64;
     let shown: [(&str, &str, Value); 2] = [
@@ -374,7 +375,7 @@ fn tables(out: &mut String, story: &Story) {
     }
 }
 
-/// A row of the cross table: points of games.
+/// Row of the cross table: points out of games.
 fn crossed(story: &Story, rows: &[Row], place: usize, row: &Row) -> Vec<String> {
     let cell = |other: &Row| {
         let wdl = story.standing.score(row.player, other.player).wdl;
@@ -414,7 +415,7 @@ const BOARD_HTML: &str = r#"<div class="controls"><label>Game <select id="game">
 <button type="button" id="flip">turn</button><span id="ply" class="soft"></span></div></div>
 <div><p id="players"></p><p id="ending"></p><p id="said" class="soft"></p><div id="moves"></div></div></div>"#;
 
-/// JSON that cannot end the element it stands in, nor begin another.
+/// JSON in which no character can end its HTML element or begin another.
 fn inert(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {
@@ -430,8 +431,9 @@ fn inert(json: &str) -> String {
     out
 }
 
-/// A game for the board: `u` its moves in UCI notation, `s` in SAN, `k` how many are the book's, `e` the pieces at the end; of the others
-/// `v` the score from White's view, `d` the depth, `c` the time charged in ms.
+/// A game for the board. `u` are its moves in UCI notation, `s` in SAN, `k` is the number of book
+/// moves, `e` the final position's pieces. For each played move, `v` is the score from White's
+/// view, `d` the depth, `c` the time charged in ms.
 fn told(plan: &Plan, game: &GameRecord) -> serde_json::Value {
     let (first, _) = story::start_of(&game.opening.fen);
     let mut position = Position::from_fen(&game.opening.fen, plan.rules.variant).ok();
@@ -492,13 +494,13 @@ fn faults(out: &mut String, crashes: &[Crash]) {
     }
 }
 
-/// The last characters of a text.
+/// Last characters of a text.
 fn tail(text: &str) -> &str {
     let skipped = text.chars().count().saturating_sub(TAIL);
     text.char_indices().nth(skipped).map_or("", |(at, _)| &text[at..])
 }
 
-/// Lines as they are, each escaped.
+/// Lines of a text, each escaped.
 fn pre(text: &str) -> String {
     text.lines().map(escaped).collect::<Vec<_>>().join("\n")
 }
@@ -551,7 +553,7 @@ fn player_facts(player: &Player) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Base64 with padding (RFC 4648, section 4), as a content security policy has its hashes.
+/// Base64 with padding (RFC 4648, section 4), as the hashes of a content security policy.
 fn base64(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut out = String::new();

@@ -1,14 +1,15 @@
-//! Identity of a game, from whatever source it comes: its players, its start and its moves.
+//! Identity of a game, whatever its source: players, start and moves.
 //!
-//! A move enters by the square on which it ends, and by the piece that it promotes to. That much stands in every notation
-//! and needs no board. Two different games of the same players would have to agree in all of it, and in the result.
+//! A move is hashed by its target square and the piece it promotes to. Every notation states these,
+//! and no board is needed. Two different games of the same players would have to agree in all of
+//! them and in the result.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use crate::chess::{Position, START_FEN, Variant};
 use crate::record::{GameRecord, Outcome};
 
-/// Start and moves of a game as they come, and how many of them belong to the opening.
+/// Hash of a game's start and moves, with the length of the opening.
 #[derive(Clone, Debug)]
 pub(super) struct Line {
     hash: DefaultHasher,
@@ -20,7 +21,7 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// A game that starts from `fen`, or, if it is empty, from the usual position.
+    /// Creates the line of a game from `fen`, or from the usual position if it is empty.
     pub(super) fn new(fen: &[u8]) -> Self {
         let usual = START_FEN.as_bytes();
         let start = if fields(fen).next().is_some() { fen } else { usual };
@@ -35,7 +36,7 @@ impl Line {
     /// The line of a journalled game.
     pub(super) fn of_record(game: &GameRecord, variant: Variant) -> Self {
         let mut line = Self::new(game.opening.fen.as_bytes());
-        // Castling is sent as king takes rook there, which only the board tells from another move.
+        // Castling is sent there as king takes rook, and only the board tells it from another move.
         let mut board =
             (variant == Variant::Chess960).then(|| Position::from_fen(&game.opening.fen, variant).ok()).flatten();
         let opening = game.opening.moves.iter().map(|uci| (uci, true));
@@ -51,21 +52,21 @@ impl Line {
         line
     }
 
-    /// Takes a move in standard, long or UCI notation.
+    /// Records a move in standard, long or UCI notation.
     pub(super) fn push(&mut self, text: &[u8]) {
         let black = self.black_first != (self.plies % 2 == 1);
         target(text, black).hash(&mut self.hash);
         self.plies += 1;
     }
 
-    /// The move just taken, and all before it, are of the opening.
+    /// Marks all moves so far as the opening, if those before the last one are.
     pub(super) fn end_book(&mut self) {
         if self.book.0 + 1 == self.plies {
             self.book = (self.plies, self.hash.finish());
         }
     }
 
-    /// Plies so far.
+    /// Number of plies so far.
     pub(super) const fn plies(&self) -> u32 {
         self.plies
     }
@@ -81,19 +82,20 @@ impl Line {
     }
 }
 
-/// First four fields of a FEN. The counters do not tell positions apart, and some programs leave them out.
+/// First four fields of a FEN. The counters do not identify a position, and some programs leave
+/// them out.
 fn fields(fen: &[u8]) -> impl Iterator<Item = &[u8]> {
     fen.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).take(4)
 }
 
-/// Hash of a game: who played, how it ended, and the hash of its moves or, of a game without any, of its tags.
+/// Hash of a game: players, result, and the hash of its moves or, without moves, of its tags.
 pub(super) fn game(white: &[u8], black: &[u8], outcome: Outcome, moves: u64) -> u64 {
     let mut hash = DefaultHasher::new();
     (white, black, outcome, moves).hash(&mut hash);
     hash.finish()
 }
 
-/// Square on which a move ends and the piece it promotes to, as bytes; castling as the king's own move.
+/// Target square of a move and the piece it promotes to, as bytes; castling as the king's own move.
 fn target(text: &[u8], black: bool) -> [u8; 3] {
     let bare = text.trim_ascii_end();
     let end = bare.iter().rposition(|byte| !b"+#!?".contains(byte)).map_or(0, |last| last + 1);
@@ -106,7 +108,7 @@ fn target(text: &[u8], black: bool) -> [u8; 3] {
     }
     let is_square = |two: &[u8]| matches!(two, [b'a'..=b'h', b'1'..=b'8']);
     let Some(at) = bare.windows(2).rposition(is_square) else {
-        // No notation that is known: the text as far as it goes.
+        // Unknown notation, hashed as the start of its text.
         return [0, 1, 2].map(|place| bare.get(place).copied().unwrap_or_default());
     };
     let promotes = bare[at + 2..].iter().rfind(|byte| byte.is_ascii_alphabetic()).map_or(0, u8::to_ascii_lowercase);
@@ -155,7 +157,7 @@ mod tests {
         line.push(b"e5");
         assert_eq!(line.opening(), opening);
         line.push(b"Nf3");
-        // A book move after one that was none.
+        // A book move after one that is no book move.
         line.end_book();
         assert_eq!((line.opening(), line.plies()), (opening, 3));
         assert!(Line::new(b"4k3/8/8/8/8/8/8/4K3 w - - 0 1").opening().is_some());

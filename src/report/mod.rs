@@ -1,4 +1,4 @@
-//! Observers of a run and the pictures it leaves. Nothing here can stop a run.
+//! Observers of a run, and the documents made of it. Nothing here can stop a run.
 
 pub mod calibration;
 pub mod collection;

@@ -1,20 +1,21 @@
-//! Finished games as PGN, in export format (Edwards, "Portable Game Notation Specification", 1994, section 8) with the comments
-//! that the leading runners write, so that tools made for them read ours.
+//! Finished games as PGN, in export format (Edwards, "Portable Game Notation Specification", 1994,
+//! section 8). Comments follow the leading runners, so that tools made for them read ours.
 //!
 //! ```text
 //! 1. e4 {book} 1... e5 {book} 2. Nf3 {+0.35/12 0.051s, n=12345} 2... Nc6
 //! {-0.20/11 0.049s, n=9876, Draw by adjudication} 1/2-1/2
 //! ```
 //!
-//! A comment holds score/depth from the mover's point of view, the time charged in seconds, and nodes; the last one ends with
-//! the reason of the result. A mate is counted in plies (`+M5`: mates with its third move). What an engine did not say is
-//! left out: no score, no depth in front of the time. Times and dates are UTC, so that a game's text depends on its record alone.
+//! A comment holds score/depth from the mover's point of view, the time charged in seconds, and
+//! nodes. The last one ends with the reason of the result. A mate is counted in plies (`+M5`: mates
+//! with its third move). Values that an engine did not report are left out: without a score, there
+//! is no score/depth. Times and dates are UTC, so a game's text depends on its record alone.
 //!
-//! All that is [`game`]; [`game_as`] has it the user's way. With everything in it a comment reads, in this order:
+//! [`game`] writes that format, and [`game_as`] others. With all fields, a comment reads:
 //!
 //! ```text
-//! {+0.35/12 0.051s, tl=7.949s, latency=0.001s, n=12345, sd=18, nps=240000, hashfull=12, tbhits=0, pv="e2e4 e7e5",
-//! line="info string x", White mates}
+//! {+0.35/12 0.051s, tl=7.949s, latency=0.001s, n=12345, sd=18, nps=240000, hashfull=12, tbhits=0,
+//! pv="e2e4 e7e5", line="info string x", White mates}
 //! ```
 
 mod comment;
@@ -30,45 +31,45 @@ use crate::report::eco::Openings;
 use crate::report::reasons::{illegal_move, side_reason};
 use comment::comment;
 
-/// What a game's text needs beside its record.
+/// Facts that a game's text needs besides its record.
 #[derive(Clone, Copy, Debug)]
 pub struct Meta<'a> {
-    /// The run's name.
+    /// Event tag.
     pub event: &'a str,
-    /// Where it is played; `?` if there is nothing to say.
+    /// Site tag; `?` if unknown.
     pub site: &'a str,
-    /// The players of this game.
+    /// Names of the players in this game.
     pub names: ByColor<&'a str>,
-    /// Their limits in this game.
+    /// Limits of the players in this game.
     pub limits: ByColor<Limit>,
-    /// The rules of castling.
+    /// Chess variant.
     pub variant: Variant,
 }
 
-/// A record whose moves can't be replayed. The referee writes none; a journal that was edited may hold one.
+/// A record that can't be replayed. The referee writes none, but an edited journal may hold one.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PgnError {
-    /// The opening's position.
+    /// Invalid position of the opening.
     #[error("game {game}: {source}")]
     Fen {
-        /// The game's number.
+        /// Number of the game.
         game: u64,
-        /// What is wrong.
+        /// Fault of the position.
         source: FenError,
     },
-    /// A move.
+    /// Invalid move.
     #[error("game {game}, ply {ply}: {source}")]
     Move {
-        /// The game's number.
+        /// Number of the game.
         game: u64,
         /// Ply from the opening's position, from 1.
         ply: usize,
-        /// What is wrong.
+        /// Fault of the move.
         source: MoveError,
     },
 }
 
-/// The game's text: tags, moves, and an empty line at the end. As in a run's `games.pgn`.
+/// Text of a game in the format of a run's `games.pgn`: tags, moves, and an empty line at the end.
 ///
 /// # Errors
 /// [`PgnError`] for a record that can't be replayed.
@@ -76,12 +77,13 @@ pub fn game(record: &GameRecord, meta: &Meta<'_>) -> Result<String, PgnError> {
     game_as(record, meta, &PgnOptions::default(), None)
 }
 
-/// The tags of the game's text as `options` want it.
+/// Tags of a game's text in the format of `options`.
 pub(super) fn head(record: &GameRecord, meta: &Meta<'_>, options: &PgnOptions, openings: Option<&Openings>) -> String {
     tags::tags(record, meta, options, openings)
 }
 
-/// The game's text as `options` want it. `openings` are for the tags that name the opening; without, there are none.
+/// Text of a game in the format of `options`. `openings` name the opening in its tags; without
+/// them, there are no such tags.
 ///
 /// # Errors
 /// [`PgnError`] for a record that can't be replayed.
@@ -98,7 +100,8 @@ pub fn game_as(
     Ok(text)
 }
 
-/// Why the game ended, in the words of the leading runners: `White mates`, `Draw by 3-fold repetition`, `new loses on time (12ms overrun)`.
+/// Reason of a game's end in the words of the leading runners: `White mates`, `Draw by 3-fold
+/// repetition`, `new loses on time (12ms overrun)`.
 #[must_use]
 pub fn reason(record: &GameRecord, names: &ByColor<&str>) -> String {
     let ending = &record.ending;
@@ -145,7 +148,8 @@ fn movetext(record: &GameRecord, meta: &Meta<'_>, options: &PgnOptions) -> Resul
     let count = record.opening.moves.len() + record.moves.len();
     let reason = match options.layout {
         Layout::Export => reason(record, &meta.names),
-        // What reads another runner's PGN looks for the words of its console, and finds an illegal move there as well.
+        // Uses the words of other runners' consoles, which readers of their PGN search for. An
+        // illegal move stands there too.
         Layout::Runner => match illegal_move(record) {
             Some(word) => format!("{}: {word}", side_reason(record)),
             None => side_reason(record),
@@ -153,7 +157,8 @@ fn movetext(record: &GameRecord, meta: &Meta<'_>, options: &PgnOptions) -> Resul
     };
     let reason = comment::plain(&reason, 200);
     for (ply, (uci, comment)) in (1..).zip(book.chain(played)) {
-        // After a comment, that is everywhere but in the shortest form, the export format has Black's move numbered.
+        // Numbers Black's moves after a comment, as the export format requires: everywhere but in
+        // the short form.
         let interrupted = ply == 1 || (!options.min && options.layout == Layout::Export);
         let mut tokens = Vec::with_capacity(3);
         match position.turn() {
@@ -183,24 +188,25 @@ fn movetext(record: &GameRecord, meta: &Meta<'_>, options: &PgnOptions) -> Resul
     Ok(lines.text)
 }
 
-/// Words set into lines of less than 80 characters, as the export format wants it.
+/// Words wrapped into lines of less than 80 characters, as the export format requires.
 #[derive(Default)]
 struct Lines {
     text: String,
-    /// Characters in the last line.
+    /// Number of characters in the last line.
     width: usize,
 }
 
 impl Lines {
-    /// Adds a token, which may be broken at its spaces.
+    /// Adds a token that may be broken at its spaces.
     fn push(&mut self, token: &str) {
         token.split_whitespace().for_each(|word| self.push_whole(word));
     }
 
-    /// Adds a token that stays in one line.
+    /// Adds a token that stays on one line.
     fn push_whole(&mut self, word: &str) {
         let length = word.chars().count();
-        // At the beginning of a line `%` escapes it, and readers in search of the next game stop at `[`, comment or not.
+        // At the start of a line `%` escapes it, and readers that search for the next game stop at
+        // `[`.
         let stays = word.starts_with(['%', '[']);
         if self.width > 0 {
             if self.width + 1 + length < 80 || stays {

@@ -1,5 +1,6 @@
-//! What of a run's games lies beside its journal: `games.pgn`, and where the user wants them a further PGN and an EPD of final
-//! positions. Each holds exactly the counted games, in schedule order, and is made good from the journal when a run resumes.
+//! Game files of a run beside its journal: `games.pgn`, and on request a further PGN and an EPD of
+//! final positions. Each holds exactly the counted games, in schedule order, and is repaired from
+//! the journal if a run resumes.
 
 use std::io;
 use std::path::Path;
@@ -14,31 +15,32 @@ use crate::report::pgn::{self, Meta};
 use crate::report::sink::Sink;
 use crate::tournament::events::{Observer, RunEvent};
 
-/// Writes each pair when it counts. A failing disk is said once; it never stops a run, for the journal holds all games.
+/// Observer that writes each pair when it counts. A write error is reported once and never stops
+/// the run, because the journal holds all games.
 pub struct PgnFile {
     plan: Arc<Plan>,
     openings: Option<Openings>,
     outputs: Vec<(Sink, Form)>,
 }
 
-/// What a file holds of a game.
+/// Contents of a file.
 enum Form {
     Pgn(PgnOptions),
     Epd,
 }
 
 impl PgnFile {
-    /// Begins `games.pgn` at `path` under a temporary name, and what else the plan asks for; [`PgnFile::publish`] puts what is
-    /// made anew in place of the files that are there.
+    /// Creates `games.pgn` for `path` under a temporary name, and the other files of the plan.
+    /// [`PgnFile::publish`] moves new files into place.
     ///
     /// # Errors
-    /// Where a file cannot be written.
+    /// Returns an error if a file cannot be written.
     pub fn begin(path: &Path, plan: Arc<Plan>) -> io::Result<Self> {
         Self::beside(Sink::anew(path)?, plan)
     }
 
-    /// Goes on with `games.pgn` at `path`: its games are held to those that are [added](Self::add), and only what is missing
-    /// or differs is made anew.
+    /// Continues `games.pgn` at `path`. Its games are compared with those that are
+    /// [added](Self::add), and only missing or different ones are written again.
     ///
     /// # Errors
     /// Returns an error if a file cannot be written.
@@ -62,7 +64,7 @@ impl PgnFile {
     /// Adds a pair replayed from the journal.
     ///
     /// # Errors
-    /// Where a file cannot be written.
+    /// Returns an error if a file cannot be written.
     pub fn add(&mut self, games: &[GameRecord]) -> io::Result<()> {
         for (sink, form) in &mut self.outputs {
             if sink.is_checked() && sink.has(heads(&self.plan, self.openings.as_ref(), form, games)?)? {
@@ -73,10 +75,10 @@ impl PgnFile {
         Ok(())
     }
 
-    /// Puts the files in their places; later pairs are appended to them.
+    /// Moves the files into place. Later pairs are appended to them.
     ///
     /// # Errors
-    /// Where a file cannot be written or renamed.
+    /// Returns an error if a file cannot be written or renamed.
     pub fn publish(&mut self) -> io::Result<()> {
         self.outputs.iter_mut().try_for_each(|(sink, _)| sink.publish())
     }
@@ -96,7 +98,7 @@ fn heads<'a>(
     games.iter().map(head).collect()
 }
 
-/// Both games of a pair.
+/// Text of a pair's games.
 fn pair_text(plan: &Plan, openings: Option<&Openings>, form: &Form, games: &[GameRecord]) -> io::Result<String> {
     games
         .iter()
@@ -107,10 +109,10 @@ fn pair_text(plan: &Plan, openings: Option<&Openings>, form: &Form, games: &[Gam
         .collect()
 }
 
-/// A game of a run as its `games.pgn` has it.
+/// Text of a run's game, as in its `games.pgn`.
 ///
 /// # Errors
-/// Where the record names a player that the plan does not have, or can't be replayed.
+/// Returns an error if the record names a player that the plan lacks, or can't be replayed.
 pub fn game(plan: &Plan, game: &GameRecord) -> io::Result<String> {
     game_text(plan, None, &PgnOptions::default(), game)
 }
@@ -141,7 +143,7 @@ impl Observer for PgnFile {
             let text = pair_text(plan, openings.as_ref(), form, games).map_err(|error| sink.named(&error));
             let written = text.and_then(|text| sink.put(text.as_bytes()));
             if let Err(error) = &written {
-                // Half a game may stand at the end now; `quintain resume` makes the file good.
+                // The file may end with half a game now, which `quintain resume` repairs.
                 tracing::warn!("{error}; no more games are written to it, the journal has them all");
             }
             written.is_ok()

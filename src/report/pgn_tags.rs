@@ -1,6 +1,6 @@
-//! Games of PGN text as ratings need them: who played whom, at which condition, how it ended, and which game it was.
+//! Games of PGN text, reduced to what ratings need: players, condition, result and identity.
 //!
-//! Moves are read as text, without a board: a few microseconds a game.
+//! Moves are read as text, without a board, in a few microseconds per game.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{ErrorKind, Read};
@@ -11,65 +11,66 @@ use pgn_reader::{RawComment, RawTag, Reader, SanPlus, Visitor};
 use crate::record::{ByColor, Outcome};
 use crate::report::identity::Line;
 
-/// The longest line of a tag that is read; the standard allows 255 bytes.
+/// Bytes of the longest tag line that is read. The standard allows 255.
 const TAG_LINE: usize = 8192;
 
-/// A game as far as its text tells, `\"` and `\\` resolved. Text is bytes, for old files are not UTF-8.
+/// Tags of a game, with `\"` and `\\` resolved. Values are bytes, because old files are not UTF-8.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GameTags {
-    /// Who had White; empty if the tag is missing.
+    /// Player of White; empty if the tag is missing.
     pub white: Vec<u8>,
-    /// Who had Black; empty if the tag is missing.
+    /// Player of Black; empty if the tag is missing.
     pub black: Vec<u8>,
     /// `None` for a game without result (`*`, or no tag).
     pub outcome: Option<Outcome>,
-    /// The event.
+    /// Event tag.
     pub event: Vec<u8>,
-    /// The round, as `12` or `12.1`.
+    /// Round tag, such as `12` or `12.1`.
     pub round: Vec<u8>,
-    /// The position from which the game began; empty for the usual one.
+    /// Start position; empty for the usual one.
     pub fen: Vec<u8>,
-    /// The day, as `2026.01.31`, in UTC if the game says so.
+    /// Day, such as `2026.01.31`, in UTC if the game states it.
     pub date: Vec<u8>,
-    /// What either side could spend.
+    /// Limits of both sides.
     pub limits: ByColor<LimitTags>,
-    /// The variant of chess; empty for the usual one.
+    /// Chess variant; empty for the usual one.
     pub variant: Vec<u8>,
-    /// Hash of start and moves; `None` if the text has no moves though some were played.
+    /// Hash of start and moves; `None` if moves were played but the text lacks them.
     pub moves: Option<u64>,
-    /// Hash of the opening; `None` if it is not known: the usual position, and no move marked `book`.
+    /// Hash of the opening; `None` if it is unknown: the usual start position, and no move marked
+    /// `book`.
     pub opening: Option<u64>,
-    /// Hash of all tags, those not listed here among them.
+    /// Hash of all tags, including those without a field here.
     pub all_tags: u64,
     /// True if the tags say that no move was played.
     is_moveless: bool,
-    /// Which of these tags were seen.
+    /// Bits of the tags seen so far, by their place in [`TAGS`].
     seen: u32,
 }
 
-/// What the tags say of one side's limit.
+/// Tags on one side's limit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LimitTags {
     /// `TimeControl`, or `WhiteTimeControl` and `BlackTimeControl`.
     pub time_control: Vec<u8>,
-    /// `Limit`, or `WhiteLimit` and `BlackLimit`: the whole limit if a clock does not say it.
+    /// `Limit`, or `WhiteLimit` and `BlackLimit`: the whole limit, if it has more than a clock.
     pub limit: Vec<u8>,
 }
 
-/// What a file held.
+/// Statistics of a PGN text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// Games handed over.
+    /// Number of games passed on.
     pub games: u64,
-    /// Tag lines too long to be read; their games may lack a tag.
+    /// Number of tag lines too long to be read. Their games may lack a tag.
     pub overlong: u64,
 }
 
-/// Hands each game of a PGN text to `each`. Whatever stands in comments is not mistaken for tags. What is no game (words
-/// without tags) is passed over.
+/// Passes each game of a PGN text to `each`. Text in comments is never read as tags. Words without
+/// tags are no game and are skipped.
 ///
 /// # Errors
-/// Those of `source`.
+/// Returns the errors of `source`.
 pub fn read(source: impl Read, mut each: impl FnMut(&GameTags)) -> std::io::Result<Summary> {
     let mut reader = Reader::build(source).set_supported_tag_line_length(TAG_LINE).finish();
     let mut tags = Tags {
@@ -83,7 +84,7 @@ pub fn read(source: impl Read, mut each: impl FnMut(&GameTags)) -> std::io::Resu
         match reader.read_game(&mut tags) {
             Ok(Some(())) => {}
             Ok(None) => break,
-            // The reader has gone on to the next line, or, of a comment without end, to the end.
+            // The reader continues on the next line or, after an unterminated comment, at the end.
             Err(error) if error.kind() == ErrorKind::InvalidData => {
                 tags.read.overlong += u64::from(!tags.is_in_moves);
             }
@@ -103,7 +104,7 @@ struct Tags<'a, F> {
 }
 
 impl<F: FnMut(&GameTags)> Tags<'_, F> {
-    /// Hands the game over, with its moves if there are any.
+    /// Passes the game on, with its moves if there are any.
     fn finish(&mut self, line: Option<&Line>) {
         if self.game.seen == 0 {
             return;
@@ -122,7 +123,7 @@ impl<F: FnMut(&GameTags)> Tags<'_, F> {
     }
 }
 
-/// Tags that are read, in the order of their bits in `seen`.
+/// Known tags, in the order of their bits in `seen`.
 const TAGS: [&[u8]; 16] = [
     b"White",
     b"Black",
@@ -186,7 +187,8 @@ impl<F: FnMut(&GameTags)> Visitor for Tags<'_, F> {
 
     fn tag(&mut self, (): &mut (), name: &[u8], value: RawTag<'_>) -> ControlFlow<()> {
         let place = TAGS.iter().position(|known| *known == name);
-        // A tag for the second time belongs to a next game: of games without moves the reader does not see the end.
+        // A repeated tag starts a new game, because the reader does not see the end of games
+        // without moves.
         if let Some(place) = place {
             if self.game.seen & (1 << place) != 0 {
                 self.finish(None);
@@ -236,7 +238,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// White, Black, result token, round of each game.
+    /// Checks White, Black, result token and round of each game.
     fn check(text: &[u8], expected: &[(&str, &str, &str, &str)]) {
         let mut games = Vec::new();
         let read = read(text, |game| games.push(game.clone())).expect("memory can be read");
@@ -263,12 +265,12 @@ mod tests {
             b"\xef\xbb\xbf[Event \"x\"]\r\n[Round \"3.1\"]\r\n[White \"A \\\"q\\\" \\\\\"]\r\n[Black \"B\"]\r\n[Result \"1-0\"]\r\n\r\n1. e4 *\r\n",
             &[("A \"q\" \\", "B", "1-0", "3.1")],
         );
-        // A result inside a comment is none, nor is a tag.
+        // A result or tag inside a comment does not count.
         check(
             b"[White \"A\"]\n[Black \"B\"]\n[Result \"1/2-1/2\"]\n\n1. e4 {\n\n[Result \"0-1\"]\n} e5 ; [White \"C\"]\n1/2-1/2\n\n[White \"B\"]\n[Black \"A\"]\n[Result \"*\"]\n\n*\n",
             &[("A", "B", "1/2-1/2", ""), ("B", "A", "*", "")],
         );
-        // Games without any moves, also with the event first.
+        // Games without moves, also with the event first.
         let game = "[Event \"e\"]\n[Round \"1\"]\n[White \"A\"]\n[Black \"B\"]\n[Result \"0-1\"]\n\n";
         check(game.repeat(3).as_bytes(), &[("A", "B", "0-1", "1"); 3]);
         check(b"[Black \"B\"]\n\n1-0\n", &[("", "B", "*", "")]);

@@ -1,8 +1,9 @@
-//! The games that stand in a run's PGN already, held to their records one after another.
+//! Games already in a run's PGN, compared with their records one by one.
 //!
-//! Moves in standard notation take most of the time that a PGN costs, so what is there is not made again. A game is taken for
-//! written if its tags are those of its record, byte for byte, and its moves end with its result and hold no NUL, as a page
-//! that a power cut lost does. The first game that differs, or is cut off, ends what is known: all from there on is made anew.
+//! Moves in standard notation take most of the time of writing a PGN, so games in the file are not
+//! made again. A game counts as written if its tags equal its record's, byte for byte, and its
+//! moves end with its result. They must hold no NUL, as a page lost in a power cut does. From the
+//! first different or incomplete game on, all games are written again.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
@@ -10,13 +11,13 @@ use std::path::Path;
 
 use crate::files::open_regular;
 
-/// Bytes that no game's tags and no game's moves have.
+/// Bytes that the tags or moves of a game never exceed.
 const LONGEST: u64 = 16 << 20;
 
-/// A PGN file read game by game.
+/// PGN file that is read game by game.
 pub(super) struct Written<R = BufReader<File>> {
     reader: R,
-    /// Bytes of the games that were found.
+    /// Bytes of the games found so far.
     whole: u64,
     section: Vec<u8>,
 }
@@ -36,8 +37,8 @@ impl<R: BufRead> Written<R> {
         Self { reader, whole: 0, section: Vec::new() }
     }
 
-    /// True if the next games of the file are these, told by their tags and the token of their result. After a false answer no
-    /// game is known any more.
+    /// True if the next games of the file have these tags and results. After a false answer no
+    /// further game is found.
     ///
     /// # Errors
     /// Returns an error if the file cannot be read.
@@ -55,12 +56,12 @@ impl<R: BufRead> Written<R> {
         Ok(true)
     }
 
-    /// Bytes of the games that were found.
+    /// Bytes of the games found so far.
     pub(super) const fn whole(&self) -> u64 {
         self.whole
     }
 
-    /// Reads on to the end of the next empty line; false if there is none.
+    /// Reads up to the end of the next empty line; false if there is none.
     fn section(&mut self) -> io::Result<bool> {
         self.section.clear();
         let mut reader = io::Read::take(&mut self.reader, LONGEST);
@@ -76,7 +77,7 @@ impl<R: BufRead> Written<R> {
     }
 }
 
-/// Whether a section may be the moves of a game with this result.
+/// True if a section may be the moves of a game with this result.
 fn is_movetext(section: &[u8], result: &str) -> bool {
     let before = section.strip_suffix(b"\n\n").and_then(|text| text.strip_suffix(result.as_bytes()));
     before.is_some_and(|text| matches!(text, [] | [.., b' ' | b'\n']) && !text.contains(&0))
@@ -88,7 +89,7 @@ mod tests {
 
     const TAGS: &str = "[Event \"a\"]\n";
 
-    /// How many of five games like the first are found in `text`, and how many bytes they are.
+    /// Number of games found in `text`, out of five like the first, and their bytes.
     fn found(text: &[u8]) -> (usize, u64) {
         let mut written = Written::new(text);
         let found = (0..5).take_while(|_| written.has([(TAGS.to_owned(), "1-0")]).unwrap()).count();
@@ -102,7 +103,7 @@ mod tests {
         let three = game.repeat(3);
         assert_eq!(found(three.as_bytes()), (3, 3 * length));
         assert_eq!(found(b""), (0, 0));
-        // Cut anywhere, only whole games are known.
+        // Text cut at any byte yields its whole games alone.
         for cut in 0..three.len() {
             let whole = cut / game.len();
             assert_eq!(found(&three.as_bytes()[..cut]), (whole, whole as u64 * length), "cut at {cut}");

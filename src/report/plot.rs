@@ -1,8 +1,9 @@
-//! Pictures of a run as SVG, written by hand: the same numbers give the same bytes, on any machine.
+//! Plots of a run as SVG, written by hand. The same numbers give the same bytes on any machine.
 //!
-//! Every picture is 800 units wide, follows the reader's light or dark setting by itself, and uses colours that the
-//! colour-blind can tell apart, never colour alone. Input is plain numbers and strings; `page` has the sheet, the colours and the
-//! texts, `chart` the axes. With the feature `png` the same pictures come as bitmaps, in a font of their own.
+//! Every plot is 800 units wide and follows the reader's light or dark setting by itself. Its
+//! colours differ for the colour-blind too, and nothing is told by colour alone. Input is plain
+//! numbers and strings. `page` has the sheet, colours and texts, `chart` the axes. With the feature
+//! `png` plots are also written as bitmaps, in a font of their own.
 
 mod bars;
 mod chart;
@@ -27,40 +28,40 @@ pub use tuned::{Move, MovePlot, Trace, TracePlot, TracePoint};
 
 use chart::{Chart, Frame, Span, Ticks};
 
-/// Points drawn at most; more would not be visible and make files large.
+/// Most points drawn. More would not be visible and make files large.
 const MAX_POINTS: usize = 1000;
 
 /// Levels of a [`sparkline`], lowest first.
 const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// The log-likelihood ratio of a test on its way between the bounds.
+/// Plot of a test's log-likelihood ratio (LLR) between its bounds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LlrPlot {
-    /// What was tested.
+    /// Title, which names the test.
     pub title: String,
-    /// What came of it.
+    /// Subtitle, which states the result.
     pub subtitle: String,
     /// Small print: conditions, machine, date.
     pub caption: String,
-    /// The ratio after each counted pair.
+    /// LLR after each counted pair.
     pub points: Vec<f64>,
-    /// The ratio at which H0 is accepted, negative.
+    /// Bound at which H0 is accepted, negative.
     pub lower: f64,
-    /// The ratio at which H1 is accepted, positive.
+    /// Bound at which H1 is accepted, positive.
     pub upper: f64,
 }
 
 impl LlrPlot {
-    /// The picture: a complete SVG document.
+    /// Draws the plot as a complete SVG document.
     #[must_use]
     pub fn to_svg(&self) -> String {
-        // The walk starts from nothing known.
+        // The path begins at an LLR of 0.
         let mut path = vec![(0.0, 0.0)];
         path.extend(numbered(&self.points));
         let path = thinned(&path);
         let (pairs, last) = path[path.len() - 1];
         let values = path.iter().map(|point| point.1).chain([self.lower, self.upper]);
-        // Room above and below the bounds for what is written there.
+        // Room above and below the bounds for their labels.
         let frame = Frame {
             title: &self.title,
             subtitle: &self.subtitle,
@@ -93,12 +94,12 @@ impl LlrPlot {
     }
 }
 
-/// An Elo estimate after so many pairs.
+/// Elo estimate after a number of pairs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EloPoint {
-    /// Pairs counted.
+    /// Number of counted pairs.
     pub pairs: u64,
-    /// The estimate.
+    /// Estimate in Elo.
     pub elo: f64,
     /// Lower end of its interval.
     pub low: f64,
@@ -106,23 +107,23 @@ pub struct EloPoint {
     pub high: f64,
 }
 
-/// An Elo estimate and its interval closing in.
+/// Plot of an Elo estimate and its narrowing interval.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EloPlot {
-    /// What was measured.
+    /// Title, which names the measurement.
     pub title: String,
-    /// What came of it.
+    /// Subtitle, which states the result.
     pub subtitle: String,
     /// Small print: conditions, machine, date.
     pub caption: String,
-    /// The unit of the estimates: `Elo` or `nElo`.
+    /// Unit of the estimates, such as `Elo` or `nElo`.
     pub unit: &'static str,
-    /// By rising number of pairs. Those not yet finite are left out by the caller, or here.
+    /// Estimates by rising number of pairs. Infinite ones are not drawn.
     pub points: Vec<EloPoint>,
 }
 
 impl EloPlot {
-    /// The picture: a complete SVG document.
+    /// Draws the plot as a complete SVG document.
     #[must_use]
     pub fn to_svg(&self) -> String {
         let finite = |point: &&EloPoint| [point.elo, point.low, point.high].into_iter().all(f64::is_finite);
@@ -131,7 +132,8 @@ impl EloPlot {
             evenly(&points).into_iter().map(|point| (point.pairs as f64, value(point))).collect()
         };
         let (middle, low, high) = (along(|point| point.elo), along(|point| point.low), along(|point| point.high));
-        // The first estimates are off the scale of all that follow; they are cut.
+        // The first tenth of the intervals does not decide the scale, because they are far wider.
+        // They are cut.
         let settled = low.len() / 10;
         let seen = low[settled..].iter().chain(&high[settled..]).map(|point| point.1).chain([0.0]);
         let frame = Frame {
@@ -161,7 +163,7 @@ impl EloPlot {
     }
 }
 
-/// The course of a ratio between its bounds in one line of a terminal, at most `width` characters.
+/// Path of a ratio between its bounds on one line of a terminal, at most `width` characters.
 #[must_use]
 pub fn sparkline(points: &[f64], lower: f64, upper: f64, width: usize) -> String {
     let points: Vec<&f64> = points.iter().filter(|point| point.is_finite()).collect();
@@ -176,13 +178,13 @@ pub fn sparkline(points: &[f64], lower: f64, upper: f64, width: usize) -> String
         .collect()
 }
 
-/// Each finite value with its place from 1.
+/// Finite values with their positions, from 1.
 fn numbered(values: &[f64]) -> impl Iterator<Item = (f64, f64)> {
     values.iter().enumerate().filter(|(_, value)| value.is_finite()).map(|(place, value)| (place as f64 + 1.0, *value))
 }
 
-/// At most [`MAX_POINTS`] of the points: first, last, and of each stretch the lowest and the highest, so that no excursion
-/// towards a bound is lost.
+/// At most [`MAX_POINTS`] of the points: first, last, and the lowest and highest of each stretch,
+/// so no excursion towards a bound is lost.
 fn thinned(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     if points.len() <= MAX_POINTS {
         return points.to_vec();
@@ -203,7 +205,7 @@ fn thinned(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     kept
 }
 
-/// At most [`MAX_POINTS`] of the items at even steps, the last one among them.
+/// At most [`MAX_POINTS`] of the items at even steps, including the last.
 fn evenly<T: Copy>(items: &[T]) -> Vec<T> {
     let kept = items.len().min(MAX_POINTS);
     (1..=kept).map(|place| items[place * items.len() / kept - 1]).collect()

@@ -1,4 +1,4 @@
-//! The curve of an engine's versions as text, JSON, CSV and picture.
+//! Strength of an engine's versions as text, JSON, CSV and plot.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -17,38 +17,38 @@ use crate::text::printable;
 /// A version of the engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Version {
-    /// Its place among the players.
+    /// Number of the player.
     pub player: usize,
-    /// What it is called in tables and pictures.
+    /// Label in tables and plots.
     pub label: String,
-    /// The commit it was built from, in full.
+    /// Full hash of the commit it was built from.
     pub commit: Option<String>,
-    /// Its day, `2026-01-31`: of the commit, else of its first game.
+    /// Day, such as `2026-01-31`: of the commit, otherwise of its first game.
     pub date: Option<String>,
-    /// The first line of the commit's message.
+    /// Subject line of the commit.
     pub subject: Option<String>,
 }
 
-/// A curve with all that is to be said of it.
+/// Curve of versions with its statistics and sources.
 #[derive(Clone, Debug)]
 pub struct Curve<'a> {
-    /// All players' names.
+    /// Names of all players.
     pub names: &'a [String],
-    /// The versions in order.
+    /// Versions in order.
     pub versions: &'a [Version],
-    /// Their ratings.
+    /// Ratings and steps.
     pub progress: &'a Progress,
-    /// The family-wise level of marks.
+    /// Family-wise significance level of marks.
     pub level: f64,
-    /// All games.
+    /// Number of all games.
     pub games: u64,
-    /// The conditions they were played at; several only if they are mixed.
+    /// Conditions of the games; several only if they are mixed.
     pub conditions: Vec<String>,
     /// Games that were left out.
     pub skipped: Skipped,
 }
 
-/// The document: names are the contract.
+/// JSON document, whose names are a contract.
 #[derive(Serialize)]
 struct Json<'a> {
     versions: Vec<JsonVersion<'a>>,
@@ -97,10 +97,11 @@ struct JsonSparring<'a> {
     games: u64,
 }
 
-/// The day of each player's first game in a PGN text, by name as text: `UTCDate`, else `Date`, where whole.
+/// Day of each player's first game in a PGN text, by name: `UTCDate`, otherwise `Date`, if
+/// complete.
 ///
 /// # Errors
-/// Those of `source`.
+/// Returns the errors of `source`.
 pub fn first_days(source: impl Read) -> std::io::Result<HashMap<String, String>> {
     let mut days: HashMap<String, String> = HashMap::new();
     pgn_tags::read(source, |game| {
@@ -116,7 +117,7 @@ pub fn first_days(source: impl Read) -> std::io::Result<HashMap<String, String>>
     Ok(days)
 }
 
-/// `2026.01.31` as `2026-01-31`; `None` for a day that is not known whole.
+/// Converts `2026.01.31` to `2026-01-31`; `None` for an incomplete day.
 fn day(tag: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(tag).ok()?.trim().replace(['.', '/'], "-");
     let shape: Vec<usize> = text.split('-').map(str::len).collect();
@@ -124,7 +125,7 @@ fn day(tag: &[u8]) -> Option<String> {
     (digits && shape == [4, 2, 2]).then_some(text)
 }
 
-/// A probability as it reads best.
+/// Formats a probability.
 fn probability(p: f64) -> String {
     if p < 1e-4 { "< 0.0001".to_owned() } else { fixed(p, if p < 0.1 { 4 } else { 2 }) }
 }
@@ -134,7 +135,7 @@ impl Curve<'_> {
         &self.progress.ratings.players[version.player]
     }
 
-    /// Whether a version can be compared with the rest.
+    /// True if a version can be compared with the others.
     fn joined(&self, rating: &Rating) -> bool {
         rating.group == self.progress.group && rating.games > 0
     }
@@ -144,12 +145,12 @@ impl Curve<'_> {
         version.map_or(self.names[player].as_str(), |version| version.label.as_str())
     }
 
-    /// The step that leads to the version at `place`.
+    /// Step that leads to the version at `place`.
     fn step_to(&self, place: usize) -> Option<&Step> {
         self.progress.steps.get(place.checked_sub(1)?)
     }
 
-    /// Elo with its ends, where they are known.
+    /// Elo, error, lower and upper end, as far as they are known.
     fn elo(&self, rating: &Rating) -> [Option<f64>; 4] {
         if !self.joined(rating) {
             return [None; 4];
@@ -162,7 +163,7 @@ impl Curve<'_> {
         }
     }
 
-    /// What pictures show: the versions that can be compared.
+    /// Points of the plot: the versions that can be compared.
     #[must_use]
     pub fn points(&self) -> Vec<plot::Version> {
         let mut points = Vec::new();
@@ -188,7 +189,7 @@ impl Curve<'_> {
         points
     }
 
-    /// What came of it, in a few words.
+    /// Result in a few words.
     #[must_use]
     pub fn outcome(&self) -> String {
         let count = |mark: Mark| self.progress.steps.iter().filter(|step| step.mark == mark).count();
@@ -202,7 +203,7 @@ impl Curve<'_> {
         format!("{total}; gains shown: {}, drops shown: {}", count(Mark::Gain), count(Mark::Drop))
     }
 
-    /// The small print of pictures.
+    /// Caption of the plot.
     #[must_use]
     pub fn caption(&self) -> String {
         let anchor = self.progress.anchor.map_or("the mean".to_owned(), |player| self.label(player).to_owned());
@@ -215,7 +216,7 @@ impl Curve<'_> {
         )
     }
 
-    /// The picture as SVG.
+    /// Draws the plot as SVG.
     #[must_use]
     pub fn svg(&self) -> String {
         let unit = match self.progress.anchor {
@@ -230,10 +231,10 @@ impl Curve<'_> {
         .to_svg()
     }
 
-    /// One document.
+    /// Writes the JSON document.
     ///
     /// # Errors
-    /// None that is known; what `serde_json` says.
+    /// Returns the errors of `serde_json`; none are known.
     pub fn json(&self) -> Result<String, serde_json::Error> {
         let is_version = |player: usize| self.versions.iter().any(|version| version.player == player);
         let document = Json {
@@ -292,7 +293,7 @@ impl Curve<'_> {
         }
     }
 
-    /// A table for other programs, a version a line.
+    /// CSV table with one line per version.
     #[must_use]
     pub fn csv(&self) -> String {
         let mut out = "version,commit,date,elo,elo_lo,elo_hi,games,step,step_error,p,p_adjusted,mark\n".to_owned();
@@ -323,7 +324,7 @@ impl Curve<'_> {
         out
     }
 
-    /// For people.
+    /// Text for a terminal.
     #[must_use]
     pub fn text(&self) -> String {
         let width = self.versions.iter().map(|v| v.label.chars().count()).max().unwrap_or(0).max(7);
@@ -404,7 +405,7 @@ fn signed(value: f64) -> String {
     if text.starts_with('-') || text == "0.0" { text } else { format!("+{text}") }
 }
 
-/// A field as CSV has it.
+/// Field in CSV syntax.
 fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
 }

@@ -1,4 +1,4 @@
-//! How a race stands, in words and as JSON.
+//! State of a race in words and as JSON.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::stats::race::{self, Race, Reason};
 use crate::tournament::formats::race::{RaceRule, replay};
 use crate::tournament::standing::Standing;
 
-/// The race of a run, with the names of its takes; `None` where it is none.
+/// Race of a run, with the names of its candidates; `None` if the run is no race.
 fn race<'a>(plan: &'a Plan, standing: &Standing) -> Option<(Race, RaceRule, Vec<&'a str>)> {
     let rule = plan.format.parameters().race?;
     let players = u16::try_from(plan.players.len()).unwrap_or(u16::MAX);
@@ -17,7 +17,7 @@ fn race<'a>(plan: &'a Plan, standing: &Standing) -> Option<(Race, RaceRule, Vec<
     Some((replay(players, rule, standing.results()), rule, names))
 }
 
-/// What came of it, in a line.
+/// Result of the race on one line.
 pub(super) fn outcome(plan: &Plan, standing: &Standing) -> Option<String> {
     let (race, RaceRule { close, .. }, names) = race(plan, standing)?;
     let base = &plan.players.first()?.name;
@@ -36,7 +36,7 @@ pub(super) fn outcome(plan: &Plan, standing: &Standing) -> Option<String> {
     })
 }
 
-/// What became of a take.
+/// State of a candidate in words.
 fn fate(take: &race::Standing, base: &str, names: &[&str], rule: RaceRule) -> String {
     let and = |elo: f64| if elo == 0.0 { String::new() } else { format!(" and {elo} Elo") };
     let gain = and(rule.gain);
@@ -51,7 +51,7 @@ fn fate(take: &race::Standing, base: &str, names: &[&str], rule: RaceRule) -> St
     }
 }
 
-/// A line on each take.
+/// Table of the candidates, one line each.
 pub(super) fn lines(plan: &Plan, standing: &Standing) -> Vec<String> {
     let Some((race, rule, names)) = race(plan, standing) else { return Vec::new() };
     let base = plan.players.first().map_or("", |player| player.name.as_str());
@@ -68,7 +68,7 @@ pub(super) fn lines(plan: &Plan, standing: &Standing) -> Vec<String> {
     lines
 }
 
-/// The takes in the order of the plan; null where the run is no race.
+/// Candidates in the order of the plan as JSON; null if the run is no race.
 pub(super) fn json(plan: &Plan, standing: &Standing) -> Value {
     let Some((race, rule, names)) = race(plan, standing) else { return Value::Null };
     let takes: Vec<Value> = race

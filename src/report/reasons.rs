@@ -1,8 +1,8 @@
-//! Why a game ended, in the words of the leading runners.
+//! Reasons of game ends, in the words of the leading runners.
 
 use crate::record::{Color, GameRecord, Outcome, Termination};
 
-/// Why a game ended. Sides are named by their colour: that is what scripts search for.
+/// Reason of a game's end. Sides are named by colour, because scripts search for that.
 #[must_use]
 pub fn side_reason(game: &GameRecord) -> String {
     let ending = &game.ending;
@@ -38,7 +38,7 @@ pub fn side_reason(game: &GameRecord) -> String {
     }
 }
 
-/// The move of a game that ended by an illegal one: what stands in quotes in the ending's detail, or all of it.
+/// Illegal move that ended a game: the part of the ending's detail in backquotes, or all of it.
 #[must_use]
 pub fn illegal_move(game: &GameRecord) -> Option<&str> {
     let detail = game.ending.detail.as_str();

@@ -1,18 +1,18 @@
-//! Points of players against each other, gathered from games: what ratings are made of.
+//! Results of players against each other, from which ratings are computed.
 
 use std::collections::HashMap;
 
 use crate::record::{Color, Outcome, PairScore};
 use crate::stats::rating::{Encounter, Meeting, Score};
 
-/// Players by name, and their games by who met whom.
+/// Players by name, and their games by encounter.
 #[derive(Clone, Debug, Default)]
 pub struct Results {
-    /// Name, and the limit of a player whose opponents have another.
+    /// Name, and the limit of a player whose opponents have another one.
     players: Vec<(Vec<u8>, String)>,
     index: HashMap<(Vec<u8>, String), usize>,
     encounters: HashMap<(usize, usize), Encounter>,
-    /// Meetings whose opening is known, with its hash.
+    /// Meetings with a known opening, by its hash.
     openings: Vec<(u64, Meeting)>,
 }
 
@@ -26,8 +26,8 @@ pub(super) struct Half {
 }
 
 impl Results {
-    /// The players' names in the order in which they came, as text: what is not UTF-8 is replaced. A player with several
-    /// limits is several players, and has the limit after the name.
+    /// Names of the players in order of appearance, with invalid UTF-8 replaced. A player with
+    /// several limits counts as several players, with the limit after the name.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         let mut known: HashMap<&[u8], usize> = HashMap::new();
@@ -41,13 +41,13 @@ impl Results {
         self.players.iter().map(shown).collect()
     }
 
-    /// All encounters, in no particular order, players by their place in [`Self::names`].
+    /// All encounters in no particular order. Players are positions in [`Self::names`].
     #[must_use]
     pub fn encounters(&self) -> Vec<Encounter> {
         self.encounters.values().cloned().collect()
     }
 
-    /// The meetings of each opening that more than one has.
+    /// Meetings of each opening that has more than one.
     #[must_use]
     pub fn shared_openings(&self) -> Vec<Vec<Meeting>> {
         let mut openings = self.openings.clone();
@@ -59,13 +59,13 @@ impl Results {
             .collect()
     }
 
-    /// Games counted.
+    /// Number of counted games.
     #[must_use]
     pub fn games(&self) -> u64 {
         self.encounters.values().map(Encounter::games).fold(0, u64::saturating_add)
     }
 
-    /// The number of a player, new or known. `limit` is empty if all players have the same.
+    /// Number of a player, who is added if new. `limit` is empty if all players have the same.
     pub fn player(&mut self, name: &[u8], limit: &str) -> usize {
         let key = (name.to_owned(), limit.to_owned());
         if let Some(number) = self.index.get(&key) {
@@ -89,12 +89,12 @@ impl Results {
         let (white, black) = if one.color == Color::White { (one, other) } else { (other, one) };
         let score = PairScore { first: white.half_points, second: black.half_points };
         self.encounter(players).add_pair(score);
-        // Book moves of one game only: then it is the other that is not marked.
+        // If one game alone has known book moves, only the other lacks their marks.
         self.meet(players, one.opening.or(other.opening), Score::Pair(score));
     }
 
     fn meet(&mut self, (a, b): (usize, usize), opening: Option<u64>, score: Score) {
-        // More players than fit can't be rated either.
+        // Too many players for `u32` can't be rated anyway.
         if let (Some(opening), Ok(a), Ok(b)) = (opening, u32::try_from(a), u32::try_from(b)) {
             self.openings.push((opening, Meeting { a, b, score }));
         }

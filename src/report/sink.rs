@@ -1,4 +1,4 @@
-//! A file that grows with a run and can be made good after a break.
+//! Output file that grows with a run and can be repaired after an interruption.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
@@ -8,42 +8,43 @@ use crate::files::{open_regular, open_regular_with};
 use crate::plan::recording::OutputFile;
 use crate::report::pgn_written::Written;
 
-/// Takes the run's texts in their order: before [`Sink::publish`] those of the journal, of which some may be in the file, then
-/// new ones.
+/// Output file that takes the run's texts in order. Before [`Sink::publish`] these are the
+/// journal's, some of which may be in the file. Later ones are new.
 pub(super) struct Sink {
     path: PathBuf,
     kind: Kind,
 }
 
 enum Kind {
-    /// Made anew under a temporary name, which then takes the file's place.
+    /// Written again under a temporary name, which then replaces the file.
     Anew { out: BufWriter<File>, is_published: bool },
-    /// Held to the journal's games, whose texts stand in it as far as they are known.
+    /// Compared with the journal's games, as long as they are found in it.
     Checked { written: Written },
-    /// Added to.
+    /// Appended to.
     Append {
         out: File,
-        /// What followed the bytes that are not the run's.
+        /// Bytes of the file after those that precede the run.
         found: Vec<u8>,
-        /// Bytes of `found` that are dealt with; `None` once a text was missing, for then all that follow are.
+        /// Bytes of `found` that are matched. `None` once a text was missing, because all later
+        /// ones are missing too.
         at: Option<usize>,
     },
 }
 
 impl Sink {
-    /// Begins a file anew.
+    /// Creates a new file under a temporary name.
     ///
     /// # Errors
-    /// Where the folder cannot be written; the message names the file.
+    /// Returns an error that names the file if its folder cannot be written.
     pub(super) fn anew(path: &Path) -> io::Result<Self> {
         let out = File::create(scratch_name(path)).map_err(|error| named(path, &error))?;
         Ok(Self { path: path.to_owned(), kind: Kind::Anew { out: BufWriter::new(out), is_published: false } })
     }
 
-    /// Goes on with a PGN of the run's own: games that stand in it need not be made again.
+    /// Continues a PGN of the run. Games found in it are not made again.
     ///
     /// # Errors
-    /// Returns an error that names the file if there is none and none can be made.
+    /// Returns an error that names the file if there is none and none can be created.
     pub(super) fn resume(path: &Path) -> io::Result<Self> {
         match Written::open(path) {
             Ok(written) => Ok(Self { path: path.to_owned(), kind: Kind::Checked { written } }),
@@ -51,19 +52,19 @@ impl Sink {
         }
     }
 
-    /// True as long as the file's games are held to the journal's.
+    /// True as long as the file is compared with the journal's games.
     pub(super) const fn is_checked(&self) -> bool {
         matches!(self.kind, Kind::Checked { .. })
     }
 
-    /// True if the games with these tags and results come next in the file. If not, what comes there is none of the run's, and
-    /// the texts from here on are to be put.
+    /// True if the next games of the file have these tags and results. If not, the rest of the file
+    /// is void, and all texts from here on must be put.
     ///
     /// # Errors
-    /// Returns an error that names the file if a new one cannot be begun.
+    /// Returns an error that names the file if a new one cannot be created.
     pub(super) fn has<'a>(&mut self, games: impl IntoIterator<Item = (String, &'a str)>) -> io::Result<bool> {
         let Kind::Checked { written } = &mut self.kind else { return Ok(false) };
-        // What cannot be read is not known.
+        // Unreadable games count as not found.
         if written.has(games).unwrap_or(false) {
             return Ok(true);
         }
@@ -71,7 +72,8 @@ impl Sink {
         Ok(false)
     }
 
-    /// Ends the check before its end: a new file begins with what is known, and takes the old one's place when all is in.
+    /// Ends the comparison early. A new file begins with the games found so far, and replaces the
+    /// old one in [`Sink::publish`].
     fn cut(&mut self) -> io::Result<()> {
         let Kind::Checked { written } = &self.kind else { return Ok(()) };
         let mut sink = Self::anew(&self.path)?;
@@ -83,7 +85,8 @@ impl Sink {
         Ok(())
     }
 
-    /// Ends the check with all the journal's games known: whatever follows them goes, and later texts are added.
+    /// Ends the comparison with all games of the journal found. The file is cut after them, and
+    /// later texts are appended.
     fn adopt(&mut self) -> io::Result<()> {
         let Kind::Checked { written } = &self.kind else { return Ok(()) };
         let opened = open_regular_with(OpenOptions::new().append(true), &self.path);
@@ -93,13 +96,13 @@ impl Sink {
         Ok(())
     }
 
-    /// Begins, or goes on with, a file of the user's.
+    /// Opens a file of the user's, new or to be continued.
     ///
     /// # Errors
-    /// Where it cannot be read or written; the message names the file.
+    /// Returns an error that names the file if it cannot be read or written.
     pub(super) fn open(output: &OutputFile) -> io::Result<Self> {
         let path = &output.path;
-        // A device or a pipe can neither be replaced nor read back.
+        // A device or pipe can neither be replaced nor read back.
         let is_file = std::fs::metadata(path).map_or(true, |about| about.is_file());
         match output.append_after {
             None if is_file => Self::anew(path),
@@ -120,10 +123,10 @@ impl Sink {
         Ok(Self { path: path.to_owned(), kind: Kind::Append { out, found, at } })
     }
 
-    /// Adds a text unless it is there already; one that is there in part is made whole.
+    /// Writes a text unless the file has it. A partly written text is completed.
     ///
     /// # Errors
-    /// Where the file cannot be written; the message names it.
+    /// Returns an error that names the file if it cannot be written.
     pub(super) fn put(&mut self, text: &[u8]) -> io::Result<()> {
         self.cut()?;
         let written = match &mut self.kind {
@@ -136,15 +139,15 @@ impl Sink {
         written.map_err(|error| self.named(&error))
     }
 
-    /// An error with the name of the file.
+    /// Error with the name of the file.
     pub(super) fn named(&self, error: &io::Error) -> io::Error {
         named(&self.path, error)
     }
 
-    /// Says that all texts of the journal were put.
+    /// Ends the texts of the journal and moves a new file into place.
     ///
     /// # Errors
-    /// Where the file cannot be written or renamed; the message names it.
+    /// Returns an error that names the file if it cannot be written or renamed.
     pub(super) fn publish(&mut self) -> io::Result<()> {
         self.adopt()?;
         let done = match &mut self.kind {
@@ -163,7 +166,8 @@ impl Sink {
     }
 }
 
-/// What of `text` is not in `found` from `at` on. Other runs may have written to the file meanwhile, before it or after.
+/// Part of `text` that is missing in `found` after `at`. Other runs may have written to the file
+/// before or after it.
 fn missing<'a>(found: &[u8], at: &mut Option<usize>, text: &'a [u8]) -> &'a [u8] {
     let Some(start) = *at else { return text };
     let rest = &found[start..];
@@ -176,7 +180,7 @@ fn missing<'a>(found: &[u8], at: &mut Option<usize>, text: &'a [u8]) -> &'a [u8]
         return &[];
     }
     *at = None;
-    // The run was ended in the middle of a write: what is there is the head of this text, and nothing else.
+    // If the run was killed during a write, the rest of the file is the beginning of this text.
     text.strip_prefix(rest).unwrap_or(text)
 }
 
@@ -187,7 +191,7 @@ fn find(text: &[u8], part: &[u8]) -> Option<usize> {
 impl Drop for Sink {
     fn drop(&mut self) {
         if let Kind::Anew { is_published: false, .. } = self.kind {
-            // A run that is refused keeps the file it has, and nothing beside it.
+            // A refused run keeps its old file and leaves no new one beside it.
             let _ = std::fs::remove_file(scratch_name(&self.path));
         }
     }
@@ -207,8 +211,8 @@ fn named(path: &Path, error: &io::Error) -> io::Error {
 mod tests {
     use super::*;
 
-    /// What becomes of a file with `before` in it where a run finds `after` bytes that are not its own, has put the texts of
-    /// `journal`, and puts `new` ones.
+    /// Checks a file that holds `before`, of which `after` bytes precede the run. It gets the texts
+    /// of `journal`, then the `new` ones.
     #[track_caller]
     fn check(before: Option<&str>, after: Option<u64>, journal: &[&str], new: &[&str], expected: &str) {
         let dir = tempfile::tempdir().unwrap();
@@ -220,7 +224,7 @@ mod tests {
         journal.iter().for_each(|text| sink.put(text.as_bytes()).unwrap());
         sink.publish().unwrap();
         new.iter().for_each(|text| sink.put(text.as_bytes()).unwrap());
-        // Before it is closed: every text is on its way to the disk once it is put.
+        // Every text is on its way to the disk once it is put, before the file is closed.
         assert_eq!(std::fs::read_to_string(&path).unwrap(), expected, "{before:?} {after:?} {journal:?} {new:?}");
         drop(sink);
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
@@ -228,34 +232,34 @@ mod tests {
 
     #[test]
     fn a_file_ends_up_with_each_text_once() {
-        // Begun anew.
+        // Created.
         check(None, None, &[], &["a", "b"], "ab");
         check(Some("old"), None, &[], &["a"], "a");
         check(Some("old"), None, &["a"], &["b"], "ab");
-        // Added to.
+        // Appended to.
         check(None, Some(0), &[], &["a"], "a");
         check(Some("old"), Some(3), &[], &["a", "a"], "oldaa");
-        // Resumed: all there, some there, torn, gone.
+        // Resumed: all texts there, some, torn, none.
         check(Some("old(a)(b)"), Some(3), &["(a)", "(b)"], &["(c)"], "old(a)(b)(c)");
         check(Some("old(a)"), Some(3), &["(a)", "(b)"], &["(c)"], "old(a)(b)(c)");
         check(Some("old(a)(b"), Some(3), &["(a)", "(b)", "(c)"], &[], "old(a)(b)(c)");
         check(None, Some(3), &["(a)"], &["(b)"], "(a)(b)");
         check(Some("ol"), Some(3), &["(a)"], &["(b)"], "ol(a)(b)");
-        // The same text twice is two texts, and one that was there before the run is none of its own.
+        // An equal text later is another text, and one from before the run is not the run's.
         check(Some("(a)(a)"), Some(3), &["(a)", "(a)"], &["(a)"], "(a)(a)(a)(a)");
-        // Another run wrote between and after.
+        // Text of another run between and after.
         check(Some("old(a)[x](b)[y]"), Some(3), &["(a)", "(b)"], &["(c)"], "old(a)[x](b)[y](c)");
         check(Some("old(a)(b[y]"), Some(3), &["(a)", "(b)"], &["(c)"], "old(a)(b[y](b)(c)");
     }
 
-    /// What becomes of a PGN with `before` in it where the journal's pairs are those of `pairs`, and one more is played.
+    /// Checks a PGN that holds `before`. The journal has `pairs`, and one more pair is played.
     #[track_caller]
     fn check_pgn(before: Option<&str>, pairs: &[&str], expected: &str) {
         let text = |name: &str| format!("[Event \"{name}\"]\n\n1. e4 {{{name}}} 1-0\n\n");
         let all = |names: &str| names.chars().map(|name| text(&name.to_string())).collect::<String>();
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("games.pgn");
-        // Small letters are games; what is in brackets stands as it is.
+        // Small letters are games. Text from a bracket on is kept as it is.
         let before =
             before.map(|before| before.split_once('[').map_or_else(|| all(before), |(names, rest)| all(names) + rest));
         if let Some(before) = &before {
@@ -296,7 +300,7 @@ mod tests {
 
     #[test]
     fn a_pgn_goes_on_where_its_known_games_end() {
-        // All there: nothing is made again.
+        // All games there, so none is made again.
         check_pgn(Some("abcd"), &["ab", "cd"], "abcd 0");
         check_pgn(Some("ab"), &["ab", "cd"], "abcd 1");
         check_pgn(Some("abc"), &["ab", "cd"], "abcd 1");

@@ -1,4 +1,4 @@
-//! The table of a run with any number of players.
+//! Table of a run with any number of players.
 
 use std::cmp::Ordering;
 
@@ -10,25 +10,26 @@ use crate::stats::elo::fixed;
 use crate::stats::rating::{Bound, Rating};
 use crate::tournament::standing::{Faults, Standing};
 
-/// A player's place.
+/// Place of a player in the table.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// From 1; those of equal points share it.
+    /// Rank from 1, shared by players of equal strength.
     pub rank: usize,
-    /// Who.
+    /// Number of the player.
     pub player: PlayerId,
-    /// Their name.
+    /// Name of the player.
     pub name: String,
-    /// On one scale, whose zero is the mean of all players; `None` before they played.
+    /// Rating on one scale, whose zero is the mean of all players; `None` before the player's first
+    /// game.
     pub rating: Option<Rating>,
     /// Counted games by result.
     pub wdl: Trinomial,
-    /// Games lost by the player's own fault.
+    /// Losses by the player's own fault.
     pub faults: Faults,
 }
 
 impl Row {
-    /// The rating, where it is no bound and can be compared with most others'.
+    /// Rating in Elo, if it is no bound and comparable with most others.
     #[must_use]
     pub fn elo(&self) -> Option<f64> {
         self.rating
@@ -37,16 +38,18 @@ impl Row {
             .map(|rating| rating.elo)
     }
 
-    /// Half the width of its 95 % interval.
+    /// Half the width of the rating's 95 % interval.
     #[must_use]
     pub fn error(&self) -> Option<f64> {
         self.elo().and(self.rating.as_ref()?.error95)
     }
 
-    /// `+12.3`, `> +400` for one who made every point, `< -400` for one who made none, `-` where nothing is known.
+    /// Formats `+12.3`; `> +400` for a player who made every point, `< -400` for one who made none,
+    /// `-` if unknown.
     #[must_use]
     pub fn elo_text(&self) -> String {
-        // Players whom no points join have scales of their own, which say nothing beside this one.
+        // Players without common opponents have scales of their own, which cannot be compared with
+        // this one.
         let Some(rating) = self.rating.as_ref().filter(|rating| rating.group == 0) else { return "-".to_owned() };
         let sign = match rating.bounded {
             Bound::Exact => "",
@@ -56,7 +59,7 @@ impl Row {
         format!("{sign}{}", signed(rating.elo, 1))
     }
 
-    /// Points a game, 0 to 1; `None` before the first.
+    /// Points per game, 0 to 1; `None` before the first.
     #[must_use]
     pub fn score(&self) -> Option<f64> {
         let games = self.wdl.games();
@@ -70,10 +73,10 @@ impl Row {
     }
 }
 
-/// Everybody who plays, the best first.
+/// Rows of all players, the best first.
 #[must_use]
 pub fn rows(names: &[&str], standing: &Standing) -> Vec<Row> {
-    // More players than can be rated have no ratings.
+    // With more players than can be rated there are no ratings.
     let ratings = standing.ratings().map(|ratings| ratings.players).unwrap_or_default();
     let mut rows: Vec<Row> = (0u16..)
         .map(PlayerId)
@@ -88,7 +91,7 @@ pub fn rows(names: &[&str], standing: &Standing) -> Vec<Row> {
             faults: standing.faults(player),
         })
         .collect();
-    // Who has not played comes last; a score that is no number does not exist.
+    // Players without games come last. A score is never NaN.
     rows.sort_by(|a, b| by_strength(a, b).then(a.player.cmp(&b.player)));
     for place in 0..rows.len() {
         let shares = place > 0 && by_strength(&rows[place], &rows[place - 1]).is_eq();
@@ -97,7 +100,8 @@ pub fn rows(names: &[&str], standing: &Standing) -> Vec<Row> {
     rows
 }
 
-/// The stronger one first: who made every point before those who can be rated, and who made none after them.
+/// Order by strength, the best first. Players who made every point come before rated ones, those
+/// who made none after them.
 fn by_strength(a: &Row, b: &Row) -> Ordering {
     let class = |row: &Row| match row.rating.as_ref().map(|rating| rating.bounded) {
         Some(Bound::AtLeast) => 0,
@@ -109,7 +113,7 @@ fn by_strength(a: &Row, b: &Row) -> Ordering {
     class(a).cmp(&class(b)).then(elo(b).total_cmp(&elo(a)))
 }
 
-/// The table, a heading first, with at most `most` rows and the number of those left out.
+/// Table with a heading, at most `most` rows, and the number of rows left out.
 #[must_use]
 pub fn table(rows: &[Row], most: Option<usize>) -> Vec<String> {
     let shown = &rows[..most.unwrap_or(rows.len()).min(rows.len())];
@@ -142,7 +146,7 @@ pub fn table(rows: &[Row], most: Option<usize>) -> Vec<String> {
     lines
 }
 
-/// `2 time losses, 1 crash`; empty where there were none.
+/// Formats `2 time losses, 1 crash`; empty without faults.
 #[must_use]
 pub fn fault_words(faults: &Faults) -> String {
     let kinds = [
@@ -155,7 +159,7 @@ pub fn fault_words(faults: &Faults) -> String {
     kinds.into_iter().filter(|kind| kind.0 > 0).map(words).collect::<Vec<_>>().join(", ")
 }
 
-/// The first few in one line.
+/// First few players on one line.
 #[must_use]
 pub fn leaders(rows: &[Row], most: usize) -> String {
     let one = |row: &Row| {
@@ -164,7 +168,7 @@ pub fn leaders(rows: &[Row], most: usize) -> String {
     rows.iter().filter(|row| row.wdl.games() > 0).take(most).map(one).collect::<Vec<_>>().join(", ")
 }
 
-/// Who met whom and how it came out: names down and across, pairs of the row's player by points in the cells.
+/// Cross table: each player with the points and games against every opponent.
 #[must_use]
 pub fn cross_table(plan: &Plan, rows: &[Row], standing: &Standing) -> Vec<String> {
     let width = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);

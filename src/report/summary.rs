@@ -1,4 +1,4 @@
-//! What a run leaves: the verdict for people and for scripts. Its pictures are `html`'s.
+//! Summary of a run for people and for scripts. Its plots are part of `html`.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -21,7 +21,7 @@ use crate::tournament::pairing::Pairing;
 use crate::tournament::standing::{Faults, Standing};
 use crate::tournament::tuning::Progress;
 
-/// A finished or stopped run in words and as JSON.
+/// Summary of a finished or stopped run, as text and JSON.
 pub struct Summary {
     text: String,
     json: serde_json::Value,
@@ -50,27 +50,27 @@ struct PlayerJson<'a> {
     illegal_moves: u64,
     crashes: u64,
     stalls: u64,
-    /// Remarks of its engine on failures before the first game.
+    /// Failures that its engine reported before the first game.
     complaints: &'a [String],
-    /// Moves whose PV was wrong, by kind; a kind that did not happen is not there.
+    /// Moves with a wrong PV, by kind; only kinds that occurred.
     pv_faults: serde_json::Map<String, serde_json::Value>,
 }
 
 impl Summary {
-    /// The summary of the run in `root`.
+    /// Creates the summary of the run in `root`.
     #[must_use]
     pub fn new(plan: &Plan, finish: &Finish, root: &Path) -> Self {
         let estimates = Estimates::of_ended(&finish.standing);
         Self { text: text(plan, finish, &estimates, root), json: json(plan, finish, &estimates) }
     }
 
-    /// For people, several lines.
+    /// Text of several lines.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// One JSON document.
+    /// JSON document.
     #[must_use]
     pub fn to_json(&self) -> String {
         let mut text = serde_json::to_string_pretty(&self.json).unwrap_or_default();
@@ -78,20 +78,20 @@ impl Summary {
         text
     }
 
-    /// The JSON document as a value.
+    /// JSON document as a value.
     #[must_use]
     pub const fn json(&self) -> &serde_json::Value {
         &self.json
     }
 
-    /// What came of the run, one line.
+    /// Result of the run on one line.
     #[must_use]
     pub fn headline(&self) -> &str {
         self.text.lines().next().unwrap_or_default()
     }
 }
 
-/// What came of the run, with what else may have made it.
+/// Result of the run, with remarks on what may have distorted it.
 fn headline(plan: &Plan, finish: &Finish) -> String {
     let mut parts = vec![result(plan, finish)];
     if !matches!(finish.reason, StopReason::TooManyTimeLosses { .. }) {
@@ -101,7 +101,7 @@ fn headline(plan: &Plan, finish: &Finish) -> String {
     parts.join("; ")
 }
 
-/// `H1 accepted: ...`, or why the run stopped.
+/// `H1 accepted: ...`, or the reason of the stop.
 fn result(plan: &Plan, finish: &Finish) -> String {
     if let Some(test) = &plan.test
         && finish.standing.verdict() != Verdict::Continue
@@ -133,7 +133,7 @@ fn result(plan: &Plan, finish: &Finish) -> String {
     }
 }
 
-/// What ended a run whose book has no opening left, and the remedy.
+/// Reason and remedy for a run that used all openings of its book.
 fn out_of_openings(plan: &Plan) -> String {
     let (openings, games) = (plan.book.fresh(), if plan.opening_per_game { "game" } else { "pair" });
     let why = if plan.is_timed() {
@@ -161,7 +161,7 @@ fn verdict(plan: &Plan, test: &Test, verdict: Verdict) -> String {
     }
 }
 
-/// How games that were played to their end came out.
+/// Result of a run whose games were all played.
 fn outcome(plan: &Plan, finish: &Finish) -> String {
     let players = u16::try_from(plan.players.len()).unwrap_or(u16::MAX);
     let winner = plan.format.winner(players, plan.max_pairs, finish.standing.results());
@@ -225,7 +225,7 @@ fn text(plan: &Plan, finish: &Finish, estimates: &Estimates, root: &Path) -> Str
     }
     let since = if finish.resumed { " since it was resumed" } else { "" };
     lines.push(format!("took {}{since}, run in {}", duration(finish.elapsed), root.display()));
-    // After the last pair of the plan there is nothing to go on with.
+    // A run that played all its pairs cannot be resumed.
     if !standing.is_over() && !matches!(finish.reason, StopReason::OutOfPairs | StopReason::OutOfOpenings) {
         let more = match &finish.reason {
             StopReason::TooManyFailures { failures } => {
@@ -242,7 +242,7 @@ fn text(plan: &Plan, finish: &Finish, estimates: &Estimates, root: &Path) -> Str
     lines.join("\n")
 }
 
-/// A line on each of two players.
+/// Lines on both players of a duel.
 fn duel_players(plan: &Plan, standing: &Standing) -> Vec<String> {
     let mut lines = Vec::new();
     for (place, player) in plan.players.iter().enumerate() {
@@ -268,7 +268,7 @@ fn duel_players(plan: &Plan, standing: &Standing) -> Vec<String> {
     lines
 }
 
-/// The table of many players, what is to be said of each, and who met whom.
+/// Table of more than two players, remarks on each, and the cross table.
 fn field(plan: &Plan, standing: &Standing) -> Vec<String> {
     let names: Vec<&str> = plan.players.iter().map(|player| player.name.as_str()).collect();
     let rows = standings::rows(&names, standing);
@@ -288,7 +288,7 @@ fn field(plan: &Plan, standing: &Standing) -> Vec<String> {
     lines
 }
 
-/// Lines on what an engine said of failures before the first game.
+/// Lines on failures that an engine reported before the first game.
 fn complaints(player: &Player) -> impl Iterator<Item = String> {
     player.complaints.iter().map(|text| format!("{} said before its first game: {text}", player.name))
 }
@@ -298,12 +298,12 @@ fn wrong_pvs(name: &str, faults: &Faults) -> Option<String> {
     (!wrong.is_empty()).then(|| format!("{name}: wrong PVs: {}", wrong.join(", ")))
 }
 
-/// The kinds of wrong PV that a player had, with their numbers.
+/// Numbers of wrong PVs by kind, without kinds that did not occur.
 fn pv_counts(faults: &Faults) -> impl Iterator<Item = (PvFault, u64)> {
     PvFault::ALL.into_iter().zip(faults.pv).filter(|(_, count)| *count > 0)
 }
 
-/// The estimate where it is finite.
+/// Players in the order of the plan, with their ratings and faults.
 fn players_json<'a>(plan: &'a Plan, standing: &Standing) -> Vec<PlayerJson<'a>> {
     let names: Vec<&str> = plan.players.iter().map(|player| player.name.as_str()).collect();
     let rows = standings::rows(&names, standing);
@@ -358,7 +358,7 @@ fn encounters_json(standing: &Standing) -> Vec<serde_json::Value> {
         .collect()
 }
 
-/// The name in files of why a run ended.
+/// Name of a stop's reason in files.
 const fn reason_name(reason: &StopReason) -> &'static str {
     match reason {
         StopReason::Verdict => "verdict",
@@ -412,7 +412,7 @@ fn json(plan: &Plan, finish: &Finish, estimates: &Estimates) -> serde_json::Valu
         "machine": { "cpu": plan.machine.cpu, "cores": plan.machine.cores, "os": plan.machine.os },
     });
     let (losses, finished) = (standing.time_losses(), standing.finished_time_losses());
-    // One literal of all of them is more than the macro takes.
+    // Separate literal, because one for all keys exceeds the macro's limit.
     let later = json!({
         "until_width": plan.until_width,
         "time_losses": {

@@ -5,14 +5,14 @@ use std::io::{IsTerminal, Stderr, stderr};
 use rustix::process::getpgrp;
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetpgrp, tcsetattr};
 
-/// Modes that decide what the terminal itself does at Ctrl-C, besides the signal.
+/// Modes of the terminal's own reaction to Ctrl-C, besides the signal.
 const AT_CTRL_C: LocalModes = LocalModes::ECHOCTL.union(LocalModes::NOFLSH);
 
-/// Keeps the terminal from answering Ctrl-C by itself until it is dropped.
+/// Keeps the terminal from reacting to Ctrl-C by itself until it is dropped.
 ///
-/// A terminal echoes `^C`, and throws output away that it has not shown. The view leaves the cursor
-/// at the end of a full line, so the echo wraps, and the next redraw begins a line too low: the
-/// heading stands twice. Lost output may hold a redraw or a line of the run.
+/// A terminal echoes `^C` and discards output that it has not shown. The view leaves the cursor at
+/// the end of a full line, so the echo wraps. The next redraw then begins a line too low and shows
+/// the heading twice. Discarded output may hold a redraw or a line of the run.
 #[derive(Debug)]
 pub struct QuietKeys(Option<(Stderr, LocalModes)>);
 
@@ -42,7 +42,7 @@ impl Drop for QuietKeys {
     }
 }
 
-/// Changes the terminal's modes; `None` if they are not ours to change.
+/// Changes the terminal's modes; `None` if the process is not in its foreground.
 fn change<T>(terminal: &Stderr, change: impl FnOnce(&mut Termios) -> T) -> Option<T> {
     // The system stops a background job that changes its terminal.
     if tcgetpgrp(terminal).is_ok_and(|foreground| foreground != getpgrp()) {

@@ -1,7 +1,7 @@
-//! A tuning in words: the lines of the live view, the table of its parameters or switches.
+//! Text on a tuning: lines of the live view, and the table of its parameters or switches.
 //!
-//! Only validation pairs are shown as a gain in Elo. What the tuning pairs say of a parameter is the
-//! probability that its move is for the better.
+//! Only validation pairs are shown as a gain in Elo. The tuning pairs give each parameter the
+//! probability that its move is an improvement.
 
 use crate::plan::Plan;
 use crate::report::figures::{self, count, signed};
@@ -13,16 +13,16 @@ use crate::tune::factors::{Effect, FactorRun};
 use crate::tune::report::Row;
 use crate::tune::space::Param;
 
-/// Parameters named in a line of what moved most.
+/// Parameters named in the line of the largest moves.
 const NAMED: usize = 5;
 
-/// Columns of the table of parameters; those with a leading `#` hold numbers.
+/// Columns of the table of parameters. A leading `#` marks numbers.
 pub const COLUMNS: [&str; 8] = ["name", "#start", "#now", "#rounded", "#moved (steps)", "#±", "#P(better)", "note"];
 
-/// Columns of the table of switches, likewise.
+/// Columns of the table of switches. A leading `#` marks numbers.
 pub const SWITCH_COLUMNS: [&str; 6] = ["switch", "#off", "#on", "#on against off", "#p", "found"];
 
-/// `tuning 40 parameters of Destrier by auto`; `None` if the run is none.
+/// Formats `tuning 40 parameters of Destrier by auto`; `None` if the run is no tuning.
 #[must_use]
 pub fn title(plan: &Plan) -> Option<String> {
     let rule = plan.format.tuning()?;
@@ -31,7 +31,7 @@ pub fn title(plan: &Plan) -> Option<String> {
     Some(format!("tuning {params} of {name} by {}", rule.method.name()))
 }
 
-/// `1,200 pairs: 304 calibrate, 800 tune, 96 validate`
+/// Formats `1,200 pairs: 304 calibrate, 800 tune, 96 validate`.
 #[must_use]
 pub fn pairs_line(progress: &Progress) -> String {
     let pairs = progress.pairs();
@@ -42,7 +42,7 @@ pub fn pairs_line(progress: &Progress) -> String {
     if kinds.is_empty() { all } else { format!("{all}: {}", kinds.join(", ")) }
 }
 
-/// All that a tuning says of itself, without its table.
+/// All lines on a tuning but its table.
 #[must_use]
 pub fn lines(progress: &Progress) -> Vec<String> {
     let course = progress.course();
@@ -53,7 +53,7 @@ pub fn lines(progress: &Progress) -> Vec<String> {
     lines
 }
 
-/// Purpose of a run's next pairs, in a word.
+/// Purpose of a run's next pairs in a word.
 #[must_use]
 pub const fn phase(purpose: Purpose) -> &'static str {
     match purpose {
@@ -63,7 +63,7 @@ pub const fn phase(purpose: Purpose) -> &'static str {
     }
 }
 
-/// `tuning, 40 parameters: one loses 1.2 Elo at one step, perturbed by 0.9 steps`
+/// Formats `tuning, 40 parameters: one loses 1.2 Elo at one step, perturbed by 0.9 steps`.
 #[must_use]
 pub fn state_line(course: &Course) -> String {
     let tuning = course.tuning();
@@ -85,8 +85,8 @@ pub fn state_line(course: &Course) -> String {
     }
 }
 
-/// `validation: Elo +5.2 [-3.1, +13.4] of 64 pairs; any time: Elo in [-9.0, +19.1]`; `None` if the
-/// method has no validation pairs.
+/// Formats `validation: Elo +5.2 [-3.1, +13.4] of 64 pairs; any time: Elo in [-9.0, +19.1]`; `None`
+/// if the method has no validation pairs.
 #[must_use]
 pub fn validation_line(course: &Course) -> Option<String> {
     course.tuning().as_auto()?;
@@ -114,7 +114,7 @@ pub fn by_distance(rows: &[Row]) -> Vec<&Row> {
     sorted
 }
 
-/// `moved most, in steps: Margin +1.20, Depth -0.80`; of switches, those found.
+/// Formats `moved most, in steps: Margin +1.20, Depth -0.80`; for switches, those found.
 #[must_use]
 pub fn moves_line(course: &Course) -> String {
     if let Some(run) = course.tuning().as_factors() {
@@ -148,7 +148,7 @@ fn switches(run: &FactorRun) -> impl Iterator<Item = (&Param, &Effect)> {
     run.space().params().iter().zip(run.effects())
 }
 
-/// Cells of the table, in the order of the parameters; see [`COLUMNS`] and [`SWITCH_COLUMNS`].
+/// Cells of the table in the order of the parameters, for [`COLUMNS`] or [`SWITCH_COLUMNS`].
 #[must_use]
 pub fn cells(course: &Course, dead: &[String]) -> (&'static [&'static str], Vec<Vec<String>>) {
     match course.tuning().as_factors() {
@@ -187,13 +187,13 @@ fn switch(param: &Param, effect: &Effect) -> Vec<String> {
     ]
 }
 
-/// A number with at most three decimals, none of them a zero at its end.
+/// Number with at most three decimals and no trailing zeros.
 pub(super) fn plain(value: f64) -> String {
     let text = fixed(value, 3);
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// The table as lines, a heading first, with at most `most` rows and the number of those left out.
+/// Table as lines: a heading, at most `most` rows, and the number of rows left out.
 #[must_use]
 pub fn table(course: &Course, dead: &[String], most: Option<usize>) -> Vec<String> {
     let (columns, mut rows) = cells(course, dead);
@@ -217,8 +217,8 @@ pub fn table(course: &Course, dead: &[String], most: Option<usize>) -> Vec<Strin
     lines
 }
 
-/// Share of the whole step that chance alone would have made, in words; `None` if the method does
-/// not tell.
+/// Share of the squared distance moved that chance alone would make, in words; `None` if the method
+/// does not tell.
 #[must_use]
 pub fn noise_line(course: &Course) -> Option<String> {
     let percent = fixed(course.noise()? * 100.0, 0);

@@ -463,6 +463,7 @@ const PLAIN: &[&str] = &[
     "src/openings",
     "src/plan",
     "src/record.rs",
+    "src/report",
     "src/run",
     "src/schedule",
     "src/settings/error.rs",

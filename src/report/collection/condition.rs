@@ -1,4 +1,4 @@
-//! Conditions of games: what either side may spend, and the rules of castling.
+//! Conditions of games: the limits of both sides, and the chess variant.
 
 use crate::chess::Variant;
 use crate::plan::time_control::Limit;
@@ -9,21 +9,23 @@ use super::RunPlayer;
 /// Condition of a game or a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Condition {
-    /// As users see it: `8+0.08`, `nodes=2000`, `8+0.08 | 16+0.16` if sides differ, `Chess960` after it.
+    /// Name for users: `8+0.08`, `nodes=2000`, `8+0.08 | 16+0.16` if sides differ, with ` Chess960`
+    /// appended.
     pub(super) name: String,
-    /// White's limit and Black's.
+    /// Limits of White and Black.
     sides: [String; 2],
-    /// Whether players have different limits.
+    /// True if players have different limits.
     pub(super) has_odds: bool,
-    /// Whether a side is known to have a clock or a time for each move.
+    /// True if a side is known to have a clock or a time per move.
     pub(super) is_timed: bool,
 }
 
 impl Condition {
-    /// That of a PGN game.
+    /// Condition of a PGN game.
     pub(super) fn of_tags(game: &GameTags) -> Self {
         let sides = [&game.limits.white, &game.limits.black].map(|side| {
-            // The whole limit, if the program that wrote it says it; the clock is what other programs tell.
+            // Prefers the tag with the whole limit, which quintain writes, to the clock, which
+            // other programs write.
             if side.limit.is_empty() { of_clock(&side.time_control) } else { of_limit(&side.limit) }
         });
         let is_timed = sides.iter().any(|(_, is_timed)| *is_timed);
@@ -31,7 +33,7 @@ impl Condition {
         Self::new(sides.map(|(name, _)| name), is_timed, is_chess960)
     }
 
-    /// That of a run: all its games are at one condition, which each player has in its way.
+    /// Condition of a run, which all its games share.
     pub(super) fn of_run(players: &[RunPlayer<'_>], variant: Variant) -> Self {
         let mut limits: Vec<String> = players.iter().map(|player| player.limit.to_string()).collect();
         limits.sort();
@@ -55,13 +57,14 @@ impl Condition {
     }
 }
 
-/// A `TimeControl` tag in one spelling, and whether it is known to be a clock.
+/// Normal form of a `TimeControl` tag, with true if it is known to be a clock.
 fn of_clock(tag: &[u8]) -> (String, bool) {
     let text = String::from_utf8_lossy(tag);
     match text.trim() {
         "" | "?" => ("time control not told".to_owned(), false),
         "-" | "inf" | "infinite" => ("no clock".to_owned(), false),
-        // Periods, as PGN has them; elsewhere a colon stands between minutes and seconds.
+        // Several periods, as PGN writes them. Other programs write a colon between minutes and
+        // seconds.
         periods if periods.contains(':') => (periods.to_owned(), true),
         other => match other.strip_suffix("/move") {
             Some(seconds) => of_limit(format!("movetime={seconds}").as_bytes()),
@@ -70,7 +73,8 @@ fn of_clock(tag: &[u8]) -> (String, bool) {
     }
 }
 
-/// A limit in one spelling, or as it stands if it is none, and whether it is known to be a clock.
+/// Normal form of a limit, or the text itself if it is none, with true if it is known to be a
+/// clock.
 fn of_limit(text: &[u8]) -> (String, bool) {
     let text = String::from_utf8_lossy(text);
     text.parse::<Limit>()

@@ -1,14 +1,15 @@
 use super::*;
 use crate::stats::rating::Encounter;
 
-/// The games of these texts, a source each.
+/// Collection of these texts, a source each.
 fn collection(texts: &[&str]) -> Collection {
     let mut collection = Collection::new(false);
     texts.iter().for_each(|text| collection.add_pgn(text.as_bytes()).expect("memory can be read"));
     collection
 }
 
-/// Games as `White Black result round fen`, `_` for nothing; expected: pairs and single games of the first player.
+/// Checks games written as `White Black result round fen` (`_` for nothing). Expected are the pairs
+/// and single games of the first player.
 fn check(games: &[&str], legs: &[(usize, usize)], white: [u64; 3], black: [u64; 3]) {
     let mut text = String::new();
     for game in games {
@@ -171,7 +172,8 @@ fn players_of_a_run_are_known_by_their_key() {
         (games, [RunPlayer { name: "A", key: new, limit }, RunPlayer { name: "B", key: base, limit }])
     };
     let mut found = Collection::new(false);
-    // The same names and moves, of other versions: new evidence. Then the first run once more, and its PGN.
+    // The same names and moves of other versions are new evidence. Then come the first run again
+    // and its PGN.
     for (keys, given_again) in [(["c1", "c2"], 0), (["c2", "c3"], 0), (["c1", "c2"], 2)] {
         let (games, players) = run(keys);
         found.add_run(games, &players);

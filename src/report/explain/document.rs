@@ -14,14 +14,14 @@ use crate::stats::elo::fixed;
 use crate::stats::explain::{Interval, MIN_PAIRS, Sides};
 use crate::text::printable;
 
-/// Columns of a terminal that the text keeps to.
+/// Most columns of the text.
 pub const WIDTH: usize = 100;
 
-/// The heads of the CSV.
+/// Heading line of the CSV.
 const CSV_HEAD: &str =
     "dimension,group,games,pairs,wins,draws,losses,score,net,measure,inside,outside,difference,error95,p,p_holm";
 
-/// What every reader should know of these figures.
+/// Note on the meaning of the figures.
 const CAVEAT: &str = "Groups show where points were made, not why. Colour, opponent and opening are fixed before a game and compared \
 by score; the rest shows only afterwards and is compared by the decisive games won. Net is points over one half a game and adds up. +/- is \
 the 95 % interval of the group's difference from all other games, taken alone, with game pairs as the unit of chance; p (Holm) is corrected \
@@ -32,7 +32,8 @@ points are won at that move, not where the game is adjudicated or mate is played
 their last position. By pieces left (minor 1, rook 2, queen 4): opening from 22 up to move 20, endgame from 8 down.";
 
 impl Explanation {
-    /// For people, in lines of at most [`WIDTH`] columns; of openings the `top` with the largest net each.
+    /// Text for a terminal, in lines of at most [`WIDTH`] columns. Of openings it shows the `top`
+    /// with the largest net.
     #[must_use]
     pub fn text(&self, plan: &Plan, top: usize) -> String {
         let mut text = self.lead(plan);
@@ -46,7 +47,7 @@ impl Explanation {
         text + &wrapped(CAVEAT, WIDTH, "")
     }
 
-    /// The same in Markdown, without a heading of its own.
+    /// Text in Markdown, without a heading of its own.
     #[must_use]
     pub fn markdown(&self, plan: &Plan, top: usize) -> String {
         let mut text: String = self.lead(plan).lines().map(|line| format!("{}\n\n", markdown(line.trim()))).collect();
@@ -59,7 +60,7 @@ impl Explanation {
         text + &markdown(CAVEAT) + "\n"
     }
 
-    /// What was found, first.
+    /// Findings, which open the text.
     fn lead(&self, plan: &Plan) -> String {
         let name = plan.players.get(usize::from(self.player.0)).map_or("?", |player| player.name.as_str());
         let Trinomial { wins, draws, losses } = self.wdl;
@@ -97,7 +98,7 @@ impl Explanation {
         text
     }
 
-    /// All tables, groups first; of openings the `top` with the largest net each.
+    /// All tables, groups first; of openings the `top` with the largest net.
     #[must_use]
     pub fn tables(&self, plan: &Plan, top: usize) -> Vec<Table> {
         let mut tables = Vec::new();
@@ -114,7 +115,7 @@ impl Explanation {
         tables
     }
 
-    /// The openings that one colour won.
+    /// Table of openings in which one colour won both games.
     fn book(&self, top: usize) -> Table {
         let all = &self.openings;
         let [white, black] = all.one_sided();
@@ -149,7 +150,7 @@ impl Explanation {
         }
     }
 
-    /// Clock and search, side by side.
+    /// Tables of clock and search of both sides.
     fn effort(&self, own: &str, their: &str) -> Vec<Table> {
         let effort = &self.effort;
         let head = || vec!["", "player", "opponent", "ratio", "95 % interval"];
@@ -191,7 +192,7 @@ impl Explanation {
         tables
     }
 
-    /// Name, key, decimals and both sides of everything that is compared by a ratio.
+    /// Name, key, decimals and both sides of every figure that is compared by a ratio.
     fn compared(&self) -> Vec<(String, String, usize, Sides)> {
         let effort = &self.effort;
         let mut all = vec![
@@ -207,7 +208,7 @@ impl Explanation {
         all
     }
 
-    /// One JSON document; its keys are a contract.
+    /// JSON document, whose keys are a contract.
     #[must_use]
     pub fn json(&self, plan: &Plan) -> Value {
         let name = plan.players.get(usize::from(self.player.0)).map_or("?", |player| player.name.as_str());
@@ -264,7 +265,8 @@ impl Explanation {
         })
     }
 
-    /// A line a group under a heading; the first is of all games. Empty cells are not defined.
+    /// CSV with one line per group below a heading and a line of all games. Undefined cells are
+    /// empty.
     #[must_use]
     pub fn csv(&self) -> String {
         let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
@@ -309,7 +311,7 @@ impl Explanation {
 fn group_table(dimension: Dimension, mut groups: Vec<&GroupResult>, top: usize) -> Table {
     let all = groups.len();
     if matches!(dimension, Dimension::Opening | Dimension::Eco) && all > top {
-        // What was found is shown, however little it weighs.
+        // Shows groups that differ first, whatever their net.
         groups.sort_by(|a, b| {
             b.is_found().cmp(&a.is_found()).then(b.net().abs().total_cmp(&a.net().abs())).then(a.order.cmp(&b.order))
         });
@@ -356,7 +358,8 @@ impl GroupResult {
         row
     }
 
-    /// `length, up to 20: 30.0 % of decisive games won, 55.0 % elsewhere (p 0.002 after correction)`
+    /// Formats `length, up to 20: 30.0 % of decisive games won, 55.0 % elsewhere (p 0.002 after
+    /// correction)`.
     fn sentence(&self) -> String {
         let Some(found) = self.contrast else { return String::new() };
         let what = match self.dimension.measure() {
@@ -395,7 +398,7 @@ impl GroupResult {
     }
 }
 
-/// `0.042`, `<0.001`
+/// Formats `0.042`, `<0.001`.
 fn p_text(p: f64) -> String {
     if p < 0.001 { "<0.001".to_owned() } else { fixed(p, 3) }
 }

@@ -1,4 +1,4 @@
-//! What is known of one game: into which groups it falls, and what both sides spent on it.
+//! Features of one game: its groups, and the time and search of both sides.
 
 use crate::chess::{Position, Variant};
 use crate::plan::Plan;
@@ -7,26 +7,28 @@ use crate::record::{Color, GameRecord, MoveRecord, PlayerId, Score};
 use crate::report::eco::Openings;
 use crate::report::explain::{Dimension, Label, USED_AT, winner};
 
-/// A lead, in centipawns of the two engines' mean, from which a game counts as decided once it is never given up again.
+/// Lead in centipawns, as the mean of both engines' scores, that decides a game if it is never
+/// given up again.
 const DECIDED_CP: f64 = 150.0;
 
-/// Scores beyond this, and mates, are this.
+/// Bound on scores. Larger scores and mates are set to it.
 const MOST_CP: f64 = 1_000.0;
 
-/// Less than this share of the base time left is time trouble.
+/// Share of the base time below which a side is in time trouble.
 const TROUBLE: f64 = 0.05;
 
-/// Ends of games with so few men meet by nature: no sign that a game was played again.
+/// Most men of a final position that is no sign of a repeated game, because such endings often
+/// coincide.
 const FEW_MEN: u32 = 7;
 
-/// Part of a game, by what stands on the board: pieces other than pawns and kings count 1 (minor), 2 (rook) and 4 (queen), 24 in all.
+/// Phase of a game by material: minor pieces count 1, rooks 2, queens 4, in all 24.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// 22 to 24, up to move 20.
+    /// Material of 22 to 24, up to move 20.
     Opening,
-    /// What is neither.
+    /// Any other position.
     Middlegame,
-    /// 8 at most: two queens, or a rook and two minor pieces each.
+    /// Material of 8 at most: two queens, or a rook and two minor pieces each.
     Endgame,
 }
 
@@ -50,12 +52,12 @@ impl Phase {
     }
 }
 
-/// What one side spent in a game; pairs are (sum, number of values).
+/// Time and search of one side in a game. Pairs are (sum, number of values).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Spent {
-    /// Share of the base time used up after a move of [`USED_AT`]; below 0 where increments saved exceed it.
+    /// Share of the base time used at each of [`USED_AT`]; below 0 if saved increments exceed it.
     pub(super) used: [Option<f64>; USED_AT.len()],
-    /// Seconds and moves by phase.
+    /// Seconds and moves, by phase.
     pub(super) by_phase: [(f64, f64); Phase::ALL.len()],
     pub(super) depth: (f64, f64),
     pub(super) nodes: (f64, f64),
@@ -66,7 +68,7 @@ pub(super) struct Spent {
 }
 
 impl Spent {
-    /// Takes a move, made at `move_number` in a position of `phase`.
+    /// Records a move played at `move_number` in a position of `phase`.
     fn add(&mut self, played: &MoveRecord, clock: Option<TimeControl>, phase: Phase, move_number: u32) {
         let seconds = played.elapsed.as_secs_f64();
         let sum = &mut self.by_phase[phase as usize];
@@ -76,7 +78,7 @@ impl Spent {
         }
         if let Some(nodes) = played.info.nodes {
             self.nodes = (self.nodes.0 + nodes as f64, self.nodes.1 + 1.0);
-            // By the clock that is charged: an engine's own account of its time may be rounded or wrong.
+            // Divides by the charged time, because an engine's own time may be rounded or wrong.
             self.speed = (self.speed.0 + nodes as f64, self.speed.1 + seconds);
         }
         let base = clock.map(|clock| (clock.base + clock.increment).as_secs_f64()).filter(|base| *base > 0.0);
@@ -97,14 +99,14 @@ impl Spent {
     }
 }
 
-/// One game from its player's view.
+/// A game from its player's view.
 #[derive(Clone, Debug)]
 pub(super) struct Features {
     pub(super) own: Spent,
     pub(super) their: Spent,
     /// ECO code and name after the book.
     pub(super) book_name: String,
-    /// Key of the final position, where enough men stand to make it a sign.
+    /// Key of the final position, if it has enough men to be a sign of a repeated game.
     pub(super) last_position: Option<u64>,
     color: Color,
     opponent: (PlayerId, String),
@@ -117,7 +119,8 @@ pub(super) struct Features {
 }
 
 impl Features {
-    /// What is to be known of `game`, of which `color` is the player's. A record that cannot be replayed lacks what needs a board.
+    /// Features of `game`, in which the player has `color`. A record that cannot be replayed lacks
+    /// those that need a board.
     pub(super) fn of(plan: &Plan, names: &Openings, game: &GameRecord, color: Color) -> Self {
         let variant = plan.rules.variant;
         let opponent = *game.players.get(color.other());
@@ -141,7 +144,7 @@ impl Features {
         features
     }
 
-    /// Walks through the game; what cannot be replayed ends it.
+    /// Replays the game up to the first move that is impossible.
     fn replay(&mut self, plan: &Plan, game: &GameRecord, variant: Variant) -> Option<()> {
         let clock = |color: Color| plan.players.get(usize::from(game.players.get(color).0))?.limit.clock;
         let clocks = [clock(Color::White), clock(Color::Black)];
@@ -165,7 +168,7 @@ impl Features {
         Some(())
     }
 
-    /// The group of a dimension; `None` where the game has none.
+    /// Group of the game in a dimension; `None` if it has none.
     pub(super) fn label(&self, dimension: Dimension) -> Option<Label> {
         let label = |order: u64, text: &str| Some(Label { order, text: text.to_owned() });
         match dimension {
@@ -211,7 +214,7 @@ impl Features {
     }
 }
 
-/// Above, within and below a threshold.
+/// Label for values above, within and below a threshold.
 fn three(gap: f64, threshold: f64, words: [&str; 3]) -> Option<Label> {
     let place = if gap > threshold {
         0
@@ -223,13 +226,13 @@ fn three(gap: f64, threshold: f64, words: [&str; 3]) -> Option<Label> {
     Some(Label { order: place as u64, text: words[place].to_owned() })
 }
 
-/// ECO code and name of where the book ends; empty where that has none.
+/// ECO code and name of the position at the end of the book; empty if it has none.
 fn book_name(names: &Openings, game: &GameRecord, variant: Variant) -> String {
     let book = GameRecord { moves: Vec::new(), ..game_without_moves(game) };
     names.of(&book, variant).map(|found| format!("{} {}", found.eco, found.name)).unwrap_or_default()
 }
 
-/// The game's opening and players, its moves left behind: they may be many.
+/// Copy of a game without its moves, which may be many.
 fn game_without_moves(game: &GameRecord) -> GameRecord {
     GameRecord {
         id: game.id,
@@ -246,7 +249,7 @@ fn game_without_moves(game: &GameRecord) -> GameRecord {
     }
 }
 
-/// Material, read from the board only when it can have changed.
+/// Material, recounted only after a capture or promotion.
 struct Board {
     men: u32,
     material: u32,
@@ -280,12 +283,12 @@ fn material(position: &Position) -> u32 {
     fen.bytes().take_while(|byte| *byte != b' ').map(weight).sum()
 }
 
-/// Looks for the move after which the winner's lead was never given up again.
+/// Search for the move after which the winner's lead was never given up again.
 struct Swing {
     winner: Option<Color>,
-    /// White's and Black's last score, from White's view.
+    /// Last scores of White's and Black's engines, from the winner's view.
     scores: [Option<f64>; 2],
-    /// Phase of the move that brought the lead; `None` while there is none.
+    /// Phase of the move that brought the lead; `None` without a lead.
     since: Option<Phase>,
     start: Phase,
     seen: bool,
@@ -306,13 +309,13 @@ impl Swing {
         self.scores[usize::from(mover == Color::Black)] = Some(cp);
         let [Some(white), Some(black)] = self.scores else { return };
         let leads = (white + black) / 2.0 >= DECIDED_CP;
-        // A lead that stands when both have spoken first came with the opening.
+        // A lead in the first scores of both sides came with the opening.
         let phase = if self.seen { phase } else { self.start };
         self.seen = true;
         self.since = if leads { self.since.or(Some(phase)) } else { None };
     }
 
-    /// Where it was decided; where no scores say so (draws, forfeits), the phase of the final position.
+    /// Phase in which the game was decided; without a decisive lead, that of the final position.
     fn decided(&self, last: Phase) -> Phase {
         self.since.unwrap_or(last)
     }
@@ -326,7 +329,8 @@ mod tests {
     fn a_game_is_decided_where_the_lead_stayed() {
         use Phase::{Endgame, Middlegame, Opening};
         let cp = |cp| Some(Score::Cp(cp));
-        // Scores of White and Black in turn, each from its own view, with the phase of the move; the winner, and where it was decided.
+        // Scores of White and Black in turn, each from its own view, with the phase of the move;
+        // winner, and phase of the decision.
         for (winner, plies, decided) in [
             (Some(Color::White), vec![], Endgame),
             (None, vec![(cp(900), Opening), (cp(-900), Opening)], Endgame),
@@ -335,7 +339,7 @@ mod tests {
                 vec![(cp(10), Opening), (cp(0), Opening), (cp(300), Middlegame), (cp(-250), Middlegame)],
                 Middlegame,
             ),
-            // One engine alone is not enough, and a lead given up is none.
+            // One engine alone is not enough, and a lead that was given up does not count.
             (Some(Color::White), vec![(cp(280), Opening), (cp(0), Opening), (cp(290), Middlegame)], Endgame),
             (
                 Some(Color::White),

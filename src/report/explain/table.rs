@@ -1,22 +1,23 @@
-//! Tables of text, for terminals and for Markdown.
+//! Tables as text, for terminals and for Markdown.
 
 use console::{measure_text_width, pad_str, truncate_str};
 
-/// A table: its first column is a name, the others are figures.
+/// A table whose first column is a name and whose others are figures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
-    /// What it is about.
+    /// Title above the table.
     pub title: String,
-    /// The heads of its columns.
+    /// Headings of the columns.
     pub head: Vec<&'static str>,
-    /// Rows of as many cells.
+    /// Rows, each with a cell per column.
     pub rows: Vec<Vec<String>>,
-    /// What is to be said below it; empty for nothing.
+    /// Note below the table; empty for none.
     pub note: String,
 }
 
 impl Table {
-    /// In lines of at most `width` columns where the figures leave the names eight; longer names are cut.
+    /// Table in lines of at most `width` columns, if the figures leave at least eight for names.
+    /// Longer names are cut.
     #[must_use]
     pub fn text(&self, width: usize) -> String {
         let cells = |column: usize| self.rows.iter().filter_map(move |row| row.get(column)).map(String::as_str);
@@ -49,7 +50,7 @@ impl Table {
         text
     }
 
-    /// As a Markdown table (GitHub's), under a heading of the third level.
+    /// Markdown table (GitHub's) under a heading of the third level.
     #[must_use]
     pub fn markdown(&self) -> String {
         let row = |cells: &mut dyn Iterator<Item = String>| format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "));
@@ -66,7 +67,7 @@ impl Table {
     }
 }
 
-/// A text broken between words into lines of at most `width` columns, each behind `indent`.
+/// Text wrapped between words into lines of at most `width` columns, each after `indent`.
 #[must_use]
 pub fn wrapped(text: &str, width: usize, indent: &str) -> String {
     let mut lines = String::new();
@@ -89,7 +90,7 @@ pub fn wrapped(text: &str, width: usize, indent: &str) -> String {
     lines
 }
 
-/// Text in which Markdown and the HTML it lets through find nothing to obey.
+/// Text with the special characters of Markdown and HTML escaped.
 #[must_use]
 pub fn markdown(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
@@ -105,7 +106,8 @@ pub fn markdown(text: &str) -> String {
     escaped
 }
 
-/// A cell as RFC 4180 has it. What a spreadsheet would take for a formula, names alone can be, is kept from it by a quote.
+/// Cell in the syntax of RFC 4180. A leading quote keeps spreadsheets from reading a name as a
+/// formula.
 #[must_use]
 pub fn csv(cell: &str) -> String {
     let guarded = if cell.starts_with(['=', '@', '+', '-', '\t']) && cell.parse::<f64>().is_err() {

@@ -96,7 +96,7 @@ fn explain(plan: &Plan, names: &Openings, games: &[Wanted], player: PlayerId) ->
     explainer.end()
 }
 
-/// A run in which everything that groups can be made of falls by chance, and only `planted` bears on the result.
+/// A run whose groups are random. Only `planted` has an effect on the result.
 fn play(random: &mut SplitMix64, pairs: u64, planted: Option<Dimension>) -> Vec<Wanted> {
     let mut games = Vec::new();
     for pair in 0..pairs {
@@ -231,7 +231,7 @@ fn both_sides_effort() {
 #[test]
 fn games_played_again_and_openings_that_one_colour_wins() {
     let (plan, names) = (plan(), Openings::builtin());
-    // The moves of each pair's games; expected: different games, met at their ends, pairs they are worth.
+    // Moves of each pair's games; expected are distinct games, shared ends, and equivalent pairs.
     const ONE: &str = "g1f3 g8f6 b1c3 b8c6";
     const OTHER_WAY: &str = "b1c3 g8f6 g1f3 b8c6";
     const ELSEWHERE: &str = "e2e4 e7e5 g1f3 b8c6";

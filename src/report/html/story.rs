@@ -1,4 +1,4 @@
-//! What a page tells of a run: a fold over its games that keeps little of each.
+//! Contents of a run's page: a fold over its games that keeps little of each.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,67 +11,67 @@ use crate::stats::elo;
 use crate::stats::sprt::SprtError;
 use crate::tournament::standing::Standing;
 
-/// Games that the page can replay: the last ones, and before them those that ended by a fault.
+/// Games that the page can replay: the last ones, and earlier ones that ended by a fault.
 const LAST_GAMES: usize = 200;
 const FAULTY_GAMES: usize = 50;
-/// Points of the Elo curve, more or less.
+/// Approximate number of points of the Elo curve.
 const ELO_POINTS: u64 = 400;
-/// Scores are counted in half pawns from -10 to +10.
+/// Range and bin width of the score histogram, in pawns.
 pub(super) const SCORE_LOW: f64 = -10.0;
 pub(super) const SCORE_WIDTH: f64 = 0.5;
 const SCORE_BINS: usize = 40;
-/// Times are counted in steps of a sixteenth of an octave, from 1 us to about a day.
+/// Bins of times per octave, from 1 us to about a day.
 const TIME_STEPS: f64 = 16.0;
 const TIME_BINS: usize = 37 * 16;
-/// Nodes are counted in the same steps, from 1 on.
+/// Bins of nodes, of the same width, from 1 node on.
 const NODE_BINS: usize = 50 * 16;
-/// Moves after this one are not timed: few games get there.
+/// Last move that is timed. Few games get there.
 const MAX_MOVE: usize = 300;
-/// Deeper searches are of positions where hardly anything can move.
+/// Deepest search that is counted. Deeper ones are of nearly blocked positions.
 const MAX_DEPTH: usize = 128;
 
-/// What one of two sides did over all games.
+/// Statistics of one of two sides over all games.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Side {
-    /// By the move's number: how many, by logarithm of their time.
+    /// Histograms of the time, by move number and logarithm.
     times: Vec<Vec<u32>>,
-    /// Moves by the score that came with them, from the mover's view.
+    /// Moves by their score, from the mover's view.
     pub(super) scores: Vec<u64>,
-    /// By depth: how many moves, by logarithm of their time and of their nodes.
+    /// Histograms of time and of nodes, by depth and logarithm.
     depths: Vec<[Vec<u32>; 2]>,
 }
 
-/// What a search to a depth took, and how much it looked at.
+/// Time and nodes of searches to one depth.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct DepthUse {
     pub(super) depth: usize,
-    /// Median, charged.
+    /// Median of the charged time.
     pub(super) seconds: f64,
-    /// Median; zero where engines do not say.
+    /// Median of the nodes; zero if engines do not report them.
     pub(super) nodes: f64,
 }
 
-/// A run as its games tell it.
+/// Contents of a run's page.
 #[derive(Clone, Debug)]
 pub struct Story {
     pub(super) plan: Arc<Plan>,
     pub(super) standing: Standing,
     pub(super) elo: Vec<EloPoint>,
-    /// Of two players the first and the second; of more, White and Black.
+    /// Sides of the statistics: first and second of two players, otherwise White and Black.
     pub(super) sides: [Side; 2],
     last: VecDeque<GameRecord>,
     faulty: Vec<GameRecord>,
-    /// Finished games, void ones included.
+    /// Number of finished games, void ones included.
     pub(super) games: u64,
     pub(super) started: Option<Duration>,
     pub(super) ended: Option<Duration>,
 }
 
 impl Story {
-    /// Nothing played yet.
+    /// Creates the story before the first game.
     ///
     /// # Errors
-    /// Where the plan's test has numbers that no test can have.
+    /// Returns an error if the plan's SPRT has impossible numbers.
     pub fn new(plan: Arc<Plan>) -> Result<Self, SprtError> {
         Ok(Self {
             standing: Standing::new(&plan)?,
@@ -86,7 +86,7 @@ impl Story {
         })
     }
 
-    /// Takes a game as the journal has it.
+    /// Records a game of the journal.
     pub fn tell(&mut self, game: GameRecord) {
         self.games += 1;
         self.started = Some(self.started.map_or(game.started, |first| first.min(game.started)));
@@ -105,7 +105,7 @@ impl Story {
         });
     }
 
-    /// What stands at the end.
+    /// Standing after the games recorded so far.
     #[must_use]
     pub const fn standing(&self) -> &Standing {
         &self.standing
@@ -123,7 +123,7 @@ impl Story {
         }
     }
 
-    /// The games that the page can replay, by number.
+    /// Games that the page can replay, by number.
     pub(super) fn kept(&self) -> Vec<&GameRecord> {
         let mut kept: Vec<_> = self.faulty.iter().chain(&self.last).collect();
         kept.sort_by_key(|game| game.id.number());
@@ -151,7 +151,7 @@ impl Story {
         }
     }
 
-    /// The Elo curve with its end.
+    /// Elo curve with its last point.
     pub(super) fn elo_points(&self) -> Vec<EloPoint> {
         let mut points = self.elo.clone();
         if points.last().map(|point| point.pairs) != Some(self.standing.pairs()) {
@@ -161,7 +161,7 @@ impl Story {
     }
 }
 
-/// Who moves first, and the number of that move.
+/// Side to move in a start position, and its move number.
 pub(super) fn start_of(fen: &str) -> (Color, usize) {
     let mut fields = fen.split_ascii_whitespace().skip(1);
     let first = if fields.next() == Some("b") { Color::Black } else { Color::White };
@@ -194,12 +194,13 @@ impl Side {
             None => return,
         };
         self.scores.resize(SCORE_BINS, 0);
-        // A conversion saturates: what lies beyond is in the outermost bins.
+        // A conversion to integer saturates, so values beyond the range are in the outermost bins.
         let bin = (((pawns - SCORE_LOW) / SCORE_WIDTH).floor() as usize).min(SCORE_BINS - 1);
         self.scores[bin] += 1;
     }
 
-    /// Counts a move by its depth, where the engine says one. A score that is mate ends many searches early, and is left out.
+    /// Counts a move by its depth, if the engine reports one. Moves with a mate score are left out,
+    /// because a mate ends many searches early.
     fn add_depth(&mut self, time: Duration, info: &SearchInfo) {
         let Some(depth) = info.depth.and_then(|depth| usize::try_from(depth).ok()) else { return };
         if !(1..=MAX_DEPTH).contains(&depth) || matches!(info.score, Some(Score::Mate(_))) {
@@ -215,7 +216,7 @@ impl Side {
         }
     }
 
-    /// What the depths took that enough moves reached: a fiftieth of the commonest.
+    /// Use of each depth that enough moves reached: a fiftieth of the most frequent depth.
     pub(super) fn depth_use(&self) -> Vec<DepthUse> {
         let total = |bins: &[u32]| bins.iter().map(|bin| u64::from(*bin)).sum::<u64>();
         let totals: Vec<u64> = self.depths.iter().map(|[times, _]| total(times)).collect();
@@ -225,13 +226,13 @@ impl Side {
             .map(|(place, ([times, nodes], moves))| DepthUse {
                 depth: place + 1,
                 seconds: quantile(times, moves, 0.5),
-                // The same bins, without the microsecond.
+                // Removes the factor for microseconds, because nodes use the same bins.
                 nodes: quantile(nodes, total(nodes), 0.5) * 1e6,
             })
             .collect()
     }
 
-    /// The times of the moves that enough games had: a fiftieth of the commonest.
+    /// Time use of each move number that enough games reached: a fiftieth of the most frequent one.
     pub(super) fn time_use(&self) -> Vec<TimeUse> {
         let totals: Vec<u64> = self.times.iter().map(|bins| bins.iter().map(|bin| u64::from(*bin)).sum()).collect();
         let enough = (totals.iter().copied().max().unwrap_or(0) / 50).max(1);
@@ -245,14 +246,14 @@ impl Side {
     }
 }
 
-/// Counts one value, at least 1, by its logarithm.
+/// Counts a value, at least 1, by its logarithm.
 fn count(bins: &mut Vec<u32>, size: usize, value: f64) {
     bins.resize(size, 0);
     let bin = ((value.max(1.0).log2() * TIME_STEPS) as usize).min(size - 1);
     bins[bin] = bins[bin].saturating_add(1);
 }
 
-/// The time in seconds below which that share of the moves lies: the middle of its bin.
+/// Quantile of the times in seconds, as the middle of its bin.
 fn quantile(bins: &[u32], total: u64, share: f64) -> f64 {
     let wanted = total as f64 * share;
     let mut seen = 0.0;

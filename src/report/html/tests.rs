@@ -8,7 +8,7 @@ use crate::record::{
     Termination,
 };
 
-/// A plan as a run has it, between players of these names.
+/// Plan of a run between players of these names.
 fn plan(names: &[&str]) -> Plan {
     let mut plan = file::from_toml(include_str!("tests/plan.toml")).expect("a plan");
     let player = plan.players[0].clone();
@@ -20,7 +20,8 @@ fn plan(names: &[&str]) -> Plan {
     plan
 }
 
-/// A game with castling and a capture en passant, which the first player wins in the first leg and draws in the second.
+/// A game with castling and a capture en passant. The first player wins in the first leg and draws
+/// in the second.
 fn game(pair: u64, leg: Leg, (one, other): (u16, u16), detail: &str) -> GameRecord {
     let (white, black) = if leg == Leg::First { (one, other) } else { (other, one) };
     let ply = |(place, uci): (usize, &str)| MoveRecord {
@@ -75,7 +76,7 @@ fn story(plan: &Plan, pairs: u64, detail: &str) -> Story {
     story
 }
 
-/// The names of all tags, in order; the page's own script and looks are no markup.
+/// Names of all tags in order, without those of the page's own script and style.
 fn tags(page: &str) -> Vec<String> {
     let page = page.replace(BOARD, "").replace(STYLE, "");
     let tag = |rest: &str| {
@@ -179,7 +180,7 @@ fn base64_as_in_the_rfc() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// Whatever is said, the page has the elements that it has with harmless words, and its data are what was said.
+    /// No text adds an element to the page, and the page's data equal the text.
     #[test]
     fn nothing_breaks_out(
         evil in prop_oneof![

@@ -1,5 +1,4 @@
-//! The part of a page that is about a tuning: how parameters moved, where they stand, and what
-//! validation measured.
+//! Section of a page on a tuning: traces of the parameters, their values, and the validation.
 
 use super::{facts, put, table};
 use crate::report::plot::{EloPlot, EloPoint, Heads, Move, MovePlot, Trace, TracePlot, TracePoint};
@@ -8,7 +7,7 @@ use crate::stats::elo::fixed;
 use crate::tune::course::Course;
 use crate::tune::report::Row;
 
-/// Facts, pictures and table of a tuning; `dead` names parameters that change nothing.
+/// Writes facts, plots and table of a tuning. `dead` names parameters that change nothing.
 pub fn section(out: &mut String, course: &Course, dead: &[String], caption: &str) {
     put(out, "<h2>Tuning</h2>");
     facts(out, numbers(course));
@@ -41,7 +40,7 @@ fn numbers(course: &Course) -> Vec<(&'static str, String)> {
     rows
 }
 
-/// The pictures of a tuning: validation, traces, bars. Switches by lot have none.
+/// Plots of a tuning: validation, traces, bars. Random switching has none.
 fn plots(course: &Course, dead: &[String], caption: &str) -> Vec<String> {
     if course.tuning().as_factors().is_some() {
         return Vec::new();
@@ -59,7 +58,7 @@ fn plots(course: &Course, dead: &[String], caption: &str) -> Vec<String> {
     plots
 }
 
-/// The way of each parameter over the pairs.
+/// Traces of the parameters over the pairs.
 pub fn traces_svg(course: &Course, caption: &str) -> String {
     let heads = Heads {
         title: "Parameters over pairs".to_owned(),
@@ -91,7 +90,7 @@ fn validation(course: &Course, heads: Heads) -> EloPlot {
     EloPlot { title, subtitle, caption, unit: "Elo at any time,", points }
 }
 
-/// The way of each parameter, the longest first.
+/// Traces of the parameters, the largest move first.
 fn traces(course: &Course, rows: &[Row]) -> Vec<Trace> {
     let mut places: Vec<usize> = (0..rows.len()).collect();
     places.sort_by(|a, b| rows[*b].moved.abs().total_cmp(&rows[*a].moved.abs()));
@@ -129,7 +128,7 @@ mod tests {
         }
         assert_eq!(page.matches("<tr><td>p").count(), 14);
         assert_eq!(page.matches("dead: changes nothing").count(), 1);
-        // Losses per step, the validation and its axis; no sum of what parameters gained.
+        // Losses per step, the validation and its axis; no sum of the parameters' gains.
         for (place, _) in page.match_indices("Elo") {
             let near: String = page[..place].chars().rev().take(60).collect::<String>().chars().rev().collect();
             let known =

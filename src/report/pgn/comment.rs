@@ -1,4 +1,4 @@
-//! What is said of a move.
+//! Comment on a move.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::Fields;
 use crate::record::{MoveRecord, Score};
 
-/// `+0.35/12 0.051s, n=12345`, with as many `fields` as are on and known.
+/// Formats `+0.35/12 0.051s, n=12345`, with those of `fields` that are on and known.
 pub(super) fn comment(played: &MoveRecord, fields: Fields) -> String {
     let info = &played.info;
     let mut text = match info.score {
@@ -38,13 +38,13 @@ pub(super) fn comment(played: &MoveRecord, fields: Fields) -> String {
     text
 }
 
-/// `0.051s`
+/// Formats `0.051s`.
 fn seconds(time: Duration) -> String {
     format!("{}.{:03}s", time.as_secs(), time.subsec_millis())
 }
 
-/// The time charged less the engine's own account of it. An engine counts in milliseconds, so what is charged is cut to them; one
-/// that rounds up may say more.
+/// Charged time minus the engine's own time. An engine counts in milliseconds, so the charged time
+/// is cut to them. An engine that rounds up may report more than was charged.
 fn latency(charged: Duration, told: Duration) -> String {
     let charged = Duration::new(charged.as_secs(), charged.subsec_millis() * 1_000_000);
     if told > charged { format!("-{}", seconds(told - charged)) } else { seconds(charged - told) }
@@ -54,7 +54,8 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", plain(text, usize::MAX).replace('"', "'"))
 }
 
-/// Pawns with two decimals, or `M` and the plies to mate; signed, the mover's point of view.
+/// Score in pawns with two decimals, or `M` and the plies to mate; signed, from the mover's point
+/// of view.
 pub(super) fn score_text(score: Score) -> String {
     match score {
         Score::Cp(0) => "0.00".to_owned(),
@@ -67,7 +68,8 @@ pub(super) fn score_text(score: Score) -> String {
     }
 }
 
-/// Words for a comment: braces rounded, control characters as spaces, cut after `most` characters.
+/// Text for a comment: braces as parentheses, control characters as spaces, cut after `most`
+/// characters.
 pub(super) fn plain(text: &str, most: usize) -> String {
     let plain = |c: char| match c {
         '{' => '(',

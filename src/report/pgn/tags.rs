@@ -1,4 +1,4 @@
-//! The tags of a game.
+//! Tags of a game.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::plan::time_control::{Limit, Seconds};
 use crate::record::{ByColor, GameRecord, Termination};
 use crate::report::eco::{OpeningName, Openings};
 
-/// The seven-tag roster, then what else there is in alphabetical order.
+/// Tags as text: the seven-tag roster, then all others in alphabetical order.
 pub(super) fn tags(record: &GameRecord, meta: &Meta<'_>, options: &PgnOptions, openings: Option<&Openings>) -> String {
     let pair = record.id.pair.0.saturating_add(1);
     let mut tags = vec![
@@ -49,7 +49,7 @@ pub(super) fn tags(record: &GameRecord, meta: &Meta<'_>, options: &PgnOptions, o
     })
 }
 
-/// The tags besides the roster and the start.
+/// Adds the tags besides the roster and the start position.
 fn more(
     record: &GameRecord,
     meta: &Meta<'_>,
@@ -70,7 +70,8 @@ fn more(
         tags.push(("WhiteTimeControl", white));
         tags.push(("BlackTimeControl", black));
     }
-    // A clock's tag does not say what else bounds a search, and games of other limits are not to be rated together.
+    // States the whole limit too, if it has more than a clock. Games under different limits are not
+    // to be rated together.
     let (white, black) = (&meta.limits.white, &meta.limits.black);
     if [white, black].iter().any(|limit| limit.nodes.is_some() || limit.depth.is_some()) {
         if white == black {
@@ -97,7 +98,7 @@ fn more(
     }
 }
 
-/// A time since the Unix epoch as a clock in the zone shows it.
+/// A time since the Unix epoch as local time of the zone.
 fn local(since_epoch: Duration, zone: Zone) -> DateTime<FixedOffset> {
     let seconds = i64::try_from(since_epoch.as_secs()).unwrap_or(i64::MAX);
     let time = DateTime::<Utc>::from_timestamp(seconds, 0).unwrap_or(DateTime::UNIX_EPOCH);
@@ -108,7 +109,7 @@ fn local(since_epoch: Duration, zone: Zone) -> DateTime<FixedOffset> {
     }
 }
 
-/// Date and time, in UTC with `Z`, elsewhere with the offset as the leading runners write it.
+/// Date and time: in UTC with `Z`, elsewhere with the offset as the leading runners write it.
 fn stamp(since_epoch: Duration, zone: Zone) -> String {
     let format = if zone == Zone::Utc { "%Y-%m-%dT%H:%M:%SZ" } else { "%Y-%m-%dT%H:%M:%S %z" };
     local(since_epoch, zone).format(format).to_string()
@@ -139,7 +140,8 @@ fn time_control(limit: &Limit) -> String {
     }
 }
 
-/// A tag's value: `"` and `\` escaped, control characters as spaces, cut after 200 characters (the standard allows lines of 255).
+/// Value of a tag: `"` and `\` escaped, control characters as spaces, cut after 200 characters (the
+/// standard allows lines of 255).
 fn tag_value(text: &str) -> String {
     let mut value = String::with_capacity(text.len());
     for c in text.chars().take(200) {

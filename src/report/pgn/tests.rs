@@ -1,4 +1,4 @@
-//! Golden texts, and what other readers make of ours.
+//! Golden texts, and round trips through other readers.
 
 use std::time::Duration;
 
@@ -219,7 +219,7 @@ fn records_that_cannot_be_replayed() {
     }
 }
 
-/// A move about which everything is known.
+/// A move with all its facts known.
 fn told(uci: &str) -> MoveRecord {
     let info = SearchInfo {
         score: Some(Score::Cp(35)),
@@ -263,7 +263,8 @@ fn comments_say_what_is_wanted_and_known() {
     ] {
         assert_eq!(comment(&played, fields.parse().expect(fields)), format!("{expected}{lines}"));
     }
-    // What is not known is left out; an engine that says more time than it was charged has a latency below zero.
+    // Unknown facts are left out. An engine that reports more time than charged has a negative
+    // latency.
     let silent =
         MoveRecord { left: None, info: SearchInfo::default(), said: RecordedOutput::default(), ..played.clone() };
     assert_eq!(comment(&silent, Fields::ALL), "0.051s");
@@ -385,7 +386,8 @@ fn final_positions() {
 }
 
 proptest! {
-    /// Random games in either variant, read back: the same start and moves, and lines of less than 80 characters.
+    /// Random games in either variant, read back: the same start and moves, and lines of less than
+    /// 80 characters.
     #[test]
     fn what_is_written_is_read_back(
         picks in proptest::collection::vec((any::<u16>(), any::<i16>()), 1..120), frc: bool, min: bool, talk in ".{0,40}",
@@ -421,7 +423,8 @@ proptest! {
             prop_assert!(text.lines().all(|line| line.chars().count() < 80), "{}", text);
         }
         if notation == Notation::Uci {
-            // No algebraic notation: nothing but the words of the moves is to be found outside of the comments.
+            // UCI moves are no algebraic notation, so only the words of the moves may stand outside
+            // of comments.
             let body = text.split_once("\n\n").expect("a body").1;
             let bare: String = body.split('{').map(|part| part.split_once('}').map_or(part, |(_, after)| after)).collect();
             let is_move = |word: &&str| !word.contains(['.', '/']);

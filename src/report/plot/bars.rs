@@ -1,23 +1,23 @@
-//! Bars: pairs by points, and how often a value falls where.
+//! Bar plots: pairs by points, and histograms.
 
 use super::chart::{Chart, Frame, Span, Ticks};
 use super::page::{Heads, RIGHT, number};
 
-/// Pairs by points, from the view of the tested engine.
+/// Plot of pairs by points, from the view of the tested engine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PtnmlPlot {
-    /// Words around it.
+    /// Title, subtitle and caption.
     pub heads: Heads,
-    /// Pairs with 0, 1/2, 1, 1 1/2 and 2 points.
+    /// Number of pairs with 0, 1/2, 1, 1 1/2 and 2 points.
     pub counts: [u64; 5],
 }
 
-/// What the bars are called, and their points.
+/// Names of the bars, and their points.
 const PAIRS: [(&str, &str); 5] =
     [("two losses", "0"), ("loss, draw", "½"), ("even", "1"), ("win, draw", "1½"), ("two wins", "2")];
 
 impl PtnmlPlot {
-    /// The picture: a complete SVG document.
+    /// Draws the plot as a complete SVG document.
     #[must_use]
     pub fn to_svg(&self) -> String {
         let total: u64 = self.counts.iter().sum();
@@ -50,34 +50,35 @@ impl PtnmlPlot {
     }
 }
 
-/// How often something was seen in each bin.
+/// Counts of a histogram.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
-    /// Whose.
+    /// Name in the legend.
     pub name: String,
-    /// By bin.
+    /// Counts by bin.
     pub counts: Vec<u64>,
 }
 
-/// How often a value falls where: up to two series as shares over the same bins.
+/// Histogram of up to two series, as shares over the same bins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HistogramPlot {
-    /// Words around it.
+    /// Title, subtitle and caption.
     pub heads: Heads,
-    /// What is counted, with its unit.
+    /// Label of the value axis, with its unit.
     pub x_label: String,
-    /// What the shares are of, such as `moves`.
+    /// Things that are counted, such as `moves`.
     pub of: String,
     /// Lower edge of the first bin.
     pub low: f64,
     /// Width of a bin, positive.
     pub width: f64,
-    /// What was seen; the first and the last bin hold what lies beyond them too. No more than two are drawn.
+    /// Counts by series. The first and last bins include values beyond them. At most two series are
+    /// drawn.
     pub series: Vec<Series>,
 }
 
 impl HistogramPlot {
-    /// The picture: a complete SVG document.
+    /// Draws the plot as a complete SVG document.
     #[must_use]
     pub fn to_svg(&self) -> String {
         let bins = self.series.iter().map(|series| series.counts.len()).max().unwrap_or(0).max(1);
@@ -123,7 +124,7 @@ impl HistogramPlot {
     }
 }
 
-/// A series in percent of its sum, its name with the number of what was counted.
+/// Series in percent of its sum, with the sum after its name.
 fn shares(series: &Series) -> (String, Vec<f64>) {
     let total: u64 = series.counts.iter().sum();
     let share = |count: &u64| if total == 0 { 0.0 } else { *count as f64 / total as f64 * 100.0 };

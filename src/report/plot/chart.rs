@@ -1,16 +1,16 @@
-//! The frame of a picture: axes, ticks, and what is drawn inside.
+//! Frame of a plot: axes, ticks, and shapes inside.
 
 use std::fmt::Write as _;
 
 use super::page::{LEFT, Page, RIGHT, TOP, number, text_width};
 
-/// Where a plot ends below unless told otherwise.
+/// Default lower edge of the plot.
 const BOTTOM: f64 = 384.0;
-/// From the lower axis to the end of what belongs to it.
+/// Height of ticks and axis label below the lower axis.
 const AXIS_DEPTH: f64 = 46.0;
 /// Least distance between the baselines of two labels in the right margin.
 const LABEL_STEP: f64 = 15.0;
-/// Ticks wanted along an axis, more or less.
+/// Approximate number of ticks along an axis.
 const X_TICKS: f64 = 6.0;
 const Y_TICKS: f64 = 6.0;
 
@@ -22,7 +22,7 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// The least span that holds all values; of width 1 around a single one.
+    /// Smallest span of all values; of width 1 around a single one.
     pub(super) fn around(values: impl Iterator<Item = f64>) -> Self {
         let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
         if low < high {
@@ -34,14 +34,14 @@ impl Span {
         }
     }
 
-    /// Wider by this share on either side.
+    /// Span widened by a share of itself on either side.
     pub(super) fn widened(self, share: f64) -> Self {
         let more = (self.high - self.low) * share;
         Self { low: self.low - more, high: self.high + more }
     }
 
-    /// Round values within, at a step of 1, 2 or 5 times a power of ten, and the decimals that they need.
-    /// The step is at least `least`.
+    /// Round values in the span, with the decimals that they need. They lie at a step of 1, 2 or 5
+    /// times a power of ten, which is at least `least`.
     pub(super) fn ticks(self, wanted: f64, least: f64) -> (Vec<f64>, usize) {
         let rough = ((self.high - self.low) / wanted).max(least);
         let power = rough.log10().floor();
@@ -56,24 +56,24 @@ impl Span {
         ((0..=count).map(|place| (first + place as f64) * step).collect(), decimals)
     }
 
-    /// Where a value lies between `from` (the low end) and `to`.
+    /// Position of a value between `from` (the low end) and `to`.
     pub(super) fn place(self, value: f64, from: f64, to: f64) -> f64 {
         from + (value - self.low) / (self.high - self.low) * (to - from)
     }
 }
 
-/// What the ticks along the lower edge are.
+/// Ticks along the lower edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ticks {
-    /// At whole numbers.
+    /// Ticks at whole numbers.
     Whole,
-    /// At round numbers.
+    /// Ticks at round numbers.
     Fine,
-    /// None: whoever draws names the places, in so much more room below.
+    /// No ticks: the caller names the positions, with `depth` more room below.
     Named { depth: u16 },
 }
 
-/// What surrounds the plot.
+/// Titles, axes and ranges of a plot.
 pub(super) struct Frame<'a> {
     pub(super) title: &'a str,
     pub(super) subtitle: &'a str,
@@ -85,7 +85,7 @@ pub(super) struct Frame<'a> {
     pub(super) y: Span,
 }
 
-/// A picture being drawn, later things over earlier ones.
+/// A plot being drawn, later shapes over earlier ones.
 pub(super) struct Chart {
     pub(super) page: Page,
     x: Span,
@@ -96,12 +96,12 @@ pub(super) struct Chart {
 }
 
 impl Chart {
-    /// A page with titles, axes and ticks.
+    /// Creates a page with titles, axes and ticks.
     pub(super) fn new(frame: &Frame<'_>) -> Self {
         Self::styled(frame, "")
     }
 
-    /// The same, with CSS beside that of all pages.
+    /// Creates a page as [`new`](Self::new) does, with CSS besides that of all pages.
     pub(super) fn styled(frame: &Frame<'_>, style: &str) -> Self {
         let depth = match frame.x_ticks {
             Ticks::Named { depth } => f64::from(depth),
@@ -139,7 +139,7 @@ impl Chart {
         self.page.text_upwards(18.0, f64::midpoint(TOP, bottom), frame.y_label);
     }
 
-    /// A horizontal line across the plot, named in the right margin.
+    /// Draws a horizontal line across the plot, named in the right margin.
     pub(super) fn level(&mut self, value: f64, class: &str, name: &str) {
         let y = self.y_of(value);
         self.page.rule(&format!("level {class}"), (LEFT, y), (RIGHT, y));
@@ -148,37 +148,38 @@ impl Chart {
         }
     }
 
-    /// Text in the right margin beside a value, moved just so far that it covers no earlier one.
+    /// Writes text in the right margin beside a value, moved as little as avoids earlier labels.
     pub(super) fn label(&mut self, value: f64, class: &str, text: &str) {
         let wanted = self.y_of(value).clamp(TOP, self.bottom) + 4.0;
         let free = |y: f64| self.labels.iter().all(|taken| (taken - y).abs() >= LABEL_STEP);
-        // Few labels are ever there, so a free place is near.
+        // Labels are few, so a free position is near.
         let tries = (0..200).map(f64::from).flat_map(|shift| [wanted - shift, wanted + shift]);
         let y = tries.into_iter().find(|y| free(*y)).unwrap_or(wanted);
         self.labels.push(y);
         self.page.text(RIGHT + 10.0, y, class, text);
     }
 
-    /// A line through the points.
+    /// Draws a line through the points.
     pub(super) fn line(&mut self, points: &[(f64, f64)], class: &str) {
         let text = self.polyline(points.iter());
         self.page.put(&format!("<polyline class=\"{class}\" points=\"{text}\"/>"));
     }
 
-    /// The area between two lines over the same places.
+    /// Fills the area between two lines over the same positions.
     pub(super) fn band(&mut self, low: &[(f64, f64)], high: &[(f64, f64)], class: &str) {
         let text = self.polyline(high.iter().chain(low.iter().rev()));
         self.page.put(&format!("<polygon class=\"{class}\" points=\"{text}\"/>"));
     }
 
-    /// A bar from the lower edge to `value`, `width` wide around `x`, both in the units of the lower axis.
+    /// Draws a bar from the lower edge to `value`. It is `width` wide around `x`, both in units of
+    /// the lower axis.
     pub(super) fn bar(&mut self, class: &str, (x, width): (f64, f64), value: f64, told: &str) {
         let (left, right) = (self.x_of(x - width / 2.0), self.x_of(x + width / 2.0));
         let top = self.y_of(value).clamp(TOP, self.bottom);
         self.page.rect(class, (left, top), (right - left, self.bottom - top), told);
     }
 
-    /// A mark at the end of a line: a disc for H1, a square for H0, a ring for neither.
+    /// Draws a mark at the end of a line: a disc for H1, a square for H0, a ring for neither.
     pub(super) fn end_mark(&mut self, at: (f64, f64), class: &str) {
         let (x, y) = (self.x_of(at.0), self.y_of(at.1));
         self.page.put(&if class == "h0" {
@@ -188,25 +189,25 @@ impl Chart {
         });
     }
 
-    /// What the end of the line means, beyond a bound and so clear of the line.
+    /// Writes the verdict of the line's end beyond its bound, clear of the line.
     pub(super) fn verdict(&mut self, value: f64, class: &str, text: &str) {
         let y = self.y_of(value);
         let baseline = if class == "h1" { y - 11.0 } else { y + 20.0 }.clamp(TOP + 10.0, self.bottom - 5.0);
         self.page.text_at(RIGHT, baseline, "end", &format!("halo {class}"), text);
     }
 
-    /// A remark in the middle of an empty plot.
+    /// Writes a remark in the middle of an empty plot.
     pub(super) fn note(&mut self, text: &str) {
         let (x, y) = (f64::midpoint(LEFT, RIGHT), f64::midpoint(TOP, self.bottom) - 12.0);
         self.page.text_at(x, y, "middle", "halo", text);
     }
 
-    /// The document.
+    /// Returns the SVG document.
     pub(super) fn finish(self) -> String {
         self.page.finish()
     }
 
-    /// The lower edge of the plot.
+    /// Lower edge of the plot.
     pub(super) const fn bottom(&self) -> f64 {
         self.bottom
     }
@@ -230,7 +231,7 @@ impl Chart {
     }
 }
 
-/// Whether these texts can stand side by side around places `pitch` apart.
+/// True if these texts fit side by side at positions `pitch` apart.
 pub(super) fn fit_side_by_side<'a>(texts: impl Iterator<Item = &'a str>, pitch: f64) -> bool {
     texts.map(|text| text_width(text, 12.0)).fold(0.0, f64::max) + 8.0 <= pitch
 }

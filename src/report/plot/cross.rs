@@ -1,47 +1,48 @@
-//! Who met whom and how it came out, as a map of colours.
+//! Cross table of players as a map of colours.
 
 use std::fmt::Write as _;
 
 use super::page::{Heads, Page, TOP, WIDTH, fitted, number};
 
-/// Players drawn at most.
+/// Most players drawn.
 const MAX_PLAYERS: usize = 100;
-/// Where the cells begin, and how large they are at most.
+/// Left edge of the cells, and their largest size.
 const LEFT: f64 = 236.0;
 const LARGEST: f64 = 52.0;
-/// Colours from no point to every point: from vermilion over the page to blue.
+/// Colours from 0 to 100 percent of the points: from vermilion over the page's colour to blue.
 const STEPS: usize = 11;
-/// What the ends and the middle are, in light and in dark: red, green, blue.
+/// Colours of both ends and the middle in light and in dark: red, green, blue.
 const LIGHT: [[f64; 3]; 3] = [[184.0, 74.0, 0.0], [240.0, 242.0, 245.0], [0.0, 98.0, 163.0]];
 const DARK: [[f64; 3]; 3] = [[245.0, 160.0, 90.0], [42.0, 49.0, 58.0], [108.0, 184.0, 240.0]];
 
-/// What the row's player made of the column's.
+/// Result of the row's player against the column's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cell {
-    /// Points, a half for a draw.
+    /// Points, with a half for a draw.
     pub points: f64,
-    /// Games.
+    /// Number of games.
     pub games: u64,
 }
 
-/// A cross table.
+/// Cross table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CrossPlot {
-    /// Words around it.
+    /// Title, subtitle and caption.
     pub heads: Heads,
-    /// The players, the best first.
+    /// Players, the best first.
     pub names: Vec<String>,
-    /// Row by row; `None` where two did not meet. Rows and cells that are missing are taken for that.
+    /// Results row by row; `None` for players that did not meet. Missing rows and cells count as
+    /// that.
     pub cells: Vec<Vec<Option<Cell>>>,
 }
 
 impl CrossPlot {
-    /// The picture: a complete SVG document.
+    /// Draws the plot as a complete SVG document.
     #[must_use]
     pub fn to_svg(&self) -> String {
         let players = self.names.len().min(MAX_PLAYERS);
         let size = ((WIDTH - LEFT - 24.0) / players.max(1) as f64).min(LARGEST);
-        // Names need a line's height; small cells stand apart for that no more than they must.
+        // Names need a line's height, so the letters shrink with the cells.
         let letters = size.clamp(5.0, 12.0);
         let top = TOP + 20.0;
         let bottom = top + size * players.max(1) as f64;
@@ -56,7 +57,7 @@ impl CrossPlot {
             };
             sized(&mut page, 48.0, "end", &(row + 1).to_string());
             sized(&mut page, 56.0, "start", &fitted(name, letters, LEFT - 66.0));
-            // Where columns are too narrow for each to have its number, every so many have.
+            // Numbers every nth column alone, if columns are too narrow for all numbers.
             let every = (20.0 / size).ceil().max(1.0) as usize;
             if row == 0 || (row + 1).is_multiple_of(every) {
                 page.text_at(LEFT + size * (row as f64 + 0.5), top - 6.0, "middle", "", &(row + 1).to_string());
@@ -105,7 +106,7 @@ impl CrossPlot {
     }
 }
 
-/// `of 12`, short for many.
+/// Formats `of 12`, shortened for large numbers.
 fn games_text(games: u64) -> String {
     match games {
         0..10_000 => format!("of {games}"),
@@ -113,7 +114,7 @@ fn games_text(games: u64) -> String {
     }
 }
 
-/// What the colours mean.
+/// Draws the key to the colours.
 fn key(page: &mut Page, bottom: f64) {
     let side = 18.0;
     let y = bottom + 16.0;
@@ -125,7 +126,7 @@ fn key(page: &mut Page, bottom: f64) {
     page.text(left + side * STEPS as f64 + 8.0, y + 13.0, "", "100 % of the points, by the player of the row");
 }
 
-/// The rules for the colours between these three.
+/// CSS rules for the steps between these three colours.
 fn steps(colors: &[[f64; 3]; 3]) -> String {
     let half = (STEPS - 1) / 2;
     let mut css = String::new();
@@ -140,7 +141,7 @@ fn steps(colors: &[[f64; 3]; 3]) -> String {
     css
 }
 
-/// The colours of the cells, light and dark.
+/// CSS for the cells, light and dark.
 fn style() -> String {
     let (light, dark) = (steps(&LIGHT), steps(&DARK));
     let sizes: String = (5..12).map(|size| format!(".qp text.t{size}{{font-size:{size}px}}\n")).collect();

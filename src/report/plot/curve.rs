@@ -1,13 +1,14 @@
-//! Values that change along a way, such as losses over the epochs of a training.
+//! Plot of values along an axis, such as losses over the epochs of a training.
 
 use super::chart::{Chart, Frame, Span, Ticks};
 use super::page::number;
 use super::thinned;
 
-/// Lines drawn at most: colour and dashes tell so many apart.
+/// Most lines drawn, limited by the distinct colours and dashes.
 const MAX_SERIES: usize = 6;
 
-// The first two are the colours of all pictures; the others are Okabe and Ito's too, with dashes of their own.
+// The first two series have the colours of all plots. The others are Okabe and Ito's too, with
+// dashes of their own.
 const STYLE: &str = "\
 .qp .path.s2{stroke:#00785a;stroke-width:2;stroke-dasharray:2 3}
 .qp .path.s3{stroke:#a3477f;stroke-width:2;stroke-dasharray:10 3 2 3}
@@ -21,23 +22,23 @@ const STYLE: &str = "\
 }
 ";
 
-/// Some named lines over one axis.
+/// Plot of named lines over one axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CurvePlot {
-    /// What is shown.
+    /// Title of the plot.
     pub title: String,
     /// Small print: data, settings, machine, date.
     pub caption: String,
-    /// What the lower axis counts; its ticks are whole numbers where the points are.
+    /// Label of the lower axis. Its ticks are whole numbers if all points are.
     pub x_label: String,
-    /// What the values are.
+    /// Label of the values.
     pub y_label: String,
-    /// Name and points by rising `x`. No more than six are drawn; points that are no number are left out.
+    /// Names with points by rising `x`. At most six are drawn, without points that are no number.
     pub series: Vec<(String, Vec<(f64, f64)>)>,
 }
 
 impl CurvePlot {
-    /// The picture: a complete SVG document, 800 units wide, light and dark.
+    /// Draws the plot as a complete SVG document, 800 units wide, light and dark.
     #[must_use]
     pub fn to_svg(&self) -> String {
         let finite = |point: &&(f64, f64)| point.0.is_finite() && point.1.is_finite();

@@ -1,24 +1,24 @@
-//! The page under a picture: size, colours, titles, caption, and the words and strokes that all pictures are made of.
+//! Page of a plot: size, colours, titles, caption, and the basic texts and shapes.
 
 use crate::stats::elo::fixed;
 use crate::text::escaped;
 
-/// The page, in SVG units (pixels at full size).
+/// Width of the page in SVG units (pixels at full size).
 pub(super) const WIDTH: f64 = 800.0;
-/// The plot area, from the page's left and top edge.
+/// Edges of the plot area, from the page's left and top edge.
 pub(super) const LEFT: f64 = 70.0;
 pub(super) const RIGHT: f64 = WIDTH - 88.0;
 pub(super) const TOP: f64 = 74.0;
-/// From the end of the picture to the baseline of the first caption line, and the step to the next.
+/// Distance from the end of the plot to the first caption line's baseline, and between lines.
 const CAPTION_GAP: f64 = 18.0;
 const CAPTION_STEP: f64 = 15.0;
-/// Widths that lines of text may take.
+/// Limits on lines of text.
 const LINE: f64 = WIDTH - LEFT - 16.0;
 const CAPTION_CHARS: usize = 122;
 const CAPTION_LINES: usize = 3;
 
-// Colours: Okabe and Ito's blue and vermilion, darker on white and lighter on black so that each has contrast enough.
-// Plain values and no CSS variables, which only browsers know.
+// Colours are Okabe and Ito's blue and vermilion, darker on white and lighter on black for
+// contrast. They are plain values, because only browsers know CSS variables.
 const STYLE: &str = "\
 .qp{font-family:system-ui,-apple-system,\"Segoe UI\",Helvetica,Arial,\"DejaVu Sans\",sans-serif}
 .qp .page{fill:#ffffff}
@@ -89,24 +89,26 @@ const STYLE: &str = "\
 }
 ";
 
-/// What stands above and below a picture.
+/// Title, subtitle and caption of a plot.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Heads {
-    /// What is shown.
+    /// Title, which names the subject.
     pub title: String,
-    /// What came of it.
+    /// Subtitle, which states the result.
     pub subtitle: String,
-    /// Small print: conditions (time control, book, pairs, machine, date). At most three lines of it are shown.
+    /// Small print: conditions (time control, book, pairs, machine, date). At most three lines are
+    /// shown.
     pub caption: String,
 }
 
-/// A page being drawn, later things over earlier ones.
+/// A page being drawn, later shapes over earlier ones.
 pub(super) struct Page {
     svg: String,
 }
 
 impl Page {
-    /// A page whose picture ends at `bottom`, with titles above it and the caption below. `style` is CSS beside that of all pages.
+    /// Creates a page for a plot that ends at `bottom`, with titles above and the caption below.
+    /// `style` is CSS besides that of all pages.
     pub(super) fn new(heads: [&str; 3], bottom: f64, style: &str) -> Self {
         let [title, subtitle, caption] = heads;
         let captions = wrapped(caption, CAPTION_CHARS, CAPTION_LINES);
@@ -128,13 +130,13 @@ impl Page {
         page
     }
 
-    /// The document.
+    /// Returns the SVG document.
     pub(super) fn finish(mut self) -> String {
         self.put("</svg>");
         self.svg
     }
 
-    /// Swatches and their names in a row above the plot.
+    /// Draws swatches and their names in a row above the plot.
     pub(super) fn legend(&mut self, entries: &[(&str, &str)]) {
         let room = LINE / entries.len().max(1) as f64 - 40.0;
         let mut x = LEFT;
@@ -157,7 +159,8 @@ impl Page {
         ));
     }
 
-    /// A rectangle by its upper left corner; `told` is what a browser tells when it is pointed at.
+    /// Draws a rectangle from its upper left corner. `told` is the text that a browser shows at the
+    /// pointer.
     pub(super) fn rect(&mut self, class: &str, at: (f64, f64), size: (f64, f64), told: &str) {
         let told = if told.is_empty() { "/>".to_owned() } else { format!("><title>{}</title></rect>", escaped(told)) };
         self.put(&format!(
@@ -175,7 +178,7 @@ impl Page {
         self.put(&format!("<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\"{class}>{}</text>", escaped(text)));
     }
 
-    /// Text that rises to the right so that it ends at the point.
+    /// Writes text that rises to the right and ends at the point.
     pub(super) fn text_rising(&mut self, x: f64, y: f64, class: &str, text: &str) {
         let class = class_of(class);
         self.put(&format!(
@@ -184,7 +187,7 @@ impl Page {
         ));
     }
 
-    /// Text along the left edge, read upwards.
+    /// Writes text along the left edge, read upwards.
     pub(super) fn text_upwards(&mut self, x: f64, middle: f64, text: &str) {
         self.put(&format!(
             "<text x=\"{x}\" y=\"{middle}\" text-anchor=\"middle\" transform=\"rotate(-90 {x} {middle})\">{}</text>",
@@ -202,7 +205,7 @@ fn class_of(class: &str) -> String {
     if class.is_empty() { String::new() } else { format!(" class=\"{class}\"") }
 }
 
-/// How wide a text is at most, more or less, in the fonts that a reader may have. Size and width in SVG units.
+/// Approximate largest width of a text in the fonts that a reader may have, in SVG units.
 pub(super) fn text_width(text: &str, size: f64) -> f64 {
     let em = |c: char| match c {
         'i' | 'j' | 'l' | 'I' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' => 0.32,
@@ -215,7 +218,7 @@ pub(super) fn text_width(text: &str, size: f64) -> f64 {
     text.chars().map(em).sum::<f64>() * size
 }
 
-/// The text, cut with an ellipsis where it would be wider than that.
+/// Text cut with an ellipsis to a width.
 pub(super) fn fitted(text: &str, size: f64, width: f64) -> String {
     let mut text = text.to_owned();
     if text_width(&text, size) <= width {
@@ -228,7 +231,7 @@ pub(super) fn fitted(text: &str, size: f64, width: f64) -> String {
     text + "…"
 }
 
-/// A number for people: a true minus sign, thousands apart, no sign on a rounded zero.
+/// Number for people: a true minus sign, thousands separated, no sign on a rounded zero.
 pub(super) fn number(value: f64, decimals: usize) -> String {
     let text = fixed(value.abs(), decimals);
     let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
@@ -245,14 +248,14 @@ pub(super) fn number(value: f64, decimals: usize) -> String {
     out + rest
 }
 
-/// The same with a plus before positive numbers.
+/// [`number`] with a plus before positive numbers.
 pub(super) fn signed(value: f64, decimals: usize) -> String {
     let text = number(value, decimals);
     let zero = text.chars().all(|c| matches!(c, '0' | '.'));
     if value > 0.0 && !zero { format!("+{text}") } else { text }
 }
 
-/// At most `limit` characters, with an ellipsis where some were cut.
+/// Text cut to at most `limit` characters, with an ellipsis if some were cut.
 fn cut(text: &str, limit: usize) -> String {
     if text.chars().nth(limit).is_none() {
         return text.to_owned();
@@ -260,7 +263,7 @@ fn cut(text: &str, limit: usize) -> String {
     text.chars().take(limit - 1).collect::<String>().trim_end().to_owned() + "…"
 }
 
-/// Words in lines of at most `limit` characters; what does not fit into so many lines is cut.
+/// Words in lines of at most `limit` characters. Words beyond the last line are cut.
 fn wrapped(text: &str, limit: usize, lines: usize) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     for word in text.split_whitespace() {

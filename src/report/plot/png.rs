@@ -1,4 +1,5 @@
-//! Pictures as bitmaps. The font comes with the program, so that the same picture gives the same bytes on every machine.
+//! Plots as bitmaps. The font comes with the program, so the same plot gives the same bytes on
+//! every machine.
 
 use std::sync::Arc;
 
@@ -6,41 +7,42 @@ use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::fontdb::Database;
 use resvg::usvg::{Options, Tree};
 
-/// Inter, cut down to the letters that charts need; its licence (SIL OFL 1.1) lies beside it.
+/// Fonts of the Inter family, cut down to the letters of charts. The licence (SIL OFL 1.1) lies
+/// beside them.
 const FONTS: [&[u8]; 2] = [include_bytes!("font/Inter-Regular.otf"), include_bytes!("font/Inter-SemiBold.otf")];
 const FAMILY: &str = "Inter";
 
-/// Pixels across that make no sense any more.
+/// Largest sensible width in pixels.
 const MAX_WIDTH: u32 = 8_000;
 
-/// What it is read on. An SVG follows its reader; a bitmap has to choose.
+/// Colour theme of a bitmap, which cannot follow its reader as an SVG does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Theme {
-    /// Dark on white, as on paper.
+    /// Dark on white, for paper.
     #[default]
     Light,
     /// Light on black.
     Dark,
 }
 
-/// Why there is no bitmap.
+/// Reason for which a bitmap could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum PngError {
-    /// The picture is none.
+    /// The SVG is invalid.
     #[error("the picture cannot be read: {0}")]
     Svg(#[from] resvg::usvg::Error),
-    /// There are no such bitmaps.
+    /// The width is out of range.
     #[error("a picture {0} pixels wide cannot be drawn; choose 1 to 8000")]
     Size(u32),
-    /// It cannot be written as PNG.
+    /// The bitmap cannot be encoded as PNG.
     #[error("the picture cannot be written as PNG: {0}")]
     Encode(String),
 }
 
-/// A picture of this module as PNG, so many pixels wide (800 is its natural size, twice that for paper).
+/// Renders a plot as PNG of this width in pixels. The natural width is 800; paper needs twice that.
 ///
 /// # Errors
-/// Where `svg` is no picture, or the width is 0 or beyond 8000.
+/// Returns an error if `svg` is invalid, or the width is 0 or above 8000.
 pub fn to_png(svg: &str, width: u32, theme: Theme) -> Result<Vec<u8>, PngError> {
     if width == 0 || width > MAX_WIDTH {
         return Err(PngError::Size(width));
@@ -62,13 +64,13 @@ fn options() -> Options<'static> {
     for font in FONTS {
         fonts.load_font_data(font.to_vec());
     }
-    // Whatever a picture asks for, this is what there is.
+    // Replaces any font that a plot asks for by the one available.
     fonts.set_serif_family(FAMILY);
     fonts.set_sans_serif_family(FAMILY);
     Options { font_family: FAMILY.to_owned(), fontdb: Arc::new(fonts), ..Options::default() }
 }
 
-/// The rules for dark readers made those for all: a bitmap's reader cannot be asked.
+/// SVG with its rules for dark mode applied always, because a bitmap cannot know its reader.
 fn darkened(svg: &str) -> String {
     let mut out = String::with_capacity(svg.len());
     let mut inside = false;

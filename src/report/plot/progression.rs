@@ -1,60 +1,61 @@
-//! Strength over versions: a point with an error bar each, and their names below as far as there is room.
+//! Plot of strength over versions: a point with an error bar each, and names below if there is
+//! room.
 
 use super::chart::{Chart, Frame, Span, Ticks, fit_side_by_side};
 use super::page::{Heads, LEFT, RIGHT, TOP, fitted, signed, text_width};
 
-/// Least distance between names that rise at 45 degrees: a line's height across.
+/// Least distance between names that rise at 45 degrees, which is a line's height across.
 const RISING_PITCH: f64 = 19.0;
-/// How long a rising name may be, so that the first one stays on the page.
+/// Longest rising name, so that the first one stays on the page.
 const RISING_LENGTH: f64 = 92.0;
 /// Room below the axis for rising names, and for a second line of level ones.
 const RISING_DEPTH: u16 = 66;
 const DATE_DEPTH: u16 = 15;
 
-/// What is to be said of a version.
+/// Mark of a version.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mark {
-    /// Nothing.
+    /// No mark.
     #[default]
     None,
-    /// It lost strength.
+    /// Significant loss of strength.
     Drop,
-    /// It gained strength.
+    /// Significant gain of strength.
     Gain,
 }
 
-/// A version's strength.
+/// Strength of a version.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Version {
-    /// Its name: a tag, or a commit cut short.
+    /// Name: a tag, or an abbreviated commit.
     pub label: String,
-    /// Its day, `2026-11-21`.
+    /// Day, such as `2026-11-21`.
     pub date: Option<String>,
-    /// The estimate.
+    /// Estimate in Elo.
     pub elo: f64,
-    /// Lower end of its interval.
+    /// Lower end of the interval.
     pub low: f64,
-    /// Upper end of its interval.
+    /// Upper end of the interval.
     pub high: f64,
-    /// Whether it is marked.
+    /// Mark of the version.
     pub mark: Mark,
-    /// A few words beside the mark, such as `p 0.003`; shown where there is room.
+    /// Note beside the mark, such as `p 0.003`; shown if there is room.
     pub note: String,
 }
 
-/// Strength over versions.
+/// Plot of strength over versions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProgressionPlot {
-    /// Words around it.
+    /// Title, subtitle and caption.
     pub heads: Heads,
-    /// What the estimates are in, such as `Elo against v1 (95 % intervals)`.
+    /// Label of the estimates, such as `Elo against v1 (95 % intervals)`.
     pub unit: String,
-    /// The oldest first. Those whose estimate is no number are left out.
+    /// Versions, the oldest first. Those without a finite estimate are left out.
     pub versions: Vec<Version>,
 }
 
 impl ProgressionPlot {
-    /// The picture: a complete SVG document.
+    /// Draws the plot as a complete SVG document.
     #[must_use]
     pub fn to_svg(&self) -> String {
         let shown: Vec<&Version> = self.versions.iter().filter(|version| version.elo.is_finite()).collect();
@@ -75,7 +76,7 @@ impl ProgressionPlot {
             y_label: &self.unit,
             x_ticks: Ticks::Named { depth },
             x: Span { low: -0.5, high: shown.len().max(1) as f64 - 0.5 },
-            // Room above and below for what is said of the marks.
+            // Room above and below for the notes.
             y: Span::around(ends).widened(0.1),
         });
         if shown.is_empty() {
@@ -103,7 +104,7 @@ fn date(version: &Version) -> &str {
     version.date.as_deref().unwrap_or_default()
 }
 
-/// Days where they are not written below each version.
+/// Label of the lower axis, with the days if they do not stand below each version.
 fn x_label(shown: &[&Version], level: bool) -> String {
     let first = shown.iter().find_map(|version| version.date.as_deref());
     let last = shown.iter().rev().find_map(|version| version.date.as_deref());
@@ -114,7 +115,7 @@ fn x_label(shown: &[&Version], level: bool) -> String {
     }
 }
 
-/// The error bar and the point.
+/// Draws the error bar and the point.
 fn point(chart: &mut Chart, place: usize, version: &Version, pitch: f64) {
     let x = chart.x_of(place as f64);
     if version.low.is_finite() && version.high.is_finite() {
@@ -144,7 +145,8 @@ fn point(chart: &mut Chart, place: usize, version: &Version, pitch: f64) {
     });
 }
 
-/// What is said of the marks: below the error bar of a drop, above that of a gain, where it covers no other.
+/// Writes the notes: below the error bar of a drop, above that of a gain, if they cover no other
+/// note.
 fn notes(chart: &mut Chart, shown: &[&Version]) {
     let mut taken: Vec<(f64, f64, f64)> = Vec::new();
     for (place, version) in shown.iter().enumerate().filter(|(_, one)| one.mark != Mark::None && !one.note.is_empty()) {
@@ -165,7 +167,8 @@ fn notes(chart: &mut Chart, shown: &[&Version]) {
     }
 }
 
-/// The versions' names below the axis: all of them level where they fit, else rising, and thinned where they would touch.
+/// Writes the versions' names below the axis: level if all fit, otherwise rising, and thinned out
+/// if they would touch.
 fn names(chart: &mut Chart, shown: &[&Version], level: bool) {
     let bottom = chart.bottom();
     for place in 0..shown.len() {
@@ -197,7 +200,8 @@ const fn ink(version: &Version) -> &'static str {
     }
 }
 
-/// The places that are named: the marked ones, the last and the first, then at even steps, none too near to another.
+/// Positions of the named versions: marked ones, the last, the first, then at even steps. None are
+/// too close to another.
 fn named(shown: &[&Version], pitch: f64) -> Vec<usize> {
     let apart = (RISING_PITCH / pitch).ceil().max(1.0) as usize;
     let marked = (0..shown.len()).filter(|place| shown[*place].mark != Mark::None);

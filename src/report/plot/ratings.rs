@@ -1,43 +1,44 @@
-//! Players on one scale, the best first, with error bars.
+//! Plot of players on one scale, the best first, with error bars.
 
 use super::chart::Span;
 use super::page::{Heads, Page, TOP, WIDTH, fitted, number, signed};
 
-/// Rows drawn at most.
+/// Most rows drawn.
 const MAX_ROWS: usize = 100;
-/// The names, the bars, and the numbers at their right.
+/// Left edges of names and bars, and the edge between bars and numbers.
 const NAMES: f64 = 70.0;
 const BARS: f64 = 250.0;
 const NUMBERS: f64 = WIDTH - 150.0;
 
-/// A player's rating.
+/// Rating of a player.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RatingRow {
-    /// Who.
+    /// Name of the player.
     pub name: String,
-    /// Where, in Elo.
+    /// Rating in Elo.
     pub elo: f64,
-    /// Half the width of its interval; `None` where there is none, as of an anchor.
+    /// Half the width of the interval; `None` if there is none, as of an anchor.
     pub error: Option<f64>,
-    /// How to read it where it is more or less than a number: `> ` for one who made every point, `< ` for one who made none.
+    /// Sign of a bound: `> ` for a player who made every point, `< ` for one who made none; else
+    /// empty.
     pub sign: &'static str,
-    /// Games it rests on.
+    /// Number of games behind the rating.
     pub games: u64,
 }
 
-/// Ratings with their intervals.
+/// Plot of ratings with their intervals.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RatingPlot {
-    /// Words around it.
+    /// Title, subtitle and caption.
     pub heads: Heads,
-    /// What the scale is, such as `Elo, zero is the mean of all`.
+    /// Label of the scale, such as `Elo, zero is the mean of all`.
     pub scale: String,
-    /// The best first. Those that are no number are left out.
+    /// Ratings, the best first. Those that are no number are left out.
     pub rows: Vec<RatingRow>,
 }
 
 impl RatingPlot {
-    /// The picture: a complete SVG document.
+    /// Draws the plot as a complete SVG document.
     #[must_use]
     pub fn to_svg(&self) -> String {
         let finite: Vec<&RatingRow> = self.rows.iter().filter(|row| row.elo.is_finite()).collect();

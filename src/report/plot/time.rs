@@ -1,37 +1,37 @@
-//! Where the time goes: what is spent on each move of a game.
+//! Plot of the time spent on each move of a game.
 
 use super::chart::{Chart, Frame, Span, Ticks};
 use super::page::Heads;
 
-/// What one player spent on a move of the games that came so far.
+/// Time that one player spent on one move number, over all games.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimeUse {
-    /// The move's number in the game, from 1.
+    /// Number of the move, from 1.
     pub number: u32,
-    /// Of the charged times in seconds the tenth part from below, half, and nine tenths.
+    /// 10 %, 50 % and 90 % quantiles of the charged times in seconds.
     pub tenths: [f64; 3],
 }
 
-/// A player's time by move.
+/// Time of a player by move.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TimeSeries {
-    /// Who.
+    /// Name of the player.
     pub name: String,
-    /// By rising number of the move.
+    /// Time use by rising move number.
     pub moves: Vec<TimeUse>,
 }
 
-/// Time used by move, of up to two players.
+/// Plot of the time by move for up to two players.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TimePlot {
-    /// Words around it.
+    /// Title, subtitle and caption.
     pub heads: Heads,
-    /// Who spent what. No more than two are drawn.
+    /// Time use by player. At most two are drawn.
     pub series: Vec<TimeSeries>,
 }
 
 impl TimePlot {
-    /// The picture: a complete SVG document. Times that are no number are left out.
+    /// Draws the plot as a complete SVG document. Times that are no number are left out.
     #[must_use]
     pub fn to_svg(&self) -> String {
         let known: Vec<(&str, Vec<TimeUse>)> = self

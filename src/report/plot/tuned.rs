@@ -1,33 +1,33 @@
-//! Parameters of a tuning: how they moved over the pairs, and where they stand.
+//! Plots of a tuning's parameters: traces over the pairs, and distances from the start.
 
 use super::chart::Span;
 use super::page::{Heads, LEFT, Page, TOP, WIDTH, fitted, number, signed};
 use super::{evenly, page};
 
-/// Panels drawn at most, and those side by side.
+/// Most panels drawn, and their number in a row.
 const MAX_PANELS: usize = 12;
 const COLUMNS: usize = 4;
-/// Size of a panel, the gap between two, and the room above one for its name.
+/// Size of a panel, gap between two, and room for its name above.
 const PANEL_WIDTH: f64 = 168.0;
 const PANEL_HEIGHT: f64 = 84.0;
 const GAP: f64 = 14.0;
 const NAME_HEIGHT: f64 = 20.0;
-/// Room below the last panels for ticks and the name of the axis.
+/// Room below the last panels for ticks and axis label.
 const AXIS_DEPTH: f64 = 40.0;
 
-/// Bars drawn at most, and their height with the gap to the next.
+/// Most bars drawn, and the height of one with its gap.
 const MAX_BARS: usize = 40;
 const BAR_STEP: f64 = 20.0;
-/// The bars, and the numbers at their right.
+/// Left edges of the bars and of the numbers beside them.
 const BARS: f64 = 250.0;
 const NUMBERS: f64 = WIDTH - 170.0;
 
-/// A parameter after some pairs, in steps from the start.
+/// A parameter after a number of pairs, in steps from the start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TracePoint {
-    /// Pairs that count.
+    /// Number of counted pairs.
     pub pairs: u64,
-    /// Centre.
+    /// Centre of the perturbations.
     pub theta: f64,
     /// Result so far.
     pub mean: f64,
@@ -35,26 +35,26 @@ pub struct TracePoint {
     pub error: Option<f64>,
 }
 
-/// Way of a parameter.
+/// Trace of a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trace {
-    /// Its name.
+    /// Name of the parameter.
     pub name: String,
-    /// By rising pairs.
+    /// Points by rising number of pairs.
     pub points: Vec<TracePoint>,
 }
 
-/// Ways of parameters, a panel each, all on one scale.
+/// Plot of traces, a panel each, all on one scale.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TracePlot {
-    /// Words around it.
+    /// Title, subtitle and caption.
     pub heads: Heads,
-    /// Those to be seen first; no more than twelve are drawn.
+    /// Traces, the most important first. At most twelve are drawn.
     pub traces: Vec<Trace>,
 }
 
 impl TracePlot {
-    /// The picture: a complete SVG document.
+    /// Draws the plot as a complete SVG document.
     #[must_use]
     pub fn to_svg(&self) -> String {
         let shown = &self.traces[..self.traces.len().min(MAX_PANELS)];
@@ -88,8 +88,8 @@ impl TracePlot {
     }
 }
 
-/// Values of all panels. Bands of the first half are off the scale of all that follows; they are
-/// cut.
+/// Value range of all panels. Bands in the first half of a trace do not decide it and are cut,
+/// because they are far wider.
 fn span(traces: &[Trace]) -> Span {
     let values = traces.iter().flat_map(|trace| {
         let settled = trace.points.len() / 2;
@@ -101,7 +101,7 @@ fn span(traces: &[Trace]) -> Span {
     Span::around(values.filter(|value| value.is_finite()).chain([0.0])).widened(0.05)
 }
 
-/// Place of a panel and its scales.
+/// Position of a panel and its scales.
 struct Panel {
     left: f64,
     top: f64,
@@ -154,7 +154,7 @@ impl Panel {
         page.text(left, self.top - 6.0, "ink", &fitted(&trace.name, 12.0, room));
     }
 
-    /// First and last pair below the panel.
+    /// Writes the first and last number of pairs below the panel.
     fn name_ends(&self, page: &mut Page, last: u64) {
         let baseline = self.top + PANEL_HEIGHT + 14.0;
         page.text_at(self.left, baseline, "start", "small", "0");
@@ -168,30 +168,30 @@ impl Panel {
     }
 }
 
-/// A parameter at the end of its way.
+/// Final move of a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Move {
-    /// Its name.
+    /// Name of the parameter.
     pub name: String,
-    /// Steps from the start.
+    /// Distance from the start in steps.
     pub moved: f64,
     /// Standard error, if it is known.
     pub error: Option<f64>,
-    /// Values from and to, as text.
+    /// First and last value as text.
     pub told: String,
 }
 
-/// How far parameters moved: a bar each, with twice its standard error.
+/// Plot of the distances moved: a bar each, with a 95 % error bar.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MovePlot {
-    /// Words around it.
+    /// Title, subtitle and caption.
     pub heads: Heads,
-    /// Those to be seen first; no more than forty are drawn. Those that are no number are left out.
+    /// Moves, the most important first. At most forty are drawn, without those that are no number.
     pub moves: Vec<Move>,
 }
 
 impl MovePlot {
-    /// The picture: a complete SVG document.
+    /// Draws the plot as a complete SVG document.
     #[must_use]
     pub fn to_svg(&self) -> String {
         let finite: Vec<&Move> = self.moves.iter().filter(|one| one.moved.is_finite()).collect();
@@ -201,7 +201,7 @@ impl MovePlot {
         let heads = [&self.heads.title, &self.heads.subtitle, &self.heads.caption].map(String::as_str);
         let mut page = Page::new(heads, bottom + if left_out > 0 { 62.0 } else { 46.0 }, "");
         let error = |one: &Move| one.error.filter(|error| error.is_finite()).map(|error| 1.96 * error);
-        // A bar whose error is beyond all bars would flatten them.
+        // An error far beyond all bars would flatten them, so it is cut.
         let most = shown.iter().map(|one| one.moved.abs()).fold(0.0, f64::max) * 2.5;
         let reach = |one: &Move| error(one).unwrap_or(0.0).min((most - one.moved.abs()).max(0.0));
         let ends = shown.iter().flat_map(|one| [one.moved - reach(one), one.moved + reach(one)]);

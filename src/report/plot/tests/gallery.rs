@@ -1,7 +1,7 @@
-//! One picture of each kind, and the cases that are hard to draw: compared with what is kept, byte by byte, and looked over for
-//! texts that cover one another.
+//! One plot of each kind, and cases that are hard to draw. Each is compared byte by byte with a
+//! stored file and searched for overlapping texts.
 //!
-//! `UPDATE_PICTURES=1 cargo test gallery` writes them anew.
+//! `UPDATE_PICTURES=1 cargo test gallery` writes the files again.
 
 use super::*;
 
@@ -175,7 +175,7 @@ fn elo() -> EloPlot {
     EloPlot { title, subtitle, caption, unit: "Elo", points: points.collect() }
 }
 
-/// Every picture that is kept, by name.
+/// Stored plots by name.
 fn gallery() -> Vec<(&'static str, String)> {
     let llr = LlrPlot { caption: heads("", "").caption, ..llr_plot(walk(400, 0.008)) };
     let ptnml = |counts| PtnmlPlot { heads: heads("new against base", "Elo +12.3 [+4.1, +20.5]"), counts };
@@ -216,7 +216,7 @@ fn the_same_numbers_give_the_same_bytes() {
     }
 }
 
-/// A text's corners, turned as it is.
+/// Corners of a text, with its rotation.
 fn corners(x: f64, y: f64, anchor: &str, turn: f64, width: f64, size: f64) -> [(f64, f64); 4] {
     let left = match anchor {
         "middle" => -width / 2.0,
@@ -228,7 +228,7 @@ fn corners(x: f64, y: f64, anchor: &str, turn: f64, width: f64, size: f64) -> [(
         .map(|(dx, dy)| (x + dx * cos - dy * sin, y + dx * sin + dy * cos))
 }
 
-/// True where some straight line lies between the two boxes.
+/// True if a straight line separates the two boxes.
 fn apart(one: &[(f64, f64); 4], other: &[(f64, f64); 4]) -> bool {
     let axes = [one, other].into_iter().flat_map(|shape| (0..4).map(move |at| (shape[at], shape[(at + 1) % 4])));
     axes.into_iter().any(|(from, to)| {
@@ -246,7 +246,7 @@ fn attribute<'a>(tag: &'a str, name: &str) -> &'a str {
     tag.split(&format!(" {name}=\"")).nth(1).and_then(|rest| rest.split('"').next()).unwrap_or_default()
 }
 
-/// Every text with its box. Halved widths would be too kind and doubled ones too strict: the picture's own rule is taken.
+/// Texts with their boxes, of the widths that plots are laid out by.
 fn texts(svg: &str) -> Vec<(String, [(f64, f64); 4])> {
     let mut all = Vec::new();
     for element in svg.split("<text").skip(1) {
