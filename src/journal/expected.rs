@@ -35,8 +35,9 @@ impl Expected {
 
     /// Reads a journal as [`read`](super::read) does and checks its games against the plan.
     ///
-    /// # Errors As [`read`](super::read), and [`JournalError::Damaged`] for a game that cannot be
-    /// one of the plan.
+    /// # Errors
+    /// As [`read`](super::read), and [`JournalError::Damaged`] for a game that cannot be one of the
+    /// plan.
     pub fn read(&self, path: &Path, each: impl FnMut(GameRecord)) -> Result<Replayed, JournalError> {
         super::read_file(path, Some(self), each)
     }
