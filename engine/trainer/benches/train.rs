@@ -1,4 +1,4 @@
-//! Positions trained on in a second, by width and threads, in one run; the machine's own processor time beside the wall's.
+//! Training speed in positions per second by width and threads, in wall-clock and processor time.
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
 
 use destrier_trainer::train::bench;

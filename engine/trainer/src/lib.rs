@@ -1,4 +1,4 @@
-//! What makes Destrier's evaluation: training data, networks, and the weights of the classical terms.
+//! Training of Destrier's evaluation: data, networks, and the weights of the classical terms.
 
 pub mod bootstrap;
 pub mod compare;

@@ -1,4 +1,4 @@
-//! The command line of the trainer.
+//! Command line of the trainer.
 
 use clap::{Parser, Subcommand};
 use destrier::board::attacks::{Sliding, choose_sliding};
@@ -37,15 +37,15 @@ enum Command {
     Uci,
 }
 
-/// Bad usage, a bad plan or file, or an engine that does not start.
+/// Exit code of bad usage, a bad plan or file, or an engine that does not start.
 const EXIT_USAGE: u8 = 2;
 
-/// Has Ctrl-C and the like remove what a command had not finished to write.
+/// Installs a handler that removes unfinished output files on Ctrl-C and similar signals.
 fn leave_nothing(command: &data::Command) -> anyhow::Result<()> {
     let unfinished = command.unfinished();
     on_interrupt(move || {
         for path in &unfinished {
-            // It may not be there yet, or no more.
+            // The file may not exist yet or any more.
             let _ = fs::remove_file(path);
         }
         #[expect(clippy::exit, reason = "the command is in the middle of its work")]
@@ -68,7 +68,7 @@ fn main() -> ExitCode {
     match exit {
         Ok(exit) => ExitCode::from(exit.code()),
         Err(error) => {
-            // There is nobody left to tell when stderr is closed.
+            // A closed stderr is ignored.
             let _ = writeln!(io::stderr(), "error: {error:#}");
             ExitCode::from(EXIT_USAGE)
         }

@@ -1,4 +1,5 @@
-//! Networks that play each other, and the loop that makes them: real games of the engine that is linked into the trainer.
+//! Comparison of networks and the training loop, with real games of the engine that is linked into
+//! the trainer.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -20,7 +21,7 @@ fn engine() -> String {
 
 fn trainer(words: &[&str]) -> Command {
     let mut command = Command::new(PROGRAM);
-    // The developer's own secret stays as it is.
+    // A separate state folder, so that the developer's own state is not touched.
     let state = concat!(env!("CARGO_TARGET_TMPDIR"), "/state");
     command.args(words).env("QUINTAIN_STATE", state).stdin(Stdio::null());
     command
@@ -45,7 +46,7 @@ fn json(path: &Path) -> Value {
     serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
 }
 
-/// Cuts a journal off after a share of its games; the line before last is torn.
+/// Truncates a journal to one `share`-th of its games and tears its last line.
 fn cut_journal(path: &Path, share: usize) {
     let whole = fs::read_to_string(path).unwrap();
     let lines: Vec<&str> = whole.lines().collect();
@@ -74,7 +75,8 @@ fn networks_are_ranked_and_a_cut_run_goes_on() {
     let names: BTreeSet<&str> = players.iter().filter_map(|player| player["name"].as_str()).collect();
     assert_eq!(names, BTreeSet::from(["classical", "one", "two"]));
     assert!(players.iter().all(|player| player["games"] == 12), "{first}");
-    // The engine was told the network: without it both would be the classical evaluation, and as strong as the base.
+    // The engine must use the network. Otherwise both sides would play the classical evaluation
+    // with equal strength.
     assert!(players[0]["wins"].as_u64().unwrap() >= 10, "{first}");
 
     let journal = place("out/run/games.jsonl");
@@ -105,7 +107,7 @@ fn a_comparison_goes_on_from_any_folder_and_under_any_name() {
     let place = |name: &str| folder.path().join(name);
     network(&place("one.nnue"), Kind::Screlu, 1);
     network(&place("two.nnue"), Kind::Screlu, 2);
-    // Two openings for two pairs: at a fixed depth none is played twice.
+    // Two openings for two pairs, because games at a fixed depth would repeat.
     let lines = "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2\n\
                  rnbqkbnr/pppp1ppp/4p3/8/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2\n";
     fs::write(place("book.epd"), lines).unwrap();
@@ -118,7 +120,7 @@ fn a_comparison_goes_on_from_any_folder_and_under_any_name() {
     let told = compare("", "out", ["one.nnue", "two.nnue", "book.epd"]);
     let above = ["../one.nnue", "../two.nnue", "../book.epd"];
     assert_eq!(compare("sub", "../out", above), told);
-    // A name of its own or not: the games are those of the networks that were kept with them.
+    // The folder's name does not matter, because the games refer to the networks kept in it.
     let games = || fs::read_to_string(place("moved/run/games.jsonl")).unwrap().lines().count();
     cut_journal(&place("out/run/games.jsonl"), 2);
     fs::rename(place("out"), place("moved")).unwrap();
@@ -145,7 +147,7 @@ impl Folder {
         Folder(folder)
     }
 
-    /// A plan with a folder of its own.
+    /// Writes a plan with its own output folder.
     fn plan(&self, out: &str, change: impl Fn(String) -> String) -> PathBuf {
         let path = self.0.path().join(format!("{out}.toml"));
         fs::write(&path, change(PLAN.replace("OUT", out))).unwrap();
@@ -159,7 +161,7 @@ impl Folder {
     }
 }
 
-/// What a loop makes that depends on nothing but its plan.
+/// Returns the files of a loop that depend only on its plan.
 fn made(out: &Path) -> Vec<(String, Vec<u8>)> {
     let mut names = vec!["loop.txt".to_owned(), "loop.json".to_owned()];
     for generation in ["generation-001", "generation-002"] {
@@ -180,7 +182,7 @@ fn assert_same(found: &Path, expected: &Path) {
     }
 }
 
-/// Every step in a loop opened anew; returns the steps that were done.
+/// Runs every step in a newly opened loop. Returns the number of steps done.
 fn step_by_step(plan: &Path) -> usize {
     let mut steps = 0;
     loop {
@@ -209,14 +211,14 @@ fn a_loop_ends_the_same_however_often_it_is_killed() {
         let loss = row["training"]["validation"].as_f64().unwrap();
         assert!(loss > 0.0 && loss < 1.0, "{table}");
     }
-    // The window has both generations' games.
+    // The window includes the games of both generations.
     assert!(rows[1]["data"]["training"].as_u64() > rows[0]["data"]["training"].as_u64(), "{table}");
     assert_eq!(rows[0]["match"]["against"], "classical");
     let games = |generation: &str| fs::read(straight.join(generation).join("games.vf")).unwrap();
     assert!(games("generation-001") != games("generation-002"));
 
-    // Between the stages, and with what a kill in the middle leaves: part of the games, files half written. Another generation may
-    // be asked for later.
+    // Interruptions between stages, and the remains of a kill during one: part of the games and
+    // half-written files. More generations may be requested later.
     let plan = folder.plan("steps", |text| text.replace("generations = 2", "generations = 1"));
     let begun = folder.0.path().join("steps/generation-001");
     fs::create_dir_all(&begun).unwrap();
@@ -232,7 +234,7 @@ fn a_loop_ends_the_same_however_often_it_is_killed() {
     let steps = folder.0.path().join("steps");
     assert_same(&steps, &straight);
 
-    // In the middle of a match.
+    // Interruption during a match.
     let row = steps.join("generation-002/row.json");
     let mut open = json(&row);
     open["match"] = Value::Null;
@@ -241,7 +243,8 @@ fn a_loop_ends_the_same_however_often_it_is_killed() {
     assert_eq!(step_by_step(&plan), 1);
     assert_same(&steps, &straight);
 
-    // From another folder, by a way that is not the shortest, and moved with all that it made.
+    // Resumption from another working directory by an indirect path, and after the outputs were
+    // moved.
     let open_match = |out: &Path| {
         fs::write(out.join("generation-002/row.json"), open.to_string()).unwrap();
         cut_journal(&out.join("generation-002/match/games.jsonl"), 2);
@@ -294,7 +297,7 @@ fn a_process_that_is_killed_in_each_stage_goes_on() {
 #[test]
 fn tests_and_matches_decide() {
     let folder = Folder::new();
-    // A candidate cannot be 2,000 Elo better, and cannot fail to be 2,000 worse or better.
+    // A candidate is never 2,000 Elo better, and always better than minus 2,000 Elo.
     for (least, verdict) in [("2000", Verdict::Kept), ("-2000", Verdict::Accepted)] {
         let name = format!("least{least}");
         let change = |text: String| {
@@ -318,7 +321,7 @@ fn tests_and_matches_decide() {
     });
     assert_eq!(step_by_step(&plan), 4);
     let steps = Loop::open(&plan, Some(&engine())).unwrap();
-    // Two pairs decide nothing, or H0: a candidate that is not shown to be better is not taken.
+    // Two pairs decide nothing or accept H0. A candidate without proof of a gain is refused.
     assert_eq!(steps.rows()[0].met.as_ref().map(|met| met.verdict), Some(Verdict::Kept));
     let summary = json(&folder.0.path().join("test/generation-001/match/summary.json"));
     let names: Vec<_> = (0..2).map(|place| summary["players"][place]["name"].as_str().unwrap()).collect();
@@ -358,7 +361,8 @@ fn mistakes_in_plans_are_named() {
     folder.plan("other", |text| text.replace("depth = 1\nhash", "depth = 2\nhash"));
     let error = Loop::open(&plan, Some(&engine())).unwrap_err().to_string();
     assert!(error.contains("begun with `self-play = --depth 1") && error.contains("settings.txt"), "{error}");
-    // What cannot be played shows before anything is made, and can be put right as long as no match has a game.
+    // Errors in match settings are reported before any output is created, and can be corrected
+    // until a match has a game.
     folder.plan("other", |text| text.replace("pairs = 3", "pairs = 0"));
     let error = format!("{:#}", Loop::open(&plan, Some(&engine())).unwrap_err());
     assert!(error.contains("other.toml: [match]: --pairs 0 plays nothing"), "{error}");

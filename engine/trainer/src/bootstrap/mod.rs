@@ -1,10 +1,13 @@
-//! The loop that an engine learns by: it plays itself, learns from the games, and keeps what it learnt if that plays better.
+//! Self-play training loop: the engine plays itself, a network is trained on the games, and it
+//! replaces the present one if it plays better.
 //!
-//! Reading order: `plan.rs` (what the user writes), `row.rs` (what is known of a generation), `positions.rs` (from games to training
-//! data), `stages.rs` (one step after the other), then the command here.
+//! Reading order: `plan.rs` (the user's settings), `row.rs` (results of a generation),
+//! `positions.rs` (games to training data), `stages.rs` (the stages in order), then the command
+//! here.
 //!
-//! Every stage can be killed at any time: games are appended whole (`destrier::datagen`, Quintain's journal), training goes on from its
-//! checkpoint, every other file is written beside its place and renamed. A stage is done when its figures stand in `row.json`.
+//! Every stage can be killed at any time. Games are appended whole (`destrier::datagen`, Quintain's
+//! journal), training resumes from its checkpoint, and every other file is replaced atomically. A
+//! stage is done once its results are in `row.json`.
 
 mod plan;
 mod positions;
@@ -36,7 +39,8 @@ where an engine failed too often, 130 where it was interrupted.";
 pub struct Bootstrap {
     /// The plan, TOML
     plan: PathBuf,
-    /// Destrier for the matches, as Quintain takes engines [default: the plan's, else `destrier` beside this program]
+    /// Destrier for the matches, as Quintain takes engines [default: the plan's, else `destrier`
+    /// beside this program]
     #[arg(long, value_name = "SPEC")]
     engine: Option<String>,
     /// Print the table as one JSON document at the end
@@ -45,17 +49,18 @@ pub struct Bootstrap {
 }
 
 impl Bootstrap {
-    /// Does what is left of the plan.
+    /// Runs the remaining stages of the plan.
     ///
     /// # Errors
-    /// What could not be read, written, trained or played, by name; all that was done before stays.
+    /// Fails if a stage fails, with its cause; earlier results stay.
     pub fn run(&self, out: &mut dyn Write) -> anyhow::Result<Exit> {
         let mut steps = Loop::open(&self.plan, self.engine.as_deref())?;
         let plays = steps.is_playing();
         on_interrupt(move || {
-            // A match ends by itself, after its running games; everything else can be cut off where it is.
+            // A match handles signals itself and ends after its running games. Every other stage
+            // can be cut off.
             if !plays.load(Ordering::Relaxed) {
-                // There is nobody left to tell when stderr is closed.
+                // A closed stderr is ignored.
                 let _ = writeln!(io::stderr(), "interrupted; the same command goes on");
                 std::process::exit(i32::from(Exit::Interrupted.code()));
             }

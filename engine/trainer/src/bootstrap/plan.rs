@@ -1,4 +1,4 @@
-//! Plans of loops: TOML files.
+//! Plans of training loops: TOML files.
 
 use crate::compare::{Evaluation, EvaluationError};
 use crate::train::{Plan, folder_of, line_of};
@@ -9,7 +9,7 @@ use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
-/// What is wrong with a plan.
+/// Error in a plan.
 #[derive(Debug, thiserror::Error)]
 pub enum LoopPlanError {
     #[error(transparent)]
@@ -24,32 +24,33 @@ pub enum LoopPlanError {
     Start { path: PathBuf, error: EvaluationError },
 }
 
-/// A loop. Relative paths start at the plan's folder.
+/// Plan of a training loop. Relative paths start at the plan's folder.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoopPlan {
-    /// Folder of all that the loop makes.
+    /// Folder of all outputs.
     pub out: PathBuf,
     pub generations: u32,
-    /// Generations whose games are trained on, the last ones.
+    /// Number of latest generations whose games are trained on.
     pub window: u32,
-    /// What the first generation plays with and has to beat.
+    /// Evaluation that the first generation plays with and has to beat.
     pub start: Evaluation,
     pub seed: u64,
-    /// For self-play and training; as many as the machine has unless given.
+    /// Threads for self-play and training; the number of processors by default.
     pub threads: Option<usize>,
-    /// The engine that plays the matches, unless the command says.
+    /// Engine of the matches, unless the command names one.
     pub engine: Option<String>,
     /// Share of the games that is held out.
     pub held_out: f64,
-    /// Of a match without bounds: Elo from which a candidate is accepted. A test is its own judge.
+    /// Elo above which a candidate is accepted in a match without bounds. With bounds, the test
+    /// decides.
     pub least_elo: f64,
-    /// A plan of `train`; its name, folder and files are the loop's.
+    /// Plan of `train`; the loop sets its name, folder and files.
     pub training: Plan,
-    /// Words of `destrier datagen`.
+    /// Arguments of `destrier datagen`.
     pub self_play: Vec<String>,
-    /// Words of `data filter`.
+    /// Arguments of `data filter`.
     pub filter: Vec<String>,
-    /// A match or a test of Quintain, without its players.
+    /// Match or test of Quintain without players.
     pub contest: RawPlan,
 }
 
@@ -96,11 +97,11 @@ const fn held_out() -> f64 {
     0.05
 }
 
-/// Options of `destrier datagen` that the loop gives itself.
+/// Options of `destrier datagen` that the loop sets itself.
 const OWN_OPTIONS: [&str; 4] = ["out", "seed", "threads", "evaluation"];
 
 impl LoopPlan {
-    /// Reads a plan and all that it names.
+    /// Reads a plan and the plans and networks that it names.
     ///
     /// # Errors
     /// [`LoopPlanError`], with file, key and remedy.
@@ -145,11 +146,11 @@ impl LoopPlan {
         })
     }
 
-    /// All that decides what the loop comes to, one setting a line; how many generations and threads there are does not. First
-    /// what decides the networks, then what decides the matches.
+    /// Returns all settings that determine the results, one per line: first those of the networks,
+    /// then those of the matches. The numbers of generations and threads are not among them.
     ///
     /// # Errors
-    /// The checkpoint that the trainings begin with cannot be read.
+    /// Fails if the initial checkpoint of the training cannot be read.
     pub fn settings(&self) -> Result<[String; 2], LoopPlanError> {
         let LoopPlan { window, start, seed, held_out, least_elo, training, self_play, filter, contest, .. } = self;
         let start = start.sha256().unwrap_or_else(|| start.to_string());
@@ -179,13 +180,15 @@ impl LoopPlan {
     }
 }
 
-/// A structure with a key a line, so that a message can name the one that differs; as in TOML, as far as that goes.
+/// Formats a structure with one key per line, as close to TOML as possible, so that a message can
+/// name the key that differs.
 fn key_a_line(debug: &str) -> String {
     let lines = debug.replace(", ", "\n").replace(" { ", "\n").replace(" }", "");
     set_keys(&lines.replace("Some(", "").replace(')', "").replace(": ", " = ").replace('_', "-"))
 }
 
-/// The lines of keys that are set: a program that knows more keys goes on with an older loop.
+/// Returns the lines of keys that are set, so that a later version with more keys can resume an
+/// older loop.
 pub(super) fn set_keys(settings: &str) -> String {
     let lines: Vec<&str> = settings.lines().filter(|line| !line.ends_with(" = None")).collect();
     lines.join("\n")
@@ -214,7 +217,7 @@ fn check(file: &File) -> Result<(), (&'static str, &'static str)> {
     }
 }
 
-/// The keys of a table as options of a command line.
+/// Converts the keys of a table to command-line options.
 fn words(table: &Table) -> Result<Vec<String>, String> {
     let mut words = Vec::new();
     for (key, value) in table {
@@ -232,7 +235,7 @@ fn words(table: &Table) -> Result<Vec<String>, String> {
     Ok(words)
 }
 
-/// Options of self-play, as `destrier datagen` would take them.
+/// Converts and checks the options of self-play for `destrier datagen`.
 fn self_play(table: &Table, folder: &Path) -> Result<Vec<String>, String> {
     if let Some(key) = table.keys().find(|key| OWN_OPTIONS.contains(&key.as_str())) {
         return Err(format!("`{key}` is the loop's; leave it out"));
@@ -260,7 +263,7 @@ mod tests {
             lines.contains("nodes = 5\n") && lines.contains("max-plies = 80") && !lines.contains("None"),
             "{lines}"
         );
-        // As an older program wrote it, which knew other keys.
+        // Settings of another version that knew other keys.
         assert_eq!(set_keys("nodes = 5\nolder = None\nmax-plies = 80\n"), "nodes = 5\nmax-plies = 80");
     }
 }

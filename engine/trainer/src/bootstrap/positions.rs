@@ -1,11 +1,12 @@
-//! From games to what a network is trained on: the commands of `destrier-trainer data`, one after the other, as a user would call them.
+//! Conversion of games to training data by the commands of `destrier-trainer data`, as a user would
+//! call them.
 
 use crate::data::{self, record::BULLET_BYTES};
 use clap::{Args as _, Parser};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// A command of `data`.
+/// Parser of a `data` command.
 #[derive(Debug, Parser)]
 #[command(no_binary_name = true)]
 struct Words {
@@ -13,10 +14,10 @@ struct Words {
     command: data::Command,
 }
 
-/// What the options of a filter lack: their keys, then the words that they make.
+/// Checks the options of a filter: first their keys, then the resulting arguments.
 ///
 /// # Errors
-/// A key that is not the filter's, or the command line's own message, on one line.
+/// Fails for an unknown key, or with the first line of the parser's message.
 pub fn check_filter<'a>(mut keys: impl Iterator<Item = &'a String>, filter: &[String]) -> Result<(), String> {
     let command = data::Filter::augment_args(clap::Command::new("filter"));
     let known: Vec<&str> = command.get_arguments().filter_map(clap::Arg::get_long).collect();
@@ -37,17 +38,17 @@ fn data(words: impl IntoIterator<Item = OsString>) -> anyhow::Result<()> {
     data::run(Words::try_parse_from(words)?.command)
 }
 
-/// Words of a command line, some of them paths.
+/// Creates command-line arguments from strings and paths.
 macro_rules! words {
     ($($word:expr),* $(,)?) => { vec![$(OsString::from($word)),*] };
 }
 
-/// Parts games into those that are trained on and those that are held out.
+/// Splits games into training and held-out games, unless that is done.
 ///
 /// # Errors
-/// What could not be read or written.
+/// Fails if an input cannot be read or an output cannot be written.
 pub fn split(games: &Path, training: &Path, held_out: &Path, share: f64, seed: u64) -> anyhow::Result<()> {
-    // The second of the two is renamed last.
+    // The held-out file is renamed last, so both are complete if it exists.
     if held_out.exists() {
         return Ok(());
     }
@@ -57,10 +58,11 @@ pub fn split(games: &Path, training: &Path, held_out: &Path, share: f64, seed: u
     data([words!["split", games], out, validation, numbers].concat())
 }
 
-/// Makes shuffled bulletformat of games: what the filter keeps, each position once. Returns the number of positions.
+/// Converts games to shuffled bulletformat with the filtered positions, each once. Returns the
+/// number of positions.
 ///
 /// # Errors
-/// What could not be read or written.
+/// Fails if an input cannot be read or an output cannot be written.
 pub fn prepare(games: &[PathBuf], out: &Path, filter: &[String], seed: u64) -> anyhow::Result<u64> {
     let [filtered, unique] = ["filtered.bf", "unique.bf"].map(|extension| out.with_extension(extension));
     if !out.exists() {

@@ -1,51 +1,51 @@
-//! What is known of a generation, stage by stage: the state of the loop, and its table.
+//! Results of a generation by stage: the state of the loop, and its table.
 
 use crate::train::replace;
 use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// What became of a generation's network.
+/// Verdict on a generation's network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// It is the present one from now on.
+    /// The candidate replaces the present network.
     Accepted,
-    /// The one before is kept.
+    /// The present network is kept.
     Kept,
 }
 
-/// Games of a generation's self-play.
+/// Counts of a generation's self-play.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Games {
     pub games: u64,
-    /// Positions of all of them, whether trained on or not.
+    /// Positions of all games before the filter.
     pub positions: u64,
 }
 
-/// What a network was trained on: the window's games, filtered, each position once.
+/// Number of positions of the training: the window's games, filtered, each position once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Data {
     pub training: u64,
-    /// Held out by games.
+    /// Positions of held-out games.
     pub held_out: u64,
 }
 
-/// What training came to.
+/// Result of the training.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Trained {
-    /// Loss on the held-out positions at the end.
+    /// Final loss on the held-out positions.
     pub validation: f64,
-    /// Whole numbers against floats, in centipawns.
+    /// Mean quantisation error in centipawns.
     pub mean_error: f64,
     pub worst_error: f64,
-    /// The network's file in the loop's folder.
+    /// Network file, relative to the loop's folder.
     pub network: String,
-    /// Of its file.
+    /// SHA-256 of the network file.
     pub sha256: String,
 }
 
-/// How the candidate came out against the present network.
+/// Result of the match of the candidate against the present network.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Met {
     pub against: String,
@@ -53,17 +53,17 @@ pub struct Met {
     pub wins: u64,
     pub draws: u64,
     pub losses: u64,
-    /// None where it is not finite.
+    /// Elo difference; `None` if it is not finite.
     pub elo: Option<f64>,
     /// Half the width of the 95 % interval.
     pub elo_error: Option<f64>,
     pub verdict: Verdict,
 }
 
-/// A generation; what is not known yet is none.
+/// Results of a generation; stages that are not done are `None`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// From 1.
+    /// Number of the generation, from 1.
     pub generation: u32,
     pub self_play: Option<Games>,
     pub data: Option<Data>,
@@ -73,10 +73,10 @@ pub struct Row {
 }
 
 impl Row {
-    /// The row in a file; a new one where there is none.
+    /// Reads a row from a file; returns an empty row if there is no file.
     ///
     /// # Errors
-    /// A file that can't be read.
+    /// Fails if the file cannot be read or is damaged.
     pub fn load(path: &Path, generation: u32) -> anyhow::Result<Row> {
         match std::fs::read_to_string(path) {
             Ok(text) => {
@@ -90,13 +90,13 @@ impl Row {
     }
 
     /// # Errors
-    /// What the system says.
+    /// Fails if the file cannot be written.
     pub fn save(&self, path: &Path) -> anyhow::Result<()> {
         let text = serde_json::to_string_pretty(self).context("a row is no JSON")? + "\n";
         replace(path, text.as_bytes()).with_context(|| format!("{}: cannot write it", path.display()))
     }
 
-    /// True when nothing is left to do.
+    /// Returns true if all stages are done.
     pub fn is_done(&self) -> bool {
         self.met.is_some()
     }
@@ -105,7 +105,7 @@ impl Row {
 const HEAD: [&str; 9] =
     ["generation", "games", "positions", "trained on", "validation", "int error", "Elo", "pairs", "verdict"];
 
-/// The table of all generations.
+/// Formats the table of all generations.
 pub fn table(rows: &[Row]) -> String {
     let cells: Vec<[String; 9]> = rows.iter().filter(|row| row.self_play.is_some()).map(cells).collect();
     let mut widths = HEAD.map(str::len);

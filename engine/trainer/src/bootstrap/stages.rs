@@ -1,4 +1,4 @@
-//! One stage after the other, each from where it was left.
+//! Stages of the loop, each resumable.
 
 use super::plan::{LoopPlan, set_keys};
 use super::positions::{prepare, split};
@@ -23,41 +23,42 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What came of a step.
+/// Result of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     /// A stage is done.
     Done,
-    /// A match did not come to its end.
+    /// A match stopped before its end.
     Stopped(Exit),
-    /// Nothing is left to do.
+    /// All generations are done.
     Finished,
 }
 
-/// A loop between two stages.
+/// Loop between two stages.
 #[derive(Debug)]
 pub struct Loop {
     plan: LoopPlan,
     engine: String,
     rows: Vec<Row>,
     is_playing: Arc<AtomicBool>,
-    /// Held as long as this is at work.
+    /// Lock of the folder, held for the lifetime of the loop.
     _lock: File,
 }
 
-/// The document: names are the contract.
+/// JSON document; its field names are a stable interface.
 #[derive(Serialize)]
 struct Json<'a> {
-    /// What would play the next generation.
+    /// Evaluation that would play the next generation.
     present: String,
     generations: &'a [Row],
 }
 
 impl Loop {
-    /// Opens the folder of a plan, new or begun by the same plan.
+    /// Opens the folder of a plan, either new or begun by the same plan.
     ///
     /// # Errors
-    /// A plan with mistakes, a folder of another plan or in use, and an engine that is not there.
+    /// Fails if the plan has errors, its folder belongs to another plan or is in use, or the engine
+    /// is missing.
     pub fn open(path: &Path, engine: Option<&str>) -> anyhow::Result<Loop> {
         let plan = LoopPlan::load(path)?;
         let out = &plan.out;
@@ -68,7 +69,7 @@ impl Loop {
         };
         let engine = engine.map(str::to_owned).or_else(|| plan.engine.clone());
         let engine = engine.map_or_else(default_engine, Ok)?;
-        // A mistake there must not show only after hours of self-play.
+        // Check the match settings now, or an error would show only after hours of self-play.
         check_duel(&plan.contest, &engine).with_context(|| format!("{}: [match]", path.display()))?;
         let mut steps = Loop { engine, rows: Vec::new(), is_playing: Arc::default(), _lock: lock, plan };
         for generation in 1..=steps.plan.generations {
@@ -78,7 +79,7 @@ impl Loop {
         Ok(steps)
     }
 
-    /// True when a match of a generation has a game.
+    /// Returns true if the match of a generation has a game.
     fn has_begun_to_play(&self, row: &Row) -> anyhow::Result<bool> {
         let path = self.folder(row.generation).join("match").join(journal::FILE_NAME);
         if row.met.is_some() || !path.exists() {
@@ -89,7 +90,8 @@ impl Loop {
         Ok(games > 0)
     }
 
-    /// Holds the plan to the one that the folder was begun with. What decides the matches may change until one has a game.
+    /// Checks the plan against the settings in the folder, or writes them. The settings of matches
+    /// may change until a match has a game.
     fn keep_settings(&self) -> anyhow::Result<()> {
         let path = self.plan.out.join("settings.txt");
         let [networks, matches] = self.plan.settings()?;
@@ -116,7 +118,7 @@ impl Loop {
                 is.trim()
             );
         }
-        // A match that never came to a game keeps the old ones.
+        // Match folders without games hold the old settings, so they are removed.
         for place in
             self.rows.iter().map(|row| self.folder(row.generation).join("match")).filter(|place| place.exists())
         {
@@ -125,22 +127,22 @@ impl Loop {
         write()
     }
 
-    /// True while a match is played, which hears signals itself.
+    /// Returns a flag that is true during a match, which handles signals itself.
     pub fn is_playing(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.is_playing)
     }
 
-    /// What is known of each generation of the plan.
+    /// Returns the results of each generation of the plan.
     pub fn rows(&self) -> &[Row] {
         &self.rows
     }
 
-    /// The generations for people.
+    /// Returns the table of the generations.
     pub fn table(&self) -> String {
         row::table(&self.rows)
     }
 
-    /// The generations as one JSON document.
+    /// Returns the generations as a JSON document.
     pub fn json(&self) -> String {
         let begun = self.rows.iter().filter(|row| row.self_play.is_some()).count();
         let present = match self.present_before(self.plan.generations + 1) {
@@ -159,7 +161,7 @@ impl Loop {
         self.folder(generation).join("row.json")
     }
 
-    /// What is played with before a generation: the last accepted network, or the start.
+    /// Returns the evaluation before a generation: the last accepted network, or the start.
     fn present_before(&self, generation: u32) -> anyhow::Result<Evaluation> {
         let accepted = |row: &&Row| row.met.as_ref().is_some_and(|met| met.verdict == Verdict::Accepted);
         let before = self.rows.iter().filter(|row| row.generation < generation).rfind(accepted);
@@ -169,10 +171,10 @@ impl Loop {
         }
     }
 
-    /// Does the next stage.
+    /// Runs the next stage.
     ///
     /// # Errors
-    /// What the stage says, with its generation; the stages before stay done.
+    /// Fails if the stage fails, with the generation in the message; earlier stages stay done.
     pub fn step(&mut self, out: &mut dyn Write) -> anyhow::Result<Step> {
         let Some(place) = self.rows.iter().position(|row| !row.is_done()) else {
             self.write_table()?;
@@ -188,7 +190,7 @@ impl Loop {
             Row { training: None, .. } => "training",
             _ => "match",
         };
-        // A closed pipe is no reason to end.
+        // A closed pipe must not end the loop.
         let _ = writeln!(out, "generation {generation}: {stage}").and_then(|()| out.flush());
         let done = match stage {
             "self-play" => self.self_play(row).map(Ok),
@@ -215,9 +217,9 @@ impl Loop {
         Ok(())
     }
 
-    /// A number for the random choices of a generation.
+    /// Returns the seed of a generation.
     fn seed(&self, generation: u32) -> u64 {
-        // 53 bits, so that every reader of JSON keeps it whole.
+        // The seed has 53 bits, which every JSON reader keeps exactly.
         SplitMix64::from_seeds(&[self.plan.seed, u64::from(generation)]).next_u64() >> 11
     }
 
@@ -283,7 +285,8 @@ impl Loop {
         Ok(Row { training: Some(trained), ..row })
     }
 
-    /// Plays the candidate against the present network; how the match stopped where it did not come to its end.
+    /// Plays the candidate against the present network. Returns the exit status if the match
+    /// stopped before its end.
     fn contest(&self, row: Row) -> anyhow::Result<Result<Row, Exit>> {
         let trained = row.training.as_ref().context("there is no network yet")?;
         let nets = self.plan.out.join("nets");
@@ -309,7 +312,7 @@ impl Loop {
     }
 }
 
-/// What a match says of its first player.
+/// Judges the first player of a match.
 fn judge(played: &Played, against: String, least_elo: f64) -> Met {
     let score = played.standing.score(PlayerId(0), PlayerId(1));
     let estimate = elo::logistic(&score.ptnml);

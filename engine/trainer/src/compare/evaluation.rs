@@ -1,4 +1,4 @@
-//! What a player evaluates with, from what was typed to the engine's options.
+//! Evaluation of a player: from the command line to the engine's options.
 
 use crate::train::{full, replace};
 use anyhow::Context as _;
@@ -6,18 +6,18 @@ use destrier::nnue::{self, FormatError};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// What a player evaluates with.
+/// Evaluation of a player.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Evaluation {
-    /// Weighted terms.
+    /// Classical evaluation of weighted terms.
     Classical,
-    /// Whatever the engine evaluates with by itself.
+    /// Default evaluation of the engine.
     Engine,
-    /// A network's file.
+    /// Network in a file.
     Network(PathBuf),
 }
 
-/// Why something is no evaluation, or there is no engine to evaluate.
+/// Error of an invalid evaluation or a missing engine.
 #[derive(Debug, thiserror::Error)]
 pub enum EvaluationError {
     #[error("{}: no network in it; write one with `destrier-trainer export PLAN.toml`", path.display())]
@@ -35,10 +35,11 @@ pub enum EvaluationError {
 }
 
 impl Evaluation {
-    /// `classical`, `engine`, a network's file, or a folder of a training run; the file is looked into.
+    /// Parses `classical`, `engine`, a network file, or a folder of a training run. Network files
+    /// are read and checked.
     ///
     /// # Errors
-    /// [`EvaluationError`] for a path that is no network.
+    /// [`EvaluationError`] if the path is not a network.
     pub fn parse(word: &str) -> Result<Evaluation, EvaluationError> {
         match word {
             "classical" => Ok(Evaluation::Classical),
@@ -47,21 +48,21 @@ impl Evaluation {
         }
     }
 
-    /// The network in a file, or the one in a folder of a training run.
+    /// Finds the network in a file, or the only one in a folder of a training run.
     ///
     /// # Errors
-    /// [`EvaluationError`] for a path that is no network.
+    /// [`EvaluationError`] if the path is not a network.
     pub fn network(path: &Path) -> Result<Evaluation, EvaluationError> {
         let file = if path.is_dir() { only_network(path)? } else { path.to_owned() };
         nnue::read_file(&file).map_err(|error| EvaluationError::Format { path: file.clone(), error })?;
         Ok(Evaluation::Network(file))
     }
 
-    /// The same with the network's file copied into a folder under a name with its hash: games are then of one network, whatever
-    /// becomes of the file.
+    /// Copies the network file into a folder under a name with its hash, so that later changes to
+    /// the file cannot affect the games.
     ///
     /// # Errors
-    /// Files that can't be read or written.
+    /// Fails if the file cannot be read or the copy cannot be written.
     pub fn kept(self, folder: &Path) -> anyhow::Result<Evaluation> {
         let Evaluation::Network(path) = self else { return Ok(self) };
         let bytes = std::fs::read(&path).with_context(|| format!("{}: cannot read it", path.display()))?;
@@ -75,7 +76,7 @@ impl Evaluation {
         Ok(Evaluation::Network(full(&copy)))
     }
 
-    /// The options that make Destrier evaluate so.
+    /// Returns the UCI options that select this evaluation.
     pub fn options(&self) -> Vec<(String, String)> {
         let mode = |mode: &str| ("EvalMode".to_owned(), mode.to_owned());
         match self {
@@ -85,7 +86,7 @@ impl Evaluation {
         }
     }
 
-    /// SHA-256 of the network's file; none without one.
+    /// Returns the SHA-256 of the network file; `None` without a readable one.
     pub fn sha256(&self) -> Option<String> {
         let Evaluation::Network(path) = self else { return None };
         std::fs::read(path).ok().map(|bytes| nnue::sha256_hex(&bytes))
@@ -102,7 +103,7 @@ impl fmt::Display for Evaluation {
     }
 }
 
-/// The one `.nnue` of a folder.
+/// Returns the only `.nnue` file of a folder.
 fn only_network(folder: &Path) -> Result<PathBuf, EvaluationError> {
     let unreadable = |error| EvaluationError::Unreadable { path: folder.to_owned(), error };
     let mut found = Vec::new();
@@ -123,7 +124,7 @@ fn only_network(folder: &Path) -> Result<PathBuf, EvaluationError> {
     }
 }
 
-/// A player.
+/// Player with its evaluation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entrant {
     pub name: String,
@@ -139,7 +140,7 @@ impl Entrant {
         Entrant { name, evaluation }
     }
 
-    /// Who candidates are compared with.
+    /// Parses the player that candidates are compared with.
     ///
     /// # Errors
     /// As [`Evaluation::parse`].
@@ -148,7 +149,7 @@ impl Entrant {
     }
 }
 
-/// The candidates of a command line.
+/// Parses the candidates of a command line.
 ///
 /// # Errors
 /// As [`Evaluation::network`].
@@ -156,7 +157,8 @@ pub fn entrants(paths: &[PathBuf]) -> Result<Vec<Entrant>, EvaluationError> {
     paths.iter().map(|path| Evaluation::network(path).map(Entrant::new)).collect()
 }
 
-/// Names the folder too where files have one name, and a part of the hash where that is not enough; refuses a network that plays twice.
+/// Makes the names of players unique: adds the folder's name if files share a name, and a part of
+/// the hash if that is not enough. Refuses a network that occurs twice.
 ///
 /// # Errors
 /// [`EvaluationError::Twice`].
@@ -183,16 +185,16 @@ pub fn distinguish(players: &mut [Entrant]) -> Result<(), EvaluationError> {
     Ok(())
 }
 
-/// The places of the players whose names others have too.
+/// Returns the indices of the players whose names are not unique.
 fn shared(players: &[Entrant]) -> Vec<usize> {
     let is_shared = |place: &usize| players.iter().filter(|player| player.name == players[*place].name).count() > 1;
     (0..players.len()).filter(is_shared).collect()
 }
 
-/// The spec of `destrier` beside this program.
+/// Returns the spec of the `destrier` program in this program's folder.
 ///
 /// # Errors
-/// [`EvaluationError::NoEngine`] when it is not there.
+/// [`EvaluationError::NoEngine`] if it does not exist.
 pub fn default_engine() -> Result<String, EvaluationError> {
     let program = std::env::current_exe().unwrap_or_default();
     let path = program.with_file_name(format!("destrier{}", std::env::consts::EXE_SUFFIX));

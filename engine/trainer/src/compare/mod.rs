@@ -1,6 +1,8 @@
-//! Which network plays best: candidates against each other and against what the engine plays with now, under Quintain.
+//! Comparison of networks by games under Quintain: candidates against each other and against the
+//! engine's present evaluation.
 //!
-//! Reading order: `evaluation.rs` (what a player evaluates with), `table.rs` (how it came out), then the command here.
+//! Reading order: `evaluation.rs` (the evaluation of a player), `table.rs` (the results), then the
+//! command here.
 
 mod evaluation;
 mod table;
@@ -37,13 +39,15 @@ pub struct Compare {
     /// Networks (`.nnue`, `quantised.bin`), or folders of training runs, which hold one
     #[arg(required = true, value_name = "NETWORK")]
     candidates: Vec<PathBuf>,
-    /// Who plays as well: a network, `classical`, or `engine` for what the engine plays with by itself
+    /// Who plays as well: a network, `classical`, or `engine` for what the engine plays with by
+    /// itself
     #[arg(long, value_name = "NETWORK")]
     base: Option<String>,
     /// Folder for the games and the table
     #[arg(long, short, value_name = "DIR")]
     out: PathBuf,
-    /// Destrier, as Quintain takes engines: a path, with arguments after ` -- `, or git:REV [default: `destrier` beside this program]
+    /// Destrier, as Quintain takes engines: a path, with arguments after ` -- `, or git:REV
+    /// [default: `destrier` beside this program]
     #[arg(long, value_name = "SPEC")]
     engine: Option<String>,
     /// Pairs that any two play
@@ -83,10 +87,11 @@ fn option(word: &str) -> Result<(String, String), String> {
 }
 
 impl Compare {
-    /// Plays what is left to play, and says how it came out.
+    /// Plays the remaining games and prints the results.
     ///
     /// # Errors
-    /// Networks that can't be read, an engine that is not there or does not start, and a folder with other games, by name.
+    /// Fails if a network cannot be read, the engine is missing or does not start, or the folder
+    /// has other games.
     pub fn run(&self, out: &mut dyn Write) -> anyhow::Result<Exit> {
         let mut players = entrants(&self.candidates)?;
         if let Some(base) = &self.base {
@@ -135,7 +140,7 @@ fn raw_players(players: &[Entrant], engine: &str) -> Vec<RawPlayer> {
     players.iter().map(one).collect()
 }
 
-/// The games of two players: `pairs` of a match, or a test where `raw` has bounds.
+/// Plays two players against each other: a match of `pairs`, or a test if `raw` has bounds.
 ///
 /// # Errors
 /// As [`play`].
@@ -150,10 +155,10 @@ pub fn duel(
     play(&raw, "loop", root).with_context(|| format!("{}: cannot play the games", root.display()))
 }
 
-/// Looks for mistakes in what [`duel`] is to play, and plays nothing.
+/// Checks the settings of [`duel`] without playing.
 ///
 /// # Errors
-/// Keys that do not fit together and an engine that is not found.
+/// Fails if settings conflict or the engine is not found.
 pub fn check_duel(raw: &RawPlan, engine: &str) -> anyhow::Result<()> {
     Ok(check(&with_players(raw, [&("new", Evaluation::Engine), &("base", Evaluation::Engine)], engine), "loop")?)
 }

@@ -1,4 +1,4 @@
-//! How a comparison came out, for people and for scripts.
+//! Results of a comparison as text and JSON.
 
 use super::evaluation::Entrant;
 use crate::train::replace;
@@ -8,22 +8,22 @@ use quintain::run::play::Played;
 use serde::Serialize;
 use std::path::Path;
 
-/// A probability of being stronger from which a lead is taken for one.
+/// Likelihood of superiority from which a lead counts as certain.
 const SURE: f64 = 0.95;
 
-/// A comparison as it stands.
+/// Results of a comparison so far.
 #[derive(Debug)]
 pub struct Outcome {
     pub text: String,
     pub json: String,
 }
 
-/// The document: names are the contract.
+/// JSON document; its field names are a stable interface.
 #[derive(Serialize)]
 struct Json<'a> {
-    /// Who made the most of the games so far; none before the first.
+    /// Name of the first player in the standings; `None` before the first game.
     best: Option<&'a str>,
-    /// The probability that it is stronger than the second.
+    /// Probability that the first player is stronger than the second.
     los: Option<f64>,
     pairs: u64,
     players: Vec<JsonPlayer<'a>>,
@@ -35,9 +35,9 @@ struct JsonPlayer<'a> {
     name: &'a str,
     evaluation: String,
     sha256: Option<String>,
-    /// On one scale whose zero is the mean of all players.
+    /// Elo rating, relative to the mean of all players.
     elo: Option<f64>,
-    /// Half the width of its 95 % interval.
+    /// Half the width of the 95 % interval.
     elo_error: Option<f64>,
     games: u64,
     wins: u64,
@@ -46,7 +46,7 @@ struct JsonPlayer<'a> {
 }
 
 impl Outcome {
-    /// The table of what was played so far.
+    /// Creates the results of the games so far.
     pub fn of(players: &[Entrant], played: &Played) -> Outcome {
         let names: Vec<&str> = players.iter().map(|player| player.name.as_str()).collect();
         let rows = standings::rows(&names, &played.standing);
@@ -62,10 +62,10 @@ impl Outcome {
         Outcome { text: lines.join("\n"), json: json(players, &rows, first, los, played.standing.pairs()) }
     }
 
-    /// Writes both into a folder.
+    /// Writes both forms into a folder.
     ///
     /// # Errors
-    /// What the system says.
+    /// Fails if a file cannot be written.
     pub fn write(&self, folder: &Path) -> anyhow::Result<()> {
         for (name, text) in [("compare.txt", &self.text), ("compare.json", &self.json)] {
             let path = folder.join(name);
@@ -86,13 +86,13 @@ fn verdict(rows: &[Row], los: Option<f64>, players: &[Entrant]) -> String {
     los.map_or_else(|| best.clone(), |los| format!("{best}; {}", lead(&second.name, los)))
 }
 
-/// What a probability of being stronger than the second says.
+/// Describes the first player's lead by its probability of being stronger than the second.
 pub(super) fn lead(second: &str, los: f64) -> String {
     let percent = 100.0 * los;
     if los >= SURE {
         return format!("stronger than {second} with {percent:.1} %");
     }
-    // The same folder is held to the number of pairs that it was begun with.
+    // A run keeps its number of pairs, so more pairs need another folder.
     format!("but {second} is not told apart from it ({percent:.1} %): more --pairs with another --out would")
 }
 

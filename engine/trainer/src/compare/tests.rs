@@ -1,4 +1,4 @@
-//! Words and files of a comparison; its games are played in `tests/play.rs`.
+//! Tests of the arguments and files of a comparison; `tests/play.rs` plays its games.
 
 use super::evaluation::{Entrant, Evaluation, distinguish, entrants};
 use super::table::lead;
@@ -18,7 +18,7 @@ fn networks_are_found_and_named() {
     let folder = tempfile::tempdir().expect("a fresh folder");
     let place = |name: &str| folder.path().join(name);
     let paths = [network(&place("a/net.nnue"), 1), network(&place("b/net.nnue"), 2), network(&place("c.nnue"), 3)];
-    // A folder of a run stands for its network.
+    // A run's folder selects the network in it.
     let mut players = entrants(&[place("a"), paths[1].clone(), paths[2].clone()]).expect("three networks");
     players.push(Entrant::base("classical").expect("a word"));
     distinguish(&mut players).expect("no two the same");
@@ -27,7 +27,7 @@ fn networks_are_found_and_named() {
     assert_eq!(players[0].evaluation, Evaluation::Network(paths[0].clone()));
     assert_eq!(players[3].evaluation.options(), [("EvalMode".to_owned(), "classical".to_owned())]);
 
-    // Where folders have one name as well, and where a network is called as the base is.
+    // Names that clash even with the folder's name, and a network with the same name as the base.
     let more =
         [network(&place("x/a/net.nnue"), 5), network(&place("y/a/net.nnue"), 6), network(&place("classical.nnue"), 7)];
     let mut same = entrants(&more).expect("three networks");

@@ -1,4 +1,4 @@
-//! Our files, read by the crates whose formats they are.
+//! Files of the trainer, read by the crates that define the formats.
 
 use super::{Folder, random_game};
 use bulletformat::{BulletFormat, ChessBoard};

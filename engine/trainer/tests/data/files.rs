@@ -1,4 +1,4 @@
-//! What is written where: files, pipes, stdout, and what is left when a command ends early.
+//! Outputs: files, pipes, stdout, and the remains of interrupted commands.
 
 use super::{Folder, lines};
 use quintain::run::Exit;
@@ -70,7 +70,7 @@ fn a_damaged_binpack_is_one_error() {
     folder.write_games("a.vf", 18, 30);
     folder.run("convert @a.vf --out @a.binpack");
     let mut bytes = folder.read("a.binpack");
-    // Behind the chunk's head.
+    // Damage after the chunk's header.
     bytes[8..200].fill(0xff);
     folder.write("b.binpack", bytes);
     let ended = folder.program("check @b.binpack").stderr(Stdio::piped()).output().unwrap();
@@ -99,12 +99,13 @@ fn what_a_killed_run_left_is_replaced_and_a_running_one_is_not() {
 fn nothing_is_left_when_a_run_is_ended() {
     let folder = Folder::new();
     let partial = folder.path("b.bf.partial");
-    // Signals are listened to a moment after the start: one that comes before has its usual effect.
+    // The signal handler is installed shortly after the start; an earlier signal has its default
+    // effect.
     let ended = (0..50).any(|_| {
         let _ = fs::remove_file(&partial);
         let words = "shuffle /dev/stdin --from viriformat --out @b.bf";
         let mut run = folder.program(words).stdin(Stdio::piped()).spawn().unwrap();
-        // Waiting for it would close its input, at the end of which it is done.
+        // The program waits for its input, and `wait` would close it and let the program finish.
         let input = run.stdin.take();
         while !partial.exists() {
             assert!(run.try_wait().unwrap().is_none(), "it waits for its input");
@@ -146,7 +147,7 @@ fn positions_without_moves_are_not_dropped_without_a_word() {
 #[test]
 fn pipes_are_read_whole_or_refused() {
     let folder = Folder::new();
-    // More than a buffer holds.
+    // Input larger than a buffer.
     folder.write_games("a.vf", 21, 3000);
     folder.run("convert @a.vf --out @a.selfplay");
     let (whole, text) = (folder.read("a.vf"), folder.read("a.selfplay"));
@@ -202,7 +203,7 @@ fn positions_without_moves_do_not_lose_their_scores_as_games() {
         assert!(error.contains(expected), "{words}: {error}");
         assert!(!folder.path("b.selfplay").exists() && !folder.path("b.vf").exists(), "{words}");
     }
-    // Of viriformat it is known only when they come.
+    // Viriformat may hold single positions, which shows only while reading.
     for words in ["convert", "dedup", "shuffle", "interleave"] {
         let told = folder.told(&format!("{words} @lone.vf --out @{words}.selfplay"));
         assert!(told.contains(&format!(" {positions} positions left out")), "{words}: {told}");

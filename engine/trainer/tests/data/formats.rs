@@ -1,4 +1,4 @@
-//! From format to format and back, filters, and files that are not what they should be.
+//! Conversions between formats and back, filters, and invalid files.
 
 use super::{Folder, lines};
 use destrier::types::SplitMix64;
@@ -17,7 +17,8 @@ fn formats_with_games_give_the_games_back() {
     }
 }
 
-/// Games with rooks and kings where standard chess has none: castling by both sides, steps that look like it, and one side of each kind.
+/// Chess960 games with rooks and kings on nonstandard squares: castling by both sides, moves that
+/// resemble it, and one side of each kind.
 const CHESS960: &str = "\
 1rkr4/p2p1p1p/8/8/8/8/P2P1P1P/1RKR4 w KQkq - 0 20;c1d1:5 c8d8:-3 a2a3:- a7a6:4;0.5
 1rkr4/p2p1p1p/8/8/8/8/P2P1P1P/1RKR4 w KQkq - 0 20;c1c2:5 c8c7:-3 a2a3:1 a7a6:4;1.0
@@ -31,13 +32,13 @@ fn chess960_castles_by_king_takes_rook() {
     folder.run("convert @a.selfplay --out @a.vf");
     folder.run("convert @a.vf --out @b.selfplay");
     assert_eq!(folder.text("b.selfplay"), CHESS960);
-    // A position without a score has no place in `.plain`.
+    // Every position needs a score in `.plain`.
     folder.write("d.selfplay", CHESS960.replace(":-", ":7"));
     folder.run("convert @d.selfplay --out @d.vf");
     folder.run("convert @d.vf --out @d.plain");
     folder.run("convert @d.plain --out @e.vf");
     assert!(folder.read("e.vf") == folder.read("d.vf"));
-    // In standard chess castling is where the king goes, and read both ways.
+    // In standard chess, castling is written as the king's move and read in both notations.
     let standard = |word: &str| format!("r3k2r/p6p/8/8/8/8/P6P/R3K2R w KQkq - 0 20;{word}:5 e8c8:1;0.5\n");
     for word in ["e1g1", "e1h1"] {
         folder.write("s.selfplay", standard(word));
@@ -55,7 +56,7 @@ fn binpack_has_no_room_for_chess960() {
     assert!(error.contains("binpack does not say from where kings and rooks of Chess960 may castle"), "{error}");
     assert!(error.contains("write viriformat, plain or self-play"), "{error}");
     assert!(!folder.path("a.binpack").exists() && !folder.path("a.binpack.partial").exists());
-    // Without rights to castle it is chess like any other.
+    // Without castling rights, the position is standard chess.
     folder.write("b.selfplay", CHESS960.lines().nth(1).unwrap().replace("KQkq", "-"));
     folder.run("convert @b.selfplay --out @b.binpack");
     folder.run("convert @b.selfplay --out @b.vf");
@@ -89,13 +90,13 @@ fn formats_with_positions_give_the_positions_back() {
     folder.write_games("a.vf", 3, 25);
     folder.run("convert @a.vf --out @a.txt");
     folder.run("convert @a.vf --out @a.bf");
-    // Positions alone in viriformat keep their scores.
+    // Single positions keep their scores in viriformat.
     for (from, to, back) in [("a.txt", "b.vf", "b.txt"), ("a.bf", "c.vf", "c.bf"), ("a.bf", "d.txt", "d.bf")] {
         folder.run(&format!("convert @{from} --out @{to}"));
         folder.run(&format!("convert @{to} --out @{back}"));
         assert!(folder.read(back) == folder.read(from), "{from} {to}");
     }
-    // Through plain, whose score is the side to move's.
+    // Conversion through plain, whose score is the side to move's.
     folder.run("convert @a.vf --out @e.plain");
     folder.run("convert @e.plain --out @e.txt");
     assert!(folder.read("e.txt") == folder.read("a.txt"));
@@ -237,7 +238,7 @@ fn the_ply_of_plain_counts() {
     let record = |turn: char, number: u32, mv: &str, ply: &str| {
         format!("fen 4k3/8/8/8/8/8/4P3/4K3 {turn} - - 0 {number}\nmove {mv}\nscore 7\nply {ply}\nresult 0\ne\n")
     };
-    // As some tools write them: every FEN ends with `0 1`.
+    // Some tools end every FEN with `0 1`.
     folder.write("a.plain", record('w', 1, "e2e3", "40") + &record('b', 1, "e8e7", "41"));
     folder.run("filter @a.plain --out @a.txt");
     assert_eq!(
@@ -268,7 +269,7 @@ fn a_byte_order_mark_is_no_text() {
         folder.write(&format!("b.{name}"), format!("\u{feff}{text}"));
         folder.run(&format!("convert @b.{name} --out @c.{name}"));
         assert_eq!(folder.text(&format!("c.{name}")), text);
-        // It stands at the beginning of a file or nowhere.
+        // A byte order mark is valid only at the start of a file.
         folder.write(&format!("d.{name}"), format!("{text}\u{feff}{text}"));
         assert!(folder.error(&format!("check @d.{name}")).starts_with(&format!("d.{name}: line ")));
     }

@@ -1,4 +1,4 @@
-//! Games that others wrote: PGN and Quintain's journals.
+//! Imports of PGN and Quintain's journals.
 
 use super::{Folder, lines};
 use quintain::journal::{Header, Journal};
@@ -8,7 +8,7 @@ use quintain::record::{
 };
 use std::time::Duration;
 
-/// Imports a PGN and gives its games in the self-play notation.
+/// Imports a PGN and returns its games in self-play format.
 fn import(pgn: &str) -> Result<Vec<String>, String> {
     let folder = Folder::new();
     folder.write("a.pgn", pgn);
@@ -56,7 +56,7 @@ fn what_is_no_game_is_named() {
     }
 }
 
-/// Games that cannot be played are left out and counted, up to a limit.
+/// Checks that games that cannot be played are left out and counted, up to a limit.
 #[test]
 fn one_illegal_move_does_not_end_an_import() {
     let good = pgn_game("");
@@ -84,16 +84,16 @@ fn one_illegal_move_does_not_end_an_import() {
     }
 }
 
-/// A file of each kind that an import writes in a way of its own.
+/// Returns one output name per writer that an import uses.
 fn outputs(name: &str) -> Vec<String> {
     let extensions: &[&str] = if cfg!(feature = "binpack") { &["vf", "binpack"] } else { &["vf"] };
     extensions.iter().map(|extension| format!("{name}.{extension}")).collect()
 }
 
-/// An import that brought nothing is no success, and leaves no file.
+/// Checks that an import without games fails and leaves no file.
 #[test]
 fn what_holds_no_game_to_learn_from_is_an_error() {
-    // Bytes of chance, in which some look like tags; games without evaluations; nothing at all.
+    // Random bytes, some of which look like tags; games without evaluations; an empty file.
     let mut state = 1_u64;
     let noise: Vec<u8> = (0..300_000)
         .map(|_| {
@@ -178,7 +178,7 @@ fn journals_give_the_games_that_count() {
     assert_eq!(error.matches(':').count(), 1, "{error}");
 }
 
-/// One game as PGN, with more tags.
+/// Returns a game as PGN with additional tags.
 fn pgn_game(tags: &str) -> String {
     format!("[Result \"1-0\"]\n{tags}\n1. e4 {{+0.10/3 0s}} e5 {{+0.10/3 0s}} 1-0\n\n")
 }

@@ -1,4 +1,4 @@
-//! The data commands, as a user calls them.
+//! Tests of the data commands, as a user calls them.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -29,7 +29,7 @@ struct Words {
     command: Command,
 }
 
-/// A folder, and commands in it: words that begin with `@` are files of the folder.
+/// Temporary folder in which commands run. Arguments that begin with `@` are files of the folder.
 struct Folder(TempDir);
 
 impl Folder {
@@ -41,7 +41,7 @@ impl Folder {
         self.0.path().join(name)
     }
 
-    /// The program itself with such words.
+    /// Returns the program with these arguments.
     fn program(&self, words: &str) -> Program {
         let mut program = Program::new(env!("CARGO_BIN_EXE_destrier-trainer"));
         program.arg("data").args(self.words(words)).stdin(Stdio::null());
@@ -64,26 +64,26 @@ impl Folder {
         self.try_run(words).unwrap_or_else(|error| panic!("{words}: {error:#}"));
     }
 
-    /// What a command that must fail says, without the folder's path.
+    /// Returns the message of a command that must fail, without the folder's path.
     fn error(&self, words: &str) -> String {
         let error = self.try_run(words).unwrap_err();
         format!("{error:#}").replace(&format!("{}/", self.0.path().display()), "")
     }
 
-    /// What the program says on stdout.
+    /// Returns the program's stdout.
     fn told(&self, words: &str) -> String {
         let ended = self.program(words).stdout(Stdio::piped()).stderr(Stdio::piped()).output().unwrap();
         assert!(ended.status.success(), "{words}: {ended:?}");
         String::from_utf8(ended.stdout).unwrap()
     }
 
-    /// The program with bytes in a pipe, which it reads as `/dev/stdin`.
+    /// Runs the program with bytes in a pipe, which it reads as `/dev/stdin`.
     fn piped(&self, words: &str, bytes: Vec<u8>) -> Output {
         let mut program = self.program(words);
         program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut running = program.spawn().unwrap();
         let mut pipe = running.stdin.take().unwrap();
-        // One that ends early does not read all of it.
+        // A program that ends early does not read all input.
         let feeding = thread::spawn(move || drop(pipe.write_all(&bytes)));
         let ended = running.wait_with_output().unwrap();
         feeding.join().unwrap();
@@ -102,7 +102,7 @@ impl Folder {
         fs::write(self.path(name), bytes).unwrap();
     }
 
-    /// Games of random moves.
+    /// Writes games of random moves.
     fn write_games(&self, name: &str, seed: u64, games: u64) {
         let mut bytes = Vec::new();
         (0..games).for_each(|number| random_game(seed * 1000 + number).write(&mut bytes));

@@ -1,4 +1,4 @@
-//! Shuffling, mixing, parting, and what was there before.
+//! Shuffling, interleaving, splitting and deduplication.
 
 use super::{Folder, lines};
 use std::collections::BTreeSet;
@@ -15,7 +15,7 @@ fn shuffling_permutes_and_obeys_the_seed_alone() {
     folder.write_games("a.vf", 7, 700);
     folder.run("convert @a.vf --out @a.bf");
     let plain = folder.read("a.bf");
-    // Two million bytes with their keys: more than one MiB holds.
+    // With their keys, the records exceed the memory limit of 1 MiB.
     assert!(plain.len() > 500_000);
     folder.run("shuffle @a.bf --out @large.bf");
     folder.run("shuffle @a.bf --out @small.bf --memory 1");
@@ -73,7 +73,7 @@ fn duplicates_go_and_the_first_stays() {
     for memory in ["", " --memory 1"] {
         folder.run(&format!("dedup @a.txt @a.txt --out @b.txt --force{memory}"));
         let mut seen = BTreeSet::new();
-        // The key knows no clocks.
+        // The key excludes the clocks.
         let key = |line: &str| line.split(' ').take(4).collect::<Vec<_>>().join(" ");
         let expected: Vec<_> = lines(&folder.path("a.txt")).into_iter().filter(|line| seen.insert(key(line))).collect();
         assert!(lines(&folder.path("b.txt")) == expected);
@@ -84,7 +84,7 @@ fn duplicates_go_and_the_first_stays() {
     let expected: Vec<_> =
         folder.read("a.bf").chunks(32).filter(|r| seen.insert(r[..24].to_vec())).collect::<Vec<_>>().concat();
     assert!(folder.read("b.bf") == expected);
-    // Whole games.
+    // Deduplication of whole games.
     folder.write_games("c.vf", 11, 4);
     folder.run("dedup @a.vf @c.vf @a.vf @c.vf --out @d.vf");
     assert!(folder.read("d.vf") == [folder.read("a.vf"), folder.read("c.vf")].concat());
@@ -108,7 +108,7 @@ fn games_are_parted_whole() {
     assert!(folder.read("t2.vf") == folder.read("t.vf"));
 }
 
-/// Games as `.plain`, six lines a position.
+/// Returns games as `.plain`, six lines per position.
 fn plain_games(folder: &Folder) -> Vec<String> {
     let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
     let moves =
@@ -145,7 +145,7 @@ fn no_game_is_parted_of_which_plies_are_missing() {
         std::fs::remove_file(folder.path("x.bf")).unwrap();
         std::fs::remove_file(folder.path("y.bf")).unwrap();
     }
-    // Positions that viriformat holds are no games either.
+    // Single positions in viriformat are not games either.
     folder.run("convert @a.plain --out @a.txt");
     folder.run("convert @a.txt --out @b.vf");
     let error = folder.error("split @b.vf --out @x.vf --validation @y.vf");

@@ -1,4 +1,5 @@
-//! Scores by an engine: this very program, which speaks UCI when it is asked for one test alone.
+//! Rescoring with this test program as the engine, which speaks UCI if it is asked for one test
+//! alone.
 
 use super::{Folder, lines};
 use destrier::board::Board;
@@ -6,15 +7,15 @@ use destrier::search::{Game, Limits, Searcher, Signals, SilentReport};
 use std::io::{self, Write};
 use std::time::Instant;
 
-/// Destrier, for the tests below. Without anybody to talk to it ends at once.
+/// Runs Destrier as the engine of the tests below. It ends at once if stdin is empty.
 #[test]
 #[ignore = "no test of its own: the tests of this file start it as their engine"]
 fn the_engine() {
     destrier::uci::run(io::stdin().lock(), io::stdout()).unwrap();
 }
 
-/// An engine that does one thing after the other, whatever is sent meanwhile; from the seventh search of a game on it says no more than
-/// `later`, if that is given.
+/// Runs an engine that handles one command at a time, even if more are sent meanwhile. From the
+/// seventh search of a game on it answers only `later`, if that is given.
 fn patient(later: Option<&str>) -> io::Result<()> {
     let mut out = io::stdout();
     let (mut searcher, mut game, mut searches) = (Searcher::new(1).unwrap(), Game::new(Board::startpos()), 0);
@@ -63,7 +64,7 @@ fn the_patient_engine_that_drops_lines() {
     patient(Some("bestmove 0000\n")).unwrap();
 }
 
-/// The words that start an engine.
+/// Returns the arguments that start an engine.
 fn engine_of(test: &str) -> String {
     let program = std::env::current_exe().unwrap();
     let words = ["--ignored", "--exact", "--nocapture", test];
@@ -91,7 +92,8 @@ fn scores_are_the_same_for_any_number_of_engines_and_after_a_cut() {
         assert!(folder.error(&other).contains("begun with `depth = 1`, not `depth = 2`"));
     }
     folder.run("convert @b.vf --out @c.txt");
-    // A game is scored with the memory of its start, a position without any: but for depth 1 in calm positions that is alike.
+    // A game shares one engine memory, while each single position starts with an empty one. At
+    // depth 1 in calm positions the scores are the same.
     let fens = |name: &str| -> Vec<String> {
         lines(&folder.path(name)).iter().map(|line| line.split(" | ").next().unwrap().to_owned()).collect()
     };
@@ -193,7 +195,7 @@ fn a_run_goes_on_only_with_the_same_formats_and_files() {
         &format!("{words} --out @b.txt --to bulletformat"),
         "b.txt: begun with `output = text`, not `output = bulletformat`",
     );
-    // As many positions in as many bytes, in another order.
+    // The same number of positions and bytes in another order.
     let mut other: Vec<_> = input.lines().collect();
     other.reverse();
     folder.write("a.txt", other.join("\n") + "\n");
@@ -204,7 +206,7 @@ fn a_run_goes_on_only_with_the_same_formats_and_files() {
     folder.write("a.txt", format!("{input}4k3/8/8/8/8/8/8/QQ2K3 w - - 0 1 | 0 | 1.0\n"));
     refused(&format!("{words} --out @b.txt"), "b.txt: begun with `a.txt = text, ");
     folder.write("a.txt", &input);
-    // What was begun before these were written goes on.
+    // A run begun by a version without these settings can continue.
     let before = settings.split("output = ").next().unwrap();
     assert!(before.ends_with("keep hash = false\n"), "{settings}");
     folder.write("b.txt.settings", before);
