@@ -222,7 +222,7 @@ fn a_damaged_first_line_costs_no_game() {
     }
 }
 
-/// A right checksum proves that a line is as it was written, and no more.
+/// A right checksum alone does not prove that a game fits the plan.
 #[test]
 fn what_no_game_of_the_plan_can_be_is_damage() {
     let plan = include_str!("../../tests/it/fixtures/v1/plan.toml");
@@ -391,7 +391,7 @@ proptest! {
         }
     }
 
-    /// A changed byte never makes another game, and costs none before it.
+    /// A changed byte never yields another game, and loses none before it.
     #[test]
     fn no_game_is_made_up(
         games in proptest::collection::vec(any_game(), 1..5), at in any::<proptest::sample::Index>(), by in 1u8..,

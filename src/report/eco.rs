@@ -121,14 +121,14 @@ mod tests {
             (START_FEN, "", None),
             (START_FEN, "e2e4", Some("B00 King's Pawn Game")),
             (START_FEN, line, najdorf),
-            // By another order of moves, and with moves after it that have no name.
+            // Another order of moves, followed by moves without a name.
             (START_FEN, "g1f3 c7c5 e2e4 d7d6 d2d4 c5d4 f3d4 g8f6 b1c3 a7a6", najdorf),
             (
                 START_FEN,
                 &format!("{line} h2h3 b8c6 d4c6 b7c6 a2a3 h7h6"),
                 Some("B90 Sicilian Defense: Najdorf Variation, Adams Attack"),
             ),
-            // A book of positions: what is named is where the game starts.
+            // A book of positions: the start position has the name.
             ("rnbqkb1r/1p2pppp/p2p1n2/8/3NP3/2N5/PPP2PPP/R1BQKB1R w KQkq - 0 6", "", najdorf),
             ("4k3/8/8/8/8/8/8/4K3 w - - 0 1", "e1e2", None),
             (START_FEN, "e2e5", None),

@@ -1,33 +1,33 @@
-//! Nodes and plies that players report beside the limits that the plan gives them.
+//! Use of limits in nodes and plies, as players report it.
 //!
 //! An engine that ignores `go nodes` wins by its extra nodes, and no game shows it. Its own reports
-//! do: their mean tells from a rough count, because an engine that looks at its counter every 1,024
-//! or 2,048 nodes overshoots a small limit by that much at most.
+//! do. A rough count is no fault: an engine that looks at its counter every 1,024 or 2,048 nodes
+//! overshoots a limit by that much at most, which the mean of its reports shows.
 
 use crate::game::stall;
 use crate::plan::Plan;
 use crate::plan::time_control::Limit;
 use crate::record::GameRecord;
 
-/// Searches of a player before anything is said of them.
+/// Least number of searches by which a player is judged.
 const LEAST_SEARCHES: u64 = 10;
 
-/// Nodes beyond a limit that a rough count explains, in the mean of all searches.
+/// Excess over a limit, in the mean of all searches, that a rough count explains.
 const ROUGH_COUNT: f64 = 2_048.0;
 
-/// Factor between what two players use of one limit that is no chance. It applies to a player that
-/// is beyond the limit by as much: a low mean may be that of an engine that reports at the end of
-/// each iteration.
+/// Factor above which two players under one limit are uneven beyond chance. The mean must exceed
+/// the limit by the same factor, because a low mean may come from an engine that reports at the end
+/// of each iteration.
 const UNEVEN: f64 = 1.3;
 
-/// Least difference in nodes between uneven players: a search of one ply takes a few dozen whatever
-/// the limit.
+/// Least difference in nodes between uneven players. A search of one ply takes a few dozen under
+/// any limit.
 const LEAST_DIFFERENCE: f64 = 256.0;
 
-/// Share of searches beyond a limit in plies from which it is not obeyed.
+/// Share of searches deeper than a limit in plies above which the limit is disobeyed.
 const DEEP_SHARE: f64 = 0.1;
 
-/// Players that are named; of more, their number is.
+/// Most players that are named. Of the others their number is given.
 const NAMED: usize = 3;
 
 /// Use that each player makes of its limit in nodes or plies.
@@ -62,7 +62,7 @@ impl PlayerUse {
         self.too_deep
     }
 
-    /// The limit in nodes and the mean, if there are searches enough to judge it.
+    /// Limit in nodes and mean of the nodes, if there are enough searches to judge.
     fn judged(&self) -> Option<(u64, f64)> {
         (self.searches >= LEAST_SEARCHES).then_some(self.limit.nodes?).zip(self.nodes_a_move())
     }
@@ -119,7 +119,8 @@ impl LimitUse {
             || player.deepened >= LEAST_SEARCHES && player.too_deep as f64 > DEEP_SHARE * player.deepened as f64
     }
 
-    /// The thriftiest player under the same limit, if this one uses unlike more than the limit.
+    /// Thriftiest player under the same limit, if this one exceeds the limit and that player by
+    /// far.
     fn unlike(&self, place: usize) -> Option<(usize, f64)> {
         let (limit, mean) = self.players[place].judged()?;
         let is_far = |used: f64| mean > UNEVEN * used && mean - used > LEAST_DIFFERENCE;
@@ -134,7 +135,7 @@ impl LimitUse {
         is_far(least.1).then_some(least)
     }
 
-    /// The remark beside a result that a limit not obeyed may have made; `None` if all obey.
+    /// Remark beside a result that a disobeyed limit may have shaped; `None` if all players obey.
     #[must_use]
     pub fn stamp(&self, plan: &Plan) -> Option<String> {
         let names: Vec<&str> = plan.players.iter().map(|player| player.name.as_str()).collect();
@@ -170,7 +171,7 @@ impl LimitUse {
         )
     }
 
-    /// One line with the remedy.
+    /// Warning on one line with the remedy.
     #[must_use]
     pub fn alarm(&self, plan: &Plan) -> Option<String> {
         let stamp = self.stamp(plan)?;
@@ -213,7 +214,7 @@ mod tests {
         }
     }
 
-    /// The stamp after `plies` in which each side reports its own number of nodes.
+    /// Stamp after `plies`, if each side reports its own number of nodes.
     fn nodes(plies: usize, limits: [u64; 2], used: [u64; 2]) -> Option<String> {
         let mut tally = LimitUse::new(limits.map(Limit::nodes));
         tally.record(&game(plies, |ply| SearchInfo { nodes: Some(used[ply % 2]), ..SearchInfo::default() }));
@@ -251,18 +252,18 @@ mod tests {
     fn rough_counts_and_low_reports_are_no_offence() {
         for (plies, limits, used) in [
             (40, [1_000; 2], [1_000, 1_000]),
-            // Both look at their counters every 2,048 nodes.
+            // Both read their counters every 2,048 nodes.
             (40, [1_000; 2], [2_048, 2_048]),
             (40, [1_000; 2], [1_024, 1_000]),
             // One reports the end of its last iteration alone.
             (40, [1_000; 2], [1_000, 550]),
-            // One ply takes what it takes.
+            // A search of one ply takes a few dozen nodes under any limit.
             (40, [1; 2], [40, 20]),
             // Different limits by the plan.
             (40, [20_000, 1_000], [20_000, 1_000]),
-            // Too little to tell from.
+            // Too few searches to judge.
             (18, [1_000; 2], [20_000, 1_000]),
-            // No machine counts as fast.
+            // No machine is that fast.
             (40, [1_000; 2], [u64::MAX, 1_000]),
         ] {
             assert_eq!(nodes(plies, limits, used), None, "{limits:?} {used:?}");

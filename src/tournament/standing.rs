@@ -91,7 +91,8 @@ pub struct Standing {
     met: BTreeMap<Encounter, rating::Encounter>,
     /// Pairs of each encounter by opening.
     openings: BTreeMap<Encounter, Openings>,
-    /// Meetings of all players by opening, if there are more than two: encounters share openings.
+    /// Meetings of all players by opening, if there are more than two, because encounters share
+    /// openings.
     meetings: BTreeMap<u64, Vec<rating::Meeting>>,
     /// Every counted pair, if results decide the pairing.
     results: Option<Vec<PairResult>>,

@@ -1,4 +1,4 @@
-//! Progress of a tuning: a fold over its counted pairs, as the standing is.
+//! Progress of a tuning: a fold over its counted pairs, like the standing.
 
 use serde::Serialize;
 
@@ -11,13 +11,13 @@ use crate::tournament::formats::tune::{self, TuneRule};
 use crate::tune::auto::{Auto, Purpose, Vectors};
 use crate::tune::course::Course;
 
-/// Tuning pairs before which no run is flat: until then its result is too young to have moved much.
+/// Least number of tuning pairs of a flat run. Earlier its result is too young to have moved much.
 const LEAST_FLAT_PAIRS: u64 = 2_000;
 
-/// Steps that the result of a flat run moves in a quarter of it at most.
+/// Most steps that the result of a flat run moves in the run's last quarter.
 const FLAT_DRIFT: f64 = 0.1;
 
-/// Elo that a run must be able to gain not to be flat.
+/// Gain in Elo that a flat run can no longer reach.
 const FLAT_GAIN: Elo = Elo::Finite(1.0);
 
 /// Progress of a tuning with its rule and statistics.
@@ -35,11 +35,11 @@ pub struct Progress {
 /// Counted pairs by their purpose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PairsByPurpose {
-    /// The start against everything moved.
+    /// Calibration pairs: the start against values with all parameters moved.
     pub calibrate: u64,
-    /// Two sides of the centre.
+    /// Tuning pairs: two opposite perturbations of the centre.
     pub tune: u64,
-    /// The mean so far against the start.
+    /// Validation pairs: the mean so far against the start.
     pub validate: u64,
 }
 
@@ -86,7 +86,7 @@ impl Progress {
         hardly_moves || self.pairs.validate > 0 && self.course.validation().interval().1 < FLAT_GAIN
     }
 
-    /// Everything that decided the values.
+    /// Rule that decided the values.
     #[must_use]
     pub const fn rule(&self) -> &TuneRule {
         &self.rule
@@ -110,7 +110,7 @@ impl Progress {
         self.is_flat
     }
 
-    /// The first counted game whose journal has other values than these rules ask for.
+    /// First counted game whose recorded values differ from those of this rule.
     #[must_use]
     pub const fn foreign(&self) -> Option<GameId> {
         self.foreign
@@ -154,7 +154,7 @@ impl Progress {
     }
 }
 
-/// True if both sides of a game have the values of `vectors`, as far as the journal tells.
+/// True if both sides of a game have the values of `vectors`, or the journal does not tell.
 fn plays(game: &GameRecord, rule: &TuneRule, vectors: &Vectors) -> bool {
     let Some(values) = &game.values else { return true };
     let options = rule.options(vectors);
@@ -166,10 +166,10 @@ fn plays(game: &GameRecord, rule: &TuneRule, vectors: &Vectors) -> bool {
     side(white, &values.white) && side(black, &values.black)
 }
 
-/// Figures of a tuning in documents: names and order are the contract.
+/// Figures of a tuning in documents. Their names and order are a contract.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Figures<'a> {
-    /// `auto`, `fishtest` or `openbench`.
+    /// Method: `auto`, `fishtest`, `openbench` or `factors`.
     pub method: &'static str,
     /// Seed of everything random.
     pub seed: u64,
@@ -185,7 +185,7 @@ pub struct Figures<'a> {
     pub drift: Option<f64>,
     /// Share of the step from start to result that chance alone would have made.
     pub noise: Option<f64>,
-    /// The mean so far against the start: the only Elo that a tuning knows.
+    /// Validation: the mean so far against the start. A tuning has no other Elo.
     pub validation: ValidationFigures,
     /// The parameters, in the order of the plan.
     pub params: Vec<ParamFigures<'a>>,
@@ -220,7 +220,7 @@ pub struct ParamFigures<'a> {
     pub theta: f64,
     /// Result so far.
     pub result: f64,
-    /// The value nearest to it that the engine takes.
+    /// Nearest value that the engine accepts.
     pub rounded: f64,
     /// Steps from the start to the result.
     pub moved: f64,
@@ -228,7 +228,7 @@ pub struct ParamFigures<'a> {
     pub error: Option<f64>,
     /// Probability that the rounded value alone is better than the start.
     pub better: Option<f64>,
-    /// It was found to change nothing.
+    /// True if the parameter was found to change nothing.
     pub dead: bool,
 }
 
@@ -317,7 +317,7 @@ mod tests {
             values.white[0] = "51.5".to_owned();
         }
         assert_eq!(foreign([first.clone(), other]), Some(second.id));
-        // Nothing is known of a game without values.
+        // A game without values is not checked.
         assert_eq!(foreign([first, game(Leg::Second, 1, None)]), None);
     }
 }

@@ -40,7 +40,7 @@ fn check(games: &[&str], legs: &[(usize, usize)], white: [u64; 3], black: [u64; 
 #[test]
 fn pairs_are_recognised() {
     let none = [0; 3];
-    // One round, or a round's two games, also where another pair came between.
+    // One round, or both games of a round, even with another pair between them.
     check(&["A B 1-0 1 f", "B A 1/2-1/2 1 f"], &[(2, 1)], none, none);
     check(&["A B 1-0 1.1 _", "B A 1-0 1.2 _"], &[(2, 0)], none, none);
     check(&["A B 1-0 1.1 f", "B A 1-0 2.2 g", "B A 0-1 1.2 f", "A B 0-1 2.1 g"], &[(2, 2), (0, 0)], none, none);
@@ -48,7 +48,7 @@ fn pairs_are_recognised() {
     check(&["A B 1-0 1 f", "B A 1/2-1/2 1 g"], &[], [1, 0, 0], [0, 1, 0]);
     check(&["A B 1-0 1 f", "B A 0-1 2 f"], &[], [1, 0, 0], [1, 0, 0]);
     check(&["A B 1-0 1 f", "A B 0-1 1 f"], &[], [1, 0, 1], none);
-    // Where rounds are not numbered, neighbours with an opening of their own.
+    // Without round numbers, neighbours with an opening of their own.
     check(&["A B 1-0 - f", "B A 0-1 - f"], &[(2, 2)], none, none);
     check(&["A B 1-0 ? f", "A B 1-0 ? g", "B A 0-1 ? f"], &[], [2, 0, 0], [1, 0, 0]);
     check(&["A B 1-0 _ _", "B A 0-1 _ _"], &[], [1, 0, 0], [1, 0, 0]);
@@ -86,7 +86,7 @@ fn a_game_counts_once_wherever_it_stands() {
     check(&[&(open.clone() + &closed), &open, &closed], (2, 2, 0));
     check(&[&(open.clone() + &open)], (1, 0, 1));
     check(&[&open, &(open.clone() + &open)], (1, 2, 0));
-    // Round, comments and notation are not the game; the start and the result are.
+    // Round, comments and notation do not identify a game; start and result do.
     let annotated = game(&[("Round", "7")], "1. e2e4 {book} e7e5 $1 2. Ng1f3!");
     check(&[&open, &annotated], (1, 1, 0));
     let elsewhere = game(&[("FEN", "4k3/8/8/8/8/8/8/4K3 w - - 0 1")], "1. e4 e5 2. Nf3");

@@ -112,7 +112,7 @@ fn a_page_has_all_its_parts() {
         assert!(page.contains(part), "{part}");
     }
     assert_eq!(page.matches("<svg xmlns").count(), 7);
-    // What the policy allows is the script that is there.
+    // The policy allows exactly the page's own script.
     let hash = base64(&Sha256::digest(
         page.split("<script>").nth(1).and_then(|rest| rest.split("</script>").next()).unwrap_or_default(),
     ));
@@ -137,7 +137,7 @@ fn games_are_told_with_book_scores_and_the_last_position() {
     assert_eq!((&told["n"], &told["w"], &told["b"], &told["k"]), (&10.into(), &1.into(), &0.into(), &2.into()));
     assert_eq!(told["s"], "e4 a6 e5 d5 exd6 Nf6 Nf3 cxd6 Bc4 g6 O-O Bg7");
     assert_eq!(told["e"], "rnbqk2r/1p2ppbp/p2p1np1/8/2B5/5N2/PPPP1PPP/RNBQ1RK1");
-    // Black's word, from White's view.
+    // Black's score from White's view.
     assert_eq!((&told["v"][0], &told["v"][1], &told["v"][9]), (&"+0.20".into(), &"-0.21".into(), &"#3".into()));
 }
 

@@ -310,7 +310,7 @@ fn the_shortest_form_has_the_roster_and_the_moves() {
         let text = game_as(&varied(), &meta(Variant::Standard, "1", "1"), &options, Some(&openings));
         assert_eq!(text, Ok(format!("{roster}\n{moves}\n\n")));
     }
-    // Where it started is part of it, and Black's first move has its number.
+    // The start position is part of the text, and Black's first move has its number.
     let fen = "4k2r/8/8/8/8/8/8/4K3 b k - 0 1";
     let moves = vec![played("e8h8", 0, None, None, None), played("e1e2", 0, None, None, None)];
     let record = record(fen, &[], moves, Outcome::Draw, Termination::DrawAdjudication);
@@ -418,7 +418,7 @@ proptest! {
         let record = record(fen, &[], moves, Outcome::Draw, Termination::DrawAdjudication);
         let as_options = PgnOptions { notation, min, layout, fields: Fields::ALL, ..PgnOptions::default() };
         let text = game_as(&record, &meta(variant, "1", "1"), &as_options, None).expect("good record");
-        // What must not begin a line stays in the one before, however long.
+        // Tokens that must not begin a line stay on the line before, however long.
         if layout == Layout::Export && !talk.contains(['%', '[']) {
             prop_assert!(text.lines().all(|line| line.chars().count() < 80), "{}", text);
         }

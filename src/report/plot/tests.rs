@@ -36,12 +36,12 @@ fn elo_plot(points: Vec<EloPoint>) -> EloPlot {
     }
 }
 
-/// Every start tag is closed, nothing is left that is no number, and all lies on the page.
+/// Checks that every start tag is closed, no number is NaN or infinite, and all lies on the page.
 fn well_formed(svg: &str) {
     well_formed_below(svg, 480.0);
 }
 
-/// The same of a page of that height.
+/// Checks the same for a page of this height.
 pub(super) fn well_formed_below(svg: &str, height: f64) {
     let mut open = Vec::new();
     for tag in svg.split('<').skip(1) {
@@ -125,7 +125,7 @@ fn the_verdict_is_marked_and_named() {
         (vec![1.0, 3.0], "3.00: H1 accepted", "<circle class=\"mark h1\""),
         (vec![-1.0, -3.0], "\u{2212}3.00: H0 accepted", "<rect class=\"mark h0\""),
         (vec![-1.0, 1.0], ">1.00</text>", "<circle class=\"mark open\""),
-        // Next to a bound's own label there is still a place.
+        // Room for a label next to that of a bound.
         (vec![-1.0, 2.8], ">2.80</text>", "<circle class=\"mark open\""),
         (vec![], "no pair counted yet", "H1 2.94"),
     ];

@@ -25,11 +25,11 @@ pub static DEFINITION: Definition = Definition {
 /// Fewest pairs of a block.
 const LEAST_BLOCK: u32 = 16;
 
-/// Most pairs of a block: beyond it, waiting for values would cost what games at once gain.
+/// Most pairs of a block. Beyond it, the delay of new values costs what concurrent games gain.
 const LARGEST_BLOCK: u32 = 256;
 
-/// Pairs of a block for a number of games at once: two pairs of each slot, so that none waits while
-/// the block before is being finished.
+/// Pairs of a block for a number of concurrent games: two for each slot, so that none waits while
+/// the previous block is finished.
 #[must_use]
 pub fn block(concurrency: u16) -> u32 {
     (2 * u32::from(concurrency)).next_power_of_two().clamp(LEAST_BLOCK, LARGEST_BLOCK)
@@ -43,14 +43,14 @@ pub enum Method {
         /// Number of calibration blocks.
         calibration: u64,
     },
-    /// Fishtest's updates.
+    /// Updates as in Fishtest.
     Fishtest {
         /// Pairs of the whole run, which its schedule holds.
         pairs: u64,
         /// Constants of the schedule.
         constants: Constants,
     },
-    /// OpenBench's updates.
+    /// Updates as in OpenBench.
     OpenBench {
         /// Workloads of the whole run, which its schedule holds.
         workloads: u64,

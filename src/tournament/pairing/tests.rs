@@ -19,7 +19,7 @@ fn play(mut pairing: Pairing, score: impl Fn(Encounter, u64) -> u8) -> (Vec<Fixt
     let (mut fixtures, mut results) = (Vec::new(), Vec::new());
     loop {
         let id = PairId(results.len() as u64);
-        // Pairs ahead of the results are asked for as well, as slots do.
+        // Slots ask for pairs ahead of the results too.
         for ahead in 0..3 {
             let _ = pairing.next(PairId(id.0 + ahead), &results);
         }
@@ -51,7 +51,7 @@ fn encounters_take_turns() {
         (Format::new(RoundRobin), 3, 2, "01 02 12 01 02 12"),
         (Format::new(Gauntlet { heroes: 1 }), 4, 2, "01 02 03 01 02 03"),
         (Format::new(Gauntlet { heroes: 2 }), 4, 1, "02 03 12 13"),
-        // Where all are heroes everybody meets everybody.
+        // If all are heroes, everybody meets everybody.
         (Format::new(Gauntlet { heroes: 3 }), 3, 1, "01 02 12"),
     ];
     for (format, players, pairs, expected) in cases {
@@ -98,7 +98,7 @@ fn a_tie_is_played_on() {
     let first: Vec<_> = fixtures.iter().take(4).collect();
     assert!(first.iter().all(|f| f.players == (PlayerId(1), PlayerId(2))), "{fixtures:?}");
     assert_eq!(first.iter().map(|f| f.nth).collect::<Vec<_>>(), [0, 1, 2, 3]);
-    // The final is drawn for ever: the better seed has it after the last tie break.
+    // The final is drawn again and again, so the better seed wins after the last tie break.
     assert_eq!(fixtures.len(), 4 + 2 + TIE_BREAKS as usize);
     assert_eq!(Bracket::replay(3, 2, &results).winner, Some(PlayerId(0)));
 }
@@ -150,7 +150,8 @@ proptest! {
 #[test]
 fn a_race_drops_the_hopeless_and_goes_on_with_the_rest() {
     let rule = RaceRule { alpha: 0.05, gain: 0.0, close: 0.0, step: 4 };
-    // Take 1 loses everything, take 2 wins everything, take 3 is level with the base.
+    // Candidate 1 loses everything, candidate 2 wins everything, candidate 3 is level with the
+    // base.
     let score = |(_, take): Encounter, _: u64| [0, 4, 0, 2][usize::from(take.0)];
     let (fixtures, results) = play(pairing(Format::new(Race { rule }), 4, 400), score);
     let of = |take: u16| fixtures.iter().filter(|fixture| fixture.players == (PlayerId(0), PlayerId(take))).count();
@@ -162,7 +163,7 @@ fn a_race_drops_the_hopeless_and_goes_on_with_the_rest() {
             fixtures.iter().filter(|fixture| fixture.players.1 == PlayerId(take)).map(|fixture| fixture.nth).collect();
         assert_eq!(nth, (0..of(take) as u64).collect::<Vec<_>>());
     }
-    // Where nothing is to be told, all pairs are played.
+    // Without a difference to find, all pairs are played.
     let (fixtures, results) = play(pairing(Format::new(Race { rule }), 3, 30), |_, _| 2);
     assert_eq!((fixtures.len(), race::replay(3, rule, &results).left()), (60, vec![0, 1]));
 }
@@ -178,7 +179,7 @@ fn a_race_does_not_wait_for_the_end_of_a_round() {
     assert!(matches!(pairing.next(PairId(8), &[result; 4]), Next::Pair(_)));
 }
 
-/// The pairs of a rule, each scored by its number, given as late as they can be.
+/// Pairs of a tuning, each scored by its number and scheduled as late as possible.
 fn play_tuning(rule: &TuneRule, pairs: u64, ahead: u64) -> Vec<PairOptions> {
     let mut pairing = Pairing::of(&Format::new(Tune { rule: rule.clone() }), 2, Some(pairs));
     let (mut results, mut played) = (Vec::new(), Vec::new());
@@ -236,7 +237,7 @@ fn a_block_is_given_while_the_one_before_it_is_played() {
     assert_eq!(pairing.next(PairId(32), &results), Next::Wait, "the first block is open");
     results.push(result((PlayerId(0), PlayerId(1))));
     assert!(matches!(pairing.next(PairId(32), &results), Next::Pair(_)));
-    // Those of the block before are there still: the last of its pairs may not have been begun.
+    // Options of the previous block are kept, because the last of its pairs may not have begun.
     assert!(pairing.options(PairId(16)).is_some() && pairing.options(PairId(47)).is_some());
     assert_eq!((pairing.options(PairId(15)), pairing.options(PairId(48))), (None, None));
     play_tuning(&rule("auto"), 100, 16);

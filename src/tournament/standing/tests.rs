@@ -65,7 +65,7 @@ fn pairs_count_in_the_order_they_were_scheduled() {
     assert_eq!((standing.pairs(), standing.waiting_games()), (2, 1));
 }
 
-/// Far ahead of the next pair they are packed, and count as what they were.
+/// Games far ahead of the next pair are packed, and count unchanged.
 #[test]
 fn games_wait_for_a_pair_long_missing() {
     let mut standing = Standing::empty(2, None);
@@ -125,15 +125,15 @@ fn a_pair_that_repeats_counted_games_does_not_count() {
     let mut standing = Standing { results: Some(Vec::new()), ..standing() };
     let played = [
         pair_of(0, "a", ["e2e4", "d2d4"]),
-        // The same moves from elsewhere are another game.
+        // The same moves from another start are another game.
         pair_of(1, "b", ["e2e4", "d2d4"]),
         pair_of(2, "a", ["e2e4", "d2d4"]),
-        // One new game is news; who plays White is a part of it.
+        // One new game makes the pair new. Colours are part of a game.
         pair_of(3, "a", ["e2e4", "e2e4"]),
         pair_of(4, "a", ["e2e4", "e2e4"]),
         pair_of(5, "a", ["d2d4", "e2e4"]),
     ];
-    // Later pairs first: what repeats what is a matter of the schedule.
+    // Later pairs come first, but the schedule decides which pair is the repeat.
     let counted = tell(&mut standing, played.clone().into_iter().rev().flatten());
     assert_eq!(counted, [0, 1, 3, 5]);
     assert_eq!((standing.pairs(), standing.repeated(), standing.settled(), standing.games()), (4, 2, 6, 8));
@@ -141,7 +141,7 @@ fn a_pair_that_repeats_counted_games_does_not_count() {
     assert!(standing.missing_legs(PairId(2)).is_empty() && standing.waiting_games() == 0);
     let games: Vec<_> = standing.results().iter().map(|result| result.games).collect();
     assert_eq!(games, [2, 2, 0, 2, 0, 2]);
-    // Counters do not make a position another one: neither for repeats nor for clusters.
+    // Counters do not distinguish positions, neither for repeats nor for clusters.
     let lines = ["4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", "4k3/8/8/8/8/8/4P3/4K3 w - - 3 20"];
     let again = [pair_of(0, lines[0], ["e2e4", "e2e3"]), pair_of(1, lines[1], ["e2e4", "e2e3"])];
     assert_eq!(tell(&mut self::standing(), again.into_iter().flatten()), [0]);
