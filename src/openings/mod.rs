@@ -2,7 +2,7 @@
 //!
 //! A [`Book`] is read and checked as a whole before a run, so that a broken line is reported in the
 //! first second and not in the third hour. It is read as a stream and kept as text with four bytes
-//! an opening beside it: see [`store`].
+//! an opening beside it: see `store`.
 //!
 //! Formats
 //! - EPD and FEN lists, told apart line by line: four fields and opcodes, of which `hmvc` and

@@ -6,7 +6,7 @@
 //! +- reach`, and a gambler stakes a share of his fortune on each pair. As long as the claim is
 //! false he is never expected to gain. So the probability that his fortune ever reaches `1/a` is at
 //! most `a` (Ville's inequality), at any number of looks and for any stopping rule. The fortune
-//! here is the mean of those of [`STAKES`] gamblers with fixed stakes, so it depends on the counts
+//! here is the mean of those of `STAKES` gamblers with fixed stakes, so it depends on the counts
 //! alone and no stake must be guessed.
 //!
 //! Each take has three claims on its pair scores against the base: weaker than the base plus the

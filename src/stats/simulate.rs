@@ -187,7 +187,7 @@ pub struct Forecast {
     /// Number of pairs within which 95 % of such tests end.
     pub pairs95: f64,
     /// True if the test sees enough pairs unlike the commonest one for the closed form to hold
-    /// ([`TELLING`]). If false, only played tests ([`play`]) are reliable.
+    /// (`TELLING`). If false, only played tests ([`play`]) are reliable.
     pub is_sound: bool,
 }
 

@@ -1,6 +1,6 @@
 //! Tuning of engine parameters by games: which values to try next, what the results say of them.
 //!
-//! Reading order: [`space`] (the parameters), [`read`] and [`write`] (the lines and tables in which
+//! Reading order: [`space`] (the parameters), [`read`] and `write` (the lines and tables in which
 //! they come and go), [`spin`] (parameters from an engine's own options), [`draws`] (chance) and
 //! `sides` (values drawn by it), [`spsa`] and [`compat`] (the updates of other programs),
 //! [`calibrate`] and [`auto`] (the default method), [`run`] (one interface to all of them),
