@@ -6,7 +6,7 @@
 //!             [--mate N] [--resigns PERCENT] [--start-ms N] [--start-cpu-ms N] [--stop-ms N]
 //!             [--clock] [--vary] [--announce] [--pv MOVES] [--ponder SEED] [--past-clock-ms N]
 //!             [--tunes] [--crash-above NAME=VALUE] [--dies-at NAME=VALUE]
-//!             [--lost-below NAME=VALUE] [--fault NAME[@K]]...
+//!             [--lost-below NAME=VALUE] [--hold FILE@GAME] [--fault NAME[@K]]...
 //! ```
 //!
 //! The move is a function of the position and `--seed` alone, so two runs of a match play the same
@@ -22,9 +22,10 @@
 //! and `Beta` (spin) and `Gamma` (string) that change its moves, and `Idle` that does not;
 //! `--crash-above` has it end in a search while such an option is above the value, `--dies-at` once
 //! an option is set to the value; with `--lost-below` it claims to be lost while such an option is
-//! below the value. A ponder search thinks as long as any other, and waits then for `ponderhit` or
-//! `stop`. `--pv` is a PV, `BEST` in it the move to be played, its words joined by commas. A fault
-//! strikes at the K-th `go` of a game, or from then on, or at the start: see `settings::FAULTS`.
+//! below the value; with `--hold` its searches wait for a file from that game of the process on. A
+//! ponder search thinks as long as any other, and waits then for `ponderhit` or `stop`. `--pv` is a
+//! PV, `BEST` in it the move to be played, its words joined by commas. A fault strikes at the K-th
+//! `go` of a game, or from then on, or at the start: see `settings::FAULTS`.
 
 mod choice;
 mod search;

@@ -18,6 +18,7 @@ impl Engine {
         if rest.starts_with("ponder") && self.now("exit-in-ponder") {
             return Next::Exit(3);
         }
+        self.hold();
         self.think(begun);
         self.think_past_clock(begun, rest);
         if self.at_start("late-on-clock") && rest.contains("time") {
@@ -97,6 +98,14 @@ impl Engine {
             park();
         }
         None
+    }
+
+    /// Waits for the file that `--hold` names. The kernel ends it with the harness.
+    fn hold(&self) {
+        let Some((file, game)) = &self.settings.hold else { return };
+        while self.games >= *game && !file.exists() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 
     fn think(&self, begun: Instant) {

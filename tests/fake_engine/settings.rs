@@ -1,5 +1,6 @@
 //! The command line, and the faults that it can ask for.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Time at which a fault occurs.
@@ -127,6 +128,8 @@ pub struct Settings {
     pub tunes: bool,
     pub crash_above: Option<(String, f64)>,
     pub lost_below: Option<(String, f64)>,
+    /// File for which searches wait, and the first game of the process in which they do.
+    pub hold: Option<(PathBuf, u64)>,
     /// Text after `setoption` at which the process dies.
     pub dies_at: Option<String>,
     pub faults: Vec<Fault>,
@@ -161,6 +164,11 @@ impl Settings {
                 "--tunes" => settings.tunes = true,
                 "--crash-above" => settings.crash_above = Some(bound(&value()?)?),
                 "--lost-below" => settings.lost_below = Some(bound(&value()?)?),
+                "--hold" => {
+                    let text = value()?;
+                    let (file, game) = text.rsplit_once('@').ok_or("--hold FILE@GAME")?;
+                    settings.hold = Some((file.into(), number(game)?));
+                }
                 "--dies-at" => {
                     let text = value()?;
                     let (name, value) = text.split_once('=').ok_or("--dies-at NAME=VALUE")?;

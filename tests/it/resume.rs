@@ -17,13 +17,15 @@ use crate::harness::{
 struct Broken {
     folder: tempfile::TempDir,
     sleep_us: u64,
+    /// Game of a process from which its searches wait for `release`.
+    held_from: Option<u64>,
     more: String,
 }
 
 impl Broken {
     fn new(sleep_us: u64, more: &str) -> Self {
         let more = format!("--nodes 1 --max-plies 40 --seed 11 {more}");
-        Self { folder: tempfile::tempdir().unwrap(), sleep_us, more }
+        Self { folder: tempfile::tempdir().unwrap(), sleep_us, held_from: None, more }
     }
 
     fn dir(&self) -> PathBuf {
@@ -32,12 +34,29 @@ impl Broken {
 
     fn sides(&self) -> [String; 2] {
         let name = self.folder.path().display();
-        [1, 2].map(|seed| format!("--name {name} --seed {seed} --sleep-us {}", self.sleep_us))
+        let hold = self.held_from.map_or_else(String::new, |game| format!("--hold {}@{game}", self.gate().display()));
+        [1, 2].map(|seed| format!("--name {name} --seed {seed} --sleep-us {} {hold}", self.sleep_us))
+    }
+
+    fn gate(&self) -> PathBuf {
+        self.folder.path().join("gate")
+    }
+
+    /// Lets the held games go on.
+    fn release(&self) {
+        std::fs::write(self.gate(), "").unwrap();
     }
 
     fn start(&self) -> Child {
         let [new, base] = self.sides();
         spawn(&sprt_args(&new, &base, &self.dir(), &self.more))
+    }
+
+    /// With a standard error that the test reads.
+    fn start_heard(&self) -> Child {
+        let [new, base] = self.sides();
+        let args = sprt_args(&new, &base, &self.dir(), &self.more);
+        heeding_signals(&args).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
     fn resume_args(&self) -> [String; 2] {
@@ -83,6 +102,17 @@ impl Broken {
 /// Output nobody reads: a pipe that is full would stop what is to be killed while it runs.
 fn spawn<S: AsRef<str>>(args: &[S]) -> Child {
     heeding_signals(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+/// Reads what a run started with `start_heard` says until it has taken note of an interrupt.
+fn hears_of_an_interrupt(child: &mut Child) {
+    let stderr = child.stderr.as_mut().unwrap();
+    let mut said = String::new();
+    while !said.contains("Ctrl-C again") {
+        let mut byte = [0];
+        assert_eq!(std::io::Read::read(stderr, &mut byte).unwrap(), 1, "{said}");
+        said.push(char::from(byte[0]));
+    }
 }
 
 fn signal(child: &Child, signal: Signal) {
@@ -173,11 +203,13 @@ fn a_run_killed_at_any_moment_comes_to_the_same_games() {
 
 #[test]
 fn an_interrupt_lets_running_games_finish() {
-    let broken = Broken::new(4_000, "--max-pairs 4 -j 1");
-    let mut child = broken.start();
-    // The header and one game: the second game has begun.
+    let broken = Broken { held_from: Some(2), ..Broken::new(0, "--max-pairs 4 -j 1") };
+    let mut child = broken.start_heard();
+    // The header and one game: the second game has begun, or is about to.
     until("a game", || broken.journal_lines() == 2);
     signal(&child, Signal::INT);
+    hears_of_an_interrupt(&mut child);
+    broken.release();
     assert_eq!(child.wait().unwrap().code(), Some(130));
     let found = games(&broken.dir());
     assert_eq!(found.len(), 2, "the running game was played to its end, and no other");
@@ -195,30 +227,19 @@ fn an_interrupt_lets_running_games_finish() {
 #[test]
 fn a_request_to_end_stops_at_once_and_can_be_resumed() {
     for signals in [&[Signal::TERM][..], &[Signal::HUP], &[Signal::INT, Signal::INT]] {
-        let broken = Broken::new(500, "--max-pairs 6 -j 2");
-        let [new, base] = broken.sides();
-        let mut child = heeding_signals(&sprt_args(&new, &base, &broken.dir(), &broken.more))
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let broken = Broken { held_from: Some(2), ..Broken::new(0, "--max-pairs 6 -j 2") };
+        let mut child = broken.start_heard();
         until("a game", || broken.journal_lines() > 1);
         for (sent, which) in signals.iter().enumerate() {
             if sent > 0 {
                 // Two of one kind at once would arrive as one.
-                let mut stderr = child.stderr.take().unwrap();
-                let mut said = String::new();
-                while !said.contains("Ctrl-C again") {
-                    let mut byte = [0];
-                    assert_eq!(std::io::Read::read(&mut stderr, &mut byte).unwrap(), 1, "{said}");
-                    said.push(char::from(byte[0]));
-                }
-                child.stderr = Some(stderr);
+                hears_of_an_interrupt(&mut child);
             }
             signal(&child, *which);
         }
         assert_eq!(child.wait().unwrap().code(), Some(130), "{signals:?}");
         broken.check_no_orphans();
+        broken.release();
         assert!(games(&broken.dir()).len() < 12, "{signals:?}");
         assert_eq!(broken.resume().code, Some(3), "{signals:?}");
         check_same(&broken.dir(), &broken.unbroken(3));
