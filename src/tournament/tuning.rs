@@ -25,8 +25,6 @@ const FLAT_GAIN: Elo = Elo::Finite(1.0);
 pub struct Progress {
     rule: TuneRule,
     course: Course,
-    /// Values of the open block's pairs, from its first counted pair on.
-    asked: Vec<Vectors>,
     pairs: PairsByPurpose,
     is_flat: bool,
     foreign: Option<GameId>,
@@ -50,7 +48,6 @@ impl Progress {
         Self {
             rule: rule.clone(),
             course: Course::new(rule.tuning()),
-            asked: Vec::new(),
             pairs: PairsByPurpose::default(),
             is_flat: false,
             foreign: None,
@@ -61,11 +58,7 @@ impl Progress {
     pub(super) fn record(&mut self, pair: &PairResult, games: &[GameRecord]) {
         let tuning = self.course.tuning();
         let block = tuning.completed();
-        let place = tuning.pairs() - block * u64::from(tuning.block());
-        if place == 0 {
-            self.asked = tuning.ask(block).unwrap_or_default();
-        }
-        if let Some(vectors) = usize::try_from(place).ok().and_then(|place| self.asked.get(place)) {
+        if let Some(vectors) = self.course.next_values() {
             let foreign = games.iter().find(|game| !plays(game, &self.rule, vectors)).map(|game| game.id);
             self.foreign = self.foreign.or(foreign);
         }

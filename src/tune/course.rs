@@ -38,6 +38,8 @@ pub struct Course {
     tuning: Tuning,
     regression: Option<Regression>,
     validation: Validation,
+    /// Values of the open block's pairs.
+    asked: Vec<Vectors>,
     /// Results of the open block's pairs.
     open: Vec<i8>,
     points: Vec<Point>,
@@ -51,6 +53,7 @@ impl Course {
     #[must_use]
     pub fn new(tuning: Tuning) -> Self {
         Self {
+            asked: tuning.ask(0).unwrap_or_default(),
             tuning,
             regression: None,
             validation: Validation::default(),
@@ -71,6 +74,12 @@ impl Course {
     #[must_use]
     pub fn purpose(&self) -> Purpose {
         self.tuning.purpose(self.tuning.completed())
+    }
+
+    /// Values of the next pair.
+    #[must_use]
+    pub fn next_values(&self) -> Option<&Vectors> {
+        self.asked.get(self.open.len())
     }
 
     /// Regression of the tuning pairs so far, from the first complete block of them on.
@@ -115,13 +124,11 @@ impl Course {
         let block = self.tuning.completed();
         self.validation.record(self.tuning.purpose(block), result);
         self.open.push(result);
-        let is_last = self.open.len() >= self.tuning.block() as usize;
-        // Asked before the result counts: a complete block lies too far back.
-        let asked = if is_last && self.regresses(block) { self.tuning.ask(block) } else { None };
         self.tuning.record(result);
-        if is_last {
-            self.complete(block, asked);
+        if self.open.len() >= self.tuning.block() as usize {
+            self.complete(block);
             self.open.clear();
+            self.asked = self.tuning.ask(block + 1).unwrap_or_default();
         }
     }
 
@@ -129,13 +136,13 @@ impl Course {
         self.tuning.as_factors().is_none() && self.tuning.purpose(block) == Purpose::Tune
     }
 
-    fn complete(&mut self, block: u64, asked: Option<Vec<Vectors>>) {
-        if let Some(asked) = asked {
+    fn complete(&mut self, block: u64) {
+        if self.regresses(block) {
             let space = self.tuning.space();
             // The other programs' methods measure no loss: their steps are taken to be right.
             let loss = self.tuning.as_auto().map_or(1.0, super::auto::Auto::loss);
             let regression = self.regression.get_or_insert_with(|| Regression::new(space, loss));
-            regression.record(asked.iter().zip(self.open.iter().copied()));
+            regression.record(self.asked.iter().zip(self.open.iter().copied()));
         }
         if self.tuning.purpose(block) == Purpose::Validate {
             self.note_validation();
