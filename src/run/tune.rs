@@ -7,7 +7,8 @@ use crate::run::error::{Result, RunError, fail};
 use crate::run::play::{self, Played};
 use crate::run::resolve;
 use crate::settings::{RawPlan, RawPlayer};
-use crate::tournament::formats::tune::{self, Method, Tune, TuneRule};
+use crate::tournament::formats::either;
+use crate::tournament::formats::tune::{self, Choice, Method, Tune, TuneRule};
 use crate::tune::calibrate;
 use crate::tune::space::Space;
 use crate::tune::spsa::Constants;
@@ -22,45 +23,14 @@ const PAIRS_PER_WORKLOAD: u32 = 8;
 /// Most pairs of a tuning.
 const MAX_PAIRS: u64 = 10_000_000;
 
-/// Tuning method, as users name it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Choice {
-    /// The tuner's own method.
-    #[default]
-    Auto,
-    /// Updates as in Fishtest.
-    Fishtest,
-    /// Updates as in OpenBench.
-    OpenBench,
-    /// Switches by lot.
-    Factors,
-}
-
 impl Choice {
-    const ALL: [Self; 4] = [Self::Auto, Self::Fishtest, Self::OpenBench, Self::Factors];
-
     /// Returns the method of a plan.
     pub(crate) fn of(raw: &RawPlan) -> Result<Self> {
         let Some(text) = raw.method.as_deref() else { return Ok(Self::default()) };
-        match Self::ALL.into_iter().find(|choice| choice.name() == text) {
+        match Self::named(text) {
             Some(choice) => Ok(choice),
-            None => fail!(Setting, "--method `{text}`: auto, fishtest, openbench or factors"),
+            None => fail!(Setting, "--method `{text}`: {}", either(&Self::ALL.map(Self::name))),
         }
-    }
-
-    /// Returns the name of the method.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Fishtest => "fishtest",
-            Self::OpenBench => "openbench",
-            Self::Factors => "factors",
-        }
-    }
-
-    /// True if the number of pairs is part of its schedule.
-    pub(crate) const fn holds_pairs(self) -> bool {
-        matches!(self, Self::Fishtest | Self::OpenBench)
     }
 
     /// Returns the error of a schedule without its number of pairs.

@@ -2,34 +2,21 @@
 
 use quintain::report::console::Viewer;
 use quintain::run::Exit;
-use quintain::run::tune::{Choice, Wanted, play};
-use quintain::settings::{RawPlan, RawPlayer};
-use quintain::tune::read;
+use quintain::run::tune::{Wanted, play};
+use quintain::tournament::formats::tune::Choice;
 
-use crate::harness::{fake, run};
+use crate::harness::run;
+use crate::tuning::{ENGINE, raw, wanted};
 
 /// Three blocks that calibrate, nine that tune, one that validates.
 const PAIRS: u64 = 208;
 
 #[test]
 fn a_tuning_is_told_by_its_validation_and_its_moves_alone() {
-    let lines = "Alpha, int, 50, 0, 100, 8, .002\nBeta, int, -3, -40, 40, 4, .002\nGamma, float, 1.5, 0, 3, 0.25, .004";
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("run");
-    let raw = RawPlan {
-        players: vec![RawPlayer { spec: Some(fake("--tunes --resigns 40")), ..RawPlayer::default() }],
-        pairs: Some(PAIRS),
-        concurrency: Some(2),
-        force_concurrency: Some(true),
-        nodes: Some(1),
-        max_plies: Some(12),
-        resign: Some("count=1,score=600".to_owned()),
-        seed: Some(5),
-        ..RawPlan::default()
-    };
-    let space = read::lines("params", lines).unwrap();
-    let wanted = Wanted { choice: Choice::Auto, space, until_flat: false, dead: vec!["Beta".to_owned()] };
-    let played = play(&raw, wanted, &dir).unwrap();
+    let wanted = Wanted { dead: vec!["Beta".to_owned()], ..wanted(Choice::Auto) };
+    let played = play(&raw(ENGINE, PAIRS, 2), wanted, &dir).unwrap();
     assert_eq!(played.exit, Exit::Done);
 
     let told = run(&["report".to_owned(), dir.display().to_string()]);

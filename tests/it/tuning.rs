@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use quintain::run::Exit;
-use quintain::run::tune::{Choice, Wanted, play};
+use quintain::run::tune::{Wanted, play};
 use quintain::settings::{RawPlan, RawPlayer};
+use quintain::tournament::formats::tune::Choice;
 use quintain::tune::read;
 use quintain::tune::space::Space;
 use serde_json::Value;
@@ -18,14 +19,14 @@ const PARAMS: &str =
     "Alpha, int, 50, 0, 100, 8, .002\nBeta, int, -3, -40, 40, 4, .002\nGamma, float, 1.5, 0, 3, 0.25, .004";
 
 /// A peer whose moves and results depend on its options.
-const ENGINE: &str = "--tunes --resigns 40";
+pub(crate) const ENGINE: &str = "--tunes --resigns 40";
 
-fn space() -> Space {
+pub(crate) fn space() -> Space {
     read::lines("params", PARAMS).unwrap()
 }
 
 /// Settings of a tuning of the scripted peer.
-fn raw(engine: &str, pairs: u64, concurrency: u16) -> RawPlan {
+pub(crate) fn raw(engine: &str, pairs: u64, concurrency: u16) -> RawPlan {
     RawPlan {
         players: vec![RawPlayer { spec: Some(fake(engine)), ..RawPlayer::default() }],
         pairs: Some(pairs),
@@ -39,7 +40,7 @@ fn raw(engine: &str, pairs: u64, concurrency: u16) -> RawPlan {
     }
 }
 
-fn wanted(choice: Choice) -> Wanted {
+pub(crate) fn wanted(choice: Choice) -> Wanted {
     Wanted { choice, space: space(), until_flat: false, dead: Vec::new() }
 }
 

@@ -7,7 +7,6 @@ use crate::plan::Plan;
 use crate::plan::time_control::Limit;
 use crate::run::building::Building;
 use crate::run::error::{Result, fail};
-use crate::run::tune::Choice;
 use crate::run::tuning::params::{self, Chosen};
 use crate::run::tuning::preflight;
 use crate::run::tuning::sensitivity::{self, Sensitivity};
@@ -15,6 +14,7 @@ use crate::run::{prepare, progress, resolve};
 use crate::schedule::engine_config;
 use crate::settings::RawPlan;
 use crate::source::{Sources, Tunable};
+use crate::tournament::formats::tune::Choice;
 use crate::tune::space::Space;
 use crate::uci::process::Engine;
 

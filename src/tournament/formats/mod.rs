@@ -295,7 +295,7 @@ fn takers(key: &str, fact: fn(&Definition) -> &'static str) -> Vec<&'static str>
 }
 
 /// Alternatives in a sentence: `a, b or c`.
-fn either(words: &[&str]) -> String {
+pub(crate) fn either(words: &[&str]) -> String {
     list(words, "or")
 }
 

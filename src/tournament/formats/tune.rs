@@ -35,6 +35,48 @@ pub fn block(concurrency: u16) -> u32 {
     (2 * u32::from(concurrency)).next_power_of_two().clamp(LEAST_BLOCK, LARGEST_BLOCK)
 }
 
+/// Tuning method, as users name it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Choice {
+    /// Quintain's own method.
+    #[default]
+    Auto,
+    /// Updates as in Fishtest.
+    Fishtest,
+    /// Updates as in OpenBench.
+    OpenBench,
+    /// Switches by lot.
+    Factors,
+}
+
+impl Choice {
+    /// Every method.
+    pub const ALL: [Self; 4] = [Self::Auto, Self::Fishtest, Self::OpenBench, Self::Factors];
+
+    /// Method of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|choice| choice.name() == name)
+    }
+
+    /// Name that users write and plans store.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Fishtest => "fishtest",
+            Self::OpenBench => "openbench",
+            Self::Factors => "factors",
+        }
+    }
+
+    /// True if the number of pairs is part of its schedule.
+    #[must_use]
+    pub const fn holds_pairs(self) -> bool {
+        matches!(self, Self::Fishtest | Self::OpenBench)
+    }
+}
+
 /// Method of a tuning with its own numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Method {
@@ -64,15 +106,21 @@ pub enum Method {
 }
 
 impl Method {
+    /// Choice that leads to it.
+    #[must_use]
+    pub const fn choice(&self) -> Choice {
+        match self {
+            Self::Auto { .. } => Choice::Auto,
+            Self::Fishtest { .. } => Choice::Fishtest,
+            Self::OpenBench { .. } => Choice::OpenBench,
+            Self::Factors => Choice::Factors,
+        }
+    }
+
     /// Name that users write.
     #[must_use]
     pub const fn name(&self) -> &'static str {
-        match self {
-            Self::Auto { .. } => "auto",
-            Self::Fishtest { .. } => "fishtest",
-            Self::OpenBench { .. } => "openbench",
-            Self::Factors => "factors",
-        }
+        self.choice().name()
     }
 
     /// Pairs of the whole run if the method's schedule holds them.
@@ -322,11 +370,12 @@ impl TryFrom<TuneV1> for TuneRule {
             gamma: file.gamma.unwrap_or(usual.gamma),
             ratio: file.ratio.unwrap_or(usual.ratio),
         };
-        let method = match (file.method.as_str(), file.calibration, file.pairs, file.workloads, file.pairs_per) {
-            ("factors", None, None, None, None) => Method::Factors,
-            ("auto", Some(calibration), None, None, None) => Method::Auto { calibration },
-            ("fishtest", None, Some(pairs), None, None) => Method::Fishtest { pairs, constants },
-            ("openbench", None, None, Some(workloads), Some(pairs_per @ 1..=65_535)) => {
+        let choice = Choice::named(&file.method);
+        let method = match (choice, file.calibration, file.pairs, file.workloads, file.pairs_per) {
+            (Some(Choice::Factors), None, None, None, None) => Method::Factors,
+            (Some(Choice::Auto), Some(calibration), None, None, None) => Method::Auto { calibration },
+            (Some(Choice::Fishtest), None, Some(pairs), None, None) => Method::Fishtest { pairs, constants },
+            (Some(Choice::OpenBench), None, None, Some(workloads), Some(pairs_per @ 1..=65_535)) => {
                 Method::OpenBench { workloads, pairs_per, constants }
             }
             _ => return Err(TuneError::Method(file.method)),
