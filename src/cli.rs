@@ -1,4 +1,4 @@
-//! What was typed, and what the shell gets back.
+//! The command line: its parsing, its commands and their exit codes.
 
 mod bisect;
 mod book;
@@ -38,7 +38,8 @@ use crate::run::{Exit, progress};
 /// Bad usage, a bad plan or file, or an engine that does not start.
 const EXIT_USAGE: u8 = 2;
 
-/// What is logged unless `QUINTAIN_LOG` says otherwise. What the picture libraries find to say of our own pictures helps nobody.
+/// Levels of the log unless `QUINTAIN_LOG` has others. The picture libraries are silenced, because
+/// what they remark on our own pictures helps nobody.
 const DEFAULT_LOG: &str = "warn,usvg=off,resvg=off,simplecss=off,tiny_skia=off";
 
 const AFTER_HELP: &str = "\
@@ -70,7 +71,7 @@ Examples:
 #[derive(Debug, Parser)]
 #[command(name = "quintain", version, after_help = AFTER_HELP, max_term_width = 110)]
 struct Cli {
-    /// When to colour the output.
+    /// Condition for colours in the output.
     #[arg(long, value_name = "WHEN", default_value = "auto", global = true)]
     color: ColorChoice,
     #[command(subcommand)]
@@ -79,7 +80,8 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// A verdict, a picture and a report in about a minute: the bundled engine against itself with half the nodes.
+    /// A verdict, a picture and a report in about a minute: the bundled engine against itself with
+    /// half the nodes.
     Demo(demo::DemoArgs),
     /// Is `new` stronger than `base`? Plays pairs until a sequential test can say.
     Sprt(Box<sprt::SprtArgs>),
@@ -105,11 +107,11 @@ enum Command {
     Serve(serve::ServeArgs),
     /// Steers a live run: pause, resume, stop, more or fewer games at once.
     Ctl(ctl::CtlArgs),
-    /// Says to an engine again what it was told in a game of a run: does it fail again?
+    /// Replays a game's UCI traffic against the engine and checks whether the failure reproduces.
     Replay(replay::ReplayArgs),
-    /// Which games of a run ended how? Prints those that are asked for.
+    /// Prints the games of a run that match, and how they ended.
     Games(Box<games::GamesArgs>),
-    /// Where did the points come from? By opening, phase, length, ending, colour, time, depth and speed.
+    /// Breaks points down by opening, phase, length, ending, colour, time, depth and speed.
     Explain(explain::ExplainArgs),
     /// A run's report: text, Markdown, JSON or CSV.
     Report(report::ReportArgs),
@@ -117,7 +119,7 @@ enum Command {
     Calibrate(calibrate::CalibrateArgs),
     /// Elo, LOS and LLR of given counts.
     Stats(stats::StatsArgs),
-    /// How likely a test passes, and what it will cost, before it is started.
+    /// Foresees how likely a test passes and what it will cost, before it is started.
     Simulate(simulate::SimulateArgs),
     /// Ratings of many players, with errors, from PGN files and runs.
     Rate(rate::RateArgs),
@@ -127,9 +129,9 @@ enum Command {
     Bisect(Box<bisect::BisectArgs>),
     /// Makes, describes and checks opening books.
     Book(book::BookArgs),
-    /// Does an engine keep to the protocol and to its clock?
+    /// Checks that an engine keeps to the protocol and to its clock.
     Check(check::CheckArgs),
-    /// Which engines of the registry are installed?
+    /// Lists the engines of the registry that are installed.
     Engines(engines::EnginesArgs),
     /// Writes a plan to start from, with every key explained.
     Init(init::InitArgs),
@@ -147,13 +149,13 @@ struct Words {
     words: Vec<OsString>,
 }
 
-/// Whether an engine passes `quintain check`, for the runners that ask.
+/// True if an engine passes `quintain check`, for the runners that ask.
 fn passes(spec: &str) -> Result<bool, compat::Failure> {
     Ok(check::passes(spec)?)
 }
 
-/// The command line of another runner: this program was started under its name, or the first word says so. With it what to call this
-/// program again by.
+/// Command line of another runner, if this program was started under its name or the first word
+/// says so, with the words that start this program so again.
 fn other_runner(args: &[OsString]) -> Option<(compat::Dialect, &[OsString], String)> {
     let program = args.first()?.to_string_lossy().into_owned();
     if let Some(dialect) = compat::dialect_of(std::path::Path::new(&program)) {
@@ -168,7 +170,8 @@ fn other_runner(args: &[OsString]) -> Option<(compat::Dialect, &[OsString], Stri
     Some((dialect, &args[2..], again))
 }
 
-/// What `--color` says, before anything is parsed: help and usage errors are coloured as well. What it should not say is refused later.
+/// Reads `--color` before anything is parsed, because help and usage errors are coloured as well. A
+/// wrong value is refused later.
 fn color(args: impl Iterator<Item = OsString>) -> ColorChoice {
     let mut words = args.skip(1).take_while(|word| word != "--").map(|word| word.to_string_lossy().into_owned());
     let mut choice = None;

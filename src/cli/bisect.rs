@@ -54,7 +54,7 @@ pub(super) struct BisectArgs {
     /// Their repository [default: that of the current directory].
     #[arg(long, value_name = "PATH-OR-URL", help_heading = "Search")]
     repository: Option<String>,
-    /// How sure to be.
+    /// Confidence to reach, as a probability.
     #[arg(long, value_name = "P", default_value_t = 0.95, help_heading = "Search")]
     confidence: f64,
     /// Pairs between two decisions.

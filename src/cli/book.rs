@@ -46,7 +46,7 @@ enum BookCommand {
     Convert(convert::ConvertArgs),
 }
 
-/// How a book is read.
+/// Options for reading a book.
 #[derive(Debug, clap::Args)]
 struct ReadArgs {
     /// Chess960 rules and castling.

@@ -27,7 +27,8 @@ Examples:
   quintain calibrate                          the working tree's engine against itself
   quintain calibrate ./my-engine --tc 8+0.08,1+0.01 -j 1,2,4 --time 1m --json";
 
-/// What can this machine hold? An engine plays itself at several clocks with several games at once.
+/// Measures what this machine can hold: an engine plays itself at several clocks with several games
+/// at once.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct CalibrateArgs {
@@ -43,7 +44,7 @@ pub(super) struct CalibrateArgs {
     /// Games at once, with commas between them [default: 1, the physical cores, all CPUs].
     #[arg(short = 'j', long, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..))]
     concurrency: Vec<u16>,
-    /// How long games are begun at each setting.
+    /// Time for which games are begun at each setting.
     #[arg(long, value_name = "TIME", default_value = "20s")]
     time: String,
     /// Pin each slot to CPUs of its own.

@@ -28,7 +28,7 @@ pub(super) struct CtlArgs {
 
 #[derive(Clone, Copy, Debug, Subcommand)]
 enum Steer {
-    /// How the run is being played.
+    /// Show the state of the run.
     Status,
     /// Let running games finish and begin no other until `resume`.
     Pause,

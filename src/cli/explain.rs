@@ -51,11 +51,11 @@ pub(super) struct ExplainArgs {
     json: bool,
 }
 
-/// Whose points, and how much is shown.
+/// Player whose points are explained, and the extent of the tables.
 #[derive(Debug, clap::Args)]
 pub(super) struct Who {
-    /// Whose points: a player's name, in a test also `new` or `base`; `all` for everybody's. Needed
-    /// where more than two play; else the first's.
+    /// Player whose points are explained: a name, in a test also `new` or `base`; `all` for
+    /// everybody. Needed if more than two play; else the first.
     #[arg(long, value_name = "NAME")]
     pub(super) player: Option<String>,
     /// Openings shown in a table, at most.

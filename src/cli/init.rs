@@ -29,10 +29,10 @@ const SCHEMA_FILE: &str = "quintain-plan.schema.json";
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct InitArgs {
-    /// What the plan is for.
+    /// Command that the plan is for.
     #[arg(default_value = "sprt")]
     kind: Kind,
-    /// Where to write it; `-` for standard output [default: sprt.toml, match.toml, gauntlet.toml or
+    /// File to write; `-` for standard output [default: sprt.toml, match.toml, gauntlet.toml or
     /// tune.toml].
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,

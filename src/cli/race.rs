@@ -33,7 +33,7 @@ pub(super) struct RaceArgs {
     /// The takes, as SPECs.
     #[arg(value_name = "NEW", required = true)]
     takes: Vec<String>,
-    /// What they are held against.
+    /// Engine that they are held against.
     #[arg(long, value_name = "SPEC", help_heading = "Engines")]
     base: String,
     /// The probability that anything the race says is false.

@@ -53,7 +53,7 @@ pub(super) struct ReportArgs {
     /// The run's directory.
     #[arg(value_name = "RUN")]
     run: PathBuf,
-    /// What to write.
+    /// Format to write.
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
     #[command(flatten)]

@@ -45,13 +45,13 @@ pairs_median, pairs_95`), `table` (rows of `elo, pass, undecided, pairs, pairs_9
 pace_tc, pace_concurrency, pace_runs`, and with --budget `budget` (`pairs, elo1_95, elo1_mean`). null stands for what is
 not known.";
 
-/// How likely a test passes, and how many pairs and hours it takes, for an engine of a supposed
-/// strength.
+/// Likelihood that a test passes, and the pairs and hours that it takes, for an engine of a
+/// supposed strength.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, allow_negative_numbers = true)]
-#[command(mut_arg("model", |model| model.help("What Elo is measured in: normalized or logistic")))]
+#[command(mut_arg("model", |model| model.help("Model of the Elo: normalized or logistic")))]
 pub(super) struct SimulateArgs {
-    /// How strong the tested engine is supposed to be, in Elo of the model.
+    /// Supposed strength of the tested engine over the other, in Elo of the model.
     #[arg(long, value_name = "ELO", allow_hyphen_values = true, required_unless_present = "tune")]
     elo: Option<f64>,
     /// A tuning to foresee instead of a test.
@@ -90,7 +90,7 @@ pub(super) struct SimulateArgs {
     /// The pace, where no run has shown it.
     #[arg(long, value_name = "N")]
     pairs_per_minute: Option<f64>,
-    /// Where runs are whose pace counts.
+    /// Directory of the runs whose pace counts.
     #[arg(long, value_name = "DIR", default_value = "results")]
     results: PathBuf,
     /// Propose bounds for so much time: `90s`, `30m`, `8h`.

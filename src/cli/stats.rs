@@ -57,7 +57,7 @@ pub(super) struct TestArgs {
     /// The hypotheses in Elo of the model.
     #[arg(long, value_name = "ELO0,ELO1", default_value = "0,5", allow_hyphen_values = true)]
     bounds: String,
-    /// What the bounds are measured in: normalized, logistic or bayesian.
+    /// Model that the bounds are measured in: normalized, logistic or bayesian.
     #[arg(long, value_name = "MODEL", default_value = "normalized")]
     model: String,
     /// Probability of accepting H1 where H0 is true.

@@ -71,7 +71,7 @@ pub(super) struct ProgressArgs {
     /// commit or date [default: commit, where all are known].
     #[arg(long, value_name = "ORDER", help_heading = "Versions")]
     order: Option<String>,
-    /// Where the commits are looked up [default: the repository of the current directory].
+    /// Repository of the commits [default: the repository of the current directory].
     #[arg(long, value_name = "PATH", help_heading = "Versions")]
     repository: Option<String>,
     /// The probability that any change is marked where there is none.
@@ -92,7 +92,7 @@ pub(super) struct ProgressArgs {
     /// A sparring partner of every version; may be repeated.
     #[arg(long = "vs", value_name = "SPEC", help_heading = "Playing")]
     partners: Vec<String>,
-    /// Where the matches of --revs are kept.
+    /// Directory of the matches of --revs.
     #[arg(long, value_name = "DIR", default_value = "results/progress", help_heading = "Playing")]
     runs: PathBuf,
     /// Pairs of a match before the curve is looked at again.
@@ -101,7 +101,7 @@ pub(super) struct ProgressArgs {
     /// Pairs that this command plays at most.
     #[arg(long, value_name = "N", default_value_t = 2000, help_heading = "Playing")]
     limit: u64,
-    /// How surely each step is to be known: half the width of its 95 % interval, in Elo.
+    /// Precision of each step: half the width of its 95 % interval, in Elo.
     #[arg(long, value_name = "ELO", default_value_t = 15.0, help_heading = "Playing")]
     width: f64,
     #[command(flatten)]

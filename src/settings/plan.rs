@@ -54,7 +54,7 @@ pub struct RawPlan {
     #[serde(deserialize_with = "options", serialize_with = "value::pairs", skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "OptionTable", example = json!({ "Threads": 1 }), extend("x-commands" = ["sprt"]))]
     pub base_options: Vec<(String, String)>,
-    /// Plays without the engines that are not installed, except heroes; each is named [default: false].
+    /// Plays without engines that are not installed, except heroes; each is named [default: false].
     #[arg(long, help_heading = "Engines")]
     #[schemars(example = false, extend("x-commands" = ["match", "gauntlet"]))]
     pub skip_missing: Option<bool>,
@@ -66,12 +66,12 @@ pub struct RawPlan {
     #[schemars(example = &"round-robin", example = &"gauntlet")]
     #[schemars(extend("x-commands" = ["match", "gauntlet"], "x-essential" = ["match", "gauntlet"]))]
     pub format: Option<String>,
-    /// Pairs per encounter: those that any two players who meet play [default: 50; of a tuning 10000].
+    /// Pairs per encounter: those of any two players who meet [default: 50; of a tuning 10000].
     #[arg(long, value_name = "N", help_heading = "Format")]
     #[schemars(example = 50, extend("x-commands" = ["match", "gauntlet", "tune"]))]
     #[schemars(extend("x-essential" = ["match", "gauntlet"]))]
     pub pairs: Option<u64>,
-    /// Number of players, from the first, that a gauntlet is about [default: 1]; of no other format.
+    /// Number of players, from the first, that a gauntlet is about [default: 1]; gauntlets only.
     #[arg(long, value_name = "N", help_heading = "Format")]
     #[schemars(example = 1, extend("x-commands" = ["match", "gauntlet"], "x-essential" = ["gauntlet"]))]
     pub heroes: Option<u16>,
@@ -101,7 +101,7 @@ pub struct RawPlan {
     #[arg(long, value_name = "N", help_heading = "Test")]
     #[schemars(example = 20_000, extend("x-commands" = ["sprt"]))]
     pub max_pairs: Option<u64>,
-    /// Time for the whole test, `30m` or `8h`, from which the upper bound is chosen [default: none].
+    /// Time for the whole test, `30m` or `8h`, that decides the upper bound [default: none].
     ///
     /// With that bound the test is over within the time in 95 % of cases, and it stops then.
     #[arg(long, value_name = "TIME", help_heading = "Test", conflicts_with = "bounds")]
@@ -120,9 +120,10 @@ pub struct RawPlan {
     pub engine: Option<String>,
     /// File of parameters: lines of OpenBench or fishtest, or TOML [default: as the recipe says].
     ///
-    /// A line is `name, start, min, max, c_end, r_end`, perhaps with `int` or `float` after the name.
-    /// TOML has a table [params] of rows `Name = { start = 80, min = 20, max = 160, step = 8 }`. Without
-    /// it the engine prints its parameters, as the [tune] table of its quintain.toml says.
+    /// A line is `name, start, min, max, c_end, r_end`, perhaps with `int` or `float` after the
+    /// name. TOML has a table [params] of rows `Name = { start = 80, min = 20, max = 160, step =
+    /// 8 }`. Without it the engine prints its parameters, as the [tune] table of its quintain.toml
+    /// says.
     #[arg(long, value_name = "FILE", help_heading = "Tuning", conflicts_with = "from_engine")]
     #[schemars(example = &"params.txt", extend("x-commands" = ["tune"]))]
     pub params: Option<PathBuf>,
@@ -151,14 +152,14 @@ pub struct RawPlan {
     #[arg(long, value_name = "METHOD", help_heading = "Tuning")]
     #[schemars(example = &"auto", extend("x-commands" = ["tune"], "x-essential" = ["tune"]))]
     pub method: Option<String>,
-    /// Stops a tuning by `auto` once its result hardly moves or is shown not to gain [default: false].
+    /// Stops `auto` once its result hardly moves or is shown not to gain [default: false].
     ///
-    /// That is: the result moved less than a tenth of a step in the last quarter of the run, or the
+    /// The run ends if the result moved less than a tenth of a step in its last quarter, or if the
     /// interval of the pairs that validate it lies below 1 Elo.
     #[arg(long, help_heading = "Tuning")]
     #[schemars(example = false, extend("x-commands" = ["tune"]))]
     pub until_flat: Option<bool>,
-    /// Leaves out the searches at fixed nodes that find dead parameters and even steps [default: false].
+    /// Leaves out the searches that find dead parameters and even steps [default: false].
     #[arg(long, help_heading = "Tuning")]
     #[schemars(example = false, extend("x-commands" = ["tune"]))]
     pub no_sensitivity: Option<bool>,
@@ -221,7 +222,7 @@ pub struct RawPlan {
     #[schemars(example = 10.0)]
     pub start_timeout: Option<f64>,
 
-    /// Opening book: EPD, FEN list, PGN or Polyglot [default: the balanced book inside the program].
+    /// Opening book: EPD, FEN, PGN or Polyglot [default: the balanced book inside the program].
     ///
     /// .gz and .zst are read too. At fixed nodes or depth a run ends with its book; under a clock
     /// openings come again, and their pairs count for less.
@@ -251,7 +252,7 @@ pub struct RawPlan {
     #[arg(long, value_name = "RULE", help_heading = "Adjudication")]
     #[schemars(example = &"move=34,count=8,score=20")]
     pub draw: Option<String>,
-    /// Resign rule: moves in a row, cp lost, `twosided` if both agree; `none` for none [default: none].
+    /// Resign rule: moves in a row, cp lost, `twosided` if both agree; or `none` [default: none].
     ///
     /// `count=3,score=600[,twosided]`
     #[arg(long, value_name = "RULE", help_heading = "Adjudication")]
@@ -267,7 +268,7 @@ pub struct RawPlan {
     #[arg(long, value_name = "PATHS", help_heading = "Adjudication")]
     #[schemars(example = &"/path/to/syzygy")]
     pub syzygy: Option<String>,
-    /// Most men, kings included, of a position that the tables decide [default: whatever they have].
+    /// Most men, kings included, of a position that the tables decide [default: all they have].
     #[arg(long, value_name = "N", help_heading = "Adjudication")]
     #[schemars(example = 5)]
     pub syzygy_pieces: Option<u32>,
@@ -307,8 +308,8 @@ pub struct RawPlan {
     pub restart: Option<bool>,
     /// Plays a pair again if the machine made an engine lose on time [default: false].
     ///
-    /// That is: the waits for a CPU cover the overrun, and the engine hardly ran once its clock was
-    /// at zero. At most three times a pair; the number is reported.
+    /// It did if the waits for a CPU cover the overrun, and the engine hardly ran once its clock
+    /// was at zero. At most three times a pair; the number is reported.
     #[arg(long, help_heading = "Running")]
     #[schemars(example = false)]
     pub void_disturbed: Option<bool>,
@@ -346,8 +347,8 @@ pub struct RawPlan {
     pub pgn: Option<PathBuf>,
     /// Fields of its comments besides score, depth and time: all, none, or a list [default: nodes].
     ///
-    /// A list has some of timeleft, latency, nodes, seldepth, nps, hashfull, tbhits, pv, with commas
-    /// between them.
+    /// A list has some of timeleft, latency, nodes, seldepth, nps, hashfull, tbhits, pv, with
+    /// commas between them.
     #[arg(long, value_name = "FIELDS", help_heading = "Records")]
     #[schemars(example = &"nodes,seldepth")]
     pub pgn_fields: Option<String>,
@@ -361,8 +362,8 @@ pub struct RawPlan {
     pub pgn_min: Option<bool>,
     /// Groups of further tags: all, none, or some of engines, opening [default: none].
     ///
-    /// `engines` is name and author as they say, `opening` ECO code and name. With --pgn-style runner
-    /// the default is all.
+    /// `engines` is name and author as they say, `opening` ECO code and name. With --pgn-style
+    /// runner the default is all.
     #[arg(long, value_name = "TAGS", help_heading = "Records")]
     #[schemars(example = &"engines,opening")]
     pub pgn_tags: Option<String>,
@@ -391,7 +392,7 @@ pub struct RawPlan {
     #[arg(long, help_heading = "Records")]
     #[schemars(example = false)]
     pub record_pv: Option<bool>,
-    /// Regular expression whose last match in a move's output is kept, may be repeated [default: none].
+    /// Regular expression whose last match in a move's output is kept, repeatable [default: none].
     ///
     /// The line of the engine's output stands in the journal and in the PGN's comments.
     #[arg(long, value_name = "REGEX", help_heading = "Records")]

@@ -22,8 +22,9 @@ pub(super) struct ConvertArgs {
     /// EPD, FEN list, PGN or Polyglot, as it is or packed by gzip or zstd.
     #[arg(value_name = "IN")]
     file: PathBuf,
-    /// What to write, by its name: .epd, .fen or .pgn, then .gz or .zst to have it packed. EPD and
-    /// FEN keep where an opening leads, PGN its moves as well. Replaced as a whole.
+    /// File to write; its name decides the format: .epd, .fen or .pgn, then .gz or .zst to have it
+    /// packed. EPD and FEN keep the position that an opening leads to, PGN its moves as well.
+    /// Replaced as a whole.
     #[arg(value_name = "OUT")]
     out: PathBuf,
     #[command(flatten)]

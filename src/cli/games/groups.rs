@@ -15,13 +15,13 @@ use crate::record::{Color, GameRecord};
 /// Key by which games are grouped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Key {
-    /// Why they ended.
+    /// Reason of their end.
     Termination,
-    /// Who played: each game counts for both.
+    /// Players: each game counts for both.
     Player,
-    /// Whom --player, else White, met.
+    /// Opponent of --player, else of White.
     Opponent,
-    /// Where they began.
+    /// Opening from which they began.
     Opening,
     /// The side that --player had; without, White and Black.
     #[value(alias = "side")]

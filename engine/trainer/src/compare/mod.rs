@@ -39,8 +39,8 @@ pub struct Compare {
     /// Networks (`.nnue`, `quantised.bin`), or folders of training runs, which hold one
     #[arg(required = true, value_name = "NETWORK")]
     candidates: Vec<PathBuf>,
-    /// Who plays as well: a network, `classical`, or `engine` for what the engine plays with by
-    /// itself
+    /// Opponent of the candidates: a network, `classical`, or `engine` for what the engine plays
+    /// with by itself
     #[arg(long, value_name = "NETWORK")]
     base: Option<String>,
     /// Folder for the games and the table
