@@ -1,12 +1,18 @@
 //! Searches: faults, thinking time, waiting, `info` and `bestmove`.
 
 use std::io::{self, BufRead, Write};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use shakmaty::Position;
 
 use super::{Engine, Next, park};
 use crate::choice::material;
+
+/// The file of `--hold` lets this game go on.
+fn lets_on(file: &Path, game: u64) -> bool {
+    std::fs::read_to_string(file).is_ok_and(|last| last.trim().parse().map_or(true, |last: u64| game <= last))
+}
 
 impl Engine {
     pub fn go(&mut self, rest: &str, input: &mut impl BufRead) -> Next {
@@ -103,7 +109,7 @@ impl Engine {
     /// Waits for the file that `--hold` names. The kernel ends it with the harness.
     fn hold(&self) {
         let Some((file, game)) = &self.settings.hold else { return };
-        while self.games >= *game && !file.exists() {
+        while self.games >= *game && !lets_on(file, self.games) {
             std::thread::sleep(Duration::from_millis(1));
         }
     }

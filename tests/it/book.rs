@@ -6,7 +6,7 @@ use std::process::{Child, Stdio};
 
 use serde_json::Value;
 
-use crate::harness::{Ran, fake, games, quintain, run, sprt, sprt_args, summary, until};
+use crate::harness::{Gate, Ran, fake, games, quintain, run, sprt, sprt_args, summary, until};
 
 /// A Polyglot book of `1. e4 e5`, and `1. a4` with weight 0. Keys and move codes as the description
 /// of the format has them.
@@ -116,8 +116,10 @@ fn a_make_that_is_stopped_goes_on_to_the_same_book() {
     assert_eq!(expected.iter().filter(|byte| **byte == b'\n').count(), 120);
     assert_eq!(make("", &whole, &format!("{SETTINGS} -j 3")), expected);
 
-    // Slow enough to be stopped on the way.
-    let args = |more: &str| make_args("--sleep-us 50000", &out, &format!("{SETTINGS} {more}"));
+    // Each engine searches for two dozen positions at the most, and then waits: however late the
+    // signals come, the book is not made.
+    let gate = Gate::new(folder.path(), 49);
+    let args = |more: &str| make_args(&gate.words(), &out, &format!("{SETTINGS} {more}"));
     let killed = Live::start(&args("-j 2"), &out, 20).signal(Signal::KILL);
     assert_eq!(killed.code, None);
     let first = judged(&out);
@@ -134,16 +136,17 @@ fn a_make_that_is_stopped_goes_on_to_the_same_book() {
     assert!(stopped.stderr.contains("of 120 positions; the same command goes on"), "{stopped:?}");
     assert!(!out.exists());
 
-    let other = run(&make_args("--sleep-us 50000", &out, &SETTINGS.replace("2000", "2001")));
+    let other = run(&make_args(&gate.words(), &out, &SETTINGS.replace("2000", "2001")));
     assert_eq!(other.code, Some(2), "{other:?}");
     assert!(other.stderr.contains("book.epd.partial: begun with nodes 2000 and not 2001; give the same"), "{other:?}");
-    let other = run(&make_args("--sleep-us 50001", &out, SETTINGS));
+    let other = run(&make_args(&format!("{} --sleep-us 1", gate.words()), &out, SETTINGS));
     assert_eq!(other.code, Some(2), "{other:?}");
-    assert!(other.stderr.contains("book.epd.partial: begun with engine_args [\"--sleep-us\",\"50000\"]"), "{other:?}");
+    assert!(other.stderr.contains("book.epd.partial: begun with engine_args [\"--hold\",\""), "{other:?}");
     assert!(other.stderr.contains("give the same settings, or delete it to begin anew"), "{other:?}");
     assert!(judged(&out) >= first + 20);
 
-    assert_eq!(make("--sleep-us 50000", &out, &format!("{SETTINGS} -j 3")), expected);
+    gate.open();
+    assert_eq!(make(&gate.words(), &out, &format!("{SETTINGS} -j 3")), expected);
 }
 
 #[test]
@@ -328,7 +331,8 @@ fn a_book_that_cannot_be_read_any_more_breaks_the_run_off() {
     std::fs::write(&path, text).unwrap();
     let dir = folder.path().join("run");
     let more = format!("--book {} --nodes 1 --max-plies 20 --max-pairs 900 -j 1 --seed 3", path.display());
-    let args = sprt_args("--seed 1 --sleep-us 1000", "--seed 2", &dir, &more);
+    let gate = Gate::new(folder.path(), 6);
+    let args = sprt_args(&format!("--seed 1 {}", gate.words()), "--seed 2", &dir, &more);
     let mut live = Live(quintain(&args).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap());
     let journal = dir.join("games.jsonl");
     let lines = || std::fs::read(&journal).map_or(0, |text| text.iter().filter(|byte| **byte == b'\n').count());
@@ -341,6 +345,7 @@ fn a_book_that_cannot_be_read_any_more_breaks_the_run_off() {
     let copies: Vec<_> = files.filter(is_nameless).collect();
     assert_eq!(copies.len(), 1, "{copies:?}");
     std::fs::OpenOptions::new().write(true).open(&copies[0]).unwrap().set_len(0).unwrap();
+    gate.open();
     let stdout = live.said();
     let code = live.0.wait().unwrap().code();
     assert_eq!(code, Some(4), "{stdout}");

@@ -8,11 +8,13 @@ use std::process::{Child, Stdio};
 
 use serde_json::Value;
 
-use crate::harness::{Game, Ran, games, in_shell, quintain, run, sprt, sprt_args, summary, until};
+use crate::harness::{Game, Gate, Ran, games, in_shell, quintain, run, sprt, sprt_args, summary, until};
 
-/// A run that is being played, killed should its test fail.
+/// A run that is being played, killed should its test fail. From the second game of each process on
+/// its peers wait for the gate, so that it is not over before its test has looked at it.
 struct Live {
     folder: tempfile::TempDir,
+    gate: Gate,
     dir: PathBuf,
     more: String,
     child: Child,
@@ -25,7 +27,9 @@ impl Drop for Live {
     }
 }
 
-const PEERS: [&str; 2] = ["--seed 1 --sleep-us 500", "--seed 2 --sleep-us 500"];
+fn peers(gate: &Gate) -> [String; 2] {
+    [1, 2].map(|seed| format!("--seed {seed} --sleep-us 500 {}", gate.words()))
+}
 
 impl Live {
     fn start(more: &str) -> Self {
@@ -34,12 +38,14 @@ impl Live {
 
     fn start_in(more: &str, name: &str, env: &[(&str, &Path)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
+        let gate = Gate::new(folder.path(), 2);
         let dir = folder.path().join(name);
         let more = format!("--nodes 1 --max-plies 40 --seed 11 {more}");
-        let mut command = quintain(&sprt_args(PEERS[0], PEERS[1], &dir, &more));
+        let [new, base] = peers(&gate);
+        let mut command = quintain(&sprt_args(&new, &base, &dir, &more));
         command.envs(env.iter().copied()).stdout(Stdio::null()).stderr(Stdio::null());
         let child = command.spawn().unwrap();
-        let mut live = Self { folder, dir, more, child };
+        let mut live = Self { folder, gate, dir, more, child };
         live.until_it_listens();
         live
     }
@@ -87,7 +93,8 @@ impl Live {
     #[track_caller]
     fn check_as_unsteered(&self, code: i32) {
         let dir = self.folder.path().join("unsteered");
-        sprt(code, PEERS[0], PEERS[1], &dir, &self.more);
+        let [new, base] = peers(&self.gate);
+        sprt(code, &new, &base, &dir, &self.more);
         let found: Vec<Game> = games(&self.dir);
         assert_eq!(found, games(&dir));
     }
@@ -98,6 +105,7 @@ fn a_paused_run_begins_no_game_until_it_is_resumed() {
     let mut live = Live::start("--max-pairs 12 -j 2");
     let answer = live.steer("pause");
     assert_eq!((&answer["phase"], &answer["concurrency"]), (&"paused".into(), &2.into()));
+    live.gate.open();
     until("the running games", || live.steer("status")["playing"] == 0);
     let lines = live.lines();
     for _ in 0..5 {
@@ -113,14 +121,17 @@ fn a_paused_run_begins_no_game_until_it_is_resumed() {
 #[test]
 fn concurrency_grows_and_shrinks() {
     let mut live = Live::start("--max-pairs 120 -j 2");
+    let mut before = 2;
     for games in [5, 1, 4, 1, 1, 6, 2, 1] {
         assert_eq!(live.steer(&format!("concurrency {games}"))["concurrency"], games);
-        let most = |now: &Value| now["playing"].as_u64().unwrap() <= games;
-        until("so many games at once", || most(&live.steer("status")));
-        if games == 5 {
-            until("all slots", || live.steer("status")["playing"] == games);
+        if games < before {
+            // Who is to leave ends its game first.
+            live.gate.let_one_on();
         }
+        until("so many games at once", || live.steer("status")["playing"] == games);
+        before = games;
     }
+    live.gate.open();
     live.ends(3);
     live.check_as_unsteered(3);
 }
@@ -130,7 +141,7 @@ fn concurrency_grows_and_shrinks() {
 #[test]
 fn a_slot_keeps_few_files_open() {
     const MORE: usize = 8;
-    let live = Live::start("--max-pairs 100000 -j 1");
+    let live = Live::start("--max-pairs 100 -j 1");
     let open = || std::fs::read_dir(format!("/proc/{}/fd", live.child.id())).unwrap().count();
     let playing = |games: usize| until("the games", || live.steer("status")["playing"] == games);
     playing(1);
@@ -170,6 +181,7 @@ fn a_pair_that_a_slot_leaves_half_played_is_finished_by_another() {
     let mut live = Live::start("--max-pairs 12 -j 3");
     live.steer("pause");
     live.steer("concurrency 1");
+    live.gate.open();
     until("the running games", || live.steer("status")["playing"] == 0);
     assert!(live.lines() < 25, "over already");
     live.steer("resume");
@@ -185,6 +197,7 @@ fn a_stop_is_as_one_interrupt() {
             live.steer("pause");
         }
         assert_eq!(live.steer("stop")["phase"], "stopping");
+        live.gate.open();
         live.ends(130);
         assert_eq!(summary(&live.dir)["stopped_by"], "interrupted");
         assert!(!live.socket().exists());
@@ -203,7 +216,7 @@ fn what_cannot_be_done_is_refused_in_one_line() {
         );
         assert_eq!(live.steer("status")["concurrency"], 1);
     }
-    let timed = Live::start("--max-pairs 2000 -j 1 --new-tc 10+0.1");
+    let timed = Live::start("--max-pairs 2000 -j 1 --new-tc 10000+0.1");
     let ran = timed.ctl("concurrency 60000");
     assert_eq!((ran.code, ran.stderr.lines().count()), (Some(2), 1), "{ran:?}");
     assert!(ran.stderr.contains("charged for each other's time"), "{ran:?}");
@@ -251,6 +264,7 @@ fn a_watcher_sees_the_run_to_its_end() {
     let first: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
     assert_eq!((&first["event"], &first["v"]), (&"progress".into(), &1.into()));
     live.steer("resume");
+    live.gate.open();
     live.ends(3);
     shown.read_to_string(&mut heard).unwrap();
     assert!(heard.contains("playing, 1 at once"), "{heard}");
@@ -280,6 +294,7 @@ fn a_resumed_run_takes_the_place_of_a_killed_one() {
     live.child = quintain(&["resume", &path]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     live.until_it_listens();
     live.steer("concurrency 3");
+    live.gate.open();
     live.ends(3);
     assert!(!live.socket().exists());
     live.check_as_unsteered(3);
@@ -296,6 +311,7 @@ fn a_long_path_has_its_socket_elsewhere() {
     assert!(Path::new(&noted).starts_with(runtime.path()), "{noted}");
     check_private(Path::new(&noted));
     live.steer("stop");
+    live.gate.open();
     live.ends(130);
     assert!(!live.dir.join("control.path").exists() && !Path::new(&noted).exists());
 }
@@ -333,6 +349,7 @@ fn no_client_can_stall_a_run() {
     let mut out = flood.try_clone().unwrap();
     let writer = std::thread::spawn(move || while out.write_all(b"{\"cmd\":\"status\"}\n").is_ok() {});
     assert_eq!(live.steer("status")["phase"], "running");
+    live.gate.open();
     live.ends(3);
     // Nobody read the answers, and what was not read is dropped with the socket.
     flood.shutdown(std::net::Shutdown::Both).unwrap();

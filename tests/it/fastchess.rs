@@ -9,7 +9,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::harness::{FAKE, Ran, games, quintain, until};
+use crate::harness::{FAKE, Gate, Ran, games, quintain, until};
 use crate::skip::skip;
 
 /// Four positions, two of them with Black to move.
@@ -361,8 +361,8 @@ fn tournaments_in_one_folder_keep_apart() {
         format!("A({engine}) B(--seed 2) -each nodes=1 -openings file=b.epd -rounds 2 -maxmoves 4 -force-concurrency")
     };
     let runs = || ["", "-2", "-3"].map(|end| folder.path().join(format!("config.json.run{end}")).exists());
-    let mut first =
-        under("fastchess", &line("--sleep-us 9000000"), folder.path()).stdout(Stdio::null()).spawn().unwrap();
+    let gate = Gate::new(folder.path(), 2);
+    let mut first = under("fastchess", &line(&gate.words()), folder.path()).stdout(Stdio::null()).spawn().unwrap();
     until("its run", || runs()[0]);
     assert_eq!(fastchess(&line(""), folder.path()).code, Some(0));
     assert_eq!(runs(), [true, true, false]);

@@ -1,7 +1,7 @@
 //! Shared parts of the end-to-end tests: the program, its run directories, and journals read as any
 //! JSON reader would.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -175,6 +175,51 @@ pub(crate) fn check_summary(summary: &Value, counted: &[Game]) {
     assert_eq!(summary["wdl"], serde_json::json!([scored(2), scored(1), scored(0)]));
     for (ending, count) in summary["endings"].as_object().unwrap() {
         assert_eq!(*count, counted.iter().filter(|game| game.termination == *ending).count(), "{ending}");
+    }
+}
+
+/// A file for which scripted peers wait. A run of such peers does not end before its test lets it,
+/// however late the test wakes.
+pub(crate) struct Gate {
+    file: PathBuf,
+    /// First game of a process that waits.
+    game: u64,
+    /// Games of a process that went on while it was closed.
+    more: u64,
+}
+
+impl Gate {
+    /// Closed from this game of each process on; the file lies in `folder`.
+    pub(crate) fn new(folder: &Path, game: u64) -> Self {
+        Self { file: folder.join("gate"), game, more: 0 }
+    }
+
+    /// Words of the peer's command line.
+    pub(crate) fn words(&self) -> String {
+        format!("--hold {}@{}", self.file.display(), self.game)
+    }
+
+    /// Lets all games go on.
+    pub(crate) fn open(&self) {
+        self.write("");
+    }
+
+    /// Lets one more game of each process go on.
+    pub(crate) fn let_one_on(&mut self) {
+        self.write(&(self.game + self.more).to_string());
+        self.more += 1;
+    }
+
+    /// Lets no further search go on.
+    pub(crate) fn close(&self) {
+        std::fs::remove_file(&self.file).unwrap();
+    }
+
+    /// In one step: a peer may read it at any moment.
+    fn write(&self, text: &str) {
+        let new = self.file.with_extension("new");
+        std::fs::write(&new, text).unwrap();
+        std::fs::rename(&new, &self.file).unwrap();
     }
 }
 

@@ -8,24 +8,24 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::harness::{
-    FAKE, Game, Ran, check_summary, fake, games, heeding_signals, in_shell, pgn_tags, quintain, run, sprt, sprt_args,
-    summary, until,
+    FAKE, Game, Gate, Ran, check_summary, fake, games, heeding_signals, in_shell, pgn_tags, quintain, run, sprt,
+    sprt_args, summary, until,
 };
 
 /// A run that tests break: its folder, whose path the command line of each of its processes holds,
-/// and its flags.
+/// and its flags. It does not end by itself before its gate is opened.
 struct Broken {
     folder: tempfile::TempDir,
-    sleep_us: u64,
-    /// Game of a process from which its searches wait for `release`.
-    held_from: Option<u64>,
+    gate: Gate,
     more: String,
 }
 
 impl Broken {
-    fn new(sleep_us: u64, more: &str) -> Self {
-        let more = format!("--nodes 1 --max-plies 40 --seed 11 {more}");
-        Self { folder: tempfile::tempdir().unwrap(), sleep_us, held_from: None, more }
+    /// `game` of a process is the first that waits for the gate.
+    fn new(game: u64, more: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let gate = Gate::new(folder.path(), game);
+        Self { folder, gate, more: format!("--nodes 1 --max-plies 40 --seed 11 {more}") }
     }
 
     fn dir(&self) -> PathBuf {
@@ -34,17 +34,7 @@ impl Broken {
 
     fn sides(&self) -> [String; 2] {
         let name = self.folder.path().display();
-        let hold = self.held_from.map_or_else(String::new, |game| format!("--hold {}@{game}", self.gate().display()));
-        [1, 2].map(|seed| format!("--name {name} --seed {seed} --sleep-us {} {hold}", self.sleep_us))
-    }
-
-    fn gate(&self) -> PathBuf {
-        self.folder.path().join("gate")
-    }
-
-    /// Lets the held games go on.
-    fn release(&self) {
-        std::fs::write(self.gate(), "").unwrap();
+        [1, 2].map(|seed| format!("--name {name} --seed {seed} --sleep-us 200 {}", self.gate.words()))
     }
 
     fn start(&self) -> Child {
@@ -73,10 +63,6 @@ impl Broken {
         let [new, base] = self.sides();
         sprt(code, &new, &base, &dir, &self.more);
         dir
-    }
-
-    fn journal_bytes(&self) -> u64 {
-        std::fs::metadata(self.dir().join("games.jsonl")).map_or(0, |about| about.len())
     }
 
     fn journal_lines(&self) -> usize {
@@ -165,51 +151,47 @@ fn next(state: &mut u64) -> u64 {
 
 const KILLS: u64 = 12;
 
+/// Games of each process in a run that is killed, in three slots.
+const GAMES_BETWEEN_KILLS: u64 = 2;
+
 #[test]
 fn a_run_killed_at_any_moment_comes_to_the_same_games() {
-    let broken = Broken::new(200, "--max-pairs 40 -j 3");
-    let unbroken = broken.unbroken(3);
-    let whole = std::fs::metadata(unbroken.join("games.jsonl")).unwrap().len();
+    // However late each kill comes, the processes so far played fewer than the eighty games.
+    let broken = Broken::new(GAMES_BETWEEN_KILLS + 1, "--max-pairs 40 -j 3");
     let mut state = 0x5eed;
-    let mut kills = 0;
-    let mut begun = 0;
     for kill in 0..KILLS {
         // The first kills may come before there is a run; then it starts anew, as its user would.
+        let begun = broken.journal_lines() as u64;
         let mut child = if broken.dir().exists() { spawn(&broken.resume_args()) } else { broken.start() };
-        begun = begun.max(broken.journal_bytes());
         // Some kills strike while the run is being set up or replayed, most of them between or
         // within two games.
-        let target = if kill % 4 == 3 { 0 } else { begun + next(&mut state) % (2 * whole / KILLS) };
+        let target = if kill % 4 == 3 { 0 } else { begun + next(&mut state) % (3 * GAMES_BETWEEN_KILLS) };
         let mut polls = next(&mut state) % 64;
-        let mut ended = None;
         until("the moment to kill", || {
-            ended = child.try_wait().unwrap();
             polls = polls.saturating_sub(1);
-            ended.is_some() || polls == 0 && broken.journal_bytes() >= target
+            polls == 0 && broken.journal_lines() as u64 >= target
         });
-        if ended.is_none() {
-            child.kill().unwrap();
-            kills += 1;
-        }
+        assert!(child.try_wait().unwrap().is_none(), "kill {kill}: the run ended by itself");
+        child.kill().unwrap();
         child.wait().unwrap();
         broken.check_no_orphans();
     }
-    assert!(kills >= KILLS / 2, "only {kills} kills");
+    broken.gate.open();
     let ran = broken.resume();
     assert_eq!(ran.code, Some(3), "{ran:?}");
-    check_same(&broken.dir(), &unbroken);
+    check_same(&broken.dir(), &broken.unbroken(3));
     broken.check_no_orphans();
 }
 
 #[test]
 fn an_interrupt_lets_running_games_finish() {
-    let broken = Broken { held_from: Some(2), ..Broken::new(0, "--max-pairs 4 -j 1") };
+    let broken = Broken::new(2, "--max-pairs 4 -j 1");
     let mut child = broken.start_heard();
     // The header and one game: the second game has begun, or is about to.
-    until("a game", || broken.journal_lines() == 2);
+    until("a game", || broken.journal_lines() > 1);
     signal(&child, Signal::INT);
     hears_of_an_interrupt(&mut child);
-    broken.release();
+    broken.gate.open();
     assert_eq!(child.wait().unwrap().code(), Some(130));
     let found = games(&broken.dir());
     assert_eq!(found.len(), 2, "the running game was played to its end, and no other");
@@ -227,7 +209,7 @@ fn an_interrupt_lets_running_games_finish() {
 #[test]
 fn a_request_to_end_stops_at_once_and_can_be_resumed() {
     for signals in [&[Signal::TERM][..], &[Signal::HUP], &[Signal::INT, Signal::INT]] {
-        let broken = Broken { held_from: Some(2), ..Broken::new(0, "--max-pairs 6 -j 2") };
+        let broken = Broken::new(2, "--max-pairs 6 -j 2");
         let mut child = broken.start_heard();
         until("a game", || broken.journal_lines() > 1);
         for (sent, which) in signals.iter().enumerate() {
@@ -239,7 +221,7 @@ fn a_request_to_end_stops_at_once_and_can_be_resumed() {
         }
         assert_eq!(child.wait().unwrap().code(), Some(130), "{signals:?}");
         broken.check_no_orphans();
-        broken.release();
+        broken.gate.open();
         assert!(games(&broken.dir()).len() < 12, "{signals:?}");
         assert_eq!(broken.resume().code, Some(3), "{signals:?}");
         check_same(&broken.dir(), &broken.unbroken(3));
@@ -251,13 +233,14 @@ fn a_request_to_end_stops_at_once_and_can_be_resumed() {
 #[test]
 fn a_signal_that_was_ignored_stays_so() {
     for (name, which) in [("HUP", Signal::HUP), ("INT", Signal::INT), ("TERM", Signal::TERM)] {
-        let broken = Broken::new(4_000, "--max-pairs 2 -j 1");
+        let broken = Broken::new(2, "--max-pairs 2 -j 1");
         let [new, base] = broken.sides();
         let args = sprt_args(&new, &base, &broken.dir(), &broken.more);
         let mut command = in_shell(&format!("trap '' {name}; exec \"$@\""), &args);
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         until("a game", || broken.journal_lines() > 1);
         signal(&child, which);
+        broken.gate.open();
         assert_eq!(child.wait().unwrap().code(), Some(3), "{name}");
         assert_eq!(games(&broken.dir()).len(), 4, "{name}");
     }
@@ -265,7 +248,7 @@ fn a_signal_that_was_ignored_stays_so() {
 
 #[test]
 fn two_processes_cannot_play_one_run() {
-    let broken = Broken::new(4_000, "--max-pairs 100 -j 1");
+    let broken = Broken::new(2, "--max-pairs 4 -j 1");
     let mut child = broken.start();
     until("a game", || broken.journal_lines() > 1);
     let before = entries(&broken.dir());

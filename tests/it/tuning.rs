@@ -12,7 +12,7 @@ use quintain::tune::read;
 use quintain::tune::space::Space;
 use serde_json::Value;
 
-use crate::harness::{Game, Ran, fake, games, quintain, run, summary, until};
+use crate::harness::{Game, Gate, Ran, fake, games, quintain, run, summary, until};
 
 /// Parameters of the scripted peer.
 const PARAMS: &str =
@@ -132,26 +132,25 @@ fn games_at_once_change_neither_games_nor_result() {
 
 #[test]
 fn a_tuning_killed_at_any_moment_comes_to_the_same_result() {
-    let tuning = Tuning::played(ENGINE, 100, Choice::Auto);
-    let whole = std::fs::metadata(tuning.whole().join("games.jsonl")).unwrap().len();
+    /// Games of each process before it waits. Fifteen processes play fewer than all games.
+    const GAMES: usize = 12;
+    let gates = tempfile::tempdir().unwrap();
+    let gate = Gate::new(gates.path(), GAMES as u64 + 1);
+    gate.open();
+    let tuning = Tuning::played(&format!("{ENGINE} {}", gate.words()), 100, Choice::Auto);
+    gate.close();
     let dir = tuning.anew("killed");
-    let bytes = || std::fs::metadata(dir.join("games.jsonl")).unwrap().len();
-    let mut kills = 0;
-    for part in 1..6 {
+    let lines = || std::fs::read(dir.join("games.jsonl")).unwrap().iter().filter(|byte| **byte == b'\n').count();
+    for kill in 1..6 {
+        let begun = lines();
         let mut child = quintain(&resume_args(&dir, "-j 3"));
         let mut child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        let mut ended = false;
-        until("the moment to kill", || {
-            ended = child.try_wait().unwrap().is_some();
-            ended || bytes() >= whole * part / 7
-        });
-        if !ended {
-            child.kill().unwrap();
-            kills += 1;
-        }
+        until("the moment to kill", || lines() >= begun + GAMES);
+        assert!(child.try_wait().unwrap().is_none(), "kill {kill}: the run ended by itself");
+        child.kill().unwrap();
         child.wait().unwrap();
     }
-    assert!(kills >= 2, "only {kills} kills");
+    gate.open();
     resume(&dir, "-j 2");
     check_same(&dir, &tuning.whole());
 }
