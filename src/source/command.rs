@@ -256,10 +256,17 @@ impl Reader {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::OpenOptionsExt as _;
+
     use super::*;
 
+    const NONBLOCK: i32 = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+
+    /// Longer than a test may take.
+    const LONG: Duration = Duration::from_secs(1_200);
+
     fn shell(script: &str) -> Task {
-        Task::new("sh", Duration::from_secs(20)).args(["-c", script])
+        Task::new("sh", LONG).args(["-c", script])
     }
 
     #[test]
@@ -289,18 +296,29 @@ mod tests {
 
     #[test]
     fn the_deadline_ends_the_whole_group() {
-        let began = Instant::now();
-        let task = Task::new("sh", Duration::from_millis(200)).args(["-c", "sleep 60 & sleep 60"]);
+        let folder = tempfile::tempdir().unwrap();
+        let fifo = folder.path().join("fifo");
+        assert!(shell(&format!("mkfifo '{}'", fifo.display())).run().unwrap().status.success());
+        let mut end = std::fs::OpenOptions::new().read(true).custom_flags(NONBLOCK).open(&fifo).unwrap();
+        // A signal takes a moment. While somebody can write, a read blocks.
+        let mut nobody_writes = || {
+            let begun = Instant::now();
+            while !matches!(end.read(&mut [0]), Ok(0)) {
+                assert!(begun.elapsed() < LONG, "a process outlived its group");
+                thread::sleep(Duration::from_millis(1));
+            }
+        };
+        let sleeper = format!("sleep 3000 > '{}'", fifo.display());
+        let task = Task::new("sh", Duration::from_millis(200)).args(["-c", &format!("{sleeper} & {sleeper}")]);
         assert!(matches!(task.run(), Err(CommandError::Timeout { .. })));
-        assert!(began.elapsed() < Duration::from_secs(2));
-        let began = Instant::now();
-        assert!(shell("sleep 60 & true").run().unwrap().status.success());
-        assert!(began.elapsed() < Duration::from_secs(2));
+        nobody_writes();
+        assert!(shell(&format!("{sleeper} & true")).run().unwrap().status.success());
+        nobody_writes();
     }
 
     #[test]
     fn a_missing_program_is_named() {
-        let error = Task::new("no-such-program", DRAIN).run().unwrap_err();
+        let error = Task::new("no-such-program", LONG).run().unwrap_err();
         assert!(error.to_string().starts_with("cannot start `no-such-program`"));
     }
 }

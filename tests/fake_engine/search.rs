@@ -138,11 +138,13 @@ impl Engine {
 
     fn wait_for_stop(&mut self, input: &mut impl BufRead) -> bool {
         let mut line = String::new();
+        let mut is_told_again = false;
         loop {
             line.clear();
             match input.read_line(&mut line) {
                 Ok(count) if count > 0 => match line.trim() {
                     "stop" if self.at_start("no-stop") => {}
+                    "stop" if self.at_start("late-stop") && !is_told_again => is_told_again = true,
                     "stop" | "ponderhit" => {
                         std::thread::sleep(self.settings.stop);
                         return true;

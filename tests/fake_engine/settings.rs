@@ -53,6 +53,7 @@ const FAULTS: &[(&str, When)] = &[
     ("invalid-utf8", When::From),
     ("late-on-clock", When::Start),
     ("leading-spaces", When::From),
+    ("late-stop", When::Start),
     ("leave-family", When::Start),
     ("leave-group", When::Start),
     ("long-line", When::From),

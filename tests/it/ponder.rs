@@ -10,8 +10,24 @@ use quintain::uci::{Go, SideClock};
 
 use crate::harness::{FAKE, PATIENCE, games, sprt};
 
-/// For searches that are to run into their deadline.
+/// For searches and waits that are to run into their deadline.
 const SHORT: Duration = Duration::from_millis(200);
+
+/// Limits of a search after the first one, and of the answer to `stop`.
+#[derive(Clone, Copy)]
+struct Patience {
+    deadline: Duration,
+    stop: Duration,
+}
+
+impl Patience {
+    /// Only what is to run into its limit has a short one.
+    fn of(came: &str) -> Self {
+        let short = |is_short| if is_short { SHORT } else { PATIENCE };
+        let is_killed = came == "overrun, killed" || came.starts_with("no `bestmove` within");
+        Self { deadline: short(came.starts_with("overrun")), stop: short(is_killed) }
+    }
+}
 
 /// Event that follows the ponder search.
 #[derive(Clone, Copy, Debug)]
@@ -27,13 +43,14 @@ enum Then {
 /// A search in the starting position, one on the opponent's time, and what follows; says how that
 /// came out and what the engine was told after the first search. The opponent moves when `answers`
 /// answers are there, the first search's among them.
-async fn ponder(args: &str, answers: usize, then: Then, deadline: Duration) -> (String, Vec<String>) {
+async fn ponder(args: &str, answers: usize, then: Then, patience: Patience) -> (String, Vec<String>) {
+    let Patience { deadline, stop } = patience;
     let config = EngineConfig {
         name: "fake".into(),
         program: FAKE.into(),
         args: format!("--ponder 2 {args}").split_whitespace().map(str::to_owned).collect(),
         ponder: true,
-        timeouts: Timeouts { stop: if args.contains("--stop-ms") { PATIENCE } else { SHORT }, ..Timeouts::default() },
+        timeouts: Timeouts { stop, ..Timeouts::default() },
         ..EngineConfig::default()
     };
     let mut engine = Engine::start(&config, &[]).await.unwrap();
@@ -90,9 +107,9 @@ fn brief(outcome: &SearchOutcome) -> String {
 
 #[track_caller]
 fn check(args: &str, answers: usize, then: Then, came: &str, told: &[&str]) {
-    let deadline = if came.starts_with("overrun") { SHORT } else { PATIENCE };
+    let patience = Patience::of(came);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let run = async { tokio::time::timeout(PATIENCE, ponder(args, answers, then, deadline)).await.expect("it hangs") };
+    let run = async { tokio::time::timeout(PATIENCE, ponder(args, answers, then, patience)).await.expect("it hangs") };
     let (what, lines) = runtime.block_on(run);
     assert_eq!(what, came, "{args}, {then:?}: {lines:?}");
     // Of an engine that prints for ever the transcript keeps the end, and that is its own.
@@ -131,7 +148,7 @@ fn an_engine_that_does_not_stop_loses_its_time() {
     check(deaf, 1, Then::Miss, "overrun, killed", &[GUESS, THINK, "stop", "stop"]);
     check(deaf, 1, Then::End, "no `bestmove` within 0.2 s", &[GUESS, THINK, "stop"]);
     // Slower than what is left on its clock, and not too slow to play on.
-    let slow = "--stop-ms 300";
+    let slow = "--fault late-stop";
     check(slow, 1, Then::Miss, "overrun, answered stop", &[GUESS, THINK, "stop", "stop"]);
     // It prints for ever, which must not hold up the opponent.
     let chatter = "--fault chatter@2";
@@ -147,14 +164,14 @@ fn an_engine_that_dies_is_found_out_when_it_is_asked() {
     check(dies, 1, Then::End, "exit status 3", &[GUESS, THINK, "stop"]);
 }
 
-/// Three moves of 1 s on a clock of 2.5 s, against an opponent that takes longer: enough only for
-/// who thinks meanwhile.
+/// Eight moves of 1 s on a clock of 7.5 s, against an opponent that takes longer: enough only for
+/// who thinks meanwhile, and then far more than enough.
 #[track_caller]
 fn check_clock(more: &str, expected: bool) {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("run");
-    let limits = "--new-tc 2.5 --base-tc 1000 --max-plies 6 --max-pairs 1 --seed 1 -j 1 --force-concurrency";
-    sprt(3, "--sleep-us 1000000 --ponder 2", "--seed 2 --sleep-us 2000000", &dir, &format!("{limits} {more}"));
+    let limits = "--new-tc 7.5 --base-tc 1000 --max-plies 16 --max-pairs 1 --seed 1 -j 1 --force-concurrency";
+    sprt(3, "--sleep-us 1000000 --ponder 2", "--seed 2 --sleep-us 1500000", &dir, &format!("{limits} {more}"));
     for game in games(&dir) {
         assert_eq!(game.termination != "time-forfeit", expected, "{more}: {game:?}");
     }
@@ -162,6 +179,8 @@ fn check_clock(more: &str, expected: bool) {
 
 #[test]
 fn the_opponents_time_is_free() {
-    check_clock("--ponder", true);
-    check_clock("", false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| check_clock("--ponder", true));
+        check_clock("", false);
+    });
 }
