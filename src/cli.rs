@@ -292,20 +292,30 @@ mod tests {
         Cli::command().debug_assert();
     }
 
-    /// The lines of the README's shell blocks that call this program, comments left out.
-    fn commands_of_the_readme() -> Vec<String> {
-        let text = include_str!("../README.md");
-        let blocks = text.split("```sh\n").skip(1).filter_map(|rest| rest.split("```").next());
-        let lines = blocks.flat_map(str::lines).map(|line| line.split(" # ").next().unwrap_or_default().trim());
-        lines.filter(|line| line.starts_with("quintain ")).map(str::to_owned).collect()
+    /// Commands that call this program, from the fenced blocks of the README and of the guides, less
+    /// their comments.
+    fn commands_of_the_guides() -> Vec<String> {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+        let guides = std::fs::read_dir(root.join("docs")).expect("docs").map(|entry| entry.expect("entry").path());
+        let pages = guides.filter(|path| path.extension().is_some_and(|kind| kind == "md"));
+        let mut commands = Vec::new();
+        for page in pages.chain([root.join("README.md")]) {
+            let text = std::fs::read_to_string(&page).expect("page");
+            // Between fences: every second part.
+            let blocks = text.split("```").skip(1).step_by(2);
+            let lines = blocks.flat_map(str::lines).map(|line| line.split(" # ").next().unwrap_or_default().trim());
+            commands.extend(lines.filter(|line| line.starts_with("quintain ")).map(str::to_owned));
+        }
+        commands
     }
 
     #[test]
-    fn every_command_of_the_readme_parses() {
-        let commands = commands_of_the_readme();
-        assert!(commands.len() >= 25, "{commands:?}");
+    fn every_command_of_the_guides_parses() {
+        let commands = commands_of_the_guides();
+        assert!(commands.len() >= 60, "{commands:?}");
         for command in commands {
-            let words = crate::source::split_words(&command).expect("words");
+            // What the shell makes of a redirection is not the program's.
+            let words = crate::source::split_words(command.split(" > ").next().unwrap_or_default()).expect("words");
             let parsed = Cli::command().try_get_matches_from(words).map(|_| ());
             assert!(parsed.is_ok(), "{command}: {parsed:?}");
         }
