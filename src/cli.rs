@@ -292,8 +292,8 @@ mod tests {
         Cli::command().debug_assert();
     }
 
-    /// Commands that call this program, from the fenced blocks of the README and of the guides, less
-    /// their comments.
+    /// Commands that call this program, from the fenced blocks of the README and of the guides,
+    /// less their comments.
     fn commands_of_the_guides() -> Vec<String> {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
         let guides = std::fs::read_dir(root.join("docs")).expect("docs").map(|entry| entry.expect("entry").path());
