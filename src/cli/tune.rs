@@ -27,6 +27,9 @@ with the normal build if the recipe's [tune] says where the values stand. The ex
 if each is shown to gain less than 5 Elo, 3 if neither. A run's directory has tune/ (games), prove/ (race), options.toml, and lines for OpenBench and fishtest. The same
 command with the same --out goes on with what was broken off.
 
+A value that makes the engine fail loses its game. The range of a parameter is narrowed if at least three values failed beyond every one
+that played. The default of --max-failures is 16 times the pairs of a block: 16, or two for each game at once.
+
 No gain is ever predicted from the games of a tuning. What --dry-run shows is what the method finds on simulated landscapes, where
 the truth is known; of this engine it knows nothing.
 

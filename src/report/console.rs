@@ -130,6 +130,8 @@ pub struct Viewer {
     pairs_before: u64,
     /// Number of time losses so far. The first few have a line each.
     time_losses: u64,
+    /// Number of narrowed ranges of a tuning so far. Each has a line.
+    cuts: usize,
 }
 
 impl Viewer {
@@ -137,13 +139,14 @@ impl Viewer {
     #[must_use]
     pub fn new(plan: &Plan) -> Self {
         let names = plan.players.iter().map(|player| player.name.clone()).collect();
-        Self { total: Pairing::new(plan).total(), names, pairs_before: 0, time_losses: 0 }
+        Self { total: Pairing::new(plan).total(), names, pairs_before: 0, time_losses: 0, cuts: 0 }
     }
 
     /// Records the state before this process began, which the pace leaves out.
     pub fn begin(&mut self, standing: &Standing) {
         self.pairs_before = standing.pairs();
         self.time_losses = standing.finished_time_losses().lost;
+        self.cuts = standing.tuning().map_or(0, |progress| progress.course().tuning().cuts().len());
     }
 
     /// Pairs per minute since this process began; `None` before the first.
@@ -198,6 +201,14 @@ impl Viewer {
         self.time_losses >= ALARM
     }
 
+    /// Line on the ranges of a tuning that were narrowed since the last call.
+    fn narrowed(&mut self, standing: &Standing) -> Option<String> {
+        let course = standing.tuning()?.course();
+        let cuts = course.tuning().cuts().len();
+        let before = std::mem::replace(&mut self.cuts, cuts);
+        (cuts > before).then(|| tune::cut_lines(course).split_off(before).join("\n"))
+    }
+
     /// Permanent line for an event, if it deserves one.
     #[must_use]
     pub fn line(&mut self, event: &RunEvent<'_>) -> Option<String> {
@@ -226,6 +237,7 @@ impl Viewer {
                 "game {}: void, for quintain itself was stopped while a clock ran; its pair is played again",
                 record.id.number()
             )),
+            RunEvent::PairCounted { standing, .. } => self.narrowed(standing),
             RunEvent::Warning { text } => Some(format!("warning: {text}")),
             RunEvent::Steered { status } => Some(match status.phase {
                 Phase::Running => format!("playing, {} at once", status.concurrency),
@@ -237,7 +249,6 @@ impl Viewer {
             | RunEvent::GameBegan { .. }
             | RunEvent::GameMoved { .. }
             | RunEvent::GameEnded { .. }
-            | RunEvent::PairCounted { .. }
             | RunEvent::Tick { .. }
             | RunEvent::Closed { .. } => None,
         }

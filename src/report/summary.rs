@@ -184,6 +184,7 @@ fn text(plan: &Plan, finish: &Finish, estimates: &Estimates, root: &Path) -> Str
     if let Some(progress) = standing.tuning() {
         lines.extend(tune::lines(progress));
         lines.extend(tune::noise_line(progress.course()));
+        lines.extend(tune::cut_lines(progress.course()));
         lines.extend(tune::table(progress.course(), &progress.rule().dead, None));
         lines.extend(duel_players(plan, standing));
     } else if plan.players.len() == 2 {

@@ -10,8 +10,9 @@ use crate::tournament::tuning::Progress;
 use crate::tune::auto::Purpose;
 use crate::tune::course::Course;
 use crate::tune::factors::{Effect, FactorRun};
+use crate::tune::narrow::Cut;
 use crate::tune::report::Row;
-use crate::tune::space::Param;
+use crate::tune::space::{End, Param};
 
 /// Parameters named in the line of the largest moves.
 const NAMED: usize = 5;
@@ -51,6 +52,36 @@ pub fn lines(progress: &Progress) -> Vec<String> {
     lines.push(moves_line(course));
     lines.push(pairs_line(progress));
     lines
+}
+
+/// Formats `Margin: range narrowed from at most 100 to at most 62; the engine failed with 8 values
+/// beyond every one that played`, for each range that was narrowed.
+#[must_use]
+pub fn cut_lines(course: &Course) -> Vec<String> {
+    let space = course.tuning().space();
+    let line = |cut: &Cut| {
+        let name = space.params().get(cut.param).map_or("?", |param| param.name.as_str());
+        let least = match cut.end {
+            End::Min => "at least",
+            End::Max => "at most",
+        };
+        format!(
+            "{name}: range narrowed from {least} {} to {least} {}; the engine failed with {} beyond every one that played",
+            plain(cut.from),
+            plain(cut.to),
+            count(cut.failures as u64, "value")
+        )
+    };
+    course.tuning().cuts().iter().map(line).collect()
+}
+
+/// Formats `narrowed to at least 3, at most 62`; `None` if the range of a parameter is as given.
+fn narrowed(course: &Course, place: usize) -> Option<String> {
+    let (given, now) = (course.tuning().space().params().get(place)?, course.tuning().narrowed().params().get(place)?);
+    let ends = [(given.min, now.min, "at least"), (given.max, now.max, "at most")];
+    let moved = ends.into_iter().filter(|(given, now, _)| given != now);
+    let words: Vec<String> = moved.map(|(_, now, least)| format!("{least} {}", plain(now))).collect();
+    (!words.is_empty()).then(|| format!("narrowed to {}", words.join(", ")))
 }
 
 /// Purpose of a run's next pairs in a word.
@@ -153,11 +184,14 @@ fn switches(run: &FactorRun) -> impl Iterator<Item = (&Param, &Effect)> {
 pub fn cells(course: &Course, dead: &[String]) -> (&'static [&'static str], Vec<Vec<String>>) {
     match course.tuning().as_factors() {
         Some(run) => (&SWITCH_COLUMNS, switches(run).map(|(param, effect)| switch(param, effect)).collect()),
-        None => (&COLUMNS, course.rows(dead).iter().map(parameter).collect()),
+        None => {
+            let rows = course.rows(dead).into_iter().enumerate();
+            (&COLUMNS, rows.map(|(place, row)| parameter(&row, narrowed(course, place))).collect())
+        }
     }
 }
 
-fn parameter(row: &Row) -> Vec<String> {
+fn parameter(row: &Row, narrowed: Option<String>) -> Vec<String> {
     let or_none = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
     vec![
         row.name.clone(),
@@ -167,7 +201,7 @@ fn parameter(row: &Row) -> Vec<String> {
         signed(row.moved, 2),
         or_none(row.error.map(|error| fixed(1.96 * error, 2))),
         or_none(row.better.map(|better| format!("{} %", fixed(better * 100.0, 0)))),
-        if row.is_dead { "dead: changes nothing".to_owned() } else { String::new() },
+        if row.is_dead { "dead: changes nothing".to_owned() } else { narrowed.unwrap_or_default() },
     ]
 }
 

@@ -13,15 +13,20 @@ use crate::tune::calibrate;
 use crate::tune::space::Space;
 use crate::tune::spsa::Constants;
 
-/// Default number of failures after which a tuning stops. It is high because a value may crash the
-/// engine.
-pub(crate) const MAX_FAILURES: u64 = 100;
+/// Default number of failures after which a tuning stops, in blocks of pairs. It is high because a
+/// value may crash the engine, and the pairs of two blocks may fail before its range is narrowed.
+const MAX_FAILING_BLOCKS: u64 = 16;
 
 /// Pairs of an OpenBench workload.
 const PAIRS_PER_WORKLOAD: u32 = 8;
 
 /// Most pairs of a tuning.
 const MAX_PAIRS: u64 = 10_000_000;
+
+/// Default number of failures after which a tuning stops.
+pub(crate) fn max_failures(concurrency: u16) -> u64 {
+    MAX_FAILING_BLOCKS * u64::from(tune::block(concurrency))
+}
 
 impl Choice {
     /// Returns the method of a plan.
@@ -78,7 +83,7 @@ pub fn plan(plan: Plan, wanted: Wanted) -> Result<Plan> {
     };
     let block = tune::block(plan.concurrency);
     let method = method(choice, block, plan.max_pairs)?;
-    let rule = TuneRule { method, space, seed: plan.seed, block, until_flat, dead };
+    let rule = TuneRule { method, space, seed: plan.seed, block, until_flat, dead, narrows: true };
     Ok(Plan {
         players: vec![side("plus"), side("minus")],
         max_pairs: method.pairs().or(plan.max_pairs),
@@ -113,10 +118,11 @@ pub fn play(raw: &RawPlan, wanted: Wanted, root: &Path) -> Result<Played> {
         fail!(Setting, "{} engines: a tuning plays one, against itself", raw.players.len());
     };
     let other = RawPlayer { spec: player.spec.clone(), ..RawPlayer::default() };
-    let max_failures = Some(raw.max_failures.unwrap_or(MAX_FAILURES));
-    let raw = RawPlan { players: vec![player.clone(), other], max_failures, ..raw.clone() };
+    let max_failures = raw.max_failures;
+    let raw = RawPlan { players: vec![player.clone(), other], ..raw.clone() };
     let (resolved, book) = resolve::games(&raw, "tune")?;
-    play::go(plan(resolved, wanted)?, book, root)
+    let max_failures = max_failures.unwrap_or_else(|| self::max_failures(resolved.concurrency));
+    play::go(plan(Plan { max_failures, ..resolved }, wanted)?, book, root)
 }
 
 /// Changes the number of pairs of a begun tuning.

@@ -209,7 +209,7 @@ impl Standing {
         self.repeated += 1;
         if let Some(game) = games.first() {
             let players = in_order((game.players.white, game.players.black));
-            self.settle(PairResult { players, half_points: 0, games: 0 }, games);
+            self.settle(PairResult { players, half_points: 0, games: 0, failed: [false; 2] }, games);
         }
     }
 
@@ -265,6 +265,7 @@ impl Standing {
             let (openings, points) = (self.openings.entry(players).or_default(), first + second);
             if is_repeat { openings.record_repeat(opening, points) } else { openings.record(opening, points) }
         }
+        let mut failed = [false; 2];
         for (game, half_points) in games.iter().zip(&half_points) {
             self.games += 1;
             self.time_losses.record(game);
@@ -284,6 +285,7 @@ impl Standing {
                 2 => players.1,
                 _ => continue,
             };
+            failed[usize::from(loser != players.0)] |= termination.is_failure();
             let Some(faults) = self.faults.get_mut(usize::from(loser.0)) else { continue };
             match termination {
                 Termination::TimeForfeit => faults.time_forfeits += 1,
@@ -294,7 +296,8 @@ impl Standing {
             }
         }
         let games_played = if games.len() == 1 { 1 } else { 2 };
-        self.settle(PairResult { players, half_points: half_points.iter().sum(), games: games_played }, games);
+        let half_points = half_points.iter().sum();
+        self.settle(PairResult { players, half_points, games: games_played, failed }, games);
         if let (Some(llr), Some(trial)) = (self.llr(), &mut self.trial) {
             trial.record(llr);
         }

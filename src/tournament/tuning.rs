@@ -10,6 +10,8 @@ use crate::tournament::formats::PairResult;
 use crate::tournament::formats::tune::{self, TuneRule};
 use crate::tune::auto::{Auto, Purpose, Vectors};
 use crate::tune::course::Course;
+use crate::tune::narrow::Cut;
+use crate::tune::space::Space;
 
 /// Least number of tuning pairs of a flat run. Earlier its result is too young to have moved much.
 const LEAST_FLAT_PAIRS: u64 = 2_000;
@@ -67,7 +69,7 @@ impl Progress {
             Purpose::Tune => self.pairs.tune += 1,
             Purpose::Validate => self.pairs.validate += 1,
         }
-        self.course.record(tune::result(pair));
+        self.course.record_failures(tune::result(pair), pair.failed);
         if self.course.tuning().completed() > block {
             self.is_flat = self.is_flat || self.rule.until_flat && self.hardly_moves_or_gains();
         }
@@ -142,9 +144,15 @@ impl Progress {
             drift: run.and_then(Auto::drift),
             noise: self.course.noise(),
             validation: ValidationFigures { ptnml: counts.0, estimates },
+            narrowed: tuning.cuts().iter().filter_map(|cut| cut_figures(tuning.space(), cut)).collect(),
             params: params.collect(),
         }
     }
+}
+
+fn cut_figures<'a>(space: &'a Space, cut: &Cut) -> Option<CutFigures<'a>> {
+    let Cut { param, end, from, to, failures, pairs } = *cut;
+    Some(CutFigures { name: &space.params().get(param)?.name, end: end.name(), from, to, failures, pairs })
 }
 
 /// True if both sides of a game have the values of `vectors`, or the journal does not tell.
@@ -180,6 +188,9 @@ pub struct Figures<'a> {
     pub noise: Option<f64>,
     /// Validation: the mean so far against the start. A tuning has no other Elo.
     pub validation: ValidationFigures,
+    /// Narrowed ranges, the first one first; absent if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub narrowed: Vec<CutFigures<'a>>,
     /// The parameters, in the order of the plan.
     pub params: Vec<ParamFigures<'a>>,
 }
@@ -192,6 +203,23 @@ pub struct ValidationFigures {
     /// Estimates from these pairs.
     #[serde(flatten)]
     pub estimates: Estimates,
+}
+
+/// A range of a tuning that was narrowed because the engine failed beyond it, in documents.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CutFigures<'a> {
+    /// Name of the parameter.
+    pub name: &'a str,
+    /// `min` or `max`.
+    pub end: &'static str,
+    /// Value of that end before.
+    pub from: f64,
+    /// Value of that end now.
+    pub to: f64,
+    /// Values that failed beyond every one that played.
+    pub failures: usize,
+    /// Pairs after which it was narrowed.
+    pub pairs: u64,
 }
 
 /// A parameter of a tuning in documents.
@@ -234,7 +262,7 @@ mod tests {
     const PLAYERS: (PlayerId, PlayerId) = (PlayerId(0), PlayerId(1));
 
     fn pair(half_points: u8) -> PairResult {
-        PairResult { players: PLAYERS, half_points, games: 2 }
+        PairResult { players: PLAYERS, half_points, games: 2, failed: [false; 2] }
     }
 
     /// Pairs until the run is flat, at most `most`; `score` gives the half points of one.

@@ -14,9 +14,12 @@
 //! games and steps that are wrong by a factor of four (`landscape` has the setting). Changing the
 //! gain by a third either way, or L from 1.5 to 4, moves the result by less than a tenth.
 
+use std::sync::Arc;
+
 use super::calibrate::{self, Calibration};
 use super::draws::Draws;
 use super::lag::Past;
+use super::narrow::{Counterpart, Cut, Narrowing};
 use super::sides::{Sides, floor};
 use super::space::{Kind, Param, Space};
 
@@ -133,6 +136,8 @@ fn half_width(param: &Param, perturbation: f64) -> f64 {
 #[derive(Clone, Debug, PartialEq)]
 struct Snapshot {
     calibration: Calibration,
+    /// Parameters with their ranges as narrowed so far.
+    space: Arc<Space>,
     theta: Vec<f64>,
     mean: Vec<f64>,
 }
@@ -145,6 +150,10 @@ pub struct Auto {
     past: Past<Snapshot>,
     /// Results of the open block's pairs.
     open: Vec<i8>,
+    /// Sides of the open block's pairs that failed.
+    failed: Vec<[bool; 2]>,
+    /// Narrowing of ranges, if the run does it.
+    narrowing: Option<Narrowing>,
     /// Sums of results times signs in the open block.
     sums: Vec<i32>,
     /// After each tuning block, the sum of theta over it and all before it, parameter by parameter.
@@ -157,8 +166,36 @@ impl Auto {
     pub fn new(rule: Rule) -> Self {
         let start = rule.space.start();
         let params = start.len();
-        let before = Snapshot { calibration: Calibration::new(params), theta: start.clone(), mean: start };
-        Self { rule, past: Past::new(before), open: Vec::new(), sums: vec![0; params], prefixes: Vec::new() }
+        let calibration = Calibration::new(params);
+        let before = Snapshot { calibration, space: Arc::new(rule.space.clone()), theta: start.clone(), mean: start };
+        Self {
+            rule,
+            past: Past::new(before),
+            open: Vec::new(),
+            failed: Vec::new(),
+            narrowing: None,
+            sums: vec![0; params],
+            prefixes: Vec::new(),
+        }
+    }
+
+    /// The same run before its first pair, if it narrows ranges beyond which the engine fails.
+    #[must_use]
+    pub fn narrowing(mut self) -> Self {
+        self.narrowing = Some(Narrowing::new(&self.rule.space, 1));
+        self
+    }
+
+    /// Ranges that were narrowed, the first one first.
+    #[must_use]
+    pub fn cuts(&self) -> &[Cut] {
+        self.narrowing.as_ref().map_or(&[], Narrowing::cuts)
+    }
+
+    /// Parameters with their ranges as narrowed so far.
+    #[must_use]
+    pub fn space(&self) -> &Space {
+        &self.newest().space
     }
 
     /// The run's fixed properties.
@@ -227,7 +264,7 @@ impl Auto {
         let basis = self.past.basis(block)?;
         let first = block.checked_mul(u64::from(self.rule.block))?;
         let pairs = first..first.checked_add(u64::from(self.rule.block))?;
-        let space = &self.rule.space;
+        let space = &*basis.space;
         Some(match self.rule.purpose(block) {
             Purpose::Calibrate => {
                 let distance = basis.calibration.distance();
@@ -247,8 +284,14 @@ impl Auto {
         })
     }
 
-    /// Takes the result of the next pair: wins minus losses of its first side, -2 to 2.
+    /// Takes the result of the next pair, in which no side failed: wins minus losses of its first
+    /// side, -2 to 2.
     pub fn record(&mut self, result: i8) {
+        self.record_failures(result, [false; 2]);
+    }
+
+    /// Takes the result of the next pair, and which of its sides failed.
+    pub fn record_failures(&mut self, result: i8, failed: [bool; 2]) {
         let result = result.clamp(-2, 2);
         let purpose = self.rule.purpose(self.past.completed());
         if purpose == Purpose::Tune && result != 0 {
@@ -256,6 +299,7 @@ impl Auto {
             signs.add_to(&mut self.sums, i32::from(result));
         }
         self.open.push(result);
+        self.failed.push(failed);
         if self.open.len() == self.rule.block as usize {
             self.complete(purpose);
         }
@@ -269,8 +313,32 @@ impl Auto {
             Purpose::Tune => self.step(&mut next),
             Purpose::Validate => {}
         }
+        self.narrow(&mut next);
         self.past.push(next);
         self.open.clear();
+        self.failed.clear();
+    }
+
+    /// Narrows ranges beyond which the engine fails, after a block.
+    fn narrow(&mut self, next: &mut Snapshot) {
+        if self.narrowing.is_none() {
+            return;
+        }
+        let (block, pairs) = (self.past.completed(), self.pairs());
+        let asked = self.ask(block).unwrap_or_default();
+        let Some(narrowing) = &mut self.narrowing else { return };
+        let counterpart = match self.rule.purpose(block) {
+            Purpose::Calibrate => Counterpart::Pair,
+            Purpose::Tune => Counterpart::Side,
+            Purpose::Validate => Counterpart::Nowhere,
+        };
+        narrowing.record_block(asked.iter().map(|vectors| &vectors.sides), &self.failed, counterpart);
+        if let Some(space) = narrowing.narrow(&next.space, pairs) {
+            for values in [&mut next.theta, &mut next.mean] {
+                space.clamp(values);
+            }
+            next.space = Arc::new(space);
+        }
     }
 
     fn calibrate(&self, next: &mut Snapshot) {
@@ -289,7 +357,7 @@ impl Auto {
         let Some(basis) = self.past.basis(self.past.completed()) else { return };
         let perturbation = self.rule.perturbation(basis.calibration.loss(), tuned);
         let gain = self.rule.gain(tuned);
-        let params = self.rule.space.params();
+        let params = basis.space.params();
         for ((theta, param), sum) in next.theta.iter_mut().zip(params).zip(&mut self.sums) {
             let wanted = perturbation * param.step;
             let half = half_width(param, perturbation);
@@ -299,12 +367,14 @@ impl Auto {
             *theta = (*theta + gain * scale * f64::from(*sum)).clamp(param.min, param.max);
             *sum = 0;
         }
+        next.space.clamp(&mut next.theta);
         let before = self.prefixes.len().saturating_sub(params.len());
         for (index, theta) in next.theta.iter().enumerate() {
             let earlier = self.prefixes.get(before + index).copied().unwrap_or(0.0);
             self.prefixes.push(earlier + theta);
         }
         next.mean = self.second_half(self.prefixes.len() / self.sums.len());
+        next.space.clamp(&mut next.mean);
     }
 
     /// Mean of theta over the second half of the first `blocks` tuning blocks, at least 1; half of

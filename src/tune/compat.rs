@@ -3,11 +3,22 @@
 //! Both programs hand vectors out with the step number k of that moment, and so it is here: k
 //! counts the pairs of the blocks that a block's values follow from. The result is theta itself.
 
+use std::sync::Arc;
+
 use super::auto::{Purpose, Vectors};
 use super::draws::Draws;
 use super::lag::{self, Past};
+use super::narrow::{Counterpart, Cut, Narrowing};
 use super::space::Space;
 use super::spsa::{Gain, Peer, Schedule};
+
+/// State of a run after a block.
+#[derive(Clone, Debug)]
+struct State {
+    theta: Vec<f64>,
+    /// Parameters with their ranges as narrowed so far.
+    space: Arc<Space>,
+}
 
 /// A run: the fold of its results in the order of its pairs.
 #[derive(Clone, Debug)]
@@ -17,10 +28,14 @@ pub struct Compat {
     seed: u64,
     /// Pairs in a block, a multiple of those in a step.
     block: u32,
-    /// Theta after the last blocks.
-    past: Past<Vec<f64>>,
+    /// States after the last blocks.
+    past: Past<State>,
     /// Results of the open block's pairs.
     open: Vec<i8>,
+    /// Sides of the open block's pairs that failed.
+    failed: Vec<[bool; 2]>,
+    /// Narrowing of ranges, if the run does it.
+    narrowing: Option<Narrowing>,
 }
 
 impl Compat {
@@ -30,7 +45,36 @@ impl Compat {
     pub fn new(space: &Space, schedule: Schedule, seed: u64, block: u32) -> Self {
         let step = schedule.pairs_per_step();
         let block = block.max(1).div_ceil(step).saturating_mul(step);
-        Self { schedule, params: space.len(), seed, block, past: Past::new(space.start()), open: Vec::new() }
+        let before = State { theta: space.start(), space: Arc::new(space.clone()) };
+        Self {
+            schedule,
+            params: space.len(),
+            seed,
+            block,
+            past: Past::new(before),
+            open: Vec::new(),
+            failed: Vec::new(),
+            narrowing: None,
+        }
+    }
+
+    /// The same run before its first pair, if it narrows ranges beyond which the engine fails.
+    #[must_use]
+    pub fn narrowing(mut self) -> Self {
+        self.narrowing = Some(Narrowing::new(self.space(), self.schedule.pairs_per_step()));
+        self
+    }
+
+    /// Ranges that were narrowed, the first one first.
+    #[must_use]
+    pub fn cuts(&self) -> &[Cut] {
+        self.narrowing.as_ref().map_or(&[], Narrowing::cuts)
+    }
+
+    /// Parameters with their ranges as narrowed so far.
+    #[must_use]
+    pub fn space(&self) -> &Space {
+        &self.past.newest().space
     }
 
     /// Pairs in a block.
@@ -48,7 +92,7 @@ impl Compat {
     /// Theta after the last complete block.
     #[must_use]
     pub fn theta(&self) -> &[f64] {
-        self.past.newest()
+        &self.past.newest().theta
     }
 
     /// Perturbations and rates of a block's steps.
@@ -67,7 +111,7 @@ impl Compat {
     /// the block lies too far back.
     #[must_use]
     pub fn ask(&self, block: u64) -> Option<Vec<Vectors>> {
-        let theta = self.past.basis(block)?;
+        let State { theta, space } = self.past.basis(block)?;
         let gains = self.gains(block);
         let first = block.checked_mul(u64::from(self.block))?;
         let step = self.schedule.pairs_per_step();
@@ -79,30 +123,54 @@ impl Compat {
                 Peer::Fishtest => draws.fractions(self.params),
                 Peer::OpenBench => own.clone(),
             };
-            let sides = self.schedule.vectors(theta, &gains, &signs, [&own, &other]);
+            let sides = self.schedule.vectors(space, theta, &gains, &signs, [&own, &other]);
             std::iter::repeat_n(Vectors { purpose: Purpose::Tune, sides }, step as usize)
         });
         Some(asked.collect())
     }
 
-    /// Takes the result of the next pair: wins minus losses of its first side, -2 to 2.
+    /// Takes the result of the next pair, in which no side failed: wins minus losses of its first
+    /// side, -2 to 2.
     pub fn record(&mut self, result: i8) {
+        self.record_failures(result, [false; 2]);
+    }
+
+    /// Takes the result of the next pair, and which of its sides failed.
+    pub fn record_failures(&mut self, result: i8, failed: [bool; 2]) {
         self.open.push(result.clamp(-2, 2));
+        self.failed.push(failed);
         if self.open.len() < self.block as usize {
             return;
         }
         let block = self.past.completed();
         let gains = self.gains(block);
-        let mut theta = self.past.newest().clone();
+        let mut next = self.past.newest().clone();
         let mut pair = block * u64::from(self.block);
         for results in self.open.chunks(self.schedule.pairs_per_step() as usize) {
             let (signs, _) = self.signs(pair);
             let sum: f64 = results.iter().map(|result| f64::from(*result)).sum();
-            self.schedule.update(&mut theta, &gains, &signs, sum);
+            self.schedule.update(&next.space, &mut next.theta, &gains, &signs, sum);
             pair += results.len() as u64;
         }
-        self.past.push(theta);
+        self.narrow(&mut next);
+        self.past.push(next);
         self.open.clear();
+        self.failed.clear();
+    }
+
+    /// Narrows ranges beyond which the engine fails, after a block.
+    fn narrow(&mut self, next: &mut State) {
+        if self.narrowing.is_none() {
+            return;
+        }
+        let (block, pairs) = (self.past.completed(), self.pairs());
+        let asked = self.ask(block).unwrap_or_default();
+        let Some(narrowing) = &mut self.narrowing else { return };
+        narrowing.record_block(asked.iter().map(|vectors| &vectors.sides), &self.failed, Counterpart::Side);
+        if let Some(space) = narrowing.narrow(&next.space, pairs) {
+            space.clamp(&mut next.theta);
+            next.space = Arc::new(space);
+        }
     }
 }
 
@@ -135,7 +203,7 @@ mod tests {
         let gains = schedule.gains(1.0);
         for (step, results) in results.chunks(8).enumerate() {
             let signs: Vec<f64> = Draws::new(3, step as u64 * 8, 2).0.iter().collect();
-            schedule.update(&mut theta, &gains, &signs, results.iter().map(|result| f64::from(*result)).sum());
+            schedule.update(&space, &mut theta, &gains, &signs, results.iter().map(|result| f64::from(*result)).sum());
         }
         assert_eq!((run.theta(), run.pairs()), (&theta[..], 48));
         assert_eq!(run.gains(3), schedule.gains(1.0 + 48.0 / 8.0));

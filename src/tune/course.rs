@@ -119,12 +119,18 @@ impl Course {
         report::noise(self.tuning.as_auto()?, self.regression.as_ref()?.variance())
     }
 
-    /// Takes the result of the next pair: wins minus losses of its first side, -2 to 2.
+    /// Takes the result of the next pair, in which no side failed: wins minus losses of its first
+    /// side, -2 to 2.
     pub fn record(&mut self, result: i8) {
+        self.record_failures(result, [false; 2]);
+    }
+
+    /// Takes the result of the next pair, and which of its sides failed.
+    pub fn record_failures(&mut self, result: i8, failed: [bool; 2]) {
         let block = self.tuning.completed();
         self.validation.record(self.tuning.purpose(block), result);
         self.open.push(result);
-        self.tuning.record(result);
+        self.tuning.record_failures(result, failed);
         if self.open.len() >= self.tuning.block() as usize {
             self.complete(block);
             self.open.clear();

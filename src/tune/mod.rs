@@ -3,11 +3,11 @@
 //! Reading order: [`space`] (the parameters), [`read`] and `write` (the lines and tables in which
 //! they come and go), [`spin`] (parameters from an engine's own options), [`draws`] (chance) and
 //! `sides` (values drawn by it), [`spsa`] and [`compat`] (the updates of other programs),
-//! [`calibrate`] and [`auto`] (the default method), [`run`] (one interface to all of them),
-//! [`landscape`] and [`forecast`] (where methods are tried without games), [`report`] and
-//! [`course`] (what a run says), [`factors`] (switches by lot). Nothing here knows games, engines,
-//! clocks or files: text, seeds and results of pairs come in as values, so a run is a pure function
-//! of its parameters, its seed and the pairs that count.
+//! [`calibrate`] and [`auto`] (the default method), [`narrow`] (values that make the engine fail),
+//! [`run`] (one interface to all of them), [`landscape`] and [`forecast`] (where methods are tried
+//! without games), [`report`] and [`course`] (what a run says), [`factors`] (switches by lot).
+//! Nothing here knows games, engines, clocks or files: text, seeds and results of pairs come in as
+//! values, so a run is a pure function of its parameters, its seed and the pairs that count.
 
 pub mod auto;
 pub mod calibrate;
@@ -18,6 +18,7 @@ pub mod factors;
 pub mod forecast;
 pub mod lag;
 pub mod landscape;
+pub mod narrow;
 pub mod read;
 mod refused;
 pub mod report;

@@ -3,6 +3,7 @@
 use super::auto::{Auto, Purpose, Rule, Vectors};
 use super::compat::Compat;
 use super::factors::FactorRun;
+use super::narrow::Cut;
 use super::space::Space;
 use super::spsa::Schedule;
 
@@ -44,6 +45,17 @@ impl Tuning {
         Self::Factors(Box::new(FactorRun::new(space, seed, block)))
     }
 
+    /// The same run before its first pair, if it narrows ranges beyond which the engine fails.
+    /// Switches by lot have no ranges.
+    #[must_use]
+    pub fn narrowing(self) -> Self {
+        match self {
+            Self::Auto(run) => Self::Auto(Box::new(run.narrowing())),
+            Self::Compat { space, run } => Self::Compat { space, run: Box::new(run.narrowing()) },
+            Self::Factors(_) => self,
+        }
+    }
+
     /// The run of switches by lot, if it is one.
     #[must_use]
     pub fn as_factors(&self) -> Option<&FactorRun> {
@@ -69,6 +81,26 @@ impl Tuning {
             Self::Auto(run) => &run.rule().space,
             Self::Compat { space, .. } => space,
             Self::Factors(run) => run.space(),
+        }
+    }
+
+    /// Parameters with their ranges as narrowed so far.
+    #[must_use]
+    pub fn narrowed(&self) -> &Space {
+        match self {
+            Self::Auto(run) => run.space(),
+            Self::Compat { run, .. } => run.space(),
+            Self::Factors(run) => run.space(),
+        }
+    }
+
+    /// Ranges that were narrowed, the first one first.
+    #[must_use]
+    pub fn cuts(&self) -> &[Cut] {
+        match self {
+            Self::Auto(run) => run.cuts(),
+            Self::Compat { run, .. } => run.cuts(),
+            Self::Factors(_) => &[],
         }
     }
 
@@ -118,11 +150,18 @@ impl Tuning {
         }
     }
 
-    /// Takes the result of the next pair: wins minus losses of its first side, -2 to 2.
+    /// Takes the result of the next pair, in which no side failed: wins minus losses of its first
+    /// side, -2 to 2.
     pub fn record(&mut self, result: i8) {
+        self.record_failures(result, [false; 2]);
+    }
+
+    /// Takes the result of the next pair, and which of its sides failed: crashed, stalled or played
+    /// an illegal move.
+    pub fn record_failures(&mut self, result: i8, failed: [bool; 2]) {
         match self {
-            Self::Auto(run) => run.record(result),
-            Self::Compat { run, .. } => run.record(result),
+            Self::Auto(run) => run.record_failures(result, failed),
+            Self::Compat { run, .. } => run.record_failures(result, failed),
             Self::Factors(run) => run.record(result),
         }
     }

@@ -92,6 +92,12 @@ impl Sides {
     /// the range. Clipping one side instead would halve what the pair tells.
     pub(super) fn push(&mut self, param: &Param, centre: f64, half: f64) {
         let Param { min, max, .. } = *param;
+        if max <= min {
+            // Narrowed to a single value.
+            self.low.push((min, 0));
+            self.high.push((min, 0));
+            return;
+        }
         let half = half.min((max - min) / 2.0);
         // `max` after `min`: rounding errors may leave the two ends the wrong way round by a hair.
         let centre = centre.min(max - half).max(min + half);
@@ -187,6 +193,14 @@ mod tests {
             // Five standard errors of a rounding: 0.018.
             assert!((low - wanted.0).abs() < 0.02 && (high - wanted.1).abs() < 0.02, "{centre}: {low} {high}");
             assert!((9_600..=10_400).contains(&first_is_high), "{first_is_high}");
+        }
+    }
+
+    #[test]
+    fn a_range_that_is_narrowed_to_one_value_leaves_it_to_both_sides() {
+        for kind in [Kind::Int, Kind::Float] {
+            let sides = sides(&[(param(kind, 7.0, 7.0), 7.4, 0.5)]);
+            assert!((0..20).all(|pair| sides.draw(3, pair, &mut Vec::new()) == [[7.0], [7.0]]));
         }
     }
 

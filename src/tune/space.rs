@@ -31,6 +31,36 @@ impl Kind {
     }
 }
 
+/// End of a range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Lowest value.
+    Min,
+    /// Highest value.
+    Max,
+}
+
+impl End {
+    pub(super) const BOTH: [Self; 2] = [Self::Min, Self::Max];
+
+    /// Name in documents.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Min => "min",
+            Self::Max => "max",
+        }
+    }
+
+    /// True if `value` lies farther out than `end`.
+    pub(super) fn is_beyond(self, value: f64, end: f64) -> bool {
+        match self {
+            Self::Min => value < end,
+            Self::Max => value > end,
+        }
+    }
+}
+
 /// Parameter of an engine. A checked one has finite numbers, `min < max`, `start` between them, and
 /// a step above 0 that is no longer than the range.
 #[derive(Clone, Debug, PartialEq)]
@@ -160,6 +190,24 @@ impl Space {
     #[must_use]
     pub fn nearest(&self, values: &[f64]) -> Vec<f64> {
         self.params.iter().zip(values).map(|(param, value)| param.nearest(*value)).collect()
+    }
+
+    /// Moves values into their ranges.
+    pub(super) fn clamp(&self, values: &mut [f64]) {
+        for (value, param) in values.iter_mut().zip(&self.params) {
+            *value = value.clamp(param.min, param.max);
+        }
+    }
+
+    /// Moves an end of a parameter's range inwards, but not beyond the value that stands for the
+    /// start. Returns the end as it was.
+    pub(super) fn move_end(&mut self, index: usize, end: End, to: f64) -> f64 {
+        let param = &mut self.params[index];
+        let start = param.nearest(param.start);
+        match end {
+            End::Min => std::mem::replace(&mut param.min, to.min(start)),
+            End::Max => std::mem::replace(&mut param.max, to.max(start)),
+        }
     }
 
     /// The parameters whose names match a glob of `only` (all if it is empty) and none of `skip`.

@@ -123,10 +123,10 @@ impl Schedule {
         self.params.iter().zip(&self.scales).map(gain).collect()
     }
 
-    /// Value of parameter `index` for the side that stands `offset` from `theta`.
+    /// Value of a parameter for the side that stands `offset` from `theta`.
     /// `fraction` in `0.0..1.0` decides how a whole one is rounded.
-    fn value(&self, index: usize, theta: f64, offset: f64, fraction: f64) -> f64 {
-        let Param { kind, min, max, .. } = self.params[index];
+    fn value(&self, param: &Param, theta: f64, offset: f64, fraction: f64) -> f64 {
+        let Param { kind, min, max, .. } = *param;
         let value = theta + offset;
         match (self.peer, kind) {
             (Peer::Fishtest, Kind::Int) => (value.clamp(min, max) + fraction).floor(),
@@ -135,25 +135,32 @@ impl Schedule {
         }
     }
 
-    /// Values that the two sides play. `fractions` are those of the first and of the second side;
-    /// OpenBench's two are equal.
+    /// Values that the two sides play in the ranges of `space`. `fractions` are those of the first
+    /// and of the second side; OpenBench's two are equal.
     #[must_use]
-    pub fn vectors(&self, theta: &[f64], gains: &[Gain], signs: &[f64], fractions: [&[f64]; 2]) -> [Vec<f64>; 2] {
+    pub fn vectors(
+        &self,
+        space: &Space,
+        theta: &[f64],
+        gains: &[Gain],
+        signs: &[f64],
+        fractions: [&[f64]; 2],
+    ) -> [Vec<f64>; 2] {
         [(1.0, fractions[0]), (-1.0, fractions[1])].map(|(side, fractions)| {
             let value = |index: usize| {
                 let offset = side * signs[index] * gains[index].perturbation;
-                self.value(index, theta[index], offset, fractions[index])
+                self.value(&space.params()[index], theta[index], offset, fractions[index])
             };
-            (0..self.params.len()).map(value).collect()
+            (0..space.len()).map(value).collect()
         })
     }
 
-    /// Moves `theta` by a result, the wins minus losses of the first side in all games that played
+    /// Moves `theta` in the ranges of `space` by a result, the wins minus losses of the first side in all games that played
     /// the vectors. `gains` are those of the moment when the vectors were handed out.
-    pub fn update(&self, theta: &mut [f64], gains: &[Gain], signs: &[f64], result: f64) {
+    pub fn update(&self, space: &Space, theta: &mut [f64], gains: &[Gain], signs: &[f64], result: f64) {
         for (index, theta) in theta.iter_mut().enumerate() {
             let Gain { perturbation, rate } = gains[index];
-            let Param { min, max, .. } = self.params[index];
+            let Param { min, max, .. } = space.params()[index];
             *theta = (*theta + rate * perturbation * result * signs[index]).clamp(min, max);
         }
     }
@@ -192,21 +199,21 @@ mod tests {
         theta: Vec<f64>,
     }
 
-    fn follow(schedule: &Schedule, start: Vec<f64>, steps: &[Step]) {
+    fn follow(schedule: &Schedule, space: &Space, steps: &[Step]) {
         let close = |found: &[f64], wanted: &[f64], what: &str, k: f64| {
             for (found, wanted) in found.iter().zip(wanted) {
                 let error = (found - wanted).abs();
                 assert!(error <= 1e-9 * wanted.abs().max(1.0), "{what} of step {k}: {found} for {wanted}");
             }
         };
-        let mut theta = start;
+        let mut theta = space.start();
         assert!(steps.len() >= 30);
         for step in steps {
             let gains = schedule.gains(step.k);
-            let [plus, minus] = schedule.vectors(&theta, &gains, &step.signs, [&step.u_plus, &step.u_minus]);
+            let [plus, minus] = schedule.vectors(space, &theta, &gains, &step.signs, [&step.u_plus, &step.u_minus]);
             close(&plus, &step.plus, "plus", step.k);
             close(&minus, &step.minus, "minus", step.k);
-            schedule.update(&mut theta, &gains, &step.signs, step.w);
+            schedule.update(space, &mut theta, &gains, &step.signs, step.w);
             close(&theta, &step.theta, "theta", step.k);
         }
     }
@@ -218,9 +225,9 @@ mod tests {
         let Trace { alpha, gamma, ratio, pairs, pairs_per, .. } = trace;
         let constants = Constants { alpha, gamma, ratio };
         assert_eq!(constants, Constants::default());
-        follow(&Schedule::fishtest(&space, pairs, constants), space.start(), &trace.fishtest);
+        follow(&Schedule::fishtest(&space, pairs, constants), &space, &trace.fishtest);
         let openbench = Schedule::openbench(&space, pairs / u64::from(pairs_per), pairs_per, constants);
-        follow(&openbench, space.start(), &trace.openbench);
+        follow(&openbench, &space, &trace.openbench);
         // What the traces must have met for this test to mean something: a theta at an end of its
         // range, a perturbation that was raised to a half, sides that fishtest gave one value.
         let small = |peer: &Schedule| peer.gains(1.0)[2].perturbation;

@@ -233,6 +233,55 @@ fn a_run_of_other_values_is_not_gone_on_with() {
     assert_eq!(games(&dir).len(), 80, "nothing is lost");
 }
 
+/// A value beyond which the engine crashes is given up, at the same moment whatever the number of
+/// games at once and whatever was killed, and everybody is told.
+#[test]
+fn a_range_beyond_which_the_engine_crashes_is_narrowed_and_told() {
+    let engine = &format!("{ENGINE} --crash-above Alpha=50");
+    let tuning = Tuning::played(engine, 120, Choice::Auto);
+    let told = summary(&tuning.whole());
+    let cuts = told["tune"]["narrowed"].as_array().unwrap();
+    assert!(!cuts.is_empty(), "{told}");
+    for cut in cuts {
+        assert_eq!((&cut["name"], &cut["end"]), (&Value::from("Alpha"), &Value::from("max")), "{cut}");
+        assert!(cut["failures"].as_u64().unwrap() >= 3 && cut["pairs"].as_u64().unwrap() % 16 == 0, "{cut}");
+    }
+    assert_eq!(cuts[0]["from"], 100.0);
+    let last = cuts[cuts.len() - 1]["to"].as_f64().unwrap();
+    assert!((50.0..60.0).contains(&last), "{cuts:?}");
+    let page = std::fs::read_to_string(tuning.whole().join("report.html")).unwrap();
+    assert!(page.contains(&format!("narrowed to at most {last}")), "{last}");
+    // Once a cut has come to the values, no pair plays beyond it.
+    let lag = usize::try_from(cuts[cuts.len() - 1]["pairs"].as_u64().unwrap()).unwrap() + 16;
+    for (game, values) in values(&tuning.whole()).into_iter().skip(2 * lag) {
+        for color in ["white", "black"] {
+            let alpha: f64 = values[color][0].as_str().unwrap().parse().unwrap();
+            assert!(alpha <= last, "game {game}: {values}");
+        }
+    }
+    for concurrency in [2, 8] {
+        let dir = tuning.anew(&concurrency.to_string());
+        let ran = resume(&dir, &format!("-j {concurrency}"));
+        let lines = |text: &str| text.matches("Alpha: range narrowed from at most 100 to at most ").count();
+        assert_eq!((lines(&ran.stderr), lines(&ran.stdout)), (1, 1), "{ran:?}");
+        check_same(&dir, &tuning.whole());
+    }
+    let dir = tuning.anew("killed");
+    let whole = std::fs::metadata(tuning.whole().join("games.jsonl")).unwrap().len();
+    let mut child = quintain(&resume_args(&dir, "-j 3"));
+    let mut child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    until("half of the games", || {
+        std::fs::metadata(dir.join("games.jsonl")).unwrap().len() >= whole / 2 || child.try_wait().unwrap().is_some()
+    });
+    let _ = child.kill();
+    child.wait().unwrap();
+    resume(&dir, "-j 2");
+    check_same(&dir, &tuning.whole());
+    // A plan of a version that narrowed nothing goes on as it was begun.
+    let plan = std::fs::read_to_string(dir.join("plan.toml")).unwrap();
+    assert!(plan.contains("\nnarrow = true\n"), "{plan}");
+}
+
 #[test]
 fn a_value_that_crashes_the_engine_is_named_and_counts_as_a_loss() {
     let folder = tempfile::tempdir().unwrap();

@@ -47,6 +47,7 @@ const FREE: [&str; 9] = [
 pub(crate) struct Tuned {
     pub(crate) root: PathBuf,
     pub(crate) plan: Plan,
+    /// Its rule, with the ranges as narrowed by the run.
     pub(crate) rule: TuneRule,
     pub(crate) pairs: u64,
     /// Unrounded result.
@@ -115,7 +116,7 @@ fn begin(raw: &RawPlan, place: &Place, branch: Option<&str>, output: Output) -> 
     if let Some(branch) = branch {
         check_branch(branch, sources.as_ref())?;
     }
-    let max_failures = raw.max_failures.unwrap_or(tune::MAX_FAILURES);
+    let max_failures = raw.max_failures.unwrap_or_else(|| tune::max_failures(plan.concurrency));
     let wanted = tune::Wanted { choice: method, space, until_flat: raw.until_flat == Some(true), dead };
     let plan = tune::plan(Plan { max_failures, ..plan }, wanted)?;
     let root = make(place)?;
@@ -218,11 +219,13 @@ fn standing(dir: &RunDir, plan: &Plan) -> Result<Standing> {
 /// Reads the tuning of a directory from its journal.
 fn count(root: PathBuf, exit: Exit) -> Result<Tuned> {
     let (dir, plan) = RunDir::open(&root.join(FOLDER))?;
-    let Some(rule) = plan.format.tuning().cloned() else { fail!(OtherRun, "{}: it is no tuning", root.display()) };
+    let Some(mut rule) = plan.format.tuning().cloned() else { fail!(OtherRun, "{}: it is no tuning", root.display()) };
     let standing = standing(&dir, &plan)?;
     let mut tuning: Tuning = rule.tuning();
-    standing.results().iter().for_each(|pair| tuning.record(result(pair)));
+    standing.results().iter().for_each(|pair| tuning.record_failures(result(pair), pair.failed));
     let (pairs, result) = (tuning.pairs(), tuning.result().to_vec());
+    // Whoever goes on with these parameters has the ranges that work.
+    rule.space = tuning.narrowed().clone();
     Ok(Tuned { root, plan, rule, pairs, result, proof: None, files: Vec::new(), applied: None, exit })
 }
 

@@ -148,6 +148,8 @@ pub struct PairResult {
     pub half_points: u8,
     /// Games in it: 2, or 1 for half a pair.
     pub games: u8,
+    /// True for each player that failed in a game: crashed, stalled or played an illegal move.
+    pub failed: [bool; 2],
 }
 
 /// Names and values of options of the first and of the second player of the plan, in one order.

@@ -150,6 +150,8 @@ pub struct TuneRule {
     pub until_flat: bool,
     /// Names of parameters that were found to change nothing.
     pub dead: Vec<String>,
+    /// True if ranges are narrowed beyond which the engine fails.
+    pub narrows: bool,
 }
 
 impl TuneRule {
@@ -157,7 +159,7 @@ impl TuneRule {
     #[must_use]
     pub fn tuning(&self) -> Tuning {
         let Self { ref space, seed, block, .. } = *self;
-        match self.method {
+        let tuning = match self.method {
             Method::Auto { calibration } => {
                 Tuning::auto(Rule { calibration, ..Rule::new(space.clone(), seed, block, None) })
             }
@@ -170,7 +172,8 @@ impl TuneRule {
                 Tuning::compat(space.clone(), schedule, seed, block)
             }
             Method::Factors => Tuning::factors(space.clone(), seed, block),
-        }
+        };
+        if self.narrows { tuning.narrowing() } else { tuning }
     }
 
     /// Options of both players of a pair with these values.
@@ -241,7 +244,7 @@ impl Stages for Blocks {
     fn next(&mut self, before: &[PairResult]) -> Vec<Encounter> {
         for pair in before.get(self.taken..).unwrap_or_default() {
             self.taken += 1;
-            self.tuning.record(result(pair));
+            self.tuning.record_failures(result(pair), pair.failed);
         }
         let mut asked = self.tuning.ask(self.next).unwrap_or_default();
         self.next += 1;
@@ -285,6 +288,9 @@ struct TuneV1 {
     until_flat: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     dead: Vec<String>,
+    /// Plans of versions that narrowed nothing do not have it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    narrow: bool,
     params: Vec<ParamV1>,
 }
 
@@ -324,6 +330,7 @@ impl From<TuneRule> for TuneV1 {
             ratio: constants.map(|constants| constants.ratio),
             until_flat: rule.until_flat,
             dead: rule.dead,
+            narrow: rule.narrows,
             params: rule.space.params().iter().map(ParamV1::from).collect(),
         }
     }
@@ -386,7 +393,15 @@ impl TryFrom<TuneV1> for TuneRule {
         let params: Vec<_> =
             file.params.into_iter().map(|param| Ok((None, param.read()?))).collect::<Result<_, TuneError>>()?;
         let space = Space::new("tune.params", params)?;
-        Ok(Self { method, space, seed: file.seed, block: file.block, until_flat: file.until_flat, dead: file.dead })
+        Ok(Self {
+            method,
+            space,
+            seed: file.seed,
+            block: file.block,
+            until_flat: file.until_flat,
+            dead: file.dead,
+            narrows: file.narrow,
+        })
     }
 }
 

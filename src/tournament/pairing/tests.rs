@@ -26,7 +26,7 @@ fn play(mut pairing: Pairing, score: impl Fn(Encounter, u64) -> u8) -> (Vec<Fixt
         match pairing.next(id, &results) {
             Next::Pair(fixture) => {
                 let half_points = score(fixture.players, fixture.nth);
-                results.push(PairResult { players: fixture.players, half_points, games: 2 });
+                results.push(PairResult { players: fixture.players, half_points, games: 2, failed: [false; 2] });
                 fixtures.push(fixture);
             }
             Next::Wait => panic!("every pair before {id:?} counts"),
@@ -175,7 +175,7 @@ fn a_race_does_not_wait_for_the_end_of_a_round() {
     // Two rounds of four pairs before any result, and not one more.
     assert!((0..8).all(|id| matches!(pairing.next(PairId(id), &[]), Next::Pair(_))));
     assert_eq!(pairing.next(PairId(8), &[]), Next::Wait);
-    let result = PairResult { players: (PlayerId(0), PlayerId(1)), half_points: 2, games: 2 };
+    let result = PairResult { players: (PlayerId(0), PlayerId(1)), half_points: 2, games: 2, failed: [false; 2] };
     assert!(matches!(pairing.next(PairId(8), &[result; 4]), Next::Pair(_)));
 }
 
@@ -192,7 +192,7 @@ fn play_tuning(rule: &TuneRule, pairs: u64, ahead: u64) -> Vec<PairOptions> {
                     played.push(pairing.options(PairId(id)).expect("every pair has options").as_ref().clone());
                 }
                 let half_points = (id * id % 5) as u8;
-                results.push(PairResult { players: fixture.players, half_points, games: 2 });
+                results.push(PairResult { players: fixture.players, half_points, games: 2, failed: [false; 2] });
             }
             Next::Done => break,
             Next::Wait | Next::OutOfOpenings => panic!("pair {id} waits, or has no opening"),
@@ -231,7 +231,7 @@ fn pairs_are_those_that_the_method_asks_for() {
 #[test]
 fn a_block_is_given_while_the_one_before_it_is_played() {
     let mut pairing = Pairing::of(&Format::new(Tune { rule: rule("auto") }), 2, None);
-    let result = |players| PairResult { players, half_points: 3, games: 2 };
+    let result = |players| PairResult { players, half_points: 3, games: 2, failed: [false; 2] };
     let mut results = vec![result((PlayerId(0), PlayerId(1))); 15];
     assert!(matches!(pairing.next(PairId(31), &results), Next::Pair(_)));
     assert_eq!(pairing.next(PairId(32), &results), Next::Wait, "the first block is open");
