@@ -155,8 +155,9 @@ impl Schedule {
         })
     }
 
-    /// Moves `theta` in the ranges of `space` by a result, the wins minus losses of the first side in all games that played
-    /// the vectors. `gains` are those of the moment when the vectors were handed out.
+    /// Moves `theta` in the ranges of `space` by a result, the wins minus losses of the first side
+    /// in all games that played the vectors. `gains` are those of the moment when the vectors were
+    /// handed out.
     pub fn update(&self, space: &Space, theta: &mut [f64], gains: &[Gain], signs: &[f64], result: f64) {
         for (index, theta) in theta.iter_mut().enumerate() {
             let Gain { perturbation, rate } = gains[index];
