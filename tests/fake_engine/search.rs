@@ -28,7 +28,7 @@ impl Engine {
         self.think(begun);
         self.think_past_clock(begun, rest);
         if self.at_start("late-on-clock") && rest.contains("time") {
-            std::thread::sleep(Duration::from_millis(300));
+            std::thread::sleep(Duration::from_millis(1_000));
         }
         if self.at_start("die-on-mated") && self.position.legal_moves().is_empty() {
             return Next::Exit(0);
@@ -79,7 +79,7 @@ impl Engine {
         if self.now("stop-harness") {
             // As a user's Ctrl-Z and `fg` do, while this engine thinks on.
             let parent = rustix::process::getppid().expect("it has one");
-            for (signal, pause) in [(rustix::process::Signal::STOP, 1_000), (rustix::process::Signal::CONT, 0)] {
+            for (signal, pause) in [(rustix::process::Signal::STOP, 3_000), (rustix::process::Signal::CONT, 0)] {
                 rustix::process::kill_process(parent, signal).expect("it is ours");
                 std::thread::sleep(Duration::from_millis(pause));
             }

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::Value;
 
-use crate::harness::{Ran, fake, games, run, sprt_args, summary};
+use crate::harness::{Ran, fake, games, records, run, sprt_args, summary};
 
 /// Effect on the run.
 #[derive(Clone, Copy)]
@@ -47,7 +47,8 @@ enum Limits {
     Plies(u32),
     /// One node a move, three seconds before a search is stalled.
     Stall,
-    /// A clock of 3 s for `new`, an endless one for `base`.
+    /// A clock of 10 s for `new`, an endless one for `base`. Its first move has to be in time on a
+    /// busy machine too.
     Clock,
     /// Three seconds to start and to get ready.
     Start,
@@ -67,7 +68,7 @@ impl Limits {
         match self {
             Self::Plies(plies) => format!("{calm} --max-plies {plies}"),
             Self::Stall => "--nodes 1 --stall-timeout 3 --max-plies 16".to_owned(),
-            Self::Clock => "--new-tc 3 --base-tc 1000 --margin-ms 20 --max-plies 16".to_owned(),
+            Self::Clock => "--new-tc 10 --base-tc 1000 --margin-ms 20 --max-plies 16".to_owned(),
             Self::Ponder => "--tc 1000 --max-plies 16 --ponder --force-concurrency".to_owned(),
             Self::PonderClock => format!("{} --ponder --force-concurrency", Self::Clock.words(book)),
             Self::Start => format!("{calm} --start-timeout 3 --max-plies 16"),
@@ -80,7 +81,8 @@ impl Limits {
     const fn took(self) -> (f64, f64) {
         match self {
             Self::Plies(_) | Self::Ponder | Self::Castling | Self::Promotion | Self::Start => (0.0, 400.0),
-            Self::Stall | Self::Clock | Self::PonderClock => (3.0, 400.0),
+            Self::Stall => (3.0, 400.0),
+            Self::Clock | Self::PonderClock => (10.0, 400.0),
         }
     }
 
@@ -252,13 +254,14 @@ fn check(row: &Row) {
     assert_eq!(ran.code, Some(3), "{what}: {ran:?}");
     let log = std::fs::read(dir.join("stderr/fake_engine-new-slot1.log")).unwrap();
     let starts = String::from_utf8_lossy(&log).lines().filter(|line| *line == "started").count();
-    assert_eq!(starts, row.starts, "{what}: processes for two games");
+    if summary(&dir)["voided_pairs"] == 0 {
+        assert_eq!(starts, row.starts, "{what}: processes for two games");
+    }
     let (lost, termination, words, moves) = match row.then {
         Loses(termination, words, moves) => (&[true, true], termination, words, Some(moves)),
         _ => (&[false, false], "", "", None),
     };
-    let journal = std::fs::read_to_string(dir.join("games.jsonl")).unwrap();
-    let lines: Vec<Value> = journal.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines = records(&dir);
     for ((game, line), lost) in games(&dir).iter().zip(&lines).zip(lost) {
         let crash = dir.join(format!("crashes/game-{}", game.number));
         assert_eq!(crash.exists(), *lost, "{what}");

@@ -57,7 +57,7 @@ fn a_failure_comes_again() {
     check("--fault segv@2", calm, true, 1, "failed: signal 11 (SIGSEGV)");
     check("--fault exit-after-bestmove", calm, true, 1, "failed: exit status 0");
     check("--fault illegal", calm, true, 1, "failed: `a1a1` is not legal here");
-    check("--fault hang", "--nodes 1 --stall-timeout 0.5", true, 1, "failed: no bestmove within");
+    check("--fault hang", "--nodes 1 --stall-timeout 2", true, 1, "failed: no bestmove within");
     check("--seed 3", calm, false, 0, "got through 6 searches (the game ended by max-plies-adjudication)");
     check("--seed 3 --ponder 2", "--tc 1000+1 --ponder --force-concurrency", false, 0, "got through 6 searches");
     check("--seed 3", "--tc 1000+1", false, 0, "got through 6 searches");

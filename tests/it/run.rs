@@ -181,7 +181,7 @@ fn the_side_at_fault_loses() {
     check_loser("--fault none@1", nodes, "illegal-move", "illegal_moves");
     check_loser("--fault exit-in-search", nodes, "crash", "crashes");
     check_loser("--fault abort@2", nodes, "crash", "crashes");
-    check_loser("--fault hang", "--nodes 1 --stall-timeout 0.5", "stall", "stalls");
+    check_loser("--fault hang", "--nodes 1 --stall-timeout 2", "stall", "stalls");
     check_loser("--sleep-us 60000", "--SIDE-tc 0.02 --OTHER-tc 1000", "time-forfeit", "time_losses");
 }
 
@@ -262,16 +262,16 @@ fn the_limit_on_time_losses_is_a_share() {
     assert!(plan.contains("max_time_losses = 2.0\n"), "{plan}");
 }
 
-/// Each game is stopped at the second move of `new`: a pair is void three times under a clock, late
-/// or not, and then counts.
+/// Each game is stopped at the second move of `new`, for three seconds: a pair is void three times
+/// under a clock, late or not, and then counts.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_game_in_which_the_harness_was_stopped_is_void() {
     let rows = [
-        ("--new-tc 0.5 --base-tc 1000", 3, "time-forfeit"),
+        ("--new-tc 2 --base-tc 1000", 3, "time-forfeit"),
         ("--new-tc 1000 --base-tc 1000", 3, "max-plies-adjudication"),
         ("--nodes 1", 0, "max-plies-adjudication"),
-        ("--nodes 1 --stall-timeout 0.3", 3, "stall"),
+        ("--nodes 1 --stall-timeout 2", 3, "stall"),
     ];
     std::thread::scope(|scope| {
         for (limit, voided, termination) in rows {
