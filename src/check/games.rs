@@ -74,14 +74,14 @@ fn again(peer: &mut Peer, bench: &Bench, attempt: fn(&mut Peer, &Bench) -> Resul
     Finding::warn(late.or(disturbed).unwrap_or_default())
 }
 
-/// Compares the time of a search with the time that it had.
-fn overstep(bench: &Bench, taken: Duration, had: Duration, what: &str) -> Option<Try> {
+/// Compares the time of a search with the time that it had. `kept` is the time for which this
+/// machine kept the engine, or a thread of ours, from a CPU.
+fn overstep(kept: Duration, taken: Duration, had: Duration, what: &str) -> Option<Try> {
     let over = taken.checked_sub(had + MARGIN).filter(|over| !over.is_zero())?;
     let ms = |time: Duration| time.as_secs_f64() * 1e3;
     let text = format!("{what}: took {:.1} ms of {:.1} ms (margin {:.0} ms)", ms(taken), ms(had), ms(MARGIN));
-    let lag = bench.lag.worst();
-    Some(if lag >= over {
-        Try::Disturbed(format!("{text}, but this machine woke a thread {:.1} ms late meanwhile", ms(lag)))
+    Some(if kept >= over {
+        Try::Disturbed(format!("{text}, but this machine kept it from a CPU for {:.1} ms meanwhile", ms(kept)))
     } else {
         Try::Late(text)
     })
@@ -100,13 +100,17 @@ fn game_under_a_clock(peer: &mut Peer, bench: &Bench) -> Result<Try, String> {
     let mut left = [BASE; 2];
     let mut least = BASE;
     let mut plies = 0;
+    // Of the whole game, because the clock has paid for all of them.
+    let mut waited = Duration::ZERO;
+    bench.lag.reset();
     while plies < PLIES && at.position().over().is_none() {
         let had = left[plies % 2];
-        bench.lag.reset();
         let begun = peer.begin(&at.text(), &format!("wtime {} btime {} winc 10 binc 10", ms(left[0]), ms(left[1])));
         let search = peer.answer(begun, had + peer.patience)?;
         at.check(&search.best)?;
-        if let Some(late) = overstep(bench, search.elapsed, had, &format!("move {} at 0.2+0.01", plies + 1)) {
+        waited += search.waited;
+        let (kept, what) = (bench.lag.worst() + waited, format!("move {} at 0.2+0.01", plies + 1));
+        if let Some(late) = overstep(kept, search.elapsed, had, &what) {
             return Ok(late);
         }
         let rest = had.saturating_sub(search.elapsed);
@@ -130,7 +134,8 @@ fn moves_of_fixed_time(peer: &mut Peer, bench: &Bench) -> Result<Try, String> {
     for ply in 0..PLIES {
         bench.lag.reset();
         let search = peer.go_legal(&at, "movetime 100")?;
-        if let Some(late) = overstep(bench, search.elapsed, TIME, &format!("move {} at 0.1 s a move", ply + 1)) {
+        let (kept, what) = (bench.lag.worst() + search.waited, format!("move {} at 0.1 s a move", ply + 1));
+        if let Some(late) = overstep(kept, search.elapsed, TIME, &what) {
             return Ok(late);
         }
         worst = worst.max(search.elapsed);
@@ -140,4 +145,25 @@ fn moves_of_fixed_time(peer: &mut Peer, bench: &Bench) -> Result<Try, String> {
         }
     }
     Ok(Try::InTime(format!("longest of {PLIES} moves at 0.1 s: {:.1} ms", worst.as_secs_f64() * 1e3)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lateness_beyond_the_machines_own_is_the_engines() {
+        let ms = Duration::from_millis;
+        for (kept, taken, found) in
+            [(0, 100, "in time"), (0, 110, "in time"), (0, 111, "late"), (4, 115, "late"), (5, 115, "disturbed")]
+        {
+            let told = match overstep(ms(kept), ms(taken), ms(100), "a move") {
+                None => "in time",
+                Some(Try::Late(_)) => "late",
+                Some(Try::Disturbed(text)) if text.contains("from a CPU for 5.0 ms") => "disturbed",
+                Some(_) => "?",
+            };
+            assert_eq!(told, found, "{taken} ms, kept {kept} ms");
+        }
+    }
 }

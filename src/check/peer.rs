@@ -9,7 +9,7 @@ use tokio::runtime::Runtime;
 use crate::chess::{Position, START_FEN, Variant};
 use crate::record::Score;
 use crate::text::excerpt;
-use crate::uci::process::{EngineConfig, Heard, StartError, Talk};
+use crate::uci::process::{EngineConfig, Heard, Patience, StartError, Talk};
 use crate::uci::{BestMove, Command, EngineOption, IdField, InfoLine, Reply, set_option};
 
 /// Output of an engine between `uci` and `uciok`.
@@ -20,7 +20,7 @@ pub(super) struct Handshake {
     pub(super) options: Vec<EngineOption>,
     /// Lines that look like an option but do not parse.
     pub(super) unreadable: Vec<String>,
-    /// Time from the start of the process to `uciok`.
+    /// Time from the start of the process to `uciok`, without its waits for a CPU.
     pub(super) took: Duration,
 }
 
@@ -80,6 +80,8 @@ pub(super) struct Search {
     pub(super) best: String,
     /// Time from just before `go` was written to just after the read that returned the answer.
     pub(super) elapsed: Duration,
+    /// Wait for a CPU during the search, for which the engine is not to blame.
+    pub(super) waited: Duration,
     /// The last `info` lines.
     pub(super) infos: Vec<Info>,
 }
@@ -118,6 +120,8 @@ pub(super) struct Peer {
     infos: Vec<Info>,
     best: String,
     handshake: Handshake,
+    /// Total wait for a CPU before the last search.
+    waited_before: Duration,
 }
 
 impl Peer {
@@ -138,11 +142,13 @@ impl Peer {
             infos: Vec::new(),
             best: String::new(),
             handshake: Handshake::default(),
+            waited_before: Duration::ZERO,
         };
         let refuse = |why| OpenError::Handshake { name: config.name.clone(), why };
         peer.say("uci");
         peer.wait(Awaited::UciOk, begun, config.timeouts.start).map_err(refuse)?;
-        let handshake = Handshake { took: begun.elapsed(), ..std::mem::take(&mut peer.handshake) };
+        let took = begun.elapsed().saturating_sub(peer.talk.waited());
+        let handshake = Handshake { took, ..std::mem::take(&mut peer.handshake) };
         let mut out = Vec::new();
         for (name, value) in &config.options {
             set_option(&handshake.options, name, value, &mut out)
@@ -182,6 +188,7 @@ impl Peer {
     pub(super) fn begin(&mut self, position: &str, go: &str) -> Instant {
         self.drain();
         self.infos.clear();
+        self.waited_before = self.talk.waited();
         self.say_bytes(format!("position {position}\ngo {go}\n").as_bytes())
     }
 
@@ -201,6 +208,7 @@ impl Peer {
         Ok(Search {
             best: std::mem::take(&mut self.best),
             elapsed: at.saturating_duration_since(begun),
+            waited: self.talk.waited().saturating_sub(self.waited_before),
             infos: std::mem::take(&mut self.infos),
         })
     }
@@ -274,11 +282,13 @@ impl Peer {
     }
 
     /// Returns the timestamp of the awaited event, `None` at the deadline, or an error if the
-    /// process ends.
-    fn wait_or_silence(&mut self, awaited: Awaited, until: Instant) -> Result<Option<Instant>, String> {
+    /// process ends. The deadline excludes the process's waits for a CPU.
+    fn wait_or_silence(&mut self, awaited: Awaited, mut until: Instant) -> Result<Option<Instant>, String> {
+        let limit = until.saturating_duration_since(Instant::now());
+        let mut patience = Patience::new(limit, self.talk.waited());
         loop {
             match self.runtime.block_on(self.talk.hear(until)) {
-                Heard::Silence => return Ok(None),
+                Heard::Silence => {}
                 Heard::Ended(status) => return Err(status),
                 Heard::Line(line, at) => {
                     if self.note(&line, awaited) {
@@ -287,7 +297,8 @@ impl Peer {
                 }
             }
             if Instant::now() >= until {
-                return Ok(None);
+                let Some(more) = patience.extension(|| self.talk.waited()) else { return Ok(None) };
+                until = Instant::now() + more;
             }
         }
     }

@@ -35,7 +35,7 @@ use self::child::{Happened, Process};
 pub use self::config::{EngineConfig, Fault, StartError, is_shortage};
 pub use self::files::FileError;
 use self::load::LoadMeter;
-use self::patience::Patience;
+pub(crate) use self::patience::Patience;
 use self::pulse::Pulse;
 pub use self::stderr::StderrSink;
 pub use self::talk::{Heard, Talk};

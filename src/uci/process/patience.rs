@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// Extension of a limit by the engine's waits for a CPU.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Patience {
+pub(crate) struct Patience {
     limit: Duration,
     /// Total wait of the process when the limit began.
     before: Duration,
@@ -21,13 +21,13 @@ impl Patience {
     const LEAST: Duration = Duration::from_millis(1);
 
     /// Starts a limit now; the process has waited for `before` in total.
-    pub(super) const fn new(limit: Duration, before: Duration) -> Self {
+    pub(crate) const fn new(limit: Duration, before: Duration) -> Self {
         Self { limit, before, kept: Duration::ZERO }
     }
 
     /// Returns the extension of a limit that has passed, if the process waited for a CPU since.
     /// `waited` is its total wait now.
-    pub(super) fn extension(&mut self, waited: impl FnOnce() -> Duration) -> Option<Duration> {
+    pub(crate) fn extension(&mut self, waited: impl FnOnce() -> Duration) -> Option<Duration> {
         let most = self.limit.saturating_mul(Self::MOST);
         let kept = waited().saturating_sub(self.before).min(most);
         let more = kept.saturating_sub(self.kept);

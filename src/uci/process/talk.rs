@@ -2,13 +2,13 @@
 //! can be sent, and every line is returned with its stamp. Games use [`Engine`](super::Engine),
 //! which knows the protocol.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio::time::sleep_until;
 
 use super::child::{Happened, Process};
 use super::config::{EngineConfig, StartError};
-use super::{READS_AT_ONCE, spawn};
+use super::{READS_AT_ONCE, load, spawn};
 use crate::uci::framing::LineBuffer;
 use crate::uci::transcript::{Direction, Transcript};
 
@@ -98,7 +98,12 @@ impl Talk {
                     }
                     self.ended = Some(status.map_or_else(|error| error.to_string(), spawn::describe));
                 }
-                Happened::TimeOut => return Heard::Silence,
+                // What the process said meanwhile may lie in the pipe, if this thread comes late.
+                Happened::TimeOut => {
+                    if let Some(count) = self.process.read_now(&mut self.lines) {
+                        self.take(count, Instant::now());
+                    }
+                }
             }
             // Checked after every event, because a process that fills the pipe without a line end
             // would starve the timer.
@@ -115,6 +120,12 @@ impl Talk {
         self.last_read = at;
         self.transcript.push(at, Direction::FromEngine, &self.lines.space()[..count]);
         self.lines.advance(count);
+    }
+
+    /// Longest time that a thread of the process has waited for a CPU; zero if unknown.
+    #[must_use]
+    pub fn waited(&self) -> Duration {
+        load::waited_by(self.process.pid)
     }
 
     /// Formatted transcript, with microseconds since the start.
