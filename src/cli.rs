@@ -14,6 +14,7 @@ mod init;
 mod matches;
 mod race;
 mod rate;
+mod records;
 mod replay;
 mod report;
 mod resume;
@@ -123,6 +124,8 @@ enum Command {
     Simulate(simulate::SimulateArgs),
     /// Ratings of many players, with errors, from PGN files and runs.
     Rate(rate::RateArgs),
+    /// Checks a file of test records and prints it as Markdown tables.
+    Records(records::RecordsArgs),
     /// Elo of each version of an engine over its commits, and which drops are real.
     Progress(Box<versions::ProgressArgs>),
     /// Finds the commit that lost or won Elo.
@@ -265,6 +268,7 @@ pub fn main() -> ExitCode {
         Command::Stats(args) => stats::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),
         Command::Simulate(args) => simulate::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),
         Command::Rate(args) => rate::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),
+        Command::Records(args) => records::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),
         Command::Progress(args) => versions::run(&args),
         Command::Bisect(args) => bisect::run(&args),
         Command::Book(args) => book::run(&args),

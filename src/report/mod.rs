@@ -18,6 +18,7 @@ pub mod plot;
 pub mod progress;
 pub mod races;
 pub mod reasons;
+pub mod record_table;
 pub mod results;
 mod sink;
 pub mod standings;

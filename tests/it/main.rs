@@ -24,6 +24,7 @@ mod preflight;
 mod process;
 mod progress;
 mod rate;
+mod record_table;
 mod records;
 #[cfg(target_os = "linux")]
 mod replay;
