@@ -62,7 +62,7 @@ fn space(params: u64) -> Space {
 }
 
 fn play(space: &Space, mut watch: impl FnMut(&Auto, u64)) -> Auto {
-    let mut run = Auto::new(Rule::new(space.clone(), 1, BLOCK, None));
+    let mut run = Auto::new(Rule::new(space.clone(), 1, BLOCK, None)).narrowing();
     for block in 0..BLOCKS {
         let asked = black_box(run.ask(block)).expect("in order");
         watch(&run, block);

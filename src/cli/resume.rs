@@ -10,7 +10,7 @@ use crate::journal;
 use crate::plan::Plan;
 use crate::run::dir::RunDir;
 use crate::run::drive::{self, Output};
-use crate::run::{Exit, progress, resolve, trust, tune};
+use crate::run::{Exit, extension, progress, resolve, trust};
 use crate::schedule::affinity::{self, Topology};
 
 /// Replays what was played and plays the rest: the result is what an unbroken run would have
@@ -24,7 +24,8 @@ pub(super) struct ResumeArgs {
     /// Games at once, if not as before.
     #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     concurrency: Option<u16>,
-    /// Pairs at which a tuning ends, those it has had included, if not as before.
+    /// Pairs at which a tuning ends, those it has had included, if not as before; every later
+    /// command has them too.
     #[arg(long, value_name = "N")]
     pairs: Option<u64>,
     /// Crashes, stalls and illegal moves after which the run stops, those it has had included, if
@@ -61,7 +62,8 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Exit> {
         plan.concurrency = concurrency;
     }
     if let Some(pairs) = args.pairs {
-        tune::extend(&mut plan, pairs)?;
+        extension::extend(&mut plan, pairs)?;
+        extension::store(dir.root(), pairs)?;
     }
     if let Some(failures) = args.max_failures {
         plan.max_failures = failures;

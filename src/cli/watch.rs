@@ -8,11 +8,10 @@ use anyhow::Result;
 
 use crate::control::client::{Client, ClientError};
 use crate::control::protocol::{ServerMessage, line};
-use crate::files::{MOST_DOCUMENT_BYTES, read_text};
 use crate::plan::Plan;
 use crate::record::PairId;
 use crate::report::console::{Screen, View};
-use crate::report::summary::Summary;
+use crate::report::summary::{OUT_OF_TIME, Summary};
 use crate::run::dir::RunDir;
 use crate::run::{Exit, drive, progress};
 use crate::stats::sprt::Verdict;
@@ -116,11 +115,7 @@ fn over(dir: &RunDir, plan: &Plan) -> Result<Finish> {
 
 /// Finish of a run that nobody plays, from its counted results and its last summary.
 pub(super) fn finish(dir: &RunDir, plan: &Plan, standing: Standing) -> Finish {
-    let summary: Option<serde_json::Value> = read_text(&dir.path("summary.json"), MOST_DOCUMENT_BYTES)
-        .ok()
-        .and_then(|text| serde_json::from_str(&text).ok());
-    // A summary of fewer pairs is from an earlier stop of a run that was killed later.
-    let summary = summary.filter(|summary| summary["pairs"] == standing.pairs());
+    let summary = dir.summary(standing.pairs());
     let reason = reason(summary.as_ref(), plan, &standing);
     let seconds = summary.and_then(|summary| summary["seconds"].as_f64()).unwrap_or(0.0);
     let elapsed = Duration::try_from_secs_f64(seconds).unwrap_or_default();
@@ -143,7 +138,7 @@ fn reason(summary: Option<&serde_json::Value>, plan: &Plan, standing: &Standing)
         Next::Pair(_) | Next::Wait => {}
     }
     match summary.and_then(|summary| summary["stopped_by"].as_str()) {
-        Some("out-of-time") => StopReason::OutOfTime,
+        Some(OUT_OF_TIME) => StopReason::OutOfTime,
         Some("too-many-failures") => StopReason::TooManyFailures { failures: standing.failures() },
         Some("too-many-time-losses") => {
             StopReason::TooManyTimeLosses { losses: standing.finished_time_losses().clone() }

@@ -359,6 +359,9 @@ fn encounters_json(standing: &Standing) -> Vec<serde_json::Value> {
         .collect()
 }
 
+/// Name in files of the end of a run whose time was up.
+pub const OUT_OF_TIME: &str = "out-of-time";
+
 /// Name of a stop's reason in files.
 const fn reason_name(reason: &StopReason) -> &'static str {
     match reason {
@@ -367,7 +370,7 @@ const fn reason_name(reason: &StopReason) -> &'static str {
         StopReason::OutOfOpenings => "out-of-openings",
         StopReason::Narrow => "width",
         StopReason::Flat => "flat",
-        StopReason::OutOfTime => "out-of-time",
+        StopReason::OutOfTime => OUT_OF_TIME,
         StopReason::Interrupted => "interrupted",
         StopReason::TooManyFailures { .. } => "too-many-failures",
         StopReason::TooManyTimeLosses { .. } => "too-many-time-losses",

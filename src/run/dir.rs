@@ -1,16 +1,16 @@
-//! Run directory: `plan.toml`, `stamp`, `games.jsonl`, `games.pgn`, `summary.json`, `report.html`,
-//! `llr.svg`, `stderr/`, `crashes/`.
+//! Run directory: `plan.toml`, `extension.toml`, `stamp`, `games.jsonl`, `games.pgn`,
+//! `summary.json`, `report.html`, `llr.svg`, `stderr/`, `crashes/`.
 
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use crate::files::read_text;
+use crate::files::{MOST_DOCUMENT_BYTES, read_text};
 use crate::journal::{self, Expected, Header, Journal, Replayed};
 use crate::plan::{Plan, file};
 use crate::record::GameRecord;
 use crate::run::error::{Result, RunError, Within as _};
-use crate::run::stamp;
+use crate::run::{extension, stamp};
 use crate::text::{hex, with_causes};
 
 /// Most bytes of a plan file.
@@ -140,8 +140,17 @@ impl RunDir {
         let path = root.join(file::FILE_NAME);
         let text = read_text(&path, MOST_PLAN_BYTES)
             .within(|| format!("{}: cannot read it; is {} a run directory?", path.display(), root.display()))?;
-        let plan = file::from_toml(&text).within(|| format!("{}", path.display()))?;
+        let mut plan = file::from_toml(&text).within(|| format!("{}", path.display()))?;
+        extension::apply(root, &mut plan)?;
         Ok((Self { root: root.to_owned(), plan: text }, plan))
+    }
+
+    /// Returns the last summary of a run with `pairs` counted ones. A summary of fewer is from an
+    /// earlier stop of a run that was killed later.
+    pub(crate) fn summary(&self, pairs: u64) -> Option<serde_json::Value> {
+        let text = read_text(&self.path("summary.json"), MOST_DOCUMENT_BYTES).ok()?;
+        let summary: serde_json::Value = serde_json::from_str(&text).ok()?;
+        (summary["pairs"] == pairs).then_some(summary)
     }
 
     /// Returns the journal header that belongs to the plan.

@@ -10,6 +10,7 @@ pub(crate) mod dir;
 pub(crate) mod drive;
 pub(crate) mod error;
 mod exit;
+pub(crate) mod extension;
 pub(crate) mod forecast;
 mod lasting;
 pub(crate) mod pace;

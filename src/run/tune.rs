@@ -1,4 +1,4 @@
-//! A tuning as a run: its plan, and its extension.
+//! A tuning as a run: its plan.
 
 use std::path::Path;
 
@@ -19,9 +19,6 @@ const MAX_FAILING_BLOCKS: u64 = 16;
 
 /// Pairs of an OpenBench workload.
 const PAIRS_PER_WORKLOAD: u32 = 8;
-
-/// Most pairs of a tuning.
-const MAX_PAIRS: u64 = 10_000_000;
 
 /// Default number of failures after which a tuning stops.
 pub(crate) fn max_failures(concurrency: u16) -> u64 {
@@ -123,24 +120,4 @@ pub fn play(raw: &RawPlan, wanted: Wanted, root: &Path) -> Result<Played> {
     let (resolved, book) = resolve::games(&raw, "tune")?;
     let max_failures = max_failures.unwrap_or_else(|| self::max_failures(resolved.concurrency));
     play::go(plan(Plan { max_failures, ..resolved }, wanted)?, book, root)
-}
-
-/// Changes the number of pairs of a begun tuning.
-pub(crate) fn extend(plan: &mut Plan, pairs: u64) -> Result<()> {
-    let Some(rule) = plan.format.tuning() else {
-        fail!(Setting, "--pairs: only a tuning can be given another number of pairs; begin another run");
-    };
-    if let Some(held) = rule.method.pairs() {
-        fail!(
-            Setting,
-            "--pairs {pairs}: the schedule of --method {} was made for {held} pairs and holds no others; go on without --pairs, or \
-             begin another run",
-            rule.method.name()
-        );
-    }
-    if !(1..=MAX_PAIRS).contains(&pairs) {
-        fail!(Setting, "--pairs {pairs}: 1 to {MAX_PAIRS}");
-    }
-    plan.max_pairs = Some(pairs);
-    Ok(())
 }

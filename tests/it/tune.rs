@@ -275,6 +275,23 @@ fn a_tuning_that_was_broken_off_goes_on_to_the_same_result() {
 }
 
 #[test]
+fn a_tuning_whose_time_was_up_is_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path();
+    fs::write(place.join("p.txt"), TWO).unwrap();
+    let more = format!("--params p.txt --max-time 2s --no-prove --out run {LOST}");
+    let ran = tune_in(place, &fake("--tunes"), &more);
+    let played = games(&place.join("run/tune")).len();
+    assert!(ran.code == Some(0) && played > 0, "{ran:?}");
+    // As after a kill before the values were written: only what is missing is done.
+    fs::remove_file(place.join("run/options.toml")).unwrap();
+    let again = tune_in(place, &fake("--tunes"), &more);
+    assert_eq!((again.code, &again.stdout), (Some(0), &ran.stdout), "{again:?}");
+    assert_eq!(games(&place.join("run/tune")).len(), played);
+    assert!(place.join("run/options.toml").is_file());
+}
+
+#[test]
 fn exit_codes_are_those_of_a_race_and_nothing_else_is_told_as_gain() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path();

@@ -169,6 +169,27 @@ fn more_pairs_go_on_where_the_run_ended() {
 }
 
 #[test]
+fn more_pairs_that_were_asked_for_once_are_played_after_a_kill_too() {
+    let tuning = Tuning::played(ENGINE, 32, Choice::Auto);
+    let dir = tuning.anew("killed");
+    let bytes = || std::fs::metadata(dir.join("games.jsonl")).unwrap().len();
+    let mut child = quintain(&resume_args(&dir, "--pairs 160 -j 2"));
+    let mut child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let most = std::fs::metadata(tuning.whole().join("games.jsonl")).unwrap().len();
+    until("more than the pairs of the plan", || bytes() > most || child.try_wait().unwrap().is_some());
+    let _ = child.kill();
+    child.wait().unwrap();
+    // Pairs are no part of what is said the second time.
+    resume(&dir, "-j 3");
+    assert_eq!(summary(&dir)["pairs"], 160);
+    resume(&tuning.whole(), "--pairs 160");
+    check_same(&dir, &tuning.whole());
+    std::fs::write(dir.join("extension.toml"), "pairs = 0\n").unwrap();
+    let refused = run(&resume_args(&dir, ""));
+    assert!(refused.code == Some(2) && refused.stderr.contains("extension.toml: delete it to go on"), "{refused:?}");
+}
+
+#[test]
 fn a_schedule_that_holds_its_pairs_takes_no_others() {
     for (choice, name, pairs) in [(Choice::Fishtest, "fishtest", 48), (Choice::OpenBench, "openbench", 48)] {
         let tuning = Tuning::played(ENGINE, pairs, choice);

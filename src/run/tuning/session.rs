@@ -9,6 +9,7 @@ use toml::Table;
 use crate::files::{MOST_DOCUMENT_BYTES, read_text, write_atomically};
 use crate::plan::{Plan, file};
 use crate::record::PairId;
+use crate::report::summary::OUT_OF_TIME;
 use crate::run::dir::{Place, RunDir};
 use crate::run::drive::{self, Output};
 use crate::run::error::{Result, RunError, Within as _, fail};
@@ -76,7 +77,7 @@ pub(crate) fn play(raw: &RawPlan, place: &Place, branch: Option<&str>, output: O
     let (root, exit) = if is_begun {
         let root = place.wanted().to_owned();
         check_settings(&root, raw)?;
-        let exit = go_on(&root, output)?;
+        let exit = go_on(raw, &root, output)?;
         (root, exit)
     } else {
         begin(raw, place, branch, output)?
@@ -196,16 +197,23 @@ fn check_settings(root: &Path, raw: &RawPlan) -> Result<()> {
     )
 }
 
-/// Resumes the games of a tuning; a complete one is left unchanged.
-fn go_on(root: &Path, output: Output) -> Result<Exit> {
-    let (dir, plan) = RunDir::open(&root.join(FOLDER))?;
+/// Resumes the games of a tuning. One that is complete is left unchanged, and so is one whose time
+/// was up.
+fn go_on(raw: &RawPlan, root: &Path, output: Output) -> Result<Exit> {
+    let (dir, mut plan) = RunDir::open(&root.join(FOLDER))?;
     trust::check(&dir, &plan, false)?;
     let standing = standing(&dir, &plan)?;
     let next = Pairing::new(&plan).next(PairId(standing.settled()), standing.results());
     // Once a race has begun, the result of the tuning is fixed.
     let is_proving = root.join(prove::FOLDER).join(file::FILE_NAME).is_file();
-    if is_proving || standing.is_over() || matches!(next, Next::Done | Next::OutOfOpenings) {
+    let summary = dir.summary(standing.pairs());
+    let is_out_of_time = summary.is_some_and(|summary| summary["stopped_by"] == OUT_OF_TIME);
+    let is_complete = standing.is_over() || matches!(next, Next::Done | Next::OutOfOpenings);
+    if is_proving || is_complete || is_out_of_time {
         return Ok(Exit::Done);
+    }
+    if let Some(failures) = raw.max_failures {
+        plan.max_failures = failures;
     }
     drive::resume(Arc::new(plan), &dir, output)
 }

@@ -1,0 +1,65 @@
+//! Extension of a tuning: another number of pairs for a begun run, stored beside its plan, because
+//! the plan of a run never changes.
+
+use std::path::Path;
+
+use serde::Deserialize;
+
+use crate::files::{read_text, write_atomically};
+use crate::plan::Plan;
+use crate::run::error::{Result, RunError, Within as _, fail};
+
+/// Name of the file in the run's directory.
+const FILE_NAME: &str = "extension.toml";
+
+/// Most bytes of the file.
+const MOST_BYTES: u64 = 4_096;
+
+/// Most pairs of a tuning.
+const MAX_PAIRS: u64 = 10_000_000;
+
+/// Contents of the file.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Extension {
+    pairs: u64,
+}
+
+/// Changes the number of pairs of a begun tuning.
+pub(crate) fn extend(plan: &mut Plan, pairs: u64) -> Result<()> {
+    let Some(rule) = plan.format.tuning() else {
+        fail!(Setting, "--pairs: only a tuning can be given another number of pairs; begin another run");
+    };
+    if let Some(held) = rule.method.pairs() {
+        fail!(
+            Setting,
+            "--pairs {pairs}: the schedule of --method {} was made for {held} pairs and holds no others; go on without --pairs, or \
+             begin another run",
+            rule.method.name()
+        );
+    }
+    if !(1..=MAX_PAIRS).contains(&pairs) {
+        fail!(Setting, "--pairs {pairs}: 1 to {MAX_PAIRS}");
+    }
+    plan.max_pairs = Some(pairs);
+    Ok(())
+}
+
+/// Stores the number of pairs of a tuning, so that every later command has it too.
+pub(crate) fn store(root: &Path, pairs: u64) -> Result<()> {
+    let path = root.join(FILE_NAME);
+    let text = format!("# Pairs at which `quintain resume --pairs` ends this tuning.\npairs = {pairs}\n");
+    write_atomically(&path, text.as_bytes()).within(|| format!("{}: cannot write it", path.display()))
+}
+
+/// Gives a plan the number of pairs that was stored for its run, if one was.
+pub(crate) fn apply(root: &Path, plan: &mut Plan) -> Result<()> {
+    let path = root.join(FILE_NAME);
+    if plan.format.tuning().is_none() || path.symlink_metadata().is_err() {
+        return Ok(());
+    }
+    let text = read_text(&path, MOST_BYTES).within(|| format!("{}: cannot read it", path.display()))?;
+    let stored: Extension =
+        crate::text::from_toml(&path, &text).map_err(|error| RunError::OtherRun(error.to_string()))?;
+    extend(plan, stored.pairs).within(|| format!("{}: delete it to go on without it", path.display()))
+}
