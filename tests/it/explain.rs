@@ -103,7 +103,7 @@ fn games_that_were_played_again() {
     assert!(summary["design_effect"].as_f64().unwrap() >= 10.0, "{summary}");
     let cmd = format!("cmd={FAKE}");
     let engines = ["fastchess", "-engine", &cmd, "name=A", "-engine", &cmd, "name=B", "args=--seed 2"];
-    let rules = "-each tc=5+0.1 -rounds 20 -maxmoves 30 -openings file=two.epd -config outname=c.json";
+    let rules = "-each tc=500+0.1 -rounds 20 -maxmoves 30 -openings file=two.epd -config outname=c.json";
     let words: Vec<&str> = engines.into_iter().chain(rules.split(' ')).collect();
     assert!(quintain(&words).current_dir(folder.path()).output().unwrap().status.success());
     let dir = folder.path().join("c.json.run");

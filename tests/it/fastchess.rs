@@ -129,7 +129,7 @@ const GOLDEN: &[(&str, &str, i32, &str)] = &[
         "games",
         "fastchess",
         0,
-        "A() B(--seed 2) -each tc=9+0.1 option.Hash=32 -openings file=b.epd start=2 -games 1 -rounds 5 -ratinginterval 3 -maxmoves 8",
+        "A() B(--seed 2) -each tc=900+0.1 option.Hash=32 -openings file=b.epd start=2 -games 1 -rounds 5 -ratinginterval 3 -maxmoves 8",
     ),
     (
         "options",
@@ -141,7 +141,7 @@ const GOLDEN: &[(&str, &str, i32, &str)] = &[
         "no-book",
         "fastchess",
         0,
-        "A() B(--seed 2) -each nodes=9 tc=7 -rounds 1 -maxmoves 4 -pgnout file=o.pgn -crc32 pgn=true",
+        "A() B(--seed 2) -each nodes=9 tc=700 -rounds 1 -maxmoves 4 -pgnout file=o.pgn -crc32 pgn=true",
     ),
     (
         "three",
@@ -159,29 +159,29 @@ const GOLDEN: &[(&str, &str, i32, &str)] = &[
         "faults",
         "fastchess",
         0,
-        "A() B(--seed 2 --fault illegal@3) C(--seed 3 --fault segv@2) D(--seed 4 --fault hang@2) -each tc=0.3 -openings file=b.epd -rounds 1 -recover -maxmoves 9 -ratinginterval 0",
+        // Only who hangs has a short clock.
+        "A() tc=1000 B(--seed 2 --fault illegal@3) tc=1000 C(--seed 3 --fault segv@2) tc=1000 D(--seed 4 --fault hang@2) tc=4 -openings file=b.epd -rounds 1 -recover -maxmoves 9 -ratinginterval 0",
     ),
     (
         "crash",
         "fastchess",
         1,
-        "A(--sleep-us 40000) B(--seed 2 --sleep-us 40000 --fault segv@2) -each tc=9 -openings file=b.epd -rounds 4 -maxmoves 9",
+        // The stop comes a moment after the game that gives cause for it; the next one waits for a
+        // file that never comes.
+        "A(--hold none@2) B(--seed 2 --fault segv@2) -each tc=1000 -openings file=b.epd -rounds 4 -maxmoves 9",
     ),
     (
         "wrong-pv",
         "fastchess",
         0,
-        // The stop comes a moment after the game that gives cause for it; the next one must not be
-        // over by then.
-        "A(--sleep-us 40000) B(--seed 2 --sleep-us 40000 --fault illegal-pv) -each tc=9 -openings file=b.epd -rounds 1 -maxmoves 2 -testEnv",
+        "A() B(--seed 2 --fault illegal-pv) -each tc=900 -openings file=b.epd -rounds 1 -maxmoves 2 -testEnv",
     ),
     (
         "strict",
         "fastchess",
         1,
-        // The stop comes a moment after the game that gives cause for it; the next one must not be
-        // over by then.
-        "A(--sleep-us 40000) B(--seed 2 --sleep-us 40000 --fault illegal-pv) -each tc=9 -openings file=b.epd -rounds 3 -maxmoves 2 -strict",
+        // As for a crash.
+        "A(--hold none@2) B(--seed 2 --fault illegal-pv) -each tc=1000 -openings file=b.epd -rounds 3 -maxmoves 2 -strict",
     ),
     (
         "cutechess-output",
@@ -210,7 +210,8 @@ const GOLDEN: &[(&str, &str, i32, &str)] = &[
 fn consoles_are_as_they_were() {
     let bless = std::env::var_os("QUINTAIN_BLESS").is_some();
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/fastchess");
-    for &(name, runner, code, line) in GOLDEN {
+    // Most of a row is waiting.
+    let check = |&(name, runner, code, line): &(&str, &str, i32, &str)| {
         let folder = folder();
         let ran = Ran::from(under(runner, line, folder.path()).output().unwrap());
         assert_eq!((ran.code, ran.stderr.as_str()), (Some(code), ""), "{name}: {ran:?}");
@@ -221,7 +222,12 @@ fn consoles_are_as_they_were() {
         }
         let expected = std::fs::read_to_string(&file).unwrap();
         assert_eq!(text, expected, "{name}: {line}");
-    }
+    };
+    std::thread::scope(|scope| {
+        for rows in GOLDEN.chunks(GOLDEN.len().div_ceil(4)) {
+            scope.spawn(|| rows.iter().for_each(check));
+        }
+    });
 }
 
 /// OpenBench's worker reads lines until the first that is empty, and takes `Finished game` lines
@@ -229,7 +235,7 @@ fn consoles_are_as_they_were() {
 #[test]
 fn openbench_reads_every_game() {
     let folder = folder();
-    let line = "A() B(--seed 2 --fault illegal@2) -each tc=9 timemargin=250 -openings file=b.epd format=epd order=random start=3 -srand 77 \
+    let line = "A() B(--seed 2 --fault illegal@2) -each tc=900 timemargin=250 -openings file=b.epd format=epd order=random start=3 -srand 77 \
                 -repeat -recover -games 2 -rounds 5 -concurrency 2 -force-concurrency -maxmoves 5 \
                 -pgnout file=o.pgn seldepth=true nodes=true 'match_line=^info .*'";
     let ran = fastchess(line, folder.path());
@@ -264,7 +270,7 @@ fn fishtest_reads_every_pair() {
     let line = "-testEnv -recover -repeat -games 2 -rounds 6 -ratinginterval 1 -scoreinterval 1 -autosaveinterval 0 -report penta=true \
                 -pgnout file=o.pgn append=false -crc32 pgn=true -site http://localhost/tests/view/1 '-event' 'Batch 0: x vs y' -srand 18446744073709551615 \
                 -resign movecount=3 score=600 -draw movenumber=34 movecount=8 score=20 -variant standard -concurrency 2 -force-concurrency \
-                -openings file=b.epd format=epd order=random plies=16 start=4 -check-mate-pvs A() dir=. B(--seed 2) dir=. -each proto=uci tc=9 -maxmoves 9";
+                -openings file=b.epd format=epd order=random plies=16 start=4 -check-mate-pvs A() dir=. B(--seed 2) dir=. -each proto=uci tc=900 -maxmoves 9";
     let ran = fastchess(line, folder.path());
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let number = |text: &str| text.trim().parse::<u64>().unwrap();
