@@ -10,6 +10,7 @@ mod engines;
 mod explain;
 mod flags;
 mod games;
+mod help;
 mod init;
 mod matches;
 mod race;
@@ -70,7 +71,13 @@ Examples:
 
 /// Tests UCI chess engines: is this commit stronger than that one?
 #[derive(Debug, Parser)]
-#[command(name = "quintain", version, after_help = AFTER_HELP, max_term_width = 110)]
+#[command(
+    name = "quintain",
+    version,
+    after_help = "--help adds exit codes and examples; COMMAND --help explains a command.",
+    after_long_help = AFTER_HELP,
+    max_term_width = 110
+)]
 struct Cli {
     /// Condition for colours in the output.
     #[arg(long, value_name = "WHEN", default_value = "auto", global = true)]
@@ -81,58 +88,57 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// A verdict, a picture and a report in about a minute: the bundled engine against itself with
-    /// half the nodes.
+    /// Plays one whole test of the bundled engine, in about a minute.
     Demo(demo::DemoArgs),
-    /// Is `new` stronger than `base`? Plays pairs until a sequential test can say.
+    /// Is one engine stronger than another? Plays until a test can say.
     Sprt(Box<sprt::SprtArgs>),
-    /// Plays any number of engines against each other: round robin, gauntlet, Swiss, knockout.
+    /// Plays a round robin, gauntlet, Swiss or knockout of engines.
     Match(Box<matches::MatchArgs>),
-    /// Plays one or several engines against a field of others.
+    /// Plays one engine or several against a field of others.
     Gauntlet(Box<matches::GauntletArgs>),
-    /// Plays several takes against one base and drops those that are hopeless.
+    /// Plays several candidates against one base; drops hopeless ones.
     Race(Box<race::RaceArgs>),
-    /// Tunes an engine's parameters by games, and proves what it found.
+    /// Finds better values for an engine's parameters, and proves them.
     Tune(Box<tune::TuneArgs>),
-    /// Takes fastchess's options and prints its lines: for scripts and frameworks that call it.
+    /// Runs a command line of fastchess, and prints its lines.
     #[command(disable_help_flag = true)]
     Fastchess(Words),
-    /// Takes the common options of cutechess-cli and prints its lines.
+    /// Runs a command line of cutechess-cli, and prints its lines.
     #[command(disable_help_flag = true)]
     Cutechess(Words),
-    /// Goes on with a run that was stopped, killed or cut off by a power failure.
+    /// Resumes an interrupted run.
     Resume(resume::ResumeArgs),
-    /// Follows a live run from another terminal, and says how it came out.
+    /// Follows a live run from another terminal.
     Watch(watch::WatchArgs),
     /// Shows stored and live runs in a browser.
     Serve(serve::ServeArgs),
-    /// Steers a live run: pause, resume, stop, more or fewer games at once.
+    /// Steers a live run: pause, resume, stop, games at once.
     Ctl(ctl::CtlArgs),
-    /// Replays a game's UCI traffic against the engine and checks whether the failure reproduces.
+    /// Replays a game against its engine: does the failure come back?
     Replay(replay::ReplayArgs),
-    /// Prints the games of a run that match, and how they ended.
+    /// Lists the games of a run that match, and how they ended.
     Games(Box<games::GamesArgs>),
-    /// Breaks points down by opening, phase, length, ending, colour, time, depth and speed.
+    /// Breaks points down by opening, phase, length, time and depth.
     Explain(explain::ExplainArgs),
-    /// A run's report: text, Markdown, JSON or CSV.
+    /// Prints a run's report: text, Markdown, JSON, CSV or HTML.
     Report(report::ReportArgs),
-    /// Measures how many games at once this machine can hold at which clock.
+    /// Measures how many games at once this machine can hold.
     Calibrate(calibrate::CalibrateArgs),
-    /// Elo, LOS and LLR of given counts.
+    /// Computes Elo, LOS and LLR of given counts.
     Stats(stats::StatsArgs),
-    /// Foresees how likely a test passes and what it will cost, before it is started.
+    /// Forecasts how likely a test passes, and what it costs.
     Simulate(simulate::SimulateArgs),
-    /// Ratings of many players, with errors, from PGN files and runs.
+    /// Rates many players, with errors, from PGN files and runs.
     Rate(rate::RateArgs),
-    /// Checks a file of test records and prints it as Markdown tables.
+    /// Checks a file of test records and prints it as tables.
     Records(records::RecordsArgs),
-    /// Elo of each version of an engine over its commits, and which drops are real.
+    /// Shows Elo of an engine's versions over its commits.
     Progress(Box<versions::ProgressArgs>),
     /// Finds the commit that lost or won Elo.
     Bisect(Box<bisect::BisectArgs>),
-    /// Makes, describes and checks opening books.
+    /// Makes, describes, checks and converts opening books.
     Book(book::BookArgs),
-    /// Checks that an engine keeps to the protocol and to its clock.
+    /// Checks an engine's protocol, clock and manners.
     Check(check::CheckArgs),
     /// Lists the engines of the registry that are installed.
     Engines(engines::EnginesArgs),
@@ -227,7 +233,10 @@ pub fn main() -> ExitCode {
         return ExitCode::from(EXIT_USAGE);
     }
     let color = color(args.into_iter());
-    let parsed = Cli::command().color(color).try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let parsed = help::grouped(Cli::command())
+        .color(color)
+        .try_get_matches()
+        .and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => {

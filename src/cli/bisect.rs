@@ -43,7 +43,7 @@ elo_hi`), `pairs`, `reason` (found|no-change|limit|out-of-openings|time).";
 
 /// Finds the commit that lost (or won) Elo by a noisy binary search.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES, allow_negative_numbers = true)]
+#[command(after_long_help = EXAMPLES, allow_negative_numbers = true)]
 pub(super) struct BisectArgs {
     /// The older commit, branch or tag.
     #[arg(value_name = "GOOD")]

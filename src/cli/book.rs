@@ -24,7 +24,7 @@ Examples:
 
 /// Makes, describes, checks and converts opening books.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES)]
 pub(super) struct BookArgs {
     #[command(subcommand)]
     command: BookCommand,

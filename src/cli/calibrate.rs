@@ -30,7 +30,7 @@ Examples:
 /// Measures what this machine can hold: an engine plays itself at several clocks with several games
 /// at once.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES)]
 pub(super) struct CalibrateArgs {
     /// The engine [default: `.`, the working tree].
     #[arg(value_name = "SPEC")]

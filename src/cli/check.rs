@@ -28,7 +28,7 @@ Examples:
 /// Every check is made with a process of its own. Time is taken by this program's clock; an overrun
 /// fails when it comes twice, and is a warning where the machine itself was late by as much.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES)]
 pub(super) struct CheckArgs {
     /// The engine: a path, a name of the registry, `.` or `git:REV`.
     #[arg(value_name = "SPEC", required_unless_present = "list")]

@@ -12,7 +12,7 @@ use crate::run::progress;
 
 /// Steers a live run over the socket in its directory, and prints how it is played then.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Exit codes: 0 done, 2 not done: the run is not live, or it refused.\n\nExamples:\n  \
+#[command(after_long_help = "Exit codes: 0 done, 2 not done: the run is not live, or it refused.\n\nExamples:\n  \
                   quintain ctl results/runs/20260101-120000-sprt pause\n  \
                   quintain ctl results/runs/20260101-120000-sprt concurrency 4")]
 pub(super) struct CtlArgs {

@@ -31,7 +31,7 @@ Examples:
 /// Plays one whole test: an engine against itself with half the nodes, to a verdict, a picture and
 /// a report.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES)]
 pub(super) struct DemoArgs {
     /// The engine, as `sprt --new` takes it [default: the one that comes with this program].
     #[arg(long, value_name = "SPEC")]

@@ -29,7 +29,7 @@ Examples:
 /// Says which engines of the registry are installed, where, and what they say of themselves; exit
 /// code 0 whatever is there.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES)]
 pub(super) struct EnginesArgs {
     /// These engines and no others.
     #[arg(value_name = "NAME")]

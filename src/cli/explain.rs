@@ -39,7 +39,7 @@ errors half-widths of 95 % intervals; null stands for what is not known. Of seve
 
 /// Shows where a player's points came from, and which of it is more than chance.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES)]
 pub(super) struct ExplainArgs {
     /// The run's directory.
     #[arg(value_name = "RUN")]

@@ -38,7 +38,7 @@ Examples:
 /// Reads the journal, so it has every finished game, those after a verdict included; it needs
 /// little memory however many there are. A run that is being played may be asked.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES)]
 pub(super) struct GamesArgs {
     /// Directories of runs.
     #[arg(value_name = "RUN", required = true)]

@@ -27,7 +27,7 @@ const SCHEMA_FILE: &str = "quintain-plan.schema.json";
 ///
 /// A JSON Schema is written beside it, by which editors complete and check keys as they are typed.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES)]
 pub(super) struct InitArgs {
     /// Command that the plan is for.
     #[arg(default_value = "sprt")]

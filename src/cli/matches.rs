@@ -28,7 +28,7 @@ Examples:
 /// Plays any number of engines against each other, all from the same openings: round robin,
 /// gauntlet, Swiss or knockout.
 #[derive(Debug, clap::Args)]
-#[command(after_help = MATCH_EXAMPLES, allow_negative_numbers = true)]
+#[command(after_long_help = MATCH_EXAMPLES, allow_negative_numbers = true)]
 pub(super) struct MatchArgs {
     /// The engines, or a plan (a file ending in .toml, whose keys flags and engines win over).
     #[arg(value_name = "ENGINE")]
@@ -39,7 +39,7 @@ pub(super) struct MatchArgs {
 
 /// Plays one or several engines against a field of others, and puts all of them on one scale.
 #[derive(Debug, clap::Args)]
-#[command(after_help = GAUNTLET_EXAMPLES, allow_negative_numbers = true)]
+#[command(after_long_help = GAUNTLET_EXAMPLES, allow_negative_numbers = true)]
 pub(super) struct GauntletArgs {
     /// A plan; flags win over its keys.
     #[arg(value_name = "PLAN.toml")]

@@ -28,7 +28,7 @@ Examples:
 
 /// Plays several takes against one base, drops the hopeless ones early and finds the best.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES, allow_negative_numbers = true)]
+#[command(after_long_help = EXAMPLES, allow_negative_numbers = true)]
 pub(super) struct RaceArgs {
     /// The takes, as SPECs.
     #[arg(value_name = "NEW", required = true)]

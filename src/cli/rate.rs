@@ -53,7 +53,7 @@ null stands for what is not known.";
 
 /// Ratings of any number of players, with errors, from PGN files and run directories.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES)]
 pub(super) struct RateArgs {
     /// PGN files and run directories; players of the same name are one.
     #[arg(value_name = "FILE.pgn|RUN", required = true)]

@@ -23,7 +23,7 @@ Examples:
 
 /// Checks a file of test records and prints it as Markdown tables.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES)]
 pub(super) struct RecordsArgs {
     /// The records.
     #[arg(value_name = "FILE.csv")]

@@ -35,7 +35,7 @@ Example:
 /// Says to an engine again what it was told in a game, waits for the same answers, and prints the
 /// conversation.
 #[derive(Debug, clap::Args)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_long_help = AFTER_HELP)]
 pub(super) struct ReplayArgs {
     /// The run's directory.
     #[arg(value_name = "DIR")]

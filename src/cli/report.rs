@@ -48,7 +48,7 @@ enum Format {
 
 /// Prints a run's report; a run that is being played may be asked.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES)]
 pub(super) struct ReportArgs {
     /// The run's directory.
     #[arg(value_name = "RUN")]

@@ -16,7 +16,7 @@ use crate::schedule::affinity::{self, Topology};
 /// Replays what was played and plays the rest: the result is what an unbroken run would have
 /// counted.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  quintain resume results/runs/20260101-120000-sprt")]
+#[command(after_long_help = "Example:\n  quintain resume results/runs/20260101-120000-sprt")]
 pub(super) struct ResumeArgs {
     /// The run's directory.
     #[arg(value_name = "DIR")]

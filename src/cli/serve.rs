@@ -20,7 +20,7 @@ const TOKEN_BYTES: u64 = 4_096;
 /// resumes and stops live runs.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Steering a run needs the token in the printed address; where --listen names an address that other machines \
+    after_long_help = "Steering a run needs the token in the printed address; where --listen names an address that other machines \
                   reach, reading does too. The connection is not encrypted: away from your own network, forward a port with \
                   `ssh -L 7171:127.0.0.1:7171 HOST` instead.\n\nExamples:\n  quintain serve\n  quintain serve --listen 0.0.0.0:7171 --token-file ~/.config/quintain/token"
 )]

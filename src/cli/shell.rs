@@ -14,7 +14,7 @@ const NAME: &str = "quintain";
 
 /// Prints a script that completes command lines in a shell.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Examples:
   quintain completions bash > ~/.local/share/bash-completion/completions/quintain
   quintain completions zsh > \"${fpath[1]}/_quintain\"
@@ -26,7 +26,7 @@ pub(super) struct CompletionsArgs {
 
 /// Prints the manual page, or writes it and one for each command.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Examples:
   quintain man | man -l -
   quintain man --out ~/.local/share/man/man1")]

@@ -48,7 +48,7 @@ not known.";
 /// Likelihood that a test passes, and the pairs and hours that it takes, for an engine of a
 /// supposed strength.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES, allow_negative_numbers = true)]
+#[command(after_long_help = EXAMPLES, allow_negative_numbers = true)]
 #[command(mut_arg("model", |model| model.help("Model of the Elo: normalized or logistic")))]
 pub(super) struct SimulateArgs {
     /// Supposed strength of the tested engine over the other, in Elo of the model.

@@ -29,7 +29,7 @@ Examples:
 
 /// Is `new` stronger than `base`? Plays pairs of games until a sequential test can say.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES, allow_negative_numbers = true)]
+#[command(after_long_help = EXAMPLES, allow_negative_numbers = true)]
 pub(super) struct SprtArgs {
     /// A plan; flags win over its keys.
     #[arg(value_name = "PLAN.toml")]

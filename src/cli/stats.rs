@@ -32,7 +32,7 @@ elo_unbiased_hi, los_unbiased` are the figures after the stop, null without --st
 
 /// Elo, LOS and LLR of given counts, from the tested engine's view.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES, allow_negative_numbers = true)]
+#[command(after_long_help = EXAMPLES, allow_negative_numbers = true)]
 #[command(group = clap::ArgGroup::new("counts").required(true).args(["ptnml", "wdl"]))]
 pub(super) struct StatsArgs {
     /// Pairs by the tested engine's points 0, 1/2, 1, 3/2, 2.

@@ -46,7 +46,7 @@ JSON: `run, engine, method, limit, pairs, params` (`name, start, result, value`)
 
 /// Tunes an engine's parameters by games of the engine against itself.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES, allow_negative_numbers = true)]
+#[command(after_long_help = EXAMPLES, allow_negative_numbers = true)]
 pub(super) struct TuneArgs {
     /// A plan; flags win over its keys.
     #[arg(value_name = "PLAN.toml")]

@@ -57,7 +57,7 @@ what is not known.";
 
 /// Elo of each version over its commits or dates, with error bands; says which drops are real.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES, allow_negative_numbers = true)]
+#[command(after_long_help = EXAMPLES, allow_negative_numbers = true)]
 #[command(mut_arg("out", |arg| arg.value_name("FILE").help("Write the curve there: .svg, .png, .html, .json or .csv")))]
 #[command(mut_arg("json", |arg| arg.help("Print the curve as one JSON document")))]
 #[command(mut_args(of_playing))]

@@ -24,7 +24,7 @@ use crate::tournament::standing::Standing;
 /// can be left at any time: the run does not notice.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Exit codes: those of the run, as if it had been played here: 0 H1 accepted, 1 H0 accepted, 3 inconclusive, \
+    after_long_help = "Exit codes: those of the run, as if it had been played here: 0 H1 accepted, 1 H0 accepted, 3 inconclusive, \
                   4 aborted, 130 stopped or killed before its end; 2 where there is no run.\n\n\
                   Example:\n  quintain watch results/runs/20260101-120000-sprt"
 )]

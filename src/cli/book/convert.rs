@@ -17,7 +17,7 @@ use crate::run::dir::sha256;
 const PGN_WIDTH: usize = 79;
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  quintain book convert 8moves.pgn.zst positions.epd --book-plies 12 --unique")]
+#[command(after_long_help = "Example:\n  quintain book convert 8moves.pgn.zst positions.epd --book-plies 12 --unique")]
 pub(super) struct ConvertArgs {
     /// EPD, FEN list, PGN or Polyglot, as it is or packed by gzip or zstd.
     #[arg(value_name = "IN")]

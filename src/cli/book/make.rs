@@ -19,7 +19,7 @@ use crate::schedule::affinity::Topology;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Example:\n  quintain book make --out book.epd --count 1000 --engine ./engine --nodes 20000 -j 4"
+    after_long_help = "Example:\n  quintain book make --out book.epd --count 1000 --engine ./engine --nodes 20000 -j 4"
 )]
 pub(super) struct MakeArgs {
     /// The book to write, EPD, packed where the name ends in .gz or .zst. Replaced as a whole at

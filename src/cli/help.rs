@@ -1,0 +1,74 @@
+//! `quintain --help`: the commands in groups.
+
+use std::fmt::Write as _;
+
+use clap::Command;
+
+/// Groups of commands in the help, in their order.
+const GROUPS: [(&str, &[&str]); 6] = [
+    ("Play", &["demo", "sprt", "match", "gauntlet", "race", "tune", "bisect"]),
+    ("Watch", &["watch", "ctl", "serve", "resume"]),
+    ("Understand", &["report", "explain", "games", "replay", "progress", "records"]),
+    ("Numbers", &["stats", "simulate", "rate"]),
+    ("Engines and books", &["check", "calibrate", "engines", "book"]),
+    ("Other", &["init", "fastchess", "cutechess", "completions", "man"]),
+];
+
+/// Columns of a command's name.
+const NAME_WIDTH: usize = 11;
+
+/// The command line with its commands listed by [`GROUPS`] instead of in one list.
+pub(super) fn grouped(command: Command) -> Command {
+    let styles = command.get_styles().clone();
+    let (header, literal) = (styles.get_header(), styles.get_literal());
+    let mut template = "{about-with-newline}\n{usage-heading} {usage}\n".to_owned();
+    for (group, names) in GROUPS {
+        // Writing into memory cannot fail.
+        let _ = writeln!(template, "\n{header}{group}:{header:#}");
+        for subcommand in names.iter().filter_map(|name| command.find_subcommand(name)) {
+            let about = subcommand.get_about().map(ToString::to_string).unwrap_or_default();
+            let name = subcommand.get_name();
+            let _ = writeln!(
+                template,
+                "  {literal}{name}{literal:#}{:1$}  {about}",
+                "",
+                NAME_WIDTH.saturating_sub(name.len())
+            );
+        }
+    }
+    let _ = write!(template, "\n{header}Options:{header:#}\n{{options}}{{after-help}}");
+    command.help_template(template)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+    use crate::cli::Cli;
+
+    #[test]
+    fn each_command_stands_in_one_group() {
+        let command = Cli::command();
+        let mut listed: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        let mut there: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+        listed.sort_unstable();
+        there.sort_unstable();
+        assert_eq!(listed, there);
+    }
+
+    #[test]
+    fn the_short_help_is_one_screen() {
+        let mut command = grouped(Cli::command());
+        let short = command.render_help().to_string();
+        assert!(short.lines().count() <= 55 && short.lines().all(|line| line.chars().count() <= 120), "{short}");
+        assert!(short.contains("\nUnderstand:\n  report       Prints a run's report"), "{short}");
+        assert!(!short.contains("Examples:"), "{short}");
+        let long = command.render_long_help().to_string();
+        assert!(long.contains("Exit codes:") && long.contains("Examples:"), "{long}");
+        // The commands' own short help leaves out what the long one explains.
+        let sprt = command.find_subcommand_mut("sprt").expect("sprt");
+        assert!(!sprt.render_help().to_string().contains("Examples:"));
+        assert!(sprt.render_long_help().to_string().contains("Examples:"));
+    }
+}
