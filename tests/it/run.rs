@@ -429,8 +429,9 @@ fn a_machine_is_calibrated_with_an_engine_against_itself() {
 fn what_engines_say_is_not_kept() {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("run");
-    let args =
-        sprt_args("--seed 1 --fault flood", "--seed 2", &dir, "--nodes 1 --max-plies 60 --max-pairs 1 -j 1 --seed 1");
+    // Not in the trial search, which has a minute at the most.
+    let rules = "--nodes 1 --max-plies 60 --max-pairs 1 -j 1 --seed 1 --stall-timeout 600";
+    let args = sprt_args("--seed 1 --fault flood@2", "--seed 2", &dir, rules);
     let output = in_shell("ulimit -v 524288 && exec \"$@\"", &args).output().unwrap();
     assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(check_run(&dir).iter().map(|game| game.moves.len()).sum::<usize>(), 120);
