@@ -70,6 +70,9 @@ pub(super) fn run(args: &ExplainArgs) -> Result<Exit> {
         None if plan.players.len() == 2 => vec![PlayerId(0)],
         None => bail!("{} players: say whose points with --player NAME, or --player all", plan.players.len()),
     };
+    if plan.format.tuning().is_some() {
+        progress::note("a tuning: its sides play values that are tried, so their points are no gain");
+    }
     let (_, explained) = read(&dir, &plan, &players)?;
     if explained.is_empty() {
         progress::note("no pair has been counted yet");

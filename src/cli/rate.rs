@@ -157,7 +157,7 @@ fn table(conditions: BTreeMap<String, u64>, results: &Results, anchors: &[NamedA
 
 fn add(input: &Path, collection: &mut Collection, programs: &mut Programs) -> Result<()> {
     if input.is_dir() {
-        let (dir, plan) = RunDir::open(input)?;
+        let (dir, plan) = RunDir::open_rated(input)?;
         let mut games = RunGames::new(plan.rules.variant);
         dir.read(&plan, |game| games.tell(&game))?;
         programs.add(&plan.players);

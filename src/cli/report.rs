@@ -77,7 +77,8 @@ pub(super) fn run(args: &ReportArgs) -> Result<Exit> {
     let (dir, plan) = RunDir::open(&args.run)?;
     let players = match &args.who.player {
         Some(name) => explain::players(&plan, name)?,
-        None if plan.players.len() == 2 => vec![PlayerId(0)],
+        // The sides of a tuning play values that are tried, so their points are nobody's.
+        None if plan.players.len() == 2 && plan.format.tuning().is_none() => vec![PlayerId(0)],
         // A run of more than two players has no default player.
         None => Vec::new(),
     };

@@ -149,7 +149,7 @@ impl Gathered {
     }
 
     fn add_run(&mut self, input: &Path) -> Result<()> {
-        let (dir, plan) = RunDir::open(input)?;
+        let (dir, plan) = RunDir::open_rated(input)?;
         let mut games = RunGames::new(plan.rules.variant);
         let mut first: Option<std::time::Duration> = None;
         dir.read(&plan, |game| {

@@ -159,7 +159,8 @@ pub struct Progress {
     pub v: u32,
     /// Pairs that count.
     pub pairs: u64,
-    /// Pairs of the first player against the second by points: LL, LD, DD and WL, WD, WW.
+    /// Pairs of the first player against the second by points: LL, LD, DD and WL, WD, WW. Those of a
+    /// tuning are of its validation.
     pub ptnml: [u64; 5],
     /// Estimates, under their own keys; a run of an older version has some of them.
     #[serde(flatten)]
@@ -263,6 +264,9 @@ pub fn line<T: Serialize>(value: &T) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tune::course::tests::{course, stopped};
+    use crate::tune::run::Tuning;
+    use crate::tune::spsa::{Constants, Schedule};
 
     #[test]
     fn commands_read_as_documented() {
@@ -291,5 +295,28 @@ mod tests {
             serde_json::from_str::<ServerMessage>(r#"{"event":"weather","sky":"blue"}"#).unwrap(),
             ServerMessage::Other
         );
+    }
+
+    #[test]
+    fn a_tuning_says_its_phase_its_step_and_what_moved() {
+        let (before, after) = (TuneSay::of(&stopped(6, 6_400, 0)), TuneSay::of(&course(6, 3_200)));
+        assert_eq!((before.phase.as_str(), before.validation), ("calibrating", [0; 5]));
+        assert!(before.moved.iter().all(|(_, moved)| *moved == 0.0), "{before:?}");
+        assert_eq!(after.phase, "tuning");
+        assert!(after.step_loss.is_some_and(|loss| loss > 0.0) && after.perturbation.is_some_and(|step| step > 0.0));
+        assert!(after.validation.iter().sum::<u64>() > 0);
+        assert!(after.moved.len() > 1 && after.moved.len() <= MOST_MOVED);
+        assert!(after.moved.windows(2).all(|two| two[0].1.abs() >= two[1].1.abs()), "{after:?}");
+        let text = line(&after);
+        assert_eq!(serde_json::from_str::<TuneSay>(&text).unwrap().validation, after.validation);
+        // The keys are a contract, and nothing of the tuning pairs is an Elo.
+        let keys: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&text).unwrap();
+        let keys: Vec<&str> = keys.keys().map(String::as_str).collect();
+        assert_eq!(keys, ["moved", "perturbation", "phase", "step_loss", "validation"]);
+        // Another program's method measures no loss.
+        let space = course(2, 0).tuning().space().clone();
+        let schedule = Schedule::fishtest(&space, 100, Constants::default());
+        let said = TuneSay::of(&Course::new(Tuning::compat(space, schedule, 1, 16)));
+        assert_eq!((said.phase.as_str(), said.step_loss, said.perturbation), ("tuning", None, None));
     }
 }

@@ -273,7 +273,7 @@ impl Publisher {
         Progress {
             v: VERSION,
             pairs: standing.pairs(),
-            ptnml: standing.ptnml().0,
+            ptnml: standing.evidence().counts().0,
             estimates: Estimates::of_standing(standing),
             tune: standing.tuning().map(|progress| TuneSay::of(progress.course())),
             pairs_per_minute: self.viewer.pairs_per_minute(standing, elapsed),

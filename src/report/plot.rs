@@ -212,4 +212,4 @@ fn evenly<T: Copy>(items: &[T]) -> Vec<T> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -76,8 +76,11 @@ impl Row {
 /// Rows of all players, the best first.
 #[must_use]
 pub fn rows(names: &[&str], standing: &Standing) -> Vec<Row> {
-    // With more players than can be rated there are no ratings.
-    let ratings = standing.ratings().map(|ratings| ratings.players).unwrap_or_default();
+    // With more players than can be rated there are no ratings, nor for values that a tuning tries.
+    let ratings = match standing.tuning() {
+        Some(_) => Vec::new(),
+        None => standing.ratings().map(|ratings| ratings.players).unwrap_or_default(),
+    };
     let mut rows: Vec<Row> = (0u16..)
         .map(PlayerId)
         .zip(names)

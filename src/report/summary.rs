@@ -381,6 +381,8 @@ const fn reason_name(reason: &StopReason) -> &'static str {
 fn json(plan: &Plan, finish: &Finish, estimates: &Estimates) -> serde_json::Value {
     let standing = &finish.standing;
     let wdl = standing.wdl();
+    // The sides of a tuning's pairs are values that are tried, so only its validation is a score.
+    let is_match = standing.tuning().is_none();
     let book = match &plan.book.source {
         BookSource::Builtin => "builtin".to_owned(),
         BookSource::File(path) => path.display().to_string(),
@@ -400,8 +402,8 @@ fn json(plan: &Plan, finish: &Finish, estimates: &Estimates) -> serde_json::Valu
         "beta": plan.test.map(|test| test.beta),
         "pairs": standing.pairs(),
         "games": standing.games(),
-        "ptnml": standing.ptnml().0,
-        "wdl": [wdl.wins, wdl.draws, wdl.losses],
+        "ptnml": standing.evidence().counts().0,
+        "wdl": is_match.then(|| [wdl.wins, wdl.draws, wdl.losses]),
         "not_counted_games": standing.waiting_games(),
         "voided_pairs": standing.voided(),
         "endings": endings,
@@ -411,7 +413,7 @@ fn json(plan: &Plan, finish: &Finish, estimates: &Estimates) -> serde_json::Valu
         "book_sha256": plan.book.sha256,
         "concurrency": plan.concurrency,
         "players": players_json(plan, standing),
-        "encounters": encounters_json(standing),
+        "encounters": if is_match { encounters_json(standing) } else { Vec::new() },
         "race": races::json(plan, standing),
         "machine": { "cpu": plan.machine.cpu, "cores": plan.machine.cores, "os": plan.machine.os },
     });

@@ -9,7 +9,7 @@ use crate::files::{MOST_DOCUMENT_BYTES, read_text};
 use crate::journal::{self, Expected, Header, Journal, Replayed};
 use crate::plan::{Plan, file};
 use crate::record::GameRecord;
-use crate::run::error::{Result, RunError, Within as _};
+use crate::run::error::{Result, RunError, Within as _, fail};
 use crate::run::{extension, stamp};
 use crate::text::{hex, with_causes};
 
@@ -143,6 +143,20 @@ impl RunDir {
         let mut plan = file::from_toml(&text).within(|| format!("{}", path.display()))?;
         extension::apply(root, &mut plan)?;
         Ok((Self { root: root.to_owned(), plan: text }, plan))
+    }
+
+    /// Opens a run whose players can be rated. The sides of a tuning cannot, because each of its
+    /// pairs plays values of its own.
+    pub(crate) fn open_rated(root: &Path) -> Result<(Self, Plan)> {
+        let (dir, plan) = Self::open(root)?;
+        if plan.format.tuning().is_some() {
+            fail!(
+                Setting,
+                "{}: a tuning, whose sides play values that are tried and have no rating; give its proof, the prove/ beside it",
+                root.display()
+            );
+        }
+        Ok((dir, plan))
     }
 
     /// Returns the last summary of a run with `pairs` counted ones. A summary of fewer is from an

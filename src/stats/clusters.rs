@@ -38,7 +38,8 @@ pub struct Clustered<C> {
 
 impl<C: Counts> Clustered<C> {
     /// The counts themselves.
-    pub(super) const fn counts(&self) -> &C {
+    #[must_use]
+    pub const fn counts(&self) -> &C {
         &self.counts
     }
 

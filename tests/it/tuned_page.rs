@@ -35,6 +35,24 @@ fn a_tuning_is_told_by_its_validation_and_its_moves_alone() {
     }
     assert!(!summary.contains("nElo") && !summary.contains("LOS"), "{summary}");
 
+    assert!(!summary.contains("points"), "the points of a side are nobody's: {summary}");
+    // What a reader of any run takes for its score is that of the validation.
+    let written = crate::harness::summary(&dir);
+    assert_eq!((&written["pairs"], &written["games"]), (&208.into(), &416.into()));
+    assert_eq!(written["ptnml"], written["tune"]["validation"]["ptnml"]);
+    assert_eq!(written["ptnml"].as_array().unwrap().iter().filter_map(serde_json::Value::as_u64).sum::<u64>(), 16);
+    assert_eq!(written["elo"], written["tune"]["validation"]["elo"]);
+    assert_eq!((&written["wdl"], &written["encounters"]), (&serde_json::Value::Null, &serde_json::json!([])));
+    for player in written["players"].as_array().unwrap() {
+        assert_eq!((&player["rating"], &player["rating_error"]), (&serde_json::Value::Null, &serde_json::Value::Null));
+    }
+    for command in ["rate", "progress"] {
+        let refused = run(&[command.to_owned(), dir.display().to_string()]);
+        assert!(refused.code == Some(2) && refused.stderr.contains("a tuning, whose sides play values"), "{refused:?}");
+    }
+    let explained = run(&["explain".to_owned(), dir.display().to_string()]);
+    assert!(explained.code == Some(0) && explained.stderr.contains("their points are no gain"), "{explained:?}");
+
     let page = std::fs::read_to_string(dir.join("report.html")).unwrap();
     for text in ["tuning 3 parameters of ", "<h2>Tuning</h2>", "Calibrated step", "Parameters over pairs"] {
         assert!(page.contains(text), "{text}");

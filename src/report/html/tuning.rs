@@ -116,7 +116,11 @@ fn moved(row: &Row) -> Move {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::plot::tests::well_formed_below;
+    use crate::tune::auto::Rule;
     use crate::tune::course::tests::{course, stopped};
+    use crate::tune::run::Tuning;
+    use crate::tune::space::{Kind, Param, Space};
 
     #[test]
     fn a_tuning_has_pictures_and_a_table_and_no_elo_but_that_of_validation() {
@@ -145,5 +149,24 @@ mod tests {
         assert!(
             page.contains("no pairs yet") && page.contains("nothing moved yet") && page.contains("no estimate yet")
         );
+    }
+
+    #[test]
+    fn the_picture_of_the_traces_names_every_parameter() {
+        let names = ["plain", "<b>&\"x\"</b>", "a'b"];
+        let param = |name: &&str| {
+            let (name, kind) = ((*name).to_owned(), Kind::Float);
+            (None, Param { name, kind, start: 0.0, min: -6.0, max: 6.0, step: 1.0, rate: 0.002 })
+        };
+        let space = Space::new("p", names.iter().map(param).collect()).expect("sound");
+        let mut course = Course::new(Tuning::auto(Rule { space, seed: 1, block: 16, calibration: 1 }));
+        (0..20 * 16).for_each(|pair| course.record((pair % 3) as i8 - 1));
+        let svg = traces_svg(&course, "<caption>");
+        well_formed_below(&svg, 520.0);
+        assert!(!svg.contains("<b>") && !svg.contains("<caption>"), "{svg}");
+        for name in ["plain", "&lt;b&gt;&amp;&quot;x&quot;&lt;/b&gt;", "a'b"] {
+            assert_eq!(svg.matches(name).count(), 1, "{name}: {svg}");
+        }
+        assert_eq!(svg.matches("class=\"band\" points").count(), 3);
     }
 }

@@ -42,7 +42,7 @@ fn well_formed(svg: &str) {
 }
 
 /// Checks the same for a page of this height.
-pub(super) fn well_formed_below(svg: &str, height: f64) {
+pub(in crate::report) fn well_formed_below(svg: &str, height: f64) {
     let mut open = Vec::new();
     for tag in svg.split('<').skip(1) {
         let (tag, _) = tag.split_once('>').expect("a tag ends");
