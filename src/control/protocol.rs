@@ -159,8 +159,8 @@ pub struct Progress {
     pub v: u32,
     /// Pairs that count.
     pub pairs: u64,
-    /// Pairs of the first player against the second by points: LL, LD, DD and WL, WD, WW. Those of a
-    /// tuning are of its validation.
+    /// Pairs of the first player against the second by points: LL, LD, DD and WL, WD, WW; of a
+    /// tuning, those of its validation.
     pub ptnml: [u64; 5],
     /// Estimates, under their own keys; a run of an older version has some of them.
     #[serde(flatten)]

@@ -403,7 +403,7 @@ fn json(plan: &Plan, finish: &Finish, estimates: &Estimates) -> serde_json::Valu
         "pairs": standing.pairs(),
         "games": standing.games(),
         "ptnml": standing.evidence().counts().0,
-        "wdl": is_match.then(|| [wdl.wins, wdl.draws, wdl.losses]),
+        "wdl": is_match.then_some([wdl.wins, wdl.draws, wdl.losses]),
         "not_counted_games": standing.waiting_games(),
         "voided_pairs": standing.voided(),
         "endings": endings,
