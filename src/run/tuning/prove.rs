@@ -192,8 +192,8 @@ fn plan(
             affinity::check_concurrency(plan.concurrency, plan.threads(), true, &Topology::detect())?;
         }
     }
-    // The seed stays, because all that it decides in a race is the order of the openings: with another
-    // one, openings of the tuning would come again. Colours take turns and decisions use no chance.
+    // The seed stays, because it decides only the order of the openings: with another one, openings
+    // of the tuning would come again. Colours take turns, and decisions use no chance.
     plan.book.start = (plan.book.start + played) % plan.book.openings.max(1);
     Ok(plan)
 }

@@ -362,8 +362,8 @@ mod tests {
         assert!(!measured(&[0; 5], 1).is_dead(0));
     }
 
-    /// Median Elo left of 36 by 20 runs of 5,000 games each whose steps are wrong by a factor of four
-    /// at most, each by its own, after they were made even by `even`.
+    /// Median Elo left of 36 by 20 runs of 5,000 games. Each step is wrong by its own factor, four
+    /// at most, before `even`.
     fn left(even: impl Fn(Space, &mut SplitMix64) -> Space) -> f64 {
         let mut left: Vec<f64> = (0..20)
             .map(|seed| {
@@ -385,8 +385,8 @@ mod tests {
 
     #[test]
     fn evened_steps_win_back_a_part_of_what_wrong_ones_cost() {
-        // A step changes moves in proportion to its size, by a factor of chance that is 2 or more for
-        // a third of the parameters.
+        // A step changes moves in proportion to its size, times a factor of chance that is 2 or
+        // more either way for a third of the parameters.
         let evened = |deviation: f64| {
             left(|space, random| {
                 let moves: Vec<usize> = space
@@ -406,7 +406,7 @@ mod tests {
             Space::new("right", right.collect()).unwrap()
         });
         let (wrong, exact, rough) = (left(|space, _| space), evened(0.0), evened(0.7));
-        // The four are 12.0, 14.4, 16.1 and 19.7 Elo.
+        // In this order they are 12.0, 14.4, 16.1 and 19.7.
         assert!(right < exact && exact < rough && rough < wrong - 1.0, "{right} {exact} {rough} {wrong}");
     }
 }
