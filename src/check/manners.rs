@@ -113,7 +113,7 @@ pub(super) fn bad_go(peer: &mut Peer, _: &Bench) -> Answer {
 
 fn ends(peer: &mut Peer, bench: &Bench, from: Instant, after: &str) -> Answer {
     let limit = bench.config.timeouts.quit;
-    match peer.end(from, limit) {
+    match peer.end(limit) {
         None => Err(format!("still there {:.1} s after {after}", limit.as_secs_f64())),
         Some(status) if status == "exit status 0" => {
             Finding::pass(format!("{:.0} ms after {after}", from.elapsed().as_secs_f64() * 1e3))

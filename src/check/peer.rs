@@ -251,9 +251,8 @@ impl Peer {
     }
 
     /// Waits for the end of the process and returns its exit status in words.
-    pub(super) fn end(&mut self, from: Instant, limit: Duration) -> Option<String> {
-        let until = from + limit;
-        self.wait_or_silence(Awaited::Nothing, until).err()
+    pub(super) fn end(&mut self, limit: Duration) -> Option<String> {
+        self.wait_or_silence(Awaited::Nothing, Instant::now() + limit).err()
     }
 
     /// Closes its input.
@@ -274,7 +273,8 @@ impl Peer {
     }
 
     fn wait(&mut self, awaited: Awaited, from: Instant, limit: Duration) -> Result<Instant, String> {
-        match self.wait_or_silence(awaited, from + limit) {
+        // What was said at `from` may be sent only now.
+        match self.wait_or_silence(awaited, from.max(Instant::now()) + limit) {
             Ok(Some(at)) => Ok(at),
             Ok(None) => Err(format!("no `{}` within {:.1} s", awaited.word(), limit.as_secs_f64())),
             Err(status) => Err(format!("{status} before `{}`", awaited.word())),
@@ -282,7 +282,7 @@ impl Peer {
     }
 
     /// Returns the timestamp of the awaited event, `None` at the deadline, or an error if the
-    /// process ends. The deadline excludes the process's waits for a CPU.
+    /// process ends. The deadline excludes waits for a CPU, the process's and our own.
     fn wait_or_silence(&mut self, awaited: Awaited, mut until: Instant) -> Result<Option<Instant>, String> {
         let limit = until.saturating_duration_since(Instant::now());
         let mut patience = Patience::new(limit, self.talk.waited());

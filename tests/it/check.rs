@@ -50,8 +50,8 @@ fn check(peer: &str, failed: &[&str], warned: &[&str]) {
 /// Most of a row is waiting.
 fn check_all(rows: &[(&str, &[&str], &[&str])]) {
     std::thread::scope(|scope| {
-        for (peer, failed, warned) in rows {
-            scope.spawn(|| check(peer, failed, warned));
+        for rows in rows.chunks(rows.len().div_ceil(3)) {
+            scope.spawn(|| rows.iter().for_each(|(peer, failed, warned)| check(peer, failed, warned)));
         }
     });
 }

@@ -197,6 +197,11 @@ pub(super) fn waited_by(pid: u32) -> Duration {
     shares.map(|share| share.waited).max().unwrap_or_default()
 }
 
+/// Total time that this thread has waited for a CPU; zero if unknown.
+pub(super) fn waited_by_this_thread() -> Duration {
+    File::open(RUNNER).ok().as_ref().and_then(read_share).map(|share| share.waited).unwrap_or_default()
+}
+
 fn read_share(file: &File) -> Option<Share> {
     let mut text = [0; 96];
     let count = file.read_at(&mut text, 0).ok()?;

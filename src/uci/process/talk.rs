@@ -122,10 +122,11 @@ impl Talk {
         self.lines.advance(count);
     }
 
-    /// Longest time that a thread of the process has waited for a CPU; zero if unknown.
+    /// Longest time that a thread of the process has waited for a CPU, and the same of the calling
+    /// thread; zero if unknown.
     #[must_use]
     pub fn waited(&self) -> Duration {
-        load::waited_by(self.process.pid)
+        load::waited_by(self.process.pid) + load::waited_by_this_thread()
     }
 
     /// Formatted transcript, with microseconds since the start.
