@@ -28,6 +28,8 @@ mod trust;
 mod tune;
 mod versions;
 mod watch;
+#[cfg(feature = "cluster")]
+mod worker;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -42,7 +44,7 @@ const EXIT_USAGE: u8 = 2;
 
 /// Levels of the log unless `QUINTAIN_LOG` has others. The picture libraries are silenced, because
 /// what they remark on our own pictures helps nobody.
-const DEFAULT_LOG: &str = "warn,usvg=off,resvg=off,simplecss=off,tiny_skia=off";
+const DEFAULT_LOG: &str = "warn,async_nats=off,usvg=off,resvg=off,simplecss=off,tiny_skia=off";
 
 const AFTER_HELP: &str = "\
 Exit codes:
@@ -136,6 +138,10 @@ enum Command {
     Progress(Box<versions::ProgressArgs>),
     /// Finds the commit that lost or won Elo.
     Bisect(Box<bisect::BisectArgs>),
+    /// Plays pairs of a run that another process coordinates.
+    #[cfg(feature = "cluster")]
+    #[command(hide = true)]
+    Worker(worker::WorkerArgs),
     /// Makes, describes, checks and converts opening books.
     Book(book::BookArgs),
     /// Checks an engine's protocol, clock and manners.
@@ -267,6 +273,8 @@ pub fn main() -> ExitCode {
         }
         Command::Resume(args) => resume::run(&args),
         Command::Watch(args) => watch::run(&args),
+        #[cfg(feature = "cluster")]
+        Command::Worker(args) => worker::run(args),
         Command::Serve(args) => serve::run(&args),
         Command::Ctl(args) => ctl::run(&args).map(|()| Exit::Done),
         Command::Replay(args) => replay::run(&args),

@@ -30,6 +30,8 @@ pub mod report;
 
 pub mod control;
 
+pub mod cluster;
+
 pub mod dashboard;
 
 pub mod run;

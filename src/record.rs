@@ -541,6 +541,8 @@ pub struct GameRecord {
     pub is_void: bool,
     /// Values of the options that the run tunes, in the order of the plan.
     pub values: Option<ByColor<Vec<String>>>,
+    /// Worker that played the game; `None` for a thread of the run's own process.
+    pub worker: Option<String>,
 }
 
 impl GameRecord {

@@ -125,7 +125,7 @@ async fn play(plan: Plan, book: Book, cell: &mut Cell) -> Result<bool> {
     let (_commands, asked) = mpsc::channel(1);
     let signals = tokio::spawn(drive::watch_signals(interrupts));
     let run = Run { plan: Arc::new(plan), book, journal, standing, tables: None, stderr_dir };
-    let finish = dispatcher::run(run, &mut [], Inbox { interrupts: seen, commands: asked }).await;
+    let finish = dispatcher::run(run, &mut [], Inbox { interrupts: seen, commands: asked, remote: None }).await;
     signals.abort();
     match finish.reason {
         StopReason::Broken { why } => bail!("{why}"),

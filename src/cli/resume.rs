@@ -21,7 +21,7 @@ pub(super) struct ResumeArgs {
     /// The run's directory.
     #[arg(value_name = "DIR")]
     dir: PathBuf,
-    /// Games at once, if not as before.
+    /// Games at once, if not as before. A run with workers goes on without them.
     #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     concurrency: Option<u16>,
     /// Pairs at which a tuning ends, those it has had included, if not as before; every later
@@ -60,6 +60,7 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Exit> {
             affinity::check_concurrency(concurrency, plan.threads(), timed, &Topology::detect())?;
         }
         plan.concurrency = concurrency;
+        plan.workers = None;
     }
     if let Some(pairs) = args.pairs {
         extension::extend(&mut plan, pairs)?;

@@ -397,7 +397,7 @@ async fn drive(
         }
     });
     let (_no_commands, commands) = mpsc::channel(1);
-    let finish = dispatcher::run(run, &mut observers, Inbox { interrupts: seen, commands }).await;
+    let finish = dispatcher::run(run, &mut observers, Inbox { interrupts: seen, commands, remote: None }).await;
     signals.abort();
     forward.abort();
     drop(observers);

@@ -71,6 +71,8 @@ struct GameV1 {
     black_engine: Option<EngineV1>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     values: Option<ValuesV1>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    worker: Option<String>,
 }
 
 /// Values of tuned options, in the order of the plan.
@@ -230,6 +232,7 @@ pub(super) fn write_game(game: &GameRecord, line: &mut Vec<u8>) {
         white_engine: engine_to_disk(&game.engines.white),
         black_engine: engine_to_disk(&game.engines.black),
         values: game.values.clone().map(|ByColor { white, black }| ValuesV1 { white, black }),
+        worker: game.worker.clone(),
     };
     finish_line(&game, line);
 }
@@ -373,6 +376,7 @@ fn game_from_disk(game: GameV1) -> Result<GameRecord, String> {
         engines: ByColor { white: engine_from_disk(game.white_engine), black: engine_from_disk(game.black_engine) },
         is_void,
         values: game.values.map(|ValuesV1 { white, black }| ByColor { white, black }),
+        worker: game.worker,
     })
 }
 

@@ -48,7 +48,7 @@ use twice::{Novelty, Twice};
 
 pub use expected::Expected;
 pub use mend::{Mended, mend};
-pub use packed::{pack, unpack};
+pub use packed::{game_of, line, pack, unpack};
 
 /// Name of the journal in a run directory.
 pub const FILE_NAME: &str = "games.jsonl";

@@ -1,4 +1,4 @@
-//! Compressed games: the journal line, deflated.
+//! Games outside the journal: its line, as text or deflated.
 
 use std::io::{Read as _, Write as _};
 
@@ -8,6 +8,23 @@ use flate2::write::DeflateEncoder;
 
 use super::format::{self, Line};
 use crate::record::GameRecord;
+
+/// Returns the line that the journal has of a game, its line feed included.
+#[must_use]
+pub fn line(game: &GameRecord) -> String {
+    let mut line = Vec::new();
+    format::write_game(game, &mut line);
+    String::from_utf8(line).unwrap_or_default()
+}
+
+/// Reads a line that [`line`] made; `None` if it is damaged.
+#[must_use]
+pub fn game_of(line: &str) -> Option<GameRecord> {
+    match format::parse_line(line.as_bytes()) {
+        Ok(Line::Game(game)) => Some(*game),
+        _ => None,
+    }
+}
 
 /// Compresses a game to a fraction of its memory. Times are rounded to microseconds, as in the
 /// journal.
@@ -26,8 +43,5 @@ pub fn pack(game: &GameRecord) -> Vec<u8> {
 pub fn unpack(packed: &[u8]) -> Option<GameRecord> {
     let mut line = Vec::new();
     DeflateDecoder::new(packed).read_to_end(&mut line).ok()?;
-    match format::parse_line(&line) {
-        Ok(Line::Game(game)) => Some(*game),
-        _ => None,
-    }
+    game_of(std::str::from_utf8(&line).ok()?)
 }

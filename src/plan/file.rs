@@ -15,6 +15,7 @@ use super::recording::{Recording, RecordingV1};
 use super::rules::{Rules, RulesV1};
 pub use super::stored::PlanFileError;
 use super::stored::{VERSION, is_false, parse, seconds};
+use super::workers::Workers;
 use super::{Colors, Format, Machine, Test, Timeouts};
 use crate::record::{GameRecord, PlayerId};
 use crate::stats::sprt::{Bounds, Model};
@@ -64,6 +65,8 @@ pub struct Plan {
     pub until_width: Option<f64>,
     /// Number of concurrent games.
     pub concurrency: u16,
+    /// Processes that play the games; `None` for threads of this one.
+    pub workers: Option<Workers>,
     /// CPUs that slots are pinned to.
     pub affinity: Affinity,
     /// True to restart engines for each game.
@@ -107,6 +110,7 @@ impl Plan {
             max_time: None,
             until_width: None,
             concurrency: 1,
+            workers: None,
             affinity: Affinity::default(),
             restart: false,
             pause: Duration::ZERO,
@@ -185,6 +189,8 @@ struct PlanV1 {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     until_width: Option<f64>,
     concurrency: u16,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    workers: Option<String>,
     affinity: bool,
     /// List of CPUs, if the user named them.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -265,6 +271,7 @@ pub fn to_toml(plan: &Plan) -> String {
         max_time_s: plan.max_time.map(|time| time.as_secs_f64()),
         until_width: plan.until_width,
         concurrency: plan.concurrency,
+        workers: plan.workers.map(|workers| workers.to_string()),
         affinity: plan.affinity != Affinity::Off,
         affinity_cpus: matches!(plan.affinity, Affinity::Cpus(_)).then(|| plan.affinity.to_string()),
         restart: plan.restart,
@@ -338,6 +345,7 @@ pub fn from_toml(text: &str) -> Result<Plan, PlanFileError> {
         max_time: file.max_time_s.map(|time| seconds("max_time_s", time)).transpose()?,
         until_width: file.until_width.map(positive_elo).transpose()?,
         concurrency: file.concurrency,
+        workers: file.workers.map(|workers| parse("workers", &workers)).transpose()?,
         affinity: match (file.affinity, &file.affinity_cpus) {
             (false, _) => Affinity::Off,
             (true, None) => Affinity::Auto,

@@ -11,12 +11,14 @@ pub mod recording;
 pub mod rules;
 mod stored;
 pub mod time_control;
+mod workers;
 
 use std::time::Duration;
 
 pub use self::book_ref::{BookRef, BookSource};
 pub use self::file::Plan;
 pub use self::player::{Origin, Player};
+pub use self::workers::{BadWorkers, Workers};
 use crate::stats::sprt::{Bounds, Model};
 pub use crate::tournament::formats::Format;
 

@@ -175,6 +175,7 @@ mod tests {
             }),
             is_void: false,
             values: None,
+            worker: None,
         }
     }
 

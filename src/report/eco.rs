@@ -111,6 +111,7 @@ mod tests {
                 overstep: None,
                 is_void: false,
                 values: None,
+                worker: None,
             };
             openings.of(&game, variant).map(|found| format!("{} {}", found.eco, found.name))
         };

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
+use crate::cluster::Cluster;
 use crate::control::server::Server;
 use crate::files::write_atomically;
 use crate::game::tablebase::Probe;
@@ -23,6 +24,7 @@ use crate::run::error::{Result, RunError, Within as _, fail};
 use crate::run::page::PageFold;
 use crate::run::{Exit, forecast, lasting, prepare, progress};
 use crate::schedule::dispatcher::{self, Inbox, Run};
+use crate::schedule::remote::RemotePort;
 use crate::stats::sprt::Verdict;
 use crate::text::with_causes;
 use crate::tournament::events::{Finish, Observer, Stop, StopReason};
@@ -57,6 +59,7 @@ pub(crate) fn start(plan: Arc<Plan>, book: Book, place: &Place, output: Output) 
     let complaints = runtime.block_on(prepare::preflight(&plan, &book))?;
     let plan = with_complaints(plan, complaints);
     let standing = Standing::new(&plan)?;
+    let cluster = runtime.block_on(prepare::cluster(&plan))?;
     let (dir, journal) = RunDir::create(place, &plan)?;
     let mut pgn = PgnFile::begin(&dir.path("games.pgn"), Arc::clone(&plan))?;
     pgn.publish()?;
@@ -65,7 +68,7 @@ pub(crate) fn start(plan: Arc<Plan>, book: Book, place: &Place, output: Output) 
     if let Some(line) = forecast::line(&plan).filter(|_| !output.quiet) {
         progress::note(&line);
     }
-    runtime.block_on(drive(plan, (book, tables), &dir, journal, (standing, pgn, page), output))
+    runtime.block_on(drive(plan, Means { book, tables, cluster }, &dir, journal, (standing, pgn, page), output))
 }
 
 /// Resumes the run in `dir`.
@@ -121,7 +124,8 @@ pub(crate) fn resume(plan: Arc<Plan>, dir: &RunDir, output: Output) -> Result<Ex
         let complaints = runtime.block_on(prepare::preflight(&plan, &book))?;
         tell(&plan, &complaints);
     }
-    runtime.block_on(drive(plan, (book, tables), dir, journal, (standing, pgn, page), output))
+    let cluster = runtime.block_on(prepare::cluster(&plan))?;
+    runtime.block_on(drive(plan, Means { book, tables, cluster }, dir, journal, (standing, pgn, page), output))
 }
 
 /// Prints the failures that engines reported, except those that the plan already has.
@@ -148,9 +152,17 @@ fn with_complaints(plan: Arc<Plan>, complaints: Vec<Vec<String>>) -> Arc<Plan> {
     Arc::new(plan)
 }
 
+/// Resources of a run.
+struct Means {
+    book: Book,
+    tables: Option<Arc<dyn Probe>>,
+    /// Workers in other processes, and the dispatcher's connection to them.
+    cluster: Option<(Cluster, RemotePort)>,
+}
+
 async fn drive(
     plan: Arc<Plan>,
-    (book, tables): (Book, Option<Arc<dyn Probe>>),
+    Means { book, tables, cluster }: Means,
     dir: &RunDir,
     journal: Journal,
     (standing, pgn, page): (Standing, PgnFile, PageFold),
@@ -176,10 +188,14 @@ async fn drive(
         }
     };
     let run = Run { plan: Arc::clone(&plan), book, journal, standing, tables, stderr_dir: dir.path("stderr") };
+    let (cluster, remote) = cluster.unzip();
     let (interrupts, seen) = mpsc::channel(4);
     let signals = tokio::spawn(watch_signals(interrupts));
-    let finish = dispatcher::run(run, &mut observers, Inbox { interrupts: seen, commands: asked }).await;
+    let finish = dispatcher::run(run, &mut observers, Inbox { interrupts: seen, commands: asked, remote }).await;
     signals.abort();
+    if let Some(cluster) = cluster {
+        cluster.close().await;
+    }
     drop(observers);
     screen.close();
     drop(keys);

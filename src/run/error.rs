@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
+use crate::cluster::ChildError;
 use crate::dashboard::ServeError;
 use crate::journal::JournalError;
 use crate::openings::BookError;
@@ -128,6 +129,9 @@ pub enum RunError {
     /// A book that cannot be read.
     #[error(transparent)]
     Book(#[from] BookError),
+    /// Workers that cannot be started.
+    #[error(transparent)]
+    Workers(#[from] ChildError),
     /// Endgame tablebases that cannot be opened.
     #[error(transparent)]
     Tables(#[from] TablesError),

@@ -64,7 +64,7 @@ pub(super) fn go(plan: Plan, book: Book, root: &Path) -> Result<Played> {
         return Ok(Played { plan: begun, standing, exit });
     }
     // The concurrency may change between sessions.
-    let going = Plan { concurrency: plan.concurrency, affinity: plan.affinity, ..begun };
+    let going = Plan { concurrency: plan.concurrency, workers: plan.workers, affinity: plan.affinity, ..begun };
     let exit = drive::resume(Arc::new(going.clone()), &dir, Output::quiet())?;
     Ok(Played { standing: count(&going, root)?, plan: going, exit })
 }
@@ -158,6 +158,7 @@ fn same(begun: &Plan, asked: &Plan) -> Result<()> {
     let asked = Plan {
         players,
         concurrency: begun.concurrency,
+        workers: begun.workers,
         affinity: begun.affinity.clone(),
         machine: begun.machine.clone(),
         max_time: begun.max_time,

@@ -6,12 +6,14 @@ use std::sync::Arc;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::chess::Variant;
+use crate::cluster::Cluster;
 use crate::game::tablebase::Probe;
 use crate::openings::{Book, BookOptions, builtin};
-use crate::plan::{BookSource, Plan};
+use crate::plan::{BookSource, Plan, Workers};
 use crate::record::Opening;
 use crate::run::error::{Result, RunError, Within as _};
 use crate::schedule::capacity::{self, Demand, Supply};
+use crate::schedule::remote::RemotePort;
 use crate::schedule::trial;
 use crate::tablebase::Tables;
 
@@ -61,6 +63,14 @@ pub(crate) fn read_book(source: &BookSource, plies: Option<u32>, variant: Varian
 pub(crate) fn tables(plan: &Plan) -> Result<Option<Arc<dyn Probe>>> {
     match &plan.rules.syzygy {
         Some(rule) => Ok(Some(Arc::new(Tables::open(&rule.paths)?))),
+        None => Ok(None),
+    }
+}
+
+/// Starts the workers of the plan, if it has some, and the server between them and this process.
+pub(crate) async fn cluster(plan: &Arc<Plan>) -> Result<Option<(Cluster, RemotePort)>> {
+    match plan.workers {
+        Some(Workers::Local(workers)) => Ok(Some(Cluster::start(Arc::clone(plan), workers).await?)),
         None => Ok(None),
     }
 }

@@ -12,7 +12,7 @@ use crate::openings::order::Order;
 use crate::plan::affinity::Affinity;
 use crate::plan::rules::{DrawRule, ResignRule, Rules, SyzygyRule, SyzygyScope};
 use crate::plan::time_control::Limit;
-use crate::plan::{BookRef, BookSource, Format, Machine, Plan, Player, Test, Timeouts};
+use crate::plan::{BookRef, BookSource, Format, Machine, Plan, Player, Test, Timeouts, Workers};
 use crate::run::building::Building;
 use crate::run::error::{Result, RunError, Within as _, fail};
 use crate::run::{prepare, progress, records};
@@ -367,7 +367,9 @@ fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce(&[Limit]) -> Result<
         .transpose()?;
     let affinity = affinity.unwrap_or_default();
     let topology = Topology::detect();
-    let concurrency = match raw.concurrency {
+    let workers = raw.workers.as_deref().map(|text| text.parse().map_err(RunError::value("--workers"))).transpose()?;
+    let asked = workers.map(Workers::games).or(raw.concurrency);
+    let concurrency = match asked {
         Some(0) => fail!(Setting, "--concurrency 0 plays nothing; 1 is the least"),
         Some(games) => games,
         None => topology.default_concurrency(1),
@@ -391,6 +393,7 @@ fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce(&[Limit]) -> Result<
         max_time,
         until_width,
         concurrency,
+        workers,
         affinity,
         restart: raw.restart == Some(true),
         void_disturbed: raw.void_disturbed == Some(true),
@@ -401,7 +404,7 @@ fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce(&[Limit]) -> Result<
         ..Plan::new(name, players, book, seed, rules, machine(&topology))
     };
     // The number of threads that a recipe or the registry sets is known only now.
-    if raw.concurrency.is_none() {
+    if asked.is_none() {
         plan.concurrency = topology.default_concurrency(plan.threads());
     }
     if !forced {

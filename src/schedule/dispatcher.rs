@@ -1,6 +1,8 @@
 //! Event loop of a run. It alone owns the journal and the standing; workers and observers
 //! communicate with it.
 
+mod alarms;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,6 +20,7 @@ use crate::record::{ByColor, GameRecord, Leg, Opening, PairId, PlayerId};
 use crate::schedule::affinity::{self, Topology};
 use crate::schedule::capacity::{self, Demand, Supply};
 use crate::schedule::complaints::Complaints;
+use crate::schedule::remote::{RemoteEvent, RemotePort, Seat, Seats};
 use crate::schedule::worker::{self, WorkerHandle};
 use crate::stats::sprt::Verdict;
 use crate::tournament::events::{
@@ -26,7 +29,7 @@ use crate::tournament::events::{
 };
 use crate::tournament::formats::Encounter;
 use crate::tournament::pairing::{Next, Pairing};
-use crate::tournament::standing::{Standing, pv_faults};
+use crate::tournament::standing::Standing;
 use crate::tournament::time_losses::ALARM;
 
 /// Interval of journal syncs and of tick events.
@@ -58,6 +61,8 @@ pub struct Inbox {
     pub interrupts: mpsc::Receiver<Stop>,
     /// Requests of `quintain ctl`.
     pub commands: mpsc::Receiver<Request>,
+    /// Workers in other processes; `None` if the run has none.
+    pub remote: Option<RemotePort>,
 }
 
 /// State of a slot.
@@ -70,7 +75,14 @@ enum Slot {
     Leaving,
 }
 
-/// Answer to a slot that asks for a pair.
+/// Source of a request for a pair.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Asker {
+    Slot(SlotId),
+    Seat(Seat),
+}
+
+/// Answer to a slot or seat that asks for a pair.
 enum Scheduled {
     Task(Box<PairTask>),
     /// More pairs may follow after pairs in play have counted.
@@ -90,8 +102,11 @@ struct Dispatcher<'a> {
     cpus: Vec<Vec<usize>>,
     /// Permits to start an engine.
     starts: Arc<Semaphore>,
-    /// Slots that wait for the end of a pause, or for results that decide the next pairing.
-    idle: VecDeque<SlotId>,
+    /// Workers in other processes; `None` if the run has none.
+    seats: Option<Seats>,
+    /// Slots and seats that wait for the end of a pause, or for results that decide the next
+    /// pairing.
+    idle: VecDeque<Asker>,
     next: PairId,
     /// Tasks that retired slots handed back. They go first, because no later pair counts before
     /// them.
@@ -130,7 +145,13 @@ pub async fn run(run: Run, observers: &mut [Box<dyn Observer>], mut inbox: Inbox
     let complaints = Complaints::new(&run.plan);
     let topology = Topology::detect();
     let cpus = topology.slots(&run.plan.affinity, run.plan.threads());
-    let orders = Orders { stop: Stop::No, paused: false, slots: run.plan.concurrency };
+    let (mut remote, answers, orders) = match inbox.remote.take() {
+        Some(RemotePort { events, answers, orders }) => (Some(events), Some(answers), orders),
+        None => (None, None, watch::Sender::new(Orders { stop: Stop::No, paused: false, slots: 0 })),
+    };
+    // With workers in other processes, none of the slots is here.
+    let slots = if remote.is_some() { 0 } else { run.plan.concurrency };
+    orders.send_modify(|orders| orders.slots = slots);
     let mut dispatcher = Dispatcher {
         next: PairId(run.standing.settled()),
         pairing: Pairing::new(&run.plan),
@@ -139,11 +160,12 @@ pub async fn run(run: Run, observers: &mut [Box<dyn Observer>], mut inbox: Inbox
         order,
         observers,
         slots: Vec::new(),
+        seats: answers.map(Seats::new),
         cpus,
         starts: Arc::new(Semaphore::new(topology.cpus())),
         idle: VecDeque::new(),
         leftover: BTreeMap::new(),
-        orders: watch::Sender::new(orders),
+        orders,
         tells_moves: Arc::default(),
         onlookers: 0,
         events: events_in,
@@ -162,12 +184,13 @@ pub async fn run(run: Run, observers: &mut [Box<dyn Observer>], mut inbox: Inbox
     let deadline = dispatcher.run.plan.max_time.and_then(|limit| began.checked_add(limit));
     let mut tick = tokio::time::interval_at(began + TICK, TICK);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    while dispatcher.slots.iter().any(|slot| !matches!(slot, Slot::Free)) {
+    while dispatcher.is_busy() {
         tokio::select! {
             biased;
             Some(level) = inbox.interrupts.recv() => dispatcher.interrupt(level),
             // The dispatcher holds a sender itself, so this never yields `None`.
             Some(event) = events.recv() => dispatcher.on_event(event),
+            Some(event) = next_of(&mut remote) => dispatcher.on_remote(event),
             _ = tick.tick() => dispatcher.on_tick(),
             () = sleep_until(deadline), if dispatcher.reason.is_none() => {
                 dispatcher.halt(Stop::AfterGame, StopReason::OutOfTime);
@@ -181,6 +204,13 @@ pub async fn run(run: Run, observers: &mut [Box<dyn Observer>], mut inbox: Inbox
         }
     }
     dispatcher.close()
+}
+
+async fn next_of(remote: &mut Option<mpsc::UnboundedReceiver<RemoteEvent>>) -> Option<RemoteEvent> {
+    match remote {
+        Some(remote) => remote.recv().await,
+        None => None,
+    }
 }
 
 async fn sleep_until(deadline: Option<Instant>) {
@@ -246,9 +276,19 @@ impl Dispatcher<'_> {
         }
     }
 
-    /// Releases the thread of a slot: it ends as soon as it is idle.
-    fn let_go(&mut self, slot: SlotId) {
-        self.slots[usize::from(slot.0)] = Slot::Leaving;
+    /// True until nothing is played any more, and no remote worker could come for a pair.
+    fn is_busy(&mut self) -> bool {
+        self.slots.iter().any(|slot| !matches!(slot, Slot::Free))
+            || self.seats.as_ref().is_some_and(Seats::are_open)
+            || self.seats.is_some() && self.reason.is_none() && self.has_task()
+    }
+
+    /// Releases the thread of a slot, which ends as soon as it is idle, or closes a seat.
+    fn let_go(&mut self, asker: Asker) {
+        match asker {
+            Asker::Slot(slot) => self.slots[usize::from(slot.0)] = Slot::Leaving,
+            Asker::Seat(seat) => self.seats.iter_mut().for_each(|seats| seats.let_go(seat)),
+        }
     }
 
     fn status(&self) -> Status {
@@ -258,7 +298,8 @@ impl Dispatcher<'_> {
             (Stop::No, true) => Phase::Paused,
             (Stop::No, false) => Phase::Running,
         };
-        Status { phase, concurrency: orders.slots, playing: self.playing }
+        let concurrency = if self.seats.is_some() { self.run.plan.concurrency } else { orders.slots };
+        Status { phase, concurrency, playing: self.playing }
     }
 
     /// Executes a user's command; the error is the reason of a refusal.
@@ -297,6 +338,11 @@ impl Dispatcher<'_> {
         if games == 0 {
             return Err("concurrency 0 plays nothing; 1 is the least, or pause the run".to_owned());
         }
+        if let Some(workers) = self.run.plan.workers {
+            return Err(format!(
+                "this run is played by the workers {workers}; stop it, and go on with `quintain resume -j N`"
+            ));
+        }
         let plan = &self.run.plan;
         let timed = plan.is_timed();
         // The concurrency that the plan began with is always allowed.
@@ -317,8 +363,8 @@ impl Dispatcher<'_> {
 
     /// Handles all waiting slots again.
     fn wake(&mut self) {
-        for slot in std::mem::take(&mut self.idle) {
-            self.on_idle(slot);
+        for asker in std::mem::take(&mut self.idle) {
+            self.on_request(asker);
         }
     }
 
@@ -340,14 +386,14 @@ impl Dispatcher<'_> {
             rises
         });
         // Idle workers wait on their channels, which close here.
-        while let Some(slot) = self.idle.pop_front() {
-            self.let_go(slot);
+        while let Some(asker) = self.idle.pop_front() {
+            self.let_go(asker);
         }
     }
 
     fn on_event(&mut self, event: WorkerEvent) {
         match event {
-            WorkerEvent::Idle { slot } => self.on_idle(slot),
+            WorkerEvent::Idle { slot } => self.on_request(Asker::Slot(slot)),
             WorkerEvent::Began { game, players } => {
                 self.playing += 1;
                 self.tell(RunEvent::GameBegan { game, players });
@@ -414,27 +460,63 @@ impl Dispatcher<'_> {
         self.fill();
     }
 
-    fn on_idle(&mut self, slot: SlotId) {
+    fn on_request(&mut self, asker: Asker) {
         let Orders { paused, slots, .. } = *self.orders.borrow();
-        if self.reason.is_some() || slot.0 >= slots {
-            self.let_go(slot);
+        let is_surplus = matches!(asker, Asker::Slot(slot) if slot.0 >= slots);
+        if self.reason.is_some() || is_surplus {
+            self.let_go(asker);
         } else if paused {
-            self.idle.push_back(slot);
+            self.idle.push_back(asker);
         } else {
             match self.next_task() {
-                Scheduled::Task(task) => {
-                    if let Slot::Taken(worker) = &self.slots[usize::from(slot.0)] {
-                        worker.play(*task);
-                    }
-                }
-                Scheduled::Wait => self.idle.push_back(slot),
-                // Other slots may still play; the run ends after the last one.
-                Scheduled::Done => self.let_go(slot),
+                Scheduled::Task(task) => self.give(asker, *task),
+                Scheduled::Wait => self.idle.push_back(asker),
+                // Others may still play; the run ends after the last one.
+                Scheduled::Done => self.let_go(asker),
                 Scheduled::Broken(why) => {
-                    self.let_go(slot);
+                    self.let_go(asker);
                     self.halt(Stop::AfterGame, StopReason::Broken { why });
                 }
             }
+        }
+    }
+
+    fn give(&self, asker: Asker, task: PairTask) {
+        match asker {
+            Asker::Slot(slot) => {
+                if let Slot::Taken(worker) = &self.slots[usize::from(slot.0)] {
+                    worker.play(task);
+                }
+            }
+            Asker::Seat(seat) => {
+                if let Some(seats) = &self.seats {
+                    seats.give(seat, task);
+                }
+            }
+        }
+    }
+
+    fn on_remote(&mut self, event: RemoteEvent) {
+        let Some(seats) = &mut self.seats else { return };
+        match event {
+            RemoteEvent::Asks(seat) => {
+                seats.open(seat);
+                self.on_request(Asker::Seat(seat));
+            }
+            RemoteEvent::Game(event) => self.on_event(event),
+            RemoteEvent::Done(seat) => seats.close(seat),
+            RemoteEvent::Gone { seat, left, in_game } => {
+                seats.close(seat);
+                self.idle.retain(|asker| *asker != Asker::Seat(seat));
+                self.playing = self.playing.saturating_sub(u16::from(in_game));
+                self.leftover.extend(left.map(|task| (task.pair, task)));
+                // A local slot, or a seat that waits, takes the pair.
+                self.wake();
+                self.fill();
+            }
+            RemoteEvent::Written(reply) => seats.ask_when_written(reply),
+            RemoteEvent::Warning(text) => self.tell(RunEvent::Warning { text: &text }),
+            RemoteEvent::Broken(why) => self.halt(Stop::AfterGame, StopReason::Broken { why }),
         }
     }
 
@@ -536,80 +618,10 @@ impl Dispatcher<'_> {
         self.run.standing.failures() + self.exits
     }
 
-    /// Stops the run if it has reached its result.
-    fn check_over(&mut self) {
-        if self.run.standing.verdict() != Verdict::Continue {
-            self.halt(Stop::Now, StopReason::Verdict);
-        } else if self.run.standing.is_narrow() {
-            self.halt(Stop::Now, StopReason::Narrow);
-        } else if self.run.standing.is_flat() {
-            self.halt(Stop::Now, StopReason::Flat);
-        }
-    }
-
-    fn check_failures(&mut self) {
-        let failures = self.failures();
-        if failures > self.run.plan.max_failures {
-            self.halt(Stop::Now, StopReason::TooManyFailures { failures });
-        }
-    }
-
-    /// Warns of time losses from the fifth on, each time their number has doubled, and stops the
-    /// run at the plan's limit.
-    fn check_time_losses(&mut self) {
-        let losses = self.run.standing.finished_time_losses();
-        if losses.lost >= self.next_alarm {
-            self.next_alarm = losses.lost.saturating_mul(2);
-            let text = losses.alarm(&self.run.plan);
-            tell(self.observers, RunEvent::Warning { text: &text });
-        }
-        let losses = self.run.standing.finished_time_losses();
-        if losses.exceed(self.run.plan.max_time_losses) {
-            let losses = losses.clone();
-            self.halt(Stop::AfterGame, StopReason::TooManyTimeLosses { losses });
-        }
-    }
-
-    /// Warns of players that exceed their limits, again for each further player.
-    fn check_limit_use(&mut self) {
-        let offenders = self.run.standing.limit_use().offenders();
-        if offenders > self.offenders_told {
-            self.offenders_told = offenders;
-            if let Some(text) = self.run.standing.limit_use().alarm(&self.run.plan) {
-                self.tell(RunEvent::Warning { text: &text });
-            }
-        }
-    }
-
-    /// Reports the first few wrong PVs; the summary counts all of them.
-    fn warn_of_pvs(&mut self, record: &GameRecord) {
-        for (ply, player, fault) in pv_faults(record) {
-            if self.pv_told >= PV_WARNINGS {
-                return;
-            }
-            self.pv_told += 1;
-            let name = self.run.plan.players.get(usize::from(player.0)).map_or("?", |player| player.name.as_str());
-            let more = if self.pv_told == PV_WARNINGS { "; from here on they are only counted" } else { "" };
-            let text = format!("game {}, ply {ply}: {name}: the PV {}{more}", record.id.number(), fault.words());
-            tell(self.observers, RunEvent::Warning { text: &text });
-        }
-    }
-
-    /// Reports repeated pairs at the first, the tenth, the hundredth and so on.
-    fn warn_of_repeats(&mut self, before: u64) {
-        let now = self.run.standing.repeated();
-        let decade = |count: u64| count.checked_ilog10();
-        if decade(now) > decade(before) {
-            let plural = if now == 1 { "" } else { "s" };
-            let text = format!(
-                "{now} pair{plural} not counted: an opening came again, and its games are counted ones move for move"
-            );
-            self.tell(RunEvent::Warning { text: &text });
-        }
-    }
-
     fn on_tick(&mut self) {
-        if let Err(error) = self.run.journal.sync() {
+        let written = self.run.journal.sync();
+        self.seats.iter_mut().for_each(|seats| seats.written(written.is_ok()));
+        if let Err(error) = written {
             self.halt(Stop::Now, StopReason::Broken { why: error.to_string() });
         }
         let elapsed = self.began.elapsed();
@@ -635,7 +647,9 @@ impl Dispatcher<'_> {
             }
             _ => {}
         }
-        if let Err(error) = self.run.journal.sync() {
+        let written = self.run.journal.sync();
+        self.seats.iter_mut().for_each(|seats| seats.written(written.is_ok()));
+        if let Err(error) = written {
             let text = error.to_string();
             tell(self.observers, RunEvent::Warning { text: &text });
         }

@@ -50,8 +50,9 @@ pub mod capacity;
 mod complaints;
 pub mod dispatcher;
 mod program;
+pub mod remote;
 pub mod trial;
-mod worker;
+pub(crate) mod worker;
 
 use std::path::PathBuf;
 

@@ -41,31 +41,31 @@ const START_TRIES: u32 = 3;
 const START_PAUSE: Duration = Duration::from_millis(500);
 
 /// Inputs of a worker for its whole life.
-pub(super) struct Context {
-    pub(super) slot: SlotId,
-    pub(super) plan: Arc<Plan>,
+pub(crate) struct Context {
+    pub(crate) slot: SlotId,
+    pub(crate) plan: Arc<Plan>,
     /// CPUs of this slot, one for each thread that searches at once; empty for no binding.
-    pub(super) cpus: Vec<usize>,
+    pub(crate) cpus: Vec<usize>,
     /// Permits to start an engine, shared by all slots, because many simultaneous starts slow each
     /// other down.
-    pub(super) starts: Arc<Semaphore>,
+    pub(crate) starts: Arc<Semaphore>,
     /// Endgame tablebases, shared by all slots.
-    pub(super) tables: Option<Arc<dyn Probe>>,
-    pub(super) stderr_dir: PathBuf,
-    pub(super) events: mpsc::UnboundedSender<WorkerEvent>,
-    pub(super) orders: watch::Receiver<Orders>,
+    pub(crate) tables: Option<Arc<dyn Probe>>,
+    pub(crate) stderr_dir: PathBuf,
+    pub(crate) events: mpsc::UnboundedSender<WorkerEvent>,
+    pub(crate) orders: watch::Receiver<Orders>,
     /// True while a client is subscribed to moves.
-    pub(super) tells_moves: Arc<AtomicBool>,
+    pub(crate) tells_moves: Arc<AtomicBool>,
 }
 
 /// The dispatcher's end of a worker. Dropping it retires the worker once it is idle.
-pub(super) struct WorkerHandle {
+pub(crate) struct WorkerHandle {
     tasks: mpsc::Sender<PairTask>,
 }
 
 impl WorkerHandle {
     /// Gives an idle worker its next pair.
-    pub(super) fn play(&self, task: PairTask) {
+    pub(crate) fn play(&self, task: PairTask) {
         // A full channel would mean two tasks after one `Idle`. A closed one means that the
         // worker's end is about to be reported.
         let _ = self.tasks.try_send(task);
@@ -76,7 +76,7 @@ impl WorkerHandle {
 ///
 /// # Errors
 /// Returns an error if the OS cannot spawn a thread.
-pub(super) fn start(context: Context) -> std::io::Result<WorkerHandle> {
+pub(crate) fn start(context: Context) -> std::io::Result<WorkerHandle> {
     let (tasks, inbox) = mpsc::channel(1);
     std::thread::Builder::new().name(format!("slot-{}", context.slot.0)).spawn(move || thread(context, inbox))?;
     Ok(WorkerHandle { tasks })
@@ -248,8 +248,20 @@ impl Worker {
             .map(|time| Duration::from_micros(u64::try_from(time.as_micros()).unwrap_or(u64::MAX)));
         let engines = ByColor { white: self.identity(players.white), black: self.identity(players.black) };
         let values = task.values(leg);
-        let record =
-            GameRecord { id, players, engines, opening, moves, ending, started, took, overstep, is_void, values };
+        let record = GameRecord {
+            id,
+            players,
+            engines,
+            opening,
+            moves,
+            ending,
+            started,
+            took,
+            overstep,
+            is_void,
+            values,
+            worker: None,
+        };
         let failure = failure.map(|(player, evidence)| {
             let Evidence { transcript, stderr, status } = evidence;
             Box::new(Failure { game: id, player, transcript, stderr, status })

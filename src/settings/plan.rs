@@ -294,6 +294,13 @@ pub struct RawPlan {
     #[arg(long, help_heading = "Running")]
     #[schemars(example = false)]
     pub force_concurrency: Option<bool>,
+    /// Plays the games in other processes: "local:N" starts N workers and a server on this machine
+    /// [default: none].
+    ///
+    /// Needs the program nats-server. Each worker plays one game at a time.
+    #[arg(long, value_name = "WORKERS", help_heading = "Running", conflicts_with = "concurrency")]
+    #[schemars(example = &"local:4")]
+    pub workers: Option<String>,
     /// Pins each slot to CPUs of its own, or to those of a list, as "0,2,4" [default: false].
     ///
     /// Without a list fast physical cores come first and hyper-threads last.

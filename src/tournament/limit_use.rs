@@ -211,6 +211,7 @@ mod tests {
             overstep: None,
             is_void: false,
             values: None,
+            worker: None,
         }
     }
 

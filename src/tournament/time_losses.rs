@@ -146,6 +146,7 @@ mod tests {
             }),
             is_void: false,
             values: None,
+            worker: None,
         }
     }
 

@@ -37,6 +37,8 @@ pub use self::files::FileError;
 use self::load::LoadMeter;
 pub(crate) use self::patience::Patience;
 use self::pulse::Pulse;
+#[cfg(feature = "cluster")]
+pub(crate) use self::spawn::bind_to_caller;
 pub use self::stderr::StderrSink;
 pub use self::talk::{Heard, Talk};
 use super::command::{Command, Go};

@@ -76,6 +76,10 @@ impl Engine {
         if self.now("abort") {
             std::process::abort();
         }
+        if self.now("kill-harness") {
+            let parent = rustix::process::getppid().expect("it has one");
+            rustix::process::kill_process(parent, rustix::process::Signal::KILL).expect("it is ours");
+        }
         if self.now("stop-harness") {
             // As a user's Ctrl-Z and `fg` do, while this engine thinks on.
             let parent = rustix::process::getppid().expect("it has one");

@@ -51,6 +51,7 @@ const FAULTS: &[(&str, When)] = &[
     ("illegal-ponder", When::Start),
     ("illegal-pv", When::Start),
     ("invalid-utf8", When::From),
+    ("kill-harness", When::Once),
     ("late-on-clock", When::Start),
     ("leading-spaces", When::From),
     ("late-stop", When::Start),

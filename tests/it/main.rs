@@ -5,6 +5,8 @@
 #[cfg(target_os = "linux")]
 mod book;
 mod check;
+#[cfg(all(target_os = "linux", feature = "cluster"))]
+mod cluster;
 #[cfg(target_os = "linux")]
 mod control;
 mod demo;

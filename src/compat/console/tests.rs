@@ -153,6 +153,7 @@ fn scores_know_openings_that_come_again() {
             overstep: None,
             is_void: false,
             values: None,
+            worker: None,
         };
         scores.count(&[game(Leg::First), game(Leg::Second)]);
     }

@@ -246,6 +246,7 @@ fn game_without_moves(game: &GameRecord) -> GameRecord {
         overstep: None,
         is_void: game.is_void,
         values: None,
+        worker: None,
     }
 }
 

@@ -84,6 +84,7 @@ impl Wanted {
             overstep: None,
             is_void: false,
             values: None,
+            worker: None,
         }
     }
 }

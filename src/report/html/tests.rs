@@ -58,6 +58,7 @@ fn game(pair: u64, leg: Leg, (one, other): (u16, u16), detail: &str) -> GameReco
         overstep: None,
         is_void: false,
         values: None,
+        worker: None,
     }
 }
 

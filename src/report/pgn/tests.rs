@@ -37,6 +37,7 @@ fn record(fen: &str, book: &[&str], moves: Vec<MoveRecord>, outcome: Outcome, te
         overstep: None,
         is_void: false,
         values: None,
+        worker: None,
     }
 }
 

@@ -33,6 +33,7 @@ pub(in crate::tournament) fn game(pair: u64, leg: Leg, half_points: u8) -> GameR
         overstep: None,
         is_void: false,
         values: None,
+        worker: None,
     }
 }
 

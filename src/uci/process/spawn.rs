@@ -56,6 +56,19 @@ fn command(config: &EngineConfig, cpus: &[usize], strays: &Strays) -> Result<Com
     Ok(command)
 }
 
+/// Has the kernel kill the process of `command` when the calling *thread* ends, and keeps the
+/// signals of a terminal from it: it is in a process group of its own.
+///
+/// Only Linux has the former. Elsewhere the process must notice that its parent is gone.
+#[cfg(feature = "cluster")]
+pub(crate) fn bind_to_caller(command: &mut Command) {
+    #[cfg(unix)]
+    command.process_group(0);
+    // Without CPUs there is nothing to refuse.
+    #[cfg(target_os = "linux")]
+    let _ = linux::prepare(command, &[]);
+}
+
 /// Resolves a path with a directory in it from the harness's working directory; a bare name is left
 /// to `PATH`.
 fn resolve(program: &Path) -> PathBuf {

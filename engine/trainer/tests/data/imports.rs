@@ -147,6 +147,7 @@ fn record(number: u64, termination: Termination, is_void: bool) -> GameRecord {
         overstep: None,
         is_void,
         values: None,
+        worker: None,
     }
 }
 

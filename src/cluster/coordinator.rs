@@ -1,0 +1,446 @@
+//! The coordinator: carries pairs from the dispatcher to workers, and games back.
+//!
+//! It decides nothing about the run. It owns the leases: a pair that the dispatcher gave to a seat
+//! ends as games, or goes back.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use async_nats::jetstream;
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, MissedTickBehavior};
+
+use super::children::Ended;
+use super::leases::{Attempt, Lease, Leases};
+use super::link::{Link, LinkError, reply_to, subject};
+use super::wire::{self, Beat, Hello, Note, Offer, Orders, PairResult, Take, Welcome, WirePair};
+use crate::plan::{Plan, file};
+use crate::record::{GameId, Leg, PairId, PlayerId};
+use crate::schedule::remote::{Answer, RemoteEnd, RemoteEvent, Seat};
+use crate::tournament::events::{PairTask, Stop, WorkerEvent};
+
+/// Silence after which a worker is lost.
+const LOST_AFTER: std::time::Duration = std::time::Duration::from_secs(30);
+
+/// Time after which a request for a pair is answered in any case. It is shorter than the time limit
+/// of the request.
+const LONGEST_WAIT: std::time::Duration = std::time::Duration::from_millis(1_500);
+
+/// Time for which a pair waits for a slot that asked for it and is gone.
+const LONGEST_READY: std::time::Duration = std::time::Duration::from_secs(10);
+
+/// Interval of the looks for silent workers.
+const TICK: std::time::Duration = std::time::Duration::from_millis(250);
+
+/// A pair that a worker plays.
+struct Work {
+    seat: Seat,
+    task: PairTask,
+    /// The game that was reported as begun and has not ended.
+    in_game: Option<GameId>,
+}
+
+/// A slot that asked for a pair.
+struct Taker {
+    worker: String,
+    slot: u16,
+    reply: String,
+    since: Instant,
+}
+
+/// Result on its way to the disk, and the message to acknowledge then.
+type Writing = std::pin::Pin<Box<dyn Future<Output = (String, (u64, u64), bool, jetstream::Message)> + Send>>;
+
+pub(super) struct Coordinator {
+    run: String,
+    plan: Arc<Plan>,
+    link: Link,
+    end: RemoteEnd,
+    leases: Leases<Work>,
+    takers: VecDeque<Taker>,
+    /// Pairs whose slot was gone when they came.
+    ready: VecDeque<(Seat, Box<PairTask>, Instant)>,
+    /// Seats that wait for an answer.
+    asking: BTreeSet<Seat>,
+    next_seat: u64,
+    writing: FuturesUnordered<Writing>,
+    /// Results that were taken and are not on the disk yet.
+    unwritten: BTreeSet<(u64, u64)>,
+    /// By session: results on the disk of which it does not know yet.
+    written: BTreeMap<String, BTreeSet<(u64, u64)>>,
+    began: Instant,
+}
+
+impl Coordinator {
+    pub(super) fn new(run: String, plan: Arc<Plan>, link: Link, end: RemoteEnd) -> Self {
+        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        // Grows over the lives of the process, whose attempts are thus never confused.
+        let first = Attempt(u64::try_from(since_1970.as_micros()).unwrap_or(0));
+        Self {
+            run,
+            plan,
+            link,
+            end,
+            leases: Leases::new(first, LOST_AFTER),
+            takers: VecDeque::new(),
+            ready: VecDeque::new(),
+            asking: BTreeSet::new(),
+            next_seat: 0,
+            writing: FuturesUnordered::new(),
+            unwritten: BTreeSet::new(),
+            written: BTreeMap::new(),
+            began: Instant::now(),
+        }
+    }
+
+    /// Serves workers until the dispatcher is gone.
+    ///
+    /// # Errors
+    /// Returns an error if the server cannot be used.
+    pub(super) async fn serve(mut self, mut ended: mpsc::UnboundedReceiver<Ended>) -> Result<(), LinkError> {
+        let mut hellos = self.link.requests(subject(&self.run, "plan")).await?;
+        let mut takes = self.link.requests(subject(&self.run, "take")).await?;
+        let mut beats = self.link.requests(subject(&self.run, "beat")).await?;
+        let (to, mut results) = mpsc::unbounded_channel();
+        let reading = tokio::spawn(self.link.clone().results(self.run.clone(), to));
+        let mut tick = tokio::time::interval(TICK);
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                answer = self.end.answers.recv() => match answer {
+                    Some(answer) => self.on_answer(answer).await,
+                    None => break,
+                },
+                Ok(()) = self.end.orders.changed() => self.on_orders().await,
+                Some(message) = hellos.next() => self.on_hello(&message).await,
+                Some(message) = takes.next() => self.on_take(&message).await,
+                Some(message) = beats.next() => self.on_beat(&message).await,
+                Some(message) = results.recv() => self.on_result(message).await,
+                Some(written) = self.writing.next() => self.on_written(written).await,
+                Some(ended) = ended.recv() => self.on_end(&ended),
+                _ = tick.tick() => self.on_tick().await,
+            }
+        }
+        reading.abort();
+        for taker in std::mem::take(&mut self.takers) {
+            self.link.answer(&taker.reply, &Offer::Over).await;
+        }
+        Ok(())
+    }
+
+    fn tell(&self, event: RemoteEvent) {
+        // The dispatcher has gone if nobody listens, and then nothing counts.
+        let _ = self.end.events.send(event);
+    }
+
+    fn warn(&self, text: String) {
+        self.tell(RemoteEvent::Warning(text));
+    }
+
+    fn now(&self) -> std::time::Duration {
+        self.began.elapsed()
+    }
+
+    fn stop(&self) -> Stop {
+        self.end.orders.borrow().stop
+    }
+
+    async fn on_hello(&mut self, message: &async_nats::Message) {
+        let Some(reply) = reply_to(message) else { return };
+        let welcome = match wire::from_bytes::<Hello>(&message.payload) {
+            Ok(hello) if hello.v != wire::VERSION || hello.program != env!("CARGO_PKG_VERSION") => {
+                Welcome::Refused(format!(
+                    "worker {} is quintain {} with version {} of the protocol; this run is played by quintain {} with version {}: \
+                     use the same program on both",
+                    hello.worker,
+                    hello.program,
+                    hello.v,
+                    env!("CARGO_PKG_VERSION"),
+                    wire::VERSION
+                ))
+            }
+            Ok(_) => Welcome::Plan(file::to_toml(&self.plan)),
+            Err(error) => Welcome::Refused(error.to_string()),
+        };
+        self.link.answer(&reply, &welcome).await;
+    }
+
+    async fn on_take(&mut self, message: &async_nats::Message) {
+        let (Some(reply), Ok(take)) = (reply_to(message), wire::from_bytes::<Take>(&message.payload)) else { return };
+        let Take { worker, slot, sent, .. } = take;
+        let is_sent = |pair: PairId, attempt: Attempt| sent.contains(&(pair.0, attempt.0));
+        // The answer to its last request was lost.
+        if let Some(lease) = self.leases.of_slot(&worker, slot, is_sent) {
+            let offer = Offer::Pair { attempt: lease.attempt.0, pair: Box::new(WirePair::new(&lease.work.task)) };
+            self.link.answer(&reply, &offer).await;
+            return;
+        }
+        if self.stop() != Stop::No {
+            self.link.answer(&reply, &Offer::Over).await;
+            return;
+        }
+        self.takers.retain(|taker| taker.slot != slot || taker.worker != worker);
+        self.takers.push_back(Taker { worker, slot, reply, since: Instant::now() });
+        if let Some((seat, task, _)) = self.ready.pop_front() {
+            self.grant(seat, *task).await;
+        } else if self.asking.len() < self.takers.len() {
+            let seat = Seat(self.next_seat);
+            self.next_seat += 1;
+            self.asking.insert(seat);
+            self.tell(RemoteEvent::Asks(seat));
+        }
+    }
+
+    async fn on_answer(&mut self, answer: Answer) {
+        match answer {
+            Answer::Task(seat, task) => {
+                self.asking.remove(&seat);
+                if self.takers.is_empty() {
+                    self.ready.push_back((seat, task, Instant::now()));
+                } else {
+                    self.grant(seat, *task).await;
+                }
+            }
+            Answer::Leave(seat) => {
+                self.asking.remove(&seat);
+                if let Some(taker) = self.takers.pop_front() {
+                    let offer = if self.stop() == Stop::No { Offer::Wait } else { Offer::Over };
+                    self.link.answer(&taker.reply, &offer).await;
+                }
+            }
+        }
+    }
+
+    /// Leases a pair to the slot that has waited longest.
+    async fn grant(&mut self, seat: Seat, task: PairTask) {
+        let Some(taker) = self.takers.pop_front() else {
+            self.ready.push_back((seat, Box::new(task), Instant::now()));
+            return;
+        };
+        let game = task.legs.first().map(|leg| GameId { pair: task.pair, leg: *leg });
+        if let Some(game) = game {
+            self.tell(RemoteEvent::Game(WorkerEvent::Began { game, players: task.sides(game.leg) }));
+        }
+        let pair = Box::new(WirePair::new(&task));
+        let work = Work { seat, in_game: game, task };
+        let attempt = self.leases.grant(work.task.pair, &taker.worker, taker.slot, work, self.now());
+        self.link.answer(&taker.reply, &Offer::Pair { attempt: attempt.0, pair }).await;
+    }
+
+    async fn on_beat(&mut self, message: &async_nats::Message) {
+        let (Some(reply), Ok(beat)) = (reply_to(message), wire::from_bytes::<Beat>(&message.payload)) else { return };
+        let named: Vec<_> = beat.held.iter().map(|(pair, attempt)| (PairId(*pair), Attempt(*attempt))).collect();
+        let void = self.leases.beat(&beat.worker, &named, self.now());
+        for note in beat.notes {
+            self.pass_on(&beat.worker, note);
+        }
+        for (pair, attempt) in beat.back {
+            if let Some(lease) = self.leases.settle(PairId(pair), Attempt(attempt)) {
+                self.give_back(lease);
+            }
+        }
+        if beat.leaves {
+            let lost = self.leases.lose_worker(&beat.worker);
+            lost.into_iter().for_each(|(_, lease)| self.give_back(lease));
+            self.takers.retain(|taker| taker.worker != beat.worker);
+        }
+        let known = self.written.entry(beat.worker.clone()).or_default();
+        // What the worker does not name any more, it has forgotten.
+        known.retain(|result| beat.sent.contains(result));
+        let is_settled = |&(pair, attempt): &(u64, u64)| {
+            known.contains(&(pair, attempt))
+                || !self.unwritten.contains(&(pair, attempt))
+                    && self.leases.get(PairId(pair), Attempt(attempt)).is_none()
+        };
+        let written = beat.sent.iter().copied().filter(is_settled).collect();
+        let orders = *self.end.orders.borrow();
+        let orders = Orders {
+            stop: Orders::level(orders.stop),
+            paused: orders.paused,
+            written,
+            void: void.into_iter().map(|(pair, attempt)| (pair.0, attempt.0)).collect(),
+        };
+        self.link.answer(&reply, &orders).await;
+    }
+
+    fn pass_on(&self, worker: &str, note: Note) {
+        match note {
+            Note::Text(text) => self.warn(format!("worker {worker}: {text}")),
+            Note::Complained { game, player, texts } => {
+                if let Some(game) = GameId::from_number(game) {
+                    let player = PlayerId(player);
+                    self.tell(RemoteEvent::Game(WorkerEvent::Complained { game, player, texts }));
+                }
+            }
+            Note::Exited { player, status } => {
+                self.tell(RemoteEvent::Game(WorkerEvent::Exited { player: PlayerId(player), status }));
+            }
+        }
+    }
+
+    fn give_back(&self, lease: Lease<Work>) {
+        let Work { seat, task, in_game } = lease.work;
+        self.tell(RemoteEvent::Gone { seat, left: Some(task), in_game: in_game.is_some() });
+    }
+
+    async fn on_result(&mut self, message: jetstream::Message) {
+        let result = match PairResult::unpack(&message.payload) {
+            Ok(result) => result,
+            Err(error) => {
+                self.warn(format!("a result was dropped: {error}"));
+                let _ = message.ack().await;
+                return;
+            }
+        };
+        // A result of a lost lease is late, and its pair is played again.
+        let Some(lease) = self.leases.settle(result.pair, Attempt(result.attempt)) else {
+            let _ = message.ack().await;
+            return;
+        };
+        if let Err(why) = check(&result, &lease.work.task) {
+            self.warn(format!("worker {}: the result of pair {} was dropped: {why}", result.worker, result.pair.0 + 1));
+            self.give_back(lease);
+            let _ = message.ack().await;
+            return;
+        }
+        self.leases.forget(result.pair);
+        let Work { seat, in_game, .. } = lease.work;
+        let mut begun = in_game;
+        for (mut record, failure) in result.games {
+            record.worker = Some(name(&result.worker).to_owned());
+            if begun.take().is_none() {
+                self.tell(RemoteEvent::Game(WorkerEvent::Began { game: record.id, players: record.players }));
+            }
+            let record = Box::new(record);
+            self.tell(RemoteEvent::Game(WorkerEvent::Ended { record, failure: failure.map(Box::new) }));
+        }
+        self.tell(RemoteEvent::Done(seat));
+        let (reply, written) = tokio::sync::oneshot::channel();
+        self.tell(RemoteEvent::Written(reply));
+        let key = (result.pair.0, result.attempt);
+        self.unwritten.insert(key);
+        let worker = result.worker;
+        self.writing.push(Box::pin(async move { (worker, key, written.await.is_ok(), message) }));
+    }
+
+    async fn on_written(&mut self, written: (String, (u64, u64), bool, jetstream::Message)) {
+        let (worker, key, successful, message) = written;
+        self.unwritten.remove(&key);
+        if successful {
+            self.written.entry(worker).or_default().insert(key);
+            // Acknowledged again if this is lost: the message then comes again, and its lease is
+            // void.
+            let _ = message.ack().await;
+        }
+    }
+
+    async fn on_orders(&mut self) {
+        match self.stop() {
+            Stop::No => {}
+            Stop::AfterGame => self.dismiss().await,
+            Stop::Now => {
+                self.dismiss().await;
+                let all = self.leases.clear();
+                all.into_iter().for_each(|(_, lease)| self.give_back(lease));
+            }
+        }
+    }
+
+    /// Tells waiting slots that the run is over, and gives pairs back that nobody took.
+    async fn dismiss(&mut self) {
+        for (seat, task, _) in std::mem::take(&mut self.ready) {
+            self.tell(RemoteEvent::Gone { seat, left: Some(*task), in_game: false });
+        }
+        for taker in std::mem::take(&mut self.takers) {
+            self.link.answer(&taker.reply, &Offer::Over).await;
+        }
+    }
+
+    /// Handles the end of a worker's process on this machine, which need not be waited for.
+    fn on_end(&mut self, ended: &Ended) {
+        if self.stop() == Stop::Now {
+            return;
+        }
+        if let Some(why) = &ended.refusal {
+            self.tell(RemoteEvent::Broken(format!("worker {} cannot serve this run: {why}", ended.session)));
+        }
+        self.takers.retain(|taker| taker.worker != ended.session);
+        let lost = self.leases.lose_worker(&ended.session);
+        // After a stop a worker without a pair ends as it should.
+        if self.stop() == Stop::No || !lost.is_empty() {
+            self.warn(format!("worker {}: ended ({}); {}", ended.session, ended.status, replayed(lost.len())));
+        }
+        self.lose(lost);
+    }
+
+    async fn on_tick(&mut self) {
+        let lost = self.leases.expire(self.now());
+        if let Some((_, lease)) = lost.first() {
+            let worker = lease.worker.clone();
+            self.warn(format!("worker {worker}: silent for {} s; {}", LOST_AFTER.as_secs(), replayed(lost.len())));
+        }
+        self.lose(lost);
+        // The one that has waited longest is in front.
+        while self.takers.front().is_some_and(|taker| taker.since.elapsed() > LONGEST_WAIT) {
+            if let Some(taker) = self.takers.pop_front() {
+                self.link.answer(&taker.reply, &Offer::Wait).await;
+            }
+        }
+        while self.ready.front().is_some_and(|(_, _, since)| since.elapsed() > LONGEST_READY) {
+            if let Some((seat, task, _)) = self.ready.pop_front() {
+                self.tell(RemoteEvent::Gone { seat, left: Some(*task), in_game: false });
+            }
+        }
+    }
+
+    /// Gives the pairs of lost workers back, unless each worker that plays one is lost.
+    fn lose(&self, lost: Vec<(PairId, Lease<Work>)>) {
+        for (pair, lease) in lost {
+            if let Some(workers) = self.leases.poisoned(pair) {
+                let text = format!(
+                    "pair {} ended each of the {} workers that played it ({}); the run can go on with `quintain resume` once the cause is found",
+                    pair.0 + 1,
+                    workers.len(),
+                    workers.join(", ")
+                );
+                self.tell(RemoteEvent::Broken(text));
+            }
+            self.give_back(lease);
+        }
+    }
+}
+
+/// Name of a worker: its session without the number of its life.
+fn name(session: &str) -> &str {
+    session.rsplit_once('-').map_or(session, |(name, _)| name)
+}
+
+fn replayed(pairs: usize) -> String {
+    match pairs {
+        0 => "it held no pair".to_owned(),
+        1 => "its pair is played again".to_owned(),
+        _ => format!("its {pairs} pairs are played again"),
+    }
+}
+
+/// Checks that the games of a result are those of the task.
+fn check(result: &PairResult, task: &PairTask) -> Result<(), String> {
+    let counted: Vec<Leg> =
+        result.games.iter().filter(|(game, _)| !game.is_void).map(|(game, _)| game.id.leg).collect();
+    // After a void game all legs are played again.
+    let is_voided = result.games.iter().any(|(game, _)| game.is_void);
+    if counted != task.legs && !(is_voided && counted.ends_with(task.all_legs)) {
+        return Err(format!("it has {} games", counted.len()));
+    }
+    for (game, _) in &result.games {
+        let leg = game.id.leg;
+        let is_of_task = game.players == task.sides(leg) && game.opening == *task.opening(leg);
+        if !is_of_task || game.values != task.values(leg) {
+            return Err(format!("game {} has other players, values or another opening", game.id.number()));
+        }
+    }
+    Ok(())
+}

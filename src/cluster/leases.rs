@@ -1,0 +1,230 @@
+//! Leases: which worker plays which pair. No clock and no I/O; times are since any fixed moment.
+//!
+//! A lease ends by silence, never by slowness. Playing a slow pair elsewhere and counting the game
+//! that ends first would prefer short games. For the same reason each lease has an *attempt*: only
+//! the result of the attempt that holds the lease counts, however early another one arrives.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use crate::record::PairId;
+
+/// Number of a lease. It grows over the lives of a run's process, so that a result of an earlier
+/// life is never taken for one of this life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Attempt(pub(crate) u64);
+
+/// Session of a worker, from its connection to its end.
+pub(crate) type WorkerId = String;
+
+/// Leases of a pair that were lost, after which the pair is given up.
+const MOST_LOSSES: usize = 5;
+
+/// Sessions that must have lost a pair before it is given up.
+const LEAST_LOSERS: usize = 2;
+
+/// A pair in the hands of a worker.
+#[derive(Debug)]
+pub(crate) struct Lease<T> {
+    /// The worker.
+    pub(crate) worker: WorkerId,
+    /// Its slot, from 0.
+    pub(crate) slot: u16,
+    /// Number of the lease.
+    pub(crate) attempt: Attempt,
+    /// Payload of the owner.
+    pub(crate) work: T,
+    heard: Duration,
+}
+
+/// Leases of a run.
+#[derive(Debug)]
+pub(crate) struct Leases<T> {
+    held: BTreeMap<PairId, Lease<T>>,
+    /// Losses of pairs, by the session that lost them.
+    losses: BTreeMap<PairId, Vec<WorkerId>>,
+    lost_after: Duration,
+    next: Attempt,
+}
+
+impl<T> Leases<T> {
+    /// Creates a table without leases. Attempts are numbered from `first`. A worker that is silent
+    /// for `lost_after` is lost.
+    pub(crate) const fn new(first: Attempt, lost_after: Duration) -> Self {
+        Self { held: BTreeMap::new(), losses: BTreeMap::new(), lost_after, next: first }
+    }
+
+    /// Leases a pair to a slot of a worker.
+    pub(crate) fn grant(&mut self, pair: PairId, worker: &str, slot: u16, work: T, now: Duration) -> Attempt {
+        let attempt = self.next;
+        self.next = Attempt(attempt.0 + 1);
+        self.held.insert(pair, Lease { worker: worker.to_owned(), slot, attempt, work, heard: now });
+        attempt
+    }
+
+    /// Lease that a slot of a worker holds, if any, except those that `is_sent`. A slot that asks
+    /// for a pair while it holds one has not got the answer to its last request.
+    pub(crate) fn of_slot(
+        &self,
+        worker: &str,
+        slot: u16,
+        is_sent: impl Fn(PairId, Attempt) -> bool,
+    ) -> Option<&Lease<T>> {
+        let mut held = self.held.iter().filter(|(_, lease)| lease.slot == slot && lease.worker == worker);
+        held.find(|(pair, lease)| !is_sent(**pair, lease.attempt)).map(|(_, lease)| lease)
+    }
+
+    /// Lease of `pair`, if its attempt is `attempt`.
+    pub(crate) fn get(&self, pair: PairId, attempt: Attempt) -> Option<&Lease<T>> {
+        self.held.get(&pair).filter(|lease| lease.attempt == attempt)
+    }
+
+    /// Records a sign of life of a worker, which names the leases that it plays. Returns those that
+    /// it does not hold.
+    pub(crate) fn beat(&mut self, worker: &str, named: &[(PairId, Attempt)], now: Duration) -> Vec<(PairId, Attempt)> {
+        for lease in self.held.values_mut().filter(|lease| lease.worker == worker) {
+            lease.heard = now;
+        }
+        let holds = |pair: &PairId, attempt: Attempt| {
+            self.held.get(pair).is_some_and(|lease| lease.attempt == attempt && lease.worker == worker)
+        };
+        named.iter().copied().filter(|(pair, attempt)| !holds(pair, *attempt)).collect()
+    }
+
+    /// Ends a lease whose pair was played or given back; `None` if `attempt` does not hold it.
+    pub(crate) fn settle(&mut self, pair: PairId, attempt: Attempt) -> Option<Lease<T>> {
+        if self.held.get(&pair)?.attempt != attempt {
+            return None;
+        }
+        self.held.remove(&pair)
+    }
+
+    /// Ends the leases of workers that are silent, and returns them by pair.
+    pub(crate) fn expire(&mut self, now: Duration) -> Vec<(PairId, Lease<T>)> {
+        let limit = self.lost_after;
+        self.lose(|lease| now.saturating_sub(lease.heard) > limit)
+    }
+
+    /// Ends the leases of a worker that is known to be gone, and returns them by pair.
+    pub(crate) fn lose_worker(&mut self, worker: &str) -> Vec<(PairId, Lease<T>)> {
+        self.lose(|lease| lease.worker == worker)
+    }
+
+    /// Ends all leases without blame.
+    pub(crate) fn clear(&mut self) -> Vec<(PairId, Lease<T>)> {
+        std::mem::take(&mut self.held).into_iter().collect()
+    }
+
+    fn lose(&mut self, is_lost: impl Fn(&Lease<T>) -> bool) -> Vec<(PairId, Lease<T>)> {
+        let lost: Vec<_> = self.held.extract_if(.., |_, lease| is_lost(lease)).collect();
+        for (pair, lease) in &lost {
+            self.losses.entry(*pair).or_default().push(lease.worker.clone());
+        }
+        lost
+    }
+
+    /// Workers that lost `pair`, if so many did that its next worker would be lost too.
+    pub(crate) fn poisoned(&self, pair: PairId) -> Option<&[WorkerId]> {
+        let losers = self.losses.get(&pair)?;
+        let distinct: BTreeSet<_> = losers.iter().collect();
+        (losers.len() >= MOST_LOSSES && distinct.len() >= LEAST_LOSERS).then_some(losers)
+    }
+
+    /// Forgets the losses of a pair that was played.
+    pub(crate) fn forget(&mut self, pair: PairId) {
+        self.losses.remove(&pair);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMIT: Duration = Duration::from_secs(30);
+
+    fn leases() -> Leases<&'static str> {
+        Leases::new(Attempt(100), LIMIT)
+    }
+
+    fn seconds(count: u64) -> Duration {
+        Duration::from_secs(count)
+    }
+
+    #[test]
+    fn a_lease_ends_by_silence_and_never_by_slowness() {
+        let mut leases = leases();
+        let attempt = leases.grant(PairId(4), "a", 0, "work", seconds(0));
+        for at in (10..3_600).step_by(10) {
+            assert_eq!(leases.beat("a", &[(PairId(4), attempt)], seconds(at)), [], "{at}");
+            assert!(leases.expire(seconds(at + 9)).is_empty(), "{at}");
+        }
+        assert!(leases.expire(seconds(3_590 + 30)).is_empty(), "a whole limit is no silence");
+        let lost = leases.expire(seconds(3_590 + 31));
+        assert_eq!(lost.iter().map(|(pair, lease)| (pair.0, lease.work)).collect::<Vec<_>>(), [(4, "work")]);
+        assert!(leases.expire(seconds(9_999)).is_empty(), "it is lost once");
+    }
+
+    #[test]
+    fn any_sign_of_life_keeps_all_leases_of_a_worker_and_of_no_other() {
+        let mut leases = leases();
+        leases.grant(PairId(1), "a", 0, "", seconds(0));
+        leases.grant(PairId(2), "a", 1, "", seconds(0));
+        leases.grant(PairId(3), "b", 0, "", seconds(0));
+        leases.beat("a", &[], seconds(20));
+        let lost: Vec<_> = leases.expire(seconds(40)).into_iter().map(|(pair, _)| pair.0).collect();
+        assert_eq!(lost, [3]);
+        assert!([0, 1].iter().all(|slot| leases.of_slot("a", *slot, |_, _| false).is_some()));
+    }
+
+    /// The result of a lost lease counts neither before nor after the pair was played again.
+    #[test]
+    fn only_the_attempt_that_holds_the_lease_is_settled() {
+        let mut leases = leases();
+        let first = leases.grant(PairId(7), "a", 0, "first", seconds(0));
+        assert_eq!(leases.expire(seconds(31)).len(), 1);
+        assert!(leases.settle(PairId(7), first).is_none());
+        let second = leases.grant(PairId(7), "b", 3, "second", seconds(32));
+        assert!(second > first);
+        assert!(leases.settle(PairId(7), first).is_none(), "late, and before the new one");
+        assert_eq!(leases.beat("a", &[(PairId(7), first)], seconds(33)), [(PairId(7), first)]);
+        assert_eq!(leases.settle(PairId(7), second).unwrap().work, "second");
+        assert!(leases.settle(PairId(7), second).is_none(), "it is settled once");
+    }
+
+    #[test]
+    fn a_worker_names_leases_of_its_own_only() {
+        let mut leases = leases();
+        let attempt = leases.grant(PairId(1), "a", 0, "", seconds(0));
+        assert_eq!(leases.beat("b", &[(PairId(1), attempt)], seconds(1)), [(PairId(1), attempt)]);
+    }
+
+    #[test]
+    fn a_slot_that_asks_again_is_found_to_hold_its_pair() {
+        let mut leases = leases();
+        let attempt = leases.grant(PairId(5), "a", 2, "work", seconds(0));
+        let never = |_, _| false;
+        assert_eq!(leases.of_slot("a", 2, never).map(|lease| (lease.work, lease.attempt)), Some(("work", attempt)));
+        assert!(leases.of_slot("a", 1, never).is_none());
+        assert!(leases.of_slot("b", 2, never).is_none());
+        // Its result is on the way, so it asks for another one.
+        assert!(leases.of_slot("a", 2, |pair, sent| (pair, sent) == (PairId(5), attempt)).is_none());
+    }
+
+    #[test]
+    fn a_pair_that_ends_its_workers_is_given_up() {
+        for (workers, poisoned) in [
+            (&["a", "b", "a", "b"][..], false),
+            (&["a", "a", "a", "a", "a"], false),
+            (&["a", "b", "a", "c", "a"], true),
+        ] {
+            let mut leases = leases();
+            for worker in workers {
+                leases.grant(PairId(9), worker, 0, "", seconds(0));
+                assert_eq!(leases.lose_worker(worker).len(), 1);
+            }
+            assert_eq!(leases.poisoned(PairId(9)).is_some(), poisoned, "{workers:?}");
+            leases.forget(PairId(9));
+            assert!(leases.poisoned(PairId(9)).is_none());
+        }
+    }
+}

@@ -1,0 +1,399 @@
+//! Messages between the coordinator of a run and its workers: JSON, each with its version.
+//!
+//! | subject | sender | reply |
+//! | --- | --- | --- |
+//! | `q.RUN.plan` | worker, once | the plan's text |
+//! | `q.RUN.take` | worker, a slot at a time | [`Offer`] |
+//! | `q.RUN.beat` | worker, each [`BEAT`] and at the end of a pair | [`Orders`] |
+//! | `q.RUN.res.WORKER` | worker, into the stream | none; the next [`Orders`] name what was written |
+
+use std::io::Read as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use flate2::Compression;
+use flate2::read::{DeflateDecoder, DeflateEncoder};
+use serde::{Deserialize, Serialize};
+
+use crate::journal;
+use crate::record::{ByColor, GameId, GameRecord, Leg, Opening, PairId, PlayerId};
+use crate::tournament::events::{self, Failure, PairTask};
+
+/// Version of the protocol. Coordinator and workers must have the same one.
+pub(crate) const VERSION: u32 = 1;
+
+/// Interval of a worker's signs of life.
+pub(crate) const BEAT: Duration = Duration::from_secs(5);
+
+/// Most bytes of an unpacked result: two games with all that engines said.
+const MOST_RESULT: u64 = 64 << 20;
+
+/// Request of the plan.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Hello {
+    pub(crate) v: u32,
+    pub(crate) worker: String,
+    pub(crate) program: String,
+}
+
+/// Answer to [`Hello`].
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Welcome {
+    /// Text of the plan.
+    Plan(String),
+    /// The worker cannot serve this run, for this reason.
+    Refused(String),
+}
+
+/// Request of a slot for a pair.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Take {
+    pub(crate) v: u32,
+    pub(crate) worker: String,
+    pub(crate) slot: u16,
+    /// Leases that the worker has played and whose results it has sent, perhaps not yet read.
+    pub(crate) sent: Vec<(u64, u64)>,
+}
+
+/// Answer to [`Take`].
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Offer {
+    /// A pair, with the number of its lease.
+    Pair {
+        /// Number of the lease.
+        attempt: u64,
+        /// The pair.
+        pair: Box<WirePair>,
+    },
+    /// There is nothing to play at present.
+    Wait,
+    /// The run is over for this worker.
+    Over,
+}
+
+/// A [`PairTask`].
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct WirePair {
+    pair: u64,
+    /// White and Black of each leg.
+    sides: [[u16; 2]; 2],
+    openings: [WireOpening; 2],
+    /// Legs to play, from 0.
+    legs: Vec<usize>,
+    is_half: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    options: Option<Vec<Vec<(String, String)>>>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct WireOpening {
+    index: u64,
+    fen: String,
+    moves: Vec<String>,
+}
+
+/// Sign of life of a worker.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Beat {
+    pub(crate) v: u32,
+    pub(crate) worker: String,
+    /// Leases of the pairs in play: pair and attempt, as in the fields below.
+    pub(crate) held: Vec<(u64, u64)>,
+    /// Leases whose results were sent and not yet named in [`Orders::written`].
+    pub(crate) sent: Vec<(u64, u64)>,
+    /// Leases that are given back, unplayed.
+    pub(crate) back: Vec<(u64, u64)>,
+    /// Messages for the user since the last beat.
+    pub(crate) notes: Vec<Note>,
+    /// True in the last beat of a worker.
+    pub(crate) leaves: bool,
+}
+
+/// Event on a worker that is no game.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Note {
+    /// Message for the user, on one line.
+    Text(String),
+    /// An engine reported failures before the first move of a game.
+    Complained {
+        /// Number of the game.
+        game: u64,
+        /// Place of the player in the plan.
+        player: u16,
+        /// Lines that the engine printed.
+        texts: Vec<String>,
+    },
+    /// An engine was found dead between two games.
+    Exited {
+        /// Place of the player in the plan.
+        player: u16,
+        /// Exit status in words.
+        status: String,
+    },
+}
+
+/// Answer to [`Beat`].
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Orders {
+    /// 0: play on; 1: finish the pairs in play; 2: stop at once.
+    pub(crate) stop: u8,
+    pub(crate) paused: bool,
+    /// Leases whose results are on the coordinator's disk, or will never be wanted.
+    pub(crate) written: Vec<(u64, u64)>,
+    /// Leases that the worker does not hold any more.
+    pub(crate) void: Vec<(u64, u64)>,
+}
+
+impl Orders {
+    pub(crate) const fn stop(&self) -> events::Stop {
+        match self.stop {
+            0 => events::Stop::No,
+            1 => events::Stop::AfterGame,
+            _ => events::Stop::Now,
+        }
+    }
+
+    pub(crate) const fn level(stop: events::Stop) -> u8 {
+        match stop {
+            events::Stop::No => 0,
+            events::Stop::AfterGame => 1,
+            events::Stop::Now => 2,
+        }
+    }
+}
+
+/// Games of a pair.
+#[derive(Debug, Serialize, Deserialize)]
+struct WireResult {
+    v: u32,
+    worker: String,
+    pair: u64,
+    attempt: u64,
+    /// Lines of the journal, void games included.
+    games: Vec<String>,
+    failures: Vec<WireFailure>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct WireFailure {
+    game: u64,
+    player: u16,
+    transcript: String,
+    stderr: String,
+    status: String,
+}
+
+/// Games of a pair, in the order in which they were played.
+#[derive(Debug)]
+pub(crate) struct PairResult {
+    /// Session that played.
+    pub(crate) worker: String,
+    /// The pair.
+    pub(crate) pair: PairId,
+    /// Number of its lease.
+    pub(crate) attempt: u64,
+    /// Each game, with the evidence of a failure.
+    pub(crate) games: Vec<(GameRecord, Option<Failure>)>,
+}
+
+/// Reason that a message could not be read.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum WireError {
+    /// The message is no JSON of the expected form.
+    #[error("not understood: {0}")]
+    Json(#[from] serde_json::Error),
+    /// The message does not unpack.
+    #[error("does not unpack, or to more than {MOST_RESULT} bytes: {0}")]
+    Packed(#[from] std::io::Error),
+    /// Coordinator and worker speak different versions.
+    #[error("version {found} of the protocol, this program has {VERSION}; both need the same version of quintain")]
+    Version {
+        /// Version of the message.
+        found: u32,
+    },
+    /// A value that cannot be.
+    #[error("{0}")]
+    Value(String),
+}
+
+/// Writes a message.
+pub(crate) fn to_bytes<T: Serialize>(message: &T) -> Vec<u8> {
+    // Plain data always serialises into memory.
+    serde_json::to_vec(message).unwrap_or_default()
+}
+
+/// Reads a message.
+///
+/// # Errors
+/// Returns an error for other JSON.
+pub(crate) fn from_bytes<T: for<'a> Deserialize<'a>>(bytes: &[u8]) -> Result<T, WireError> {
+    Ok(serde_json::from_slice(bytes)?)
+}
+
+impl WirePair {
+    pub(crate) fn new(task: &PairTask) -> Self {
+        Self {
+            pair: task.pair.0,
+            sides: task.sides.map(|sides| [sides.white.0, sides.black.0]),
+            openings: [0, 1].map(|leg| {
+                let Opening { index, fen, moves } = &task.openings[leg];
+                WireOpening { index: *index, fen: fen.clone(), moves: moves.clone() }
+            }),
+            legs: task.legs.iter().map(|leg| leg.index()).collect(),
+            is_half: task.all_legs.len() < 2,
+            options: task.options.as_ref().map(|options| options.iter().cloned().collect()),
+        }
+    }
+
+    /// Returns the task of a run with so many `players`.
+    ///
+    /// # Errors
+    /// Returns an error if the run has no such players or legs.
+    pub(crate) fn task(self, players: usize) -> Result<PairTask, WireError> {
+        let all_legs: &'static [Leg] = if self.is_half { &[Leg::First] } else { &Leg::BOTH };
+        let legs = self.legs.iter().map(|leg| all_legs.get(*leg).copied()).collect::<Option<Vec<_>>>();
+        let legs = legs.filter(|legs| !legs.is_empty());
+        let legs = legs.ok_or_else(|| WireError::Value(format!("pair {}: no such legs", self.pair)))?;
+        if self.sides.as_flattened().iter().any(|player| usize::from(*player) >= players) {
+            return Err(WireError::Value(format!("pair {}: the plan has no such player", self.pair)));
+        }
+        let options = self.options.map(|options| <[_; 2]>::try_from(options).map(Arc::new)).transpose();
+        let options = options.map_err(|_| WireError::Value(format!("pair {}: options of two sides", self.pair)))?;
+        Ok(PairTask {
+            pair: PairId(self.pair),
+            sides: self.sides.map(|[white, black]| ByColor { white: PlayerId(white), black: PlayerId(black) }),
+            openings: self.openings.map(|WireOpening { index, fen, moves }| Opening { index, fen, moves }),
+            legs,
+            all_legs,
+            options,
+        })
+    }
+}
+
+impl PairResult {
+    /// Packs the result into the bytes of a message.
+    pub(crate) fn pack(&self) -> Vec<u8> {
+        let failures = self.games.iter().filter_map(|(_, failure)| failure.as_ref());
+        let message = WireResult {
+            v: VERSION,
+            worker: self.worker.clone(),
+            pair: self.pair.0,
+            attempt: self.attempt,
+            games: self.games.iter().map(|(game, _)| journal::line(game)).collect(),
+            failures: failures
+                .map(|failure| WireFailure {
+                    game: failure.game.number(),
+                    player: failure.player.0,
+                    transcript: failure.transcript.clone(),
+                    stderr: failure.stderr.clone(),
+                    status: failure.status.clone(),
+                })
+                .collect(),
+        };
+        let mut packed = Vec::new();
+        // Reading from memory does not fail.
+        let _ = DeflateEncoder::new(&*to_bytes(&message), Compression::fast()).read_to_end(&mut packed);
+        packed
+    }
+
+    /// Unpacks a message.
+    ///
+    /// # Errors
+    /// Returns an error if the message is damaged, of another version, or holds games of another
+    /// pair.
+    pub(crate) fn unpack(bytes: &[u8]) -> Result<Self, WireError> {
+        let mut text = Vec::new();
+        DeflateDecoder::new(bytes).take(MOST_RESULT).read_to_end(&mut text)?;
+        let WireResult { v, worker, pair, attempt, games, failures } = from_bytes(&text)?;
+        if v != VERSION {
+            return Err(WireError::Version { found: v });
+        }
+        let mut failures: Vec<_> = failures.into_iter().map(failure).collect::<Result<_, _>>()?;
+        let games = games.iter().map(|line| {
+            let game =
+                journal::game_of(line).ok_or_else(|| WireError::Value(format!("pair {pair}: a damaged game")))?;
+            if game.id.pair.0 != pair {
+                return Err(WireError::Value(format!("pair {pair}: a game of pair {}", game.id.pair.0)));
+            }
+            let of_game = failures.iter().position(|failure| failure.game == game.id);
+            Ok((game, of_game.map(|place| failures.remove(place))))
+        });
+        Ok(Self { worker, pair: PairId(pair), attempt, games: games.collect::<Result<_, WireError>>()? })
+    }
+}
+
+fn failure(failure: WireFailure) -> Result<Failure, WireError> {
+    let WireFailure { game, player, transcript, stderr, status } = failure;
+    let game = GameId::from_number(game).ok_or_else(|| WireError::Value("game numbers begin at 1".to_owned()))?;
+    Ok(Failure { game, player: PlayerId(player), transcript, stderr, status })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn opening(index: u64) -> Opening {
+        Opening { index, fen: "8/8/8/8/8/8/8/K6k w - - 0 1".to_owned(), moves: vec!["a1a2".to_owned()] }
+    }
+
+    fn task(is_half: bool, options: bool) -> PairTask {
+        let sides = ByColor { white: PlayerId(0), black: PlayerId(1) };
+        let own = |value: &str| vec![("Alpha".to_owned(), value.to_owned())];
+        PairTask {
+            pair: PairId(12),
+            sides: [sides, ByColor { white: PlayerId(1), black: PlayerId(0) }],
+            openings: [opening(3), opening(4)],
+            legs: if is_half { vec![Leg::First] } else { vec![Leg::Second] },
+            all_legs: if is_half { &[Leg::First] } else { &Leg::BOTH },
+            options: options.then(|| Arc::new([own("1"), own("-2")])),
+        }
+    }
+
+    #[test]
+    fn a_task_travels_whole() {
+        for (is_half, options) in [(false, false), (true, false), (false, true)] {
+            let sent = task(is_half, options);
+            let read: WirePair = from_bytes(&to_bytes(&WirePair::new(&sent))).unwrap();
+            assert_eq!(read.task(2).unwrap(), sent);
+        }
+    }
+
+    #[test]
+    fn a_task_that_cannot_be_is_refused() {
+        let good = String::from_utf8(to_bytes(&WirePair::new(&task(false, true)))).unwrap();
+        let cases = [
+            ("\"legs\":[1]", "\"legs\":[]", "no such legs"),
+            ("\"legs\":[1]", "\"legs\":[2]", "no such legs"),
+            ("\"sides\":[[0,1]", "\"sides\":[[0,2]", "no such player"),
+            ("[[\"Alpha\",\"1\"]],", "", "options of two sides"),
+        ];
+        for (from, to, fault) in cases {
+            assert!(good.contains(from), "{good}");
+            let read: WirePair = from_bytes(good.replace(from, to).as_bytes()).unwrap();
+            let error = read.task(2).unwrap_err().to_string();
+            assert!(error.contains(fault), "{to}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_result_of_noise_or_of_another_version_is_refused() {
+        assert!(PairResult::unpack(b"noise").is_err());
+        assert!(PairResult::unpack(b"").is_err());
+        let pack = |text: &str| {
+            let mut packed = Vec::new();
+            DeflateEncoder::new(text.as_bytes(), Compression::fast()).read_to_end(&mut packed).unwrap();
+            packed
+        };
+        let result = |v: u32, games: &str| {
+            pack(&format!(r#"{{"v":{v},"worker":"a","pair":1,"attempt":1,"games":[{games}],"failures":[]}}"#))
+        };
+        assert!(PairResult::unpack(&result(1, "")).unwrap().games.is_empty());
+        let error = PairResult::unpack(&result(2, "")).unwrap_err().to_string();
+        assert!(error.contains("version 2 of the protocol"), "{error}");
+        let error = PairResult::unpack(&result(1, "\"{}\"")).unwrap_err().to_string();
+        assert!(error.contains("a damaged game"), "{error}");
+    }
+}

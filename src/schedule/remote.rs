@@ -1,0 +1,133 @@
+//! Workers in other processes, as the dispatcher sees them.
+//!
+//! A *seat* is one request of a remote slot for a pair. It is open until its pair has ended or was
+//! given back. Whoever carries the requests (`cluster`) owns the leases, and promises for each seat
+//! that got a task: all its games as [`WorkerEvent::Ended`] and then [`RemoteEvent::Done`], or
+//! [`RemoteEvent::Gone`] with the task. The dispatcher alone decides which pair goes to a seat.
+
+use std::collections::BTreeSet;
+
+use tokio::sync::{mpsc, oneshot, watch};
+
+use crate::tournament::events::{Orders, PairTask, Stop, WorkerEvent};
+
+/// Number of a request for a pair, unique in the life of the process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Seat(pub u64);
+
+/// Message to the dispatcher about workers in other processes.
+#[derive(Debug)]
+pub enum RemoteEvent {
+    /// A seat asks for a pair. It is answered by an [`Answer`], possibly much later.
+    Asks(Seat),
+    /// An event of a game that is played elsewhere: begun, moves, ended, complaints, exits.
+    Game(WorkerEvent),
+    /// All games of the seat's pair have been sent.
+    Done(Seat),
+    /// The seat's worker gave its pair back, or was lost.
+    Gone {
+        /// The seat.
+        seat: Seat,
+        /// Its pair; `None` if it had none.
+        left: Option<PairTask>,
+        /// True if it had begun a game that has not ended.
+        in_game: bool,
+    },
+    /// Asks for a reply when all earlier games are on the disk. The sender is dropped if they
+    /// cannot be written.
+    Written(oneshot::Sender<()>),
+    /// Message for the user, on one line.
+    Warning(String),
+    /// The run cannot go on, for this reason.
+    Broken(String),
+}
+
+/// Answer of the dispatcher to a seat.
+#[derive(Debug)]
+pub enum Answer {
+    /// The pair to play.
+    Task(Seat, Box<PairTask>),
+    /// There is no pair for the seat, which is closed.
+    Leave(Seat),
+}
+
+/// The dispatcher's end of the connection.
+#[derive(Debug)]
+pub struct RemotePort {
+    /// Messages about workers.
+    pub events: mpsc::UnboundedReceiver<RemoteEvent>,
+    /// Answers to seats.
+    pub answers: mpsc::UnboundedSender<Answer>,
+    /// Orders to local and remote workers.
+    pub orders: watch::Sender<Orders>,
+}
+
+/// The carrier's end of the connection.
+#[derive(Debug)]
+pub struct RemoteEnd {
+    /// Messages about workers.
+    pub events: mpsc::UnboundedSender<RemoteEvent>,
+    /// Answers to seats.
+    pub answers: mpsc::UnboundedReceiver<Answer>,
+    /// Orders to local and remote workers.
+    pub orders: watch::Receiver<Orders>,
+}
+
+/// Creates a connection between a dispatcher and the carrier of its remote workers.
+#[must_use]
+pub fn connection() -> (RemotePort, RemoteEnd) {
+    let (tell, events) = mpsc::unbounded_channel();
+    let (answers, answered) = mpsc::unbounded_channel();
+    let orders = watch::Sender::new(Orders { stop: Stop::No, paused: false, slots: 0 });
+    let seen = orders.subscribe();
+    (RemotePort { events, answers, orders }, RemoteEnd { events: tell, answers: answered, orders: seen })
+}
+
+/// Open seats of a run.
+pub(super) struct Seats {
+    answers: mpsc::UnboundedSender<Answer>,
+    open: BTreeSet<Seat>,
+    /// Requests to answer after the next write to the disk.
+    unwritten: Vec<oneshot::Sender<()>>,
+}
+
+impl Seats {
+    pub(super) const fn new(answers: mpsc::UnboundedSender<Answer>) -> Self {
+        Self { answers, open: BTreeSet::new(), unwritten: Vec::new() }
+    }
+
+    pub(super) fn are_open(&self) -> bool {
+        !self.open.is_empty()
+    }
+
+    pub(super) fn open(&mut self, seat: Seat) {
+        self.open.insert(seat);
+    }
+
+    pub(super) fn close(&mut self, seat: Seat) {
+        self.open.remove(&seat);
+    }
+
+    /// Gives a seat its pair.
+    pub(super) fn give(&self, seat: Seat, task: PairTask) {
+        // The carrier lives as long as the run.
+        let _ = self.answers.send(Answer::Task(seat, Box::new(task)));
+    }
+
+    /// Closes a seat without a pair.
+    pub(super) fn let_go(&mut self, seat: Seat) {
+        self.close(seat);
+        let _ = self.answers.send(Answer::Leave(seat));
+    }
+
+    pub(super) fn ask_when_written(&mut self, reply: oneshot::Sender<()>) {
+        self.unwritten.push(reply);
+    }
+
+    /// Answers the requests that wait for a write to the disk, which was `successful` or not.
+    pub(super) fn written(&mut self, successful: bool) {
+        for reply in self.unwritten.drain(..).filter(|_| successful) {
+            let _ = reply.send(());
+        }
+    }
+}

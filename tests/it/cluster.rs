@@ -1,0 +1,356 @@
+//! `--workers local:N`: runs played by workers behind a real nats-server, and what is left of them
+//! when any of these processes is killed.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::harness::{
+    Ran, check_summary, fake, games, heeding_signals, in_shell, quintain, run, sprt, sprt_args, summary, until,
+};
+use crate::skip::skip;
+
+/// True if there is a server to test with; says loudly that `test` is left out otherwise.
+fn has_server(test: &str) -> bool {
+    if !is_installed("nats-server") && !is_installed("/usr/sbin/nats-server") {
+        skip(test, "no program nats-server");
+        return false;
+    }
+    true
+}
+
+fn is_installed(program: &str) -> bool {
+    Command::new(program).arg("--version").output().is_ok()
+}
+
+/// A run, its sides, and what identifies its processes.
+struct Run {
+    folder: tempfile::TempDir,
+    /// Game of an engine's process from which its searches wait for `release`.
+    held_from: Option<u64>,
+    faults: &'static str,
+    more: String,
+}
+
+const KILLS: u64 = 20;
+
+impl Run {
+    fn new(more: &str) -> Self {
+        let more = format!("--nodes 1 --max-plies 40 --seed 11 {more}");
+        Self { folder: tempfile::tempdir().unwrap(), held_from: None, faults: "", more }
+    }
+
+    fn dir(&self) -> PathBuf {
+        self.folder.path().join("run")
+    }
+
+    fn sides(&self) -> [String; 2] {
+        let name = self.folder.path().display();
+        let hold = self.held_from.map_or_else(String::new, |game| format!("--hold {}@{game}", self.gate().display()));
+        [1, 2].map(|seed| format!("--name {name} --seed {seed} --sleep-us 200 {hold} {}", self.faults))
+    }
+
+    fn gate(&self) -> PathBuf {
+        self.folder.path().join("gate")
+    }
+
+    /// Lets the held games go on.
+    fn release(&self) {
+        std::fs::write(self.gate(), "").unwrap();
+    }
+
+    fn args(&self, workers: &str) -> Vec<String> {
+        let [new, base] = self.sides();
+        sprt_args(&new, &base, &self.dir(), &format!("{} --workers {workers}", self.more))
+    }
+
+    fn start(&self, workers: &str) -> Child {
+        self.command(&self.args(workers)).spawn().unwrap()
+    }
+
+    /// With a standard error that the test reads.
+    fn start_heard(&self, workers: &str) -> Child {
+        self.command(&self.args(workers)).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
+    fn resume(&self, more: &[&str]) -> Ran {
+        let dir = self.dir().display().to_string();
+        let args: Vec<_> = ["resume", &dir].into_iter().chain(more.iter().copied()).collect();
+        self.apart(quintain(&args)).output().unwrap().into()
+    }
+
+    fn command(&self, args: &[String]) -> Command {
+        let mut command = self.apart(heeding_signals(args));
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        command
+    }
+
+    /// Its server keeps its files in the run's folder, whose path its command line holds then.
+    fn apart(&self, mut command: Command) -> Command {
+        command.env("TMPDIR", self.folder.path());
+        command
+    }
+
+    /// The same run without workers, to its end.
+    fn alone(&self) -> PathBuf {
+        let dir = self.folder.path().join("alone");
+        let [new, base] = self.sides();
+        sprt(3, &new, &base, &dir, &format!("{} -j 2", self.more));
+        dir
+    }
+
+    /// Numbers of this run's processes whose command line has a word.
+    fn processes(&self, word: &str) -> Vec<u32> {
+        let marker = self.folder.path().display().to_string();
+        let found = std::fs::read_dir("/proc").unwrap().filter_map(|entry| {
+            let entry = entry.ok()?;
+            let pid = entry.file_name().to_str()?.parse().ok()?;
+            let line = std::fs::read(entry.path().join("cmdline")).ok()?;
+            let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
+            let has = |bytes: &[u8], text: &str| String::from_utf8_lossy(bytes).contains(text);
+            (has(&line, word) && (has(&line, &marker) || has(&environment, &marker))).then_some(pid)
+        });
+        found.collect()
+    }
+
+    fn journal_lines(&self) -> usize {
+        let text = std::fs::read(self.dir().join("games.jsonl"));
+        text.map_or(0, |text| text.iter().filter(|byte| **byte == b'\n').count())
+    }
+
+    /// Waits until every process of the run is gone.
+    #[track_caller]
+    fn check_no_orphans(&self) {
+        until("the end of every process", || {
+            ["nats-server", "--session", "fake_engine"].iter().all(|word| self.processes(word).is_empty())
+        });
+    }
+}
+
+fn kill(pid: u32, signal: Signal) {
+    // It may have ended meanwhile.
+    let _ = kill_process(Pid::from_raw(i32::try_from(pid).unwrap()).unwrap(), signal);
+}
+
+/// Both runs have the same games and the same result.
+#[track_caller]
+fn check_same(run: &Path, alone: &Path) {
+    let (found, expected) = (games(run), games(alone));
+    for (found, expected) in found.iter().zip(&expected) {
+        assert_eq!(found, expected);
+    }
+    assert_eq!(found.len(), expected.len());
+    check_summary(&summary(run), &found);
+    let estimates = |dir: &Path| {
+        let summary = summary(dir);
+        ["llr", "ptnml", "pairs", "stopped_by"].map(|key| summary[key].clone())
+    };
+    assert_eq!(estimates(run), estimates(alone));
+}
+
+#[test]
+fn workers_play_the_games_of_a_run_without_them() {
+    if !has_server("workers_play_the_games_of_a_run_without_them") {
+        return;
+    }
+    let run = Run::new("--max-pairs 24");
+    let alone = run.alone();
+    for workers in [1, 4, 16] {
+        assert_eq!(run.start(&format!("local:{workers}")).wait().unwrap().code(), Some(3), "{workers} workers");
+        check_same(&run.dir(), &alone);
+        run.check_no_orphans();
+        std::fs::remove_dir_all(run.dir()).unwrap();
+    }
+}
+
+/// Formats whose results decide who meets whom, and options that change between games.
+#[test]
+fn every_format_is_played_by_workers() {
+    if !has_server("every_format_is_played_by_workers") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let field: String = (1..=4).map(|seed| format!("\"{}\" ", fake(&format!("--seed {seed}")))).collect();
+    let tuned = format!("--engine \"{}\" --from-engine 'Alpha|Beta' --no-sensitivity --no-prove", fake("--tunes"));
+    let common = "--nodes 1 --max-plies 40 --seed 5";
+    for (name, format, code) in [
+        ("swiss", format!("match {field} --format swiss --rounds 3 {common}"), 0),
+        ("knockout", format!("match {field} --format knockout {common}"), 0),
+        ("round-robin", format!("match {field} --pairs 2 {common}"), 0),
+        ("tune", format!("tune {tuned} --pairs 96 {common}"), 0),
+    ] {
+        let play = |how: &str| {
+            let out = folder.path().join(format!("{name}-{}", how.replace([' ', ':'], "")));
+            let line = format!("{format} {how} --out {}", out.display());
+            let ran: Ran = in_shell(&format!("exec \"$1\" {line}"), &[""; 0]).output().unwrap().into();
+            assert_eq!(ran.code, Some(code), "{line}: {ran:?}");
+            if name == "tune" { out.join("tune") } else { out }
+        };
+        let (alone, by_workers) = (play("-j 2"), play("--workers local:2"));
+        assert_eq!(games(&by_workers), games(&alone), "{name}");
+        let figures = |dir: &Path| {
+            let summary = summary(dir);
+            ["pairs", "players", "tune"].map(|key| summary[key].clone())
+        };
+        assert_eq!(figures(&by_workers), figures(&alone), "{name}");
+    }
+}
+
+/// Pseudo-random numbers, the same in each run of the tests.
+fn next(state: &mut u64) -> u64 {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    *state
+}
+
+/// Six of ten kills strike workers, the others the server and this process, which is then resumed.
+/// Engines hold in the 21st game of each life, so that the run cannot end before it was killed
+/// several times, however slow this test is.
+#[test]
+fn a_run_with_workers_survives_any_kill() {
+    if !has_server("a_run_with_workers_survives_any_kill") {
+        return;
+    }
+    let run = Run { held_from: Some(21), ..Run::new("--max-pairs 120") };
+    let mut state = 0x5eed;
+    let mut child = run.start("local:3");
+    let mut kills = 0;
+    while kills < KILLS {
+        let mut polls = next(&mut state) % 400;
+        let mut is_over = false;
+        until("the moment to kill", || {
+            polls = polls.saturating_sub(1);
+            is_over = child.try_wait().unwrap().is_some();
+            is_over || polls == 0
+        });
+        if is_over {
+            break;
+        }
+        kills += 1;
+        match next(&mut state) % 10 {
+            0..6 => {
+                let workers = run.processes("--session");
+                if !workers.is_empty() {
+                    let which = usize::try_from(next(&mut state)).unwrap() % workers.len();
+                    kill(workers[which], Signal::KILL);
+                }
+            }
+            6 | 7 => run.processes("nats-server").into_iter().for_each(|pid| kill(pid, Signal::KILL)),
+            _ => {
+                child.kill().unwrap();
+                child.wait().unwrap();
+                run.check_no_orphans();
+                let dir = run.dir().display().to_string();
+                child = if run.dir().join("plan.toml").exists() {
+                    run.command(&["resume".to_owned(), dir]).spawn().unwrap()
+                } else {
+                    run.start("local:3")
+                };
+            }
+        }
+    }
+    run.release();
+    assert_eq!(child.wait().unwrap().code(), Some(3));
+    assert!(kills >= 3, "only {kills} kills");
+    check_same(&run.dir(), &run.alone());
+    run.check_no_orphans();
+}
+
+/// A worker that is silent loses its pair to another one after half a minute, and what it plays
+/// later is not wanted.
+#[test]
+fn a_silent_worker_loses_its_pair() {
+    if !has_server("a_silent_worker_loses_its_pair") {
+        return;
+    }
+    let run = Run { held_from: Some(3), ..Run::new("--max-pairs 12") };
+    let child = run.start_heard("local:2");
+    // Each worker has played a pair, and holds another one.
+    until("two pairs", || run.journal_lines() >= 5);
+    let workers = run.processes("--session");
+    kill(workers[0], Signal::STOP);
+    run.release();
+    let ran: Ran = child.wait_with_output().unwrap().into();
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert!(ran.stderr.contains("silent for 30 s; its pair is played again"), "{}", ran.stderr);
+    check_same(&run.dir(), &run.alone());
+    run.check_no_orphans();
+}
+
+/// A first interrupt lets pairs in play be finished, and the resumed run comes to the same games.
+#[test]
+fn an_interrupt_lets_running_pairs_finish() {
+    if !has_server("an_interrupt_lets_running_pairs_finish") {
+        return;
+    }
+    let run = Run { held_from: Some(3), ..Run::new("--max-pairs 12") };
+    let mut child = run.start_heard("local:2");
+    until("two pairs", || run.journal_lines() >= 5);
+    kill(child.id(), Signal::INT);
+    let stderr = child.stderr.as_mut().unwrap();
+    let mut said = String::new();
+    while !said.contains("Ctrl-C again") {
+        let mut byte = [0];
+        assert_eq!(std::io::Read::read(stderr, &mut byte).unwrap(), 1, "{said}");
+        said.push(char::from(byte[0]));
+    }
+    run.release();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let found = games(&run.dir()).len();
+    assert!((4..=8).contains(&found) && found.is_multiple_of(2), "{found} games");
+    run.check_no_orphans();
+    assert_eq!(run.resume(&[]).code, Some(3));
+    check_same(&run.dir(), &run.alone());
+}
+
+/// A pair that ends every worker stops the run, resumable, instead of being skipped.
+#[test]
+fn a_pair_that_ends_its_workers_stops_the_run() {
+    if !has_server("a_pair_that_ends_its_workers_stops_the_run") {
+        return;
+    }
+    let run = Run { faults: "--fault kill-harness@9", ..Run::new("--max-pairs 12") };
+    let ran: Ran = run.start_heard("local:2").wait_with_output().unwrap().into();
+    assert_eq!(ran.code, Some(4), "{ran:?}");
+    assert!(ran.stderr.contains(" ended each of the 5 workers that played it"), "{}", ran.stderr);
+    run.check_no_orphans();
+}
+
+/// Threads finish a run that workers began.
+#[test]
+fn a_run_goes_on_without_its_workers() {
+    if !has_server("a_run_goes_on_without_its_workers") {
+        return;
+    }
+    let run = Run::new("--max-pairs 60");
+    let alone = run.alone();
+    let mut child = run.start("local:2");
+    until("a game", || run.journal_lines() > 2 || child.try_wait().unwrap().is_some());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    run.check_no_orphans();
+    let ran = run.resume(&["-j", "2"]);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    check_same(&run.dir(), &alone);
+}
+
+#[test]
+fn workers_that_cannot_be_are_refused_in_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    for (workers, fault) in [
+        ("local:0", "`local:0` names no workers; give local:N"),
+        ("nats://example.org", "names no workers"),
+        ("local:2 -j 2", "cannot be used with"),
+    ] {
+        let more = format!("--nodes 1 --max-pairs 1 --workers {workers}");
+        let ran = sprt(2, "--seed 1", "--seed 2", &folder.path().join("run"), &more);
+        assert!(ran.stderr.contains(fault), "{}", ran.stderr);
+        assert!(!folder.path().join("run").exists());
+    }
+    // A worker is no command for users.
+    let ran = run(&["worker", "nats://127.0.0.1:1", "--run", "x", "--session", "y", "--slot", "0", "--user", "z"]);
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("--workers local:N"), "{}", ran.stderr);
+}
