@@ -316,7 +316,7 @@ mod tests {
         );
         assert_eq!((moves_line(&course).as_str(), table(&course, &[], None).len()), ("no switch found yet", 1));
         for block in 0..40 {
-            for vectors in course.tuning().ask(block).expect("in order") {
+            for vectors in course.tuning().ask(block).expect("in order").iter() {
                 course.record((vectors.sides[0][0] - vectors.sides[1][0]) as i8);
             }
         }

@@ -147,7 +147,7 @@ struct Snapshot {
 pub struct Auto {
     rule: Rule,
     /// States after the last blocks.
-    past: Past<Snapshot>,
+    past: Past<Snapshot, Vectors>,
     /// Results of the open block's pairs.
     open: Vec<i8>,
     /// Sides of the open block's pairs that failed.
@@ -260,8 +260,11 @@ impl Auto {
     /// Values of the pairs of a block. `None` until every pair before the last block counts, and if
     /// the block lies too far back.
     #[must_use]
-    pub fn ask(&self, block: u64) -> Option<Vec<Vectors>> {
-        let basis = self.past.basis(block)?;
+    pub fn ask(&self, block: u64) -> Option<Arc<[Vectors]>> {
+        self.past.values(block, |basis| self.vectors(block, basis))
+    }
+
+    fn vectors(&self, block: u64, basis: &Snapshot) -> Option<Arc<[Vectors]>> {
         let first = block.checked_mul(u64::from(self.rule.block))?;
         let pairs = first..first.checked_add(u64::from(self.rule.block))?;
         let space = &*basis.space;
@@ -321,9 +324,6 @@ impl Auto {
 
     /// Narrows ranges beyond which the engine fails, after a block.
     fn narrow(&mut self, next: &mut Snapshot) {
-        if self.narrowing.is_none() {
-            return;
-        }
         let (block, pairs) = (self.past.completed(), self.pairs());
         let asked = self.ask(block).unwrap_or_default();
         let Some(narrowing) = &mut self.narrowing else { return };

@@ -29,7 +29,7 @@ pub struct Compat {
     /// Pairs in a block, a multiple of those in a step.
     block: u32,
     /// States after the last blocks.
-    past: Past<State>,
+    past: Past<State, Vectors>,
     /// Results of the open block's pairs.
     open: Vec<i8>,
     /// Sides of the open block's pairs that failed.
@@ -110,8 +110,11 @@ impl Compat {
     /// Values of the pairs of a block. `None` until every pair before the last block counts, and if
     /// the block lies too far back.
     #[must_use]
-    pub fn ask(&self, block: u64) -> Option<Vec<Vectors>> {
-        let State { theta, space } = self.past.basis(block)?;
+    pub fn ask(&self, block: u64) -> Option<Arc<[Vectors]>> {
+        self.past.values(block, |basis| self.vectors(block, basis))
+    }
+
+    fn vectors(&self, block: u64, State { theta, space }: &State) -> Option<Arc<[Vectors]>> {
         let gains = self.gains(block);
         let first = block.checked_mul(u64::from(self.block))?;
         let step = self.schedule.pairs_per_step();
@@ -160,9 +163,6 @@ impl Compat {
 
     /// Narrows ranges beyond which the engine fails, after a block.
     fn narrow(&mut self, next: &mut State) {
-        if self.narrowing.is_none() {
-            return;
-        }
         let (block, pairs) = (self.past.completed(), self.pairs());
         let asked = self.ask(block).unwrap_or_default();
         let Some(narrowing) = &mut self.narrowing else { return };
@@ -225,7 +225,7 @@ mod tests {
                     let mut run = Compat::new(&space, schedule, seed, 16);
                     let mut random = SplitMix64::new(seed);
                     for block in 0..625 {
-                        for pair in run.ask(block).expect("in order") {
+                        for pair in run.ask(block).expect("in order").iter() {
                             run.record(landscape.play(&pair.sides, &mut random));
                         }
                     }

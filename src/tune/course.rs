@@ -1,6 +1,8 @@
 //! The course of a tuning: all that its page and its live view show, as a fold of the results of
 //! its pairs.
 
+use std::sync::Arc;
+
 use super::auto::{Purpose, Vectors};
 use super::report::{self, Regression, Row, Validation};
 use super::run::Tuning;
@@ -39,7 +41,7 @@ pub struct Course {
     regression: Option<Regression>,
     validation: Validation,
     /// Values of the open block's pairs.
-    asked: Vec<Vectors>,
+    asked: Arc<[Vectors]>,
     /// Results of the open block's pairs.
     open: Vec<i8>,
     points: Vec<Point>,
@@ -210,7 +212,7 @@ pub(crate) mod tests {
         let mut course = Course::new(Tuning::auto(Rule::new(space, 1, 16, Some(planned))));
         let mut random = SplitMix64::new(1);
         for block in 0..pairs / 16 {
-            for vectors in course.tuning().ask(block).expect("in order") {
+            for vectors in course.tuning().ask(block).expect("in order").iter() {
                 course.record(landscape.play(&vectors.sides, &mut random));
             }
         }

@@ -13,7 +13,7 @@
 //! heteroskedasticity-consistent covariance matrix estimator", Econometrica 48 (1980); S. Holm, "A
 //! simple sequentially rejective multiple test procedure", Scand. J. Statist. 6 (1979).
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
@@ -189,7 +189,7 @@ impl FactorRun {
     /// Values of the pairs of a block. No result decides them; `None` is the same as of the other
     /// methods.
     #[must_use]
-    pub fn ask(&self, block: u64) -> Option<Vec<Vectors>> {
+    pub fn ask(&self, block: u64) -> Option<Arc<[Vectors]>> {
         let size = u64::from(self.block);
         let completed = self.pairs() / size;
         if !(completed..=completed + LAG).contains(&block) {
@@ -328,9 +328,9 @@ mod tests {
             assert!(run.ask(block + 1).is_some() && run.ask(block + 2).is_none());
             assert!(block == 0 || run.ask(block - 1).is_none());
             assert_eq!(asked.len(), 16);
-            for Vectors { purpose, sides: [first, second] } in asked {
-                assert_eq!(purpose, Purpose::Tune);
-                assert!(first.iter().zip(&second).all(|(first, second)| first + second == 1.0));
+            for Vectors { purpose, sides: [first, second] } in asked.iter() {
+                assert_eq!(*purpose, Purpose::Tune);
+                assert!(first.iter().zip(second).all(|(first, second)| first + second == 1.0));
                 // `good` on and `bad` off win most pairs.
                 let lead = (first[0] - second[0]) + (second[1] - first[1]);
                 let luck = random.below(3) as i8 - 1;

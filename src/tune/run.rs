@@ -1,5 +1,7 @@
 //! A tuning by any method: one interface to the methods for all that plays, replays or reports one.
 
+use std::sync::Arc;
+
 use super::auto::{Auto, Purpose, Rule, Vectors};
 use super::compat::Compat;
 use super::factors::FactorRun;
@@ -142,7 +144,7 @@ impl Tuning {
     /// Values of the pairs of a block. `None` until every pair before the last block counts, and if
     /// the block lies too far back.
     #[must_use]
-    pub fn ask(&self, block: u64) -> Option<Vec<Vectors>> {
+    pub fn ask(&self, block: u64) -> Option<Arc<[Vectors]>> {
         match self {
             Self::Auto(run) => run.ask(block),
             Self::Compat { run, .. } => run.ask(block),

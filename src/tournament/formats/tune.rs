@@ -246,9 +246,9 @@ impl Stages for Blocks {
             self.taken += 1;
             self.tuning.record_failures(result(pair), pair.failed);
         }
-        let mut asked = self.tuning.ask(self.next).unwrap_or_default();
+        let asked = self.tuning.ask(self.next).unwrap_or_default();
         self.next += 1;
-        asked.truncate(usize::try_from(self.left).unwrap_or(usize::MAX));
+        let asked = &asked[..asked.len().min(usize::try_from(self.left).unwrap_or(usize::MAX))];
         self.left -= asked.len() as u64;
         self.options = asked.iter().map(|vectors| self.rule.options(vectors)).collect();
         vec![(PlayerId(0), PlayerId(1)); asked.len()]

@@ -213,7 +213,7 @@ fn pairs_are_those_that_the_method_asks_for() {
         for (number, block) in played.chunks(16).enumerate() {
             let asked = tuning.ask(number as u64).expect("in order");
             purposes.push(tuning.purpose(number as u64));
-            for (options, vectors) in block.iter().zip(&asked) {
+            for (options, vectors) in block.iter().zip(asked.iter()) {
                 assert_eq!(*options, rule.options(vectors));
             }
             for pair in 0..block.len() as u64 {

@@ -135,7 +135,7 @@ fn the_side_that_wins_is_followed() {
     let rule = Rule::new(read::lines("p", lines).expect("sound"), 1, 16, None);
     let mut run = Auto::new(rule);
     for block in 0..200 {
-        for vectors in run.ask(block).expect("in order") {
+        for vectors in run.ask(block).expect("in order").iter() {
             let [first, second] = &vectors.sides;
             let lead = (first[0] - second[0]) + (second[1] - first[1]) / 5.0;
             run.record(if lead > 0.0 {
@@ -159,7 +159,7 @@ proptest! {
     ) {
         let mut run = Auto::new(Rule { seed, calibration: 2, ..rule(4) });
         for block in 0..blocks {
-            for vectors in run.ask(block).expect("in order") {
+            for vectors in run.ask(block).expect("in order").iter() {
                 for (index, param) in run.rule().space.params().iter().enumerate() {
                     let [first, second] = [vectors.sides[0][index], vectors.sides[1][index]];
                     for value in [first, second] {

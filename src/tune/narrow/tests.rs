@@ -22,7 +22,7 @@ fn play(run: &mut Tuning, blocks: u64, seed: u64, fails: Fails<'_>) -> u64 {
     let mut random = SplitMix64::new(seed);
     let mut failing = 0;
     for block in run.completed()..run.completed() + blocks {
-        for vectors in run.ask(block).expect("in order") {
+        for vectors in run.ask(block).expect("in order").iter() {
             let failed = [0, 1].map(|side: usize| fails(&vectors.sides[side], &mut random));
             let result = match failed {
                 [false, false] => random.below(5) as i8 - 2,
