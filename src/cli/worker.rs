@@ -1,5 +1,6 @@
 //! `quintain worker URL`: plays pairs of a run that another process coordinates.
 
+use std::io::{IsTerminal as _, Read as _};
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
@@ -22,15 +23,27 @@ pub(super) struct WorkerArgs {
     /// Number of its slot on this machine, which chooses its CPUs.
     #[arg(long, value_name = "N")]
     slot: u16,
-    /// User of the server. The password is in the environment.
+    /// User of the server. The password comes through the standard input.
     #[arg(long, value_name = "NAME")]
     user: String,
 }
 
+/// Reads the password of the server from the standard input.
+fn password() -> Result<String> {
+    let mut input = std::io::stdin().lock();
+    let mut password = String::new();
+    if !input.is_terminal() {
+        // Far longer than any password.
+        input.by_ref().take(1 << 10).read_to_string(&mut password)?;
+    }
+    if password.is_empty() {
+        bail!("no password on the standard input: a worker is started by `--workers local:N` of a command that plays");
+    }
+    Ok(password)
+}
+
 pub(super) fn run(args: WorkerArgs) -> Result<Exit> {
-    let Ok(password) = std::env::var(cluster::PASSWORD) else {
-        bail!("{} is not set: a worker is started by `--workers local:N` of a command that plays", cluster::PASSWORD);
-    };
+    let password = password()?;
     let runtime = prepare::runtime()?;
     let stderr = tempfile::Builder::new().prefix("quintain-worker-").tempdir()?;
     let settings = cluster::Settings {

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use tempfile::TempDir;
+use tokio::io::AsyncWriteExt as _;
 use tokio::process::{Child, Command};
 use tokio::sync::{mpsc, watch};
 
@@ -21,9 +22,6 @@ const PROGRAM: &str = "nats-server";
 
 /// Folder of servers, which is not in the PATH of every user.
 const SERVERS: &str = "/usr/sbin";
-
-/// Variable in which a worker finds its password. Argument lists can be read by everybody.
-pub(crate) const PASSWORD: &str = "QUINTAIN_WORKER_PASSWORD";
 
 /// User of coordinator and workers on one machine.
 const USER: &str = "quintain";
@@ -226,7 +224,7 @@ pub(crate) async fn keep_worker(
 ) {
     for life in 1_u64.. {
         let session = format!("local-{}-{life}", number + 1);
-        let ended = match start_worker(&address, &run, number, &session) {
+        let ended = match start_worker(&address, &run, number, &session).await {
             Ok(child) => wait(child).await,
             Err(error) => (format!("cannot be started: {error}"), None),
         };
@@ -239,19 +237,24 @@ pub(crate) async fn keep_worker(
     }
 }
 
-fn start_worker(address: &Address, run: &str, number: u16, session: &str) -> io::Result<Child> {
+/// Starts a worker. Its password goes through its standard input: argument lists can be read by
+/// everybody, and engines inherit the environment.
+async fn start_worker(address: &Address, run: &str, number: u16, session: &str) -> io::Result<Child> {
     let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("quintain"));
     let mut command = Command::new(program);
     command
         .args(["worker", &address.url, "--run", run, "--session", session, "--slot", &number.to_string()])
         .args(["--user", &address.user])
-        .env(PASSWORD, &address.password)
-        .stdin(Stdio::null())
+        .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .kill_on_drop(true);
     bind_to_caller(&mut command);
-    command.spawn()
+    let mut child = command.spawn()?;
+    if let Some(mut input) = child.stdin.take() {
+        input.write_all(address.password.as_bytes()).await?;
+    }
+    Ok(child)
 }
 
 /// Waits for the end of a worker. Returns its status and, if it refused the run, its reason.

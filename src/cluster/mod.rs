@@ -36,8 +36,6 @@ pub(crate) use absent::Cluster;
 #[cfg(feature = "cluster")]
 pub use children::ChildError;
 #[cfg(feature = "cluster")]
-pub(crate) use children::PASSWORD;
-#[cfg(feature = "cluster")]
 pub(crate) use link::Address;
 #[cfg(feature = "cluster")]
 pub use link::LinkError;
