@@ -1,10 +1,12 @@
-//! How truly moves are charged. Engines that sleep or spin for a known time say with each move how long they took by their own
-//! monotonic clock, from having read `go` to writing `bestmove`; whole runs are played with 1, 2, 4, 8 and 64 games at once, and what the
-//! journal charged is set against it. Nothing an engine did may be free, so charged minus true must not be below zero by more than
-//! the noise of two stamps; above zero it is the way of two lines through two pipes, and what else the machine had to do.
+//! Truth of the time charged for moves. Engines that sleep or spin for a known time say with each
+//! move how long they took by their own monotonic clock, from having read `go` to writing
+//! `bestmove`; whole runs are played with 1, 2, 4, 8 and 64 games at once, and what the journal
+//! charged is set against it. Nothing an engine did may be free, so charged minus true must not be
+//! below zero by more than the noise of two stamps; above zero it is the way of two lines through
+//! two pipes, and what else the machine had to do.
 //!
-//! `cargo bench --bench clock`. Where `fastchess` is on the PATH, or named by `QUINTAIN_LEADER`, the same games under it stand beside
-//! ours (it charges whole milliseconds, rounded down).
+//! `cargo bench --bench clock`. Where `fastchess` is on the PATH, or named by `QUINTAIN_LEADER`,
+//! the same games under it stand beside ours (it charges whole milliseconds, rounded down).
 
 #![allow(clippy::print_stdout, reason = "a benchmark's output")]
 
@@ -21,7 +23,7 @@ const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 /// Moves a game: 200 of each slot.
 const PLIES: u32 = 100;
 
-/// What the engines do, their arguments, and how many games are played at once.
+/// Behaviour of the engines, their arguments, and how many games are played at once.
 const ENGINES: [(&str, &str, &[u32]); 3] = [
     ("sleeps 0.5 ms", "--sleep-us 500", &[1, 2, 4, 8]),
     ("sleeps 10 ms", "--sleep-us 10000", &[1, 2, 4, 8, 64]),

@@ -1,11 +1,14 @@
-//! What the harness's driver costs a ply: wall time of a round trip with an instant engine, beside a bare blocking driver that
-//! does the least that can be done (one write, reads until `bestmove`), in one run; and the cost of reading an `info` line.
+//! Cost of the harness's driver a ply: wall time of a round trip with an instant engine, beside a
+//! bare blocking driver that does the least that can be done (one write, reads until `bestmove`),
+//! in one run; and the cost of reading an `info` line.
 //!
-//! Whole runs stand beside it: what an author waits for, from `quintain sprt` to the last game's line in journal and PGN, and the same
-//! games under `fastchess` where it is on the PATH or named by `QUINTAIN_LEADER`.
+//! Whole runs stand beside it: what an author waits for, from `quintain sprt` to the last game's
+//! line in journal and PGN, and the same games under `fastchess` where it is on the PATH or named
+//! by `QUINTAIN_LEADER`.
 //!
-//! `cargo bench --bench overhead`. Everything is pinned to one CPU, so that what is measured is work and not the wake-up of a
-//! second core; then the same without pinning. Compare ratios of one run, not times of two.
+//! `cargo bench --bench overhead`. Everything is pinned to one CPU, so that what is measured is
+//! work and not the wake-up of a second core; then the same without pinning. Compare ratios of one
+//! run, not times of two.
 
 #![allow(clippy::print_stdout, reason = "a benchmark's output")]
 
@@ -74,8 +77,9 @@ fn compare(conditions: &str) {
     }
 }
 
-/// Microseconds a ply of a whole `quintain sprt`, one game at a time, from the first game to the last: referee, journal, PGN and
-/// statistics included; and the seconds from its start to its exit. The runner and its engines inherit our CPU.
+/// Microseconds a ply of a whole `quintain sprt`, one game at a time, from the first game to the
+/// last: referee, journal, PGN and statistics included; and the seconds from its start to its exit.
+/// The runner and its engines inherit our CPU.
 fn our_run(pairs: u32) -> (f64, f64) {
     let folder = tempfile::tempdir().expect("a folder");
     let dir = folder.path().join("run");
@@ -127,7 +131,8 @@ fn their_run(program: &Path, pairs: u32) -> (f64, f64) {
     (between.as_secs_f64() * 1e6 / plies as f64, wall.as_secs_f64())
 }
 
-/// Microseconds a ply of two engines that play through the harness's driver, as a slot does: a thread with a runtime of its own.
+/// Microseconds a ply of two engines that play through the harness's driver, as a slot does: a
+/// thread with a runtime of its own.
 fn our_match() -> f64 {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(a_match())

@@ -1,5 +1,5 @@
-//! Cost of ratings: 200 players with 100,000 games, the live view's 60 players, and PGN read for its
-//! tags and moves, beside the cost of reading the same bytes for nothing but their line ends.
+//! Cost of ratings: 200 players with 100,000 games, the live view's 60 players, and PGN read for
+//! its tags and moves, beside the cost of reading the same bytes for nothing but their line ends.
 //!
 //! `cargo bench --bench rating`. Compare ratios of one run, not times of two.
 

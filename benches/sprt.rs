@@ -1,5 +1,5 @@
-//! What the statistics of a test cost a call: the exact ratio under each model, Elo, the any-time interval, the estimate after a
-//! verdict, a forecast, and a whole test played by chance.
+//! Cost of a call of a test's statistics: the exact ratio under each model, Elo, the any-time
+//! interval, the estimate after a verdict, a forecast, and a whole test played by chance.
 //!
 //! `cargo bench --bench sprt`. Compare ratios of one run, not times of two.
 

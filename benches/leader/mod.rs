@@ -13,7 +13,8 @@ pub fn find() -> Option<PathBuf> {
     named.or_else(on_path)
 }
 
-/// A match of `engine` with two sets of arguments from the openings of `book.epd` in `folder`, each played twice, into `games.pgn`.
+/// A match of `engine` with two sets of arguments from the openings of `book.epd` in `folder`, each
+/// played twice, into `games.pgn`.
 pub fn command(
     program: &Path,
     folder: &Path,

@@ -1,4 +1,5 @@
-//! Books in archives, gzip and zstd, as bytes come and packed from them: no panic, no more memory than the limits give.
+//! Books in archives, gzip and zstd, as bytes come and packed from them: no panic, no more memory
+//! than the limits give.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,7 +1,7 @@
 //! Opening books: what is accepted can be played, every opening of it.
 //!
-//! An input is a byte each for format, castling rules and plies, and then the file as it lies on disk, so that files
-//! can be seeds.
+//! An input is a byte each for format, castling rules and plies, and then the file as it lies on
+//! disk, so that files can be seeds.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

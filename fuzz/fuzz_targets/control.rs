@@ -1,4 +1,5 @@
-//! The live run's socket: lines of clients as the server reads them, and whatever a server may send as the client reads it.
+//! The live run's socket: lines of clients as the server reads them, and whatever a server may send
+//! as the client reads it.
 #![no_main]
 
 use std::io::Write as _;

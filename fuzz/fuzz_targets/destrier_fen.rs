@@ -1,4 +1,5 @@
-//! Destrier's reader of positions: what it takes, it writes and reads again as the same position, and its moves can be played.
+//! Destrier's reader of positions: what it takes, it writes and reads again as the same position,
+//! and its moves can be played.
 #![no_main]
 
 use destrier::board::Board;

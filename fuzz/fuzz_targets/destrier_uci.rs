@@ -1,5 +1,5 @@
-//! Destrier's side of UCI: a whole session from any bytes. Searches are stopped at once, and what takes memory, time or files by
-//! request is left out.
+//! Destrier's side of UCI: a whole session from any bytes. Searches are stopped at once, and what
+//! takes memory, time or files by request is left out.
 #![no_main]
 
 use std::io;

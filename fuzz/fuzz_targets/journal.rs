@@ -1,4 +1,5 @@
-//! The journal, as bytes and as lines whose checksums are right: no panic, and what was whole is whole without the torn end.
+//! The journal, as bytes and as lines whose checksums are right: no panic, and what was whole is
+//! whole without the torn end.
 #![no_main]
 
 use std::path::Path;

@@ -1,5 +1,6 @@
-//! The reader of network files: bytes as they come, and a file that is right but for its shape and its weights. What it takes,
-//! every instruction set evaluates alike. An input is the shape, in 38 bytes, and then the file or the weights.
+//! The reader of network files: bytes as they come, and a file that is right but for its shape and
+//! its weights. What it takes, every instruction set evaluates alike. An input is the shape, in 38
+//! bytes, and then the file or the weights.
 #![no_main]
 
 use destrier::board::Board;

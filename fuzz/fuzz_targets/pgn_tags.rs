@@ -1,5 +1,5 @@
-//! Anyone's PGN as results to rate: no text stops the reader, no game is counted twice or lost, and what can be rated is rated in
-//! finite numbers.
+//! Anyone's PGN as results to rate: no text stops the reader, no game is counted twice or lost, and
+//! what can be rated is rated in finite numbers.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

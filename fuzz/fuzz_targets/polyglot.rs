@@ -1,4 +1,5 @@
-//! Polyglot books: entries as they come, and sorted, with a few that belong to the starting position.
+//! Polyglot books: entries as they come, and sorted, with a few that belong to the starting
+//! position.
 //!
 //! An input is a byte each for castling rules and plies, and then the entries.
 #![no_main]
@@ -26,7 +27,8 @@ fuzz_target!(|input: &[u8]| {
     let variant = if chess960 % 2 == 1 { Variant::Chess960 } else { Variant::Standard };
     let plies = u32::from(plies % 4);
     check(bytes, variant, plies);
-    // An entry whose key begins with a zero byte is one of the starting position, which makes more of them mean something.
+    // An entry whose key begins with a zero byte is one of the starting position, which makes more
+    // of them mean something.
     let start = Position::default().polyglot_key().to_be_bytes();
     let mut entries: Vec<[u8; 16]> = bytes.as_chunks().0.to_vec();
     for entry in &mut entries {

@@ -1,5 +1,5 @@
-//! The TOML files: the user's plan, the registry's `engines.toml`, the recipe `quintain.toml` and the stored `plan.toml`, which
-//! is written again as it was read.
+//! The TOML files: the user's plan, the registry's `engines.toml`, the recipe `quintain.toml` and
+//! the stored `plan.toml`, which is written again as it was read.
 #![no_main]
 
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! The trainer's readers of games and positions, every format: an end or an error, and what is read can be written.
-//! An input is a byte for the format, and then the file.
+//! The trainer's readers of games and positions, every format: an end or an error, and what is read
+//! can be written. An input is a byte for the format, and then the file.
 #![no_main]
 
 use std::path::Path;

@@ -1,5 +1,6 @@
-//! What an engine prints, in chunks of any size: lines, replies, the session's state. The lines do not depend on the chunks.
-//! An input is the size of the chunks, in two bytes, and then what the engine prints.
+//! Output of an engine, in chunks of any size: lines, replies, the session's state. The lines do
+//! not depend on the chunks. An input is the size of the chunks, in two bytes, and then what the
+//! engine prints.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -24,7 +25,8 @@ fn lines(bytes: &[u8], chunk: usize) -> (Vec<Vec<u8>>, Option<Vec<u8>>, u64) {
     (lines, partial, buffer.take_overlong())
 }
 
-// The protocol crate panics on some numbers and is caught; the fuzzer's own hook would end the process first.
+// The protocol crate panics on some numbers and is caught; the fuzzer's own hook would end the
+// process first.
 fuzz_target!(init: std::panic::set_hook(Box::new(|_| {})), |input: &[u8]| {
     let Some((chunk, bytes)) = input.split_first_chunk() else { return };
     let chunk = usize::from(u16::from_le_bytes(*chunk));
