@@ -7,7 +7,8 @@ use std::process::{Child, Command, Stdio};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::harness::{
-    Ran, check_summary, fake, games, heeding_signals, in_shell, quintain, run, sprt, sprt_args, summary, until,
+    Gate, Ran, check_same_games, fake, games, hears_of_an_interrupt, heeding_signals, in_shell, journal_lines,
+    next_random, quintain, run, sprt, sprt_args, summary, until,
 };
 use crate::skip::skip;
 
@@ -27,8 +28,7 @@ fn is_installed(program: &str) -> bool {
 /// A run, its sides, and what identifies its processes.
 struct Run {
     folder: tempfile::TempDir,
-    /// Game of an engine's process from which its searches wait for `release`.
-    held_from: Option<u64>,
+    gate: Option<Gate>,
     faults: &'static str,
     more: String,
 }
@@ -38,7 +38,7 @@ const KILLS: u64 = 20;
 impl Run {
     fn new(more: &str) -> Self {
         let more = format!("--nodes 1 --max-plies 40 --seed 11 {more}");
-        Self { folder: tempfile::tempdir().unwrap(), held_from: None, faults: "", more }
+        Self { folder: tempfile::tempdir().unwrap(), gate: None, faults: "", more }
     }
 
     fn dir(&self) -> PathBuf {
@@ -47,17 +47,19 @@ impl Run {
 
     fn sides(&self) -> [String; 2] {
         let name = self.folder.path().display();
-        let hold = self.held_from.map_or_else(String::new, |game| format!("--hold {}@{game}", self.gate().display()));
+        let hold = self.gate.as_ref().map(Gate::words).unwrap_or_default();
         [1, 2].map(|seed| format!("--name {name} --seed {seed} --sleep-us 200 {hold} {}", self.faults))
     }
 
-    fn gate(&self) -> PathBuf {
-        self.folder.path().join("gate")
+    /// The same run, whose engines wait from this game of each process on.
+    fn held_from(mut self, game: u64) -> Self {
+        self.gate = Some(Gate::new(self.folder.path(), game));
+        self
     }
 
     /// Lets the held games go on.
     fn release(&self) {
-        std::fs::write(self.gate(), "").unwrap();
+        self.gate.as_ref().unwrap().open();
     }
 
     fn args(&self, workers: &str) -> Vec<String> {
@@ -115,8 +117,7 @@ impl Run {
     }
 
     fn journal_lines(&self) -> usize {
-        let text = std::fs::read(self.dir().join("games.jsonl"));
-        text.map_or(0, |text| text.iter().filter(|byte| **byte == b'\n').count())
+        journal_lines(&self.dir())
     }
 
     /// Waits until every process of the run is gone.
@@ -136,12 +137,7 @@ fn kill(pid: u32, signal: Signal) {
 /// Both runs have the same games and the same result.
 #[track_caller]
 fn check_same(run: &Path, alone: &Path) {
-    let (found, expected) = (games(run), games(alone));
-    for (found, expected) in found.iter().zip(&expected) {
-        assert_eq!(found, expected);
-    }
-    assert_eq!(found.len(), expected.len());
-    check_summary(&summary(run), &found);
+    check_same_games(run, alone);
     let estimates = |dir: &Path| {
         let summary = summary(dir);
         ["llr", "ptnml", "pairs", "stopped_by"].map(|key| summary[key].clone())
@@ -197,14 +193,6 @@ fn every_format_is_played_by_workers() {
     }
 }
 
-/// Pseudo-random numbers, the same in each run of the tests.
-fn next(state: &mut u64) -> u64 {
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    *state
-}
-
 /// Six of ten kills strike workers, the others the server and this process, which is then resumed.
 /// Engines hold in the 21st game of each life, so that the run cannot end before it was killed
 /// several times, however slow this test is.
@@ -213,12 +201,12 @@ fn a_run_with_workers_survives_any_kill() {
     if !has_server("a_run_with_workers_survives_any_kill") {
         return;
     }
-    let run = Run { held_from: Some(21), ..Run::new("--max-pairs 120") };
+    let run = Run::new("--max-pairs 120").held_from(21);
     let mut state = 0x5eed;
     let mut child = run.start("local:3");
     let mut kills = 0;
     while kills < KILLS {
-        let mut polls = next(&mut state) % 400;
+        let mut polls = next_random(&mut state) % 400;
         let mut is_over = false;
         until("the moment to kill", || {
             polls = polls.saturating_sub(1);
@@ -229,11 +217,11 @@ fn a_run_with_workers_survives_any_kill() {
             break;
         }
         kills += 1;
-        match next(&mut state) % 10 {
+        match next_random(&mut state) % 10 {
             0..6 => {
                 let workers = run.processes("--session");
                 if !workers.is_empty() {
-                    let which = usize::try_from(next(&mut state)).unwrap() % workers.len();
+                    let which = usize::try_from(next_random(&mut state)).unwrap() % workers.len();
                     kill(workers[which], Signal::KILL);
                 }
             }
@@ -265,7 +253,7 @@ fn a_silent_worker_loses_its_pair() {
     if !has_server("a_silent_worker_loses_its_pair") {
         return;
     }
-    let run = Run { held_from: Some(3), ..Run::new("--max-pairs 12") };
+    let run = Run::new("--max-pairs 12").held_from(3);
     let child = run.start_heard("local:2");
     // Each worker has played a pair, and holds another one.
     until("two pairs", || run.journal_lines() >= 5);
@@ -285,17 +273,11 @@ fn an_interrupt_lets_running_pairs_finish() {
     if !has_server("an_interrupt_lets_running_pairs_finish") {
         return;
     }
-    let run = Run { held_from: Some(3), ..Run::new("--max-pairs 12") };
+    let run = Run::new("--max-pairs 12").held_from(3);
     let mut child = run.start_heard("local:2");
     until("two pairs", || run.journal_lines() >= 5);
     kill(child.id(), Signal::INT);
-    let stderr = child.stderr.as_mut().unwrap();
-    let mut said = String::new();
-    while !said.contains("Ctrl-C again") {
-        let mut byte = [0];
-        assert_eq!(std::io::Read::read(stderr, &mut byte).unwrap(), 1, "{said}");
-        said.push(char::from(byte[0]));
-    }
+    hears_of_an_interrupt(&mut child);
     run.release();
     assert_eq!(child.wait().unwrap().code(), Some(130));
     let found = games(&run.dir()).len();

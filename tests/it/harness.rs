@@ -2,7 +2,7 @@
 //! JSON reader would.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -238,6 +238,42 @@ impl Gate {
         std::fs::write(&new, text).unwrap();
         std::fs::rename(&new, &self.file).unwrap();
     }
+}
+
+/// Checks that two runs have the same games, and that the summary of the first counts them.
+#[track_caller]
+pub(crate) fn check_same_games(found: &Path, expected: &Path) -> Vec<Game> {
+    let (dir, found, expected) = (found, games(found), games(expected));
+    for (found, expected) in found.iter().zip(&expected) {
+        assert_eq!(found, expected);
+    }
+    assert_eq!(found.len(), expected.len());
+    check_summary(&summary(dir), &found);
+    found
+}
+
+/// Number of complete lines of a run's journal; 0 if there is none.
+pub(crate) fn journal_lines(dir: &Path) -> usize {
+    std::fs::read(dir.join("games.jsonl")).map_or(0, |text| text.iter().filter(|b| **b == b'\n').count())
+}
+
+/// Reads the standard error of a run until it has taken note of an interrupt.
+pub(crate) fn hears_of_an_interrupt(child: &mut Child) {
+    let stderr = child.stderr.as_mut().unwrap();
+    let mut said = String::new();
+    while !said.contains("Ctrl-C again") {
+        let mut byte = [0];
+        assert_eq!(std::io::Read::read(stderr, &mut byte).unwrap(), 1, "{said}");
+        said.push(char::from(byte[0]));
+    }
+}
+
+/// Pseudo-random numbers, the same in each run of the tests.
+pub(crate) fn next_random(state: &mut u64) -> u64 {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    *state
 }
 
 /// Waits for something that another process is about to do.

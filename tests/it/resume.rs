@@ -8,8 +8,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::harness::{
-    FAKE, Game, Gate, Ran, check_summary, fake, games, heeding_signals, in_shell, pgn_tags, quintain, run, sprt,
-    sprt_args, summary, until,
+    FAKE, Game, Gate, Ran, check_same_games, fake, games, hears_of_an_interrupt, heeding_signals, in_shell,
+    journal_lines, next_random, pgn_tags, quintain, run, sprt, sprt_args, summary, until,
 };
 
 /// A run that tests break: its folder, whose path the command line of each of its processes holds,
@@ -66,7 +66,7 @@ impl Broken {
     }
 
     fn journal_lines(&self) -> usize {
-        std::fs::read(self.dir().join("games.jsonl")).map_or(0, |text| text.iter().filter(|b| **b == b'\n').count())
+        journal_lines(&self.dir())
     }
 
     /// Processes of this run, by their command lines.
@@ -88,17 +88,6 @@ impl Broken {
 /// Output nobody reads: a pipe that is full would stop what is to be killed while it runs.
 fn spawn<S: AsRef<str>>(args: &[S]) -> Child {
     heeding_signals(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
-}
-
-/// Reads what a run started with `start_heard` says until it has taken note of an interrupt.
-fn hears_of_an_interrupt(child: &mut Child) {
-    let stderr = child.stderr.as_mut().unwrap();
-    let mut said = String::new();
-    while !said.contains("Ctrl-C again") {
-        let mut byte = [0];
-        assert_eq!(std::io::Read::read(stderr, &mut byte).unwrap(), 1, "{said}");
-        said.push(char::from(byte[0]));
-    }
 }
 
 fn signal(child: &Child, signal: Signal) {
@@ -129,24 +118,11 @@ fn timeless_summary(dir: &Path) -> Value {
 
 #[track_caller]
 fn check_same(broken: &Path, unbroken: &Path) {
-    let (found, expected) = (games(broken), games(unbroken));
-    for (found, expected) in found.iter().zip(&expected) {
-        assert_eq!(found, expected);
-    }
-    assert_eq!(found.len(), expected.len());
+    let found = check_same_games(broken, unbroken);
     assert_eq!(timeless_pgn(broken), timeless_pgn(unbroken));
     assert_eq!(timeless_summary(broken), timeless_summary(unbroken));
-    check_summary(&summary(broken), &found);
     let results: Vec<_> = found.iter().map(|game: &Game| game.result.clone()).collect();
     assert_eq!(pgn_tags(broken, "Result"), results);
-}
-
-/// Pseudo-random numbers, the same in each run of the tests.
-fn next(state: &mut u64) -> u64 {
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    *state
 }
 
 const KILLS: u64 = 12;
@@ -165,8 +141,8 @@ fn a_run_killed_at_any_moment_comes_to_the_same_games() {
         let mut child = if broken.dir().exists() { spawn(&broken.resume_args()) } else { broken.start() };
         // Some kills strike while the run is being set up or replayed, most of them between or
         // within two games.
-        let target = if kill % 4 == 3 { 0 } else { begun + next(&mut state) % (3 * GAMES_BETWEEN_KILLS) };
-        let mut polls = next(&mut state) % 64;
+        let target = if kill % 4 == 3 { 0 } else { begun + next_random(&mut state) % (3 * GAMES_BETWEEN_KILLS) };
+        let mut polls = next_random(&mut state) % 64;
         until("the moment to kill", || {
             polls = polls.saturating_sub(1);
             polls == 0 && broken.journal_lines() as u64 >= target
