@@ -7,7 +7,7 @@
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use shakmaty::Chess;
 use shakmaty_syzygy::{SyzygyError, Tablebase, Wdl as TableWdl};
@@ -15,6 +15,7 @@ use thiserror::Error;
 
 use crate::chess::Position;
 use crate::game::tablebase::{Probe, Wdl};
+use crate::plan::rules::SyzygyRule;
 
 /// Reason that tables cannot be used. Each is one line with the remedy.
 #[derive(Debug, Error)]
@@ -74,6 +75,14 @@ impl Tables {
         }
         let most_men = u32::try_from(tables.max_pieces()).unwrap_or(0);
         Ok(Self { tables, count, most_men, fault: OnceLock::new() })
+    }
+
+    /// Opens the tables of a rule; `None` without a rule.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn of(rule: Option<&SyzygyRule>) -> Result<Option<Arc<dyn Probe>>, TablesError> {
+        rule.map(|rule| Ok(Arc::new(Self::open(&rule.paths)?) as Arc<dyn Probe>)).transpose()
     }
 
     /// Number of win, draw or loss files found; files of one name in several folders count each.

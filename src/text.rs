@@ -47,6 +47,23 @@ pub fn hex(bytes: &[u8]) -> String {
     })
 }
 
+/// 128 random bits as hexadecimal digits, for tokens and passwords.
+///
+/// # Errors
+/// Returns an error if the system has no random numbers.
+pub fn random_hex() -> std::io::Result<String> {
+    use std::io::Read as _;
+    let mut bytes = [0; 16];
+    std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(hex(&bytes))
+}
+
+/// Field in the syntax of RFC 4180.
+#[must_use]
+pub fn csv_field(text: &str) -> String {
+    if text.contains(['"', ',', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+}
+
 /// Reads a TOML document into `T`; `path` is for the message.
 ///
 /// # Errors
@@ -293,5 +310,11 @@ mod tests {
         for (text, shown) in [("½½½", "½½½"), ("½½½½", "½½½…"), ("a\x1bbc", "a\u{fffd}b…"), ("", "")] {
             assert_eq!(excerpt(text, 3), shown, "{text:?}");
         }
+    }
+
+    #[test]
+    fn fields_are_quoted_where_needed() {
+        assert_eq!(csv_field("a b"), "a b");
+        assert_eq!(csv_field("a,\"b\""), "\"a,\"\"b\"\"\"");
     }
 }

@@ -1,7 +1,6 @@
 //! The processes of `--workers local:N`: a private nats-server and N workers, which end with this
 //! process whatever happens.
 
-use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
@@ -14,6 +13,8 @@ use tokio::process::{Child, Command};
 use tokio::sync::{mpsc, watch};
 
 use super::link::{Address, Link, LinkError, MOST_MESSAGE};
+use crate::source::find_program;
+use crate::text::random_hex;
 use crate::tournament::events::{Orders, Stop};
 use crate::uci::process::bind_to_caller;
 
@@ -49,7 +50,7 @@ pub enum ChildError {
     /// The system refused something.
     #[error("{PROGRAM}: cannot {act}: {source}")]
     Io {
-        /// What was refused.
+        /// Refused operation.
         act: &'static str,
         /// The system's error.
         source: io::Error,
@@ -96,7 +97,7 @@ impl Server {
     pub(crate) async fn start() -> Result<Self, ChildError> {
         let io = |act: &'static str| move |source: io::Error| ChildError::Io { act, source };
         let folder = tempfile::Builder::new().prefix("quintain-hub-").tempdir().map_err(io("make its folder"))?;
-        let password = secret().map_err(io("make its password"))?;
+        let password = random_hex().map_err(io("make its password"))?;
         let child = start_program(&folder, &password, -1)?;
         let address = Address { url: String::new(), user: USER.to_owned(), password };
         let mut server = Self { folder, child, address };
@@ -176,28 +177,11 @@ fn start_program(folder: &TempDir, password: &str, port: i32) -> Result<Child, C
     let file = folder.path().join("nats.conf");
     std::fs::write(&file, config).map_err(io("write its configuration"))?;
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let program = find(&path, Path::new(SERVERS)).ok_or(ChildError::NotInstalled)?;
+    let program = find_program(Path::new(PROGRAM), &path, &[Path::new(SERVERS)]).ok_or(ChildError::NotInstalled)?;
     let mut command = Command::new(program);
     command.arg("-c").arg(&file).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
     bind_to_caller(&mut command);
     command.spawn().map_err(io("start it"))
-}
-
-/// Finds the server's program in the folders of `path`, then in `servers`.
-fn find(path: &OsStr, servers: &Path) -> Option<PathBuf> {
-    let folders = std::env::split_paths(path).chain([servers.to_owned()]);
-    folders.map(|folder| folder.join(PROGRAM)).find(|program| program.is_file())
-}
-
-/// 128 random bits, in hexadecimal digits.
-///
-/// # Errors
-/// Returns an error if the system has no random numbers.
-pub(crate) fn secret() -> io::Result<String> {
-    use std::io::Read as _;
-    let mut bytes = [0; 16];
-    std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// A worker on this machine that ended.
@@ -290,19 +274,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_is_found_and_a_missing_one_named() {
-        let folder = tempfile::tempdir().unwrap();
-        let [a, b, servers] = ["a", "b", "sbin"].map(|name| folder.path().join(name));
-        for folder in [&a, &b, &servers] {
-            std::fs::create_dir(folder).unwrap();
-        }
-        let path = std::env::join_paths([&a, &b]).unwrap();
-        assert_eq!(find(&path, &servers), None);
-        // Beyond the folders of most users, as on Debian.
-        for (place, found) in [(&servers, &servers), (&b, &b), (&a, &a)] {
-            std::fs::write(place.join(PROGRAM), "").unwrap();
-            assert_eq!(find(&path, &servers), Some(found.join(PROGRAM)));
-        }
+    fn a_missing_server_is_named_with_the_remedy() {
         let text = ChildError::NotInstalled.to_string();
         assert!(text.contains("apt install nats-server") && text.contains("or use -j"), "{text}");
     }

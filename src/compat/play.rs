@@ -31,6 +31,7 @@ use crate::run::{prepare, trust};
 use crate::schedule::affinity::Topology;
 use crate::schedule::dispatcher::{self, Inbox, Run};
 use crate::schedule::trial;
+use crate::tablebase::Tables;
 use crate::tournament::events::{Observer, Stop, StopReason};
 use crate::tournament::standing::Standing;
 use crate::uci::process::{Engine, EngineConfig};
@@ -377,7 +378,7 @@ async fn drive(
         Box::new(saver),
         Box::new(Crashes::new(dir.path("crashes"), Arc::clone(&plan))),
     ];
-    let tables = prepare::tables(&plan)?;
+    let tables = Tables::of(plan.rules.syzygy.as_ref())?;
     let names = plan.players.iter().map(|player| player.name.clone()).collect();
     let log =
         Log::open(&settings.log, settings.show_latency, names).within(|| format!("-log file={}", settings.log.file))?;

@@ -19,8 +19,7 @@ mod machine;
 mod routes;
 mod store;
 
-use crate::text::hex;
-use std::io::Read as _;
+use crate::text::random_hex;
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 
@@ -63,9 +62,7 @@ pub enum ServeError {
 /// # Errors
 /// [`ServeError::Random`].
 pub fn token() -> Result<String, ServeError> {
-    let mut bytes = [0; 16];
-    std::fs::File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut bytes)).map_err(ServeError::Random)?;
-    Ok(hex(&bytes))
+    random_hex().map_err(ServeError::Random)
 }
 
 /// Serves until Ctrl-C.

@@ -12,7 +12,7 @@ use crate::report::plot::{self, Heads, ProgressionPlot};
 use crate::stats::elo::fixed;
 use crate::stats::progress::{Mark, Progress, Step};
 use crate::stats::rating::{Bound, Rating};
-use crate::text::printable;
+use crate::text::{csv_field, printable};
 
 /// A version of the engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -305,7 +305,7 @@ impl Curve<'_> {
             let change = step.and_then(|step| step.change);
             let small = |p: Option<f64>| p.map_or(String::new(), |p| format!("{p:e}"));
             let fields = [
-                quoted(&version.label),
+                csv_field(&version.label),
                 version.commit.clone().unwrap_or_default(),
                 version.date.clone().unwrap_or_default(),
                 number(elo),
@@ -405,11 +405,6 @@ fn signed(value: f64) -> String {
     if text.starts_with('-') || text == "0.0" { text } else { format!("+{text}") }
 }
 
-/// Field in CSV syntax.
-fn quoted(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -436,11 +431,5 @@ mod tests {
         let days = first_days(text.as_bytes()).unwrap();
         let day = |name: &str| days.get(name).map(String::as_str);
         assert_eq!([day("A"), day("B"), day("C")], [Some("2026-02-01"), Some("2026-01-01"), Some("2026-01-01")]);
-    }
-
-    #[test]
-    fn fields_are_quoted_where_needed() {
-        assert_eq!(quoted("a b"), "a b");
-        assert_eq!(quoted("a,\"b\""), "\"a,\"\"b\"\"\"");
     }
 }

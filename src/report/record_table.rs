@@ -13,6 +13,7 @@ use crate::stats::elo::Elo;
 use crate::stats::sprt::{Bounds, Model, Sprt, Verdict};
 use crate::stats::unbiased::{self, AfterStop};
 use crate::stats::{Counts as _, Pentanomial};
+use crate::text::csv_field;
 
 /// Columns of the file, in their order.
 pub const COLUMNS: [&str; 11] =
@@ -259,14 +260,7 @@ fn counts_text(counts: &Pentanomial, between: &str) -> String {
 
 /// Fields in CSV syntax, with the end of the line.
 fn csv_line(fields: &[String]) -> String {
-    let quoted = fields.iter().map(|field| {
-        if field.contains([',', '"', '\n', '\r']) {
-            format!("\"{}\"", field.replace('"', "\"\""))
-        } else {
-            field.clone()
-        }
-    });
-    quoted.collect::<Vec<_>>().join(",") + "\n"
+    fields.iter().map(|field| csv_field(field)).collect::<Vec<_>>().join(",") + "\n"
 }
 
 /// Flags of a limit: `--nodes 5000`, `--tc 8+0.08`.

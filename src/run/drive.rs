@@ -26,6 +26,7 @@ use crate::run::{Exit, forecast, lasting, prepare, progress};
 use crate::schedule::dispatcher::{self, Inbox, Run};
 use crate::schedule::remote::RemotePort;
 use crate::stats::sprt::Verdict;
+use crate::tablebase::Tables;
 use crate::text::with_causes;
 use crate::tournament::events::{Finish, Observer, Stop, StopReason};
 use crate::tournament::standing::Standing;
@@ -55,7 +56,7 @@ pub(crate) fn start(plan: Arc<Plan>, book: Book, place: &Place, output: Output) 
         progress::warn(&text);
     }
     let runtime = prepare::runtime()?;
-    let tables = prepare::tables(&plan)?;
+    let tables = Tables::of(plan.rules.syzygy.as_ref())?;
     let complaints = runtime.block_on(prepare::preflight(&plan, &book))?;
     let plan = with_complaints(plan, complaints);
     let standing = Standing::new(&plan)?;
@@ -76,7 +77,7 @@ pub(crate) fn resume(plan: Arc<Plan>, dir: &RunDir, output: Output) -> Result<Ex
     prepare::check_capacity(&plan)?;
     let runtime = prepare::runtime()?;
     let book = prepare::load_book(&plan)?;
-    let tables = prepare::tables(&plan)?;
+    let tables = Tables::of(plan.rules.syzygy.as_ref())?;
     for player in &plan.players {
         let bytes = std::fs::read(&player.program).within(|| {
             format!("{}: the program of `{}` is gone; restore it to go on", player.program.display(), player.name)

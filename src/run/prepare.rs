@@ -7,7 +7,6 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::chess::Variant;
 use crate::cluster::Cluster;
-use crate::game::tablebase::Probe;
 use crate::openings::{Book, BookOptions, builtin};
 use crate::plan::{BookSource, Plan, Workers};
 use crate::record::Opening;
@@ -15,7 +14,6 @@ use crate::run::error::{Result, RunError, Within as _};
 use crate::schedule::capacity::{self, Demand, Supply};
 use crate::schedule::remote::RemotePort;
 use crate::schedule::trial;
-use crate::tablebase::Tables;
 
 /// Raises the limit on open files, and refuses more concurrent games than the system's limits
 /// allow.
@@ -56,14 +54,6 @@ pub(crate) fn read_book(source: &BookSource, plies: Option<u32>, variant: Varian
     match source {
         BookSource::Builtin => Ok(builtin::book(variant)?),
         BookSource::File(path) => Ok(Book::load(path, &options)?),
-    }
-}
-
-/// Opens the endgame tablebases of the rules.
-pub(crate) fn tables(plan: &Plan) -> Result<Option<Arc<dyn Probe>>> {
-    match &plan.rules.syzygy {
-        Some(rule) => Ok(Some(Arc::new(Tables::open(&rule.paths)?))),
-        None => Ok(None),
     }
 }
 

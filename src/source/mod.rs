@@ -29,7 +29,7 @@ pub use git::Commit;
 pub use history::{is_bad_commit, known, place_of, spec_of, stretch};
 pub use patch::PatchError;
 pub use recipe::{RawRecipe, Recipe};
-pub use registry::{Engine, Origin, RawRegistry, Registry};
+pub use registry::{Engine, Origin, RawRegistry, Registry, find_program};
 pub use resolve::{Context, Resolved, find, missing, resolve};
 pub use spec::{Spec, split_words};
 pub use tuned::{Sources, Tunable, tunable};

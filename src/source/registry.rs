@@ -2,6 +2,7 @@
 //! the user.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -256,8 +257,14 @@ const GAMES: [&str; 2] = ["/usr/games", "/usr/local/games"];
 
 /// The first executable of this name on PATH, else in a folder for games.
 pub(super) fn on_path(name: &Path) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let dirs = std::env::split_paths(&path).chain(GAMES.map(PathBuf::from));
+    find_program(name, &std::env::var_os("PATH").unwrap_or_default(), &GAMES.map(Path::new))
+}
+
+/// The first executable of this name in the absolute folders of `path`, a value of PATH, else in
+/// those `beyond`.
+#[must_use]
+pub fn find_program(name: &Path, path: &OsStr, beyond: &[&Path]) -> Option<PathBuf> {
+    let dirs = std::env::split_paths(path).chain(beyond.iter().map(PathBuf::from));
     dirs.filter(|dir| dir.is_absolute()).map(|dir| dir.join(name)).find(|file| executable(file))
 }
 
@@ -270,6 +277,27 @@ pub(super) fn executable(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_program_is_found_on_the_path_first_and_then_beyond_it() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let [a, b, servers] = ["a", "b", "sbin"].map(|name| folder.path().join(name));
+        for folder in [&a, &b, &servers] {
+            std::fs::create_dir(folder).unwrap();
+        }
+        let path = std::env::join_paths([&a, &b]).unwrap();
+        let find = || find_program(Path::new("server"), &path, &[&servers]);
+        assert_eq!(find(), None);
+        for place in [&servers, &b, &a] {
+            let program = place.join("server");
+            let before = find();
+            std::fs::write(&program, "").unwrap();
+            assert_eq!(find(), before, "it cannot be executed");
+            std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+            assert_eq!(find(), Some(program));
+        }
+    }
 
     #[test]
     fn the_shipped_registry_parses() {

@@ -2,6 +2,8 @@
 
 use console::{measure_text_width, pad_str, truncate_str};
 
+use crate::text::csv_field;
+
 /// A table whose first column is a name and whose others are figures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
@@ -115,7 +117,7 @@ pub fn csv(cell: &str) -> String {
     } else {
         cell.to_owned()
     };
-    if guarded.contains(['"', ',', '\n', '\r']) { format!("\"{}\"", guarded.replace('"', "\"\"")) } else { guarded }
+    csv_field(&guarded)
 }
 
 #[cfg(test)]
