@@ -30,6 +30,10 @@ pub mod report;
 
 pub mod control;
 
+#[cfg(feature = "cluster")]
+pub mod cluster;
+#[cfg(not(feature = "cluster"))]
+#[path = "cluster/absent.rs"]
 pub mod cluster;
 
 pub mod dashboard;

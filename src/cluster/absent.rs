@@ -1,4 +1,4 @@
-//! Stand-in of `local` for programs that are built without the feature `cluster`.
+//! Stand-in of `cluster` for programs that are built without the feature `cluster`.
 
 use std::sync::Arc;
 

@@ -3,9 +3,9 @@
 //! It decides nothing about the run. It owns the leases: a pair that the dispatcher gave to a seat
 //! ends as games, or goes back.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use async_nats::jetstream;
 use futures_util::StreamExt as _;
@@ -23,24 +23,22 @@ use crate::schedule::remote::{Answer, RemoteEnd, RemoteEvent, Seat};
 use crate::tournament::events::{PairTask, Stop, WorkerEvent};
 
 /// Silence after which a worker is lost.
-const LOST_AFTER: std::time::Duration = std::time::Duration::from_secs(30);
+const LOST_AFTER: Duration = Duration::from_secs(30);
 
 /// Time after which a request for a pair is answered in any case. It is shorter than the time limit
 /// of the request.
-const LONGEST_WAIT: std::time::Duration = std::time::Duration::from_millis(1_500);
+const LONGEST_WAIT: Duration = Duration::from_millis(1_500);
 
 /// Time for which a pair waits for a slot that asked for it and is gone.
-const LONGEST_READY: std::time::Duration = std::time::Duration::from_secs(10);
+const LONGEST_READY: Duration = Duration::from_secs(10);
 
 /// Interval of the looks for silent workers.
-const TICK: std::time::Duration = std::time::Duration::from_millis(250);
+const TICK: Duration = Duration::from_millis(250);
 
-/// A pair that a worker plays.
+/// A pair that a worker plays. Its first game was reported as begun.
 struct Work {
     seat: Seat,
     task: PairTask,
-    /// The game that was reported as begun and has not ended.
-    in_game: Option<GameId>,
 }
 
 /// A slot that asked for a pair.
@@ -52,7 +50,7 @@ struct Taker {
 }
 
 /// Result on its way to the disk, and the message to acknowledge then.
-type Writing = std::pin::Pin<Box<dyn Future<Output = (String, (u64, u64), bool, jetstream::Message)> + Send>>;
+type Writing = std::pin::Pin<Box<dyn Future<Output = ((u64, u64), bool, jetstream::Message)> + Send>>;
 
 pub(super) struct Coordinator {
     run: String,
@@ -63,14 +61,12 @@ pub(super) struct Coordinator {
     takers: VecDeque<Taker>,
     /// Pairs whose slot was gone when they came.
     ready: VecDeque<(Seat, Box<PairTask>, Instant)>,
-    /// Seats that wait for an answer.
-    asking: BTreeSet<Seat>,
+    /// Number of seats that wait for an answer.
+    asking: usize,
     next_seat: u64,
     writing: FuturesUnordered<Writing>,
     /// Results that were taken and are not on the disk yet.
     unwritten: BTreeSet<(u64, u64)>,
-    /// By session: results on the disk of which it does not know yet.
-    written: BTreeMap<String, BTreeSet<(u64, u64)>>,
     began: Instant,
 }
 
@@ -87,11 +83,10 @@ impl Coordinator {
             leases: Leases::new(first, LOST_AFTER),
             takers: VecDeque::new(),
             ready: VecDeque::new(),
-            asking: BTreeSet::new(),
+            asking: 0,
             next_seat: 0,
             writing: FuturesUnordered::new(),
             unwritten: BTreeSet::new(),
-            written: BTreeMap::new(),
             began: Instant::now(),
         }
     }
@@ -140,7 +135,7 @@ impl Coordinator {
         self.tell(RemoteEvent::Warning(text));
     }
 
-    fn now(&self) -> std::time::Duration {
+    fn now(&self) -> Duration {
         self.began.elapsed()
     }
 
@@ -185,27 +180,20 @@ impl Coordinator {
         self.takers.retain(|taker| taker.slot != slot || taker.worker != worker);
         self.takers.push_back(Taker { worker, slot, reply, since: Instant::now() });
         if let Some((seat, task, _)) = self.ready.pop_front() {
-            self.grant(seat, *task).await;
-        } else if self.asking.len() < self.takers.len() {
+            self.grant(seat, task).await;
+        } else if self.asking < self.takers.len() {
             let seat = Seat(self.next_seat);
             self.next_seat += 1;
-            self.asking.insert(seat);
+            self.asking += 1;
             self.tell(RemoteEvent::Asks(seat));
         }
     }
 
     async fn on_answer(&mut self, answer: Answer) {
+        self.asking = self.asking.saturating_sub(1);
         match answer {
-            Answer::Task(seat, task) => {
-                self.asking.remove(&seat);
-                if self.takers.is_empty() {
-                    self.ready.push_back((seat, task, Instant::now()));
-                } else {
-                    self.grant(seat, *task).await;
-                }
-            }
-            Answer::Leave(seat) => {
-                self.asking.remove(&seat);
+            Answer::Task(seat, task) => self.grant(seat, task).await,
+            Answer::Leave(_) => {
                 if let Some(taker) = self.takers.pop_front() {
                     let offer = if self.stop() == Stop::No { Offer::Wait } else { Offer::Over };
                     self.link.answer(&taker.reply, &offer).await;
@@ -214,18 +202,18 @@ impl Coordinator {
         }
     }
 
-    /// Leases a pair to the slot that has waited longest.
-    async fn grant(&mut self, seat: Seat, task: PairTask) {
+    /// Leases a pair to the slot that has waited longest, or keeps it for the next one.
+    async fn grant(&mut self, seat: Seat, task: Box<PairTask>) {
         let Some(taker) = self.takers.pop_front() else {
-            self.ready.push_back((seat, Box::new(task), Instant::now()));
+            self.ready.push_back((seat, task, Instant::now()));
             return;
         };
-        let game = task.legs.first().map(|leg| GameId { pair: task.pair, leg: *leg });
-        if let Some(game) = game {
-            self.tell(RemoteEvent::Game(WorkerEvent::Began { game, players: task.sides(game.leg) }));
+        if let Some(&leg) = task.legs.first() {
+            let game = GameId { pair: task.pair, leg };
+            self.tell(RemoteEvent::Game(WorkerEvent::Began { game, players: task.sides(leg) }));
         }
         let pair = Box::new(WirePair::new(&task));
-        let work = Work { seat, in_game: game, task };
+        let work = Work { seat, task: *task };
         let attempt = self.leases.grant(work.task.pair, &taker.worker, taker.slot, work, self.now());
         self.link.answer(&taker.reply, &Offer::Pair { attempt: attempt.0, pair }).await;
     }
@@ -247,13 +235,9 @@ impl Coordinator {
             lost.into_iter().for_each(|(_, lease)| self.give_back(lease));
             self.takers.retain(|taker| taker.worker != beat.worker);
         }
-        let known = self.written.entry(beat.worker.clone()).or_default();
-        // What the worker does not name any more, it has forgotten.
-        known.retain(|result| beat.sent.contains(result));
+        // On the disk, or of a lost lease.
         let is_settled = |&(pair, attempt): &(u64, u64)| {
-            known.contains(&(pair, attempt))
-                || !self.unwritten.contains(&(pair, attempt))
-                    && self.leases.get(PairId(pair), Attempt(attempt)).is_none()
+            !self.unwritten.contains(&(pair, attempt)) && self.leases.get(PairId(pair), Attempt(attempt)).is_none()
         };
         let written = beat.sent.iter().copied().filter(is_settled).collect();
         let orders = *self.end.orders.borrow();
@@ -282,8 +266,8 @@ impl Coordinator {
     }
 
     fn give_back(&self, lease: Lease<Work>) {
-        let Work { seat, task, in_game } = lease.work;
-        self.tell(RemoteEvent::Gone { seat, left: Some(task), in_game: in_game.is_some() });
+        let Work { seat, task } = lease.work;
+        self.tell(RemoteEvent::Gone { seat, left: task, in_game: true });
     }
 
     async fn on_result(&mut self, message: jetstream::Message) {
@@ -307,30 +291,26 @@ impl Coordinator {
             return;
         }
         self.leases.forget(result.pair);
-        let Work { seat, in_game, .. } = lease.work;
-        let mut begun = in_game;
-        for (mut record, failure) in result.games {
+        for (place, (mut record, failure)) in result.games.into_iter().enumerate() {
             record.worker = Some(name(&result.worker).to_owned());
-            if begun.take().is_none() {
+            if place > 0 {
                 self.tell(RemoteEvent::Game(WorkerEvent::Began { game: record.id, players: record.players }));
             }
             let record = Box::new(record);
             self.tell(RemoteEvent::Game(WorkerEvent::Ended { record, failure: failure.map(Box::new) }));
         }
-        self.tell(RemoteEvent::Done(seat));
+        self.tell(RemoteEvent::Done(lease.work.seat));
         let (reply, written) = tokio::sync::oneshot::channel();
         self.tell(RemoteEvent::Written(reply));
         let key = (result.pair.0, result.attempt);
         self.unwritten.insert(key);
-        let worker = result.worker;
-        self.writing.push(Box::pin(async move { (worker, key, written.await.is_ok(), message) }));
+        self.writing.push(Box::pin(async move { (key, written.await.is_ok(), message) }));
     }
 
-    async fn on_written(&mut self, written: (String, (u64, u64), bool, jetstream::Message)) {
-        let (worker, key, successful, message) = written;
+    async fn on_written(&mut self, (key, successful, message): ((u64, u64), bool, jetstream::Message)) {
+        // A failure stops the run, and its resumption plays the pair again.
         self.unwritten.remove(&key);
         if successful {
-            self.written.entry(worker).or_default().insert(key);
             // Acknowledged again if this is lost: the message then comes again, and its lease is
             // void.
             let _ = message.ack().await;
@@ -352,7 +332,7 @@ impl Coordinator {
     /// Tells waiting slots that the run is over, and gives pairs back that nobody took.
     async fn dismiss(&mut self) {
         for (seat, task, _) in std::mem::take(&mut self.ready) {
-            self.tell(RemoteEvent::Gone { seat, left: Some(*task), in_game: false });
+            self.tell(RemoteEvent::Gone { seat, left: *task, in_game: false });
         }
         for taker in std::mem::take(&mut self.takers) {
             self.link.answer(&taker.reply, &Offer::Over).await;
@@ -378,9 +358,10 @@ impl Coordinator {
 
     async fn on_tick(&mut self) {
         let lost = self.leases.expire(self.now());
-        if let Some((_, lease)) = lost.first() {
-            let worker = lease.worker.clone();
-            self.warn(format!("worker {worker}: silent for {} s; {}", LOST_AFTER.as_secs(), replayed(lost.len())));
+        let silent: BTreeSet<_> = lost.iter().map(|(_, lease)| lease.worker.as_str()).collect();
+        for worker in silent {
+            let pairs = lost.iter().filter(|(_, lease)| lease.worker == worker).count();
+            self.warn(format!("worker {worker}: silent for {} s; {}", LOST_AFTER.as_secs(), replayed(pairs)));
         }
         self.lose(lost);
         // The one that has waited longest is in front.
@@ -391,7 +372,7 @@ impl Coordinator {
         }
         while self.ready.front().is_some_and(|(_, _, since)| since.elapsed() > LONGEST_READY) {
             if let Some((seat, task, _)) = self.ready.pop_front() {
-                self.tell(RemoteEvent::Gone { seat, left: Some(*task), in_game: false });
+                self.tell(RemoteEvent::Gone { seat, left: *task, in_game: false });
             }
         }
     }

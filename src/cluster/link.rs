@@ -64,7 +64,7 @@ pub enum LinkError {
     /// The server cannot do what is needed.
     #[error("the server cannot {act}: {why}; it needs JetStream (`nats-server -js`)")]
     Server {
-        /// What was asked for.
+        /// Requested operation.
         act: &'static str,
         /// The server's reason.
         why: String,

@@ -9,6 +9,7 @@ use super::children::{self, ChildError, Server};
 use super::coordinator::Coordinator;
 use crate::plan::Plan;
 use crate::schedule::remote::{RemoteEvent, RemotePort, connection};
+use crate::text::random_hex;
 
 /// Server, workers and coordinator of a run. They end when this is closed or dropped.
 #[derive(Debug)]
@@ -26,7 +27,7 @@ impl Cluster {
     pub(crate) async fn start(plan: Arc<Plan>, workers: u16) -> Result<(Self, RemotePort), ChildError> {
         let mut server = Server::start().await?;
         let link = children::connect(&server).await?;
-        let run = children::secret().map_err(|source| ChildError::Io { act: "name the run", source })?;
+        let run = random_hex().map_err(|source| ChildError::Io { act: "name the run", source })?;
         let (port, end) = connection();
         let (ends_in, ends) = mpsc::unbounded_channel();
         let mut others: Vec<_> = (0..workers)

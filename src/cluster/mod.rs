@@ -12,34 +12,16 @@
 //! A lease ends by 30 s without a sign of life, never by slowness, and only the attempt that holds
 //! the lease counts ([`leases`]).
 
-#[cfg(not(feature = "cluster"))]
-mod absent;
-#[cfg(feature = "cluster")]
 mod children;
-#[cfg(feature = "cluster")]
 mod coordinator;
-#[cfg(feature = "cluster")]
 mod leases;
-#[cfg(feature = "cluster")]
 mod link;
-#[cfg(feature = "cluster")]
 mod local;
-#[cfg(feature = "cluster")]
 mod wire;
-#[cfg(feature = "cluster")]
 mod worker;
 
-#[cfg(not(feature = "cluster"))]
-pub use absent::ChildError;
-#[cfg(not(feature = "cluster"))]
-pub(crate) use absent::Cluster;
-#[cfg(feature = "cluster")]
 pub use children::ChildError;
-#[cfg(feature = "cluster")]
 pub(crate) use link::Address;
-#[cfg(feature = "cluster")]
 pub use link::LinkError;
-#[cfg(feature = "cluster")]
 pub(crate) use local::Cluster;
-#[cfg(feature = "cluster")]
 pub(crate) use worker::{Settings, WorkerError, serve};

@@ -5,7 +5,7 @@
 //! | `q.RUN.plan` | worker, once | the plan's text |
 //! | `q.RUN.take` | worker, a slot at a time | [`Offer`] |
 //! | `q.RUN.beat` | worker, each [`BEAT`] and at the end of a pair | [`Orders`] |
-//! | `q.RUN.res.WORKER` | worker, into the stream | none; the next [`Orders`] name what was written |
+//! | `q.RUN.res.WORKER` | worker, into the stream | none; the next [`Orders`] name written ones |
 
 use std::io::Read as _;
 use std::sync::Arc;

@@ -14,7 +14,6 @@ use tokio::time::{Instant, MissedTickBehavior};
 
 use super::link::{Address, Link, LinkError, subject};
 use super::wire::{self, BEAT, Beat, Hello, Note, Offer, Orders, PairResult, Take, Welcome};
-use crate::game::tablebase::Probe;
 use crate::plan::Plan;
 use crate::plan::file::{self, PlanFileError};
 use crate::record::PairId;
@@ -123,10 +122,7 @@ struct Worker {
 pub(crate) async fn serve(settings: Settings) -> Result<(), WorkerError> {
     let link = Link::open(&settings.address, &settings.session).await?;
     let plan = Arc::new(file::from_toml(&hello(&link, &settings).await?)?);
-    let tables: Option<Arc<dyn Probe>> = match &plan.rules.syzygy {
-        Some(rule) => Some(Arc::new(Tables::open(&rule.paths)?)),
-        None => None,
-    };
+    let tables = Tables::of(plan.rules.syzygy.as_ref())?;
     let (events_in, mut events) = mpsc::unbounded_channel();
     let (offers_in, mut offers) = mpsc::unbounded_channel();
     let topology = Topology::detect();

@@ -509,7 +509,7 @@ impl Dispatcher<'_> {
                 seats.close(seat);
                 self.idle.retain(|asker| *asker != Asker::Seat(seat));
                 self.playing = self.playing.saturating_sub(u16::from(in_game));
-                self.leftover.extend(left.map(|task| (task.pair, task)));
+                self.leftover.insert(left.pair, left);
                 // A local slot, or a seat that waits, takes the pair.
                 self.wake();
                 self.fill();

@@ -28,8 +28,8 @@ pub enum RemoteEvent {
     Gone {
         /// The seat.
         seat: Seat,
-        /// Its pair; `None` if it had none.
-        left: Option<PairTask>,
+        /// Its pair.
+        left: PairTask,
         /// True if it had begun a game that has not ended.
         in_game: bool,
     },
