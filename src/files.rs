@@ -3,7 +3,7 @@
 
 use std::fs::{File, FileType, Metadata, OpenOptions};
 use std::io::{self, Read as _, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Longest file that is read as a summary or as evidence of a crash.
 pub const MOST_DOCUMENT_BYTES: u64 = 8 << 20;
@@ -124,6 +124,49 @@ fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
     options
 }
 
+/// Folder of the user's settings and keys: `$XDG_CONFIG_HOME/quintain`, else `~/.config/quintain`;
+/// `None` if neither variable is set.
+#[must_use]
+pub fn config_folder() -> Option<PathBuf> {
+    let folder = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let base = folder("XDG_CONFIG_HOME").or_else(|| Some(folder("HOME")?.join(".config")))?;
+    Some(base.join("quintain"))
+}
+
+/// Creates a file that only its owner can read, and its folder. It must not exist.
+///
+/// # Errors
+/// Returns the system's error, also if the file exists.
+pub fn create_secret(path: &Path, text: &str) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(path)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_data()
+}
+
+/// Text of a file of secrets.
+///
+/// # Errors
+/// As [`read_text`]; also if other users can read the file.
+pub fn read_secret(path: &Path, most: u64) -> io::Result<String> {
+    #[cfg(unix)]
+    {
+        let mode = std::os::unix::fs::MetadataExt::mode(&std::fs::metadata(path)?);
+        if mode & 0o077 != 0 {
+            let remedy =
+                format!("other users can read it; `chmod 600 {}`, and use a new one if they did", path.display());
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, remedy));
+        }
+    }
+    read_text(path, most)
+}
+
 /// Replaces a file whole: readers see the old one or the new one, never half of it.
 pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -139,6 +182,20 @@ pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn secrets_are_their_owners_alone() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new/key");
+        create_secret(&path, "text").unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(read_secret(&path, 9).unwrap(), "text");
+        assert!(create_secret(&path, "other").is_err());
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
+        let error = read_secret(&path, 9).unwrap_err().to_string();
+        assert!(error.contains("chmod 600"), "{error}");
+    }
 
     #[test]
     fn only_regular_files_are_opened_and_nothing_is_waited_for() {

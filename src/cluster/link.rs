@@ -18,13 +18,13 @@ use tokio::sync::mpsc;
 use super::wire;
 
 /// Time limit of a request. The server's client would wait 10 s.
-const PATIENCE: Duration = Duration::from_secs(5);
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Time limit of a connection, which a loaded machine needs most of.
 const CONNECT_LIMIT: Duration = Duration::from_mins(1);
 
 /// Longest pause between two attempts to connect.
-const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+pub(super) const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 
 /// Interval of the client's own signs of life, by which a silent connection is noticed.
 const PING: Duration = Duration::from_secs(10);
@@ -113,6 +113,11 @@ impl Link {
         let mut jetstream = jetstream::new(client.clone());
         jetstream.set_timeout(PATIENCE);
         Ok(Self { client, jetstream })
+    }
+
+    /// Server-side storage, for requests that their caller repeats.
+    pub(super) const fn jetstream(&self) -> &jetstream::Context {
+        &self.jetstream
     }
 
     /// Sends a request, once. `None` if no answer came in time.

@@ -1,7 +1,8 @@
 //! Runs over many processes and machines: one dispatcher, one journal, and workers that play pairs.
 //!
 //! Reading order: `leases` (who plays what, without a clock or a network), `wire` (the messages),
-//! `link` (the connection), `coordinator`, `worker`, `children` (`--workers local:N`).
+//! `link` (the connection), `registry` (the lists of runs and workers), `sign` (authors of plans),
+//! `coordinator`, `worker`, `children` (`--workers local:N`).
 //!
 //! The server (NATS with JetStream) decides nothing. Pairs are handed out by the dispatcher when a
 //! slot asks, so that the lowest missing pair goes first and a stop is instant. Results come
@@ -17,6 +18,10 @@ mod coordinator;
 mod leases;
 mod link;
 mod local;
+#[allow(dead_code, reason = "used once workers join from other machines")]
+mod registry;
+#[allow(dead_code, reason = "used once workers join from other machines")]
+mod sign;
 mod wire;
 mod worker;
 
