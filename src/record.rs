@@ -166,6 +166,12 @@ impl Outcome {
             Self::Draw => "1/2-1/2",
         }
     }
+
+    /// The outcome with this token.
+    #[must_use]
+    pub fn from_token(token: &str) -> Option<Self> {
+        [Self::WhiteWins, Self::BlackWins, Self::Draw].into_iter().find(|outcome| outcome.token() == token)
+    }
 }
 
 /// Reason for the end of a game.

@@ -16,6 +16,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 use super::children::Ended;
 use super::leases::{Attempt, Lease, Leases};
 use super::link::{Link, LinkError, reply_to, subject};
+use super::live::Live;
 use super::wire::{self, Beat, Hello, Note, Offer, Orders, PairResult, Take, Welcome, WirePair};
 use crate::plan::{Plan, file};
 use crate::record::{GameId, Leg, PairId, PlayerId};
@@ -35,10 +36,12 @@ const LONGEST_READY: Duration = Duration::from_secs(10);
 /// Interval of the looks for silent workers.
 const TICK: Duration = Duration::from_millis(250);
 
-/// A pair that a worker plays. Its first game was reported as begun.
+/// A pair that a worker plays.
 struct Work {
     seat: Seat,
     task: PairTask,
+    /// Last game of it that was reported as begun.
+    begun: Option<GameId>,
 }
 
 /// A slot that asked for a pair.
@@ -99,6 +102,7 @@ impl Coordinator {
         let mut hellos = self.link.requests(subject(&self.run, "plan")).await?;
         let mut takes = self.link.requests(subject(&self.run, "take")).await?;
         let mut beats = self.link.requests(subject(&self.run, "beat")).await?;
+        let mut lives = self.link.requests(subject(&self.run, "live.*")).await?;
         let (to, mut results) = mpsc::unbounded_channel();
         let reading = tokio::spawn(self.link.clone().results(self.run.clone(), to));
         let mut tick = tokio::time::interval(TICK);
@@ -113,6 +117,7 @@ impl Coordinator {
                 Some(message) = hellos.next() => self.on_hello(&message).await,
                 Some(message) = takes.next() => self.on_take(&message).await,
                 Some(message) = beats.next() => self.on_beat(&message).await,
+                Some(message) = lives.next() => self.on_live(&message),
                 Some(message) = results.recv() => self.on_result(message).await,
                 Some(written) = self.writing.next() => self.on_written(written).await,
                 Some(ended) = ended.recv() => self.on_end(&ended),
@@ -208,12 +213,12 @@ impl Coordinator {
             self.ready.push_back((seat, task, Instant::now()));
             return;
         };
-        if let Some(&leg) = task.legs.first() {
-            let game = GameId { pair: task.pair, leg };
-            self.tell(RemoteEvent::Game(WorkerEvent::Began { game, players: task.sides(leg) }));
+        let begun = task.legs.first().map(|leg| GameId { pair: task.pair, leg: *leg });
+        if let Some(game) = begun {
+            self.tell(RemoteEvent::Game(WorkerEvent::Began { game, players: task.sides(game.leg) }));
         }
         let pair = Box::new(WirePair::new(&task));
-        let work = Work { seat, task: *task };
+        let work = Work { seat, task: *task, begun };
         let attempt = self.leases.grant(work.task.pair, &taker.worker, taker.slot, work, self.now());
         self.link.answer(&taker.reply, &Offer::Pair { attempt: attempt.0, pair }).await;
     }
@@ -244,10 +249,24 @@ impl Coordinator {
         let orders = Orders {
             stop: Orders::level(orders.stop),
             paused: orders.paused,
+            moves: orders.moves,
             written,
             void: void.into_iter().map(|(pair, attempt)| (pair.0, attempt.0)).collect(),
         };
         self.link.answer(&reply, &orders).await;
+    }
+
+    /// Passes moves on to those who watch. A worker that plays no such game is not heard.
+    fn on_live(&mut self, message: &async_nats::Message) {
+        let Ok(live) = wire::from_bytes::<Live>(&message.payload) else { return };
+        let Some(lease) = self.leases.get_mut(PairId(live.pair), Attempt(live.attempt)) else { return };
+        let Some((game, moved)) = live.moved(&lease.worker, &lease.work.task) else { return };
+        let players = lease.work.task.sides(game.leg);
+        let is_new = lease.work.begun.replace(game) != Some(game);
+        if is_new {
+            self.tell(RemoteEvent::Game(WorkerEvent::Began { game, players }));
+        }
+        self.tell(RemoteEvent::Game(WorkerEvent::Moved { game, moved: Box::new(moved) }));
     }
 
     fn pass_on(&self, worker: &str, note: Note) {
@@ -266,8 +285,8 @@ impl Coordinator {
     }
 
     fn give_back(&self, lease: Lease<Work>) {
-        let Work { seat, task } = lease.work;
-        self.tell(RemoteEvent::Gone { seat, left: task, in_game: true });
+        let Work { seat, task, .. } = lease.work;
+        self.tell(RemoteEvent::Gone { seat, left: task });
     }
 
     async fn on_result(&mut self, message: jetstream::Message) {
@@ -293,7 +312,7 @@ impl Coordinator {
         self.leases.forget(result.pair);
         for (place, (mut record, failure)) in result.games.into_iter().enumerate() {
             record.worker = Some(name(&result.worker).to_owned());
-            if place > 0 {
+            if place > 0 && lease.work.begun != Some(record.id) {
                 self.tell(RemoteEvent::Game(WorkerEvent::Began { game: record.id, players: record.players }));
             }
             let record = Box::new(record);
@@ -318,6 +337,7 @@ impl Coordinator {
     }
 
     async fn on_orders(&mut self) {
+        self.link.say(subject(&self.run, "ctl")).await;
         match self.stop() {
             Stop::No => {}
             Stop::AfterGame => self.dismiss().await,
@@ -332,7 +352,7 @@ impl Coordinator {
     /// Tells waiting slots that the run is over, and gives pairs back that nobody took.
     async fn dismiss(&mut self) {
         for (seat, task, _) in std::mem::take(&mut self.ready) {
-            self.tell(RemoteEvent::Gone { seat, left: *task, in_game: false });
+            self.tell(RemoteEvent::Gone { seat, left: *task });
         }
         for taker in std::mem::take(&mut self.takers) {
             self.link.answer(&taker.reply, &Offer::Over).await;
@@ -372,7 +392,7 @@ impl Coordinator {
         }
         while self.ready.front().is_some_and(|(_, _, since)| since.elapsed() > LONGEST_READY) {
             if let Some((seat, task, _)) = self.ready.pop_front() {
-                self.tell(RemoteEvent::Gone { seat, left: *task, in_game: false });
+                self.tell(RemoteEvent::Gone { seat, left: *task });
             }
         }
     }

@@ -79,6 +79,11 @@ impl<T> Leases<T> {
         self.held.get(&pair).filter(|lease| lease.attempt == attempt)
     }
 
+    /// Lease of `pair` to change, if its attempt is `attempt`.
+    pub(crate) fn get_mut(&mut self, pair: PairId, attempt: Attempt) -> Option<&mut Lease<T>> {
+        self.held.get_mut(&pair).filter(|lease| lease.attempt == attempt)
+    }
+
     /// Records a sign of life of a worker, which names the leases that it plays. Returns those that
     /// it does not hold.
     pub(crate) fn beat(&mut self, worker: &str, named: &[(PairId, Attempt)], now: Duration) -> Vec<(PairId, Attempt)> {

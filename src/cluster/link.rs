@@ -133,6 +133,11 @@ impl Link {
         let _ = self.client.publish(to.to_owned(), wire::to_bytes(message).into()).await;
     }
 
+    /// Publishes an empty message, once. It reaches those who listen now.
+    pub(crate) async fn say(&self, subject: String) {
+        let _ = self.client.publish(subject, Vec::new().into()).await;
+    }
+
     /// Subscribes to requests. When this returns, the server knows of the subscription.
     ///
     /// # Errors

@@ -17,6 +17,7 @@ mod children;
 mod coordinator;
 mod leases;
 mod link;
+mod live;
 mod local;
 #[allow(dead_code, reason = "used once workers join from other machines")]
 mod registry;

@@ -5,6 +5,8 @@
 //! | `q.RUN.plan` | worker, once | the plan's text |
 //! | `q.RUN.take` | worker, a slot at a time | [`Offer`] |
 //! | `q.RUN.beat` | worker, each [`BEAT`] and at the end of a pair | [`Orders`] |
+//! | `q.RUN.live.WORKER` | worker, moves while somebody watches ([`super::live`]) | none |
+//! | `q.RUN.ctl` | coordinator, when its orders change: empty | none; each worker beats |
 //! | `q.RUN.res.WORKER` | worker, into the stream | none; the next [`Orders`] name written ones |
 
 use std::io::Read as _;
@@ -141,6 +143,9 @@ pub(crate) struct Orders {
     /// 0: play on; 1: finish the pairs in play; 2: stop at once.
     pub(crate) stop: u8,
     pub(crate) paused: bool,
+    /// True while somebody watches moves.
+    #[serde(default)]
+    pub(crate) moves: bool,
     /// Leases whose results are on the coordinator's disk, or will never be wanted.
     pub(crate) written: Vec<(u64, u64)>,
     /// Leases that the worker does not hold any more.

@@ -9,14 +9,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::StreamExt as _;
 use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::time::{Instant, MissedTickBehavior};
 
 use super::link::{Address, Link, LinkError, subject};
+use super::live::Live;
 use super::wire::{self, BEAT, Beat, Hello, Note, Offer, Orders, PairResult, Take, Welcome};
 use crate::plan::Plan;
 use crate::plan::file::{self, PlanFileError};
-use crate::record::PairId;
+use crate::record::{GameId, PairId};
 use crate::schedule::affinity::Topology;
 use crate::schedule::worker::{Context, WorkerHandle, start};
 use crate::tablebase::{Tables, TablesError};
@@ -127,7 +129,7 @@ pub(crate) async fn serve(settings: Settings) -> Result<(), WorkerError> {
     let (offers_in, mut offers) = mpsc::unbounded_channel();
     let topology = Topology::detect();
     let cpus = topology.slots(&plan.affinity, plan.threads());
-    let orders = watch::Sender::new(events::Orders { stop: Stop::No, paused: false, slots: 1 });
+    let orders = watch::Sender::new(events::Orders::play(1));
     let context = Context {
         slot: SlotId(0),
         plan: Arc::clone(&plan),
@@ -137,7 +139,6 @@ pub(crate) async fn serve(settings: Settings) -> Result<(), WorkerError> {
         stderr_dir: settings.stderr_dir.clone(),
         events: events_in,
         orders: orders.subscribe(),
-        tells_moves: Arc::default(),
     };
     let slots = vec![Slot::Asking(start(context)?)];
     let mut worker = Worker {
@@ -154,6 +155,7 @@ pub(crate) async fn serve(settings: Settings) -> Result<(), WorkerError> {
         is_over: false,
         heard: Instant::now(),
     };
+    let mut calls = worker.link.requests(subject(&worker.settings.run, "ctl")).await?;
     let mut beat = tokio::time::interval(BEAT);
     beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
     while !worker.is_done() {
@@ -161,6 +163,7 @@ pub(crate) async fn serve(settings: Settings) -> Result<(), WorkerError> {
             biased;
             Some(event) = events.recv() => worker.on_event(event),
             Some((slot, offer)) = offers.recv() => worker.on_offer(slot, offer),
+            Some(_) = calls.next() => worker.beat().await?,
             _ = beat.tick() => worker.beat().await?,
         }
         if worker.wants_beat() {
@@ -207,15 +210,13 @@ impl Worker {
         match event {
             WorkerEvent::Idle { slot } => self.on_idle(slot),
             WorkerEvent::Ended { record, failure } => {
-                let id = record.id.pair;
-                for slot in &mut self.slots {
-                    if let Slot::Playing(_, playing) = slot
-                        && playing.pair == id
-                    {
-                        playing.games.push((*record, failure.map(|failure| *failure)));
-                        return;
-                    }
+                self.publish_moves(record.id, |worker, attempt| Live::ended(worker, attempt, &record));
+                if let Some(playing) = self.playing(record.id.pair) {
+                    playing.games.push((*record, failure.map(|failure| *failure)));
                 }
+            }
+            WorkerEvent::Moved { game, moved } => {
+                self.publish_moves(game, |worker, attempt| Live::new(worker, attempt, game, &moved));
             }
             WorkerEvent::Complained { game, player, texts } => {
                 self.notes.push(Note::Complained { game: game.number(), player: player.0, texts });
@@ -231,8 +232,27 @@ impl Worker {
                 self.fault = Some(why);
                 self.end_slot(slot, true);
             }
-            WorkerEvent::Began { .. } | WorkerEvent::Moved { .. } => {}
+            WorkerEvent::Began { .. } => {}
         }
+    }
+
+    /// State of the slot that plays a pair.
+    fn playing(&mut self, pair: PairId) -> Option<&mut Playing> {
+        self.slots.iter_mut().find_map(|slot| match slot {
+            Slot::Playing(_, playing) if playing.pair == pair => Some(playing),
+            _ => None,
+        })
+    }
+
+    /// Publishes moves of a game while somebody watches.
+    fn publish_moves(&mut self, game: GameId, live: impl FnOnce(&str, u64) -> Live) {
+        if !self.orders.borrow().moves {
+            return;
+        }
+        let Some(attempt) = self.playing(game.pair).map(|playing| playing.attempt) else { return };
+        let live = live(&self.settings.session, attempt);
+        let (link, to) = (self.link.clone(), subject(&self.settings.run, &format!("live.{}", self.settings.session)));
+        tokio::spawn(async move { link.answer(&to, &live).await });
     }
 
     /// Sends the games of a slot that has finished its pair, and asks for another.
@@ -373,7 +393,7 @@ impl Worker {
         if self.is_over {
             self.release();
         }
-        self.orders.send_modify(|now| (now.stop, now.paused) = (stop, orders.paused));
+        self.orders.send_modify(|now| (now.stop, now.paused, now.moves) = (stop, orders.paused, orders.moves));
         Ok(())
     }
 

@@ -78,9 +78,18 @@ impl Boards {
         if let Some(opening) = &moved.opening {
             board.start = Some((opening.fen.clone(), opening.moves.clone()));
         }
+        // Moves before these were lost on their way, and will come with the record.
+        if moved.from > board.plies.len() {
+            return;
+        }
         board.plies.truncate(moved.from);
         board.plies.extend(moved.plies.iter().cloned());
         board.since = Instant::now();
+        if let Some((outcome, termination)) = moved.over
+            && board.start.is_some()
+        {
+            self.close(game.number(), (outcome.token(), termination.name()));
+        }
     }
 
     fn ended(&mut self, record: &GameRecord) {
@@ -93,8 +102,15 @@ impl Boards {
         }
         let told = board.plies.len();
         board.plies.extend(record.moves.iter().skip(told).map(Ply::from));
-        board.over = Some((record.ending.outcome.token(), record.ending.termination.name()));
-        self.over.push_back(number);
+        self.close(number, (record.ending.outcome.token(), record.ending.termination.name()));
+    }
+
+    /// Keeps a game that is over for some time, so that clients learn its result.
+    fn close(&mut self, number: u64, end: (&'static str, &'static str)) {
+        let Some(board) = self.boards.get_mut(&number) else { return };
+        if board.over.replace(end).is_none() {
+            self.over.push_back(number);
+        }
         if self.over.len() > MAX_OVER
             && let Some(oldest) = self.over.pop_front()
         {
@@ -203,7 +219,7 @@ mod tests {
         let start = Opening { index: 0, fen: crate::chess::START_FEN.to_owned(), moves: Vec::new() };
         let ply = |uci: &str| Ply { uci: uci.to_owned(), left: None, score: None, depth: None };
         let plies = moves.split(' ').map(ply).collect();
-        boards.moved(GAME, &Moved { opening: (from == 0).then_some(start), from, plies });
+        boards.moved(GAME, &Moved { opening: (from == 0).then_some(start), from, plies, over: None });
     }
 
     /// Lines that a client is sent: `game` for one that begins, else the move.

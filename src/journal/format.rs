@@ -354,10 +354,7 @@ pub(super) fn stated_crc(line: &[u8]) -> Option<u32> {
 fn game_from_disk(game: GameV1) -> Result<GameRecord, String> {
     let is_void = game.kind == "void";
     let id = GameId::from_number(game.game).ok_or("game numbers begin at 1")?;
-    let outcome = [Outcome::WhiteWins, Outcome::BlackWins, Outcome::Draw]
-        .into_iter()
-        .find(|outcome| outcome.token() == game.result)
-        .ok_or_else(|| format!("unknown result `{}`", game.result))?;
+    let outcome = Outcome::from_token(&game.result).ok_or_else(|| format!("unknown result `{}`", game.result))?;
     let termination = Termination::from_name(&game.termination)
         .ok_or_else(|| format!("unknown termination `{}`", game.termination))?;
     Ok(GameRecord {

@@ -5,7 +5,6 @@ mod alarms;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::sync::{Semaphore, mpsc, watch};
@@ -112,11 +111,10 @@ struct Dispatcher<'a> {
     /// them.
     leftover: BTreeMap<PairId, PairTask>,
     orders: watch::Sender<Orders>,
-    /// True while workers report moves.
-    tells_moves: Arc<AtomicBool>,
     /// Number of clients that are subscribed to moves.
     onlookers: u32,
     events: mpsc::UnboundedSender<WorkerEvent>,
+    /// Games in progress on slots of this process.
     playing: u16,
     reason: Option<StopReason>,
     began: Instant,
@@ -147,7 +145,7 @@ pub async fn run(run: Run, observers: &mut [Box<dyn Observer>], mut inbox: Inbox
     let cpus = topology.slots(&run.plan.affinity, run.plan.threads());
     let (mut remote, answers, orders) = match inbox.remote.take() {
         Some(RemotePort { events, answers, orders }) => (Some(events), Some(answers), orders),
-        None => (None, None, watch::Sender::new(Orders { stop: Stop::No, paused: false, slots: 0 })),
+        None => (None, None, watch::Sender::new(Orders::play(0))),
     };
     // With workers in other processes, none of the slots is here.
     let slots = if remote.is_some() { 0 } else { run.plan.concurrency };
@@ -166,7 +164,6 @@ pub async fn run(run: Run, observers: &mut [Box<dyn Observer>], mut inbox: Inbox
         idle: VecDeque::new(),
         leftover: BTreeMap::new(),
         orders,
-        tells_moves: Arc::default(),
         onlookers: 0,
         events: events_in,
         playing: 0,
@@ -259,7 +256,6 @@ impl Dispatcher<'_> {
                 stderr_dir: self.run.stderr_dir.clone(),
                 events: self.events.clone(),
                 orders: self.orders.subscribe(),
-                tells_moves: Arc::clone(&self.tells_moves),
             };
             match worker::start(context) {
                 Ok(worker) => self.slots[place] = Slot::Taken(worker),
@@ -299,7 +295,8 @@ impl Dispatcher<'_> {
             (Stop::No, false) => Phase::Running,
         };
         let concurrency = if self.seats.is_some() { self.run.plan.concurrency } else { orders.slots };
-        Status { phase, concurrency, playing: self.playing }
+        let playing = self.playing.saturating_add(self.seats.as_ref().map_or(0, Seats::playing));
+        Status { phase, concurrency, playing }
     }
 
     /// Executes a user's command; the error is the reason of a refusal.
@@ -324,7 +321,8 @@ impl Dispatcher<'_> {
             Command::Concurrency(games) => self.set_concurrency(games)?,
             Command::Moves(more) => {
                 self.onlookers = if more { self.onlookers + 1 } else { self.onlookers.saturating_sub(1) };
-                self.tells_moves.store(self.onlookers > 0, Ordering::Relaxed);
+                let moves = self.onlookers > 0;
+                self.orders.send_if_modified(|now| std::mem::replace(&mut now.moves, moves) != moves);
             }
         }
         let status = self.status();
@@ -481,7 +479,7 @@ impl Dispatcher<'_> {
         }
     }
 
-    fn give(&self, asker: Asker, task: PairTask) {
+    fn give(&mut self, asker: Asker, task: PairTask) {
         match asker {
             Asker::Slot(slot) => {
                 if let Slot::Taken(worker) = &self.slots[usize::from(slot.0)] {
@@ -489,7 +487,7 @@ impl Dispatcher<'_> {
                 }
             }
             Asker::Seat(seat) => {
-                if let Some(seats) = &self.seats {
+                if let Some(seats) = &mut self.seats {
                     seats.give(seat, task);
                 }
             }
@@ -503,12 +501,13 @@ impl Dispatcher<'_> {
                 seats.open(seat);
                 self.on_request(Asker::Seat(seat));
             }
+            RemoteEvent::Game(WorkerEvent::Began { game, players }) => self.tell(RunEvent::GameBegan { game, players }),
+            RemoteEvent::Game(WorkerEvent::Ended { record, failure }) => self.on_ended(*record, failure.as_deref()),
             RemoteEvent::Game(event) => self.on_event(event),
             RemoteEvent::Done(seat) => seats.close(seat),
-            RemoteEvent::Gone { seat, left, in_game } => {
+            RemoteEvent::Gone { seat, left } => {
                 seats.close(seat);
                 self.idle.retain(|asker| *asker != Asker::Seat(seat));
-                self.playing = self.playing.saturating_sub(u16::from(in_game));
                 self.leftover.insert(left.pair, left);
                 // A local slot, or a seat that waits, takes the pair.
                 self.wake();

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use tokio::sync::{mpsc, oneshot, watch};
 
-use crate::tournament::events::{Orders, PairTask, Stop, WorkerEvent};
+use crate::tournament::events::{Orders, PairTask, WorkerEvent};
 
 /// Number of a request for a pair, unique in the life of the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,8 +30,6 @@ pub enum RemoteEvent {
         seat: Seat,
         /// Its pair.
         left: PairTask,
-        /// True if it had begun a game that has not ended.
-        in_game: bool,
     },
     /// Asks for a reply when all earlier games are on the disk. The sender is dropped if they
     /// cannot be written.
@@ -78,7 +76,7 @@ pub struct RemoteEnd {
 pub fn connection() -> (RemotePort, RemoteEnd) {
     let (tell, events) = mpsc::unbounded_channel();
     let (answers, answered) = mpsc::unbounded_channel();
-    let orders = watch::Sender::new(Orders { stop: Stop::No, paused: false, slots: 0 });
+    let orders = watch::Sender::new(Orders::play(0));
     let seen = orders.subscribe();
     (RemotePort { events, answers, orders }, RemoteEnd { events: tell, answers: answered, orders: seen })
 }
@@ -87,17 +85,24 @@ pub fn connection() -> (RemotePort, RemoteEnd) {
 pub(super) struct Seats {
     answers: mpsc::UnboundedSender<Answer>,
     open: BTreeSet<Seat>,
+    /// Open seats that have a pair.
+    playing: BTreeSet<Seat>,
     /// Requests to answer after the next write to the disk.
     unwritten: Vec<oneshot::Sender<()>>,
 }
 
 impl Seats {
     pub(super) const fn new(answers: mpsc::UnboundedSender<Answer>) -> Self {
-        Self { answers, open: BTreeSet::new(), unwritten: Vec::new() }
+        Self { answers, open: BTreeSet::new(), playing: BTreeSet::new(), unwritten: Vec::new() }
     }
 
     pub(super) fn are_open(&self) -> bool {
         !self.open.is_empty()
+    }
+
+    /// Number of pairs that are played elsewhere, each one game at a time.
+    pub(super) fn playing(&self) -> u16 {
+        u16::try_from(self.playing.len()).unwrap_or(u16::MAX)
     }
 
     pub(super) fn open(&mut self, seat: Seat) {
@@ -106,10 +111,12 @@ impl Seats {
 
     pub(super) fn close(&mut self, seat: Seat) {
         self.open.remove(&seat);
+        self.playing.remove(&seat);
     }
 
     /// Gives a seat its pair.
-    pub(super) fn give(&self, seat: Seat, task: PairTask) {
+    pub(super) fn give(&mut self, seat: Seat, task: PairTask) {
+        self.playing.insert(seat);
         // The carrier lives as long as the run.
         let _ = self.answers.send(Answer::Task(seat, Box::new(task)));
     }

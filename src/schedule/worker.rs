@@ -8,7 +8,6 @@
 use std::convert::Infallible;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use tokio::sync::{Semaphore, mpsc, watch};
@@ -54,8 +53,6 @@ pub(crate) struct Context {
     pub(crate) stderr_dir: PathBuf,
     pub(crate) events: mpsc::UnboundedSender<WorkerEvent>,
     pub(crate) orders: watch::Receiver<Orders>,
-    /// True while a client is subscribed to moves.
-    pub(crate) tells_moves: Arc<AtomicBool>,
 }
 
 /// The dispatcher's end of a worker. Dropping it retires the worker once it is idle.
@@ -136,7 +133,7 @@ impl Worker {
         let engines: Vec<_> = context.plan.players.iter().map(|_| None).collect();
         let programs = Programs::new(engines.len());
         let identities = vec![EngineId::default(); engines.len()];
-        let telling = Telling::new(Arc::clone(&context.tells_moves), context.events.clone());
+        let telling = Telling::new(context.orders.clone(), context.events.clone());
         Self {
             context,
             engines,
@@ -518,7 +515,7 @@ impl Worker {
 /// Reports moves to subscribed clients. It costs nothing without subscribers. Otherwise it reports
 /// during a search, never between the stamp of a move and the opponent's `go`.
 struct Telling {
-    is_wanted: Arc<AtomicBool>,
+    orders: watch::Receiver<Orders>,
     events: mpsc::UnboundedSender<WorkerEvent>,
     game: GameId,
     /// Number of plies of the game already reported; `None` before its first message.
@@ -534,9 +531,9 @@ impl Telling {
     /// Most time that messages may be ahead of this rate, so that short bursts pass.
     const BURST: Duration = Duration::from_millis(500);
 
-    fn new(is_wanted: Arc<AtomicBool>, events: mpsc::UnboundedSender<WorkerEvent>) -> Self {
+    fn new(orders: watch::Receiver<Orders>, events: mpsc::UnboundedSender<WorkerEvent>) -> Self {
         let game = GameId { pair: PairId(0), leg: Leg::First };
-        Self { is_wanted, events, game, told: None, due: Instant::now() }
+        Self { orders, events, game, told: None, due: Instant::now() }
     }
 
     const fn begin(&mut self, game: GameId) {
@@ -546,7 +543,7 @@ impl Telling {
 
     /// True if a client is subscribed and the rate allows a message.
     fn is_due(&self) -> bool {
-        self.is_wanted.load(Ordering::Relaxed) && self.due.saturating_duration_since(Instant::now()) < Self::BURST
+        self.orders.borrow().moves && self.due.saturating_duration_since(Instant::now()) < Self::BURST
     }
 
     /// Reports the new moves of the game at once, and never completes.
@@ -556,7 +553,7 @@ impl Telling {
         let from = self.told.unwrap_or(0);
         let plies: Vec<Ply> = game.moves().iter().skip(from).map(Ply::from).collect();
         self.told = Some(from + plies.len());
-        let moved = Box::new(Moved { opening, from, plies });
+        let moved = Box::new(Moved { opening, from, plies, over: None });
         let _ = self.events.send(WorkerEvent::Moved { game: self.game, moved });
         std::future::pending().await
     }

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-use crate::record::{ByColor, GameId, GameRecord, Leg, MoveRecord, Opening, PairId, PlayerId, Score};
+use crate::record::{
+    ByColor, GameId, GameRecord, Leg, MoveRecord, Opening, Outcome, PairId, PlayerId, Score, Termination,
+};
 use crate::tournament::formats::PairOptions;
 use crate::tournament::standing::Standing;
 use crate::tournament::time_losses::TimeLosses;
@@ -83,6 +85,16 @@ pub struct Orders {
     pub paused: bool,
     /// Number of concurrent games. A slot of this number or above retires after its game.
     pub slots: u16,
+    /// True while a client is subscribed to moves.
+    pub moves: bool,
+}
+
+impl Orders {
+    /// Orders to play on, this number of games at once.
+    #[must_use]
+    pub const fn play(slots: u16) -> Self {
+        Self { stop: Stop::No, paused: false, slots, moves: false }
+    }
 }
 
 /// Request of a user to a live run.
@@ -222,6 +234,8 @@ pub struct Moved {
     pub from: usize,
     /// Plies since then.
     pub plies: Vec<Ply>,
+    /// End of a game whose record comes later; `None` while it is played.
+    pub over: Option<(Outcome, Termination)>,
 }
 
 /// A ply as observers see it.

@@ -13,7 +13,7 @@ use crate::harness::{
 use crate::skip::skip;
 
 /// True if there is a server to test with; says loudly that `test` is left out otherwise.
-fn has_server(test: &str) -> bool {
+pub(crate) fn has_server(test: &str) -> bool {
     if !is_installed("nats-server") && !is_installed("/usr/sbin/nats-server") {
         skip(test, "no program nats-server");
         return false;

@@ -462,7 +462,9 @@ impl Live {
         let more = format!("--max-plies 60 --seed 11 {more}");
         let mut args = sprt_args("--seed 1", "--seed 2 --sleep-us 2000", &dir, &more);
         args[2] = format!("'{}' -- --seed 1 --sleep-us 2000", engine.display());
-        let child = quintain(&args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut command = quintain(&args);
+        command.env("TMPDIR", results.path()).stdout(Stdio::null()).stderr(Stdio::null());
+        let child = command.spawn().unwrap();
         Self { results, child }
     }
 
@@ -631,11 +633,25 @@ fn every_output_has_the_keys_of_the_estimates() {
     assert!(row["nelo"].is_null() && row["state"] == "over", "{row}");
 }
 
-/// Workers tell of moves while somebody looks, from the beginning of a game that began before, and
-/// no longer.
+/// Moves are told while somebody looks, from the beginning of a game that began before, and no
+/// longer.
 #[test]
 fn moves_are_told_to_those_who_ask() {
-    let live = Live::start("--new-tc 10000+0.1 --base-tc 10000+0.1 --max-pairs 100000 -j 1");
+    check_live_moves("-j 1");
+}
+
+/// Those of games in other processes too.
+#[cfg(all(target_os = "linux", feature = "cluster"))]
+#[test]
+fn moves_on_workers_are_told_to_those_who_ask() {
+    if crate::cluster::has_server("moves_on_workers_are_told_to_those_who_ask") {
+        check_live_moves("--workers local:1");
+    }
+}
+
+#[track_caller]
+fn check_live_moves(how: &str) {
+    let live = Live::start(&format!("--new-tc 10000+0.1 --base-tc 10000+0.1 --max-pairs 100000 {how}"));
     let socket = live.results.path().join("runs/live/control.sock");
     until("the socket", || std::os::unix::net::UnixStream::connect(&socket).is_ok());
     let watch = |ask: &str| {
