@@ -11,6 +11,8 @@ mod explain;
 mod flags;
 mod games;
 mod help;
+#[cfg(feature = "cluster")]
+mod hub;
 mod init;
 mod matches;
 mod race;
@@ -138,6 +140,9 @@ enum Command {
     Progress(Box<versions::ProgressArgs>),
     /// Finds the commit that lost or won Elo.
     Bisect(Box<bisect::BisectArgs>),
+    /// Runs a hub, at which machines meet to play runs together.
+    #[cfg(feature = "cluster")]
+    Hub(hub::HubArgs),
     /// Plays pairs of a run that another process coordinates.
     #[cfg(feature = "cluster")]
     #[command(hide = true)]
@@ -273,6 +278,8 @@ pub fn main() -> ExitCode {
         }
         Command::Resume(args) => resume::run(&args),
         Command::Watch(args) => watch::run(&args),
+        #[cfg(feature = "cluster")]
+        Command::Hub(args) => hub::run(args),
         #[cfg(feature = "cluster")]
         Command::Worker(args) => worker::run(args),
         Command::Serve(args) => serve::run(&args),

@@ -5,12 +5,13 @@ use std::fmt::Write as _;
 use clap::Command;
 
 /// Groups of commands in the help, in their order.
-const GROUPS: [(&str, &[&str]); 6] = [
+const GROUPS: [(&str, &[&str]); 7] = [
     ("Play", &["demo", "sprt", "match", "gauntlet", "race", "tune", "bisect"]),
     ("Watch", &["watch", "ctl", "serve", "resume"]),
     ("Understand", &["report", "explain", "games", "replay", "progress", "records"]),
     ("Numbers", &["stats", "simulate", "rate"]),
     ("Engines and books", &["check", "calibrate", "engines", "book"]),
+    ("Many machines", &["hub"]),
     ("Other", &["init", "fastchess", "cutechess", "completions", "man"]),
 ];
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 
-use crate::cluster::{self, Address, WorkerError};
+use crate::cluster::{self, Access, Role, WorkerError};
 use crate::run::{Exit, prepare};
 
 /// Plays pairs of a run that another process coordinates. `--workers local:N` starts it.
@@ -47,7 +47,7 @@ pub(super) fn run(args: WorkerArgs) -> Result<Exit> {
     let runtime = prepare::runtime()?;
     let stderr = tempfile::Builder::new().prefix("quintain-worker-").tempdir()?;
     let settings = cluster::Settings {
-        address: Address { url: args.url, user: args.user, password },
+        access: Access { url: args.url, user: args.user, role: Role::Owner, password, certificate: None },
         run: args.run,
         session: args.session,
         slot: args.slot,

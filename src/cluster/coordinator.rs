@@ -15,7 +15,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 
 use super::children::Ended;
 use super::leases::{Attempt, Lease, Leases};
-use super::link::{Link, LinkError, reply_to, subject};
+use super::link::{Link, LinkError, call, is_from, reply_to, subject, worker_name};
 use super::live::Live;
 use super::wire::{self, Beat, Hello, Note, Offer, Orders, PairResult, Take, Welcome, WirePair};
 use crate::plan::{Plan, file};
@@ -102,7 +102,7 @@ impl Coordinator {
         let mut hellos = self.link.requests(subject(&self.run, "plan")).await?;
         let mut takes = self.link.requests(subject(&self.run, "take")).await?;
         let mut beats = self.link.requests(subject(&self.run, "beat")).await?;
-        let mut lives = self.link.requests(subject(&self.run, "live.*")).await?;
+        let mut lives = self.link.requests(subject(&self.run, "live")).await?;
         let (to, mut results) = mpsc::unbounded_channel();
         let reading = tokio::spawn(self.link.clone().results(self.run.clone(), to));
         let mut tick = tokio::time::interval(TICK);
@@ -170,6 +170,9 @@ impl Coordinator {
 
     async fn on_take(&mut self, message: &async_nats::Message) {
         let (Some(reply), Ok(take)) = (reply_to(message), wire::from_bytes::<Take>(&message.payload)) else { return };
+        if !is_from(&message.subject, &take.worker) {
+            return;
+        }
         let Take { worker, slot, sent, .. } = take;
         let is_sent = |pair: PairId, attempt: Attempt| sent.contains(&(pair.0, attempt.0));
         // The answer to its last request was lost.
@@ -225,13 +228,16 @@ impl Coordinator {
 
     async fn on_beat(&mut self, message: &async_nats::Message) {
         let (Some(reply), Ok(beat)) = (reply_to(message), wire::from_bytes::<Beat>(&message.payload)) else { return };
+        if !is_from(&message.subject, &beat.worker) {
+            return;
+        }
         let named: Vec<_> = beat.held.iter().map(|(pair, attempt)| (PairId(*pair), Attempt(*attempt))).collect();
         let void = self.leases.beat(&beat.worker, &named, self.now());
         for note in beat.notes {
             self.pass_on(&beat.worker, note);
         }
         for (pair, attempt) in beat.back {
-            if let Some(lease) = self.leases.settle(PairId(pair), Attempt(attempt)) {
+            if let Some(lease) = self.leases.settle(&beat.worker, PairId(pair), Attempt(attempt)) {
                 self.give_back(lease);
             }
         }
@@ -260,6 +266,9 @@ impl Coordinator {
     fn on_live(&mut self, message: &async_nats::Message) {
         let Ok(live) = wire::from_bytes::<Live>(&message.payload) else { return };
         let Some(lease) = self.leases.get_mut(PairId(live.pair), Attempt(live.attempt)) else { return };
+        if !is_from(&message.subject, &lease.worker) {
+            return;
+        }
         let Some((game, moved)) = live.moved(&lease.worker, &lease.work.task) else { return };
         let players = lease.work.task.sides(game.leg);
         let is_new = lease.work.begun.replace(game) != Some(game);
@@ -298,8 +307,13 @@ impl Coordinator {
                 return;
             }
         };
+        if !is_from(&message.subject, &result.worker) {
+            self.warn(format!("a result was dropped: {} sent it as worker {}", message.subject, result.worker));
+            let _ = message.ack().await;
+            return;
+        }
         // A result of a lost lease is late, and its pair is played again.
-        let Some(lease) = self.leases.settle(result.pair, Attempt(result.attempt)) else {
+        let Some(lease) = self.leases.settle(&result.worker, result.pair, Attempt(result.attempt)) else {
             let _ = message.ack().await;
             return;
         };
@@ -311,7 +325,7 @@ impl Coordinator {
         }
         self.leases.forget(result.pair);
         for (place, (mut record, failure)) in result.games.into_iter().enumerate() {
-            record.worker = Some(name(&result.worker).to_owned());
+            record.worker = Some(worker_name(&result.worker).to_owned());
             if place > 0 && lease.work.begun != Some(record.id) {
                 self.tell(RemoteEvent::Game(WorkerEvent::Began { game: record.id, players: record.players }));
             }
@@ -337,7 +351,7 @@ impl Coordinator {
     }
 
     async fn on_orders(&mut self) {
-        self.link.say(subject(&self.run, "ctl")).await;
+        self.link.say(call(&self.run)).await;
         match self.stop() {
             Stop::No => {}
             Stop::AfterGame => self.dismiss().await,
@@ -412,11 +426,6 @@ impl Coordinator {
             self.give_back(lease);
         }
     }
-}
-
-/// Name of a worker: its session without the number of its life.
-fn name(session: &str) -> &str {
-    session.rsplit_once('-').map_or(session, |(name, _)| name)
 }
 
 fn replayed(pairs: usize) -> String {

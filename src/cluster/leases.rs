@@ -96,9 +96,11 @@ impl<T> Leases<T> {
         named.iter().copied().filter(|(pair, attempt)| !holds(pair, *attempt)).collect()
     }
 
-    /// Ends a lease whose pair was played or given back; `None` if `attempt` does not hold it.
-    pub(crate) fn settle(&mut self, pair: PairId, attempt: Attempt) -> Option<Lease<T>> {
-        if self.held.get(&pair)?.attempt != attempt {
+    /// Ends a lease whose pair `worker` played or gave back; `None` if `attempt` does not hold it,
+    /// or for another worker.
+    pub(crate) fn settle(&mut self, worker: &str, pair: PairId, attempt: Attempt) -> Option<Lease<T>> {
+        let lease = self.held.get(&pair)?;
+        if lease.attempt != attempt || lease.worker != worker {
             return None;
         }
         self.held.remove(&pair)
@@ -187,13 +189,14 @@ mod tests {
         let mut leases = leases();
         let first = leases.grant(PairId(7), "a", 0, "first", seconds(0));
         assert_eq!(leases.expire(seconds(31)).len(), 1);
-        assert!(leases.settle(PairId(7), first).is_none());
+        assert!(leases.settle("a", PairId(7), first).is_none());
         let second = leases.grant(PairId(7), "b", 3, "second", seconds(32));
         assert!(second > first);
-        assert!(leases.settle(PairId(7), first).is_none(), "late, and before the new one");
+        assert!(leases.settle("a", PairId(7), first).is_none(), "late, and before the new one");
         assert_eq!(leases.beat("a", &[(PairId(7), first)], seconds(33)), [(PairId(7), first)]);
-        assert_eq!(leases.settle(PairId(7), second).unwrap().work, "second");
-        assert!(leases.settle(PairId(7), second).is_none(), "it is settled once");
+        assert!(leases.settle("a", PairId(7), second).is_none(), "another worker's lease");
+        assert_eq!(leases.settle("b", PairId(7), second).unwrap().work, "second");
+        assert!(leases.settle("b", PairId(7), second).is_none(), "it is settled once");
     }
 
     #[test]

@@ -5,16 +5,19 @@
 //! own, every request is repeated, and a result is published again with the same id until it is
 //! acknowledged.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_nats::jetstream::consumer::{AckPolicy, pull};
 use async_nats::jetstream::stream::{Config, DiscardPolicy, StorageType};
 use async_nats::jetstream::{self, message::PublishMessage};
-use async_nats::{Client, ConnectOptions, Message, Subscriber};
+use async_nats::{Client, ClientError, ConnectError, ConnectErrorKind, ConnectOptions, Event, Message, Subscriber};
 use futures_util::StreamExt as _;
 use serde::Serialize;
 use tokio::sync::mpsc;
 
+use super::access::Access;
 use super::wire;
 
 /// Time limit of a request. The server's client would wait 10 s.
@@ -31,6 +34,9 @@ const PING: Duration = Duration::from_secs(10);
 
 /// Messages that a subscription holds until they are read.
 const CAPACITY: usize = 1 << 20;
+
+/// Refusal of the credentials.
+const REFUSED: ConnectErrorKind = ConnectErrorKind::AuthorizationViolation;
 
 /// Name of the stream of results.
 const STREAM: &str = "QRES";
@@ -53,10 +59,34 @@ const MOST_UNACKNOWLEDGED: i64 = 20_000;
 /// Reason that a server cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {
-    /// The address is none, nobody answers, or the credentials are wrong.
+    /// Nobody listens at the address.
+    #[error("{url}: nothing listens there; is `quintain hub` running on that machine, and its port open?")]
+    NoHub {
+        /// Address of the hub.
+        url: String,
+    },
+    /// The credentials are unknown.
+    #[error(
+        "{url}: the hub does not accept user {user}, who was revoked or invited anew; its owner makes new credentials with `quintain hub invite {user}`"
+    )]
+    Refused {
+        /// Address of the hub.
+        url: String,
+        /// Name of the user.
+        user: String,
+    },
+    /// Another server is at the address.
+    #[error(
+        "{url}: the hub's certificate is not that of the invitation: another server answers there, or the hub was set up anew; ask its owner for a new invitation"
+    )]
+    Certificate {
+        /// Address of the hub.
+        url: String,
+    },
+    /// The connection failed otherwise.
     #[error("{url}: cannot connect: {why}")]
     Connect {
-        /// Address without its password.
+        /// Address of the hub.
         url: String,
         /// The client's reason.
         why: String,
@@ -71,48 +101,55 @@ pub enum LinkError {
     },
 }
 
-/// Address of a server, with the credentials of one user.
-#[derive(Clone, Debug)]
-pub(crate) struct Address {
-    /// Host and port.
-    pub(crate) url: String,
-    /// User name.
-    pub(crate) user: String,
-    /// Password; never in an argument list.
-    pub(crate) password: String,
-}
-
 /// Connection of a coordinator or a worker.
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
     client: Client,
     jetstream: jetstream::Context,
+    is_refused: Arc<AtomicBool>,
 }
 
 impl Link {
     /// Connects. `name` is this process in the server's lists, and keeps its replies apart from
-    /// those of others.
+    /// those of other processes of the same user.
     ///
     /// # Errors
-    /// Returns an error if nobody answers or the credentials are refused.
-    pub(crate) async fn open(address: &Address, name: &str) -> Result<Self, LinkError> {
-        let options = ConnectOptions::new()
-            .user_and_password(address.user.clone(), address.password.clone())
+    /// Returns an error if nobody answers, or if the credentials or the hub's certificate are not
+    /// accepted.
+    pub(crate) async fn open(access: &Access, name: &str) -> Result<Self, LinkError> {
+        let is_refused = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&is_refused);
+        let options = to_server(access)
+            .user_and_password(access.user.clone(), access.password.clone())
             .name(name)
-            .custom_inbox_prefix(format!("_INBOX_{name}"))
+            .custom_inbox_prefix(format!("_INBOX.{}.{name}", access.user))
+            .event_callback(move |event| {
+                match &event {
+                    Event::Connected => seen.store(false, Ordering::Relaxed),
+                    Event::ClientError(ClientError::Other(why)) if *why == REFUSED.to_string() => {
+                        seen.store(true, Ordering::Relaxed);
+                    }
+                    Event::ServerError(error) => tracing::warn!("the hub refuses: {error}"),
+                    _ => {}
+                }
+                std::future::ready(())
+            })
             .ping_interval(PING)
-            .connection_timeout(CONNECT_LIMIT)
             .request_timeout(Some(PATIENCE))
             .subscription_capacity(CAPACITY)
             .reconnect_delay_callback(|tries| {
                 LONGEST_PAUSE.min(Duration::from_millis(20).saturating_mul(u32::try_from(tries).unwrap_or(u32::MAX)))
             });
-        let connected = options.connect(&address.url).await;
-        let client = connected
-            .map_err(|error| LinkError::Connect { url: address.url.clone(), why: crate::text::with_causes(&error) })?;
+        let client = options.connect(&access.url).await.map_err(|error| connect_error(access, &error))?;
         let mut jetstream = jetstream::new(client.clone());
         jetstream.set_timeout(PATIENCE);
-        Ok(Self { client, jetstream })
+        Ok(Self { client, jetstream, is_refused })
+    }
+
+    #[allow(dead_code, reason = "used once workers join from other machines")]
+    /// True while the hub refuses the credentials at each attempt to connect again.
+    pub(crate) fn is_refused(&self) -> bool {
+        self.is_refused.load(Ordering::Relaxed)
     }
 
     /// Server-side storage, for requests that their caller repeats.
@@ -215,9 +252,89 @@ impl Link {
     }
 }
 
-/// Subject of the requests of a run.
+/// Settings of a connection without credentials.
+pub(super) fn to_server(access: &Access) -> ConnectOptions {
+    let options = ConnectOptions::new()
+        .ignore_discovered_servers()
+        .require_tls(access.url.starts_with("tls"))
+        .connection_timeout(CONNECT_LIMIT);
+    match access.tls() {
+        Some(tls) => options.tls_client_config(tls),
+        None => options,
+    }
+}
+
+/// Answer of a server to somebody who wants in.
+#[derive(Debug)]
+pub(crate) enum Door {
+    /// It lets them in.
+    Open,
+    /// It refuses them.
+    Shut,
+    /// Neither: it does not answer, say.
+    Unknown(String),
+}
+
+/// Tries to connect, with the credentials or with none.
+pub(crate) async fn door(access: &Access, with_credentials: bool) -> Door {
+    let mut options = to_server(access);
+    if with_credentials {
+        options = options.user_and_password(access.user.clone(), access.password.clone());
+    }
+    match options.connect(&access.url).await {
+        Ok(_) => Door::Open,
+        Err(error) if error.kind() == REFUSED => Door::Shut,
+        Err(error) => Door::Unknown(crate::text::with_causes(&error)),
+    }
+}
+
+/// Reason that a connection failed, with its remedy.
+fn connect_error(access: &Access, error: &ConnectError) -> LinkError {
+    let url = access.url.clone();
+    let why = crate::text::with_causes(error);
+    // An error of TLS comes as one of reading and writing.
+    let is_tls = || std::iter::successors(std::error::Error::source(error), |error| error.source());
+    match error.kind() {
+        ConnectErrorKind::AuthorizationViolation => LinkError::Refused { url, user: access.user.clone() },
+        ConnectErrorKind::Io
+            if why.contains("invalid peer certificate") || why.contains("not that of the invitation") =>
+        {
+            LinkError::Certificate { url }
+        }
+        ConnectErrorKind::Io if is_tls().any(is_refused_by_system) => LinkError::NoHub { url },
+        _ => LinkError::Connect { url, why },
+    }
+}
+
+fn is_refused_by_system(error: &(dyn std::error::Error + 'static)) -> bool {
+    let error = error.downcast_ref::<std::io::Error>();
+    error.is_some_and(|error| error.kind() == std::io::ErrorKind::ConnectionRefused)
+}
+
+/// Subject of the requests of a run from all its workers.
 pub(crate) fn subject(run: &str, what: &str) -> String {
-    format!("q.{run}.{what}")
+    format!("q.{run}.{what}.*")
+}
+
+/// Subject of the requests of a run from one worker, given its session. The hub lets a user use
+/// subjects that end with the user's name and no others, so the name tells who sends.
+pub(crate) fn subject_of(run: &str, what: &str, session: &str) -> String {
+    format!("q.{run}.{what}.{}", worker_name(session))
+}
+
+/// Subject of a coordinator's calls to all workers of a run.
+pub(crate) fn call(run: &str) -> String {
+    format!("q.{run}.ctl")
+}
+
+/// Name of a worker: its session without the last part, which tells its lives apart.
+pub(crate) fn worker_name(session: &str) -> &str {
+    session.rsplit_once('-').map_or(session, |(name, _)| name)
+}
+
+/// True if the sender of a message is the worker that the message names.
+pub(crate) fn is_from(subject: &str, session: &str) -> bool {
+    subject.rsplit('.').next() == Some(worker_name(session))
 }
 
 /// Address that a request is answered at.

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use super::children::{self, ChildError, Server};
+use super::children::{self, PrivateServer};
 use super::coordinator::Coordinator;
+use super::server::ChildError;
 use crate::plan::Plan;
 use crate::schedule::remote::{RemoteEvent, RemotePort, connection};
 use crate::text::random_hex;
@@ -25,7 +26,7 @@ impl Cluster {
     /// # Errors
     /// Returns an error if the server cannot be started or used.
     pub(crate) async fn start(plan: Arc<Plan>, workers: u16) -> Result<(Self, RemotePort), ChildError> {
-        let mut server = Server::start().await?;
+        let mut server = PrivateServer::start().await?;
         let link = children::connect(&server).await?;
         let run = random_hex().map_err(|source| ChildError::Io { act: "name the run", source })?;
         let (port, end) = connection();
@@ -33,7 +34,7 @@ impl Cluster {
         let mut others: Vec<_> = (0..workers)
             .map(|number| {
                 let worker = children::keep_worker(
-                    server.address.clone(),
+                    server.access.clone(),
                     run.clone(),
                     number,
                     end.orders.clone(),

@@ -1,8 +1,9 @@
 //! Runs over many processes and machines: one dispatcher, one journal, and workers that play pairs.
 //!
 //! Reading order: `leases` (who plays what, without a clock or a network), `wire` (the messages),
-//! `link` (the connection), `registry` (the lists of runs and workers), `sign` (authors of plans),
-//! `coordinator`, `worker`, `children` (`--workers local:N`).
+//! `access` (who may connect), `link` (the connection), `registry` (the lists of runs and workers),
+//! `sign` (authors of plans), `coordinator`, `worker`, `children` (`--workers local:N`). A hub:
+//! `users` (their rights), `server` (its process), `blobs` (files that workers fetch), `hub`.
 //!
 //! The server (NATS with JetStream) decides nothing. Pairs are handed out by the dispatcher when a
 //! slot asks, so that the lowest missing pair goes first and a stop is instant. Results come
@@ -13,21 +14,46 @@
 //! A lease ends by 30 s without a sign of life, never by slowness, and only the attempt that holds
 //! the lease counts ([`leases`]).
 
+#[allow(dead_code, reason = "used once workers join from other machines")]
+mod access;
+#[allow(dead_code, reason = "used once workers join from other machines")]
+mod blobs;
 mod children;
 mod coordinator;
+mod hub;
 mod leases;
 mod link;
 mod live;
 mod local;
 #[allow(dead_code, reason = "used once workers join from other machines")]
 mod registry;
+mod server;
 #[allow(dead_code, reason = "used once workers join from other machines")]
 mod sign;
+mod users;
 mod wire;
 mod worker;
 
-pub use children::ChildError;
-pub(crate) use link::Address;
+pub use access::AccessError;
+pub(crate) use access::{Access, Role, config_folder};
+pub(crate) use hub::{HubSettings, default_folder, invite, revoke, serve as serve_hub, users};
 pub use link::LinkError;
 pub(crate) use local::Cluster;
+pub use server::ChildError;
 pub(crate) use worker::{Settings, WorkerError, serve};
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    /// False, said loudly, without a server to test with.
+    pub(super) fn has_server(test: &str) -> bool {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let servers = [Path::new("/usr/sbin")];
+        let is_there = crate::source::find_program(Path::new("nats-server"), &path, &servers).is_some();
+        if !is_there {
+            crate::skip::skip(test, "no program nats-server");
+        }
+        is_there
+    }
+}

@@ -145,6 +145,9 @@ pub(crate) struct RunEntry {
     pub(crate) needs: Needs,
     /// Public key of the plan's author.
     pub(crate) signer: String,
+    /// Files that its workers fetch, by SHA-256.
+    #[serde(default)]
+    pub(crate) blobs: Vec<String>,
     /// Random name of the coordinator's process.
     pub(crate) life: String,
     /// Machine of the coordinator, for people.
@@ -405,7 +408,8 @@ async fn last_revision(link: &Link, run: &str) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cluster::children::{ChildError, Server};
+    use crate::cluster::children::PrivateServer;
+    use crate::cluster::server::ChildError;
 
     fn entry(life: &str) -> RunEntry {
         RunEntry {
@@ -418,6 +422,7 @@ mod tests {
             weight: 2.0,
             needs: Needs { threads: 2, ..Needs::default() },
             signer: String::new(),
+            blobs: Vec::new(),
             life: life.to_owned(),
             host: format!("host-of-{life}"),
             beat: 0,
@@ -433,8 +438,8 @@ mod tests {
     }
 
     /// A server and a connection to it; `None`, said loudly, without a server to test with.
-    async fn server(test: &str) -> Option<(Server, Link)> {
-        let server = match Server::start().await {
+    async fn server(test: &str) -> Option<(PrivateServer, Link)> {
+        let server = match PrivateServer::start().await {
             Ok(server) => server,
             Err(ChildError::NotInstalled) => {
                 crate::skip::skip(test, "no program nats-server");
@@ -442,7 +447,7 @@ mod tests {
             }
             Err(error) => panic!("{error}"),
         };
-        let link = Link::open(&server.address, "test").await.unwrap();
+        let link = Link::open(&server.access, "test").await.unwrap();
         create(&link).await.unwrap();
         Some((server, link))
     }

@@ -2,9 +2,9 @@
 //!
 //! | subject | sender | reply |
 //! | --- | --- | --- |
-//! | `q.RUN.plan` | worker, once | the plan's text |
-//! | `q.RUN.take` | worker, a slot at a time | [`Offer`] |
-//! | `q.RUN.beat` | worker, each [`BEAT`] and at the end of a pair | [`Orders`] |
+//! | `q.RUN.plan.WORKER` | worker, once | the plan's text |
+//! | `q.RUN.take.WORKER` | worker, a slot at a time | [`Offer`] |
+//! | `q.RUN.beat.WORKER` | worker, each [`BEAT`] and at the end of a pair | [`Orders`] |
 //! | `q.RUN.live.WORKER` | worker, moves while somebody watches ([`super::live`]) | none |
 //! | `q.RUN.ctl` | coordinator, when its orders change: empty | none; each worker beats |
 //! | `q.RUN.res.WORKER` | worker, into the stream | none; the next [`Orders`] name written ones |

@@ -13,7 +13,8 @@ use futures_util::StreamExt as _;
 use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::time::{Instant, MissedTickBehavior};
 
-use super::link::{Address, Link, LinkError, subject};
+use super::access::Access;
+use super::link::{Link, LinkError, call, subject_of};
 use super::live::Live;
 use super::wire::{self, BEAT, Beat, Hello, Note, Offer, Orders, PairResult, Take, Welcome};
 use crate::plan::Plan;
@@ -38,7 +39,7 @@ const FORSAKEN: Duration = Duration::from_mins(10);
 #[derive(Debug)]
 pub(crate) struct Settings {
     /// The server.
-    pub(crate) address: Address,
+    pub(crate) access: Access,
     /// The run.
     pub(crate) run: String,
     /// Name of this life of the worker.
@@ -122,7 +123,7 @@ struct Worker {
 /// # Errors
 /// Returns an error if the run cannot be served, or not any longer.
 pub(crate) async fn serve(settings: Settings) -> Result<(), WorkerError> {
-    let link = Link::open(&settings.address, &settings.session).await?;
+    let link = Link::open(&settings.access, &settings.session).await?;
     let plan = Arc::new(file::from_toml(&hello(&link, &settings).await?)?);
     let tables = Tables::of(plan.rules.syzygy.as_ref())?;
     let (events_in, mut events) = mpsc::unbounded_channel();
@@ -155,7 +156,7 @@ pub(crate) async fn serve(settings: Settings) -> Result<(), WorkerError> {
         is_over: false,
         heard: Instant::now(),
     };
-    let mut calls = worker.link.requests(subject(&worker.settings.run, "ctl")).await?;
+    let mut calls = worker.link.requests(call(&worker.settings.run)).await?;
     let mut beat = tokio::time::interval(BEAT);
     beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
     while !worker.is_done() {
@@ -183,7 +184,7 @@ async fn hello(link: &Link, settings: &Settings) -> Result<String, WorkerError> 
         Hello { v: wire::VERSION, worker: settings.session.clone(), program: env!("CARGO_PKG_VERSION").to_owned() };
     let began = Instant::now();
     while began.elapsed() < FORSAKEN {
-        if let Some(bytes) = link.ask(subject(&settings.run, "plan"), &hello).await {
+        if let Some(bytes) = link.ask(subject_of(&settings.run, "plan", &settings.session), &hello).await {
             return match wire::from_bytes(&bytes) {
                 Ok(Welcome::Plan(text)) => Ok(text),
                 Ok(Welcome::Refused(why)) => Err(WorkerError::Refused(why)),
@@ -251,7 +252,7 @@ impl Worker {
         }
         let Some(attempt) = self.playing(game.pair).map(|playing| playing.attempt) else { return };
         let live = live(&self.settings.session, attempt);
-        let (link, to) = (self.link.clone(), subject(&self.settings.run, &format!("live.{}", self.settings.session)));
+        let (link, to) = (self.link.clone(), subject_of(&self.settings.run, "live", &self.settings.session));
         tokio::spawn(async move { link.answer(&to, &live).await });
     }
 
@@ -281,7 +282,7 @@ impl Worker {
     fn publish(&self, key: (u64, u64)) {
         let Some(sent) = self.sent.get(&key) else { return };
         let (link, bytes) = (self.link.clone(), sent.bytes.clone());
-        let to = subject(&self.settings.run, &format!("res.{}", self.settings.session));
+        let to = subject_of(&self.settings.run, "res", &self.settings.session);
         let id = format!("{}/{}/{}", self.settings.run, key.0, key.1);
         tokio::spawn(async move { link.publish(to, id, bytes).await });
     }
@@ -294,7 +295,8 @@ impl Worker {
             slot: slot.0,
             sent: self.sent.keys().copied().collect(),
         };
-        let (link, to, offers) = (self.link.clone(), subject(&self.settings.run, "take"), self.offers.clone());
+        let (link, to, offers) =
+            (self.link.clone(), subject_of(&self.settings.run, "take", &self.settings.session), self.offers.clone());
         tokio::spawn(async move {
             tokio::time::sleep(pause).await;
             let answer = link.ask(to, &take).await;
@@ -357,7 +359,8 @@ impl Worker {
     /// Gives a sign of life, and obeys the answer.
     async fn beat(&mut self) -> Result<(), WorkerError> {
         let beat = self.state(false);
-        let Some(bytes) = self.link.ask(subject(&self.settings.run, "beat"), &beat).await else {
+        let Some(bytes) = self.link.ask(subject_of(&self.settings.run, "beat", &self.settings.session), &beat).await
+        else {
             // Said again in the next beat.
             self.notes = beat.notes;
             self.back = beat.back;
@@ -417,6 +420,6 @@ impl Worker {
     /// Says good-bye, once: a lost one is noticed by silence.
     async fn leave(&mut self) {
         let beat = self.state(true);
-        let _ = self.link.ask(subject(&self.settings.run, "beat"), &beat).await;
+        let _ = self.link.ask(subject_of(&self.settings.run, "beat", &self.settings.session), &beat).await;
     }
 }

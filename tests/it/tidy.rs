@@ -346,10 +346,11 @@ fn the_harness_never_imports_the_engine() {
 }
 
 /// Engines to talk to are spawned in one file, so that none can be left behind; what is waited for,
-/// Git, compilers and an engine's own bench, in one other.
+/// Git, compilers and an engine's own bench, in one other; workers and servers in two.
 #[test]
-fn processes_are_spawned_in_three_places() {
-    let allowed = ["src/uci/process/spawn.rs", "src/source/command.rs", "src/cluster/children.rs"];
+fn processes_are_spawned_in_four_places() {
+    let allowed =
+        ["src/uci/process/spawn.rs", "src/source/command.rs", "src/cluster/children.rs", "src/cluster/server.rs"];
     let mut files = Vec::new();
     rust_files(&root().join("src"), &mut files);
     let faults: Vec<_> = files

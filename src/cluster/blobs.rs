@@ -1,0 +1,230 @@
+//! Files that workers fetch from the server: programs, named by their SHA-256.
+//!
+//! A file is a message `blob.SHA.meta` with its size, written last, and messages `blob.SHA.0`, ...
+//! with its bytes. Each message is read by its subject, so that workers need no right to make
+//! consumers. Several are under way at once, so that distance costs little.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use async_nats::jetstream::message::PublishMessage;
+use async_nats::jetstream::stream::{Config, DirectGetErrorKind, DiscardPolicy, StorageType, Stream};
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use tokio::time::{Instant, timeout};
+
+use super::link::{LONGEST_PAUSE, Link, LinkError, PATIENCE};
+use super::wire;
+use crate::text::hex;
+
+/// Name of the stream.
+const STREAM: &str = "BLOBS";
+
+/// Bytes of a message.
+const CHUNK: usize = 128 << 10;
+
+/// Most bytes of a file.
+pub(crate) const MOST_BLOB: u64 = 512 << 20;
+
+/// Messages under way at once.
+const WINDOW: usize = 16;
+
+/// Time without a message that arrives, after which a transfer is given up.
+const STALLED: Duration = Duration::from_mins(2);
+
+/// Reason that a file was not sent or fetched.
+#[derive(Debug, thiserror::Error)]
+pub enum BlobError {
+    /// The server does not have it.
+    #[error("file {0} is not on the hub any more; the coordinator of the run sends it when it goes on")]
+    Missing(String),
+    /// It is too large.
+    #[error("file {sha256} has {size} bytes, more than the {most} that are allowed")]
+    Large {
+        /// SHA-256 of the file.
+        sha256: String,
+        /// Its size.
+        size: u64,
+        /// The limit.
+        most: u64,
+    },
+    /// Its bytes are not those of its name.
+    #[error("file {0} came damaged from the hub; it is not used")]
+    Damaged(String),
+    /// The server refuses, or does not answer.
+    #[error("file {sha256}: the hub cannot {act} it: {why}")]
+    Server {
+        /// SHA-256 of the file.
+        sha256: String,
+        /// Requested operation.
+        act: &'static str,
+        /// The reason.
+        why: String,
+    },
+}
+
+/// Description of a file, which says that it is whole.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Meta {
+    size: u64,
+    chunk: u64,
+}
+
+/// Subjects that a reader of files publishes to.
+pub(super) fn reader_rights() -> Vec<String> {
+    vec![format!("$JS.API.DIRECT.GET.{STREAM}"), format!("$JS.API.DIRECT.GET.{STREAM}.>")]
+}
+
+/// Subjects that a writer of files publishes to beyond those of a reader.
+pub(super) fn writer_rights() -> Vec<String> {
+    vec!["blob.>".to_owned(), format!("$JS.API.STREAM.CREATE.{STREAM}"), format!("$JS.API.STREAM.INFO.{STREAM}")]
+}
+
+/// Creates the stream, or checks that it is there.
+///
+/// # Errors
+/// Returns an error if the server has no room for it.
+pub(crate) async fn create(link: &Link) -> Result<(), LinkError> {
+    let config = Config {
+        name: STREAM.to_owned(),
+        subjects: vec!["blob.*.*".to_owned()],
+        storage: StorageType::File,
+        max_messages_per_subject: 1,
+        discard: DiscardPolicy::New,
+        max_message_size: i32::try_from(2 * CHUNK).unwrap_or(i32::MAX),
+        allow_direct: true,
+        ..Config::default()
+    };
+    let created = link.jetstream().get_or_create_stream(config).await;
+    created.map(|_| ()).map_err(|error| LinkError::Server { act: "keep files", why: error.to_string() })
+}
+
+/// Sends a file, if the server does not have it. Returns its SHA-256.
+///
+/// # Errors
+/// Returns an error if it is too large, or the server refuses or stops answering.
+pub(crate) async fn put(link: &Link, bytes: &[u8]) -> Result<String, BlobError> {
+    let sha256 = hex(&Sha256::digest(bytes));
+    let size = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+    if size > MOST_BLOB {
+        return Err(BlobError::Large { sha256, size, most: MOST_BLOB });
+    }
+    let meta = Meta { size, chunk: CHUNK as u64 };
+    if meta_of(link, &sha256).await.is_ok_and(|known| known == meta) {
+        return Ok(sha256);
+    }
+    let sent = stream::iter(bytes.chunks(CHUNK).enumerate())
+        .map(|(number, chunk)| publish(link, &sha256, number.to_string(), chunk.to_vec()))
+        .buffer_unordered(WINDOW);
+    sent.try_collect::<()>().await?;
+    // Last, so that nobody finds half a file.
+    publish(link, &sha256, "meta".to_owned(), wire::to_bytes(&meta)).await?;
+    Ok(sha256)
+}
+
+/// Publishes one message of a file until the server has it.
+async fn publish(link: &Link, sha256: &str, part: String, bytes: Vec<u8>) -> Result<(), BlobError> {
+    let began = Instant::now();
+    loop {
+        let message = PublishMessage::build().payload(bytes.clone().into());
+        let sending = async {
+            let sent = link.jetstream().send_publish(subject(sha256, &part), message).await;
+            sent.map_err(|error| error.to_string())?.await.map_err(|error| error.to_string())
+        };
+        let why = match timeout(PATIENCE, sending).await {
+            Ok(Ok(_)) => return Ok(()),
+            Ok(Err(why)) => why,
+            Err(_) => "no answer".to_owned(),
+        };
+        if began.elapsed() > STALLED {
+            return Err(BlobError::Server { sha256: sha256.to_owned(), act: "store", why });
+        }
+        tokio::time::sleep(LONGEST_PAUSE).await;
+    }
+}
+
+/// Fetches a file of at most `most` bytes, and checks it.
+///
+/// # Errors
+/// Returns an error if it is missing, larger, or damaged, or if the server stops answering.
+pub(crate) async fn get(link: &Link, sha256: &str, most: u64) -> Result<Vec<u8>, BlobError> {
+    let Meta { size, chunk } = meta_of(link, sha256).await?;
+    if size > most.min(MOST_BLOB) {
+        return Err(BlobError::Large { sha256: sha256.to_owned(), size, most: most.min(MOST_BLOB) });
+    }
+    let damaged = || BlobError::Damaged(sha256.to_owned());
+    let count = size.checked_div(chunk).ok_or_else(damaged)? + u64::from(!size.is_multiple_of(chunk));
+    let mut parts =
+        stream::iter(0..count).map(|number| fetch(link, sha256, number.to_string())).buffered(WINDOW).boxed();
+    let mut bytes = Vec::new();
+    while let Some(part) = parts.try_next().await? {
+        bytes.extend(part);
+        if bytes.len() as u64 > size {
+            return Err(damaged());
+        }
+    }
+    if hex(&Sha256::digest(&bytes)) != sha256 {
+        return Err(damaged());
+    }
+    Ok(bytes)
+}
+
+async fn meta_of(link: &Link, sha256: &str) -> Result<Meta, BlobError> {
+    let bytes = fetch(link, sha256, "meta".to_owned()).await?;
+    wire::from_bytes(&bytes).map_err(|_| BlobError::Damaged(sha256.to_owned()))
+}
+
+/// Fetches one message of a file.
+async fn fetch(link: &Link, sha256: &str, part: String) -> Result<Vec<u8>, BlobError> {
+    let began = Instant::now();
+    loop {
+        let asking = async {
+            let stream = stream_of(link).await?;
+            stream.direct_get_last_for_subject(subject(sha256, &part)).await.map_err(|error| match error.kind() {
+                DirectGetErrorKind::NotFound => None,
+                _ => Some(error.to_string()),
+            })
+        };
+        let why = match timeout(PATIENCE, asking).await {
+            Ok(Ok(message)) => return Ok(message.payload.to_vec()),
+            Ok(Err(None)) => return Err(BlobError::Missing(sha256.to_owned())),
+            Ok(Err(Some(why))) => why,
+            Err(_) => "no answer".to_owned(),
+        };
+        if began.elapsed() > STALLED {
+            return Err(BlobError::Server { sha256: sha256.to_owned(), act: "send", why });
+        }
+        tokio::time::sleep(LONGEST_PAUSE).await;
+    }
+}
+
+async fn stream_of(link: &Link) -> Result<Stream<()>, Option<String>> {
+    link.jetstream().get_stream_no_info(STREAM).await.map_err(|error| Some(error.to_string()))
+}
+
+/// Removes files that are not among those to `keep`.
+///
+/// # Errors
+/// Returns an error if the server refuses.
+pub(crate) async fn sweep(link: &Link, keep: &BTreeSet<String>) -> Result<usize, LinkError> {
+    let server = |why: String| LinkError::Server { act: "remove files", why };
+    let stream = link.jetstream().get_stream(STREAM).await.map_err(|error| server(error.to_string()))?;
+    let subjects = stream.info_with_subjects("blob.>").await.map_err(|error| server(error.to_string()))?;
+    let mut subjects = subjects.boxed();
+    let mut unwanted = BTreeSet::new();
+    while let Some(Ok((subject, _))) = subjects.next().await {
+        if let Some(sha256) = subject.split('.').nth(1).filter(|sha256| !keep.contains(*sha256)) {
+            unwanted.insert(sha256.to_owned());
+        }
+    }
+    for sha256 in &unwanted {
+        let purged = stream.purge().filter(format!("blob.{sha256}.>")).await;
+        purged.map_err(|error| server(error.to_string()))?;
+    }
+    Ok(unwanted.len())
+}
+
+fn subject(sha256: &str, part: &str) -> String {
+    format!("blob.{sha256}.{part}")
+}

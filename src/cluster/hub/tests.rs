@@ -1,0 +1,284 @@
+//! A hub with a real server: its door, its users' rights, and what outlives its processes.
+
+use async_nats::{Client, ConnectOptions, Event};
+use tokio::sync::oneshot;
+
+use super::*;
+use crate::cluster::link::to_server;
+use crate::cluster::tests::has_server;
+use crate::cluster::wire;
+
+/// A hub that runs in this process.
+struct Running {
+    end: oneshot::Sender<()>,
+    hub: tokio::task::JoinHandle<Result<(), HubError>>,
+    said: mpsc::UnboundedReceiver<String>,
+}
+
+impl Running {
+    async fn start(folder: &Path, listen: &str) -> Self {
+        let settings = settings(folder, listen);
+        let (end, ended) = oneshot::channel::<()>();
+        let (say, said) = mpsc::unbounded_channel();
+        let hub = tokio::spawn(async move {
+            let say = move |text: &str| drop(say.send(text.to_owned()));
+            serve(settings, say, async move { drop(ended.await) }).await
+        });
+        let mut running = Self { end, hub, said };
+        running.hears("play with its workers").await;
+        running
+    }
+
+    /// Waits for a line of the hub.
+    async fn hears(&mut self, words: &str) {
+        loop {
+            match self.said.recv().await {
+                Some(line) if line.contains(words) => return,
+                Some(_) => {}
+                None => panic!("the hub ended"),
+            }
+        }
+    }
+
+    async fn stop(self) {
+        self.end.send(()).unwrap();
+        self.hub.await.unwrap().unwrap();
+    }
+}
+
+fn settings(folder: &Path, listen: &str) -> HubSettings {
+    let listen = Some(listen.parse().unwrap());
+    HubSettings { folder: folder.to_owned(), config: None, listen, host: None, most_bytes: 4 << 30 }
+}
+
+/// A client that tells what the server forbids.
+struct Prober {
+    client: Client,
+    refusals: mpsc::UnboundedReceiver<String>,
+}
+
+impl Prober {
+    async fn new(access: &Access) -> Self {
+        let (tell, refusals) = mpsc::unbounded_channel();
+        let options: ConnectOptions = to_server(access)
+            .user_and_password(access.user.clone(), access.password.clone())
+            .event_callback(move |event| {
+                if let Event::ServerError(error) = event {
+                    let _ = tell.send(error.to_string());
+                }
+                std::future::ready(())
+            });
+        Self { client: options.connect(&access.url).await.unwrap(), refusals }
+    }
+
+    /// True if the server lets the user do it. A deed that is always forbidden follows, so that the
+    /// first refusal tells.
+    async fn may(&mut self, deed: &str, subject: &str) -> bool {
+        match deed {
+            "publish" => self.client.publish(subject.to_owned(), "{}".into()).await.unwrap(),
+            _ => drop(self.client.subscribe(subject.to_owned()).await.unwrap()),
+        }
+        self.client.publish("always.forbidden", "".into()).await.unwrap();
+        let refusal = self.refusals.recv().await.unwrap();
+        if refusal.contains("always.forbidden") {
+            return true;
+        }
+        assert!(refusal.contains(subject), "{deed} {subject}: {refusal}");
+        let refusal = self.refusals.recv().await.unwrap();
+        assert!(refusal.contains("always.forbidden"), "{refusal}");
+        false
+    }
+}
+
+/// Each row of the table of rights against a real server.
+#[tokio::test]
+async fn each_right_holds_against_a_server() {
+    if !has_server("each_right_holds_against_a_server") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let hub = Running::start(folder.path(), "127.0.0.1:0").await;
+    let anna = invite(folder.path(), "anna", Role::Worker).await.unwrap();
+    let carl = invite(folder.path(), "carl", Role::Coordinator).await.unwrap();
+    let (yes, no) = (true, false);
+    let table = [
+        ("publish", "q.run.take.anna", yes, no),
+        ("publish", "q.run.beat.anna", yes, no),
+        ("publish", "q.run.res.anna", yes, no),
+        ("publish", "q.run.plan.anna", yes, no),
+        ("publish", "$KV.workers.anna", yes, no),
+        ("publish", "$JS.API.DIRECT.GET.BLOBS.blob.x.0", yes, yes),
+        ("publish", "$JS.API.DIRECT.GET.KV_runs.$KV.runs.x", yes, yes),
+        ("publish", "$JS.API.STREAM.INFO.KV_runs", yes, yes),
+        ("subscribe", "_INBOX.anna.>", yes, no),
+        ("subscribe", "q.run.ctl", yes, no),
+        // Another worker's.
+        ("publish", "q.run.take.ben", no, no),
+        ("publish", "q.run.beat.ben", no, no),
+        ("publish", "q.run.res.ben", no, no),
+        ("publish", "$KV.workers.ben", no, no),
+        ("subscribe", "_INBOX.ben.>", no, no),
+        ("subscribe", "_INBOX.>", no, no),
+        ("subscribe", ">", no, no),
+        ("subscribe", "q.run.res.ben", no, no),
+        // The coordinator's.
+        ("publish", "q.run.ctl", no, yes),
+        ("publish", "$KV.runs.run", no, yes),
+        ("publish", "blob.x.0", no, yes),
+        ("publish", "$JS.ACK.QRES.run.1.1.1.1.1", no, yes),
+        ("publish", "$JS.API.CONSUMER.DURABLE.CREATE.QRES.run", no, yes),
+        ("publish", "$JS.API.CONSUMER.MSG.NEXT.QRES.run", no, yes),
+        ("subscribe", "q.run.take.*", no, yes),
+        ("subscribe", "q.run.beat.*", no, yes),
+        ("subscribe", "_INBOX.carl.>", no, yes),
+        // Nobody's.
+        ("publish", "$JS.API.STREAM.DELETE.QRES", no, no),
+        ("publish", "$JS.API.STREAM.PURGE.QRES", no, no),
+        ("publish", "$JS.API.STREAM.UPDATE.QRES", no, no),
+        ("publish", "$JS.API.STREAM.PURGE.BLOBS", no, no),
+        ("publish", "$JS.API.STREAM.MSG.DELETE.QRES", no, no),
+        ("publish", "$JS.API.CONSUMER.CREATE.BLOBS", no, no),
+        ("publish", "$JS.API.CONSUMER.CREATE.KV_workers", no, no),
+        ("publish", "$JS.API.CONSUMER.DELETE.QRES.run", no, no),
+        ("publish", "$JS.API.ACCOUNT.PURGE.Q", no, no),
+        ("publish", "$SYS.REQ.ACCOUNT.Q.INFO", no, no),
+        ("subscribe", "$SYS.>", no, no),
+    ];
+    for (access, is_worker) in [(&anna, true), (&carl, false)] {
+        let mut prober = Prober::new(access).await;
+        for (deed, subject, worker, coordinator) in table {
+            let expected = if is_worker { worker } else { coordinator };
+            assert_eq!(prober.may(deed, subject).await, expected, "{}: {deed} {subject}", access.user);
+        }
+    }
+    hub.stop().await;
+}
+
+/// A revoked user is cut off at once, and an invitation anew replaces the last one.
+#[tokio::test]
+async fn a_revoked_user_is_dropped_and_refused() {
+    if !has_server("a_revoked_user_is_dropped_and_refused") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let hub = Running::start(folder.path(), "127.0.0.1:0").await;
+    let anna = invite(folder.path(), "anna", Role::Worker).await.unwrap();
+    let link = Link::open(&anna, "anna-1").await.unwrap();
+    revoke(folder.path(), "anna").await.unwrap();
+    while !link.is_refused() {
+        tokio::time::sleep(RELOAD_PAUSE).await;
+    }
+    let error = Link::open(&anna, "anna-2").await.unwrap_err().to_string();
+    assert!(error.contains("does not accept user anna") && error.contains("quintain hub invite anna"), "{error}");
+    let error = revoke(folder.path(), "anna").await.unwrap_err().to_string();
+    assert!(error.contains("no user anna; its users are: me"), "{error}");
+    let first = invite(folder.path(), "ben", Role::Worker).await.unwrap();
+    let second = invite(folder.path(), "ben", Role::Worker).await.unwrap();
+    assert!(matches!(Link::open(&first, "ben-1").await, Err(LinkError::Refused { .. })));
+    assert!(Link::open(&second, "ben-1").await.is_ok());
+    hub.stop().await;
+    assert!(matches!(Link::open(&second, "ben-1").await, Err(LinkError::NoHub { .. })));
+}
+
+/// Beyond loopback nobody talks to another server, nor without encryption.
+#[tokio::test]
+async fn another_certificate_is_refused() {
+    if !has_server("another_certificate_is_refused") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let hub = Running::start(folder.path(), "0.0.0.0:0").await;
+    let anna = invite(folder.path(), "anna", Role::Worker).await.unwrap();
+    assert!(anna.url.starts_with("tls://"), "{}", anna.url);
+    let register = users(folder.path()).unwrap();
+    let here = Access { url: local_url(&register), ..anna };
+    assert!(Link::open(&here, "anna-1").await.is_ok());
+    let other = Access { certificate: Some("00".repeat(32)), ..here.clone() };
+    let error = Link::open(&other, "anna-1").await.unwrap_err();
+    assert!(matches!(error, LinkError::Certificate { .. }), "{error}");
+    let plain = Access { url: here.url.replace("tls:", "nats:"), certificate: None, ..here.clone() };
+    assert!(Link::open(&plain, "anna-1").await.is_err());
+    hub.stop().await;
+    // The next life has the same address, certificate and users.
+    let hub = Running::start(folder.path(), &register.listen.to_string()).await;
+    assert!(Link::open(&here, "anna-1").await.is_ok());
+    let again = serve(settings(folder.path(), "127.0.0.1:0"), |_| {}, std::future::pending()).await;
+    assert!(matches!(again, Err(HubError::Running(_))), "{again:?}");
+    hub.stop().await;
+}
+
+#[tokio::test]
+async fn a_server_that_lets_strangers_in_is_not_used() {
+    if !has_server("a_server_that_lets_strangers_in_is_not_used") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    // The common configuration of CVE-2023-47090, and one without users.
+    for users in
+        ["authorization { users: [ { user: a, password: b } ] }\naccounts { SYS {} }\nsystem_account: SYS\n", ""]
+    {
+        server::configure(folder.path(), &format!("listen: \"127.0.0.1:-1\"\n{users}")).unwrap();
+        let server = Server::start(folder.path()).await.unwrap();
+        let access = Access {
+            url: server.url.clone(),
+            user: "a".to_owned(),
+            role: Role::Owner,
+            password: "b".to_owned(),
+            certificate: None,
+        };
+        let refused = server::refuses_strangers(&access).await;
+        // Later servers than 2.9.22 refuse under the first configuration.
+        assert!(matches!(refused, Err(ChildError::Open)) || !users.is_empty() && refused.is_ok(), "{refused:?}");
+    }
+}
+
+/// Files and lists outlive a server that is killed; files that no run names are removed.
+#[tokio::test]
+async fn files_are_kept_as_long_as_a_run_names_them() {
+    if !has_server("files_are_kept_as_long_as_a_run_names_them") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut hub = Running::start(folder.path(), "127.0.0.1:0").await;
+    let worker = invite(folder.path(), "anna", Role::Worker).await.unwrap();
+    let carl = invite(folder.path(), "carl", Role::Coordinator).await.unwrap();
+    let coordinator = Link::open(&carl, "carl-1").await.unwrap();
+    let worker = Link::open(&worker, "anna-1").await.unwrap();
+    // Of several messages, the last one short; of exactly one; of none.
+    let files: Vec<Vec<u8>> =
+        [700_001_usize, 131_072, 0].map(|size| (0..size).map(|at| (at % 251) as u8).collect()).into();
+    let mut names = Vec::new();
+    for bytes in &files {
+        let name = blobs::put(&coordinator, bytes).await.unwrap();
+        assert_eq!(blobs::put(&coordinator, bytes).await.unwrap(), name);
+        assert_eq!(&blobs::get(&worker, &name, u64::MAX).await.unwrap(), bytes);
+        names.push(name);
+    }
+    let error = blobs::get(&worker, &names[0], 700_000).await.unwrap_err().to_string();
+    assert!(error.contains("has 700001 bytes, more than the 700000"), "{error}");
+    kill_process(server_of(folder.path()).unwrap(), Signal::KILL).unwrap();
+    hub.hears("nats-server ended and was started again").await;
+    assert_eq!(blobs::get(&worker, &names[0], u64::MAX).await.unwrap(), files[0]);
+    // One byte of the second message changes.
+    let mut part = files[0][131_072..262_144].to_vec();
+    part[0] ^= 1;
+    coordinator.jetstream().publish(format!("blob.{}.1", names[0]), part.into()).await.unwrap().await.unwrap();
+    assert!(matches!(blobs::get(&worker, &names[0], u64::MAX).await, Err(blobs::BlobError::Damaged(_))));
+    let register = users(folder.path()).unwrap();
+    let owner = Link::open(&register.owner(local_url(&register)), "test-1").await.unwrap();
+    // A run names the second file, and the third was named at the last look.
+    let entry = format!(
+        r#"{{"v":{},"run":"run","plan_sha256":"","signer":"","life":"","blobs":["{}"]}}"#,
+        wire::VERSION,
+        names[1]
+    );
+    let entered = coordinator.jetstream().publish("$KV.runs.run", entry.into()).await.unwrap();
+    entered.await.unwrap();
+    let known = purge(&owner, BTreeSet::from([names[2].clone()])).await;
+    assert_eq!(known, BTreeSet::from([names[1].clone()]));
+    assert!(matches!(blobs::get(&worker, &names[0], u64::MAX).await, Err(blobs::BlobError::Missing(_))));
+    for place in [1, 2] {
+        assert!(blobs::get(&worker, &names[place], u64::MAX).await.is_ok(), "{place}");
+    }
+    hub.stop().await;
+}

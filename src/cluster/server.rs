@@ -1,0 +1,213 @@
+//! A nats-server as a child of this process: its start, its end, and a test of its door.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde::Deserialize;
+use tokio::process::{Child, Command};
+
+use super::access::{Access, write_secret};
+use super::link::{self, Door, LinkError};
+use crate::source::find_program;
+use crate::uci::process::bind_to_caller;
+
+/// Name of the server's program.
+const PROGRAM: &str = "nats-server";
+
+/// Folder of servers, which is not in the PATH of every user.
+const SERVERS: &str = "/usr/sbin";
+
+/// Name of the configuration in the server's folder.
+pub(crate) const CONFIGURATION: &str = "nats.conf";
+
+/// Limit of the server's start. It takes a tenth of a second on an idle machine.
+const START_LIMIT: Duration = Duration::from_mins(2);
+
+/// Pause between two looks for the server's port.
+const START_PAUSE: Duration = Duration::from_millis(10);
+
+/// Pause before a process that ended is started again.
+pub(super) const RESTART_PAUSE: Duration = Duration::from_millis(500);
+
+/// Starts of a server without a successful one, after which it is given up.
+const MOST_STARTS: u32 = 5;
+
+/// Attempts to be let in without credentials, if something else than a refusal comes.
+const DOOR_TRIES: u32 = 10;
+
+/// Reason that the processes of a run or of a hub cannot be started.
+#[derive(Debug, thiserror::Error)]
+pub enum ChildError {
+    /// The server is not installed.
+    #[error(
+        "playing with workers needs the program `{PROGRAM}`, which is not in PATH or {SERVERS}; install it (Debian and Ubuntu: `apt install {PROGRAM}`), or use -j"
+    )]
+    NotInstalled,
+    /// The system refused something.
+    #[error("{PROGRAM}: cannot {act}: {source}")]
+    Io {
+        /// Refused operation.
+        act: &'static str,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// The server ended instead of starting.
+    #[error("{PROGRAM} did not start ({status}); the end of its log:\n{log}")]
+    Ended {
+        /// Exit status.
+        status: String,
+        /// Last lines of its log.
+        log: String,
+    },
+    /// The server did not listen in time.
+    #[error("{PROGRAM} does not listen after {} s", START_LIMIT.as_secs())]
+    Slow,
+    /// The server lets in whoever comes.
+    #[error("{PROGRAM} accepts clients without a password; it is too old or was changed, and is not used")]
+    Open,
+    /// It is not known if the server lets in whoever comes.
+    #[error("{PROGRAM}: cannot test that it refuses clients without a password: {0}")]
+    Untested(String),
+    /// The server cannot be used.
+    #[error(transparent)]
+    Link(#[from] LinkError),
+}
+
+/// File that the server writes once it listens.
+#[derive(Deserialize)]
+struct Ports {
+    nats: Vec<String>,
+}
+
+/// A running server. It ends with this value and with the thread that started it.
+#[derive(Debug)]
+pub(crate) struct Server {
+    folder: PathBuf,
+    child: Child,
+    /// Address that it listens at.
+    pub(crate) url: String,
+}
+
+/// Writes the configuration of a server with its files in `folder`.
+///
+/// # Errors
+/// Returns an error if the system refuses.
+pub(crate) fn configure(folder: &Path, text: &str) -> Result<(), ChildError> {
+    let text = format!("{text}ports_file_dir: \"{}\"\n", folder.display());
+    write_secret(&folder.join(CONFIGURATION), text.as_bytes())
+        .map_err(|source| ChildError::Io { act: "write its configuration", source })
+}
+
+impl Server {
+    /// Starts a server that [`configure`] has prepared. Call it on a thread that lives as long as
+    /// the server.
+    ///
+    /// # Errors
+    /// Returns an error if the program is missing or does not start.
+    pub(crate) async fn start(folder: &Path) -> Result<Self, ChildError> {
+        let child = spawn(folder)?;
+        let mut server = Self { folder: folder.to_owned(), child, url: String::new() };
+        server.url = server.listens().await?;
+        Ok(server)
+    }
+
+    /// Port that the server listens at.
+    pub(crate) fn port(&self) -> Option<u16> {
+        self.url.rsplit(':').next()?.parse().ok()
+    }
+
+    /// Waits until the process has ended, and starts it again by its configuration, which must name
+    /// its port.
+    ///
+    /// # Errors
+    /// Returns an error if it does not start several times.
+    pub(crate) async fn keep_alive(&mut self) -> Result<(), ChildError> {
+        // An error would mean that the process was waited for already.
+        let _ = self.child.wait().await;
+        let mut starts = 0;
+        loop {
+            starts += 1;
+            tokio::time::sleep(RESTART_PAUSE).await;
+            self.child = spawn(&self.folder)?;
+            match self.listens().await {
+                Ok(_) => return Ok(()),
+                Err(error) if starts >= MOST_STARTS => return Err(error),
+                Err(_) => {}
+            }
+        }
+    }
+
+    /// Waits until the server listens, and returns its address.
+    async fn listens(&mut self) -> Result<String, ChildError> {
+        let began = tokio::time::Instant::now();
+        let id = self.child.id().unwrap_or_default();
+        let file = self.folder.join(format!("{PROGRAM}_{id}.ports"));
+        while began.elapsed() < START_LIMIT {
+            if let Ok(text) = std::fs::read_to_string(&file)
+                && let Ok(Ports { nats }) = serde_json::from_str(&text)
+                && let Some(url) = nats.into_iter().next()
+            {
+                return Ok(url);
+            }
+            if let Ok(Some(status)) = self.child.try_wait() {
+                return Err(ChildError::Ended { status: status.to_string(), log: self.log() });
+            }
+            tokio::time::sleep(START_PAUSE).await;
+        }
+        Err(ChildError::Slow)
+    }
+
+    /// Last lines of the server's log.
+    fn log(&self) -> String {
+        let text = std::fs::read_to_string(self.folder.join("log")).unwrap_or_default();
+        let lines: Vec<_> = text.lines().collect();
+        lines[lines.len().saturating_sub(5)..].join("\n")
+    }
+}
+
+/// Checks that a server refuses clients without credentials.
+///
+/// # Errors
+/// Returns an error if it lets one in, or if that cannot be tested.
+pub(crate) async fn refuses_strangers(access: &Access) -> Result<(), ChildError> {
+    let mut why = String::new();
+    for _ in 0..DOOR_TRIES {
+        match link::door(access, false).await {
+            Door::Shut => return Ok(()),
+            Door::Open => return Err(ChildError::Open),
+            Door::Unknown(error) => why = error,
+        }
+        tokio::time::sleep(RESTART_PAUSE).await;
+    }
+    Err(ChildError::Untested(why))
+}
+
+fn spawn(folder: &Path) -> Result<Child, ChildError> {
+    let io = |act: &'static str| move |source: io::Error| ChildError::Io { act, source };
+    // Those of an earlier life, whose process number may come again.
+    for entry in std::fs::read_dir(folder).map_err(io("read its folder"))?.flatten() {
+        if entry.path().extension().is_some_and(|extension| extension == "ports") {
+            std::fs::remove_file(entry.path()).map_err(io("remove an old file of its ports"))?;
+        }
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let program = find_program(Path::new(PROGRAM), &path, &[Path::new(SERVERS)]).ok_or(ChildError::NotInstalled)?;
+    let mut command = Command::new(program);
+    command.arg("-c").arg(folder.join(CONFIGURATION)).kill_on_drop(true);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    bind_to_caller(&mut command);
+    command.spawn().map_err(io("start it"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_server_is_named_with_the_remedy() {
+        let text = ChildError::NotInstalled.to_string();
+        assert!(text.contains("apt install nats-server") && text.contains("or use -j"), "{text}");
+    }
+}
