@@ -24,6 +24,7 @@ mod resume;
 mod serve;
 mod shell;
 mod simulate;
+mod speed;
 mod sprt;
 mod stats;
 mod trust;
@@ -147,6 +148,8 @@ enum Command {
     #[cfg(feature = "cluster")]
     #[command(hide = true)]
     Worker(worker::WorkerArgs),
+    /// Is one build faster? Compares the CPU time of two benches.
+    Speed(speed::SpeedArgs),
     /// Makes, describes, checks and converts opening books.
     Book(book::BookArgs),
     /// Checks an engine's protocol, clock and manners.
@@ -289,6 +292,7 @@ pub fn main() -> ExitCode {
         Command::Explain(args) => explain::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Calibrate(args) => calibrate::run(&args),
+        Command::Speed(args) => speed::run(&args),
         Command::Stats(args) => stats::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),
         Command::Simulate(args) => simulate::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),
         Command::Rate(args) => rate::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),

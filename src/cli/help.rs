@@ -10,7 +10,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("Watch", &["watch", "ctl", "serve", "resume"]),
     ("Understand", &["report", "explain", "games", "replay", "progress", "records"]),
     ("Numbers", &["stats", "simulate", "rate"]),
-    ("Engines and books", &["check", "calibrate", "engines", "book"]),
+    ("Engines and books", &["check", "speed", "calibrate", "engines", "book"]),
     ("Many machines", &["hub"]),
     ("Other", &["init", "fastchess", "cutechess", "completions", "man"]),
 ];

@@ -75,7 +75,10 @@ fn compare(plan: &Plan, allow_same: bool) -> Result<()> {
     } else if let (Some(nodes), true) = (new.origin.bench_nodes, new.origin.bench_nodes == base.origin.bench_nodes)
         && new.options == base.options
     {
-        progress::note(&format!("both programs search {nodes} nodes in their bench: they may differ in speed alone"));
+        progress::note(&format!(
+            "both programs search {nodes} nodes in their bench, so the change looks non-functional: `quintain speed` tells in a \
+             minute if one is faster"
+        ));
     }
     Ok(())
 }

@@ -2,7 +2,8 @@
 //!
 //! Reading order: `resolve` (from settings to a plan), `dir` (the run directory), `prepare` (the
 //! resources of a run), `drive` (plays it), `series` and `play` (runs as parts of something
-//! larger), `tuning` (from an engine's parameters to proven values). `error` has all errors of
+//! larger), `tuning` (from an engine's parameters to proven values), `speed` (two programs' speed
+//! without games). `error` has all errors of
 //! these.
 
 pub(crate) mod building;
@@ -21,6 +22,7 @@ pub(crate) mod progress;
 mod records;
 pub(crate) mod resolve;
 pub(crate) mod series;
+pub(crate) mod speed;
 mod stamp;
 pub(crate) mod trust;
 pub mod tune;

@@ -1,10 +1,16 @@
 //! An engine's `bench`: the number of nodes it searches over its fixed positions, which identifies
 //! a version.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::source::command::Task;
+use thiserror::Error;
+
+use crate::source::command::{CommandError, Task};
+use crate::text::excerpt;
+
+/// Characters of a failed bench's output in an error.
+const MOST_SHOWN: usize = 120;
 
 const LIMIT: Duration = Duration::from_secs(120);
 
@@ -14,6 +20,66 @@ pub(super) fn run(program: &Path, bench: &str, dir: &Path) -> Option<u64> {
     let task = Task::guarded(program, LIMIT).args(bench.split_whitespace()).dir(dir).merged();
     let ran = task.run().ok()?;
     if ran.status.success() { bench_nodes(&ran.stdout) } else { None }
+}
+
+/// Reason that a bench gives no count.
+#[derive(Debug, Error)]
+pub enum BenchError {
+    /// The program cannot be run to its end.
+    #[error(transparent)]
+    Run(#[from] CommandError),
+    /// It ended with an error.
+    #[error("`{command}` ended with {status}{said}")]
+    Failed {
+        /// Program and arguments.
+        command: String,
+        /// Exit status or signal.
+        status: String,
+        /// The last line of its output, after a colon.
+        said: String,
+    },
+    /// Its output has no node count.
+    #[error("`{command}` prints no node count (`N nodes M nps`, `Nodes searched: N` or `bench: N`){said}")]
+    NoCount {
+        /// Program and arguments.
+        command: String,
+        /// The last line of its output, after a colon.
+        said: String,
+    },
+}
+
+/// Bench of a program, to be run on chosen CPUs.
+#[derive(Clone, Debug)]
+pub struct Bench {
+    /// The program.
+    pub program: PathBuf,
+    /// Its arguments, those of the bench included.
+    pub args: Vec<String>,
+    /// Directory in which it runs; `None` for the current one.
+    pub dir: Option<PathBuf>,
+    /// CPUs that it is bound to; none for any.
+    pub cpus: Vec<usize>,
+    /// Deadline of one bench.
+    pub limit: Duration,
+}
+
+impl Bench {
+    /// Runs the bench to its end and returns the nodes it counts. The program is started by this
+    /// thread.
+    ///
+    /// # Errors
+    /// Returns an error if the bench fails, passes its deadline or prints no count.
+    pub fn run(&self) -> Result<u64, BenchError> {
+        let task = Task::guarded(&self.program, self.limit).args(&self.args).cpus(&self.cpus).merged();
+        let ran = task.dir(self.dir.as_deref().unwrap_or(Path::new("."))).run()?;
+        let command = || format!("{} {}", self.program.display(), self.args.join(" "));
+        let last = ran.stdout.lines().rev().map(str::trim).find(|line| !line.is_empty());
+        let said = || last.map_or_else(String::new, |line| format!(": {}", excerpt(line, MOST_SHOWN)));
+        if !ran.status.success() {
+            return Err(BenchError::Failed { command: command(), status: ran.status.to_string(), said: said() });
+        }
+        bench_nodes(&ran.stdout).ok_or_else(|| BenchError::NoCount { command: command(), said: said() })
+    }
 }
 
 /// Runs `program` with `args` followed by `bench` and returns the nodes it counts; `None` if it

@@ -77,6 +77,7 @@ pub(super) struct Task {
     limit: Duration,
     merged: bool,
     guarded: bool,
+    cpus: Vec<usize>,
 }
 
 /// Output and exit status of a program.
@@ -90,7 +91,7 @@ pub(super) struct Captured {
 
 impl Task {
     pub(super) fn new(program: impl AsRef<OsStr>, limit: Duration) -> Self {
-        Self { command: Command::new(program), limit, merged: false, guarded: false }
+        Self { command: Command::new(program), limit, merged: false, guarded: false, cpus: Vec::new() }
     }
 
     /// Like [`Self::new`], for long-running programs: neither the program nor its children outlive
@@ -132,6 +133,12 @@ impl Task {
         self
     }
 
+    /// Binds the program to `cpus`, or leaves it unbound if there are none. Only Linux binds.
+    pub(super) fn cpus(mut self, cpus: &[usize]) -> Self {
+        self.cpus = cpus.to_vec();
+        self
+    }
+
     /// Runs to the end or the deadline; no process of the group outlives the call.
     pub(super) fn run(self) -> Result<Captured, CommandError> {
         self.run_watched(&mut |_| {})
@@ -156,7 +163,9 @@ impl Task {
             (Stdio::null(), None)
         };
         self.command.stdin(guard).stdout(out_end).stderr(err_end).process_group(0);
+        let bound = Bound::new(&self.cpus).map_err(start)?;
         let spawned = self.command.spawn();
+        drop(bound); // so that our own threads run anywhere
         let limit = self.limit;
         drop(self); // and with it our copies of the writing ends, or the readers would never see the end
         let mut child = spawned.map_err(start)?;
@@ -208,6 +217,47 @@ fn wait_until(child: &Child, deadline: Instant, tick: &mut dyn FnMut()) -> io::R
 fn kill_group(child: &Child) {
     // The only possible error is "no such group", which is the state wanted.
     let _ = rustix::process::kill_process_group(Pid::from_child(child), Signal::KILL);
+}
+
+/// Binding of this thread to CPUs, which programs started from it inherit. Ends when dropped.
+struct Bound {
+    #[cfg(target_os = "linux")]
+    before: Option<rustix::thread::CpuSet>,
+}
+
+impl Bound {
+    #[cfg(target_os = "linux")]
+    fn new(cpus: &[usize]) -> io::Result<Self> {
+        use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+        if cpus.is_empty() {
+            return Ok(Self { before: None });
+        }
+        let mut set = CpuSet::new();
+        for &cpu in cpus {
+            if cpu >= CpuSet::MAX_CPU {
+                return Err(io::Error::other(format!("CPU {cpu} is beyond the last, {}", CpuSet::MAX_CPU - 1)));
+            }
+            set.set(cpu);
+        }
+        let before = sched_getaffinity(None)?;
+        sched_setaffinity(None, &set)?;
+        Ok(Self { before: Some(before) })
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn new(_: &[usize]) -> io::Result<Self> {
+        Ok(Self {})
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Drop for Bound {
+    fn drop(&mut self) {
+        if let Some(before) = &self.before {
+            // The set was this thread's own a moment ago.
+            let _ = rustix::thread::sched_setaffinity(None, before);
+        }
+    }
 }
 
 /// Thread that collects the end of a stream.

@@ -22,7 +22,7 @@ mod tuned;
 mod untracked;
 
 pub use base::{Bases, default_base};
-pub use bench::{bench, bench_nodes};
+pub use bench::{Bench, BenchError, bench, bench_nodes};
 pub use command::Update;
 pub use error::SourceError;
 pub use git::Commit;

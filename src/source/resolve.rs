@@ -36,6 +36,8 @@ pub struct Resolved {
     pub dir: Option<PathBuf>,
     /// UCI options of its recipe or registry entry.
     pub options: Vec<(String, String)>,
+    /// Arguments of its bench, split at spaces; empty if its recipe says that it has none.
+    pub bench: String,
     /// Identity and origin of the program.
     pub origin: plan::Origin,
     /// The limits that the registry says it obeys; `None` if that is not known.
@@ -245,6 +247,7 @@ pub(super) fn build(
         args: Vec::new(),
         dir: None,
         options: recipe.options.clone(),
+        bench: recipe.bench.clone(),
         origin: plan::Origin {
             spec: spec.to_owned(),
             commit: Some(commit.clone()),
@@ -287,6 +290,7 @@ fn program(
         args,
         dir: None,
         options: Vec::new(),
+        bench: "bench".to_owned(),
         origin: plan::Origin { spec: spec.to_owned(), ..plan::Origin::default() },
         limits: None,
     };

@@ -19,6 +19,7 @@
 //! | `bisect` | `bisect` | a posterior over commits |
 //! | `race` | `race` | e-processes, alpha shared by the takes |
 //! | `explain` | `explain` | cluster variances over pairs, Holm |
+//! | `speed` | `speed` | paired logarithms of times, Student's law |
 
 pub mod bisect;
 pub mod clusters;
@@ -34,6 +35,7 @@ pub mod random;
 pub mod rating;
 pub mod sequence;
 pub mod simulate;
+pub mod speed;
 pub mod sprt;
 pub mod stopping;
 pub mod student;

@@ -40,6 +40,7 @@ mod simulate;
 #[path = "../skip.rs"]
 mod skip;
 mod source;
+mod speed;
 mod syzygy;
 #[cfg(target_os = "linux")]
 mod terminal;

@@ -1,0 +1,207 @@
+//! `quintain speed`: speed of one program against another.
+
+use std::fmt::Write as _;
+
+use anyhow::{Context as _, Result, bail};
+use serde_json::json;
+
+use crate::plan::affinity::Affinity;
+use crate::run::speed::{self, Cost, Measured, Settings, Side, Work};
+use crate::run::{Exit, progress};
+use crate::settings::value;
+use crate::source::{self, Context, Resolved};
+use crate::stats::speed::{Answer, Speedup};
+
+/// Waiting share from which a warning is printed: the machine is busy.
+const BUSY: f64 = 0.1;
+
+const EXAMPLES: &str = "\
+Both programs run their `bench` in turns, bound to one CPU, and the CPU time of each run is measured. A round is one run of each; which goes
+first changes. The result is the mean of the rounds' log ratios with Student's 95 % interval, as a difference in speed of NEW against BASE:
++2 % is 2 % more nodes a second. CPU time leaves out the time that a run waits for a CPU, but not what other programs do to caches, clock
+frequency and hyper-threads: measure on a quiet machine. The start of the program counts too.
+
+Both have to search the same number of nodes, which is what a non-functional change does. A program without a bench searches positions of the
+built-in book to --depth N.
+
+Exit code: 0 NEW is faster, 1 it is slower, 3 the interval contains zero. With 95 % intervals, one of 20 comparisons of equal programs ends
+with 0 or 1.
+
+Examples:
+  quintain speed                                  the working tree against the last engine commit
+  quintain speed git:my-branch git:main
+  quintain speed ./new ./old --rounds 200 --width 0.3
+  quintain speed stockfish ./stockfish-patched --bench 'bench 16 1 13'
+  quintain speed ./new ./old --depth 12 --option Hash=64 --json
+
+JSON: `new`, `base` (`name, sha256, nodes, seconds, nps`: medians), `rounds`, `speed` (`percent, lo, hi, deviation`), `instructions`, `cycles` (the same, or null
+where the system does not count them; + is fewer), `answer` (faster|slower|open), `cpus`, `waiting`.";
+
+/// Is NEW faster than BASE? Runs both in turns and compares their CPU time.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = EXAMPLES, allow_negative_numbers = true)]
+pub(super) struct SpeedArgs {
+    /// The engine whose speed is in question [default: `.`, the working tree].
+    #[arg(value_name = "NEW")]
+    new: Option<String>,
+    /// The engine it is compared with [default: the last commit with other engine sources].
+    #[arg(value_name = "BASE")]
+    base: Option<String>,
+    /// Rounds at most.
+    #[arg(long, value_name = "N", default_value_t = 40, value_parser = rounds)]
+    rounds: usize,
+    /// End as soon as the interval is this narrow: half its width, in percent.
+    #[arg(long, value_name = "PERCENT")]
+    width: Option<f64>,
+    /// Arguments of the bench [default: those of the recipe, or `bench`].
+    #[arg(long, value_name = "WORDS", conflicts_with = "depth")]
+    bench: Option<String>,
+    /// Search to this depth by UCI instead of the bench.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    depth: Option<u32>,
+    /// A UCI option of both, with --depth; may be repeated.
+    #[arg(long = "option", value_name = "NAME=VALUE", value_parser = value::option, requires = "depth")]
+    options: Vec<(String, String)>,
+    /// CPUs that each run is bound to: auto (one), off, or a list such as 2,3.
+    #[arg(long, value_name = "CPUS", default_value = "auto")]
+    affinity: String,
+    /// Decides which program goes first.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Print one JSON document.
+    #[arg(long)]
+    json: bool,
+}
+
+fn rounds(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(rounds @ 2..=100_000) => Ok(rounds),
+        _ => Err("write a number from 2 to 100000".to_owned()),
+    }
+}
+
+pub(super) fn run(args: &SpeedArgs) -> Result<Exit> {
+    if args.width.is_some_and(|width| !(width > 0.0 && width.is_finite())) {
+        bail!("--width: write a number of percent above 0");
+    }
+    let settings = Settings {
+        work: match args.depth {
+            Some(depth) => Work::Depth(depth, args.options.clone()),
+            None => Work::Bench(args.bench.clone()),
+        },
+        rounds: args.rounds,
+        width: args.width,
+        affinity: args.affinity.parse::<Affinity>().context("--affinity")?,
+        seed: args.seed,
+    };
+    let context = Context::from_env()?;
+    let new = args.new.as_deref().unwrap_or(".");
+    let base = match &args.base {
+        Some(base) => base.clone(),
+        None => source::default_base(&context, new).context("BASE is missing, and cannot be found by itself")?,
+    };
+    let find = |spec: &str| source::resolve(spec, &context, &mut progress::step);
+    let engines = [find(new)?, find(&base)?];
+    if engines[0].origin.sha256 == engines[1].origin.sha256 && engines[0].args == engines[1].args {
+        progress::warn("both are the same program: the result is the noise of this machine");
+    }
+    let names = names(&engines);
+    let measured = speed::measure(engines, &settings)?;
+    if measured.waiting > BUSY {
+        progress::warn(&format!(
+            "the runs waited {:.0} % of the time for a CPU or a disk: the machine is busy, and the interval is wider for it",
+            measured.waiting * 100.0
+        ));
+    }
+    progress::result(&if args.json { to_json(&measured)? } else { text(&measured, &names, settings.width) });
+    Ok(match measured.time.answer() {
+        Answer::Faster => Exit::Done,
+        Answer::Slower => Exit::Failed,
+        Answer::Open => Exit::Inconclusive,
+    })
+}
+
+/// Names of the programs, or their specs if the names are the same.
+fn names(engines: &[Resolved; 2]) -> [String; 2] {
+    let [new, base] = engines;
+    if new.name == base.name && new.origin.spec != base.origin.spec {
+        [new.origin.spec.clone(), base.origin.spec.clone()]
+    } else {
+        [new.name.clone(), base.name.clone()]
+    }
+}
+
+/// Median CPU time of a run, in seconds.
+fn seconds(side: &Side) -> f64 {
+    let mut times: Vec<f64> = side.costs.iter().map(|cost: &Cost| cost.cpu.as_secs_f64()).collect();
+    times.sort_by(f64::total_cmp);
+    times.get(times.len() / 2).copied().unwrap_or(0.0)
+}
+
+/// Nodes per second of CPU time.
+fn nps(side: &Side) -> f64 {
+    let seconds = seconds(side);
+    if seconds > 0.0 { side.nodes as f64 / seconds } else { 0.0 }
+}
+
+fn text(measured: &Measured, names: &[String; 2], wanted: Option<f64>) -> String {
+    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(4);
+    let mut text = format!("{:<width$}  {:>12}  {:>9}  {:>12}\n", "", "nodes", "CPU s", "nodes/s");
+    for (side, name) in measured.sides.iter().zip(names) {
+        let _ = writeln!(text, "{name:<width$}  {:>12}  {:>9.4}  {:>12.0}", side.nodes, seconds(side), nps(side));
+    }
+    let found = &measured.time;
+    let interval = |found: &Speedup| format!("{:+.2} % [{:+.2}, {:+.2}]", found.percent, found.lo, found.hi);
+    let verdict = match found.answer() {
+        Answer::Faster => format!("{} is faster", names[0]),
+        Answer::Slower => format!("{} is slower", names[0]),
+        Answer::Open => "no difference shown".to_owned(),
+    };
+    let _ = writeln!(text, "\nspeed         {}  {verdict}", interval(found));
+    for (label, count) in [("instructions", &measured.instructions), ("cycles", &measured.cycles)] {
+        if let Some(count) = count {
+            let _ = writeln!(text, "{label:<12}  {}  (+ is fewer)", interval(count));
+        }
+    }
+    let cpus = match measured.cpus.as_slice() {
+        [] => "not bound to a CPU".to_owned(),
+        [cpu] => format!("CPU {cpu}"),
+        cpus => format!("CPUs {}", cpus.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")),
+    };
+    let _ = write!(text, "{} rounds, {cpus}, 95 % interval", found.rounds);
+    let wanted = wanted.unwrap_or(0.5);
+    let needed = found.rounds_for(wanted);
+    if found.half_width() > wanted && needed <= 1e5 {
+        let _ = write!(text, "; for +-{wanted} % about {needed:.0} rounds are needed (--rounds)");
+    }
+    text
+}
+
+fn to_json(measured: &Measured) -> Result<String> {
+    let side = |side: &Side| {
+        json!({
+            "name": side.engine.name,
+            "sha256": side.engine.origin.sha256,
+            "nodes": side.nodes,
+            "seconds": seconds(side),
+            "nps": nps(side),
+        })
+    };
+    let speedup = |found: &Speedup| json!({ "percent": found.percent, "lo": found.lo, "hi": found.hi, "deviation": found.deviation });
+    let document = json!({
+        "new": side(&measured.sides[0]),
+        "base": side(&measured.sides[1]),
+        "rounds": measured.time.rounds,
+        "speed": speedup(&measured.time),
+        "instructions": measured.instructions.as_ref().map(speedup),
+        "cycles": measured.cycles.as_ref().map(speedup),
+        "answer": match measured.time.answer() {
+            Answer::Faster => "faster",
+            Answer::Slower => "slower",
+            Answer::Open => "open",
+        },
+        "cpus": measured.cpus,
+        "waiting": measured.waiting,
+    });
+    Ok(serde_json::to_string_pretty(&document)?)
+}

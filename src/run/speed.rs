@@ -1,0 +1,262 @@
+//! Measurement of two programs' speed: the same work by both, in turns.
+//!
+//! The cost of a run is the CPU time of the engine's processes, so that a run loses nothing while
+//! other programs have the CPU. What remains of the machine's noise (caches, clock frequency,
+//! hyper-threads) changes slowly, and most of it is the same for the two runs of a round.
+
+mod meter;
+
+use std::time::Duration;
+
+use crate::chess::Variant;
+use crate::openings::builtin;
+use crate::plan::affinity::Affinity;
+use crate::run::error::{Result, fail};
+use crate::run::tuning::sensitivity::positions;
+use crate::run::{prepare, progress};
+use crate::schedule::affinity::{Topology, check_cpus};
+use crate::source::{Bench, Resolved};
+use crate::stats::random::SplitMix64;
+use crate::stats::speed::Speedup;
+use crate::text::{printable, with_causes};
+use crate::uci::Go;
+use crate::uci::process::{Engine, EngineConfig, SearchOutcome};
+
+pub(crate) use meter::Cost;
+use meter::Meter;
+
+/// Deadline of one run.
+const LIMIT: Duration = Duration::from_mins(10);
+
+/// Positions of the built-in book that an engine without a bench searches.
+const POSITIONS: usize = 24;
+
+/// Rounds before the width of the interval may end a measurement.
+const FEWEST: usize = 10;
+
+/// Work that both programs do.
+#[derive(Clone, Debug)]
+pub(crate) enum Work {
+    /// The program's own bench: these arguments, or else those of its recipe.
+    Bench(Option<String>),
+    /// Searches to a depth, by UCI, with these options.
+    Depth(u32, Vec<(String, String)>),
+}
+
+/// Settings of a measurement.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    pub(crate) work: Work,
+    /// Rounds at most; each runs both programs once.
+    pub(crate) rounds: usize,
+    /// Half the width of the interval, in percent, that ends the measurement.
+    pub(crate) width: Option<f64>,
+    /// CPUs of the runs.
+    pub(crate) affinity: Affinity,
+    /// Decides which program begins a round.
+    pub(crate) seed: u64,
+}
+
+/// A measured program.
+#[derive(Debug)]
+pub(crate) struct Side {
+    pub(crate) engine: Resolved,
+    /// Nodes of every run.
+    pub(crate) nodes: u64,
+    /// Costs by round.
+    pub(crate) costs: Vec<Cost>,
+}
+
+/// Result of a measurement, of the first program against the second.
+#[derive(Debug)]
+pub(crate) struct Measured {
+    pub(crate) sides: [Side; 2],
+    /// CPUs that the programs were bound to.
+    pub(crate) cpus: Vec<usize>,
+    /// By CPU time.
+    pub(crate) time: Speedup,
+    /// By instructions, if the system counts them.
+    pub(crate) instructions: Option<Speedup>,
+    /// By cycles, if the system counts them.
+    pub(crate) cycles: Option<Speedup>,
+    /// Time that the runs waited for a CPU or a disk, as a share of their wall time.
+    pub(crate) waiting: f64,
+}
+
+/// Measures two programs. The first run of each warms caches up and is not counted.
+///
+/// # Errors
+/// Returns an error if a run fails, or if the node counts differ: then the programs do not do the
+/// same work.
+pub(crate) fn measure(engines: [Resolved; 2], settings: &Settings) -> Result<Measured> {
+    let topology = Topology::detect();
+    check_cpus(1, 1, &settings.affinity, &topology)?;
+    let cpus = topology.slots(&settings.affinity, 1);
+    let cpus = match &settings.affinity {
+        Affinity::Cpus(cpus) => cpus.clone(),
+        _ => cpus.into_iter().next().unwrap_or_default(),
+    };
+    let runners = [runner(&engines[0], settings, &cpus)?, runner(&engines[1], settings, &cpus)?];
+    let [first, second] = engines;
+    let mut sides = [first, second].map(|engine| Side { engine, nodes: 0, costs: Vec::new() });
+    for (side, runner) in sides.iter_mut().zip(&runners) {
+        side.nodes = runner.run()?.0;
+    }
+    if sides[0].nodes != sides[1].nodes {
+        fail!(
+            Setting,
+            "{} searches {} nodes and {} {}: they do not do the same work, so their times cannot be compared; `quintain sprt` tells \
+             which is stronger",
+            sides[0].engine.name,
+            sides[0].nodes,
+            sides[1].engine.name,
+            sides[1].nodes
+        );
+    }
+    let mut order = SplitMix64::new(settings.seed);
+    let mut time = None;
+    for round in 0..settings.rounds {
+        // Each order once in two rounds, so that a drift cancels.
+        let begins = if round % 2 == 0 { order.below(2) as usize } else { 1 - begun(&sides) };
+        for place in [begins, 1 - begins] {
+            let (nodes, mut cost) = runners[place].run()?;
+            cost.began_round = place == begins;
+            let side = &mut sides[place];
+            if nodes != side.nodes {
+                fail!(
+                    Engine,
+                    "{} searched {} nodes and now {nodes}: its work is not the same each time; measure it with one thread",
+                    side.engine.name,
+                    side.nodes
+                );
+            }
+            side.costs.push(cost);
+        }
+        time = Speedup::of(&pairs(&sides, |cost| cost.cpu.as_secs_f64()));
+        let narrow = settings.width.zip(time).is_some_and(|(width, found)| found.half_width() <= width);
+        if narrow && round + 1 >= FEWEST {
+            break;
+        }
+        tell(round + 1, settings.rounds, time.as_ref());
+    }
+    let Some(time) = time else { fail!(Setting, "--rounds {}: at least 2 are needed", settings.rounds) };
+    let counted = |count: fn(&Cost) -> Option<u64>| {
+        let all = sides.iter().flat_map(|side| &side.costs).all(|cost| count(cost).is_some());
+        all.then(|| Speedup::of(&pairs(&sides, |cost| count(cost).unwrap_or(0) as f64))).flatten()
+    };
+    let (instructions, cycles) = (counted(|cost| cost.instructions), counted(|cost| cost.cycles));
+    let sum = |part: fn(&Cost) -> Duration| sides.iter().flat_map(|side| &side.costs).map(part).sum::<Duration>();
+    let (cpu, wall) = (sum(|cost| cost.cpu).as_secs_f64(), sum(|cost| cost.wall).as_secs_f64());
+    let waiting = if wall > 0.0 { (1.0 - cpu / wall).max(0.0) } else { 0.0 };
+    Ok(Measured { sides, cpus, time, instructions, cycles, waiting })
+}
+
+/// The program that began the last round.
+fn begun(sides: &[Side; 2]) -> usize {
+    usize::from(sides[1].costs.last().is_some_and(|cost| cost.began_round))
+}
+
+fn pairs(sides: &[Side; 2], part: impl Fn(&Cost) -> f64) -> Vec<(f64, f64)> {
+    sides[0].costs.iter().zip(&sides[1].costs).map(|(first, second)| (part(first), part(second))).collect()
+}
+
+fn tell(round: usize, rounds: usize, time: Option<&Speedup>) {
+    if let Some(found) = time.filter(|_| round.is_multiple_of(10) && round < rounds) {
+        progress::note(&format!("round {round}: {:+.2} % [{:+.2}, {:+.2}]", found.percent, found.lo, found.hi));
+    }
+}
+
+/// A way to let a program do its work once.
+enum Runner {
+    Bench(Bench),
+    Depth { config: Box<EngineConfig>, cpus: Vec<usize>, depth: u32 },
+}
+
+fn runner(engine: &Resolved, settings: &Settings, cpus: &[usize]) -> Result<Runner> {
+    match &settings.work {
+        Work::Bench(words) => {
+            let words = words.as_ref().unwrap_or(&engine.bench);
+            if words.trim().is_empty() {
+                fail!(Setting, "{}: its recipe says that it has no bench; use --depth N", engine.name);
+            }
+            let args = engine.args.iter().cloned().chain(words.split_whitespace().map(str::to_owned));
+            Ok(Runner::Bench(Bench {
+                program: engine.program.clone(),
+                args: args.collect(),
+                dir: engine.dir.clone(),
+                cpus: cpus.to_vec(),
+                limit: LIMIT,
+            }))
+        }
+        Work::Depth(depth, typed) => {
+            let mut options = engine.options.clone();
+            for (name, value) in typed {
+                options.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+                options.push((name.clone(), value.clone()));
+            }
+            let config = EngineConfig {
+                name: engine.name.clone(),
+                program: engine.program.clone(),
+                args: engine.args.clone(),
+                dir: engine.dir.clone(),
+                options,
+                ..EngineConfig::default()
+            };
+            Ok(Runner::Depth { config: Box::new(config), cpus: cpus.to_vec(), depth: *depth })
+        }
+    }
+}
+
+impl Runner {
+    /// Runs the program once. Returns its node count and the cost.
+    fn run(&self) -> Result<(u64, Cost)> {
+        let meter = Meter::start();
+        let nodes = match self {
+            Self::Bench(bench) => match bench.run() {
+                Ok(nodes) => nodes,
+                Err(error) => fail!(
+                    Engine,
+                    "{}; --bench names other arguments, and --depth N measures an engine that has no bench",
+                    with_causes(&error)
+                ),
+            },
+            Self::Depth { config, cpus, depth } => prepare::runtime()?.block_on(search(config, cpus, *depth))?,
+        };
+        Ok((nodes, meter.stop()))
+    }
+}
+
+/// Starts the engine, searches positions of the built-in book to a depth, and ends it. Returns the
+/// nodes of all searches.
+async fn search(config: &EngineConfig, cpus: &[usize], depth: u32) -> Result<u64> {
+    let lines = positions(&builtin::book(Variant::Standard)?, POSITIONS)?;
+    let mut engine = Engine::start(config, cpus).await?;
+    let go = Go { depth: Some(depth), ..Go::default() };
+    let mut nodes: u64 = 0;
+    for line in &lines {
+        if let Err(fault) = engine.new_game().await {
+            fail!(Engine, "engine {}: {fault}", config.name);
+        }
+        match engine.go(line.as_bytes(), &go, Some(LIMIT)).await {
+            SearchOutcome::BestMove { info, .. } => match info.nodes {
+                Some(count) => nodes = nodes.saturating_add(count),
+                None => fail!(Engine, "engine {}: no `info` with `nodes` after `go depth {depth}`", config.name),
+            },
+            SearchOutcome::Overrun { elapsed, .. } => {
+                fail!(
+                    Engine,
+                    "engine {}: no move within {} s after `go depth {depth}`; use a lower --depth",
+                    config.name,
+                    elapsed.as_secs()
+                )
+            }
+            SearchOutcome::Exited { status, .. } => {
+                let said = engine.stderr_tail().lines().last().map(printable).unwrap_or_default();
+                let said = if said.is_empty() { said } else { format!("; it said: {said}") };
+                fail!(Engine, "engine {}: {status} after `go depth {depth}`{said}", config.name)
+            }
+        }
+    }
+    engine.quit().await;
+    Ok(nodes)
+}
