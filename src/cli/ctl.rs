@@ -7,6 +7,7 @@ use clap::Subcommand;
 
 use crate::control::client::Client;
 use crate::control::protocol::{ClientMessage, ServerMessage};
+use crate::report::workers;
 use crate::run::dir::RunDir;
 use crate::run::progress;
 
@@ -14,7 +15,8 @@ use crate::run::progress;
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "Exit codes: 0 done, 2 not done: the run is not live, or it refused.\n\nExamples:\n  \
                   quintain ctl results/runs/20260101-120000-sprt pause\n  \
-                  quintain ctl results/runs/20260101-120000-sprt concurrency 4")]
+                  quintain ctl results/runs/20260101-120000-sprt concurrency 4\n  \
+                  quintain ctl results/runs/20260101-120000-sprt workers drop local-2")]
 pub(super) struct CtlArgs {
     /// The run's directory.
     #[arg(value_name = "RUN")]
@@ -26,7 +28,7 @@ pub(super) struct CtlArgs {
     command: Steer,
 }
 
-#[derive(Clone, Copy, Debug, Subcommand)]
+#[derive(Clone, Debug, Subcommand)]
 enum Steer {
     /// Show the state of the run.
     Status,
@@ -44,20 +46,44 @@ enum Steer {
         #[arg(value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
         games: u16,
     },
+    /// List the workers in other processes, with their games and states.
+    Workers {
+        #[command(subcommand)]
+        command: Option<WorkersCommand>,
+    },
+}
+
+#[derive(Clone, Debug, Subcommand)]
+enum WorkersCommand {
+    /// Play no more pairs on a worker, and its pairs in play on others. It stays out until the run
+    /// is resumed.
+    Drop {
+        /// Name of the worker, as listed.
+        #[arg(value_name = "NAME")]
+        name: String,
+    },
 }
 
 pub(super) fn run(args: &CtlArgs) -> Result<()> {
     let (dir, _) = RunDir::open(&args.dir)?;
-    let ask = match args.command {
+    let ask = match &args.command {
         Steer::Status => ClientMessage::Status,
         Steer::Pause => ClientMessage::Pause,
         Steer::Resume => ClientMessage::Resume,
         Steer::Stop => ClientMessage::Stop,
-        Steer::Concurrency { games } => ClientMessage::Concurrency { games },
+        Steer::Concurrency { games } => ClientMessage::Concurrency { games: *games },
+        Steer::Workers { command: None } => ClientMessage::Workers,
+        Steer::Workers { command: Some(WorkersCommand::Drop { name }) } => {
+            ClientMessage::DropWorker { name: name.clone() }
+        }
     };
     let (text, answer) = Client::connect(dir.root())?.ask(ask)?;
     match answer {
-        ServerMessage::Status { .. } if args.json => progress::result(&text),
+        ServerMessage::Status { .. } | ServerMessage::Workers { .. } if args.json => progress::result(&text),
+        ServerMessage::Workers { workers, .. } if workers.is_empty() => {
+            progress::result("no worker: this run is played by threads of its own");
+        }
+        ServerMessage::Workers { workers, .. } => progress::result(&workers::table(&workers).join("\n")),
         ServerMessage::Status { phase, concurrency, playing, .. } => {
             progress::result(&format!("{phase}, concurrency {concurrency}, {playing} being played"));
         }

@@ -96,6 +96,7 @@ fn follow(mut client: Client, plan: &Plan) -> Result<Option<Exit>> {
                 break;
             }
             ServerMessage::Status { .. }
+            | ServerMessage::Workers { .. }
             | ServerMessage::Error { .. }
             | ServerMessage::Game(_)
             | ServerMessage::Ply(_)

@@ -17,11 +17,13 @@ use super::children::Ended;
 use super::leases::{Attempt, Lease, Leases};
 use super::link::{Link, LinkError, call, is_from, reply_to, subject, worker_name};
 use super::live::Live;
+use super::roster::{Roster, name};
 use super::wire::{self, Beat, Hello, Note, Offer, Orders, PairResult, Take, Welcome, WirePair};
-use crate::plan::{Plan, file};
+use crate::plan::{Machine, Plan, file};
 use crate::record::{GameId, Leg, PairId, PlayerId};
 use crate::schedule::remote::{Answer, RemoteEnd, RemoteEvent, Seat};
 use crate::tournament::events::{PairTask, Stop, WorkerEvent};
+use crate::tournament::workers::WorkerStatus;
 
 /// Silence after which a worker is lost.
 const LOST_AFTER: Duration = Duration::from_secs(30);
@@ -61,6 +63,9 @@ pub(super) struct Coordinator {
     link: Link,
     end: RemoteEnd,
     leases: Leases<Work>,
+    roster: Roster,
+    /// Workers as the dispatcher was last told.
+    reported: Vec<WorkerStatus>,
     takers: VecDeque<Taker>,
     /// Pairs whose slot was gone when they came.
     ready: VecDeque<(Seat, Box<PairTask>, Instant)>,
@@ -80,6 +85,8 @@ impl Coordinator {
         let first = Attempt(u64::try_from(since_1970.as_micros()).unwrap_or(0));
         Self {
             run,
+            roster: Roster::new(plan.is_timed()),
+            reported: Vec::new(),
             plan,
             link,
             end,
@@ -162,7 +169,13 @@ impl Coordinator {
                     wire::VERSION
                 ))
             }
-            Ok(_) => Welcome::Plan(file::to_toml(&self.plan)),
+            Ok(hello) => match self.roster.admit(&hello.worker, hello.machine.map(Machine::from)) {
+                Ok(()) => Welcome::Plan(file::to_toml(&self.plan)),
+                Err(why) => {
+                    self.warn(why.clone());
+                    Welcome::Refused(why)
+                }
+            },
             Err(error) => Welcome::Refused(error.to_string()),
         };
         self.link.answer(&reply, &welcome).await;
@@ -181,7 +194,8 @@ impl Coordinator {
             self.link.answer(&reply, &offer).await;
             return;
         }
-        if self.stop() != Stop::No {
+        self.roster.hear(&worker, slot.saturating_add(1));
+        if self.stop() != Stop::No || self.roster.is_dropped(&worker) {
             self.link.answer(&reply, &Offer::Over).await;
             return;
         }
@@ -198,15 +212,44 @@ impl Coordinator {
     }
 
     async fn on_answer(&mut self, answer: Answer) {
-        self.asking = self.asking.saturating_sub(1);
         match answer {
-            Answer::Task(seat, task) => self.grant(seat, task).await,
+            Answer::Task(seat, task) => {
+                self.asking = self.asking.saturating_sub(1);
+                self.grant(seat, task).await;
+            }
+            Answer::Drop(worker) => self.drop_worker(&worker).await,
             Answer::Leave(_) => {
+                self.asking = self.asking.saturating_sub(1);
                 if let Some(taker) = self.takers.pop_front() {
                     let offer = if self.stop() == Stop::No { Offer::Wait } else { Offer::Over };
                     self.link.answer(&taker.reply, &offer).await;
                 }
             }
+        }
+    }
+
+    /// Takes a worker out of the run. Its pairs are played by others.
+    async fn drop_worker(&mut self, worker: &str) {
+        self.roster.drop_worker(worker);
+        let (gone, rest) =
+            std::mem::take(&mut self.takers).into_iter().partition(|taker| name(&taker.worker) == worker);
+        self.takers = rest;
+        for taker in Vec::from(gone) {
+            self.link.answer(&taker.reply, &Offer::Over).await;
+        }
+        let lost = self.leases.release(|session| name(session) == worker);
+        self.warn(format!("worker {worker}: dropped by `quintain ctl`; {}", replayed(lost.len())));
+        lost.into_iter().for_each(|(_, lease)| self.give_back(lease));
+        // It hears so in the answer to its next sign of life.
+        self.link.say(subject(&self.run, "ctl")).await;
+    }
+
+    /// Tells the dispatcher which workers there are, if that changed.
+    fn report(&mut self) {
+        let statuses = self.roster.statuses(|session| self.leases.pairs_of(session).map(|pair| pair.0 + 1).collect());
+        if statuses != self.reported {
+            self.reported.clone_from(&statuses);
+            self.tell(RemoteEvent::Workers(statuses));
         }
     }
 
@@ -233,6 +276,8 @@ impl Coordinator {
         }
         let named: Vec<_> = beat.held.iter().map(|(pair, attempt)| (PairId(*pair), Attempt(*attempt))).collect();
         let void = self.leases.beat(&beat.worker, &named, self.now());
+        self.roster.hear(&beat.worker, 0);
+        let is_dropped = self.roster.is_dropped(&beat.worker);
         for note in beat.notes {
             self.pass_on(&beat.worker, note);
         }
@@ -243,6 +288,7 @@ impl Coordinator {
         }
         if beat.leaves {
             let lost = self.leases.lose_worker(&beat.worker);
+            self.roster.lose(&beat.worker, 0, "left");
             lost.into_iter().for_each(|(_, lease)| self.give_back(lease));
             self.takers.retain(|taker| taker.worker != beat.worker);
         }
@@ -253,7 +299,7 @@ impl Coordinator {
         let written = beat.sent.iter().copied().filter(is_settled).collect();
         let orders = *self.end.orders.borrow();
         let orders = Orders {
-            stop: Orders::level(orders.stop),
+            stop: Orders::level(if is_dropped { Stop::Now } else { orders.stop }),
             paused: orders.paused,
             moves: orders.moves,
             written,
@@ -378,13 +424,14 @@ impl Coordinator {
         if self.stop() == Stop::Now {
             return;
         }
-        if let Some(why) = &ended.refusal {
+        if let Some(why) = ended.refusal.as_ref().filter(|_| !self.roster.is_dropped(&ended.session)) {
             self.tell(RemoteEvent::Broken(format!("worker {} cannot serve this run: {why}", ended.session)));
         }
         self.takers.retain(|taker| taker.worker != ended.session);
         let lost = self.leases.lose_worker(&ended.session);
-        // After a stop a worker without a pair ends as it should.
-        if self.stop() == Stop::No || !lost.is_empty() {
+        self.roster.lose(&ended.session, lost.len(), &format!("ended ({})", ended.status));
+        // After a stop a worker without a pair ends as it should, and a dropped one always.
+        if (self.stop() == Stop::No || !lost.is_empty()) && !self.roster.is_dropped(&ended.session) {
             self.warn(format!("worker {}: ended ({}); {}", ended.session, ended.status, replayed(lost.len())));
         }
         self.lose(lost);
@@ -392,11 +439,14 @@ impl Coordinator {
 
     async fn on_tick(&mut self) {
         let lost = self.leases.expire(self.now());
-        let silent: BTreeSet<_> = lost.iter().map(|(_, lease)| lease.worker.as_str()).collect();
+        let silent: BTreeSet<_> = lost.iter().map(|(_, lease)| lease.worker.clone()).collect();
         for worker in silent {
             let pairs = lost.iter().filter(|(_, lease)| lease.worker == worker).count();
-            self.warn(format!("worker {worker}: silent for {} s; {}", LOST_AFTER.as_secs(), replayed(pairs)));
+            let why = format!("silent for {} s", LOST_AFTER.as_secs());
+            self.warn(format!("worker {worker}: {why}; {}", replayed(pairs)));
+            self.roster.lose(&worker, pairs, &why);
         }
+        self.report();
         self.lose(lost);
         // The one that has waited longest is in front.
         while self.takers.front().is_some_and(|taker| taker.since.elapsed() > LONGEST_WAIT) {

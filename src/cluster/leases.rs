@@ -117,6 +117,16 @@ impl<T> Leases<T> {
         self.lose(|lease| lease.worker == worker)
     }
 
+    /// Pairs that a worker holds.
+    pub(crate) fn pairs_of(&self, worker: &str) -> impl Iterator<Item = PairId> {
+        self.held.iter().filter(move |(_, lease)| lease.worker == worker).map(|(pair, _)| *pair)
+    }
+
+    /// Ends the leases of chosen workers without blame, and returns them by pair.
+    pub(crate) fn release(&mut self, is_chosen: impl Fn(&str) -> bool) -> Vec<(PairId, Lease<T>)> {
+        self.held.extract_if(.., |_, lease| is_chosen(&lease.worker)).collect()
+    }
+
     /// Ends all leases without blame.
     pub(crate) fn clear(&mut self) -> Vec<(PairId, Lease<T>)> {
         std::mem::take(&mut self.held).into_iter().collect()

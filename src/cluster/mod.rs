@@ -27,6 +27,7 @@ mod live;
 mod local;
 #[allow(dead_code, reason = "used once workers join from other machines")]
 mod registry;
+mod roster;
 mod server;
 #[allow(dead_code, reason = "used once workers join from other machines")]
 mod sign;

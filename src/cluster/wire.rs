@@ -18,6 +18,7 @@ use flate2::read::{DeflateDecoder, DeflateEncoder};
 use serde::{Deserialize, Serialize};
 
 use crate::journal;
+use crate::plan::Machine;
 use crate::record::{ByColor, GameId, GameRecord, Leg, Opening, PairId, PlayerId};
 use crate::tournament::events::{self, Failure, PairTask};
 
@@ -30,12 +31,38 @@ pub(crate) const BEAT: Duration = Duration::from_secs(5);
 /// Most bytes of an unpacked result: two games with all that engines said.
 const MOST_RESULT: u64 = 64 << 20;
 
+/// Most characters kept of a machine's description.
+const MOST_NAME: usize = 100;
+
 /// Request of the plan.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Hello {
     pub(crate) v: u32,
     pub(crate) worker: String,
     pub(crate) program: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) machine: Option<WireMachine>,
+}
+
+/// A [`Machine`].
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct WireMachine {
+    cpu: String,
+    cores: usize,
+    os: String,
+}
+
+impl From<Machine> for WireMachine {
+    fn from(Machine { cpu, cores, os }: Machine) -> Self {
+        Self { cpu, cores, os }
+    }
+}
+
+impl From<WireMachine> for Machine {
+    fn from(WireMachine { cpu, cores, os }: WireMachine) -> Self {
+        let short = |text: String| text.chars().filter(|c| !c.is_control()).take(MOST_NAME).collect();
+        Self { cpu: short(cpu), cores, os: short(os) }
+    }
 }
 
 /// Answer to [`Hello`].

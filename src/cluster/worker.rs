@@ -180,8 +180,12 @@ pub(crate) async fn serve(settings: Settings) -> Result<(), WorkerError> {
 
 /// Fetches the text of the run's plan.
 async fn hello(link: &Link, settings: &Settings) -> Result<String, WorkerError> {
-    let hello =
-        Hello { v: wire::VERSION, worker: settings.session.clone(), program: env!("CARGO_PKG_VERSION").to_owned() };
+    let hello = Hello {
+        v: wire::VERSION,
+        worker: settings.session.clone(),
+        program: env!("CARGO_PKG_VERSION").to_owned(),
+        machine: Some(Topology::detect().machine().into()),
+    };
     let began = Instant::now();
     while began.elapsed() < FORSAKEN {
         if let Some(bytes) = link.ask(subject_of(&settings.run, "plan", &settings.session), &hello).await {

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::report::console::{Bar, View};
 use crate::report::tune;
+use crate::report::workers::WorkerRow;
 use crate::stats::estimates::Estimates;
 use crate::tournament::events::{Command, Phase, Status};
 use crate::tune::auto::Auto;
@@ -16,7 +17,7 @@ pub const VERSION: u32 = 1;
 const MOST_MOVED: usize = 5;
 
 /// Message from a client: one JSON object a line, such as `{"cmd":"concurrency","games":4}`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "cmd", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum ClientMessage {
     /// Ask for the run's status.
@@ -32,6 +33,13 @@ pub enum ClientMessage {
         /// At least 1.
         games: u16,
     },
+    /// List the workers in other processes.
+    Workers,
+    /// Play no more pairs on a worker.
+    DropWorker {
+        /// Its name.
+        name: String,
+    },
     /// Send the run's events until it ends.
     Watch {
         /// Include the games being played and their moves.
@@ -46,16 +54,17 @@ const fn is_false(value: &bool) -> bool {
 }
 
 impl ClientMessage {
-    /// The command for the run; `None` for `watch`, which the server handles.
+    /// The command for the run; `None` for what the server answers: `watch` and `workers`.
     #[must_use]
-    pub const fn command(self) -> Option<Command> {
+    pub fn command(self) -> Option<Command> {
         match self {
             Self::Status => Some(Command::Status),
             Self::Pause => Some(Command::Pause),
             Self::Resume => Some(Command::Resume),
             Self::Stop => Some(Command::Stop),
             Self::Concurrency { games } => Some(Command::Concurrency(games)),
-            Self::Watch { .. } => None,
+            Self::DropWorker { name } => Some(Command::DropWorker(name)),
+            Self::Workers | Self::Watch { .. } => None,
         }
     }
 }
@@ -79,6 +88,13 @@ pub enum ServerMessage {
     Error {
         /// The reason, in one line.
         error: String,
+    },
+    /// The workers in other processes, by name.
+    Workers {
+        /// [`VERSION`].
+        v: u32,
+        /// All of them.
+        workers: Vec<WorkerRow>,
     },
     /// The state of the run, about once a second.
     Progress(Box<Progress>),
@@ -168,6 +184,9 @@ pub struct Progress {
     /// Figures of a tuning; absent if the run is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tune: Option<TuneSay>,
+    /// The first workers in other processes, by name; absent if the run has none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub workers: Vec<WorkerRow>,
     /// Pairs a minute since the process began.
     pub pairs_per_minute: Option<f64>,
     /// Seconds since the process began.
@@ -275,6 +294,8 @@ mod tests {
             (r#"{"cmd":"resume"}"#, Some(ClientMessage::Resume)),
             (r#"{"cmd":"stop"}"#, Some(ClientMessage::Stop)),
             (r#"{"cmd":"status"}"#, Some(ClientMessage::Status)),
+            (r#"{"cmd":"workers"}"#, Some(ClientMessage::Workers)),
+            (r#"{"cmd":"drop-worker","name":"a"}"#, Some(ClientMessage::DropWorker { name: "a".to_owned() })),
             (r#"{"cmd":"watch"}"#, Some(ClientMessage::Watch { moves: false })),
             (r#"{"cmd":"watch","moves":true}"#, Some(ClientMessage::Watch { moves: true })),
             (r#"{"cmd":"watch","moves":1}"#, None),

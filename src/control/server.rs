@@ -17,9 +17,11 @@ use crate::control::place::{self, SocketFiles};
 use crate::control::protocol::{ClientMessage, Progress, ServerMessage, TuneSay, VERSION, line};
 use crate::plan::Plan;
 use crate::report::console::Viewer;
+use crate::report::workers::{self, WorkerRow};
 use crate::stats::estimates::Estimates;
 use crate::tournament::events::{Command, Observer, Request, RunEvent};
 use crate::tournament::standing::Standing;
+use crate::tournament::workers::WorkerStatus;
 
 /// Clients at once; more are turned away.
 const MAX_CLIENTS: usize = 32;
@@ -43,6 +45,9 @@ const PACE: Duration = Duration::from_millis(10);
 /// sent the same few messages a second.
 const MOVES_PACE: Duration = Duration::from_millis(100);
 
+/// Workers that a report of progress names; `workers` asks for all.
+const MOST_WORKERS: usize = 64;
+
 /// Time for clients to read the end of a run.
 const FAREWELL: Duration = Duration::from_secs(1);
 
@@ -59,6 +64,7 @@ pub struct Server {
 struct Context {
     commands: mpsc::Sender<Request>,
     last: watch::Receiver<Arc<str>>,
+    workers: watch::Receiver<Vec<WorkerRow>>,
     boards: Arc<Mutex<Boards>>,
 }
 
@@ -74,9 +80,17 @@ impl Server {
         let (progress, last) = watch::channel(Arc::from(""));
         let (closing, closed) = oneshot::channel();
         let boards = Arc::new(Mutex::new(Boards::new(plan)));
-        let context = Context { commands, last, boards: Arc::clone(&boards) };
+        let (workers, rows) = watch::channel(Vec::new());
+        let context = Context { commands, last, workers: rows, boards: Arc::clone(&boards) };
         let task = tokio::spawn(serve(listener, context, lines.clone(), closed));
-        let publisher = Publisher { viewer: Viewer::new(plan), lines: lines.clone(), progress, boards };
+        let publisher = Publisher {
+            viewer: Viewer::new(plan),
+            lines: lines.clone(),
+            progress,
+            workers,
+            statuses: Vec::new(),
+            boards,
+        };
         Ok((Self { lines, closing, task, place }, publisher))
     }
 
@@ -217,9 +231,11 @@ async fn answer(text: &[u8], context: &Context) -> Answer {
         Ok(ask) => ask,
         Err(why) => return error(format!("not a command: {why}")),
     };
-    let Some(command) = ask.command() else {
-        return Answer::Watch { moves: ask == ClientMessage::Watch { moves: true } };
-    };
+    let moves = ask == ClientMessage::Watch { moves: true };
+    if ask == ClientMessage::Workers {
+        return Answer::Say(line(&ServerMessage::Workers { v: VERSION, workers: context.workers.borrow().clone() }));
+    }
+    let Some(command) = ask.command() else { return Answer::Watch { moves } };
     sleep(PACE).await;
     let (reply, answer) = oneshot::channel();
     let over = || error("the run is over".to_owned());
@@ -265,6 +281,9 @@ pub struct Publisher {
     viewer: Viewer,
     lines: broadcast::Sender<Arc<str>>,
     progress: watch::Sender<Arc<str>>,
+    workers: watch::Sender<Vec<WorkerRow>>,
+    /// Workers as their coordinator sees them.
+    statuses: Vec<WorkerStatus>,
     boards: Arc<Mutex<Boards>>,
 }
 
@@ -276,6 +295,7 @@ impl Publisher {
             ptnml: standing.evidence().counts().0,
             estimates: Estimates::of_standing(standing),
             tune: standing.tuning().map(|progress| TuneSay::of(progress.course())),
+            workers: self.workers.borrow().iter().take(MOST_WORKERS).cloned().collect(),
             pairs_per_minute: self.viewer.pairs_per_minute(standing, elapsed),
             seconds: elapsed.as_secs_f64(),
             shown: self.viewer.view(standing, elapsed).into(),
@@ -290,6 +310,9 @@ impl Observer for Publisher {
             // An error only means that no client watches.
             let _ = self.lines.send(Arc::from(line(&ServerMessage::Line { text })));
         }
+        if let RunEvent::Workers { workers } = event {
+            self.statuses = workers.to_vec();
+        }
         let (standing, elapsed) = match event {
             RunEvent::Opened { standing } => {
                 self.viewer.begin(standing);
@@ -298,6 +321,7 @@ impl Observer for Publisher {
             RunEvent::Tick { standing, elapsed } | RunEvent::Closed { standing, elapsed, .. } => (standing, elapsed),
             _ => return,
         };
+        self.workers.send_replace(workers::rows(standing, &self.statuses));
         let text: Arc<str> = Arc::from(line(&ServerMessage::Progress(Box::new(self.progress(standing, elapsed)))));
         self.progress.send_replace(Arc::clone(&text));
         let _ = self.lines.send(text);

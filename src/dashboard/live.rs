@@ -216,8 +216,11 @@ impl LiveRun {
                     self.tell(message("end", &summary));
                     break;
                 }
-                ServerMessage::Game(_) | ServerMessage::Ply(_) | ServerMessage::Error { .. } | ServerMessage::Other => {
-                }
+                ServerMessage::Game(_)
+                | ServerMessage::Ply(_)
+                | ServerMessage::Workers { .. }
+                | ServerMessage::Error { .. }
+                | ServerMessage::Other => {}
             }
         }
         // The connection ended for whatever reason: the browsers are to look again.

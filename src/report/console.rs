@@ -250,6 +250,7 @@ impl Viewer {
             | RunEvent::GameMoved { .. }
             | RunEvent::GameEnded { .. }
             | RunEvent::Tick { .. }
+            | RunEvent::Workers { .. }
             | RunEvent::Closed { .. } => None,
         }
     }

@@ -27,6 +27,7 @@ use crate::report::plot::{
 };
 use crate::report::standings::{self, Row, fault_words};
 use crate::report::tune;
+use crate::report::workers::{self, WorkerRow};
 use crate::stats::elo::fixed;
 use crate::stats::estimates::Estimates;
 use crate::stats::sprt::Verdict;
@@ -75,6 +76,7 @@ pub fn page(story: &Story, headline: Option<&str>, crashes: &[Crash]) -> String 
     }
     pictures(&mut out, story);
     tables(&mut out, story);
+    workers(&mut out, story);
     replay(&mut out, story);
     faults(&mut out, crashes);
     settings(&mut out, plan);
@@ -373,6 +375,26 @@ fn tables(out: &mut String, story: &Story) {
             rows.iter().enumerate().map(|(place, row)| crossed(story, &rows, place, row)).collect();
         table(out, &columns, &lines);
     }
+}
+
+/// Table of the workers in other processes, if there were any.
+fn workers(out: &mut String, story: &Story) {
+    let rows = workers::rows(&story.standing, &[]);
+    // Machines and states are known of a live run only.
+    let known: Vec<usize> =
+        (0..workers::HEADS.len()).filter(|column| rows.iter().any(|row| row.cells()[*column] != "-")).collect();
+    if rows.is_empty() {
+        return;
+    }
+    put(out, "<h2>Workers</h2>");
+    let heads: Vec<&str> = known.iter().map(|column| workers::HEADS[*column]).collect();
+    let cells = |row: &WorkerRow| known.iter().map(|column| row.cells()[*column].clone()).collect();
+    table(out, &heads, &rows.iter().map(cells).collect::<Vec<_>>());
+    put(
+        out,
+        "<p class=\"soft\">score z: the pairs of a worker against those of the others, in standard errors. It is shown and decides \
+         nothing; of twenty workers one is beyond 2 by chance.</p>",
+    );
 }
 
 /// Row of the cross table: points out of games.

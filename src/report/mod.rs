@@ -25,3 +25,4 @@ pub mod standings;
 pub mod summary;
 pub mod terminal;
 pub mod tune;
+pub mod workers;

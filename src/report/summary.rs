@@ -10,7 +10,7 @@ use crate::plan::{BookSource, Plan, Player, Test};
 use crate::record::{PlayerId, PvFault};
 use crate::report::figures::{self, duration};
 use crate::report::races;
-use crate::report::{standings, tune};
+use crate::report::{standings, tune, workers};
 use crate::stats::Counts as _;
 use crate::stats::estimates::Estimates;
 use crate::stats::sprt::{Bounds, Model, Verdict};
@@ -220,6 +220,11 @@ fn text(plan: &Plan, finish: &Finish, estimates: &Estimates, root: &Path) -> Str
             "repeated: {} pairs repeat counted ones move for move and do not count",
             standing.repeated()
         ));
+    }
+    let workers = workers::rows(standing, &[]);
+    if !workers.is_empty() {
+        lines.push("workers:".to_owned());
+        lines.extend(workers::table(&workers).into_iter().map(|line| format!("     {line}")));
     }
     if standing.waiting_games() > 0 {
         lines.push(format!("not counted: {} finished games of pairs after the stop", standing.waiting_games()));
@@ -433,6 +438,10 @@ fn json(plan: &Plan, finish: &Finish, estimates: &Estimates) -> serde_json::Valu
         "tune": standing.tuning().map(Progress::figures),
     });
     if let Some(document) = document.as_object_mut() {
+        let workers = workers::rows(standing, &[]);
+        if !workers.is_empty() {
+            document.insert("workers".to_owned(), json!(workers));
+        }
         for part in [later, json!(estimates)] {
             document.extend(part.as_object().cloned().unwrap_or_default());
         }

@@ -12,7 +12,7 @@ use crate::openings::order::Order;
 use crate::plan::affinity::Affinity;
 use crate::plan::rules::{DrawRule, ResignRule, Rules, SyzygyRule, SyzygyScope};
 use crate::plan::time_control::Limit;
-use crate::plan::{BookRef, BookSource, Format, Machine, Plan, Player, Test, Timeouts, Workers};
+use crate::plan::{BookRef, BookSource, Format, Plan, Player, Test, Timeouts, Workers};
 use crate::run::building::Building;
 use crate::run::error::{Result, RunError, Within as _, fail};
 use crate::run::{prepare, progress, records};
@@ -401,7 +401,7 @@ fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce(&[Limit]) -> Result<
         max_failures: raw.max_failures.unwrap_or(DEFAULT_MAX_FAILURES),
         timeouts,
         recording,
-        ..Plan::new(name, players, book, seed, rules, machine(&topology))
+        ..Plan::new(name, players, book, seed, rules, topology.machine())
     };
     // The number of threads that a recipe or the registry sets is known only now.
     if asked.is_none() {
@@ -580,20 +580,7 @@ pub(crate) fn random_seed() -> u64 {
 
 /// Name of this machine's processor.
 pub(crate) fn cpu() -> String {
-    machine(&Topology::detect()).cpu
-}
-
-fn machine(topology: &Topology) -> Machine {
-    let first = |path: &str, key: &str| {
-        let text = std::fs::read_to_string(path).ok()?;
-        let line = text.lines().find(|line| line.starts_with(key))?;
-        Some(line.split_once([':', '='])?.1.trim().trim_matches('"').to_owned())
-    };
-    Machine {
-        cpu: first("/proc/cpuinfo", "model name").unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
-        cores: topology.physical_cores(),
-        os: first("/etc/os-release", "PRETTY_NAME").unwrap_or_else(|| std::env::consts::OS.to_owned()),
-    }
+    Topology::detect().machine().cpu
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::plan::Machine;
 use crate::plan::affinity::{Affinity, parse_cpus};
 
 /// CPUs of the machine that the scheduler may use.
@@ -79,6 +80,21 @@ impl Topology {
         }
         cores.sort();
         Self { cores, quota }
+    }
+
+    /// Description of this machine for people, and the processor by which machines are told apart.
+    #[must_use]
+    pub fn machine(&self) -> Machine {
+        let first = |path: &str, key: &str| {
+            let text = std::fs::read_to_string(path).ok()?;
+            let line = text.lines().find(|line| line.starts_with(key))?;
+            Some(line.split_once([':', '='])?.1.trim().trim_matches('"').to_owned())
+        };
+        Machine {
+            cpu: first("/proc/cpuinfo", "model name").unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
+            cores: self.physical_cores(),
+            os: first("/etc/os-release", "PRETTY_NAME").unwrap_or_else(|| std::env::consts::OS.to_owned()),
+        }
     }
 
     /// Number of physical cores that this process may use, at least 1.

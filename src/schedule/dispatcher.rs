@@ -319,6 +319,9 @@ impl Dispatcher<'_> {
                 self.wake();
             }
             Command::Concurrency(games) => self.set_concurrency(games)?,
+            Command::DropWorker(name) => {
+                self.seats.as_ref().ok_or("this run has no workers in other processes")?.drop_worker(name)?;
+            }
             Command::Moves(more) => {
                 self.onlookers = if more { self.onlookers + 1 } else { self.onlookers.saturating_sub(1) };
                 let moves = self.onlookers > 0;
@@ -514,6 +517,10 @@ impl Dispatcher<'_> {
                 self.fill();
             }
             RemoteEvent::Written(reply) => seats.ask_when_written(reply),
+            RemoteEvent::Workers(workers) => {
+                seats.set_workers(workers);
+                tell(self.observers, RunEvent::Workers { workers: seats.workers() });
+            }
             RemoteEvent::Warning(text) => self.tell(RunEvent::Warning { text: &text }),
             RemoteEvent::Broken(why) => self.halt(Stop::AfterGame, StopReason::Broken { why }),
         }

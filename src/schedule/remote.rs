@@ -9,7 +9,9 @@ use std::collections::BTreeSet;
 
 use tokio::sync::{mpsc, oneshot, watch};
 
+use crate::text::printable;
 use crate::tournament::events::{Orders, PairTask, WorkerEvent};
+use crate::tournament::workers::WorkerStatus;
 
 /// Number of a request for a pair, unique in the life of the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,6 +36,8 @@ pub enum RemoteEvent {
     /// Asks for a reply when all earlier games are on the disk. The sender is dropped if they
     /// cannot be written.
     Written(oneshot::Sender<()>),
+    /// The workers changed: all of them, by name.
+    Workers(Vec<WorkerStatus>),
     /// Message for the user, on one line.
     Warning(String),
     /// The run cannot go on, for this reason.
@@ -47,6 +51,8 @@ pub enum Answer {
     Task(Seat, Box<PairTask>),
     /// There is no pair for the seat, which is closed.
     Leave(Seat),
+    /// The user drops the worker of this name, which was among the last [`RemoteEvent::Workers`].
+    Drop(String),
 }
 
 /// The dispatcher's end of the connection.
@@ -87,13 +93,15 @@ pub(super) struct Seats {
     open: BTreeSet<Seat>,
     /// Open seats that have a pair.
     playing: BTreeSet<Seat>,
+    /// Workers as last reported.
+    workers: Vec<WorkerStatus>,
     /// Requests to answer after the next write to the disk.
     unwritten: Vec<oneshot::Sender<()>>,
 }
 
 impl Seats {
     pub(super) const fn new(answers: mpsc::UnboundedSender<Answer>) -> Self {
-        Self { answers, open: BTreeSet::new(), playing: BTreeSet::new(), unwritten: Vec::new() }
+        Self { answers, open: BTreeSet::new(), playing: BTreeSet::new(), workers: Vec::new(), unwritten: Vec::new() }
     }
 
     pub(super) fn are_open(&self) -> bool {
@@ -125,6 +133,34 @@ impl Seats {
     pub(super) fn let_go(&mut self, seat: Seat) {
         self.close(seat);
         let _ = self.answers.send(Answer::Leave(seat));
+    }
+
+    pub(super) fn set_workers(&mut self, workers: Vec<WorkerStatus>) {
+        self.workers = workers;
+    }
+
+    pub(super) fn workers(&self) -> &[WorkerStatus] {
+        &self.workers
+    }
+
+    /// Drops a worker.
+    ///
+    /// # Errors
+    /// Returns the reason of a refusal: no such worker, or no other one.
+    pub(super) fn drop_worker(&self, name: String) -> Result<(), String> {
+        let serving: Vec<_> = self.workers.iter().filter(|worker| worker.serves).map(|worker| &*worker.name).collect();
+        if !self.workers.iter().any(|worker| worker.name == name) {
+            let names = if serving.is_empty() { "none".to_owned() } else { serving.join(", ") };
+            return Err(format!("no worker `{}`; the workers of this run: {names}", printable(&name)));
+        }
+        if serving == [name.as_str()] {
+            return Err(format!(
+                "{name} is the only worker, and without it nothing is played; `quintain ctl RUN stop` ends the run"
+            ));
+        }
+        // The carrier lives as long as the run.
+        let _ = self.answers.send(Answer::Drop(name));
+        Ok(())
     }
 
     pub(super) fn ask_when_written(&mut self, reply: oneshot::Sender<()>) {

@@ -11,6 +11,7 @@ use crate::record::{
 use crate::tournament::formats::PairOptions;
 use crate::tournament::standing::Standing;
 use crate::tournament::time_losses::TimeLosses;
+use crate::tournament::workers::WorkerStatus;
 
 /// Number of a slot, from 0. A slot plays one game at a time on a thread of its own, and on CPUs of
 /// its own if the plan pins games.
@@ -98,7 +99,7 @@ impl Orders {
 }
 
 /// Request of a user to a live run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
     /// Finish the running games and begin no other until [`Command::Resume`].
     Pause,
@@ -112,6 +113,8 @@ pub enum Command {
     Status,
     /// Subscribe one client to live moves (true) or unsubscribe one (false).
     Moves(bool),
+    /// Play no more pairs on the worker of this name.
+    DropWorker(String),
 }
 
 /// A command with the channel of its answer.
@@ -328,6 +331,11 @@ pub enum RunEvent<'a> {
     Steered {
         /// Status after the change.
         status: Status,
+    },
+    /// The workers in other processes changed: one came, left, or plays another pair.
+    Workers {
+        /// All workers, by name.
+        workers: &'a [WorkerStatus],
     },
     /// The user asked for a stop. Running games are finished and no other begins.
     Finishing,

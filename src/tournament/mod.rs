@@ -13,3 +13,4 @@ pub mod standing;
 pub mod time_losses;
 pub mod tuning;
 mod waiting;
+pub mod workers;

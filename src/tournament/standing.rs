@@ -26,6 +26,7 @@ use crate::tournament::repeats::Repeats;
 use crate::tournament::time_losses::TimeLosses;
 use crate::tournament::tuning::Progress;
 use crate::tournament::waiting::Waiting;
+use crate::tournament::workers::Workers;
 
 /// Losses of a player by its own fault in counted games, by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -116,6 +117,7 @@ pub struct Standing {
     finished_time_losses: TimeLosses,
     /// Use of node and depth limits in counted games.
     limit_use: LimitUse,
+    workers: Workers,
     voided: u64,
     plies: u64,
     variant: Variant,
@@ -163,6 +165,7 @@ impl Standing {
             time_losses: TimeLosses::default(),
             finished_time_losses: TimeLosses::default(),
             limit_use: LimitUse::default(),
+            workers: Workers::default(),
             voided: 0,
             plies: 0,
             variant: Variant::Standard,
@@ -181,6 +184,7 @@ impl Standing {
         }
         self.failures += u64::from(record.ending.termination.is_failure());
         self.finished_time_losses.record(&record);
+        self.workers.record(&record);
         if record.is_void {
             // Drops the pair's other game too, because both games of a pair are played on one slot.
             self.waiting.remove(&pair);
@@ -295,6 +299,8 @@ impl Standing {
                 _ => {}
             }
         }
+        let points = (self.faults.len() == 2 && half_points.len() == 2).then(|| half_points.iter().sum());
+        self.workers.record_pair(first_game, points);
         let games_played = if games.len() == 1 { 1 } else { 2 };
         let half_points = half_points.iter().sum();
         self.settle(PairResult { players, half_points, games: games_played, failed }, games);
@@ -325,6 +331,12 @@ impl Standing {
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.verdict() != Verdict::Continue || self.is_narrow() || self.is_flat()
+    }
+
+    /// Figures of the workers in other processes that played games of this run.
+    #[must_use]
+    pub const fn workers(&self) -> &Workers {
+        &self.workers
     }
 
     /// True if the tuning is flat and the plan ends it then.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
 
 use crate::harness::{
     Gate, Ran, check_same_games, fake, games, hears_of_an_interrupt, heeding_signals, in_shell, journal_lines,
@@ -285,6 +286,52 @@ fn an_interrupt_lets_running_pairs_finish() {
     run.check_no_orphans();
     assert_eq!(run.resume(&[]).code, Some(3));
     check_same(&run.dir(), &run.alone());
+}
+
+/// One worker is dropped by its user and stays out, the other one plays its pairs. The last one is
+/// kept.
+#[test]
+fn workers_are_listed_and_dropped() {
+    if !has_server("workers_are_listed_and_dropped") {
+        return;
+    }
+    let run = Run::new("--max-pairs 12").held_from(3);
+    let child = run.start_heard("local:2");
+    until("two pairs", || run.journal_lines() >= 5);
+    let dir = run.dir().display().to_string();
+    let ctl = |words: &[&str]| crate::harness::run(&[&["ctl", &dir, "workers"], words].concat());
+    let rows = || -> Vec<Value> {
+        let answer: Value = serde_json::from_str(&ctl(&["--json"]).stdout).unwrap();
+        answer["workers"].as_array().unwrap().clone()
+    };
+    until("both at play", || {
+        rows().iter().filter(|row| row["state"].as_str().unwrap_or_default().starts_with("playing pair ")).count() == 2
+    });
+    for (row, name) in rows().iter().zip(["local-1", "local-2"]) {
+        assert_eq!((&row["name"], &row["slots"], &row["games"]), (&name.into(), &1.into(), &2.into()), "{row}");
+        assert!(row["machine"].as_str().unwrap().contains(" core"), "{row}");
+    }
+    let table = ctl(&[]).stdout;
+    assert!(table.starts_with("worker ") && table.contains("\nlocal-2 "), "{table}");
+    let unknown = ctl(&["drop", "local-3"]);
+    assert_eq!(unknown.code, Some(2));
+    assert!(unknown.stderr.contains("no worker `local-3`; the workers of this run: local-1, local-2"), "{unknown:?}");
+    assert_eq!(ctl(&["drop", "local-1"]).code, Some(0));
+    until("its end", || rows()[0]["state"] == "dropped by `quintain ctl`" && run.processes("local-1-1").is_empty());
+    let last = ctl(&["drop", "local-2"]);
+    assert!(last.code == Some(2) && last.stderr.contains("local-2 is the only worker"), "{last:?}");
+    run.release();
+    let ran: Ran = child.wait_with_output().unwrap().into();
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert!(ran.stderr.contains("worker local-1: dropped by `quintain ctl`; its pair is played again"), "{ran:?}");
+    check_same(&run.dir(), &run.alone());
+    let played = summary(&run.dir())["workers"].clone();
+    assert_eq!((&played[0]["pairs"], &played[1]["pairs"]), (&1.into(), &11.into()), "{played}");
+    let page = std::fs::read_to_string(run.dir().join("report.html")).unwrap();
+    assert!(page.contains("<h2>Workers</h2>") && page.contains("local-1"), "no table of workers");
+    let alone = std::fs::read_to_string(run.folder.path().join("alone/report.html")).unwrap();
+    assert!(!alone.contains("<h2>Workers</h2>"));
+    run.check_no_orphans();
 }
 
 /// A pair that ends every worker stops the run, resumable, instead of being skipped.

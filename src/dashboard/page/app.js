@@ -106,6 +106,21 @@ function figures(now) {
   if (Number.isFinite(now.pairs_per_minute)) parts.push(`${now.pairs_per_minute.toFixed(1)} pairs/min`);
   const text = now.tune ? [...now.shown?.lines ?? [], ''].join('\n') : '';
   at('figures').textContent = text + parts.join('   ');
+  fleet(now.workers ?? []);
+}
+
+function fleet(workers) {
+  at('fleet').hidden = workers.length === 0;
+  fill(at('worker-rows'), workers.map((one) => {
+    const row = element('tr');
+    const number = (value) => element('td', value ?? '\u2013', 'number');
+    row.append(
+      element('td', one.name, 'name'), element('td', one.machine ?? '\u2013'), number(one.slots), number(one.games), number(one.pairs),
+      number(signed(one.score_z)), number(one.time_losses), number(one.voided), number(one.failures), number(one.lost),
+      element('td', one.state ?? '\u2013'),
+    );
+    return row;
+  }));
 }
 
 function status(now) {
@@ -198,6 +213,7 @@ function about({ run, summary, plan, crashes }) {
   const players = run.state === 'live' ? [] : (summary?.players ?? []);
   at('players').hidden = players.length === 0;
   fill(at('player-rows'), players.map(player));
+  if (run.state !== 'live') fleet(summary?.workers ?? []);
   at('failed').hidden = crashes.length === 0;
   fill(at('crashes'), crashes.map((name) => element('li', name)));
   const test = plan?.test ?? (summary?.model ? summary : null);
@@ -263,7 +279,7 @@ function route() {
     return;
   }
   for (const part of ['title', 'about', 'figures', 'status']) at(part).textContent = '';
-  for (const part of ['steering', 'playing', 'players', 'happened', 'failed', ...PICTURES]) at(part).hidden = true;
+  for (const part of ['steering', 'playing', 'fleet', 'players', 'happened', 'failed', ...PICTURES]) at(part).hidden = true;
   const one = { id, abort: new AbortController(), boards: new Map(), lines: [], dirty: false, live: false };
   shown = one;
   const go = () => watch(id, one.abort.signal).catch((error) => {

@@ -1,0 +1,147 @@
+//! The workers of a run as a table: `ctl workers`, summaries, pages and the dashboard.
+
+use serde::{Deserialize, Serialize};
+
+use crate::stats::elo::fixed;
+use crate::text::printable;
+use crate::tournament::standing::Standing;
+use crate::tournament::workers::{Figures, WorkerStatus};
+
+/// A worker with the figures of its games. Null if not known: a finished run has no states.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WorkerRow {
+    /// Name of the worker.
+    pub name: String,
+    /// Its processor and number of cores.
+    #[serde(default)]
+    pub machine: Option<String>,
+    /// Games that it plays at once.
+    #[serde(default)]
+    pub slots: Option<u16>,
+    /// Finished games, void ones included.
+    pub games: u64,
+    /// Counted pairs.
+    pub pairs: u64,
+    /// Score of its pairs against that of the others, in standard errors. Nothing is decided by it.
+    pub score_z: Option<f64>,
+    /// Games lost on time.
+    pub time_losses: u64,
+    /// Void games.
+    pub voided: u64,
+    /// Games lost by a crash, a stall or an illegal move.
+    pub failures: u64,
+    /// Pairs that were played again because the worker was lost.
+    #[serde(default)]
+    pub lost: Option<u64>,
+    /// State in words, with its reason.
+    #[serde(default)]
+    pub state: Option<String>,
+}
+
+/// Heads of the table's columns; `#` marks numbers.
+pub const HEADS: [&str; 11] = [
+    "worker",
+    "machine",
+    "#slots",
+    "#games",
+    "#pairs",
+    "#score z",
+    "#time losses",
+    "#void",
+    "#failures",
+    "#lost",
+    "state",
+];
+
+/// Rows of the workers that played games of the run or are known to its coordinator, by name.
+#[must_use]
+pub fn rows(standing: &Standing, statuses: &[WorkerStatus]) -> Vec<WorkerRow> {
+    let played = standing.workers().rows().map(|(name, figures, score_z)| row(name, figures, score_z));
+    let mut rows: Vec<WorkerRow> = played.collect();
+    for status in statuses {
+        let place = rows.iter().position(|row| row.name == status.name).unwrap_or_else(|| {
+            rows.push(row(&status.name, Figures::default(), None));
+            rows.len() - 1
+        });
+        let row = &mut rows[place];
+        row.machine = (!status.machine.is_empty()).then(|| status.machine.clone());
+        (row.slots, row.lost) = (Some(status.slots), Some(status.lost));
+        row.state = Some(status.state.clone());
+    }
+    rows.sort_by(|a, b| a.name.cmp(&b.name));
+    rows
+}
+
+fn row(name: &str, figures: Figures, score_z: Option<f64>) -> WorkerRow {
+    let Figures { games, pairs, time_losses, voided, failures, .. } = figures;
+    let name = name.to_owned();
+    let (machine, slots, lost, state) = (None, None, None, None);
+    WorkerRow { name, machine, slots, games, pairs, score_z, time_losses, voided, failures, lost, state }
+}
+
+impl WorkerRow {
+    /// Cells under [`HEADS`].
+    #[must_use]
+    pub fn cells(&self) -> [String; HEADS.len()] {
+        let known = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
+        let text = |value: &Option<String>| known(value.as_deref().map(printable));
+        [
+            printable(&self.name),
+            text(&self.machine),
+            known(self.slots.map(|slots| slots.to_string())),
+            self.games.to_string(),
+            self.pairs.to_string(),
+            known(self.score_z.map(|z| format!("{}{}", if z > 0.0 { "+" } else { "" }, fixed(z, 1)))),
+            self.time_losses.to_string(),
+            self.voided.to_string(),
+            self.failures.to_string(),
+            known(self.lost.map(|lost| lost.to_string())),
+            text(&self.state),
+        ]
+    }
+}
+
+/// Lines of the table, without columns that are not known of any worker.
+#[must_use]
+pub fn table(rows: &[WorkerRow]) -> Vec<String> {
+    let cells: Vec<_> = rows.iter().map(WorkerRow::cells).collect();
+    let mut lines = vec![String::new(); rows.len() + 1];
+    for (column, head) in HEADS.iter().enumerate() {
+        if cells.iter().all(|row| row[column] == "-") {
+            continue;
+        }
+        let (is_number, head) = head.strip_prefix('#').map_or((false, *head), |head| (true, head));
+        let texts = || std::iter::once(head).chain(cells.iter().map(|row| row[column].as_str()));
+        let width = texts().map(|text| text.chars().count()).max().unwrap_or(0);
+        for (line, text) in lines.iter_mut().zip(texts()) {
+            let gap = if line.is_empty() { "" } else { "  " };
+            let cell = if is_number { format!("{text:>width$}") } else { format!("{text:width$}") };
+            *line = format!("{line}{gap}{cell}");
+        }
+    }
+    lines.into_iter().map(|line| line.trim_end().to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_leaves_out_what_is_not_known() {
+        let mut figures = Figures::default();
+        (figures.games, figures.pairs) = (25, 12);
+        let [mut first, mut second] = [row("anna-box", figures, Some(-0.44)), row("b\u{1b}[31m", figures, None)];
+        assert_eq!(
+            table(&[first.clone(), second.clone()]),
+            [
+                "worker    games  pairs  score z  time losses  void  failures",
+                "anna-box     25     12     -0.4            0     0         0",
+                "b\u{fffd}[31m       25     12        -            0     0         0",
+            ]
+        );
+        first.state = Some("playing pair 13".to_owned());
+        second.state = Some("dropped".to_owned());
+        let lines = table(&[first, second]);
+        assert!(lines[0].ends_with("  state") && lines[1].ends_with("  playing pair 13"), "{lines:?}");
+    }
+}

@@ -1,0 +1,170 @@
+//! Workers of a run: figures of the games that each one played, and its state while the run is
+//! live.
+//!
+//! Figures by score are for people to look at. Nothing is ever decided by them: to set a worker
+//! aside by its results would choose the results.
+
+use std::collections::BTreeMap;
+
+use crate::record::{GameRecord, Termination};
+
+/// Least pairs of a worker, and of the others, that a score is compared from.
+const LEAST_PAIRS: u64 = 5;
+
+/// Figures of the games of one worker.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Figures {
+    /// Finished games, void ones included.
+    pub games: u64,
+    /// Counted pairs.
+    pub pairs: u64,
+    /// Games lost on time.
+    pub time_losses: u64,
+    /// Void games.
+    pub voided: u64,
+    /// Games lost by a crash, a stall or an illegal move.
+    pub failures: u64,
+    points: Points,
+}
+
+/// Sums over the points of pairs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Points {
+    pairs: u64,
+    sum: u64,
+    squares: u64,
+}
+
+impl Points {
+    fn record(&mut self, half_points: u8) {
+        let points = u64::from(half_points);
+        self.pairs += 1;
+        self.sum += points;
+        self.squares += points * points;
+    }
+
+    fn mean(&self) -> f64 {
+        self.sum as f64 / self.pairs as f64
+    }
+
+    fn variance(&self) -> f64 {
+        self.squares as f64 / self.pairs as f64 - self.mean().powi(2)
+    }
+
+    /// Distance of the mean of `self` from that of the other pairs of `all`, in standard errors.
+    fn z(&self, all: &Self) -> Option<f64> {
+        let others = Self { pairs: all.pairs - self.pairs, sum: all.sum - self.sum, squares: 0 };
+        if self.pairs.min(others.pairs) < LEAST_PAIRS {
+            return None;
+        }
+        let error = (all.variance() * (1.0 / self.pairs as f64 + 1.0 / others.pairs as f64)).sqrt();
+        (error > 0.0).then(|| (self.mean() - others.mean()) / error)
+    }
+}
+
+/// Figures of all workers whose games a run has.
+#[derive(Clone, Debug, Default)]
+pub struct Workers {
+    by_name: BTreeMap<String, Figures>,
+    /// Pairs of two players, those of the run's own threads included.
+    all: Points,
+}
+
+impl Workers {
+    /// Records a finished game.
+    pub(super) fn record(&mut self, game: &GameRecord) {
+        let Some(figures) = self.of(game) else { return };
+        figures.games += 1;
+        figures.voided += u64::from(game.is_void);
+        figures.time_losses += u64::from(game.ending.termination == Termination::TimeForfeit);
+        figures.failures += u64::from(game.ending.termination.is_failure());
+    }
+
+    /// Records a pair that counts. `half_points` are those of the player whose score is compared;
+    /// `None` if more than two play.
+    pub(super) fn record_pair(&mut self, first: &GameRecord, half_points: Option<u8>) {
+        half_points.into_iter().for_each(|points| self.all.record(points));
+        let Some(figures) = self.of(first) else { return };
+        figures.pairs += 1;
+        half_points.into_iter().for_each(|points| figures.points.record(points));
+    }
+
+    fn of(&mut self, game: &GameRecord) -> Option<&mut Figures> {
+        let name = game.worker.as_ref()?;
+        if !self.by_name.contains_key(name) {
+            self.by_name.insert(name.clone(), Figures::default());
+        }
+        self.by_name.get_mut(name)
+    }
+
+    /// Figures of each worker by name, with its score against that of the others in standard
+    /// errors; `None` with too few pairs.
+    pub fn rows(&self) -> impl Iterator<Item = (&str, Figures, Option<f64>)> {
+        self.by_name.iter().map(|(name, figures)| (name.as_str(), *figures, figures.points.z(&self.all)))
+    }
+}
+
+/// State of a worker as its coordinator sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkerStatus {
+    /// Name of the worker.
+    pub name: String,
+    /// Its processor and number of cores; empty if unknown.
+    pub machine: String,
+    /// Number of its slots.
+    pub slots: u16,
+    /// Pairs that it held when it was lost, which were played again.
+    pub lost: u64,
+    /// True if it plays or waits for a pair.
+    pub serves: bool,
+    /// State in words, with its reason.
+    pub state: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Leg;
+    use crate::tournament::standing::tests;
+
+    fn game() -> GameRecord {
+        tests::game(0, Leg::First, 2)
+    }
+
+    #[test]
+    fn scores_are_compared_between_workers_and_shown_from_five_pairs_on() {
+        let mut workers = Workers::default();
+        let on = |worker: Option<&str>| GameRecord { worker: worker.map(str::to_owned), ..game() };
+        for _ in 0..8 {
+            workers.record_pair(&on(Some("a")), Some(2));
+            workers.record_pair(&on(Some("b")), Some(4));
+            workers.record_pair(&on(None), Some(2));
+        }
+        workers.record_pair(&on(Some("c")), Some(0));
+        let rows: Vec<_> = workers.rows().collect();
+        assert_eq!(
+            rows.iter().map(|(name, figures, _)| (*name, figures.pairs)).collect::<Vec<_>>(),
+            [("a", 8), ("b", 8), ("c", 1)]
+        );
+        // 25 pairs with mean 2.56 and variance 1.1264; b has 4 against 32/17 of the others.
+        let expected = (4.0 - 32.0 / 17.0) / (1.1264_f64 * (1.0 / 8.0 + 1.0 / 17.0)).sqrt();
+        assert!((rows[1].2.unwrap() - expected).abs() < 1e-9, "{:?}", rows[1]);
+        assert!(rows[0].2.unwrap() < 0.0 && rows[2].2.is_none());
+    }
+
+    #[test]
+    fn faults_are_counted_by_worker_and_never_without_one() {
+        let mut workers = Workers::default();
+        let mut lost = GameRecord { worker: Some("a".to_owned()), ..game() };
+        lost.ending.termination = Termination::TimeForfeit;
+        lost.is_void = true;
+        workers.record(&lost);
+        lost.ending.termination = Termination::Crash;
+        lost.is_void = false;
+        workers.record(&lost);
+        workers.record(&GameRecord { worker: None, ..lost });
+        let (name, figures, z) = workers.rows().next().unwrap();
+        assert_eq!((name, figures.games, figures.time_losses, figures.voided, figures.failures), ("a", 2, 1, 1, 1));
+        assert_eq!((workers.rows().count(), z), (1, None));
+    }
+}
